@@ -1,0 +1,92 @@
+#include "apps/rides/book_ride.hpp"
+
+#include "apps/rides/receipt.hpp"
+#include "rides/statements.hpp"
+
+#include <array>
+#include <utility>
+
+namespace rides {
+
+namespace {
+
+// Everybody flies for 20 dollars, as long as this is a prototype.
+constexpr std::int64_t fare = 20'00;
+constexpr std::string_view fare_currency = "usd";
+
+struct Booked {
+    RideId ride{};
+    std::string charge;
+    std::int64_t amount{};
+    std::string currency;
+    std::string message;
+};
+
+}  // namespace
+
+std::optional<std::string> RideRequest::problem() const {
+    struct Bound {
+        std::string_view name;
+        double value;
+        double most;
+    };
+    const std::array<Bound, 4> bounds{
+        {{"origin_lat", origin_lat, 90},
+         {"origin_lon", origin_lon, 180},
+         {"target_lat", target_lat, 90},
+         {"target_lon", target_lon, 180}}};
+    for (const auto& bound : bounds) {
+        if (bound.value >= -bound.most && bound.value <= bound.most) continue;
+        const auto most = std::to_string(static_cast<int>(bound.most));
+        return std::string{bound.name} + ": Must be from -" + most + " to " + most + ".";
+    }
+    return std::nullopt;
+}
+
+Next<BookRide::RideCreated> BookRide::create_ride(Tx& tx, const Started& at) {
+    auto user = user_of(tx, at.principal);
+    const auto& r = at.request;
+    const auto ride = pawl::query_one<RideId>(
+        tx, sql::insert_ride, tx.now(), at.key_id, r.origin_lat, r.origin_lon, r.target_lat, r.target_lon, fare,
+        fare_currency, user.id
+    );
+    record(tx, {"created", ride.value, "ride", pawl::to_json(r)}, user.id, at.origin);
+    return RideCreated{
+        .ride = ride,
+        .amount = fare,
+        .currency = std::string{fare_currency},
+        .customer = std::move(user.stripe_customer_id),
+        .email = at.principal.account};
+}
+
+Outcome<Charge, Declined> BookRide::charge_card(KeyedCall& call, const RideCreated& at) {
+    return stripe_.charge(
+        call, {at.amount, at.currency, at.customer, "Charge for ride " + std::to_string(at.ride.value)}
+    );
+}
+
+Next<BookRide::ChargeCreated> BookRide::keep_charge(Tx& tx, const RideCreated& at, const Charge& charge) {
+    pawl::execute(tx, sql::set_charge, at.ride, charge.id);
+    return ChargeCreated{at.ride, at.amount, at.currency, at.email, charge.id};
+}
+
+Finish BookRide::refuse_ride(Tx& tx, const RideCreated& at, const Declined& declined) {
+    pawl::execute(tx, sql::set_state, at.ride, "refused");
+    return problem(402, "The payment was declined", declined.message);
+}
+
+Finish BookRide::finish_ride(Tx& tx, const ChargeCreated& at) {
+    tx.stage(SendReceipt{at.ride, at.amount, at.currency, at.email});  // Workers see it only if this commits.
+    auto response = pawl::respond(
+        201, Booked{at.ride, at.charge, at.amount, at.currency, "Payment accepted. Your pilot is on their way!"}
+    );
+    response.headers.push_back({"Location", "/rides/" + std::to_string(at.ride.value)});
+    return response;
+}
+
+Finish BookRide::abandon(Tx& tx, const RideCreated& at) {
+    pawl::execute(tx, sql::set_state, at.ride, "given_up");
+    return problem(422, "The ride was given up", "An operator gave this request up; it was not carried out.");
+}
+
+}  // namespace rides

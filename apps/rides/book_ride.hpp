@@ -1,0 +1,73 @@
+#pragma once
+
+#include "apps/rides/rides.hpp"
+#include "apps/rides/stripe.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace rides {
+
+using pawl::Atomic, pawl::Finish, pawl::Foreign, pawl::KeyedCall, pawl::Next, pawl::Outcome, pawl::Repeat, pawl::Steps,
+    pawl::Tx;
+using namespace std::chrono_literals;
+
+struct RideRequest {
+    double origin_lat{};
+    double origin_lon{};
+    double target_lat{};
+    double target_lon{};
+    std::optional<std::string> problem() const;
+};
+
+/// POST /rides: books a ride, charges the card, mails a receipt. Safe to repeat under one key.
+class BookRide {
+public:
+    static constexpr std::string_view name = "book_ride";
+    static constexpr auto provider_memory = 20h;  // Stripe forgets keys after 24 h; less a margin.
+    explicit BookRide(Stripe& stripe) : stripe_{stripe} {}
+
+    // Recovery points. The database keeps each `name` and its fields: once released, never change or reuse them.
+    using Started = pawl::Started<RideRequest>;
+    struct RideCreated {
+        static constexpr std::string_view name = "ride_created";
+        RideId ride{};
+        std::int64_t amount{};  // Fixed here, so that every repeat of the charge sends the same.
+        std::string currency;
+        std::string customer;
+        std::string email;
+    };
+    struct ChargeCreated {
+        static constexpr std::string_view name = "charge_created";
+        RideId ride{};
+        std::int64_t amount{};
+        std::string currency;
+        std::string email;
+        std::string charge;
+    };
+
+    // A Tx reaches our data, a Call reaches the world. No step has both.
+    Next<RideCreated> create_ride(Tx& tx, const Started& at);
+    Outcome<Charge, Declined> charge_card(KeyedCall& call, const RideCreated& at);
+    Next<ChargeCreated> keep_charge(Tx& tx, const RideCreated& at, const Charge& charge);
+    Finish refuse_ride(Tx& tx, const RideCreated& at, const Declined& declined);
+    Finish finish_ride(Tx& tx, const ChargeCreated& at);
+    // A person gave the request up: no charge was made, or it was paid back by hand.
+    Finish abandon(Tx& tx, const RideCreated& at);
+
+    using Flow = Steps<
+        Atomic<&BookRide::create_ride>,  // started        -> ride_created
+        Foreign<
+            Repeat::safe_with_key,
+            &BookRide::charge_card,        // ride_created
+            &BookRide::keep_charge,        //                -> charge_created
+            &BookRide::refuse_ride>,       //                -> finished (402)
+        Atomic<&BookRide::finish_ride>>;  // charge_created -> finished (201)
+
+private:
+    Stripe& stripe_;
+};
+static_assert(pawl::Operation<BookRide>);
+
+}  // namespace rides

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <pawl/detail/session.hpp>
+
+#include "apps/rides/provider_ledger.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace rides {
+
+struct Faults {
+    bool down{};
+    bool decline{};
+    std::chrono::milliseconds delay{0};
+};
+
+struct BankRequest {
+    std::string path;     // "/v1/charges"
+    std::string account;  // The API key: keys of two accounts are not one.
+    std::string key;      // Idempotency-Key; may be empty.
+    std::map<std::string, std::string> form;
+};
+
+struct BankAnswer {
+    int status{200};
+    std::string body;
+    std::string key;
+    bool replayed{};
+    std::chrono::milliseconds delay{0};
+    bool never{};  // Not to be answered at all.
+};
+
+BankAnswer stripe_error(int status, std::string_view type, std::string_view code, std::string_view message);
+
+// The charges, the refunds and the remembered answers: in the ledger, and in memory. Thread-safe.
+class Bank {
+public:
+    struct File {
+        std::string path;
+        Ledger::Sync sync;
+    };
+    Bank(File file, std::chrono::seconds forget_keys_after);
+
+    // `tell` runs once what was booked is on the disk: on the ledger's thread, or at once if nothing was booked.
+    void execute(
+        const BankRequest& request, const Faults& faults, pawl::TimePoint now, std::function<void(BankAnswer)> tell
+    );
+    BankAnswer find(const std::string& path) const;  // GET /v1/charges/{id}, /v1/refunds/{id}
+    std::string summary() const;
+
+private:
+    struct Booked {
+        std::string kind;  // "charge" or "refund"
+        std::string id;
+        std::string body;
+        std::int64_t amount{};
+        std::string charge;  // Of a refund.
+    };
+    struct Remembered {
+        std::string fingerprint;
+        int status{};
+        std::string body;
+        pawl::TimePoint at{};
+        bool at_work{true};
+    };
+    struct Outcome {
+        BankAnswer answer;
+        bool remember{true};
+        std::optional<Booked> booked;
+    };
+
+    void load();
+    void load_line(const std::string& line);
+    Outcome decide(const BankRequest& request, const Faults& faults);
+    Outcome charge(const BankRequest& request, const Faults& faults);
+    Outcome refund(const BankRequest& request);
+    Booked book_charge(const BankRequest& request);
+    std::string line_of(const BankRequest& request, const Outcome& outcome, pawl::TimePoint now) const;
+
+    mutable std::mutex mutex_;
+    std::chrono::seconds forget_keys_after_;
+    std::unordered_map<std::string, Remembered> keys_;
+    std::unordered_map<std::string, Booked> booked_;
+    std::unordered_map<std::string, std::int64_t> refunded_;  // By charge.
+    std::unordered_map<std::string, int> tries_;              // By account and key, for the faults of one time.
+    std::uint64_t next_{1};
+    std::int64_t charges_{0};
+    std::int64_t refunds_{0};
+    Ledger ledger_;
+};
+
+}  // namespace rides

@@ -1,0 +1,65 @@
+#include "apps/rides/provider_ledger.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace rides {
+
+Ledger::Ledger(const std::string& path, Sync sync) : sync_{sync} {
+    std::ifstream in{path, std::ios::binary};
+    const std::string whole{std::istreambuf_iterator<char>{in}, {}};
+    std::size_t from = 0;
+    for (auto to = whole.find('\n'); to != whole.npos; to = whole.find('\n', from)) {
+        lines_.push_back(whole.substr(from, to - from));
+        from = to + 1;
+    }
+    file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (file_ < 0) throw std::runtime_error{"the file " + path + " can't be written: " + std::strerror(errno)};
+    if (from < whole.size() && ::ftruncate(file_, static_cast<off_t>(from)) != 0)
+        throw std::runtime_error{"the torn last line of " + path + " can't be cut off"};
+    thread_ = std::thread{[this] { loop(); }};
+}
+
+Ledger::~Ledger() {
+    {
+        const std::lock_guard lock{mutex_};
+        stopping_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+    ::close(file_);
+}
+
+void Ledger::append(std::string line, std::function<void()> written) {
+    const std::lock_guard lock{mutex_};
+    waiting_.push_back({std::move(line), std::move(written)});
+    if (waiting_.size() == 1) changed_.notify_one();
+}
+
+void Ledger::loop() {
+    std::vector<Entry> batch;
+    while (true) {
+        {
+            std::unique_lock lock{mutex_};
+            changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+            batch.swap(waiting_);
+        }
+        if (batch.empty()) return;
+        std::string text;
+        for (const auto& entry : batch) text.append(entry.line).append("\n");
+        const auto put = ::write(file_, text.data(), text.size());
+        const bool durable = put == static_cast<ssize_t>(text.size()) && (sync_ == Sync::no || ::fdatasync(file_) == 0);
+        // A ledger that can't be written is no ledger: nobody is told anything that is not in it.
+        if (!durable) ::_exit(4);
+        for (auto& entry : batch) entry.written();
+        batch.clear();
+    }
+}
+
+}  // namespace rides

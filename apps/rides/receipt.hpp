@@ -1,0 +1,34 @@
+#pragma once
+
+#include <pawl/call.hpp>
+#include <pawl/job.hpp>
+
+#include "apps/rides/rides.hpp"
+#include "src/http/transfer.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace rides {
+
+struct SendReceipt {
+    static constexpr std::string_view kind = "send_receipt";
+    RideId ride{};
+    std::int64_t amount{};
+    std::string currency;
+    std::string email;
+};
+
+// Mails receipts. SMTP knows no keys: a kill between the mail server's 250 and our mark repeats the mail, under the
+// same Message-ID, which is made from the job's id.
+class ReceiptWorker {
+public:
+    ReceiptWorker(pawl::http::Transfers& transfers, std::string smtp_url);  // Transfers outlives it.
+    pawl::JobResult work(pawl::Call& call, const pawl::Job<SendReceipt>& job);
+
+private:
+    pawl::http::Transfers& transfers_;
+    std::string smtp_url_;
+};
+
+}  // namespace rides

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "apps/rides/rides.hpp"
+#include "apps/rides/stripe.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace rides {
+
+/// POST /rides/{id}/refund, key `ride-{id}-refund`: one refund a ride, whoever asks and however often.
+class RefundRide {
+public:
+    static constexpr std::string_view name = "refund_ride";
+    static constexpr auto scope = pawl::Scope::tenant;  // The key is the ride's, not the asker's.
+    static constexpr auto keep = pawl::for_ever;
+    explicit RefundRide(Stripe& stripe) : stripe_{stripe} {}
+
+    struct Request {
+        RideId id{};
+    };
+    using Started = pawl::Started<Request>;
+    struct RefundOrdered {
+        static constexpr std::string_view name = "refund_ordered";
+        RideId ride{};
+        std::string charge;
+        std::int64_t amount{};
+        std::string currency;
+    };
+
+    pawl::Next<RefundOrdered> order_refund(pawl::Tx& tx, const Started& at);
+    pawl::Outcome<Refund, RefundRefused> refund_charge(pawl::KeyedCall& call, const RefundOrdered& at);
+    pawl::Finish keep_refund(pawl::Tx& tx, const RefundOrdered& at, const Refund& refund);
+    pawl::Finish keep_refusal(pawl::Tx& tx, const RefundOrdered& at, const RefundRefused& refused);
+
+    using Flow = pawl::Steps<
+        pawl::Atomic<&RefundRide::order_refund>,  // started        -> refund_ordered, or finished (404, 409)
+        pawl::Foreign<
+            pawl::Repeat::safe_with_key,
+            &RefundRide::refund_charge,    // refund_ordered
+            &RefundRide::keep_refund,      //                -> finished (201)
+            &RefundRide::keep_refusal>>;  //                -> finished (409)
+
+private:
+    Stripe& stripe_;
+};
+static_assert(pawl::Operation<RefundRide>);
+
+}  // namespace rides

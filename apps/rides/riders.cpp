@@ -1,0 +1,42 @@
+#include "apps/rides/riders.hpp"
+
+#include <fstream>
+#include <stdexcept>
+
+namespace rides {
+
+void Riders::add(const std::string& line) {
+    const auto space = line.find(' ');
+    if (space == line.npos || space == 0 || line.find('@', space) == line.npos || line.find(' ', space + 1) != line.npos)
+        throw std::invalid_argument{"a line of the tokens is not \"token email\""};
+    by_token_[line.substr(0, space)] = line.substr(space + 1);
+}
+
+void Riders::add_file(const std::string& path) {
+    std::ifstream file{path};
+    if (!file) throw std::invalid_argument{"the tokens file " + path + " can't be read"};
+    for (std::string line; std::getline(file, line);)
+        if (!line.empty() && line.front() != '#') add(line);
+}
+
+std::optional<pawl::Principal> Riders::find(const pawl::RequestHead& head) const {
+    constexpr std::string_view bearer = "Bearer ";
+    const auto given = head.header("Authorization");
+    if (!given || given->substr(0, bearer.size()) != bearer) return std::nullopt;
+    const auto at = by_token_.find(std::string{given->substr(bearer.size())});
+    if (at == by_token_.end()) return std::nullopt;
+    return pawl::Principal{"rides", at->second};
+}
+
+std::vector<std::string> Riders::emails() const {
+    std::vector<std::string> all;
+    for (const auto& [token, email] : by_token_) all.push_back(email);
+    return all;
+}
+
+bool is_loopback(const std::string& listen) {
+    const auto host = listen.substr(0, listen.rfind(':'));
+    return host.starts_with("127.") || host == "localhost" || host == "[::1]";
+}
+
+}  // namespace rides

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <pawl/json.hpp>
+#include <pawl/operation.hpp>
+#include <pawl/query.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+// The words that the operations of Rocket Rides share.
+namespace rides {
+
+struct RideId {
+    std::int64_t value{};
+};
+
+struct User {
+    std::int64_t id{};
+    std::string stripe_customer_id;
+};
+
+// A ride as its rider sees it: a row of find_ride and list_rides, and the JSON of the answers.
+struct Ride {
+    RideId id{};
+    std::string created_at;
+    double origin_lat{};
+    double origin_lon{};
+    double target_lat{};
+    double target_lon{};
+    std::string state;
+    std::int64_t amount{};  // Minor units: cents.
+    std::string currency;
+    std::optional<std::string> stripe_charge_id;
+    std::optional<std::string> stripe_refund_id;
+};
+
+// The body of an error that an operation decides on: application/problem+json, as the server's own.
+pawl::Response problem(int status, std::string title, std::string detail);
+
+// What happened, in the same transaction: who, to what, from where.
+struct Audit {
+    std::string action;
+    std::int64_t resource_id{};
+    std::string resource_type;
+    std::string data{"{}"};  // JSON.
+};
+void record(pawl::Tx& tx, const Audit& audit, std::int64_t user, const std::string& origin);
+
+User user_of(pawl::Tx& tx, const pawl::Principal& principal);
+
+}  // namespace rides

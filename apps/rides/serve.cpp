@@ -1,0 +1,97 @@
+#include "apps/rides/serve.hpp"
+
+#include <pawl/http.hpp>
+
+#include "apps/rides/book_ride.hpp"
+#include "apps/rides/receipt.hpp"
+#include "apps/rides/refund_ride.hpp"
+#include "apps/rides/riders.hpp"
+#include "apps/rides/small_requests.hpp"
+#include "rides/migrations.hpp"
+#include "rides/statements.hpp"
+#include "src/engine/maker.hpp"
+#include "src/engine/random.hpp"
+#include "src/store/store.hpp"
+
+#include <cstdio>
+#include <stdexcept>
+
+#include <pthread.h>
+#include <csignal>
+
+namespace rides {
+
+namespace {
+
+Riders riders_of(const ServeOptions& options) {
+    Riders riders;
+    if (!options.tokens.empty()) {
+        riders.add_file(options.tokens);
+        return riders;
+    }
+    if (!is_loopback(options.listen))
+        throw std::invalid_argument{
+            "--tokens is missing: only on a loopback address are there test riders; give a file of lines \"token email\""};
+    riders.add("test_jane jane@example.com");
+    riders.add("test_joe joe@example.com");
+    for (const auto& line : options.riders) riders.add(line);
+    return riders;
+}
+
+std::string api_key_of(const ServeOptions& options) {
+    if (!options.stripe_api_key.empty()) return options.stripe_api_key;
+    if (is_loopback(options.listen)) return "sk_test_rocket_rides";
+    throw std::invalid_argument{"STRIPE_API_KEY is not set: only on a loopback address there is a test value"};
+}
+
+void make_users(pawl::Database& database, const Riders& riders) {
+    pawl::store::write_now(database.store(), [&](pawl::store::Session& session) {
+        pawl::detail::Maker::with_tx({session, pawl::engine::system_random()}, [&](pawl::Tx& tx) {
+            for (const auto& email : riders.emails())
+                (void)pawl::query<std::int64_t>(tx, sql::insert_user, email, customer_of(email));
+        });
+    });
+}
+
+}  // namespace
+
+Application::Application(const ServeOptions& options, pawl::Database::As as)
+    : transfers_{{.connections_max = options.service.calls_max, .connections_kept_max = 256}},
+      stripe_{transfers_, options.stripe_url, api_key_of(options)},
+      database_{pawl::Database::open(options.database, as)} {
+    if (as == pawl::Database::As::server) database_->migrate("rides", sql::migrations::all);
+    service_ = std::make_unique<pawl::Service>(*database_, options.service);
+    service_->add(BookRide{stripe_});
+    service_->add(RefundRide{stripe_});
+    service_->add(CancelRide{});
+    service_->add(PutUser{});
+    service_->add(ReceiptWorker{transfers_, options.smtp_url});
+}
+
+int serve(const ServeOptions& options) {
+    // Before any thread is made, so that only run_until_signal takes them.
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+
+    const auto riders = riders_of(options);
+    Application application{options, pawl::Database::As::server};
+    make_users(application.database(), riders);
+    pawl::HttpServer server{
+        application.service(),
+        {.listen = options.listen,
+         .authenticate = [&](const pawl::RequestHead& head) { return riders.find(head); },
+         .access_log = options.access_log}};
+    server.post<BookRide>("/rides");
+    server.get("/rides", ListRides{});
+    server.get("/rides/{id}", ShowRide{});
+    server.del<CancelRide>("/rides/{id}");
+    server.post<RefundRide>("/rides/{id}/refund");
+    server.put<PutUser>("/users/{email}");
+    std::fprintf(stderr, "rides: listening on port %u\n", static_cast<unsigned>(server.port()));
+    return pawl::run_until_signal(application.service(), server);
+}
+
+}  // namespace rides

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <pawl/service.hpp>
+
+#include "apps/rides/stripe.hpp"
+#include "src/http/transfer.hpp"
+
+namespace rides {
+
+struct ServeOptions {
+    std::string listen{"127.0.0.1:8080"};
+    std::string database{"sqlite:rides.db"};
+    std::string stripe_url{"http://127.0.0.1:12111"};
+    std::string smtp_url{"smtp://127.0.0.1:12525"};
+    std::string stripe_api_key;        // From STRIPE_API_KEY; on loopback a test value.
+    std::string access_log;
+    std::string tokens;                // A file of lines "token email"; on loopback test riders without it.
+    std::vector<std::string> riders;   // More test riders, "token email"; on loopback only.
+    pawl::ServiceOptions service;
+};
+
+// The operations of Rocket Rides on a database: what `rides serve` and the commands on keys share.
+class Application {
+public:
+    Application(const ServeOptions& options, pawl::Database::As as);
+    pawl::Service& service() { return *service_; }
+    pawl::Database& database() { return *database_; }
+
+private:
+    pawl::http::Transfers transfers_;
+    Stripe stripe_;
+    std::unique_ptr<pawl::Database> database_;
+    std::unique_ptr<pawl::Service> service_;
+};
+
+int serve(const ServeOptions& options);  // Until SIGTERM; the exit code. Throws on a bad start.
+
+}  // namespace rides

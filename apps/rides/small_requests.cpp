@@ -1,0 +1,90 @@
+#include "apps/rides/small_requests.hpp"
+
+#include "rides/statements.hpp"
+
+#include <algorithm>
+
+namespace rides {
+
+namespace {
+
+struct Rides {
+    std::vector<Ride> rides;
+};
+struct State {
+    RideId ride{};
+    std::string state;
+};
+struct UserMade {
+    std::string email;
+    bool made{};
+};
+
+}  // namespace
+
+std::string customer_of(const std::string& email) {
+    std::string customer = "cus_";
+    for (const char c : email.substr(0, email.find('@'))) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        customer += plain ? c : '_';
+    }
+    return customer.substr(0, 50);
+}
+
+pawl::Finish CancelRide::cancel(pawl::Tx& tx, const Started& at) {
+    const auto user = user_of(tx, at.principal);
+    const auto ride = pawl::query_maybe<Ride>(tx, sql::find_ride, at.request.id, user.id);
+    if (!ride) return problem(404, "There is no such ride", "");
+    if (ride->state == "cancelled") return pawl::respond(200, State{ride->id, "cancelled"});
+    if (pawl::execute(tx, sql::cancel_ride, at.request.id, user.id) == 0)
+        return problem(409, "The ride can't be cancelled", "Its state is " + ride->state + ".");
+    record(tx, {"cancelled", ride->id.value, "ride"}, user.id, at.origin);
+    return pawl::respond(200, State{ride->id, "cancelled"});
+}
+
+std::optional<std::string> PutUser::Request::problem() const {
+    const auto sign = email.find('@');
+    const bool plain = std::all_of(email.begin(), email.end(), [](char c) { return c > ' ' && c <= '~'; });
+    if (email.size() > 255 || sign == 0 || sign == email.npos || sign + 1 == email.size() || !plain)
+        return "email: Must be an address such as jane@example.com, at most 255 characters.";
+    return std::nullopt;
+}
+
+pawl::Finish PutUser::put(pawl::Tx& tx, const Started& at) {
+    const auto asker = user_of(tx, at.principal);
+    const auto& email = at.request.email;
+    std::optional<std::int64_t> id;
+    // Two addresses may have one name before the @: the second customer carries the whole address, shortened.
+    if (tx.attempt([&] { id = pawl::query_maybe<std::int64_t>(tx, sql::insert_user, email, customer_of(email)); })) {
+        auto whole = email;
+        std::replace(whole.begin(), whole.end(), '@', '_');
+        id = pawl::query_maybe<std::int64_t>(tx, sql::insert_user, email, customer_of(whole));
+    }
+    if (!id) return pawl::respond(200, UserMade{email, false});
+    record(tx, {"created", *id, "user"}, asker.id, at.origin);
+    return pawl::respond(201, UserMade{email, true});
+}
+
+pawl::Response ShowRide::answer(pawl::Snapshot& read, const pawl::Asked<Request>& at) {
+    const auto user = pawl::query_maybe<User>(read, sql::find_user, at.principal.account);
+    if (!user) return problem(404, "There is no such ride", "");
+    const auto ride = pawl::query_maybe<Ride>(read, sql::find_ride, at.request.id, user->id);
+    if (!ride) return problem(404, "There is no such ride", "");
+    return pawl::respond(200, *ride);
+}
+
+std::optional<std::string> ListRides::Request::problem() const {
+    if (limit && (*limit < 1 || *limit > 100)) return "limit: Must be from 1 to 100.";
+    return std::nullopt;
+}
+
+pawl::Response ListRides::answer(pawl::Snapshot& read, const pawl::Asked<Request>& at) {
+    const auto user = pawl::query_maybe<User>(read, sql::find_user, at.principal.account);
+    if (!user) return pawl::respond(200, Rides{});
+    return pawl::respond(
+        200,
+        Rides{pawl::query<Ride>(read, sql::list_rides, user->id, at.request.before, at.request.limit.value_or(20))}
+    );
+}
+
+}  // namespace rides

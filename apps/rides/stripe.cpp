@@ -1,0 +1,127 @@
+#include "apps/rides/stripe.hpp"
+
+#include <optional>
+#include <utility>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/value.hpp>
+#include <boost/url/encode.hpp>
+#include <boost/url/rfc/unreserved_chars.hpp>
+
+namespace rides {
+
+namespace {
+
+using pawl::InDoubt;
+using pawl::Retry;
+using pawl::Stuck;
+using pawl::http::Arrived;
+using pawl::http::NotSent;
+using pawl::http::Sent;
+
+void add(std::string& form, std::string_view name, std::string_view value) {
+    if (!form.empty()) form += '&';
+    form += boost::urls::encode(name, boost::urls::unreserved_chars);
+    form += '=';
+    form += boost::urls::encode(value, boost::urls::unreserved_chars);
+}
+
+std::string text_at(const boost::json::value& value, std::string_view name) {
+    const auto* object = value.if_object();
+    const auto* member = object != nullptr ? object->if_contains(name) : nullptr;
+    const auto* text = member != nullptr ? member->if_string() : nullptr;
+    return text != nullptr ? std::string{*text} : std::string{};
+}
+
+struct StripeError {
+    std::string type;
+    std::string code;
+    std::string message;
+};
+
+struct Answer {
+    std::string id;  // Of a success.
+    StripeError error;
+};
+
+Answer read(const Arrived& arrived) {
+    boost::system::error_code error;
+    const auto body = boost::json::parse(arrived.body, error);
+    if (error || !body.is_object()) return {};
+    Answer answer{text_at(body, "id"), {}};
+    if (const auto* e = body.as_object().if_contains("error"))
+        answer.error = {text_at(*e, "type"), text_at(*e, "code"), text_at(*e, "message")};
+    return answer;
+}
+
+// What every answer but a success and a refusal of the order itself means. Stripe keeps the first answer under a key,
+// also a 500: a repeat of that will never end by itself (F8).
+template <class Outcome>
+Outcome trouble(const Arrived& arrived, const Answer& answer) {
+    const bool replayed = arrived.header("Idempotent-Replayed").value_or("") == "true";
+    if (arrived.status >= 500 && replayed)
+        return Stuck{"the provider repeats a stored error, status " + std::to_string(arrived.status)};
+    if (arrived.status >= 500 || arrived.status == 409) return InDoubt{};
+    if (arrived.status == 429 || arrived.status == 401 || arrived.status == 403) return Retry{};
+    return Stuck{
+        "the provider refuses the request, status " + std::to_string(arrived.status) + ": " + answer.error.type + " " +
+        answer.error.code + " " + answer.error.message};
+}
+
+}  // namespace
+
+Stripe::Stripe(pawl::http::Transfers& transfers, std::string url, std::string api_key)
+    : transfers_{transfers}, url_{std::move(url)}, api_key_{std::move(api_key)} {}
+
+Sent Stripe::post(const pawl::KeyedCall& call, const std::string& path, std::string form) {
+    call.assert_open();
+    pawl::http::Outgoing request;
+    request.method = "POST";
+    request.url = url_ + path;
+    request.headers = {
+        {"Authorization", "Bearer " + api_key_},
+        {"Content-Type", "application/x-www-form-urlencoded"},
+        {"Idempotency-Key", call.key().text}};
+    request.body = std::move(form);
+    request.timeout = std::chrono::seconds{25};
+    return transfers_.perform(std::move(request));
+}
+
+pawl::Outcome<Charge, Declined> Stripe::charge(pawl::KeyedCall& call, const ChargeOrder& order) {
+    std::string form;
+    add(form, "amount", std::to_string(order.amount));
+    add(form, "currency", order.currency);
+    add(form, "customer", order.customer);
+    add(form, "description", order.description);
+    auto sent = post(call, "/v1/charges", std::move(form));
+    if (std::holds_alternative<NotSent>(sent)) return Retry{};
+    const auto* arrived = std::get_if<Arrived>(&sent);
+    if (arrived == nullptr) return InDoubt{};
+    auto answer = read(*arrived);
+    if (arrived->status == 200) {
+        if (answer.id.empty()) return InDoubt{};
+        return Charge{std::move(answer.id)};
+    }
+    if (arrived->status == 402) return Declined{std::move(answer.error.code), std::move(answer.error.message)};
+    return trouble<pawl::Outcome<Charge, Declined>>(*arrived, answer);
+}
+
+pawl::Outcome<Refund, RefundRefused> Stripe::refund(pawl::KeyedCall& call, const RefundOrder& order) {
+    std::string form;
+    add(form, "charge", order.charge);
+    add(form, "amount", std::to_string(order.amount));
+    auto sent = post(call, "/v1/refunds", std::move(form));
+    if (std::holds_alternative<NotSent>(sent)) return Retry{};
+    const auto* arrived = std::get_if<Arrived>(&sent);
+    if (arrived == nullptr) return InDoubt{};
+    auto answer = read(*arrived);
+    if (arrived->status == 200) {
+        if (answer.id.empty()) return InDoubt{};
+        return Refund{std::move(answer.id)};
+    }
+    if (arrived->status == 400 && answer.error.code == "charge_already_refunded")
+        return RefundRefused{std::move(answer.error.code), std::move(answer.error.message)};
+    return trouble<pawl::Outcome<Refund, RefundRefused>>(*arrived, answer);
+}
+
+}  // namespace rides

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <pawl/call.hpp>
+
+#include "src/http/transfer.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace rides {
+
+struct Charge {
+    std::string id;
+};
+struct Declined {
+    std::string code;  // "card_declined"
+    std::string message;
+};
+struct Refund {
+    std::string id;
+};
+struct RefundRefused {
+    std::string code;
+    std::string message;
+};
+
+// What a charge sends comes from a recovery point and nothing else: each repeat must be the same to the byte.
+struct ChargeOrder {
+    std::int64_t amount{};
+    std::string currency;
+    std::string customer;
+    std::string description;
+};
+struct RefundOrder {
+    std::string charge;
+    std::int64_t amount{};
+};
+
+// Stripe's API, version 1. Thread-safe.
+class Stripe {
+public:
+    Stripe(pawl::http::Transfers& transfers, std::string url, std::string api_key);  // Transfers outlives it.
+
+    pawl::Outcome<Charge, Declined> charge(pawl::KeyedCall& call, const ChargeOrder& order);
+    pawl::Outcome<Refund, RefundRefused> refund(pawl::KeyedCall& call, const RefundOrder& order);
+
+private:
+    pawl::http::Sent post(const pawl::KeyedCall& call, const std::string& path, std::string form);
+
+    pawl::http::Transfers& transfers_;
+    std::string url_;
+    std::string api_key_;
+};
+
+}  // namespace rides

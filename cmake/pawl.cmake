@@ -1,0 +1,68 @@
+# The few functions that every folder's CMakeLists.txt is written in.
+
+find_program(PAWL_CCACHE ccache)
+if(PAWL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${PAWL_CCACHE})
+endif()
+find_program(PAWL_MOLD mold)
+if(PAWL_MOLD)
+    add_link_options(-fuse-ld=mold)
+endif()
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+# What all our own targets share. Warnings as errors only where a preset asks for them.
+add_library(pawl_options INTERFACE)
+target_include_directories(pawl_options INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR})
+target_compile_definitions(pawl_options INTERFACE
+    BOOST_ASIO_NO_DEPRECATED BOOST_ALL_NO_LIB $<$<BOOL:${PAWL_FAULTS}>:PAWL_FAULTS=1>)
+if(PAWL_WARNINGS)
+    target_compile_options(pawl_options INTERFACE
+        -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual
+        -Wold-style-cast -Werror
+        # g++ 12.2 warns falsely inside std::string and std::variant at -O2.
+        $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized>)
+endif()
+
+# pawl_library(core SOURCES a.cpp b.cpp PUBLIC pawl::x PRIVATE Boost::json)  -> pawl_core, pawl::core
+function(pawl_library name)
+    cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+    add_library(pawl_${name} STATIC ${ARG_SOURCES})
+    add_library(pawl::${name} ALIAS pawl_${name})
+    target_link_libraries(pawl_${name} PUBLIC ${ARG_PUBLIC} PRIVATE pawl_options ${ARG_PRIVATE})
+    target_include_directories(pawl_${name} INTERFACE ${CMAKE_SOURCE_DIR}/include)
+endfunction()
+
+# pawl_program(rides SOURCES main.cpp LIBRARIES pawl::http)  -> bin/rides
+function(pawl_program name)
+    cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+    add_executable(${name} ${ARG_SOURCES})
+    target_link_libraries(${name} PRIVATE pawl_options ${ARG_LIBRARIES})
+endfunction()
+
+# pawl_tests(core LABEL unit SOURCES claim_test.cpp LIBRARIES pawl::core)  -> one program, one ctest entry a TEST
+function(pawl_tests name)
+    if(NOT PAWL_TESTS)
+        return()
+    endif()
+    cmake_parse_arguments(ARG "" "LABEL" "SOURCES;LIBRARIES" ${ARGN})
+    add_executable(test_${name} ${ARG_SOURCES})
+    target_link_libraries(test_${name} PRIVATE pawl_options ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main)
+    gtest_discover_tests(test_${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300 DISCOVERY_TIMEOUT 60)
+endfunction()
+
+# pawl_embed_sql(target OUT sql.hpp NAMESPACE a::b FILES x.sql y.sql [FOR sqlite])
+# Makes <build>/generated/<OUT>, which target and its tests may include by that path.
+function(pawl_embed_sql target)
+    cmake_parse_arguments(ARG "" "OUT;NAMESPACE" "SQLITE;POSTGRES" ${ARGN})
+    set(out ${CMAKE_BINARY_DIR}/generated/${ARG_OUT})
+    list(TRANSFORM ARG_SQLITE PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    list(TRANSFORM ARG_POSTGRES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    add_custom_command(
+        OUTPUT ${out}
+        COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/embed_sql --namespace ${ARG_NAMESPACE} --out ${out}
+                --sqlite ${ARG_SQLITE} --postgres ${ARG_POSTGRES}
+        DEPENDS ${ARG_SQLITE} ${ARG_POSTGRES} ${CMAKE_SOURCE_DIR}/tools/embed_sql
+        VERBATIM)
+    target_sources(${target} PRIVATE ${out})
+    target_include_directories(${target} PUBLIC ${CMAKE_BINARY_DIR}/generated)
+endfunction()

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <concepts>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace pawl {
+
+// What we tell a provider so that it recognises a repeat: 64 hex digits, the same for every try of one call.
+struct ForeignKey {
+    std::string text;
+    // Cut to what a provider takes; 32 digits (128 bits) are enough to be unique.
+    std::string_view first(std::size_t digits) const { return std::string_view{text}.substr(0, digits); }
+};
+
+namespace detail {
+struct Maker;
+}
+namespace testing {
+class FakeCall;
+}
+
+// Permission to reach the outside world. The engine makes one for each foreign call and each job, on a thread that
+// holds no transaction; a client (HTTP, mail) asks for it, so an atomic phase has nothing to call a client with.
+class Call {
+public:
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+    // For clients, before they send: ends the process if this thread holds a transaction, or if the call is over.
+    void assert_open() const;
+    // The service is stopping: a client may give up early, with Retry if it proves that nothing was sent.
+    const std::stop_token& stop() const { return stop_; }
+
+private:
+    friend class KeyedCall;
+    friend struct detail::Maker;
+    friend class testing::FakeCall;
+    explicit Call(std::stop_token stop);
+    ~Call();
+
+    std::stop_token stop_;
+    bool open_{true};
+};
+
+// The same, for a call that may be repeated under one key.
+class KeyedCall final : public Call {
+public:
+    const ForeignKey& key() const { return key_; }
+
+private:
+    friend struct detail::Maker;
+    friend class testing::FakeCall;
+    KeyedCall(ForeignKey key, std::stop_token stop) : Call{std::move(stop)}, key_{std::move(key)} {}
+    ~KeyedCall() = default;
+
+    ForeignKey key_;
+};
+
+enum class Repeat {
+    safe,           // Idempotent by nature: call again.
+    safe_with_key,  // Call again with our key, within the provider's memory of keys.
+    never           // Not idempotent: once it may have been called, only a person goes on.
+};
+
+struct Retry {};                    // The call certainly did nothing: try again later.
+struct InDoubt {};                  // It may have happened.
+struct Stuck { std::string why; };  // The provider repeats a stored error: only a person can go on.
+
+// How a foreign call ended. An exception that leaves the call is InDoubt. Only a named result reaches a keeper, and
+// only a keeper makes a response: a passing outage can't become the stored answer.
+template <class... Results>
+class [[nodiscard]] Outcome {
+public:
+    template <class R>
+        requires((std::same_as<R, Results> || ...) || std::same_as<R, Retry> || std::same_as<R, InDoubt> ||
+                 std::same_as<R, Stuck>)
+    Outcome(R result) : value_{std::move(result)} {}
+
+    const std::variant<Retry, InDoubt, Stuck, Results...>& value() const { return value_; }
+
+private:
+    std::variant<Retry, InDoubt, Stuck, Results...> value_;
+};
+
+}  // namespace pawl

@@ -1,0 +1,273 @@
+#pragma once
+
+#include <pawl/detail/json.hpp>
+#include <pawl/operation.hpp>
+#include <pawl/tx.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+// An operation without its types: what the engine drives. Made once per operation by form_of<Op>().
+namespace pawl::detail {
+
+using Anything = std::shared_ptr<const void>;  // A point, request or result; shared by the attempt's steps.
+
+// Where a step led: to the final response, or to the step that starts from the point reached.
+struct Reached {
+    std::size_t step{};
+    Anything point{};
+};
+using Moved = std::variant<Response, Reached>;
+
+// A named result of a foreign call, by its place among the call's results.
+struct Arrival {
+    std::size_t result{};
+    Anything value{};
+};
+using CallEnd = std::variant<Retry, InDoubt, Stuck, Arrival>;
+
+using Decoded = std::variant<Anything, std::string>;  // Or why not.
+
+struct ResultForm {
+    std::string_view name;
+    std::string (*encode)(const void*){};
+    Decoded (*decode)(std::string_view json){};
+};
+
+struct StepForm {
+    std::string_view from;
+    bool foreign{};
+    Repeat again{Repeat::safe};
+    std::string (*encode)(const void* point){};
+    Decoded (*decode)(std::string_view json){};
+    Moved (*run)(void* op, Tx& tx, const void* point){};                          // Atomic only.
+    CallEnd (*call)(void* op, KeyedCall& call, const void* point){};              // Foreign only, as the two below.
+    Moved (*keep)(void* op, Tx& tx, const void* point, const Arrival& arrival){};
+    Response (*abandon)(void* op, Tx& tx, const void* point){};                   // Null where the operation has none.
+    std::vector<ResultForm> results;
+    std::vector<std::string_view> leads_to;  // Names of points; "finished" for a response.
+};
+
+struct StartedWith {
+    std::int64_t key_id{};
+    Principal principal;
+    std::string origin;
+};
+
+struct OperationForm {
+    std::string_view name;
+    KeyRule key{};
+    Scope scope{};
+    Isolation isolation{Isolation::repeatable_read};
+    std::optional<Keep> keep;  // Nothing: the service's own.
+    InProgress in_progress{};
+    bool re_execute{};
+    std::chrono::hours provider_memory{20};  // Stripe forgets keys after 24 h; less a margin.
+    std::vector<StepForm> steps;
+    std::vector<std::pair<std::string_view, std::size_t>> renamed;  // Old name of a point, and its step now.
+    std::vector<std::string_view> dropped;
+    std::shared_ptr<void> op;  // Shared by all attempts at work.
+
+    // The request from its fields; problem() has been asked.
+    std::variant<Anything, DecodeProblem> (*request)(const RequestFields&){};
+    std::string (*encode_request)(const void* request){};
+    Decoded (*decode_request)(std::string_view json){};
+    Anything (*start)(const StartedWith&, const void* request){};  // Makes the Started<Request>.
+
+    // The step that starts from a stored name, old names included; nothing if this binary does not know it.
+    std::optional<std::size_t> step_from(std::string_view name) const;
+};
+
+// The name of a type without its namespaces, read off the compiler as reflect.hpp does: "Charge".
+template <class T>
+constexpr std::string_view type_name() {
+    const std::string_view text = __PRETTY_FUNCTION__;
+    const auto from = text.find("T = ") + 4;
+    const auto to = text.find_first_of(";]", from);
+    const auto whole = text.substr(from, to - from);
+    const auto colon = whole.rfind(':');
+    return colon == whole.npos ? whole : whole.substr(colon + 1);
+}
+
+template <class R>
+constexpr std::string_view result_name() {
+    if constexpr (requires {
+                      { R::name } -> std::convertible_to<std::string_view>;
+                  })
+        return R::name;
+    else
+        return type_name<R>();
+}
+
+inline std::string text_of(const DecodeProblem& problem) {
+    return problem.field.empty() ? problem.why : problem.field + ": " + problem.why;
+}
+
+template <class T>
+Decoded decode_as(std::string_view json) {
+    auto decoded = decode<T>(json);
+    if (auto* problem = std::get_if<DecodeProblem>(&decoded)) return text_of(*problem);
+    return Anything{std::make_shared<const T>(std::move(std::get<T>(decoded)))};
+}
+
+template <class T>
+const T& as(const void* anything) {
+    return *static_cast<const T*>(anything);
+}
+
+template <class Flow, class... To>
+Moved moved(const Next<To...>& next) {
+    return std::visit([]<class W>(const W& where) -> Moved {
+        if constexpr (std::same_as<W, Response>)
+            return where;
+        else
+            return Reached{Flow::template place<W>, std::make_shared<const W>(where)};
+    }, next.where());
+}
+
+template <class... To>
+void name_targets(std::vector<std::string_view>& names, List<To...>) {
+    (names.push_back(To::name), ...);
+}
+
+// A response is always possible, but where a step names no point it is all it leads to.
+template <class S>
+void name_leads(StepForm& step) {
+    name_targets(step.leads_to, typename S::To{});
+    step.leads_to.push_back("finished");
+}
+
+template <class Op, class S, class... R>
+void fill_results(StepForm& step, List<R...>) {
+    step.results = {ResultForm{
+        .name = result_name<R>(),
+        .encode = [](const void* value) { return encode(as<R>(value)); },
+        .decode = &decode_as<R>}...};
+    step.call = [](void* op, KeyedCall& call, const void* point) -> CallEnd {
+        auto outcome = (static_cast<Op*>(op)->*S::run)(call, as<typename S::From>(point));
+        return std::visit([]<class E>(const E& end) -> CallEnd {
+            if constexpr (count_of<E, Retry, InDoubt, Stuck> == 1)
+                return end;
+            else
+                return Arrival{index_of<E, R...>(), std::make_shared<const E>(end)};
+        }, outcome.value());
+    };
+    step.keep = [](void* op, Tx& tx, const void* point, const Arrival& arrival) -> Moved {
+        Moved result{};
+        // The one keeper whose Result stands at this place among the call's results.
+        auto keep_one = [&]<class K>(K keeper) {
+            using Result = typename KeepOf<K>::Result;
+            if (index_of<Result, R...>() != arrival.result) return;
+            result = moved<typename Op::Flow>(
+                (static_cast<Op*>(op)->*keeper)(tx, as<typename S::From>(point), as<Result>(arrival.value.get()))
+            );
+        };
+        std::apply([&](auto... keeper) { (keep_one(keeper), ...); }, S::keepers);
+        return result;
+    };
+}
+
+template <class Op, class S>
+StepForm step_form() {
+    using From = typename S::From;
+    StepForm step;
+    step.from = From::name;
+    step.foreign = S::foreign;
+    name_leads<S>(step);
+    if constexpr (!is_started<From>) {
+        step.encode = [](const void* point) { return encode(as<From>(point)); };
+        step.decode = &decode_as<From>;
+    }
+    if constexpr (S::foreign) {
+        step.again = S::again;
+        fill_results<Op, S>(step, typename S::Form::Results{});
+        if constexpr (requires(Op op, Tx& tx, const From& at) {
+                          { op.abandon(tx, at) } -> std::same_as<Finish>;
+                      })
+            step.abandon = [](void* op, Tx& tx, const void* point) {
+                return std::get<Response>(static_cast<Op*>(op)->abandon(tx, as<From>(point)).where());
+            };
+    } else {
+        step.run = [](void* op, Tx& tx, const void* point) {
+            return moved<typename Op::Flow>((static_cast<Op*>(op)->*S::run)(tx, as<From>(point)));
+        };
+    }
+    return step;
+}
+
+template <class Op, class... S>
+void fill_steps(OperationForm& form, const std::tuple<S...>*) {
+    form.steps = {step_form<Op, S>()...};
+}
+
+template <class Flow, FixedString Old, class Now>
+void add_past(OperationForm& form, const Was<Old, Now>*) {
+    static_assert(Flow::template place<Now> < Flow::count, "pawl: Past names a point that no step starts from");
+    form.renamed.emplace_back(Old.view(), Flow::template place<Now>);
+}
+template <class Flow, FixedString Old>
+void add_past(OperationForm& form, const Dropped<Old>*) {
+    form.dropped.push_back(Dropped<Old>::old);
+}
+template <class Flow, class... Names>
+void add_pasts(OperationForm& form, const Past<Names...>*) {
+    (add_past<Flow>(form, static_cast<const Names*>(nullptr)), ...);
+}
+
+template <class R>
+std::variant<Anything, DecodeProblem> request_of(const RequestFields& fields) {
+    auto decoded = decode_request<R>(fields);
+    if (auto* problem = std::get_if<DecodeProblem>(&decoded)) return std::move(*problem);
+    auto& request = std::get<R>(decoded);
+    if constexpr (requires {
+                      { request.problem() } -> std::same_as<std::optional<std::string>>;
+                  }) {
+        if (auto why = request.problem()) return DecodeProblem{.field = {}, .why = std::move(*why)};
+    }
+    return Anything{std::make_shared<const R>(std::move(request))};
+}
+
+template <class Op>
+void fill_settings(OperationForm& form) {
+    form.name = Op::name;
+    form.key = key_rule<Op>();
+    if constexpr (requires { Op::scope; }) form.scope = Op::scope;
+    if constexpr (requires { Op::isolation; }) form.isolation = Op::isolation;
+    if constexpr (requires { Op::keep; }) form.keep = Keep{Op::keep};
+    if constexpr (requires { Op::in_progress; }) form.in_progress = Op::in_progress;
+    if constexpr (requires { Op::re_execute; }) form.re_execute = Op::re_execute;
+    if constexpr (requires { Op::provider_memory; }) form.provider_memory = Op::provider_memory;
+    if constexpr (requires { typename Op::Past; })
+        add_pasts<typename Op::Flow>(form, static_cast<const typename Op::Past*>(nullptr));
+}
+
+template <class Op>
+OperationForm form_of(std::shared_ptr<Op> op) {
+    using First = typename Op::Flow::First;
+    using Request = typename First::Request;
+    OperationForm form;
+    form.op = std::move(op);
+    fill_settings<Op>(form);
+    fill_steps<Op>(form, static_cast<const typename Op::Flow::All*>(nullptr));
+    form.request = &request_of<Request>;
+    form.encode_request = [](const void* request) { return encode(as<Request>(request)); };
+    form.decode_request = &decode_as<Request>;
+    form.start = [](const StartedWith& with, const void* request) -> Anything {
+        return std::make_shared<const First>(First{
+            .key_id = with.key_id,
+            .principal = with.principal,
+            .origin = with.origin,
+            .request = as<Request>(request)});
+    };
+    return form;
+}
+
+}  // namespace pawl::detail

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <pawl/call.hpp>
+#include <pawl/detail/form.hpp>
+#include <pawl/job.hpp>
+#include <pawl/tx.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+// A job handler without its types: what the worker drives.
+namespace pawl::detail {
+
+template <class F>
+struct WorkForm {
+    static constexpr bool right = false;
+};
+template <class R, class H, class In, class A>
+    requires(
+        (std::same_as<R, void> || std::same_as<R, JobResult>) &&
+        (std::same_as<In, Tx> || std::same_as<In, Call> || std::same_as<In, KeyedCall>) && JobArgs<A>
+    )
+struct WorkForm<R (H::*)(In&, const Job<A>&)> {
+    static constexpr bool right = true;
+    static constexpr bool in_transaction = std::same_as<In, Tx>;
+    using Args = A;
+    using Result = R;
+};
+template <class R, class H, class In, class A>
+struct WorkForm<R (H::*)(In&, const Job<A>&) const> : WorkForm<R (H::*)(In&, const Job<A>&)> {};
+
+// The job as the queue gives it, its arguments still text.
+struct RawJob {
+    std::string jid;
+    std::string args;
+    int attempt{1};
+    std::optional<std::int64_t> key_id;
+    TimePoint created_at{};
+    std::optional<TimePoint> first_failed_at;
+    std::optional<std::string> last_error;
+};
+
+struct NotDecoded {
+    std::string why;
+};
+using Worked = std::variant<JobResult, NotDecoded>;
+
+struct JobForm {
+    std::string_view kind;
+    bool in_transaction{};  // Its writes and the mark that the job is done commit together.
+    std::shared_ptr<void> handler;
+    Worked (*in_tx)(void* handler, Tx& tx, const RawJob& job){};
+    Worked (*in_call)(void* handler, KeyedCall& call, const RawJob& job){};
+};
+
+template <class Args>
+Job<Args> job_of(const RawJob& raw, Args args) {
+    return {
+        .args = std::move(args),
+        .id = raw.jid,
+        .attempt = raw.attempt,
+        .key_id = raw.key_id,
+        .created_at = raw.created_at,
+        .first_failed_at = raw.first_failed_at,
+        .last_error = raw.last_error};
+}
+
+template <class H, class In>
+Worked work_on(void* handler, In& in, const RawJob& raw) {
+    using Form = WorkForm<decltype(&H::work)>;
+    auto decoded = decode<typename Form::Args>(raw.args);
+    if (auto* problem = std::get_if<DecodeProblem>(&decoded)) return NotDecoded{text_of(*problem)};
+    const auto job = job_of(raw, std::move(std::get<typename Form::Args>(decoded)));
+    if constexpr (std::same_as<typename Form::Result, void>) {
+        static_cast<H*>(handler)->work(in, job);
+        return JobResult{done};
+    } else {
+        return static_cast<H*>(handler)->work(in, job);
+    }
+}
+
+template <class H>
+JobForm job_form_of(std::shared_ptr<H> handler) {
+    using Form = WorkForm<decltype(&H::work)>;
+    JobForm form;
+    form.kind = Form::Args::kind;
+    form.in_transaction = Form::in_transaction;
+    form.handler = std::move(handler);
+    if constexpr (Form::in_transaction)
+        form.in_tx = &work_on<H, Tx>;
+    else
+        form.in_call = &work_on<H, KeyedCall>;
+    return form;
+}
+
+// An operation that serves jobs: the job's id is its key.
+template <class Op>
+concept JobOperation = JobArgs<typename Op::Flow::First::Request>;
+
+}  // namespace pawl::detail
+
+namespace pawl {
+
+// `JobResult work(Tx&, const Job<Args>&)`, or with Call& or KeyedCall&; void means done.
+template <class H>
+concept JobHandler = requires {
+    &H::work;
+    requires detail::WorkForm<decltype(&H::work)>::right;
+};
+
+}  // namespace pawl

@@ -1,0 +1,100 @@
+#pragma once
+
+// encode(value) -> std::string. See json.hpp.
+
+#include <pawl/detail/json_problem.hpp>
+#include <pawl/detail/json_types.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace pawl::detail {
+
+// Puts JSON together; the caller keeps begin and end in pairs. Text and numbers are written as RFC
+// 8785 says.
+class JsonWriter {
+public:
+    void begin_object() { begin('{'); }
+    void end_object() { end('}'); }
+    void begin_list() { begin('['); }
+    void end_list() { end(']'); }
+    void name(std::string_view field);  // The name of a C++ field: needs no escape.
+
+    void boolean(bool value);
+    void integer(std::int64_t value);
+    void natural(std::uint64_t value);
+    void real(double value);            // Throws EncodeError if it is not finite.
+    void text(std::string_view value);  // Throws EncodeError if it is not UTF-8.
+    void word(const std::optional<std::string_view>& name);  // Throws EncodeError if there is none.
+
+    std::string take() { return std::move(text_); }
+
+private:
+    void begin(char bracket);
+    void end(char bracket);
+    void separate();
+    [[noreturn]] void refuse(std::string_view why) const;
+
+    std::string text_;
+    std::string_view field_;  // The last name, for what an error says.
+    int depth_{};
+};
+
+template <class T>
+void write_json(JsonWriter& out, const T& value);
+
+template <Record T>
+void write_record(JsonWriter& out, const T& value) {
+    out.begin_object();
+    for_each_field(value, [&out](std::string_view name, const auto& field) {
+        if constexpr (is_optional<std::remove_cvref_t<decltype(field)>>) {
+            if (!field) return;
+            out.name(name);
+            write_json(out, *field);
+        } else {
+            out.name(name);
+            write_json(out, field);
+        }
+    });
+    out.end_object();
+}
+
+template <class T>
+void write_json(JsonWriter& out, const T& value) {
+    if constexpr (std::same_as<T, bool>) {
+        out.boolean(value);
+    } else if constexpr (WholeNumber<T> && std::is_signed_v<T>) {
+        out.integer(value);
+    } else if constexpr (WholeNumber<T>) {
+        out.natural(value);
+    } else if constexpr (RealNumber<T>) {
+        out.real(static_cast<double>(value));
+    } else if constexpr (std::same_as<T, std::string>) {
+        out.text(value);
+    } else if constexpr (Word<T>) {
+        out.word(enum_name(value));
+    } else if constexpr (is_vector<T>) {
+        out.begin_list();
+        for (const auto& item : value) write_json<typename T::value_type>(out, item);
+        out.end_list();
+    } else if constexpr (StrongType<T>) {
+        for_each_field(value, [&out](std::string_view, const auto& field) {
+            write_json(out, field);
+        });
+    } else if constexpr (Record<T>) {
+        write_record(out, value);
+    } else {
+        refuse_type<T>();
+    }
+}
+
+// The JSON text of a point, a job or a response. Fields in their order; throws EncodeError.
+template <class T>
+std::string encode(const T& value) {
+    JsonWriter out;
+    write_json(out, value);
+    return out.take();
+}
+
+}  // namespace pawl::detail

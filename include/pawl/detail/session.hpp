@@ -1,0 +1,76 @@
+#pragma once
+
+#include <pawl/statement.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+namespace pawl {
+
+// The clock of the database, UTC.
+using TimePoint = std::chrono::time_point<std::chrono::system_clock, std::chrono::milliseconds>;
+
+namespace detail {
+
+// A parameter of a statement. Texts are borrowed: they outlive the call.
+using Value = std::variant<std::monostate, std::int64_t, double, std::string_view>;
+
+// A callable that is borrowed for one call.
+template <class Signature>
+class FunctionRef;
+template <class R, class... A>
+class FunctionRef<R(A...)> {
+public:
+    template <class F>
+        requires(!std::same_as<std::remove_cvref_t<F>, FunctionRef> && std::is_invocable_r_v<R, F&, A...>)
+    FunctionRef(F&& f)
+        : object_{const_cast<void*>(static_cast<const void*>(std::addressof(f)))},
+          call_{[](void* object, A... a) -> R {
+              return (*static_cast<std::remove_reference_t<F>*>(object))(static_cast<A>(a)...);
+          }} {}
+    R operator()(A... a) const { return call_(object_, static_cast<A>(a)...); }
+
+private:
+    void* object_;
+    R (*call_)(void*, A...);
+};
+
+// One row of a result, valid while the callback runs. A wrong type or a missing column throws StoreError (statement).
+class Row {
+public:
+    virtual int columns() const = 0;
+    virtual bool is_null(int column) const = 0;
+    virtual std::int64_t integer(int column) const = 0;
+    virtual double real(int column) const = 0;
+    virtual std::string_view text(int column) const = 0;  // Valid until the next row.
+
+protected:
+    ~Row() = default;
+};
+
+// An open transaction of a store, or a read snapshot. Used by one thread at a time. Every member throws StoreError.
+class Session {
+public:
+    // Runs a named statement, gives each row to `each`, returns the number of rows that it changed.
+    virtual std::int64_t run(
+        const Sql& statement, std::span<const Value> parameters, FunctionRef<void(const Row&)> each
+    ) = 0;
+    // Several statements in one text, without parameters: a migration.
+    virtual void run_script(const Sql& script) = 0;
+    virtual void savepoint() = 0;     // They nest.
+    virtual void roll_back_to() = 0;  // Undoes and closes the innermost.
+    virtual void release() = 0;       // Keeps and closes the innermost.
+    // The database's clock at this moment; a test's clock where one is set.
+    virtual TimePoint now() = 0;
+
+protected:
+    ~Session() = default;
+};
+
+}  // namespace detail
+}  // namespace pawl

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <pawl/call.hpp>
+#include <pawl/point.hpp>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+
+// What the compiler checks of a flow: taking member functions apart, and the questions that Steps asks.
+namespace pawl {
+class Tx;
+}
+
+namespace pawl::detail {
+
+template <std::size_t N>
+struct FixedString {
+    char text[N]{};
+    consteval FixedString(const char (&s)[N]) { std::copy_n(s, N, text); }
+    constexpr std::string_view view() const { return {text, N - 1}; }
+};
+
+template <class...>
+struct List {};
+
+template <class... L>
+struct Join {
+    using type = List<>;
+};
+template <class... A>
+struct Join<List<A...>> {
+    using type = List<A...>;
+};
+template <class... A, class... B, class... Rest>
+struct Join<List<A...>, List<B...>, Rest...> {
+    using type = typename Join<List<A..., B...>, Rest...>::type;
+};
+
+// A member function in its parts; const and noexcept members are fine.
+template <class T>
+struct Member {
+    using Result = void;
+    using Parameters = List<>;
+};
+template <class R, class C, class... A>
+struct Member<R (C::*)(A...)> {
+    using Result = R;
+    using Parameters = List<A...>;
+};
+template <class R, class C, class... A>
+struct Member<R (C::*)(A...) const> : Member<R (C::*)(A...)> {};
+template <class R, class C, class... A>
+struct Member<R (C::*)(A...) noexcept> : Member<R (C::*)(A...)> {};
+template <class R, class C, class... A>
+struct Member<R (C::*)(A...) const noexcept> : Member<R (C::*)(A...)> {};
+
+template <class Result, class Parameters>
+struct AtomicForm {
+    static constexpr bool right = false;
+};
+template <class... To_, class From_>
+struct AtomicForm<Next<To_...>, List<Tx&, const From_&>> {
+    static constexpr bool right = RecoveryPoint<From_>;
+    using From = From_;
+    using To = List<To_...>;
+};
+
+template <class Result, class Parameters>
+struct CallForm {
+    static constexpr bool right = false;
+};
+template <class... R, class CallType, class From_>
+    requires(std::same_as<CallType, Call> || std::same_as<CallType, KeyedCall>)
+struct CallForm<Outcome<R...>, List<CallType&, const From_&>> {
+    static constexpr bool right = RecoveryPoint<From_>;
+    static constexpr bool keyed = std::same_as<CallType, KeyedCall>;
+    using From = From_;
+    using Results = List<R...>;
+};
+
+template <class Result, class Parameters>
+struct KeepForm {
+    static constexpr bool right = false;
+};
+template <class... To_, class From_, class Result_>
+struct KeepForm<Next<To_...>, List<Tx&, const From_&, const Result_&>> {
+    static constexpr bool right = true;
+    using From = From_;
+    using Result = Result_;
+    using To = List<To_...>;
+};
+
+template <class T>
+using AtomicOf = AtomicForm<typename Member<T>::Result, typename Member<T>::Parameters>;
+template <class T>
+using CallOf = CallForm<typename Member<T>::Result, typename Member<T>::Parameters>;
+template <class T>
+using KeepOf = KeepForm<typename Member<T>::Result, typename Member<T>::Parameters>;
+
+template <class P>
+inline constexpr bool is_started = false;
+template <class R>
+inline constexpr bool is_started<Started<R>> = true;
+
+template <class T, class... Ts>
+inline constexpr std::size_t count_of = (std::size_t{std::same_as<T, Ts>} + ... + 0);
+
+// The place of T among Ts; their number if it is not there.
+template <class T, class... Ts>
+constexpr std::size_t index_of() {
+    std::size_t at = 0;
+    bool found = false;
+    ((found = found || std::same_as<T, Ts>, at += found ? 0 : 1), ...);
+    return at;
+}
+
+template <std::size_t N>
+constexpr bool all_different(const std::array<std::string_view, N>& names) {
+    for (std::size_t i = 0; i < N; ++i)
+        for (std::size_t j = i + 1; j < N; ++j)
+            if (names[i] == names[j]) return false;
+    return true;
+}
+
+}  // namespace pawl::detail

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <pawl/request_head.hpp>
+#include <pawl/service.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace pawl {
+
+struct HttpOptions {
+    std::string listen{"127.0.0.1:8080"};
+    // Who asks; nothing: 401, before anything else is looked at. On the server's thread: quick, no waiting.
+    std::function<std::optional<Principal>(const RequestHead&)> authenticate{};
+    bool anonymous{false};      // Serve without authenticate: all clients share one account.
+    int key_reused_status{422};  // Same key, other request: 422, 409 or 400.
+    std::string access_log{};   // A file of JSON lines; "-" is standard error, empty none.
+    int connections_max{4096};
+
+    std::optional<std::string> problem() const;
+};
+
+// The HTTP contract over a Service: keys, replays, problems (RFC 9457). docs/http.md.
+class HttpServer {
+public:
+    // Listens at once. Throws std::invalid_argument for options, std::system_error for the address.
+    HttpServer(Service& service, HttpOptions options);
+    ~HttpServer();
+
+    // Routes: "/rides/{id}"; the fields of the request come from path, query and body.
+    template <class Op>
+    void post(std::string route) {
+        add_route("POST", std::move(route), Op::name);
+    }
+    template <class Op>
+    void put(std::string route) {
+        add_route("PUT", std::move(route), Op::name);
+    }
+    template <class Op>
+    void del(std::string route) {
+        add_route("DELETE", std::move(route), Op::name);
+    }
+    template <Query Q>
+    void get(std::string route, Q query) {
+        add_query(std::move(route), query_form<Q>(std::make_shared<Q>(std::move(query))));
+    }
+
+    void start();
+    std::uint16_t port() const;
+    // Takes no new connection and lets requests in hand be answered.
+    void stop(std::chrono::milliseconds drain);
+
+    // A query without its types.
+    struct QueryForm {
+        std::string_view name;
+        std::shared_ptr<void> query;
+        std::variant<detail::Anything, DecodeProblem> (*request)(const detail::RequestFields&){};
+        Response (*answer)(void* query, Snapshot& read, Principal, std::string origin, const void* request){};
+    };
+
+private:
+    template <class Q>
+    static QueryForm query_form(std::shared_ptr<Q> query) {
+        using Request = typename detail::AnswerForm<decltype(&Q::answer)>::Request;
+        return {
+            .name = Q::name,
+            .query = std::move(query),
+            .request = &detail::request_of<Request>,
+            .answer = [](void* q, Snapshot& read, Principal principal, std::string origin, const void* request) {
+                return static_cast<Q*>(q)->answer(
+                    read, Asked<Request>{std::move(principal), std::move(origin), detail::as<Request>(request)}
+                );
+            }};
+    }
+    void add_route(std::string_view method, std::string route, std::string_view operation);
+    void add_query(std::string route, QueryForm form);
+
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+// Starts both, waits for SIGINT or SIGTERM, drains for at most 15 s, returns the exit code.
+int run_until_signal(Service& service, HttpServer& server);
+
+}  // namespace pawl

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <pawl/detail/session.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace pawl {
+
+// A job in the hands of its handler. `Args` is an aggregate with a static `kind`, the stored name.
+template <class Args_>
+struct Job {
+    using Args = Args_;
+    Args args{};
+    std::string id{};                        // 24 hex digits; the same over all tries, and after a merge.
+    int attempt{1};                          // Counts from 1.
+    std::optional<std::int64_t> key_id{};    // The request that staged it.
+    TimePoint created_at{};
+    std::optional<TimePoint> first_failed_at{};
+    std::optional<std::string> last_error{};
+};
+
+// What a handler says of its job. An exception means: failed, retry later.
+struct JobDone {};
+struct JobRetryIn {
+    std::chrono::milliseconds wait;  // Not counted as a failure.
+};
+struct JobDiscarded {
+    std::string why;  // To the dead jobs at once.
+};
+using JobResult = std::variant<JobDone, JobRetryIn, JobDiscarded>;
+
+inline constexpr JobDone done{};
+inline JobResult retry_in(std::chrono::milliseconds wait) { return JobRetryIn{wait}; }
+inline JobResult discard(std::string why) { return JobDiscarded{std::move(why)}; }
+
+template <class Args>
+concept JobArgs = requires {
+    { Args::kind } -> std::convertible_to<std::string_view>;
+    requires std::string_view{Args::kind}.size() >= 1 && std::string_view{Args::kind}.size() <= 100;
+};
+
+}  // namespace pawl

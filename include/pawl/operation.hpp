@@ -1,0 +1,70 @@
+#pragma once
+
+#include <pawl/steps.hpp>
+
+#include <chrono>
+#include <concepts>
+#include <optional>
+#include <string_view>
+
+namespace pawl {
+
+using namespace std::chrono_literals;
+
+// Settings of an operation: `static constexpr` members of its class, each with the default that stands here.
+enum class KeyRule {
+    required,  // No key: 400 key-missing.
+    optional,  // No key: one is made, so that a crash is still completed; nobody can repeat the request.
+    none       // PUT or DELETE by natural key: no key row, one transaction, no foreign call.
+};
+enum class Scope { account, tenant };  // tenant: for keys of an entity, such as payment-1234-refund.
+enum class Isolation { read_committed, repeatable_read, serializable };
+
+// What a repeat gets while the first is at work: 409, or it waits for at most this long.
+struct InProgress {
+    std::chrono::milliseconds wait{0};
+};
+inline constexpr InProgress conflict{};
+constexpr InProgress wait(std::chrono::milliseconds longest) { return {longest}; }
+
+// How long a settled key is kept; nothing means for ever.
+using Keep = std::optional<std::chrono::hours>;
+inline constexpr Keep for_ever{};
+
+namespace detail {
+
+template <class Op>
+constexpr KeyRule key_rule() {
+    if constexpr (requires { Op::key; }) return Op::key;
+    return KeyRule::required;
+}
+
+template <class... S>
+constexpr bool any_foreign(const std::tuple<S...>*) {
+    return (S::foreign || ...);
+}
+
+template <class Op>
+constexpr bool check_operation() {
+    using Flow = typename Op::Flow;
+    static_assert(
+        std::string_view{Op::name}.size() >= 1 && std::string_view{Op::name}.size() <= 50,
+        "pawl: the name of an operation has 1 to 50 characters"
+    );
+    static_assert(
+        key_rule<Op>() != KeyRule::none || !any_foreign(static_cast<const typename Flow::All*>(nullptr)),
+        "pawl: an operation without a key has no foreign call: nothing would remember that it was made"
+    );
+    return Flow::count > 0;
+}
+
+}  // namespace detail
+
+template <class Op>
+concept Operation = requires {
+    { Op::name } -> std::convertible_to<std::string_view>;
+    typename Op::Flow;
+    requires detail::check_operation<Op>();
+};
+
+}  // namespace pawl

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <pawl/principal.hpp>
+#include <pawl/response.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace pawl {
+
+// A recovery point: a stored name, and the ids and amounts needed to go on from it. The database keeps `name` and the
+// fields as JSON: once released, neither a name nor a field is ever changed or used again (docs/howto/deploys.md).
+template <class P>
+concept RecoveryPoint = std::is_aggregate_v<P> && std::copyable<P> && requires {
+    { P::name } -> std::convertible_to<std::string_view>;
+    requires std::string_view{P::name}.size() >= 1 && std::string_view{P::name}.size() <= 50;
+    requires std::string_view{P::name} != "finished";
+};
+
+// Where every operation begins. All of it is stored with the key, so the completer has it too.
+template <class Request_>
+struct Started {
+    static constexpr std::string_view name = "started";
+    using Request = Request_;
+    std::int64_t key_id{};  // 0 for an operation without a key. Store it without a foreign key: the row goes one day.
+    Principal principal{};
+    std::string origin{};  // Address of the client.
+    Request request{};
+};
+
+// Where a step leads: to one of the named points, or to the final response.
+template <RecoveryPoint... To>
+class [[nodiscard]] Next {
+public:
+    Next(Response response) : where_{std::move(response)} {}
+    template <class P>
+        requires(std::same_as<P, To> || ...)
+    Next(P point) : where_{std::move(point)} {}
+
+    const std::variant<Response, To...>& where() const { return where_; }
+
+private:
+    std::variant<Response, To...> where_;
+};
+using Finish = Next<>;
+
+}  // namespace pawl

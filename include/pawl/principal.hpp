@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+namespace pawl {
+
+// Who asks. Keys are looked up by (tenant, account, key), never by the credential: a new token is the same account.
+struct Principal {
+    std::string tenant;
+    std::string account;
+};
+
+}  // namespace pawl

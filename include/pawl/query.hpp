@@ -1,0 +1,44 @@
+#pragma once
+
+#include <pawl/principal.hpp>
+#include <pawl/response.hpp>
+#include <pawl/tx.hpp>
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+namespace pawl {
+
+// A request that changes nothing (GET): no key, no transaction, a read snapshot.
+template <class Request_>
+struct Asked {
+    using Request = Request_;
+    Principal principal{};
+    std::string origin{};
+    Request request{};
+};
+
+// `class ShowRide { static constexpr std::string_view name = "show_ride";
+//                   Response answer(Snapshot& read, const Asked<RideId>& at); };`
+namespace detail {
+template <class T>
+struct AnswerForm {
+    static constexpr bool right = false;
+};
+template <class C, class R>
+struct AnswerForm<Response (C::*)(Snapshot&, const Asked<R>&)> {
+    static constexpr bool right = true;
+    using Request = R;
+};
+template <class C, class R>
+struct AnswerForm<Response (C::*)(Snapshot&, const Asked<R>&) const> : AnswerForm<Response (C::*)(Snapshot&, const Asked<R>&)> {};
+}  // namespace detail
+
+template <class Q>
+concept Query = requires {
+    { Q::name } -> std::convertible_to<std::string_view>;
+    requires detail::AnswerForm<decltype(&Q::answer)>::right;
+};
+
+}  // namespace pawl

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pawl {
+
+struct Header {
+    std::string name;   // As it was sent; names are compared without case.
+    std::string value;  // Without the white space around it.
+};
+
+// What stands before the body of an HTTP request. `target` is as it was sent; `path` is percent-decoded,
+// `query` is what follows the first `?`, not decoded.
+struct RequestHead {
+    std::string method;
+    std::string target;
+    std::string path;
+    std::string query;
+    std::vector<Header> headers;
+    std::string client_address;  // Of the peer, without the port: "127.0.0.1", "2001:db8::1".
+
+    // The value of the only header of this name; nothing if there is none or more than one.
+    std::optional<std::string_view> header(std::string_view name) const;
+    int count(std::string_view name) const;
+};
+
+}  // namespace pawl

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <pawl/database.hpp>
+#include <pawl/detail/form.hpp>
+#include <pawl/detail/job_form.hpp>
+#include <pawl/operation.hpp>
+#include <pawl/query.hpp>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pawl {
+
+namespace engine {
+class Engine;
+}
+
+struct ServiceOptions {
+    std::chrono::milliseconds lease{30s};          // How long a key is held by a server that may be dead.
+    std::chrono::milliseconds complete_after{5s};  // After the end of the lease: time for the client to retry itself.
+    std::chrono::hours keep_keys{72};              // A bug deployed on Friday can be fixed on Monday.
+    std::chrono::hours keep_expired{400 * 24};     // How long an expired key still answers 410.
+    std::chrono::milliseconds phase_deadline{5s};  // Under a third of the lease.
+    int calls_max{1'024};                          // Foreign calls at once; each holds a thread.
+    int workers{4};                                // Jobs at once.
+    std::chrono::milliseconds job_lease{60s};
+    std::chrono::milliseconds job_timeout{50s};
+    // A failed job waits in each of these in turn, then it is dead.
+    std::vector<std::chrono::milliseconds> retry_layers{10s, 1min, 10min, 1h, 6h};
+    std::string secret_file{};  // One line of at least 32 characters; else a secret made once in the database.
+
+    // What is wrong with them: names the option, the value and the limit.
+    std::optional<std::string> problem() const;
+};
+
+// An application: its operations and job handlers on one database, with the services that finish what was dropped
+// (completer), remove what is old (reaper), and work the staged jobs.
+class Service {
+public:
+    // The database outlives the service. Throws StoreError; std::invalid_argument for options.
+    explicit Service(Database& database, ServiceOptions options = {});
+    ~Service();  // Stops.
+
+    template <Operation Op>
+    void add(Op op) {
+        const auto& form = add_operation(detail::form_of<Op>(std::make_shared<Op>(std::move(op))));
+        if constexpr (detail::JobOperation<Op>) add_job_operation(Op::Flow::First::Request::kind, form);
+    }
+    template <JobHandler H>
+    void add(H handler) {
+        add_job(detail::job_form_of<H>(std::make_shared<H>(std::move(handler))));
+    }
+
+    // Starts completer, reaper and workers. On a database with keys at recovery points that no operation knows they
+    // are counted and logged (PAWL0007); those keys wait for a binary that knows them.
+    void start();
+    // Refuses new requests and lets what is in hand end; false if that takes longer than `drain`. What is left is
+    // taken up by the next start.
+    bool stop(std::chrono::milliseconds drain);
+
+    const ServiceOptions& options() const;
+    engine::Engine& engine();  // The library's own.
+    struct Impl;
+    Impl& impl() { return *impl_; }
+
+private:
+    const detail::OperationForm& add_operation(detail::OperationForm form);
+    void add_job(detail::JobForm form);
+    void add_job_operation(std::string_view kind, const detail::OperationForm& form);
+
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pawl

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <pawl/detail/json.hpp>
+#include <pawl/detail/rows.hpp>
+#include <pawl/detail/session.hpp>
+#include <pawl/error.hpp>
+#include <pawl/job.hpp>
+#include <pawl/statement.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace pawl {
+
+namespace detail {
+struct Maker;
+struct TxContext;
+}  // namespace detail
+
+// An open transaction. Made by the engine for one atomic phase, on a thread of the store; cannot be copied, moved,
+// or kept. After a failed statement it refuses everything but the way out, unless the statement was in attempt().
+class Tx {
+public:
+    Tx(const Tx&) = delete;
+    Tx& operator=(const Tx&) = delete;
+
+    // Workers see the job if and when this transaction commits.
+    template <JobArgs Args>
+    void stage(const Args& args) {
+        stage_text(Args::kind, detail::encode(args));
+    }
+
+    // Runs f in a savepoint. If a statement in it fails, what f wrote is undone, the transaction lives on, and the
+    // error comes back.
+    template <class F>
+    std::optional<StoreError> attempt(F f) {
+        session().savepoint();
+        try {
+            f();
+        } catch (const StoreError& error) {
+            session().roll_back_to();
+            if (error.kind() != StoreError::Kind::constraint) throw;
+            return error;
+        } catch (...) {
+            session().roll_back_to();
+            throw;
+        }
+        session().release();
+        return std::nullopt;
+    }
+
+    // The database's clock.
+    TimePoint now() { return session().now(); }
+    // For query() and execute() below.
+    detail::Session& session();
+
+private:
+    friend struct detail::Maker;
+    explicit Tx(detail::TxContext& context);
+    ~Tx();
+    void stage_text(std::string_view kind, std::string args);
+
+    detail::TxContext& context_;
+};
+
+// A read snapshot, for answers that change nothing.
+class Snapshot {
+public:
+    Snapshot(const Snapshot&) = delete;
+    Snapshot& operator=(const Snapshot&) = delete;
+    TimePoint now() { return session_.now(); }
+    detail::Session& session() { return session_; }
+
+private:
+    friend struct detail::Maker;
+    explicit Snapshot(detail::Session& session) : session_{session} {}
+    ~Snapshot() = default;
+
+    detail::Session& session_;
+};
+
+// All rows, each as an R: an aggregate by position, or one column as a number, text, enum or optional.
+template <class R, class In, int N, class... A>
+std::vector<R> query(In& in, const Statement<N>& statement, const A&... arguments) {
+    static_assert(sizeof...(A) == N, "pawl: the number of arguments is not the number of $n in the statement");
+    std::vector<R> rows;
+    detail::run_statement(in.session(), statement, [&](const detail::Row& row) {
+        rows.push_back(detail::row_as<R>(row, statement.name));
+    }, arguments...);
+    return rows;
+}
+
+// The row, or nothing; StoreError (statement) if there are several.
+template <class R, class In, int N, class... A>
+std::optional<R> query_maybe(In& in, const Statement<N>& statement, const A&... arguments) {
+    auto rows = query<R>(in, statement, arguments...);
+    if (rows.size() > 1) detail::throw_row_count(statement.name, rows.size());
+    if (rows.empty()) return std::nullopt;
+    return std::move(rows.front());
+}
+
+// The one row; StoreError (statement) if there is none, or several.
+template <class R, class In, int N, class... A>
+R query_one(In& in, const Statement<N>& statement, const A&... arguments) {
+    auto rows = query<R>(in, statement, arguments...);
+    if (rows.size() != 1) detail::throw_row_count(statement.name, rows.size());
+    return std::move(rows.front());
+}
+
+// The number of rows that it changed.
+template <int N, class... A>
+std::int64_t execute(Tx& tx, const Statement<N>& statement, const A&... arguments) {
+    static_assert(sizeof...(A) == N, "pawl: the number of arguments is not the number of $n in the statement");
+    return detail::run_statement(tx.session(), statement, [](const detail::Row&) {}, arguments...);
+}
+
+}  // namespace pawl

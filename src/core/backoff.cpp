@@ -1,0 +1,31 @@
+#include "src/core/backoff.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pawl::core {
+
+namespace {
+
+std::chrono::milliseconds scaled(std::chrono::milliseconds wait, double factor) {
+    return std::chrono::milliseconds{std::llround(static_cast<double>(wait.count()) * factor)};
+}
+
+}  // namespace
+
+AfterFailure decide_after_completer_failure(
+    const CompleterCap& cap, int runs, TimePoint first_at, TimePoint now, double dice
+) noexcept {
+    if (runs >= cap.runs_max && now - first_at >= cap.at_least) return CapReached{};
+    const auto grown = scaled(cap.first_wait, std::pow(2.0, std::clamp(runs - 1, 0, 30)));
+    return TryAgainAt{now + scaled(std::min(grown, cap.longest_wait), 1.0 - 0.5 * dice)};
+}
+
+AfterFailure decide_after_job_failure(
+    const std::vector<std::chrono::milliseconds>& layers, int failures, TimePoint now, double dice
+) noexcept {
+    if (failures < 1 || static_cast<std::size_t>(failures) > layers.size()) return CapReached{};
+    return TryAgainAt{now + scaled(layers[static_cast<std::size_t>(failures) - 1], 1.0 + 0.1 * dice)};
+}
+
+}  // namespace pawl::core

@@ -1,0 +1,35 @@
+#include "src/core/call_rule.hpp"
+
+namespace pawl::core {
+
+CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
+    switch (facts.again) {
+        case Repeat::safe:
+            return MayCall{};
+        case Repeat::never:
+            if (facts.calling) return MustNotCall{};
+            return MayCall{};
+        case Repeat::safe_with_key:
+            break;
+    }
+    if (!facts.called_at) return MayCall{};
+    // A first call in the future: some clock was wrong, and nobody knows how old it is.
+    if (*facts.called_at > now || now - *facts.called_at >= facts.provider_memory) return MustNotCall{.forgotten = true};
+    return MayCall{};
+}
+
+AfterCall decide_after_call(Repeat again, CallEnded end) noexcept {
+    switch (end) {
+        case CallEnded::result:
+            return AfterCall::keep;
+        case CallEnded::stuck:
+            return AfterCall::needs_person;
+        case CallEnded::retry:
+            return again == Repeat::never ? AfterCall::clear_mark : AfterCall::try_again;
+        case CallEnded::in_doubt:
+            break;
+    }
+    return again == Repeat::never ? AfterCall::needs_person : AfterCall::try_again;
+}
+
+}  // namespace pawl::core

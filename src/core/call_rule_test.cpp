@@ -1,0 +1,55 @@
+#include "src/core/call_rule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace pawl::core {
+namespace {
+
+using namespace std::chrono_literals;
+
+const TimePoint now{10'000'000s};
+
+TEST(DecideCall, follows_the_table) {
+    struct Case {
+        std::string name;
+        CallFacts facts;
+        std::string rule;
+    };
+    const std::vector<Case> cases{
+        {"safe, never called", {.again = Repeat::safe}, "call"},
+        {"safe, called a year ago", {.again = Repeat::safe, .called_at = now - 8'760h, .provider_memory = 20h}, "call"},
+        {"keyed, first", {.again = Repeat::safe_with_key, .provider_memory = 20h}, "call"},
+        {"keyed, just inside", {Repeat::safe_with_key, now - 20h + 1ms, false, 20h}, "call"},
+        {"keyed, at the limit", {Repeat::safe_with_key, now - 20h, false, 20h}, "forgotten"},
+        {"keyed, first call in the future", {Repeat::safe_with_key, now + 1ms, false, 20h}, "forgotten"},
+        {"keyed, this moment", {Repeat::safe_with_key, now, false, 20h}, "call"},
+        {"never, first", {.again = Repeat::never}, "call"},
+        {"never, marked", {.again = Repeat::never, .called_at = now, .calling = true}, "in doubt"},
+        {"never, mark cleared", {.again = Repeat::never, .called_at = now - 90h, .calling = false}, "call"},
+    };
+    for (const auto& c : cases) {
+        const auto rule = decide_call(c.facts, now);
+        const auto* stop = std::get_if<MustNotCall>(&rule);
+        EXPECT_EQ(stop == nullptr ? "call" : stop->forgotten ? "forgotten" : "in doubt", c.rule) << c.name;
+    }
+}
+
+TEST(DecideAfterCall, a_call_that_is_never_repeated_goes_to_a_person_when_in_doubt) {
+    EXPECT_EQ(decide_after_call(Repeat::never, CallEnded::in_doubt), AfterCall::needs_person);
+    EXPECT_EQ(decide_after_call(Repeat::never, CallEnded::retry), AfterCall::clear_mark);
+    EXPECT_EQ(decide_after_call(Repeat::never, CallEnded::result), AfterCall::keep);
+}
+
+TEST(DecideAfterCall, an_outage_never_finishes_a_key) {
+    for (const auto again : {Repeat::safe, Repeat::safe_with_key}) {
+        EXPECT_EQ(decide_after_call(again, CallEnded::in_doubt), AfterCall::try_again);
+        EXPECT_EQ(decide_after_call(again, CallEnded::retry), AfterCall::try_again);
+        EXPECT_EQ(decide_after_call(again, CallEnded::stuck), AfterCall::needs_person);
+    }
+}
+
+}  // namespace
+}  // namespace pawl::core

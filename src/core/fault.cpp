@@ -1,0 +1,71 @@
+#include "src/core/fault.hpp"
+
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace pawl::core {
+
+namespace {
+
+struct Plan {
+    std::string name;
+    long hit{};
+    std::string kind;
+    int log{-1};
+};
+
+Plan read_plan() {
+    Plan plan;
+    if (const char* log = std::getenv("PAWL_FAULT_LOG"))
+        plan.log = ::open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    const char* at = std::getenv("PAWL_FAULT_AT");
+    if (at == nullptr) return plan;
+    std::string_view text{at};
+    const auto second = text.rfind(':');
+    const auto first = text.rfind(':', second - 1);
+    if (second == text.npos || first == text.npos) return plan;
+    plan.name = text.substr(0, first);
+    plan.kind = text.substr(second + 1);
+    std::from_chars(text.data() + first + 1, text.data() + second, plan.hit);
+    return plan;
+}
+
+const Plan& plan() {
+    static const Plan made = read_plan();
+    return made;
+}
+
+void act(const std::string& kind) {
+    if (kind == "kill9") ::kill(::getpid(), SIGKILL);
+    if (kind == "exit") ::_exit(3);
+    if (kind == "stop") ::kill(::getpid(), SIGSTOP);
+    if (kind == "throw") throw std::runtime_error{"a planted fault"};
+    if (kind.starts_with("sleep-")) {
+        std::this_thread::sleep_for(std::chrono::milliseconds{std::atol(kind.c_str() + 6)});
+    }
+}
+
+}  // namespace
+
+void fault_point(const char* name) {
+    const Plan& planned = plan();
+    if (planned.log >= 0) {
+        const std::string line = std::string{name} + "\n";
+        (void)!::write(planned.log, line.data(), line.size());
+    }
+    if (planned.name.empty() || planned.name != name) return;
+    static std::atomic<long> hits{0};
+    if (++hits == planned.hit) act(planned.kind);
+}
+
+}  // namespace pawl::core

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <pawl/detail/session.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pawl::core {
+
+// Times as the stores keep them: UTC, fixed width, so that text order is time order. 2026-11-21T04:30:00.123Z
+std::string time_text(TimePoint at);
+std::optional<TimePoint> time_from_text(std::string_view text);
+
+}  // namespace pawl::core

@@ -1,0 +1,111 @@
+#pragma once
+
+#include "src/core/call_rule.hpp"
+#include "src/engine/engine.hpp"
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace pawl::engine {
+
+// One attempt at a key, from its claim to its answer. It lives in the callbacks of the store and the call pool, one
+// at a time, so no member needs a lock.
+//
+//   T1  claim (insert or take over), atomic phases, up to a foreign call or the end      attempt_claim.cpp
+//   call, no transaction open                                                            attempt_call.cpp
+//   T2  keep its result, atomic phases, up to the next foreign call or the end           attempt_keep.cpp
+class Attempt : public std::enable_shared_from_this<Attempt> {
+public:
+    // The key must have been entered into the LiveKeys; the attempt's end leaves it.
+    Attempt(Engine& engine, KeyedRequest request, KeyIdentity identity, std::string hash, OnAnswer on_answer);
+    // For a stored key: the completer's, or a settlement.
+    Attempt(Engine& engine, const detail::OperationForm& operation, const KeyRow& row, OnAnswer on_answer);
+
+    void claim();                            // Reads, decides, writes T1.
+    void take_over_stored();                 // T1 for a stored key.
+    void settle(const Settlement& settlement);
+
+private:
+    // Where the key stands, in memory; `stored` is the name that the row has (it may be an old one).
+    struct Position {
+        std::size_t step{};
+        detail::Anything point;
+        std::string stored;
+    };
+    struct CallMark {
+        std::string key;
+        TimePoint called_at;
+    };
+    struct LostLease {};  // Thrown in a transaction when a fence touches no row: roll back, look once.
+    using Progress = std::variant<Response, Position>;
+
+    // run_* are in a transaction, on_* after it. What run_* finds out stands in verdict_ or reached_ and counts only
+    // once the commit is durable.
+
+    // Claim.
+    void write_first();
+    void run_first(store::Session& session);
+    void on_first(std::exception_ptr failed);
+    void run_fresh(store::Session& session, std::int64_t id, int generation);
+    void run_resumed(store::Session& session, const KeyRow& row);
+    void resume_at_call(store::Session& session, const KeyRow& row);
+    std::optional<Answer> decide(const std::optional<KeyRow>& found, TimePoint now);
+    bool same_request(const KeyRow& row) const;
+    bool load_point(const KeyRow& row);
+    void record_failed_claim(const std::string& error);
+    void run_failed_claim(store::Session& session, const std::string& error);
+
+    // Steps.
+    Progress advance_from(store::Session& session, Position from);
+    Progress advance(store::Session& session, std::size_t from, detail::Moved moved);
+    void insert_row(store::Session& session, const Progress& reached, const std::string& error);
+    void move_row(store::Session& session, const Progress& reached);
+    void mark_call(TimePoint now, const Position& at);
+    void to_attention(store::Session& session, std::string_view reason, const std::string& detail);
+    TimePoint lease_end(store::Session& session) const;
+    std::optional<TimePoint> expiry(TimePoint now) const;
+
+    // Call.
+    void go_on();  // After a commit: answers, or makes the call that follows.
+    void call();
+    void on_called(detail::CallEnd end, const std::string& error);
+    void give_back(bool clear_mark, const std::string& error, Refused refusal);
+    void hand_to_person(std::string_view reason, const std::string& detail, std::optional<detail::Arrival> result);
+
+    // Keep.
+    void keep(detail::Arrival arrival);
+    void on_kept(const detail::Arrival& arrival, std::exception_ptr failed);
+    void keep_later(detail::Arrival arrival);
+    void lost_lease(std::optional<detail::Arrival> arrival);
+
+    // Settle.
+    void run_settlement(store::Session& session, const Settlement& settlement);
+    detail::Moved settled_move(store::Session& session, const Settlement& settlement);
+    void record_settling_error(const Settlement& settlement, const std::string& error);
+
+    void end(Answer answer);
+    const detail::StepForm& step() const { return operation_->steps[at_.step]; }
+
+    Engine& engine_;
+    const detail::OperationForm* operation_;
+    KeyedRequest request_;  // Of a stored key: what its row says.
+    KeyIdentity identity_;
+    std::string hash_;
+    OnAnswer on_answer_;    // Emptied when the client has its answer and the attempt goes on for the result's sake.
+
+    std::int64_t id_{0};
+    int number_{1};  // The attempt's number: the fence.
+    int generation_{0};
+    Position at_;
+    std::optional<CallMark> mark_;
+
+    std::optional<KeyRow> seen_;      // The row as it was read before T1.
+    std::optional<Answer> verdict_;   // There is nothing to run: this is the answer.
+    std::optional<Progress> reached_;
+    bool staged_{false};  // Jobs, in the transaction at hand.
+};
+
+}  // namespace pawl::engine

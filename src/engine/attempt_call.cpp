@@ -1,0 +1,150 @@
+#include <pawl/detail/rows.hpp>
+
+#include "src/core/fault.hpp"
+#include "src/engine/attempt.hpp"
+#include "src/engine/log.hpp"
+#include "src/engine/maker.hpp"
+#include "src/engine/refusal.hpp"
+#include "store/statements.hpp"
+
+#include <utility>
+
+namespace pawl::engine {
+
+using detail::run_statement;
+
+namespace {
+
+constexpr auto no_rows = [](const detail::Row&) {};
+
+core::CallEnded ended_of(const detail::CallEnd& end) {
+    struct Kind {
+        core::CallEnded operator()(const Retry&) const { return core::CallEnded::retry; }
+        core::CallEnded operator()(const InDoubt&) const { return core::CallEnded::in_doubt; }
+        core::CallEnded operator()(const Stuck&) const { return core::CallEnded::stuck; }
+        core::CallEnded operator()(const detail::Arrival&) const { return core::CallEnded::result; }
+    };
+    return std::visit(Kind{}, end);
+}
+
+}  // namespace
+
+void Attempt::go_on() {
+    if (std::exchange(staged_, false)) engine_.staged();
+    if (auto* response = std::get_if<Response>(&*reached_)) {
+        const auto expires_at = expiry(engine_.clock().now());
+        return end(Settled{std::move(*response), false, expires_at});
+    }
+    at_ = std::move(std::get<Position>(*reached_));
+    engine_.calls().post([self = shared_from_this()] { self->call(); });
+}
+
+// On a thread of the call pool, with no transaction open and no connection held.
+void Attempt::call() {
+    const Refused stopping{.why = Why::stopping};
+    if (engine_.calls().stop_token().stop_requested())
+        return give_back(step().again == Repeat::never, "the service was stopping before the call", stopping);
+    // Long in the line: the provider may have forgotten the key since T1 looked (F7).
+    const auto rule = core::decide_call(
+        {.again = step().again, .called_at = mark_->called_at, .provider_memory = operation_->provider_memory},
+        engine_.clock().now()
+    );
+    if (std::holds_alternative<core::MustNotCall>(rule))
+        return hand_to_person("forgotten", "the provider may have forgotten the key of the first call", std::nullopt);
+
+    const auto renewal = engine_.renewals().begin({id_, number_, at_.stored});
+    detail::CallEnd ended = InDoubt{};
+    std::string error;
+    try {
+        PAWL_FAULT("engine.call.before");
+        ended = detail::Maker::with_call(
+            ForeignKey{mark_->key}, engine_.calls().stop_token(), [this](KeyedCall& call) {
+                return step().call(operation_->op.get(), call, at_.point.get());
+            }
+        );
+        PAWL_FAULT("engine.call.after");
+    } catch (const std::exception& thrown) {
+        error = thrown.what();
+    } catch (...) {
+        error = "an exception that is no std::exception";
+    }
+    engine_.renewals().end(renewal);
+    on_called(std::move(ended), error);
+}
+
+void Attempt::on_called(detail::CallEnd ended, const std::string& error) {
+    const auto kind = ended_of(ended);
+    const Refused unavailable{.why = Why::provider_unavailable, .detail = error};
+    const std::string doubt = error.empty() ? "the call may or may not have happened" : "the call threw: " + error;
+    switch (core::decide_after_call(step().again, kind)) {
+        case core::AfterCall::keep:
+            return keep(std::get<detail::Arrival>(std::move(ended)));
+        case core::AfterCall::clear_mark:
+            return give_back(true, "the call was certainly not made", unavailable);
+        case core::AfterCall::try_again:
+            return give_back(
+                false, kind == core::CallEnded::retry ? "the call was certainly not made" : doubt, unavailable
+            );
+        case core::AfterCall::needs_person:
+            if (const auto* stuck = std::get_if<Stuck>(&ended)) return hand_to_person("stuck", stuck->why, std::nullopt);
+            return hand_to_person("in-doubt", doubt, std::nullopt);
+    }
+}
+
+// The fenced unlock (F3): whoever comes next goes on from the same point.
+void Attempt::give_back(bool clear_mark, const std::string& error, Refused refusal) {
+    auto self = shared_from_this();
+    PAWL_FAULT("engine.give_back.before");
+    engine_.store().write(store::work(
+        [self, clear_mark, error](store::Session& session) {
+            if (clear_mark)
+                run_statement(
+                    session, sql::clear_calling, no_rows, self->id_, self->number_, self->at_.stored, error
+                );
+            else
+                run_statement(
+                    session, sql::fail_attempt, no_rows, self->id_, self->number_, self->at_.stored, error,
+                    session.now()
+                );
+        },
+        // Whether it was written or not, the client tries again: at the worst it waits for the end of the lease.
+        [self, refusal = std::move(refusal)](const std::exception_ptr&) { self->end(refusal); }
+    ));
+}
+
+void Attempt::hand_to_person(
+    std::string_view reason, const std::string& detail, std::optional<detail::Arrival> result
+) {
+    auto self = shared_from_this();
+    engine_.store().write(store::work(
+        [self, reason, detail, result](store::Session& session) {
+            self->to_attention(session, reason, detail);
+            if (!result) return;
+            const auto& form = self->step().results[result->result];
+            run_statement(
+                session, sql::keep_result_for_person, no_rows, self->id_, form.name, form.encode(result->value.get())
+            );
+        },
+        [self, result](std::exception_ptr failed) {
+            if (!failed) return self->end(Refused{.why = Why::needs_attention});
+            try {
+                std::rethrow_exception(failed);
+            } catch (const LostLease&) {
+                self->lost_lease(result);
+            } catch (...) {
+                // The mark of the call stands in the row: the next attempt comes to the same end.
+                self->end(failure_of(failed).refusal);
+            }
+        }
+    ));
+}
+
+void Attempt::end(Answer answer) {
+    if (const auto* refused = std::get_if<Refused>(&answer); refused != nullptr && !refused->detail.empty())
+        log::warning("attempt_refused", {{"key_id", std::to_string(id_)}, {"operation", std::string{operation_->name}},
+                                         {"attempt", std::to_string(number_)}, {"point", at_.stored},
+                                         {"detail", refused->detail}});
+    engine_.leave(hash_, on_answer_, answer);
+}
+
+}  // namespace pawl::engine

@@ -1,0 +1,274 @@
+#include <pawl/detail/rows.hpp>
+
+#include "src/core/fault.hpp"
+#include "src/core/time_text.hpp"
+#include "src/engine/attempt.hpp"
+#include "src/engine/refusal.hpp"
+#include "store/statements.hpp"
+
+#include <utility>
+
+namespace pawl::engine {
+
+using detail::run_statement;
+
+namespace {
+
+constexpr auto no_rows = [](const detail::Row&) {};
+
+std::optional<std::int64_t> insert_registry(store::Session& session, const std::string& hash) {
+    std::optional<std::int64_t> id;
+    run_statement(session, sql::insert_registry, [&](const detail::Row& row) { id = row.integer(0); }, hash);
+    return id;
+}
+
+KeyedRequest stored_request(const detail::OperationForm& operation, const KeyRow& row) {
+    KeyedRequest request;
+    request.operation = &operation;
+    request.principal = row.principal;
+    request.key = row.key;
+    request.origin = row.origin;
+    request.params = row.params;
+    request.fingerprint = row.fingerprint;
+    return request;
+}
+
+}  // namespace
+
+Attempt::Attempt(
+    Engine& engine, KeyedRequest request, KeyIdentity identity, std::string hash, OnAnswer on_answer
+)
+    : engine_{engine},
+      operation_{request.operation},
+      request_{std::move(request)},
+      identity_{std::move(identity)},
+      hash_{std::move(hash)},
+      on_answer_{std::move(on_answer)} {}
+
+Attempt::Attempt(
+    Engine& engine, const detail::OperationForm& operation, const KeyRow& row, OnAnswer on_answer
+)
+    : engine_{engine},
+      operation_{&operation},
+      request_{stored_request(operation, row)},
+      identity_{key_identity(operation.scope, row.principal, row.key)},
+      hash_{row.hash},
+      on_answer_{std::move(on_answer)},
+      seen_{row} {}
+
+void Attempt::claim() {
+    auto self = shared_from_this();
+    auto now = std::make_shared<TimePoint>();  // Shared by the two halves of one read.
+    engine_.store().read(store::work(
+        [self, now](store::Session& session) {
+            self->seen_ = find_key(session, self->hash_);
+            *now = session.now();
+        },
+        [self, now](const std::exception_ptr& failed) {
+            if (failed) return self->end(failure_of(failed).refusal);
+            if (auto answer = self->decide(self->seen_, *now)) return self->end(std::move(*answer));
+            self->write_first();
+        }
+    ));
+}
+
+void Attempt::take_over_stored() { write_first(); }
+
+void Attempt::write_first() {
+    class First final : public store::Work {
+    public:
+        explicit First(std::shared_ptr<Attempt> attempt) : attempt_{std::move(attempt)} {}
+        void run(store::Session& session) override { attempt_->run_first(session); }
+        void done(std::exception_ptr failed) noexcept override { attempt_->on_first(std::move(failed)); }
+        std::chrono::milliseconds deadline() const override { return attempt_->engine_.options().phase_deadline; }
+
+    private:
+        std::shared_ptr<Attempt> attempt_;
+    };
+    PAWL_FAULT("engine.claim.before");
+    engine_.store().write(std::make_unique<First>(shared_from_this()));
+}
+
+void Attempt::run_first(store::Session& session) {
+    verdict_.reset();
+    reached_.reset();
+    if (!seen_) {
+        if (const auto id = insert_registry(session, hash_)) return run_fresh(session, *id, 0);
+    }
+    // The row as it is now: between the read and this transaction another process may have been here.
+    seen_ = find_key(session, hash_);
+    verdict_ = decide(seen_, session.now());
+    if (verdict_) return;
+    if (!seen_->expired) return run_resumed(session, *seen_);
+    run_statement(session, sql::revive_registry, [&](const detail::Row& row) {
+        id_ = row.integer(0);
+        generation_ = static_cast<int>(row.integer(1));
+    }, hash_);
+    run_fresh(session, id_, generation_);
+}
+
+void Attempt::run_fresh(store::Session& session, std::int64_t id, int generation) {
+    id_ = id;
+    number_ = 1;
+    generation_ = generation;
+    const auto start = operation_->start(
+        {.key_id = id, .principal = request_.principal, .origin = request_.origin}, request_.request.get()
+    );
+    reached_ = advance_from(session, {0, start, "started"});
+    insert_row(session, *reached_, {});
+}
+
+void Attempt::run_resumed(store::Session& session, const KeyRow& row) {
+    const auto now = session.now();
+    const auto lease = engine_.options().lease;
+    const auto taken =
+        run_statement(session, sql::take_over, no_rows, row.id, row.attempt, now, now + lease, now + lease);
+    if (taken == 0) {
+        verdict_ = Refused{.why = Why::in_progress};
+        return;
+    }
+    id_ = row.id;
+    number_ = row.attempt + 1;
+    generation_ = row.generation;
+    if (step().foreign) return resume_at_call(session, row);
+    reached_ = advance_from(session, at_);
+    move_row(session, *reached_);
+}
+
+// At a foreign call that may have been made before: repairs F7 and F9.
+void Attempt::resume_at_call(store::Session& session, const KeyRow& row) {
+    const auto now = session.now();
+    const auto rule = core::decide_call(
+        {.again = step().again,
+         .called_at = row.called_at,
+         .calling = row.calling,
+         .provider_memory = operation_->provider_memory},
+        now
+    );
+    if (const auto* stop = std::get_if<core::MustNotCall>(&rule)) {
+        if (stop->forgotten)
+            to_attention(session, "forgotten", "the provider may have forgotten the key of the first call");
+        else
+            to_attention(session, "in-doubt", "the call may have been made, and is never repeated");
+        verdict_ = Refused{.why = Why::needs_attention};
+        return;
+    }
+    reached_ = at_;
+    if (row.call_key && row.called_at && (step().again != Repeat::never || row.calling)) {
+        mark_ = CallMark{*row.call_key, *row.called_at};
+        return;  // take_over has written all that was to be written.
+    }
+    mark_call(now, at_);
+    if (row.call_key) mark_->key = *row.call_key;
+    move_row(session, *reached_);
+}
+
+std::optional<Answer> Attempt::decide(const std::optional<KeyRow>& found, TimePoint now) {
+    std::optional<core::KeyFacts> facts;
+    if (found) {
+        facts = core::KeyFacts{
+            .expired = found->expired,
+            .same_request = found->expired || same_request(*found),
+            .standing = found->standing,
+            .lease_until = found->lease_until};
+        facts->point_known = found->expired || found->standing != core::Standing::open || !facts->same_request ||
+                             load_point(*found);
+    }
+    const auto claim =
+        core::decide_claim(facts ? &*facts : nullptr, operation_->re_execute, now, engine_.options().lease);
+    struct Decide {
+        const std::optional<KeyRow>& found;
+        using Result = std::optional<Answer>;
+        Result operator()(core::Fresh) const { return std::nullopt; }
+        Result operator()(core::Resume) const { return std::nullopt; }
+        Result operator()(core::ReExecute) const { return std::nullopt; }
+        Result operator()(core::Replay) const { return Settled{found->response, true, found->expires_at}; }
+        Result operator()(core::Busy) const { return Refused{.why = Why::in_progress}; }
+        Result operator()(core::Mismatch) const { return Refused{.why = Why::key_reused}; }
+        Result operator()(core::Expired) const {
+            return Refused{.why = Why::key_expired, .outcome = found->outcome, .location = found->location};
+        }
+        Result operator()(core::NeedsPerson) const { return Refused{.why = Why::needs_attention}; }
+        Result operator()(core::Stranded) const {
+            return Refused{
+                .why = Why::stranded, .detail = "PAWL0007: recovery point " + found->recovery_point, .retry_after = 5s};
+        }
+    };
+    return std::visit(Decide{found}, claim);
+}
+
+bool Attempt::same_request(const KeyRow& row) const {
+    const auto& installation = engine_.installation();
+    if (row.secret_version == installation.secret_version() || !request_.fingerprint_under)
+        return row.fingerprint == request_.fingerprint;
+    const auto old = installation.secrets.find(row.secret_version);
+    if (old == installation.secrets.end()) return false;
+    return row.fingerprint == request_.fingerprint_under(old->second);
+}
+
+// Sets at_; false if this binary does not know the point, or its data do not decode: the key is stranded.
+bool Attempt::load_point(const KeyRow& row) {
+    if (row.operation != operation_->name) return false;
+    const auto at = operation_->step_from(row.recovery_point);
+    if (!at) return false;
+    const auto& form = operation_->steps[*at];
+    if (form.decode != nullptr) {
+        auto decoded = form.decode(row.recovery_data);
+        auto* point = std::get_if<detail::Anything>(&decoded);
+        if (point == nullptr) return false;
+        at_ = {*at, std::move(*point), row.recovery_point};
+        return true;
+    }
+    auto decoded = operation_->decode_request(row.params);
+    auto* request = std::get_if<detail::Anything>(&decoded);
+    if (request == nullptr) return false;
+    const auto start =
+        operation_->start({.key_id = row.id, .principal = row.principal, .origin = row.origin}, request->get());
+    at_ = {*at, start, row.recovery_point};
+    return true;
+}
+
+void Attempt::on_first(std::exception_ptr failed) {
+    if (!failed) {
+        PAWL_FAULT("engine.claim.after");
+        if (verdict_) return end(std::move(*verdict_));
+        return go_on();
+    }
+    auto failure = failure_of(failed);
+    if (failure.passing) return end(std::move(failure.refusal));
+    record_failed_claim(failure.refusal.detail);
+}
+
+// The phases were undone, and with them the claim. It is made alone, with the error, so that the completer and people
+// see the request; whoever else came meanwhile wins.
+void Attempt::record_failed_claim(const std::string& error) {
+    auto self = shared_from_this();
+    engine_.store().write(store::work(
+        [self, error](store::Session& session) { self->run_failed_claim(session, error); },
+        [self, error](const std::exception_ptr&) {
+            self->end(Refused{.why = Why::internal, .detail = error});
+        }
+    ));
+}
+
+void Attempt::run_failed_claim(store::Session& session, const std::string& error) {
+    if (!seen_) {
+        const auto id = insert_registry(session, hash_);
+        if (!id) return;
+        id_ = *id;
+        number_ = 1;
+        insert_row(session, Position{0, nullptr, "started"}, error);
+        return;
+    }
+    if (seen_->expired) return;  // A re-execution that failed: the key stays expired.
+    const auto now = session.now();
+    const auto lease = engine_.options().lease;
+    const auto taken =
+        run_statement(session, sql::take_over, no_rows, seen_->id, seen_->attempt, now, now + lease, now + lease);
+    if (taken == 0) return;
+    run_statement(
+        session, sql::fail_attempt, no_rows, seen_->id, seen_->attempt + 1, seen_->recovery_point, error, now
+    );
+}
+
+}  // namespace pawl::engine

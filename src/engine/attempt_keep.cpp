@@ -1,0 +1,105 @@
+#include <pawl/detail/rows.hpp>
+
+#include "src/core/fault.hpp"
+#include "src/engine/attempt.hpp"
+#include "src/engine/log.hpp"
+#include "src/engine/maker.hpp"
+#include "src/engine/refusal.hpp"
+#include "store/statements.hpp"
+
+#include <utility>
+
+namespace pawl::engine {
+
+using detail::run_statement;
+
+namespace {
+constexpr auto no_rows = [](const detail::Row&) {};
+}  // namespace
+
+void Attempt::keep(detail::Arrival arrival) {
+    class Second final : public store::Work {
+    public:
+        Second(std::shared_ptr<Attempt> attempt, detail::Arrival arrival)
+            : attempt_{std::move(attempt)}, arrival_{std::move(arrival)} {}
+        void run(store::Session& session) override {
+            auto& a = *attempt_;
+            auto moved = detail::Maker::with_tx({session, a.engine_.random(), a.id_, &a.staged_}, [&](Tx& tx) {
+                return a.step().keep(a.operation_->op.get(), tx, a.at_.point.get(), arrival_);
+            });
+            PAWL_FAULT("engine.keep.inside");
+            a.reached_ = a.advance(session, a.at_.step, std::move(moved));
+            a.move_row(session, *a.reached_);
+        }
+        void done(std::exception_ptr failed) noexcept override { attempt_->on_kept(arrival_, std::move(failed)); }
+        std::chrono::milliseconds deadline() const override { return attempt_->engine_.options().phase_deadline; }
+
+    private:
+        std::shared_ptr<Attempt> attempt_;
+        detail::Arrival arrival_;
+    };
+    PAWL_FAULT("engine.keep.before");
+    engine_.store().write(std::make_unique<Second>(shared_from_this(), std::move(arrival)));
+}
+
+void Attempt::on_kept(const detail::Arrival& arrival, std::exception_ptr failed) {
+    if (!failed) {
+        PAWL_FAULT("engine.keep.after");
+        return go_on();
+    }
+    try {
+        std::rethrow_exception(failed);
+    } catch (const LostLease&) {
+        return lost_lease(arrival);
+    } catch (...) {
+    }
+    auto failure = failure_of(failed);
+    const bool never = step().again == Repeat::never;
+    if (failure.passing && never) {
+        // The answer can't be asked for again: it is kept in memory until it can be written.
+        if (on_answer_) std::exchange(on_answer_, nullptr)(failure.refusal);
+        return keep_later(arrival);
+    }
+    if (!failure.passing && never)
+        return hand_to_person("in-doubt", "the result could not be kept: " + failure.refusal.detail, arrival);
+    give_back(false, "the result could not be kept: " + failure.refusal.detail, failure.refusal);
+}
+
+void Attempt::keep_later(detail::Arrival arrival) {
+    log::warning("keep_later", {{"key_id", std::to_string(id_)}, {"point", at_.stored}});
+    engine_.timers().after(std::chrono::seconds{1}, [self = shared_from_this(), arrival = std::move(arrival)] {
+        self->keep(arrival);
+    });
+}
+
+// Another attempt has the key. What it has made of it is looked at once.
+void Attempt::lost_lease(std::optional<detail::Arrival> arrival) {
+    auto self = shared_from_this();
+    if (arrival && step().again == Repeat::never) {
+        engine_.store().write(store::work(
+            [self, arrival](store::Session& session) {
+                const auto& form = self->step().results[arrival->result];
+                run_statement(
+                    session, sql::keep_result_for_person, no_rows, self->id_, form.name,
+                    form.encode(arrival->value.get())
+                );
+            },
+            [](const std::exception_ptr&) {}
+        ));
+    }
+    auto row = std::make_shared<std::optional<KeyRow>>();  // Shared by the two halves of one read.
+    engine_.store().read(store::work(
+        [self, row](store::Session& session) { *row = find_key(session, self->id_); },
+        [self, row](const std::exception_ptr& failed) {
+            if (failed) return self->end(failure_of(failed).refusal);
+            const bool found = row->has_value() && !(*row)->expired;
+            if (found && (*row)->standing == core::Standing::finished)
+                return self->end(Settled{(*row)->response, true, (*row)->expires_at});
+            if (found && (*row)->standing == core::Standing::attention)
+                return self->end(Refused{.why = Why::needs_attention});
+            self->end(Refused{.why = Why::in_progress});
+        }
+    ));
+}
+
+}  // namespace pawl::engine

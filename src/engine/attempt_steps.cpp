@@ -1,0 +1,126 @@
+#include <pawl/detail/rows.hpp>
+
+#include "src/core/fault.hpp"
+#include "src/core/move.hpp"
+#include "src/core/time_text.hpp"
+#include "src/engine/attempt.hpp"
+#include "src/engine/maker.hpp"
+#include "src/engine/response_rule.hpp"
+#include "src/json/fingerprint.hpp"
+#include "store/statements.hpp"
+
+#include <utility>
+
+namespace pawl::engine {
+
+using detail::run_statement;
+
+namespace {
+
+constexpr auto no_rows = [](const detail::Row&) {};
+using Text = std::optional<std::string>;
+
+}  // namespace
+
+Attempt::Progress Attempt::advance_from(store::Session& session, Position from) {
+    const auto& form = operation_->steps[from.step];
+    if (form.foreign) return from;
+    auto moved = detail::Maker::with_tx({session, engine_.random(), id_, &staged_}, [&](Tx& tx) {
+        return form.run(operation_->op.get(), tx, from.point.get());
+    });
+    PAWL_FAULT("engine.phase.after");
+    return advance(session, from.step, std::move(moved));
+}
+
+Attempt::Progress Attempt::advance(store::Session& session, std::size_t from, detail::Moved moved) {
+    if (auto* response = std::get_if<Response>(&moved)) {
+        core::check_move(from, operation_->steps.size(), operation_->steps.size());
+        return storable(std::move(*response));
+    }
+    auto& reached = std::get<detail::Reached>(moved);
+    core::check_move(from, reached.step, operation_->steps.size());
+    const auto stored = std::string{operation_->steps[reached.step].from};
+    return advance_from(session, {reached.step, std::move(reached.point), stored});
+}
+
+void Attempt::insert_row(store::Session& session, const Progress& reached, const std::string& error) {
+    const auto now = session.now();
+    const auto version = engine_.installation().secret_version();
+    const auto& r = request_;
+    if (const auto* response = std::get_if<Response>(&reached)) {
+        run_statement(
+            session, sql::insert_key_finished, no_rows, id_, hash_, r.principal.tenant, r.principal.account, r.key,
+            operation_->name, r.method, r.path, r.origin, r.fingerprint, version, r.params, response->status,
+            response->content_type, encode_headers(response->headers), response->body, now, expiry(now), generation_
+        );
+        return;
+    }
+    const auto& at = std::get<Position>(reached);
+    const auto& form = operation_->steps[at.step];
+    const bool failed = !error.empty();
+    mark_.reset();
+    if (!failed) mark_call(now, at);
+    run_statement(
+        session, sql::insert_key, no_rows, id_, hash_, r.principal.tenant, r.principal.account, r.key,
+        operation_->name, r.method, r.path, r.origin, r.fingerprint, version, r.params,
+        failed ? std::nullopt : std::optional{lease_end(session)}, at.stored,
+        form.encode != nullptr ? form.encode(at.point.get()) : std::string{"{}"}, mark_ ? Text{mark_->key} : Text{},
+        mark_ ? std::optional{mark_->called_at} : std::nullopt, !failed && form.again == Repeat::never, now,
+        failed ? Text{error} : Text{}, generation_
+    );
+}
+
+// By the fence (F1, F2): the attempt's number, and the point that it started from.
+void Attempt::move_row(store::Session& session, const Progress& reached) {
+    const auto now = session.now();
+    std::int64_t touched = 0;
+    if (const auto* response = std::get_if<Response>(&reached)) {
+        touched = run_statement(
+            session, sql::finish_key, no_rows, id_, number_, at_.stored, response->status, response->content_type,
+            encode_headers(response->headers), response->body, now, expiry(now)
+        );
+    } else {
+        const auto& to = std::get<Position>(reached);
+        const auto& form = operation_->steps[to.step];
+        if (to.step != at_.step) mark_call(now, to);
+        touched = run_statement(
+            session, sql::move_key, no_rows, id_, number_, at_.stored, to.stored,
+            form.encode != nullptr ? form.encode(to.point.get()) : std::string{"{}"}, lease_end(session), mark_->key,
+            mark_->called_at, form.again == Repeat::never, now
+        );
+    }
+    if (touched == 0) throw LostLease{};
+}
+
+// Of what the client sent, never of a row id (F5): a row made anew must not look like a new charge. Computed once,
+// stored with called_at, read back ever after.
+void Attempt::mark_call(TimePoint now, const Position& at) {
+    mark_ = CallMark{
+        json::foreign_key(
+            {.installation = engine_.installation().name,
+             .tenant = identity_.tenant,
+             .account = identity_.account,
+             .client_key = identity_.key,
+             .point = at.stored,
+             .generation = static_cast<std::uint64_t>(generation_)}
+        ),
+        now};
+}
+
+void Attempt::to_attention(store::Session& session, std::string_view reason, const std::string& detail) {
+    const auto now = session.now();
+    if (run_statement(session, sql::to_attention, no_rows, id_, number_, at_.stored, detail, now) == 0)
+        throw LostLease{};
+    run_statement(session, sql::insert_attention, no_rows, id_, number_, at_.stored, reason, detail, now);
+}
+
+// Written last in its transaction, from the clock of that moment: a slow phase does not eat its own lease.
+TimePoint Attempt::lease_end(store::Session& session) const { return session.now() + engine_.options().lease; }
+
+std::optional<TimePoint> Attempt::expiry(TimePoint now) const {
+    const Keep keep = operation_->keep.value_or(Keep{engine_.options().keep});
+    if (!keep) return std::nullopt;
+    return now + *keep;
+}
+
+}  // namespace pawl::engine

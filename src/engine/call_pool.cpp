@@ -1,0 +1,65 @@
+#include "src/engine/call_pool.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace pawl::engine {
+
+using namespace std::chrono_literals;
+
+CallPool::CallPool(int threads_max) : threads_max_{threads_max} {}
+
+CallPool::~CallPool() {
+    request_stop();
+    std::unique_lock lock{mutex_};
+    closing_ = true;
+    posted_.notify_all();
+    thread_left_.wait(lock, [this] { return threads_.empty(); });
+    lock.unlock();
+    join_ended();
+}
+
+void CallPool::post(std::function<void()> f) {
+    join_ended();
+    const std::lock_guard lock{mutex_};
+    line_.push_back(std::move(f));
+    if (idle_ >= static_cast<int>(line_.size())) {
+        posted_.notify_one();
+    } else if (static_cast<int>(threads_.size()) < threads_max_) {
+        const auto self = threads_.emplace(threads_.end());
+        *self = std::thread{[this, self] { loop(self); }};
+    }
+}
+
+void CallPool::loop(std::list<std::thread>::iterator self) {
+    std::unique_lock lock{mutex_};
+    while (true) {
+        ++idle_;
+        const bool work = posted_.wait_for(lock, 10s, [this] { return closing_ || !line_.empty(); });
+        --idle_;
+        if (!line_.empty()) {
+            auto f = std::move(line_.front());
+            line_.pop_front();
+            lock.unlock();
+            f();
+            f = nullptr;
+            lock.lock();
+            continue;
+        }
+        if (closing_ || !work) break;
+    }
+    ended_.splice(ended_.end(), threads_, self);
+    thread_left_.notify_all();
+}
+
+void CallPool::join_ended() {
+    std::list<std::thread> ended;
+    {
+        const std::lock_guard lock{mutex_};
+        if (ended_.empty()) return;
+        ended.swap(ended_);
+    }
+    for (auto& thread : ended) thread.join();
+}
+
+}  // namespace pawl::engine

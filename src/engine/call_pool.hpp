@@ -1,0 +1,41 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+namespace pawl::engine {
+
+// The threads on which foreign calls run: they look blocking, so each call in hand holds one thread and no connection.
+// Made when needed, up to a bound; more calls wait in a line. Threads that nobody needs end by themselves.
+class CallPool {
+public:
+    explicit CallPool(int threads_max);
+    ~CallPool();
+
+    void post(std::function<void()> f);
+    // Calls see this as Call::stop().
+    std::stop_token stop_token() const { return stop_.get_token(); }
+    void request_stop() { stop_.request_stop(); }
+
+private:
+    void loop(std::list<std::thread>::iterator self);
+    void join_ended();
+
+    const int threads_max_;
+    std::mutex mutex_;
+    std::condition_variable posted_;
+    std::condition_variable thread_left_;
+    std::deque<std::function<void()>> line_;
+    std::list<std::thread> threads_;
+    std::list<std::thread> ended_;  // Left their loop, to be joined.
+    int idle_{0};
+    bool closing_{false};
+    std::stop_source stop_;
+};
+
+}  // namespace pawl::engine

@@ -1,0 +1,17 @@
+#include "src/engine/clock.hpp"
+
+namespace pawl::engine {
+
+core::Clock& system_clock() {
+    class Real final : public core::Clock {
+    public:
+        TimePoint now() override {
+            return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+        }
+        std::chrono::steady_clock::time_point steady() override { return std::chrono::steady_clock::now(); }
+    };
+    static Real clock;
+    return clock;
+}
+
+}  // namespace pawl::engine

@@ -1,0 +1,149 @@
+#include "src/engine/engine.hpp"
+
+#include "src/core/fault.hpp"
+#include "src/engine/attempt.hpp"
+#include "src/engine/maker.hpp"
+#include "src/engine/refusal.hpp"
+#include "src/engine/response_rule.hpp"
+
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+namespace pawl::engine {
+
+Engine::Engine(Parts parts, EngineOptions options, Installation installation)
+    : parts_{parts},
+      options_{options},
+      installation_{std::move(installation)},
+      timers_{parts_.clock},
+      renewals_{parts_.store, parts_.clock, timers_, options_.lease},
+      calls_{options_.calls_max} {}
+
+Engine::~Engine() {
+    stop(std::chrono::milliseconds{0});
+    timers_.stop();
+}
+
+const detail::OperationForm& Engine::add(detail::OperationForm form) {
+    std::string name{form.name};
+    auto [at, fresh] = operations_.emplace(name, std::make_unique<detail::OperationForm>(std::move(form)));
+    if (!fresh) throw std::logic_error{"pawl: two operations are named '" + name + "'"};
+    return *at->second;
+}
+
+const detail::OperationForm* Engine::find(std::string_view operation) const {
+    const auto at = operations_.find(std::string{operation});
+    return at == operations_.end() ? nullptr : at->second.get();
+}
+
+void Engine::handle(KeyedRequest request, OnAnswer on_answer) {
+    if (stopping_) return on_answer(Refused{.why = Why::stopping});
+    auto identity = key_identity(request.operation->scope, request.principal, request.key);
+    auto hash = key_hash(identity);
+    const auto entered = live_.enter(hash, request.fingerprint);
+    if (const auto* occupied = std::get_if<LiveKeys::Occupied>(&entered)) {
+        if (occupied->same_request == false) return on_answer(Refused{.why = Why::key_reused});
+        const auto longest = request.operation->in_progress.wait;
+        if (!occupied->same_request || longest.count() == 0) return on_answer(Refused{.why = Why::in_progress});
+        return wait_for(hash, longest, std::move(on_answer));
+    }
+    std::make_shared<Attempt>(*this, std::move(request), std::move(identity), std::move(hash), std::move(on_answer))
+        ->claim();
+}
+
+// Attaches to the running request; woken the moment it ends.
+void Engine::wait_for(const std::string& hash, std::chrono::milliseconds longest, OnAnswer on_answer) {
+    auto shared = std::make_shared<OnAnswer>(std::move(on_answer));  // Shared with the list of waiters.
+    const auto waiter = live_.attach(hash, [shared](Answer answer) { (*shared)(std::move(answer)); });
+    if (!waiter) return (*shared)(Refused{.why = Why::in_progress});  // It ended this moment: the client asks again.
+    timers_.after(longest, [this, hash, waiter] {
+        if (auto late = live_.detach(hash, *waiter)) (*late)(Refused{.why = Why::in_progress});
+    });
+}
+
+void Engine::leave(const std::string& hash, const OnAnswer& owner, const Answer& answer) {
+    auto waiting = live_.leave(hash);
+    PAWL_FAULT("engine.answer.before");
+    if (owner) owner(answer);
+    for (auto& waiter : waiting) {
+        auto copy = answer;
+        if (auto* settled = std::get_if<Settled>(&copy)) settled->replayed = true;
+        waiter(std::move(copy));
+    }
+}
+
+void Engine::handle_unkeyed(
+    const detail::OperationForm& operation, detail::StartedWith with, detail::Anything request, OnAnswer on_answer
+) {
+    if (stopping_) return on_answer(Refused{.why = Why::stopping});
+    struct Ended {
+        Response response;
+        bool staged{};
+    };
+    auto reached = std::make_shared<Ended>();  // Shared by the two halves of one transaction.
+    const auto start = operation.start(with, request.get());
+    parts_.store.write(store::work(
+        [this, &operation, start, reached](store::Session& session) {
+            auto moved = detail::Moved{detail::Reached{0, start}};
+            while (const auto* at = std::get_if<detail::Reached>(&moved)) {
+                const auto& step = operation.steps[at->step];
+                moved = detail::Maker::with_tx({session, parts_.random, std::nullopt, &reached->staged}, [&](Tx& tx) {
+                    return step.run(operation.op.get(), tx, at->point.get());
+                });
+            }
+            reached->response = storable(std::move(std::get<Response>(moved)));
+        },
+        [this, reached, on_answer = std::move(on_answer)](const std::exception_ptr& failed) {
+            if (failed) return on_answer(failure_of(failed).refusal);
+            if (reached->staged) staged();
+            on_answer(Settled{std::move(reached->response), false, std::nullopt});
+        }
+    ));
+}
+
+void Engine::complete(std::int64_t key_id, OnAnswer on_answer) {
+    if (stopping_) return on_answer(Refused{.why = Why::stopping});
+    auto row = std::make_shared<std::optional<KeyRow>>();  // Shared by the two halves of one read.
+    parts_.store.read(store::work(
+        [row, key_id](store::Session& session) { *row = find_key(session, key_id); },
+        [this, row, on_answer = std::move(on_answer)](const std::exception_ptr& failed) {
+            if (failed) return on_answer(failure_of(failed).refusal);
+            if (!*row || (*row)->expired) return on_answer(Refused{.why = Why::in_progress});
+            const auto* operation = find((*row)->operation);
+            if (operation == nullptr)
+                return on_answer(Refused{.why = Why::stranded, .detail = "PAWL0007: operation " + (*row)->operation});
+            const bool known = (*row)->secret_version == installation_.secret_version();
+            const auto entered = live_.enter((*row)->hash, known ? (*row)->fingerprint : std::string{});
+            if (std::holds_alternative<LiveKeys::Occupied>(entered))
+                return on_answer(Refused{.why = Why::in_progress});
+            std::make_shared<Attempt>(*this, *operation, **row, on_answer)->take_over_stored();
+        }
+    ));
+}
+
+void Engine::settle(Settlement settlement, OnAnswer on_answer) {
+    auto row = std::make_shared<std::optional<KeyRow>>();  // Shared by the two halves of one read.
+    parts_.store.read(store::work(
+        [row, id = settlement.key_id](store::Session& session) { *row = find_key(session, id); },
+        [this, row, settlement, on_answer = std::move(on_answer)](const std::exception_ptr& failed) {
+            if (failed) return on_answer(failure_of(failed).refusal);
+            if (!*row || (*row)->expired) return on_answer(Refused{.why = Why::in_progress});
+            const auto* operation = find((*row)->operation);
+            if (operation == nullptr)
+                return on_answer(Refused{.why = Why::stranded, .detail = "PAWL0007: operation " + (*row)->operation});
+            if (std::holds_alternative<LiveKeys::Occupied>(live_.enter((*row)->hash, {})))
+                return on_answer(Refused{.why = Why::in_progress});
+            std::make_shared<Attempt>(*this, *operation, **row, on_answer)->settle(settlement);
+        }
+    ));
+}
+
+bool Engine::stop(std::chrono::milliseconds limit) {
+    stopping_ = true;
+    const bool drained = live_.wait_empty(limit);
+    calls_.request_stop();
+    return drained;
+}
+
+}  // namespace pawl::engine

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <pawl/detail/form.hpp>
+
+#include "src/core/clock.hpp"
+#include "src/engine/answer.hpp"
+#include "src/engine/call_pool.hpp"
+#include "src/engine/installation.hpp"
+#include "src/engine/key_row.hpp"
+#include "src/engine/live_keys.hpp"
+#include "src/engine/options.hpp"
+#include "src/engine/renewals.hpp"
+#include "src/engine/timers.hpp"
+#include "src/store/store.hpp"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace pawl::engine {
+
+// A request as HTTP hands it over: authenticated, parsed, problem() asked; nothing of it is stored yet.
+struct KeyedRequest {
+    const detail::OperationForm* operation{};
+    Principal principal;
+    std::string key;
+    std::string method;
+    std::string path;
+    std::string origin;
+    detail::Anything request;
+    std::string params;       // The request as JSON.
+    std::string fingerprint;  // Hex, under the newest secret.
+    std::function<std::string(const std::string& secret)> fingerprint_under;  // For keys stored under an older one.
+};
+
+// What a person decided of a key on the attention list.
+struct Settlement {
+    std::int64_t key_id{};
+    int attempt{};
+    std::string recovery_point;
+    enum class Kind { happened, did_not_happen, give_up } kind{};
+    std::string result_name;  // happened: a named result of the call, and its value as JSON.
+    std::string result;
+    std::string by;
+};
+
+// Drives keys: claim, steps, response. Owns what runs the steps; all members may be called from any thread.
+class Engine {
+public:
+    struct Parts {
+        store::Store& store;  // These outlive the engine.
+        core::Clock& clock;
+        core::Random& random;
+    };
+    Engine(Parts parts, EngineOptions options, Installation installation);
+    ~Engine();
+
+    // Before any request.
+    const detail::OperationForm& add(detail::OperationForm form);
+    const detail::OperationForm* find(std::string_view operation) const;
+
+    void handle(KeyedRequest request, OnAnswer on_answer);
+    // KeyRule::none: one transaction, nothing remembered.
+    void handle_unkeyed(
+        const detail::OperationForm& operation, detail::StartedWith with, detail::Anything request, OnAnswer on_answer
+    );
+    // Takes an open key whose lease is over to its end, with the stored request and principal.
+    void complete(std::int64_t key_id, OnAnswer on_answer);
+    void settle(Settlement settlement, OnAnswer on_answer);
+
+    // Told after each commit in which jobs were staged. Set before any request.
+    void on_staged(std::function<void()> f) { on_staged_ = std::move(f); }
+    void staged() const {
+        if (on_staged_) on_staged_();
+    }
+
+    // Refuses new requests, tells calls to stop, waits for what is in hand; false if that takes longer.
+    bool stop(std::chrono::milliseconds limit);
+
+    store::Store& store() { return parts_.store; }
+    core::Clock& clock() { return parts_.clock; }
+    core::Random& random() { return parts_.random; }
+    const EngineOptions& options() const { return options_; }
+    const Installation& installation() const { return installation_; }
+    CallPool& calls() { return calls_; }
+    Timers& timers() { return timers_; }
+    Renewals& renewals() { return renewals_; }
+    std::size_t keys_in_hand() const { return live_.size(); }
+
+    // The end of an attempt: answers its client and all who waited for it.
+    void leave(const std::string& hash, const OnAnswer& owner, const Answer& answer);
+
+private:
+    void wait_for(const std::string& hash, std::chrono::milliseconds longest, OnAnswer on_answer);
+
+    Parts parts_;
+    EngineOptions options_;
+    Installation installation_;
+    std::unordered_map<std::string, std::unique_ptr<detail::OperationForm>> operations_;
+    LiveKeys live_;
+    Timers timers_;
+    Renewals renewals_;
+    CallPool calls_;
+    std::function<void()> on_staged_;
+    std::atomic<bool> stopping_{false};
+};
+
+}  // namespace pawl::engine

@@ -1,0 +1,116 @@
+#include "src/engine/key_row.hpp"
+
+#include <pawl/detail/json.hpp>
+#include <pawl/detail/rows.hpp>
+#include <pawl/error.hpp>
+
+#include "src/core/time_text.hpp"
+#include "src/json/hash.hpp"
+#include "store/statements.hpp"
+
+#include <utility>
+
+namespace pawl::engine {
+
+namespace {
+
+struct StoredHeaders {
+    std::vector<Header> headers;
+};
+
+// Reads the columns of find_key in their order.
+class Columns {
+public:
+    explicit Columns(const detail::Row& row) : row_{row} {}
+    template <class T>
+    T next() {
+        return detail::column_as<T>(row_, column_++, "find_key");
+    }
+    
+private:
+    const detail::Row& row_;
+    int column_{0};
+};
+
+core::Standing standing_of(const std::string& word) {
+    if (word == "finished") return core::Standing::finished;
+    if (word == "attention") return core::Standing::attention;
+    return core::Standing::open;
+}
+
+KeyRow key_row(const detail::Row& row) {
+    using Text = std::optional<std::string>;
+    Columns columns{row};
+    KeyRow key;
+    key.id = columns.next<std::int64_t>();
+    key.hash = columns.next<std::string>();
+    key.expired = columns.next<std::string>() == "expired";
+    key.outcome = columns.next<std::optional<int>>();
+    key.location = columns.next<Text>();
+    if (key.expired) return key;
+    key.principal.tenant = columns.next<std::string>();
+    key.principal.account = columns.next<std::string>();
+    key.key = columns.next<std::string>();
+    key.operation = columns.next<std::string>();
+    key.origin = columns.next<std::string>();
+    key.fingerprint = columns.next<std::string>();
+    key.secret_version = columns.next<int>();
+    key.params = columns.next<std::string>();
+    key.standing = standing_of(columns.next<std::string>());
+    key.attempt = columns.next<int>();
+    key.lease_until = columns.next<std::optional<TimePoint>>();
+    key.recovery_point = columns.next<std::string>();
+    key.recovery_data = columns.next<std::string>();
+    key.generation = columns.next<int>();
+    key.call_key = columns.next<Text>();
+    key.called_at = columns.next<std::optional<TimePoint>>();
+    key.calling = columns.next<bool>();
+    if (key.standing == core::Standing::finished) {
+        key.response.status = columns.next<int>();
+        key.response.content_type = columns.next<Text>().value_or("");
+        key.response.headers = decode_headers(columns.next<Text>().value_or(""));
+        key.response.body = columns.next<Text>().value_or("");
+        key.expires_at = columns.next<std::optional<TimePoint>>();
+    }
+    return key;
+}
+
+}  // namespace
+
+KeyIdentity key_identity(Scope scope, const Principal& principal, std::string key) {
+    return {
+        .tenant = principal.tenant,
+        .account = scope == Scope::tenant ? std::string{} : principal.account,
+        .key = std::move(key)};
+}
+
+std::string key_hash(const KeyIdentity& identity) {
+    json::Parts parts;
+    parts.add(identity.tenant).add(identity.account).add(identity.key);
+    return json::hex(json::sha256(parts.bytes())).substr(0, 32);
+}
+
+std::optional<KeyRow> find_key(detail::Session& session, std::string_view hash) {
+    std::optional<KeyRow> found;
+    detail::run_statement(session, sql::find_key, [&](const detail::Row& row) { found = key_row(row); }, hash);
+    return found;
+}
+
+std::optional<KeyRow> find_key(detail::Session& session, std::int64_t id) {
+    std::optional<KeyRow> found;
+    detail::run_statement(session, sql::find_key_by_id, [&](const detail::Row& row) { found = key_row(row); }, id);
+    return found;
+}
+
+std::string encode_headers(const std::vector<Header>& headers) {
+    return headers.empty() ? std::string{} : detail::encode(StoredHeaders{headers});
+}
+
+std::vector<Header> decode_headers(std::string_view json) {
+    if (json.empty()) return {};
+    auto decoded = detail::decode<StoredHeaders>(json);
+    if (auto* stored = std::get_if<StoredHeaders>(&decoded)) return std::move(stored->headers);
+    return {};
+}
+
+}  // namespace pawl::engine

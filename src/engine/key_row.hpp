@@ -1,0 +1,62 @@
+#pragma once
+
+#include <pawl/detail/session.hpp>
+#include <pawl/operation.hpp>
+#include <pawl/principal.hpp>
+#include <pawl/response.hpp>
+
+#include "src/core/claim.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pawl::engine {
+
+// What makes a key one: for Scope::tenant the account is left empty, so that whoever asks meets the same key.
+struct KeyIdentity {
+    std::string tenant;
+    std::string account;
+    std::string key;
+};
+KeyIdentity key_identity(Scope scope, const Principal& principal, std::string key);
+// 32 hex digits: what the registry's unique index holds.
+std::string key_hash(const KeyIdentity& identity);
+
+// A key as it stands in the registry and, unless it expired, in idempotency_keys.
+struct KeyRow {
+    std::int64_t id{};
+    bool expired{};
+    std::optional<int> outcome;  // Of an expired key.
+    std::optional<std::string> location;
+
+    std::string hash;
+    Principal principal;  // Who asked first.
+    std::string key;
+    std::string operation;
+    std::string origin;
+    std::string fingerprint;
+    int secret_version{};
+    std::string params;
+    core::Standing standing{core::Standing::open};
+    int attempt{};
+    std::optional<TimePoint> lease_until;
+    std::string recovery_point;
+    std::string recovery_data;
+    int generation{};
+    std::optional<std::string> call_key;
+    std::optional<TimePoint> called_at;
+    bool calling{};
+    Response response;
+    std::optional<TimePoint> expires_at;
+};
+
+std::optional<KeyRow> find_key(detail::Session& session, std::string_view hash);
+std::optional<KeyRow> find_key(detail::Session& session, std::int64_t id);
+
+// The headers of a response that are stored and replayed, as JSON; empty for none.
+std::string encode_headers(const std::vector<Header>& headers);
+std::vector<Header> decode_headers(std::string_view json);
+
+}  // namespace pawl::engine

@@ -1,0 +1,63 @@
+#include "src/engine/live_keys.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace pawl::engine {
+
+std::variant<LiveKeys::Entered, LiveKeys::Occupied> LiveKeys::enter(
+    const std::string& hash, std::string_view fingerprint
+) {
+    const std::lock_guard lock{mutex_};
+    const auto [at, fresh] = live_.try_emplace(hash);
+    if (!fresh) {
+        if (at->second.fingerprint.empty() || fingerprint.empty()) return Occupied{};
+        return Occupied{at->second.fingerprint == fingerprint};
+    }
+    at->second.fingerprint = fingerprint;
+    return Entered{};
+}
+
+std::optional<std::uint64_t> LiveKeys::attach(const std::string& hash, OnAnswer waiter) {
+    const std::lock_guard lock{mutex_};
+    const auto at = live_.find(hash);
+    if (at == live_.end()) return std::nullopt;
+    at->second.waiters.push_back({next_waiter_, std::move(waiter)});
+    return next_waiter_++;
+}
+
+std::optional<OnAnswer> LiveKeys::detach(const std::string& hash, std::uint64_t waiter) {
+    const std::lock_guard lock{mutex_};
+    const auto at = live_.find(hash);
+    if (at == live_.end()) return std::nullopt;
+    auto& waiters = at->second.waiters;
+    const auto found = std::find_if(waiters.begin(), waiters.end(), [&](const Waiter& w) { return w.id == waiter; });
+    if (found == waiters.end()) return std::nullopt;
+    auto on_answer = std::move(found->on_answer);
+    waiters.erase(found);
+    return on_answer;
+}
+
+std::vector<OnAnswer> LiveKeys::leave(const std::string& hash) {
+    std::vector<OnAnswer> waiting;
+    const std::lock_guard lock{mutex_};
+    const auto at = live_.find(hash);
+    if (at == live_.end()) return waiting;
+    waiting.reserve(at->second.waiters.size());
+    for (auto& waiter : at->second.waiters) waiting.push_back(std::move(waiter.on_answer));
+    live_.erase(at);
+    if (live_.empty()) emptied_.notify_all();
+    return waiting;
+}
+
+std::size_t LiveKeys::size() const {
+    const std::lock_guard lock{mutex_};
+    return live_.size();
+}
+
+bool LiveKeys::wait_empty(std::chrono::milliseconds limit) {
+    std::unique_lock lock{mutex_};
+    return emptied_.wait_for(lock, limit, [this] { return live_.empty(); });
+}
+
+}  // namespace pawl::engine

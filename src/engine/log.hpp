@@ -1,0 +1,22 @@
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+
+// One JSON object a line, on standard error or in a file. Never a key, a token or a body.
+namespace pawl::log {
+
+using Field = std::pair<std::string_view, std::string>;
+using Fields = std::initializer_list<Field>;
+
+void info(std::string_view event, Fields fields = {});
+void warning(std::string_view event, Fields fields = {});
+void error(std::string_view event, Fields fields = {});
+
+// "" is standard error. Throws std::runtime_error that names the file.
+void open(const std::string& file);
+void flush();
+
+}  // namespace pawl::log

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <pawl/call.hpp>
+#include <pawl/tx.hpp>
+
+#include "src/core/clock.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace pawl::detail {
+
+// What a Tx works on. Lives as long as the Tx, on the store's thread.
+struct TxContext {
+    Session& session;
+    core::Random& random;
+    std::optional<std::int64_t> key_id{};
+    bool* staged{};  // Set when a job is staged.
+};
+
+// The only maker of a Tx, a Snapshot and a Call: each lives for one call of f.
+struct Maker {
+    template <class F>
+    static auto with_tx(TxContext context, F f) {
+        Tx tx{context};
+        return f(tx);
+    }
+    template <class F>
+    static auto with_snapshot(Session& session, F f) {
+        Snapshot snapshot{session};
+        return f(snapshot);
+    }
+    template <class F>
+    static auto with_call(ForeignKey key, std::stop_token stop, F f) {
+        KeyedCall call{std::move(key), std::move(stop)};
+        return f(call);
+    }
+};
+
+}  // namespace pawl::detail

@@ -1,0 +1,70 @@
+#include "src/engine/renewals.hpp"
+
+#include <pawl/detail/rows.hpp>
+
+#include "store/statements.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace pawl::engine {
+
+Renewals::Renewals(store::Store& store, core::Clock& clock, Timers& timers, std::chrono::milliseconds lease)
+    : store_{store}, clock_{clock}, timers_{timers}, lease_{lease} {}
+
+std::uint64_t Renewals::begin(Held held) {
+    const std::lock_guard lock{mutex_};
+    const auto id = next_++;
+    held_.emplace(id, Entry{std::move(held), clock_.steady()});
+    if (!ticking_) {
+        ticking_ = true;
+        timers_.after(lease_ / 6, [this] { tick(); });
+    }
+    return id;
+}
+
+void Renewals::end(std::uint64_t id) {
+    const std::lock_guard lock{mutex_};
+    held_.erase(id);
+}
+
+// Twice in each third of a lease, so that none is renewed later than at half of its life.
+void Renewals::tick() {
+    std::vector<Held> due;
+    {
+        const std::lock_guard lock{mutex_};
+        const auto now = clock_.steady();
+        for (auto& [id, entry] : held_) {
+            if (now - entry.renewed_at < lease_ / 3) continue;
+            entry.renewed_at = now;
+            due.push_back(entry.held);
+        }
+        ticking_ = !held_.empty();
+        if (ticking_) timers_.after(lease_ / 6, [this] { tick(); });
+    }
+    for (const auto& held : due) renew(held);
+}
+
+void Renewals::renew(const Held& held) {
+    store_.write(
+        store::work(
+            [held, lease = lease_](store::Session& session) {
+                detail::run_statement(
+                    session,
+                    sql::renew_lease,
+                    [](const detail::Row&) {},
+                    held.key_id,
+                    held.attempt,
+                    held.recovery_point,
+                    session.now() + lease
+                );
+            },
+            // A renewal that fails is tried again at the next tick; the fence of the next write has the last word.
+            [](const std::exception_ptr&) {}
+        ),
+        store::Urgency::first
+    );
+}
+
+}  // namespace pawl::engine

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "src/core/clock.hpp"
+#include "src/engine/timers.hpp"
+#include "src/store/store.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+namespace pawl::engine {
+
+// Renews the leases of the keys whose foreign call is in hand, at a third of a lease's life; only then, so that a
+// hanging phase loses its key. Each renewal is fenced; one that touches no row says that the lease is lost.
+class Renewals {
+public:
+    Renewals(store::Store& store, core::Clock& clock, Timers& timers, std::chrono::milliseconds lease);
+
+    struct Held {
+        std::int64_t key_id{};
+        int attempt{};
+        std::string recovery_point;
+    };
+    std::uint64_t begin(Held held);
+    void end(std::uint64_t id);
+
+private:
+    void tick();
+    void renew(const Held& held);
+
+    struct Entry {
+        Held held;
+        std::chrono::steady_clock::time_point renewed_at;
+    };
+    store::Store& store_;
+    core::Clock& clock_;
+    Timers& timers_;
+    const std::chrono::milliseconds lease_;
+    std::mutex mutex_;
+    std::unordered_map<std::uint64_t, Entry> held_;
+    std::uint64_t next_{1};
+    bool ticking_{false};
+};
+
+}  // namespace pawl::engine

@@ -1,0 +1,48 @@
+#include "src/engine/timers.hpp"
+
+#include <utility>
+
+namespace pawl::engine {
+
+Timers::Timers(core::Clock& clock) : clock_{clock}, thread_{[this] { loop(); }} {}
+
+Timers::~Timers() { stop(); }
+
+void Timers::after(std::chrono::milliseconds wait, std::function<void()> f) {
+    const std::lock_guard lock{mutex_};
+    if (stopping_) return;
+    const auto at = due_.emplace(clock_.steady() + wait, std::move(f));
+    if (at == due_.begin()) changed_.notify_one();
+}
+
+void Timers::stop() {
+    {
+        const std::lock_guard lock{mutex_};
+        stopping_ = true;
+    }
+    changed_.notify_one();
+    if (thread_.joinable()) thread_.join();
+}
+
+void Timers::loop() {
+    std::unique_lock lock{mutex_};
+    while (!stopping_) {
+        if (due_.empty()) {
+            changed_.wait(lock);
+            continue;
+        }
+        const auto first = due_.begin();
+        if (first->first > clock_.steady()) {
+            changed_.wait_until(lock, first->first);
+            continue;
+        }
+        auto f = std::move(first->second);
+        due_.erase(first);
+        lock.unlock();
+        f();
+        f = nullptr;
+        lock.lock();
+    }
+}
+
+}  // namespace pawl::engine

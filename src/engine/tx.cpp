@@ -1,0 +1,88 @@
+#include <pawl/call.hpp>
+#include <pawl/tx.hpp>
+
+#include "src/core/assert.hpp"
+#include "src/core/time_text.hpp"
+#include "src/engine/maker.hpp"
+#include "src/engine/random.hpp"
+#include "store/statements.hpp"
+
+#include <string>
+
+namespace pawl {
+
+namespace {
+
+// A thread that holds a transaction must not reach the world (I20).
+thread_local int transactions_open = 0;
+
+}  // namespace
+
+Tx::Tx(detail::TxContext& context) : context_{context} { ++transactions_open; }
+
+Tx::~Tx() { --transactions_open; }
+
+detail::Session& Tx::session() { return context_.session; }
+
+void Tx::stage_text(std::string_view kind, std::string args) {
+    const auto now = core::time_text(context_.session.now());
+    if (context_.staged != nullptr) *context_.staged = true;
+    detail::run_statement(
+        context_.session,
+        sql::insert_job,
+        [](const detail::Row&) {},
+        engine::random_hex(context_.random, 24),
+        std::string_view{"default"},
+        kind,
+        args,
+        now,
+        context_.key_id,
+        now
+    );
+}
+
+Call::Call(std::stop_token stop) : stop_{std::move(stop)} { PAWL_ASSERT(transactions_open == 0); }
+
+Call::~Call() { open_ = false; }
+
+void Call::assert_open() const {
+    PAWL_ASSERT(open_);
+    PAWL_ASSERT(transactions_open == 0);
+}
+
+namespace detail {
+
+void throw_row_count(std::string_view statement, std::size_t rows) {
+    throw StoreError{
+        StoreError::Kind::statement,
+        StoreError::Effect::none,
+        statement,
+        "statement " + std::string{statement} + " gave " + std::to_string(rows) + " rows where one was asked for"};
+}
+
+void throw_row_value(std::string_view statement, int column, std::string_view why) {
+    throw StoreError{
+        StoreError::Kind::statement,
+        StoreError::Effect::none,
+        statement,
+        "statement " + std::string{statement} + ", column " + std::to_string(column) + ": " + std::string{why}};
+}
+
+void throw_parameter(std::string_view statement, std::string_view why) {
+    throw StoreError{
+        StoreError::Kind::statement,
+        StoreError::Effect::none,
+        statement,
+        "statement " + std::string{statement} + " was given " + std::string{why}};
+}
+
+std::string text_of_time(TimePoint at) { return core::time_text(at); }
+
+TimePoint time_of_text(std::string_view text, std::string_view statement, int column) {
+    const auto at = core::time_from_text(text);
+    if (!at) throw_row_value(statement, column, "a time that is none");
+    return *at;
+}
+
+}  // namespace detail
+}  // namespace pawl

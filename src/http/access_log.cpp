@@ -1,0 +1,51 @@
+#include "src/http/access_log.hpp"
+
+#include "src/core/time_text.hpp"
+#include "src/engine/clock.hpp"
+#include "src/json/text.hpp"
+
+#include <stdexcept>
+
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+namespace pawl::http {
+
+struct AccessLog::Impl {
+    std::shared_ptr<spdlog::logger> logger;
+};
+
+AccessLog::AccessLog(const std::string& file) {
+    if (file.empty()) return;
+    impl_ = std::make_unique<Impl>();
+    try {
+        spdlog::sink_ptr sink;
+        if (file == "-")
+            sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+        else
+            sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(file);
+        impl_->logger = std::make_shared<spdlog::logger>("access", std::move(sink));
+    } catch (const spdlog::spdlog_ex& failed) {
+        throw std::runtime_error{"the access log " + file + " can't be written: " + failed.what()};
+    }
+    impl_->logger->set_pattern("%v");
+}
+
+AccessLog::~AccessLog() = default;
+
+void AccessLog::write(const Entry& entry) {
+    if (!impl_) return;
+    std::string line = R"({"ts":")" + core::time_text(engine::system_clock().now()) + R"(","client":)";
+    json::append_string(line, entry.client);
+    line += R"(,"method":)";
+    json::append_string(line, entry.method);
+    line += R"(,"route":)";
+    json::append_string(line, entry.route);
+    line += R"(,"status":)" + std::to_string(entry.status) + R"(,"bytes":)" + std::to_string(entry.bytes) +
+            R"(,"took_us":)" + std::to_string(entry.took.count());
+    line += entry.replayed ? R"(,"replayed":true})" : "}";
+    impl_->logger->log(spdlog::level::info, "{}", line);
+}
+
+}  // namespace pawl::http

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace pawl::http {
+
+// One JSON object a line and request: who, what, the status, how long. Never a query, a key, a token or a body.
+class AccessLog {
+public:
+    explicit AccessLog(const std::string& file);  // "-" is standard error, empty none. Throws std::runtime_error.
+    ~AccessLog();
+
+    struct Entry {
+        std::string_view client;
+        std::string_view method;
+        std::string_view route;  // The pattern, as a path may hold what is private.
+        int status{};
+        std::size_t bytes{};
+        std::chrono::microseconds took{};
+        bool replayed{};
+    };
+    void write(const Entry& entry);
+    bool on() const { return impl_ != nullptr; }
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pawl::http

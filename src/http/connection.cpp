@@ -1,0 +1,285 @@
+#include "src/http/connection.hpp"
+
+#include "src/http/head_check.hpp"
+
+#include <array>
+#include <cstring>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/status.hpp>
+
+namespace pawl::http {
+
+namespace beast_http = boost::beast::http;
+using boost::system::error_code;
+
+namespace {
+
+SteadyTime steady_now() {
+    return std::chrono::steady_clock::now();  // tidy: allow clock: time-outs of sockets
+}
+
+std::string_view view(const boost::beast::flat_buffer& buffer) {
+    const auto data = buffer.data();
+    return {static_cast<const char*>(data.data()), data.size()};
+}
+
+bool needs_length(std::string_view method) { return method == "POST" || method == "PATCH"; }
+
+}  // namespace
+
+void Mailbox::put(std::weak_ptr<HttpConnection> to, Reply reply) {
+    if (on_thread()) {
+        if (auto connection = to.lock()) connection->answer(std::move(reply));
+        return;
+    }
+    const std::lock_guard lock{mutex_};
+    if (io_ == nullptr) return;
+    replies_.emplace_back(std::move(to), std::move(reply));
+    if (replies_.size() == 1) asio::post(*io_, [this] { deliver(); });
+}
+
+void Mailbox::close() {
+    const std::lock_guard lock{mutex_};
+    io_ = nullptr;
+    replies_.clear();
+}
+
+void Mailbox::deliver() {
+    std::vector<std::pair<std::weak_ptr<HttpConnection>, Reply>> replies;
+    {
+        const std::lock_guard lock{mutex_};
+        replies.swap(replies_);
+    }
+    for (auto& [to, reply] : replies)
+        if (auto connection = to.lock()) connection->answer(std::move(reply));
+}
+
+HttpConnection::HttpConnection(tcp::socket socket, std::shared_ptr<Shared> shared)
+    : socket_{std::move(socket)}, shared_{std::move(shared)} {
+    error_code ignored;
+    socket_.set_option(tcp::no_delay{true}, ignored);
+    const auto peer = socket_.remote_endpoint(ignored);
+    client_address_ = peer.address().to_string();
+}
+
+void HttpConnection::enter(State state, std::chrono::milliseconds limit) {
+    state_ = state;
+    deadline_ = limit.count() > 0 ? steady_now() + limit : SteadyTime::max();
+}
+
+// The next request; its first bytes may be here already.
+void HttpConnection::begin() {
+    parser_.reset();
+    if (buffer_.size() == 0) {
+        if (shared_->stopping) return close();
+        enter(State::idle, shared_->options.idle_timeout);
+        return read_more();
+    }
+    enter(State::head, shared_->options.header_timeout);
+    on_bytes();
+}
+
+void HttpConnection::read_more() {
+    socket_.async_read_some(buffer_.prepare(8 * 1024), [self = shared_from_this()](error_code error, std::size_t size) {
+        if (self->state_ != State::idle && self->state_ != State::head) return;  // Its time was over.
+        if (error) return self->close();
+        self->buffer_.commit(size);
+        if (self->state_ == State::idle) self->enter(State::head, self->shared_->options.header_timeout);
+        self->on_bytes();
+    });
+}
+
+void HttpConnection::on_bytes() {
+    while (buffer_.size() >= 2 && view(buffer_).substr(0, 2) == "\r\n") buffer_.consume(2);  // RFC 9112, 2.2
+    const auto bytes = view(buffer_);
+    const auto& limits = shared_->options;
+    const auto end = bytes.find("\r\n\r\n");
+    const auto line_end = std::min(bytes.find('\n'), bytes.size());
+    if (line_end > limits.line_max + 1) return refuse(414, "The request line is longer than is allowed.");
+    const auto head_size = end == bytes.npos ? bytes.size() : end + 4;
+    if (head_size - line_end > limits.headers_max) return refuse(431, "The headers are larger than is allowed.");
+    if (end != bytes.npos) return on_head(end + 4);
+    // A head that cannot become right is refused at once: an LF without CR never leads to an empty line.
+    if (bytes.find("\n\n") != bytes.npos) return refuse(400, "A line ends with a bare LF.");
+    read_more();
+}
+
+void HttpConnection::on_head(std::size_t size) {
+    const auto raw = view(buffer_).substr(0, size);
+    const auto& limits = shared_->options;
+    if (const auto problem = check_head(raw, {limits.line_max, limits.headers_count_max}))
+        return refuse(problem->status, problem->why);
+    parser_.emplace();
+    parser_->header_limit(static_cast<std::uint32_t>(limits.line_max + limits.headers_max + 1024));
+    parser_->body_limit(limits.body_max);
+    error_code error;
+    const auto consumed = parser_->put(asio::buffer(raw.data(), raw.size()), error);
+    if (error && error != beast_http::error::need_more) {
+        if (error == beast_http::error::body_limit) return refuse(413, "The body is larger than is allowed.");
+        return refuse(400, "The head is malformed.");
+    }
+    if (!make_head(raw)) return refuse(400, "The path has a broken escape.");
+    buffer_.consume(consumed);
+    const bool bodied = parser_->content_length().value_or(0) > 0 || parser_->chunked();
+    if (needs_length(head_.method) && !parser_->content_length() && !parser_->chunked())
+        return refuse(411, "Send a Content-Length, or the body in chunks.");
+    if (parser_->content_length().value_or(0) > limits.body_max)
+        return refuse(413, "The body is larger than is allowed.");
+    if (auto refused = shared_->handlers.on_head(head_)) return refuse(std::move(*refused));
+    if (bodied && head_.header("Expect") && *head_.header("Expect") == "100-continue" && buffer_.size() == 0) {
+        error_code ignored;
+        constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+        socket_.send(asio::buffer(go_on), 0, ignored);  // 25 bytes: never waits on a socket that was just read.
+    }
+    if (parser_->is_done()) return deliver();
+    enter(State::body, {});
+    body_bytes_ = 0;
+    body_since_ = steady_now();
+    read_body();
+}
+
+bool HttpConnection::make_head(std::string_view) {
+    const auto& message = parser_->get();
+    head_ = {};
+    head_.method = std::string{message.method_string()};
+    head_.target = std::string{message.target()};
+    head_.client_address = client_address_;
+    const auto question = std::min(head_.target.find('?'), head_.target.size());
+    auto path = decode_path(std::string_view{head_.target}.substr(0, question));
+    if (!path) return false;
+    head_.path = std::move(*path);
+    if (question < head_.target.size()) head_.query = head_.target.substr(question + 1);
+    for (const auto& field : message)
+        head_.headers.push_back({std::string{field.name_string()}, std::string{field.value()}});
+    keep_alive_ = message.keep_alive();
+    is_head_ = head_.method == "HEAD";
+    return true;
+}
+
+void HttpConnection::read_body() {
+    beast_http::async_read_some(
+        socket_, buffer_, *parser_,
+        [self = shared_from_this()](error_code error, std::size_t size) {
+            if (self->state_ != State::body) return;
+            self->body_bytes_ += size;
+            self->on_body(error);
+        }
+    );
+}
+
+void HttpConnection::on_body(error_code error) {
+    if (error == beast_http::error::body_limit) return refuse(413, "The body is larger than is allowed.");
+    if (error.category() == beast_http::make_error_code(beast_http::error::end_of_stream).category() &&
+        error != beast_http::error::partial_message && error != beast_http::error::end_of_stream)
+        return refuse(400, "The body is malformed.");
+    if (error) return close();
+    if (parser_->is_done()) return deliver();
+    read_body();
+}
+
+void HttpConnection::deliver() {
+    enter(State::handling, {});
+    Request request{std::move(head_), std::move(parser_->get().body())};
+    auto exchange = std::make_shared<Responder::Exchange>();
+    exchange->mailbox = shared_->mailbox;
+    exchange->connection = weak_from_this();
+    shared_->handlers.on_request(std::move(request), Responder{std::move(exchange)});
+}
+
+void HttpConnection::answer(Reply reply) {
+    if (state_ != State::handling) return;
+    write(reply, !keep_alive_ || shared_->stopping);
+}
+
+void HttpConnection::refuse(int status, std::string_view why) { refuse(shared_->handlers.on_error(status, why)); }
+
+// The answer, then the rest of what the client sends is read for a while: a reset would take the answer from it.
+void HttpConnection::refuse(Reply reply) { write(reply, true); }
+
+void HttpConnection::write(const Reply& reply, bool last) {
+    enter(State::writing, shared_->options.write_timeout);
+    last_ = last;
+    const auto now = steady_now();
+    if (now >= shared_->date_until) {
+        shared_->date = shared_->handlers.date();
+        shared_->date_until = now + std::chrono::milliseconds{500};
+    }
+    const bool bodiless = reply.status == 204 || reply.status == 304;
+    out_head_.clear();
+    out_head_.append("HTTP/1.1 ").append(std::to_string(reply.status)).append(" ");
+    out_head_.append(std::string_view{beast_http::obsolete_reason(beast_http::int_to_status(static_cast<unsigned>(reply.status)))});
+    out_head_.append("\r\nDate: ").append(shared_->date);
+    for (const auto& header : reply.headers)
+        out_head_.append("\r\n").append(header.name).append(": ").append(header.value);
+    if (!bodiless) out_head_.append("\r\nContent-Length: ").append(std::to_string(reply.body.size()));
+    out_head_.append(last ? "\r\nConnection: close\r\n\r\n" : "\r\nConnection: keep-alive\r\n\r\n");
+    out_body_ = bodiless || is_head_ ? std::string{} : reply.body;
+    const std::array<asio::const_buffer, 2> buffers{asio::buffer(out_head_), asio::buffer(out_body_)};
+    asio::async_write(socket_, buffers, [self = shared_from_this()](error_code error, std::size_t) {
+        self->on_written(error);
+    });
+}
+
+void HttpConnection::on_written(error_code error) {
+    if (error || state_ == State::closed) return close();
+    if (!last_) return begin();
+    error_code ignored;
+    socket_.shutdown(tcp::socket::shutdown_send, ignored);
+    enter(State::draining, shared_->options.drain_early);
+    drained_ = std::make_unique<std::array<char, 16 * 1024>>();  // buffer_ may still belong to a cancelled read.
+    drain();
+}
+
+void HttpConnection::drain() {
+    socket_.async_read_some(asio::buffer(*drained_), [self = shared_from_this()](error_code error, std::size_t) {
+        if (error || self->state_ == State::closed) return self->close();
+        self->drain();
+    });
+}
+
+void HttpConnection::check_deadline(SteadyTime now) {
+    if (state_ == State::body) {
+        const auto spent = std::chrono::duration<double>(now - body_since_).count();
+        const double wanted = static_cast<double>(shared_->options.body_rate_min) * spent;
+        const std::chrono::duration<double> grace = shared_->options.body_grace;
+        if (spent > grace.count() && static_cast<double>(body_bytes_) < wanted) {
+            stop_reading();
+            refuse(408, "The body came too slowly.");
+        }
+        return;
+    }
+    if (now < deadline_) return;
+    if (state_ == State::head) {
+        stop_reading();
+        refuse(408, "The headers came too slowly.");
+        return;
+    }
+    close();
+}
+
+// The handler of the cancelled read sees another state and leaves everything alone.
+void HttpConnection::stop_reading() {
+    error_code ignored;
+    state_ = State::writing;
+    socket_.cancel(ignored);
+}
+
+void HttpConnection::stop_when_idle() {
+    if (state_ == State::idle) close();
+}
+
+void HttpConnection::close() {
+    if (state_ == State::closed) return;
+    state_ = State::closed;
+    error_code ignored;
+    socket_.close(ignored);
+    const auto self = shared_from_this();
+    shared_->open.erase(self);
+    if (shared_->on_closed) shared_->on_closed();
+}
+
+}  // namespace pawl::http

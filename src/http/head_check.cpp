@@ -1,0 +1,148 @@
+#include "src/http/head_check.hpp"
+
+#include "src/json/text.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace pawl::http {
+
+namespace {
+
+bool is_token(std::string_view text) {
+    constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
+    return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+               marks.find(c) != marks.npos;
+    });
+}
+
+bool same(std::string_view a, std::string_view lower) {
+    return a.size() == lower.size() && std::equal(a.begin(), a.end(), lower.begin(), [](char x, char y) {
+        return (x >= 'A' && x <= 'Z' ? static_cast<char>(x + 32) : x) == y;
+    });
+}
+
+std::string_view trimmed(std::string_view text) {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+    return text;
+}
+
+struct Seen {
+    int hosts{0};
+    int lengths{0};
+    int codings{0};
+    bool chunked{false};
+};
+
+std::optional<HeadProblem> check_request_line(std::string_view line, bool& http11) {
+    const auto first = line.find(' ');
+    const auto last = line.rfind(' ');
+    if (first == line.npos || first == last) return HeadProblem{400, "The request line is not three words."};
+    const auto method = line.substr(0, first);
+    const auto target = line.substr(first + 1, last - first - 1);
+    const auto version = line.substr(last + 1);
+    if (!is_token(method)) return HeadProblem{400, "The method is no token."};
+    if (target.empty() || (target.front() != '/' && target != "*"))
+        return HeadProblem{400, "The target must be a path."};
+    for (const char c : target)
+        if (c <= ' ' || c > '~' || c == '#') return HeadProblem{400, "The target has a character that is not allowed."};
+    if (version.size() != 8 || version.substr(0, 5) != "HTTP/" || version[6] != '.')
+        return HeadProblem{400, "The version is malformed."};
+    if (version != "HTTP/1.1" && version != "HTTP/1.0") return HeadProblem{505, "HTTP/1.1 is served."};
+    http11 = version == "HTTP/1.1";
+    return std::nullopt;
+}
+
+std::optional<HeadProblem> check_field(std::string_view line, Seen& seen) {
+    if (line.front() == ' ' || line.front() == '\t') return HeadProblem{400, "A header is folded over two lines."};
+    const auto colon = line.find(':');
+    if (colon == line.npos) return HeadProblem{400, "A header has no colon."};
+    const auto name = line.substr(0, colon);
+    const auto value = trimmed(line.substr(colon + 1));
+    if (!is_token(name)) return HeadProblem{400, "The name of a header is no token."};
+    for (const char c : value)
+        if ((c >= 0 && c < ' ' && c != '\t') || c == 127)
+            return HeadProblem{400, "A header has a control character in its value."};
+    if (same(name, "host")) ++seen.hosts;
+    if (same(name, "content-length")) {
+        ++seen.lengths;
+        const bool digits = !value.empty() && value.size() <= 18 &&
+                            std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
+        if (!digits) return HeadProblem{400, "The Content-Length is no number."};
+    }
+    if (same(name, "transfer-encoding")) {
+        ++seen.codings;
+        if (!same(value, "chunked")) return HeadProblem{501, "Only the transfer coding chunked is served."};
+        seen.chunked = true;
+    }
+    return std::nullopt;
+}
+
+std::optional<HeadProblem> check_all(const Seen& seen, bool http11) {
+    if (http11 && seen.hosts != 1) return HeadProblem{400, "The request needs one Host header."};
+    if (seen.hosts > 1) return HeadProblem{400, "The request has more than one Host header."};
+    if (seen.lengths > 1) return HeadProblem{400, "The Content-Length stands there more than once."};
+    if (seen.codings > 1) return HeadProblem{400, "The Transfer-Encoding stands there more than once."};
+    if (seen.lengths > 0 && seen.codings > 0)
+        return HeadProblem{400, "Both Content-Length and Transfer-Encoding are there."};
+    if (seen.chunked && !http11) return HeadProblem{400, "HTTP/1.0 has no transfer codings."};
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<HeadProblem> check_head(std::string_view head, const HeadLimits& limits) {
+    for (std::size_t i = 0; i < head.size(); ++i) {
+        if (head[i] == '\0') return HeadProblem{400, "A NUL character."};
+        if (head[i] == '\n' && (i == 0 || head[i - 1] != '\r')) return HeadProblem{400, "A line ends with a bare LF."};
+        if (head[i] == '\r' && (i + 1 == head.size() || head[i + 1] != '\n')) return HeadProblem{400, "A bare CR."};
+    }
+    bool http11 = false;
+    Seen seen;
+    int count = 0;
+    for (std::size_t from = 0; from < head.size();) {
+        const auto to = head.find("\r\n", from);
+        if (to == head.npos || to == from) break;
+        const auto line = head.substr(from, to - from);
+        std::optional<HeadProblem> problem;
+        if (from == 0) {
+            if (line.size() > limits.line_max) return HeadProblem{414, "The request line is longer than is allowed."};
+            problem = check_request_line(line, http11);
+        } else {
+            if (++count > limits.headers_count_max) return HeadProblem{431, "There are more headers than are allowed."};
+            problem = check_field(line, seen);
+        }
+        if (problem) return problem;
+        from = to + 2;
+    }
+    return check_all(seen, http11);
+}
+
+std::optional<std::string> decode_path(std::string_view path) {
+    auto digit = [](char c) -> int {
+        if (c >= '0' && c <= '9') return c - '0';
+        if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+        if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+        return -1;
+    };
+    std::string text;
+    text.reserve(path.size());
+    for (std::size_t i = 0; i < path.size(); ++i) {
+        if (path[i] != '%') {
+            text += path[i];
+            continue;
+        }
+        if (i + 2 >= path.size()) return std::nullopt;
+        const int high = digit(path[i + 1]);
+        const int low = digit(path[i + 2]);
+        if (high < 0 || low < 0 || (high == 0 && low == 0)) return std::nullopt;
+        text += static_cast<char>(high * 16 + low);
+        i += 2;
+    }
+    if (!json::is_utf8(text)) return std::nullopt;
+    return text;
+}
+
+}  // namespace pawl::http

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pawl::http {
+
+struct HeadLimits {
+    std::size_t line_max{};
+    int headers_count_max{};
+};
+struct HeadProblem {
+    int status{};
+    std::string_view why;
+};
+
+// The MUSTs of RFC 9112 on the bytes of a request's head that Beast's parser is lenient with (obs-fold, repeated
+// Content-Length, Host), or answers without telling which: the request smuggler's tools. `head` ends with its empty line.
+std::optional<HeadProblem> check_head(std::string_view head, const HeadLimits& limits);
+
+// %XX of a path; nothing for a broken escape, %00 or invalid UTF-8.
+std::optional<std::string> decode_path(std::string_view path);
+
+}  // namespace pawl::http

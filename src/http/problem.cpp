@@ -1,0 +1,138 @@
+#include "src/http/problem.hpp"
+
+#include "src/http/http_date.hpp"
+#include "src/json/text.hpp"
+
+#include <utility>
+
+namespace pawl::http {
+
+namespace {
+
+struct Sentence {
+    int status;
+    std::string_view type;
+    std::string_view title;
+    bool retry;
+};
+
+Sentence sentence_of(engine::Why why, int key_reused_status) {
+    using engine::Why;
+    switch (why) {
+        case Why::in_progress:
+            return {409, "in-progress", "A request with this Idempotency-Key is at work", true};
+        case Why::key_reused:
+            return {key_reused_status, "key-reused", "This Idempotency-Key was used with another request", false};
+        case Why::key_expired:
+            return {410, "key-expired", "This Idempotency-Key has expired", false};
+        case Why::internal:
+            return {500, "internal", "The request failed on our side; it can be repeated with the same key", true};
+        case Why::provider_unavailable:
+            return {503, "provider-unavailable", "A service that this request needs did not answer", true};
+        case Why::store_unavailable:
+            return {503, "store-unavailable", "The database can't be written just now", true};
+        case Why::contention:
+            return {503, "contention", "Too many requests change the same data just now", true};
+        case Why::phase_deadline:
+            return {503, "phase-deadline", "The request took too long just now", true};
+        case Why::overloaded:
+            return {503, "overloaded", "Too many requests wait already", true};
+        case Why::stranded:
+            return {503, "stranded", "Another version of this service must go on with the request", true};
+        case Why::needs_attention:
+            return {502, "needs-attention", "A person must look at this request before it can go on", false};
+        case Why::stopping:
+            break;
+    }
+    return {503, "stopping", "The server is stopping", true};
+}
+
+std::string_view title_of(int status) {
+    switch (status) {
+        case 404: return "There is nothing here";
+        case 405: return "This method is not served here";
+        case 408: return "The request came too slowly";
+        case 411: return "The request needs a Content-Length";
+        case 413: return "The body is too large";
+        case 414: return "The request line is too long";
+        case 415: return "The body has a type that is not served here";
+        case 431: return "The headers are too large";
+        case 501: return "A transfer coding that is not served";
+        case 505: return "Only HTTP/1.0 and HTTP/1.1 are served";
+        default: return "The request is malformed";
+    }
+}
+
+std::string_view type_of(int status) {
+    switch (status) {
+        case 404: return "not-found";
+        case 405: return "method-not-allowed";
+        case 408: return "request-time-out";
+        case 411: return "length-required";
+        case 413: return "body-too-large";
+        case 414: return "line-too-long";
+        case 415: return "type-not-served";
+        case 431: return "headers-too-large";
+        case 501: return "not-implemented";
+        case 505: return "version-not-served";
+        default: return "request-invalid";
+    }
+}
+
+Reply settled_reply(const engine::Settled& settled) {
+    Reply reply{.status = settled.response.status, .headers = settled.response.headers, .body = settled.response.body};
+    if (!settled.response.content_type.empty())
+        reply.headers.push_back({"Content-Type", settled.response.content_type});
+    reply.headers.push_back({"Cache-Control", "no-store"});
+    if (settled.replayed) reply.headers.push_back({"Idempotent-Replayed", "true"});
+    if (settled.expires_at) reply.headers.push_back({"Idempotency-Expires", http_date(*settled.expires_at)});
+    return reply;
+}
+
+}  // namespace
+
+Reply problem_reply(const Problem& problem) {
+    Reply reply{.status = problem.status};
+    std::string& body = reply.body;
+    auto member = [&](std::string_view name, std::string_view text) {
+        body += body.empty() ? '{' : ',';
+        json::append_string(body, name);
+        body += ':';
+        json::append_string(body, text);
+    };
+    member("type", "/errors/" + std::string{problem.type});
+    member("title", problem.title);
+    body += ",\"status\":" + std::to_string(problem.status);
+    if (!problem.detail.empty()) member("detail", problem.detail);
+    body += problem.retry ? ",\"retry\":true" : ",\"retry\":false";
+    if (!problem.code.empty()) member("code", problem.code);
+    body += "}";
+    reply.headers.push_back({"Content-Type", "application/problem+json"});
+    reply.headers.push_back({"Cache-Control", "no-store"});
+    if (problem.retry_after)
+        reply.headers.push_back({"Retry-After", std::to_string(problem.retry_after->count())});
+    return reply;
+}
+
+Reply reply_to(const engine::Answer& answer, int key_reused_status) {
+    if (const auto* settled = std::get_if<engine::Settled>(&answer)) return settled_reply(*settled);
+    const auto& refused = std::get<engine::Refused>(answer);
+    const auto sentence = sentence_of(refused.why, key_reused_status);
+    Problem problem{
+        .status = sentence.status, .type = sentence.type, .title = sentence.title, .retry = sentence.retry};
+    if (sentence.retry) problem.retry_after = refused.retry_after;
+    if (refused.why == engine::Why::stranded) problem.code = "PAWL0007";
+    if (refused.why == engine::Why::key_expired && refused.outcome) {
+        problem.detail = "It ended with status " + std::to_string(*refused.outcome);
+        if (refused.location) problem.detail += "; see " + *refused.location;
+    }
+    return problem_reply(problem);
+}
+
+Reply refusal(int status, std::string_view detail) {
+    return problem_reply(
+        {.status = status, .type = type_of(status), .title = title_of(status), .detail = std::string{detail}}
+    );
+}
+
+}  // namespace pawl::http

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "src/engine/answer.hpp"
+#include "src/http/listener.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pawl::http {
+
+// An error as application/problem+json (RFC 9457), with a type of ours and whether to retry. `type` is a path of
+// docs/http.md: "/errors/in-progress".
+struct Problem {
+    int status{};
+    std::string_view type;   // "in-progress"
+    std::string_view title;  // The same sentence for each occurrence.
+    std::string detail{};    // Of this one, for the client: never a statement, a path or a secret.
+    bool retry{};
+    std::optional<std::chrono::seconds> retry_after{};
+    std::string code{};      // PAWL0007
+};
+Reply problem_reply(const Problem& problem);
+
+// The answer of the engine as HTTP. `key_reused_status` is 422, 409 or 400.
+Reply reply_to(const engine::Answer& answer, int key_reused_status);
+
+// What the listener itself refuses: 400, 408, 411, 413, 414, 431, 501, 505, and 404, 405 and 415 of the routes.
+Reply refusal(int status, std::string_view detail);
+
+}  // namespace pawl::http

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace pawl::http {
+
+using PathParameters = std::vector<std::pair<std::string, std::string>>;
+
+// Patterns such as "/rides/{id}/refund": a segment in braces takes any one segment that is not empty.
+template <class Target>
+class Routes {
+public:
+    struct NotFound {};
+    struct MethodNotAllowed {
+        std::string allow;  // "GET, POST"
+    };
+    struct Match {
+        const Target* target{};
+        const std::string* pattern{};
+        PathParameters parameters;
+    };
+    using Found = std::variant<NotFound, MethodNotAllowed, Match>;
+
+    void add(std::string method, std::string pattern, Target target) {
+        entries_.push_back({std::move(method), segments_of(pattern), pattern, std::move(target)});
+    }
+
+    // HEAD is served where GET is.
+    Found find(std::string_view method, std::string_view path) const {
+        std::string allow;
+        const auto wanted = segments_of(path);
+        for (const auto& entry : entries_) {
+            PathParameters parameters;
+            if (!matches(entry.segments, wanted, parameters)) continue;
+            if (entry.method == method || (method == "HEAD" && entry.method == "GET"))
+                return Match{&entry.target, &entry.pattern, std::move(parameters)};
+            if (allow.find(entry.method) == std::string::npos) allow += (allow.empty() ? "" : ", ") + entry.method;
+        }
+        if (allow.empty()) return NotFound{};
+        return MethodNotAllowed{std::move(allow)};
+    }
+
+private:
+    using Segments = std::vector<std::string>;
+    struct Entry {
+        std::string method;
+        Segments segments;
+        std::string pattern;
+        Target target;
+    };
+
+    static Segments segments_of(std::string_view path) {
+        Segments segments;
+        std::size_t from = 1;
+        while (from <= path.size()) {
+            const auto to = std::min(path.find('/', from), path.size());
+            segments.emplace_back(path.substr(from, to - from));
+            from = to + 1;
+        }
+        return segments;
+    }
+
+    static bool matches(const Segments& pattern, const Segments& path, PathParameters& parameters) {
+        if (pattern.size() != path.size()) return false;
+        for (std::size_t i = 0; i < pattern.size(); ++i) {
+            const auto& p = pattern[i];
+            const bool any = p.size() > 2 && p.front() == '{' && p.back() == '}';
+            if (any && path[i].empty()) return false;
+            if (!any && p != path[i]) return false;
+            if (any) parameters.emplace_back(p.substr(1, p.size() - 2), path[i]);
+        }
+        return true;
+    }
+
+    std::vector<Entry> entries_;
+};
+
+}  // namespace pawl::http

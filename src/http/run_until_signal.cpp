@@ -1,0 +1,50 @@
+#include <pawl/http.hpp>
+
+#include "src/engine/engine.hpp"
+#include "src/engine/log.hpp"
+
+#include <csignal>
+#include <cstdlib>
+
+#include <sys/resource.h>
+
+namespace pawl {
+
+namespace {
+
+constexpr std::chrono::milliseconds drain_max{15'000};
+
+sigset_t end_signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    return set;
+}
+
+}  // namespace
+
+// The signals are blocked before any thread starts, so that only this one takes them.
+int run_until_signal(Service& service, HttpServer& server) {
+    const rlimit no_core{0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);  // A core dump would hold tokens and bodies.
+    std::signal(SIGPIPE, SIG_IGN);
+    const auto set = end_signals();
+    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    service.start();
+    server.start();
+    int signal = 0;
+    sigwait(&set, &signal);
+    log::info("stopping", {{"signal", std::to_string(signal)}});
+    const auto began = service.engine().clock().steady();
+    server.stop(drain_max);
+    const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(service.engine().clock().steady() - began);
+    const bool drained = service.stop(std::max(drain_max - spent, std::chrono::milliseconds{0}));
+    log::info("stopped", {{"keys_left", std::to_string(service.engine().keys_in_hand())}});
+    log::flush();
+    // Calls that still hang are left where they stand: their keys are taken up by the next start.
+    if (!drained) std::_Exit(0);
+    return 0;
+}
+
+}  // namespace pawl

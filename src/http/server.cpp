@@ -1,0 +1,323 @@
+#include <pawl/http.hpp>
+
+#include "src/core/fault.hpp"
+#include "src/engine/engine.hpp"
+#include "src/engine/maker.hpp"
+#include "src/engine/random.hpp"
+#include "src/engine/refusal.hpp"
+#include "src/http/access_log.hpp"
+#include "src/http/http_date.hpp"
+#include "src/http/key_header.hpp"
+#include "src/http/listener.hpp"
+#include "src/http/problem.hpp"
+#include "src/http/routes.hpp"
+#include "src/json/fingerprint.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+namespace pawl {
+
+namespace {
+
+using http::Reply;
+using http::Request;
+using http::Responder;
+
+struct Target {
+    const detail::OperationForm* operation{};  // One of the two.
+    std::optional<HttpServer::QueryForm> query;
+};
+
+// The way out of one request: writes the access log. Shared by the callbacks that may answer; they must be copyable,
+// which a Responder is not.
+class Out {
+public:
+    Out(Responder respond, http::AccessLog& access, core::Clock& clock, const RequestHead& head)
+        : respond_{std::move(respond)}, access_{access}, clock_{clock} {
+        if (!access_.on()) return;
+        client_ = head.client_address;
+        method_ = head.method;
+        began_ = clock_.steady();
+    }
+    void set_route(const std::string& route) { route_ = &route; }
+    void operator()(Reply reply) {
+        if (access_.on()) {
+            bool replayed = false;
+            for (const auto& header : reply.headers) replayed = replayed || header.name == "Idempotent-Replayed";
+            const auto took = std::chrono::duration_cast<std::chrono::microseconds>(clock_.steady() - began_);
+            access_.write({client_, method_, route_ != nullptr ? std::string_view{*route_} : "", reply.status,
+                           reply.body.size(), took, replayed});
+        }
+        respond_(std::move(reply));
+    }
+
+private:
+    Responder respond_;
+    http::AccessLog& access_;
+    core::Clock& clock_;
+    std::string client_;
+    std::string method_;
+    const std::string* route_{};  // The routes outlive all requests.
+    std::chrono::steady_clock::time_point began_{};
+};
+using Way = std::shared_ptr<Out>;
+
+// What is known of a request when its body has come.
+struct Asking {
+    Request request;
+    Principal principal;
+    http::Routes<Target>::Match match;
+    std::string form_key;  // A hidden field may carry the key: a double click books one ride.
+};
+
+Reply invalid(const DecodeProblem& problem) {
+    return http::problem_reply(
+        {.status = 400, .type = "request-invalid", .title = "The request is malformed", .detail = detail::text_of(problem)}
+    );
+}
+
+Reply key_refusal(std::string_view type, std::string_view title, std::string detail) {
+    return http::problem_reply({.status = 400, .type = type, .title = title, .detail = std::move(detail)});
+}
+
+Reply unauthorized() {
+    auto reply =
+        http::problem_reply({.status = 401, .type = "unauthorized", .title = "Credentials are missing or wrong"});
+    reply.headers.push_back({"WWW-Authenticate", "Bearer"});
+    return reply;
+}
+
+constexpr std::string_view form_key_field = "idempotency_key";
+
+}  // namespace
+
+std::optional<std::string> HttpOptions::problem() const {
+    if (!authenticate && !anonymous)
+        return "authenticate is not set: set it, or say anonymous = true if all clients may share one account";
+    if (key_reused_status != 422 && key_reused_status != 409 && key_reused_status != 400)
+        return "key_reused_status is " + std::to_string(key_reused_status) + ": 422, 409 or 400";
+    return std::nullopt;
+}
+
+struct HttpServer::Impl {
+    Impl(Service& service, HttpOptions options_)
+        : engine{service.engine()}, options{std::move(options_)}, access{options.access_log} {
+        if (auto why = options.problem()) throw std::invalid_argument{"pawl::HttpOptions: " + *why};
+        http::ListenerOptions listening;
+        listening.listen = options.listen;
+        listening.connections_max = options.connections_max;
+        listener = std::make_unique<http::Listener>(
+            std::move(listening),
+            http::Listener::Handlers{
+                .on_head = [this](const RequestHead& head) { return on_head(head); },
+                .on_request =
+                    [this](Request request, Responder respond) { on_request(std::move(request), std::move(respond)); },
+                .on_error = [this](int status, std::string_view why) { return on_error(status, why); },
+                .date = [this] { return http::http_date(engine.clock().now()); }}
+        );
+    }
+
+    std::optional<Principal> principal_of(const RequestHead& head) const {
+        if (options.authenticate) return options.authenticate(head);
+        return Principal{"", "anonymous"};
+    }
+
+    std::optional<Reply> on_head(const RequestHead& head);
+    std::optional<Reply> refuse_head(const RequestHead& head) const;
+    Reply on_error(int status, std::string_view why);
+    void on_request(Request request, Responder respond);
+    void serve(Asking asking, const Way& out);
+    std::optional<Reply> read_fields(Asking& asking, detail::RequestFields& fields);
+    void serve_query(const Asking& asking, const detail::Anything& request, const Way& out);
+    std::optional<Reply> key_for(const Asking& asking, std::string& key);
+    void serve_operation(Asking asking, std::string key, detail::Anything request, const Way& out);
+    void fingerprint(const Asking& asking, engine::KeyedRequest& keyed) const;
+
+    engine::Engine& engine;
+    HttpOptions options;
+    http::AccessLog access;
+    http::Routes<Target> routes;
+    std::unique_ptr<http::Listener> listener;
+};
+
+Reply HttpServer::Impl::on_error(int status, std::string_view why) {
+    access.write({.client = "", .method = "", .route = "", .status = status});
+    return http::refusal(status, why);
+}
+
+std::optional<Reply> HttpServer::Impl::on_head(const RequestHead& head) {
+    auto refused = refuse_head(head);
+    if (refused) access.write({.client = head.client_address, .method = head.method, .route = "", .status = refused->status});
+    return refused;
+}
+
+// Who asks comes first: an unknown client learns nothing, not even which paths there are.
+std::optional<Reply> HttpServer::Impl::refuse_head(const RequestHead& head) const {
+    if (head.method == "GET" && head.path == "/livez") return std::nullopt;
+    if (!principal_of(head)) return unauthorized();
+    const auto found = routes.find(head.method, head.path);
+    if (std::holds_alternative<http::Routes<Target>::NotFound>(found)) return http::refusal(404, "No route has this path.");
+    if (const auto* other = std::get_if<http::Routes<Target>::MethodNotAllowed>(&found)) {
+        auto reply = http::refusal(405, "Here these are served: " + other->allow + ".");
+        reply.headers.push_back({"Allow", other->allow});
+        return reply;
+    }
+    return std::nullopt;
+}
+
+void HttpServer::Impl::on_request(Request request, Responder respond) {
+    const auto out = std::make_shared<Out>(std::move(respond), access, engine.clock(), request.head);
+    if (request.head.path == "/livez")
+        return (*out)(Reply{.status = 200, .headers = {{"Content-Type", "text/plain"}}, .body = "ok\n"});
+    auto principal = principal_of(request.head);
+    if (!principal) return (*out)(unauthorized());  // The credentials ended since the head was looked at.
+    auto found = routes.find(request.head.method, request.head.path);
+    auto* match = std::get_if<http::Routes<Target>::Match>(&found);
+    if (match == nullptr) return (*out)(http::refusal(404, "No route has this path."));
+    out->set_route(*match->pattern);
+    serve({std::move(request), std::move(*principal), std::move(*match), {}}, out);
+}
+
+std::optional<Reply> HttpServer::Impl::read_fields(Asking& asking, detail::RequestFields& fields) {
+    for (const auto& [name, value] : asking.match.parameters)
+        if (auto problem = fields.add_path(name, value)) return invalid(*problem);
+    if (!asking.request.head.query.empty())
+        if (auto problem = fields.add_query(asking.request.head.query)) return invalid(*problem);
+    if (asking.request.head.count("Content-Type") > 1) return http::refusal(400, "The Content-Type stands there twice.");
+    const auto type = asking.request.head.header("Content-Type").value_or("");
+    switch (json::body_kind(type, asking.request.body)) {
+        case json::BodyKind::none:
+            return std::nullopt;
+        case json::BodyKind::json:
+            if (auto problem = fields.add_json(asking.request.body)) return invalid(*problem);
+            return std::nullopt;
+        case json::BodyKind::form:
+            if (auto problem = fields.add_form(asking.request.body)) return invalid(*problem);
+            if (auto key = fields.take_form(form_key_field)) asking.form_key = std::move(*key);
+            return std::nullopt;
+        case json::BodyKind::other:
+            break;
+    }
+    return http::refusal(415, "Send application/json or application/x-www-form-urlencoded.");
+}
+
+void HttpServer::Impl::serve(Asking asking, const Way& out) {
+    detail::RequestFields fields;
+    if (auto refused = read_fields(asking, fields)) return (*out)(std::move(*refused));
+    const Target& target = *asking.match.target;
+    // The key is looked at before the fields: without it a repeat would not be safe, whatever they say.
+    std::string key;
+    if (target.operation != nullptr)
+        if (auto refused = key_for(asking, key)) return (*out)(std::move(*refused));
+    auto request = target.query ? target.query->request(fields) : target.operation->request(fields);
+    if (auto* problem = std::get_if<DecodeProblem>(&request)) return (*out)(invalid(*problem));
+    auto& decoded = std::get<detail::Anything>(request);
+    if (target.query) return serve_query(asking, decoded, out);
+    serve_operation(std::move(asking), std::move(key), std::move(decoded), out);
+}
+
+std::optional<Reply> HttpServer::Impl::key_for(const Asking& asking, std::string& key) {
+    const auto rule = asking.match.target->operation->key;
+    if (rule == KeyRule::none) return std::nullopt;
+    auto given = http::key_header(asking.request.head);
+    if (!asking.form_key.empty()) {
+        if (!std::holds_alternative<http::NoKey>(given))
+            return key_refusal("key-invalid", "The Idempotency-Key is malformed", "It is in a header and in a form field.");
+        given = http::key_of(asking.form_key);
+    }
+    if (auto* problem = std::get_if<http::KeyProblem>(&given))
+        return key_refusal("key-invalid", "The Idempotency-Key is malformed", problem->why);
+    if (auto* text = std::get_if<std::string>(&given)) {
+        key = std::move(*text);
+        return std::nullopt;
+    }
+    if (rule == KeyRule::required)
+        return key_refusal(
+            "key-missing", "This request needs an Idempotency-Key header",
+            "Send the same key with every repeat of one request, and a new one with every new request."
+        );
+    key = "made-" + engine::random_hex(engine.random(), 32);  // So that a crash is completed all the same.
+    return std::nullopt;
+}
+
+void HttpServer::Impl::serve_query(const Asking& asking, const detail::Anything& request, const Way& out) {
+    auto answer = std::make_shared<Response>();  // Shared by the two halves of one read.
+    const auto* query = &*asking.match.target->query;
+    engine.store().read(store::work(
+        [query, request, answer, principal = asking.principal,
+         origin = asking.request.head.client_address](store::Session& session) {
+            *answer = detail::Maker::with_snapshot(session, [&](Snapshot& read) {
+                return query->answer(query->query.get(), read, principal, origin, request.get());
+            });
+        },
+        [this, answer, out](const std::exception_ptr& failed) {
+            if (failed) return (*out)(http::reply_to(engine::failure_of(failed).refusal, options.key_reused_status));
+            (*out)(http::reply_to(engine::Settled{std::move(*answer), false, {}}, options.key_reused_status));
+        }
+    ));
+}
+
+void HttpServer::Impl::serve_operation(
+    Asking asking, std::string key, detail::Anything request, const Way& out
+) {
+    const auto& operation = *asking.match.target->operation;
+    auto on_answer = [out, status = options.key_reused_status](const engine::Answer& answer) {
+        PAWL_FAULT("http.response.before");
+        (*out)(http::reply_to(answer, status));
+    };
+    if (operation.key == KeyRule::none)
+        return engine.handle_unkeyed(
+            operation, {0, std::move(asking.principal), std::move(asking.request.head.client_address)},
+            std::move(request), std::move(on_answer)
+        );
+    engine::KeyedRequest keyed;
+    keyed.operation = &operation;
+    keyed.key = std::move(key);
+    keyed.method = asking.request.head.method;
+    keyed.path = asking.request.head.path;
+    keyed.origin = asking.request.head.client_address;
+    keyed.params = operation.encode_request(request.get());
+    keyed.request = std::move(request);
+    fingerprint(asking, keyed);
+    keyed.principal = std::move(asking.principal);
+    engine.handle(std::move(keyed), std::move(on_answer));
+}
+
+// Of what was sent, in its canonical form. It has been parsed without a problem, so there is none here.
+void HttpServer::Impl::fingerprint(const Asking& asking, engine::KeyedRequest& keyed) const {
+    std::vector<json::Pair> path;
+    for (const auto& [name, value] : asking.match.parameters) path.push_back({name, value});
+    keyed.fingerprint_under = [method = keyed.method, route = asking.match.pattern, path = std::move(path),
+                               query = asking.request.head.query,
+                               type = std::string{asking.request.head.header("Content-Type").value_or("")},
+                               body = asking.request.body](const std::string& secret) {
+        const auto made = json::fingerprint(secret, {method, *route, path, query, type, body});
+        const auto* digest = std::get_if<json::Digest>(&made);
+        return digest != nullptr ? json::hex(*digest) : std::string{};
+    };
+    keyed.fingerprint = keyed.fingerprint_under(engine.installation().secret());
+}
+
+HttpServer::HttpServer(Service& service, HttpOptions options)
+    : impl_{std::make_unique<Impl>(service, std::move(options))} {}
+
+HttpServer::~HttpServer() = default;
+
+void HttpServer::add_route(std::string_view method, std::string route, std::string_view operation) {
+    const auto* form = impl_->engine.find(operation);
+    if (form == nullptr)
+        throw std::invalid_argument{
+            "pawl: route " + route + " names the operation " + std::string{operation} + ": add it to the service first"};
+    impl_->routes.add(std::string{method}, std::move(route), Target{form, std::nullopt});
+}
+
+void HttpServer::add_query(std::string route, QueryForm form) {
+    impl_->routes.add("GET", std::move(route), Target{nullptr, std::move(form)});
+}
+
+void HttpServer::start() { impl_->listener->start(); }
+std::uint16_t HttpServer::port() const { return impl_->listener->port(); }
+void HttpServer::stop(std::chrono::milliseconds drain) { impl_->listener->stop(drain); }
+
+}  // namespace pawl

@@ -1,0 +1,363 @@
+#include "src/http/transfer.hpp"
+
+#include "src/core/assert.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <unordered_set>
+#include <utility>
+
+#include <curl/curl.h>
+
+namespace pawl::http {
+
+namespace {
+
+bool same_name(std::string_view a, std::string_view b) {
+    auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+    return a.size() == b.size() &&
+           std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+std::string crlf_lines(std::string_view text) {
+    std::string out;
+    out.reserve(text.size() + 64);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n') continue;
+        if (text[i] == '\n' || text[i] == '\r')
+            out += "\r\n";
+        else
+            out += text[i];
+    }
+    if (!out.ends_with("\r\n")) out += "\r\n";
+    return out;
+}
+
+// One exchange in hand. Made by the caller, then the transfer thread's until `done` has run.
+struct Exchange {
+    Outgoing request;
+    std::optional<Mail> mail;
+    std::function<void(Sent)> done;
+
+    CURL* easy{};
+    curl_slist* list{};
+    Arrived answer;
+    std::size_t upload_at{0};
+    bool upload_begun{false};
+    bool too_large{false};
+
+    ~Exchange() { curl_slist_free_all(list); }
+    Exchange() = default;
+    Exchange(const Exchange&) = delete;
+    Exchange& operator=(const Exchange&) = delete;
+};
+
+std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* self) {
+    auto& exchange = *static_cast<Exchange*>(self);
+    const std::size_t length = size * count;
+    if (exchange.answer.body.size() + length > exchange.request.answer_max) {
+        exchange.too_large = true;
+        return 0;
+    }
+    exchange.answer.body.append(bytes, length);
+    return length;
+}
+
+std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* self) {
+    auto& exchange = *static_cast<Exchange*>(self);
+    std::string_view line{bytes, size * count};
+    while (!line.empty() && (line.back() == '\r' || line.back() == '\n')) line.remove_suffix(1);
+    if (line.substr(0, 5) == "HTTP/") exchange.answer.headers.clear();  // After 100 Continue the real ones come.
+    const auto colon = line.find(':');
+    if (colon == line.npos) return size * count;
+    auto value = line.substr(colon + 1);
+    while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
+    exchange.answer.headers.push_back({std::string{line.substr(0, colon)}, std::string{value}});
+    return size * count;
+}
+
+std::size_t on_upload(char* to, std::size_t size, std::size_t count, void* self) {
+    auto& exchange = *static_cast<Exchange*>(self);
+    exchange.upload_begun = true;
+    const auto length = std::min(size * count, exchange.request.body.size() - exchange.upload_at);
+    exchange.request.body.copy(to, length, exchange.upload_at);
+    exchange.upload_at += length;
+    return length;
+}
+
+void set_common(CURL* easy, Exchange& exchange) {
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, &exchange);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(easy, CURLOPT_PROXY, "");  // No proxy from the environment: where a charge goes is said in one place.
+    curl_easy_setopt(easy, CURLOPT_URL, exchange.request.url.c_str());
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(exchange.request.connect_timeout.count()));
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(exchange.request.timeout.count()));
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &on_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, &exchange);
+    if (exchange.request.never_resend) {
+        curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+        curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+    }
+}
+
+void set_http(CURL* easy, Exchange& exchange) {
+    auto& request = exchange.request;
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, "pawl/0.1");
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, &on_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, &exchange);
+    if (request.method == "POST" || !request.body.empty()) {
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request.body.data());
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    } else if (request.method == "HEAD") {
+        curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+    }
+    if (request.method != "GET" && request.method != "HEAD" && request.method != "POST")
+        curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+    for (const auto& header : request.headers)
+        exchange.list = curl_slist_append(exchange.list, (header.name + ": " + header.value).c_str());
+    exchange.list = curl_slist_append(exchange.list, "Expect:");
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, exchange.list);
+}
+
+void set_mail(CURL* easy, Exchange& exchange) {
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
+    curl_easy_setopt(easy, CURLOPT_USE_SSL, static_cast<long>(CURLUSESSL_TRY));
+    curl_easy_setopt(easy, CURLOPT_MAIL_FROM, ("<" + exchange.mail->from + ">").c_str());
+    exchange.list = curl_slist_append(exchange.list, ("<" + exchange.mail->to + ">").c_str());
+    curl_easy_setopt(easy, CURLOPT_MAIL_RCPT, exchange.list);
+    curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
+    curl_easy_setopt(easy, CURLOPT_READFUNCTION, &on_upload);
+    curl_easy_setopt(easy, CURLOPT_READDATA, &exchange);
+}
+
+// Proof that no byte of the request left: the connection was never there, or its set-up failed.
+bool never_left(CURL* easy, CURLcode code) {
+    switch (code) {
+        case CURLE_UNSUPPORTED_PROTOCOL:
+        case CURLE_URL_MALFORMAT:
+        case CURLE_COULDNT_RESOLVE_PROXY:
+        case CURLE_COULDNT_RESOLVE_HOST:
+        case CURLE_COULDNT_CONNECT:
+        case CURLE_INTERFACE_FAILED:
+        case CURLE_SSL_CONNECT_ERROR:
+        case CURLE_SSL_CERTPROBLEM:
+        case CURLE_SSL_CIPHER:
+        case CURLE_PEER_FAILED_VERIFICATION:
+        case CURLE_SSL_CACERT_BADFILE:
+        case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+        case CURLE_NO_CONNECTION_AVAILABLE:
+            return true;
+        case CURLE_OPERATION_TIMEDOUT: {
+            // Timed out before the connection (TLS included) was ready for a request, and nothing was written.
+            curl_off_t ready = 0;
+            long written = 0;
+            curl_easy_getinfo(easy, CURLINFO_PRETRANSFER_TIME_T, &ready);
+            curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &written);
+            return ready == 0 && written == 0;
+        }
+        default:
+            return false;
+    }
+}
+
+Sent mail_verdict(Exchange& exchange, CURL* easy, CURLcode code) {
+    long status = 0;
+    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+    exchange.answer.status = static_cast<int>(status);
+    if (code == CURLE_OK) return std::move(exchange.answer);
+    const std::string why = curl_easy_strerror(code);
+    // A refusal of the server, before or after the text: it said that it has not taken the mail.
+    if (status >= 400) return std::move(exchange.answer);
+    if (!exchange.upload_begun) return NotSent{why};
+    return Lost{why};
+}
+
+Sent verdict(Exchange& exchange, CURL* easy, CURLcode code) {
+    if (exchange.mail) return mail_verdict(exchange, easy, code);
+    if (code == CURLE_OK) {
+        long status = 0;
+        curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+        exchange.answer.status = static_cast<int>(status);
+        return std::move(exchange.answer);
+    }
+    if (exchange.too_large) return Lost{"the answer is larger than " + std::to_string(exchange.request.answer_max) + " bytes"};
+    const std::string why = curl_easy_strerror(code);
+    if (never_left(easy, code)) return NotSent{why};
+    return Lost{why};
+}
+
+}  // namespace
+
+std::optional<std::string_view> Arrived::header(std::string_view name) const {
+    for (const auto& header : headers)
+        if (same_name(header.name, name)) return header.value;
+    return std::nullopt;
+}
+
+std::optional<std::string> TransferOptions::problem() const {
+    if (connections_max < 1) return "connections_max is " + std::to_string(connections_max) + ": at least 1";
+    return std::nullopt;
+}
+
+struct Transfers::Impl {
+    explicit Impl(TransferOptions options) {
+        static const bool initialised = curl_global_init(CURL_GLOBAL_ALL) == CURLE_OK;
+        PAWL_ASSERT(initialised);
+        multi = curl_multi_init();
+        PAWL_ASSERT(multi != nullptr);
+        curl_multi_setopt(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, static_cast<long>(options.connections_max));
+        curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, static_cast<long>(options.connections_kept_max));
+        thread = std::thread{[this] { loop(); }};
+    }
+
+    ~Impl() {
+        {
+            const std::lock_guard lock{mutex};
+            stopping = true;
+        }
+        curl_multi_wakeup(multi);
+        thread.join();
+        for (CURL* easy : idle) curl_easy_cleanup(easy);
+        curl_multi_cleanup(multi);
+    }
+
+    void start(std::unique_ptr<Exchange> exchange) {
+        bool wake = false;
+        {
+            const std::lock_guard lock{mutex};
+            wake = inbox.empty();
+            inbox.push_back(std::move(exchange));
+        }
+        if (wake) curl_multi_wakeup(multi);
+    }
+
+    void loop() {
+        std::vector<std::unique_ptr<Exchange>> arrived;
+        bool end = false;
+        while (!end) {
+            {
+                const std::lock_guard lock{mutex};
+                arrived.swap(inbox);
+                end = stopping;
+            }
+            for (auto& exchange : arrived) begin(std::move(exchange));
+            arrived.clear();
+            int running = 0;
+            curl_multi_perform(multi, &running);
+            take_ended();
+            if (!end) curl_multi_poll(multi, nullptr, 0, 1'000, nullptr);
+        }
+        for (Exchange* exchange : std::vector<Exchange*>{in_hand.begin(), in_hand.end()}) {
+            // Whether a part was sent is not asked: in doubt is the safe answer.
+            finish(exchange, Lost{"the process is stopping"});
+        }
+    }
+
+    void begin(std::unique_ptr<Exchange> exchange) {
+        CURL* easy = nullptr;
+        if (idle.empty()) {
+            easy = curl_easy_init();
+        } else {
+            easy = idle.back();
+            idle.pop_back();
+        }
+        exchange->easy = easy;
+        set_common(easy, *exchange);
+        if (exchange->mail)
+            set_mail(easy, *exchange);
+        else
+            set_http(easy, *exchange);
+        in_hand.insert(exchange.get());
+        curl_multi_add_handle(multi, easy);
+        exchange.release();  // Owned by in_hand until finish().
+    }
+
+    void take_ended() {
+        int left = 0;
+        while (CURLMsg* message = curl_multi_info_read(multi, &left)) {
+            if (message->msg != CURLMSG_DONE) continue;
+            CURL* easy = message->easy_handle;
+            const CURLcode code = message->data.result;
+            char* self = nullptr;
+            curl_easy_getinfo(easy, CURLINFO_PRIVATE, &self);
+            auto* exchange = static_cast<Exchange*>(static_cast<void*>(self));
+            finish(exchange, verdict(*exchange, easy, code));
+        }
+    }
+
+    void finish(Exchange* exchange, Sent sent) {
+        const std::unique_ptr<Exchange> owned{exchange};
+        in_hand.erase(exchange);
+        curl_multi_remove_handle(multi, exchange->easy);
+        curl_easy_reset(exchange->easy);
+        idle.push_back(exchange->easy);
+        exchange->done(std::move(sent));
+    }
+
+    CURLM* multi{};
+    std::mutex mutex;
+    std::vector<std::unique_ptr<Exchange>> inbox;
+    bool stopping{false};
+    std::unordered_set<Exchange*> in_hand;
+    std::vector<CURL*> idle;
+    std::thread thread;
+};
+
+namespace {
+
+// Blocks its thread until one exchange has ended.
+class Latch {
+public:
+    void open(Sent sent) {
+        const std::lock_guard lock{mutex_};
+        sent_ = std::move(sent);
+        opened_.notify_one();
+    }
+    Sent wait() {
+        std::unique_lock lock{mutex_};
+        opened_.wait(lock, [this] { return sent_.has_value(); });
+        return std::move(*sent_);
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable opened_;
+    std::optional<Sent> sent_;
+};
+
+}  // namespace
+
+Transfers::Transfers(TransferOptions options) : impl_{std::make_unique<Impl>(options)} {}
+Transfers::~Transfers() = default;
+
+Sent Transfers::perform(Outgoing request) {
+    Latch latch;
+    start(std::move(request), [&latch](Sent sent) { latch.open(std::move(sent)); });
+    return latch.wait();
+}
+
+Sent Transfers::perform(Mail mail) {
+    Latch latch;
+    auto exchange = std::make_unique<Exchange>();
+    exchange->request.url = mail.smtp_url;
+    exchange->request.body = crlf_lines(mail.message);
+    exchange->request.timeout = mail.timeout;
+    exchange->mail = std::move(mail);
+    exchange->done = [&latch](Sent sent) { latch.open(std::move(sent)); };
+    impl_->start(std::move(exchange));
+    return latch.wait();
+}
+
+void Transfers::start(Outgoing request, std::function<void(Sent)> done) {
+    auto exchange = std::make_unique<Exchange>();
+    exchange->request = std::move(request);
+    exchange->done = std::move(done);
+    impl_->start(std::move(exchange));
+}
+
+}  // namespace pawl::http

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <pawl/request_head.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace pawl::http {
+
+using namespace std::chrono_literals;
+
+// One exchange with a server, tried once: no retry, no redirect, no silent resend.
+struct Outgoing {
+    std::string method{"GET"};
+    std::string url;
+    std::vector<Header> headers;
+    std::string body;
+    std::chrono::milliseconds connect_timeout{5s};
+    std::chrono::milliseconds timeout{30s};  // For the whole exchange.
+    std::size_t answer_max{4 * 1024 * 1024};
+    // libcurl sends a POST again by itself when a *reused* connection ends without an answer byte. Where that matters
+    // (a call that must never be repeated) a fresh connection is used and not kept: design.md part 4.
+    bool never_resend{false};
+};
+
+struct Arrived {
+    int status{};
+    std::vector<Header> headers;
+    std::string body;
+    std::optional<std::string_view> header(std::string_view name) const;  // The first of this name, without case.
+};
+
+// Proof that no byte of the request left this process: refused, unresolved, time-out while connecting, TLS failure.
+struct NotSent {
+    std::string why;
+};
+
+// Some of it was sent, and no whole answer came.
+struct Lost {
+    std::string why;
+};
+
+using Sent = std::variant<Arrived, NotSent, Lost>;
+
+struct Mail {
+    std::string smtp_url;  // smtp://host:port or smtps://
+    std::string from;
+    std::string to;
+    std::string message;  // Headers, empty line, text (RFC 5322); line ends are made CRLF.
+    std::chrono::milliseconds timeout{30s};
+};
+
+struct TransferOptions {
+    int connections_max{256};      // Open at once, in all.
+    int connections_kept_max{256};
+    std::optional<std::string> problem() const;
+};
+
+// Outgoing HTTP and mail: libcurl's multi interface on one thread of its own. All members may be called from any thread.
+class Transfers {
+public:
+    explicit Transfers(TransferOptions options = {});
+    ~Transfers();  // What is in hand ends as Lost or NotSent.
+
+    Sent perform(Outgoing request);  // Blocks until the exchange has ended.
+    Sent perform(Mail mail);         // Arrived{250} once the server has taken it.
+    void start(Outgoing request, std::function<void(Sent)> done);  // `done` runs on the transfer thread.
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pawl::http

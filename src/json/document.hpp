@@ -1,0 +1,44 @@
+#pragma once
+
+// JSON texts, strictly read, and their canonical form. Internal: the public face is
+// <pawl/detail/json.hpp>.
+//
+//   auto document = json::parse(body);                    // boost::json::value or DecodeProblem
+//   std::string bytes = json::canonical(std::get<0>(document));
+//
+// Refused beside what RFC 8259 refuses (Boost.JSON 1.81 takes the first three silently):
+//  - duplicate names in one object, at any level;
+//  - a number whose double is infinite, or zero although the literal is not;
+//  - a whole number literal that neither 64 bits nor ECMAScript's text of a double holds
+//  (number.hpp);
+//  - more than 32 levels of objects and lists.
+// A decimal fraction is rounded to the nearest double; that is not refused. Doubles are read by
+// std::from_chars, as Boost.JSON 1.81 may be off by a bit. 0 and -0 are one number in the canonical
+// form.
+//
+// Canonical form: RFC 8785, with one deviation: whole numbers in [-2^63, 2^64) keep all their
+// digits beyond 2^53, where the RFC would round them to doubles; so equal texts mean equal values,
+// and 64-bit ids stay apart.
+
+#include <pawl/detail/json_read.hpp>
+
+#include <boost/json/value.hpp>
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace pawl::json {
+
+using detail::Nul;
+
+inline constexpr std::size_t depth_max = 32;
+
+std::variant<boost::json::value, DecodeProblem> parse(
+    std::string_view text, Nul nul = Nul::allowed, boost::json::storage_ptr storage = {}
+);
+
+std::string canonical(const boost::json::value& value);
+std::variant<std::string, DecodeProblem> canonical_text(std::string_view json);
+
+}  // namespace pawl::json

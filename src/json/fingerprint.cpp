@@ -1,0 +1,72 @@
+#include "src/json/fingerprint.hpp"
+
+#include "src/json/document.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace pawl::json {
+
+namespace {
+
+bool is_space(char c) {
+    return c == ' ' || c == '\t';
+}
+char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+BodyKind kind_of(std::string_view media, std::string_view body) {
+    if (body.empty()) return BodyKind::none;
+    if (media == "application/json" || media.ends_with("+json")) return BodyKind::json;
+    if (media == "application/x-www-form-urlencoded") return BodyKind::form;
+    return BodyKind::other;
+}
+
+std::variant<std::string, DecodeProblem> canonical_body(BodyKind kind, std::string_view body) {
+    if (kind == BodyKind::json) return canonical_text(body);
+    if (kind == BodyKind::form) return canonical_pairs(body);
+    return std::string{body};
+}
+
+}  // namespace
+
+std::string media_type(std::string_view content_type) {
+    auto media = content_type.substr(0, content_type.find(';'));
+    while (!media.empty() && is_space(media.front())) media.remove_prefix(1);
+    while (!media.empty() && is_space(media.back())) media.remove_suffix(1);
+    std::string out{media};
+    std::transform(out.begin(), out.end(), out.begin(), lower);
+    return out;
+}
+
+BodyKind body_kind(std::string_view content_type, std::string_view body) {
+    return kind_of(media_type(content_type), body);
+}
+
+std::variant<Digest, DecodeProblem> fingerprint(
+    std::string_view secret, const FingerprintInput& input
+) {
+    auto query = canonical_pairs(input.query);
+    if (auto* problem = std::get_if<DecodeProblem>(&query)) return std::move(*problem);
+    auto media = media_type(input.content_type);
+    auto body = canonical_body(kind_of(media, input.body), input.body);
+    if (auto* problem = std::get_if<DecodeProblem>(&body)) return std::move(*problem);
+
+    Parts parts;
+    parts.add(fingerprint_version).add(input.method).add(input.route);
+    parts.add(static_cast<std::uint64_t>(input.path_parameters.size()));
+    for (const Pair& parameter : input.path_parameters)
+        parts.add(parameter.name).add(parameter.value);
+    parts.add(std::get<0>(query)).add(media).add(std::get<0>(body));
+    return hmac_sha256(secret, parts.bytes());
+}
+
+std::string foreign_key(const ForeignKeyInput& input) {
+    Parts parts;
+    parts.add(input.installation).add(input.tenant).add(input.account);
+    parts.add(input.client_key).add(input.point).add(input.generation);
+    return hex(sha256(parts.bytes()));
+}
+
+}  // namespace pawl::json

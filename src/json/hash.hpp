@@ -1,0 +1,37 @@
+#pragma once
+
+// SHA-256 and HMAC-SHA-256 by OpenSSL, and an unambiguous way to hash several parts. Internal. All
+// may be called from any thread; each thread keeps its own OpenSSL contexts. They throw
+// std::runtime_error if OpenSSL itself fails.
+//
+//   Digest digest = json::sha256(json::Parts{}.add("a").add("bc").bytes());   // Not that of
+//   add("ab").add("c"). std::string text = json::hex(digest);
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace pawl::json {
+
+using Digest = std::array<std::uint8_t, 32>;
+
+Digest sha256(std::string_view bytes);
+Digest hmac_sha256(std::string_view secret, std::string_view bytes);
+
+std::string hex(std::string_view bytes);  // Lower case.
+std::string hex(const Digest& digest);
+
+// Each part behind its length (8 bytes, the greatest first), numbers as 8 bytes: two lists of parts
+// have equal bytes only if they are equal.
+class Parts {
+public:
+    Parts& add(std::string_view part) &;
+    Parts& add(std::uint64_t number) &;
+    const std::string& bytes() const { return bytes_; }
+
+private:
+    std::string bytes_;
+};
+
+}  // namespace pawl::json

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "src/core/clock.hpp"
+#include "src/engine/log.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
+#include <string>
+
+namespace pawl::ops {
+
+// The loop of a service: a round, then a wait, until it is told to stop. `round` returns true if there is more to do
+// at once. An exception is logged, and the next round comes after the same wait.
+template <class Round>
+void rounds(
+    const std::stop_token& stop, core::Clock& clock, std::chrono::milliseconds every, const char* name, Round round
+) {
+    std::mutex mutex;
+    std::condition_variable_any wake;
+    while (!stop.stop_requested()) {
+        bool more = false;
+        try {
+            more = round(clock.now());
+        } catch (const std::exception& failed) {
+            log::warning("service_round_failed", {{"service", name}, {"detail", failed.what()}});
+        }
+        if (more) continue;
+        std::unique_lock lock{mutex};
+        wake.wait_for(lock, stop, every, [] { return false; });
+    }
+}
+
+}  // namespace pawl::ops

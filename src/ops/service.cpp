@@ -1,0 +1,121 @@
+#include <pawl/service.hpp>
+
+#include <pawl/detail/rows.hpp>
+
+#include "src/engine/clock.hpp"
+#include "src/engine/engine.hpp"
+#include "src/engine/log.hpp"
+#include "src/engine/random.hpp"
+#include "src/ops/service_impl.hpp"
+#include "store/statements.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+namespace pawl {
+
+namespace {
+
+using detail::Row;
+using detail::run_statement;
+
+constexpr auto no_rows = [](const Row&) {};
+
+ServiceOptions checked(ServiceOptions options) {
+    if (auto why = options.problem()) throw std::invalid_argument{"pawl::ServiceOptions: " + *why};
+    return options;
+}
+
+engine::EngineOptions engine_options(const ServiceOptions& options) {
+    return {
+        .lease = options.lease,
+        .keep = options.keep_keys,
+        .phase_deadline = options.phase_deadline,
+        .calls_max = options.calls_max};
+}
+
+}  // namespace
+
+std::optional<std::string> ServiceOptions::problem() const {
+    auto ms = [](std::chrono::milliseconds d) { return std::to_string(d.count()) + " ms"; };
+    if (lease < 100ms || lease > 1h) return "lease is " + ms(lease) + ": 100 ms to 1 h";
+    if (phase_deadline < 10ms) return "phase_deadline is " + ms(phase_deadline) + ": at least 10 ms";
+    if (phase_deadline * 3 > lease)
+        return "phase_deadline is " + ms(phase_deadline) + ": at most a third of the lease, " + ms(lease / 3);
+    if (keep_keys < 1h) return "keep_keys is " + std::to_string(keep_keys.count()) + " h: at least 1 h, or clients still retry";
+    if (calls_max < 1 || calls_max > 10'000) return "calls_max is " + std::to_string(calls_max) + ": 1 to 10000";
+    ops::WorkerOptions worker{.threads = workers, .lease = job_lease, .timeout = job_timeout};
+    if (auto why = worker.problem()) return why;
+    ops::ReaperOptions reaper{.keep_expired = keep_expired};
+    if (auto why = reaper.problem()) return why;
+    return ops::CompleterOptions{.grace = complete_after}.problem();
+}
+
+Service::Impl::Impl(Database& database, const ServiceOptions& given)
+    : options{checked(given)},
+      engine{{database.store(), engine::system_clock(), engine::system_random()}, engine_options(options),
+             engine::open_installation(
+                 database.store(), engine::system_clock(), engine::system_random(), options.secret_file
+             )},
+      queue{database.store()},
+      completer{engine, {.grace = options.complete_after,
+                         .every = std::clamp<std::chrono::milliseconds>(options.complete_after / 5, 20ms, 1s)}},
+      reaper{database.store(), engine::system_clock(), {.keep_expired = options.keep_expired}},
+      worker{engine, queue, {.threads = options.workers, .lease = options.job_lease, .timeout = options.job_timeout,
+                             .retry_layers = options.retry_layers}} {
+    engine.on_staged([this] { worker.wake(); });
+}
+
+// The one server on a SQLite file knows its predecessor dead: whatever that held is free at once.
+void Service::Impl::end_predecessors_leases() {
+    const auto ended = store::write_now(engine.store(), [&](store::Session& session) {
+        const auto now = session.now();
+        const auto keys = run_statement(session, sql::end_predecessors_leases, no_rows, now);
+        return keys + run_statement(session, sql::rescue_predecessors_jobs, no_rows, now);
+    });
+    if (ended > 0) log::info("predecessors_leases_ended", {{"count", std::to_string(ended)}});
+}
+
+void Service::Impl::count_stranded() {
+    store::read_now(engine.store(), [&](store::Session& session) {
+        run_statement(session, sql::count_open_by_point, [&](const Row& row) {
+            const auto* operation = engine.find(row.text(0));
+            if (operation != nullptr && operation->step_from(row.text(1))) return;
+            log::warning("stranded_keys", {{"code", "PAWL0007"}, {"operation", std::string{row.text(0)}},
+                                           {"point", std::string{row.text(1)}},
+                                           {"keys", std::to_string(row.integer(2))}});
+        });
+    });
+}
+
+void Service::Impl::start() {
+    end_predecessors_leases();
+    count_stranded();
+    threads.emplace_back([this](const std::stop_token& stop) { completer.run(stop); });
+    threads.emplace_back([this](const std::stop_token& stop) { reaper.run(stop); });
+    threads.emplace_back([this](const std::stop_token& stop) { worker.run_upkeep(stop); });
+    for (int i = 0; i < options.workers; ++i)
+        threads.emplace_back([this](const std::stop_token& stop) { worker.run(stop); });
+}
+
+bool Service::Impl::stop(std::chrono::milliseconds drain) {
+    for (auto& thread : threads) thread.request_stop();
+    const bool drained = engine.stop(drain);
+    if (drained) threads.clear();  // Joins.
+    return drained;
+}
+
+Service::Service(Database& database, ServiceOptions options)
+    : impl_{std::make_unique<Impl>(database, std::move(options))} {}
+
+Service::~Service() { impl_->stop(std::chrono::seconds{15}); }
+
+const detail::OperationForm& Service::add_operation(detail::OperationForm form) { return impl_->engine.add(std::move(form)); }
+void Service::add_job(detail::JobForm form) { impl_->worker.add(std::move(form)); }
+void Service::add_job_operation(std::string_view kind, const detail::OperationForm& form) { impl_->worker.add(kind, form); }
+void Service::start() { impl_->start(); }
+bool Service::stop(std::chrono::milliseconds drain) { return impl_->stop(drain); }
+const ServiceOptions& Service::options() const { return impl_->options; }
+engine::Engine& Service::engine() { return impl_->engine; }
+
+}  // namespace pawl

@@ -1,0 +1,120 @@
+#include "src/queue/embedded/embedded_queue.hpp"
+
+#include <pawl/detail/rows.hpp>
+
+#include "src/core/fault.hpp"
+#include "store/statements.hpp"
+
+#include <utility>
+
+namespace pawl::queue {
+
+using detail::column_as;
+using detail::Row;
+using detail::run_statement;
+
+namespace {
+
+constexpr auto no_rows = [](const Row&) {};
+
+TakenJob taken(const Row& row) {
+    constexpr std::string_view in = "claim_jobs";
+    TakenJob job;
+    job.id = row.integer(0);
+    job.raw.jid = row.text(1);
+    job.queue = row.text(2);
+    job.kind = row.text(3);
+    job.raw.args = row.text(4);
+    job.claim = column_as<int>(row, 5, in);
+    job.failures = column_as<int>(row, 6, in);
+    job.called_at = column_as<std::optional<TimePoint>>(row, 7, in);
+    job.raw.key_id = column_as<std::optional<std::int64_t>>(row, 8, in);
+    job.raw.created_at = column_as<TimePoint>(row, 9, in);
+    job.raw.first_failed_at = column_as<std::optional<TimePoint>>(row, 10, in);
+    job.raw.last_error = column_as<std::optional<std::string>>(row, 11, in);
+    job.raw.attempt = job.failures + 1;
+    return job;
+}
+
+}  // namespace
+
+EmbeddedQueue::EmbeddedQueue(store::Store& store, std::string name) : store_{store}, name_{std::move(name)} {}
+
+std::vector<TakenJob> EmbeddedQueue::take(int limit, std::chrono::milliseconds lease) {
+    const bool due = store::read_now(store_, [&](store::Session& session) {
+        std::optional<TimePoint> next;
+        run_statement(session, sql::next_job_at, [&](const Row& row) {
+            next = column_as<std::optional<TimePoint>>(row, 0, "next_job_at");
+        }, name_);
+        return next && *next <= session.now();
+    });
+    if (!due) return {};  // No write transaction, and no fsync, only to find nothing.
+    PAWL_FAULT("queue.take.before");
+    auto jobs = store::write_now(store_, [&](store::Session& session) {
+        std::vector<TakenJob> found;
+        const auto now = session.now();
+        run_statement(session, sql::claim_jobs, [&](const Row& row) { found.push_back(taken(row)); }, name_, now,
+                      now + lease, limit);
+        return found;
+    });
+    PAWL_FAULT("queue.take.after");
+    return jobs;
+}
+
+bool EmbeddedQueue::renew(const TakenJob& job, std::chrono::milliseconds lease) {
+    return store::write_now(store_, [&](store::Session& session) {
+        return run_statement(session, sql::renew_job, no_rows, job.id, job.claim, session.now() + lease) == 1;
+    });
+}
+
+bool EmbeddedQueue::finish_in(detail::Session& session, const TakenJob& job) {
+    return run_statement(session, sql::delete_job, no_rows, job.id, job.claim) == 1;
+}
+
+bool EmbeddedQueue::finish(const TakenJob& job) {
+    PAWL_FAULT("queue.finish.before");
+    const bool finished =
+        store::write_now(store_, [&](store::Session& session) { return finish_in(session, job); });
+    PAWL_FAULT("queue.finish.after");
+    return finished;
+}
+
+bool EmbeddedQueue::put_back(const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error) {
+    PAWL_FAULT("queue.put_back.before");
+    return store::write_now(store_, [&](store::Session& session) {
+        if (!error) return run_statement(session, sql::put_job_back, no_rows, job.id, job.claim, run_at) == 1;
+        return run_statement(session, sql::fail_job, no_rows, job.id, job.claim, *error, session.now(), run_at) == 1;
+    });
+}
+
+bool EmbeddedQueue::bury(const TakenJob& job, const std::string& error) {
+    PAWL_FAULT("queue.bury.before");
+    return store::write_now(store_, [&](store::Session& session) {
+        run_statement(session, sql::bury_job, no_rows, job.id, job.claim, error, session.now());
+        return finish_in(session, job);
+    });
+}
+
+bool EmbeddedQueue::mark_called(const TakenJob& job) {
+    return store::write_now(store_, [&](store::Session& session) {
+        return run_statement(session, sql::mark_job_called, no_rows, job.id, job.claim, session.now()) == 1;
+    });
+}
+
+int EmbeddedQueue::rescue() {
+    return store::write_now(store_, [&](store::Session& session) {
+        return static_cast<int>(run_statement(session, sql::rescue_jobs, no_rows, session.now()));
+    });
+}
+
+std::optional<TimePoint> EmbeddedQueue::next_due() {
+    return store::read_now(store_, [&](store::Session& session) {
+        std::optional<TimePoint> next;
+        run_statement(session, sql::next_job_at, [&](const Row& row) {
+            next = column_as<std::optional<TimePoint>>(row, 0, "next_job_at");
+        }, name_);
+        return next;
+    });
+}
+
+}  // namespace pawl::queue

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "src/store/store.hpp"
+
+#include <future>
+#include <optional>
+#include <type_traits>
+
+namespace pawl::store {
+
+namespace detail_blocking {
+
+template <class Enqueue, class F>
+auto run_and_wait(Enqueue enqueue, F f) {
+    using Result = std::invoke_result_t<F&, Session&>;
+    std::promise<void> ended;
+    auto future = ended.get_future();
+    auto settle = [&ended](std::exception_ptr failed) {
+        if (failed) {
+            ended.set_exception(failed);
+        } else {
+            ended.set_value();
+        }
+    };
+    if constexpr (std::is_void_v<Result>) {
+        enqueue(work([&f](Session& session) { f(session); }, settle));
+        future.get();
+    } else {
+        std::optional<Result> result;
+        enqueue(work([&f, &result](Session& session) { result.emplace(f(session)); }, settle));
+        future.get();
+        return std::move(*result);
+    }
+}
+
+}  // namespace detail_blocking
+
+template <class F>
+auto write_now(Store& store, F f) {
+    return detail_blocking::run_and_wait([&store](std::unique_ptr<Work> w) { store.write(std::move(w)); }, f);
+}
+
+template <class F>
+auto read_now(Store& store, F f) {
+    return detail_blocking::run_and_wait([&store](std::unique_ptr<Work> w) { store.read(std::move(w)); }, f);
+}
+
+}  // namespace pawl::store

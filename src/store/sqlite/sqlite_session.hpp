@@ -1,0 +1,35 @@
+#pragma once
+
+#include "src/core/clock.hpp"
+#include "src/store/sqlite/connection.hpp"
+#include "src/store/store.hpp"
+
+namespace pawl::sqlite {
+
+// A Work's view of a connection.
+class SqliteSession final : public store::Session {
+public:
+    enum class Mode { write, read };
+    SqliteSession(Connection& connection, core::Clock& clock, Mode mode);
+
+    std::int64_t run(
+        const Sql& statement, std::span<const detail::Value> parameters,
+        detail::FunctionRef<void(const detail::Row&)> each
+    ) override;
+    void run_script(const Sql& script) override;
+    void savepoint() override;
+    void roll_back_to() override;
+    void release() override;
+    TimePoint now() override;
+
+private:
+    void refuse_after_failure(std::string_view statement) const;
+
+    Connection& connection_;
+    core::Clock& clock_;
+    Mode mode_;
+    int depth_{0};
+    bool failed_{false};  // After a failed statement only the way out is left.
+};
+
+}  // namespace pawl::sqlite

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <pawl/detail/session.hpp>
+#include <pawl/error.hpp>
+
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace pawl::store {
+
+using detail::Row;
+using detail::Session;
+using detail::Value;
+
+// One transaction's worth of work, owned by the store from write() or read() until done() has returned.
+class Work {
+public:
+    virtual ~Work() = default;
+    // On a store thread, in the transaction. If it throws, all that it wrote is undone.
+    virtual void run(Session& session) = 0;
+    // Once, after the commit is durable (`failed` is null) or after it was undone. Quick: it only hands on.
+    virtual void done(std::exception_ptr failed) noexcept = 0;
+    // How long run() may take before it is interrupted and undone with StoreError (deadline): a phase holds up others.
+    virtual std::chrono::milliseconds deadline() const { return std::chrono::seconds{5}; }
+};
+
+template <class Run, class Done>
+std::unique_ptr<Work> work(Run run, Done done) {
+    class Both final : public Work {
+    public:
+        Both(Run at_run, Done when_done) : run_{std::move(at_run)}, done_{std::move(when_done)} {}
+        void run(Session& session) override { run_(session); }
+        void done(std::exception_ptr failed) noexcept override { done_(std::move(failed)); }
+
+    private:
+        Run run_;
+        Done done_;
+    };
+    return std::make_unique<Both>(std::move(run), std::move(done));
+}
+
+enum class Urgency { normal, first };  // first: lease renewals, which must not wait behind a crowd.
+
+// The port that every database implements; the conformance suite in tests/conformance says what it must do.
+// All members may be called from any thread.
+class Store {
+public:
+    virtual ~Store() = default;
+
+    // Queues a write transaction. Never blocks: past the bound of what may wait, done() gets StoreError (busy) at once.
+    virtual void write(std::unique_ptr<Work> work, Urgency urgency) = 0;
+    void write(std::unique_ptr<Work> w) { write(std::move(w), Urgency::normal); }
+    // A read snapshot; writing in it is refused. An embedded store may run it before this returns.
+    virtual void read(std::unique_ptr<Work> work) = 0;
+    // Which text of a statement this store runs; nothing if it has none.
+    virtual std::optional<std::string_view> text_of(const Sql& statement) const = 0;
+    // Lets what was queued end, then refuses all else.
+    virtual void stop() = 0;
+};
+
+// Blocking forms, for tools, start-up and tests: never on a thread that serves requests.
+template <class F>
+auto write_now(Store& store, F f);
+template <class F>
+auto read_now(Store& store, F f);
+
+}  // namespace pawl::store
+
+#include "src/store/blocking.hpp"
