@@ -78,7 +78,7 @@ Finish BookRide::refuse_ride(Tx& tx, const RideCreated& at, const Declined& decl
 Finish BookRide::finish_ride(Tx& tx, const ChargeCreated& at) {
     tx.stage(SendReceipt{at.ride, at.amount, at.currency, at.email});  // Workers see it only if this commits.
     auto response = pawl::respond(
-        201, Booked{at.ride, at.charge, at.amount, at.currency, "Payment accepted. Your pilot is on their way!"}
+        201, Booked{at.ride, at.charge, at.amount, at.currency, "Paid. Your rocket is on its way."}
     );
     response.headers.push_back({"Location", "/rides/" + std::to_string(at.ride.value)});
     return response;

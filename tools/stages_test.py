@@ -1,0 +1,40 @@
+"""tools/stages counts what each kind of runner says, and never takes a broken run for a good one."""
+import unittest
+
+from tidy_test import load
+
+stages = load('stages')
+CTEST_GOOD = '100% tests passed, 0 tests failed out of 90\n'
+CTEST_BAD = '98% tests passed, 2 tests failed out of 90\n'
+
+
+class Counts(unittest.TestCase):
+    def test_each_runner_is_understood(self):
+        for output, status, expected in [
+            (CTEST_GOOD, 0, (90, 0)), (CTEST_BAD, 8, (88, 2)),
+            ('boot ok\n12 passed, 3 failed\n', 1, (12, 3)),
+            ('Ran 20 tests in 0.003s\n\nOK\n', 0, (20, 0)),
+            ('Ran 20 tests in 0.003s\n\nFAILED (failures=1, errors=2)\n', 1, (17, 3)),
+        ]:
+            self.assertEqual(stages.counts(output, status), expected, output)
+
+    def test_a_stage_without_numbers_is_one_test(self):
+        self.assertEqual(stages.counts('built\n', 0), (1, 0))
+        self.assertEqual(stages.counts('error\n', 2), (0, 1))
+
+    def test_a_run_that_broke_off_after_good_numbers_has_failed(self):
+        self.assertEqual(stages.counts(CTEST_GOOD, 139)[1], 1)
+
+
+class Modes(unittest.TestCase):
+    def names(self, mode):
+        return [name for name, _, _ in stages.stages(mode)]
+
+    def test_each_mode_has_all_stages_of_the_smaller_one(self):
+        default, full, nightly = (self.names(mode) for mode in ('default', 'full', 'nightly'))
+        self.assertLess(set(default), set(full))
+        self.assertLess(set(full), set(nightly))
+
+
+if __name__ == '__main__':
+    unittest.main()

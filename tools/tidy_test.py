@@ -1,0 +1,123 @@
+"""Each rule of tools/tidy finds what breaks it and lets pass what does not."""
+import importlib.machinery
+import importlib.util
+import os
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def load(name):
+    loader = importlib.machinery.SourceFileLoader(name, os.path.join(HERE, name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
+
+
+tidy = load('tidy')
+
+
+def findings(path, text, exists=lambda target: False):
+    return [what for _, what in tidy.check_file(path, text, exists)]
+
+
+def lines_found(path, text):
+    return [line for line, _ in tidy.check_file(path, text, lambda target: False)]
+
+
+class Text(unittest.TestCase):
+    def test_a_clean_file_has_no_finding(self):
+        self.assertEqual(findings('src/core/a.cpp', '#include "src/core/a.hpp"\n\nint a() { return 1; }\n'), [])
+
+    def test_white_space_tabs_long_lines_and_a_missing_last_newline_are_found(self):
+        text = 'a \n\tb\n' + 'c' * 101 + '\nd'
+        self.assertEqual(sorted(lines_found('src/core/a.cpp', text)), [1, 2, 3, 4])
+
+    def test_a_line_of_exactly_100_columns_passes(self):
+        self.assertEqual(findings('src/core/a.cpp', 'c' * 100 + '\n'), [])
+
+    def test_a_file_of_501_lines_is_found_and_one_of_500_passes(self):
+        self.assertIn('501 lines', findings('src/core/a.cpp', 'a;\n' * 501)[0])
+        self.assertEqual(findings('src/core/a.cpp', 'a;\n' * 500), [])
+
+
+class Functions(unittest.TestCase):
+    def body(self, lines):
+        return 'int a() {\n' + '    b();\n' * lines + '}\n'
+
+    def test_71_lines_are_found_and_70_pass(self):
+        self.assertIn('a function of 71 lines', findings('src/core/a.cpp', self.body(71))[0])
+        self.assertEqual(findings('src/core/a.cpp', self.body(70)), [])
+
+    def test_a_head_over_several_lines_counts_too(self):
+        text = 'int a(\n    int b\n) {\n' + '    b();\n' * 71 + '}\n'
+        self.assertIn('a function of 71 lines', findings('src/core/a.cpp', text)[0])
+
+    def test_namespaces_and_classes_may_be_longer(self):
+        for head in ('namespace pawl {', 'class A {', 'struct A {'):
+            self.assertEqual(findings('src/core/a.cpp', head + '\n' + '    int b;\n' * 80 + '}\n'), [], head)
+
+
+class Includes(unittest.TestCase):
+    def test_core_may_not_include_the_engine(self):
+        self.assertIn('src/core may not include', findings('src/core/a.cpp', '#include "src/engine/engine.hpp"\n')[0])
+
+    def test_the_engine_knows_ports_and_no_store(self):
+        self.assertEqual(findings('src/engine/a.cpp', '#include "src/store/store.hpp"\n'), [])
+        what = findings('src/engine/a.cpp', '#include "src/store/sqlite/connection.hpp"\n')
+        self.assertIn('knows the port alone', what[0])
+
+    def test_a_third_party_has_its_folders(self):
+        self.assertEqual(findings('src/http/a.cpp', '#include <curl/curl.h>\n'), [])
+        self.assertIn('src/http', findings('src/engine/a.cpp', '#include <curl/curl.h>\n')[0])
+
+    def test_asio_in_a_header_is_found_unless_it_says_why(self):
+        include = '#include <boost/asio/io_context.hpp>'
+        self.assertIn('costs seconds', findings('src/http/a.hpp', include + '\n')[0])
+        self.assertEqual(findings('src/http/a.hpp', include + '  // tidy: allow header: two files\n'), [])
+
+    def test_public_headers_include_public_headers_only(self):
+        self.assertIn('may not include', findings('include/pawl/a.hpp', '#include "src/core/claim.hpp"\n')[0])
+
+
+class Banned(unittest.TestCase):
+    def test_each_ban_finds_its_call(self):
+        for rule, code in {'clock': 'std::chrono::system_clock::now();', 'sleep': 'std::this_thread::sleep_for(1s);',
+                           'chance': 'std::random_device{}();', 'socket': '::socket(1, 2, 3);',
+                           'console': 'std::cout << 1;'}.items():
+            self.assertTrue(findings('src/ops/a.cpp', code + '\n')[0].startswith(rule + ':'), rule)
+
+    def test_the_seam_a_test_and_a_stated_reason_pass(self):
+        line = 'auto now = std::chrono::steady_clock::now();'
+        self.assertEqual(findings('src/engine/clock.cpp', line + '\n'), [])
+        self.assertEqual(findings('src/ops/a_test.cpp', line + '\n'), [])
+        self.assertEqual(findings('src/ops/a.cpp', line + '  // tidy: allow clock: of sockets\n'), [])
+
+    def test_a_reason_for_another_rule_or_an_empty_one_does_not_pass(self):
+        for reason in ('// tidy: allow sleep: of sockets', '// tidy: allow clock:'):
+            self.assertEqual(len(findings('src/ops/a.cpp', f'steady_clock::now();  {reason}\n')), 1, reason)
+
+    def test_a_comment_is_no_call(self):
+        self.assertEqual(findings('src/ops/a.cpp', '// never rand() here\n'), [])
+
+
+class Faults(unittest.TestCase):
+    def test_a_name_without_a_part_is_found(self):
+        self.assertIn('part.place', findings('src/ops/a.cpp', 'PAWL_FAULT("Before");\n')[0])
+
+    def test_the_same_name_twice_is_found(self):
+        texts = {'src/a.cpp': 'PAWL_FAULT("x.y");\n', 'src/b.cpp': '\nPAWL_FAULT("x.y");\n'}
+        self.assertEqual([(path, line) for path, line, _ in tidy.repeated_faults(texts)], [('src/b.cpp', 2)])
+
+
+class Links(unittest.TestCase):
+    def test_a_link_to_nothing_is_found(self):
+        self.assertIn('leads nowhere', findings('docs/a.md', 'See [b](b.md).\n')[0])
+
+    def test_a_link_to_a_file_the_web_or_in_code_passes(self):
+        text = 'See [b](b.md#part), [c](https://example.org/c).\n`[x](y)`\n```\n[](Fresh)\n```\n'
+        self.assertEqual(findings('docs/a.md', text, lambda target: target == 'docs/b.md'), [])
+
+
+if __name__ == '__main__':
+    unittest.main()
