@@ -9,9 +9,6 @@
 #include "apps/rides/small_requests.hpp"
 #include "rides/migrations.hpp"
 #include "rides/statements.hpp"
-#include "src/engine/maker.hpp"
-#include "src/engine/random.hpp"
-#include "src/store/store.hpp"
 
 #include <cstdio>
 #include <stdexcept>
@@ -45,11 +42,9 @@ std::string api_key_of(const ServeOptions& options) {
 }
 
 void make_users(pawl::Database& database, const Riders& riders) {
-    pawl::store::write_now(database.store(), [&](pawl::store::Session& session) {
-        pawl::detail::Maker::with_tx({session, pawl::engine::system_random()}, [&](pawl::Tx& tx) {
-            for (const auto& email : riders.emails())
-                (void)pawl::query<std::int64_t>(tx, sql::insert_user, email, customer_of(email));
-        });
+    database.write([&](pawl::Tx& tx) {
+        for (const auto& email : riders.emails())
+            (void)pawl::query<std::int64_t>(tx, sql::insert_user, email, customer_of(email));
     });
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <pawl/statement.hpp>
+#include <pawl/tx.hpp>
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -27,6 +29,10 @@ public:
 
     // Runs, once each and in order, what was not run before; `owner` names the application ("rides").
     void migrate(std::string_view owner, std::span<const Sql* const> migrations);
+
+    // One transaction outside any request, such as making users at the start. Waits for its commit, so no step calls it.
+    // Throws StoreError, and what `phase` throws: then nothing is written. `phase` may run again.
+    void write(const std::function<void(Tx&)>& phase);
 
     store::Store& store();  // The library's own.
 

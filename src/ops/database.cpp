@@ -1,6 +1,9 @@
 #include <pawl/database.hpp>
 
 #include "src/engine/clock.hpp"
+#include "src/engine/maker.hpp"
+#include "src/engine/random.hpp"
+#include "src/store/blocking.hpp"
 #include "src/store/migrate.hpp"
 #include "src/store/sqlite/sqlite_store.hpp"
 #include "store/migrations.hpp"
@@ -30,6 +33,12 @@ std::unique_ptr<Database> Database::open(const std::string& url, As as) {
 
 void Database::migrate(std::string_view owner, std::span<const Sql* const> migrations) {
     store::apply_migrations(*impl_->store, owner, migrations);
+}
+
+void Database::write(const std::function<void(Tx&)>& phase) {
+    store::write_now(*impl_->store, [&](store::Session& session) {
+        detail::Maker::with_tx({session, engine::system_random()}, phase);
+    });
 }
 
 store::Store& Database::store() { return *impl_->store; }
