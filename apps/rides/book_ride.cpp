@@ -22,6 +22,10 @@ struct Booked {
     std::string message;
 };
 
+ChargeOrder order_for(const BookRide::RideCreated& at) {
+    return {at.amount, at.currency, at.customer, "Charge for ride " + std::to_string(at.ride.value)};
+}
+
 }  // namespace
 
 std::optional<std::string> RideRequest::problem() const {
@@ -53,6 +57,7 @@ Next<BookRide::RideCreated> BookRide::create_ride(Tx& tx, const Started& at) {
     record(tx, {"created", ride.value, "ride", pawl::to_json(r)}, user.id, at.origin);
     return RideCreated{
         .ride = ride,
+        .user = user.id,
         .amount = fare,
         .currency = std::string{fare_currency},
         .customer = std::move(user.stripe_customer_id),
@@ -60,14 +65,16 @@ Next<BookRide::RideCreated> BookRide::create_ride(Tx& tx, const Started& at) {
 }
 
 Outcome<Charge, Declined> BookRide::charge_card(KeyedCall& call, const RideCreated& at) {
-    return stripe_.charge(
-        call, {at.amount, at.currency, at.customer, "Charge for ride " + std::to_string(at.ride.value)}
-    );
+    return stripe_.charge(call, order_for(at));
+}
+
+Outcome<Charge, Declined> BookRide::charge_card_once(Call& call, const RideCreated& at) {
+    return stripe_.charge_once(call, order_for(at));
 }
 
 Next<BookRide::ChargeCreated> BookRide::keep_charge(Tx& tx, const RideCreated& at, const Charge& charge) {
     pawl::execute(tx, sql::set_charge, at.ride, charge.id);
-    return ChargeCreated{at.ride, at.amount, at.currency, at.email, charge.id};
+    return ChargeCreated{at.ride, at.user, at.amount, at.currency, at.email, charge.id};
 }
 
 Finish BookRide::refuse_ride(Tx& tx, const RideCreated& at, const Declined& declined) {
@@ -77,6 +84,7 @@ Finish BookRide::refuse_ride(Tx& tx, const RideCreated& at, const Declined& decl
 
 Finish BookRide::finish_ride(Tx& tx, const ChargeCreated& at) {
     tx.stage(SendReceipt{at.ride, at.amount, at.currency, at.email});  // Workers see it only if this commits.
+    tx.stage(AddPoints{at.user, at.amount / 100});
     auto response = pawl::respond(
         201, Booked{at.ride, at.charge, at.amount, at.currency, "Paid. Your rocket is on its way."}
     );

@@ -9,7 +9,7 @@
 
 namespace rides {
 
-using pawl::Atomic, pawl::Finish, pawl::Foreign, pawl::KeyedCall, pawl::Next, pawl::Outcome, pawl::Repeat, pawl::Steps,
+using pawl::Atomic, pawl::Call, pawl::Finish, pawl::Foreign, pawl::KeyedCall, pawl::Next, pawl::Outcome, pawl::Repeat, pawl::Steps,
     pawl::Tx;
 using namespace std::chrono_literals;
 
@@ -33,6 +33,7 @@ public:
     struct RideCreated {
         static constexpr std::string_view name = "ride_created";
         RideId ride{};
+        std::int64_t user{};
         std::int64_t amount{};  // Fixed here, so that every repeat of the charge sends the same.
         std::string currency;
         std::string customer;
@@ -41,6 +42,7 @@ public:
     struct ChargeCreated {
         static constexpr std::string_view name = "charge_created";
         RideId ride{};
+        std::int64_t user{};
         std::int64_t amount{};
         std::string currency;
         std::string email;
@@ -50,6 +52,7 @@ public:
     // A Tx reaches our data, a Call reaches the world. No step has both.
     Next<RideCreated> create_ride(Tx& tx, const Started& at);
     Outcome<Charge, Declined> charge_card(KeyedCall& call, const RideCreated& at);
+    Outcome<Charge, Declined> charge_card_once(Call& call, const RideCreated& at);  // Of BookRideChargedOnce.
     Next<ChargeCreated> keep_charge(Tx& tx, const RideCreated& at, const Charge& charge);
     Finish refuse_ride(Tx& tx, const RideCreated& at, const Declined& declined);
     Finish finish_ride(Tx& tx, const ChargeCreated& at);
@@ -69,5 +72,17 @@ private:
     Stripe& stripe_;
 };
 static_assert(pawl::Operation<BookRide>);
+
+/// The same for a payment provider that takes no idempotency keys: a charge is sent at most once, and one whose answer
+/// did not come waits on the attention list for a person. A subclass may have its own Flow over the same steps.
+class BookRideChargedOnce : public BookRide {
+public:
+    using BookRide::BookRide;
+    using Flow = Steps<
+        Atomic<&BookRide::create_ride>,
+        Foreign<Repeat::never, &BookRide::charge_card_once, &BookRide::keep_charge, &BookRide::refuse_ride>,
+        Atomic<&BookRide::finish_ride>>;
+};
+static_assert(pawl::Operation<BookRideChargedOnce>);
 
 }  // namespace rides

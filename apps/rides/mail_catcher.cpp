@@ -3,6 +3,7 @@
 #include "apps/rides/provider_ledger.hpp"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -52,7 +53,8 @@ std::string header_of(const std::string& text, const std::string& name) {
 // One client. Its callbacks run on the catcher's thread, one after the other.
 class Talk : public std::enable_shared_from_this<Talk> {
 public:
-    Talk(tcp::socket socket, Ledger& mails) : socket_{std::move(socket)}, in_{mail_max + 4096}, mails_{mails} {}
+    Talk(tcp::socket socket, Ledger& mails, std::set<std::string>& put_off)
+        : socket_{std::move(socket)}, in_{mail_max + 4096}, mails_{mails}, put_off_{put_off} {}
     void begin() { say("220 mail.rides.example ready"); }
 
 private:
@@ -87,7 +89,8 @@ private:
         }
         if (command == "RCPT") {
             to_ = address_in(line);
-            return say(to_.empty() || to_.ends_with("@refused.example") ? "550 no such mailbox" : "250 ok");
+            if (to_.empty() || to_.ends_with("@refused.example")) return say("550 no such mailbox");
+            return say("250 ok");
         }
         if (command == "DATA") {
             if (to_.empty()) return say("503 RCPT first");
@@ -108,8 +111,10 @@ private:
     void on_mail(std::string text) {
         in_data_ = false;
         for (auto at = text.find("\r\n.."); at != text.npos; at = text.find("\r\n..", at + 3)) text.erase(at + 2, 1);
+        const auto id = header_of(text, "Message-ID");
+        if (to_.ends_with("@later.example") && put_off_.insert(id).second) return say("451 try again later");
         const json::object mail{
-            {"from", from_}, {"to", to_}, {"message_id", header_of(text, "Message-ID")},
+            {"from", from_}, {"to", to_}, {"message_id", id},
             {"subject", header_of(text, "Subject")}, {"text", text}};
         mails_.append(json::serialize(mail), [self = shared_from_this()] {
             asio::post(self->socket_.get_executor(), [self] {
@@ -127,6 +132,7 @@ private:
     asio::streambuf in_;
     std::string out_;
     Ledger& mails_;
+    std::set<std::string>& put_off_;
     std::string from_;
     std::string to_;
     bool in_data_{false};
@@ -157,13 +163,14 @@ struct MailCatcher::Impl {
     void accept() {
         acceptor.async_accept([this](error_code error, tcp::socket socket) {
             if (error) return;
-            std::make_shared<Talk>(std::move(socket), mails)->begin();
+            std::make_shared<Talk>(std::move(socket), mails, put_off)->begin();
             accept();
         });
     }
 
     asio::io_context io{1};
     Ledger mails;
+    std::set<std::string> put_off;  // Message-IDs that were greylisted once: let in from then on.
     tcp::acceptor acceptor;
     std::thread thread;
 };

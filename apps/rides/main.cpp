@@ -21,12 +21,21 @@ void add_serve(CLI::App& app, rides::ServeOptions& options) {
     app.add_option("--database", options.database, "sqlite:FILE")->capture_default_str();
     app.add_option("--stripe-url", options.stripe_url, "Where Stripe, or its stand-in, is")->capture_default_str();
     app.add_option("--smtp-url", options.smtp_url, "The mail server")->capture_default_str();
+    app.add_flag("--charge-once", options.charge_once, "For a provider without keys: what is in doubt goes to a person");
     app.add_option("--access-log", options.access_log, "File of JSON lines; - is standard error");
     app.add_option("--tokens", options.tokens, "File of lines \"token email\"; on loopback there are test riders");
     app.add_option("--rider", options.riders, "One more test rider, \"token email\"; on loopback only");
     app.add_option("--secret-file", options.service.secret_file, "Secret for fingerprints; one line")->envname("PAWL_SECRET_FILE");
     add_ms(app, "--lease-ms", options.service.lease, "How long a key is held by a server that may be dead");
     add_ms(app, "--complete-after-ms", options.service.complete_after, "After the lease: time for the client to retry");
+    app.add_option_function<std::vector<std::int64_t>>(
+        "--retry-after-ms",
+        [&layers = options.service.retry_layers](const std::vector<std::int64_t>& waits) {
+            layers.clear();
+            for (const auto wait : waits) layers.push_back(Milliseconds{wait});
+        },
+        "A failed job waits in each of these in turn, then it is dead"
+    )->delimiter(',');
     add_ms(app, "--phase-deadline-ms", options.service.phase_deadline, "For one transaction");
     app.add_option("--calls-max", options.service.calls_max, "Foreign calls at once")->capture_default_str();
     app.add_option("--workers", options.service.workers, "Jobs at once")->capture_default_str();

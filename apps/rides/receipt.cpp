@@ -1,5 +1,7 @@
 #include "apps/rides/receipt.hpp"
 
+#include "rides/statements.hpp"
+
 #include <stdexcept>
 #include <utility>
 
@@ -21,6 +23,11 @@ std::string message_for(const pawl::Job<SendReceipt>& job) {
 
 ReceiptWorker::ReceiptWorker(pawl::http::Transfers& transfers, std::string smtp_url)
     : transfers_{transfers}, smtp_url_{std::move(smtp_url)} {}
+
+pawl::JobResult PointsWorker::work(pawl::Tx& tx, const pawl::Job<AddPoints>& job) {
+    pawl::execute(tx, sql::add_points, job.args.user, job.args.points);
+    return pawl::done;
+}
 
 pawl::JobResult ReceiptWorker::work(pawl::Call& call, const pawl::Job<SendReceipt>& job) {
     call.assert_open();

@@ -56,10 +56,14 @@ Application::Application(const ServeOptions& options, pawl::Database::As as)
       database_{pawl::Database::open(options.database, as)} {
     if (as == pawl::Database::As::server) database_->migrate("rides", sql::migrations::all);
     service_ = std::make_unique<pawl::Service>(*database_, options.service);
-    service_->add(BookRide{stripe_});
+    if (options.charge_once)
+        service_->add(BookRideChargedOnce{stripe_});
+    else
+        service_->add(BookRide{stripe_});
     service_->add(RefundRide{stripe_});
     service_->add(CancelRide{});
     service_->add(PutUser{});
+    service_->add(PointsWorker{});
     service_->add(ReceiptWorker{transfers_, options.smtp_url});
 }
 

@@ -18,6 +18,7 @@ struct ServeOptions {
     std::string stripe_url{"http://127.0.0.1:12111"};
     std::string smtp_url{"smtp://127.0.0.1:12525"};
     std::string stripe_api_key;        // From STRIPE_API_KEY; on loopback a test value.
+    bool charge_once{false};           // Stripe's stand-in takes no keys: charge at most once, doubts to a person.
     std::string access_log;
     std::string tokens;                // A file of lines "token email"; on loopback test riders without it.
     std::vector<std::string> riders;   // More test riders, "token email"; on loopback only.

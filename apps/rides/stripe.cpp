@@ -68,32 +68,16 @@ Outcome trouble(const Arrived& arrived, const Answer& answer) {
         answer.error.code + " " + answer.error.message};
 }
 
-}  // namespace
-
-Stripe::Stripe(pawl::http::Transfers& transfers, std::string url, std::string api_key)
-    : transfers_{transfers}, url_{std::move(url)}, api_key_{std::move(api_key)} {}
-
-Sent Stripe::post(const pawl::KeyedCall& call, const std::string& path, std::string form) {
-    call.assert_open();
-    pawl::http::Outgoing request;
-    request.method = "POST";
-    request.url = url_ + path;
-    request.headers = {
-        {"Authorization", "Bearer " + api_key_},
-        {"Content-Type", "application/x-www-form-urlencoded"},
-        {"Idempotency-Key", call.key().text}};
-    request.body = std::move(form);
-    request.timeout = std::chrono::seconds{25};
-    return transfers_.perform(std::move(request));
-}
-
-pawl::Outcome<Charge, Declined> Stripe::charge(pawl::KeyedCall& call, const ChargeOrder& order) {
+std::string charge_form(const ChargeOrder& order) {
     std::string form;
     add(form, "amount", std::to_string(order.amount));
     add(form, "currency", order.currency);
     add(form, "customer", order.customer);
     add(form, "description", order.description);
-    auto sent = post(call, "/v1/charges", std::move(form));
+    return form;
+}
+
+pawl::Outcome<Charge, Declined> charge_outcome(const Sent& sent) {
     if (std::holds_alternative<NotSent>(sent)) return Retry{};
     const auto* arrived = std::get_if<Arrived>(&sent);
     if (arrived == nullptr) return InDoubt{};
@@ -104,6 +88,40 @@ pawl::Outcome<Charge, Declined> Stripe::charge(pawl::KeyedCall& call, const Char
     }
     if (arrived->status == 402) return Declined{std::move(answer.error.code), std::move(answer.error.message)};
     return trouble<pawl::Outcome<Charge, Declined>>(*arrived, answer);
+}
+
+}  // namespace
+
+Stripe::Stripe(pawl::http::Transfers& transfers, std::string url, std::string api_key)
+    : transfers_{transfers}, url_{std::move(url)}, api_key_{std::move(api_key)} {}
+
+pawl::http::Outgoing Stripe::order(const std::string& path, std::string form) const {
+    pawl::http::Outgoing request;
+    request.method = "POST";
+    request.url = url_ + path;
+    request.headers = {
+        {"Authorization", "Bearer " + api_key_}, {"Content-Type", "application/x-www-form-urlencoded"}};
+    request.body = std::move(form);
+    request.timeout = std::chrono::seconds{25};
+    return request;
+}
+
+Sent Stripe::post(const pawl::KeyedCall& call, const std::string& path, std::string form) {
+    call.assert_open();
+    auto request = order(path, std::move(form));
+    request.headers.push_back({"Idempotency-Key", call.key().text});
+    return transfers_.perform(std::move(request));
+}
+
+pawl::Outcome<Charge, Declined> Stripe::charge(pawl::KeyedCall& call, const ChargeOrder& order) {
+    return charge_outcome(post(call, "/v1/charges", charge_form(order)));
+}
+
+pawl::Outcome<Charge, Declined> Stripe::charge_once(pawl::Call& call, const ChargeOrder& charge) {
+    call.assert_open();
+    auto request = order("/v1/charges", charge_form(charge));
+    request.never_resend = true;
+    return charge_outcome(transfers_.perform(std::move(request)));
 }
 
 pawl::Outcome<Refund, RefundRefused> Stripe::refund(pawl::KeyedCall& call, const RefundOrder& order) {

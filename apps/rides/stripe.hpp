@@ -42,10 +42,13 @@ public:
     Stripe(pawl::http::Transfers& transfers, std::string url, std::string api_key);  // Transfers outlives it.
 
     pawl::Outcome<Charge, Declined> charge(pawl::KeyedCall& call, const ChargeOrder& order);
+    // Without a key: a repeat would be a second charge, so it is on a connection of its own and never sent again.
+    pawl::Outcome<Charge, Declined> charge_once(pawl::Call& call, const ChargeOrder& order);
     pawl::Outcome<Refund, RefundRefused> refund(pawl::KeyedCall& call, const RefundOrder& order);
 
 private:
     pawl::http::Sent post(const pawl::KeyedCall& call, const std::string& path, std::string form);
+    pawl::http::Outgoing order(const std::string& path, std::string form) const;
 
     pawl::http::Transfers& transfers_;
     std::string url_;

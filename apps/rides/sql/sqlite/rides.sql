@@ -1,5 +1,8 @@
 -- Statements of Rocket Rides, by alphabet.
 
+-- name: add_points   ($1 user, $2 points)
+UPDATE users SET points = points + $2 WHERE id = $1;
+
 -- name: cancel_ride   ($1 ride, $2 user)
 UPDATE rides
 SET state = 'cancelled'

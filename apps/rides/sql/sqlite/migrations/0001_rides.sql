@@ -3,7 +3,8 @@
 CREATE TABLE users (
     id                 INTEGER PRIMARY KEY,
     email              TEXT NOT NULL UNIQUE CHECK (length(email) <= 255),
-    stripe_customer_id TEXT NOT NULL UNIQUE CHECK (length(stripe_customer_id) <= 50)
+    stripe_customer_id TEXT NOT NULL UNIQUE CHECK (length(stripe_customer_id) <= 50),
+    points             INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE TABLE rides (

@@ -1,0 +1,233 @@
+"""kill -9 at every fault point that a day at Rocket Rides reaches, twice in a row; then all must come right.
+
+The points are not listed here: the day is lived once with PAWL_FAULT_LOG, and what that run reached is what is killed
+at. A point that stands in the sources and that no day reaches is a failure of its own.
+"""
+import collections
+import os
+import re
+import sqlite3
+import tempfile
+
+from phone import HERE_TO_THERE
+from world import KILLED, NotSo, World, check, check_equal, wait_until
+
+SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'src')
+SLOW = float(os.environ.get('PAWL_TEST_SLOWNESS', '1'))
+QUICK = ['--lease-ms', str(int(1500 * SLOW)), '--phase-deadline-ms', str(int(450 * SLOW)), '--complete-after-ms', '100',
+         '--retry-after-ms', '100,100,100,100,100,100',
+         '--rider', 'test_unsure 503once@example.com', '--rider', 'test_refused no@refused.example',
+         '--rider', 'test_later late@later.example', '--rider', 'test_poor declined@example.com']
+TRIES_MAX = 200
+DAYS_MAX = 4
+
+
+class Day:
+    """One day at Rocket Rides. Every request is repeated under its key, over any number of deaths, until it is final."""
+
+    def __init__(self, world, faults=()):
+        self.world = world
+        self.faults = list(faults)   # One for each start of the server; then none.
+        self.deaths = 0
+        self.at_work = set()         # Jobs that were running at a death: their mail may be sent twice.
+        self.finals = {}
+
+    def start(self):
+        while not self.world.start_server(fault=self.faults.pop(0) if self.faults else None):
+            self.note_death()
+
+    def note_death(self):
+        check_equal(self.world.server.returncode, KILLED, f'how the server ended: {self.world.log()[-600:]}')
+        self.deaths += 1
+        try:
+            self.at_work |= {jid for (jid,) in self.world.rows("SELECT jid FROM jobs WHERE state = 'running'")}
+        except sqlite3.OperationalError as error:   # Killed before the tables were there.
+            check('no such table' in str(error), f'the database after a kill: {error}')
+
+    def revive(self):
+        """Starts the server again if it is dead."""
+        if self.world.server.poll() is not None:
+            self.note_death()
+            self.start()
+
+    def ask(self, name, send):
+        """Sends until the answer is final; the first and all later final answers under a name are the same."""
+        for _ in range(TRIES_MAX):
+            self.revive()
+            try:
+                answer = send()
+            except OSError:
+                wait_until('the server to die or answer', lambda: self.world.dead() or self.world.answers())
+                continue
+            if answer.status not in (409, 500, 502, 503):
+                first = self.finals.setdefault(name, (answer.status, answer.body))
+                check_equal((answer.status, answer.body), first, f'a repeat of {name}')
+                return answer
+            wait_until('a moment later', lambda: True)
+        raise NotSo(f'{name} has no final answer after {TRIES_MAX} tries: {answer}')
+
+    def wait(self, what, condition):
+        """As wait_until, over deaths."""
+        def alive_and_true():
+            self.revive()
+            try:
+                return condition()
+            except OSError:
+                return False
+        wait_until(what, alive_and_true)
+
+    def live(self, n):
+        phone, joe = self.world.phone(), self.world.phone('test_joe')
+        book = lambda who, key: self.ask(key, lambda: who.book(key))
+        plain = book(phone, f'plain-{n}')
+        check_equal(plain.status, 201, 'a plain ride')
+        book(phone, f'plain-{n}')
+        other = book(joe, f'other-{n}')
+        ride, free = plain.json['ride'], other.json['ride']
+        self.ask(f'refund {ride}', lambda: phone.refund(ride))
+        self.ask(f'refund {ride}', lambda: joe.refund(ride))
+        self.ask(f'cancel {free}', lambda: joe.cancel(free))
+        self.wait('the new user', lambda: phone.put_user(f'new-{n}@example.com').status == 200)
+        check_equal(book(self.world.phone('test_poor'), f'poor-{n}').status, 402, 'a declined card')
+        book(self.world.phone('test_unsure'), f'unsure-{n}')
+        book(self.world.phone('test_refused'), f'refused-{n}')
+        book(self.world.phone('test_later'), f'later-{n}')
+        self.drop(f'dropped-{n}')
+        self.wait('all keys to be settled', lambda: self.world.unsettled() == 0)
+        self.wait('all jobs to be done', lambda: self.world.count('jobs') == 0)
+        book(phone, f'dropped-{n}')
+
+    def drop(self, key):
+        """Sends a request and goes away; sends it again only while it was never begun."""
+        begun = lambda: self.world.count('idempotency_keys', f"idempotency_key = '{key}'")
+
+        def sent_and_begun():
+            self.revive()
+            try:
+                self.world.phone().send_and_hang_up('POST', '/rides', HERE_TO_THERE, key)
+                wait_until('it to begin', lambda: begun() or self.world.dead(), 5 * SLOW)
+            except (OSError, NotSo):
+                pass
+            return begun()
+        wait_until(f'{key} to begin', sent_and_begun)
+
+    def check_all(self, days):
+        """Nothing twice, nothing lost, nothing left over."""
+        world = self.world
+        booked = ['plain', 'other', 'unsure', 'refused', 'later', 'dropped']
+        charges = collections.Counter(line['key'] for line in world.ledger() if line['kind'] == 'charge')
+        check_equal(sorted(charges.values()), [1] * (len(booked) * days), 'charges by key')
+        check_equal(len(world.ledger('refund')), days, 'refunds')
+        states = dict(world.rows('SELECT state, count(*) FROM rides GROUP BY state'))
+        check_equal(states, {'refunded': days, 'cancelled': days, 'refused': days, 'booked': 4 * days}, 'rides')
+        check_equal(world.unsettled(), 0, 'unsettled keys')
+        check_equal(world.count('jobs'), 0, 'jobs left')
+        check_equal(world.count('dead_jobs'), days, 'dead jobs: the refused mails')
+        check_equal(world.count('users', "email LIKE 'new-%'"), days, 'users made')
+        check_equal(world.count('audit_records', "resource_type = 'user'"), days, 'audit rows of them')
+        points = world.rows('SELECT sum(points) FROM users')[0][0]
+        check_equal(points, 20 * len(booked) * days, 'points, one for each dollar')
+        mails = collections.Counter(mail['message_id'].strip('<>').split('@')[0] for mail in world.mails())
+        check_equal(len(mails), 5 * days, 'receipts by Message-ID')
+        twice = {jid for jid, count in mails.items() if count > 1}
+        check(twice <= self.at_work, f'receipts sent twice that no kill explains: {twice - self.at_work}')
+
+
+def reached(bin_folder):
+    """Lives a day without a death: how often each point was reached."""
+    with World(bin_folder, QUICK) as world:
+        log = os.path.join(world.folder, 'faults')
+        day = Day(world)
+        world.start_server(fault_log=log)
+        day.live(0)
+        check_equal(world.stop_server(), 0, 'the exit code')
+        day.check_all(1)
+        with open(log, encoding='utf-8') as file:
+            return collections.Counter(file.read().split('\n')[:-1])
+
+
+def killed_at(settings, point, hit):
+    with World(settings.bin, QUICK) as world:
+        day = Day(world, [f'{point}:{hit}:kill9', f'{point}:1:kill9'])
+        day.start()
+        days = 0
+        while day.deaths < 2 and days < DAYS_MAX:   # A point near the end of a day is reached again on the next.
+            day.live(days)
+            days += 1
+        day.live(days)
+        day.check_all(days + 1)
+        check_equal(day.deaths, 2, 'deaths')
+
+
+def reaped(bin_folder, faults=(), log=None):
+    """Old keys are reaped over deaths: their registry rows stay, and a late repeat is told so."""
+    with World(bin_folder, QUICK) as world:
+        day = Day(world, ['', *faults])
+        day.start()
+        for i in range(3):
+            day.ask(f'old-{i}', lambda i=i: world.phone().book(f'old-{i}'))
+        world.settle()
+        world.stop_server()
+        database = sqlite3.connect(f'{world.data}/rides.db')
+        database.execute("UPDATE idempotency_keys SET expires_at = '2020-01-01T00:00:00.000Z'")
+        database.commit()
+        database.close()
+        if log:
+            world.start_server(fault_log=log)
+        else:
+            day.start()
+        day.wait('the old keys to go', lambda: world.count('idempotency_keys') == 0)
+        wanted = len(faults)
+        day.wait('the deaths', lambda: day.deaths == wanted)
+        for i in range(3):
+            day.wait('410', lambda i=i: world.phone().book(f'old-{i}').status == 410)
+        check_equal(len(world.ledger()), 3, 'charges')
+        check_equal(world.count('key_registry', "state = 'expired'"), 3, 'expired keys in the registry')
+
+
+def in_sources():
+    found = set()
+    for folder, _, files in os.walk(SOURCES):
+        for name in files:
+            if name.endswith('.cpp') and not name.endswith('_test.cpp'):
+                with open(os.path.join(folder, name), encoding='utf-8') as file:
+                    found |= set(re.findall(r'PAWL_FAULT\("([^"]+)"\)', file.read()))
+    return found
+
+
+def all_points_are_reached(*counters):
+    never = in_sources() - set().union(*counters)
+    check(not never, f'fault points that no day reaches: {sorted(never)}; live them in a case')
+
+
+def hits_for(settings, count):
+    """Which of a point's hits to kill at."""
+    if settings.mode == 'long':
+        return range(1, count + 1)
+    if settings.mode == 'full':
+        return sorted({1, (count + 1) // 2, count})
+    return [settings.random.randint(1, count)]
+
+
+def cases(settings):
+    import never_cases
+    day = reached(settings.bin)
+    with tempfile.TemporaryDirectory() as folder:
+        log = os.path.join(folder, 'faults')
+        reaped(settings.bin, log=log)
+        with open(log, encoding='utf-8') as file:
+            reaping = collections.Counter(file.read().split('\n')[:-1])
+    doubt = never_cases.reached(settings.bin)
+    found = [('kill -9: every fault point of the sources is reached',
+              lambda: all_points_are_reached(day, reaping, doubt))]
+    points = sorted(day)
+    if settings.mode == 'sample':
+        points = sorted(settings.random.sample(points, 8))
+    for point in points:
+        for hit in hits_for(settings, day[point]):
+            found.append((f'kill -9: {point}, hit {hit} of {day[point]}, twice in a row',
+                          lambda point=point, hit=hit: killed_at(settings, point, hit)))
+    for point in sorted(name for name in reaping if name.startswith(('reaper.', 'store.'))):
+        found.append((f'kill -9 while reaping: {point}, twice in a row',
+                      lambda point=point: reaped(settings.bin, [f'{point}:1:kill9', f'{point}:1:kill9'])))
+    return found

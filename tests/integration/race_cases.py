@@ -1,0 +1,80 @@
+"""Many clients, one key."""
+import concurrent.futures
+import threading
+
+from world import World, check, check_equal, free_port
+
+QUICK = ['--lease-ms', '1500', '--phase-deadline-ms', '500', '--complete-after-ms', '200']
+
+
+def at_once(count, act):
+    """Runs act(i) in so many threads, all let go at the same moment."""
+    gate = threading.Barrier(count)
+
+    def wait_and_act(i):
+        gate.wait()
+        return act(i)
+
+    with concurrent.futures.ThreadPoolExecutor(count) as pool:
+        return [task.result() for task in [pool.submit(wait_and_act, i) for i in range(count)]]
+
+
+def same_key(settings, delay_ms):
+    with World(settings.bin, QUICK, provider_options=['--delay-ms', str(delay_ms)]) as world:
+        world.start_server()
+        for round_number in range(5):
+            key = f'k-{round_number}'
+            answers = at_once(64, lambda _, key=key: world.phone().book(key))
+            finals = {answer.body for answer in answers if answer.status == 201}
+            check_equal(len(finals), 1, f'different final answers: {finals}')
+            check({answer.status for answer in answers} <= {201, 409}, f'statuses {[a.status for a in answers]}')
+        world.settle()
+        check_equal(len(world.ledger()), 5, 'charges')
+        check_equal(world.count('rides'), 5, 'rides')
+        check_equal(len(world.mails()), 5, 'receipts')
+
+
+def different_keys(settings):
+    with World(settings.bin, QUICK, provider_options=['--delay-ms', '50']) as world:
+        world.start_server()
+        answers = at_once(64, lambda i: world.phone(['test_jane', 'test_joe'][i % 2]).book(f'k-{i // 2}'))
+        check_equal({answer.status for answer in answers}, {201}, 'the same keys of two accounts are different keys')
+        world.settle()
+        check_equal(len(world.ledger()), 64, 'charges')
+
+
+def two_accounts_refund_at_once(settings):
+    with World(settings.bin, QUICK, provider_options=['--delay-ms', '100']) as world:
+        world.start_server()
+        ride = world.phone().book('k').json['ride']
+        answers = at_once(8, lambda i: world.phone(['test_jane', 'test_joe'][i % 2]).refund(ride))
+        check({answer.status for answer in answers} <= {200, 201, 409}, f'statuses {[a.status for a in answers]}')
+        finals = {answer.body for answer in answers if answer.status < 400}
+        check_equal(len(finals), 1, f'different final answers {finals}')
+        check_equal(len(world.ledger('refund')), 1, 'refunds')
+        again = world.phone('test_joe').refund(ride)
+        check(again.replayed and again.body in finals, f'whoever asks gets the answer: {again}')
+
+
+def both_servers_on_one_file(settings):
+    """The second server is refused with a code, and does the first no harm."""
+    with World(settings.bin, QUICK) as world:
+        world.start_server()
+        first, port = world.server, world.port
+        world.port = free_port()
+        world.start_server(wait=False)
+        world.port = port
+        second, world.server = world.server, first
+        check(second.wait(20) != 0 and 'PAWL0002' in world.log(), f'it is refused: {world.log()[-300:]}')
+        check_equal(world.phone().book('k').status, 201, 'the first serves on')
+
+
+def cases(settings):
+    found = {
+        '64 clients, the same key, Stripe at once': lambda: same_key(settings, 0),
+        '64 clients, the same key, Stripe takes 100 ms': lambda: same_key(settings, 100),
+        '64 clients, 32 keys of two accounts': lambda: different_keys(settings),
+        'two accounts refund a ride at once': lambda: two_accounts_refund_at_once(settings),
+        'two servers on one file': lambda: both_servers_on_one_file(settings),
+    }
+    return [('race: ' + name, run) for name, run in found.items()]

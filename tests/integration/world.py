@@ -1,0 +1,184 @@
+"""One world of real processes: the stand-in for Stripe, Rocket Rides, and a folder with their files."""
+import json
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import tempfile
+import time
+
+from phone import Phone
+
+WAIT_S = 20 * float(os.environ.get('PAWL_TEST_SLOWNESS', '1'))
+KILLED = -signal.SIGKILL
+
+
+class NotSo(AssertionError):
+    """A claim of a case that does not hold."""
+
+
+def check(truth, claim):
+    if not truth:
+        raise NotSo(claim)
+
+
+def check_equal(found, expected, what):
+    if found != expected:
+        raise NotSo(f'{what}: {found!r}, expected {expected!r}')
+
+
+def wait_until(what, condition, limit_s=None):
+    """The first true value of condition(); NotSo after the limit."""
+    end = time.monotonic() + (limit_s or WAIT_S)
+    while True:
+        found = condition()
+        if found:
+            return found
+        if time.monotonic() > end:
+            raise NotSo(f'waited {limit_s or WAIT_S:.0f} s for {what}, in vain')
+        time.sleep(0.01)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return probe.getsockname()[1]
+
+
+class World:
+    """Starts what a case needs and ends all of it. Not thread-safe but for phone(), charges() and the like."""
+
+    def __init__(self, bin_folder, options=None, folder=None, provider_options=None):
+        self.rides = os.path.join(os.path.abspath(bin_folder), 'rides')
+        self.folder = folder or tempfile.mkdtemp(prefix='pawl-world-')
+        self.data = self.folder   # Where the database is; a case may put it on a file system of its own.
+        self.options = list(options or [])
+        self.provider_options = list(provider_options or [])
+        self.port, self.stripe, self.smtp = free_port(), free_port(), free_port()
+        self.provider = self.server = None
+        self.environment = {}   # Of the server.
+
+    def __enter__(self):
+        try:
+            self.start_provider()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    # Processes.
+
+    def _start(self, name, arguments, environment=None):
+        with open(os.path.join(self.folder, name + '.log'), 'ab') as log:
+            return subprocess.Popen([self.rides, *arguments], stdout=log, stderr=log,
+                                    env=os.environ | (environment or {}))
+
+    def start_provider(self, *more):
+        self.provider = self._start('provider', [
+            'provider', '--listen', f'127.0.0.1:{self.stripe}', '--smtp', f'127.0.0.1:{self.smtp}',
+            '--ledger', f'{self.folder}/ledger', '--mails', f'{self.folder}/mails', *self.provider_options, *more])
+        wait_until('the stand-in for Stripe', lambda: self._answers(self.provider, self.stripe, '/_test/ledger'))
+
+    def server_command(self, *more):
+        return ['serve', '--listen', f'127.0.0.1:{self.port}', '--database', f'sqlite:{self.data}/rides.db',
+                '--stripe-url', f'http://127.0.0.1:{self.stripe}', '--smtp-url', f'smtp://127.0.0.1:{self.smtp}',
+                *self.options, *more]
+
+    def start_server(self, *more, fault=None, fault_log=None, wait=True):
+        """Starts the server; with wait, returns whether it lives to answer (a planted fault may kill it before)."""
+        environment = dict(self.environment)
+        if fault:
+            environment['PAWL_FAULT_AT'] = fault
+        if fault_log:
+            environment['PAWL_FAULT_LOG'] = fault_log
+        self.server = self._start('serve', self.server_command(*more), environment)
+        if not wait:
+            return True
+        wait_until('the server', lambda: self.dead() or self._answers(self.server, self.port, '/livez'))
+        return not self.dead()
+
+    def _answers(self, process, port, path):
+        if process.poll() is not None and process is self.provider:
+            raise NotSo(f'the process ended with {process.returncode}: {self.log("provider")[-400:]}')
+        try:
+            return Phone(port, timeout=2).get(path).status == 200
+        except OSError:
+            return False
+
+    def answers(self):
+        return self._answers(self.server, self.port, '/livez')
+
+    def dead(self):
+        return self.server.poll() is not None
+
+    def kill_server(self):
+        self.server.send_signal(signal.SIGKILL)
+        self.server.wait()
+
+    def stop_server(self):
+        """SIGTERM; the exit code."""
+        self.server.terminate()
+        return self.server.wait(WAIT_S + 20)
+
+    def kill_provider(self):
+        self.provider.send_signal(signal.SIGKILL)
+        self.provider.wait()
+
+    def close(self):
+        for process in (self.server, self.provider):
+            if process and process.poll() is None:
+                process.kill()
+                process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # What can be seen.
+
+    def phone(self, token='test_jane', timeout=WAIT_S):
+        return Phone(self.port, token, timeout)
+
+    def log(self, name='serve'):
+        with open(os.path.join(self.folder, name + '.log'), encoding='utf-8', errors='replace') as file:
+            return file.read()
+
+    def _lines(self, name):
+        try:
+            with open(os.path.join(self.folder, name), encoding='utf-8') as file:
+                return [json.loads(line) for line in file.read().split('\n')[:-1] if line]
+        except FileNotFoundError:
+            return []
+
+    def ledger(self, kind='charge'):
+        return [line for line in self._lines('ledger') if line['kind'] == kind]
+
+    def mails(self):
+        return self._lines('mails')
+
+    def rows(self, query, *arguments):
+        """Reads the database beside the server; after a kill the reader recovers the log as any process would."""
+        database = sqlite3.connect(f'file:{self.data}/rides.db', uri=True, timeout=WAIT_S)
+        try:
+            return database.execute(query, arguments).fetchall()
+        finally:
+            database.close()
+
+    def count(self, table, where='1'):
+        return self.rows(f'SELECT count(*) FROM {table} WHERE {where}')[0][0]
+
+    def unsettled(self):
+        return self.count('idempotency_keys', "standing <> 'finished'")
+
+    def settle(self):
+        """Waits until the server has nothing left to do."""
+        wait_until('all keys to be settled', lambda: self.unsettled() == 0)
+        wait_until('all jobs to be done', lambda: self.count('jobs') == 0)
+
+    def rides_command(self, *arguments, check_status=0):
+        done = subprocess.run([self.rides, *arguments], capture_output=True, text=True, timeout=WAIT_S + 40)
+        if check_status is not None and done.returncode != check_status:
+            raise NotSo(f'rides {" ".join(arguments)} ended with {done.returncode}: {done.stdout}{done.stderr}')
+        return done
