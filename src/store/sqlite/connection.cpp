@@ -110,7 +110,12 @@ void Connection::set_deadline(std::chrono::milliseconds from_now) {
 
 Prepared& Connection::prepare(const Sql& statement) {
     auto& slot = prepared_[statement.sqlite.data()];
-    if (slot) return *slot;
+    // Texts are constants as a rule; one on the heap may have had the address of an earlier one.
+    if (slot && statement.sqlite == sqlite3_sql(slot->statement)) return *slot;
+    if (slot) {
+        sqlite3_finalize(slot->statement);
+        slot.reset();
+    }
     if (statement.sqlite.empty())
         throw StoreError{
             Kind::statement, StoreError::Effect::none, statement.name,
