@@ -71,6 +71,7 @@ public:
     }
     void read(std::unique_ptr<store::Work> work) override { inner_->read(std::move(work)); }
     std::optional<std::string_view> text_of(const Sql& statement) const override { return inner_->text_of(statement); }
+    store::StoreStats stats() const override { return inner_->stats(); }
     void stop() override { inner_->stop(); }
 
 private:

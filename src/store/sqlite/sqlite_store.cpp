@@ -69,7 +69,7 @@ struct SqliteStore::Impl {
     Line first;
     Line normal;
     bool stopping{false};
-    SqliteStats stats;
+    store::StoreStats stats;
 
     std::mutex reading;
     std::condition_variable reader_free;
@@ -262,7 +262,7 @@ void SqliteStore::stop() {
     if (impl_->thread.joinable()) impl_->thread.join();
 }
 
-SqliteStats SqliteStore::stats() const {
+store::StoreStats SqliteStore::stats() const {
     const std::lock_guard guard{impl_->mutex};
     return impl_->stats;
 }
