@@ -27,6 +27,17 @@ core::CallEnded ended_of(const detail::CallEnd& end) {
     return std::visit(Kind{}, end);
 }
 
+// What an operator reads of a call without a result.
+std::string text_of(const detail::CallEnd& ended, const std::string& thrown) {
+    auto because = [](std::string text, const std::string& why) {
+        return why.empty() ? text : std::move(text) + ": " + why;
+    };
+    if (const auto* retry = std::get_if<Retry>(&ended)) return because("the call was certainly not made", retry->why);
+    if (const auto* stuck = std::get_if<Stuck>(&ended)) return stuck->why;
+    const auto* doubt = std::get_if<InDoubt>(&ended);
+    return because("the call may or may not have happened", doubt != nullptr && thrown.empty() ? doubt->why : thrown);
+}
+
 }  // namespace
 
 void Attempt::go_on() {
@@ -74,20 +85,17 @@ void Attempt::call() {
 
 void Attempt::on_called(detail::CallEnd ended, const std::string& error) {
     const auto kind = ended_of(ended);
-    const Refused unavailable{.why = Why::provider_unavailable, .detail = error};
-    const std::string doubt = error.empty() ? "the call may or may not have happened" : "the call threw: " + error;
+    const auto text = text_of(ended, error);
+    const Refused unavailable{.why = Why::provider_unavailable, .detail = text};
     switch (core::decide_after_call(step().again, kind)) {
         case core::AfterCall::keep:
             return keep(std::get<detail::Arrival>(std::move(ended)));
         case core::AfterCall::clear_mark:
-            return give_back(true, "the call was certainly not made", unavailable);
+            return give_back(true, text, unavailable);
         case core::AfterCall::try_again:
-            return give_back(
-                false, kind == core::CallEnded::retry ? "the call was certainly not made" : doubt, unavailable
-            );
+            return give_back(false, text, unavailable);
         case core::AfterCall::needs_person:
-            if (const auto* stuck = std::get_if<Stuck>(&ended)) return hand_to_person("stuck", stuck->why, std::nullopt);
-            return hand_to_person("in-doubt", doubt, std::nullopt);
+            return hand_to_person(kind == core::CallEnded::stuck ? "stuck" : "in-doubt", text, std::nullopt);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "src/http/listener.hpp"
 
 #include "src/core/assert.hpp"
+#include "src/core/thread_name.hpp"
 #include "src/http/connection.hpp"
 
 #include <charconv>
@@ -168,6 +169,7 @@ Listener::~Listener() { stop(std::chrono::milliseconds{0}); }
 
 void Listener::start() {
     impl_->thread = std::thread{[impl = impl_.get()] {
+        core::name_this_thread("pawl-http");
         impl->shared->mailbox->set_thread(std::this_thread::get_id());
         impl->accept();
         impl->sweep();

@@ -8,6 +8,7 @@
 #include "src/http/access_log.hpp"
 #include "src/http/http_date.hpp"
 #include "src/http/key_header.hpp"
+#include "src/http/key_state.hpp"
 #include "src/http/listener.hpp"
 #include "src/http/problem.hpp"
 #include "src/http/routes.hpp"
@@ -300,7 +301,9 @@ void HttpServer::Impl::fingerprint(const Asking& asking, engine::KeyedRequest& k
 }
 
 HttpServer::HttpServer(Service& service, HttpOptions options)
-    : impl_{std::make_unique<Impl>(service, std::move(options))} {}
+    : impl_{std::make_unique<Impl>(service, std::move(options))} {
+    get("/idempotency-keys/{key}", http::KeyState{});
+}
 
 HttpServer::~HttpServer() = default;
 

@@ -1,6 +1,7 @@
 #include "src/http/transfer.hpp"
 
 #include "src/core/assert.hpp"
+#include "src/core/thread_name.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -237,6 +238,7 @@ struct Transfers::Impl {
     }
 
     void loop() {
+        core::name_this_thread("pawl-transfer");
         std::vector<std::unique_ptr<Exchange>> arrived;
         bool end = false;
         while (!end) {
@@ -310,12 +312,15 @@ struct Transfers::Impl {
 
 namespace {
 
-// Blocks its thread until one exchange has ended.
+// Blocks its thread until one exchange has ended. Shared by both sides: the waiter may be gone while the other still
+// notifies, which is done without the mutex, so that the waiter does not wake up only to wait for that.
 class Latch {
 public:
     void open(Sent sent) {
-        const std::lock_guard lock{mutex_};
-        sent_ = std::move(sent);
+        {
+            const std::lock_guard lock{mutex_};
+            sent_ = std::move(sent);
+        }
         opened_.notify_one();
     }
     Sent wait() {
@@ -336,21 +341,21 @@ Transfers::Transfers(TransferOptions options) : impl_{std::make_unique<Impl>(opt
 Transfers::~Transfers() = default;
 
 Sent Transfers::perform(Outgoing request) {
-    Latch latch;
-    start(std::move(request), [&latch](Sent sent) { latch.open(std::move(sent)); });
-    return latch.wait();
+    const auto latch = std::make_shared<Latch>();
+    start(std::move(request), [latch](Sent sent) { latch->open(std::move(sent)); });
+    return latch->wait();
 }
 
 Sent Transfers::perform(Mail mail) {
-    Latch latch;
+    const auto latch = std::make_shared<Latch>();
     auto exchange = std::make_unique<Exchange>();
     exchange->request.url = mail.smtp_url;
     exchange->request.body = crlf_lines(mail.message);
     exchange->request.timeout = mail.timeout;
     exchange->mail = std::move(mail);
-    exchange->done = [&latch](Sent sent) { latch.open(std::move(sent)); };
+    exchange->done = [latch](Sent sent) { latch->open(std::move(sent)); };
     impl_->start(std::move(exchange));
-    return latch.wait();
+    return latch->wait();
 }
 
 void Transfers::start(Outgoing request, std::function<void(Sent)> done) {

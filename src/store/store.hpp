@@ -4,6 +4,7 @@
 #include <pawl/error.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -43,6 +44,12 @@ std::unique_ptr<Work> work(Run run, Done done) {
     return std::make_unique<Both>(std::move(run), std::move(done));
 }
 
+struct StoreStats {
+    std::uint64_t commits{};
+    std::uint64_t works{};
+    std::uint64_t largest_batch{};
+};
+
 enum class Urgency { normal, first };  // first: lease renewals, which must not wait behind a crowd.
 
 // The port that every database implements; the conformance suite in tests/conformance says what it must do.
@@ -58,6 +65,8 @@ public:
     virtual void read(std::unique_ptr<Work> work) = 0;
     // Which text of a statement this store runs; nothing if it has none.
     virtual std::optional<std::string_view> text_of(const Sql& statement) const = 0;
+    // Since it was opened. How many works shared a commit says how well requests travel together.
+    virtual StoreStats stats() const { return {}; }
     // Lets what was queued end, then refuses all else.
     virtual void stop() = 0;
 };

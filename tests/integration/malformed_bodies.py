@@ -79,8 +79,9 @@ def content_types():
 def forms_and_queries():
     headers = HOST + TOKEN + key(0)
     fields_ = [b'%', b'%1', b'%zz', b'%g0', b'%u0041', b'a=%', b'a=%f', b'a=%00', b'%00=1', b'a=%ff', b'a=%c0%80', b'a=%ed%a0%80', b'\xff=1', b'a=\xc3', b'=1', b'=',
-               b'&', b'', b'a', b'origin_lat=1', b'origin_lat', b'a=1&a=1', b'&'.join(b'n%d=1' % i for i in range(101)), b'origin_lat.value=1', b'origin_lat[]=1']
+               b'&', b'', b'a', b'origin_lat=1', b'origin_lat', b'a=1&a=1', b'&'.join(b'n%d=1' % i for i in range(101)), b'origin_lat.value=1', b'origin_lat[]=1', b';', b'&' * 10 + b'y']
     found = [(b'form: ' + text[:40], whole(headers=headers + FORM, body=GOOD_FORM + b'&' + text), BAD) for text in fields_]
+    found.append((b'form: with semicolons', whole(headers=headers + FORM, body=GOOD_FORM.replace(b'&', b';')), BAD))
     for value in (b'', b'NaN', b'inf', b'+1', b'%2B1', b'0x1p3', b'1%20', b'%201', b'1e400', b'91', b'-91', b'4%37.', b'true', b'null', b'1;1'):
         body = GOOD_FORM.replace(b'origin_lat=47.61', b'origin_lat=' + value)
         found.append((b'form: origin_lat=' + value, whole(headers=headers + FORM, body=body), BAD))

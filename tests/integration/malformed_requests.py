@@ -40,7 +40,8 @@ def request_lines():
              b'POST /rides HTTP/1.10', b'POST /rides HTTQ/1.1', b'POST /rides FTP', b'POST /rides HTTP/-1.1',
              b'P(ST /rides HTTP/1.1', b'PO,ST /rides HTTP/1.1', b'"POST" /rides HTTP/1.1', b'P\xc3\x96ST /rides HTTP/1.1',
              b'POST /rides#top HTTP/1.1', b'POST /rides\x00 HTTP/1.1', b'POST /rides\x7f HTTP/1.1',
-             b'POST /rides\x01 HTTP/1.1', b'POST /r\xc3\xadd\xc3\xa8s HTTP/1.1', b'POST /rides\r HTTP/1.1', b'\x00', b':']
+             b'POST /rides\x01 HTTP/1.1', b'POST /r\xc3\xadd\xc3\xa8s HTTP/1.1', b'POST /rides\r HTTP/1.1', b'POST /rides HTTP/1.1\x00',
+             b'\x00', b':', b'\x16\x03\x01\x02\x00\x01', b'SSH-2.0-OpenSSH_9.2', b'EHLO localhost', b'*1\r\n$4\r\nPING']
     found = [(line, line + b'\r\n' + head, BAD) for line in lines]
     found += [(b'ends with LF', b'POST /rides HTTP/1.1\n' + head, BAD), (b'ends with CR', b'POST /rides HTTP/1.1\r' + head, BAD),
               (b'all with LF', (LINE + head).replace(b'\r\n', b'\n'), BAD)]
@@ -129,7 +130,7 @@ def credentials():
 def keys():
     values = [b'', b'""', b'k' * 256, b'"' + b'k' * 256 + b'"', b'a,b', b'"a", "b"', b'a, a', b',', b'a;b=1', b'"a";b=1', b'a;', b'"a', b'a"', b'"', b'a"b',
               b'"a"b"', b'"a" "b"', b'""a""', b'a\\b', b'"a\\"b"', b'"a\\\\b"', b'a b', b'"a b"', b'a\tb', b'" a"', b'k\xc3\xb6y', b'"k\xc3\xb6y"', b'\xff',
-              b'k\xa0', b'\xe2\x80\x8b', b'"k";q', b'k' * 5000]
+              b'k\xa0', b'\xe2\x80\x8b', b'"k";q', b'k' * 5000, b'?1;', b':YQ==:;', b'(a b)', b"a,'b'"]
     headers = HOST + TOKEN + TYPE
     found = [(value, whole(headers=headers + b'Idempotency-Key: ' + value + b'\r\n'), BAD_KEY) for value in values]
     found += [(b'a refund: ' + value, b'POST /rides/1/refund HTTP/1.1\r\n' + HOST + TOKEN + b'Idempotency-Key: ' + value + b'\r\nContent-Length: 0\r\n\r\n',

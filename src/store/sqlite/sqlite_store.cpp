@@ -1,6 +1,7 @@
 #include "src/store/sqlite/sqlite_store.hpp"
 
 #include "src/core/fault.hpp"
+#include "src/core/thread_name.hpp"
 #include "src/store/sqlite/connection.hpp"
 #include "src/store/sqlite/owner_lock.hpp"
 #include "src/store/sqlite/sqlite_session.hpp"
@@ -44,7 +45,10 @@ struct SqliteStore::Impl {
           writer{options.path, Connection::Mode::writer, options.busy_timeout} {
         if (!memory)
             for (int i = 0; i < options.readers; ++i) readers.push_back(open_reader());
-        thread = std::thread{[this] { loop(); }};
+        thread = std::thread{[this] {
+            core::name_this_thread("pawl-writer");
+            loop();
+        }};
     }
 
     std::unique_ptr<Connection> open_reader() const {
@@ -69,7 +73,7 @@ struct SqliteStore::Impl {
     Line first;
     Line normal;
     bool stopping{false};
-    SqliteStats stats;
+    store::StoreStats stats;
 
     std::mutex reading;
     std::condition_variable reader_free;
@@ -262,7 +266,7 @@ void SqliteStore::stop() {
     if (impl_->thread.joinable()) impl_->thread.join();
 }
 
-SqliteStats SqliteStore::stats() const {
+store::StoreStats SqliteStore::stats() const {
     const std::lock_guard guard{impl_->mutex};
     return impl_->stats;
 }

@@ -24,12 +24,6 @@ struct SqliteOptions {
     std::optional<std::string> problem() const;
 };
 
-struct SqliteStats {
-    std::uint64_t commits{};
-    std::uint64_t works{};
-    std::uint64_t largest_batch{};
-};
-
 // WAL, synchronous=FULL. One writer thread takes the works that wait, runs each in its own savepoint, commits once,
 // and only then releases the answers: group commit. Reads run on the calling thread.
 class SqliteStore final : public store::Store {
@@ -44,7 +38,7 @@ public:
     std::optional<std::string_view> text_of(const Sql& statement) const override;
     void stop() override;
 
-    SqliteStats stats() const;
+    store::StoreStats stats() const override;
 
 private:
     struct Impl;
