@@ -32,16 +32,21 @@ def json_texts():
              b'"\\u12G4"', b'"\\"', b'"\\U00000041"', b'"\\a"', b'"a\nb"', b'"a\tb"', b'"\x01"', b'"\x1f"', b'"\xff"', b'"\x80"', b'"\xc0\x80"', b'"\xc1\xbf"',
              b'"\xe0\x80\x80"', b'"\xed\xa0\x80"', b'"\xed\xbf\xbf"', b'"\xf0\x80\x80\x80"', b'"\xf4\x90\x80\x80"', b'"\xf8\x88\x80\x80\x80"', b'"\xc3"',
              b'"\xe2\x82"', b'"\xf0\x9f\x98"', b'"caf\xe9"']
-    bodies = [with_field(b'"note": ' + text) for text in texts] + [with_field(text + b': 1') for text in texts]
-    bodies += [with_field(b'"origin_lat": 47.61'), with_field(b'"origin_lat": 1'), with_field(b'"origin\\u005flat": 1'), with_field(b'"a": {"b": 1, "b": 1}'),
-               with_field(b'"a": [{"b": 1, "b": 2}]'), with_field(b'"a": 1, "a": 1'), with_field(b'"": 1, "": 1')]
-    bodies += [b'\xef\xbb\xbf' + GOOD_JSON, GOOD_JSON.decode().encode('utf-16-le'), GOOD_JSON.decode().encode('utf-16-be'), GOOD_JSON.decode().encode('utf-16'),
-               GOOD_JSON.decode().encode('utf-32'), b'\x1f\x8b\x08' + GOOD_JSON]
+    found = []
+
+    def add(why, *bodies):   # Each has a field that is not known, too: what is wrong with the text is said first.
+        found.extend((body[:12] + b'...' + body[-40:], whole(body=body), BAD, why) for body in bodies)
+
+    for text in texts:
+        add('Is not JSON|Is not UTF-8|U\\+0000', with_field(b'"note": ' + text), with_field(text + b': 1'))
+    add('appears twice', with_field(b'"origin_lat": 47.61'), with_field(b'"origin_lat": 1'), with_field(b'"origin\\u005flat": 1'), with_field(b'"a": {"b": 1, "b": 1}'),
+        with_field(b'"a": [{"b": 1, "b": 2}]'), with_field(b'"a": 1, "a": 1'), with_field(b'"": 1, "": 1'))
+    add('Is not JSON|Is not UTF-8', b'\xef\xbb\xbf' + GOOD_JSON, GOOD_JSON.decode().encode('utf-16-le'), GOOD_JSON.decode().encode('utf-16-be'), GOOD_JSON.decode().encode('utf-16'),
+        GOOD_JSON.decode().encode('utf-32'), b'\x1f\x8b\x08' + GOOD_JSON)
     for depth in (33, 1_000, 100_000):
-        bodies.append(with_field(b'"a": ' + b'[' * depth + b']' * depth))
-        bodies.append(with_field(b'"a": ' + b'{"a":' * depth + b'1' + b'}' * depth))
-        bodies.append(b'[' * depth)
-    return [(body[:12] + b'...' + body[-40:], whole(body=body), BAD) for body in bodies]
+        add('deeper than 32', with_field(b'"a": ' + b'[' * depth + b']' * depth), with_field(b'"a": ' + b'{"a":' * depth + b'1' + b'}' * depth),
+            b'[' * depth)
+    return found
 
 
 def fields():

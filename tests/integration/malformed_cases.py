@@ -45,13 +45,14 @@ def received_after(port, sent):
     return received
 
 
-def check_answer(name, received, due):
+def check_answer(name, received, due, why=''):
     answer = parse(received)
     check(answer is not None, f'{name!r}: no answer, {due} is due')
     check_equal((answer.status, answer.type), (STATUS[due], due), f'{name!r}: {answer}')
     check_equal(len(re.findall(rb'HTTP/1\.1 \d\d\d ', received)), 1, f'{name!r}: answers on the connection')
     problem = answer.json
     check_equal((problem['status'], problem['retry']), (answer.status, False), f'{name!r}: what the problem says')
+    check(re.search(why, problem.get('detail', '')), f'{name!r}: the detail says {why}: {problem}')
     check(problem['title'] and problem['title'][0].isupper(), f'{name!r}: a title for people: {problem}')
     check_equal(answer.headers.get('cache-control'), 'no-store', f'{name!r}: Cache-Control')
     check('idempotency-expires' not in answer.headers, f'{name!r}: it is not settled: {answer.headers}')
@@ -79,9 +80,9 @@ def family(settings, name):
     with World(settings.bin) as world:
         world.start_server()
         wrong = []
-        for what, sent, due in FAMILIES[name]():
+        for what, sent, due, *why in FAMILIES[name]():
             try:
-                check_answer(what[:90], received_after(world.port, sent), due)
+                check_answer(what[:90], received_after(world.port, sent), due, *why)
                 check(not world.dead(), f'{what!r}: the server lives')
             except NotSo as error:
                 wrong.append(str(error))
@@ -91,7 +92,7 @@ def family(settings, name):
 
 
 def at_least_250_different(settings):
-    all_of_them = [sent for make in FAMILIES.values() for _, sent, _ in make()]
+    all_of_them = [sent for make in FAMILIES.values() for _, sent, *_ in make()]
     check(len(set(all_of_them)) >= 250, f'malformed requests: {len(set(all_of_them))}')
     check_equal(len(all_of_them), len(set(all_of_them)), 'different ones among them')
 

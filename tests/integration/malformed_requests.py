@@ -1,4 +1,5 @@
-"""Malformed requests by family, as bytes, each with the answer that is due: (status, the last part of the type)."""
+"""Malformed requests by family, as bytes, each with the answer that is due: the last part of the
+problem's type, and where it matters what its detail says."""
 import json
 
 LINE = b'POST /rides HTTP/1.1\r\n'
