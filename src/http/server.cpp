@@ -69,7 +69,7 @@ struct Asking {
     Request request;
     Principal principal;
     http::Routes<Target>::Match match;
-    std::string form_key;  // A hidden field may carry the key: a double click books one ride.
+    std::optional<std::string> form_key;  // A hidden field may carry the key: a double click books one ride.
 };
 
 Reply invalid(const DecodeProblem& problem) {
@@ -90,6 +90,16 @@ Reply unauthorized() {
 }
 
 constexpr std::string_view form_key_field = "idempotency_key";
+
+bool has_form_key(const detail::RequestFields& fields) {
+    for (const auto& text : fields.texts())
+        if (text.source == detail::TextSource::form && text.name == form_key_field) return true;
+    return false;
+}
+
+Reply two_form_keys() {
+    return key_refusal("key-invalid", "The Idempotency-Key is malformed", "The form has more than one.");
+}
 
 }  // namespace
 
@@ -195,7 +205,8 @@ std::optional<Reply> HttpServer::Impl::read_fields(Asking& asking, detail::Reque
             return std::nullopt;
         case json::BodyKind::form:
             if (auto problem = fields.add_form(asking.request.body)) return invalid(*problem);
-            if (auto key = fields.take_form(form_key_field)) asking.form_key = std::move(*key);
+            asking.form_key = fields.take_form(form_key_field);
+            if (has_form_key(fields)) return two_form_keys();
             return std::nullopt;
         case json::BodyKind::other:
             break;
@@ -222,10 +233,10 @@ std::optional<Reply> HttpServer::Impl::key_for(const Asking& asking, std::string
     const auto rule = asking.match.target->operation->key;
     if (rule == KeyRule::none) return std::nullopt;
     auto given = http::key_header(asking.request.head);
-    if (!asking.form_key.empty()) {
+    if (asking.form_key) {
         if (!std::holds_alternative<http::NoKey>(given))
             return key_refusal("key-invalid", "The Idempotency-Key is malformed", "It is in a header and in a form field.");
-        given = http::key_of(asking.form_key);
+        given = http::key_of(*asking.form_key);
     }
     if (auto* problem = std::get_if<http::KeyProblem>(&given))
         return key_refusal("key-invalid", "The Idempotency-Key is malformed", problem->why);
