@@ -74,6 +74,7 @@ void HttpConnection::enter(State state, std::chrono::milliseconds limit) {
 // The next request; its first bytes may be here already.
 void HttpConnection::begin() {
     parser_.reset();
+    is_head_ = false;
     if (buffer_.size() == 0) {
         if (shared_->stopping) return close();
         enter(State::idle, shared_->options.idle_timeout);
