@@ -89,6 +89,10 @@ Reply unauthorized() {
     return reply;
 }
 
+std::string_view path_as_sent(const RequestHead& head) {
+    return std::string_view{head.target}.substr(0, head.target.find('?'));
+}
+
 constexpr std::string_view form_key_field = "idempotency_key";
 
 bool has_form_key(const detail::RequestFields& fields) {
@@ -167,7 +171,7 @@ std::optional<Reply> HttpServer::Impl::on_head(const RequestHead& head) {
 std::optional<Reply> HttpServer::Impl::refuse_head(const RequestHead& head) const {
     if (head.method == "GET" && head.path == "/livez") return std::nullopt;
     if (!principal_of(head)) return unauthorized();
-    const auto found = routes.find(head.method, head.path);
+    const auto found = routes.find(head.method, path_as_sent(head));
     if (std::holds_alternative<http::Routes<Target>::NotFound>(found)) return http::refusal(404, "No route has this path.");
     if (const auto* other = std::get_if<http::Routes<Target>::MethodNotAllowed>(&found)) {
         auto reply = http::refusal(405, "Here these are served: " + other->allow + ".");
@@ -183,7 +187,7 @@ void HttpServer::Impl::on_request(Request request, Responder respond) {
         return (*out)(Reply{.status = 200, .headers = {{"Content-Type", "text/plain"}}, .body = "ok\n"});
     auto principal = principal_of(request.head);
     if (!principal) return (*out)(unauthorized());  // The credentials ended since the head was looked at.
-    auto found = routes.find(request.head.method, request.head.path);
+    auto found = routes.find(request.head.method, path_as_sent(request.head));
     auto* match = std::get_if<http::Routes<Target>::Match>(&found);
     if (match == nullptr) return (*out)(http::refusal(404, "No route has this path."));
     out->set_route(*match->pattern);
