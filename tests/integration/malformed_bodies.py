@@ -105,15 +105,15 @@ def paths_and_methods():
     for path in (b'/%', b'/rides/%', b'/rides/%zz', b'/rides/%4', b'/rides/%00', b'/rides/%ff', b'/rides/%c0%af', b'/rides/1%', b'/users/%@b', b'/rides/%u0031'):
         add(b'GET ' + path, BAD)
     for ride in (b'x', b'1.5', b'-', b'+1', b'01', b'0x1', b'1%20', b'%201', b'9223372036854775808', b'99999999999999999999', b'1;a=b', b'1,2', b'NaN', b'null',
-                 b'%D9%A1', b"1'--", b'*', b'..', b'%2e%2e', b'1%0a'):
+                 b'%D9%A1', b"1'--", b'*', b'..', b'%2e%2e', b'1%0a', b'1%2F2'):
         add(b'GET /rides/' + ride, BAD)
         add(b'POST /rides/' + ride + b'/refund', BAD)
     for email in (b'jane', b'@', b'@b', b'a@', b'a%20b@c', b'a%0a@b', b'%C3%B6@b', b'a' * 255 + b'@b', b'a%7F@b'):
         add(b'PUT /users/' + email, BAD)
     for path in (b'/', b'//', b'//rides', b'/rides/', b'/Rides', b'/ride', b'/rides/1/', b'/rides/1/refunds', b'/rides/1/refund/', b'/rides//refund', b'/users', b'/users/',
-                 b'/users/a@b/c', b'/rides/../rides', b'/./rides', b'/rides%20', b'/rides%2F1%2Frefund', b'/rides/1%2Frefund', b'/etc/passwd', b'/livez/', b'*', b'/rides;a=b'):
+                 b'/users/a@b/c', b'/rides/../rides', b'/./rides', b'/rides%20', b'/rides%2F1%2Frefund', b'/rides%2f1/refund', b'/etc/passwd', b'/livez/', b'*', b'/rides;a=b'):
         add(b'POST ' + path, NO_ROUTE)
-    for line in (b'PUT /rides', b'PATCH /rides', b'DELETE /rides', b'POST /rides/1', b'PUT /rides/1', b'GET /rides/1/refund', b'DELETE /rides/1/refund', b'POST /users/a@b',
+    for line in (b'PUT /rides', b'PATCH /rides', b'DELETE /rides', b'POST /rides/1', b'PUT /rides/1', b'POST /rides/1%2Frefund', b'GET /rides/1/refund', b'DELETE /rides/1/refund', b'POST /users/a@b',
                  b'GET /users/a@b', b'OPTIONS /rides', b'TRACE /rides', b'CONNECT /rides', b'post /rides', b'BREW /rides', b'POST /livez'):
         add(line, NO_ROUTE if line.endswith(b'livez') else NO_METHOD)
     return found

@@ -198,6 +198,16 @@ def on_one_connection(settings):
         check_it_lives(world)
 
 
+def after_a_head(settings):
+    """An answer to HEAD has no body; the problem of the request behind it has one."""
+    with World(settings.bin) as world:
+        world.start_server()
+        head = b'HEAD /rides HTTP/1.1\r\n' + HOST + TOKEN + b'\r\n'
+        received = received_after(world.port, head * 2 + b'GET /rides HTTP/1.1\r\nX\r\n\r\n')
+        check_equal(re.findall(rb'HTTP/1\.1 (\d\d\d) ', received), [b'200', b'200', b'400'], 'the answers')
+        check_answer('after two HEADs', received[received.rindex(b'HTTP/1.1 400'):], 'request-invalid')
+
+
 def mutated(settings):
     """A good request with a few bytes changed, taken out or put in by chance: refused or done, never a failure of ours."""
     chance = random.Random(settings.seed)
@@ -236,6 +246,7 @@ def cases(settings):
         'slow headers and bodies': lambda: slow(settings),
         'too large, while it is still coming': lambda: too_large_while_it_comes(settings),
         'many on one connection, then a good one': lambda: on_one_connection(settings),
+        'behind a HEAD': lambda: after_a_head(settings),
         'a good request changed by chance': lambda: mutated(settings),
     }
     return [('malformed: ' + name, run) for name, run in found.items()]
