@@ -29,7 +29,7 @@ FAMILIES = {
 
 
 def received_after(port, sent):
-    """All that comes until the server closes, as it does once it has answered: the client says that it sends no more."""
+    """All that comes until the server closes. It does so once it has answered: the client says that it sends no more."""
     received = b''
     with socket.create_connection(('127.0.0.1', port), timeout=WAIT_S) as raw:
         try:
@@ -100,8 +100,9 @@ def at_least_250_different(settings):
 def truncated(settings):
     """A good request cut off anywhere, by an end or by a reset: nobody waits for an answer, and nothing was asked."""
     good = whole()
-    chunked = (LINE + HOST + TOKEN + key(0) + TYPE + b'Transfer-Encoding: chunked\r\n\r\n20\r\n' + GOOD_JSON[:32] + b'\r\n' +
-               b'%x\r\n' % len(GOOD_JSON[32:]) + GOOD_JSON[32:] + b'\r\n0\r\n\r\n')
+    size = len(GOOD_JSON) - 32
+    chunked = LINE + HOST + TOKEN + key(0) + TYPE + b'Transfer-Encoding: chunked\r\n\r\n'
+    chunked += b'20\r\n' + GOOD_JSON[:32] + b'\r\n%x\r\n' % size + GOOD_JSON[32:] + b'\r\n0\r\n\r\n'
     with World(settings.bin) as world:
         world.start_server()
         for request in (good, chunked):
@@ -141,14 +142,16 @@ def slow(settings):
     """Too slow is 408, at its limit; so many slow ones keep nobody else waiting."""
     body_head = LINE + HOST + TOKEN + key(0) + TYPE + b'Content-Length: 500\r\n\r\n'
     chunk_head = LINE + HOST + TOKEN + key(0) + TYPE + b'Transfer-Encoding: chunked\r\n\r\n'
-    shapes = [('headers that stop', LINE + HOST, b'', 10), ('a line that stops', b'POST /ri', b'', 10), ('headers in drops', LINE, b'X-A: ' + b'a' * 100, 10),
-              ('a line in drops', b'P', b'OST /rides' * 20, 10), ('a body that stops', body_head + b'{"a', b'', 5), ('no body', body_head, b'', 5),
-              ('a body in drops', body_head, b' ' * 100, 5), ('a chunk that stops', chunk_head + b'100\r\nabc', b'', 5), ('no chunk', chunk_head, b'', 5),
-              ('chunks in drops', chunk_head, b'1\r\n \r\n' * 20, 5)]
+    shapes = [('headers that stop', LINE + HOST, b'', 10), ('a line that stops', b'POST /ri', b'', 10),
+              ('headers in drops', LINE, b'X-A: ' + b'a' * 100, 10), ('a line in drops', b'P', b'OST /rides' * 20, 10),
+              ('a body that stops', body_head + b'{"a', b'', 5), ('no body', body_head, b'', 5),
+              ('a body in drops', body_head, b' ' * 100, 5), ('a chunk that stops', chunk_head + b'100\r\nabc', b'', 5),
+              ('no chunk', chunk_head, b'', 5), ('chunks in drops', chunk_head, b'1\r\n \r\n' * 20, 5)]
     with World(settings.bin) as world:
         world.start_server()
         with concurrent.futures.ThreadPoolExecutor(len(shapes) * 4) as pool:
-            tasks = [(name, limit, pool.submit(dribbled, world.port, head, drops)) for name, head, drops, limit in shapes * 4]
+            tasks = [(name, limit, pool.submit(dribbled, world.port, head, drops)) for name, head, drops,
+                     limit in shapes * 4]
             served = 0
             while not all(task.done() for _, _, task in tasks):
                 began = time.monotonic()
@@ -161,7 +164,8 @@ def slow(settings):
                 answer, seconds = task.result()
                 check(answer is not None, f'{name}: no answer')
                 check_equal((answer.status, answer.type), (408, 'request-time-out'), f'{name}: {answer}')
-                check(limit - 1 < seconds < limit + WAIT_S / 2, f'{name}: after {seconds:.1f} s, the limit is {limit} s')
+                check(limit - 1 < seconds < limit + WAIT_S / 2,
+                      f'{name}: after {seconds:.1f} s, the limit is {limit} s')
         check_no_rows(world, 'slow requests')
         check_it_lives(world)
 
@@ -173,7 +177,8 @@ def too_large_while_it_comes(settings):
         head = LINE + HOST + TOKEN + key(0) + TYPE
         chunk = b'10000\r\n' + b' ' * 0x10000 + b'\r\n'
         for what, sent in [('by its length', head + b'Content-Length: 100000000\r\n\r\n' + b' ' * 1000),
-                           ('by its length, and Expect', head + b'Content-Length: 100000000\r\nExpect: 100-continue\r\n\r\n'),
+                           ('by its length, and Expect',
+                            head + b'Content-Length: 100000000\r\nExpect: 100-continue\r\n\r\n'),
                            ('by its chunks', head + b'Transfer-Encoding: chunked\r\n\r\n' + chunk * 17)]:
             with socket.create_connection(('127.0.0.1', world.port), timeout=WAIT_S) as raw:
                 raw.sendall(sent)
@@ -187,7 +192,8 @@ def too_large_while_it_comes(settings):
 
 def on_one_connection(settings):
     """What is malformed only in its meaning leaves the connection in step: the next request is served on it."""
-    bad = [whole(body=b'{'), whole(body=b'{}'), whole(headers=HOST + TOKEN + TYPE), whole(headers=HOST + TOKEN + TYPE + b'Idempotency-Key: a,b\r\n'),
+    bad = [whole(body=b'{'), whole(body=b'{}'), whole(headers=HOST + TOKEN + TYPE),
+           whole(headers=HOST + TOKEN + TYPE + b'Idempotency-Key: a,b\r\n'),
            whole(headers=HOST + TOKEN + key(0) + b'Content-Type: text/plain\r\n')]
     with World(settings.bin) as world:
         world.start_server()
@@ -208,8 +214,11 @@ def after_a_head(settings):
         check_answer('after two HEADs', received[received.rindex(b'HTTP/1.1 400'):], 'request-invalid')
 
 
+LIKELY = b'\x00\t\n\r ",:;{}[]\\%0-9eE\x7f\x80\xff'   # Bytes that mean something somewhere.
+
+
 def mutated(settings):
-    """A good request with a few bytes changed, taken out or put in by chance: refused or done, never a failure of ours."""
+    """A good request with a few bytes changed, taken out or put in by chance: refused or done, never our failure."""
     chance = random.Random(settings.seed)
     with World(settings.bin) as world:
         world.start_server()
@@ -220,7 +229,7 @@ def mutated(settings):
                 at = chance.randrange(len(request))
                 change = chance.randrange(3)
                 if change == 0:
-                    request[at] = chance.choice(b'\x00\t\n\r ",:;{}[]\\%0-9eE\x7f\x80\xff' + bytes([chance.randrange(256)]))
+                    request[at] = chance.choice(LIKELY + bytes([chance.randrange(256)]))
                 elif change == 1:
                     del request[at:at + chance.randint(1, 8)]
                 else:
@@ -229,9 +238,11 @@ def mutated(settings):
             answer = parse(received)
             check(not world.dead(), f'the server lives after {bytes(request)!r}')
             done += answer is not None and answer.status == 201
-            check(answer is None or answer.status in {200, 201, 400, 401, 404, 405, 408, 411, 413, 414, 415, 422, 431, 501, 505},
+            check(answer is None or answer.status in {200, 201, 400, 401, 404, 405, 408, 411, 413, 414, 415, 422, 431,
+                                                      501, 505},
                   f'{bytes(request)!r} got {answer}')
-            check(answer is None or answer.status < 400 or answer.is_problem, f'{bytes(request)!r} got no problem: {answer}')
+            check(answer is None or answer.status < 400 or answer.is_problem,
+                  f'{bytes(request)!r} got no problem: {answer}')
         world.settle()
         check_equal(world.count('key_registry'), done, f'keys, with seed {settings.seed}: one for each request done')
         check_equal(len(world.ledger()), done, 'charges')
