@@ -27,6 +27,15 @@ std::string_view view(const boost::beast::flat_buffer& buffer) {
     return {static_cast<const char*>(data.data()), data.size()};
 }
 
+bool has_bare_lf(std::string_view bytes) {
+    for (auto at = bytes.find('\n'); at != bytes.npos; at = bytes.find('\n', at + 1))
+        if (at == 0 || bytes[at - 1] != '\r') return true;
+    return false;
+}
+
+// What a connection may hold unread: a whole head and a piece of a body. A chunk extension without end stops here.
+std::size_t unread_max(const ListenerOptions& options) { return options.line_max + options.headers_max + 128 * 1024; }
+
 bool needs_length(std::string_view method) { return method == "POST" || method == "PATCH"; }
 
 }  // namespace
@@ -59,7 +68,7 @@ void Mailbox::deliver() {
 }
 
 HttpConnection::HttpConnection(tcp::socket socket, std::shared_ptr<Shared> shared)
-    : socket_{std::move(socket)}, shared_{std::move(shared)} {
+    : socket_{std::move(socket)}, shared_{std::move(shared)}, buffer_{unread_max(shared_->options)} {
     error_code ignored;
     socket_.set_option(tcp::no_delay{true}, ignored);
     const auto peer = socket_.remote_endpoint(ignored);
@@ -74,6 +83,7 @@ void HttpConnection::enter(State state, std::chrono::milliseconds limit) {
 // The next request; its first bytes may be here already.
 void HttpConnection::begin() {
     parser_.reset();
+    is_head_ = false;
     if (buffer_.size() == 0) {
         if (shared_->stopping) return close();
         enter(State::idle, shared_->options.idle_timeout);
@@ -103,8 +113,8 @@ void HttpConnection::on_bytes() {
     const auto head_size = end == bytes.npos ? bytes.size() : end + 4;
     if (head_size - line_end > limits.headers_max) return refuse(431, "The headers are larger than is allowed.");
     if (end != bytes.npos) return on_head(end + 4);
-    // A head that cannot become right is refused at once: an LF without CR never leads to an empty line.
-    if (bytes.find("\n\n") != bytes.npos) return refuse(400, "A line ends with a bare LF.");
+    // A head that cannot become right is refused at once: a client that ends lines so would wait for its time-out.
+    if (has_bare_lf(bytes)) return refuse(400, "A line ends with a bare LF.");
     read_more();
 }
 
@@ -201,7 +211,9 @@ void HttpConnection::refuse(int status, std::string_view why) { refuse(shared_->
 void HttpConnection::refuse(Reply reply) { write(reply, true); }
 
 void HttpConnection::write(const Reply& reply, bool last) {
-    enter(State::writing, shared_->options.write_timeout);
+    const auto& limits = shared_->options;
+    const std::chrono::seconds at_least_rate{reply.body.size() / std::max<std::size_t>(limits.body_rate_min, 1)};
+    enter(State::writing, limits.write_timeout + at_least_rate);
     last_ = last;
     const auto now = steady_now();
     if (now >= shared_->date_until) {

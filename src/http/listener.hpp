@@ -50,10 +50,10 @@ struct ListenerOptions {
     int headers_count_max{100};
     std::size_t body_max{1024 * 1024};
     std::chrono::milliseconds header_timeout{10s};  // From the first byte of a request to the end of its headers.
-    std::size_t body_rate_min{1024};                // Bytes a second,
+    std::size_t body_rate_min{1024};                // Bytes a second, of a body and of the reading of an answer,
     std::chrono::milliseconds body_grace{5s};       // judged after so much of a body.
     std::chrono::milliseconds idle_timeout{60s};    // A kept-alive connection without a request.
-    std::chrono::milliseconds write_timeout{30s};   // For a client that does not read its answer.
+    std::chrono::milliseconds write_timeout{30s};   // For a client that does not read; more for a large answer.
     std::chrono::milliseconds drain_early{2s};      // After an early 4xx the rest of the body is read this long.
     int connections_max{4096};                      // One more waits in the backlog.
 

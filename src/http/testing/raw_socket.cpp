@@ -116,7 +116,7 @@ void RawSocket::reset() {
 }
 
 void RawSocket::small_receive_buffer() {
-    const int bytes = 4096;
+    const int bytes = 64 * 1024;
     ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
 }
 
