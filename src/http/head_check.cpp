@@ -94,6 +94,7 @@ std::optional<HeadProblem> check_all(const Seen& seen, bool http11) {
 }  // namespace
 
 std::optional<HeadProblem> check_head(std::string_view head, const HeadLimits& limits) {
+    if (head.substr(0, 2) == "\r\n" || head.empty()) return HeadProblem{400, "The request is empty."};
     for (std::size_t i = 0; i < head.size(); ++i) {
         if (head[i] == '\0') return HeadProblem{400, "A NUL character."};
         if (head[i] == '\n' && (i == 0 || head[i - 1] != '\r')) return HeadProblem{400, "A line ends with a bare LF."};
