@@ -9,6 +9,7 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace pawl::http {
@@ -61,6 +62,18 @@ TEST(AccessLog, writes_one_json_object_a_line_whatever_is_in_it) {
     const auto second = boost::json::parse(lines[1]).as_object();
     EXPECT_EQ(second.at("method").as_string(), nasty);
     EXPECT_FALSE(second.contains("replayed"));
+}
+
+TEST(AccessLog, lines_reach_the_file_while_it_is_open) {
+    const LogFile file;
+    AccessLog log{file.path()};
+    log.write({.client = "::1", .method = "GET", .route = "/", .status = 200});
+
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{10};
+    while (file.lines().empty() && std::chrono::steady_clock::now() < until)
+        std::this_thread::yield();
+
+    EXPECT_EQ(file.lines().size(), 1U);
 }
 
 TEST(AccessLog, writes_nothing_without_a_file) {
