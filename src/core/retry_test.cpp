@@ -34,88 +34,82 @@ std::chrono::milliseconds wait_of(const AfterTry& after) {
     return std::get<TryAgain>(after).wait;
 }
 
-TEST(DecideAfterTry, follows_the_table) {
-    constexpr auto never = Repeat::never;
-    constexpr auto keyed = Repeat::safe_with_key;
-    constexpr auto safe = Repeat::safe;
-    struct Case {
-        std::string name;
-        TryFacts facts;
-        TryEnd end;
-        std::string after;
-    };
-    auto told = [](int status, bool word) {
-        return TryEnd{.kind = Kind::answered, .status = status, .told = word};
-    };
-    const TryEnd replayed_500{.kind = Kind::answered, .status = 500, .replayed = true};
-    const TryEnd replayed_409{.kind = Kind::answered, .status = 409, .replayed = true};
-    const std::vector<Case> cases{
-        {"not sent is repeated, even if never", {never, 1}, {Kind::not_sent}, "again"},
-        {"not sent, keyed", {keyed, 1}, {Kind::not_sent}, "again"},
-        {"not sent after a lost one is still in doubt",
-         {.again = keyed, .tries = 2, .doubt = true},
-         {Kind::not_sent},
-         "again, in doubt"},
-        {"not sent, the last", {keyed, 3}, {Kind::not_sent}, "give up: tries"},
-        {"lost, never", {never, 1}, {Kind::lost}, "give up: not repeatable, in doubt"},
-        {"lost, keyed", {keyed, 1}, {Kind::lost}, "again, in doubt"},
-        {"lost, safe", {safe, 1}, {Kind::lost}, "again, in doubt"},
-        {"lost, the last", {keyed, 3}, {Kind::lost}, "give up: tries, in doubt"},
-        {"lost, more tries than allowed", {keyed, 7}, {Kind::lost}, "give up: tries, in doubt"},
-        {"done", {keyed, 1}, answered(201), "take"},
-        {"done after a lost one",
-         {.again = keyed, .tries = 2, .doubt = true},
-         answered(201),
-         "take"},
-        {"declined after a lost one",
-         {.again = keyed, .tries = 2, .doubt = true},
-         answered(402),
-         "take"},
-        {"401 after a lost one",
-         {.again = keyed, .tries = 2, .doubt = true},
-         answered(401),
-         "take, in doubt"},
-        {"410 after a lost one",
-         {.again = keyed, .tries = 2, .doubt = true},
-         answered(410),
-         "take, in doubt"},
-        {"mismatch is never repeated", {keyed, 1}, answered(422), "take"},
-        {"400 is never repeated", {keyed, 1}, answered(400), "take"},
-        {"in progress, keyed", {keyed, 1}, answered(409), "again, in doubt"},
-        {"in progress, the last", {keyed, 3}, answered(409), "take, in doubt"},
-        {"a conflict without a key", {safe, 1}, answered(409), "take"},
-        {"a conflict of a call that is never repeated", {never, 1}, answered(409), "take"},
-        {"a conflict that is stored", {keyed, 1}, replayed_409, "take"},
-        {"a conflict that the server calls final", {keyed, 1}, told(409, false), "take, in doubt"},
-        {"throttled, keyed", {keyed, 1}, answered(429), "again"},
-        {"throttled: refused before it was done, so even never",
-         {never, 1},
-         answered(429),
-         "again"},
-        {"throttled, and the server says no", {keyed, 1}, told(429, false), "take"},
-        {"503, keyed", {keyed, 1}, answered(503), "again, in doubt"},
-        {"503 may come from a proxy", {never, 1}, answered(503), "take, in doubt"},
-        {"500, safe", {safe, 1}, answered(500), "again, in doubt"},
-        {"500 that is stored", {keyed, 1}, replayed_500, "take"},
-        {"502, never", {never, 1}, answered(502), "take, in doubt"},
-        {"501 is a refusal", {keyed, 1}, answered(501), "take"},
-        {"408, keyed", {keyed, 1}, answered(408), "again, in doubt"},
-        {"the server's word makes another status repeatable", {keyed, 1}, told(400, true), "again"},
-        {"but not a call that is never repeated", {never, 1}, told(400, true), "take"},
-        {"deadline",
-         {.again = keyed, .tries = 1, .spent = 59'900ms},
-         {Kind::not_sent},
-         "give up: deadline"},
-        {"deadline, lost",
-         {.again = keyed, .tries = 1, .spent = 59'900ms},
-         {Kind::lost},
-         "give up: deadline, in doubt"},
-        {"deadline with an answer",
-         {.again = keyed, .tries = 1, .spent = 2min},
-         answered(503),
-         "take, in doubt"},
-    };
+constexpr auto never = Repeat::never;
+constexpr auto keyed = Repeat::safe_with_key;
+constexpr auto safe = Repeat::safe;
+struct Case {
+    std::string name;
+    TryFacts facts;
+    TryEnd end;
+    std::string after;
+};
+TryEnd told(int status, bool word) {
+    return TryEnd{.kind = Kind::answered, .status = status, .told = word};
+}
+const TryEnd replayed_500{.kind = Kind::answered, .status = 500, .replayed = true};
+const TryEnd replayed_409{.kind = Kind::answered, .status = 409, .replayed = true};
+const std::vector<Case> cases{
+    {"not sent is repeated, even if never", {never, 1}, {Kind::not_sent}, "again"},
+    {"not sent, keyed", {keyed, 1}, {Kind::not_sent}, "again"},
+    {"not sent after a lost one is still in doubt",
+     {.again = keyed, .tries = 2, .doubt = true},
+     {Kind::not_sent},
+     "again, in doubt"},
+    {"not sent, the last", {keyed, 3}, {Kind::not_sent}, "give up: tries"},
+    {"lost, never", {never, 1}, {Kind::lost}, "give up: not repeatable, in doubt"},
+    {"lost, keyed", {keyed, 1}, {Kind::lost}, "again, in doubt"},
+    {"lost, safe", {safe, 1}, {Kind::lost}, "again, in doubt"},
+    {"lost, the last", {keyed, 3}, {Kind::lost}, "give up: tries, in doubt"},
+    {"lost, more tries than allowed", {keyed, 7}, {Kind::lost}, "give up: tries, in doubt"},
+    {"done", {keyed, 1}, answered(201), "take"},
+    {"done after a lost one", {.again = keyed, .tries = 2, .doubt = true}, answered(201), "take"},
+    {"declined after a lost one",
+     {.again = keyed, .tries = 2, .doubt = true},
+     answered(402),
+     "take"},
+    {"401 after a lost one",
+     {.again = keyed, .tries = 2, .doubt = true},
+     answered(401),
+     "take, in doubt"},
+    {"410 after a lost one",
+     {.again = keyed, .tries = 2, .doubt = true},
+     answered(410),
+     "take, in doubt"},
+    {"mismatch is never repeated", {keyed, 1}, answered(422), "take"},
+    {"400 is never repeated", {keyed, 1}, answered(400), "take"},
+    {"in progress, keyed", {keyed, 1}, answered(409), "again, in doubt"},
+    {"in progress, the last", {keyed, 3}, answered(409), "take, in doubt"},
+    {"a conflict without a key", {safe, 1}, answered(409), "take"},
+    {"a conflict of a call that is never repeated", {never, 1}, answered(409), "take"},
+    {"a conflict that is stored", {keyed, 1}, replayed_409, "take"},
+    {"a conflict that the server calls final", {keyed, 1}, told(409, false), "take, in doubt"},
+    {"throttled, keyed", {keyed, 1}, answered(429), "again"},
+    {"throttled: refused before it was done, so even never", {never, 1}, answered(429), "again"},
+    {"throttled, and the server says no", {keyed, 1}, told(429, false), "take"},
+    {"503, keyed", {keyed, 1}, answered(503), "again, in doubt"},
+    {"503 may come from a proxy", {never, 1}, answered(503), "take, in doubt"},
+    {"500, safe", {safe, 1}, answered(500), "again, in doubt"},
+    {"500 that is stored", {keyed, 1}, replayed_500, "take"},
+    {"502, never", {never, 1}, answered(502), "take, in doubt"},
+    {"501 is a refusal", {keyed, 1}, answered(501), "take"},
+    {"408, keyed", {keyed, 1}, answered(408), "again, in doubt"},
+    {"the server's word makes another status repeatable", {keyed, 1}, told(400, true), "again"},
+    {"but not a call that is never repeated", {never, 1}, told(400, true), "take"},
+    {"deadline",
+     {.again = keyed, .tries = 1, .spent = 59'900ms},
+     {Kind::not_sent},
+     "give up: deadline"},
+    {"deadline, lost",
+     {.again = keyed, .tries = 1, .spent = 59'900ms},
+     {Kind::lost},
+     "give up: deadline, in doubt"},
+    {"deadline with an answer",
+     {.again = keyed, .tries = 1, .spent = 2min},
+     answered(503),
+     "take, in doubt"},
+};
 
+TEST(DecideAfterTry, follows_the_table) {
     for (const auto& c : cases) {
         SCOPED_TRACE(c.name);
         EXPECT_EQ(text_of(decide_after_try(rule, c.facts, c.end, 0.5)), c.after);

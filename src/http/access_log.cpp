@@ -18,7 +18,8 @@ namespace pawl::http {
 
 struct AccessLog::Impl {
     std::shared_ptr<spdlog::logger> logger;
-    // Lines are written out once a second: whoever looks on sees them come, and a busy server makes no call for each.
+    // Lines are written out once a second: whoever looks on sees them come, and a busy server makes
+    // no call for each.
     std::jthread flusher;
 };
 
@@ -40,7 +41,9 @@ AccessLog::AccessLog(const std::string& file) {
         std::mutex mutex;
         std::condition_variable_any stopped;
         std::unique_lock lock{mutex};
-        while (!stopped.wait_for(lock, stop, std::chrono::seconds{1}, [&] { return stop.stop_requested(); }))
+        while (!stopped.wait_for(lock, stop, std::chrono::seconds{1}, [&] {
+            return stop.stop_requested();
+        }))
             logger->flush();
     }};
 }

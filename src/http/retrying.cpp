@@ -1,9 +1,7 @@
 #include "src/http/retrying.hpp"
 
 #include "src/http/http_date.hpp"
-
-#include <boost/json/parse.hpp>
-#include <boost/json/value.hpp>
+#include "src/json/document.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -44,10 +42,10 @@ std::optional<bool> told(const Arrived& answer) {
     }
     if (!answer.header("Content-Type").value_or("").starts_with("application/problem+json"))
         return std::nullopt;
-    boost::system::error_code error;
-    const auto problem = boost::json::parse(answer.body, error);
-    if (error || !problem.is_object()) return std::nullopt;
-    const auto* retry = problem.get_object().if_contains("retry");
+    const auto parsed = json::parse(answer.body);
+    const auto* problem = std::get_if<0>(&parsed);
+    if (problem == nullptr || !problem->is_object()) return std::nullopt;
+    const auto* retry = problem->get_object().if_contains("retry");
     if (retry == nullptr || !retry->is_bool()) return std::nullopt;
     return retry->get_bool();
 }

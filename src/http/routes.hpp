@@ -11,7 +11,8 @@ namespace pawl::http {
 
 using PathParameters = std::vector<std::pair<std::string, std::string>>;
 
-// Patterns such as "/rides/{id}/refund": a segment in braces takes any one segment that is not empty.
+// Patterns such as "/rides/{id}/refund": a segment in braces takes any one segment that is not
+// empty.
 template <class Target>
 class Routes {
 public:
@@ -40,7 +41,8 @@ public:
             if (entry.method == method || (method == "HEAD" && entry.method == "GET"))
                 return Match{&entry.target, &entry.pattern, std::move(parameters)};
             const auto served = entry.method == "GET" ? "GET, HEAD" : entry.method;
-            if (allow.find(served) == std::string::npos) allow += (allow.empty() ? "" : ", ") + served;
+            if (allow.find(served) == std::string::npos)
+                allow += (allow.empty() ? "" : ", ") + served;
         }
         if (allow.empty()) return NotFound{};
         return MethodNotAllowed{std::move(allow)};

@@ -197,7 +197,7 @@ protected:
         return text + "Content-Length: " + std::to_string(ask.body.size()) + "\r\n\r\n" + ask.body;
     }
     Answer ask(const Ask& what) {
-        auto socket = RawSocket::connect(server_->port());
+        auto socket = RawSocket::to(server_->port());
         socket.send(bytes_of(what));
         if (what.method == "HEAD") return {socket.read_until("\r\n\r\n")};
         return {socket.read_message()};
@@ -356,6 +356,19 @@ TEST_F(HttpServerTest, the_key_may_come_in_a_form_field_but_not_twice) {
     EXPECT_EQ(
         ask({.headers = {form}, .body = "text=hello&idempotency_key=a,b"}).type(), "key-invalid"
     );
+}
+
+TEST_F(HttpServerTest, tells_how_far_a_key_of_ones_own_has_come) {
+    auto state = [&](const std::string& key, const std::string& token) {
+        return ask({.method = "GET", .target = "/idempotency-keys/" + key, .token = token});
+    };
+    make_note("k1", R"({"text":"hello"})");
+
+    EXPECT_EQ(state("k1", "jane").body(), R"({"state":"finished"})");
+    EXPECT_EQ(state("k1", "joe").status(), 404);
+    EXPECT_EQ(state("k1", "joe").type(), "not-found");
+    EXPECT_EQ(state("k2", "jane").status(), 404);
+    EXPECT_EQ(state("k1", "").status(), 401);
 }
 
 TEST_F(HttpServerTest, queries_and_natural_keys_need_no_key) {

@@ -24,15 +24,15 @@ public:
     }
 
     Listener& listener() { return listener_; }
-    RawSocket connect() { return RawSocket::connect(listener_.port()); }
+    RawSocket connect() { return RawSocket::to(listener_.port()); }
 
     // The whole answer to these bytes, up to the end of the connection; the client closes its half
     // first.
     std::string ask(const std::string& bytes) {
-        auto socket = connect();
-        socket.send(bytes);
-        socket.half_close();
-        return socket.read_all();
+        auto client = connect();
+        client.send(bytes);
+        client.half_close();
+        return client.read_all();
     }
 
     // Waits for the next request to /later.

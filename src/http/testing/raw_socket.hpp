@@ -15,7 +15,7 @@ namespace pawl::http::testing {
 class RawSocket {
 public:
     explicit RawSocket(int descriptor);  // Takes it.
-    static RawSocket connect(std::uint16_t port);
+    static RawSocket to(std::uint16_t port);
     RawSocket(RawSocket&& other) noexcept;
     RawSocket& operator=(RawSocket&&) = delete;
     ~RawSocket();
