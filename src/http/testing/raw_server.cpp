@@ -37,10 +37,15 @@ RawServer::RawServer(Script script) : script_{std::move(script)}, listening_{bou
 }
 
 RawServer::~RawServer() {
-    stop_listening();
-    thread_.join();
-    for (auto& talk : talks_) talk.join();
+    wait_for_scripts();
     ::close(listening_);
+}
+
+void RawServer::wait_for_scripts() {
+    stop_listening();
+    if (thread_.joinable()) thread_.join();
+    for (auto& talk : talks_)
+        if (talk.joinable()) talk.join();
 }
 
 void RawServer::accept_all() {

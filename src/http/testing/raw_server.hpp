@@ -25,7 +25,8 @@ public:
     void saw(std::string what);
     std::vector<std::string> seen() const;
     int connections() const;
-    void stop_listening();  // Whoever connects from now on is refused.
+    void wait_for_scripts();  // Of all connections so far; none is taken from now on.
+    void stop_listening();    // Whoever connects from now on is refused.
 
 private:
     void accept_all();

@@ -33,7 +33,8 @@ public:
     // True when the other end has closed or reset, with nothing more to read.
     bool at_end();
 
-    void half_close();  // No more will be sent.
+    int descriptor() const { return descriptor_; }  // Still its own.
+    void half_close();                              // No more will be sent.
     void close();
     void reset();  // With RST instead of FIN.
     void small_receive_buffer();
