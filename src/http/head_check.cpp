@@ -30,6 +30,15 @@ std::string_view trimmed(std::string_view text) {
     return text;
 }
 
+// RFC 9110, 7.2: a registered name, an IPv4 address or an IPv6 address in brackets, and a port.
+bool is_host(std::string_view value) {
+    constexpr std::string_view marks = "-._~!$&'()*+,;=:[]%";
+    return std::all_of(value.begin(), value.end(), [&](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+               marks.find(c) != marks.npos;
+    });
+}
+
 struct Seen {
     int hosts{0};
     int lengths{0};
@@ -70,7 +79,10 @@ std::optional<HeadProblem> check_field(std::string_view line, Seen& seen) {
     for (const char c : value)
         if ((c >= 0 && c < ' ' && c != '\t') || c == 127)
             return HeadProblem{400, "A header has a control character in its value."};
-    if (same(name, "host")) ++seen.hosts;
+    if (same(name, "host")) {
+        ++seen.hosts;
+        if (!is_host(value)) return HeadProblem{400, "The Host is no host."};
+    }
     if (same(name, "content-length")) {
         ++seen.lengths;
         const bool digits =

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "src/http/head_check.hpp"
+
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -31,10 +33,13 @@ public:
         entries_.push_back({std::move(method), segments_of(pattern), pattern, std::move(target)});
     }
 
-    // HEAD is served where GET is.
+    // HEAD is served where GET is. `path` is as it was sent, and found good: it is cut into segments before its escapes
+    // are decoded, so that %2F is a character of a segment and no border.
     Found find(std::string_view method, std::string_view path) const {
         std::string allow;
-        const auto wanted = segments_of(path);
+        auto wanted = segments_of(path);
+        for (auto& segment : wanted)
+            if (segment.find('%') != segment.npos) segment = decode_path(segment).value_or("");
         for (const auto& entry : entries_) {
             PathParameters parameters;
             if (!matches(entry.segments, wanted, parameters)) continue;

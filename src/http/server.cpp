@@ -78,7 +78,7 @@ struct Asking {
     Request request;
     Principal principal;
     http::Routes<Target>::Match match;
-    std::string form_key;  // A hidden field may carry the key: a double click books one ride.
+    std::optional<std::string> form_key;  // A hidden field may carry the key: a double click books one ride.
 };
 
 Reply invalid(const DecodeProblem& problem) {
@@ -104,7 +104,21 @@ Reply unauthorized() {
     return reply;
 }
 
+std::string_view path_as_sent(const RequestHead& head) {
+    return std::string_view{head.target}.substr(0, head.target.find('?'));
+}
+
 constexpr std::string_view form_key_field = "idempotency_key";
+
+bool has_form_key(const detail::RequestFields& fields) {
+    for (const auto& text : fields.texts())
+        if (text.source == detail::TextSource::form && text.name == form_key_field) return true;
+    return false;
+}
+
+Reply two_form_keys() {
+    return key_refusal("key-invalid", "The Idempotency-Key is malformed", "The form has more than one.");
+}
 
 }  // namespace
 
@@ -181,9 +195,8 @@ std::optional<Reply> HttpServer::Impl::on_head(const RequestHead& head) {
 std::optional<Reply> HttpServer::Impl::refuse_head(const RequestHead& head) const {
     if (head.method == "GET" && head.path == "/livez") return std::nullopt;
     if (!principal_of(head)) return unauthorized();
-    const auto found = routes.find(head.method, head.path);
-    if (std::holds_alternative<http::Routes<Target>::NotFound>(found))
-        return http::refusal(404, "No route has this path.");
+    const auto found = routes.find(head.method, path_as_sent(head));
+    if (std::holds_alternative<http::Routes<Target>::NotFound>(found)) return http::refusal(404, "No route has this path.");
     if (const auto* other = std::get_if<http::Routes<Target>::MethodNotAllowed>(&found)) {
         auto reply = http::refusal(405, "Here these are served: " + other->allow + ".");
         reply.headers.push_back({"Allow", other->allow});
@@ -199,9 +212,8 @@ void HttpServer::Impl::on_request(Request request, Responder respond) {
         return (*out
         )(Reply{.status = 200, .headers = {{"Content-Type", "text/plain"}}, .body = "ok\n"});
     auto principal = principal_of(request.head);
-    if (!principal)
-        return (*out)(unauthorized());  // The credentials ended since the head was looked at.
-    auto found = routes.find(request.head.method, request.head.path);
+    if (!principal) return (*out)(unauthorized());  // The credentials ended since the head was looked at.
+    auto found = routes.find(request.head.method, path_as_sent(request.head));
     auto* match = std::get_if<http::Routes<Target>::Match>(&found);
     if (match == nullptr) return (*out)(http::refusal(404, "No route has this path."));
     out->set_route(*match->pattern);
@@ -224,7 +236,8 @@ std::optional<Reply> HttpServer::Impl::read_fields(Asking& asking, detail::Reque
             return std::nullopt;
         case json::BodyKind::form:
             if (auto problem = fields.add_form(asking.request.body)) return invalid(*problem);
-            if (auto key = fields.take_form(form_key_field)) asking.form_key = std::move(*key);
+            asking.form_key = fields.take_form(form_key_field);
+            if (has_form_key(fields)) return two_form_keys();
             return std::nullopt;
         case json::BodyKind::other:
             break;
@@ -252,14 +265,10 @@ std::optional<Reply> HttpServer::Impl::key_for(const Asking& asking, std::string
     const auto rule = asking.match.target->operation->key;
     if (rule == KeyRule::none) return std::nullopt;
     auto given = http::key_header(asking.request.head);
-    if (!asking.form_key.empty()) {
+    if (asking.form_key) {
         if (!std::holds_alternative<http::NoKey>(given))
-            return key_refusal(
-                "key-invalid",
-                "The Idempotency-Key is malformed",
-                "It is in a header and in a form field."
-            );
-        given = http::key_of(asking.form_key);
+            return key_refusal("key-invalid", "The Idempotency-Key is malformed", "It is in a header and in a form field.");
+        given = http::key_of(*asking.form_key);
     }
     if (auto* problem = std::get_if<http::KeyProblem>(&given))
         return key_refusal("key-invalid", "The Idempotency-Key is malformed", problem->why);
