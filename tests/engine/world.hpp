@@ -101,7 +101,7 @@ public:
         const std::lock_guard lock{mutex_};
         return count_;
     }
-    // Waits until as many writes have ended since arm().
+    // Waits until as many writes have been committed or undone since arm().
     void wait_for_writes(int n) {
         std::unique_lock lock{mutex_};
         if (!written_.wait_for(lock, 20s, [&] { return ended_ >= n; }))
@@ -135,11 +135,12 @@ private:
         }
         void done(std::exception_ptr failed) noexcept override {
             if (!failed && how_) failed = std::make_exception_ptr(error(StoreError::Effect::in_doubt));
+            {
+                const std::lock_guard lock{store_.mutex_};
+                ++store_.ended_;
+                store_.written_.notify_all();
+            }
             inner_->done(std::move(failed));
-            inner_.reset();
-            const std::lock_guard lock{store_.mutex_};
-            ++store_.ended_;
-            store_.written_.notify_all();
         }
         std::chrono::milliseconds deadline() const override { return inner_->deadline(); }
 
