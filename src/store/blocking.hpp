@@ -37,12 +37,16 @@ auto run_and_wait(Enqueue enqueue, F f) {
 
 template <class F>
 auto write_now(Store& store, F f) {
-    return detail_blocking::run_and_wait([&store](std::unique_ptr<Work> w) { store.write(std::move(w)); }, f);
+    return detail_blocking::run_and_wait(
+        [&store](std::unique_ptr<Work> w) { store.write(std::move(w)); }, f
+    );
 }
 
 template <class F>
 auto read_now(Store& store, F f) {
-    return detail_blocking::run_and_wait([&store](std::unique_ptr<Work> w) { store.read(std::move(w)); }, f);
+    return detail_blocking::run_and_wait(
+        [&store](std::unique_ptr<Work> w) { store.read(std::move(w)); }, f
+    );
 }
 
 }  // namespace pawl::store

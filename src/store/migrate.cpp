@@ -16,7 +16,9 @@ std::vector<std::string> apply_migrations(
         session.run(sql::create_migrations, {}, none);
         std::set<std::string> known;
         const std::array<Value, 1> of_owner{owner};
-        session.run(sql::find_migrations, of_owner, [&](const Row& row) { known.emplace(row.text(0)); });
+        session.run(sql::find_migrations, of_owner, [&](const Row& row) {
+            known.emplace(row.text(0));
+        });
         std::vector<std::string> applied;
         for (const Sql* migration : migrations) {
             if (known.contains(std::string{migration->name})) continue;

@@ -17,15 +17,18 @@ using detail::Row;
 using detail::Session;
 using detail::Value;
 
-// One transaction's worth of work, owned by the store from write() or read() until done() has returned.
+// One transaction's worth of work, owned by the store from write() or read() until done() has
+// returned.
 class Work {
 public:
     virtual ~Work() = default;
     // On a store thread, in the transaction. If it throws, all that it wrote is undone.
     virtual void run(Session& session) = 0;
-    // Once, after the commit is durable (`failed` is null) or after it was undone. Quick: it only hands on.
+    // Once, after the commit is durable (`failed` is null) or after it was undone. Quick: it only
+    // hands on.
     virtual void done(std::exception_ptr failed) noexcept = 0;
-    // How long run() may take before it is interrupted and undone with StoreError (deadline): a phase holds up others.
+    // How long run() may take before it is interrupted and undone with StoreError (deadline): a
+    // phase holds up others.
     virtual std::chrono::milliseconds deadline() const { return std::chrono::seconds{5}; }
 };
 
@@ -52,13 +55,14 @@ struct StoreStats {
 
 enum class Urgency { normal, first };  // first: lease renewals, which must not wait behind a crowd.
 
-// The port that every database implements; the conformance suite in tests/conformance says what it must do.
-// All members may be called from any thread.
+// The port that every database implements; the conformance suite in tests/conformance says what it
+// must do. All members may be called from any thread.
 class Store {
 public:
     virtual ~Store() = default;
 
-    // Queues a write transaction. Never blocks: past the bound of what may wait, done() gets StoreError (busy) at once.
+    // Queues a write transaction. Never blocks: past the bound of what may wait, done() gets
+    // StoreError (busy) at once.
     virtual void write(std::unique_ptr<Work> work, Urgency urgency) = 0;
     void write(std::unique_ptr<Work> w) { write(std::move(w), Urgency::normal); }
     // A read snapshot; writing in it is refused. An embedded store may run it before this returns.
