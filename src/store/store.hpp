@@ -4,6 +4,7 @@
 #include <pawl/error.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -33,18 +34,23 @@ public:
 };
 
 template <class Run, class Done>
-std::unique_ptr<Work> work(Run run, Done done) {
+std::unique_ptr<Work> work(
+    Run run, Done done, std::chrono::milliseconds deadline = std::chrono::seconds{5}
+) {
     class Both final : public Work {
     public:
-        Both(Run at_run, Done when_done) : run_{std::move(at_run)}, done_{std::move(when_done)} {}
+        Both(Run at_run, Done when_done, std::chrono::milliseconds at_most)
+            : run_{std::move(at_run)}, done_{std::move(when_done)}, deadline_{at_most} {}
         void run(Session& session) override { run_(session); }
         void done(std::exception_ptr failed) noexcept override { done_(std::move(failed)); }
+        std::chrono::milliseconds deadline() const override { return deadline_; }
 
     private:
         Run run_;
         Done done_;
+        std::chrono::milliseconds deadline_;
     };
-    return std::make_unique<Both>(std::move(run), std::move(done));
+    return std::make_unique<Both>(std::move(run), std::move(done), deadline);
 }
 
 struct StoreStats {
@@ -75,9 +81,13 @@ public:
     virtual void stop() = 0;
 };
 
+// What a store answers where it takes no more work.
+std::exception_ptr stopped();
+std::exception_ptr too_many_wait(std::size_t waiting_max);
+
 // Blocking forms, for tools, start-up and tests: never on a thread that serves requests.
 template <class F>
-auto write_now(Store& store, F f);
+auto write_now(Store& store, F f, std::chrono::milliseconds deadline = std::chrono::seconds{5});
 template <class F>
 auto read_now(Store& store, F f);
 

@@ -106,10 +106,11 @@ void Connection::configure(
         "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;"
         "PRAGMA cache_size = -8000;"
     );
-    if (mode == Mode::reader) {
+    if (mode == Mode::reader)
         script("configure", "PRAGMA query_only = ON;");
-    } else {
+    else
         check_application(path, mode);
+    if (mode == Mode::owner) {
         // A file system without shared memory leaves the old mode: the owner's readers would block
         // its writer.
         if (pragma("PRAGMA journal_mode = WAL") != "wal" && path != ":memory:")
@@ -136,7 +137,8 @@ void Connection::check_application(const std::string& path, Mode mode) {
             "the database " + path + " can't be written: the file or its file system is read-only"};
     const auto found = pragma("PRAGMA application_id");
     if (found == std::to_string(application_id)) return;
-    if (found == "0" && mode == Mode::owner)
+    if (found == "0" && mode == Mode::tool) return;  // Whether it has our tables is seen later.
+    if (found == "0")
         return script("configure", "PRAGMA application_id = " + std::to_string(application_id));
     throw StoreError{
         Kind::unavailable,

@@ -9,11 +9,13 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 namespace pawl::sqlite {
 
 OwnerLock::OwnerLock(const std::string& database) {
-    const auto path = database + ".lock";
+    // Of the file itself: two names for it (a symbolic link, ./rides.db) are one lock.
+    const auto path = std::filesystem::weakly_canonical(database).string() + ".lock";
     file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (file_ < 0)
         throw StoreError{

@@ -21,11 +21,6 @@ namespace {
 
 using Line = std::deque<std::unique_ptr<Work>>;
 
-std::exception_ptr stopped() {
-    return std::make_exception_ptr(StoreError{
-        StoreError::Kind::unavailable, StoreError::Effect::none, "", "the store is stopping"});
-}
-
 }  // namespace
 
 struct SqliteStore::Impl {
@@ -148,14 +143,9 @@ void SqliteStore::write(std::unique_ptr<Work> work, Urgency urgency) {
     {
         const std::lock_guard guard{impl_->mutex};
         if (impl_->stopping) {
-            refused = stopped();
+            refused = store::stopped();
         } else if (impl_->first.size() + impl_->normal.size() >= impl_->options.waiting_max) {
-            refused = std::make_exception_ptr(StoreError{
-                StoreError::Kind::busy,
-                StoreError::Effect::none,
-                "",
-                "more than " + std::to_string(impl_->options.waiting_max) +
-                    " transactions wait already"});
+            refused = store::too_many_wait(impl_->options.waiting_max);
         } else {
             const bool idle = impl_->first.empty() && impl_->normal.empty();
             (urgency == Urgency::first ? impl_->first : impl_->normal).push_back(std::move(work));
@@ -166,7 +156,7 @@ void SqliteStore::write(std::unique_ptr<Work> work, Urgency urgency) {
 }
 
 void SqliteStore::read(std::unique_ptr<Work> work) {
-    if (impl_->is_stopping()) return work->done(stopped());
+    if (impl_->is_stopping()) return work->done(store::stopped());
     std::unique_ptr<Connection> reader;
     std::unique_lock<std::mutex> shared;
     if (impl_->memory) {
