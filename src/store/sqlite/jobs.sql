@@ -10,7 +10,8 @@ SELECT id, jid, queue, kind, args, failures + 1, called_at, key_id, created_at, 
        $3, $4
 FROM jobs
 WHERE id = $1
-  AND attempt = $2;
+  AND attempt = $2
+  AND state = 'running';
 
 -- name: claim_jobs   ($1 queue, $2 now, $3 lease until, $4 limit)
 UPDATE jobs
