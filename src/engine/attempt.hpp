@@ -4,6 +4,7 @@
 #include "src/engine/engine.hpp"
 
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -80,7 +81,7 @@ private:
     // Keep.
     void keep(detail::Arrival arrival);
     void on_kept(const detail::Arrival& arrival, std::exception_ptr failed);
-    void keep_later(detail::Arrival arrival);
+    void try_later(Refused refusal, std::function<void()> again);
     void lost_lease(std::optional<detail::Arrival> arrival);
 
     // Settle.

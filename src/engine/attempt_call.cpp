@@ -151,11 +151,15 @@ void Attempt::hand_to_person(
                 session, sql::keep_result_for_person, no_rows, self->id_, form.name, form.encode(result->value.get())
             );
         },
-        [self, result](std::exception_ptr failed) {
+        [self, reason, detail, result](const std::exception_ptr& failed) {
             if (!failed) return self->end(Refused{.why = Why::needs_attention});
             if (is_lost_lease(failed)) return self->lost_lease(result);
-            // The mark of the call stands in the row: the next attempt comes to the same end.
-            self->end(failure_of(failed).refusal);
+            auto failure = failure_of(failed);
+            // Without a result: the mark of the call stands in the row, the next attempt comes to the same end.
+            if (!result || !failure.passing) return self->end(std::move(failure.refusal));
+            self->try_later(std::move(failure.refusal), [self, reason, detail, result] {
+                self->hand_to_person(reason, detail, result);
+            });
         }
     ));
 }

@@ -282,12 +282,13 @@ public:
         return number("SELECT count(*) FROM " + std::string{table_where});
     }
     std::int64_t number(const std::string& text) {
+        return store::read_now(store, [&](store::Session& session) { return number_in(session, text); });
+    }
+    static std::int64_t number_in(store::Session& session, const std::string& text) {
         const Sql sql{"test", text, {}};
-        return store::read_now(store, [&](store::Session& session) {
-            std::int64_t value = 0;
-            session.run(sql, {}, [&](const detail::Row& row) { value = row.integer(0); });
-            return value;
-        });
+        std::int64_t value = 0;
+        session.run(sql, {}, [&](const detail::Row& row) { value = row.integer(0); });
+        return value;
     }
     std::string text(const std::string& query) {
         const Sql sql{"test", query, {}};
