@@ -40,7 +40,11 @@ int run_until_signal(Service& service, HttpServer& server) {
     server.stop(drain_max);
     const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(service.engine().clock().steady() - began);
     const bool drained = service.stop(std::max(drain_max - spent, std::chrono::milliseconds{0}));
-    log::info("stopped", {{"keys_left", std::to_string(service.engine().keys_in_hand())}});
+    const auto counts = service.engine().store().counts();
+    log::info("stopped", {{"keys_left", std::to_string(service.engine().keys_in_hand())},
+                          {"transactions", std::to_string(counts.works)},
+                          {"commits", std::to_string(counts.commits)},
+                          {"largest_batch", std::to_string(counts.largest_batch)}});
     log::flush();
     // Calls that still hang are left where they stand: their keys are taken up by the next start.
     if (!drained) std::_Exit(0);

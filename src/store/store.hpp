@@ -4,6 +4,7 @@
 #include <pawl/error.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -45,6 +46,13 @@ std::unique_ptr<Work> work(Run run, Done done) {
 
 enum class Urgency { normal, first };  // first: lease renewals, which must not wait behind a crowd.
 
+// Since the store was opened.
+struct Counts {
+    std::uint64_t commits{};
+    std::uint64_t works{};          // Write transactions asked for; many may share a commit.
+    std::uint64_t largest_batch{};  // Works in one commit.
+};
+
 // The port that every database implements; the conformance suite in tests/conformance says what it must do.
 // All members may be called from any thread.
 class Store {
@@ -58,6 +66,8 @@ public:
     virtual void read(std::unique_ptr<Work> work) = 0;
     // Which text of a statement this store runs; nothing if it has none.
     virtual std::optional<std::string_view> text_of(const Sql& statement) const = 0;
+    // All 0 from a store that does not count.
+    virtual Counts counts() const { return {}; }
     // Lets what was queued end, then refuses all else.
     virtual void stop() = 0;
 };

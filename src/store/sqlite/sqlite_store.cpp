@@ -69,7 +69,7 @@ struct SqliteStore::Impl {
     Line first;
     Line normal;
     bool stopping{false};
-    SqliteStats stats;
+    store::Counts counts;
 
     std::mutex reading;
     std::condition_variable reader_free;
@@ -126,9 +126,9 @@ void SqliteStore::Impl::run_batch(std::vector<std::unique_ptr<Work>>& batch) {
     }
     {
         const std::lock_guard guard{mutex};
-        ++stats.commits;
-        stats.works += batch.size();
-        stats.largest_batch = std::max<std::uint64_t>(stats.largest_batch, batch.size());
+        ++counts.commits;
+        counts.works += batch.size();
+        counts.largest_batch = std::max<std::uint64_t>(counts.largest_batch, batch.size());
     }
     for (std::size_t i = 0; i < batch.size(); ++i) batch[i]->done(failed[i] ? failed[i] : all);
 }
@@ -262,9 +262,9 @@ void SqliteStore::stop() {
     if (impl_->thread.joinable()) impl_->thread.join();
 }
 
-SqliteStats SqliteStore::stats() const {
+store::Counts SqliteStore::counts() const {
     const std::lock_guard guard{impl_->mutex};
-    return impl_->stats;
+    return impl_->counts;
 }
 
 }  // namespace pawl::sqlite

@@ -24,12 +24,6 @@ struct SqliteOptions {
     std::optional<std::string> problem() const;
 };
 
-struct SqliteStats {
-    std::uint64_t commits{};
-    std::uint64_t works{};
-    std::uint64_t largest_batch{};
-};
-
 // WAL, synchronous=FULL. One writer thread takes the works that wait, runs each in its own savepoint, commits once,
 // and only then releases the answers: group commit. Reads run on the calling thread.
 class SqliteStore final : public store::Store {
@@ -42,9 +36,8 @@ public:
     void write(std::unique_ptr<store::Work> work, store::Urgency urgency) override;
     void read(std::unique_ptr<store::Work> work) override;
     std::optional<std::string_view> text_of(const Sql& statement) const override;
+    store::Counts counts() const override;
     void stop() override;
-
-    SqliteStats stats() const;
 
 private:
     struct Impl;
