@@ -88,6 +88,7 @@ private:
     Time measure_from_{Time::max()};
     Time measure_to_{Time::max()};
     Histogram latencies_;  // Nanoseconds.
+    std::uint64_t answers_{0};  // All, also those outside the measured time.
     std::uint64_t errors_{0};
     std::string first_error_;
 };
@@ -169,6 +170,7 @@ void Load::pull(std::size_t n) {
 void Load::on_answer(std::size_t n, const AnswerSeen& seen) {
     auto& client = clients_[n];
     const auto now = Clock::now();
+    ++answers_;
     const bool due_replay = options_.kind == Kind::replay && client.booked;
     const int due = options_.kind == Kind::get ? 200 : 201;
     if (seen.status != due || seen.replayed != due_replay)
@@ -217,9 +219,9 @@ void Load::print() const {
     auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
     auto ms = [](std::uint64_t ns) { return static_cast<double>(ns) / 1e6; };
     std::printf(
-        R"({"count": %llu, "rate_per_s": %.1f, "p50_ms": %.3f, "p99_ms": %.3f, "largest_ms": %.3f, "errors": %llu, "cpu_s": %.2f})"
+        R"({"answers": %llu, "count": %llu, "rate_per_s": %.1f, "p50_ms": %.3f, "p99_ms": %.3f, "largest_ms": %.3f, "errors": %llu, "cpu_s": %.2f})"
         "\n",
-        static_cast<unsigned long long>(latencies_.count()), static_cast<double>(latencies_.count()) / options_.seconds,
+        static_cast<unsigned long long>(answers_), static_cast<unsigned long long>(latencies_.count()), static_cast<double>(latencies_.count()) / options_.seconds,
         ms(latencies_.at(0.5)), ms(latencies_.at(0.99)), ms(latencies_.largest()),
         static_cast<unsigned long long>(errors_), seconds(usage.ru_utime) + seconds(usage.ru_stime)
     );
