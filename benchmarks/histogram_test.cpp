@@ -1,4 +1,4 @@
-#include "benches/histogram.hpp"
+#include "benchmarks/histogram.hpp"
 
 #include <gtest/gtest.h>
 

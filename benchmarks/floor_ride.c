@@ -1,7 +1,7 @@
-#include "benches/floor_ride.h"
+#include "benchmarks/floor_ride.h"
 
-#include "benches/pawl_statements.h"
-#include "benches/rides_statements.h"
+#include "benchmarks/pawl_statements.h"
+#include "benchmarks/rides_statements.h"
 
 #include <sqlite3.h>
 

@@ -6,8 +6,8 @@
 // is what such a client sees, and the rate is what all of them get together. Only answers that arrive while measuring
 // are counted. An answer that is not the one that was due counts as an error, and its text is told.
 
-#include "benches/answer_reader.hpp"
-#include "benches/histogram.hpp"
+#include "benchmarks/answer_reader.hpp"
+#include "benchmarks/histogram.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -4,7 +4,7 @@
 // number. With the word `phases` for it: a commit for each atomic phase, four a ride, as the article has it. Prints a line
 // of JSON.
 
-#include "benches/floor_ride.h"
+#include "benchmarks/floor_ride.h"
 
 #include <stdio.h>
 #include <stdlib.h>

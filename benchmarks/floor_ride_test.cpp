@@ -1,7 +1,7 @@
 // That the floor is the floor of this server: one ride over HTTP, and one by the floor's C loop, with SQLite's own trace
 // of what each ran.
 
-#include "benches/floor_ride.h"
+#include "benchmarks/floor_ride.h"
 
 #include <pawl/database.hpp>
 #include <pawl/http.hpp>

@@ -1,4 +1,4 @@
-#include "benches/answer_reader.hpp"
+#include "benchmarks/answer_reader.hpp"
 
 #include <gtest/gtest.h>
 
