@@ -95,11 +95,11 @@ def server(bin_dir, folder, database, ports, workers):
 
 
 def store_counts(log):
-    """What the server said at its end: (transactions, commits)."""
+    """What the server said at its end: (works, commits)."""
     for line in log.split('\n'):
         if '"event":"stopped"' in line:
             said = json.loads(line)
-            return int(said['transactions']), int(said['commits'])
+            return int(said['works']), int(said['commits'])
     raise Failed(f'the server did not say how it stopped:\n{log[-2000:]}')
 
 

@@ -16,6 +16,7 @@ using pawl::InDoubt;
 using pawl::Retry;
 using pawl::Stuck;
 using pawl::http::Arrived;
+using pawl::http::Lost;
 using pawl::http::NotSent;
 using pawl::http::Sent;
 
@@ -61,8 +62,9 @@ Outcome trouble(const Arrived& arrived, const Answer& answer) {
     const bool replayed = arrived.header("Idempotent-Replayed").value_or("") == "true";
     if (arrived.status >= 500 && replayed)
         return Stuck{"the provider repeats a stored error, status " + std::to_string(arrived.status)};
-    if (arrived.status >= 500 || arrived.status == 409) return InDoubt{};
-    if (arrived.status == 429 || arrived.status == 401 || arrived.status == 403) return Retry{};
+    const auto said = "the provider said " + std::to_string(arrived.status) + " " + answer.error.message;
+    if (arrived.status >= 500 || arrived.status == 409) return InDoubt{said};
+    if (arrived.status == 429 || arrived.status == 401 || arrived.status == 403) return Retry{said};
     return Stuck{
         "the provider refuses the request, status " + std::to_string(arrived.status) + ": " + answer.error.type + " " +
         answer.error.code + " " + answer.error.message};
@@ -78,12 +80,12 @@ std::string charge_form(const ChargeOrder& order) {
 }
 
 pawl::Outcome<Charge, Declined> charge_outcome(const Sent& sent) {
-    if (std::holds_alternative<NotSent>(sent)) return Retry{};
+    if (const auto* kept_back = std::get_if<NotSent>(&sent)) return Retry{kept_back->why};
+    if (const auto* lost = std::get_if<Lost>(&sent)) return InDoubt{lost->why};
     const auto* arrived = std::get_if<Arrived>(&sent);
-    if (arrived == nullptr) return InDoubt{};
     auto answer = read(*arrived);
     if (arrived->status == 200) {
-        if (answer.id.empty()) return InDoubt{};
+        if (answer.id.empty()) return InDoubt{"an answer without an id"};
         return Charge{std::move(answer.id)};
     }
     if (arrived->status == 402) return Declined{std::move(answer.error.code), std::move(answer.error.message)};
@@ -129,12 +131,12 @@ pawl::Outcome<Refund, RefundRefused> Stripe::refund(pawl::KeyedCall& call, const
     add(form, "charge", order.charge);
     add(form, "amount", std::to_string(order.amount));
     auto sent = post(call, "/v1/refunds", std::move(form));
-    if (std::holds_alternative<NotSent>(sent)) return Retry{};
+    if (const auto* kept_back = std::get_if<NotSent>(&sent)) return Retry{kept_back->why};
+    if (const auto* lost = std::get_if<Lost>(&sent)) return InDoubt{lost->why};
     const auto* arrived = std::get_if<Arrived>(&sent);
-    if (arrived == nullptr) return InDoubt{};
     auto answer = read(*arrived);
     if (arrived->status == 200) {
-        if (answer.id.empty()) return InDoubt{};
+        if (answer.id.empty()) return InDoubt{"an answer without an id"};
         return Refund{std::move(answer.id)};
     }
     if (arrived->status == 400 && answer.error.code == "charge_already_refunded")

@@ -66,9 +66,16 @@ enum class Repeat {
     never           // Not idempotent: once it may have been called, only a person goes on.
 };
 
-struct Retry {};                    // The call certainly did nothing: try again later.
-struct InDoubt {};                  // It may have happened.
-struct Stuck { std::string why; };  // The provider repeats a stored error: only a person can go on.
+// How a call may end besides its named results. `why` is for operators: it stands with the key, and in the log.
+struct Retry {  // The call certainly did nothing: try again later.
+    std::string why{};
+};
+struct InDoubt {  // It may have happened.
+    std::string why{};
+};
+struct Stuck {  // The provider repeats a stored error: only a person can go on.
+    std::string why{};
+};
 
 // How a foreign call ended. An exception that leaves the call is InDoubt. Only a named result reaches a keeper, and
 // only a keeper makes a response: a passing outage can't become the stored answer.

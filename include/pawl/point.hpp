@@ -33,9 +33,34 @@ struct Started {
     Request request{};
 };
 
+namespace detail {
+
+// RecoveryPoint with a sentence for each mistake.
+template <class P>
+constexpr bool check_point() {
+    static_assert(
+        std::is_aggregate_v<P> && std::copyable<P>,
+        "pawl: a recovery point is a plain struct of values: no constructor, no private member, no base class"
+    );
+    static_assert(
+        requires { { P::name } -> std::convertible_to<std::string_view>; },
+        "pawl: a recovery point has a `static constexpr std::string_view name`, under which it is stored"
+    );
+    if constexpr (requires { { P::name } -> std::convertible_to<std::string_view>; }) {
+        constexpr std::string_view name = P::name;
+        static_assert(name.size() >= 1 && name.size() <= 50, "pawl: the name of a recovery point has 1 to 50 characters");
+        static_assert(name != "finished", "pawl: a recovery point can't be named 'finished': that is the end");
+    }
+    return true;
+}
+
+}  // namespace detail
+
 // Where a step leads: to one of the named points, or to the final response.
-template <RecoveryPoint... To>
+template <class... To>
 class [[nodiscard]] Next {
+    static_assert((detail::check_point<To>() && ... && true));
+
 public:
     Next(Response response) : where_{std::move(response)} {}
     template <class P>

@@ -17,6 +17,7 @@ template <int Parameters>
 struct Statement : Sql {
     constexpr Statement(std::string_view name_, std::string_view sqlite_, std::string_view postgres_)
         : Sql{name_, sqlite_, postgres_} {}
+    static_assert(Parameters <= 32, "pawl: a statement has at most 32 parameters");
     static constexpr int parameters = Parameters;
 };
 

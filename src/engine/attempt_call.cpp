@@ -27,6 +27,17 @@ core::CallEnded ended_of(const detail::CallEnd& end) {
     return std::visit(Kind{}, end);
 }
 
+// What an operator reads of a call without a result.
+std::string text_of(const detail::CallEnd& ended, const std::string& thrown) {
+    auto because = [](std::string text, const std::string& why) {
+        return why.empty() ? text : std::move(text) + ": " + why;
+    };
+    if (const auto* retry = std::get_if<Retry>(&ended)) return because("the call was certainly not made", retry->why);
+    if (const auto* stuck = std::get_if<Stuck>(&ended)) return stuck->why;
+    const auto* doubt = std::get_if<InDoubt>(&ended);
+    return because("the call may or may not have happened", doubt != nullptr && thrown.empty() ? doubt->why : thrown);
+}
+
 }  // namespace
 
 void Attempt::go_on() {
@@ -74,20 +85,17 @@ void Attempt::call() {
 
 void Attempt::on_called(detail::CallEnd ended, const std::string& error) {
     const auto kind = ended_of(ended);
-    const Refused unavailable{.why = Why::provider_unavailable, .detail = error};
-    const std::string doubt = error.empty() ? "the call may or may not have happened" : "the call threw: " + error;
+    const auto text = text_of(ended, error);
+    const Refused unavailable{.why = Why::provider_unavailable, .detail = text};
     switch (core::decide_after_call(step().again, kind)) {
         case core::AfterCall::keep:
             return keep(std::get<detail::Arrival>(std::move(ended)));
         case core::AfterCall::clear_mark:
-            return give_back(true, "the call was certainly not made", unavailable);
+            return give_back(true, text, unavailable);
         case core::AfterCall::try_again:
-            return give_back(
-                false, kind == core::CallEnded::retry ? "the call was certainly not made" : doubt, unavailable
-            );
+            return give_back(false, text, unavailable);
         case core::AfterCall::needs_person:
-            if (const auto* stuck = std::get_if<Stuck>(&ended)) return hand_to_person("stuck", stuck->why, std::nullopt);
-            return hand_to_person("in-doubt", doubt, std::nullopt);
+            return hand_to_person(kind == core::CallEnded::stuck ? "stuck" : "in-doubt", text, std::nullopt);
     }
 }
 
@@ -97,19 +105,37 @@ void Attempt::give_back(bool clear_mark, const std::string& error, Refused refus
     PAWL_FAULT("engine.give_back.before");
     engine_.store().write(store::work(
         [self, clear_mark, error](store::Session& session) {
-            if (clear_mark)
-                run_statement(
-                    session, sql::clear_calling, no_rows, self->id_, self->number_, self->at_.stored, error
-                );
-            else
-                run_statement(
-                    session, sql::fail_attempt, no_rows, self->id_, self->number_, self->at_.stored, error,
-                    session.now()
-                );
+            self->run_give_back(session, clear_mark, error);
         },
-        // Whether it was written or not, the client tries again: at the worst it waits for the end of the lease.
-        [self, refusal = std::move(refusal)](const std::exception_ptr&) { self->end(refusal); }
+        [self, refusal = std::move(refusal)](const std::exception_ptr& failed) {
+            if (is_lost_lease(failed)) return self->lost_lease(std::nullopt);
+            // Written or not, the client tries again: at the worst it waits for the end of the lease.
+            self->end(refusal);
+        }
     ));
+}
+
+// A keeper may also fail because another attempt has kept the same result: the fence says so here.
+void Attempt::run_give_back(store::Session& session, bool clear_mark, const std::string& error) {
+    std::int64_t touched = 0;
+    if (clear_mark)
+        touched = run_statement(session, sql::clear_calling, no_rows, id_, number_, at_.stored, error);
+    else
+        touched = run_statement(
+            session, sql::fail_attempt, no_rows, id_, number_, at_.stored, error, session.now()
+        );
+    if (touched == 0) throw LostLease{};
+}
+
+bool Attempt::is_lost_lease(const std::exception_ptr& failed) {
+    if (!failed) return false;
+    try {
+        std::rethrow_exception(failed);
+    } catch (const LostLease&) {
+        return true;
+    } catch (...) {
+        return false;
+    }
 }
 
 void Attempt::hand_to_person(
@@ -127,14 +153,9 @@ void Attempt::hand_to_person(
         },
         [self, result](std::exception_ptr failed) {
             if (!failed) return self->end(Refused{.why = Why::needs_attention});
-            try {
-                std::rethrow_exception(failed);
-            } catch (const LostLease&) {
-                self->lost_lease(result);
-            } catch (...) {
-                // The mark of the call stands in the row: the next attempt comes to the same end.
-                self->end(failure_of(failed).refusal);
-            }
+            if (is_lost_lease(failed)) return self->lost_lease(result);
+            // The mark of the call stands in the row: the next attempt comes to the same end.
+            self->end(failure_of(failed).refusal);
         }
     ));
 }

@@ -47,12 +47,7 @@ void Attempt::on_kept(const detail::Arrival& arrival, std::exception_ptr failed)
         PAWL_FAULT("engine.keep.after");
         return go_on();
     }
-    try {
-        std::rethrow_exception(failed);
-    } catch (const LostLease&) {
-        return lost_lease(arrival);
-    } catch (...) {
-    }
+    if (is_lost_lease(failed)) return lost_lease(arrival);
     auto failure = failure_of(failed);
     const bool never = step().again == Repeat::never;
     if (failure.passing && never) {

@@ -7,7 +7,9 @@
 #include "src/store/migrate.hpp"
 #include "src/store/sqlite/sqlite_store.hpp"
 #include "store/migrations.hpp"
+#include "store/statements.hpp"
 
+#include <filesystem>
 #include <stdexcept>
 
 namespace pawl {
@@ -19,15 +21,37 @@ struct Database::Impl {
 Database::Database(std::unique_ptr<Impl> impl) : impl_{std::move(impl)} {}
 Database::~Database() = default;
 
+namespace {
+
+// A tool makes no tables: on a database of another program it would only do harm.
+void check_has_tables(store::Store& store, const std::string& url) {
+    bool found = false;
+    store::read_now(store, [&](store::Session& session) {
+        session.run(sql::find_tables, {}, [&](const detail::Row&) { found = true; });
+    });
+    if (!found)
+        throw std::invalid_argument{
+            "the database " + url + " has no tables of Pawl: is it the right one? `migrate`, or a server, makes them"};
+}
+
+}  // namespace
+
 std::unique_ptr<Database> Database::open(const std::string& url, As as) {
     constexpr std::string_view scheme = "sqlite:";
     if (!url.starts_with(scheme) || url.size() == scheme.size())
         throw std::invalid_argument{"the database " + url + " is not known: sqlite:FILE, such as sqlite:rides.db"};
-    sqlite::SqliteOptions options{.path = url.substr(scheme.size()), .owner = as == As::server};
+    const auto file = url.substr(scheme.size());
+    const bool plain = file != ":memory:" && !file.starts_with("file:");
+    if (as == As::tool && plain && !std::filesystem::exists(file))
+        throw std::invalid_argument{"there is no database " + file + "; a server makes it, or `migrate`"};
+    sqlite::SqliteOptions options{.path = file, .owner = as == As::server};
     auto impl = std::make_unique<Impl>();
     impl->store = std::make_unique<sqlite::SqliteStore>(std::move(options), engine::system_clock());
     std::unique_ptr<Database> database{new Database{std::move(impl)}};
-    if (as == As::server) database->migrate("pawl", sql::migrations::all);
+    if (as == As::server)
+        database->migrate("pawl", sql::migrations::all);
+    else
+        check_has_tables(database->store(), url);
     return database;
 }
 

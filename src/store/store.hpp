@@ -44,14 +44,13 @@ std::unique_ptr<Work> work(Run run, Done done) {
     return std::make_unique<Both>(std::move(run), std::move(done));
 }
 
-enum class Urgency { normal, first };  // first: lease renewals, which must not wait behind a crowd.
-
-// Since the store was opened.
-struct Counts {
+struct StoreStats {
     std::uint64_t commits{};
-    std::uint64_t works{};          // Write transactions asked for; many may share a commit.
-    std::uint64_t largest_batch{};  // Works in one commit.
+    std::uint64_t works{};
+    std::uint64_t largest_batch{};
 };
+
+enum class Urgency { normal, first };  // first: lease renewals, which must not wait behind a crowd.
 
 // The port that every database implements; the conformance suite in tests/conformance says what it must do.
 // All members may be called from any thread.
@@ -66,8 +65,8 @@ public:
     virtual void read(std::unique_ptr<Work> work) = 0;
     // Which text of a statement this store runs; nothing if it has none.
     virtual std::optional<std::string_view> text_of(const Sql& statement) const = 0;
-    // All 0 from a store that does not count.
-    virtual Counts counts() const { return {}; }
+    // Since it was opened. How many works shared a commit says how well requests travel together.
+    virtual StoreStats stats() const { return {}; }
     // Lets what was queued end, then refuses all else.
     virtual void stop() = 0;
 };

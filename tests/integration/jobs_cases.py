@@ -1,2 +1,74 @@
+"""Receipts and points: jobs that fail, die, and are never done twice."""
+import signal
+
+from kill_cases import QUICK
+from phone import HERE_TO_THERE
+from world import World, check, check_equal, wait_until
+
+
+def mail_server_is_down(settings):
+    with World(settings.bin, ['--retry-after-ms', '200,200,200,200,200,200,200,200,200,200,200,200']) as world:
+        world.start_server()
+        ride = world.phone().book('k')
+        check_equal(ride.status, 201, 'the first ride')
+        world.settle()
+        world.provider.send_signal(signal.SIGSTOP)   # Neither charges nor mails: the ride waits, the mail too.
+        world.phone().send_and_hang_up('POST', '/rides', HERE_TO_THERE, 'k2')
+        wait_until('it to begin', lambda: world.count('idempotency_keys') == 2)
+        world.provider.send_signal(signal.SIGCONT)
+        world.settle()
+        check_equal(len(world.mails()), 2, 'receipts')
+
+
+def refused_mails_die_once(settings):
+    with World(settings.bin, QUICK) as world:
+        world.start_server()
+        check_equal(world.phone('test_refused').book('k').status, 201, 'the ride is booked all the same')
+        world.settle()
+        check_equal(world.count('dead_jobs', "kind = 'send_receipt' AND last_error LIKE '%refuses%'"), 1, 'dead letters')
+        check_equal(world.count('users', "email = 'no@refused.example' AND points = 20"), 1, 'the other job was done')
+
+
+def put_off_mails_come_later(settings):
+    with World(settings.bin, QUICK) as world:
+        world.start_server()
+        check_equal(world.phone('test_later').book('k').status, 201, 'the ride')
+        world.settle()
+        check_equal((len(world.mails()), world.count('dead_jobs')), (1, 0), 'receipts, dead letters')
+        check('"event":"job_failed"' in world.log(), 'the failure is in the log')
+
+
+def never_answered_mails_are_given_up(settings):
+    """A mail server that takes the mail and cuts the line: repeated under the same Message-ID, then dead."""
+    with World(settings.bin, ['--retry-after-ms', '50,50', '--rider', 'test_cut cut@cut.example']) as world:
+        world.start_server()
+        check_equal(world.phone('test_cut').book('k').status, 201, 'the ride')
+        wait_until('the dead letter', lambda: world.count('dead_jobs') == 1)
+        check_equal(len({mail['message_id'] for mail in world.mails()}), 1, 'Message-IDs')
+        check_equal(len(world.mails()), 3, 'tries: the first and two layers')
+
+
+def a_clean_stop_loses_nothing(settings):
+    """SIGTERM under load: every answer given is kept, every request begun is finished after the restart."""
+    with World(settings.bin, QUICK, provider_options=['--delay-ms', '300']) as world:
+        world.start_server()
+        for i in range(20):
+            world.phone().send_and_hang_up('POST', '/rides', HERE_TO_THERE, f'k-{i}')
+        wait_until('charges', lambda: len(world.ledger()) >= 5)
+        check_equal(world.stop_server(), 0, 'the exit code')
+        begun = world.count('idempotency_keys')
+        world.start_server()
+        world.settle()
+        check_equal(world.count('rides', "state = 'booked'"), begun, 'rides, one for each request begun')
+        check_equal(len(world.ledger()), begun, 'charges')
+        check_equal(len(world.mails()), begun, 'receipts')
+
+
 def cases(settings):
-    return []
+    return [('jobs: ' + name, lambda run=run: run(settings)) for name, run in {
+        'the provider hangs for a moment': mail_server_is_down,
+        'a refused mail is a dead letter, once': refused_mails_die_once,
+        'a mail that is put off comes later': put_off_mails_come_later,
+        'a mail that is never acknowledged is tried as often as said': never_answered_mails_are_given_up,
+        'SIGTERM under load loses nothing': a_clean_stop_loses_nothing,
+    }.items()]

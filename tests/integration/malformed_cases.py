@@ -1,2 +1,261 @@
+"""Requests that are no requests. Each gets a clear answer where one is due; no row is made, and the server lives on."""
+import concurrent.futures
+import random
+import re
+import socket
+import struct
+import time
+
+import malformed_bodies
+import malformed_requests
+from malformed_requests import GOOD_JSON, HOST, LINE, SMUGGLED, STATUS, TOKEN, TYPE, key, whole
+from phone import parse
+from world import WAIT_S, NotSo, World, check, check_equal, wait_until
+
+FAMILIES = {
+    'request lines': malformed_requests.request_lines,
+    'header lines': malformed_requests.header_lines,
+    'framing, with a request smuggled behind': malformed_requests.framing,
+    'credentials': malformed_requests.credentials,
+    'keys': malformed_requests.keys,
+    'JSON syntax and numbers': malformed_bodies.json_syntax,
+    'JSON texts, names and depth': malformed_bodies.json_texts,
+    'fields of a ride': malformed_bodies.fields,
+    'content types': malformed_bodies.content_types,
+    'forms and queries': malformed_bodies.forms_and_queries,
+    'paths and methods': malformed_bodies.paths_and_methods,
+    'sizes': malformed_bodies.sizes,
+}
+
+
+def received_after(port, sent):
+    """All that comes until the server closes. It does once it has answered: the client says that it sends no more."""
+    received = b''
+    with socket.create_connection(('127.0.0.1', port), timeout=WAIT_S) as raw:
+        try:
+            raw.sendall(sent)
+            raw.shutdown(socket.SHUT_WR)
+        except (BrokenPipeError, ConnectionResetError):
+            pass   # It may answer and close while we still send.
+        try:
+            while part := raw.recv(65536):
+                received += part
+        except ConnectionResetError:
+            pass
+    return received
+
+
+def check_answer(name, received, due, why=''):
+    answer = parse(received)
+    check(answer is not None, f'{name!r}: no answer, {due} is due')
+    check_equal((answer.status, answer.type), (STATUS[due], due), f'{name!r}: {answer}')
+    check_equal(len(re.findall(rb'HTTP/1\.1 \d\d\d ', received)), 1, f'{name!r}: answers on the connection')
+    problem = answer.json
+    check_equal((problem['status'], problem['retry']), (answer.status, False), f'{name!r}: what the problem says')
+    check(re.search(why, problem.get('detail', '')), f'{name!r}: the detail says {why}: {problem}')
+    check(problem['title'] and problem['title'][0].isupper(), f'{name!r}: a title for people: {problem}')
+    check_equal(answer.headers.get('cache-control'), 'no-store', f'{name!r}: Cache-Control')
+    check('idempotency-expires' not in answer.headers, f'{name!r}: it is not settled: {answer.headers}')
+    if answer.status == 405:
+        check(answer.headers.get('allow'), f'{name!r}: Allow is there')
+    if answer.status == 401:
+        check_equal(answer.headers.get('www-authenticate'), 'Bearer', f'{name!r}: how to ask')
+
+
+def check_no_rows(world, what):
+    for table in ('key_registry', 'idempotency_keys', 'rides', 'audit_records', 'jobs', 'attention'):
+        check_equal(world.count(table), 0, f'rows of {table} after {what}')
+    check_equal(world.count('users'), 2, f'users after {what}')
+
+
+def check_it_lives(world, n=1):
+    """It takes a good request, and its log tells of no failure."""
+    check(not world.dead(), f'the server lives: {world.log()[-600:]}')
+    answer = world.phone().book(f'good-{n}')
+    check_equal(answer.status, 201, f'a good request: {answer}')
+    check('PAWL' not in world.log() and 'internal' not in world.log(), f'the log: {world.log()[-600:]}')
+
+
+def family(settings, name):
+    with World(settings.bin) as world:
+        world.start_server()
+        wrong = []
+        for what, sent, due, *why in FAMILIES[name]():
+            try:
+                check_answer(what[:90], received_after(world.port, sent), due, *why)
+                check(not world.dead(), f'{what!r}: the server lives')
+            except NotSo as error:
+                wrong.append(str(error))
+        check(not wrong, f'{len(wrong)} are not so:\n' + '\n'.join(wrong))
+        check_no_rows(world, name)
+        check_it_lives(world)
+
+
+def at_least_250_different(settings):
+    all_of_them = [sent for make in FAMILIES.values() for _, sent, *_ in make()]
+    check(len(set(all_of_them)) >= 250, f'malformed requests: {len(set(all_of_them))}')
+    check_equal(len(all_of_them), len(set(all_of_them)), 'different ones among them')
+
+
+def truncated(settings):
+    """A good request cut off anywhere, by an end or by a reset: nobody waits for an answer, and nothing was asked."""
+    good = whole()
+    size = len(GOOD_JSON) - 32
+    chunked = LINE + HOST + TOKEN + key(0) + TYPE + b'Transfer-Encoding: chunked\r\n\r\n'
+    chunked += b'20\r\n' + GOOD_JSON[:32] + b'\r\n%x\r\n' % size + GOOD_JSON[32:] + b'\r\n0\r\n\r\n'
+    with World(settings.bin) as world:
+        world.start_server()
+        for request in (good, chunked):
+            for at in range(0, len(request), 3):
+                check_equal(received_after(world.port, request[:at]), b'', f'an answer to {request[:at]!r}')
+            for at in range(0, len(request), 7):
+                with socket.create_connection(('127.0.0.1', world.port)) as raw:
+                    raw.sendall(request[:at])
+                    raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))   # close() is a reset.
+        check_no_rows(world, 'requests that were cut off')
+        for n, request in enumerate((good, chunked)):
+            answer = parse(received_after(world.port, request.replace(b'k-0', b'w-%d' % n)))
+            check_equal(answer.status, 201, f'the same, whole: {answer}')
+        check_it_lives(world)
+
+
+def dribbled(port, head, drops):
+    """Sends the head, then a byte now and then; the answer and the seconds until it came."""
+    began = time.monotonic()
+    with socket.create_connection(('127.0.0.1', port), timeout=0.5) as raw:
+        raw.sendall(head)
+        received = b''
+        while time.monotonic() - began < WAIT_S:
+            try:
+                part = raw.recv(65536)
+                if not part:
+                    return parse(received), time.monotonic() - began
+                received += part
+            except socket.timeout:
+                if drops and not received:
+                    raw.sendall(drops[:1])
+                    drops = drops[1:]
+    raise NotSo(f'{head!r} is still waited for')
+
+
+def slow(settings):
+    """Too slow is 408, at its limit; so many slow ones keep nobody else waiting."""
+    body_head = LINE + HOST + TOKEN + key(0) + TYPE + b'Content-Length: 500\r\n\r\n'
+    chunk_head = LINE + HOST + TOKEN + key(0) + TYPE + b'Transfer-Encoding: chunked\r\n\r\n'
+    shapes = [('headers that stop', LINE + HOST, b'', 10), ('a line that stops', b'POST /ri', b'', 10),
+              ('headers in drops', LINE, b'X-A: ' + b'a' * 100, 10), ('a line in drops', b'P', b'OST /rides' * 20, 10),
+              ('a body that stops', body_head + b'{"a', b'', 5), ('no body', body_head, b'', 5),
+              ('a body in drops', body_head, b' ' * 100, 5), ('a chunk that stops', chunk_head + b'100\r\nabc', b'', 5),
+              ('no chunk', chunk_head, b'', 5), ('chunks in drops', chunk_head, b'1\r\n \r\n' * 20, 5)]
+    with World(settings.bin) as world:
+        world.start_server()
+        with concurrent.futures.ThreadPoolExecutor(len(shapes) * 4) as pool:
+            tasks = [(name, limit, pool.submit(dribbled, world.port, head, drops))
+                     for name, head, drops, limit in shapes * 4]
+            served = 0
+            while not all(task.done() for _, _, task in tasks):
+                began = time.monotonic()
+                check_equal(world.phone().get('/rides').status, 200, 'another, meanwhile')
+                check(time.monotonic() - began < WAIT_S / 10, 'another is served at once')
+                served += 1
+                wait_until('a moment', lambda: time.monotonic() - began > 0.1)
+            check(served > 10, f'others served meanwhile: {served}')
+            for name, limit, task in tasks:
+                answer, seconds = task.result()
+                check(answer is not None, f'{name}: no answer')
+                check_equal((answer.status, answer.type), (408, 'request-time-out'), f'{name}: {answer}')
+                check(limit - 1 < seconds < limit + WAIT_S / 2,
+                      f'{name}: after {seconds:.1f} s, the limit is {limit} s')
+        check_no_rows(world, 'slow requests')
+        check_it_lives(world)
+
+
+def too_large_while_it_comes(settings):
+    """413 comes although the client is still sending, and without waiting for the rest."""
+    with World(settings.bin) as world:
+        world.start_server()
+        head = LINE + HOST + TOKEN + key(0) + TYPE
+        chunk = b'10000\r\n' + b' ' * 0x10000 + b'\r\n'
+        for what, sent in [('by its length', head + b'Content-Length: 100000000\r\n\r\n' + b' ' * 1000),
+                           ('by its length, and Expect',
+                            head + b'Content-Length: 100000000\r\nExpect: 100-continue\r\n\r\n'),
+                           ('by its chunks', head + b'Transfer-Encoding: chunked\r\n\r\n' + chunk * 17)]:
+            with socket.create_connection(('127.0.0.1', world.port), timeout=WAIT_S) as raw:
+                raw.sendall(sent)
+                received = b''
+                while part := raw.recv(65536):   # To the end of what the server says; we have not ended.
+                    received += part
+                check_answer(what, received, 'body-too-large')
+        check_no_rows(world, 'bodies too large')
+        check_it_lives(world)
+
+
+def on_one_connection(settings):
+    """What is malformed only in its meaning leaves the connection in step: the next request is served on it."""
+    bad = [whole(body=b'{'), whole(body=b'{}'), whole(headers=HOST + TOKEN + TYPE),
+           whole(headers=HOST + TOKEN + TYPE + b'Idempotency-Key: a,b\r\n'),
+           whole(headers=HOST + TOKEN + key(0) + b'Content-Type: text/plain\r\n')]
+    with World(settings.bin) as world:
+        world.start_server()
+        received = received_after(world.port, b''.join(bad) * 5 + SMUGGLED)
+        statuses = [int(part[:3]) for part in received.split(b'HTTP/1.1 ')[1:]]
+        check_equal(statuses, [400, 400, 400, 400, 415] * 5 + [201], 'the answers, in order')
+        check_equal(world.count('key_registry'), 1, 'keys')
+        check_it_lives(world)
+
+
+def after_a_head(settings):
+    """An answer to HEAD has no body; the problem of the request behind it has one."""
+    with World(settings.bin) as world:
+        world.start_server()
+        head = b'HEAD /rides HTTP/1.1\r\n' + HOST + TOKEN + b'\r\n'
+        received = received_after(world.port, head * 2 + b'GET /rides HTTP/1.1\r\nX\r\n\r\n')
+        check_equal(re.findall(rb'HTTP/1\.1 (\d\d\d) ', received), [b'200', b'200', b'400'], 'the answers')
+        check_answer('after two HEADs', received[received.rindex(b'HTTP/1.1 400'):], 'request-invalid')
+
+
+LIKELY = b'\x00\t\n\r ",:;{}[]\\%0-9eE\x7f\x80\xff'   # Bytes that mean something somewhere.
+
+
+def mutated(settings):
+    """A good request with a few bytes changed, taken out or put in by chance: refused or done, never our failure."""
+    chance = random.Random(settings.seed)
+    with World(settings.bin) as world:
+        world.start_server()
+        done = 0
+        for n in range(1500 if settings.everything else 500):
+            request = bytearray(whole(headers=HOST + TOKEN + b'Idempotency-Key: m-%d\r\n' % n + TYPE))
+            for _ in range(chance.randint(1, 4)):
+                at = chance.randrange(len(request))
+                change = chance.randrange(3)
+                if change == 0:
+                    request[at] = chance.choice(LIKELY + bytes([chance.randrange(256)]))
+                elif change == 1:
+                    del request[at:at + chance.randint(1, 8)]
+                else:
+                    request[at:at] = bytes(chance.choices(range(256), k=chance.randint(1, 8)))
+            received = received_after(world.port, bytes(request))
+            answer = parse(received)
+            check(not world.dead(), f'the server lives after {bytes(request)!r}')
+            done += answer is not None and answer.status == 201 and not answer.replayed
+            check(answer is None or answer.status < 500 or answer.status in (501, 505), f'{bytes(request)!r} got {answer}')
+            check(answer is None or answer.status < 400 or answer.is_problem,
+                  f'{bytes(request)!r} got no problem: {answer}')
+        world.settle()
+        check_equal(world.count('key_registry'), done, f'keys, with seed {settings.seed}: one for each request done')
+        check_equal(len(world.ledger()), done, 'charges')
+        check_it_lives(world)
+
+
 def cases(settings):
-    return []
+    found = {name: lambda name=name: family(settings, name) for name in FAMILIES}
+    found |= {
+        'at least 250 different requests': lambda: at_least_250_different(settings),
+        'requests cut off anywhere': lambda: truncated(settings),
+        'slow headers and bodies': lambda: slow(settings),
+        'too large, while it is still coming': lambda: too_large_while_it_comes(settings),
+        'many on one connection, then a good one': lambda: on_one_connection(settings),
+        'behind a HEAD': lambda: after_a_head(settings),
+        'a good request changed by chance': lambda: mutated(settings),
+    }
+    return [('malformed: ' + name, run) for name, run in found.items()]

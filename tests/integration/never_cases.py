@@ -1,5 +1,197 @@
+"""Repeat::never: a provider without keys is called at most once; what is in doubt waits for a person, who settles it."""
 import collections
+import json
+import os
+
+from kill_cases import QUICK, Day
+from world import NotSo, World, check, check_equal, wait_until
+
+ONCE = [*QUICK, '--charge-once', '--rider', 'test_dark timeout@example.com']
+
+
+class Doubtful:
+    """A ride in doubt, and what the operator does with it."""
+
+    def __init__(self, world, day):
+        self.world, self.day = world, day
+
+    def command(self, *arguments, check_status=0):
+        return self.world.rides_command(*arguments, '--database', f'sqlite:{self.world.data}/rides.db',
+                                        check_status=check_status)
+
+    def waiting(self):
+        return json.loads(self.command('attention', 'list', '--json').stdout)
+
+    def settle(self, how, *more):
+        (one,) = self.waiting()
+        self.command('keys', 'settle', str(one['key_id']), '--as', how, '--note', 'asked the bank', '--by', 'ann', *more)
+
+    def book_into_doubt(self, key):
+        """The 500 of the provider may stand for a charge or for none."""
+        answer = wait_until('the doubt', lambda: self.told(key))
+        check_equal((answer.status, answer.type), (502, 'needs-attention'), 'in doubt')
+        check_equal(len(self.waiting()), 1, 'on the attention list')
+
+    def told(self, key):
+        self.day.revive()
+        try:
+            answer = self.world.phone('test_doubt').book(key)
+        except OSError:
+            return None
+        return answer if answer.status not in (409, 500, 503) else None
+
+    def final(self, key):
+        def ask():
+            answer = self.told(key)
+            return answer if answer is not None and answer.status != 502 else None
+        return wait_until('a final answer', ask)
+
+
+def settled(settings, how, faults=()):
+    """A ride comes into doubt and is settled, with the server killed on the way where faults say so."""
+    doubt = ['--rider', f'test_doubt {"500" if how != "happened" else "charged500"}@example.com']
+    with World(settings.bin, ONCE + doubt, provider_options=['--forget-keys-after-s', '0']) as world:
+        day = Day(world, faults)
+        day.start()
+        ride = Doubtful(world, day)
+        ride.book_into_doubt('k')
+        calls = len(world.ledger()) + len(world.ledger('error'))
+        check_equal(calls, 1, 'calls at the provider')
+        again = ride.told('k')
+        check(again is None or again.status == 502, f'a retry does not call again: {again}')
+        if how == 'happened':
+            ride.settle(how, '--result', 'Charge', '--value', json.dumps({'id': world.ledger()[0]['id']}))
+        else:
+            ride.settle(how)
+        day.wait('it to be carried out', lambda: not ride.waiting() or how == 'did-not-happen')
+        if how == 'did-not-happen':   # Called anew, which this provider answers with the same 500: in doubt again.
+            day.wait('a second call', lambda: len(world.ledger('error')) == 2)
+            day.wait('the doubt', lambda: ride.waiting() and ride.waiting()[0]['settlement'] is None)
+            ride.settle('give-up')
+        answer = ride.final('k')
+        check_equal(answer.status, 201 if how == 'happened' else 422, 'the answer in the end')
+        check_equal(ride.final('k').body, answer.body, 'and again')
+        check_equal(len(world.ledger()), 1 if how == 'happened' else 0, 'charges')
+        check_equal(world.unsettled(), 0, 'unsettled keys')
+        check(world.count('audit_log', "actor = 'ann' AND detail = 'asked the bank'") >= 1, 'who and why is in the audit log')
+        check_equal(day.deaths, len(faults), 'deaths')
+
+
+def killed_at(settings, point, hit):
+    """At most one charge for a key, wherever the server dies; each doubt can be settled."""
+    with World(settings.bin, ONCE, provider_options=['--forget-keys-after-s', '0']) as world:
+        day = Day(world, [f'{point}:{hit}:kill9', f'{point}:1:kill9'])
+        day.start()
+        days = 0
+        while day.deaths < 2:
+            if days == 10:
+                raise NotSo(f'{day.deaths} deaths in {days} days')
+            for who in ('test_jane', 'test_joe'):
+                live_one(world, day, who, f'k-{days}')
+            days += 1
+        charges = collections.Counter(line['description'] for line in world.ledger())
+        check(all(count == 1 for count in charges.values()), f'charges by ride: {charges}')
+        settle_doubts(world, day)
+        check_equal(world.unsettled(), 0, 'unsettled keys')
+        check_equal(world.count('rides', "state = 'booked' AND stripe_charge_id IS NOT NULL"), len(world.ledger()),
+                    'booked rides, one for each charge')
+        check_equal(world.count('rides', "state NOT IN ('booked', 'given_up')"), 0, 'rides in between')
+
+
+def live_one(world, day, who, key):
+    """Books, over deaths, until the answer is final or a person is needed."""
+    def told():
+        day.revive()
+        try:
+            answer = world.phone(who).book(key)
+        except OSError:
+            return None
+        return answer if answer.status in (201, 502) else None
+    wait_until(f'an answer to {key}', told)
+
+
+def settle_doubts(world, day):
+    """As a careful person would: looks at the provider, then says what happened."""
+    ride = Doubtful(world, day)
+    booked = {line['description']: line['id'] for line in world.ledger()}
+    for one in ride.waiting():
+        charge = booked.get(f'Charge for ride {one["recovery_data"]["ride"]}')
+        if charge:
+            more = ['--as', 'happened', '--result', 'Charge', '--value', json.dumps({'id': charge})]
+        else:
+            more = ['--as', 'give-up']
+        ride.command('keys', 'settle', str(one['key_id']), '--note', 'looked', *more)
+    day.wait('all to be settled', lambda: not ride.waiting())
+
+
+def mistakes_are_refused(settings):
+    """The operator's mistakes change nothing and say what to do."""
+    doubt = ['--rider', 'test_doubt 500@example.com']
+    with World(settings.bin, ONCE + doubt) as world:
+        world.start_server()
+        day = Day(world)
+        ride = Doubtful(world, day)
+        ride.book_into_doubt('k')
+        for arguments, status, telling in [
+            (['keys', 'settle', '1', '--as', 'happened', '--note', 'x'], 1, 'Charge, Declined'),
+            (['keys', 'settle', '1', '--as', 'happened', '--result', 'Charge', '--value', '{"x": 1}', '--note', 'x'], 1, 'id'),
+            (['keys', 'settle', '1', '--as', 'happened', '--result', 'Refund', '--value', '{}', '--note', 'x'], 1, 'no result Refund'),
+            (['keys', 'settle', '1', '--as', 'give-up'], 2, '--note'),
+            (['keys', 'settle', '1', '--as', 'maybe', '--note', 'x'], 2, 'maybe'),
+            (['keys', 'settle', '7', '--as', 'give-up', '--note', 'x'], 1, 'no key 7'),
+            (['keys', 'settle', '--key', 'none', '--as', 'give-up', '--note', 'x'], 1, 'no key "none"'),
+            (['keys', 'retry', '1'], 1, 'keys settle 1'),
+            (['keys', 'show'], 2, 'id or --key'),
+            (['completer'], 1, '--once'),
+        ]:
+            done = ride.command(*arguments, check_status=status)
+            check(telling in done.stderr, f'{arguments} says {done.stderr!r}, not {telling!r}')
+        check_equal(ride.waiting()[0]['settlement'], None, 'the decision')
+
+
+def by_hand_without_a_server(settings):
+    """A settlement recorded while the server is down is carried out by `completer --once`."""
+    with World(settings.bin, ONCE + ['--rider', 'test_doubt 500@example.com']) as world:
+        world.start_server()
+        day = Day(world)
+        ride = Doubtful(world, day)
+        ride.book_into_doubt('k')
+        world.stop_server()
+        ride.settle('give-up')
+        done = ride.command('completer', '--once', '--json', '--charge-once')
+        check_equal(json.loads(done.stdout)['settled'], 1, 'settled by hand')
+        check_equal(ride.waiting(), [], 'what waits')
+        world.start_server()
+        check_equal(ride.final('k').status, 422, 'the answer')
+
+
 def reached(bin_folder):
-    return collections.Counter()
+    """The fault points that a ride, a doubt and its settlement reach."""
+    with World(bin_folder, ONCE + ['--rider', 'test_doubt 500@example.com']) as world:
+        log = os.path.join(world.folder, 'faults')
+        world.start_server(fault_log=log)
+        check_equal(world.phone().book('plain').status, 201, 'a plain ride')
+        ride = Doubtful(world, Day(world))
+        ride.book_into_doubt('k')
+        ride.settle('give-up')
+        check_equal(ride.final('k').status, 422, 'the answer')
+        with open(log, encoding='utf-8') as file:
+            return collections.Counter(file.read().split('\n')[:-1])
+
+
 def cases(settings):
-    return []
+    found = [(f'never: in doubt, settled as {how}', lambda how=how: settled(settings, how))
+             for how in ('happened', 'did-not-happen', 'give-up')]
+    for point in ('engine.settle.before', 'engine.settle.after'):
+        for how in ('happened', 'give-up'):
+            found.append((f'never: kill -9 at {point}, settled as {how}',
+                          lambda point=point, how=how: settled(settings, how, [f'{point}:1:kill9'])))
+    found.append(('never: mistakes of the operator', lambda: mistakes_are_refused(settings)))
+    found.append(('never: settled by hand without a server', lambda: by_hand_without_a_server(settings)))
+    points = sorted(name for name in reached(settings.bin) if name.startswith(('engine.', 'http.', 'store.')) and 'settle' not in name)
+    if settings.mode == 'sample':
+        points = sorted(settings.random.sample(points, 4))
+    for point in points:
+        found.append((f'never: kill -9 at {point}, twice in a row',
+                      lambda point=point: killed_at(settings, point, settings.random.choice([1, 2]))))
+    return found

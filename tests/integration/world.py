@@ -1,4 +1,5 @@
 """One world of real processes: the stand-in for Stripe, Rocket Rides, and a folder with their files."""
+import itertools
 import json
 import os
 import shutil
@@ -41,10 +42,20 @@ def wait_until(what, condition, limit_s=None):
         time.sleep(0.01)
 
 
+# Below the range from which the kernel gives ports to clients: one of those could take ours between two starts.
+PORTS = itertools.cycle(range(10_000 + os.getpid() % 18_000, 32_000))
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        return probe.getsockname()[1]
+    """A port that nobody listens on, and that no other world of this run is given."""
+    while True:
+        port = next(PORTS)
+        with socket.socket() as probe:
+            try:
+                probe.bind(('127.0.0.1', port))
+                return port
+            except OSError:
+                continue
 
 
 class World:

@@ -89,6 +89,18 @@ FROM key_registry AS r
 LEFT JOIN idempotency_keys AS k ON k.id = r.id
 WHERE r.id = $1;
 
+-- name: find_key_state   ($1 hash, $2 hash of the same key for the whole tenant)
+SELECT CASE
+         WHEN r.state = 'expired' THEN 'expired'
+         WHEN k.standing = 'attention' THEN 'needs-attention'
+         ELSE k.recovery_point
+       END
+FROM key_registry AS r
+LEFT JOIN idempotency_keys AS k ON k.id = r.id
+WHERE r.hash IN ($1, $2)
+ORDER BY r.hash = $1 DESC
+LIMIT 1;
+
 -- name: find_settlements   ($1 limit)
 -- What people decided and the service has not carried out.
 SELECT key_id, attempt, recovery_point, settlement, settled_result_name, settled_result, settled_by

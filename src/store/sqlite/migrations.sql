@@ -14,3 +14,6 @@ SELECT name FROM migrations WHERE owner = $1;
 -- name: insert_migration   ($1 owner, $2 name, $3 now)
 INSERT INTO migrations (owner, name, applied_at)
 VALUES ($1, $2, $3);
+
+-- name: list_migrations
+SELECT owner, name, applied_at FROM migrations ORDER BY applied_at, owner, name;

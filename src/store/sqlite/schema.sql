@@ -6,6 +6,9 @@ SELECT name FROM installation WHERE id = 1;
 -- name: find_secrets
 SELECT version, secret FROM installation_secrets ORDER BY version DESC;
 
+-- name: find_tables
+SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'key_registry';
+
 -- name: insert_installation   ($1 name, $2 now)
 INSERT INTO installation (id, name, created_at)
 VALUES (1, $1, $2)

@@ -1,6 +1,7 @@
 #include "src/store/sqlite/sqlite_store.hpp"
 
 #include "src/core/fault.hpp"
+#include "src/core/thread_name.hpp"
 #include "src/store/sqlite/connection.hpp"
 #include "src/store/sqlite/owner_lock.hpp"
 #include "src/store/sqlite/sqlite_session.hpp"
@@ -44,7 +45,10 @@ struct SqliteStore::Impl {
           writer{options.path, Connection::Mode::writer, options.busy_timeout} {
         if (!memory)
             for (int i = 0; i < options.readers; ++i) readers.push_back(open_reader());
-        thread = std::thread{[this] { loop(); }};
+        thread = std::thread{[this] {
+            core::name_this_thread("pawl-writer");
+            loop();
+        }};
     }
 
     std::unique_ptr<Connection> open_reader() const {
@@ -69,7 +73,7 @@ struct SqliteStore::Impl {
     Line first;
     Line normal;
     bool stopping{false};
-    store::Counts counts;
+    store::StoreStats stats;
 
     std::mutex reading;
     std::condition_variable reader_free;
@@ -126,9 +130,9 @@ void SqliteStore::Impl::run_batch(std::vector<std::unique_ptr<Work>>& batch) {
     }
     {
         const std::lock_guard guard{mutex};
-        ++counts.commits;
-        counts.works += batch.size();
-        counts.largest_batch = std::max<std::uint64_t>(counts.largest_batch, batch.size());
+        ++stats.commits;
+        stats.works += batch.size();
+        stats.largest_batch = std::max<std::uint64_t>(stats.largest_batch, batch.size());
     }
     for (std::size_t i = 0; i < batch.size(); ++i) batch[i]->done(failed[i] ? failed[i] : all);
 }
@@ -262,9 +266,9 @@ void SqliteStore::stop() {
     if (impl_->thread.joinable()) impl_->thread.join();
 }
 
-store::Counts SqliteStore::counts() const {
+store::StoreStats SqliteStore::stats() const {
     const std::lock_guard guard{impl_->mutex};
-    return impl_->counts;
+    return impl_->stats;
 }
 
 }  // namespace pawl::sqlite

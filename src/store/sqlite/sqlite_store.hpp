@@ -36,8 +36,9 @@ public:
     void write(std::unique_ptr<store::Work> work, store::Urgency urgency) override;
     void read(std::unique_ptr<store::Work> work) override;
     std::optional<std::string_view> text_of(const Sql& statement) const override;
-    store::Counts counts() const override;
     void stop() override;
+
+    store::StoreStats stats() const override;
 
 private:
     struct Impl;

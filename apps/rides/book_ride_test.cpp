@@ -1,0 +1,129 @@
+#include "apps/rides/book_ride.hpp"
+
+#include <pawl/testing.hpp>
+
+#include "apps/rides/receipt.hpp"
+#include "apps/rides/riders.hpp"
+#include "rides/migrations.hpp"
+#include "rides/statements.hpp"
+
+#include <limits>
+
+#include <gtest/gtest.h>
+
+namespace rides {
+namespace {
+
+using pawl::testing::finish, pawl::testing::point;
+
+// Each step by itself, on a database in memory: how an application tests its operations.
+class BookRideTest : public ::testing::Test {
+protected:
+    BookRideTest() {
+        database.in_tx([](pawl::Tx& tx) {
+            (void)pawl::query<std::int64_t>(tx, sql::insert_user, "jane@example.com", "cus_jane");
+        });
+    }
+    BookRide::Started started() const {
+        return {.key_id = 7, .principal = {"rides", "jane@example.com"}, .origin = "::1", .request = {47, -122, 48, -123}};
+    }
+    BookRide::RideCreated created() {
+        return *point<BookRide::RideCreated>(
+            database.in_tx([&](pawl::Tx& tx) { return op.create_ride(tx, started()); })
+        );
+    }
+    std::string state() {
+        static constexpr pawl::Statement<0> find{"find_state", "SELECT state FROM rides", {}};
+        return database.in_tx([](pawl::Tx& tx) { return pawl::query_one<std::string>(tx, find); });
+    }
+
+    pawl::testing::TestDatabase database{"rides", sql::migrations::all};
+    pawl::http::Transfers transfers{{}};
+    Stripe stripe{transfers, "http://127.0.0.1:1", "sk"};
+    BookRide op{stripe};
+};
+
+TEST_F(BookRideTest, a_ride_is_written_with_its_price_and_an_audit_record) {
+    const auto at = created();
+
+    EXPECT_EQ(at.amount, 2000);
+    EXPECT_EQ(at.customer, "cus_jane");
+    EXPECT_EQ(state(), "booking");
+    static constexpr pawl::Statement<0> audit{"audit", "SELECT origin_ip FROM audit_records WHERE action = 'created'", {}};
+    EXPECT_EQ(database.in_tx([](pawl::Tx& tx) { return pawl::query_one<std::string>(tx, audit); }), "::1");
+}
+
+TEST_F(BookRideTest, a_charge_is_kept_with_its_ride) {
+    const auto at = created();
+
+    const auto next = database.in_tx([&](pawl::Tx& tx) { return op.keep_charge(tx, at, Charge{"ch_1"}); });
+
+    ASSERT_NE(point<BookRide::ChargeCreated>(next), nullptr);
+    EXPECT_EQ(point<BookRide::ChargeCreated>(next)->charge, "ch_1");
+    EXPECT_EQ(state(), "booked");
+}
+
+TEST_F(BookRideTest, a_declined_card_is_402_and_the_ride_is_refused) {
+    const auto at = created();
+
+    const auto end = database.in_tx([&](pawl::Tx& tx) { return op.refuse_ride(tx, at, {"card_declined", "No."}); });
+
+    ASSERT_NE(finish(end), nullptr);
+    EXPECT_EQ(finish(end)->status, 402);
+    EXPECT_EQ(state(), "refused");
+}
+
+TEST_F(BookRideTest, the_end_stages_a_receipt_and_points) {
+    const auto end = database.in_tx([&](pawl::Tx& tx) {
+        return op.finish_ride(tx, {RideId{1}, 1, 2000, "usd", "jane@example.com", "ch_1"});
+    });
+
+    EXPECT_EQ(finish(end)->status, 201);
+    EXPECT_EQ(database.staged(SendReceipt::kind), 1);
+    EXPECT_EQ(database.staged(AddPoints::kind), 1);
+}
+
+TEST_F(BookRideTest, a_phase_that_throws_writes_nothing) {
+    EXPECT_THROW(
+        database.in_tx([&](pawl::Tx& tx) {
+            (void)op.create_ride(tx, started());
+            throw std::runtime_error{"no"};
+        }),
+        std::runtime_error
+    );
+
+    static constexpr pawl::Statement<0> count{"count", "SELECT count(*) FROM rides", {}};
+    EXPECT_EQ(database.in_tx([](pawl::Tx& tx) { return pawl::query_one<int>(tx, count); }), 0);
+}
+
+TEST_F(BookRideTest, a_provider_that_is_not_there_got_nothing) {
+    pawl::testing::FakeCall call;
+
+    const auto outcome = op.charge_card(call.keyed(), created());
+
+    EXPECT_TRUE(std::holds_alternative<pawl::Retry>(outcome.value()));
+}
+
+TEST(RideRequestTest, coordinates_out_of_range_are_named) {
+    struct Case {
+        const char* name;
+        RideRequest request;
+        const char* problem;
+    };
+    for (const auto& c : {
+             Case{"all in range", {90, 180, -90, -180}, nullptr},
+             Case{"too far north", {90.001, 0, 0, 0}, "origin_lat"},
+             Case{"too far west", {0, -180.5, 0, 0}, "origin_lon"},
+             Case{"the target", {0, 0, -91, 0}, "target_lat"},
+             Case{"not a number", {0, 0, 0, std::numeric_limits<double>::quiet_NaN()}, "target_lon"},
+         }) {
+        const auto problem = c.request.problem();
+        EXPECT_EQ(problem.has_value(), c.problem != nullptr) << c.name;
+        if (problem && c.problem != nullptr) {
+            EXPECT_EQ(problem->find(c.problem), 0U) << c.name << ": " << *problem;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace rides

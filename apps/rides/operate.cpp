@@ -1,0 +1,49 @@
+#include "apps/rides/operate.hpp"
+
+#include "apps/rides/options.hpp"
+
+#include <pawl/command_line.hpp>
+
+#include <array>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+namespace rides {
+
+bool is_operators(const std::string& word) {
+    constexpr std::array<std::string_view, 6> words{"keys", "attention", "graph", "migrate", "completer", "reaper"};
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+int operate(const std::vector<std::string>& arguments) {
+    // Our options may stand anywhere among those of the command, which gets what is left, --help too.
+    ServeOptions options;
+    CLI::App ours{"", "rides"};
+    ours.set_help_flag();
+    ours.allow_extras();
+    add_application(ours, options);
+    const auto help = "Options of every command:\n" + ours.help();
+    try {
+        ours.parse(std::vector<std::string>{arguments.rbegin(), arguments.rend()});
+    } catch (const CLI::ParseError& wrong) {
+        return ours.exit(wrong) == 0 ? 0 : 2;
+    }
+    std::unique_ptr<Application> application;
+    const char* user = std::getenv("SUDO_USER");
+    if (user == nullptr) user = std::getenv("USER");
+    const pawl::CommandLine line{
+        .program = "rides",
+        .options_help = help.substr(help.find("Options:") == help.npos ? 0 : help.find("Options:")),
+        .open = [&](pawl::Database::As as) -> pawl::Service& {
+            if (arguments.front() == "graph") options.database = "sqlite::memory:";
+            application = std::make_unique<Application>(options, as);
+            return application->service();
+        },
+        .user = user != nullptr ? user : "operator"};
+    return pawl::command_line(line, ours.remaining(), std::cout, std::cerr);
+}
+
+}  // namespace rides

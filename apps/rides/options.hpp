@@ -1,0 +1,17 @@
+#pragma once
+
+#include "apps/rides/provider.hpp"
+#include "apps/rides/serve.hpp"
+
+namespace CLI {
+class App;
+}
+
+// The options of the commands of `rides`.
+namespace rides {
+
+void add_application(CLI::App& app, ServeOptions& options);  // What every command on the database needs.
+void add_serve(CLI::App& app, ServeOptions& options);
+void add_provider(CLI::App& app, ProviderOptions& options);
+
+}  // namespace rides

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <pawl/call.hpp>
+#include <pawl/database.hpp>
+#include <pawl/point.hpp>
+#include <pawl/tx.hpp>
+
+#include <functional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+// For tests of operations: a step is tested by calling it. A Tx stands on a real SQLite database in memory, a Call on
+// nothing: what a step does with it is up to the client that the test gives it.
+//
+//   pawl::testing::TestDatabase database{"rides", rides::sql::migrations::all};
+//   auto next = database.in_tx([&](pawl::Tx& tx) { return op.create_ride(tx, started); });
+//   EXPECT_EQ(pawl::testing::point<BookRide::RideCreated>(next)->amount, 2000);
+namespace pawl::testing {
+
+// A fresh database in memory, with Pawl's tables and the application's.
+class TestDatabase {
+public:
+    explicit TestDatabase(std::string_view owner = {}, std::span<const Sql* const> migrations = {})
+        : database_{Database::open("sqlite::memory:")} {
+        if (!migrations.empty()) database_->migrate(owner, migrations);
+    }
+
+    // One transaction: committed when f returns, undone when it throws. Gives what f gave.
+    template <class F>
+    auto in_tx(F f) {
+        using Result = std::invoke_result_t<F&, Tx&>;
+        if constexpr (std::is_void_v<Result>) {
+            database_->write([&](Tx& tx) { f(tx); });
+        } else {
+            std::optional<Result> result;
+            database_->write([&](Tx& tx) { result.emplace(f(tx)); });
+            return std::move(*result);
+        }
+    }
+
+    // How many jobs of a kind were staged.
+    std::int64_t staged(std::string_view kind) {
+        static constexpr Statement<1> count{"count_staged", "SELECT count(*) FROM jobs WHERE kind = $1", {}};
+        return in_tx([&](Tx& tx) { return query_one<std::int64_t>(tx, count, kind); });
+    }
+
+    Database& database() { return *database_; }
+
+private:
+    std::unique_ptr<Database> database_;
+};
+
+// A Call to give to a foreign step. Where a transaction is open on this thread, clients refuse it as they do any other.
+class FakeCall {
+public:
+    explicit FakeCall(std::string key = std::string(64, 'a')) : call_{ForeignKey{std::move(key)}, stop_.get_token()} {}
+    KeyedCall& keyed() { return call_; }
+    Call& plain() { return call_; }
+    void request_stop() { stop_.request_stop(); }
+
+private:
+    std::stop_source stop_;
+    KeyedCall call_;
+};
+
+// The point that a step led to, or nullptr if it led elsewhere.
+template <class P, class... To>
+const P* point(const Next<To...>& next) {
+    return std::get_if<P>(&next.where());
+}
+// The final response of a step, or nullptr if it goes on.
+template <class... To>
+const Response* finish(const Next<To...>& next) {
+    return std::get_if<Response>(&next.where());
+}
+// The result of a foreign call, or nullptr if it ended in another.
+template <class R, class... Results>
+const R* result(const Outcome<Results...>& outcome) {
+    return std::get_if<R>(&outcome.value());
+}
+
+}  // namespace pawl::testing

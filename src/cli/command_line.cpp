@@ -1,0 +1,196 @@
+#include <pawl/command_line.hpp>
+
+#include <pawl/error.hpp>
+
+#include "src/cli/graph.hpp"
+#include "src/cli/keys.hpp"
+#include "src/cli/output.hpp"
+#include "src/ops/service_impl.hpp"
+#include "src/store/blocking.hpp"
+#include "store/statements.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+namespace pawl {
+
+namespace {
+
+using cli::CannotDo;
+
+// One run: the commands fill in their options, the one that was chosen sets `act`.
+struct Run {
+    const CommandLine& line;
+    std::ostream& out;
+    bool json{false};
+    cli::WhichKey which{};
+    cli::KeyFilter filter{};
+    cli::Decision decision{};
+    std::string operation{};
+    bool once{false};
+    int limit{50};
+    std::function<void(Run&)> act{};
+
+    Service& open(Database::As as = Database::As::tool) const { return line.open(as); }
+};
+
+struct MigrationLine {
+    std::string owner;
+    std::string name;
+    std::string applied_at;
+};
+
+CLI::App* command(CLI::App& in, Run& run, const std::string& name, const std::string& text, void (*act)(Run&)) {
+    auto* made = in.add_subcommand(name, text);
+    made->add_flag("--json", run.json, "One JSON document instead of text for people");
+    made->callback([&run, act] { run.act = act; });
+    return made;
+}
+
+void add_which(CLI::App& to, Run& run) {
+    auto* id = to.add_option("id", run.which.id, "Number of the key, as `keys list` shows it");
+    auto* key = to.add_option("--key", run.which.key, "Instead: the Idempotency-Key that the client sent");
+    id->excludes(key);
+    key->excludes(id);
+}
+
+void add_keys(CLI::App& app, Run& run) {
+    auto& keys = *app.add_subcommand("keys", "Idempotency keys: list, show, retry, settle");
+    keys.require_subcommand(1);
+    auto* list = command(keys, run, "list", "Newest first", [](Run& r) {
+        cli::list_keys(r.open(), r.filter, r.json, r.out);
+    });
+    list->add_option("--standing", run.filter.standing, "open, attention or finished")
+        ->check(CLI::IsMember({"open", "attention", "finished"}));
+    list->add_option("--operation", run.filter.operation, "Of this operation only");
+    list->add_option("--account", run.filter.account, "Of this account only");
+    list->add_option("--key", run.filter.key, "With this Idempotency-Key only");
+    list->add_option("--below", run.filter.below, "With a smaller id only: the next page");
+    list->add_option("--limit", run.filter.limit, "At most so many")->check(CLI::Range(1, 10'000))->capture_default_str();
+
+    auto* show = command(keys, run, "show", "All that is known of one key", [](Run& r) {
+        cli::show_key(r.open(), r.which, r.json, r.out);
+    });
+    add_which(*show, run);
+
+    auto* retry = command(keys, run, "retry", "Let the completer try an open key at its next round", [](Run& r) {
+        cli::retry_key(r.open(), r.which, r.decision.by, r.json, r.out);
+    });
+    add_which(*retry, run);
+    retry->add_option("--by", run.decision.by, "Who does it, for the audit")->capture_default_str();
+
+    auto* settle = command(keys, run, "settle", "Decide a key of the attention list", [](Run& r) {
+        cli::settle_key(r.open(), r.which, r.decision, r.json, r.out);
+    });
+    add_which(*settle, run);
+    settle->add_option("--as", run.decision.settlement, "happened: a keeper records --result; did-not-happen: the call "
+                                                        "is made again, under a new key; give-up: it ends unfinished")
+        ->required()->check(CLI::IsMember({"happened", "did-not-happen", "give-up"}));
+    settle->add_option("--result", run.decision.result, "happened: which result, such as Charge; `graph` shows them");
+    settle->add_option("--value", run.decision.value, "happened: its fields, such as '{\"id\": \"ch_1\"}'")
+        ->needs(settle->get_option("--result"));
+    settle->add_option("--note", run.decision.note, "Why; for the audit")->required();
+    settle->add_option("--by", run.decision.by, "Who decides, for the audit")->capture_default_str();
+}
+
+void add_attention(CLI::App& app, Run& run) {
+    auto& attention = *app.add_subcommand("attention", "Requests that only a person can settle: list, show");
+    attention.require_subcommand(1);
+    auto* list = command(attention, run, "list", "Oldest first", [](Run& r) {
+        cli::list_attention(r.open(), r.limit, r.json, r.out);
+    });
+    list->add_option("--limit", run.limit, "At most so many")->check(CLI::Range(1, 10'000))->capture_default_str();
+    auto* show = command(attention, run, "show", "One of them, with all that is known", [](Run& r) {
+        cli::show_attention(r.open(), r.which, r.json, r.out);
+    });
+    add_which(*show, run);
+}
+
+void graph(Run& run) {
+    const auto* operation = run.open(Database::As::server).engine().find(run.operation);
+    if (operation == nullptr) throw CannotDo{"there is no operation \"" + run.operation + "\""};
+    cli::print_graph(*operation, run.json, run.out);
+}
+
+void migrate(Run& run) {
+    auto& store = run.open(Database::As::server).engine().store();
+    std::vector<MigrationLine> lines;
+    store::read_now(store, [&](store::Session& session) {
+        detail::run_statement(session, sql::list_migrations, [&](const detail::Row& row) {
+            lines.push_back(detail::row_as<MigrationLine>(row, sql::list_migrations.name));
+        });
+    });
+    cli::print_rows(run.out, lines, run.json, "There are no migrations.");
+}
+
+void needs_once(const Run& run, const char* service) {
+    if (!run.once)
+        throw CannotDo{std::string{service} + " runs all the time inside the server; say --once for one round by hand"};
+}
+
+void completer(Run& run) {
+    needs_once(run, "the completer");
+    auto& service = run.open();
+    const auto report = service.impl().completer.run_once(service.engine().clock().now());
+    cli::print_row(run.out, report, run.json);
+}
+
+void reaper(Run& run) {
+    needs_once(run, "the reaper");
+    auto& service = run.open();
+    ops::ReaperReport all;
+    while (true) {
+        const auto report = service.impl().reaper.run_once(service.engine().clock().now());
+        all.reaped += report.reaped;
+        all.forgotten += report.forgotten;
+        all.not_removed = report.not_removed;
+        if (report.reaped + report.forgotten == 0) break;
+    }
+    cli::print_row(run.out, all, run.json);
+}
+
+void add_services(CLI::App& app, Run& run) {
+    for (const auto& [name, text, act] :
+         {std::tuple{"completer", "Finish dropped requests and carry out decisions, one round", &completer},
+          std::tuple{"reaper", "Remove settled keys that are old, all of them", &reaper}})
+        command(app, run, name, text, act)->add_flag("--once", run.once, "Needed: the server does it by itself");
+    command(app, run, "migrate", "Bring the database to this program's schema; the server must be stopped", &migrate);
+    command(app, run, "graph", "The flow of an operation as a Mermaid diagram", &graph)
+        ->add_option("operation", run.operation, "Its name, such as book_ride")->required();
+}
+
+}  // namespace
+
+int command_line(
+    const CommandLine& line, const std::vector<std::string>& arguments, std::ostream& out, std::ostream& error
+) {
+    Run run{.line = line, .out = out};
+    run.decision.by = line.user;
+    CLI::App app{"Commands on keys, for operators", line.program};
+    app.require_subcommand(1);
+    app.footer(line.options_help);
+    add_keys(app, run);
+    add_attention(app, run);
+    add_services(app, run);
+    try {
+        app.parse(std::vector<std::string>{arguments.rbegin(), arguments.rend()});  // CLI11 takes them from the back.
+        const bool id_wanted = app.got_subcommand("keys") || app.got_subcommand("attention");
+        const auto& chosen = *app.get_subcommands().front();
+        if (id_wanted && !chosen.get_subcommands().empty() && chosen.get_subcommands().front()->get_name() != "list" &&
+            !run.which.id && !run.which.key)
+            throw CLI::RequiredError{"id or --key"};
+        run.act(run);
+        return 0;
+    } catch (const CLI::ParseError& wrong) {
+        return app.exit(wrong, out, error) == 0 ? 0 : 2;
+    } catch (const CannotDo& cannot) {
+        error << line.program << ": " << cannot.why << '\n';
+    } catch (const std::exception& failed) {
+        error << line.program << ": " << failed.what() << '\n';
+    }
+    return 1;
+}
+
+}  // namespace pawl

@@ -1,0 +1,283 @@
+#include "src/cli/keys.hpp"
+
+#include <pawl/detail/rows.hpp>
+
+#include "src/cli/output.hpp"
+#include "src/engine/engine.hpp"
+#include "src/store/blocking.hpp"
+#include "store/statements.hpp"
+
+#include <vector>
+
+namespace pawl::cli {
+
+namespace {
+
+using Text = std::optional<std::string>;
+
+// The columns of list_keys, show_key, and list_attention, in their order.
+struct KeyLine {
+    std::int64_t id{};
+    std::string tenant;
+    std::string account;
+    std::string key;
+    std::string operation;
+    std::string standing;
+    std::string recovery_point;
+    int attempt{};
+    Text lease_until;
+    std::optional<int> status;
+    std::string created_at;
+    std::string last_run_at;
+    Text error;
+};
+
+struct KeyShort {
+    std::int64_t id{};
+    std::string created_at;
+    std::string account;
+    std::string key;
+    std::string operation;
+    std::string standing;
+    std::string recovery_point;
+    int attempt{};
+    std::optional<int> status;
+    Text lease_until;
+    Text error;
+};
+
+struct KeyDetail {
+    std::int64_t id{};
+    std::string tenant;
+    std::string account;
+    std::string key;
+    std::string operation;
+    std::string method;
+    std::string path;
+    std::string origin;
+    Json params;
+    std::string standing;
+    int attempt{};
+    Text lease_until;
+    std::string recovery_point;
+    Json recovery_data;
+    int generation{};
+    Text call_key;
+    Text called_at;
+    bool calling{};
+    std::optional<int> response_status;
+    Text response_type;
+    std::optional<Json> response_headers;
+    Text response_body;
+    std::string created_at;
+    std::string last_run_at;
+    Text finished_at;
+    Text expires_at;
+    Text error;
+    int completer_runs{};
+    Text completer_first_at;
+    Text completer_next_at;
+};
+
+struct Attention {
+    std::int64_t key_id{};
+    std::string tenant;
+    std::string account;
+    std::string key;
+    std::string operation;
+    std::string recovery_point;
+    int attempt{};
+    std::string reason;
+    std::string detail;
+    Text result_name;
+    std::optional<Json> result;
+    std::string since;
+    Text settlement;
+    Text settled_by;
+    Text settled_note;
+    Text settled_at;
+    Text settling_error;
+    Text call_key;
+    Text called_at;
+    Json recovery_data;
+};
+
+struct AttentionLine {
+    std::int64_t id{};
+    std::string since;
+    std::string account;
+    std::string key;
+    std::string operation;
+    std::string recovery_point;
+    std::string reason;
+    Text settlement;
+    std::string detail;
+};
+
+struct Done {
+    std::int64_t id{};
+    std::string done;
+};
+
+template <class R, class... A>
+std::vector<R> read(Service& service, const Sql& statement, const A&... arguments) {
+    return store::read_now(service.engine().store(), [&](store::Session& session) {
+        std::vector<R> rows;
+        detail::run_statement(
+            session, statement, [&](const detail::Row& row) { rows.push_back(detail::row_as<R>(row, statement.name)); },
+            arguments...
+        );
+        return rows;
+    });
+}
+
+std::string name_of(std::int64_t id) { return "key " + std::to_string(id); }
+
+std::int64_t id_of(Service& service, const WhichKey& which) {
+    if (which.id) return *which.id;
+    const Text none;
+    const std::optional<std::int64_t> any;
+    const auto found = read<KeyLine>(service, sql::list_keys, none, none, none, which.key, any, 10);
+    if (found.empty()) throw CannotDo{"there is no key \"" + which.key.value_or("") + "\"; it may have expired"};
+    if (found.size() == 1) return found.front().id;
+    std::string ids;
+    for (const auto& line : found) ids += " " + std::to_string(line.id) + " (" + line.account + ")";
+    throw CannotDo{"several keys are \"" + *which.key + "\"; give one's id:" + ids};
+}
+
+KeyDetail key_of(Service& service, std::int64_t id) {
+    auto rows = read<KeyDetail>(service, sql::show_key, id);
+    if (rows.empty()) throw CannotDo{"there is no " + name_of(id) + "; it may have expired (keys are kept 72 h)"};
+    return std::move(rows.front());
+}
+
+Attention attention_of(Service& service, std::int64_t id) {
+    auto rows = read<Attention>(service, sql::show_attention, id);
+    if (!rows.empty()) return std::move(rows.front());
+    const auto key = key_of(service, id);
+    throw CannotDo{name_of(id) + " is not on the attention list: it is " + key.standing + " at " + key.recovery_point};
+}
+
+void print_done(std::ostream& out, bool json, std::int64_t id, const char* done, const std::string& text) {
+    if (json) return print_row(out, Done{id, done}, true);
+    out << text << '\n';
+}
+
+// Refuses now what the service could not carry out later.
+void check_result(Service& service, const Attention& at, Decision& decision) {
+    const auto* operation = service.engine().find(at.operation);
+    if (operation == nullptr) throw CannotDo{"this program does not know the operation " + at.operation};
+    const auto step = operation->step_from(at.recovery_point);
+    if (!step) throw CannotDo{"PAWL0007: this program does not know the recovery point " + at.recovery_point};
+    if (decision.result.empty() && at.result_name && at.result) {  // It came, and could not be kept.
+        decision.result = *at.result_name;
+        decision.value = at.result->text;
+    }
+    std::string names;
+    for (const auto& result : operation->steps[*step].results) {
+        if (result.name == decision.result) {
+            const auto decoded = result.decode(decision.value);
+            if (const auto* why = std::get_if<std::string>(&decoded))
+                throw CannotDo{"--value is no " + decision.result + ": " + *why};
+            return;
+        }
+        names += std::string{names.empty() ? "" : ", "} + std::string{result.name};
+    }
+    if (decision.result.empty()) throw CannotDo{"what happened? Give --result and --value; the results are: " + names};
+    throw CannotDo{"the call has no result " + decision.result + "; its results are: " + names};
+}
+
+void record_decision(Service& service, const Attention& at, const Decision& decision) {
+    const bool happened = decision.settlement == "happened";
+    const auto result = happened ? Text{decision.result} : Text{};
+    const auto value = happened ? Text{decision.value} : Text{};
+    const auto changed = store::write_now(service.engine().store(), [&](store::Session& session) {
+        const auto now = session.now();
+        constexpr auto no_rows = [](const detail::Row&) {};
+        const auto rows = detail::run_statement(
+            session, sql::request_settlement, no_rows, at.key_id, at.attempt, decision.settlement, result, value,
+            decision.by, decision.note, now
+        );
+        if (rows > 0)
+            detail::run_statement(
+                session, sql::insert_audit, no_rows, now, decision.by, "settle " + decision.settlement, at.key_id,
+                decision.note
+            );
+        return rows;
+    });
+    if (changed == 0)
+        throw CannotDo{
+            name_of(at.key_id) + " is decided already: " + at.settlement.value_or("") + " by " +
+            at.settled_by.value_or("somebody")};
+}
+
+}  // namespace
+
+void list_keys(Service& service, const KeyFilter& filter, bool json, std::ostream& out) {
+    const auto rows = read<KeyLine>(
+        service, sql::list_keys, filter.standing, filter.operation, filter.account, filter.key, filter.below,
+        filter.limit
+    );
+    if (json) return print_rows(out, rows, true, "");
+    std::vector<KeyShort> lines;
+    for (const auto& k : rows)
+        lines.push_back(
+            {k.id, k.created_at, k.account, k.key, k.operation, k.standing, k.recovery_point, k.attempt, k.status,
+             k.lease_until, k.error}
+        );
+    print_rows(out, lines, false, "No key is like that.");
+    if (std::ssize(rows) == filter.limit)
+        out << "There may be more: --below " << rows.back().id << '\n';
+}
+
+void show_key(Service& service, const WhichKey& which, bool json, std::ostream& out) {
+    print_row(out, key_of(service, id_of(service, which)), json);
+}
+
+void retry_key(Service& service, const WhichKey& which, const std::string& by, bool json, std::ostream& out) {
+    const auto id = id_of(service, which);
+    const auto key = key_of(service, id);
+    if (key.standing == "finished") throw CannotDo{name_of(id) + " is finished: there is nothing to retry"};
+    if (key.standing == "attention") throw CannotDo{name_of(id) + " needs a decision: keys settle " + std::to_string(id)};
+    store::write_now(service.engine().store(), [&](store::Session& session) {
+        const auto now = session.now();
+        constexpr auto no_rows = [](const detail::Row&) {};
+        detail::run_statement(session, sql::release_for_retry, no_rows, id, now);
+        detail::run_statement(session, sql::insert_audit, no_rows, now, by, "retry", id, "");
+    });
+    print_done(
+        out, json, id, "retry",
+        name_of(id) + " will be tried by the completer of a running server once its lease is over; `completer --once` "
+                      "does it at once."
+    );
+}
+
+void settle_key(Service& service, const WhichKey& which, Decision decision, bool json, std::ostream& out) {
+    const auto id = id_of(service, which);
+    const auto at = attention_of(service, id);
+    if (decision.settlement == "happened") check_result(service, at, decision);
+    record_decision(service, at, decision);
+    print_done(
+        out, json, id, "settle",
+        name_of(id) + ": " + decision.settlement + " is recorded. A running server carries it out within a second; "
+                      "`completer --once` does it at once."
+    );
+}
+
+void list_attention(Service& service, int limit, bool json, std::ostream& out) {
+    auto rows = read<Attention>(service, sql::list_attention, limit);
+    if (json) return print_rows(out, rows, true, "");
+    std::vector<AttentionLine> lines;
+    for (auto& a : rows)
+        lines.push_back(
+            {a.key_id, a.since, a.account, a.key, a.operation, a.recovery_point, a.reason,
+             a.settling_error ? Text{"failed: " + *a.settling_error} : a.settlement, a.detail}
+        );
+    print_rows(out, lines, false, "Nothing waits for a person.");
+}
+
+void show_attention(Service& service, const WhichKey& which, bool json, std::ostream& out) {
+    print_row(out, attention_of(service, id_of(service, which)), json);
+}
+
+}  // namespace pawl::cli

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <pawl/service.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+
+// The commands on keys and on the attention list. Each throws CannotDo (output.hpp) and StoreError.
+namespace pawl::cli {
+
+// Which key is meant: by its id, or by what the client sent where that is of one key alone.
+struct WhichKey {
+    std::optional<std::int64_t> id;
+    std::optional<std::string> key;
+};
+
+struct KeyFilter {
+    std::optional<std::string> standing;
+    std::optional<std::string> operation;
+    std::optional<std::string> account;
+    std::optional<std::string> key;
+    std::optional<std::int64_t> below;  // Ids below this one: the next page.
+    int limit{50};
+};
+
+struct Decision {
+    std::string settlement;  // happened, did-not-happen, give-up.
+    std::string result;      // happened: a named result of the call, and its fields as JSON.
+    std::string value;
+    std::string by;
+    std::string note;
+};
+
+void list_keys(Service& service, const KeyFilter& filter, bool json, std::ostream& out);
+void show_key(Service& service, const WhichKey& which, bool json, std::ostream& out);
+void retry_key(Service& service, const WhichKey& which, const std::string& by, bool json, std::ostream& out);
+void settle_key(Service& service, const WhichKey& which, Decision decision, bool json, std::ostream& out);
+void list_attention(Service& service, int limit, bool json, std::ostream& out);
+void show_attention(Service& service, const WhichKey& which, bool json, std::ostream& out);
+
+}  // namespace pawl::cli

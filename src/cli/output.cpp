@@ -1,0 +1,59 @@
+#include "src/cli/output.hpp"
+
+#include <algorithm>
+
+#include <boost/json/serialize.hpp>
+
+namespace pawl::cli {
+
+namespace {
+
+constexpr std::size_t line_max = 160;
+
+std::string upper(std::string name) {
+    for (auto& c : name) {
+        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+        if (c == '_') c = ' ';
+    }
+    return name;
+}
+
+// What a terminal would take for a command, or a table for a new line, is shown as a dot: keys come from clients.
+std::string plain(std::string text) {
+    for (auto& c : text)
+        if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '.';
+    return text;
+}
+
+void print_line(
+    std::ostream& out, const std::vector<std::string>& cells, const std::vector<std::size_t>& widths
+) {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        line += plain(cells[i]);
+        if (i + 1 < cells.size()) line.append(widths[i] - std::min(widths[i], cells[i].size()) + 2, ' ');
+    }
+    if (line.size() > line_max) line = line.substr(0, line_max - 3) + "...";
+    out << line << '\n';
+}
+
+}  // namespace
+
+void print_table(
+    std::ostream& out, const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows
+) {
+    std::vector<std::string> names;
+    std::vector<std::size_t> widths;
+    for (const auto& name : header) {
+        names.push_back(upper(name));
+        widths.push_back(name.size());
+    }
+    for (const auto& row : rows)
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    print_line(out, names, widths);
+    for (const auto& row : rows) print_line(out, row, widths);
+}
+
+void print_json(std::ostream& out, const boost::json::value& value) { out << boost::json::serialize(value) << '\n'; }
+
+}  // namespace pawl::cli

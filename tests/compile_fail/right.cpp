@@ -1,0 +1,111 @@
+// A right program. tests/compile_fail/check makes each wrong one from it by changing a few words, so that a wrong
+// program differs from this by its mistake alone; this one must compile.
+#include <pawl/call.hpp>
+#include <pawl/json.hpp>
+#include <pawl/operation.hpp>
+#include <pawl/query.hpp>
+#include <pawl/service.hpp>
+#include <pawl/tx.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+using pawl::Atomic, pawl::Call, pawl::Finish, pawl::Foreign, pawl::KeyedCall, pawl::Next, pawl::Outcome, pawl::Repeat,
+    pawl::Steps, pawl::Tx;
+
+struct RideRequest {
+    double lat{};
+    std::optional<std::string> problem() const { return std::nullopt; }
+};
+struct RideId {
+    std::int64_t value{};
+};
+struct Charge {
+    std::string id;
+};
+struct Declined {
+    std::string why;
+};
+struct SendReceipt {
+    static constexpr std::string_view kind = "send_receipt";
+    RideId ride{};
+};
+struct Place {
+    double lat{};
+};
+
+constexpr pawl::Statement<2> insert_ride{"insert_ride", "INSERT INTO rides VALUES ($1, $2) RETURNING id", {}};
+
+struct Stripe {
+    Outcome<Charge, Declined> charge(KeyedCall& call) { return Charge{call.key().text}; }
+};
+
+class BookRide {
+public:
+    static constexpr std::string_view name = "book_ride";
+    explicit BookRide(Stripe& stripe) : stripe_{stripe} {}
+
+    using Started = pawl::Started<RideRequest>;
+    struct RideCreated {
+        static constexpr std::string_view name = "ride_created";
+        RideId ride{};
+    };
+    struct ChargeCreated {
+        static constexpr std::string_view name = "charge_created";
+        RideId ride{};
+        std::string charge;
+    };
+
+    Next<RideCreated> create_ride(Tx& tx, const Started& at) {
+        return RideCreated{pawl::query_one<RideId>(tx, insert_ride, at.key_id, at.request.lat)};
+    }
+    Outcome<Charge, Declined> charge_card(KeyedCall& call, const RideCreated&) { return stripe_.charge(call); }
+    Next<ChargeCreated> keep_charge(Tx&, const RideCreated& at, const Charge& charge) {
+        return ChargeCreated{at.ride, charge.id};
+    }
+    Finish refuse_ride(Tx&, const RideCreated&, const Declined& declined) { return pawl::respond(402, declined); }
+    Finish finish_ride(Tx& tx, const ChargeCreated& at) {
+        tx.stage(SendReceipt{at.ride});
+        return pawl::respond(201, at.ride);
+    }
+
+    using Flow = Steps<
+        Atomic<&BookRide::create_ride>,
+        Foreign<Repeat::safe_with_key, &BookRide::charge_card, &BookRide::keep_charge, &BookRide::refuse_ride>,
+        Atomic<&BookRide::finish_ride>>;
+
+private:
+    Stripe& stripe_;
+};
+static_assert(pawl::Operation<BookRide>);
+
+class CancelRide {
+public:
+    static constexpr std::string_view name = "cancel_ride";
+    static constexpr auto key = pawl::KeyRule::none;
+    using Started = pawl::Started<RideRequest>;
+    Finish cancel(Tx&, const Started&) { return pawl::respond(200, Place{}); }
+    using Flow = Steps<Atomic<&CancelRide::cancel>>;
+};
+static_assert(pawl::Operation<CancelRide>);
+
+class PointsWorker {
+public:
+    pawl::JobResult work(Tx&, const pawl::Job<SendReceipt>&) { return pawl::done; }
+};
+
+class ListRides {
+public:
+    static constexpr std::string_view name = "list_rides";
+    pawl::Response answer(pawl::Snapshot& read, const pawl::Asked<RideRequest>& at) {
+        return pawl::respond(200, Place{pawl::query_one<double>(read, insert_ride, 1, at.request.lat)});
+    }
+};
+static_assert(pawl::Query<ListRides>);
+
+void use(pawl::Service& service, Stripe& stripe) {
+    service.add(BookRide{stripe});
+    service.add(CancelRide{});
+    service.add(PointsWorker{});
+}

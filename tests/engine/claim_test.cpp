@@ -1,0 +1,167 @@
+#include "tests/engine/shop.hpp"
+#include "tests/engine/world.hpp"
+
+namespace pawl::testing {
+namespace {
+
+// Who gets a key, and what the others are told (docs/design.md part 4).
+class ClaimTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        world.execute(std::string{shop_tables});
+        world.execute(std::string{payment_tables});
+        add_all();
+    }
+    void add_all() {
+        world.add(Order{provider});
+        world.add(PatientOrder{provider});
+    }
+    Provider provider;
+    World world;
+};
+
+TEST_F(ClaimTest, a_repeat_gets_the_same_bytes_and_charges_nothing) {
+    const auto first = world.ask<Order>("k", order_of_jane);
+    const auto again = world.ask<Order>("k", order_of_jane);
+
+    EXPECT_EQ(status_of(first), 201);
+    EXPECT_FALSE(replayed(first));
+    EXPECT_TRUE(replayed(again));
+    EXPECT_EQ(body_of(again), body_of(first));
+    EXPECT_EQ(provider.keys.size(), 1U);
+    EXPECT_EQ(world.count("orders"), 1);
+}
+
+TEST_F(ClaimTest, a_refusal_is_an_answer_too) {
+    provider.next({Does::decline});
+
+    EXPECT_EQ(status_of(world.ask<Order>("k", order_of_jane)), 402);
+    EXPECT_TRUE(replayed(world.ask<Order>("k", order_of_jane)));
+    EXPECT_EQ(provider.keys.size(), 1U);
+}
+
+TEST_F(ClaimTest, another_request_under_the_key_is_refused) {
+    (void)world.ask<Order>("k", order_of_jane);
+
+    EXPECT_EQ(why_of(world.ask<Order>("k", R"({"customer":"joe","items":[]})")), Why::key_reused);
+    EXPECT_EQ(world.count("orders"), 1);
+}
+
+TEST_F(ClaimTest, the_same_key_of_another_account_is_another_key) {
+    (void)world.ask<Order>("k", order_of_jane);
+
+    EXPECT_FALSE(replayed(world.ask<Order>("k", order_of_jane, "joe")));
+    EXPECT_EQ(provider.charges.size(), 2U);
+}
+
+TEST_F(ClaimTest, a_second_request_is_told_to_wait_while_the_first_is_at_work) {
+    Gate at_call;
+    Gate let_go;
+    provider.before([&] {
+        at_call.open();
+        let_go.wait();
+    });
+    auto first = world.send<Order>("k", order_of_jane);
+    at_call.wait();
+
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::in_progress);
+
+    let_go.open();
+    EXPECT_EQ(status_of(World::get(std::move(first))), 201);
+}
+
+TEST_F(ClaimTest, a_patient_operation_lets_the_second_wait_for_the_first_answer) {
+    Gate at_call;
+    Gate let_go;
+    provider.before([&] {
+        at_call.open();
+        let_go.wait();
+    });
+    auto first = world.send<PatientOrder>("k", order_of_jane);
+    at_call.wait();
+    auto second = world.send<PatientOrder>("k", order_of_jane);
+    EXPECT_EQ(second.wait_for(0s), std::future_status::timeout);
+
+    let_go.open();
+
+    const auto answer = World::get(std::move(first));
+    EXPECT_EQ(body_of(World::get(std::move(second))), body_of(answer));
+    EXPECT_EQ(provider.keys.size(), 1U);
+}
+
+TEST_F(ClaimTest, a_key_under_a_lease_of_a_dead_process_is_busy_until_the_lease_is_over) {
+    provider.next({Does::retry});
+    (void)world.ask<Order>("k", order_of_jane);
+    world.execute("UPDATE idempotency_keys SET lease_until = '" + world.text("SELECT '2027-01-15T08:00:20.000Z'") + "'");
+    world.restart();
+    add_all();
+
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::in_progress);
+    world.clock.advance(20s);
+    EXPECT_EQ(status_of(world.ask<Order>("k", order_of_jane)), 201);
+}
+
+TEST_F(ClaimTest, a_lease_further_away_than_any_lease_can_be_is_over) {
+    provider.next({Does::retry});
+    (void)world.ask<Order>("k", order_of_jane);
+    world.execute("UPDATE idempotency_keys SET lease_until = '2099-01-01T00:00:00.000Z'");
+
+    EXPECT_EQ(status_of(world.ask<Order>("k", order_of_jane)), 201);
+}
+
+TEST_F(ClaimTest, an_expired_key_is_refused_and_says_what_it_was) {
+    (void)world.ask<Order>("k", order_of_jane);
+    world.clock.advance(std::chrono::hours{73});
+    ops::Reaper reaper{world.store, world.clock, {}};
+    EXPECT_EQ(reaper.run_once(world.clock.now()).reaped, 1);
+
+    const auto answer = world.ask<Order>("k", order_of_jane);
+
+    ASSERT_EQ(why_of(answer), Why::key_expired);
+    EXPECT_EQ(std::get<Refused>(answer).outcome, 201);
+    EXPECT_EQ(provider.keys.size(), 1U);
+}
+
+TEST_F(ClaimTest, a_phase_that_answers_at_once_needs_no_call) {
+    EXPECT_EQ(status_of(world.ask<Order>("k", R"({"customer":"nobody","items":[]})")), 404);
+    EXPECT_TRUE(replayed(world.ask<Order>("k", R"({"customer":"nobody","items":[]})")));
+    EXPECT_TRUE(provider.keys.empty());
+}
+
+TEST_F(ClaimTest, a_phase_that_throws_leaves_the_key_with_its_error_and_nothing_else) {
+    const auto* request = R"({"customer":"thrower","items":[]})";
+
+    EXPECT_EQ(why_of(world.ask<Order>("k", request)), Why::internal);
+
+    EXPECT_EQ(world.count("orders"), 0);
+    EXPECT_EQ(world.text("SELECT recovery_point FROM idempotency_keys"), "started");
+    EXPECT_NE(world.text("SELECT error FROM idempotency_keys").find("a bug in the first phase"), std::string::npos);
+    EXPECT_EQ(why_of(world.ask<Order>("k", request)), Why::internal);
+    EXPECT_EQ(world.number("SELECT attempt FROM idempotency_keys"), 2);
+}
+
+TEST_F(ClaimTest, thirty_two_threads_with_one_key_make_one_charge) {
+    std::vector<std::future<Answer>> answers;
+    std::vector<std::jthread> threads;
+    std::mutex mutex;
+    for (int i = 0; i < 32; ++i)
+        threads.emplace_back([&] {
+            auto future = world.send<Order>("k", order_of_jane);
+            const std::lock_guard lock{mutex};
+            answers.push_back(std::move(future));
+        });
+    threads.clear();
+
+    std::set<std::string> bodies;
+    for (auto& future : answers) {
+        const auto answer = World::get(std::move(future));
+        if (status_of(answer) == 201) bodies.insert(body_of(answer));
+        EXPECT_TRUE(status_of(answer) == 201 || why_of(answer) == Why::in_progress);
+    }
+    EXPECT_EQ(bodies.size(), 1U);
+    EXPECT_EQ(provider.keys.size(), 1U);
+    EXPECT_EQ(world.count("orders"), 1);
+}
+
+}  // namespace
+}  // namespace pawl::testing

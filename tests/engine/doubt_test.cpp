@@ -1,0 +1,206 @@
+#include "tests/engine/shop.hpp"
+#include "tests/engine/world.hpp"
+
+namespace pawl::testing {
+namespace {
+
+// Calls whose outcome is unknown: repeated under their key, or never again; and what a person decides.
+class DoubtTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        world.execute(std::string{shop_tables});
+        world.execute(std::string{payment_tables});
+        add_all();
+    }
+    void add_all() {
+        world.add(Order{provider});
+        world.add(OrderOnce{provider});
+    }
+    std::string reason() { return world.text("SELECT reason FROM attention"); }
+    Answer settle(engine::Settlement::Kind kind, const std::string& name = "", const std::string& value = "") {
+        engine::Settlement settlement{
+            .key_id = world.number("SELECT key_id FROM attention"),
+            .attempt = static_cast<int>(world.number("SELECT attempt FROM attention")),
+            .recovery_point = "ordered",
+            .kind = kind,
+            .result_name = name,
+            .result = value,
+            .by = "ann"};
+        return settle(settlement);
+    }
+    Answer settle(const engine::Settlement& settlement) {
+        auto promise = std::make_shared<std::promise<Answer>>();
+        world.engine->settle(settlement, [promise](Answer answer) { promise->set_value(std::move(answer)); });
+        return World::get(promise->get_future());
+    }
+    Provider provider;
+    World world;
+};
+
+TEST_F(DoubtTest, a_keyed_call_in_doubt_is_repeated_under_the_same_key) {
+    provider.next({Does::doubt_charged});
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::provider_unavailable);
+
+    EXPECT_EQ(status_of(world.ask_until_settled<Order>("k", order_of_jane)), 201);
+
+    ASSERT_EQ(provider.keys.size(), 2U);
+    EXPECT_EQ(provider.keys[0], provider.keys[1]);
+    EXPECT_EQ(provider.charges.size(), 1U);
+}
+
+TEST_F(DoubtTest, the_key_of_a_call_outlives_a_restart_and_a_new_secret) {
+    provider.next({Does::doubt_charged});
+    (void)world.ask<Order>("k", order_of_jane);
+    world.restart();
+    add_all();
+
+    EXPECT_EQ(status_of(world.ask_until_settled<Order>("k", order_of_jane)), 201);
+    EXPECT_EQ(provider.keys[0], provider.keys[1]);
+}
+
+TEST_F(DoubtTest, a_call_that_throws_is_in_doubt) {
+    provider.next({Does::throws});
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::provider_unavailable);
+
+    EXPECT_EQ(status_of(world.ask_until_settled<Order>("k", order_of_jane)), 201);
+    EXPECT_EQ(provider.charges.size(), 1U);
+}
+
+TEST_F(DoubtTest, a_provider_that_repeats_a_stored_error_needs_a_person) {
+    provider.next({Does::stuck});
+
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(reason(), "stuck");
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(provider.keys.size(), 1U);
+}
+
+TEST_F(DoubtTest, past_the_memory_of_the_provider_nothing_is_called_again) {
+    provider.next({Does::doubt_charged});
+    (void)world.ask<Order>("k", order_of_jane);
+    world.clock.advance(std::chrono::hours{20});
+
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(reason(), "forgotten");
+    EXPECT_EQ(provider.keys.size(), 1U);
+}
+
+TEST_F(DoubtTest, a_first_call_that_lies_in_the_future_counts_as_past) {
+    provider.next({Does::doubt_charged});
+    (void)world.ask<Order>("k", order_of_jane);
+    world.execute("UPDATE idempotency_keys SET called_at = '2099-01-01T00:00:00.000Z'");
+
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::needs_attention);
+}
+
+TEST_F(DoubtTest, a_call_that_may_not_be_repeated_is_not_after_a_doubt) {
+    provider.next({Does::doubt_charged});
+
+    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(reason(), "in-doubt");
+    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(provider.keys.size(), 1U);
+}
+
+TEST_F(DoubtTest, a_call_that_may_not_be_repeated_is_when_it_was_surely_not_made) {
+    provider.next({Does::retry, Does::retry});
+
+    EXPECT_EQ(status_of(world.ask_until_settled<OrderOnce>("k", order_of_jane)), 201);
+    EXPECT_EQ(provider.keys.size(), 3U);
+    EXPECT_EQ(provider.charges.size(), 1U);
+}
+
+TEST_F(DoubtTest, a_process_that_died_with_the_mark_set_leaves_a_doubt) {
+    provider.next({Does::retry});
+    (void)world.ask<OrderOnce>("k", order_of_jane);
+    world.execute("UPDATE idempotency_keys SET calling = 1");  // As T1 left it, had the process died in the call.
+
+    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(provider.keys.size(), 1U);
+}
+
+TEST_F(DoubtTest, what_happened_is_kept_by_its_keeper) {
+    provider.next({Does::doubt_charged});
+    (void)world.ask<OrderOnce>("k", order_of_jane);
+
+    const auto answer = settle(engine::Settlement::Kind::happened, "Paid", R"({"id":"ch_1"})");
+
+    EXPECT_EQ(status_of(answer), 201);
+    EXPECT_EQ(world.text("SELECT charge FROM payments"), "ch_1");
+    EXPECT_EQ(body_of(world.ask<OrderOnce>("k", order_of_jane)), body_of(answer));
+    EXPECT_EQ(world.count("attention"), 0);
+    EXPECT_EQ(provider.keys.size(), 1U);
+}
+
+TEST_F(DoubtTest, what_did_not_happen_is_called_under_a_new_key) {
+    provider.next({Does::stuck});
+    (void)world.ask<Order>("k", order_of_jane);
+
+    EXPECT_EQ(status_of(settle(engine::Settlement::Kind::did_not_happen)), 201);
+
+    ASSERT_EQ(provider.keys.size(), 2U);
+    EXPECT_NE(provider.keys[0], provider.keys[1]);
+    EXPECT_EQ(world.number("SELECT generation FROM idempotency_keys"), 1);
+}
+
+TEST_F(DoubtTest, what_is_given_up_ends_by_the_word_of_the_operation) {
+    provider.next({Does::doubt});
+    (void)world.ask<OrderOnce>("k", order_of_jane);
+
+    EXPECT_EQ(status_of(settle(engine::Settlement::Kind::give_up)), 409);
+    EXPECT_EQ(status_of(world.ask<OrderOnce>("k", order_of_jane)), 409);
+}
+
+TEST_F(DoubtTest, a_settlement_is_carried_out_once) {
+    provider.next({Does::doubt_charged});
+    (void)world.ask<OrderOnce>("k", order_of_jane);
+    const engine::Settlement settlement{
+        .key_id = world.number("SELECT key_id FROM attention"),
+        .attempt = static_cast<int>(world.number("SELECT attempt FROM attention")),
+        .recovery_point = "ordered",
+        .kind = engine::Settlement::Kind::happened,
+        .result_name = "Paid",
+        .result = R"({"id":"ch_1"})",
+        .by = "ann"};
+
+    EXPECT_EQ(status_of(settle(settlement)), 201);
+    EXPECT_EQ(why_of(settle(settlement)), Why::in_progress);
+    EXPECT_EQ(world.count("payments"), 1);
+}
+
+TEST_F(DoubtTest, a_settlement_that_cannot_be_carried_out_says_why_and_changes_nothing) {
+    provider.next({Does::doubt});
+    (void)world.ask<OrderOnce>("k", order_of_jane);
+
+    (void)settle(engine::Settlement::Kind::happened, "Parcel", "{}");
+
+    EXPECT_NE(world.text("SELECT settling_error FROM attention").find("no result named 'Parcel'"), std::string::npos);
+    EXPECT_EQ(world.text("SELECT standing FROM idempotency_keys"), "attention");
+}
+
+TEST_F(DoubtTest, a_point_that_does_not_decode_strands_its_key_and_nothing_else) {
+    provider.next({Does::retry});
+    (void)world.ask<Order>("k", order_of_jane);
+    for (const char* data : {R"({"customer":1})", "{}", "no JSON", R"({"customer":"jane","items":[],"more":1})"}) {
+        world.execute(std::string{"UPDATE idempotency_keys SET recovery_data = '"} + data + "'");
+        EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::stranded) << data;
+    }
+    world.clock.advance(std::chrono::hours{1});
+    EXPECT_EQ(world.complete().stranded, 1);
+    EXPECT_EQ(status_of(world.ask<Order>("other", order_of_jane)), 201);
+    EXPECT_EQ(provider.keys.size(), 2U);
+}
+
+TEST_F(DoubtTest, a_point_that_no_step_of_this_program_knows_strands_its_key) {
+    provider.next({Does::retry});
+    (void)world.ask<Order>("k", order_of_jane);
+    world.execute("UPDATE idempotency_keys SET recovery_point = 'packed'");
+
+    const auto answer = world.ask<Order>("k", order_of_jane);
+
+    ASSERT_EQ(why_of(answer), Why::stranded);
+    EXPECT_NE(std::get<Refused>(answer).detail.find("PAWL0007"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pawl::testing

@@ -1,0 +1,257 @@
+#include "tests/engine/shop.hpp"
+#include "tests/engine/world.hpp"
+
+namespace pawl::testing {
+namespace {
+
+// Jobs, the completer and the reaper, round by round under a clock that the test moves.
+
+struct Counted {
+    static constexpr std::string_view kind = "counted";
+    std::string text;
+};
+
+class CountInTx {
+public:
+    JobResult work(Tx& tx, const Job<Counted>& job) {
+        static constexpr Statement<1> insert{"insert_done", "INSERT INTO done (text) VALUES ($1)", {}};
+        execute(tx, insert, job.args.text);
+        if (job.args.text == "throws") throw std::runtime_error{"a bug"};
+        if (job.args.text == "later") return retry_in(5s);
+        if (job.args.text == "never") return discard("not wanted");
+        return done;
+    }
+};
+
+class CountInCall {
+public:
+    explicit CountInCall(std::vector<std::string>& keys) : keys_{&keys} {}
+    JobResult work(KeyedCall& call, const Job<Counted>& job) {
+        keys_->push_back(call.key().text);
+        if (job.attempt < 3) throw std::runtime_error{"the receiver hung up"};
+        return done;
+    }
+
+private:
+    std::vector<std::string>* keys_;
+};
+
+class CountAsOperation {
+public:
+    static constexpr std::string_view name = "count_as_operation";
+    explicit CountAsOperation(Provider& provider) : provider_{&provider} {}
+    using Started = pawl::Started<Counted>;
+    struct Noted {
+        static constexpr std::string_view name = "noted";
+        std::string text;
+    };
+    Next<Noted> note(Tx& tx, const Started& at) {
+        static constexpr Statement<1> insert{"insert_done", "INSERT INTO done (text) VALUES ($1)", {}};
+        execute(tx, insert, at.request.text);
+        return Noted{at.request.text};
+    }
+    Outcome<Paid, Refused402> pay(KeyedCall& call, const Noted&) { return provider_->charge(call.key().text); }
+    Finish keep(Tx&, const Noted&, const Paid& paid) { return pawl::respond(200, paid); }
+    Finish refuse(Tx&, const Noted&, const Refused402& no) { return pawl::respond(402, no); }
+    using Flow = Steps<
+        Atomic<&CountAsOperation::note>,
+        Foreign<Repeat::safe_with_key, &CountAsOperation::pay, &CountAsOperation::keep, &CountAsOperation::refuse>>;
+
+private:
+    Provider* provider_;
+};
+
+class Stager {
+public:
+    static constexpr std::string_view name = "stager";
+    using Started = pawl::Started<Counted>;
+    Finish stage(Tx& tx, const Started& at) {
+        tx.stage(at.request);
+        if (at.request.text == "undone") throw std::runtime_error{"after staging"};
+        return pawl::respond(200, std::string{"ok"});
+    }
+    using Flow = Steps<Atomic<&Stager::stage>>;
+};
+
+class ServiceTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        world.execute(std::string{shop_tables});
+        world.execute(std::string{payment_tables});
+        world.execute("CREATE TABLE done (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT");
+        world.add(Stager{});
+        world.add(Order{provider});
+    }
+    void stage(const std::string& text) { (void)world.ask<Stager>(text, R"({"text":")" + text + "\"}"); }
+    Provider provider;
+    World world;
+    queue::EmbeddedQueue queue{world.store};
+    ops::Worker worker{*world.engine, queue, {.retry_layers = {10s, 60s}}};
+};
+
+TEST_F(ServiceTest, a_job_of_a_phase_that_threw_is_never_seen) {
+    stage("undone");
+
+    EXPECT_EQ(world.count("jobs"), 0);
+}
+
+TEST_F(ServiceTest, a_job_in_a_transaction_is_done_once) {
+    worker.add(detail::job_form_of(std::make_shared<CountInTx>()));
+    stage("a");
+    stage("b");
+
+    EXPECT_EQ(worker.run_once(10).done, 2);
+    EXPECT_EQ(worker.run_once(10).done, 0);
+    EXPECT_EQ(world.count("done"), 2);
+    EXPECT_EQ(world.count("jobs"), 0);
+}
+
+TEST_F(ServiceTest, a_failed_commit_of_a_job_leaves_neither_its_write_nor_its_mark) {
+    worker.add(detail::job_form_of(std::make_shared<CountInTx>()));
+    stage("a");
+    world.store.arm(2, FailingStore::How::undone);  // The first write takes the job.
+
+    EXPECT_EQ(worker.run_once(10).done, 0);
+    EXPECT_EQ(world.count("done"), 0);
+
+    world.clock.advance(2min);
+    (void)queue.rescue();
+    EXPECT_EQ(worker.run_once(10).done, 1);
+    EXPECT_EQ(world.count("done"), 1);
+}
+
+TEST_F(ServiceTest, a_failed_job_steps_down_its_layers_and_dies) {
+    worker.add(detail::job_form_of(std::make_shared<CountInTx>()));
+    stage("throws");
+
+    EXPECT_EQ(worker.run_once(10).retried, 1);
+    EXPECT_EQ(worker.run_once(10).retried, 0);  // Not before its time.
+    world.clock.advance(16s);
+    EXPECT_EQ(worker.run_once(10).retried, 1);
+    world.clock.advance(100s);
+    EXPECT_EQ(worker.run_once(10).buried, 1);
+
+    EXPECT_EQ(world.count("jobs"), 0);
+    EXPECT_EQ(world.count("done"), 0);
+    EXPECT_EQ(world.text("SELECT last_error FROM dead_jobs"), "a bug");
+    EXPECT_EQ(world.number("SELECT failures FROM dead_jobs"), 3);
+}
+
+TEST_F(ServiceTest, a_handler_may_put_off_or_discard_its_job_and_its_writes_are_undone) {
+    worker.add(detail::job_form_of(std::make_shared<CountInTx>()));
+    stage("later");
+    stage("never");
+
+    const auto report = worker.run_once(10);
+
+    EXPECT_EQ(report.retried, 1);
+    EXPECT_EQ(report.buried, 1);
+    EXPECT_EQ(world.count("done"), 0);
+    EXPECT_EQ(world.number("SELECT failures FROM jobs"), 0);
+}
+
+TEST_F(ServiceTest, a_job_in_a_call_has_the_same_key_at_every_try) {
+    std::vector<std::string> keys;
+    worker.add(detail::job_form_of(std::make_shared<CountInCall>(keys)));
+    stage("a");
+
+    for (int i = 0; i < 3; ++i) {
+        (void)worker.run_once(10);
+        world.clock.advance(2min);
+    }
+
+    ASSERT_EQ(keys.size(), 3U);
+    EXPECT_EQ(std::set<std::string>(keys.begin(), keys.end()).size(), 1U);
+    EXPECT_EQ(world.count("jobs"), 0);
+}
+
+TEST_F(ServiceTest, a_job_as_an_operation_resumes_where_it_was) {
+    const auto& form = world.engine->add(
+        detail::form_of<CountAsOperation>(std::make_shared<CountAsOperation>(CountAsOperation{provider}))
+    );
+    worker.add(Counted::kind, form);
+    provider.next({Does::doubt_charged});
+    stage("a");
+
+    for (int i = 0; i < 3 && world.count("jobs") > 0; ++i) {
+        (void)worker.run_once(10);
+        world.clock.advance(2min);
+    }
+
+    EXPECT_EQ(world.count("jobs"), 0);
+    EXPECT_EQ(world.count("done"), 1);
+    EXPECT_EQ(provider.charges.size(), 1U);
+    EXPECT_EQ(provider.keys.size(), 2U);
+}
+
+TEST_F(ServiceTest, jobs_of_unknown_kind_or_shape_end_in_the_dead_letters) {
+    worker.add(detail::job_form_of(std::make_shared<CountInTx>()));
+    stage("a");
+    stage("b");
+    world.execute("UPDATE jobs SET kind = 'other' WHERE id = 1");
+    world.execute("UPDATE jobs SET args = 'no JSON' WHERE id = 2");
+
+    EXPECT_EQ(worker.run_once(10).buried, 2);
+    EXPECT_EQ(world.count("dead_jobs"), 2);
+}
+
+TEST_F(ServiceTest, a_job_whose_worker_died_is_taken_again_after_its_lease) {
+    worker.add(detail::job_form_of(std::make_shared<CountInTx>()));
+    stage("a");
+    const auto taken = queue.take(1, 60s);
+    ASSERT_EQ(taken.size(), 1U);
+
+    EXPECT_EQ(queue.rescue(), 0);
+    world.clock.advance(61s);
+    EXPECT_EQ(queue.rescue(), 1);
+    EXPECT_EQ(worker.run_once(10).done, 1);
+    EXPECT_FALSE(queue.finish(taken.front()));  // The first worker was not dead after all: it is told.
+}
+
+TEST_F(ServiceTest, the_completer_waits_for_the_lease_and_the_grace_time) {
+    provider.next({Does::doubt_charged});
+    (void)world.ask<Order>("k", order_of_jane);
+
+    EXPECT_EQ(world.complete().completed, 0);
+    world.clock.advance(1h);
+    EXPECT_EQ(world.complete().completed, 1);
+    EXPECT_TRUE(replayed(world.ask<Order>("k", order_of_jane)));
+    EXPECT_EQ(provider.charges.size(), 1U);
+}
+
+TEST_F(ServiceTest, the_completer_gives_up_on_what_fails_too_often_but_clients_failures_never_count) {
+    const auto* request = R"({"customer":"thrower","items":[]})";
+    for (int i = 0; i < 40; ++i) (void)world.ask<Order>("k", request);
+    EXPECT_EQ(world.count("attention"), 0);
+
+    int rounds = 0;
+    for (; rounds < 200 && world.count("attention") == 0; ++rounds) {
+        world.clock.advance(2h);
+        (void)world.complete();
+    }
+
+    EXPECT_EQ(world.text("SELECT reason FROM attention"), "failed-too-often");
+    EXPECT_GE(rounds, 12) << "at least 24 h";
+    EXPECT_EQ(world.count("orders"), 0);
+}
+
+TEST_F(ServiceTest, the_reaper_takes_settled_keys_only_and_leaves_their_registry_rows) {
+    (void)world.ask<Order>("done", order_of_jane);
+    provider.next({Does::stuck, Does::retry});
+    (void)world.ask<Order>("stuck", order_of_jane);
+    (void)world.ask<Order>("open", order_of_jane);
+    ops::Reaper reaper{world.store, world.clock, {}};
+
+    EXPECT_EQ(reaper.run_once(world.clock.now()).reaped, 0);
+    world.clock.advance(std::chrono::hours{73});
+    EXPECT_EQ(reaper.run_once(world.clock.now()).reaped, 1);
+
+    EXPECT_EQ(world.count("idempotency_keys"), 2);
+    EXPECT_EQ(world.count("key_registry WHERE state = 'expired'"), 1);
+    world.clock.advance(std::chrono::hours{24 * 401});
+    EXPECT_EQ(reaper.run_once(world.clock.now()).forgotten, 1);
+    EXPECT_EQ(world.count("key_registry"), 2);
+}
+
+}  // namespace
+}  // namespace pawl::testing
