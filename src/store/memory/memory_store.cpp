@@ -158,6 +158,7 @@ MemoryStore::MemoryStore(core::Clock& clock, MemoryOptions options)
 }
 
 MemoryStore::~MemoryStore() {
+    if (impl_->options.drive == MemoryOptions::Drive::by_hand) crash();  // Nobody steps any more.
     stop();
 }
 

@@ -1,7 +1,5 @@
 #include "src/store/sqlite/connection.hpp"
 
-#include "src/core/assert.hpp"
-
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -201,45 +199,45 @@ void Connection::set_deadline(std::chrono::milliseconds from_now) {
 }
 
 Prepared& Connection::prepare(const Sql& statement) {
-    auto& slot = prepared_[statement.sqlite.data()];
-    // Texts are constants as a rule; one on the heap may have had the address of an earlier one.
-    if (slot && statement.sqlite == sqlite3_sql(slot->statement)) return *slot;
-    if (slot) {
-        sqlite3_finalize(slot->statement);
-        slot.reset();
+    const auto at = prepared_.find(statement.sqlite.data());
+    if (at != prepared_.end()) {
+        if (statement.sqlite == sqlite3_sql(at->second->statement)) return *at->second;
+        // Texts are constants as a rule; this one is on the heap, where an earlier one was.
+        sqlite3_finalize(at->second->statement);
+        prepared_.erase(at);
     }
-    if (statement.sqlite.empty()) refuse_statement(statement.name, "has no text for SQLite");
+    return *prepared_.emplace(statement.sqlite.data(), make(statement)).first->second;
+}
+
+std::unique_ptr<Prepared> Connection::make(const Sql& statement) {
+    const auto text = statement.sqlite;
+    if (text.empty()) refuse_statement(statement.name, "has no text for SQLite");
     auto made = std::make_unique<Prepared>();
-    made->name = statement.name;
+    made->parameters = detail::parameters_in(text);
+    if (made->parameters > parameters_max)
+        refuse_statement(statement.name, "has more than 32 parameters");
     const char* rest = nullptr;
     const int code = sqlite3_prepare_v3(
         db_,
-        statement.sqlite.data(),
-        static_cast<int>(statement.sqlite.size()),
+        text.data(),
+        static_cast<int>(text.size()),
         SQLITE_PREPARE_PERSISTENT,
         &made->statement,
         &rest
     );
-    if (code != SQLITE_OK) {
-        prepared_.erase(statement.sqlite.data());
-        fail(code, statement.name);
-    }
+    if (code != SQLITE_OK) fail(code, statement.name);
     // SQLite prepares the first statement of a text and passes over the rest without a word.
-    const auto prepared_size = static_cast<std::size_t>(rest - statement.sqlite.data());
-    if (made->statement == nullptr || !says_nothing(statement.sqlite.substr(prepared_size))) {
+    const auto prepared_size = static_cast<std::size_t>(rest - text.data());
+    if (made->statement == nullptr || !says_nothing(text.substr(prepared_size))) {
         sqlite3_finalize(made->statement);
-        prepared_.erase(statement.sqlite.data());
         refuse_statement(
             statement.name, "is not one statement: cut it into several, each with a name"
         );
     }
-    made->parameters = detail::parameters_in(statement.sqlite);
-    PAWL_ASSERT(made->parameters <= 32);
     for (int n = 1; n <= made->parameters; ++n)
         made->place[n - 1] =
             sqlite3_bind_parameter_index(made->statement, ("$" + std::to_string(n)).c_str());
-    slot = std::move(made);
-    return *slot;
+    return made;
 }
 
 void Connection::control(const char* text) {

@@ -17,13 +17,14 @@ struct sqlite3_stmt;
 
 namespace pawl::sqlite {
 
+inline constexpr int parameters_max = 32;
+
 // A statement that stays prepared on its connection, with the places of its parameters: `$n` is
 // bound by name, as SQLite numbers parameters by first appearance.
 struct Prepared {
     sqlite3_stmt* statement{};
-    std::string_view name;
     int parameters{};
-    int place[32]{};  // Of $1 to $32; 0 if the statement does not use it.
+    int place[parameters_max]{};  // Of $1 to $32; 0 if the statement does not use it.
 };
 
 // "Pawl" as SQLite's application_id: a server marks its file with it, so that no file of another
@@ -70,6 +71,7 @@ private:
     void configure(const std::string& path, Mode mode, std::chrono::milliseconds busy_timeout);
     void check_application(const std::string& path, Mode mode);
     std::string pragma(const char* text);
+    std::unique_ptr<Prepared> make(const Sql& statement);
     static int authorize(
         void* self, int action, const char* a, const char* b, const char* c, const char* d
     );
