@@ -22,7 +22,8 @@ public:
         server,  // One process at a time owns a SQLite file; a second is refused with PAWL0002.
         tool     // Beside a running server: short writes only.
     };
-    // "sqlite:rides.db" or "sqlite::memory:". Makes the file and Pawl's tables if need be. Throws StoreError, or
+    // "sqlite:rides.db"; for tests "sqlite::memory:" (a store thread, group commit) or "memory:" (no thread: what is
+    // written runs on the thread that writes, one commit each). Makes the file and Pawl's tables if need be. Throws StoreError, or
     // std::invalid_argument for a URL that it does not know.
     static std::unique_ptr<Database> open(const std::string& url, As as = As::server);
     ~Database();

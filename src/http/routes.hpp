@@ -13,13 +13,14 @@ namespace pawl::http {
 
 using PathParameters = std::vector<std::pair<std::string, std::string>>;
 
-// Patterns such as "/rides/{id}/refund": a segment in braces takes any one segment that is not empty.
+// Patterns such as "/rides/{id}/refund": a segment in braces takes any one segment that is not
+// empty.
 template <class Target>
 class Routes {
 public:
     struct NotFound {};
     struct MethodNotAllowed {
-        std::string allow;  // "GET, POST"
+        std::string allow;  // "GET, HEAD, POST"
     };
     struct Match {
         const Target* target{};
@@ -44,7 +45,9 @@ public:
             if (!matches(entry.segments, wanted, parameters)) continue;
             if (entry.method == method || (method == "HEAD" && entry.method == "GET"))
                 return Match{&entry.target, &entry.pattern, std::move(parameters)};
-            if (allow.find(entry.method) == std::string::npos) allow += (allow.empty() ? "" : ", ") + entry.method;
+            const auto served = entry.method == "GET" ? "GET, HEAD" : entry.method;
+            if (allow.find(served) == std::string::npos)
+                allow += (allow.empty() ? "" : ", ") + served;
         }
         if (allow.empty()) return NotFound{};
         return MethodNotAllowed{std::move(allow)};

@@ -11,7 +11,7 @@ namespace pawl::store {
 namespace detail_blocking {
 
 template <class Enqueue, class F>
-auto run_and_wait(Enqueue enqueue, F f) {
+auto run_and_wait(Enqueue enqueue, F f, std::chrono::milliseconds deadline) {
     using Result = std::invoke_result_t<F&, Session&>;
     std::promise<void> ended;
     auto future = ended.get_future();
@@ -23,11 +23,13 @@ auto run_and_wait(Enqueue enqueue, F f) {
         }
     };
     if constexpr (std::is_void_v<Result>) {
-        enqueue(work([&f](Session& session) { f(session); }, settle));
+        enqueue(work([&f](Session& session) { f(session); }, settle, deadline));
         future.get();
     } else {
         std::optional<Result> result;
-        enqueue(work([&f, &result](Session& session) { result.emplace(f(session)); }, settle));
+        enqueue(
+            work([&f, &result](Session& session) { result.emplace(f(session)); }, settle, deadline)
+        );
         future.get();
         return std::move(*result);
     }
@@ -36,13 +38,17 @@ auto run_and_wait(Enqueue enqueue, F f) {
 }  // namespace detail_blocking
 
 template <class F>
-auto write_now(Store& store, F f) {
-    return detail_blocking::run_and_wait([&store](std::unique_ptr<Work> w) { store.write(std::move(w)); }, f);
+auto write_now(Store& store, F f, std::chrono::milliseconds deadline) {
+    return detail_blocking::run_and_wait(
+        [&store](std::unique_ptr<Work> w) { store.write(std::move(w)); }, f, deadline
+    );
 }
 
 template <class F>
 auto read_now(Store& store, F f) {
-    return detail_blocking::run_and_wait([&store](std::unique_ptr<Work> w) { store.read(std::move(w)); }, f);
+    return detail_blocking::run_and_wait(
+        [&store](std::unique_ptr<Work> w) { store.read(std::move(w)); }, f, std::chrono::seconds{5}
+    );
 }
 
 }  // namespace pawl::store

@@ -3,31 +3,86 @@
 #include "src/core/time_text.hpp"
 #include "store/statements.hpp"
 
+#include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 namespace pawl::store {
 
+namespace {
+
+constexpr auto none = [](const Row&) {};
+
+// An index over a large table takes its time, and nobody waits for this database yet.
+constexpr std::chrono::hours deadline{1};
+
+// Of `-- needs NAME`, as the record has it; empty if the script has no such line.
+std::string needs_of(std::string_view script) {
+    constexpr std::string_view mark = "-- needs ";
+    while (!script.empty()) {
+        const auto line = script.substr(0, script.find('\n'));
+        if (line.starts_with(mark))
+            return "migration_" +
+                   std::string{
+                       line.substr(mark.size(), line.find_last_not_of(" \r") + 1 - mark.size())};
+        script.remove_prefix(std::min(line.size() + 1, script.size()));
+    }
+    return {};
+}
+
+// What the database has had: name to what it needs.
+std::map<std::string, std::string> recorded(Session& session, std::string_view owner) {
+    std::map<std::string, std::string> found;
+    const std::array<Value, 1> of_owner{owner};
+    session.run(sql::find_migrations, of_owner, [&](const Row& row) {
+        found.emplace(row.text(0), row.text(1));
+    });
+    return found;
+}
+
+void check_not_too_new(
+    std::string_view owner,
+    const std::map<std::string, std::string>& had,
+    std::span<const Sql* const> migrations
+) {
+    std::set<std::string> known{""};
+    for (const Sql* migration : migrations) known.emplace(migration->name);
+    for (const auto& [name, needs] : had) {
+        if (known.contains(name) || known.contains(needs)) continue;
+        throw StoreError{
+            StoreError::Kind::unavailable,
+            StoreError::Effect::none,
+            "find_migrations",
+            "PAWL0003: the database is newer than this binary: it has had " + name + " of " +
+                std::string{owner} + ", which only a binary that knows " + needs +
+                " can live with"};
+    }
+}
+
+}  // namespace
+
 std::vector<std::string> apply_migrations(
     Store& store, std::string_view owner, std::span<const Sql* const> migrations
 ) {
-    auto none = [](const Row&) {};
-    return write_now(store, [&](Session& session) {
+    auto run = [&](Session& session) {
         session.run(sql::create_migrations, {}, none);
-        std::set<std::string> known;
-        const std::array<Value, 1> of_owner{owner};
-        session.run(sql::find_migrations, of_owner, [&](const Row& row) { known.emplace(row.text(0)); });
+        const auto had = recorded(session, owner);
+        check_not_too_new(owner, had, migrations);
         std::vector<std::string> applied;
         for (const Sql* migration : migrations) {
-            if (known.contains(std::string{migration->name})) continue;
+            if (had.contains(std::string{migration->name})) continue;
             session.run_script(*migration);
             const auto now = core::time_text(session.now());
-            const std::array<Value, 3> record{owner, migration->name, std::string_view{now}};
+            const auto needs = needs_of(store.text_of(*migration).value_or(""));
+            const std::array<Value, 4> record{
+                owner, migration->name, std::string_view{now}, std::string_view{needs}};
             session.run(sql::insert_migration, record, none);
             applied.emplace_back(migration->name);
         }
         return applied;
-    });
+    };
+    return write_now(store, run, deadline);
 }
 
 }  // namespace pawl::store

@@ -4,6 +4,7 @@
 #include <pawl/error.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -17,31 +18,39 @@ using detail::Row;
 using detail::Session;
 using detail::Value;
 
-// One transaction's worth of work, owned by the store from write() or read() until done() has returned.
+// One transaction's worth of work, owned by the store from write() or read() until done() has
+// returned.
 class Work {
 public:
     virtual ~Work() = default;
     // On a store thread, in the transaction. If it throws, all that it wrote is undone.
     virtual void run(Session& session) = 0;
-    // Once, after the commit is durable (`failed` is null) or after it was undone. Quick: it only hands on.
+    // Once, after the commit is durable (`failed` is null) or after it was undone. Quick: it only
+    // hands on.
     virtual void done(std::exception_ptr failed) noexcept = 0;
-    // How long run() may take before it is interrupted and undone with StoreError (deadline): a phase holds up others.
+    // How long run() may take before it is interrupted and undone with StoreError (deadline): a
+    // phase holds up others.
     virtual std::chrono::milliseconds deadline() const { return std::chrono::seconds{5}; }
 };
 
 template <class Run, class Done>
-std::unique_ptr<Work> work(Run run, Done done) {
+std::unique_ptr<Work> work(
+    Run run, Done done, std::chrono::milliseconds deadline = std::chrono::seconds{5}
+) {
     class Both final : public Work {
     public:
-        Both(Run at_run, Done when_done) : run_{std::move(at_run)}, done_{std::move(when_done)} {}
+        Both(Run at_run, Done when_done, std::chrono::milliseconds at_most)
+            : run_{std::move(at_run)}, done_{std::move(when_done)}, deadline_{at_most} {}
         void run(Session& session) override { run_(session); }
         void done(std::exception_ptr failed) noexcept override { done_(std::move(failed)); }
+        std::chrono::milliseconds deadline() const override { return deadline_; }
 
     private:
         Run run_;
         Done done_;
+        std::chrono::milliseconds deadline_;
     };
-    return std::make_unique<Both>(std::move(run), std::move(done));
+    return std::make_unique<Both>(std::move(run), std::move(done), deadline);
 }
 
 struct StoreStats {
@@ -52,13 +61,14 @@ struct StoreStats {
 
 enum class Urgency { normal, first };  // first: lease renewals, which must not wait behind a crowd.
 
-// The port that every database implements; the conformance suite in tests/conformance says what it must do.
-// All members may be called from any thread.
+// The port that every database implements; the conformance suite in tests/conformance says what it
+// must do. All members may be called from any thread.
 class Store {
 public:
     virtual ~Store() = default;
 
-    // Queues a write transaction. Never blocks: past the bound of what may wait, done() gets StoreError (busy) at once.
+    // Queues a write transaction. Never blocks: past the bound of what may wait, done() gets
+    // StoreError (busy) at once.
     virtual void write(std::unique_ptr<Work> work, Urgency urgency) = 0;
     void write(std::unique_ptr<Work> w) { write(std::move(w), Urgency::normal); }
     // A read snapshot; writing in it is refused. An embedded store may run it before this returns.
@@ -71,9 +81,13 @@ public:
     virtual void stop() = 0;
 };
 
+// What a store answers where it takes no more work.
+std::exception_ptr stopped();
+std::exception_ptr too_many_wait(std::size_t waiting_max);
+
 // Blocking forms, for tools, start-up and tests: never on a thread that serves requests.
 template <class F>
-auto write_now(Store& store, F f);
+auto write_now(Store& store, F f, std::chrono::milliseconds deadline = std::chrono::seconds{5});
 template <class F>
 auto read_now(Store& store, F f);
 

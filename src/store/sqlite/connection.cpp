@@ -1,11 +1,9 @@
 #include "src/store/sqlite/connection.hpp"
 
-#include "src/core/assert.hpp"
-
 #include <sqlite3.h>
 
-#include <charconv>
-#include <cstring>
+#include <algorithm>
+#include <cstddef>
 
 namespace pawl::sqlite {
 
@@ -40,9 +38,26 @@ Kind kind_of(int code) {
     }
 }
 
-// The steady clock is the store's own here: a deadline is not a fact of the data.
-std::chrono::steady_clock::time_point steady_now() {
-    return std::chrono::steady_clock::now();  // tidy: allow clock: interrupts a statement, decides nothing
+// Nothing but white space and comments: what may stand behind a statement.
+bool says_nothing(std::string_view text) {
+    while (!text.empty()) {
+        if (text.starts_with("--")) {
+            text.remove_prefix(std::min(text.find('\n'), text.size()));
+        } else if (std::string_view{" \t\r\n;"}.find(text.front()) != text.npos) {
+            text.remove_prefix(1);
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+[[noreturn]] void refuse_statement(std::string_view name, const char* why) {
+    throw StoreError{
+        Kind::statement,
+        StoreError::Effect::none,
+        name,
+        "statement " + std::string{name} + " " + why};
 }
 
 // Once for the process, before its first connection: without it each allocation of SQLite takes a global mutex to count
@@ -54,21 +69,29 @@ void configure_library() {
 
 }  // namespace
 
-Connection::Connection(const std::string& path, Mode mode, std::chrono::milliseconds busy_timeout) {
+Connection::Connection(
+    const std::string& path, Mode mode, std::chrono::milliseconds busy_timeout, core::Clock& clock
+)
+    : clock_{clock} {
     configure_library();
-    const int flags = (mode == Mode::writer ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE) |
-                      SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI;
+    // No SQLITE_OPEN_URI: a second spelling of a path would get past the lock of its owner.
+    const int flags = (mode == Mode::owner ? SQLITE_OPEN_CREATE : 0) | SQLITE_OPEN_READWRITE |
+                      SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     const int code = sqlite3_open_v2(path.c_str(), &db_, flags, nullptr);
     // Room for the cursors and values of a phase's statements: they come from here instead of malloc.
-    if (code == SQLITE_OK && mode == Mode::writer)
+    if (code == SQLITE_OK && mode == Mode::owner)
         sqlite3_db_config(db_, SQLITE_DBCONFIG_LOOKASIDE, nullptr, 1'200, 400);
     if (code != SQLITE_OK) {
         const std::string why = db_ != nullptr ? sqlite3_errmsg(db_) : sqlite3_errstr(code);
         sqlite3_close_v2(db_);
-        throw StoreError{kind_of(code), StoreError::Effect::none, "open", "the database " + path + " can't be opened: " + why};
+        throw StoreError{
+            kind_of(code),
+            StoreError::Effect::none,
+            "open",
+            "the database " + path + " can't be opened: " + why};
     }
     try {
-        configure(mode, busy_timeout);
+        configure(path, mode, busy_timeout);
     } catch (...) {
         sqlite3_close_v2(db_);
         throw;
@@ -81,22 +104,74 @@ Connection::~Connection() {
     sqlite3_close_v2(db_);
 }
 
-void Connection::configure(Mode mode, std::chrono::milliseconds busy_timeout) {
+void Connection::configure(
+    const std::string& path, Mode mode, std::chrono::milliseconds busy_timeout
+) {
     sqlite3_busy_timeout(db_, static_cast<int>(busy_timeout.count()));
-    // FULL: a commit is on the disk before anybody is answered. NORMAL could lose a recovery point before a charge.
-    script("configure", "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;"
-                        "PRAGMA cache_size = -8000;");
-    if (mode == Mode::writer)
-        script("configure", "PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = 67108864;");
-    else
+    // FULL: a commit is on the disk before anybody is answered. NORMAL could lose a recovery point
+    // before a charge.
+    script(
+        "configure",
+        "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;"
+        "PRAGMA cache_size = -8000;"
+    );
+    if (mode == Mode::reader)
         script("configure", "PRAGMA query_only = ON;");
+    else
+        check_application(path, mode);
+    if (mode == Mode::owner) {
+        // A file system without shared memory leaves the old mode: the owner's readers would block
+        // its writer.
+        if (pragma("PRAGMA journal_mode = WAL") != "wal" && path != ":memory:")
+            throw StoreError{
+                Kind::unavailable,
+                StoreError::Effect::none,
+                "open",
+                "the database " + path +
+                    " can't use a write-ahead log: is it on a network file system?"};
+        script("configure", "PRAGMA journal_size_limit = 67108864;");
+    }
     sqlite3_set_authorizer(db_, &Connection::authorize, this);
     sqlite3_progress_handler(db_, 10'000, &Connection::progress, this);
     trusted_ = false;
 }
 
+// The first read of the file, too: one that is no database, or is damaged, is refused here.
+void Connection::check_application(const std::string& path, Mode mode) {
+    if (sqlite3_db_readonly(db_, "main") == 1)
+        throw StoreError{
+            Kind::read_only,
+            StoreError::Effect::none,
+            "open",
+            "the database " + path + " can't be written: the file or its file system is read-only"};
+    const auto found = pragma("PRAGMA application_id");
+    if (found == std::to_string(application_id)) return;
+    if (found == "0" && mode == Mode::tool) return;  // Whether it has our tables is seen later.
+    if (found == "0")
+        return script("configure", "PRAGMA application_id = " + std::to_string(application_id));
+    throw StoreError{
+        Kind::unavailable,
+        StoreError::Effect::none,
+        "open",
+        "PAWL0004: the database " + path + " is not Pawl's: its application_id is " + found};
+}
+
+std::string Connection::pragma(const char* text) {
+    sqlite3_stmt* statement = nullptr;
+    int code = sqlite3_prepare_v2(db_, text, -1, &statement, nullptr);
+    std::string value;
+    if (code == SQLITE_OK) code = sqlite3_step(statement);
+    if (code == SQLITE_ROW)
+        value =
+            static_cast<const char*>(static_cast<const void*>(sqlite3_column_text(statement, 0)));
+    sqlite3_finalize(statement);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) fail(code, "configure");
+    return value;
+}
+
 // What a phase must not do: it would end or escape the transaction that it shares with others.
-int Connection::authorize(void* self, int action, const char*, const char*, const char*, const char*) {
+int Connection::
+    authorize(void* self, int action, const char*, const char*, const char*, const char*) {
     if (static_cast<Connection*>(self)->trusted_) return SQLITE_OK;
     switch (action) {
         case SQLITE_TRANSACTION:
@@ -110,48 +185,65 @@ int Connection::authorize(void* self, int action, const char*, const char*, cons
     }
 }
 
-int Connection::progress(void* self) { return static_cast<Connection*>(self)->deadline_passed() ? 1 : 0; }
+int Connection::progress(void* self) {
+    return static_cast<Connection*>(self)->deadline_passed() ? 1 : 0;
+}
 
-bool Connection::deadline_passed() const { return deadline_set_ && steady_now() >= deadline_; }
+bool Connection::deadline_passed() const {
+    return deadline_set_ && clock_.steady() >= deadline_;
+}
 
 void Connection::set_deadline(std::chrono::milliseconds from_now) {
-    deadline_ = steady_now() + from_now;
+    deadline_ = clock_.steady() + from_now;
     deadline_set_ = true;
 }
 
 Prepared& Connection::prepare(const Sql& statement) {
-    auto& slot = prepared_[statement.sqlite.data()];
-    // Texts are constants as a rule; one on the heap may have had the address of an earlier one.
-    if (slot && statement.sqlite == sqlite3_sql(slot->statement)) return *slot;
-    if (slot) {
-        sqlite3_finalize(slot->statement);
-        slot.reset();
+    const auto at = prepared_.find(statement.sqlite.data());
+    if (at != prepared_.end()) {
+        if (statement.sqlite == sqlite3_sql(at->second->statement)) return *at->second;
+        // Texts are constants as a rule; this one is on the heap, where an earlier one was.
+        sqlite3_finalize(at->second->statement);
+        prepared_.erase(at);
     }
-    if (statement.sqlite.empty())
-        throw StoreError{
-            Kind::statement, StoreError::Effect::none, statement.name,
-            "statement " + std::string{statement.name} + " has no text for SQLite"};
+    return *prepared_.emplace(statement.sqlite.data(), make(statement)).first->second;
+}
+
+std::unique_ptr<Prepared> Connection::make(const Sql& statement) {
+    const auto text = statement.sqlite;
+    if (text.empty()) refuse_statement(statement.name, "has no text for SQLite");
     auto made = std::make_unique<Prepared>();
-    made->name = statement.name;
+    made->parameters = detail::parameters_in(text);
+    if (made->parameters > parameters_max)
+        refuse_statement(statement.name, "has more than 32 parameters");
+    const char* rest = nullptr;
     const int code = sqlite3_prepare_v3(
-        db_, statement.sqlite.data(), static_cast<int>(statement.sqlite.size()), SQLITE_PREPARE_PERSISTENT,
-        &made->statement, nullptr
+        db_,
+        text.data(),
+        static_cast<int>(text.size()),
+        SQLITE_PREPARE_PERSISTENT,
+        &made->statement,
+        &rest
     );
-    if (code != SQLITE_OK) {
-        prepared_.erase(statement.sqlite.data());
-        fail(code, statement.name);
+    if (code != SQLITE_OK) fail(code, statement.name);
+    // SQLite prepares the first statement of a text and passes over the rest without a word.
+    const auto prepared_size = static_cast<std::size_t>(rest - text.data());
+    if (made->statement == nullptr || !says_nothing(text.substr(prepared_size))) {
+        sqlite3_finalize(made->statement);
+        refuse_statement(
+            statement.name, "is not one statement: cut it into several, each with a name"
+        );
     }
-    made->parameters = detail::parameters_in(statement.sqlite);
-    PAWL_ASSERT(made->parameters <= 32);
     for (int n = 1; n <= made->parameters; ++n)
-        made->place[n - 1] = sqlite3_bind_parameter_index(made->statement, ("$" + std::to_string(n)).c_str());
-    slot = std::move(made);
-    return *slot;
+        made->place[n - 1] =
+            sqlite3_bind_parameter_index(made->statement, ("$" + std::to_string(n)).c_str());
+    return made;
 }
 
 void Connection::control(const char* text) {
     auto& statement = controls_[text];
-    trusted_ = true;  // Over the step too: SQLite prepares a statement again when the schema has changed.
+    trusted_ =
+        true;  // Over the step too: SQLite prepares a statement again when the schema has changed.
     int code = SQLITE_OK;
     if (statement == nullptr)
         code = sqlite3_prepare_v3(db_, text, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
@@ -168,14 +260,35 @@ void Connection::script(std::string_view name, std::string_view text) {
     if (code != SQLITE_OK) fail(code, name);
 }
 
-bool Connection::in_transaction() const { return sqlite3_get_autocommit(db_) == 0; }
+bool Connection::in_transaction() const {
+    return sqlite3_get_autocommit(db_) == 0;
+}
 
-int Connection::changes() const { return sqlite3_changes(db_); }
+int Connection::changes() const {
+    return sqlite3_changes(db_);
+}
+
+std::int64_t Connection::total_changes() const {
+    return sqlite3_total_changes64(db_);
+}
+
+bool Connection::deferred_key_broken() const {
+    int broken = 0;
+    int highest = 0;
+    sqlite3_db_status(db_, SQLITE_DBSTATUS_DEFERRED_FKS, &broken, &highest, 0);
+    return broken != 0;
+}
 
 void Connection::fail(int code, std::string_view statement) const {
     const auto kind = kind_of(code);
     std::string text = "statement " + std::string{statement} + ": " + sqlite3_errmsg(db_);
-    if (kind == Kind::deadline) text = "statement " + std::string{statement} + " was interrupted at its deadline";
+    if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB) {
+        const char* file = sqlite3_db_filename(db_, "main");
+        text = "PAWL0005: the file " + std::string{file != nullptr ? file : ""} +
+               " is damaged or no database: " + text;
+    }
+    if (kind == Kind::deadline)
+        text = "statement " + std::string{statement} + " was interrupted at its deadline";
     throw StoreError{kind, StoreError::Effect::none, statement, text};
 }
 

@@ -3,6 +3,8 @@
 #include <pawl/error.hpp>
 #include <pawl/statement.hpp>
 
+#include "src/core/clock.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -15,30 +17,48 @@ struct sqlite3_stmt;
 
 namespace pawl::sqlite {
 
-// A statement that stays prepared on its connection, with the places of its parameters: `$n` is bound by name, as
-// SQLite numbers parameters by first appearance.
+inline constexpr int parameters_max = 32;
+
+// A statement that stays prepared on its connection, with the places of its parameters: `$n` is
+// bound by name, as SQLite numbers parameters by first appearance.
 struct Prepared {
     sqlite3_stmt* statement{};
-    std::string_view name;
     int parameters{};
-    int place[32]{};  // Of $1 to $32; 0 if the statement does not use it.
+    int place[parameters_max]{};  // Of $1 to $32; 0 if the statement does not use it.
 };
+
+// "Pawl" as SQLite's application_id: a server marks its file with it, so that no file of another
+// program, and no tool of ours on one, does harm.
+inline constexpr std::int64_t application_id = 0x5061776c;
 
 // One SQLite connection, used by one thread at a time. Every member throws StoreError.
 class Connection {
 public:
-    enum class Mode { writer, reader };
-    Connection(const std::string& path, Mode mode, std::chrono::milliseconds busy_timeout);
+    // owner: makes the file and marks it as ours. tool: writes beside an owner, in a file that is
+    // there.
+    enum class Mode { owner, tool, reader };
+    // The clock's steady() rules the deadlines; it outlives the connection.
+    Connection(
+        const std::string& path,
+        Mode mode,
+        std::chrono::milliseconds busy_timeout,
+        core::Clock& clock
+    );
     ~Connection();
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
     Prepared& prepare(const Sql& statement);
-    // For the store's own BEGIN, COMMIT, SAVEPOINT: passes the authorizer, which refuses these in all other SQL.
+    // For the store's own BEGIN, COMMIT, SAVEPOINT: passes the authorizer, which refuses these in
+    // all other SQL.
     void control(const char* text);
     void script(std::string_view name, std::string_view text);
     bool in_transaction() const;
     int changes() const;
+    std::int64_t total_changes() const;
+    // Some DEFERRABLE foreign key points nowhere: COMMIT would refuse, for all who share the
+    // transaction.
+    bool deferred_key_broken() const;
 
     // Statements are interrupted from then on; nothing: never.
     void set_deadline(std::chrono::milliseconds from_now);
@@ -48,16 +68,19 @@ public:
     [[noreturn]] void fail(int code, std::string_view statement) const;
 
 private:
-    struct Control {
-        const char* text;
-        sqlite3_stmt* statement;
-    };
-    void configure(Mode mode, std::chrono::milliseconds busy_timeout);
-    static int authorize(void* self, int action, const char* a, const char* b, const char* c, const char* d);
+    void configure(const std::string& path, Mode mode, std::chrono::milliseconds busy_timeout);
+    void check_application(const std::string& path, Mode mode);
+    std::string pragma(const char* text);
+    std::unique_ptr<Prepared> make(const Sql& statement);
+    static int authorize(
+        void* self, int action, const char* a, const char* b, const char* c, const char* d
+    );
     static int progress(void* self);
 
+    core::Clock& clock_;
     sqlite3* db_{};
-    std::unordered_map<const char*, std::unique_ptr<Prepared>> prepared_;  // By the address of its text.
+    std::unordered_map<const char*, std::unique_ptr<Prepared>>
+        prepared_;  // By the address of its text.
     std::unordered_map<std::string_view, sqlite3_stmt*> controls_;
     bool trusted_{true};  // The store's own SQL is being prepared.
     bool deadline_set_{false};

@@ -10,7 +10,8 @@ SELECT id, jid, queue, kind, args, failures + 1, called_at, key_id, created_at, 
        $3, $4
 FROM jobs
 WHERE id = $1
-  AND attempt = $2;
+  AND attempt = $2
+  AND state = 'running';
 
 -- name: claim_jobs   ($1 queue, $2 now, $3 lease until, $4 limit)
 UPDATE jobs
@@ -19,7 +20,7 @@ WHERE id IN (
     SELECT id FROM jobs WHERE queue = $1 AND state = 'ready' AND run_at <= $2 ORDER BY run_at, id LIMIT $4)
 RETURNING id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_error;
 
--- name: count_jobs   ($1 now)
+-- name: count_jobs
 SELECT queue, state, count(*), min(run_at)
 FROM jobs
 GROUP BY queue, state

@@ -121,9 +121,14 @@ WHERE id = $1
   AND standing = 'open';
 
 -- name: forget_expired   ($1 expired before, $2 limit)
--- After this a very late repeat is a new request: 400 days by default.
+-- After this a very late repeat is a new request: 400 days by default. A revived row's id is beyond what AUTOINCREMENT
+-- has counted; it stays until a new key has moved the count, so that no id is ever given twice.
 DELETE FROM key_registry
-WHERE id IN (SELECT id FROM key_registry WHERE state = 'expired' AND expired_at < $1 ORDER BY expired_at LIMIT $2);
+WHERE id IN (
+    SELECT id FROM key_registry
+    WHERE state = 'expired' AND expired_at < $1
+      AND id <= (SELECT seq FROM sqlite_sequence WHERE name = 'key_registry')
+    ORDER BY expired_at LIMIT $2);
 
 -- name: insert_attention   ($1 key id, $2 attempt, $3 recovery point, $4 reason, $5 detail, $6 now)
 INSERT INTO attention (key_id, attempt, recovery_point, reason, detail, since)

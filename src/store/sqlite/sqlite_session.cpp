@@ -26,7 +26,8 @@ private:
 
 class SqliteRow final : public detail::Row {
 public:
-    SqliteRow(sqlite3_stmt* statement, std::string_view name) : statement_{statement}, name_{name} {}
+    SqliteRow(sqlite3_stmt* statement, std::string_view name)
+        : statement_{statement}, name_{name} {}
 
     int columns() const override { return sqlite3_column_count(statement_); }
     bool is_null(int column) const override { return type(column) == SQLITE_NULL; }
@@ -35,12 +36,15 @@ public:
         return sqlite3_column_int64(statement_, column);
     }
     double real(int column) const override {
-        if (type(column) != SQLITE_FLOAT && type(column) != SQLITE_INTEGER) wrong(column, "a number");
+        if (type(column) != SQLITE_FLOAT && type(column) != SQLITE_INTEGER)
+            wrong(column, "a number");
         return sqlite3_column_double(statement_, column);
     }
     std::string_view text(int column) const override {
         if (type(column) != SQLITE_TEXT) wrong(column, "text");
-        const auto* bytes = static_cast<const char*>(static_cast<const void*>(sqlite3_column_text(statement_, column)));
+        const auto* bytes = static_cast<const char*>(
+            static_cast<const void*>(sqlite3_column_text(statement_, column))
+        );
         return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
     }
 
@@ -52,9 +56,12 @@ private:
     [[noreturn]] void wrong(int column, const char* wanted) const {
         const char* name = sqlite3_column_name(statement_, column);
         throw StoreError{
-            StoreError::Kind::statement, StoreError::Effect::none, name_,
+            StoreError::Kind::statement,
+            StoreError::Effect::none,
+            name_,
             "statement " + std::string{name_} + ": column " +
-                (name != nullptr ? std::string{name} : std::to_string(column)) + " is not " + wanted};
+                (name != nullptr ? std::string{name} : std::to_string(column)) + " is not " +
+                wanted};
     }
 
     sqlite3_stmt* statement_;
@@ -63,11 +70,18 @@ private:
 
 // Borrowed texts: they outlive the step.
 int bind(sqlite3_stmt* statement, int place, const Value& value) {
-    if (const auto* integer = std::get_if<std::int64_t>(&value)) return sqlite3_bind_int64(statement, place, *integer);
-    if (const auto* real = std::get_if<double>(&value)) return sqlite3_bind_double(statement, place, *real);
+    if (const auto* integer = std::get_if<std::int64_t>(&value))
+        return sqlite3_bind_int64(statement, place, *integer);
+    if (const auto* real = std::get_if<double>(&value))
+        return sqlite3_bind_double(statement, place, *real);
     if (const auto* text = std::get_if<std::string_view>(&value))
         return sqlite3_bind_text64(
-            statement, place, text->data() != nullptr ? text->data() : "", text->size(), SQLITE_STATIC, SQLITE_UTF8
+            statement,
+            place,
+            text->data() != nullptr ? text->data() : "",
+            text->size(),
+            SQLITE_STATIC,
+            SQLITE_UTF8
         );
     return sqlite3_bind_null(statement, place);
 }
@@ -78,13 +92,19 @@ SqliteSession::SqliteSession(Connection& connection, core::Clock& clock, Mode mo
     : connection_{connection}, clock_{clock}, mode_{mode} {}
 
 std::int64_t SqliteSession::run(
-    const Sql& statement, std::span<const Value> parameters, detail::FunctionRef<void(const detail::Row&)> each
+    const Sql& statement,
+    std::span<const Value> parameters,
+    detail::FunctionRef<void(const detail::Row&)> each
 ) {
     refuse_after_failure(statement.name);
     failed_ = true;
     auto& prepared = connection_.prepare(statement);
     PAWL_ASSERT(static_cast<int>(parameters.size()) == prepared.parameters);
+    const bool reads = sqlite3_stmt_readonly(prepared.statement) != 0;
+    if (mode_ == Mode::read && !reads)
+        refuse(statement.name, "writes, in a transaction that only reads");
     const Reset reset{prepared.statement};
+    const auto before = connection_.total_changes();
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         if (prepared.place[i] == 0) continue;
         const int code = bind(prepared.statement, prepared.place[i], parameters[i]);
@@ -95,11 +115,14 @@ std::int64_t SqliteSession::run(
     while ((code = sqlite3_step(prepared.statement)) == SQLITE_ROW) each(row);
     if (code != SQLITE_DONE) connection_.fail(code, statement.name);
     failed_ = false;
-    return sqlite3_stmt_readonly(prepared.statement) != 0 ? 0 : connection_.changes();
+    // changes() is of the last INSERT, UPDATE or DELETE: not this statement if it is a CREATE
+    // TABLE.
+    return reads || connection_.total_changes() == before ? 0 : connection_.changes();
 }
 
 void SqliteSession::run_script(const Sql& script) {
     refuse_after_failure(script.name);
+    if (mode_ == Mode::read) refuse(script.name, "writes, in a transaction that only reads");
     failed_ = true;
     connection_.script(script.name, script.sqlite);
     failed_ = false;
@@ -128,13 +151,21 @@ void SqliteSession::release() {
     if (mode_ == Mode::write) connection_.control("RELEASE inner");
 }
 
-TimePoint SqliteSession::now() { return clock_.now(); }
+TimePoint SqliteSession::now() {
+    return clock_.now();
+}
 
 void SqliteSession::refuse_after_failure(std::string_view statement) const {
-    if (!failed_) return;
+    if (failed_)
+        refuse(statement, "came after one that failed: only tx.attempt() goes on from there");
+}
+
+void SqliteSession::refuse(std::string_view statement, const char* why) {
     throw StoreError{
-        StoreError::Kind::refused, StoreError::Effect::none, statement,
-        "statement " + std::string{statement} + " came after one that failed: only tx.attempt() goes on from there"};
+        StoreError::Kind::refused,
+        StoreError::Effect::none,
+        statement,
+        "statement " + std::string{statement} + " " + why};
 }
 
 }  // namespace pawl::sqlite

@@ -13,7 +13,8 @@ public:
     SqliteSession(Connection& connection, core::Clock& clock, Mode mode);
 
     std::int64_t run(
-        const Sql& statement, std::span<const detail::Value> parameters,
+        const Sql& statement,
+        std::span<const detail::Value> parameters,
         detail::FunctionRef<void(const detail::Row&)> each
     ) override;
     void run_script(const Sql& script) override;
@@ -22,8 +23,13 @@ public:
     void release() override;
     TimePoint now() override;
 
+    // A statement failed, and nothing went back to a savepoint before it: what was written must not
+    // be kept.
+    bool failed() const { return failed_; }
+
 private:
     void refuse_after_failure(std::string_view statement) const;
+    [[noreturn]] static void refuse(std::string_view statement, const char* why);
 
     Connection& connection_;
     core::Clock& clock_;

@@ -15,20 +15,22 @@ namespace pawl::sqlite {
 using namespace std::chrono_literals;
 
 struct SqliteOptions {
-    std::string path;                          // ":memory:" for tests: one connection serves all.
-    bool owner{true};                          // false: a tool beside a running server.
-    std::size_t waiting_max{20'000};           // Works in the line; more are refused (busy).
-    std::size_t batch_max{1'000};              // Works in one commit.
+    std::string path;                            // ":memory:" for tests: one connection serves all.
+    bool owner{true};                            // false: a tool beside a running server.
+    std::size_t waiting_max{20'000};             // Works in the line; more are refused (busy).
+    std::size_t batch_max{1'000};                // Works in one commit.
     std::chrono::milliseconds busy_timeout{5s};  // For the short writes of tools.
-    int readers{2};                            // Connections for reads at once.
+    int readers{2};                              // Connections for reads at once.
     std::optional<std::string> problem() const;
 };
 
-// WAL, synchronous=FULL. One writer thread takes the works that wait, runs each in its own savepoint, commits once,
-// and only then releases the answers: group commit. Reads run on the calling thread.
+// WAL, synchronous=FULL. One writer thread takes the works that wait, runs each in its own
+// savepoint, commits once, and only then releases the answers: group commit. Reads run on the
+// calling thread.
 class SqliteStore final : public store::Store {
 public:
-    // Throws StoreError: the file can't be opened, is no database, or is owned by another (PAWL0002).
+    // Throws StoreError: the file can't be opened, is no database, or is owned by another
+    // (PAWL0002).
     SqliteStore(SqliteOptions options, core::Clock& clock);
     ~SqliteStore() override;
 

@@ -1,0 +1,128 @@
+#include "src/store/sqlite/transaction.hpp"
+
+#include "src/core/fault.hpp"
+#include "src/store/sqlite/sqlite_session.hpp"
+
+#include <string>
+#include <utility>
+
+namespace pawl::sqlite {
+
+namespace {
+
+using Kind = StoreError::Kind;
+using Effect = StoreError::Effect;
+
+void run_checked(Connection& connection, core::Clock& clock, store::Work& work) {
+    SqliteSession session{connection, clock, SqliteSession::Mode::write};
+    work.run(session);
+    if (connection.deadline_passed())
+        throw StoreError{
+            Kind::deadline, Effect::rolled_back, "", "the phase took longer than its deadline"};
+    if (session.failed())
+        throw StoreError{
+            Kind::refused,
+            Effect::rolled_back,
+            "",
+            "a statement failed and the phase ended as if it had not: only tx.attempt() goes on "
+            "from there"};
+    // Each work is asked alone: at COMMIT nobody could tell whose fault it is, and all would fail.
+    if (connection.deferred_key_broken())
+        throw StoreError{
+            Kind::constraint, Effect::rolled_back, "", "a deferred foreign key points nowhere"};
+}
+
+StoreError undone(Kind kind, const std::string& why) {
+    return {kind, Effect::rolled_back, "", "the transaction was undone: " + why};
+}
+
+}  // namespace
+
+std::exception_ptr run_in_savepoint(Connection& connection, core::Clock& clock, store::Work& work) {
+    std::exception_ptr failed;
+    try {
+        connection.control("SAVEPOINT work");
+        connection.set_deadline(work.deadline());
+        run_checked(connection, clock, work);
+        connection.clear_deadline();
+        if (connection.in_transaction()) connection.control("RELEASE work");
+        return nullptr;
+    } catch (...) {
+        failed = std::current_exception();
+    }
+    connection.clear_deadline();
+    try {
+        if (connection.in_transaction()) {
+            connection.control("ROLLBACK TO work");
+            connection.control("RELEASE work");
+        }
+    } catch (const StoreError&) {
+        roll_back(connection);  // in_transaction() says so.
+    }
+    return failed;
+}
+
+std::exception_ptr run_read(Connection& connection, core::Clock& clock, store::Work& work) {
+    std::exception_ptr failed;
+    try {
+        connection.control("BEGIN");
+        connection.set_deadline(work.deadline());
+        SqliteSession session{connection, clock, SqliteSession::Mode::read};
+        work.run(session);
+    } catch (...) {
+        failed = std::current_exception();
+    }
+    connection.clear_deadline();
+    roll_back(connection);
+    return failed;
+}
+
+// A COMMIT that fails is rolled back in this process, and nobody was answered. Its frames may still
+// lie in the WAL behind what this process knows of: the next writer overwrites them, but a crash
+// before that may find and keep them. So the effect is in doubt; the engine treats every key that
+// it finds as it is, which is right either way. A lock or a constraint refuses before the first
+// frame is written.
+std::exception_ptr commit(Connection& connection) {
+    try {
+        PAWL_FAULT("store.commit.before");
+        connection.control("COMMIT");
+        PAWL_FAULT("store.commit.after");
+        return nullptr;
+    } catch (const StoreError& error) {
+        const bool refused = error.kind() == Kind::busy || error.kind() == Kind::constraint;
+        return std::make_exception_ptr(StoreError{
+            error.passing() ? error.kind() : Kind::unavailable,
+            refused ? Effect::rolled_back : Effect::in_doubt,
+            "commit",
+            error.what()});
+    } catch (...) {
+        return std::make_exception_ptr(StoreError{
+            Kind::unavailable, Effect::in_doubt, "commit", "the commit was cut off"});
+    }
+}
+
+void roll_back(Connection& connection) noexcept {
+    try {
+        if (connection.in_transaction()) connection.control("ROLLBACK");
+    } catch (const StoreError&) {
+        // The next BEGIN says what is wrong.
+    }
+}
+
+std::exception_ptr undone_with(const std::exception_ptr& cause) {
+    if (!cause) return std::make_exception_ptr(undone(Kind::unavailable, "it was ended early"));
+    try {
+        std::rethrow_exception(cause);
+    } catch (const StoreError& error) {
+        // Another's deadline is not ours.
+        const bool ours = error.passing() && error.kind() != Kind::deadline;
+        return std::make_exception_ptr(undone(ours ? error.kind() : Kind::unavailable, error.what())
+        );
+    } catch (...) {
+        return std::make_exception_ptr(
+            undone(Kind::unavailable, "one that shared it ended it early")
+        );
+    }
+}
+
+}  // namespace pawl::sqlite

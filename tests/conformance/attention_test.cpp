@@ -1,0 +1,282 @@
+#include "tests/conformance/key_world.hpp"
+
+// The attention list, its settlements, and the completer's look at what is open.
+namespace pawl::conformance {
+
+namespace {
+
+class AttentionTest : public KeyTest {
+protected:
+    std::int64_t settle(std::int64_t id, int attempt, const std::string& settlement) {
+        return run(
+            sql::request_settlement,
+            id,
+            attempt,
+            settlement,
+            "Charge",
+            R"({"id":"ch_1"})",
+            "jane",
+            "seen in the dashboard",
+            now()
+        );
+    }
+    struct Settlement {
+        std::int64_t key_id;
+        int attempt;
+        std::string recovery_point;
+        std::string settlement;
+        std::optional<std::string> result_name;
+        std::optional<std::string> result;
+        std::optional<std::string> by;
+    };
+    std::vector<Settlement> settlements() {
+        return read_rows<Settlement>(*store, sql::find_settlements, 10);
+    }
+    std::vector<std::int64_t> completable(TimePoint lease_over_since, int limit = 10) {
+        return read_rows<std::int64_t>(
+            *store, sql::find_completable, lease_over_since, now(), limit
+        );
+    }
+    // The columns of list_attention and show_attention.
+    struct Entry {
+        std::int64_t key_id;
+        std::string tenant;
+        std::string account;
+        std::string key;
+        std::string operation;
+        std::string recovery_point;
+        int attempt;
+        std::string reason;
+        std::string detail;
+        std::optional<std::string> result_name;
+        std::optional<std::string> result;
+        TimePoint since;
+        std::optional<std::string> settlement;
+        std::optional<std::string> settled_by;
+        std::optional<std::string> settled_note;
+        std::optional<TimePoint> settled_at;
+        std::optional<std::string> settling_error;
+        std::optional<std::string> call_key;
+        std::optional<TimePoint> called_at;
+        std::string recovery_data;
+    };
+};
+PAWL_ON_EACH_STORE(AttentionTest);
+
+}  // namespace
+
+TEST_P(AttentionTest, what_needs_a_person_is_listed_oldest_first_with_all_that_is_known) {
+    const auto second = open_key("second");
+    clock.advance(1s);
+    const auto first = open_key("first");
+    to_attention(first, 1, "in-doubt");
+    clock.advance(1s);
+    to_attention(second, 1, "forgotten");
+
+    const auto listed = read_rows<Entry>(*store, sql::list_attention, 10);
+    const auto shown = read_rows<Entry>(*store, sql::show_attention, first);
+
+    ASSERT_EQ(listed.size(), 2);
+    EXPECT_EQ(listed[0].key_id, first);
+    EXPECT_EQ(listed[1].key_id, second);
+    ASSERT_EQ(shown.size(), 1);
+    EXPECT_EQ(shown[0].key, "key of first");
+    EXPECT_EQ(shown[0].reason, "in-doubt");
+    EXPECT_EQ(shown[0].call_key, "call key");
+    EXPECT_EQ(shown[0].recovery_data, R"({"ride":1})");
+    EXPECT_FALSE(shown[0].settlement);
+    EXPECT_EQ(read_rows<Entry>(*store, sql::list_attention, 1).size(), 1);
+}
+
+TEST_P(AttentionTest, a_reason_that_nobody_knows_is_refused) {
+    const auto id = open_key("hash");
+
+    const auto error = error_of([&] { to_attention(id, 1, "bad-mood"); });
+
+    EXPECT_EQ(error.kind(), StoreError::Kind::constraint);
+    EXPECT_EQ(state(id).standing, "open") << "both, or neither";
+}
+
+TEST_P(AttentionTest, a_decision_is_carried_out_once_and_fenced_by_the_attempt_it_was_made_on) {
+    const auto id = open_key("hash");
+    to_attention(id, 1);
+
+    EXPECT_EQ(settle(id, 2, "happened"), 0) << "of another attempt";
+    EXPECT_EQ(settle(id, 1, "happened"), 1);
+    EXPECT_EQ(settle(id, 1, "give-up"), 0) << "one decision at a time";
+
+    const auto found = settlements();
+    ASSERT_EQ(found.size(), 1);
+    EXPECT_EQ(found[0].key_id, id);
+    EXPECT_EQ(found[0].settlement, "happened");
+    EXPECT_EQ(found[0].result_name, "Charge");
+    EXPECT_EQ(found[0].by, "jane");
+    EXPECT_EQ(run(sql::take_from_attention, id, 2, 0, now() + 30s, now()), 0);
+    EXPECT_EQ(run(sql::take_from_attention, id, 1, 1, now() + 30s, now()), 1);
+    EXPECT_EQ(run(sql::take_from_attention, id, 1, 1, now() + 30s, now()), 0);
+    EXPECT_EQ(run(sql::delete_attention, id, 2), 0);
+    EXPECT_EQ(run(sql::delete_attention, id, 1), 1);
+    EXPECT_TRUE(settlements().empty());
+    const auto after = state(id);
+    EXPECT_EQ(after.standing, "open");
+    EXPECT_EQ(after.attempt, 2);
+}
+
+TEST_P(AttentionTest, a_decision_that_could_not_be_carried_out_may_be_made_anew) {
+    const auto id = open_key("hash");
+    to_attention(id, 1);
+    settle(id, 1, "happened");
+
+    EXPECT_EQ(run(sql::set_settling_error, id, 1, "the keeper refused it"), 1);
+
+    EXPECT_TRUE(settlements().empty());
+    EXPECT_EQ(
+        read_rows<Entry>(*store, sql::show_attention, id).at(0).settling_error,
+        "the keeper refused it"
+    );
+    EXPECT_EQ(settle(id, 1, "did-not-happen"), 1);
+    EXPECT_EQ(settlements().at(0).settlement, "did-not-happen");
+}
+
+TEST_P(AttentionTest, a_late_result_is_kept_for_the_person_and_the_first_one_stays) {
+    const auto id = open_key("hash");
+    to_attention(id, 1);
+
+    EXPECT_EQ(run(sql::keep_result_for_person, id, "Charge", R"({"id":"ch_1"})"), 1);
+    EXPECT_EQ(run(sql::keep_result_for_person, id, "Charge", R"({"id":"ch_2"})"), 0);
+
+    EXPECT_EQ(read_rows<Entry>(*store, sql::show_attention, id).at(0).result, R"({"id":"ch_1"})");
+}
+
+TEST_P(AttentionTest, the_completer_finds_open_keys_whose_lease_has_been_over_for_the_grace_time) {
+    const auto dropped = open_key("dropped");
+    const auto given_back = open_key("given back");
+    const auto finished = open_key("finished");
+    const auto stuck = open_key("stuck");
+    run(sql::fail_attempt, given_back, 1, "ride_created", "error", now());
+    finish(finished, 1, "ride_created");
+    to_attention(stuck, 1);
+    const auto lease_end = now() + 30s;
+
+    EXPECT_EQ(completable(now()), std::vector<std::int64_t>{});
+    EXPECT_EQ(completable(now() + 1ms), std::vector<std::int64_t>{given_back});
+    EXPECT_EQ(completable(lease_end), std::vector<std::int64_t>{given_back});
+    EXPECT_EQ(completable(lease_end + 1ms), (std::vector<std::int64_t>{dropped, given_back}));
+    EXPECT_EQ(completable(lease_end + 1ms, 1), std::vector<std::int64_t>{dropped});
+}
+
+TEST_P(AttentionTest, a_failed_run_of_the_completer_is_counted_and_puts_the_key_off) {
+    struct Failures {
+        int runs;
+        TimePoint first_at;
+    };
+    const auto id = open_key("hash");
+    run(sql::fail_attempt, id, 1, "ride_created", "error", now());
+    const auto first_at = now();
+    auto fail = [&] {
+        return write_now(*store, [&](Session& session) {
+            return rows<Failures>(session, sql::note_completer_failure, id, now(), now() + 1min)
+                .at(0);
+        });
+    };
+
+    EXPECT_EQ(fail().runs, 1);
+    clock.advance(30s);
+    const auto second = fail();
+
+    EXPECT_EQ(second.runs, 2);
+    EXPECT_EQ(second.first_at, first_at);
+    EXPECT_TRUE(completable(now()).empty());
+    EXPECT_EQ(run(sql::release_for_retry, id, now()), 1);
+    EXPECT_EQ(completable(now()), std::vector<std::int64_t>{id});
+    EXPECT_EQ(fail().runs, 1) << "an operator's word starts the count anew";
+    EXPECT_EQ(run(sql::set_completer_next, id, now()), 1);
+    EXPECT_EQ(completable(now()), std::vector<std::int64_t>{id});
+}
+
+TEST_P(AttentionTest, what_is_not_open_is_neither_counted_nor_released) {
+    const auto id = open_key("hash");
+    to_attention(id, 1);
+
+    EXPECT_EQ(run(sql::note_completer_failure, id, now(), now()), 0);
+    EXPECT_EQ(run(sql::release_for_retry, id, now()), 0);
+    EXPECT_EQ(run(sql::set_completer_next, id, now()), 0);
+}
+
+TEST_P(AttentionTest, unsettled_keys_are_counted_by_operation_and_point) {
+    open_key("a");
+    open_key("b");
+    finish(open_key("c"), 1, "ride_created");
+    struct Count {
+        std::string operation;
+        std::string point;
+        int keys;
+    };
+
+    const auto counts = read_rows<Count>(*store, sql::count_open_by_point);
+
+    ASSERT_EQ(counts.size(), 1);
+    EXPECT_EQ(counts[0].operation, "book_ride");
+    EXPECT_EQ(counts[0].point, "ride_created");
+    EXPECT_EQ(counts[0].keys, 2);
+}
+
+TEST_P(AttentionTest, keys_are_listed_newest_first_by_any_of_the_filters) {
+    const auto a = open_key("a");
+    const auto b = open_key("b");
+    finish(a, 1, "ride_created");
+    using Word = std::optional<std::string>;
+    using Id = std::optional<std::int64_t>;
+    auto listed = [&](Word standing, Word operation, Word account, Word key, Id below, int limit) {
+        return read_now(*store, [&](Session& session) {
+            std::vector<std::int64_t> ids;
+            detail::run_statement(
+                session,
+                sql::list_keys,
+                [&](const store::Row& row) { ids.push_back(row.integer(0)); },
+                standing,
+                operation,
+                account,
+                key,
+                below,
+                limit
+            );
+            return ids;
+        });
+    };
+    using Ids = std::vector<std::int64_t>;
+
+    EXPECT_EQ(listed({}, {}, {}, {}, {}, 10), (Ids{b, a}));
+    EXPECT_EQ(listed({}, {}, {}, {}, {}, 1), (Ids{b}));
+    EXPECT_EQ(listed("finished", {}, {}, {}, {}, 10), (Ids{a}));
+    EXPECT_EQ(listed({}, "no_such", {}, {}, {}, 10), (Ids{}));
+    EXPECT_EQ(listed({}, {}, "account", {}, {}, 10), (Ids{b, a}));
+    EXPECT_EQ(listed({}, {}, {}, "key of b", {}, 10), (Ids{b}));
+    EXPECT_EQ(listed({}, {}, {}, {}, b, 10), (Ids{a}));
+}
+
+TEST_P(AttentionTest, all_of_a_key_is_shown_to_an_operator) {
+    const auto id = open_key("hash");
+    finish(id, 1, "ride_created", now() + 72h);
+
+    read_now(*store, [&](Session& session) {
+        int found = 0;
+        detail::run_statement(
+            session,
+            sql::show_key,
+            [&](const store::Row& row) {
+                ++found;
+                EXPECT_EQ(row.columns(), 30);
+                EXPECT_EQ(row.text(5), "POST");
+                EXPECT_EQ(row.text(6), "/rides");
+                EXPECT_EQ(row.text(9), "finished");
+                EXPECT_EQ(row.integer(18), 201);
+                EXPECT_TRUE(row.is_null(26));
+            },
+            id
+        );
+        EXPECT_EQ(found, 1);
+    });
+}
+
+}  // namespace pawl::conformance

@@ -1,0 +1,111 @@
+#pragma once
+
+#include "tests/conformance/store_world.hpp"
+
+// Keys as the engine writes them, for the tests of its statements.
+namespace pawl::conformance {
+
+// The columns that a fence and a take-over are about.
+struct KeyState {
+    std::string standing;
+    int attempt{};
+    std::optional<TimePoint> lease_until;
+    std::string recovery_point;
+    std::string recovery_data;
+    std::optional<std::string> error;
+};
+
+inline constexpr Statement<1> key_state{
+    "key_state",
+    "SELECT standing, attempt, lease_until, recovery_point, recovery_data, error FROM "
+    "idempotency_keys WHERE id = $1",
+    {}};
+
+class KeyTest : public OnEachStore {
+protected:
+    template <class... A>
+    std::int64_t run(const Sql& statement, const A&... arguments) {
+        return write_one(*store, statement, arguments...);
+    }
+    TimePoint now() { return clock.now(); }
+    KeyState state(std::int64_t id) { return read_rows<KeyState>(*store, key_state, id).at(0); }
+
+    // The race of the claim: an id for the first, nothing for whoever comes after.
+    std::optional<std::int64_t> register_key(const std::string& hash) {
+        return write_now(*store, [&](Session& session) -> std::optional<std::int64_t> {
+            const auto ids = rows<std::int64_t>(session, sql::insert_registry, hash);
+            if (ids.empty()) return std::nullopt;
+            return ids.front();
+        });
+    }
+
+    // A key at recovery point "ride_created", attempt 1, under a lease of 30 s.
+    std::int64_t open_key(const std::string& hash) {
+        const auto id = register_key(hash).value();
+        run(sql::insert_key,
+            id,
+            hash,
+            "tenant",
+            "account",
+            "key of " + hash,
+            "book_ride",
+            "POST",
+            "/rides",
+            "192.0.2.1",
+            "fingerprint",
+            1,
+            R"({"km":3})",
+            now() + 30s,
+            "ride_created",
+            R"({"ride":1})",
+            "call key",
+            now(),
+            false,
+            now(),
+            std::optional<std::string>{},
+            0);
+        return id;
+    }
+    std::int64_t finish(
+        std::int64_t id,
+        int attempt,
+        const std::string& point,
+        std::optional<TimePoint> expires_at = {}
+    ) {
+        return run(
+            sql::finish_key,
+            id,
+            attempt,
+            point,
+            201,
+            "application/json",
+            "[]",
+            "{}",
+            now(),
+            expires_at
+        );
+    }
+    std::int64_t take_over(std::int64_t id, int seen) {
+        return run(sql::take_over, id, seen, now(), now() + 30s, now() + 60s);
+    }
+    std::int64_t to_attention(std::int64_t id, int attempt, const std::string& reason = "stuck") {
+        return write_now(*store, [&](Session& session) {
+            const auto moved =
+                change(session, sql::to_attention, id, attempt, "ride_created", "why", now());
+            if (moved == 1)
+                change(
+                    session,
+                    sql::insert_attention,
+                    id,
+                    attempt,
+                    "ride_created",
+                    reason,
+                    "detail",
+                    now()
+                );
+            return moved;
+        });
+    }
+};
+
+}  // namespace pawl::conformance

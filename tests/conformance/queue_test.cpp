@@ -1,0 +1,306 @@
+#include "src/queue/embedded/embedded_queue.hpp"
+#include "tests/conformance/store_world.hpp"
+
+// What every queue must do; today there is the embedded one, on each store.
+namespace pawl::conformance {
+
+namespace {
+
+using queue::TakenJob;
+
+class QueueTest : public OnEachStore {
+protected:
+    void stage(
+        const std::string& jid,
+        std::chrono::milliseconds due_in = 0s,
+        const std::string& in = "default"
+    ) {
+        const auto now = clock.now();
+        write_one(
+            *store,
+            sql::insert_job,
+            jid,
+            in,
+            "send_receipt",
+            R"({"ride":1})",
+            now + due_in,
+            std::optional<std::int64_t>{7},
+            now
+        );
+    }
+    TakenJob take_one() { return queue.take(1, 30s).at(0); }
+    static std::vector<std::string> jids(const std::vector<TakenJob>& jobs) {
+        std::vector<std::string> found;
+        for (const auto& job : jobs) found.push_back(job.raw.jid);
+        std::sort(found.begin(), found.end());
+        return found;
+    }
+    struct Dead {
+        std::int64_t id;
+        std::string jid;
+        std::string queue;
+        std::string kind;
+        std::string args;
+        int failures;
+        std::optional<TimePoint> called_at;
+        std::optional<std::int64_t> key_id;
+        TimePoint created_at;
+        std::optional<TimePoint> first_failed_at;
+        std::optional<TimePoint> last_failed_at;
+        std::optional<std::string> last_error;
+        TimePoint died_at;
+    };
+    std::vector<Dead> dead() { return read_rows<Dead>(*store, sql::list_dead_jobs, 10); }
+
+    queue::EmbeddedQueue queue{*store};
+};
+PAWL_ON_EACH_STORE(QueueTest);
+
+using Jids = std::vector<std::string>;
+
+}  // namespace
+
+TEST_P(QueueTest, a_job_is_taken_as_it_was_staged) {
+    stage("jid");
+
+    const auto job = take_one();
+
+    EXPECT_EQ(job.raw.jid, "jid");
+    EXPECT_EQ(job.queue, "default");
+    EXPECT_EQ(job.kind, "send_receipt");
+    EXPECT_EQ(job.raw.args, R"({"ride":1})");
+    EXPECT_EQ(job.raw.key_id, 7);
+    EXPECT_EQ(job.raw.created_at, clock.now());
+    EXPECT_EQ(job.raw.attempt, 1);
+    EXPECT_EQ(job.failures, 0);
+    EXPECT_EQ(job.claim, 1);
+    EXPECT_FALSE(job.called_at);
+}
+
+TEST_P(QueueTest, a_job_under_a_lease_is_nobody_elses) {
+    stage("jid");
+    take_one();
+
+    EXPECT_TRUE(queue.take(10, 30s).empty());
+    EXPECT_FALSE(queue.next_due());
+}
+
+TEST_P(QueueTest, a_job_is_taken_when_it_is_due_and_not_before) {
+    stage("later", 10s);
+    EXPECT_EQ(queue.next_due(), clock.now() + 10s);
+    clock.advance(10s - 1ms);
+    EXPECT_TRUE(queue.take(10, 30s).empty());
+
+    clock.advance(1ms);
+
+    EXPECT_EQ(jids(queue.take(10, 30s)), Jids{"later"});
+}
+
+TEST_P(QueueTest, no_more_are_taken_than_asked_for_and_the_longest_due_first) {
+    stage("third", 3s);
+    stage("first", 1s);
+    stage("second", 2s);
+    clock.advance(5s);
+
+    EXPECT_EQ(jids(queue.take(2, 30s)), (Jids{"first", "second"}));
+    EXPECT_EQ(jids(queue.take(2, 30s)), Jids{"third"});
+}
+
+TEST_P(QueueTest, one_queue_takes_nothing_of_another) {
+    stage("elsewhere", 0s, "mails");
+
+    EXPECT_TRUE(queue.take(10, 30s).empty());
+    EXPECT_EQ(jids(queue::EmbeddedQueue{*store, "mails"}.take(10, 30s)), Jids{"elsewhere"});
+}
+
+TEST_P(QueueTest, a_finished_job_is_gone) {
+    stage("jid");
+
+    EXPECT_TRUE(queue.finish(take_one()));
+
+    clock.advance(1h);
+    EXPECT_EQ(queue.rescue(), 0);
+    EXPECT_TRUE(queue.take(10, 30s).empty());
+}
+
+TEST_P(QueueTest, the_mark_that_a_job_is_done_commits_with_its_writes_or_not_at_all) {
+    stage("jid");
+    const auto job = take_one();
+
+    EXPECT_ANY_THROW(write_now(*store, [&](Session& session) {
+        change(session, notes::insert, "its write");
+        EXPECT_TRUE(queue.finish_in(session, job));
+        throw std::runtime_error{"after all"};
+    }));
+    EXPECT_EQ(note_count(), 0);
+    EXPECT_TRUE(queue.renew(job, 30s)) << "it is still ours";
+    write_now(*store, [&](Session& session) {
+        change(session, notes::insert, "its write");
+        EXPECT_TRUE(queue.finish_in(session, job));
+    });
+
+    EXPECT_EQ(note_count(), 1);
+    EXPECT_FALSE(queue.renew(job, 30s));
+}
+
+TEST_P(QueueTest, a_lease_that_ended_frees_the_job_and_its_old_holder_writes_nothing) {
+    stage("jid");
+    const auto old = take_one();
+    clock.advance(30s);
+
+    EXPECT_EQ(queue.rescue(), 1);
+    const auto ours = take_one();
+
+    EXPECT_EQ(ours.claim, 2);
+    EXPECT_EQ(ours.failures, 0) << "a worker that died is no failure of the job";
+    EXPECT_FALSE(queue.renew(old, 30s));
+    EXPECT_FALSE(queue.mark_called(old));
+    EXPECT_FALSE(queue.put_back(old, clock.now(), std::nullopt));
+    EXPECT_FALSE(queue.put_back(old, clock.now(), "an error"));
+    EXPECT_FALSE(queue.bury(old, "an error"));
+    EXPECT_FALSE(queue.finish(old));
+    EXPECT_TRUE(dead().empty());
+    EXPECT_TRUE(queue.finish(ours));
+}
+
+// Between the rescue and the next take the claim is still the old one's.
+TEST_P(QueueTest, who_lost_the_lease_writes_nothing_even_before_another_has_the_job) {
+    stage("jid");
+    const auto old = take_one();
+    clock.advance(30s);
+    queue.rescue();
+
+    EXPECT_FALSE(queue.renew(old, 30s));
+    EXPECT_FALSE(queue.mark_called(old));
+    EXPECT_FALSE(queue.put_back(old, clock.now() + 1h, "an error"));
+    EXPECT_FALSE(queue.finish(old));
+    EXPECT_FALSE(queue.bury(old, "an error"));
+
+    EXPECT_TRUE(dead().empty()) << "a job is not dead and alive";
+    const auto ours = take_one();
+    EXPECT_TRUE(queue.bury(ours, "for good"));
+    EXPECT_EQ(dead().size(), 1);
+}
+
+TEST_P(QueueTest, a_renewed_lease_is_not_rescued) {
+    stage("jid");
+    const auto job = take_one();
+    clock.advance(29s);
+    EXPECT_TRUE(queue.renew(job, 30s));
+    clock.advance(29s);
+
+    EXPECT_EQ(queue.rescue(), 0);
+    clock.advance(1s);
+    EXPECT_EQ(queue.rescue(), 1);
+}
+
+TEST_P(QueueTest, a_job_put_back_without_an_error_has_not_failed) {
+    stage("jid");
+
+    EXPECT_TRUE(queue.put_back(take_one(), clock.now() + 5s, std::nullopt));
+
+    EXPECT_TRUE(queue.take(1, 30s).empty());
+    clock.advance(5s);
+    const auto again = take_one();
+    EXPECT_EQ(again.failures, 0);
+    EXPECT_FALSE(again.raw.first_failed_at);
+    EXPECT_FALSE(again.raw.last_error);
+}
+
+TEST_P(QueueTest, a_failed_job_remembers_its_first_failure_and_its_last_error) {
+    stage("jid");
+    const auto first_failed_at = clock.now();
+    queue.put_back(take_one(), clock.now() + 5s, "the first error");
+    clock.advance(5s);
+    queue.put_back(take_one(), clock.now() + 5s, "the second error");
+    clock.advance(5s);
+
+    const auto job = take_one();
+
+    EXPECT_EQ(job.failures, 2);
+    EXPECT_EQ(job.raw.attempt, 3);
+    EXPECT_EQ(job.raw.first_failed_at, first_failed_at);
+    EXPECT_EQ(job.raw.last_error, "the second error");
+}
+
+TEST_P(QueueTest, a_buried_job_lies_with_the_dead_and_nowhere_else) {
+    stage("jid");
+    const auto created_at = clock.now();
+    clock.advance(1s);
+    const auto job = take_one();
+    queue.mark_called(job);
+    clock.advance(1s);
+
+    EXPECT_TRUE(queue.bury(job, "for good"));
+
+    const auto buried = dead();
+    ASSERT_EQ(buried.size(), 1);
+    EXPECT_EQ(buried[0].jid, "jid");
+    EXPECT_EQ(buried[0].kind, "send_receipt");
+    EXPECT_EQ(buried[0].args, R"({"ride":1})");
+    EXPECT_EQ(buried[0].failures, 1);
+    EXPECT_EQ(buried[0].key_id, 7);
+    EXPECT_EQ(buried[0].created_at, created_at);
+    EXPECT_EQ(buried[0].called_at, created_at + 1s);
+    EXPECT_EQ(buried[0].first_failed_at, clock.now());
+    EXPECT_EQ(buried[0].last_error, "for good");
+    EXPECT_EQ(buried[0].died_at, clock.now());
+    EXPECT_FALSE(queue.finish(job));
+    EXPECT_FALSE(queue.next_due());
+}
+
+TEST_P(QueueTest, the_time_of_the_first_call_stays) {
+    stage("jid");
+    const auto first_call = clock.now();
+    const auto job = take_one();
+    EXPECT_TRUE(queue.mark_called(job));
+    clock.advance(1s);
+    EXPECT_TRUE(queue.mark_called(job));
+
+    queue.put_back(job, clock.now(), "an error");
+
+    EXPECT_EQ(take_one().called_at, first_call);
+}
+
+TEST_P(QueueTest, jobs_are_counted_by_queue_and_state) {
+    struct Count {
+        std::string queue;
+        std::string state;
+        int jobs;
+        TimePoint oldest;
+    };
+    stage("a");
+    stage("b", 5s);
+    stage("c", 0s, "mails");
+    take_one();
+
+    const auto counts = read_rows<Count>(*store, sql::count_jobs);
+
+    ASSERT_EQ(counts.size(), 3);
+    EXPECT_EQ(counts[0].state, "ready");
+    EXPECT_EQ(counts[0].oldest, clock.now() + 5s);
+    EXPECT_EQ(counts[1].state, "running");
+    EXPECT_EQ(counts[2].queue, "mails");
+}
+
+TEST_P(QueueTest, a_server_that_starts_frees_its_predecessors_jobs_at_once) {
+    stage("held");
+    stage("ready");
+    const auto held = take_one();
+
+    EXPECT_EQ(write_one(*store, sql::rescue_predecessors_jobs, clock.now()), 1);
+
+    EXPECT_FALSE(queue.finish(held));
+    EXPECT_EQ(jids(queue.take(10, 30s)), (Jids{"held", "ready"}));
+}
+
+TEST_P(QueueTest, a_look_that_finds_nothing_due_costs_no_commit) {
+    stage("later", 1h);
+    const auto before = store->stats().commits;
+
+    EXPECT_TRUE(queue.take(10, 30s).empty());
+
+    EXPECT_EQ(store->stats().commits, before);
+}
+
+}  // namespace pawl::conformance

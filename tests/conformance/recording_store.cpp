@@ -1,0 +1,92 @@
+#include "tests/conformance/recording_store.hpp"
+
+#include "store/statements.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <set>
+#include <utility>
+
+namespace pawl::conformance {
+
+namespace {
+
+std::mutex mutex;
+std::map<std::string, std::set<std::string, std::less<>>> executed;  // By store.
+
+class RecordingSession final : public store::Session {
+public:
+    RecordingSession(store::Session& inner, const std::string& name) : inner_{inner}, name_{name} {}
+    std::int64_t run(
+        const Sql& statement,
+        std::span<const store::Value> parameters,
+        detail::FunctionRef<void(const store::Row&)> each
+    ) override {
+        const auto changed = inner_.run(statement, parameters, each);
+        const std::lock_guard guard{mutex};
+        executed[name_].emplace(statement.name);
+        return changed;
+    }
+    void run_script(const Sql& script) override { inner_.run_script(script); }
+    void savepoint() override { inner_.savepoint(); }
+    void roll_back_to() override { inner_.roll_back_to(); }
+    void release() override { inner_.release(); }
+    TimePoint now() override { return inner_.now(); }
+
+private:
+    store::Session& inner_;
+    const std::string& name_;
+};
+
+class RecordingWork final : public store::Work {
+public:
+    RecordingWork(std::unique_ptr<store::Work> inner, const std::string& name)
+        : inner_{std::move(inner)}, name_{name} {}
+    void run(store::Session& session) override {
+        RecordingSession recording{session, name_};
+        inner_->run(recording);
+    }
+    void done(std::exception_ptr failed) noexcept override { inner_->done(std::move(failed)); }
+    std::chrono::milliseconds deadline() const override { return inner_->deadline(); }
+
+private:
+    std::unique_ptr<store::Work> inner_;
+    const std::string& name_;
+};
+
+class EveryStatement final : public ::testing::Environment {
+public:
+    void TearDown() override {
+        if (std::getenv("PAWL_CHECK_STATEMENTS") == nullptr) return;
+        EXPECT_FALSE(executed.empty());
+        for (const auto& [store, names] : executed)
+            for (const Sql* statement : sql::all)
+                EXPECT_TRUE(names.contains(statement->name))
+                    << "no test executed " << statement->name << " on the store " << store;
+    }
+};
+
+[[maybe_unused]] const auto* const environment =
+    ::testing::AddGlobalTestEnvironment(new EveryStatement);  // Owned by GoogleTest.
+
+}  // namespace
+
+RecordingStore::RecordingStore(std::unique_ptr<store::Store> inner, std::string name)
+    : inner_{std::move(inner)}, name_{std::move(name)} {}
+
+void RecordingStore::write(std::unique_ptr<store::Work> work, store::Urgency urgency) {
+    inner_->write(std::make_unique<RecordingWork>(std::move(work), name_), urgency);
+}
+
+void RecordingStore::read(std::unique_ptr<store::Work> work) {
+    inner_->read(std::make_unique<RecordingWork>(std::move(work), name_));
+}
+
+std::optional<std::string_view> RecordingStore::text_of(const Sql& statement) const {
+    return inner_->text_of(statement);
+}
+
+}  // namespace pawl::conformance

@@ -1,0 +1,338 @@
+#include <pawl/tx.hpp>
+
+#include "src/engine/maker.hpp"
+#include "src/engine/random.hpp"
+#include "tests/conformance/store_world.hpp"
+
+#include <limits>
+
+// What a transaction is, on each store.
+namespace pawl::conformance {
+
+namespace {
+
+using Kind = StoreError::Kind;
+using Effect = StoreError::Effect;
+
+class SessionTest : public OnEachStore {
+protected:
+    // f in a Tx, as a phase has it.
+    template <class F>
+    void in_tx(F f) {
+        write_now(*store, [&](Session& session) {
+            detail::Maker::with_tx({session, engine::system_random()}, f);
+        });
+    }
+};
+PAWL_ON_EACH_STORE(SessionTest);
+
+constexpr Statement<2> insert_numbers{
+    "insert_numbers", "INSERT INTO notes (number, real) VALUES ($1, $2)", {}};
+constexpr Sql select_numbers{"select_numbers", "SELECT number, real FROM notes ORDER BY id", {}};
+
+struct Numbers {
+    std::optional<std::int64_t> number;
+    std::optional<double> real;
+};
+
+}  // namespace
+
+TEST_P(SessionTest, whole_numbers_come_back_as_they_went_to_the_edges_of_64_bits) {
+    using Limits = std::numeric_limits<std::int64_t>;
+    const std::vector<std::int64_t> values{Limits::min(), -1, 0, 1, Limits::max()};
+
+    for (const auto value : values) write_one(*store, insert_numbers, value, 0.0);
+
+    const auto found = read_rows<Numbers>(*store, select_numbers);
+    ASSERT_EQ(found.size(), values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) EXPECT_EQ(found[i].number, values[i]);
+}
+
+TEST_P(SessionTest, real_numbers_come_back_bit_by_bit) {
+    using Limits = std::numeric_limits<double>;
+    const std::vector<double> values{
+        Limits::lowest(), Limits::denorm_min(), 0.1, 1.0, 1e300, Limits::max(), Limits::infinity()};
+
+    for (const auto value : values) write_one(*store, insert_numbers, 0, value);
+
+    const auto found = read_rows<Numbers>(*store, select_numbers);
+    ASSERT_EQ(found.size(), values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) EXPECT_EQ(found[i].real, values[i]);
+}
+
+TEST_P(SessionTest, a_number_that_is_none_is_refused_before_it_is_stored_as_null) {
+    const auto nan = std::numeric_limits<double>::quiet_NaN();
+
+    const auto error = error_of([&] { write_one(*store, insert_numbers, 0, nan); });
+
+    EXPECT_EQ(error.kind(), Kind::statement);
+    EXPECT_EQ(note_count(), 0);
+}
+
+TEST_P(SessionTest, null_is_nothing_and_an_empty_text_is_not_null) {
+    write_one(*store, insert_numbers, std::optional<std::int64_t>{}, std::optional<double>{});
+    write_one(*store, notes::insert, std::string_view{});
+
+    const auto numbers = read_rows<Numbers>(*store, select_numbers);
+    const auto texts = read_rows<std::optional<std::string>>(*store, notes::texts);
+    EXPECT_FALSE(numbers.at(0).number);
+    EXPECT_FALSE(numbers.at(0).real);
+    EXPECT_FALSE(texts.at(0));
+    EXPECT_EQ(texts.at(1), "");
+}
+
+TEST_P(SessionTest, texts_come_back_with_their_zeros_quotes_and_any_byte) {
+    using namespace std::string_literals;
+    const std::vector<std::string> values{
+        "a\0b"s, "\0"s, "it's $1 \"quoted\""s, "é 漢 🚲"s, "\xff\xfe"s, std::string(2'000'000, 'x')};
+
+    for (const auto& value : values) write_one(*store, notes::insert, value);
+
+    EXPECT_EQ(read_rows<std::string>(*store, notes::texts), values);
+}
+
+TEST_P(SessionTest, a_column_of_another_type_is_refused_and_names_its_statement) {
+    constexpr Sql bytes{"select_bytes", "SELECT x'00ff'", {}};
+    constexpr Sql word{"select_word", "SELECT 'word'", {}};
+    constexpr Sql nothing{"select_nothing", "SELECT NULL", {}};
+
+    for (const auto& error :
+         {error_of([&] { read_rows<std::string>(*store, bytes); }),
+          error_of([&] { read_rows<std::int64_t>(*store, word); }),
+          error_of([&] { read_rows<double>(*store, word); }),
+          error_of([&] { read_rows<std::string>(*store, nothing); })}) {
+        EXPECT_EQ(error.kind(), Kind::statement);
+        EXPECT_TRUE(error.statement().starts_with("select_")) << error.statement();
+    }
+}
+
+TEST_P(SessionTest, a_column_that_is_not_there_is_refused) {
+    constexpr Sql one{"select_one", "SELECT 1", {}};
+
+    const auto error = error_of([&] {
+        read_now(*store, [&](Session& session) {
+            session.run(one, {}, [](const store::Row& row) { (void)row.integer(1); });
+        });
+    });
+
+    EXPECT_EQ(error.kind(), Kind::statement);
+}
+
+TEST_P(SessionTest, parameters_are_bound_by_their_numbers_whatever_their_order) {
+    constexpr Statement<3> mixed{"mixed", "SELECT $3 || $1 || $3 || $2", {}};
+
+    EXPECT_EQ(read_rows<std::string>(*store, mixed, "a", "b", "c").at(0), "cacb");
+}
+
+TEST_P(SessionTest, a_work_that_throws_leaves_nothing) {
+    EXPECT_THROW(
+        write_now(
+            *store,
+            [](Session& session) {
+                change(session, notes::insert, "a");
+                throw std::runtime_error{"after all"};
+            }
+        ),
+        std::runtime_error
+    );
+
+    EXPECT_EQ(note_count(), 0);
+}
+
+TEST_P(SessionTest, a_constraint_names_its_statement_and_is_no_passing_trouble) {
+    write_one(*store, notes::insert, "a");
+
+    const auto error = error_of([&] { write_one(*store, notes::insert, "a"); });
+
+    EXPECT_EQ(error.kind(), Kind::constraint);
+    EXPECT_EQ(error.statement(), "insert_note");
+    EXPECT_FALSE(error.passing());
+    EXPECT_EQ(note_count(), 1);
+}
+
+TEST_P(SessionTest, after_a_failed_statement_nothing_else_runs) {
+    std::optional<StoreError> second;
+
+    const auto first = error_of([&] {
+        write_now(*store, [&](Session& session) {
+            change(session, notes::insert, "a");
+            try {
+                change(session, notes::insert, "a");
+            } catch (const StoreError&) {
+                second = error_of([&] { change(session, notes::insert, "b"); });
+                throw;
+            }
+        });
+    });
+
+    EXPECT_EQ(first.kind(), Kind::constraint);
+    EXPECT_EQ(second->kind(), Kind::refused);
+    EXPECT_EQ(note_count(), 0);
+}
+
+TEST_P(SessionTest, a_work_that_swallows_a_failed_statement_is_undone_all_the_same) {
+    const auto error = error_of([&] {
+        write_now(*store, [&](Session& session) {
+            change(session, notes::insert, "a");
+            (void)error_of([&] { change(session, notes::insert, "a"); });
+        });
+    });
+
+    EXPECT_EQ(error.kind(), Kind::refused);
+    EXPECT_EQ(note_count(), 0);
+}
+
+TEST_P(SessionTest, attempt_undoes_what_failed_and_the_phase_goes_on) {
+    std::optional<StoreError> failed;
+
+    in_tx([&](Tx& tx) {
+        execute(tx, notes::insert, "before");
+        failed = tx.attempt([&] {
+            execute(tx, notes::insert, "within");
+            execute(tx, notes::insert, "before");
+        });
+        execute(tx, notes::insert, "after");
+    });
+
+    EXPECT_EQ(failed->kind(), Kind::constraint);
+    EXPECT_EQ(
+        read_rows<std::string>(*store, notes::texts), (std::vector<std::string>{"before", "after"})
+    );
+}
+
+TEST_P(SessionTest, attempts_nest) {
+    in_tx([&](Tx& tx) {
+        const auto outer = tx.attempt([&] {
+            execute(tx, notes::insert, "outer");
+            const auto inner = tx.attempt([&] { execute(tx, notes::insert, "outer"); });
+            EXPECT_TRUE(inner);
+            execute(tx, notes::insert, "outer too");
+        });
+        EXPECT_FALSE(outer);
+    });
+
+    EXPECT_EQ(note_count(), 2);
+}
+
+TEST_P(SessionTest, attempt_passes_other_troubles_on_and_the_phase_is_undone) {
+    constexpr Statement<0> wrong{"wrong", "SELECT * FROM no_such_table", {}};
+
+    const auto error = error_of([&] {
+        in_tx([&](Tx& tx) {
+            execute(tx, notes::insert, "a");
+            (void)tx.attempt([&] { execute(tx, wrong); });
+        });
+    });
+
+    EXPECT_EQ(error.kind(), Kind::statement);
+    EXPECT_EQ(error.statement(), "wrong");
+    EXPECT_EQ(note_count(), 0);
+}
+
+TEST_P(SessionTest, what_would_end_or_escape_the_transaction_is_refused) {
+    for (const auto* text :
+         {"COMMIT",
+          "ROLLBACK",
+          "BEGIN",
+          "SAVEPOINT mine",
+          "RELEASE work",
+          "ROLLBACK TO work",
+          "ATTACH ':memory:' AS other",
+          "DETACH main",
+          "PRAGMA synchronous = OFF"}) {
+        const Sql forbidden{"forbidden", text, {}};
+
+        const auto error = error_of([&] {
+            write_now(*store, [&](Session& session) {
+                change(session, notes::insert, text);
+                change(session, forbidden);
+            });
+        });
+
+        EXPECT_EQ(error.kind(), Kind::refused) << text;
+        EXPECT_EQ(note_count(), 0) << text;
+    }
+}
+
+TEST_P(SessionTest, a_script_is_undone_as_a_whole_and_may_not_commit) {
+    constexpr Sql broken{"broken", "CREATE TABLE half (a); INSERT INTO nowhere VALUES (1);", {}};
+    constexpr Sql sly{"sly", "CREATE TABLE half (a); COMMIT; BEGIN;", {}};
+    constexpr Sql tables{"tables", "SELECT count(*) FROM sqlite_schema WHERE name = 'half'", {}};
+
+    for (const auto* script : {&broken, &sly}) {
+        const auto error = error_of([&] {
+            write_now(*store, [&](Session& session) { session.run_script(*script); });
+        });
+
+        EXPECT_EQ(error.statement(), script->name);
+        EXPECT_EQ(read_rows<int>(*store, tables).at(0), 0) << script->name;
+    }
+}
+
+TEST_P(SessionTest, one_name_is_one_statement_and_not_the_first_of_two) {
+    constexpr Sql two{
+        "two", "INSERT INTO notes (text) VALUES ('a'); INSERT INTO notes (text) VALUES ('b')", {}};
+    constexpr Sql none{"none", "-- nothing", {}};
+    constexpr Sql commented{"commented", "SELECT 1; -- and no more\n", {}};
+    constexpr Sql missing{"missing", {}, {}};
+
+    EXPECT_EQ(error_of([&] { write_one(*store, two); }).kind(), Kind::statement);
+    EXPECT_EQ(error_of([&] { write_one(*store, none); }).kind(), Kind::statement);
+    EXPECT_EQ(error_of([&] { write_one(*store, missing); }).statement(), "missing");
+    EXPECT_EQ(read_rows<int>(*store, commented).at(0), 1);
+    EXPECT_EQ(note_count(), 0);
+}
+
+TEST_P(SessionTest, a_statement_tells_how_many_rows_it_changed_and_not_those_of_another) {
+    constexpr Sql all{"change_all", "UPDATE notes SET number = 1", {}};
+    constexpr Sql table{"create_more", "CREATE TABLE more (a)", {}};
+
+    write_now(*store, [&](Session& session) {
+        EXPECT_EQ(change(session, notes::insert, "a"), 1);
+        EXPECT_EQ(change(session, notes::insert, "b"), 1);
+        EXPECT_EQ(change(session, all), 2);
+        EXPECT_EQ(change(session, table), 0);
+        EXPECT_EQ(change(session, notes::count), 0);
+    });
+}
+
+TEST_P(SessionTest, a_deferred_foreign_key_that_points_nowhere_fails_its_own_work_only) {
+    constexpr Sql tables{
+        "tables",
+        "CREATE TABLE child (note INTEGER REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED) "
+        "STRICT",
+        {}};
+    constexpr Statement<1> insert_child{"insert_child", "INSERT INTO child VALUES ($1)", {}};
+    constexpr Sql children{"children", "SELECT count(*) FROM child", {}};
+    write_one(*store, tables);
+
+    const auto error = error_of([&] { write_one(*store, insert_child, 77); });
+    write_now(*store, [&](Session& session) {
+        change(session, insert_child, 1);
+        change(session, notes::insert, "the parent, in time");
+    });
+
+    EXPECT_EQ(error.kind(), Kind::constraint);
+    EXPECT_EQ(error.effect(), Effect::rolled_back);
+    EXPECT_EQ(read_rows<int>(*store, children).at(0), 1);
+}
+
+TEST_P(SessionTest, the_clock_of_a_session_is_the_one_that_the_store_was_given) {
+    const auto before = read_now(*store, [](Session& session) { return session.now(); });
+
+    clock.advance(3h);
+
+    EXPECT_EQ(before + 3h, read_now(*store, [](Session& session) { return session.now(); }));
+    EXPECT_EQ(before + 3h, write_now(*store, [](Session& session) { return session.now(); }));
+}
+
+TEST_P(SessionTest, a_statement_has_the_text_of_this_store_or_none) {
+    constexpr Sql elsewhere{"elsewhere", {}, "SELECT 1"};
+
+    EXPECT_EQ(store->text_of(sql::take_over), sql::take_over.sqlite);
+    EXPECT_FALSE(store->text_of(elsewhere));
+    for (const Sql* statement : sql::all)
+        EXPECT_TRUE(store->text_of(*statement)) << statement->name;
+}
+
+}  // namespace pawl::conformance

@@ -1,0 +1,219 @@
+#pragma once
+
+#include <pawl/detail/rows.hpp>
+
+#include "src/store/memory/memory_store.hpp"
+#include "src/store/migrate.hpp"
+#include "src/store/sqlite/sqlite_store.hpp"
+#include "store/migrations.hpp"
+#include "store/statements.hpp"
+#include "tests/conformance/recording_store.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+// Shared by the tests of stores: a clock that the test moves, a folder that goes with the test, and
+// short forms.
+namespace pawl::conformance {
+
+using namespace std::chrono_literals;
+using store::read_now;
+using store::Session;
+using store::write_now;
+
+class HandClock final : public core::Clock {
+public:
+    TimePoint now() override { return TimePoint{ms_.load() * 1ms}; }
+    std::chrono::steady_clock::time_point steady() override {
+        return std::chrono::steady_clock::time_point{steady_ms_.fetch_add(tick_ms_.load()) * 1ms};
+    }
+    void advance(std::chrono::milliseconds by) {
+        ms_ += by.count();
+        steady_ms_ += by.count();
+    }
+    // From now on each look at the clock takes this long: work that never ends meets its deadline.
+    void tick(std::chrono::milliseconds at_each_look) { tick_ms_ = at_each_look.count(); }
+
+private:
+    std::atomic<std::int64_t> ms_{1'800'000'000'000};  // 2027-01-15T08:00:00.000Z
+    std::atomic<std::int64_t> steady_ms_{1'000'000};
+    std::atomic<std::int64_t> tick_ms_{0};
+};
+
+// A new folder, removed with what is in it.
+class Folder {
+public:
+    Folder() {
+        std::string name = (std::filesystem::temp_directory_path() / "pawl-XXXXXX").string();
+        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error{"no folder for the test"};
+        path_ = name;
+    }
+    ~Folder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+private:
+    std::filesystem::path path_;
+};
+
+// The number of rows that it changed.
+template <class... A>
+std::int64_t change(Session& session, const Sql& statement, const A&... arguments) {
+    return detail::run_statement(
+        session, statement, [](const store::Row&) {}, arguments...
+    );
+}
+
+template <class R, class... A>
+std::vector<R> rows(Session& session, const Sql& statement, const A&... arguments) {
+    std::vector<R> found;
+    detail::run_statement(
+        session,
+        statement,
+        [&](const store::Row& row) { found.push_back(detail::row_as<R>(row, statement.name)); },
+        arguments...
+    );
+    return found;
+}
+
+template <class R, class... A>
+std::vector<R> read_rows(store::Store& store, const Sql& statement, const A&... arguments) {
+    return read_now(store, [&](Session& session) {
+        return rows<R>(session, statement, arguments...);
+    });
+}
+
+template <class... A>
+std::int64_t write_one(store::Store& store, const Sql& statement, const A&... arguments) {
+    return write_now(store, [&](Session& session) {
+        return change(session, statement, arguments...);
+    });
+}
+
+// The error that f throws; a failed test if it throws none.
+template <class F>
+StoreError error_of(F f) {
+    try {
+        f();
+    } catch (const StoreError& error) {
+        return error;
+    }
+    ADD_FAILURE() << "no StoreError was thrown";
+    return {StoreError::Kind::statement, StoreError::Effect::none, "", "nothing was thrown"};
+}
+
+// A work that ends when and as the test says, and tells what became of it.
+class Ending {
+public:
+    std::unique_ptr<store::Work> work(
+        std::function<void(Session&)> run, std::chrono::milliseconds deadline = 5s
+    ) {
+        return store::work(
+            std::move(run),
+            [ended = ended_](const std::exception_ptr& failed) { ended->set_value(failed); },
+            deadline
+        );
+    }
+    bool has_ended() const { return future_.wait_for(0s) == std::future_status::ready; }
+    // Null if it was committed.
+    std::exception_ptr wait() const {
+        if (future_.wait_for(20s) != std::future_status::ready)
+            throw std::logic_error{"the work did not end in 20 s"};
+        return future_.get();
+    }
+    std::optional<StoreError> error() const {
+        const auto failed = wait();
+        if (!failed) return std::nullopt;
+        try {
+            std::rethrow_exception(failed);
+        } catch (const StoreError& error) {
+            return error;
+        }
+    }
+
+private:
+    std::shared_ptr<std::promise<std::exception_ptr>> ended_ =
+        std::make_shared<std::promise<std::exception_ptr>>();
+    std::shared_future<std::exception_ptr> future_{ended_->get_future()};
+};
+
+// A table of an application, for what is not about Pawl's own.
+namespace notes {
+inline constexpr Sql create{
+    "create_notes",
+    "CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT UNIQUE, number INTEGER, real REAL, "
+    "bytes BLOB) STRICT",
+    {}};
+inline constexpr Statement<1> insert{"insert_note", "INSERT INTO notes (text) VALUES ($1)", {}};
+inline constexpr Sql count{"count_notes", "SELECT count(*) FROM notes", {}};
+inline constexpr Sql texts{"note_texts", "SELECT text FROM notes ORDER BY id", {}};
+}  // namespace notes
+
+enum class Stores { sqlite_file, sqlite_in_memory, memory };
+
+inline std::string name_of(Stores stores) {
+    switch (stores) {
+        case Stores::sqlite_file:
+            return "sqlite_file";
+        case Stores::sqlite_in_memory:
+            return "sqlite_in_memory";
+        case Stores::memory:
+            break;
+    }
+    return "memory";
+}
+
+// Each test once on each store, with Pawl's tables and `notes`.
+class OnEachStore : public ::testing::TestWithParam<Stores> {
+protected:
+    OnEachStore() {
+        store::apply_migrations(*store, "pawl", sql::migrations::all);
+        write_one(*store, notes::create);
+    }
+
+    std::unique_ptr<store::Store> open(std::size_t waiting_max = 20'000) {
+        auto name = name_of(GetParam());
+        if (GetParam() == Stores::memory)
+            return std::make_unique<RecordingStore>(
+                std::make_unique<memory::MemoryStore>(
+                    clock, memory::MemoryOptions{.waiting_max = waiting_max}
+                ),
+                name
+            );
+        sqlite::SqliteOptions options{
+            .path = GetParam() == Stores::sqlite_file ? folder.file("test.db") : ":memory:",
+            .waiting_max = waiting_max};
+        return std::make_unique<RecordingStore>(
+            std::make_unique<sqlite::SqliteStore>(std::move(options), clock), name
+        );
+    }
+    std::int64_t note_count() { return read_rows<std::int64_t>(*store, notes::count).at(0); }
+
+    Folder folder;
+    HandClock clock;
+    std::unique_ptr<store::Store> store = open();
+};
+
+}  // namespace pawl::conformance
+
+#define PAWL_ON_EACH_STORE(Suite)                                                         \
+    INSTANTIATE_TEST_SUITE_P(                                                             \
+        Stores,                                                                           \
+        Suite,                                                                            \
+        ::testing::Values(Stores::sqlite_file, Stores::sqlite_in_memory, Stores::memory), \
+        [](const auto& of) { return name_of(of.param); }                                  \
+    )

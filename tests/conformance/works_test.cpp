@@ -1,0 +1,278 @@
+#include "tests/conformance/store_world.hpp"
+
+#include <thread>
+
+// What becomes of works: order, isolation, deadlines, the end.
+namespace pawl::conformance {
+
+namespace {
+
+using Kind = StoreError::Kind;
+using Effect = StoreError::Effect;
+
+class WorksTest : public OnEachStore {};
+PAWL_ON_EACH_STORE(WorksTest);
+
+// Runs until somebody stops it.
+constexpr Sql endless{
+    "endless",
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n",
+    {}};
+constexpr Sql endless_write{
+    "endless_write",
+    "INSERT INTO notes (number) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+    "SELECT max(i) FROM n",
+    {}};
+
+}  // namespace
+
+TEST_P(WorksTest, writes_run_in_the_order_in_which_one_thread_submits_them) {
+    std::vector<Ending> endings(200);
+
+    for (std::size_t i = 0; i < endings.size(); ++i)
+        store->write(endings[i].work([i](Session& session) {
+            change(session, notes::insert, std::to_string(i));
+        }));
+    for (const auto& ending : endings) EXPECT_FALSE(ending.error());
+
+    const auto texts = read_rows<std::string>(*store, notes::texts);
+    ASSERT_EQ(texts.size(), endings.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(texts[i], std::to_string(i));
+}
+
+TEST_P(WorksTest, each_of_many_threads_gets_its_own_answer) {
+    constexpr int threads = 8;
+    constexpr int writes = 50;
+    std::atomic<int> conflicts{0};
+    std::vector<std::thread> crowd;
+
+    // All want the same notes: of each, one thread has it and the others are told that they don't.
+    for (int t = 0; t < threads; ++t)
+        crowd.emplace_back([&] {
+            for (int i = 0; i < writes; ++i) {
+                try {
+                    write_one(*store, notes::insert, std::to_string(i));
+                } catch (const StoreError& error) {
+                    if (error.kind() == Kind::constraint) ++conflicts;
+                }
+            }
+        });
+    for (auto& thread : crowd) thread.join();
+
+    EXPECT_EQ(note_count(), writes);
+    EXPECT_EQ(conflicts, (threads - 1) * writes);
+}
+
+TEST_P(WorksTest, a_work_that_throws_undoes_itself_and_none_of_its_neighbours) {
+    std::vector<Ending> endings(30);
+
+    for (std::size_t i = 0; i < endings.size(); ++i)
+        store->write(endings[i].work([i](Session& session) {
+            change(session, notes::insert, std::to_string(i));
+            if (i % 3 == 1) throw std::runtime_error{"not this one"};
+            if (i % 3 == 2)
+                change(session, notes::insert, std::to_string(i));  // Taken: a constraint.
+        }));
+
+    for (std::size_t i = 0; i < endings.size(); ++i) {
+        if (i % 3 == 1) {
+            EXPECT_THROW((void)endings[i].error(), std::runtime_error);
+        } else {
+            EXPECT_EQ(endings[i].error().has_value(), i % 3 == 2);
+        }
+    }
+    EXPECT_EQ(note_count(), 10);
+}
+
+TEST_P(WorksTest, when_it_is_done_it_is_seen_by_whoever_reads_next) {
+    for (int i = 0; i < 50; ++i) {
+        write_one(*store, notes::insert, std::to_string(i));
+
+        ASSERT_EQ(note_count(), i + 1);
+    }
+}
+
+TEST_P(WorksTest, a_read_never_sees_what_is_not_committed) {
+    std::promise<void> inserted;
+    std::promise<std::int64_t> seen;
+    auto seen_in_time = seen.get_future();
+    Ending ending;
+
+    std::thread writer{[&] {
+        store->write(ending.work([&](Session& session) {
+            change(session, notes::insert, "for a moment");
+            inserted.set_value();
+            // A store whose reads wait for the writer has none to wait for here.
+            seen_in_time.wait_for(GetParam() == Stores::sqlite_file ? 20s : 100ms);
+            throw std::runtime_error{"undone"};
+        }));
+    }};
+    inserted.get_future().wait();
+    const auto count = note_count();
+    seen.set_value(count);
+    EXPECT_THROW((void)ending.error(), std::runtime_error);
+    writer.join();
+
+    EXPECT_EQ(count, 0);
+}
+
+TEST_P(WorksTest, a_read_that_writes_is_refused_as_a_fault_of_the_program) {
+    const auto error = error_of([&] {
+        read_now(*store, [](Session& session) { change(session, notes::insert, "a"); });
+    });
+
+    EXPECT_EQ(error.kind(), Kind::refused);
+    EXPECT_EQ(note_count(), 0);
+}
+
+TEST_P(WorksTest, what_a_read_throws_comes_to_its_caller_and_the_next_read_is_well) {
+    EXPECT_THROW(
+        read_now(*store, [](Session&) { throw std::runtime_error{"of the reader"}; }),
+        std::runtime_error
+    );
+
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(note_count(), 0);
+}
+
+TEST_P(WorksTest, a_statement_is_interrupted_at_the_deadline_of_its_work) {
+    clock.tick(1s);
+    Ending reading;
+    Ending writing;
+
+    store->write(reading.work([](Session& session) {
+        change(session, notes::insert, "a");
+        change(session, endless);
+    }));
+    store->write(writing.work([](Session& session) { change(session, endless_write); }));
+
+    for (const auto* ending : {&reading, &writing}) {
+        const auto error = ending->error();
+        ASSERT_TRUE(error);
+        EXPECT_EQ(error->kind(), Kind::deadline);
+        EXPECT_TRUE(error->passing());
+    }
+    clock.tick(0s);
+    EXPECT_EQ(note_count(), 0);
+}
+
+TEST_P(WorksTest, a_read_is_interrupted_at_its_deadline) {
+    clock.tick(1s);
+
+    const auto error =
+        error_of([&] { read_now(*store, [](Session& session) { change(session, endless); }); });
+
+    EXPECT_EQ(error.kind(), Kind::deadline);
+    clock.tick(0s);
+    EXPECT_EQ(note_count(), 0);
+}
+
+TEST_P(WorksTest, a_phase_that_took_too_long_outside_its_statements_is_undone_too) {
+    Ending ending;
+
+    store->write(ending.work(
+        [&](Session& session) {
+            change(session, notes::insert, "a");
+            clock.advance(3s);
+        },
+        2s
+    ));
+
+    EXPECT_EQ(ending.error()->kind(), Kind::deadline);
+    EXPECT_EQ(note_count(), 0);
+}
+
+TEST_P(WorksTest, a_work_within_its_deadline_leaves_none_to_the_next) {
+    write_now(*store, [&](Session&) { clock.advance(4s); });
+    clock.advance(1h);
+
+    write_one(*store, notes::insert, "a");
+
+    EXPECT_EQ(note_count(), 1);
+}
+
+TEST_P(WorksTest, who_comes_when_too_many_wait_is_told_at_once_and_may_repeat) {
+    store = nullptr;
+    store = open(2);
+    std::promise<void> running;
+    std::promise<void> go_on;
+    auto may_go_on = go_on.get_future().share();
+    Ending blocking;
+    std::thread writer{[&] {
+        store->write(blocking.work([&](Session&) {
+            running.set_value();
+            may_go_on.wait_for(20s);
+        }));
+    }};
+    running.get_future().wait();
+    std::vector<Ending> waiting(2);
+    for (auto& ending : waiting) store->write(ending.work([](Session&) {}));
+
+    Ending refused;
+    store->write(refused.work([](Session&) { FAIL() << "it must not run"; }));
+
+    EXPECT_TRUE(refused.has_ended());
+    EXPECT_EQ(refused.error()->kind(), Kind::busy);
+    EXPECT_EQ(refused.error()->effect(), Effect::none);
+    EXPECT_TRUE(refused.error()->safe_to_repeat());
+    go_on.set_value();
+    writer.join();
+    for (const auto& ending : waiting) EXPECT_FALSE(ending.error());
+}
+
+TEST_P(WorksTest, stop_lets_what_was_queued_end_and_refuses_all_else) {
+    std::promise<void> running;
+    std::promise<void> go_on;
+    auto may_go_on = go_on.get_future().share();
+    Ending blocking;
+    std::thread writer{[&] {
+        store->write(blocking.work([&](Session&) {
+            running.set_value();
+            may_go_on.wait_for(20s);
+        }));
+    }};
+    running.get_future().wait();
+    Ending queued;
+    store->write(queued.work([](Session& session) { change(session, notes::insert, "queued"); }));
+    std::thread stopping{[&] { store->stop(); }};
+    go_on.set_value();
+    stopping.join();
+    writer.join();
+
+    EXPECT_TRUE(queued.has_ended());
+    EXPECT_FALSE(queued.error());
+    Ending late;
+    Ending late_read;
+    store->write(late.work([](Session&) {}));
+    store->read(late_read.work([](Session&) {}));
+    EXPECT_EQ(late.error()->kind(), Kind::unavailable);
+    EXPECT_EQ(late_read.error()->kind(), Kind::unavailable);
+    store->stop();  // Once more: nothing happens.
+}
+
+TEST_P(WorksTest, an_answer_may_submit_the_next_work) {
+    Ending second;
+    Ending first;
+    auto next = second.work([](Session& session) { change(session, notes::insert, "second"); });
+    std::unique_ptr<store::Work>* handed = &next;
+
+    store->write(store::work(
+        [](Session& session) { change(session, notes::insert, "first"); },
+        [this, handed](const std::exception_ptr&) { store->write(std::move(*handed)); }
+    ));
+
+    EXPECT_FALSE(second.error());
+    EXPECT_EQ(note_count(), 2);
+}
+
+TEST_P(WorksTest, the_statistics_count_works_and_commits) {
+    const auto before = store->stats();
+
+    for (int i = 0; i < 10; ++i) write_one(*store, notes::insert, std::to_string(i));
+
+    const auto after = store->stats();
+    EXPECT_EQ(after.works - before.works, 10);
+    EXPECT_EQ(after.commits - before.commits, 10);  // One thread that waits for each: no company.
+    EXPECT_GE(after.largest_batch, 1);
+}
+
+}  // namespace pawl::conformance
