@@ -1,19 +1,23 @@
-// The load of the benchmarks: so many clients, each with its own kept connection, sending its next request when the
-// last is answered. One thread on epoll, so that it costs the machine little; it checks every answer.
+// Loads one server from many clients on one thread and says how it answered, as a line of JSON.
 //
-//   bench_load --port P --clients N --seconds S --kind rides|replays|empty --prefix TEXT
+//   connect all -> (replay: book a ride for each client) -> warm up -> measure -> end
 //
-// Prints one JSON object: rate_per_s, p50_ms, p99_ms, answers, errors, cpu_s.
-#include <algorithm>
+// The loop is closed: a client sends its next request when the answer to the last one has come in whole, so latency
+// is what such a client sees, and the rate is what all of them get together. Only answers that arrive while measuring
+// are counted. An answer that is not the one that was due counts as an error, and its text is told.
+
+#include "benchmarks/answer_reader.hpp"
+#include "benchmarks/histogram.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cerrno>
 #include <chrono>
-#include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <map>
 #include <stdexcept>
 #include <string>
-#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <arpa/inet.h>
@@ -23,168 +27,233 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+namespace pawl::bench {
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Time = Clock::time_point;
+
+enum class Kind { ride, replay, get };
 
 struct Options {
-    int port{};
-    int clients{1};
+    unsigned port{};
+    int clients{64};
+    Kind kind{Kind::ride};
+    std::string path{"/rides"};
+    std::string token{"test_jane"};
+    std::string keys{"bench"};  // Keys begin with this, which makes them new in each run on one database.
+    double warm_up{0.5};        // Seconds.
     double seconds{3};
-    std::string kind{"rides"};
-    std::string prefix{"k"};
 };
 
+[[noreturn]] void fail(const char* what) { throw std::system_error{errno, std::system_category(), what}; }
+
+// One connection, kept alive.
 struct Client {
     int socket{-1};
-    std::string sent;
-    std::string received;
-    Clock::time_point since{};
+    std::size_t sent{};
+    Time began{};
+    std::uint64_t requests{};
+    bool booked{};  // replay: its ride exists.
+    std::string request{};
+    std::string in{};
 };
-
-std::string request(const Options& options, std::uint64_t number) {
-    if (options.kind == "empty") return "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n";
-    // A replay is of one of a thousand rides that were booked before.
-    const auto n = options.kind == "replays" ? number % 1000 : number;
-    constexpr std::string_view body =
-        R"({"origin_lat":47.61,"origin_lon":-122.33,"target_lat":47.66,"target_lon":-122.35})";
-    return "POST /rides HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer test_jane\r\nIdempotency-Key: " + options.prefix +
-           std::to_string(n) + "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
-           "\r\n\r\n" + std::string{body};
-}
-
-int connect_to(int port) {
-    const int made = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<std::uint16_t>(port));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (made < 0 || ::connect(made, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
-        throw std::runtime_error{std::string{"can't connect: "} + std::strerror(errno)};
-    const int on = 1;
-    ::setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    return made;
-}
-
-// The length of the answer at the front, or 0 while it is not whole.
-std::size_t whole(std::string_view received) {
-    const auto end = received.find("\r\n\r\n");
-    if (end == received.npos) return 0;
-    const auto at = received.find("Content-Length: ");
-    const auto length = at < end ? std::strtoul(received.data() + at + 16, nullptr, 10) : 0;
-    return received.size() >= end + 4 + length ? end + 4 + length : 0;
-}
 
 class Load {
 public:
-    explicit Load(const Options& options) : options_{options}, epoll_{::epoll_create1(0)} {
-        clients_.resize(static_cast<std::size_t>(options.clients));
-        for (std::size_t i = 0; i < clients_.size(); ++i) {
-            clients_[i].socket = connect_to(options.port);
-            epoll_event event{};
-            event.events = EPOLLIN;
-            event.data.u64 = i;
-            ::epoll_ctl(epoll_, EPOLL_CTL_ADD, clients_[i].socket, &event);
-        }
-    }
+    explicit Load(Options options);
+    ~Load();
+    Load(const Load&) = delete;
+    Load& operator=(const Load&) = delete;
 
-    void run() {
-        began_ = Clock::now();
-        const auto end = began_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>{options_.seconds});
-        for (auto& client : clients_) send(client);
-        std::vector<epoll_event> events(256);
-        while (Clock::now() < end || at_work_ > 0) {
-            const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), 10'000);
-            if (count == 0) throw std::runtime_error{"no answer for 10 s"};
-            for (int i = 0; i < count; ++i) read(clients_[events[static_cast<std::size_t>(i)].data.u64], end);
-        }
-    }
-
-    void print() {
-        std::sort(took_.begin(), took_.end());
-        const auto at = [&](double part) {
-            return took_.empty() ? 0.0 : took_[static_cast<std::size_t>(part * static_cast<double>(took_.size() - 1))];
-        };
-        rusage used{};
-        ::getrusage(RUSAGE_SELF, &used);
-        const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
-        const std::chrono::duration<double> elapsed = last_ - began_;
-        std::string statuses;
-        for (const auto& [status, count] : statuses_)
-            statuses += (statuses.empty() ? "" : ", ") + ("\"" + std::to_string(status) + "\": " + std::to_string(count));
-        std::printf(
-            "{\"rate_per_s\": %.1f, \"p50_ms\": %.3f, \"p99_ms\": %.3f, \"answers\": %zu, \"errors\": %llu, "
-            "\"cpu_s\": %.2f, \"statuses\": {%s}}\n",
-            static_cast<double>(took_.size()) / elapsed.count(), at(0.5), at(0.99), took_.size(),
-            static_cast<unsigned long long>(errors_), seconds(used.ru_utime) + seconds(used.ru_stime), statuses.c_str()
-        );
-    }
-    bool good() const { return errors_ == 0 && !took_.empty(); }
+    void run();
+    void print() const;
 
 private:
-    void send(Client& client) {
-        client.sent = request(options_, next_++);
-        client.since = Clock::now();
-        ++at_work_;
-        if (::send(client.socket, client.sent.data(), client.sent.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(client.sent.size()))
-            throw std::runtime_error{"a request was not taken whole"};
-    }
+    void connect(std::size_t n);
+    void ask(std::size_t n, Time now);
+    void push(std::size_t n);
+    void pull(std::size_t n);
+    void on_answer(std::size_t n, const AnswerSeen& seen);
+    void error(const std::string& text);
+    std::string request_of(std::size_t n) const;
+    void start_clock(Time now);
 
-    void read(Client& client, Clock::time_point end) {
-        char bytes[4096];
-        const auto got = ::recv(client.socket, bytes, sizeof bytes, 0);
-        if (got <= 0) throw std::runtime_error{"the server closed a connection"};
-        client.received.append(bytes, static_cast<std::size_t>(got));
-        const auto length = whole(client.received);
-        if (length == 0) return;
-        const int status = std::atoi(client.received.c_str() + 9);
-        ++statuses_[status];
-        if (status != 200 && status != 201) ++errors_;
-        client.received.erase(0, length);
-        last_ = Clock::now();
-        took_.push_back(std::chrono::duration<double, std::milli>(last_ - client.since).count());
-        --at_work_;
-        if (last_ < end) send(client);
-    }
-
-    Options options_;
-    int epoll_;
+    const Options options_;
     std::vector<Client> clients_;
-    std::vector<double> took_;
-    std::map<int, std::size_t> statuses_;
-    Clock::time_point began_{};
-    Clock::time_point last_{};
-    std::uint64_t next_{0};
+    int epoll_{-1};
+    std::size_t unbooked_{0};
+    bool running_{true};
+    Time measure_from_{Time::max()};
+    Time measure_to_{Time::max()};
+    Histogram latencies_;  // Nanoseconds.
+    std::uint64_t answers_{0};  // All, also those outside the measured time.
     std::uint64_t errors_{0};
-    int at_work_{0};
+    std::string first_error_;
 };
 
-Options options_of(int argc, char** argv) {
-    Options options;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        const std::string name = argv[i];
-        const std::string value = argv[i + 1];
-        if (name == "--port") options.port = std::stoi(value);
-        else if (name == "--clients") options.clients = std::stoi(value);
-        else if (name == "--seconds") options.seconds = std::stod(value);
-        else if (name == "--kind") options.kind = value;
-        else if (name == "--prefix") options.prefix = value;
-        else throw std::runtime_error{"unknown option " + name};
+Load::Load(Options options) : options_{std::move(options)}, clients_(static_cast<std::size_t>(options_.clients)) {
+    epoll_ = epoll_create1(EPOLL_CLOEXEC);
+    if (epoll_ < 0) fail("epoll_create1");
+    for (std::size_t n = 0; n < clients_.size(); ++n) connect(n);
+    unbooked_ = options_.kind == Kind::replay ? clients_.size() : 0;
+}
+
+Load::~Load() {
+    for (const auto& client : clients_) ::close(client.socket);
+    ::close(epoll_);
+}
+
+void Load::connect(std::size_t n) {
+    auto& client = clients_[n];
+    client.socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (client.socket < 0) fail("socket");
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(static_cast<std::uint16_t>(options_.port));
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    sockaddr any{};
+    std::memcpy(&any, &to, sizeof any);
+    if (::connect(client.socket, &any, sizeof any) != 0) fail("connect");
+    const int yes = 1;
+    ::setsockopt(client.socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u64 = n;
+    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, client.socket, &event) != 0) fail("epoll_ctl");
+}
+
+std::string Load::request_of(std::size_t n) const {
+    const auto& client = clients_[n];
+    const std::string host = " HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer " + options_.token + "\r\n";
+    if (options_.kind == Kind::get) return "GET " + options_.path + host + "\r\n";
+    const std::string body =
+        R"({"origin_lat": 47.61, "origin_lon": -122.33, "target_lat": 47.66, "target_lon": -122.35})";
+    const auto number = options_.kind == Kind::replay ? 0 : client.requests;
+    return "POST " + options_.path + host + "Idempotency-Key: " + options_.keys + "-" + std::to_string(n) + "-" +
+           std::to_string(number) + "\r\nContent-Type: application/json\r\nContent-Length: " +
+           std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+void Load::ask(std::size_t n, Time now) {
+    auto& client = clients_[n];
+    client.request = request_of(n);
+    ++client.requests;
+    client.sent = 0;
+    client.began = now;
+    push(n);
+}
+
+// A request is smaller than a socket's buffer, which is empty here: it is never cut in practice, and an error if it is.
+void Load::push(std::size_t n) {
+    auto& client = clients_[n];
+    const auto put = ::send(client.socket, client.request.data(), client.request.size(), MSG_NOSIGNAL);
+    if (put != static_cast<ssize_t>(client.request.size())) fail("send");
+}
+
+void Load::pull(std::size_t n) {
+    auto& client = clients_[n];
+    char bytes[16 * 1024];
+    const auto got = ::recv(client.socket, bytes, sizeof bytes, 0);
+    if (got < 0 && errno == EINTR) return;
+    if (got <= 0) throw std::runtime_error{"the server closed a connection"};
+    client.in.append(bytes, static_cast<std::size_t>(got));
+    while (const auto seen = read_answer(client.in)) {
+        if (seen->status < 0) throw std::runtime_error{"this is no HTTP answer: " + client.in.substr(0, 200)};
+        on_answer(n, *seen);
+        client.in.erase(0, seen->size);
+        if (!running_) return;
     }
-    if (options.port == 0 || options.clients < 1) throw std::runtime_error{"--port and --clients are needed"};
-    return options;
+}
+
+void Load::on_answer(std::size_t n, const AnswerSeen& seen) {
+    auto& client = clients_[n];
+    const auto now = Clock::now();
+    ++answers_;
+    const bool due_replay = options_.kind == Kind::replay && client.booked;
+    const int due = options_.kind == Kind::get ? 200 : 201;
+    if (seen.status != due || seen.replayed != due_replay)
+        error(std::to_string(seen.status) + (seen.replayed ? " (replayed) " : " ") + std::string{seen.body});
+    if (now >= measure_from_ && now < measure_to_)
+        latencies_.add(static_cast<std::uint64_t>(std::chrono::nanoseconds{now - client.began}.count()));
+    if (now >= measure_to_) {
+        running_ = false;
+        return;
+    }
+    if (options_.kind == Kind::replay && !client.booked && seen.status == due) {
+        client.booked = true;
+        if (--unbooked_ == 0) start_clock(now);
+    }
+    ask(n, now);
+}
+
+void Load::error(const std::string& text) {
+    ++errors_;
+    if (first_error_.empty()) first_error_ = text;
+    if (errors_ > 10'000) throw std::runtime_error{"10000 errors, the first: " + first_error_};
+}
+
+void Load::start_clock(Time now) {
+    using Seconds = std::chrono::duration<double>;
+    measure_from_ = now + std::chrono::duration_cast<Clock::duration>(Seconds{options_.warm_up});
+    measure_to_ = measure_from_ + std::chrono::duration_cast<Clock::duration>(Seconds{options_.seconds});
+}
+
+void Load::run() {
+    const auto now = Clock::now();
+    if (unbooked_ == 0) start_clock(now);
+    for (std::size_t n = 0; n < clients_.size(); ++n) ask(n, now);
+    std::vector<epoll_event> events(clients_.size());
+    while (running_) {
+        const int ready = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), 10'000);
+        if (ready < 0 && errno != EINTR) fail("epoll_wait");
+        if (ready == 0) throw std::runtime_error{"no answer came for 10 s"};
+        for (int i = 0; i < ready && running_; ++i) pull(static_cast<std::size_t>(events[static_cast<std::size_t>(i)].data.u64));
+    }
+}
+
+void Load::print() const {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
+    auto ms = [](std::uint64_t ns) { return static_cast<double>(ns) / 1e6; };
+    std::printf(
+        R"({"answers": %llu, "count": %llu, "rate_per_s": %.1f, "p50_ms": %.3f, "p99_ms": %.3f, "largest_ms": %.3f, "errors": %llu, "cpu_s": %.2f})"
+        "\n",
+        static_cast<unsigned long long>(answers_), static_cast<unsigned long long>(latencies_.count()), static_cast<double>(latencies_.count()) / options_.seconds,
+        ms(latencies_.at(0.5)), ms(latencies_.at(0.99)), ms(latencies_.largest()),
+        static_cast<unsigned long long>(errors_), seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    );
+    if (errors_ > 0) std::fprintf(stderr, "bench_load: the first of %llu errors: %s\n", static_cast<unsigned long long>(errors_), first_error_.c_str());
 }
 
 }  // namespace
 
+}  // namespace pawl::bench
+
 int main(int argc, char** argv) {
+    using namespace pawl::bench;
+    CLI::App app{"Loads a server of Rocket Rides on this machine"};
+    Options options;
+    app.add_option("--port", options.port, "On 127.0.0.1")->required();
+    app.add_option("--clients", options.clients, "Connections")->check(CLI::Range(1, 10'000));
+    app.add_option("--kind", options.kind, "ride, replay or get")
+        ->transform(CLI::Transformer(std::vector<std::pair<std::string, Kind>>{
+            {"ride", Kind::ride}, {"replay", Kind::replay}, {"get", Kind::get}}));
+    app.add_option("--path", options.path, "What to ask");
+    app.add_option("--token", options.token, "Of a rider");
+    app.add_option("--keys", options.keys, "What the keys begin with");
+    app.add_option("--warm-up", options.warm_up, "Seconds before measuring");
+    app.add_option("--seconds", options.seconds, "Of measuring")->check(CLI::PositiveNumber);
+    CLI11_PARSE(app, argc, argv);
     try {
-        Load load{options_of(argc, argv)};
+        Load load{options};
         load.run();
         load.print();
-        return load.good() ? 0 : 1;
-    } catch (const std::exception& failed) {
-        std::fprintf(stderr, "bench_load: %s\n", failed.what());
+        return 0;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "bench_load: %s\n", error.what());
         return 1;
     }
 }

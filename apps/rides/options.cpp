@@ -55,6 +55,7 @@ void add_provider(CLI::App& app, ProviderOptions& options) {
     app.add_flag("--down", options.down, "503 to all");
     app.add_flag("--decline", options.decline, "Every card");
     app.add_flag("!--no-ledger-sync", options.ledger_sync, "No fdatasync: for benchmarks");
+    app.add_option("--first-id", options.first_id, "Of what an empty ledger books: for benchmarks");
     app.add_option_function<std::int64_t>("--forget-keys-after-s", [&options](std::int64_t s) { options.forget_keys_after = std::chrono::seconds{s}; }, "As Stripe does after a day");
 }
 

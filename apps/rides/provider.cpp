@@ -50,7 +50,7 @@ std::optional<std::string> ProviderOptions::problem() const {
 struct Provider::Impl {
     explicit Impl(ProviderOptions given)
         : options{std::move(given)},
-          bank{{options.ledger, options.ledger_sync ? Ledger::Sync::yes : Ledger::Sync::no},
+          bank{{options.ledger, options.ledger_sync ? Ledger::Sync::yes : Ledger::Sync::no, options.first_id},
                options.forget_keys_after},
           mails{options.smtp, options.mails},
           listener{{.listen = options.listen},

@@ -14,6 +14,7 @@ struct ProviderOptions {
     std::string ledger{"provider.ledger"};
     std::string mails{"provider.mails"};
     bool ledger_sync{true};              // false: for benchmarks, whose disk is the server's.
+    std::uint64_t first_id{1};           // For benchmarks: an empty ledger beside a database that knows charges.
     std::chrono::milliseconds delay{0};  // Of each answer, after the charge is booked.
     bool down{false};                    // 503 to all; nothing is booked.
     bool decline{false};                 // Every card.

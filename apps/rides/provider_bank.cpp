@@ -56,7 +56,7 @@ BankAnswer stripe_error(int status, std::string_view type, std::string_view code
 }
 
 Bank::Bank(File file, std::chrono::seconds forget_keys_after)
-    : forget_keys_after_{forget_keys_after}, ledger_{file.path, file.sync} {
+    : forget_keys_after_{forget_keys_after}, next_{file.first_id}, ledger_{file.path, file.sync} {
     load();
 }
 

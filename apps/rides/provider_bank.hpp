@@ -46,6 +46,7 @@ public:
     struct File {
         std::string path;
         Ledger::Sync sync;
+        std::uint64_t first_id{1};  // Of what an empty ledger books.
     };
     Bank(File file, std::chrono::seconds forget_keys_after);
 
@@ -91,7 +92,7 @@ private:
     std::unordered_map<std::string, Booked> booked_;
     std::unordered_map<std::string, std::int64_t> refunded_;  // By charge.
     std::unordered_map<std::string, int> tries_;              // By account and key, for the faults of one time.
-    std::uint64_t next_{1};
+    std::uint64_t next_;
     std::int64_t charges_{0};
     std::int64_t refunds_{0};
     Ledger ledger_;

@@ -1,17 +1,20 @@
 #include "src/core/fault.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
-
-#include <fcntl.h>
-#include <unistd.h>
+#include <utility>
 
 namespace pawl::core {
 
@@ -55,9 +58,32 @@ void act(const std::string& kind) {
     }
 }
 
+using Told = std::function<void(std::string_view)>;
+
+std::atomic<bool> watched{false};
+std::mutex told_mutex;
+std::shared_ptr<const Told>
+    told_now;  // Shared with the threads that are telling it at this moment.
+
+void tell(const char* name) {
+    std::shared_ptr<const Told> told;
+    {
+        const std::lock_guard lock{told_mutex};
+        told = told_now;
+    }
+    if (told) (*told)(name);
+}
+
 }  // namespace
 
+void on_fault_point(std::function<void(std::string_view)> told) {
+    const std::lock_guard lock{told_mutex};
+    told_now = told ? std::make_shared<const Told>(std::move(told)) : nullptr;
+    watched = told_now != nullptr;
+}
+
 void fault_point(const char* name) {
+    if (watched) tell(name);
     const Plan& planned = plan();
     if (planned.log >= 0) {
         const std::string line = std::string{name} + "\n";

@@ -4,6 +4,7 @@
 #include "src/engine/engine.hpp"
 
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,7 @@ private:
         TimePoint called_at;
     };
     struct LostLease {};  // Thrown in a transaction when a fence touches no row: roll back, look once.
+    static bool is_lost_lease(const std::exception_ptr& failed);
     using Progress = std::variant<Response, Position>;
 
     // run_* are in a transaction, on_* after it. What run_* finds out stands in verdict_ or reached_ and counts only
@@ -73,12 +75,13 @@ private:
     void call();
     void on_called(detail::CallEnd end, const std::string& error);
     void give_back(bool clear_mark, const std::string& error, Refused refusal);
+    void run_give_back(store::Session& session, bool clear_mark, const std::string& error);
     void hand_to_person(std::string_view reason, const std::string& detail, std::optional<detail::Arrival> result);
 
     // Keep.
     void keep(detail::Arrival arrival);
     void on_kept(const detail::Arrival& arrival, std::exception_ptr failed);
-    void keep_later(detail::Arrival arrival);
+    void try_later(Refused refusal, std::function<void()> again);
     void lost_lease(std::optional<detail::Arrival> arrival);
 
     // Settle.

@@ -105,19 +105,37 @@ void Attempt::give_back(bool clear_mark, const std::string& error, Refused refus
     PAWL_FAULT("engine.give_back.before");
     engine_.store().write(store::work(
         [self, clear_mark, error](store::Session& session) {
-            if (clear_mark)
-                run_statement(
-                    session, sql::clear_calling, no_rows, self->id_, self->number_, self->at_.stored, error
-                );
-            else
-                run_statement(
-                    session, sql::fail_attempt, no_rows, self->id_, self->number_, self->at_.stored, error,
-                    session.now()
-                );
+            self->run_give_back(session, clear_mark, error);
         },
-        // Whether it was written or not, the client tries again: at the worst it waits for the end of the lease.
-        [self, refusal = std::move(refusal)](const std::exception_ptr&) { self->end(refusal); }
+        [self, refusal = std::move(refusal)](const std::exception_ptr& failed) {
+            if (is_lost_lease(failed)) return self->lost_lease(std::nullopt);
+            // Written or not, the client tries again: at the worst it waits for the end of the lease.
+            self->end(refusal);
+        }
     ));
+}
+
+// A keeper may also fail because another attempt has kept the same result: the fence says so here.
+void Attempt::run_give_back(store::Session& session, bool clear_mark, const std::string& error) {
+    std::int64_t touched = 0;
+    if (clear_mark)
+        touched = run_statement(session, sql::clear_calling, no_rows, id_, number_, at_.stored, error);
+    else
+        touched = run_statement(
+            session, sql::fail_attempt, no_rows, id_, number_, at_.stored, error, session.now()
+        );
+    if (touched == 0) throw LostLease{};
+}
+
+bool Attempt::is_lost_lease(const std::exception_ptr& failed) {
+    if (!failed) return false;
+    try {
+        std::rethrow_exception(failed);
+    } catch (const LostLease&) {
+        return true;
+    } catch (...) {
+        return false;
+    }
 }
 
 void Attempt::hand_to_person(
@@ -133,16 +151,15 @@ void Attempt::hand_to_person(
                 session, sql::keep_result_for_person, no_rows, self->id_, form.name, form.encode(result->value.get())
             );
         },
-        [self, result](std::exception_ptr failed) {
+        [self, reason, detail, result](const std::exception_ptr& failed) {
             if (!failed) return self->end(Refused{.why = Why::needs_attention});
-            try {
-                std::rethrow_exception(failed);
-            } catch (const LostLease&) {
-                self->lost_lease(result);
-            } catch (...) {
-                // The mark of the call stands in the row: the next attempt comes to the same end.
-                self->end(failure_of(failed).refusal);
-            }
+            if (is_lost_lease(failed)) return self->lost_lease(result);
+            auto failure = failure_of(failed);
+            // Without a result: the mark of the call stands in the row, the next attempt comes to the same end.
+            if (!result || !failure.passing) return self->end(std::move(failure.refusal));
+            self->try_later(std::move(failure.refusal), [self, reason, detail, result] {
+                self->hand_to_person(reason, detail, result);
+            });
         }
     ));
 }

@@ -47,29 +47,26 @@ void Attempt::on_kept(const detail::Arrival& arrival, std::exception_ptr failed)
         PAWL_FAULT("engine.keep.after");
         return go_on();
     }
-    try {
-        std::rethrow_exception(failed);
-    } catch (const LostLease&) {
-        return lost_lease(arrival);
-    } catch (...) {
-    }
+    if (is_lost_lease(failed)) return lost_lease(arrival);
     auto failure = failure_of(failed);
     const bool never = step().again == Repeat::never;
     if (failure.passing && never) {
-        // The answer can't be asked for again: it is kept in memory until it can be written.
-        if (on_answer_) std::exchange(on_answer_, nullptr)(failure.refusal);
-        return keep_later(arrival);
+        return try_later(std::move(failure.refusal), [self = shared_from_this(), arrival] {
+            self->keep(arrival);
+        });
     }
     if (!failure.passing && never)
         return hand_to_person("in-doubt", "the result could not be kept: " + failure.refusal.detail, arrival);
     give_back(false, "the result could not be kept: " + failure.refusal.detail, failure.refusal);
 }
 
-void Attempt::keep_later(detail::Arrival arrival) {
+// A result that can't be asked for again is kept in memory until it can be written. Its client need not wait for that.
+// A process that ends takes it along: the mark of the call stands in the row, and the next start asks a person.
+void Attempt::try_later(Refused refusal, std::function<void()> again) {
     log::warning("keep_later", {{"key_id", std::to_string(id_)}, {"point", at_.stored}});
-    engine_.timers().after(std::chrono::seconds{1}, [self = shared_from_this(), arrival = std::move(arrival)] {
-        self->keep(arrival);
-    });
+    if (engine_.calls().stop_token().stop_requested()) return end(std::move(refusal));
+    if (on_answer_) std::exchange(on_answer_, nullptr)(std::move(refusal));
+    engine_.timers().after(std::chrono::seconds{1}, std::move(again));
 }
 
 // Another attempt has the key. What it has made of it is looked at once.

@@ -83,7 +83,9 @@ void Attempt::run_settlement(store::Session& session, const Settlement& settleme
         session, sql::insert_audit, no_rows, now, settlement.by, "settled " + std::string{word_of(settlement.kind)},
         row->id, settlement.result_name
     );
-    if (again) {
+    if (again && !step().foreign) {
+        reached_ = advance_from(session, at_);  // A phase that failed too often: it was undone each time.
+    } else if (again) {
         mark_call(now, at_);  // A new generation: the provider must not take it for the call in doubt.
         reached_ = at_;
     } else {

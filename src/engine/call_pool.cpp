@@ -1,5 +1,7 @@
 #include "src/engine/call_pool.hpp"
 
+#include "src/core/thread_name.hpp"
+
 #include <chrono>
 #include <utility>
 
@@ -21,17 +23,24 @@ CallPool::~CallPool() {
 
 void CallPool::post(std::function<void()> f) {
     join_ended();
-    const std::lock_guard lock{mutex_};
-    line_.push_back(std::move(f));
-    if (idle_ >= static_cast<int>(line_.size())) {
-        posted_.notify_one();
-    } else if (static_cast<int>(threads_.size()) < threads_max_) {
-        const auto self = threads_.emplace(threads_.end());
-        *self = std::thread{[this, self] { loop(self); }};
+    bool wake = false;
+    {
+        const std::lock_guard lock{mutex_};
+        line_.push_back(std::move(f));
+        if (idle_ >= static_cast<int>(line_.size())) {
+            // Whoever posts has answers to hand on: it wakes one thread, and each thread that takes a call wakes the
+            // next one while there are more.
+            wake = line_.size() == 1;
+        } else if (static_cast<int>(threads_.size()) < threads_max_) {
+            const auto self = threads_.emplace(threads_.end());
+            *self = std::thread{[this, self] { loop(self); }};
+        }
     }
+    if (wake) posted_.notify_one();
 }
 
 void CallPool::loop(std::list<std::thread>::iterator self) {
+    core::name_this_thread("pawl-call");
     std::unique_lock lock{mutex_};
     while (true) {
         ++idle_;
@@ -40,7 +49,9 @@ void CallPool::loop(std::list<std::thread>::iterator self) {
         if (!line_.empty()) {
             auto f = std::move(line_.front());
             line_.pop_front();
+            const bool more = !line_.empty() && idle_ > 0;
             lock.unlock();
+            if (more) posted_.notify_one();
             f();
             f = nullptr;
             lock.lock();

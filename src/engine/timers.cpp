@@ -1,10 +1,15 @@
 #include "src/engine/timers.hpp"
 
+#include "src/core/thread_name.hpp"
+
 #include <utility>
 
 namespace pawl::engine {
 
-Timers::Timers(core::Clock& clock) : clock_{clock}, thread_{[this] { loop(); }} {}
+Timers::Timers(core::Clock& clock) : clock_{clock}, thread_{[this] {
+          core::name_this_thread("pawl-timers");
+          loop();
+      }} {}
 
 Timers::~Timers() { stop(); }
 

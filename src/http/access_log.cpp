@@ -4,16 +4,23 @@
 #include "src/engine/clock.hpp"
 #include "src/json/text.hpp"
 
-#include <stdexcept>
-
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+#include <stop_token>
+#include <thread>
 
 namespace pawl::http {
 
 struct AccessLog::Impl {
     std::shared_ptr<spdlog::logger> logger;
+    // Lines are written out once a second: whoever looks on sees them come, and a busy server makes
+    // no call for each.
+    std::jthread flusher;
 };
 
 AccessLog::AccessLog(const std::string& file) {
@@ -30,20 +37,30 @@ AccessLog::AccessLog(const std::string& file) {
         throw std::runtime_error{"the access log " + file + " can't be written: " + failed.what()};
     }
     impl_->logger->set_pattern("%v");
+    impl_->flusher = std::jthread{[logger = impl_->logger](const std::stop_token& stop) {
+        std::mutex mutex;
+        std::condition_variable_any stopped;
+        std::unique_lock lock{mutex};
+        while (!stopped.wait_for(lock, stop, std::chrono::seconds{1}, [&] {
+            return stop.stop_requested();
+        }))
+            logger->flush();
+    }};
 }
 
 AccessLog::~AccessLog() = default;
 
 void AccessLog::write(const Entry& entry) {
     if (!impl_) return;
-    std::string line = R"({"ts":")" + core::time_text(engine::system_clock().now()) + R"(","client":)";
+    std::string line =
+        R"({"ts":")" + core::time_text(engine::system_clock().now()) + R"(","client":)";
     json::append_string(line, entry.client);
     line += R"(,"method":)";
     json::append_string(line, entry.method);
     line += R"(,"route":)";
     json::append_string(line, entry.route);
-    line += R"(,"status":)" + std::to_string(entry.status) + R"(,"bytes":)" + std::to_string(entry.bytes) +
-            R"(,"took_us":)" + std::to_string(entry.took.count());
+    line += R"(,"status":)" + std::to_string(entry.status) + R"(,"bytes":)" +
+            std::to_string(entry.bytes) + R"(,"took_us":)" + std::to_string(entry.took.count());
     line += entry.replayed ? R"(,"replayed":true})" : "}";
     impl_->logger->log(spdlog::level::info, "{}", line);
 }

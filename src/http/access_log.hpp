@@ -7,10 +7,12 @@
 
 namespace pawl::http {
 
-// One JSON object a line and request: who, what, the status, how long. Never a query, a key, a token or a body.
+// One JSON object a line and request: who, what, the status, how long. Never a query, a key, a
+// token or a body.
 class AccessLog {
 public:
-    explicit AccessLog(const std::string& file);  // "-" is standard error, empty none. Throws std::runtime_error.
+    explicit AccessLog(const std::string& file
+    );  // "-" is standard error, empty none. Throws std::runtime_error.
     ~AccessLog();
 
     struct Entry {

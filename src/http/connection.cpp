@@ -2,14 +2,14 @@
 
 #include "src/http/head_check.hpp"
 
-#include <array>
-#include <cstring>
-
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/status.hpp>
+
+#include <array>
+#include <cstring>
 
 namespace pawl::http {
 
@@ -27,7 +27,21 @@ std::string_view view(const boost::beast::flat_buffer& buffer) {
     return {static_cast<const char*>(data.data()), data.size()};
 }
 
-bool needs_length(std::string_view method) { return method == "POST" || method == "PATCH"; }
+bool has_bare_lf(std::string_view bytes) {
+    for (auto at = bytes.find('\n'); at != bytes.npos; at = bytes.find('\n', at + 1))
+        if (at == 0 || bytes[at - 1] != '\r') return true;
+    return false;
+}
+
+// What a connection may hold unread: a whole head and a piece of a body. A chunk extension without
+// end stops here.
+std::size_t unread_max(const ListenerOptions& options) {
+    return options.line_max + options.headers_max + 128 * 1024;
+}
+
+bool needs_length(std::string_view method) {
+    return method == "POST" || method == "PATCH";
+}
 
 }  // namespace
 
@@ -59,7 +73,9 @@ void Mailbox::deliver() {
 }
 
 HttpConnection::HttpConnection(tcp::socket socket, std::shared_ptr<Shared> shared)
-    : socket_{std::move(socket)}, shared_{std::move(shared)} {
+    : socket_{std::move(socket)},
+      shared_{std::move(shared)},
+      buffer_{unread_max(shared_->options)} {
     error_code ignored;
     socket_.set_option(tcp::no_delay{true}, ignored);
     const auto peer = socket_.remote_endpoint(ignored);
@@ -74,6 +90,7 @@ void HttpConnection::enter(State state, std::chrono::milliseconds limit) {
 // The next request; its first bytes may be here already.
 void HttpConnection::begin() {
     parser_.reset();
+    is_head_ = false;
     if (buffer_.size() == 0) {
         if (shared_->stopping) return close();
         enter(State::idle, shared_->options.idle_timeout);
@@ -84,27 +101,36 @@ void HttpConnection::begin() {
 }
 
 void HttpConnection::read_more() {
-    socket_.async_read_some(buffer_.prepare(8 * 1024), [self = shared_from_this()](error_code error, std::size_t size) {
-        if (self->state_ != State::idle && self->state_ != State::head) return;  // Its time was over.
-        if (error) return self->close();
-        self->buffer_.commit(size);
-        if (self->state_ == State::idle) self->enter(State::head, self->shared_->options.header_timeout);
-        self->on_bytes();
-    });
+    socket_.async_read_some(
+        buffer_.prepare(8 * 1024),
+        [self = shared_from_this()](error_code error, std::size_t size) {
+            if (self->state_ != State::idle && self->state_ != State::head)
+                return;  // Its time was over.
+            if (error) return self->close();
+            self->buffer_.commit(size);
+            if (self->state_ == State::idle)
+                self->enter(State::head, self->shared_->options.header_timeout);
+            self->on_bytes();
+        }
+    );
 }
 
 void HttpConnection::on_bytes() {
-    while (buffer_.size() >= 2 && view(buffer_).substr(0, 2) == "\r\n") buffer_.consume(2);  // RFC 9112, 2.2
+    while (buffer_.size() >= 2 && view(buffer_).substr(0, 2) == "\r\n")
+        buffer_.consume(2);  // RFC 9112, 2.2
     const auto bytes = view(buffer_);
     const auto& limits = shared_->options;
     const auto end = bytes.find("\r\n\r\n");
     const auto line_end = std::min(bytes.find('\n'), bytes.size());
-    if (line_end > limits.line_max + 1) return refuse(414, "The request line is longer than is allowed.");
+    if (line_end > limits.line_max + 1)
+        return refuse(414, "The request line is longer than is allowed.");
     const auto head_size = end == bytes.npos ? bytes.size() : end + 4;
-    if (head_size - line_end > limits.headers_max) return refuse(431, "The headers are larger than is allowed.");
+    if (head_size - line_end > limits.headers_max)
+        return refuse(431, "The headers are larger than is allowed.");
     if (end != bytes.npos) return on_head(end + 4);
-    // A head that cannot become right is refused at once: an LF without CR never leads to an empty line.
-    if (bytes.find("\n\n") != bytes.npos) return refuse(400, "A line ends with a bare LF.");
+    // A head that cannot become right is refused at once: a client that ends lines so would wait
+    // for its time-out.
+    if (has_bare_lf(bytes)) return refuse(400, "A line ends with a bare LF.");
     read_more();
 }
 
@@ -119,7 +145,8 @@ void HttpConnection::on_head(std::size_t size) {
     error_code error;
     const auto consumed = parser_->put(asio::buffer(raw.data(), raw.size()), error);
     if (error && error != beast_http::error::need_more) {
-        if (error == beast_http::error::body_limit) return refuse(413, "The body is larger than is allowed.");
+        if (error == beast_http::error::body_limit)
+            return refuse(413, "The body is larger than is allowed.");
         return refuse(400, "The head is malformed.");
     }
     if (!make_head(raw)) return refuse(400, "The path has a broken escape.");
@@ -130,10 +157,13 @@ void HttpConnection::on_head(std::size_t size) {
     if (parser_->content_length().value_or(0) > limits.body_max)
         return refuse(413, "The body is larger than is allowed.");
     if (auto refused = shared_->handlers.on_head(head_)) return refuse(std::move(*refused));
-    if (bodied && head_.header("Expect") && *head_.header("Expect") == "100-continue" && buffer_.size() == 0) {
+    if (bodied && head_.header("Expect") && *head_.header("Expect") == "100-continue" &&
+        buffer_.size() == 0) {
         error_code ignored;
         constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
-        socket_.send(asio::buffer(go_on), 0, ignored);  // 25 bytes: never waits on a socket that was just read.
+        socket_.send(
+            asio::buffer(go_on), 0, ignored
+        );  // 25 bytes: never waits on a socket that was just read.
     }
     if (parser_->is_done()) return deliver();
     enter(State::body, {});
@@ -162,7 +192,9 @@ bool HttpConnection::make_head(std::string_view) {
 
 void HttpConnection::read_body() {
     beast_http::async_read_some(
-        socket_, buffer_, *parser_,
+        socket_,
+        buffer_,
+        *parser_,
         [self = shared_from_this()](error_code error, std::size_t size) {
             if (self->state_ != State::body) return;
             self->body_bytes_ += size;
@@ -172,8 +204,10 @@ void HttpConnection::read_body() {
 }
 
 void HttpConnection::on_body(error_code error) {
-    if (error == beast_http::error::body_limit) return refuse(413, "The body is larger than is allowed.");
-    if (error.category() == beast_http::make_error_code(beast_http::error::end_of_stream).category() &&
+    if (error == beast_http::error::body_limit)
+        return refuse(413, "The body is larger than is allowed.");
+    if (error.category() ==
+            beast_http::make_error_code(beast_http::error::end_of_stream).category() &&
         error != beast_http::error::partial_message && error != beast_http::error::end_of_stream)
         return refuse(400, "The body is malformed.");
     if (error) return close();
@@ -195,13 +229,21 @@ void HttpConnection::answer(Reply reply) {
     write(reply, !keep_alive_ || shared_->stopping);
 }
 
-void HttpConnection::refuse(int status, std::string_view why) { refuse(shared_->handlers.on_error(status, why)); }
+void HttpConnection::refuse(int status, std::string_view why) {
+    refuse(shared_->handlers.on_error(status, why));
+}
 
-// The answer, then the rest of what the client sends is read for a while: a reset would take the answer from it.
-void HttpConnection::refuse(Reply reply) { write(reply, true); }
+// The answer, then the rest of what the client sends is read for a while: a reset would take the
+// answer from it.
+void HttpConnection::refuse(Reply reply) {
+    write(reply, true);
+}
 
 void HttpConnection::write(const Reply& reply, bool last) {
-    enter(State::writing, shared_->options.write_timeout);
+    const auto& limits = shared_->options;
+    const std::chrono::seconds at_least_rate{
+        reply.body.size() / std::max<std::size_t>(limits.body_rate_min, 1)};
+    enter(State::writing, limits.write_timeout + at_least_rate);
     last_ = last;
     const auto now = steady_now();
     if (now >= shared_->date_until) {
@@ -211,14 +253,18 @@ void HttpConnection::write(const Reply& reply, bool last) {
     const bool bodiless = reply.status == 204 || reply.status == 304;
     out_head_.clear();
     out_head_.append("HTTP/1.1 ").append(std::to_string(reply.status)).append(" ");
-    out_head_.append(std::string_view{beast_http::obsolete_reason(beast_http::int_to_status(static_cast<unsigned>(reply.status)))});
+    out_head_.append(std::string_view{
+        beast_http::obsolete_reason(beast_http::int_to_status(static_cast<unsigned>(reply.status)))}
+    );
     out_head_.append("\r\nDate: ").append(shared_->date);
     for (const auto& header : reply.headers)
         out_head_.append("\r\n").append(header.name).append(": ").append(header.value);
-    if (!bodiless) out_head_.append("\r\nContent-Length: ").append(std::to_string(reply.body.size()));
+    if (!bodiless)
+        out_head_.append("\r\nContent-Length: ").append(std::to_string(reply.body.size()));
     out_head_.append(last ? "\r\nConnection: close\r\n\r\n" : "\r\nConnection: keep-alive\r\n\r\n");
     out_body_ = bodiless || is_head_ ? std::string{} : reply.body;
-    const std::array<asio::const_buffer, 2> buffers{asio::buffer(out_head_), asio::buffer(out_body_)};
+    const std::array<asio::const_buffer, 2> buffers{
+        asio::buffer(out_head_), asio::buffer(out_body_)};
     asio::async_write(socket_, buffers, [self = shared_from_this()](error_code error, std::size_t) {
         self->on_written(error);
     });
@@ -230,15 +276,19 @@ void HttpConnection::on_written(error_code error) {
     error_code ignored;
     socket_.shutdown(tcp::socket::shutdown_send, ignored);
     enter(State::draining, shared_->options.drain_early);
-    drained_ = std::make_unique<std::array<char, 16 * 1024>>();  // buffer_ may still belong to a cancelled read.
+    drained_ = std::make_unique<std::array<char, 16 * 1024>>(
+    );  // buffer_ may still belong to a cancelled read.
     drain();
 }
 
 void HttpConnection::drain() {
-    socket_.async_read_some(asio::buffer(*drained_), [self = shared_from_this()](error_code error, std::size_t) {
-        if (error || self->state_ == State::closed) return self->close();
-        self->drain();
-    });
+    socket_.async_read_some(
+        asio::buffer(*drained_),
+        [self = shared_from_this()](error_code error, std::size_t) {
+            if (error || self->state_ == State::closed) return self->close();
+            self->drain();
+        }
+    );
 }
 
 void HttpConnection::check_deadline(SteadyTime now) {

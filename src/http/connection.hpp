@@ -1,8 +1,15 @@
 #pragma once
 
-// Internal to the listener: needs Asio and Beast, so only listener.cpp and connection.cpp include it.
+// Internal to the listener: needs Asio and Beast, so only listener.cpp and connection.cpp include
+// it.
 
 #include "src/http/listener.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
 
 #include <array>
 #include <chrono>
@@ -17,12 +24,6 @@
 #include <utility>
 #include <vector>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
-
 namespace pawl::http {
 
 namespace asio = boost::asio;
@@ -31,8 +32,9 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 
 class HttpConnection;
 
-// Replies given on other threads are collected here, with one wake-up of the I/O thread for all that wait: a store's
-// batch releases many answers at once. Outlives the listener, as Responders may.
+// Replies given on other threads are collected here, with one wake-up of the I/O thread for all
+// that wait: a store's batch releases many answers at once. Outlives the listener, as Responders
+// may.
 class Mailbox {
 public:
     explicit Mailbox(asio::io_context& io) : io_{&io} {}
@@ -62,7 +64,8 @@ struct Shared {
     SteadyTime date_until{};
 };
 
-// One connection: reads a request, hands it on, writes its reply, reads the next. On the listener's thread only.
+// One connection: reads a request, hands it on, writes its reply, reads the next. On the listener's
+// thread only.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 public:
     HttpConnection(tcp::socket socket, std::shared_ptr<Shared> shared);

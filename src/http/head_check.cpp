@@ -18,15 +18,25 @@ bool is_token(std::string_view text) {
 }
 
 bool same(std::string_view a, std::string_view lower) {
-    return a.size() == lower.size() && std::equal(a.begin(), a.end(), lower.begin(), [](char x, char y) {
-        return (x >= 'A' && x <= 'Z' ? static_cast<char>(x + 32) : x) == y;
-    });
+    return a.size() == lower.size() &&
+           std::equal(a.begin(), a.end(), lower.begin(), [](char x, char y) {
+               return (x >= 'A' && x <= 'Z' ? static_cast<char>(x + 32) : x) == y;
+           });
 }
 
 std::string_view trimmed(std::string_view text) {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
     while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
     return text;
+}
+
+// RFC 9110, 7.2: a registered name, an IPv4 address or an IPv6 address in brackets, and a port.
+bool is_host(std::string_view value) {
+    constexpr std::string_view marks = "-._~!$&'()*+,;=:[]%";
+    return std::all_of(value.begin(), value.end(), [&](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+               marks.find(c) != marks.npos;
+    });
 }
 
 struct Seen {
@@ -39,7 +49,8 @@ struct Seen {
 std::optional<HeadProblem> check_request_line(std::string_view line, bool& http11) {
     const auto first = line.find(' ');
     const auto last = line.rfind(' ');
-    if (first == line.npos || first == last) return HeadProblem{400, "The request line is not three words."};
+    if (first == line.npos || first == last)
+        return HeadProblem{400, "The request line is not three words."};
     const auto method = line.substr(0, first);
     const auto target = line.substr(first + 1, last - first - 1);
     const auto version = line.substr(last + 1);
@@ -47,16 +58,19 @@ std::optional<HeadProblem> check_request_line(std::string_view line, bool& http1
     if (target.empty() || (target.front() != '/' && target != "*"))
         return HeadProblem{400, "The target must be a path."};
     for (const char c : target)
-        if (c <= ' ' || c > '~' || c == '#') return HeadProblem{400, "The target has a character that is not allowed."};
+        if (c <= ' ' || c > '~' || c == '#')
+            return HeadProblem{400, "The target has a character that is not allowed."};
     if (version.size() != 8 || version.substr(0, 5) != "HTTP/" || version[6] != '.')
         return HeadProblem{400, "The version is malformed."};
-    if (version != "HTTP/1.1" && version != "HTTP/1.0") return HeadProblem{505, "HTTP/1.1 is served."};
+    if (version != "HTTP/1.1" && version != "HTTP/1.0")
+        return HeadProblem{505, "HTTP/1.1 is served."};
     http11 = version == "HTTP/1.1";
     return std::nullopt;
 }
 
 std::optional<HeadProblem> check_field(std::string_view line, Seen& seen) {
-    if (line.front() == ' ' || line.front() == '\t') return HeadProblem{400, "A header is folded over two lines."};
+    if (line.front() == ' ' || line.front() == '\t')
+        return HeadProblem{400, "A header is folded over two lines."};
     const auto colon = line.find(':');
     if (colon == line.npos) return HeadProblem{400, "A header has no colon."};
     const auto name = line.substr(0, colon);
@@ -65,16 +79,21 @@ std::optional<HeadProblem> check_field(std::string_view line, Seen& seen) {
     for (const char c : value)
         if ((c >= 0 && c < ' ' && c != '\t') || c == 127)
             return HeadProblem{400, "A header has a control character in its value."};
-    if (same(name, "host")) ++seen.hosts;
+    if (same(name, "host")) {
+        ++seen.hosts;
+        if (!is_host(value)) return HeadProblem{400, "The Host is no host."};
+    }
     if (same(name, "content-length")) {
         ++seen.lengths;
-        const bool digits = !value.empty() && value.size() <= 18 &&
-                            std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
+        const bool digits =
+            !value.empty() && value.size() <= 18 &&
+            std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
         if (!digits) return HeadProblem{400, "The Content-Length is no number."};
     }
     if (same(name, "transfer-encoding")) {
         ++seen.codings;
-        if (!same(value, "chunked")) return HeadProblem{501, "Only the transfer coding chunked is served."};
+        if (!same(value, "chunked"))
+            return HeadProblem{501, "Only the transfer coding chunked is served."};
         seen.chunked = true;
     }
     return std::nullopt;
@@ -83,8 +102,10 @@ std::optional<HeadProblem> check_field(std::string_view line, Seen& seen) {
 std::optional<HeadProblem> check_all(const Seen& seen, bool http11) {
     if (http11 && seen.hosts != 1) return HeadProblem{400, "The request needs one Host header."};
     if (seen.hosts > 1) return HeadProblem{400, "The request has more than one Host header."};
-    if (seen.lengths > 1) return HeadProblem{400, "The Content-Length stands there more than once."};
-    if (seen.codings > 1) return HeadProblem{400, "The Transfer-Encoding stands there more than once."};
+    if (seen.lengths > 1)
+        return HeadProblem{400, "The Content-Length stands there more than once."};
+    if (seen.codings > 1)
+        return HeadProblem{400, "The Transfer-Encoding stands there more than once."};
     if (seen.lengths > 0 && seen.codings > 0)
         return HeadProblem{400, "Both Content-Length and Transfer-Encoding are there."};
     if (seen.chunked && !http11) return HeadProblem{400, "HTTP/1.0 has no transfer codings."};
@@ -94,10 +115,14 @@ std::optional<HeadProblem> check_all(const Seen& seen, bool http11) {
 }  // namespace
 
 std::optional<HeadProblem> check_head(std::string_view head, const HeadLimits& limits) {
+    if (head.substr(0, 2) == "\r\n" || head.empty())
+        return HeadProblem{400, "The request is empty."};
     for (std::size_t i = 0; i < head.size(); ++i) {
         if (head[i] == '\0') return HeadProblem{400, "A NUL character."};
-        if (head[i] == '\n' && (i == 0 || head[i - 1] != '\r')) return HeadProblem{400, "A line ends with a bare LF."};
-        if (head[i] == '\r' && (i + 1 == head.size() || head[i + 1] != '\n')) return HeadProblem{400, "A bare CR."};
+        if (head[i] == '\n' && (i == 0 || head[i - 1] != '\r'))
+            return HeadProblem{400, "A line ends with a bare LF."};
+        if (head[i] == '\r' && (i + 1 == head.size() || head[i + 1] != '\n'))
+            return HeadProblem{400, "A bare CR."};
     }
     bool http11 = false;
     Seen seen;
@@ -108,10 +133,12 @@ std::optional<HeadProblem> check_head(std::string_view head, const HeadLimits& l
         const auto line = head.substr(from, to - from);
         std::optional<HeadProblem> problem;
         if (from == 0) {
-            if (line.size() > limits.line_max) return HeadProblem{414, "The request line is longer than is allowed."};
+            if (line.size() > limits.line_max)
+                return HeadProblem{414, "The request line is longer than is allowed."};
             problem = check_request_line(line, http11);
         } else {
-            if (++count > limits.headers_count_max) return HeadProblem{431, "There are more headers than are allowed."};
+            if (++count > limits.headers_count_max)
+                return HeadProblem{431, "There are more headers than are allowed."};
             problem = check_field(line, seen);
         }
         if (problem) return problem;

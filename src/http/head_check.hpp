@@ -16,8 +16,9 @@ struct HeadProblem {
     std::string_view why;
 };
 
-// The MUSTs of RFC 9112 on the bytes of a request's head that Beast's parser is lenient with (obs-fold, repeated
-// Content-Length, Host), or answers without telling which: the request smuggler's tools. `head` ends with its empty line.
+// The MUSTs of RFC 9112 on the bytes of a request's head that Beast's parser is lenient with
+// (obs-fold, repeated Content-Length, Host), or answers without telling which: the request
+// smuggler's tools. `head` ends with its empty line.
 std::optional<HeadProblem> check_head(std::string_view head, const HeadLimits& limits);
 
 // %XX of a path; nothing for a broken escape, %00 or invalid UTF-8.

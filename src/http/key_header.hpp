@@ -8,8 +8,9 @@
 
 namespace pawl::http {
 
-// The Idempotency-Key of a request: draft-ietf-httpapi-idempotency-key-header-07, and the bare form that everybody
-// sends. "quoted" and bare are the same key: 1 to 255 visible ASCII characters without `" , ; \`.
+// The Idempotency-Key of a request: draft-ietf-httpapi-idempotency-key-header-07, and the bare form
+// that everybody sends. "quoted" and bare are the same key: 1 to 255 visible ASCII characters
+// without `" , ; \`.
 struct NoKey {};
 struct KeyProblem {
     std::string why;

@@ -17,7 +17,8 @@ struct State {
 
 Response not_found() {
     auto reply = refusal(404, "No such key is yours.");
-    return {.status = 404, .body = std::move(reply.body), .content_type = "application/problem+json"};
+    return {
+        .status = 404, .body = std::move(reply.body), .content_type = "application/problem+json"};
 }
 
 }  // namespace

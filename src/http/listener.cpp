@@ -1,16 +1,17 @@
 #include "src/http/listener.hpp"
 
 #include "src/core/assert.hpp"
+#include "src/core/thread_name.hpp"
 #include "src/http/connection.hpp"
-
-#include <charconv>
-#include <condition_variable>
-#include <system_error>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+
+#include <charconv>
+#include <condition_variable>
+#include <system_error>
 
 namespace pawl::http {
 
@@ -30,10 +31,12 @@ tcp::endpoint endpoint_of(const std::string& listen) {
     unsigned port = 0;
     const char* first = listen.data() + colon + 1;
     const auto [end, bad] = std::from_chars(first, listen.data() + listen.size(), port);
-    if (colon == listen.npos || error || bad != std::errc{} || end != listen.data() + listen.size() || port > 65'535)
+    if (colon == listen.npos || error || bad != std::errc{} ||
+        end != listen.data() + listen.size() || port > 65'535)
         throw std::system_error{
             std::make_error_code(std::errc::invalid_argument),
-            "listen is " + listen + ": an address and a port, such as 127.0.0.1:8080 or [::1]:8080"};
+            "listen is " + listen +
+                ": an address and a port, such as 127.0.0.1:8080 or [::1]:8080"};
     return {address, static_cast<std::uint16_t>(port)};
 }
 
@@ -55,8 +58,10 @@ void Responder::operator()(Reply reply) {
 
 std::optional<std::string> ListenerOptions::problem() const {
     if (line_max < 256) return "line_max is " + std::to_string(line_max) + ": at least 256 bytes";
-    if (headers_max < 1024) return "headers_max is " + std::to_string(headers_max) + ": at least 1024 bytes";
-    if (connections_max < 1) return "connections_max is " + std::to_string(connections_max) + ": at least 1";
+    if (headers_max < 1024)
+        return "headers_max is " + std::to_string(headers_max) + ": at least 1024 bytes";
+    if (connections_max < 1)
+        return "connections_max is " + std::to_string(connections_max) + ": at least 1";
     if (header_timeout.count() < 1) return "header_timeout is not positive";
     return std::nullopt;
 }
@@ -77,13 +82,15 @@ struct Listener::Impl {
             acceptor.listen(asio::socket_base::max_listen_connections);
         } catch (const boost::system::system_error& failed) {
             throw std::system_error{
-                std::error_code{failed.code().value(), std::system_category()}, "can't listen on " + address};
+                std::error_code{failed.code().value(), std::system_category()},
+                "can't listen on " + address};
         }
     }
 
     void accept() {
         if (shared->stopping || accepting) return;
-        if (shared->open.size() >= static_cast<std::size_t>(shared->options.connections_max)) return;
+        if (shared->open.size() >= static_cast<std::size_t>(shared->options.connections_max))
+            return;
         accepting = true;
         acceptor.async_accept([this](error_code error, tcp::socket socket) {
             accepting = false;
@@ -115,8 +122,10 @@ struct Listener::Impl {
         sweep_timer.expires_after(sweep_every);
         sweep_timer.async_wait([this](error_code cancelled) {
             if (cancelled) return;
-            const auto now = std::chrono::steady_clock::now();  // tidy: allow clock: time-outs of sockets
-            const std::vector<std::shared_ptr<HttpConnection>> open{shared->open.begin(), shared->open.end()};
+            const auto now =
+                std::chrono::steady_clock::now();  // tidy: allow clock: time-outs of sockets
+            const std::vector<std::shared_ptr<HttpConnection>> open{
+                shared->open.begin(), shared->open.end()};
             for (const auto& connection : open) connection->check_deadline(now);
             sweep();
         });
@@ -126,7 +135,8 @@ struct Listener::Impl {
         shared->stopping = true;
         error_code ignored;
         acceptor.close(ignored);
-        const std::vector<std::shared_ptr<HttpConnection>> open{shared->open.begin(), shared->open.end()};
+        const std::vector<std::shared_ptr<HttpConnection>> open{
+            shared->open.begin(), shared->open.end()};
         for (const auto& connection : open) connection->stop_when_idle();
         if (shared->open.empty() || drain.count() == 0) return finish_stop();
         stop_timer.emplace(io, drain);
@@ -144,7 +154,8 @@ struct Listener::Impl {
     }
 
     void finish_stop() {
-        const std::vector<std::shared_ptr<HttpConnection>> open{shared->open.begin(), shared->open.end()};
+        const std::vector<std::shared_ptr<HttpConnection>> open{
+            shared->open.begin(), shared->open.end()};
         for (const auto& connection : open) connection->close();
         io.stop();
     }
@@ -156,7 +167,8 @@ struct Listener::Impl {
     asio::steady_timer accept_again;
     std::optional<asio::steady_timer> stop_timer;
     std::optional<asio::steady_timer> watch_timer;
-    std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work{io.get_executor()};
+    std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work{
+        io.get_executor()};
     bool accepting{false};
     std::thread thread;
 };
@@ -164,10 +176,13 @@ struct Listener::Impl {
 Listener::Listener(ListenerOptions options, Handlers handlers)
     : impl_{std::make_unique<Impl>(std::move(options), std::move(handlers))} {}
 
-Listener::~Listener() { stop(std::chrono::milliseconds{0}); }
+Listener::~Listener() {
+    stop(std::chrono::milliseconds{0});
+}
 
 void Listener::start() {
     impl_->thread = std::thread{[impl = impl_.get()] {
+        core::name_this_thread("pawl-http");
         impl->shared->mailbox->set_thread(std::this_thread::get_id());
         impl->accept();
         impl->sweep();
@@ -181,7 +196,8 @@ std::uint16_t Listener::port() const {
 }
 
 void Listener::after(std::chrono::milliseconds wait, std::function<void()> f) {
-    auto timer = std::make_shared<asio::steady_timer>(impl_->io, wait);  // Owned by its own handler.
+    auto timer =
+        std::make_shared<asio::steady_timer>(impl_->io, wait);  // Owned by its own handler.
     timer->async_wait([timer, f = std::move(f)](error_code cancelled) {
         if (!cancelled) f();
     });

@@ -27,9 +27,9 @@ struct Reply {
     std::string body{};
 };
 
-// Gives the one reply to one request, from any thread, at once or later; a second call is a bug (assertion).
-// A Responder that is destroyed without a call answers 500. It may outlive the connection and the Listener: then
-// the call does nothing.
+// Gives the one reply to one request, from any thread, at once or later; a second call is a bug
+// (assertion). A Responder that is destroyed without a call answers 500. It may outlive the
+// connection and the Listener: then the call does nothing.
 class Responder {
 public:
     struct Exchange;
@@ -44,41 +44,49 @@ private:
 };
 
 struct ListenerOptions {
-    std::string listen{"127.0.0.1:8080"};  // host:port; port 0 takes a free one. IPv6 as [::1]:8080.
-    std::size_t line_max{8 * 1024};        // The request line; more is 414 (431 for the headers).
+    std::string listen{
+        "127.0.0.1:8080"};           // host:port; port 0 takes a free one. IPv6 as [::1]:8080.
+    std::size_t line_max{8 * 1024};  // The request line; more is 414 (431 for the headers).
     std::size_t headers_max{32 * 1024};
     int headers_count_max{100};
     std::size_t body_max{1024 * 1024};
-    std::chrono::milliseconds header_timeout{10s};  // From the first byte of a request to the end of its headers.
-    std::size_t body_rate_min{1024};                // Bytes a second,
-    std::chrono::milliseconds body_grace{5s};       // judged after so much of a body.
-    std::chrono::milliseconds idle_timeout{60s};    // A kept-alive connection without a request.
-    std::chrono::milliseconds write_timeout{30s};   // For a client that does not read its answer.
-    std::chrono::milliseconds drain_early{2s};      // After an early 4xx the rest of the body is read this long.
-    int connections_max{4096};                      // One more waits in the backlog.
+    std::chrono::milliseconds header_timeout{
+        10s};                         // From the first byte of a request to the end of its headers.
+    std::size_t body_rate_min{1024};  // Bytes a second, of a body and of the reading of an answer,
+    std::chrono::milliseconds body_grace{5s};     // judged after so much of a body.
+    std::chrono::milliseconds idle_timeout{60s};  // A kept-alive connection without a request.
+    std::chrono::milliseconds write_timeout{
+        30s};  // For a client that does not read; more for a large answer.
+    std::chrono::milliseconds drain_early{
+        2s};                    // After an early 4xx the rest of the body is read this long.
+    int connections_max{4096};  // One more waits in the backlog.
 
     std::optional<std::string> problem() const;  // Names the option, the value and the limit.
 };
 
-// An HTTP/1.1 server that knows nothing of keys: strict parsing, limits, time-outs, keep-alive. One thread of its own.
+// An HTTP/1.1 server that knows nothing of keys: strict parsing, limits, time-outs, keep-alive. One
+// thread of its own.
 class Listener {
 public:
-    // Asked when the head has arrived and before the body is read: a reply here refuses the request (the rest is
-    // drained). Called on the listener's thread; must not block.
+    // Asked when the head has arrived and before the body is read: a reply here refuses the request
+    // (the rest is drained). Called on the listener's thread; must not block.
     using OnHead = std::function<std::optional<Reply>(const RequestHead&)>;
     // The whole request. Called on the listener's thread; must not block.
     using OnRequest = std::function<void(Request, Responder)>;
-    // Makes the body of an error which the listener itself answers (400, 408, 411, 413, 414, 431, 501, 505).
+    // Makes the body of an error which the listener itself answers (400, 408, 411, 413, 414, 431,
+    // 501, 505).
     using OnError = std::function<Reply(int status, std::string_view why)>;
 
     struct Handlers {
         OnHead on_head;
         OnRequest on_request;
         OnError on_error;
-        std::function<std::string()> date;  // For the Date header (RFC 9110, 5.6.7); asked twice a second at most.
+        std::function<std::string()>
+            date;  // For the Date header (RFC 9110, 5.6.7); asked twice a second at most.
     };
 
-    // Binds and listens at once; throws std::system_error that names the address. Serves from start() on.
+    // Binds and listens at once; throws std::system_error that names the address. Serves from
+    // start() on.
     Listener(ListenerOptions options, Handlers handlers);
     ~Listener();  // Stops at once.
 
@@ -86,7 +94,8 @@ public:
     std::uint16_t port() const;
     // Runs f on the listener's thread, after `wait`. For attached waiters and their deadlines.
     void after(std::chrono::milliseconds wait, std::function<void()> f);
-    // Takes no new connection, lets requests in hand be answered for at most `drain`, then closes all and joins.
+    // Takes no new connection, lets requests in hand be answered for at most `drain`, then closes
+    // all and joins.
     void stop(std::chrono::milliseconds drain);
 
 private:

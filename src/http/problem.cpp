@@ -1,13 +1,57 @@
 #include "src/http/problem.hpp"
 
+#include "src/core/assert.hpp"
 #include "src/http/http_date.hpp"
 #include "src/json/text.hpp"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace pawl::http {
 
 namespace {
+
+constexpr std::array<ProblemKind, 28> kinds{{
+    // Of the request as HTTP; nothing is stored.
+    {"request-invalid", 400, false},
+    {"key-missing", 400, false},
+    {"key-invalid", 400, false},
+    {"unauthorized", 401, false},
+    {"not-found", 404, false},
+    {"method-not-allowed", 405, false},
+    {"request-time-out", 408, true},
+    {"length-required", 411, false},
+    {"body-too-large", 413, false},
+    {"line-too-long", 414, false},
+    {"type-not-served", 415, false},
+    {"headers-too-large", 431, false},
+    {"not-implemented", 501, false},
+    {"version-not-served", 505, false},
+    // Of the key.
+    {"in-progress", 409, true},
+    {"key-reused", 422, false},  // Or 409 or 400, by HttpOptions::key_reused_status.
+    {"key-reused", 409, false},
+    {"key-reused", 400, false},
+    {"key-expired", 410, false},
+    // Of the work.
+    {"internal", 500, true},
+    {"needs-attention", 502, false},
+    {"provider-unavailable", 503, true},
+    {"store-unavailable", 503, true},
+    {"contention", 503, true},
+    {"phase-deadline", 503, true},
+    {"overloaded", 503, true},
+    {"stranded", 503, true},
+    {"stopping", 503, true},
+}};
+
+bool known(const Problem& problem) {
+    return std::any_of(kinds.begin(), kinds.end(), [&](const ProblemKind& kind) {
+        return kind.type == problem.type && kind.status == problem.status &&
+               kind.retry == problem.retry;
+    });
+}
 
 struct Sentence {
     int status;
@@ -22,13 +66,25 @@ Sentence sentence_of(engine::Why why, int key_reused_status) {
         case Why::in_progress:
             return {409, "in-progress", "A request with this Idempotency-Key is at work", true};
         case Why::key_reused:
-            return {key_reused_status, "key-reused", "This Idempotency-Key was used with another request", false};
+            return {
+                key_reused_status,
+                "key-reused",
+                "This Idempotency-Key was used with another request",
+                false};
         case Why::key_expired:
             return {410, "key-expired", "This Idempotency-Key has expired", false};
         case Why::internal:
-            return {500, "internal", "The request failed on our side; it can be repeated with the same key", true};
+            return {
+                500,
+                "internal",
+                "The request failed on our side; it can be repeated with the same key",
+                true};
         case Why::provider_unavailable:
-            return {503, "provider-unavailable", "A service that this request needs did not answer", true};
+            return {
+                503,
+                "provider-unavailable",
+                "A service that this request needs did not answer",
+                true};
         case Why::store_unavailable:
             return {503, "store-unavailable", "The database can't be written just now", true};
         case Why::contention:
@@ -38,9 +94,17 @@ Sentence sentence_of(engine::Why why, int key_reused_status) {
         case Why::overloaded:
             return {503, "overloaded", "Too many requests wait already", true};
         case Why::stranded:
-            return {503, "stranded", "Another version of this service must go on with the request", true};
+            return {
+                503,
+                "stranded",
+                "Another version of this service must go on with the request",
+                true};
         case Why::needs_attention:
-            return {502, "needs-attention", "A person must look at this request before it can go on", false};
+            return {
+                502,
+                "needs-attention",
+                "A person must look at this request before it can go on",
+                false};
         case Why::stopping:
             break;
     }
@@ -49,49 +113,80 @@ Sentence sentence_of(engine::Why why, int key_reused_status) {
 
 std::string_view title_of(int status) {
     switch (status) {
-        case 404: return "There is nothing here";
-        case 405: return "This method is not served here";
-        case 408: return "The request came too slowly";
-        case 411: return "The request needs a Content-Length";
-        case 413: return "The body is too large";
-        case 414: return "The request line is too long";
-        case 415: return "The body has a type that is not served here";
-        case 431: return "The headers are too large";
-        case 501: return "A transfer coding that is not served";
-        case 505: return "Only HTTP/1.0 and HTTP/1.1 are served";
-        default: return "The request is malformed";
+        case 404:
+            return "There is nothing here";
+        case 405:
+            return "This method is not served here";
+        case 408:
+            return "The request came too slowly";
+        case 411:
+            return "The request needs a Content-Length";
+        case 413:
+            return "The body is too large";
+        case 414:
+            return "The request line is too long";
+        case 415:
+            return "The body has a type that is not served here";
+        case 431:
+            return "The headers are too large";
+        case 501:
+            return "A transfer coding that is not served";
+        case 505:
+            return "Only HTTP/1.0 and HTTP/1.1 are served";
+        default:
+            return "The request is malformed";
     }
 }
 
 std::string_view type_of(int status) {
     switch (status) {
-        case 404: return "not-found";
-        case 405: return "method-not-allowed";
-        case 408: return "request-time-out";
-        case 411: return "length-required";
-        case 413: return "body-too-large";
-        case 414: return "line-too-long";
-        case 415: return "type-not-served";
-        case 431: return "headers-too-large";
-        case 501: return "not-implemented";
-        case 505: return "version-not-served";
-        default: return "request-invalid";
+        case 404:
+            return "not-found";
+        case 405:
+            return "method-not-allowed";
+        case 408:
+            return "request-time-out";
+        case 411:
+            return "length-required";
+        case 413:
+            return "body-too-large";
+        case 414:
+            return "line-too-long";
+        case 415:
+            return "type-not-served";
+        case 431:
+            return "headers-too-large";
+        case 501:
+            return "not-implemented";
+        case 505:
+            return "version-not-served";
+        default:
+            return "request-invalid";
     }
 }
 
 Reply settled_reply(const engine::Settled& settled) {
-    Reply reply{.status = settled.response.status, .headers = settled.response.headers, .body = settled.response.body};
+    Reply reply{
+        .status = settled.response.status,
+        .headers = settled.response.headers,
+        .body = settled.response.body};
     if (!settled.response.content_type.empty())
         reply.headers.push_back({"Content-Type", settled.response.content_type});
     reply.headers.push_back({"Cache-Control", "no-store"});
     if (settled.replayed) reply.headers.push_back({"Idempotent-Replayed", "true"});
-    if (settled.expires_at) reply.headers.push_back({"Idempotency-Expires", http_date(*settled.expires_at)});
+    if (settled.expires_at)
+        reply.headers.push_back({"Idempotency-Expires", http_date(*settled.expires_at)});
     return reply;
 }
 
 }  // namespace
 
+std::span<const ProblemKind> problem_kinds() {
+    return kinds;
+}
+
 Reply problem_reply(const Problem& problem) {
+    PAWL_ASSERT(known(problem));
     Reply reply{.status = problem.status};
     std::string& body = reply.body;
     auto member = [&](std::string_view name, std::string_view text) {
@@ -119,7 +214,10 @@ Reply reply_to(const engine::Answer& answer, int key_reused_status) {
     const auto& refused = std::get<engine::Refused>(answer);
     const auto sentence = sentence_of(refused.why, key_reused_status);
     Problem problem{
-        .status = sentence.status, .type = sentence.type, .title = sentence.title, .retry = sentence.retry};
+        .status = sentence.status,
+        .type = sentence.type,
+        .title = sentence.title,
+        .retry = sentence.retry};
     if (sentence.retry) problem.retry_after = refused.retry_after;
     if (refused.why == engine::Why::stranded) problem.code = "PAWL0007";
     if (refused.why == engine::Why::key_expired && refused.outcome) {
@@ -131,7 +229,11 @@ Reply reply_to(const engine::Answer& answer, int key_reused_status) {
 
 Reply refusal(int status, std::string_view detail) {
     return problem_reply(
-        {.status = status, .type = type_of(status), .title = title_of(status), .detail = std::string{detail}}
+        {.status = status,
+         .type = type_of(status),
+         .title = title_of(status),
+         .detail = std::string{detail},
+         .retry = status == 408}
     );
 }
 

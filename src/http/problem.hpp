@@ -5,13 +5,14 @@
 
 #include <chrono>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace pawl::http {
 
-// An error as application/problem+json (RFC 9457), with a type of ours and whether to retry. `type` is a path of
-// docs/http.md: "/errors/in-progress".
+// An error as application/problem+json (RFC 9457), with a type of ours and whether to retry. `type`
+// is a path of docs/http.md: "/errors/in-progress".
 struct Problem {
     int status{};
     std::string_view type;   // "in-progress"
@@ -19,14 +20,23 @@ struct Problem {
     std::string detail{};    // Of this one, for the client: never a statement, a path or a secret.
     bool retry{};
     std::optional<std::chrono::seconds> retry_after{};
-    std::string code{};      // PAWL0007
+    std::string code{};  // PAWL0007
 };
-Reply problem_reply(const Problem& problem);
+Reply problem_reply(const Problem& problem);  // Asserts that the problem is one of problem_kinds().
+
+// All problems there are. docs/http.md has a row for each (problem_test.cpp).
+struct ProblemKind {
+    std::string_view type;
+    int status{};
+    bool retry{};  // The same request, with the same key, may end otherwise.
+};
+std::span<const ProblemKind> problem_kinds();
 
 // The answer of the engine as HTTP. `key_reused_status` is 422, 409 or 400.
 Reply reply_to(const engine::Answer& answer, int key_reused_status);
 
-// What the listener itself refuses: 400, 408, 411, 413, 414, 431, 501, 505, and 404, 405 and 415 of the routes.
+// What the listener itself refuses: 400, 408, 411, 413, 414, 431, 501, 505, and 404, 405 and 415 of
+// the routes.
 Reply refusal(int status, std::string_view detail);
 
 }  // namespace pawl::http

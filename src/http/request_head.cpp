@@ -8,8 +8,9 @@ namespace {
 
 bool same_name(std::string_view a, std::string_view b) {
     auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-    return a.size() == b.size() &&
-           std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return lower(x) == lower(y); });
+    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) {
+               return lower(x) == lower(y);
+           });
 }
 
 }  // namespace
@@ -25,9 +26,11 @@ std::optional<std::string_view> RequestHead::header(std::string_view name) const
 }
 
 int RequestHead::count(std::string_view name) const {
-    return static_cast<int>(
-        std::count_if(headers.begin(), headers.end(), [&](const Header& header) { return same_name(header.name, name); })
-    );
+    return static_cast<int>(std::count_if(
+        headers.begin(),
+        headers.end(),
+        [&](const Header& header) { return same_name(header.name, name); }
+    ));
 }
 
 }  // namespace pawl

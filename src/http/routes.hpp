@@ -1,5 +1,7 @@
 #pragma once
 
+#include "src/http/head_check.hpp"
+
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -11,13 +13,14 @@ namespace pawl::http {
 
 using PathParameters = std::vector<std::pair<std::string, std::string>>;
 
-// Patterns such as "/rides/{id}/refund": a segment in braces takes any one segment that is not empty.
+// Patterns such as "/rides/{id}/refund": a segment in braces takes any one segment that is not
+// empty.
 template <class Target>
 class Routes {
 public:
     struct NotFound {};
     struct MethodNotAllowed {
-        std::string allow;  // "GET, POST"
+        std::string allow;  // "GET, HEAD, POST"
     };
     struct Match {
         const Target* target{};
@@ -30,16 +33,21 @@ public:
         entries_.push_back({std::move(method), segments_of(pattern), pattern, std::move(target)});
     }
 
-    // HEAD is served where GET is.
+    // HEAD is served where GET is. `path` is as it was sent, and found good: it is cut into segments before its escapes
+    // are decoded, so that %2F is a character of a segment and no border.
     Found find(std::string_view method, std::string_view path) const {
         std::string allow;
-        const auto wanted = segments_of(path);
+        auto wanted = segments_of(path);
+        for (auto& segment : wanted)
+            if (segment.find('%') != segment.npos) segment = decode_path(segment).value_or("");
         for (const auto& entry : entries_) {
             PathParameters parameters;
             if (!matches(entry.segments, wanted, parameters)) continue;
             if (entry.method == method || (method == "HEAD" && entry.method == "GET"))
                 return Match{&entry.target, &entry.pattern, std::move(parameters)};
-            if (allow.find(entry.method) == std::string::npos) allow += (allow.empty() ? "" : ", ") + entry.method;
+            const auto served = entry.method == "GET" ? "GET, HEAD" : entry.method;
+            if (allow.find(served) == std::string::npos)
+                allow += (allow.empty() ? "" : ", ") + served;
         }
         if (allow.empty()) return NotFound{};
         return MethodNotAllowed{std::move(allow)};

@@ -3,10 +3,10 @@
 #include "src/engine/engine.hpp"
 #include "src/engine/log.hpp"
 
+#include <sys/resource.h>
+
 #include <csignal>
 #include <cstdlib>
-
-#include <sys/resource.h>
 
 namespace pawl {
 
@@ -38,12 +38,18 @@ int run_until_signal(Service& service, HttpServer& server) {
     log::info("stopping", {{"signal", std::to_string(signal)}});
     const auto began = service.engine().clock().steady();
     server.stop(drain_max);
-    const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(service.engine().clock().steady() - began);
+    const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(
+        service.engine().clock().steady() - began
+    );
     const bool drained = service.stop(std::max(drain_max - spent, std::chrono::milliseconds{0}));
     const auto stats = service.engine().store().stats();
-    log::info("stopped", {{"keys_left", std::to_string(service.engine().keys_in_hand())},
-                          {"works", std::to_string(stats.works)}, {"commits", std::to_string(stats.commits)},
-                          {"largest_batch", std::to_string(stats.largest_batch)}});
+    log::info(
+        "stopped",
+        {{"keys_left", std::to_string(service.engine().keys_in_hand())},
+         {"works", std::to_string(stats.works)},
+         {"commits", std::to_string(stats.commits)},
+         {"largest_batch", std::to_string(stats.largest_batch)}}
+    );
     log::flush();
     // Calls that still hang are left where they stand: their keys are taken up by the next start.
     if (!drained) std::_Exit(0);

@@ -30,8 +30,8 @@ struct Target {
     std::optional<HttpServer::QueryForm> query;
 };
 
-// The way out of one request: writes the access log. Shared by the callbacks that may answer; they must be copyable,
-// which a Responder is not.
+// The way out of one request: writes the access log. Shared by the callbacks that may answer; they
+// must be copyable, which a Responder is not.
 class Out {
 public:
     Out(Responder respond, http::AccessLog& access, core::Clock& clock, const RequestHead& head)
@@ -45,10 +45,19 @@ public:
     void operator()(Reply reply) {
         if (access_.on()) {
             bool replayed = false;
-            for (const auto& header : reply.headers) replayed = replayed || header.name == "Idempotent-Replayed";
-            const auto took = std::chrono::duration_cast<std::chrono::microseconds>(clock_.steady() - began_);
-            access_.write({client_, method_, route_ != nullptr ? std::string_view{*route_} : "", reply.status,
-                           reply.body.size(), took, replayed});
+            for (const auto& header : reply.headers)
+                replayed = replayed || header.name == "Idempotent-Replayed";
+            const auto took =
+                std::chrono::duration_cast<std::chrono::microseconds>(clock_.steady() - began_);
+            access_.write(
+                {client_,
+                 method_,
+                 route_ != nullptr ? std::string_view{*route_} : "",
+                 reply.status,
+                 reply.body.size(),
+                 took,
+                 replayed}
+            );
         }
         respond_(std::move(reply));
     }
@@ -69,33 +78,54 @@ struct Asking {
     Request request;
     Principal principal;
     http::Routes<Target>::Match match;
-    std::string form_key;  // A hidden field may carry the key: a double click books one ride.
+    std::optional<std::string> form_key;  // A hidden field may carry the key: a double click books one ride.
 };
 
 Reply invalid(const DecodeProblem& problem) {
     return http::problem_reply(
-        {.status = 400, .type = "request-invalid", .title = "The request is malformed", .detail = detail::text_of(problem)}
+        {.status = 400,
+         .type = "request-invalid",
+         .title = "The request is malformed",
+         .detail = detail::text_of(problem)}
     );
 }
 
 Reply key_refusal(std::string_view type, std::string_view title, std::string detail) {
-    return http::problem_reply({.status = 400, .type = type, .title = title, .detail = std::move(detail)});
+    return http::problem_reply(
+        {.status = 400, .type = type, .title = title, .detail = std::move(detail)}
+    );
 }
 
 Reply unauthorized() {
-    auto reply =
-        http::problem_reply({.status = 401, .type = "unauthorized", .title = "Credentials are missing or wrong"});
+    auto reply = http::problem_reply(
+        {.status = 401, .type = "unauthorized", .title = "Credentials are missing or wrong"}
+    );
     reply.headers.push_back({"WWW-Authenticate", "Bearer"});
     return reply;
 }
 
+std::string_view path_as_sent(const RequestHead& head) {
+    return std::string_view{head.target}.substr(0, head.target.find('?'));
+}
+
 constexpr std::string_view form_key_field = "idempotency_key";
+
+bool has_form_key(const detail::RequestFields& fields) {
+    for (const auto& text : fields.texts())
+        if (text.source == detail::TextSource::form && text.name == form_key_field) return true;
+    return false;
+}
+
+Reply two_form_keys() {
+    return key_refusal("key-invalid", "The Idempotency-Key is malformed", "The form has more than one.");
+}
 
 }  // namespace
 
 std::optional<std::string> HttpOptions::problem() const {
     if (!authenticate && !anonymous)
-        return "authenticate is not set: set it, or say anonymous = true if all clients may share one account";
+        return "authenticate is not set: set it, or say anonymous = true if all clients may share "
+               "one account";
     if (key_reused_status != 422 && key_reused_status != 409 && key_reused_status != 400)
         return "key_reused_status is " + std::to_string(key_reused_status) + ": 422, 409 or 400";
     return std::nullopt;
@@ -112,9 +142,11 @@ struct HttpServer::Impl {
             std::move(listening),
             http::Listener::Handlers{
                 .on_head = [this](const RequestHead& head) { return on_head(head); },
-                .on_request =
-                    [this](Request request, Responder respond) { on_request(std::move(request), std::move(respond)); },
-                .on_error = [this](int status, std::string_view why) { return on_error(status, why); },
+                .on_request = [this](
+                                  Request request, Responder respond
+                              ) { on_request(std::move(request), std::move(respond)); },
+                .on_error =
+                    [this](int status, std::string_view why) { return on_error(status, why); },
                 .date = [this] { return http::http_date(engine.clock().now()); }}
         );
     }
@@ -149,7 +181,13 @@ Reply HttpServer::Impl::on_error(int status, std::string_view why) {
 
 std::optional<Reply> HttpServer::Impl::on_head(const RequestHead& head) {
     auto refused = refuse_head(head);
-    if (refused) access.write({.client = head.client_address, .method = head.method, .route = "", .status = refused->status});
+    if (refused)
+        access.write(
+            {.client = head.client_address,
+             .method = head.method,
+             .route = "",
+             .status = refused->status}
+        );
     return refused;
 }
 
@@ -157,7 +195,7 @@ std::optional<Reply> HttpServer::Impl::on_head(const RequestHead& head) {
 std::optional<Reply> HttpServer::Impl::refuse_head(const RequestHead& head) const {
     if (head.method == "GET" && head.path == "/livez") return std::nullopt;
     if (!principal_of(head)) return unauthorized();
-    const auto found = routes.find(head.method, head.path);
+    const auto found = routes.find(head.method, path_as_sent(head));
     if (std::holds_alternative<http::Routes<Target>::NotFound>(found)) return http::refusal(404, "No route has this path.");
     if (const auto* other = std::get_if<http::Routes<Target>::MethodNotAllowed>(&found)) {
         auto reply = http::refusal(405, "Here these are served: " + other->allow + ".");
@@ -168,12 +206,14 @@ std::optional<Reply> HttpServer::Impl::refuse_head(const RequestHead& head) cons
 }
 
 void HttpServer::Impl::on_request(Request request, Responder respond) {
-    const auto out = std::make_shared<Out>(std::move(respond), access, engine.clock(), request.head);
+    const auto out =
+        std::make_shared<Out>(std::move(respond), access, engine.clock(), request.head);
     if (request.head.path == "/livez")
-        return (*out)(Reply{.status = 200, .headers = {{"Content-Type", "text/plain"}}, .body = "ok\n"});
+        return (*out
+        )(Reply{.status = 200, .headers = {{"Content-Type", "text/plain"}}, .body = "ok\n"});
     auto principal = principal_of(request.head);
     if (!principal) return (*out)(unauthorized());  // The credentials ended since the head was looked at.
-    auto found = routes.find(request.head.method, request.head.path);
+    auto found = routes.find(request.head.method, path_as_sent(request.head));
     auto* match = std::get_if<http::Routes<Target>::Match>(&found);
     if (match == nullptr) return (*out)(http::refusal(404, "No route has this path."));
     out->set_route(*match->pattern);
@@ -185,7 +225,8 @@ std::optional<Reply> HttpServer::Impl::read_fields(Asking& asking, detail::Reque
         if (auto problem = fields.add_path(name, value)) return invalid(*problem);
     if (!asking.request.head.query.empty())
         if (auto problem = fields.add_query(asking.request.head.query)) return invalid(*problem);
-    if (asking.request.head.count("Content-Type") > 1) return http::refusal(400, "The Content-Type stands there twice.");
+    if (asking.request.head.count("Content-Type") > 1)
+        return http::refusal(400, "The Content-Type stands there twice.");
     const auto type = asking.request.head.header("Content-Type").value_or("");
     switch (json::body_kind(type, asking.request.body)) {
         case json::BodyKind::none:
@@ -195,7 +236,8 @@ std::optional<Reply> HttpServer::Impl::read_fields(Asking& asking, detail::Reque
             return std::nullopt;
         case json::BodyKind::form:
             if (auto problem = fields.add_form(asking.request.body)) return invalid(*problem);
-            if (auto key = fields.take_form(form_key_field)) asking.form_key = std::move(*key);
+            asking.form_key = fields.take_form(form_key_field);
+            if (has_form_key(fields)) return two_form_keys();
             return std::nullopt;
         case json::BodyKind::other:
             break;
@@ -207,7 +249,8 @@ void HttpServer::Impl::serve(Asking asking, const Way& out) {
     detail::RequestFields fields;
     if (auto refused = read_fields(asking, fields)) return (*out)(std::move(*refused));
     const Target& target = *asking.match.target;
-    // The key is looked at before the fields: without it a repeat would not be safe, whatever they say.
+    // The key is looked at before the fields: without it a repeat would not be safe, whatever they
+    // say.
     std::string key;
     if (target.operation != nullptr)
         if (auto refused = key_for(asking, key)) return (*out)(std::move(*refused));
@@ -222,10 +265,10 @@ std::optional<Reply> HttpServer::Impl::key_for(const Asking& asking, std::string
     const auto rule = asking.match.target->operation->key;
     if (rule == KeyRule::none) return std::nullopt;
     auto given = http::key_header(asking.request.head);
-    if (!asking.form_key.empty()) {
+    if (asking.form_key) {
         if (!std::holds_alternative<http::NoKey>(given))
             return key_refusal("key-invalid", "The Idempotency-Key is malformed", "It is in a header and in a form field.");
-        given = http::key_of(asking.form_key);
+        given = http::key_of(*asking.form_key);
     }
     if (auto* problem = std::get_if<http::KeyProblem>(&given))
         return key_refusal("key-invalid", "The Idempotency-Key is malformed", problem->why);
@@ -235,26 +278,38 @@ std::optional<Reply> HttpServer::Impl::key_for(const Asking& asking, std::string
     }
     if (rule == KeyRule::required)
         return key_refusal(
-            "key-missing", "This request needs an Idempotency-Key header",
-            "Send the same key with every repeat of one request, and a new one with every new request."
+            "key-missing",
+            "This request needs an Idempotency-Key header",
+            "Send the same key with every repeat of one request, and a new one with every new "
+            "request."
         );
-    key = "made-" + engine::random_hex(engine.random(), 32);  // So that a crash is completed all the same.
+    key = "made-" +
+          engine::random_hex(engine.random(), 32);  // So that a crash is completed all the same.
     return std::nullopt;
 }
 
-void HttpServer::Impl::serve_query(const Asking& asking, const detail::Anything& request, const Way& out) {
+void HttpServer::Impl::serve_query(
+    const Asking& asking, const detail::Anything& request, const Way& out
+) {
     auto answer = std::make_shared<Response>();  // Shared by the two halves of one read.
     const auto* query = &*asking.match.target->query;
     engine.store().read(store::work(
-        [query, request, answer, principal = asking.principal,
+        [query,
+         request,
+         answer,
+         principal = asking.principal,
          origin = asking.request.head.client_address](store::Session& session) {
             *answer = detail::Maker::with_snapshot(session, [&](Snapshot& read) {
                 return query->answer(query->query.get(), read, principal, origin, request.get());
             });
         },
         [this, answer, out](const std::exception_ptr& failed) {
-            if (failed) return (*out)(http::reply_to(engine::failure_of(failed).refusal, options.key_reused_status));
-            (*out)(http::reply_to(engine::Settled{std::move(*answer), false, {}}, options.key_reused_status));
+            if (failed)
+                return (*out
+                )(http::reply_to(engine::failure_of(failed).refusal, options.key_reused_status));
+            (*out)(http::reply_to(
+                engine::Settled{std::move(*answer), false, {}}, options.key_reused_status
+            ));
         }
     ));
 }
@@ -269,8 +324,10 @@ void HttpServer::Impl::serve_operation(
     };
     if (operation.key == KeyRule::none)
         return engine.handle_unkeyed(
-            operation, {0, std::move(asking.principal), std::move(asking.request.head.client_address)},
-            std::move(request), std::move(on_answer)
+            operation,
+            {0, std::move(asking.principal), std::move(asking.request.head.client_address)},
+            std::move(request),
+            std::move(on_answer)
         );
     engine::KeyedRequest keyed;
     keyed.operation = &operation;
@@ -285,18 +342,22 @@ void HttpServer::Impl::serve_operation(
     engine.handle(std::move(keyed), std::move(on_answer));
 }
 
-// Of what was sent, in its canonical form. It has been parsed without a problem, so there is none here.
+// Of what was sent, in its canonical form. It has been parsed without a problem, so there is none
+// here.
 void HttpServer::Impl::fingerprint(const Asking& asking, engine::KeyedRequest& keyed) const {
     std::vector<json::Pair> path;
     for (const auto& [name, value] : asking.match.parameters) path.push_back({name, value});
-    keyed.fingerprint_under = [method = keyed.method, route = asking.match.pattern, path = std::move(path),
-                               query = asking.request.head.query,
-                               type = std::string{asking.request.head.header("Content-Type").value_or("")},
-                               body = asking.request.body](const std::string& secret) {
-        const auto made = json::fingerprint(secret, {method, *route, path, query, type, body});
-        const auto* digest = std::get_if<json::Digest>(&made);
-        return digest != nullptr ? json::hex(*digest) : std::string{};
-    };
+    keyed.fingerprint_under =
+        [method = keyed.method,
+         route = asking.match.pattern,
+         path = std::move(path),
+         query = asking.request.head.query,
+         type = std::string{asking.request.head.header("Content-Type").value_or("")},
+         body = asking.request.body](const std::string& secret) {
+            const auto made = json::fingerprint(secret, {method, *route, path, query, type, body});
+            const auto* digest = std::get_if<json::Digest>(&made);
+            return digest != nullptr ? json::hex(*digest) : std::string{};
+        };
     keyed.fingerprint = keyed.fingerprint_under(engine.installation().secret());
 }
 
@@ -311,7 +372,8 @@ void HttpServer::add_route(std::string_view method, std::string route, std::stri
     const auto* form = impl_->engine.find(operation);
     if (form == nullptr)
         throw std::invalid_argument{
-            "pawl: route " + route + " names the operation " + std::string{operation} + ": add it to the service first"};
+            "pawl: route " + route + " names the operation " + std::string{operation} +
+            ": add it to the service first"};
     impl_->routes.add(std::string{method}, std::move(route), Target{form, std::nullopt});
 }
 
@@ -319,8 +381,14 @@ void HttpServer::add_query(std::string route, QueryForm form) {
     impl_->routes.add("GET", std::move(route), Target{nullptr, std::move(form)});
 }
 
-void HttpServer::start() { impl_->listener->start(); }
-std::uint16_t HttpServer::port() const { return impl_->listener->port(); }
-void HttpServer::stop(std::chrono::milliseconds drain) { impl_->listener->stop(drain); }
+void HttpServer::start() {
+    impl_->listener->start();
+}
+std::uint16_t HttpServer::port() const {
+    return impl_->listener->port();
+}
+void HttpServer::stop(std::chrono::milliseconds drain) {
+    impl_->listener->stop(drain);
+}
 
 }  // namespace pawl

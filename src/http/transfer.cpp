@@ -1,6 +1,9 @@
 #include "src/http/transfer.hpp"
 
 #include "src/core/assert.hpp"
+#include "src/core/thread_name.hpp"
+
+#include <curl/curl.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -9,16 +12,15 @@
 #include <unordered_set>
 #include <utility>
 
-#include <curl/curl.h>
-
 namespace pawl::http {
 
 namespace {
 
 bool same_name(std::string_view a, std::string_view b) {
     auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-    return a.size() == b.size() &&
-           std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return lower(x) == lower(y); });
+    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) {
+               return lower(x) == lower(y);
+           });
 }
 
 std::string crlf_lines(std::string_view text) {
@@ -35,6 +37,32 @@ std::string crlf_lines(std::string_view text) {
     return out;
 }
 
+constexpr std::size_t headers_max =
+    256 * 1024;  // Of an answer; libcurl 7.88 has no limit of its own.
+
+// A line end in a header or an address would let whoever chose it write a second one.
+bool has_control(std::string_view text) {
+    return std::any_of(text.begin(), text.end(), [](char c) {
+        return (c >= 0 && c < ' ' && c != '\t') || c == 127;
+    });
+}
+
+std::optional<std::string> problem_of(const Outgoing& request) {
+    if (has_control(request.method)) return "the method has a control character";
+    for (const auto& header : request.headers)
+        if (has_control(header.name) || has_control(header.value) || header.name.empty())
+            return "the header " + header.name + " has a control character or no name";
+    return std::nullopt;
+}
+
+std::optional<std::string> problem_of(const Mail& mail) {
+    for (const auto* address : {&mail.from, &mail.to})
+        if (has_control(*address) || address->empty() ||
+            address->find_first_of("<> \t") != address->npos)
+            return "the mail address is empty or has a character that is not allowed";
+    return std::nullopt;
+}
+
 // One exchange in hand. Made by the caller, then the transfer thread's until `done` has run.
 struct Exchange {
     Outgoing request;
@@ -44,9 +72,13 @@ struct Exchange {
     CURL* easy{};
     curl_slist* list{};
     Arrived answer;
+    std::uint64_t id{0};
     std::size_t upload_at{0};
-    bool upload_begun{false};
+    bool upload_begun{false};  // Of a mail.
+    int sendings{0};           // How often libcurl came to the point of sending the request.
+    std::size_t header_bytes{0};
     bool too_large{false};
+    bool head_whole{false};  // The empty line behind the headers has come.
 
     ~Exchange() { curl_slist_free_all(list); }
     Exchange() = default;
@@ -68,8 +100,17 @@ std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* self
 std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* self) {
     auto& exchange = *static_cast<Exchange*>(self);
     std::string_view line{bytes, size * count};
+    exchange.header_bytes += line.size();
+    if (exchange.header_bytes > headers_max) {
+        exchange.too_large = true;
+        return 0;
+    }
     while (!line.empty() && (line.back() == '\r' || line.back() == '\n')) line.remove_suffix(1);
-    if (line.substr(0, 5) == "HTTP/") exchange.answer.headers.clear();  // After 100 Continue the real ones come.
+    if (line.empty()) exchange.head_whole = true;
+    if (line.substr(0, 5) == "HTTP/") {  // After 100 Continue the real ones come.
+        exchange.answer.headers.clear();
+        exchange.head_whole = false;
+    }
     const auto colon = line.find(':');
     if (colon == line.npos) return size * count;
     auto value = line.substr(colon + 1);
@@ -87,16 +128,31 @@ std::size_t on_upload(char* to, std::size_t size, std::size_t count, void* self)
     return length;
 }
 
+// Called each time a request is about to leave: the connection stands, TLS included (man
+// CURLOPT_PREREQFUNCTION).
+int on_sending(void* self, char*, char*, int, int) {
+    auto& exchange = *static_cast<Exchange*>(self);
+    ++exchange.sendings;
+    if (exchange.sendings > 1 && exchange.request.never_resend) return CURL_PREREQFUNC_ABORT;
+    return CURL_PREREQFUNC_OK;
+}
+
 void set_common(CURL* easy, Exchange& exchange) {
     curl_easy_setopt(easy, CURLOPT_PRIVATE, &exchange);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(easy, CURLOPT_PROXY, "");  // No proxy from the environment: where a charge goes is said in one place.
+    curl_easy_setopt(
+        easy, CURLOPT_PROXY, ""
+    );  // No proxy from the environment: where a charge goes is said in one place.
     curl_easy_setopt(easy, CURLOPT_URL, exchange.request.url.c_str());
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(exchange.request.connect_timeout.count()));
+    curl_easy_setopt(
+        easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(exchange.request.connect_timeout.count())
+    );
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(exchange.request.timeout.count()));
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &on_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, &exchange);
+    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, &on_sending);
+    curl_easy_setopt(easy, CURLOPT_PREREQDATA, &exchange);
     if (exchange.request.never_resend) {
         curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
         curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
@@ -110,16 +166,25 @@ void set_http(CURL* easy, Exchange& exchange) {
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "pawl/0.1");
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, &on_header);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, &exchange);
-    if (request.method == "POST" || !request.body.empty()) {
+    const bool has_body = !request.body.empty();
+    if (has_body || request.method == "POST" || request.method == "PUT" ||
+        request.method == "PATCH") {
         curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request.body.data());
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+        curl_easy_setopt(
+            easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size())
+        );
     } else if (request.method == "HEAD") {
         curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
     }
-    if (request.method != "GET" && request.method != "HEAD" && request.method != "POST")
+    // A body makes libcurl say POST, so every other method is named.
+    if (request.method != "POST" &&
+        (has_body || (request.method != "GET" && request.method != "HEAD")))
         curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
-    for (const auto& header : request.headers)
-        exchange.list = curl_slist_append(exchange.list, (header.name + ": " + header.value).c_str());
+    for (const auto& header : request.headers) {
+        // "Name:" would take the header away; "Name;" sends it empty (man CURLOPT_HTTPHEADER).
+        const auto line = header.name + (header.value.empty() ? ";" : ": " + header.value);
+        exchange.list = curl_slist_append(exchange.list, line.c_str());
+    }
     exchange.list = curl_slist_append(exchange.list, "Expect:");
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, exchange.list);
 }
@@ -135,34 +200,12 @@ void set_mail(CURL* easy, Exchange& exchange) {
     curl_easy_setopt(easy, CURLOPT_READDATA, &exchange);
 }
 
-// Proof that no byte of the request left: the connection was never there, or its set-up failed.
-bool never_left(CURL* easy, CURLcode code) {
-    switch (code) {
-        case CURLE_UNSUPPORTED_PROTOCOL:
-        case CURLE_URL_MALFORMAT:
-        case CURLE_COULDNT_RESOLVE_PROXY:
-        case CURLE_COULDNT_RESOLVE_HOST:
-        case CURLE_COULDNT_CONNECT:
-        case CURLE_INTERFACE_FAILED:
-        case CURLE_SSL_CONNECT_ERROR:
-        case CURLE_SSL_CERTPROBLEM:
-        case CURLE_SSL_CIPHER:
-        case CURLE_PEER_FAILED_VERIFICATION:
-        case CURLE_SSL_CACERT_BADFILE:
-        case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-        case CURLE_NO_CONNECTION_AVAILABLE:
-            return true;
-        case CURLE_OPERATION_TIMEDOUT: {
-            // Timed out before the connection (TLS included) was ready for a request, and nothing was written.
-            curl_off_t ready = 0;
-            long written = 0;
-            curl_easy_getinfo(easy, CURLINFO_PRETRANSFER_TIME_T, &ready);
-            curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &written);
-            return ready == 0 && written == 0;
-        }
-        default:
-            return false;
-    }
+// No answer came: was anything sent? Asked of what happened and not of libcurl's code: after its
+// own resend a refused connection says "could not connect" of a request that has left once.
+Sent without_answer(const Exchange& exchange, std::string why) {
+    const bool left = exchange.mail ? exchange.upload_begun : exchange.sendings > 0;
+    if (left) return Lost{std::move(why)};
+    return NotSent{std::move(why)};
 }
 
 Sent mail_verdict(Exchange& exchange, CURL* easy, CURLcode code) {
@@ -170,25 +213,23 @@ Sent mail_verdict(Exchange& exchange, CURL* easy, CURLcode code) {
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
     exchange.answer.status = static_cast<int>(status);
     if (code == CURLE_OK) return std::move(exchange.answer);
-    const std::string why = curl_easy_strerror(code);
     // A refusal of the server, before or after the text: it said that it has not taken the mail.
     if (status >= 400) return std::move(exchange.answer);
-    if (!exchange.upload_begun) return NotSent{why};
-    return Lost{why};
+    return without_answer(exchange, curl_easy_strerror(code));
 }
 
 Sent verdict(Exchange& exchange, CURL* easy, CURLcode code) {
     if (exchange.mail) return mail_verdict(exchange, easy, code);
     if (code == CURLE_OK) {
+        // libcurl 7.88 is content with a head that was cut off behind its first line.
+        if (!exchange.head_whole) return Lost{"the answer ended in its headers"};
         long status = 0;
         curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
         exchange.answer.status = static_cast<int>(status);
         return std::move(exchange.answer);
     }
-    if (exchange.too_large) return Lost{"the answer is larger than " + std::to_string(exchange.request.answer_max) + " bytes"};
-    const std::string why = curl_easy_strerror(code);
-    if (never_left(easy, code)) return NotSent{why};
-    return Lost{why};
+    if (exchange.too_large) return Lost{"the answer is larger than is allowed"};
+    return without_answer(exchange, curl_easy_strerror(code));
 }
 
 }  // namespace
@@ -200,7 +241,8 @@ std::optional<std::string_view> Arrived::header(std::string_view name) const {
 }
 
 std::optional<std::string> TransferOptions::problem() const {
-    if (connections_max < 1) return "connections_max is " + std::to_string(connections_max) + ": at least 1";
+    if (connections_max < 1)
+        return "connections_max is " + std::to_string(connections_max) + ": at least 1";
     return std::nullopt;
 }
 
@@ -210,8 +252,12 @@ struct Transfers::Impl {
         PAWL_ASSERT(initialised);
         multi = curl_multi_init();
         PAWL_ASSERT(multi != nullptr);
-        curl_multi_setopt(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, static_cast<long>(options.connections_max));
-        curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, static_cast<long>(options.connections_kept_max));
+        curl_multi_setopt(
+            multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, static_cast<long>(options.connections_max)
+        );
+        curl_multi_setopt(
+            multi, CURLMOPT_MAXCONNECTS, static_cast<long>(options.connections_kept_max)
+        );
         thread = std::thread{[this] { loop(); }};
     }
 
@@ -226,39 +272,70 @@ struct Transfers::Impl {
         curl_multi_cleanup(multi);
     }
 
-    void start(std::unique_ptr<Exchange> exchange) {
+    std::uint64_t start(std::unique_ptr<Exchange> exchange) {
         bool wake = false;
+        std::uint64_t id = 0;
         {
             const std::lock_guard lock{mutex};
+            id = exchange->id = ++last_id;
             wake = inbox.empty();
             inbox.push_back(std::move(exchange));
         }
         if (wake) curl_multi_wakeup(multi);
+        return id;
     }
 
+    void cancel(std::uint64_t id) {
+        {
+            const std::lock_guard lock{mutex};
+            cancelled.push_back(id);
+        }
+        curl_multi_wakeup(multi);
+    }
+
+    Sent perform(std::unique_ptr<Exchange> exchange, const std::stop_token& stop);
+
     void loop() {
+        core::name_this_thread("pawl-transfer");
         std::vector<std::unique_ptr<Exchange>> arrived;
+        std::vector<std::uint64_t> unwanted;
         bool end = false;
         while (!end) {
             {
                 const std::lock_guard lock{mutex};
                 arrived.swap(inbox);
+                unwanted.swap(cancelled);
                 end = stopping;
             }
-            for (auto& exchange : arrived) begin(std::move(exchange));
+            for (auto& exchange : arrived) {
+                if (end)
+                    exchange->done(NotSent{"the process is stopping"});
+                else
+                    begin(std::move(exchange));
+            }
             arrived.clear();
+            for (const auto id : unwanted) give_up(id);
+            unwanted.clear();
             int running = 0;
             curl_multi_perform(multi, &running);
             take_ended();
             if (!end) curl_multi_poll(multi, nullptr, 0, 1'000, nullptr);
         }
-        for (Exchange* exchange : std::vector<Exchange*>{in_hand.begin(), in_hand.end()}) {
-            // Whether a part was sent is not asked: in doubt is the safe answer.
-            finish(exchange, Lost{"the process is stopping"});
-        }
+        for (Exchange* exchange : std::vector<Exchange*>{in_hand.begin(), in_hand.end()})
+            finish(exchange, without_answer(*exchange, "the process is stopping"));
+    }
+
+    // Its answer may be here already, taken by the round before: then there is nothing to give up.
+    void give_up(std::uint64_t id) {
+        const auto found =
+            std::find_if(in_hand.begin(), in_hand.end(), [&](auto* e) { return e->id == id; });
+        if (found != in_hand.end()) finish(*found, without_answer(**found, "it was stopped"));
     }
 
     void begin(std::unique_ptr<Exchange> exchange) {
+        const auto problem =
+            exchange->mail ? problem_of(*exchange->mail) : problem_of(exchange->request);
+        if (problem) return exchange->done(NotSent{*problem});
         CURL* easy = nullptr;
         if (idle.empty()) {
             easy = curl_easy_init();
@@ -302,6 +379,8 @@ struct Transfers::Impl {
     CURLM* multi{};
     std::mutex mutex;
     std::vector<std::unique_ptr<Exchange>> inbox;
+    std::vector<std::uint64_t> cancelled;
+    std::uint64_t last_id{0};
     bool stopping{false};
     std::unordered_set<Exchange*> in_hand;
     std::vector<CURL*> idle;
@@ -310,12 +389,15 @@ struct Transfers::Impl {
 
 namespace {
 
-// Blocks its thread until one exchange has ended.
+// Blocks its thread until one exchange has ended. Shared by both sides: the waiter may be gone while the other still
+// notifies, which is done without the mutex, so that the waiter does not wake up only to wait for that.
 class Latch {
 public:
     void open(Sent sent) {
-        const std::lock_guard lock{mutex_};
-        sent_ = std::move(sent);
+        {
+            const std::lock_guard lock{mutex_};
+            sent_ = std::move(sent);
+        }
         opened_.notify_one();
     }
     Sent wait() {
@@ -335,22 +417,28 @@ private:
 Transfers::Transfers(TransferOptions options) : impl_{std::make_unique<Impl>(options)} {}
 Transfers::~Transfers() = default;
 
-Sent Transfers::perform(Outgoing request) {
-    Latch latch;
-    start(std::move(request), [&latch](Sent sent) { latch.open(std::move(sent)); });
-    return latch.wait();
+Sent Transfers::Impl::perform(std::unique_ptr<Exchange> exchange, const std::stop_token& stop) {
+    if (stop.stop_requested()) return NotSent{"told to stop before it began"};
+    const auto latch = std::make_shared<Latch>();
+    exchange->done = [latch](Sent sent) { latch->open(std::move(sent)); };
+    const auto id = start(std::move(exchange));
+    const std::stop_callback on_stop{stop, [this, id] { cancel(id); }};
+    return latch->wait();
 }
 
-Sent Transfers::perform(Mail mail) {
-    Latch latch;
+Sent Transfers::perform(Outgoing request, std::stop_token stop) {
+    auto exchange = std::make_unique<Exchange>();
+    exchange->request = std::move(request);
+    return impl_->perform(std::move(exchange), stop);
+}
+
+Sent Transfers::perform(Mail mail, std::stop_token stop) {
     auto exchange = std::make_unique<Exchange>();
     exchange->request.url = mail.smtp_url;
     exchange->request.body = crlf_lines(mail.message);
     exchange->request.timeout = mail.timeout;
     exchange->mail = std::move(mail);
-    exchange->done = [&latch](Sent sent) { latch.open(std::move(sent)); };
-    impl_->start(std::move(exchange));
-    return latch.wait();
+    return impl_->perform(std::move(exchange), stop);
 }
 
 void Transfers::start(Outgoing request, std::function<void(Sent)> done) {

@@ -2,6 +2,7 @@
 
 #include <pawl/detail/rows.hpp>
 
+#include "src/core/thread_name.hpp"
 #include "src/engine/clock.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/log.hpp"
@@ -91,11 +92,17 @@ void Service::Impl::count_stranded() {
 void Service::Impl::start() {
     end_predecessors_leases();
     count_stranded();
-    threads.emplace_back([this](const std::stop_token& stop) { completer.run(stop); });
-    threads.emplace_back([this](const std::stop_token& stop) { reaper.run(stop); });
-    threads.emplace_back([this](const std::stop_token& stop) { worker.run_upkeep(stop); });
+    auto run = [this](const char* name, auto f) {
+        threads.emplace_back([name, f](const std::stop_token& stop) {
+            core::name_this_thread(name);
+            f(stop);
+        });
+    };
+    run("pawl-completer", [this](const std::stop_token& stop) { completer.run(stop); });
+    run("pawl-reaper", [this](const std::stop_token& stop) { reaper.run(stop); });
+    run("pawl-rescuer", [this](const std::stop_token& stop) { worker.run_upkeep(stop); });
     for (int i = 0; i < options.workers; ++i)
-        threads.emplace_back([this](const std::stop_token& stop) { worker.run(stop); });
+        run("pawl-worker", [this](const std::stop_token& stop) { worker.run(stop); });
 }
 
 bool Service::Impl::stop(std::chrono::milliseconds drain) {

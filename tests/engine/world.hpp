@@ -18,15 +18,23 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <condition_variable>
+#include <filesystem>
 #include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <stdexcept>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <vector>
 
-// An engine on a real SQLite database in memory, with a clock that the test moves and a store that fails to order.
+#include <stdlib.h>
+
+// An engine on a real SQLite file, with a clock that the test moves and a store that fails to order.
 namespace pawl::testing {
 
 using namespace std::chrono_literals;
@@ -40,34 +48,75 @@ public:
     TimePoint now() override { return TimePoint{ms_.load() * 1ms}; }
     std::chrono::steady_clock::time_point steady() override { return std::chrono::steady_clock::now(); }
     void advance(std::chrono::milliseconds by) { ms_ += by.count(); }
+    void set(TimePoint to) { ms_ = to.time_since_epoch().count(); }
 
 private:
     std::atomic<std::int64_t> ms_{1'800'000'000'000};
 };
 
+// Fresh, and gone with its object. In memory where the machine has such a place: a test dies with its process, never
+// with its machine, so it needs no disk that has truly written.
+class TempFolder {
+public:
+    TempFolder() {
+        if (::mkdtemp(name_.data()) == nullptr) throw std::runtime_error{"no temporary folder"};
+    }
+    ~TempFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(name_, ignored);
+    }
+    TempFolder(const TempFolder&) = delete;
+    TempFolder& operator=(const TempFolder&) = delete;
+    std::filesystem::path path() const { return name_; }
+
+private:
+    static std::filesystem::path place() {
+        return std::filesystem::exists("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path();
+    }
+    std::string name_{(place() / "pawl_XXXXXX").string()};
+};
+
 // Passes everything on, but fails the writes that the test names, counted from arm().
 class FailingStore final : public store::Store {
 public:
-    enum class How { undone, in_doubt };  // in_doubt: it was committed, and nobody is told so.
+    // refused: it never ran. undone: it ran and was rolled back. in_doubt: it was committed, and nobody is told so.
+    enum class How { refused, undone, in_doubt };
+    using Kind = StoreError::Kind;
     explicit FailingStore(std::unique_ptr<store::Store> inner) : inner_{std::move(inner)} {}
+    ~FailingStore() override { inner_->stop(); }
 
     // The nth write from now on fails; 0 disarms.
-    void arm(int nth, How how) {
+    void arm(int nth, How how, Kind kind = Kind::unavailable) { arm_some(nth, nth, how, kind); }
+    // All from the first to the last of these.
+    void arm_some(int first, int last, How how, Kind kind = Kind::unavailable) {
         const std::lock_guard lock{mutex_};
-        nth_ = nth;
+        first_ = first;
+        last_ = last;
         how_ = how;
+        kind_ = kind;
         count_ = 0;
+        ended_ = 0;
     }
-    int writes() const { return count_; }
+    int writes() const {
+        const std::lock_guard lock{mutex_};
+        return count_;
+    }
+    // Waits until as many writes have been committed or undone since arm().
+    void wait_for_writes(int n) {
+        std::unique_lock lock{mutex_};
+        if (!written_.wait_for(lock, 20s, [&] { return ended_ >= n; }))
+            throw std::logic_error{"fewer writes than awaited in 20 s"};
+    }
 
     using store::Store::write;
     void write(std::unique_ptr<store::Work> work, store::Urgency urgency) override {
-        const auto how = [&]() -> std::optional<How> {
+        std::optional<How> how;
+        {
             const std::lock_guard lock{mutex_};
-            return ++count_ == nth_ ? std::optional{how_} : std::nullopt;
-        }();
-        if (!how) return inner_->write(std::move(work), urgency);
-        inner_->write(std::make_unique<Failed>(std::move(work), *how), urgency);
+            ++count_;
+            if (first_ <= count_ && count_ <= last_) how = how_;
+        }
+        inner_->write(std::make_unique<Watched>(*this, std::move(work), how, kind_), urgency);
     }
     void read(std::unique_ptr<store::Work> work) override { inner_->read(std::move(work)); }
     std::optional<std::string_view> text_of(const Sql& statement) const override { return inner_->text_of(statement); }
@@ -75,31 +124,43 @@ public:
     void stop() override { inner_->stop(); }
 
 private:
-    class Failed final : public store::Work {
+    class Watched final : public store::Work {
     public:
-        Failed(std::unique_ptr<store::Work> inner, How how) : inner_{std::move(inner)}, how_{how} {}
+        Watched(FailingStore& store, std::unique_ptr<store::Work> inner, std::optional<How> how, Kind kind)
+            : store_{store}, inner_{std::move(inner)}, how_{how}, kind_{kind} {}
         void run(store::Session& session) override {
+            if (how_ == How::refused) throw error(StoreError::Effect::none);
             inner_->run(session);
             if (how_ == How::undone) throw error(StoreError::Effect::rolled_back);
         }
         void done(std::exception_ptr failed) noexcept override {
-            if (!failed) failed = std::make_exception_ptr(error(StoreError::Effect::in_doubt));
+            if (!failed && how_) failed = std::make_exception_ptr(error(StoreError::Effect::in_doubt));
+            {
+                const std::lock_guard lock{store_.mutex_};
+                ++store_.ended_;
+                store_.written_.notify_all();
+            }
             inner_->done(std::move(failed));
         }
+        std::chrono::milliseconds deadline() const override { return inner_->deadline(); }
 
     private:
-        static StoreError error(StoreError::Effect effect) {
-            return {StoreError::Kind::unavailable, effect, "commit", "a planted failure"};
-        }
+        StoreError error(StoreError::Effect effect) const { return {kind_, effect, "commit", "a planted failure"}; }
+        FailingStore& store_;
         std::unique_ptr<store::Work> inner_;
-        How how_;
+        std::optional<How> how_;
+        Kind kind_;
     };
 
     std::unique_ptr<store::Store> inner_;
-    std::mutex mutex_;
-    std::atomic<int> count_{0};
-    int nth_{0};
+    mutable std::mutex mutex_;
+    std::condition_variable written_;
+    int count_{0};
+    int ended_{0};
+    int first_{0};
+    int last_{0};
     How how_{How::undone};
+    Kind kind_{Kind::unavailable};
 };
 
 // Lets the threads of a test wait for each other, never longer than its limit.
@@ -117,7 +178,9 @@ private:
 
 class World {
 public:
-    explicit World(engine::EngineOptions options = {}) : options_{options} {
+    // On a fresh file; or on one that another world left, as a start after a crash finds it.
+    explicit World(engine::EngineOptions options = {}, std::filesystem::path at = {})
+        : file{at.empty() ? folder_.path() / "pawl.db" : std::move(at)}, options_{options} {
         store::apply_migrations(store, "pawl", sql::migrations::all);
         start();
     }
@@ -134,16 +197,28 @@ public:
         if (engine) engine->stop(10s);
         engine.reset();
     }
+    // Another node on the same database.
+    std::unique_ptr<engine::Engine> another_engine() { return make_engine(); }
 
     template <class Op>
     void add(Op op) {
-        engine->add(detail::form_of<Op>(std::make_shared<Op>(std::move(op))));
+        add_to(*engine, std::move(op));
+    }
+    template <class Op>
+    static void add_to(engine::Engine& to, Op op) {
+        to.add(detail::form_of<Op>(std::make_shared<Op>(std::move(op))));
     }
 
     // A request as HTTP would hand it over: its fields as JSON.
     template <class Op>
     engine::KeyedRequest request(const std::string& key, const std::string& json, const std::string& account = "jane") {
-        const auto* form = engine->find(Op::name);
+        return request_to<Op>(*engine, key, json, account);
+    }
+    template <class Op>
+    static engine::KeyedRequest request_to(
+        engine::Engine& to, const std::string& key, const std::string& json, const std::string& account = "jane"
+    ) {
+        const auto* form = to.find(Op::name);
         engine::KeyedRequest made;
         made.operation = form;
         made.principal = {"rides", account};
@@ -164,9 +239,17 @@ public:
 
     template <class Op>
     std::future<Answer> send(const std::string& key, const std::string& json = "{}", const std::string& account = "jane") {
+        return send_to<Op>(*engine, key, json, account);
+    }
+    template <class Op>
+    static std::future<Answer> send_to(
+        engine::Engine& to, const std::string& key, const std::string& json, const std::string& account = "jane"
+    ) {
         auto promise = std::make_shared<std::promise<Answer>>();
         auto future = promise->get_future();
-        engine->handle(request<Op>(key, json, account), [promise](Answer answer) { promise->set_value(std::move(answer)); });
+        to.handle(request_to<Op>(to, key, json, account), [promise](Answer answer) {
+            promise->set_value(std::move(answer));
+        });
         return future;
     }
     template <class Op>
@@ -199,12 +282,13 @@ public:
         return number("SELECT count(*) FROM " + std::string{table_where});
     }
     std::int64_t number(const std::string& text) {
+        return store::read_now(store, [&](store::Session& session) { return number_in(session, text); });
+    }
+    static std::int64_t number_in(store::Session& session, const std::string& text) {
         const Sql sql{"test", text, {}};
-        return store::read_now(store, [&](store::Session& session) {
-            std::int64_t value = 0;
-            session.run(sql, {}, [&](const detail::Row& row) { value = row.integer(0); });
-            return value;
-        });
+        std::int64_t value = 0;
+        session.run(sql, {}, [&](const detail::Row& row) { value = row.integer(0); });
+        return value;
     }
     std::string text(const std::string& query) {
         const Sql sql{"test", query, {}};
@@ -219,15 +303,24 @@ public:
         store::write_now(store, [&](store::Session& session) { session.run(sql, {}, [](const detail::Row&) {}); });
     }
 
+private:
+    TempFolder folder_;
+
+public:
+    const std::filesystem::path file;
     HandClock clock;
-    FailingStore store{std::make_unique<sqlite::SqliteStore>(sqlite::SqliteOptions{.path = ":memory:"}, clock)};
+    FailingStore store{
+        std::make_unique<sqlite::SqliteStore>(sqlite::SqliteOptions{.path = file.string()}, clock)};
+    std::string secret_file{};  // For the next start.
     std::unique_ptr<engine::Engine> engine;
 
 private:
-    void start() {
+    void start() { engine = make_engine(); }
+    std::unique_ptr<engine::Engine> make_engine() {
         auto& random = engine::system_random();
-        engine = std::make_unique<engine::Engine>(
-            engine::Engine::Parts{store, clock, random}, options_, engine::open_installation(store, clock, random, "")
+        return std::make_unique<engine::Engine>(
+            engine::Engine::Parts{store, clock, random}, options_,
+            engine::open_installation(store, clock, random, secret_file)
         );
     }
     engine::EngineOptions options_;

@@ -100,7 +100,7 @@ def paths_and_methods(world):
     problem(world.phone().get('/nothing'), 404, 'not-found', False)
     answer = world.phone().send('PATCH', '/rides', HERE_TO_THERE)
     problem(answer, 405, 'method-not-allowed', False)
-    check_equal(sorted(answer.headers['allow'].split(', ')), ['GET', 'POST'], 'Allow')
+    check_equal(sorted(answer.headers['allow'].split(', ')), ['GET', 'HEAD', 'POST'], 'Allow')
     problem(world.phone().get('/rides/abc'), 400, 'request-invalid', False)
     check_equal(world.phone('test_joe').get('/rides/1').status, 404, "another's ride")
 

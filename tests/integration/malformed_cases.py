@@ -1,215 +1,261 @@
-"""More than 200 malformed requests: a clear 4xx with a problem body, no row, and the server lives."""
-import json
+"""Requests that are no requests. Each gets a clear answer where one is due; no row is made, and the server lives on."""
+import concurrent.futures
+import random
+import re
+import socket
+import struct
+import time
 
-from kill_cases import QUICK
-from phone import HERE_TO_THERE, Phone, raw_exchange
-from world import NotSo, World, check, check_equal, wait_until
+import malformed_bodies
+import malformed_requests
+from malformed_requests import GOOD_JSON, HOST, LINE, SMUGGLED, STATUS, TOKEN, TYPE, key, whole
+from phone import parse
+from world import WAIT_S, NotSo, World, check, check_equal, wait_until
 
-GOOD = json.dumps(HERE_TO_THERE).encode()
-AUTH = b'Authorization: Bearer test_jane\r\n'
-KEY = b'Idempotency-Key: k\r\n'
-JSON = b'Content-Type: application/json\r\n'
-
-
-def request(body=GOOD, line=b'POST /rides HTTP/1.1', host=b'Host: a\r\n', auth=AUTH, key=KEY, kind=JSON, length=None,
-            more=b''):
-    """A request that is right but for what is given."""
-    sized = b'Content-Length: %d\r\n' % len(body) if length is None else length
-    return line + b'\r\n' + host + auth + key + kind + sized + more + b'\r\n' + body
-
-
-def request_lines():
-    for line in [b'', b'POST', b'POST /rides', b'POST /rides HTTP/1.1 x', b' POST /rides HTTP/1.1', b'POST  /rides HTTP/1.1',
-                 b'POST\t/rides\tHTTP/1.1', b'POST rides HTTP/1.1', b'POST http://a/rides HTTP/1.1', b'P\x01ST /rides HTTP/1.1',
-                 b'PO(ST /rides HTTP/1.1', b'POST /ri des HTTP/1.1', b'POST /ri\x7fdes HTTP/1.1', b'POST /ri\xc3\xa9des HTTP/1.1',
-                 b'POST /rides#x HTTP/1.1', b'POST /rides HTTP/2.0', b'POST /rides HTTP/1.2', b'POST /rides HTTP/9.9',
-                 b'POST /rides http/1.1', b'POST /rides HTTP/1', b'POST /rides HTTP/11', b'POST /rides XTTP/1.1',
-                 b'POST /rides HTTP/1.1\x00', b'POST /' + b'a' * 8200 + b' HTTP/1.1', b'A' * 9000, b'\x16\x03\x01\x02\x00\x01',
-                 b'PRI * HTTP/2.0', b'GET /%zz HTTP/1.1', b'GET /% HTTP/1.1', b'GET /%0 HTTP/1.1', b'GET /rides/%00 HTTP/1.1',
-                 b'GET /rides/%ff%fe HTTP/1.1', b'GET /rides?%zz=1 HTTP/1.1', b'GET /rides?limit=1&limit=2 HTTP/1.1',
-                 b'GET /rides?limit=%ff HTTP/1.1', b'GET /rides?limit=0 HTTP/1.1', b'GET /rides?limit=101 HTTP/1.1',
-                 b'GET /rides?limit=x HTTP/1.1', b'GET /rides?other=1 HTTP/1.1', b'GET /rides/ HTTP/1.1',
-                 b'GET //rides HTTP/1.1', b'GET /rides/../rides HTTP/1.1', b'GET /rides/99999999999999999999 HTTP/1.1',
-                 b'GET /rides/-0x1 HTTP/1.1', b'GET /rides/1.5 HTTP/1.1', b'BREW /rides HTTP/1.1']:
-        yield line[:40], request(line=line) if line.startswith((b'POST', b'P')) else request(b'', line, length=b'', kind=b'')
+FAMILIES = {
+    'request lines': malformed_requests.request_lines,
+    'header lines': malformed_requests.header_lines,
+    'framing, with a request smuggled behind': malformed_requests.framing,
+    'credentials': malformed_requests.credentials,
+    'keys': malformed_requests.keys,
+    'JSON syntax and numbers': malformed_bodies.json_syntax,
+    'JSON texts, names and depth': malformed_bodies.json_texts,
+    'fields of a ride': malformed_bodies.fields,
+    'content types': malformed_bodies.content_types,
+    'forms and queries': malformed_bodies.forms_and_queries,
+    'paths and methods': malformed_bodies.paths_and_methods,
+    'sizes': malformed_bodies.sizes,
+}
 
 
-def headers():
-    for name, more in {
-        'no colon': b'Broken\r\n', 'no name': b': x\r\n', 'space before the colon': b'X : y\r\n',
-        'tab in a name': b'X\ty: z\r\n', 'folded': b'X: y\r\n z\r\n', 'folded by a tab': b'X: y\r\n\tz\r\n',
-        'NUL in a value': b'X: a\x00b\r\n', 'bell in a value': b'X: a\x07b\r\n', 'DEL in a value': b'X: \x7f\r\n',
-        'bare LF': b'X: y\nZ: w\r\n', 'bare CR': b'X: y\rZ: w\r\n', 'a name of brackets': b'(X): y\r\n',
-        'a name beyond ASCII': b'\xc3\xa9: y\r\n', 'a second Host': b'Host: b\r\n',
-        'a second Content-Length': b'Content-Length: 5\r\n', 'a second Content-Type': b'Content-Type: text/plain\r\n',
-        'both lengths': b'Transfer-Encoding: chunked\r\n', 'an unknown coding': b'Transfer-Encoding: gzip\r\n',
-        'two codings': b'Transfer-Encoding: gzip, chunked\r\n', 'chunked, hidden by a tab': b'Transfer-Encoding:\tchunked\r\n',
-        'chunked in capitals': b'TRANSFER-ENCODING: CHUNKED\r\n', 'a coding in quotes': b'Transfer-Encoding: "chunked"\r\n',
-        '33 KiB of headers': b'X: ' + b'y' * 33_000 + b'\r\n', '300 headers': b'X: y\r\n' * 300,
-        '3,000 headers': b'X: y\r\n' * 3000,
-    }.items():
-        yield name, request(more=more)
-    yield 'no Host', request(host=b'')
-    yield 'no credentials', request(auth=b'')
-    for value in (b'-1', b'+5', b'0x10', b'1e2', b'5,5', b'5 5', b'', b'99999999999999999999', b'1.0', b'\xd9\xa1'):
-        yield f'Content-Length: {value!r}', request(length=b'Content-Length: ' + value + b'\r\n')
-    yield 'no length at all', request(b'', length=b'')
-    yield 'HTTP/1.0 with a coding', request(line=b'POST /rides HTTP/1.0', length=b'Transfer-Encoding: chunked\r\n')
+def received_after(port, sent):
+    """All that comes until the server closes. It does once it has answered: the client says that it sends no more."""
+    received = b''
+    with socket.create_connection(('127.0.0.1', port), timeout=WAIT_S) as raw:
+        try:
+            raw.sendall(sent)
+            raw.shutdown(socket.SHUT_WR)
+        except (BrokenPipeError, ConnectionResetError):
+            pass   # It may answer and close while we still send.
+        try:
+            while part := raw.recv(65536):
+                received += part
+        except ConnectionResetError:
+            pass
+    return received
 
 
-def chunked(body):
-    return request(body, length=b'Transfer-Encoding: chunked\r\n')
+def check_answer(name, received, due, why=''):
+    answer = parse(received)
+    check(answer is not None, f'{name!r}: no answer, {due} is due')
+    check_equal((answer.status, answer.type), (STATUS[due], due), f'{name!r}: {answer}')
+    check_equal(len(re.findall(rb'HTTP/1\.1 \d\d\d ', received)), 1, f'{name!r}: answers on the connection')
+    problem = answer.json
+    check_equal((problem['status'], problem['retry']), (answer.status, False), f'{name!r}: what the problem says')
+    check(re.search(why, problem.get('detail', '')), f'{name!r}: the detail says {why}: {problem}')
+    check(problem['title'] and problem['title'][0].isupper(), f'{name!r}: a title for people: {problem}')
+    check_equal(answer.headers.get('cache-control'), 'no-store', f'{name!r}: Cache-Control')
+    check('idempotency-expires' not in answer.headers, f'{name!r}: it is not settled: {answer.headers}')
+    if answer.status == 405:
+        check(answer.headers.get('allow'), f'{name!r}: Allow is there')
+    if answer.status == 401:
+        check_equal(answer.headers.get('www-authenticate'), 'Bearer', f'{name!r}: how to ask')
 
 
-def chunks():
-    for name, body in {
-        'a size that is none': b'xyz\r\nabc\r\n0\r\n\r\n', 'a negative size': b'-5\r\nabcde\r\n0\r\n\r\n',
-        'an empty size': b'\r\nabc\r\n0\r\n\r\n', 'a size beyond all numbers': b'FFFFFFFFFFFFFFFFF\r\nabc\r\n',
-        'a size in 0x': b'0x5\r\nabcde\r\n0\r\n\r\n', 'a chunk longer than said': b'3\r\nabcdef\r\n0\r\n\r\n',
-        'a size with a sign': b'+3\r\nabc\r\n0\r\n\r\n', 'a size before a space': b'3 3\r\nabc\r\n0\r\n\r\n',
-        'chunks of 2 MiB': b'200000\r\n' + b'x' * 0x200000 + b'\r\n0\r\n\r\n', 'no JSON in chunks': b'3\r\nabc\r\n0\r\n\r\n',
-        'a bare LF after the size': b'3\nabc\r\n0\r\n\r\n',
-    }.items():
-        yield name, chunked(body)
+def check_no_rows(world, what):
+    for table in ('key_registry', 'idempotency_keys', 'rides', 'audit_records', 'jobs', 'attention'):
+        check_equal(world.count(table), 0, f'rows of {table} after {what}')
+    check_equal(world.count('users'), 2, f'users after {what}')
 
 
-def keys():
-    for value in (b'', b' ', b'""', b'"', b'"a', b'a"', b'a b', b'a,b', b'a, b', b'"a", "b"', b'a;x=1', b'"a";x', b'a\\b',
-                  b'"a\\"b"', b'a\tb', b'\xc3\xa9', b'"\xc3\xa9"', b'\xff', b'k' * 256, b'"' + b'k' * 256 + b'"',
-                  b'k' * 5000, b'a"b', b'"a"b"', b'?1;', b':YQ==:;', b'(a b)', b'a\\', b"a,'b'"):
-        yield f'the key {value[:30]!r}', request(key=b'Idempotency-Key: ' + value + b'\r\n')
-    yield 'no key', request(key=b'')
-    yield 'two keys', request(key=KEY + KEY)
-    yield 'two keys in two spellings', request(key=KEY + b'idempotency-key: k\r\n')
+def check_it_lives(world, n=1):
+    """It takes a good request, and its log tells of no failure."""
+    check(not world.dead(), f'the server lives: {world.log()[-600:]}')
+    answer = world.phone().book(f'good-{n}')
+    check_equal(answer.status, 201, f'a good request: {answer}')
+    check('PAWL' not in world.log() and 'internal' not in world.log(), f'the log: {world.log()[-600:]}')
 
 
-def bodies():
-    for name, body in {
-        'nothing': b'', 'a space': b' ', 'no JSON': b'hello', 'a number': b'1', 'null': b'null', 'an array': b'[]',
-        'an array of it': b'[' + GOOD + b']', 'a text': b'"x"', 'true': b'true', 'an open brace': b'{', 'an open text': b'{"a',
-        'a comma at the end': GOOD[:-1] + b',}', 'two documents': GOOD + GOOD, 'something after it': GOOD + b'x',
-        'a comment': b'/* x */' + GOOD, 'single quotes': GOOD.replace(b'"', b"'"), 'names without quotes': b'{origin_lat: 1}',
-        'an empty object': b'{}', 'a BOM': b'\xef\xbb\xbf' + GOOD, 'UTF-16': GOOD.decode().encode('utf-16'),
-        'UTF-32': GOOD.decode().encode('utf-32'), 'a NUL after it': GOOD + b'\x00', 'cut in the middle': GOOD[:30],
-        'a byte that is no UTF-8': GOOD[:-1] + b', "x": "\xff"}', 'an overlong slash': GOOD[:-1] + b', "x": "\xc0\xaf"}',
-        'a surrogate in UTF-8': GOOD[:-1] + b', "x": "\xed\xa0\x80"}', 'a lone surrogate': GOOD[:-1] + b', "x": "\\ud800"}',
-        'a lone low surrogate': GOOD[:-1] + b', "\\udc00": 1}', 'beyond Unicode': GOOD[:-1] + b', "x": "\xf5\x80\x80\x80"}',
-        'a control character': GOOD[:-1] + b', "x": "\x01"}', 'a raw new line': GOOD[:-1] + b', "x": "\n"}',
-        'an unknown escape': GOOD[:-1] + b', "x": "\\x41"}', 'a name twice': GOOD[:-1] + b', "origin_lat": 1}',
-        'a name twice, escaped': GOOD[:-1] + b', "\\u006frigin_lat": 1}', 'an unknown name': GOOD[:-1] + b', "x": 1}',
-        '33 arrays deep': b'{"x":' + b'[' * 33 + b']' * 33 + b'}', '100,000 arrays deep': b'[' * 100_000,
-        '100,000 objects deep': b'{"a":' * 100_000, 'a list of a million': b'[' + b'1,' * 400_000 + b'1]',
-    }.items():
-        yield f'the body: {name}', request(body)
-
-
-def values():
-    for value in ('NaN', '-NaN', 'Infinity', '-Infinity', 'nan', '1e400', '-1e400', '01', '+1', '.5', '5.', '1e', '1e+', '0x10',
-                  '1_000', '"47.6"', '""', 'true', 'null', '[]', '[47]', '{}', '90.0001', '-90.0001', '1e3', '-1e300',
-                  '9' * 400, '1' + '0' * 30, '0.1' + '1' * 40 + 'x', '--1', '1-', '1 2', "'1'"):
-        yield f'origin_lat: {value[:30]}', request(GOOD.replace(b'47.61', value.encode()))
-    for name in HERE_TO_THERE:
-        less = {key: value for key, value in HERE_TO_THERE.items() if key != name}
-        yield f'without {name}', request(json.dumps(less).encode())
-        yield f'{name} in capitals', request(json.dumps(less | {name.upper(): 1}).encode())
-
-
-def forms():
-    kind = b'Content-Type: application/x-www-form-urlencoded\r\n'
-    good = b'origin_lat=47.61&origin_lon=-122.33&target_lat=47.66&target_lon=-122.35'
-    for body in (b'', b'&', b'=', b'=1', b'origin_lat', good + b'&origin_lat=1', good + b'&x=1', good.replace(b'47.61', b'%zz'),
-                 good.replace(b'47.61', b'%'), good.replace(b'47.61', b'%4'), good.replace(b'47.61', b'%ff'), good.replace(b'47.61', b'%00'),
-                 good.replace(b'47.61', b''), good.replace(b'47.61', b'4+7'), good.replace(b'47.61', b'NaN'), good.replace(b'47.61', b'inf'),
-                 good.replace(b'47.61', b'0x1p3'), good.replace(b'47.61', b'1e400'), good.replace(b'47.61', b' 1'), good.replace(b'&', b';'),
-                 good.replace(b'origin_lat', b'origin_lat[]'), good + b'&idempotency_key=other', good + b'&' * 10 + b'y', GOOD):
-        yield f'the form {body[:40]!r}', request(body, kind=kind)
-
-
-def kinds():
-    for kind in (b'', b'Content-Type:\r\n', b'Content-Type: text/plain\r\n', b'Content-Type: application/xml\r\n',
-                 b'Content-Type: multipart/form-data; boundary=x\r\n', b'Content-Type: application/jsonx\r\n',
-                 b'Content-Type: json\r\n', b'Content-Type: application\r\n', b'Content-Type: */*\r\n',
-                 b'Content-Type: application/json, text/plain\r\n',
-                 b'Content-Type: text/html; x="application/json"\r\n'):
-        yield f'{kind!r}', request(kind=kind)
-    yield 'a body over 1 MiB', request(b'x' * (1024 * 1024 + 1))
-    yield 'a body said to be 1 TiB', request(b'x', length=b'Content-Length: 1099511627776\r\n')
-
-
-FAMILIES = {'request lines': request_lines, 'headers': headers, 'chunks': chunks, 'keys': keys, 'bodies': bodies,
-            'values': values, 'forms': forms, 'types and sizes': kinds}
-ALSO_CLEAR = (501, 505)   # An unknown coding or version: not the client's numbers, but its fault all the same.
-
-
-def refused(world, name, sent):
-    """Why this answer is not what it should be, or nothing."""
-    answer = raw_exchange(world.port, sent, timeout=4)
-    if answer is None:
-        return f'{name}: no answer'
-    if not (400 <= answer.status < 500 or answer.status in ALSO_CLEAR):
-        return f'{name}: {answer.status} {answer.body[:100]!r}'
-    if not answer.is_problem or answer.json.get('status') != answer.status or not answer.json.get('title'):
-        return f'{name}: no problem body: {answer}'
-    return None
-
-
-def family(settings, make):
-    with World(settings.bin, QUICK) as world:
+def family(settings, name):
+    with World(settings.bin) as world:
         world.start_server()
-        wrong = [why for why in (refused(world, name, sent) for name, sent in make()) if why]
-        check(not wrong, '\n'.join(wrong))
-        check_equal([world.count(table) for table in ('key_registry', 'idempotency_keys', 'rides', 'jobs', 'attention')],
-                    [0] * 5, 'rows')
-        check(not world.dead(), 'the server lives')
-        check_equal(world.phone().book('k').status, 201, 'and the key is still free')
+        wrong = []
+        for what, sent, due, *why in FAMILIES[name]():
+            try:
+                check_answer(what[:90], received_after(world.port, sent), due, *why)
+                check(not world.dead(), f'{what!r}: the server lives')
+            except NotSo as error:
+                wrong.append(str(error))
+        check(not wrong, f'{len(wrong)} are not so:\n' + '\n'.join(wrong))
+        check_no_rows(world, name)
+        check_it_lives(world)
 
 
-def broken_off(settings):
-    """Clients that go away in the middle of anything leave nothing behind."""
-    with World(settings.bin, QUICK) as world:
+def at_least_250_different(settings):
+    all_of_them = [sent for make in FAMILIES.values() for _, sent, *_ in make()]
+    check(len(set(all_of_them)) >= 250, f'malformed requests: {len(set(all_of_them))}')
+    check_equal(len(all_of_them), len(set(all_of_them)), 'different ones among them')
+
+
+def truncated(settings):
+    """A good request cut off anywhere, by an end or by a reset: nobody waits for an answer, and nothing was asked."""
+    good = whole()
+    size = len(GOOD_JSON) - 32
+    chunked = LINE + HOST + TOKEN + key(0) + TYPE + b'Transfer-Encoding: chunked\r\n\r\n'
+    chunked += b'20\r\n' + GOOD_JSON[:32] + b'\r\n%x\r\n' % size + GOOD_JSON[32:] + b'\r\n0\r\n\r\n'
+    with World(settings.bin) as world:
         world.start_server()
-        whole = request()
-        for length in range(0, len(whole), 3):
-            raw_exchange(world.port, whole[:length], timeout=5, half_close=True)
-        check_equal(world.count('key_registry'), 0, 'rows')
-        check_equal(Phone(world.port).get('/livez').status, 200, 'the server lives')
+        for request in (good, chunked):
+            for at in range(0, len(request), 3):
+                check_equal(received_after(world.port, request[:at]), b'', f'an answer to {request[:at]!r}')
+            for at in range(0, len(request), 7):
+                with socket.create_connection(('127.0.0.1', world.port)) as raw:
+                    raw.sendall(request[:at])
+                    raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))   # close() is a reset.
+        check_no_rows(world, 'requests that were cut off')
+        for n, request in enumerate((good, chunked)):
+            answer = parse(received_after(world.port, request.replace(b'k-0', b'w-%d' % n)))
+            check_equal(answer.status, 201, f'the same, whole: {answer}')
+        check_it_lives(world)
 
 
-def slow_client(settings):
-    """A head that does not come in 10 s is 408; so is a body slower than 1 KiB/s."""
-    with World(settings.bin, QUICK) as world:
+def dribbled(port, head, drops):
+    """Sends the head, then a byte now and then; the answer and the seconds until it came."""
+    began = time.monotonic()
+    with socket.create_connection(('127.0.0.1', port), timeout=0.5) as raw:
+        raw.sendall(head)
+        received = b''
+        while time.monotonic() - began < WAIT_S:
+            try:
+                part = raw.recv(65536)
+                if not part:
+                    return parse(received), time.monotonic() - began
+                received += part
+            except socket.timeout:
+                if drops and not received:
+                    raw.sendall(drops[:1])
+                    drops = drops[1:]
+    raise NotSo(f'{head!r} is still waited for')
+
+
+def slow(settings):
+    """Too slow is 408, at its limit; so many slow ones keep nobody else waiting."""
+    body_head = LINE + HOST + TOKEN + key(0) + TYPE + b'Content-Length: 500\r\n\r\n'
+    chunk_head = LINE + HOST + TOKEN + key(0) + TYPE + b'Transfer-Encoding: chunked\r\n\r\n'
+    shapes = [('headers that stop', LINE + HOST, b'', 10), ('a line that stops', b'POST /ri', b'', 10),
+              ('headers in drops', LINE, b'X-A: ' + b'a' * 100, 10), ('a line in drops', b'P', b'OST /rides' * 20, 10),
+              ('a body that stops', body_head + b'{"a', b'', 5), ('no body', body_head, b'', 5),
+              ('a body in drops', body_head, b' ' * 100, 5), ('a chunk that stops', chunk_head + b'100\r\nabc', b'', 5),
+              ('no chunk', chunk_head, b'', 5), ('chunks in drops', chunk_head, b'1\r\n \r\n' * 20, 5)]
+    with World(settings.bin) as world:
         world.start_server()
-        for name, sent in {'a head that stops': request()[:60], 'a body that stops': request()[:-5]}.items():
-            answer = raw_exchange(world.port, sent, timeout=25)
-            check(answer is not None and answer.status == 408 and answer.is_problem, f'{name}: {answer}')
-        check_equal(world.count('key_registry'), 0, 'rows')
+        with concurrent.futures.ThreadPoolExecutor(len(shapes) * 4) as pool:
+            tasks = [(name, limit, pool.submit(dribbled, world.port, head, drops))
+                     for name, head, drops, limit in shapes * 4]
+            served = 0
+            while not all(task.done() for _, _, task in tasks):
+                began = time.monotonic()
+                check_equal(world.phone().get('/rides').status, 200, 'another, meanwhile')
+                check(time.monotonic() - began < WAIT_S / 10, 'another is served at once')
+                served += 1
+                wait_until('a moment', lambda: time.monotonic() - began > 0.1)
+            check(served > 10, f'others served meanwhile: {served}')
+            for name, limit, task in tasks:
+                answer, seconds = task.result()
+                check(answer is not None, f'{name}: no answer')
+                check_equal((answer.status, answer.type), (408, 'request-time-out'), f'{name}: {answer}')
+                check(limit - 1 < seconds < limit + WAIT_S / 2,
+                      f'{name}: after {seconds:.1f} s, the limit is {limit} s')
+        check_no_rows(world, 'slow requests')
+        check_it_lives(world)
 
 
-def random_bytes(settings):
-    """Noise, and good requests with a few bytes changed: never a crash, never a 5xx, a row only if it was good."""
-    with World(settings.bin, QUICK) as world:
+def too_large_while_it_comes(settings):
+    """413 comes although the client is still sending, and without waiting for the rest."""
+    with World(settings.bin) as world:
         world.start_server()
-        whole = request(key=b'Idempotency-Key: noise\r\n')
-        for _ in range(400):
-            sent = bytearray(whole)
-            for _ in range(settings.random.randint(1, 4)):
-                sent[settings.random.randrange(len(sent))] = settings.random.randrange(256)
-            answer = raw_exchange(world.port, bytes(sent), timeout=0.3, half_close=True)
-            if answer is not None and answer.status in (500, 502, 503):
-                raise NotSo(f'{bytes(sent)!r}: {answer}')
-        for _ in range(50):
-            raw_exchange(world.port, settings.random.randbytes(200), timeout=0.3, half_close=True)
-        check(not world.dead(), 'the server lives')
-        wait_until('the keys to settle', lambda: world.unsettled() == 0)
-        check_equal(len(world.ledger()), world.count('rides'), 'charges, one for each ride')
+        head = LINE + HOST + TOKEN + key(0) + TYPE
+        chunk = b'10000\r\n' + b' ' * 0x10000 + b'\r\n'
+        for what, sent in [('by its length', head + b'Content-Length: 100000000\r\n\r\n' + b' ' * 1000),
+                           ('by its length, and Expect',
+                            head + b'Content-Length: 100000000\r\nExpect: 100-continue\r\n\r\n'),
+                           ('by its chunks', head + b'Transfer-Encoding: chunked\r\n\r\n' + chunk * 17)]:
+            with socket.create_connection(('127.0.0.1', world.port), timeout=WAIT_S) as raw:
+                raw.sendall(sent)
+                received = b''
+                while part := raw.recv(65536):   # To the end of what the server says; we have not ended.
+                    received += part
+                check_answer(what, received, 'body-too-large')
+        check_no_rows(world, 'bodies too large')
+        check_it_lives(world)
+
+
+def on_one_connection(settings):
+    """What is malformed only in its meaning leaves the connection in step: the next request is served on it."""
+    bad = [whole(body=b'{'), whole(body=b'{}'), whole(headers=HOST + TOKEN + TYPE),
+           whole(headers=HOST + TOKEN + TYPE + b'Idempotency-Key: a,b\r\n'),
+           whole(headers=HOST + TOKEN + key(0) + b'Content-Type: text/plain\r\n')]
+    with World(settings.bin) as world:
+        world.start_server()
+        received = received_after(world.port, b''.join(bad) * 5 + SMUGGLED)
+        statuses = [int(part[:3]) for part in received.split(b'HTTP/1.1 ')[1:]]
+        check_equal(statuses, [400, 400, 400, 400, 415] * 5 + [201], 'the answers, in order')
+        check_equal(world.count('key_registry'), 1, 'keys')
+        check_it_lives(world)
+
+
+def after_a_head(settings):
+    """An answer to HEAD has no body; the problem of the request behind it has one."""
+    with World(settings.bin) as world:
+        world.start_server()
+        head = b'HEAD /rides HTTP/1.1\r\n' + HOST + TOKEN + b'\r\n'
+        received = received_after(world.port, head * 2 + b'GET /rides HTTP/1.1\r\nX\r\n\r\n')
+        check_equal(re.findall(rb'HTTP/1\.1 (\d\d\d) ', received), [b'200', b'200', b'400'], 'the answers')
+        check_answer('after two HEADs', received[received.rindex(b'HTTP/1.1 400'):], 'request-invalid')
+
+
+LIKELY = b'\x00\t\n\r ",:;{}[]\\%0-9eE\x7f\x80\xff'   # Bytes that mean something somewhere.
+
+
+def mutated(settings):
+    """A good request with a few bytes changed, taken out or put in by chance: refused or done, never our failure."""
+    chance = random.Random(settings.seed)
+    with World(settings.bin) as world:
+        world.start_server()
+        done = 0
+        for n in range(1500 if settings.everything else 500):
+            request = bytearray(whole(headers=HOST + TOKEN + b'Idempotency-Key: m-%d\r\n' % n + TYPE))
+            for _ in range(chance.randint(1, 4)):
+                at = chance.randrange(len(request))
+                change = chance.randrange(3)
+                if change == 0:
+                    request[at] = chance.choice(LIKELY + bytes([chance.randrange(256)]))
+                elif change == 1:
+                    del request[at:at + chance.randint(1, 8)]
+                else:
+                    request[at:at] = bytes(chance.choices(range(256), k=chance.randint(1, 8)))
+            received = received_after(world.port, bytes(request))
+            answer = parse(received)
+            check(not world.dead(), f'the server lives after {bytes(request)!r}')
+            done += answer is not None and answer.status == 201 and not answer.replayed
+            check(answer is None or answer.status < 500 or answer.status in (501, 505), f'{bytes(request)!r} got {answer}')
+            check(answer is None or answer.status < 400 or answer.is_problem,
+                  f'{bytes(request)!r} got no problem: {answer}')
+        world.settle()
+        check_equal(world.count('key_registry'), done, f'keys, with seed {settings.seed}: one for each request done')
+        check_equal(len(world.ledger()), done, 'charges')
+        check_it_lives(world)
 
 
 def cases(settings):
-    count = sum(1 for make in FAMILIES.values() for _ in make())
-    found = [(f'malformed ({count} in all): {name}', lambda make=make: family(settings, make))
-             for name, make in FAMILIES.items()]
-    found.append(('malformed: broken off at every third byte', lambda: broken_off(settings)))
-    found.append(('malformed: random bytes', lambda: random_bytes(settings)))
-    if settings.everything:
-        found.append(('malformed: slow clients', lambda: slow_client(settings)))
-    return found
+    found = {name: lambda name=name: family(settings, name) for name in FAMILIES}
+    found |= {
+        'at least 250 different requests': lambda: at_least_250_different(settings),
+        'requests cut off anywhere': lambda: truncated(settings),
+        'slow headers and bodies': lambda: slow(settings),
+        'too large, while it is still coming': lambda: too_large_while_it_comes(settings),
+        'many on one connection, then a good one': lambda: on_one_connection(settings),
+        'behind a HEAD': lambda: after_a_head(settings),
+        'a good request changed by chance': lambda: mutated(settings),
+    }
+    return [('malformed: ' + name, run) for name, run in found.items()]

@@ -1,5 +1,6 @@
 #include "src/store/sqlite/sqlite_store.hpp"
 
+#include "src/core/thread_name.hpp"
 #include "src/store/sqlite/connection.hpp"
 #include "src/store/sqlite/owner_lock.hpp"
 #include "src/store/sqlite/transaction.hpp"
@@ -42,7 +43,10 @@ struct SqliteStore::Impl {
               clock} {
         if (!memory)
             for (int i = 0; i < options.readers; ++i) readers.push_back(open_reader());
-        thread = std::thread{[this] { loop(); }};
+        thread = std::thread{[this] {
+            core::name_this_thread("pawl-writer");
+            loop();
+        }};
     }
 
     std::unique_ptr<Connection> open_reader() const {

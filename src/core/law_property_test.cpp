@@ -1,0 +1,173 @@
+#include "src/core/backoff.hpp"
+#include "src/core/call_rule.hpp"
+#include "src/core/claim.hpp"
+#include "src/core/time_text.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+
+// Laws that hold for every input, where the tables beside this file show examples.
+namespace pawl::core {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Near the origin, so that equal and neighbouring moments come up often.
+TimePoint moment() {
+    return TimePoint{milliseconds{1'000'000 + *rc::gen::inRange(-50, 50)}};
+}
+
+KeyFacts facts() {
+    KeyFacts made;
+    made.expired = *rc::gen::arbitrary<bool>();
+    made.same_request = *rc::gen::arbitrary<bool>();
+    made.standing = *rc::gen::element(Standing::open, Standing::attention, Standing::finished);
+    if (*rc::gen::arbitrary<bool>()) made.lease_until = moment();
+    made.point_known = *rc::gen::arbitrary<bool>();
+    return made;
+}
+
+RC_GTEST_PROP(ClaimLaw, work_goes_on_only_for_the_same_request_with_no_lease_in_force, ()) {
+    const auto found = facts();
+    const auto now = moment();
+    const milliseconds lease{*rc::gen::inRange(0, 60)};
+
+    const auto claim = decide_claim(&found, *rc::gen::arbitrary<bool>(), now, lease);
+
+    const bool free =
+        !found.lease_until || *found.lease_until <= now || *found.lease_until > now + lease;
+    const bool may = !found.expired && found.same_request && found.standing == Standing::open &&
+                     found.point_known;
+    RC_ASSERT(std::holds_alternative<Resume>(claim) == (may && free));
+}
+
+RC_GTEST_PROP(
+    ClaimLaw, a_stored_answer_is_given_to_its_own_request_whatever_else_the_row_says, ()
+) {
+    auto found = facts();
+    found.expired = false;
+    found.same_request = true;
+    found.standing = Standing::finished;
+
+    RC_ASSERT(std::holds_alternative<Replay>(
+        decide_claim(&found, *rc::gen::arbitrary<bool>(), moment(), milliseconds{30})
+    ));
+}
+
+RC_GTEST_PROP(ClaimLaw, another_request_learns_nothing_and_changes_nothing, ()) {
+    auto found = facts();
+    found.expired = false;
+    found.same_request = false;
+
+    RC_ASSERT(std::holds_alternative<Mismatch>(
+        decide_claim(&found, *rc::gen::arbitrary<bool>(), moment(), milliseconds{30})
+    ));
+}
+
+// However wrong the clock was that wrote it, nobody waits longer for a lease than a lease is.
+RC_GTEST_PROP(LeaseLaw, a_lease_is_over_after_its_length_and_stays_over, ()) {
+    const auto until = moment();
+    const auto now = moment();
+    const milliseconds lease{*rc::gen::inRange(0, 60)};
+
+    RC_ASSERT(lease_over(until, now + lease + milliseconds{100}, lease));
+    if (until <= now)
+        RC_ASSERT(lease_over(until, now + milliseconds{*rc::gen::inRange(0, 100)}, lease));
+}
+
+RC_GTEST_PROP(CallLaw, a_call_that_may_not_be_repeated_is_not_while_its_mark_stands, ()) {
+    CallFacts at;
+    at.again = Repeat::never;
+    at.calling = *rc::gen::arbitrary<bool>();
+    if (*rc::gen::arbitrary<bool>()) at.called_at = moment();
+    at.provider_memory = milliseconds{*rc::gen::inRange(0, 100)};
+
+    RC_ASSERT(std::holds_alternative<MayCall>(decide_call(at, moment())) == !at.calling);
+}
+
+// Once forgotten, always forgotten: waiting makes no call possible again.
+RC_GTEST_PROP(CallLaw, time_never_makes_a_keyed_call_possible_again, ()) {
+    CallFacts at;
+    at.again = Repeat::safe_with_key;
+    const auto now = moment();
+    at.called_at = now - milliseconds{*rc::gen::inRange(0, 100)};
+    at.provider_memory = milliseconds{*rc::gen::inRange(0, 100)};
+    const auto later = now + milliseconds{*rc::gen::inRange(0, 100)};
+
+    if (std::holds_alternative<MustNotCall>(decide_call(at, now)))
+        RC_ASSERT(std::holds_alternative<MustNotCall>(decide_call(at, later)));
+}
+
+RC_GTEST_PROP(
+    BackoffLaw, the_completer_waits_between_half_and_all_of_a_wait_that_never_shrinks, ()
+) {
+    const CompleterCap cap;
+    const int runs = *rc::gen::inRange(1, 1'000);
+    const double dice = *rc::gen::inRange(0, 1'000) / 1'000.0;
+    const TimePoint now{milliseconds{1'000'000}};
+    auto wait = [&](int run, double d) {
+        return std::get<TryAgainAt>(decide_after_completer_failure(cap, run, now, now, d)).at - now;
+    };
+
+    const auto full = wait(runs, 0.0);
+    RC_ASSERT(wait(runs, dice) <= full);
+    RC_ASSERT(wait(runs, dice) * 2 >= full - milliseconds{1});
+    RC_ASSERT(full <= cap.longest_wait);
+    RC_ASSERT(full >= cap.first_wait);
+    RC_ASSERT(wait(runs + 1, 0.0) >= full);
+}
+
+RC_GTEST_PROP(BackoffLaw, a_job_is_never_early_and_late_by_a_tenth_at_most, ()) {
+    const auto layers = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 100'000));
+    const int failures = *rc::gen::inRange(-2, 12);
+    const double dice = *rc::gen::inRange(0, 1'000) / 1'000.0;
+    const std::vector<milliseconds> waits{layers.begin(), layers.end()};
+    const TimePoint now{milliseconds{1'000'000}};
+
+    const auto next = decide_after_job_failure(waits, failures, now, dice);
+
+    const bool has_layer = failures >= 1 && static_cast<std::size_t>(failures) <= waits.size();
+    RC_ASSERT(std::holds_alternative<TryAgainAt>(next) == has_layer);
+    if (!has_layer) return;
+    const auto layer = waits[static_cast<std::size_t>(failures) - 1];
+    const auto wait = std::get<TryAgainAt>(next).at - now;
+    RC_ASSERT(wait >= layer);
+    RC_ASSERT(wait <= layer + layer / 10 + milliseconds{1});
+}
+
+// From the year 0001 to 9999: what fits the fixed width.
+TimePoint any_time() {
+    return TimePoint{
+        milliseconds{*rc::gen::inRange<std::int64_t>(-62'135'596'800'000, 253'402'300'800'000)}};
+}
+
+RC_GTEST_PROP(TimeTextLaw, a_time_comes_back_from_its_text, ()) {
+    const auto at = any_time();
+
+    RC_ASSERT(time_from_text(time_text(at)) == at);
+}
+
+// The database compares times as text.
+RC_GTEST_PROP(TimeTextLaw, texts_are_ordered_as_their_times_are, ()) {
+    const auto a = any_time();
+    const auto b =
+        *rc::gen::arbitrary<bool>() ? any_time() : a + milliseconds{*rc::gen::inRange(-5, 5)};
+
+    RC_ASSERT((time_text(a) < time_text(b)) == (a < b));
+}
+
+RC_GTEST_PROP(
+    TimeTextLaw, no_text_is_a_time_but_the_one_that_the_time_has, (const std::string& noise)
+) {
+    auto text = time_text(any_time());
+    const auto place = *rc::gen::inRange<std::size_t>(0, text.size());
+    text[place] = *rc::gen::arbitrary<char>();
+    if (*rc::gen::inRange(0, 4) == 0) text += noise;
+
+    if (const auto at = time_from_text(text)) RC_ASSERT(time_text(*at) == text);
+}
+
+}  // namespace
+}  // namespace pawl::core

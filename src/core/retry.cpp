@@ -1,0 +1,147 @@
+#include "src/core/retry.hpp"
+
+#include "src/core/backoff.hpp"
+#include "src/core/call_rule.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pawl::core {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+milliseconds between(milliseconds from, milliseconds to, double dice) {
+    const auto width = static_cast<double>(std::max(to - from, milliseconds{0}).count());
+    return from + milliseconds{std::llround(width * dice)};
+}
+
+// Refused at the door or by a part in front of what does the work: these say nothing about an
+// earlier try.
+bool speaks_of_this_try_only(int status) {
+    switch (status) {
+        case 401:
+        case 403:
+        case 404:
+        case 405:
+        case 407:
+        case 408:
+        case 409:
+        case 410:
+        case 421:
+        case 425:
+        case 429:
+            return true;
+        default:
+            return status >= 500;
+    }
+}
+
+// Whether after this end the request may have been carried out, and nobody knows.
+bool leaves_doubt(const TryFacts& facts, const TryEnd& end) {
+    switch (end.kind) {
+        case TryEnd::Kind::not_sent:
+            return facts.doubt;
+        case TryEnd::Kind::lost:
+            return true;
+        case TryEnd::Kind::answered:
+            break;
+    }
+    if (end.replayed) return false;  // The stored outcome of this very request.
+    // A server that fails, or works on an earlier try, may have done it; 501 and 505 are refusals.
+    const bool failing =
+        (end.status >= 500 && end.status != 501 && end.status != 505) || end.status == 408;
+    if (failing || (end.status == 409 && facts.again == Repeat::safe_with_key)) return true;
+    return facts.doubt && speaks_of_this_try_only(end.status);
+}
+
+// Whether a repeat of the same bytes could end otherwise.
+bool could_help(const TryFacts& facts, const TryEnd& end) {
+    if (end.kind != TryEnd::Kind::answered) return true;
+    if (end.replayed || end.status < 400) return false;
+    switch (end.status) {
+        case 429:
+            return end.told.value_or(true);
+        case 409:  // In progress under our key, for all we know: a conflict of the domain would be
+                   // stored and replayed.
+            return facts.again == Repeat::safe_with_key && end.told.value_or(true);
+        case 408:
+        case 425:
+        case 500:
+        case 502:
+        case 503:
+        case 504:
+            return end.told.value_or(true);
+        default:
+            return end.told.value_or(false);
+    }
+}
+
+// The same rule as for the steps of an operation. 429 is a proof too: refused before anything was
+// done (RFC 6585, 4). A 503 is none: a proxy says it of a server that may have got the request.
+bool may_repeat(const TryFacts& facts, const TryEnd& end) {
+    const bool certainly_not_done = end.kind == TryEnd::Kind::not_sent ||
+                                    (end.kind == TryEnd::Kind::answered && end.status == 429);
+    const auto after =
+        decide_after_call(facts.again, certainly_not_done ? CallEnded::retry : CallEnded::in_doubt);
+    return after != AfterCall::needs_person;
+}
+
+}  // namespace
+
+milliseconds wait_before(
+    const RetryRule& rule, int repeat, milliseconds before, double dice
+) noexcept {
+    switch (rule.jitter) {
+        case Jitter::decorrelated:
+            return std::min(
+                rule.longest, between(rule.first, 3 * std::max(before, rule.first), dice)
+            );
+        case Jitter::full:
+            return between(rule.shortest, grown(rule.first, rule.longest, repeat - 1), dice);
+        case Jitter::stripe:
+            break;
+    }
+    const auto whole = grown(rule.first, rule.longest, repeat);
+    return between(std::max(whole / 2, std::min(rule.first, rule.longest)), whole, dice);
+}
+
+AfterTry decide_after_try(
+    const RetryRule& rule, const TryFacts& facts, const TryEnd& end, double dice
+) noexcept {
+    const bool answered = end.kind == TryEnd::Kind::answered;
+    const bool doubt = leaves_doubt(facts, end);
+    if (!could_help(facts, end)) return TakeAnswer{doubt};
+    auto no_more = [&](GiveUp::Why why) -> AfterTry {
+        if (answered) return TakeAnswer{doubt};
+        return GiveUp{why, doubt};
+    };
+    if (!may_repeat(facts, end)) return no_more(GiveUp::Why::not_repeatable);
+    if (facts.tries >= rule.tries_max) return no_more(GiveUp::Why::tries);
+    auto wait = wait_before(rule, facts.tries, facts.waited, dice);
+    if (end.retry_after) {
+        // Never early; and spread, or all who were told the same second come back in it.
+        const auto asked = std::clamp(*end.retry_after, milliseconds{0}, rule.retry_after_max);
+        wait = std::max(
+            wait, asked + milliseconds{std::llround(static_cast<double>(rule.first.count()) * dice)}
+        );
+    }
+    if (facts.spent + wait >= rule.deadline) return no_more(GiveUp::Why::deadline);
+    return TryAgain{wait, doubt};
+}
+
+std::optional<std::string> RetryRule::problem() const {
+    auto ms = [](milliseconds m) { return std::to_string(m.count()) + " ms"; };
+    if (tries_max < 1) return "tries_max is " + std::to_string(tries_max) + ": at least 1";
+    if (first.count() < 1) return "first is " + ms(first) + ": at least 1 ms";
+    if (longest < first) return "longest is " + ms(longest) + ": at least first, " + ms(first);
+    if (shortest.count() < 0 || shortest > first)
+        return "shortest is " + ms(shortest) + ": from 0 ms to first, " + ms(first);
+    if (deadline.count() < 1) return "deadline is " + ms(deadline) + ": at least 1 ms";
+    if (retry_after_max.count() < 0)
+        return "retry_after_max is " + ms(retry_after_max) + ": at least 0 ms";
+    return std::nullopt;
+}
+
+}  // namespace pawl::core

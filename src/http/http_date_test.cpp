@@ -1,0 +1,40 @@
+#include "src/http/http_date.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace pawl::http {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(HttpDate, is_the_form_of_rfc_9110) {
+    EXPECT_EQ(http_date(TimePoint{784'111'777s}), "Sun, 06 Nov 1994 08:49:37 GMT");
+    EXPECT_EQ(http_date(TimePoint{0s}), "Thu, 01 Jan 1970 00:00:00 GMT");
+    EXPECT_EQ(http_date(TimePoint{951'868'799s} + 999ms), "Tue, 29 Feb 2000 23:59:59 GMT");
+}
+
+TEST(HttpDate, comes_back_to_the_second) {
+    for (auto at = TimePoint{0s}; at < TimePoint{4'000'000'000s}; at += 12'345'677s)
+        EXPECT_EQ(parse_http_date(http_date(at)), at) << http_date(at);
+}
+
+TEST(HttpDate, refuses_what_is_no_date_of_this_form) {
+    for (const std::string text :
+         {"",
+          "0",
+          "Sun, 06 Nov 1994 08:49:37",
+          "Mon, 06 Nov 1994 08:49:37 GMT",
+          "Sun, 31 Feb 1994 08:49:37 GMT",
+          "Sun, 06 Nov 1994 24:49:37 GMT",
+          "Sun, 06 nov 1994 08:49:37 GMT",
+          "Sunday, 06-Nov-94 08:49:37 GMT",
+          "Sun Nov  6 08:49:37 1994     ",
+          "Sun, -6 Nov 1994 08:49:37 GMT",
+          "Sun, 06 Nov 1994 08:49:37 UTC"})
+        EXPECT_EQ(parse_http_date(text), std::nullopt) << text;
+}
+
+}  // namespace
+}  // namespace pawl::http

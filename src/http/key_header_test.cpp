@@ -1,0 +1,69 @@
+#include "src/http/key_header.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace pawl::http {
+namespace {
+
+std::string text_of(const KeyHeader& key) {
+    if (std::holds_alternative<NoKey>(key)) return "none";
+    if (const auto* problem = std::get_if<KeyProblem>(&key)) return "problem: " + problem->why;
+    return "key: " + std::get<std::string>(key);
+}
+
+std::string of(std::vector<Header> headers) {
+    RequestHead head;
+    head.headers = std::move(headers);
+    return text_of(key_header(head));
+}
+
+TEST(KeyHeader, quoted_and_bare_are_the_same_key) {
+    EXPECT_EQ(of({{"Idempotency-Key", "8e03978e-40d5"}}), "key: 8e03978e-40d5");
+    EXPECT_EQ(of({{"idempotency-key", "\"8e03978e-40d5\""}}), "key: 8e03978e-40d5");
+    EXPECT_EQ(
+        of({{"IDEMPOTENCY-KEY", "!#$%&'()*+-./:<=>?@[]^_`{|}~"}}),
+        "key: !#$%&'()*+-./:<=>?@[]^_`{|}~"
+    );
+    EXPECT_EQ(of({{"X-Idempotency-Key", "x"}}), "none");
+}
+
+TEST(KeyHeader, refuses_what_the_draft_and_we_do_not_allow) {
+    const std::vector<std::pair<std::string, std::string>> cases{
+        {"", "The key is empty."},
+        {"\"\"", "The key is empty."},
+        {"\"", "A key has no quotation mark or backslash in it."},
+        {"\"a", "A key has no quotation mark or backslash in it."},
+        {"a\"b", "A key has no quotation mark or backslash in it."},
+        {"\"a\\\\b\"", "A key has no quotation mark or backslash in it."},
+        {"a, b", "One key is allowed, not a list."},
+        {"\"a\", \"b\"", "A key has no quotation mark or backslash in it."},
+        {"a;v=1", "A key has no parameters."},
+        {"a b", "A key is visible ASCII characters."},
+        {"a\tb", "A key is visible ASCII characters."},
+        {"k\xC3\xA4y", "A key is visible ASCII characters."},
+        {"a\x7f", "A key is visible ASCII characters."},
+        {std::string(256, 'k'), "The key has more than 255 characters."},
+    };
+    for (const auto& [text, why] : cases)
+        EXPECT_EQ(of({{"Idempotency-Key", text}}), "problem: " + why) << text;
+}
+
+TEST(KeyHeader, has_up_to_255_characters) {
+    const std::string longest(255, 'k');
+
+    EXPECT_EQ(of({{"Idempotency-Key", longest}}), "key: " + longest);
+    EXPECT_EQ(of({{"Idempotency-Key", '"' + longest + '"'}}), "key: " + longest);
+}
+
+TEST(KeyHeader, two_headers_are_refused_even_if_they_are_equal) {
+    EXPECT_EQ(
+        of({{"Idempotency-Key", "k"}, {"idempotency-key", "k"}}),
+        "problem: The Idempotency-Key header stands there more than once."
+    );
+}
+
+}  // namespace
+}  // namespace pawl::http

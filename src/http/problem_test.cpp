@@ -1,0 +1,166 @@
+#include "src/http/problem.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace pawl::http {
+namespace {
+
+using engine::Refused;
+using engine::Settled;
+using engine::Why;
+
+std::string header_of(const Reply& reply, std::string_view name) {
+    std::string all;
+    for (const auto& header : reply.headers)
+        if (header.name == name) all += (all.empty() ? "" : " | ") + header.value;
+    return all;
+}
+
+std::string page() {
+    std::ifstream file{PAWL_SOURCE_DIR "/docs/http.md"};
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+// The cells of the row of docs/http.md whose first cell is this type.
+std::vector<std::string> row_of(const std::string& text, std::string_view type) {
+    const auto begin = text.find("\n| `" + std::string{type} + "` |");
+    if (begin == text.npos) return {};
+    std::stringstream row{text.substr(begin + 2, text.find('\n', begin + 1) - begin - 2)};
+    std::vector<std::string> cells;
+    for (std::string cell; std::getline(row, cell, '|');) cells.push_back(cell);
+    return cells;
+}
+
+TEST(Problems, each_has_its_row_in_the_documentation) {
+    const auto text = page();
+    ASSERT_FALSE(text.empty());
+    for (const auto& kind : problem_kinds()) {
+        SCOPED_TRACE(kind.type);
+        const auto cells = row_of(text, kind.type);
+        ASSERT_EQ(cells.size(), 4U);
+        EXPECT_NE(cells[1].find(std::to_string(kind.status)), std::string::npos);
+        EXPECT_EQ(cells[2], kind.retry ? " yes " : " no ");
+        EXPECT_GT(cells[3].size(), 10U);
+    }
+}
+
+TEST(Problems, the_documentation_has_no_row_without_its_problem) {
+    std::set<std::string> known;
+    for (const auto& kind : problem_kinds()) known.insert(std::string{kind.type});
+    const auto text = page();
+    std::stringstream table{text.substr(text.find("| type | status | retry |"))};
+    std::string line;
+    std::getline(table, line);
+    std::getline(table, line);
+    std::size_t rows = 0;
+    for (; std::getline(table, line) && line.starts_with("| `"); ++rows)
+        EXPECT_EQ(known.count(line.substr(3, line.find('`', 3) - 3)), 1U) << line;
+
+    EXPECT_EQ(rows, known.size());
+}
+
+// problem_reply asserts that it is one of problem_kinds(); here each way into it is taken.
+TEST(Problems, every_refusal_of_the_engine_and_the_listener_is_one_of_them) {
+    struct Case {
+        Why why;
+        int status;
+        std::string type;
+        bool retry;
+    };
+    const std::vector<Case> cases{
+        {Why::in_progress, 409, "in-progress", true},
+        {Why::key_reused, 422, "key-reused", false},
+        {Why::key_expired, 410, "key-expired", false},
+        {Why::internal, 500, "internal", true},
+        {Why::provider_unavailable, 503, "provider-unavailable", true},
+        {Why::store_unavailable, 503, "store-unavailable", true},
+        {Why::contention, 503, "contention", true},
+        {Why::phase_deadline, 503, "phase-deadline", true},
+        {Why::overloaded, 503, "overloaded", true},
+        {Why::stranded, 503, "stranded", true},
+        {Why::needs_attention, 502, "needs-attention", false},
+        {Why::stopping, 503, "stopping", true},
+    };
+    for (const auto& c : cases) {
+        SCOPED_TRACE(c.type);
+        const auto reply = reply_to(Refused{.why = c.why, .detail = "SELECT secret"}, 422);
+
+        EXPECT_EQ(reply.status, c.status);
+        EXPECT_NE(reply.body.find("\"type\":\"/errors/" + c.type + "\""), std::string::npos)
+            << reply.body;
+        EXPECT_NE(
+            reply.body.find(c.retry ? "\"retry\":true" : "\"retry\":false"), std::string::npos
+        );
+        EXPECT_EQ(header_of(reply, "Retry-After"), c.retry ? "1" : "");
+        EXPECT_EQ(header_of(reply, "Content-Type"), "application/problem+json");
+        EXPECT_EQ(header_of(reply, "Cache-Control"), "no-store");
+        EXPECT_EQ(
+            reply.body.find("secret"), std::string::npos
+        );  // What is for operators stays here.
+    }
+    for (const int status : {400, 404, 405, 408, 411, 413, 414, 415, 431, 501, 505}) {
+        const auto reply = refusal(status, "why");
+        EXPECT_EQ(reply.status, status);
+        EXPECT_NE(reply.body.find("\"detail\":\"why\""), std::string::npos) << reply.body;
+    }
+}
+
+TEST(Problems, key_reused_has_the_status_that_was_chosen) {
+    for (const int status : {422, 409, 400}) {
+        const auto reply = reply_to(Refused{.why = Why::key_reused}, status);
+        EXPECT_EQ(reply.status, status);
+        EXPECT_NE(reply.body.find("\"status\":" + std::to_string(status)), std::string::npos);
+    }
+}
+
+TEST(Problems, an_expired_key_tells_what_became_of_it) {
+    const auto reply = reply_to(
+        Refused{.why = Why::key_expired, .outcome = 201, .location = std::string{"/rides/7"}}, 422
+    );
+
+    EXPECT_NE(
+        reply.body.find("\"detail\":\"It ended with status 201; see /rides/7\""), std::string::npos
+    ) << reply.body;
+}
+
+TEST(Problems, a_stranded_key_has_the_code_for_the_operator) {
+    EXPECT_NE(
+        reply_to(Refused{.why = Why::stranded}, 422).body.find("\"code\":\"PAWL0007\""),
+        std::string::npos
+    );
+}
+
+TEST(Problems, text_is_escaped) {
+    const auto reply = refusal(400, "a \"quote\"\nand a line");
+
+    EXPECT_NE(reply.body.find(R"("detail":"a \"quote\"\nand a line")"), std::string::npos)
+        << reply.body;
+}
+
+TEST(SettledReply, has_what_was_stored_and_what_the_contract_adds) {
+    Settled settled{
+        {.status = 201, .body = "{}", .headers = {{"Location", "/rides/7"}}}, true, TimePoint{}};
+
+    const auto reply = reply_to(settled, 422);
+
+    EXPECT_EQ(reply.status, 201);
+    EXPECT_EQ(reply.body, "{}");
+    EXPECT_EQ(header_of(reply, "Location"), "/rides/7");
+    EXPECT_EQ(header_of(reply, "Content-Type"), "application/json");
+    EXPECT_EQ(header_of(reply, "Cache-Control"), "no-store");
+    EXPECT_EQ(header_of(reply, "Idempotent-Replayed"), "true");
+    EXPECT_EQ(header_of(reply, "Idempotency-Expires"), "Thu, 01 Jan 1970 00:00:00 GMT");
+    settled.replayed = false;
+    EXPECT_EQ(header_of(reply_to(settled, 422), "Idempotent-Replayed"), "");
+}
+
+}  // namespace
+}  // namespace pawl::http

@@ -1,0 +1,72 @@
+#include "src/http/routes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace pawl::http {
+namespace {
+
+Routes<int> some_routes() {
+    Routes<int> routes;
+    routes.add("GET", "/rides", 1);
+    routes.add("POST", "/rides", 2);
+    routes.add("GET", "/rides/{id}", 3);
+    routes.add("DELETE", "/rides/{id}", 4);
+    routes.add("POST", "/rides/{id}/refund", 5);
+    routes.add("PUT", "/users/{email}/cards/{card}", 6);
+    routes.add("GET", "/", 7);
+    return routes;
+}
+
+std::string found(std::string_view method, std::string_view path) {
+    const auto routes = some_routes();
+    const auto result = routes.find(method, path);
+    if (std::holds_alternative<Routes<int>::NotFound>(result)) return "404";
+    if (const auto* other = std::get_if<Routes<int>::MethodNotAllowed>(&result))
+        return "405 " + other->allow;
+    const auto& match = std::get<Routes<int>::Match>(result);
+    std::string text = std::to_string(*match.target);
+    for (const auto& [name, value] : match.parameters)
+        text.append(" ").append(name).append("=").append(value);
+    return text;
+}
+
+TEST(Routes, find_what_was_added) {
+    EXPECT_EQ(found("GET", "/rides"), "1");
+    EXPECT_EQ(found("POST", "/rides"), "2");
+    EXPECT_EQ(found("GET", "/rides/17"), "3 id=17");
+    EXPECT_EQ(found("DELETE", "/rides/a b"), "4 id=a b");
+    EXPECT_EQ(found("POST", "/rides/17/refund"), "5 id=17");
+    EXPECT_EQ(found("PUT", "/users/j@example.com/cards/2"), "6 email=j@example.com card=2");
+    EXPECT_EQ(found("GET", "/"), "7");
+}
+
+TEST(Routes, serve_head_where_get_is) {
+    EXPECT_EQ(found("HEAD", "/rides/17"), "3 id=17");
+    EXPECT_EQ(found("HEAD", "/rides/17/refund"), "405 POST");
+}
+
+TEST(Routes, say_which_methods_a_path_has) {
+    EXPECT_EQ(found("PUT", "/rides"), "405 GET, HEAD, POST");
+    EXPECT_EQ(found("POST", "/rides/17"), "405 GET, HEAD, DELETE");
+    EXPECT_EQ(found("get", "/rides"), "405 GET, HEAD, POST");  // Methods have a case.
+}
+
+TEST(Routes, a_parameter_is_one_segment_that_is_not_empty) {
+    for (const std::string path :
+         {"/rides/",
+          "/rides/17/",
+          "/rides//refund",
+          "/rides/1/2/refund",
+          "//rides",
+          "/Rides",
+          "",
+          "rides",
+          "/rides/17/refund/"})
+        EXPECT_EQ(found("POST", path), "404") << path;
+}
+
+}  // namespace
+}  // namespace pawl::http

@@ -1,0 +1,97 @@
+#pragma once
+
+#include "src/http/listener.hpp"
+#include "src/http/testing/raw_socket.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pawl::http::testing {
+
+// For tests: a listener that says what it got. /echo answers "METHOD path body"; /later is answered
+// by the test; /large answers 8 MiB; /forbidden is refused at its head; /drop destroys its
+// Responder.
+class Listening {
+public:
+    explicit Listening(ListenerOptions options = {})
+        : listener_{on_any_port(std::move(options)), handlers()} {
+        listener_.start();
+    }
+
+    Listener& listener() { return listener_; }
+    RawSocket connect() { return RawSocket::to(listener_.port()); }
+
+    // The whole answer to these bytes, up to the end of the connection; the client closes its half
+    // first.
+    std::string ask(const std::string& bytes) {
+        auto client = connect();
+        client.send(bytes);
+        client.half_close();
+        return client.read_all();
+    }
+
+    // Waits for the next request to /later.
+    std::optional<Responder> take_later() {
+        std::unique_lock lock{mutex_};
+        if (!came_.wait_for(lock, std::chrono::seconds{10}, [this] { return !later_.empty(); }))
+            return std::nullopt;
+        auto taken = std::move(later_.front());
+        later_.erase(later_.begin());
+        return taken;
+    }
+    int requests() {
+        const std::lock_guard lock{mutex_};
+        return requests_;
+    }
+
+    static constexpr std::size_t large = 8 * 1024 * 1024;
+
+private:
+    static ListenerOptions on_any_port(ListenerOptions options) {
+        options.listen = "127.0.0.1:0";
+        return options;
+    }
+
+    Listener::Handlers handlers() {
+        return {
+            .on_head = [](const RequestHead& head) -> std::optional<Reply> {
+                if (head.path != "/forbidden") return std::nullopt;
+                return Reply{.status = 403, .body = "no"};
+            },
+            .on_request = [this](
+                              Request request, Responder respond
+                          ) { on_request(std::move(request), std::move(respond)); },
+            .on_error = [](int status, std::string_view why
+                        ) { return Reply{.status = status, .body = std::string{why}}; },
+            .date = [] { return std::string{"Sun, 06 Nov 1994 08:49:37 GMT"}; }};
+    }
+
+    void on_request(Request request, Responder respond) {
+        const std::lock_guard lock{mutex_};
+        ++requests_;
+        const auto& path = request.head.path;
+        if (path == "/drop") return;
+        if (path == "/large") return respond(Reply{.body = std::string(large, 'x')});
+        if (path == "/empty") return respond(Reply{.status = 204});
+        if (path == "/later") {
+            later_.push_back(std::move(respond));
+            return came_.notify_all();
+        }
+        respond(Reply{
+            .headers = {{"X-Host", std::string{request.head.header("Host").value_or("")}}},
+            .body = request.head.method + " " + path + " " + request.body});
+    }
+
+    std::mutex mutex_;
+    std::condition_variable came_;
+    std::vector<Responder> later_;
+    int requests_{0};
+    Listener listener_;  // Last: its thread uses what stands above.
+};
+
+}  // namespace pawl::http::testing

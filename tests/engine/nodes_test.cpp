@@ -1,0 +1,221 @@
+#include "tests/engine/shop.hpp"
+#include "tests/engine/world.hpp"
+
+namespace pawl::testing {
+namespace {
+
+// Two nodes on one database: neither knows what the other has in hand, so only leases and fences
+// stand between them.
+class NodesTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        world.execute(std::string{shop_tables});
+        world.execute(std::string{payment_tables});
+        for (auto* node : {world.engine.get(), other.get()}) {
+            World::add_to(*node, Order{provider});
+            World::add_to(*node, OrderOnce{provider});
+        }
+    }
+    void TearDown() override { other->stop(10s); }
+
+    // The first call waits until let_go, all later ones pass.
+    void hold_first_call() {
+        provider.before([this] {
+            if (++calls_ > 1) return;
+            at_call.open();
+            let_go.wait();
+        });
+    }
+    Provider provider;
+    World world;
+    std::unique_ptr<engine::Engine> other{world.another_engine()};
+    Gate at_call;
+    Gate let_go;
+
+private:
+    std::atomic<int> calls_{0};
+};
+
+TEST_F(NodesTest, a_key_in_the_hands_of_another_node_is_busy) {
+    hold_first_call();
+    auto first = world.send<Order>("k", order_of_jane);
+    at_call.wait();
+
+    EXPECT_EQ(
+        why_of(World::get(World::send_to<Order>(*other, "k", order_of_jane))), Why::in_progress
+    );
+
+    let_go.open();
+    const auto answer = World::get(std::move(first));
+    const auto again = World::get(World::send_to<Order>(*other, "k", order_of_jane));
+    EXPECT_TRUE(replayed(again));
+    EXPECT_EQ(body_of(again), body_of(answer));
+}
+
+TEST_F(NodesTest, another_request_under_a_key_of_another_node_is_refused_at_once) {
+    hold_first_call();
+    auto first = world.send<Order>("k", order_of_jane);
+    at_call.wait();
+
+    const auto* of_joe = R"({"customer":"joe","items":[]})";
+    EXPECT_EQ(why_of(World::get(World::send_to<Order>(*other, "k", of_joe))), Why::key_reused);
+
+    let_go.open();
+    (void)World::get(std::move(first));
+}
+
+// The first node hung for longer than its lease. The second takes over with the same foreign key
+// and finishes; what the first writes then touches no row, and it answers what the second has
+// stored.
+TEST_F(NodesTest, a_node_that_slept_through_its_lease_writes_nothing_and_answers_what_was_stored) {
+    hold_first_call();
+    auto first = world.send<Order>("k", order_of_jane);
+    at_call.wait();
+    world.clock.advance(30s);
+
+    const auto taken_over = World::get(World::send_to<Order>(*other, "k", order_of_jane));
+    EXPECT_EQ(status_of(taken_over), 201);
+    EXPECT_EQ(world.number("SELECT attempt FROM idempotency_keys"), 2);
+    let_go.open();
+    const auto late = World::get(std::move(first));
+
+    EXPECT_EQ(status_of(late), 201);
+    EXPECT_TRUE(replayed(late));
+    EXPECT_EQ(body_of(late), body_of(taken_over));
+    ASSERT_EQ(provider.keys.size(), 2U);
+    EXPECT_EQ(provider.keys[0], provider.keys[1]);
+    EXPECT_EQ(provider.charges.size(), 1U);
+    EXPECT_EQ(world.count("payments"), 1);
+    EXPECT_EQ(world.count("jobs"), 1);
+}
+
+// The unlock is fenced too (F3): the late one must not give back what is the other's by now.
+TEST_F(NodesTest, a_late_give_back_does_not_free_the_key_of_the_node_that_took_over) {
+    Gate second_at_call;
+    Gate second_go;
+    std::atomic<int> calls{0};
+    provider.next({Does::doubt, Does::charge});
+    provider.before([&] {
+        const bool is_first = ++calls == 1;
+        (is_first ? at_call : second_at_call).open();
+        (is_first ? let_go : second_go).wait();
+    });
+    auto first = world.send<Order>("k", order_of_jane);
+    at_call.wait();
+    world.clock.advance(30s);
+    auto second = World::send_to<Order>(*other, "k", order_of_jane);
+    second_at_call.wait();
+
+    let_go.open();  // Ends in doubt, and would give back.
+    EXPECT_EQ(why_of(World::get(std::move(first))), Why::in_progress);
+
+    EXPECT_NE(world.text("SELECT lease_until FROM idempotency_keys"), "NULL");
+    EXPECT_EQ(why_of(World::get(world.send<Order>("k", order_of_jane))), Why::in_progress);
+    second_go.open();
+    EXPECT_EQ(status_of(World::get(std::move(second))), 201);
+    EXPECT_EQ(world.count("payments"), 1);
+}
+
+// A call that may not be repeated hung through its lease: the other node asks a person, and what
+// the call brings at last is put before that person.
+TEST_F(NodesTest, the_late_result_of_a_call_that_may_not_be_repeated_is_put_before_a_person) {
+    hold_first_call();
+    auto first = world.send<OrderOnce>("k", order_of_jane);
+    at_call.wait();
+    world.clock.advance(30s);
+
+    EXPECT_EQ(
+        why_of(World::get(World::send_to<OrderOnce>(*other, "k", order_of_jane))),
+        Why::needs_attention
+    );
+    EXPECT_EQ(world.text("SELECT result FROM attention"), "NULL");
+    world.store.arm(0, FailingStore::How::undone);
+    let_go.open();
+    EXPECT_EQ(why_of(World::get(std::move(first))), Why::needs_attention);
+    world.store.wait_for_writes(2
+    );  // The keeper, which touched no row; then the result for the person.
+
+    EXPECT_EQ(provider.keys.size(), 1U);
+    EXPECT_EQ(world.count("payments"), 0);
+    EXPECT_EQ(world.text("SELECT result_name FROM attention"), "Paid");
+    EXPECT_EQ(world.text("SELECT result FROM attention"), R"({"id":"ch_1"})");
+}
+
+TEST_F(NodesTest, many_threads_on_both_nodes_with_one_key_make_one_charge) {
+    std::vector<std::future<Answer>> answers(32);
+    {
+        std::vector<std::jthread> threads;
+        for (std::size_t i = 0; i < answers.size(); ++i)
+            threads.emplace_back([&, i] {
+                answers[i] =
+                    World::send_to<Order>(i % 2 == 0 ? *world.engine : *other, "k", order_of_jane);
+            });
+    }
+
+    std::set<std::string> bodies;
+    for (auto& future : answers) {
+        const auto answer = World::get(std::move(future));
+        if (status_of(answer) == 201) bodies.insert(body_of(answer));
+        EXPECT_TRUE(status_of(answer) == 201 || why_of(answer) == Why::in_progress);
+    }
+    EXPECT_EQ(bodies.size(), 1U);
+    EXPECT_EQ(provider.keys.size(), 1U);
+    EXPECT_EQ(world.count("orders"), 1);
+}
+
+TEST_F(NodesTest, two_completers_on_one_dropped_key_finish_it_once) {
+    provider.next({Does::doubt_charged});
+    (void)world.ask<Order>("k", order_of_jane);
+    world.clock.advance(1min);
+    ops::Completer here{*world.engine, {}};
+    ops::Completer there{*other, {}};
+    ops::CompleterReport one;
+    ops::CompleterReport two;
+
+    {
+        std::jthread thread{[&] { one = here.run_once(world.clock.now()); }};
+        two = there.run_once(world.clock.now());
+    }
+
+    EXPECT_EQ(one.completed + two.completed, 1 + (one.completed == 1 && two.completed == 1));
+    EXPECT_EQ(provider.keys.size(), 2U);
+    EXPECT_EQ(provider.charges.size(), 1U);
+    EXPECT_EQ(world.count("payments"), 1);
+    EXPECT_EQ(world.count("jobs"), 1);
+}
+
+// A lease is renewed while the call is in hand, so that nobody takes over a slow call.
+TEST(RenewalTest, the_lease_of_a_call_in_hand_is_renewed_and_nobody_takes_over) {
+    World world{{.lease = 300ms}};
+    world.execute(std::string{shop_tables});
+    world.execute(std::string{payment_tables});
+    Provider provider;
+    world.add(Order{provider});
+    const auto other = world.another_engine();
+    World::add_to(*other, Order{provider});
+    Gate at_call;
+    Gate let_go;
+    provider.before([&] {
+        at_call.open();
+        let_go.wait();
+    });
+    auto first = world.send<Order>("k", order_of_jane);
+    at_call.wait();
+    const auto taken = world.text("SELECT lease_until FROM idempotency_keys");
+    world.clock.advance(200ms);
+    world.store.arm(0, FailingStore::How::undone);
+
+    world.store.wait_for_writes(1);
+    world.clock.advance(200ms);  // Past the end of the lease as it was taken.
+
+    EXPECT_GT(world.text("SELECT lease_until FROM idempotency_keys"), taken);
+    EXPECT_EQ(
+        why_of(World::get(World::send_to<Order>(*other, "k", order_of_jane))), Why::in_progress
+    );
+    let_go.open();
+    EXPECT_EQ(status_of(World::get(std::move(first))), 201);
+    EXPECT_EQ(provider.keys.size(), 1U);
+}
+
+}  // namespace
+}  // namespace pawl::testing

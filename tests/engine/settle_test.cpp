@@ -1,0 +1,268 @@
+#include "tests/engine/shop.hpp"
+#include "tests/engine/world.hpp"
+
+namespace pawl::testing {
+namespace {
+
+// A throw in the first phase and in the keeper, for as long as the test wants.
+struct Bugs {
+    std::atomic<bool> in_phase{false};
+    std::atomic<bool> in_keeper{false};
+};
+
+class BuggyOrder : public OrderSteps {
+public:
+    static constexpr std::string_view name = "buggy_order";
+    BuggyOrder(Provider& provider, Bugs& bugs) : OrderSteps{provider}, bugs_{&bugs} {}
+    Next<Ordered> write(Tx& tx, const Started& at) {
+        if (bugs_->in_phase) throw std::runtime_error{"a bug in the phase"};
+        return write_order(tx, at);
+    }
+    Next<Charged> keep(Tx& tx, const Ordered& at, const Paid& paid) {
+        if (bugs_->in_keeper) throw std::runtime_error{"a bug in the keeper"};
+        return keep_payment(tx, at, paid);
+    }
+    using Flow = Steps<
+        Atomic<&BuggyOrder::write>,
+        Foreign<
+            Repeat::never,
+            &BuggyOrder::charge_once,
+            &BuggyOrder::keep,
+            &BuggyOrder::keep_refusal>,
+        Atomic<&BuggyOrder::finish>>;
+
+private:
+    Bugs* bugs_;
+};
+
+// What people decide, recorded as the command line does it, and carried out by the completer.
+class SettleTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        world.execute(std::string{shop_tables});
+        world.execute(std::string{payment_tables});
+        world.add(BuggyOrder{provider, bugs});
+    }
+    Answer ask() { return world.ask<BuggyOrder>("k", order_of_jane); }
+    std::string standing() { return world.text("SELECT standing FROM idempotency_keys"); }
+
+    // The number of decisions that were recorded: none if the fence refuses it.
+    std::int64_t decide(const std::string& word, const std::string& result = "", int attempt = 0) {
+        const auto of_attempt =
+            attempt != 0 ? attempt : world.number("SELECT attempt FROM attention");
+        return store::write_now(world.store, [&](store::Session& session) {
+            return detail::run_statement(
+                session,
+                sql::request_settlement,
+                [](const detail::Row&) {},
+                world.number_in(session, "SELECT key_id FROM attention"),
+                of_attempt,
+                word,
+                result.empty() ? std::optional<std::string>{} : "Paid",
+                result.empty() ? std::optional<std::string>{} : result,
+                std::string{"ann"},
+                std::string{"seen"},
+                session.now()
+            );
+        });
+    }
+    // The completer fails on it until it gives up.
+    void wear_out_the_completer() {
+        for (int i = 0; i < 200 && world.count("attention") == 0; ++i) {
+            world.clock.advance(2h);
+            (void)world.complete();
+        }
+        ASSERT_EQ(world.text("SELECT reason FROM attention"), "failed-too-often");
+    }
+    Provider provider;
+    Bugs bugs;
+    World world;
+};
+
+TEST_F(SettleTest, the_completer_carries_out_what_was_decided_once) {
+    provider.next({Does::doubt_charged});
+    EXPECT_EQ(why_of(ask()), Why::needs_attention);
+    EXPECT_EQ(world.complete().settled, 0);  // Nobody has decided.
+    EXPECT_EQ(decide("happened", R"({"id":"ch_1"})"), 1);
+
+    EXPECT_EQ(world.complete().settled, 1);
+    EXPECT_EQ(world.complete().settled, 0);
+
+    EXPECT_EQ(status_of(ask()), 201);
+    EXPECT_EQ(provider.keys.size(), 1U);
+    EXPECT_EQ(world.count("attention"), 0);
+    EXPECT_EQ(world.text("SELECT actor || ' ' || action FROM audit_log"), "ann settled happened");
+}
+
+TEST_F(SettleTest, a_call_that_did_not_happen_is_made_again_once_and_never_by_itself) {
+    provider.next({Does::doubt});
+    (void)ask();
+    EXPECT_EQ(decide("did-not-happen"), 1);
+    provider.next({Does::doubt_charged});
+
+    (void
+    )world.complete();  // Called again, and in doubt again: the next decision is a person's too.
+
+    EXPECT_EQ(provider.keys.size(), 2U);
+    EXPECT_EQ(standing(), "attention");
+    EXPECT_EQ(world.text("SELECT settlement FROM attention"), "NULL");
+    EXPECT_EQ(why_of(ask()), Why::needs_attention);
+    world.clock.advance(24h);
+    (void)world.complete();
+    EXPECT_EQ(provider.keys.size(), 2U);
+}
+
+TEST_F(SettleTest, a_decision_on_an_earlier_attempt_is_refused) {
+    provider.next({Does::doubt});
+    (void)ask();
+    const auto first = static_cast<int>(world.number("SELECT attempt FROM attention"));
+    EXPECT_EQ(decide("did-not-happen"), 1);
+    provider.next({Does::doubt_charged});
+    (void)world.complete();
+
+    // Made on what the list said before: the call has been repeated since.
+    EXPECT_EQ(decide("did-not-happen", "", first), 0);
+    EXPECT_EQ(world.complete().settled, 0);
+    EXPECT_EQ(provider.keys.size(), 2U);
+    EXPECT_EQ(standing(), "attention");
+}
+
+TEST_F(SettleTest, two_people_decide_and_the_first_one_counts) {
+    provider.next({Does::doubt_charged});
+    (void)ask();
+
+    EXPECT_EQ(decide("happened", R"({"id":"ch_1"})"), 1);
+    EXPECT_EQ(decide("give-up"), 0);
+
+    EXPECT_EQ(world.complete().settled, 1);
+    EXPECT_EQ(status_of(ask()), 201);
+}
+
+TEST_F(SettleTest, a_decision_that_could_not_be_carried_out_can_be_made_anew) {
+    provider.next({Does::doubt_charged});
+    (void)ask();
+    EXPECT_EQ(decide("happened", R"({"no":"id"})"), 1);
+    EXPECT_EQ(world.complete().settling_failed, 1);
+    EXPECT_EQ(world.complete().settling_failed, 0);  // Not over and over.
+
+    EXPECT_EQ(decide("happened", R"({"id":"ch_1"})"), 1);
+
+    EXPECT_EQ(world.complete().settled, 1);
+    EXPECT_EQ(status_of(ask()), 201);
+}
+
+TEST_F(SettleTest, a_decision_survives_a_failed_commit_and_is_carried_out_once) {
+    for (const auto how :
+         {FailingStore::How::refused, FailingStore::How::undone, FailingStore::How::in_doubt}) {
+        World fresh;
+        fresh.execute(std::string{shop_tables});
+        fresh.execute(std::string{payment_tables});
+        Provider paid;
+        fresh.add(BuggyOrder{paid, bugs});
+        paid.next({Does::doubt_charged});
+        (void)fresh.ask<BuggyOrder>("k", order_of_jane);
+        fresh.execute(
+            "UPDATE attention SET settlement = 'happened', settled_result_name = 'Paid', "
+            "settled_result = '{\"id\":\"ch_1\"}', settled_by = 'ann', settled_at = "
+            "'2027-01-01T00:00:00.000Z'"
+        );
+        fresh.store.arm(1, how);
+
+        (void)fresh.complete();
+        (void)fresh.complete();
+
+        EXPECT_EQ(status_of(fresh.ask<BuggyOrder>("k", order_of_jane)), 201);
+        EXPECT_EQ(fresh.count("payments"), 1);
+        EXPECT_EQ(fresh.count("attention"), 0);
+        EXPECT_EQ(fresh.count("audit_log"), 1);
+        EXPECT_EQ(paid.keys.size(), 1U);
+    }
+}
+
+// "Did not happen" of a phase: it was undone each time, so it runs again.
+TEST_F(SettleTest, a_phase_that_failed_too_often_runs_again_when_a_person_says_so) {
+    bugs.in_phase = true;
+    EXPECT_EQ(why_of(ask()), Why::internal);
+    wear_out_the_completer();
+    bugs.in_phase = false;
+    EXPECT_EQ(decide("did-not-happen"), 1);
+
+    EXPECT_EQ(world.complete().settled, 1);
+
+    EXPECT_EQ(status_of(ask()), 201);
+    EXPECT_EQ(provider.charges.size(), 1U);
+    EXPECT_EQ(world.count("orders"), 1);
+}
+
+TEST_F(SettleTest, a_phase_that_still_fails_says_why_and_stays_with_the_person) {
+    bugs.in_phase = true;
+    (void)ask();
+    wear_out_the_completer();
+    EXPECT_EQ(decide("did-not-happen"), 1);
+
+    EXPECT_EQ(world.complete().settling_failed, 1);
+
+    EXPECT_EQ(standing(), "attention");
+    EXPECT_EQ(world.text("SELECT settling_error FROM attention"), "a bug in the phase");
+}
+
+TEST_F(SettleTest, a_phase_that_failed_too_often_can_be_given_up) {
+    bugs.in_phase = true;
+    (void)ask();
+    wear_out_the_completer();
+    EXPECT_EQ(decide("give-up"), 1);
+
+    EXPECT_EQ(world.complete().settled, 1);
+
+    EXPECT_EQ(status_of(ask()), 422);
+    EXPECT_EQ(world.count("orders"), 0);
+}
+
+TEST_F(SettleTest, a_phase_has_no_result_that_could_have_happened) {
+    bugs.in_phase = true;
+    (void)ask();
+    wear_out_the_completer();
+    EXPECT_EQ(decide("happened", R"({"id":"ch_1"})"), 1);
+
+    EXPECT_EQ(world.complete().settling_failed, 1);
+
+    EXPECT_EQ(standing(), "attention");
+}
+
+TEST_F(SettleTest, a_result_that_its_keeper_cannot_take_is_put_before_a_person) {
+    bugs.in_keeper = true;
+
+    EXPECT_EQ(why_of(ask()), Why::needs_attention);
+
+    EXPECT_EQ(world.text("SELECT result_name || result FROM attention"), R"(Paid{"id":"ch_1"})");
+    bugs.in_keeper = false;
+    EXPECT_EQ(decide("happened", R"({"id":"ch_1"})"), 1);
+    EXPECT_EQ(world.complete().settled, 1);
+    EXPECT_EQ(status_of(ask()), 201);
+}
+
+// The result is in memory only, and there is no asking for it again.
+TEST_F(SettleTest, a_result_is_not_lost_when_the_attention_list_cannot_be_written_at_first) {
+    for (const auto how :
+         {FailingStore::How::refused, FailingStore::How::undone, FailingStore::How::in_doubt}) {
+        World fresh;
+        fresh.execute(std::string{shop_tables});
+        fresh.execute(std::string{payment_tables});
+        Provider paid;
+        bugs.in_keeper = true;
+        fresh.add(BuggyOrder{paid, bugs});
+        fresh.store.arm(3, how);  // T1, the keeper, then the way to the list.
+
+        const auto told = fresh.ask<BuggyOrder>("k", order_of_jane);
+        EXPECT_TRUE(std::holds_alternative<Refused>(told));
+        fresh.store.wait_for_writes(4);
+
+        EXPECT_EQ(
+            fresh.text("SELECT result_name || result FROM attention"), R"(Paid{"id":"ch_1"})"
+        );
+        EXPECT_EQ(fresh.text("SELECT standing FROM idempotency_keys"), "attention");
+    }
+}
+
+}  // namespace
+}  // namespace pawl::testing
