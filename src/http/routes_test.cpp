@@ -37,7 +37,7 @@ TEST(Routes, find_what_was_added) {
     EXPECT_EQ(found("GET", "/rides"), "1");
     EXPECT_EQ(found("POST", "/rides"), "2");
     EXPECT_EQ(found("GET", "/rides/17"), "3 id=17");
-    EXPECT_EQ(found("DELETE", "/rides/a b"), "4 id=a b");
+    EXPECT_EQ(found("DELETE", "/rides/a%20b"), "4 id=a b");
     EXPECT_EQ(found("POST", "/rides/17/refund"), "5 id=17");
     EXPECT_EQ(found("PUT", "/users/j@example.com/cards/2"), "6 email=j@example.com card=2");
     EXPECT_EQ(found("GET", "/"), "7");
@@ -52,6 +52,13 @@ TEST(Routes, say_which_methods_a_path_has) {
     EXPECT_EQ(found("PUT", "/rides"), "405 GET, HEAD, POST");
     EXPECT_EQ(found("POST", "/rides/17"), "405 GET, HEAD, DELETE");
     EXPECT_EQ(found("get", "/rides"), "405 GET, HEAD, POST");  // Methods have a case.
+}
+
+TEST(Routes, an_escaped_slash_is_no_border_of_a_segment) {
+    EXPECT_EQ(found("GET", "/rides/1%2Frefund"), "3 id=1/refund");
+    EXPECT_EQ(found("POST", "/rides/1%2frefund"), "405 GET, HEAD, DELETE");
+    EXPECT_EQ(found("POST", "/rides%2F1/refund"), "404");
+    EXPECT_EQ(found("GET", "/%72ides/%2531"), "3 id=%31");  // Decoded once.
 }
 
 TEST(Routes, a_parameter_is_one_segment_that_is_not_empty) {

@@ -356,6 +356,13 @@ TEST_F(HttpServerTest, the_key_may_come_in_a_form_field_but_not_twice) {
     EXPECT_EQ(
         ask({.headers = {form}, .body = "text=hello&idempotency_key=a,b"}).type(), "key-invalid"
     );
+    for (const std::string fields : {"&idempotency_key=", "&idempotency_key=k&idempotency_key=k"}) {
+        EXPECT_EQ(ask({.headers = {form}, .body = "text=a" + fields}).type(), "key-invalid");
+        EXPECT_EQ(
+            ask({.headers = {form, {"Idempotency-Key", "k2"}}, .body = "text=a" + fields}).type(),
+            "key-invalid"
+        );
+    }
 }
 
 TEST_F(HttpServerTest, tells_how_far_a_key_of_ones_own_has_come) {

@@ -8,6 +8,7 @@ import threading
 import time
 
 from kill_cases import QUICK
+from murphy_cases import faults
 from phone import HERE_TO_THERE, Phone, raw_exchange
 from world import World, check, check_equal, wait_until
 
@@ -87,7 +88,8 @@ def body_forms(world):
     hidden = world.phone().send('POST', '/rides', form + '&idempotency_key=k6', sent)
     check_equal(hidden.status, 201, 'the key in a hidden field')
     check(world.phone().send('POST', '/rides', form + '&idempotency_key=k6', sent).replayed, 'a double click')
-    problem(world.phone().send('POST', '/rides', form + '&idempotency_key=k6', sent, key='k6'), 400, 'key-invalid', False)
+    problem(world.phone().send('POST', '/rides', form + '&idempotency_key=k6', sent, key='k6'), 400, 'key-invalid',
+            False)
     for wrong in ({'origin_lat': 91}, {'origin_lat': '47'}, {'origin_lat': None}, {'extra': 1}):
         answer = world.phone().book('k7', **wrong)
         problem(answer, 400, 'request-invalid', False)
@@ -138,6 +140,144 @@ def state_of_a_key(world):
     problem(world.phone().get('/idempotency-keys/none'), 404, 'not-found', False)
 
 
+def other_spellings_of_a_request(world):
+    """What makes two requests one: the account, the key to the letter, the path, the type, and the values."""
+    first = world.phone().book('k12')
+    check_equal(world.phone('test_renewed').book('k12').body, first.body, 'a new token of the same account')
+    check(not world.phone().book('K12').replayed, 'another case is another key')
+    form = '&'.join(f'{name}={value}' for name, value in HERE_TO_THERE.items())
+    sent = {'Content-Type': 'application/x-www-form-urlencoded'}
+    problem(world.phone().send('POST', '/rides', form, sent, key='k12'), 422, 'key-reused', False)
+    check_equal(world.phone().send('POST', '/rides', form, sent, key='k13').status, 201, 'a form')
+    shuffled = '&'.join(reversed(form.replace('.', '%2E').replace('_', '%5f').split('&')))
+    check(world.phone().send('POST', '/rides', shuffled, sent, key='k13').replayed,
+          'the same form, escaped and shuffled')
+    rides = [first.json['ride'], world.phone().book('k14').json['ride']]
+    check_equal(world.phone().send('POST', f'/rides/{rides[0]}/refund', key='k15').status, 201, 'a refund')
+    problem(world.phone().send('POST', f'/rides/{rides[1]}/refund', key='k15'), 422, 'key-reused', False)
+    check(world.phone().send('POST', f'/rides/%3{rides[0]}/refund', key='k15').replayed, 'the same path, escaped')
+    check_equal(world.phone().put_user('a%2Fb@example.com').json['email'], 'a/b@example.com',
+                'an escaped slash is no border')
+
+
+def expired_whatever_is_asked(world):
+    world.phone().book('k16')
+    world.settle()
+    world.change("UPDATE idempotency_keys SET expires_at = '2020-01-01T00:00:00.000Z' WHERE idempotency_key = 'k16'")
+    world.rides_command('reaper', '--once', '--database', f'sqlite:{world.data}/rides.db')
+    problem(world.phone().book('k16', origin_lat=1), 410, 'key-expired', False)
+    check_equal(world.phone().get('/idempotency-keys/k16').json, {'state': 'expired'}, 'the state of the key')
+    check_equal(world.phone('test_joe').book('k16').status, 201, "another account's key of that name")
+
+
+def a_phase_that_throws(world):
+    world.change("CREATE TRIGGER bug BEFORE INSERT ON rides BEGIN SELECT RAISE(ABORT, 'secret detail'); END")
+    for _ in range(2):
+        answer = world.phone().book('k17')
+        problem(answer, 500, 'internal', True)
+        check(b'secret' not in answer.body, f'what failed is for operators alone: {answer}')
+    check_equal(world.count('idempotency_keys', "standing = 'open' AND error LIKE '%secret detail%'"), 1,
+                'it is on record')
+    check_equal((world.count('rides'), len(world.ledger())), (0, 0), 'rides, charges')
+    world.change('DROP TRIGGER bug')
+    check_equal(wait_until('the ride', lambda: final(world.phone().book('k17'))).status, 201, 'without the bug')
+    check_equal((world.count('rides'), len(world.ledger())), (1, 1), 'rides, charges')
+
+
+def a_point_of_another_version(world):
+    world.kill_provider()
+    check_equal(world.phone().book('k18').status, 503, 'stopped before the charge')
+    world.change("UPDATE idempotency_keys SET recovery_point = 'sent_by_rocket'")
+    answer = world.phone().book('k18')
+    problem(answer, 503, 'stranded', True)
+    check_equal(answer.json['code'], 'PAWL0007', 'the code')
+    check_equal(world.phone().get('/idempotency-keys/k18').json['state'], 'sent_by_rocket', 'the state of the key')
+    wait_until('the completer to have tried', lambda: world.count('idempotency_keys', 'completer_runs > 0'))
+    check_equal(world.rows('SELECT standing, recovery_point FROM idempotency_keys'), [('open', 'sent_by_rocket')],
+                'the key')
+    check('PAWL0007' in world.log(), 'the operator is told')
+    world.change("UPDATE idempotency_keys SET recovery_point = 'ride_created'")   # A version that knows it is back.
+    world.start_provider()
+    check_equal(wait_until('the ride', lambda: final(world.phone().book('k18'))).status, 201, 'the answer')
+    check_equal((world.count('rides'), len(world.ledger())), (1, 1), 'rides, charges')
+
+
+def a_database_that_is_locked(world):
+    database = sqlite3.connect(f'{world.data}/rides.db')
+    database.execute('BEGIN IMMEDIATE')
+    answer = world.phone().book('k19')
+    check_equal((answer.status, answer.json['retry'], 'retry-after' in answer.headers), (503, True, True), f'{answer}')
+    check_equal(world.phone().get('/rides').status, 200, 'reading goes on')
+    database.rollback()
+    database.close()
+    check_equal(wait_until('the ride', lambda: final(world.phone().book('k19'))).status, 201, 'after it')
+    check_equal((world.count('rides'), len(world.ledger())), (1, 1), 'rides, charges')
+
+
+def a_client_that_goes_away_cancels_nothing(world):
+    world.phone().send_and_hang_up('POST', '/rides', HERE_TO_THERE, 'k20')
+    wait_until('it to begin', lambda: world.count('idempotency_keys'))
+    world.settle()
+    check(world.phone().book('k20').replayed, 'the answer waits for it')
+    check_equal(len(world.ledger()), 1, 'charges')
+
+
+def head_is_get_without_a_body(world):
+    ride = world.phone().book('k21').headers['location']
+    for path in (ride, '/rides', '/idempotency-keys/k21'):
+        got, head = world.phone().get(path), world.phone().send('HEAD', path)
+        check_equal((head.status, head.body, head.headers['content-length']), (200, b'', str(len(got.body))),
+                    f'HEAD {path}')
+        check_equal(head.headers['content-type'], got.headers['content-type'], f'HEAD {path}: Content-Type')
+    check_equal(world.phone().send('HEAD', '/rides/999').status, 404, 'HEAD of nothing')
+
+
+def limits_to_the_byte(world):
+    """The largest that is allowed is served; one more is refused (malformed_cases.py goes far beyond)."""
+    login = b'Host: a\r\nAuthorization: Bearer test_jane\r\n'
+
+    def line_of(size):
+        return b'GET /livez?' + b'a' * (size - len(b'GET /livez? HTTP/1.1')) + b' HTTP/1.1\r\n' + login + b'\r\n'
+    check_equal(raw_exchange(world.port, line_of(8192)).status, 200, 'a line of 8 KiB')
+    problem(raw_exchange(world.port, line_of(8193)), 414, 'line-too-long', False)
+    many = lambda count: b'GET /rides HTTP/1.1\r\n' + login + b'X: y\r\n' * (count - 2) + b'\r\n'
+    check_equal(raw_exchange(world.port, many(100)).status, 200, '100 headers')
+    problem(raw_exchange(world.port, many(101)), 431, 'headers-too-large', False)
+    text = json.dumps(HERE_TO_THERE)
+    json_type = {'Content-Type': 'application/json'}
+    check_equal(world.phone().send('POST', '/rides', text.ljust(2**20), json_type, key='k22').status, 201,
+                'a body of 1 MiB')
+    problem(world.phone().send('POST', '/rides', text.ljust(2**20 + 1), json_type, key='k23'), 413, 'body-too-large',
+            False)
+    for depth, why in ((31, 'is missing'), (32, 'deeper than 32')):   # The object around it is a level, too.
+        answer = world.phone().send('POST', '/rides', '{"a":' + '[' * depth + ']' * depth + '}', json_type, key='k24')
+        problem(answer, 400, 'request-invalid', False)
+        check(why in answer.json['detail'], f'{depth + 1} levels: {answer.json}')
+
+
+def an_early_refusal_is_drained(world):
+    """The answer comes while the body is still on its way, and no reset takes it from the client; after 2 s it ends."""
+    head = b'POST /rides HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer wrong\r\nContent-Length: 1000000\r\n\r\n'
+    with socket.create_connection(('127.0.0.1', world.port), timeout=10) as raw:
+        raw.sendall(head)
+        wait_until('the answer', lambda: raw.recv(1, socket.MSG_PEEK))
+        for _ in range(10):
+            raw.sendall(b'x' * 50_000)
+        received = b''
+        while part := raw.recv(65536):
+            received += part
+        check(received.startswith(b'HTTP/1.1 401 '), f'the answer: {received[:100]!r}')
+        began = time.monotonic()
+
+        def over():
+            try:
+                return raw.send(b'x') == 0
+            except OSError:
+                return True
+        wait_until('the server to have enough', over)
+        check(time.monotonic() - began < 6, 'it does not listen for ever')
+
+
 def keep_alive_and_pipelining(world):
     one = (b'GET /rides/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer test_jane\r\n\r\n')
     with socket.create_connection(('127.0.0.1', world.port), timeout=10) as raw:
@@ -174,6 +314,42 @@ def access_log(world):
     check(not any('test_jane' in json.dumps(line) for line in lines), 'no credentials in the access log')
 
 
+def final(answer):
+    return answer if answer.status not in (409, 500, 503) else None
+
+
+def needs_a_person(settings):
+    """502, not final, without a time to come back; once it is settled the same key has the answer."""
+    with World(settings.bin, [*QUICK, '--charge-once', '--rider', 'test_doubt charged500@example.com']) as world:
+        world.start_server()
+        phone = world.phone('test_doubt')
+        for _ in range(2):
+            problem(phone.book('k'), 502, 'needs-attention', False)
+        check_equal(phone.get('/idempotency-keys/k').json, {'state': 'needs-attention'}, 'the state of the key')
+        value = json.dumps({'id': world.ledger()[0]['id']})
+        world.rides_command('keys', 'settle', '--key', 'k', '--as', 'happened', '--result', 'Charge', '--value', value,
+                            '--note', 'seen at the bank', '--database', f'sqlite:{world.data}/rides.db')
+        wait_until('it to be carried out', lambda: world.unsettled() == 0)
+        answer = phone.book('k')
+        check_equal((answer.status, answer.replayed), (201, True), 'the answer')
+        check_equal(len(world.ledger()), 1, 'charges')
+
+
+def stopping_while_the_provider_hangs(settings):
+    """SIGTERM waits 15 s at most for what is in hand, then exits with 0; the next start finishes it."""
+    with World(settings.bin, QUICK, provider_options=['--delay-ms', '60000']) as world:
+        world.start_server()
+        world.phone().send_and_hang_up('POST', '/rides', HERE_TO_THERE, 'k')
+        wait_until('the charge', world.ledger)
+        began = time.monotonic()
+        check_equal(world.stop_server(), 0, 'the exit code')
+        check(time.monotonic() - began < 20, f'it took {time.monotonic() - began:.0f} s')
+        faults(world, delay_ms=0)
+        world.start_server()
+        check_equal(wait_until('the ride', lambda: final(world.phone().book('k'))).status, 201, 'after the restart')
+        check_equal(len(world.ledger()), 1, 'charges')
+
+
 def in_progress(settings):
     """Refused while another is at work; the state can be asked for; a client that goes away cancels nothing."""
     with World(settings.bin, QUICK, provider_options=['--delay-ms', '700']) as world:
@@ -184,19 +360,29 @@ def in_progress(settings):
             answer = world.phone().book('k')
             problem(answer, 409, 'in-progress', True)
             check_equal(answer.headers['retry-after'], '1', 'Retry-After')
+            problem(world.phone().book('k', origin_lat=1), 422, 'key-reused', False)
+            problem(world.phone().send('POST', '/rides', {}, key='k'), 400, 'request-invalid', False)
             state = world.phone().get('/idempotency-keys/k').json['state']
             check_equal(state, 'ride_created', 'the state of a key at work')
             check_equal(first.result().status, 201, 'the first')
 
 
-def attached(settings):
-    """A refund's repeat waits for the running one and gets its answer, once it is there."""
+def a_key_of_the_tenant(settings):
+    """A refund's key is the ride's: whoever asks, one refund; the others are told to wait, and get its answer then."""
     with World(settings.bin, QUICK, provider_options=['--delay-ms', '500']) as world:
         world.start_server()
         ride = world.phone().book('k').json['ride']
+        phones = [world.phone(token) for token in ('test_jane', 'test_joe')] * 4
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            answers = [task.result() for task in [pool.submit(world.phone().refund, ride) for _ in range(8)]]
-        check({answer.status for answer in answers} <= {201, 409}, f'{answers}')
+            answers = [task.result() for task in [pool.submit(phone.refund, ride) for phone in phones]]
+        check({answer.status for answer in answers} <= {201, 409}, f'eight at once: {answers}')
+        done = [answer for answer in answers if answer.status == 201 and not answer.replayed]
+        check_equal(len(done), 1, f'whose request it was: {answers}')
+        first = done[0]
+        check('idempotency-expires' not in first.headers, 'an answer that is kept for ever says no end')
+        for phone in phones[:2]:
+            again = phone.refund(ride)
+            check((again.status, again.body, again.replayed) == (201, first.body, True), f'later: {again}')
         check_equal(len(world.ledger('refund')), 1, 'refunds')
 
 
@@ -220,10 +406,13 @@ def stopping(settings):
 def cases(settings):
     rows = [credentials, first_and_repeat, quoted_and_bare_are_the_same, refused_answers_are_kept, key_reused,
             key_missing_or_invalid, body_forms, paths_and_methods, natural_keys, expired, state_of_a_key,
-            keep_alive_and_pipelining, continue_is_answered, access_log]
+            keep_alive_and_pipelining, continue_is_answered, access_log, other_spellings_of_a_request,
+            expired_whatever_is_asked, a_phase_that_throws, a_point_of_another_version, a_database_that_is_locked,
+            a_client_that_goes_away_cancels_nothing, head_is_get_without_a_body, limits_to_the_byte,
+            an_early_refusal_is_drained]
 
     def in_one_world(row):
-        with World(settings.bin, QUICK) as world:
+        with World(settings.bin, [*QUICK, '--rider', 'test_renewed jane@example.com']) as world:
             world.start_server('--access-log', f'{world.folder}/access')
             if row is access_log:
                 first_and_repeat(world)
@@ -234,4 +423,5 @@ def cases(settings):
 
     found = [('contract: ' + row.__name__.replace('_', ' '), lambda row=row: in_one_world(row)) for row in rows]
     return found + [('contract: ' + case.__name__.replace('_', ' '), lambda case=case: case(settings))
-                    for case in (in_progress, attached, stopping)]
+                    for case in (in_progress, a_key_of_the_tenant, needs_a_person, stopping,
+                                 stopping_while_the_provider_hangs)]

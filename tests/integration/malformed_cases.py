@@ -238,7 +238,8 @@ def mutated(settings):
             answer = parse(received)
             check(not world.dead(), f'the server lives after {bytes(request)!r}')
             done += answer is not None and answer.status == 201 and not answer.replayed
-            check(answer is None or answer.status < 500 or answer.status in (501, 505), f'{bytes(request)!r} got {answer}')
+            check(answer is None or answer.status < 500 or answer.status in (501, 505),
+                  f'{bytes(request)!r} got {answer}')
             check(answer is None or answer.status < 400 or answer.is_problem,
                   f'{bytes(request)!r} got no problem: {answer}')
         world.settle()

@@ -1,0 +1,73 @@
+"""A payment provider that answers with what it is told to: bytes that are no answer, half of one, or none."""
+import json
+import socket
+import threading
+
+
+def http(status, body, headers=(), length=None):
+    """An answer as bytes; with `length`, one that promises another length than it has."""
+    body = body if isinstance(body, bytes) else json.dumps(body).encode()
+    head = [f'HTTP/1.1 {status} x', 'Content-Type: application/json',
+            f'Content-Length: {len(body) if length is None else length}']
+    return '\r\n'.join([*head, *headers, '', '']).encode() + body
+
+
+CHARGED = http(200, {'id': 'ch_strange', 'object': 'charge'})
+
+
+class StrangeProvider:
+    """Listens on loopback. Answers each request with `answer` and closes; None: closes without a byte."""
+
+    def __init__(self, answer):
+        self.answer = answer
+        self.requests = []   # (path, headers, body) of each whole one.
+        self.listening = socket.create_server(('127.0.0.1', 0))
+        self.port = self.listening.getsockname()[1]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listening.close()
+
+    def keys(self):
+        return [headers.get('idempotency-key') for _, headers, _ in self.requests]
+
+    def _serve(self):
+        while True:
+            try:
+                connection, _ = self.listening.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._take, args=[connection], daemon=True).start()
+
+    def _take(self, connection):
+        with connection:
+            try:
+                request = self._read(connection)
+                if request is None:
+                    return
+                self.requests.append(request)
+                if self.answer is not None:
+                    connection.sendall(self.answer)
+            except OSError:
+                pass   # The server may have heard enough.
+
+    @staticmethod
+    def _read(connection):
+        received = b''
+        while b'\r\n\r\n' not in received:
+            part = connection.recv(65536)
+            if not part:
+                return None
+            received += part
+        head, _, body = received.partition(b'\r\n\r\n')
+        first, *lines = head.decode().split('\r\n')
+        headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(':') for line in lines)}
+        while len(body) < int(headers.get('content-length', 0)):
+            part = connection.recv(65536)
+            if not part:
+                return None
+            body += part
+        return first.split(' ')[1], headers, body
