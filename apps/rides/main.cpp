@@ -37,11 +37,15 @@ int main(int argc, char** argv) {
     rides::ProviderOptions provider;
     auto* serve_command = app.add_subcommand("serve", "Serves rides until SIGTERM");
     auto* provider_command = app.add_subcommand("provider", "Stands in for Stripe, and catches the mails");
+    rides::SimulateOptions simulate;
+    auto* simulate_command = app.add_subcommand("simulate", "Books random rides as phones on a bad network do");
+    rides::add_simulate(*simulate_command, simulate);
     rides::add_serve(*serve_command, serve);
     rides::add_provider(*provider_command, provider);
     try {
         app.parse(argc, argv);
         if (*serve_command) return rides::serve(serve);
+        if (*simulate_command) return rides::simulate(simulate);
         return run_provider(provider);
     } catch (const CLI::ParseError& error) {
         return app.exit(error);

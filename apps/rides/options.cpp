@@ -46,6 +46,16 @@ void add_serve(CLI::App& app, ServeOptions& options) {
     app.add_option("--workers", options.service.workers, "Jobs at once")->capture_default_str();
 }
 
+void add_simulate(CLI::App& app, SimulateOptions& options) {
+    app.add_option("--url", options.url, "Where Rocket Rides is")->capture_default_str();
+    app.add_option("--token", options.tokens, "Of a rider; may be given several times")->capture_default_str();
+    app.add_option("--rides", options.rides, "How many")->capture_default_str();
+    app.add_option("--clients", options.clients, "Phones at once")->capture_default_str();
+    app.add_option("--bad-network", options.bad, "Part of all tries that the network spoils")->capture_default_str();
+    app.add_option("--seed", options.seed, "The same seed, the same rides; without it any, which is printed");
+    app.add_flag("--json", options.json, "The result as one JSON object");
+}
+
 void add_provider(CLI::App& app, ProviderOptions& options) {
     app.add_option("--listen", options.listen, "Address and port of the API")->capture_default_str();
     app.add_option("--smtp", options.smtp, "Address and port of the mail catcher")->capture_default_str();

@@ -37,9 +37,19 @@ Ledger::~Ledger() {
 }
 
 void Ledger::append(std::string line, std::function<void()> written) {
+    if (sync_ == Sync::no) {  // Nothing takes time here: no other thread is needed.
+        put(line.append("\n"));
+        return written();
+    }
     const std::lock_guard lock{mutex_};
     waiting_.push_back({std::move(line), std::move(written)});
     if (waiting_.size() == 1) changed_.notify_one();
+}
+
+// A ledger that can't be written is no ledger: nobody is told anything that is not in it.
+void Ledger::put(const std::string& text) {
+    const bool written = ::write(file_, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    if (!written || (sync_ == Sync::yes && ::fdatasync(file_) != 0)) ::_exit(4);
 }
 
 void Ledger::loop() {
@@ -53,10 +63,7 @@ void Ledger::loop() {
         if (batch.empty()) return;
         std::string text;
         for (const auto& entry : batch) text.append(entry.line).append("\n");
-        const auto put = ::write(file_, text.data(), text.size());
-        const bool durable = put == static_cast<ssize_t>(text.size()) && (sync_ == Sync::no || ::fdatasync(file_) == 0);
-        // A ledger that can't be written is no ledger: nobody is told anything that is not in it.
-        if (!durable) ::_exit(4);
+        put(text);
         for (auto& entry : batch) entry.written();
         batch.clear();
     }

@@ -19,7 +19,7 @@ public:
 
     // What stood in the file when it was opened, a torn last line left out.
     const std::vector<std::string>& lines() const { return lines_; }
-    // `written` runs on the ledger's thread once the line is on the disk.
+    // `written` runs once the line is on the disk: on the ledger's thread, or at once without Sync.
     void append(std::string line, std::function<void()> written);
 
 private:
@@ -27,6 +27,7 @@ private:
         std::string line;
         std::function<void()> written;
     };
+    void put(const std::string& text);
     void loop();
 
     const Sync sync_;

@@ -46,9 +46,15 @@ public:
     void del(std::string route) {
         add_route("DELETE", std::move(route), Op::name);
     }
-    template <Query Q>
+    template <class Q>
     void get(std::string route, Q query) {
-        add_query(std::move(route), query_form<Q>(std::make_shared<Q>(std::move(query))));
+        static_assert(
+            Query<Q>,
+            "pawl: a query is a class with a name and one member function Response "
+            "answer(Snapshot&, const Asked<Request>&)"
+        );
+        if constexpr (Query<Q>)
+            add_query(std::move(route), query_form<Q>(std::make_shared<Q>(std::move(query))));
     }
 
     void start();

@@ -6,12 +6,22 @@
 #include <concepts>
 #include <optional>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 
 namespace pawl {
 
 using namespace std::chrono_literals;
 
-// Settings of an operation: `static constexpr` members of its class, each with the default that stands here.
+// Settings of an operation: `static constexpr` members of its class.
+//
+//   key              KeyRule       required
+//   scope            Scope         account
+//   isolation        Isolation     repeatable_read
+//   keep             Keep          as the service says; 72 h
+//   in_progress      InProgress    conflict
+//   re_execute       bool          false: an expired key is 410
+//   provider_memory  hours         20; how long a provider knows our keys
 enum class KeyRule {
     required,  // No key: 400 key-missing.
     optional,  // No key: one is made, so that a crash is still completed; nobody can repeat the request.
@@ -33,9 +43,22 @@ inline constexpr Keep for_ever{};
 
 namespace detail {
 
+// What an operation gives for a setting, as the setting's own type.
+template <class Setting, class Given>
+constexpr Setting setting(const Given& given) {
+    static_assert(
+        std::is_convertible_v<const Given&, Setting>,
+        "pawl: a setting of this operation has another type than pawl/operation.hpp says"
+    );
+    if constexpr (std::is_convertible_v<const Given&, Setting>)
+        return given;
+    else
+        return {};
+}
+
 template <class Op>
 constexpr KeyRule key_rule() {
-    if constexpr (requires { Op::key; }) return Op::key;
+    if constexpr (requires { Op::key; }) return setting<KeyRule>(Op::key);
     return KeyRule::required;
 }
 

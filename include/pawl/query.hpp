@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pawl/detail/steps_check.hpp>
 #include <pawl/principal.hpp>
 #include <pawl/response.hpp>
 #include <pawl/tx.hpp>
@@ -22,17 +23,17 @@ struct Asked {
 // `class ShowRide { static constexpr std::string_view name = "show_ride";
 //                   Response answer(Snapshot& read, const Asked<RideId>& at); };`
 namespace detail {
-template <class T>
-struct AnswerForm {
+template <class Result, class Parameters>
+struct AnswerParts {
     static constexpr bool right = false;
 };
-template <class C, class R>
-struct AnswerForm<Response (C::*)(Snapshot&, const Asked<R>&)> {
+template <class R>
+struct AnswerParts<Response, List<Snapshot&, const Asked<R>&>> {
     static constexpr bool right = true;
     using Request = R;
 };
-template <class C, class R>
-struct AnswerForm<Response (C::*)(Snapshot&, const Asked<R>&) const> : AnswerForm<Response (C::*)(Snapshot&, const Asked<R>&)> {};
+template <class F>
+using AnswerForm = AnswerParts<typename Member<F>::Result, typename Member<F>::Parameters>;
 }  // namespace detail
 
 template <class Q>

@@ -19,6 +19,11 @@ namespace engine {
 class Engine;
 }
 
+namespace detail {
+template <class T>
+concept NoPart = !Operation<T> && !JobHandler<T>;
+}
+
 struct ServiceOptions {
     std::chrono::milliseconds lease{30s};          // How long a key is held by a server that may be dead.
     std::chrono::milliseconds complete_after{5s};  // After the end of the lease: time for the client to retry itself.
@@ -53,6 +58,16 @@ public:
     template <JobHandler H>
     void add(H handler) {
         add_job(detail::job_form_of<H>(std::make_shared<H>(std::move(handler))));
+    }
+    // Of no use, but for its sentence.
+    template <detail::NoPart T>
+    void add(T) {
+        static_assert(
+            detail::never<T>,
+            "pawl: a service takes operations, which have a name and a Flow, and job handlers, "
+            "which have one member function JobResult work(Tx& or Call& or KeyedCall&, const "
+            "Job<Args>&)"
+        );
     }
 
     // Starts completer, reaper and workers. On a database with keys at recovery points that no operation knows they

@@ -27,9 +27,14 @@ public:
     Tx& operator=(const Tx&) = delete;
 
     // Workers see the job if and when this transaction commits.
-    template <JobArgs Args>
+    template <class Args>
     void stage(const Args& args) {
-        stage_text(Args::kind, detail::encode(args));
+        static_assert(
+            JobArgs<Args>,
+            "pawl: a job is a plain struct with a `static constexpr std::string_view kind` of 1 to "
+            "100 characters"
+        );
+        if constexpr (JobArgs<Args>) stage_text(Args::kind, detail::encode(args));
     }
 
     // Runs f in a savepoint. If a statement in it fails, what f wrote is undone, the transaction lives on, and the
@@ -107,6 +112,13 @@ R query_one(In& in, const Statement<N>& statement, const A&... arguments) {
     auto rows = query<R>(in, statement, arguments...);
     if (rows.size() != 1) detail::throw_row_count(statement.name, rows.size());
     return std::move(rows.front());
+}
+
+// A Snapshot has no execute(); this one is there for its sentence.
+template <int N, class... A>
+std::int64_t execute(Snapshot&, const Statement<N>&, const A&...) {
+    static_assert(N < 0, "pawl: a query changes nothing: what writes is an operation");
+    return 0;
 }
 
 // The number of rows that it changed.

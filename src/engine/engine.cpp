@@ -20,8 +20,10 @@ Engine::Engine(Parts parts, EngineOptions options, Installation installation)
       renewals_{parts_.store, parts_.clock, timers_, options_.lease},
       calls_{options_.calls_max} {}
 
+// Every attempt comes back to this engine: from its call, from the store, from a timer.
 Engine::~Engine() {
     stop(std::chrono::milliseconds{0});
+    live_.wait_empty();
     timers_.stop();
 }
 
@@ -71,6 +73,7 @@ void Engine::leave(const std::string& hash, const OnAnswer& owner, const Answer&
         if (auto* settled = std::get_if<Settled>(&copy)) settled->replayed = true;
         waiter(std::move(copy));
     }
+    live_.told();
 }
 
 void Engine::handle_unkeyed(
@@ -81,6 +84,9 @@ void Engine::handle_unkeyed(
         Response response;
         bool staged{};
     };
+    // It has no key, but stop() waits for it as well: a name that no hash can have.
+    const auto in_hand = "unkeyed " + std::to_string(++unkeyed_);
+    (void)live_.enter(in_hand, {});
     auto reached = std::make_shared<Ended>();  // Shared by the two halves of one transaction.
     const auto start = operation.start(with, request.get());
     parts_.store.write(store::work(
@@ -94,10 +100,10 @@ void Engine::handle_unkeyed(
             }
             reached->response = storable(std::move(std::get<Response>(moved)));
         },
-        [this, reached, on_answer = std::move(on_answer)](const std::exception_ptr& failed) {
-            if (failed) return on_answer(failure_of(failed).refusal);
+        [this, reached, in_hand, on_answer = std::move(on_answer)](const std::exception_ptr& failed) {
+            if (failed) return leave(in_hand, on_answer, failure_of(failed).refusal);
             if (reached->staged) staged();
-            on_answer(Settled{std::move(reached->response), false, std::nullopt});
+            leave(in_hand, on_answer, Settled{std::move(reached->response), false, std::nullopt});
         }
     ));
 }
@@ -123,6 +129,7 @@ void Engine::complete(std::int64_t key_id, OnAnswer on_answer) {
 }
 
 void Engine::settle(Settlement settlement, OnAnswer on_answer) {
+    if (stopping_) return on_answer(Refused{.why = Why::stopping});
     auto row = std::make_shared<std::optional<KeyRow>>();  // Shared by the two halves of one read.
     parts_.store.read(store::work(
         [row, id = settlement.key_id](store::Session& session) { *row = find_key(session, id); },
@@ -139,11 +146,13 @@ void Engine::settle(Settlement settlement, OnAnswer on_answer) {
     ));
 }
 
+// What is in hand may end by itself; calls are asked to give up while there is still time to write what became of them.
 bool Engine::stop(std::chrono::milliseconds limit) {
     stopping_ = true;
-    const bool drained = live_.wait_empty(limit);
+    const auto last = limit / 5;
+    const bool drained = live_.wait_empty(limit - last);
     calls_.request_stop();
-    return drained;
+    return drained || live_.wait_empty(last);
 }
 
 }  // namespace pawl::engine

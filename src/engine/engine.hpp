@@ -14,6 +14,7 @@
 #include "src/store/store.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -57,7 +58,7 @@ public:
         core::Random& random;
     };
     Engine(Parts parts, EngineOptions options, Installation installation);
-    ~Engine();
+    ~Engine();  // Waits for what is in hand, however long its calls take.
 
     // Before any request.
     const detail::OperationForm& add(detail::OperationForm form);
@@ -78,7 +79,8 @@ public:
         if (on_staged_) on_staged_();
     }
 
-    // Refuses new requests, tells calls to stop, waits for what is in hand; false if that takes longer.
+    // Refuses new requests and waits for what is in hand; calls are told to stop in the last fifth of the time. False
+    // if that takes longer.
     bool stop(std::chrono::milliseconds limit);
 
     store::Store& store() { return parts_.store; }
@@ -107,6 +109,7 @@ private:
     CallPool calls_;
     std::function<void()> on_staged_;
     std::atomic<bool> stopping_{false};
+    std::atomic<std::uint64_t> unkeyed_{0};
 };
 
 }  // namespace pawl::engine

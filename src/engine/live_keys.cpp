@@ -41,13 +41,19 @@ std::optional<OnAnswer> LiveKeys::detach(const std::string& hash, std::uint64_t 
 std::vector<OnAnswer> LiveKeys::leave(const std::string& hash) {
     std::vector<OnAnswer> waiting;
     const std::lock_guard lock{mutex_};
+    ++telling_;
     const auto at = live_.find(hash);
     if (at == live_.end()) return waiting;
     waiting.reserve(at->second.waiters.size());
     for (auto& waiter : at->second.waiters) waiting.push_back(std::move(waiter.on_answer));
     live_.erase(at);
-    if (live_.empty()) emptied_.notify_all();
     return waiting;
+}
+
+void LiveKeys::told() {
+    const std::lock_guard lock{mutex_};
+    --telling_;
+    if (empty()) emptied_.notify_all();
 }
 
 std::size_t LiveKeys::size() const {
@@ -57,7 +63,12 @@ std::size_t LiveKeys::size() const {
 
 bool LiveKeys::wait_empty(std::chrono::milliseconds limit) {
     std::unique_lock lock{mutex_};
-    return emptied_.wait_for(lock, limit, [this] { return live_.empty(); });
+    return emptied_.wait_for(lock, limit, [this] { return empty(); });
+}
+
+void LiveKeys::wait_empty() {
+    std::unique_lock lock{mutex_};
+    emptied_.wait(lock, [this] { return empty(); });
 }
 
 }  // namespace pawl::engine

@@ -30,11 +30,14 @@ public:
     std::optional<std::uint64_t> attach(const std::string& hash, OnAnswer waiter);
     // Takes a waiter back whose time is over; nothing if it has been answered.
     std::optional<OnAnswer> detach(const std::string& hash, std::uint64_t waiter);
-    // The attempt is over; returns those who waited for it.
+    // The attempt is over; returns those who waited for it. The key is free, but it counts for wait_empty() until
+    // told() says that they have their answers.
     std::vector<OnAnswer> leave(const std::string& hash);
+    void told();
     std::size_t size() const;
-    // True once there is none; false if that takes longer.
+    // True once there is none, and all have been told; false if that takes longer.
     bool wait_empty(std::chrono::milliseconds limit);
+    void wait_empty();
 
 private:
     struct Waiter {
@@ -45,10 +48,13 @@ private:
         std::string fingerprint;
         std::vector<Waiter> waiters;
     };
+    bool empty() const { return live_.empty() && telling_ == 0; }
+
     mutable std::mutex mutex_;
     std::condition_variable emptied_;
     std::unordered_map<std::string, Live> live_;
     std::uint64_t next_waiter_{1};
+    int telling_{0};  // Left, and their answers on the way.
 };
 
 }  // namespace pawl::engine

@@ -418,6 +418,7 @@ Transfers::Transfers(TransferOptions options) : impl_{std::make_unique<Impl>(opt
 Transfers::~Transfers() = default;
 
 Sent Transfers::Impl::perform(std::unique_ptr<Exchange> exchange, const std::stop_token& stop) {
+    if (stop.stop_requested()) return NotSent{"told to stop before it began"};
     const auto latch = std::make_shared<Latch>();
     exchange->done = [latch](Sent sent) { latch->open(std::move(sent)); };
     const auto id = start(std::move(exchange));

@@ -1,18 +1,23 @@
-// A right program. tests/compile_fail/check makes each wrong one from it by changing a few words, so that a wrong
-// program differs from this by its mistake alone; this one must compile.
+// A right program. tests/compile_fail/check makes each wrong one from it by changing a few words,
+// so that a wrong program differs from this by its mistake alone; this one must compile.
 #include <pawl/call.hpp>
+#include <pawl/http.hpp>
 #include <pawl/json.hpp>
 #include <pawl/operation.hpp>
 #include <pawl/query.hpp>
 #include <pawl/service.hpp>
 #include <pawl/tx.hpp>
 
+#include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-using pawl::Atomic, pawl::Call, pawl::Finish, pawl::Foreign, pawl::KeyedCall, pawl::Next, pawl::Outcome, pawl::Repeat,
-    pawl::Steps, pawl::Tx;
+using pawl::Atomic, pawl::Call, pawl::Finish, pawl::Foreign, pawl::KeyedCall, pawl::Next,
+    pawl::Outcome, pawl::Repeat, pawl::Steps, pawl::Tx;
 
 struct RideRequest {
     double lat{};
@@ -27,15 +32,18 @@ struct Charge {
 struct Declined {
     std::string why;
 };
+enum class Class { rocket, balloon };
 struct SendReceipt {
     static constexpr std::string_view kind = "send_receipt";
     RideId ride{};
+    std::optional<Class> flown{};
 };
 struct Place {
     double lat{};
 };
 
-constexpr pawl::Statement<2> insert_ride{"insert_ride", "INSERT INTO rides VALUES ($1, $2) RETURNING id", {}};
+constexpr pawl::Statement<2> insert_ride{
+    "insert_ride", "INSERT INTO rides VALUES ($1, $2) RETURNING id", {}};
 
 struct Stripe {
     Outcome<Charge, Declined> charge(KeyedCall& call) { return Charge{call.key().text}; }
@@ -55,24 +63,34 @@ public:
         static constexpr std::string_view name = "charge_created";
         RideId ride{};
         std::string charge;
+        std::vector<Class> classes{};
     };
 
     Next<RideCreated> create_ride(Tx& tx, const Started& at) {
         return RideCreated{pawl::query_one<RideId>(tx, insert_ride, at.key_id, at.request.lat)};
     }
-    Outcome<Charge, Declined> charge_card(KeyedCall& call, const RideCreated&) { return stripe_.charge(call); }
+    Outcome<Charge, Declined> charge_card(KeyedCall& call, const RideCreated&) {
+        return stripe_.charge(call);
+    }
     Next<ChargeCreated> keep_charge(Tx&, const RideCreated& at, const Charge& charge) {
         return ChargeCreated{at.ride, charge.id};
     }
-    Finish refuse_ride(Tx&, const RideCreated&, const Declined& declined) { return pawl::respond(402, declined); }
+    Finish refuse_ride(Tx&, const RideCreated&, const Declined& declined) {
+        return pawl::respond(402, declined);
+    }
     Finish finish_ride(Tx& tx, const ChargeCreated& at) {
         tx.stage(SendReceipt{at.ride});
         return pawl::respond(201, at.ride);
     }
+    Finish abandon(Tx&, const RideCreated& at) { return pawl::respond(410, at.ride); }
 
     using Flow = Steps<
         Atomic<&BookRide::create_ride>,
-        Foreign<Repeat::safe_with_key, &BookRide::charge_card, &BookRide::keep_charge, &BookRide::refuse_ride>,
+        Foreign<
+            Repeat::safe_with_key,
+            &BookRide::charge_card,
+            &BookRide::keep_charge,
+            &BookRide::refuse_ride>,
         Atomic<&BookRide::finish_ride>>;
 
 private:
@@ -85,27 +103,30 @@ public:
     static constexpr std::string_view name = "cancel_ride";
     static constexpr auto key = pawl::KeyRule::none;
     using Started = pawl::Started<RideRequest>;
-    Finish cancel(Tx&, const Started&) { return pawl::respond(200, Place{}); }
+    Finish cancel(Tx&, const Started&) const noexcept { return pawl::respond(200, Place{}); }
     using Flow = Steps<Atomic<&CancelRide::cancel>>;
 };
 static_assert(pawl::Operation<CancelRide>);
 
 class PointsWorker {
 public:
-    pawl::JobResult work(Tx&, const pawl::Job<SendReceipt>&) { return pawl::done; }
+    pawl::JobResult work(Tx&, const pawl::Job<SendReceipt>&) const noexcept { return pawl::done; }
 };
 
 class ListRides {
 public:
     static constexpr std::string_view name = "list_rides";
-    pawl::Response answer(pawl::Snapshot& read, const pawl::Asked<RideRequest>& at) {
-        return pawl::respond(200, Place{pawl::query_one<double>(read, insert_ride, 1, at.request.lat)});
+    pawl::Response answer(pawl::Snapshot& read, const pawl::Asked<RideRequest>& at) const {
+        return pawl::respond(
+            200, Place{pawl::query_one<double>(read, insert_ride, 1, at.request.lat)}
+        );
     }
 };
-static_assert(pawl::Query<ListRides>);
 
-void use(pawl::Service& service, Stripe& stripe) {
+void use(pawl::Service& service, pawl::HttpServer& server, Stripe& stripe) {
     service.add(BookRide{stripe});
     service.add(CancelRide{});
     service.add(PointsWorker{});
+    server.post<BookRide>("/rides");
+    server.get("/rides", ListRides{});
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tests/conformance/store_world.hpp"
+#include "tests/conformance/each_store.hpp"
 
 // Keys as the engine writes them, for the tests of its statements.
 namespace pawl::conformance {

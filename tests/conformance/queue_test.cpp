@@ -1,5 +1,5 @@
 #include "src/queue/embedded/embedded_queue.hpp"
-#include "tests/conformance/store_world.hpp"
+#include "tests/conformance/each_store.hpp"
 
 // What every queue must do; today there is the embedded one, on each store.
 namespace pawl::conformance {

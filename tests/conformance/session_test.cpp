@@ -2,7 +2,7 @@
 
 #include "src/engine/maker.hpp"
 #include "src/engine/random.hpp"
-#include "tests/conformance/store_world.hpp"
+#include "tests/conformance/each_store.hpp"
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-#include "tests/conformance/store_world.hpp"
+#include "tests/conformance/each_store.hpp"
 
 #include <thread>
 
@@ -217,6 +217,37 @@ TEST_P(WorksTest, who_comes_when_too_many_wait_is_told_at_once_and_may_repeat) {
     go_on.set_value();
     writer.join();
     for (const auto& ending : waiting) EXPECT_FALSE(ending.error());
+}
+
+TEST_P(WorksTest, renewals_go_before_whatever_else_waits) {
+    std::promise<void> running;
+    std::promise<void> go_on;
+    auto may_go_on = go_on.get_future().share();
+    Ending blocking;
+    std::thread writer{[&] {
+        store->write(blocking.work([&](Session&) {
+            running.set_value();
+            may_go_on.wait_for(20s);
+        }));
+    }};
+    running.get_future().wait();
+    Ending normal;
+    Ending renewal;
+    auto insert = [](const char* text) {
+        return [text](Session& session) { change(session, notes::insert, text); };
+    };
+
+    store->write(normal.work(insert("normal")));
+    store->write(renewal.work(insert("renewal")), store::Urgency::first);
+    go_on.set_value();
+    writer.join();
+
+    EXPECT_FALSE(normal.error());
+    EXPECT_FALSE(renewal.error());
+    EXPECT_EQ(
+        read_rows<std::string>(*store, notes::texts),
+        (std::vector<std::string>{"renewal", "normal"})
+    );
 }
 
 TEST_P(WorksTest, stop_lets_what_was_queued_end_and_refuses_all_else) {

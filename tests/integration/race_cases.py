@@ -1,8 +1,10 @@
 """Many clients, one key."""
 import concurrent.futures
+import json
+import subprocess
 import threading
 
-from world import World, check, check_equal, free_port
+from world import WAIT_S, World, check, check_equal, free_port, wait_until
 
 QUICK = ['--lease-ms', '1500', '--phase-deadline-ms', '500', '--complete-after-ms', '200']
 
@@ -69,12 +71,30 @@ def both_servers_on_one_file(settings):
         check_equal(world.phone().book('k').status, 201, 'the first serves on')
 
 
+def phones_on_a_bad_network(settings):
+    """`rides simulate`: lost requests, lost answers and double sendings, with a kill -9 in the middle."""
+    with World(settings.bin, QUICK, provider_options=['--delay-ms', '20']) as world:
+        world.start_server()
+        phones = subprocess.Popen(
+            [world.rides, 'simulate', '--url', f'http://127.0.0.1:{world.port}', '--rides', '300', '--seed',
+             str(settings.seed + 1), '--bad-network', '0.5', '--json'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        wait_until('some rides', lambda: len(world.ledger()) > 50)
+        world.kill_server()
+        world.start_server()
+        out, _ = phones.communicate(timeout=WAIT_S + 100)
+        told = json.loads(out)
+        check_equal((phones.returncode, told['settled'], told['changed']), (0, 300, 0), f'the phones: {told}')
+        world.settle()
+        check_equal((len(world.ledger()), world.count('rides')), (300, 300), 'charges and rides')
+
+
 def cases(settings):
     found = {
         '64 clients, the same key, Stripe at once': lambda: same_key(settings, 0),
         '64 clients, the same key, Stripe takes 100 ms': lambda: same_key(settings, 100),
         '64 clients, 32 keys of two accounts': lambda: different_keys(settings),
         'two accounts refund a ride at once': lambda: two_accounts_refund_at_once(settings),
+        'phones on a bad network, and a kill': lambda: phones_on_a_bad_network(settings),
         'two servers on one file': lambda: both_servers_on_one_file(settings),
     }
     return [('race: ' + name, run) for name, run in found.items()]

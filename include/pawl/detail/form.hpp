@@ -4,13 +4,17 @@
 #include <pawl/operation.hpp>
 #include <pawl/tx.hpp>
 
+#include <array>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -147,6 +151,15 @@ void name_leads(StepForm& step) {
 
 template <class Op, class S, class... R>
 void fill_results(StepForm& step, List<R...>) {
+    static_assert(
+        ((result_name<R>().find_first_of("<>") == std::string_view::npos) && ...),
+        "pawl: a result whose type is a template needs a `static constexpr std::string_view name`"
+    );
+    static_assert(
+        all_different(std::array<std::string_view, sizeof...(R)>{result_name<R>()...}),
+        "pawl: two results of a foreign call share a name: give one a `static constexpr "
+        "std::string_view name`"
+    );
     step.results = {ResultForm{
         .name = result_name<R>(),
         .encode = [](const void* value) { return encode(as<R>(value)); },
@@ -175,6 +188,25 @@ void fill_results(StepForm& step, List<R...>) {
     };
 }
 
+template <class Op, class Point>
+concept CallsAbandon = requires(Op op, Tx& tx, const Point& at) {
+    op.abandon(tx, at);
+};
+template <class Op, class Point>
+concept Abandons = requires(Op op, Tx& tx, const Point& at) {
+    { op.abandon(tx, at) } -> std::same_as<Finish>;
+};
+
+// That of a base class may be for the points of another operation.
+template <class Op, class... S>
+constexpr bool abandon_is_of_use(const std::tuple<S...>*) {
+    if constexpr (requires { &Op::abandon; }) {
+        if constexpr (std::same_as<typename Member<decltype(&Op::abandon)>::Class, Op>)
+            return ((S::foreign && CallsAbandon<Op, typename S::From>) || ...);
+    }
+    return true;
+}
+
 template <class Op, class S>
 StepForm step_form() {
     using From = typename S::From;
@@ -189,9 +221,11 @@ StepForm step_form() {
     if constexpr (S::foreign) {
         step.again = S::again;
         fill_results<Op, S>(step, typename S::Form::Results{});
-        if constexpr (requires(Op op, Tx& tx, const From& at) {
-                          { op.abandon(tx, at) } -> std::same_as<Finish>;
-                      })
+        static_assert(
+            Abandons<Op, From> || !CallsAbandon<Op, From>,
+            "pawl: abandon is a member function Finish abandon(Tx&, const Point&)"
+        );
+        if constexpr (Abandons<Op, From>)
             step.abandon = [](void* op, Tx& tx, const void* point) {
                 return std::get<Response>(static_cast<Op*>(op)->abandon(tx, as<From>(point)).where());
             };
@@ -223,13 +257,28 @@ void add_pasts(OperationForm& form, const Past<Names...>*) {
 }
 
 template <class R>
+concept AsksProblem = requires(const R& request) {
+    { request.problem() } -> std::same_as<std::optional<std::string>>;
+};
+
+// A field may have that name, too.
+template <class R>
+constexpr bool problem_is_right() {
+    if constexpr (requires { &R::problem; })
+        return AsksProblem<R> || !std::is_member_function_pointer_v<decltype(&R::problem)>;
+    return true;
+}
+
+template <class R>
 std::variant<Anything, DecodeProblem> request_of(const RequestFields& fields) {
     auto decoded = decode_request<R>(fields);
     if (auto* problem = std::get_if<DecodeProblem>(&decoded)) return std::move(*problem);
     auto& request = std::get<R>(decoded);
-    if constexpr (requires {
-                      { request.problem() } -> std::same_as<std::optional<std::string>>;
-                  }) {
+    static_assert(
+        problem_is_right<R>(),
+        "pawl: a request checks itself in std::optional<std::string> problem() const"
+    );
+    if constexpr (AsksProblem<R>) {
         if (auto why = request.problem()) return DecodeProblem{.field = {}, .why = std::move(*why)};
     }
     return Anything{std::make_shared<const R>(std::move(request))};
@@ -239,12 +288,14 @@ template <class Op>
 void fill_settings(OperationForm& form) {
     form.name = Op::name;
     form.key = key_rule<Op>();
-    if constexpr (requires { Op::scope; }) form.scope = Op::scope;
-    if constexpr (requires { Op::isolation; }) form.isolation = Op::isolation;
-    if constexpr (requires { Op::keep; }) form.keep = Keep{Op::keep};
-    if constexpr (requires { Op::in_progress; }) form.in_progress = Op::in_progress;
-    if constexpr (requires { Op::re_execute; }) form.re_execute = Op::re_execute;
-    if constexpr (requires { Op::provider_memory; }) form.provider_memory = Op::provider_memory;
+    if constexpr (requires { Op::scope; }) form.scope = setting<Scope>(Op::scope);
+    if constexpr (requires { Op::isolation; }) form.isolation = setting<Isolation>(Op::isolation);
+    if constexpr (requires { Op::keep; }) form.keep = setting<Keep>(Op::keep);
+    if constexpr (requires { Op::in_progress; })
+        form.in_progress = setting<InProgress>(Op::in_progress);
+    if constexpr (requires { Op::re_execute; }) form.re_execute = setting<bool>(Op::re_execute);
+    if constexpr (requires { Op::provider_memory; })
+        form.provider_memory = setting<std::chrono::hours>(Op::provider_memory);
     if constexpr (requires { typename Op::Past; })
         add_pasts<typename Op::Flow>(form, static_cast<const typename Op::Past*>(nullptr));
 }
@@ -254,6 +305,11 @@ OperationForm form_of(std::shared_ptr<Op> op) {
     using First = typename Op::Flow::First;
     using Request = typename First::Request;
     OperationForm form;
+    static_assert(
+        abandon_is_of_use<Op>(static_cast<const typename Op::Flow::All*>(nullptr)),
+        "pawl: abandon is a member function Finish abandon(Tx&, const Point&), of a point that a "
+        "foreign call starts from"
+    );
     form.op = std::move(op);
     fill_settings<Op>(form);
     fill_steps<Op>(form, static_cast<const typename Op::Flow::All*>(nullptr));

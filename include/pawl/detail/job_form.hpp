@@ -17,23 +17,23 @@
 // A job handler without its types: what the worker drives.
 namespace pawl::detail {
 
-template <class F>
-struct WorkForm {
+template <class Result, class Parameters>
+struct WorkParts {
     static constexpr bool right = false;
 };
-template <class R, class H, class In, class A>
+template <class R, class In, class A>
     requires(
         (std::same_as<R, void> || std::same_as<R, JobResult>) &&
         (std::same_as<In, Tx> || std::same_as<In, Call> || std::same_as<In, KeyedCall>) && JobArgs<A>
     )
-struct WorkForm<R (H::*)(In&, const Job<A>&)> {
+struct WorkParts<R, List<In&, const Job<A>&>> {
     static constexpr bool right = true;
     static constexpr bool in_transaction = std::same_as<In, Tx>;
     using Args = A;
     using Result = R;
 };
-template <class R, class H, class In, class A>
-struct WorkForm<R (H::*)(In&, const Job<A>&) const> : WorkForm<R (H::*)(In&, const Job<A>&)> {};
+template <class F>
+using WorkForm = WorkParts<typename Member<F>::Result, typename Member<F>::Parameters>;
 
 // The job as the queue gives it, its arguments still text.
 struct RawJob {

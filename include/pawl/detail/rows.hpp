@@ -24,6 +24,15 @@ namespace pawl::detail {
 std::string text_of_time(TimePoint at);
 TimePoint time_of_text(std::string_view text, std::string_view statement, int column);
 
+// A strong type, such as an id: bound and read as the field in it.
+template <class T>
+constexpr bool has_one_field() {
+    if constexpr (std::is_class_v<T> && std::is_aggregate_v<T>)
+        return field_count<T> == 1;
+    else
+        return false;
+}
+
 // `made` holds the text of a value that is not text itself (a time), until the statement has run.
 template <class T>
 Value bind_value(
@@ -51,11 +60,15 @@ Value bind_value(
         return *word;
     } else {
         static_assert(
-            std::is_aggregate_v<T> && field_count<T> == 1,
-            "pawl: a parameter is a number, text, enum, time, optional, or an aggregate of one such field"
+            has_one_field<T>(),
+            "pawl: a parameter is a number, text, enum, time, optional, or an aggregate of one "
+            "such field"
         );
         Value bound;
-        for_each_field(value, [&](std::string_view, const auto& field) { bound = bind_value(field, statement, made); });
+        if constexpr (has_one_field<T>())
+            for_each_field(value, [&](std::string_view, const auto& field) {
+                bound = bind_value(field, statement, made);
+            });
         return bound;
     }
 }
@@ -94,13 +107,15 @@ T column_as(const Row& row, int column, std::string_view statement) {
         return *value;
     } else {
         static_assert(
-            std::is_aggregate_v<T> && field_count<T> == 1,
-            "pawl: a column is a number, text, enum, time, optional, or an aggregate of one such field"
+            has_one_field<T>(),
+            "pawl: a column is a number, text, enum, time, optional, or an aggregate of one "
+            "such field"
         );
         T value{};
-        for_each_field(value, [&](std::string_view, auto& field) {
-            field = column_as<std::remove_cvref_t<decltype(field)>>(row, column, statement);
-        });
+        if constexpr (has_one_field<T>())
+            for_each_field(value, [&](std::string_view, auto& field) {
+                field = column_as<std::remove_cvref_t<decltype(field)>>(row, column, statement);
+            });
         return value;
     }
 }

@@ -43,11 +43,13 @@ struct Join<List<A...>, List<B...>, Rest...> {
 // A member function in its parts; const and noexcept members are fine.
 template <class T>
 struct Member {
+    using Class = void;
     using Result = void;
     using Parameters = List<>;
 };
 template <class R, class C, class... A>
 struct Member<R (C::*)(A...)> {
+    using Class = C;
     using Result = R;
     using Parameters = List<A...>;
 };

@@ -38,14 +38,20 @@ TakenJob taken(const Row& row) {
 
 }  // namespace
 
-EmbeddedQueue::EmbeddedQueue(store::Store& store, std::string name) : store_{store}, name_{std::move(name)} {}
+EmbeddedQueue::EmbeddedQueue(store::Store& store, std::string name)
+    : store_{store}, name_{std::move(name)} {}
 
 std::vector<TakenJob> EmbeddedQueue::take(int limit, std::chrono::milliseconds lease) {
     const bool due = store::read_now(store_, [&](store::Session& session) {
         std::optional<TimePoint> next;
-        run_statement(session, sql::next_job_at, [&](const Row& row) {
-            next = column_as<std::optional<TimePoint>>(row, 0, "next_job_at");
-        }, name_);
+        run_statement(
+            session,
+            sql::next_job_at,
+            [&](const Row& row) {
+                next = column_as<std::optional<TimePoint>>(row, 0, "next_job_at");
+            },
+            name_
+        );
         return next && *next <= session.now();
     });
     if (!due) return {};  // No write transaction, and no fsync, only to find nothing.
@@ -53,8 +59,15 @@ std::vector<TakenJob> EmbeddedQueue::take(int limit, std::chrono::milliseconds l
     auto jobs = store::write_now(store_, [&](store::Session& session) {
         std::vector<TakenJob> found;
         const auto now = session.now();
-        run_statement(session, sql::claim_jobs, [&](const Row& row) { found.push_back(taken(row)); }, name_, now,
-                      now + lease, limit);
+        run_statement(
+            session,
+            sql::claim_jobs,
+            [&](const Row& row) { found.push_back(taken(row)); },
+            name_,
+            now,
+            now + lease,
+            limit
+        );
         return found;
     });
     PAWL_FAULT("queue.take.after");
@@ -63,7 +76,9 @@ std::vector<TakenJob> EmbeddedQueue::take(int limit, std::chrono::milliseconds l
 
 bool EmbeddedQueue::renew(const TakenJob& job, std::chrono::milliseconds lease) {
     return store::write_now(store_, [&](store::Session& session) {
-        return run_statement(session, sql::renew_job, no_rows, job.id, job.claim, session.now() + lease) == 1;
+        return run_statement(
+                   session, sql::renew_job, no_rows, job.id, job.claim, session.now() + lease
+               ) == 1;
     });
 }
 
@@ -79,11 +94,17 @@ bool EmbeddedQueue::finish(const TakenJob& job) {
     return finished;
 }
 
-bool EmbeddedQueue::put_back(const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error) {
+bool EmbeddedQueue::put_back(
+    const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error
+) {
     PAWL_FAULT("queue.put_back.before");
     return store::write_now(store_, [&](store::Session& session) {
-        if (!error) return run_statement(session, sql::put_job_back, no_rows, job.id, job.claim, run_at) == 1;
-        return run_statement(session, sql::fail_job, no_rows, job.id, job.claim, *error, session.now(), run_at) == 1;
+        if (!error)
+            return run_statement(session, sql::put_job_back, no_rows, job.id, job.claim, run_at) ==
+                   1;
+        return run_statement(
+                   session, sql::fail_job, no_rows, job.id, job.claim, *error, session.now(), run_at
+               ) == 1;
     });
 }
 
@@ -97,7 +118,9 @@ bool EmbeddedQueue::bury(const TakenJob& job, const std::string& error) {
 
 bool EmbeddedQueue::mark_called(const TakenJob& job) {
     return store::write_now(store_, [&](store::Session& session) {
-        return run_statement(session, sql::mark_job_called, no_rows, job.id, job.claim, session.now()) == 1;
+        return run_statement(
+                   session, sql::mark_job_called, no_rows, job.id, job.claim, session.now()
+               ) == 1;
     });
 }
 
@@ -110,9 +133,14 @@ int EmbeddedQueue::rescue() {
 std::optional<TimePoint> EmbeddedQueue::next_due() {
     return store::read_now(store_, [&](store::Session& session) {
         std::optional<TimePoint> next;
-        run_statement(session, sql::next_job_at, [&](const Row& row) {
-            next = column_as<std::optional<TimePoint>>(row, 0, "next_job_at");
-        }, name_);
+        run_statement(
+            session,
+            sql::next_job_at,
+            [&](const Row& row) {
+                next = column_as<std::optional<TimePoint>>(row, 0, "next_job_at");
+            },
+            name_
+        );
         return next;
     });
 }

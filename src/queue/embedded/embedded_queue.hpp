@@ -10,13 +10,16 @@ namespace pawl::queue {
 // The `jobs` table of the store itself: what a phase stages is already in it.
 class EmbeddedQueue final : public Queue {
 public:
-    explicit EmbeddedQueue(store::Store& store, std::string name = "default");  // The store outlives it.
+    explicit EmbeddedQueue(
+        store::Store& store, std::string name = "default"
+    );  // The store outlives it.
 
     std::vector<TakenJob> take(int limit, std::chrono::milliseconds lease) override;
     bool renew(const TakenJob& job, std::chrono::milliseconds lease) override;
     bool finish_in(detail::Session& session, const TakenJob& job) override;
     bool finish(const TakenJob& job) override;
-    bool put_back(const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error) override;
+    bool put_back(const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error)
+        override;
     bool bury(const TakenJob& job, const std::string& error) override;
     bool mark_called(const TakenJob& job) override;
     int rescue() override;

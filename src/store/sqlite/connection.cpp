@@ -107,6 +107,12 @@ Connection::~Connection() {
 void Connection::configure(
     const std::string& path, Mode mode, std::chrono::milliseconds busy_timeout
 ) {
+    if (mode != Mode::reader && sqlite3_db_readonly(db_, "main") == 1)
+        throw StoreError{
+            Kind::read_only,
+            StoreError::Effect::none,
+            "open",
+            "the database " + path + " can't be written: the file or its file system is read-only"};
     sqlite3_busy_timeout(db_, static_cast<int>(busy_timeout.count()));
     // FULL: a commit is on the disk before anybody is answered. NORMAL could lose a recovery point
     // before a charge.
@@ -138,12 +144,6 @@ void Connection::configure(
 
 // The first read of the file, too: one that is no database, or is damaged, is refused here.
 void Connection::check_application(const std::string& path, Mode mode) {
-    if (sqlite3_db_readonly(db_, "main") == 1)
-        throw StoreError{
-            Kind::read_only,
-            StoreError::Effect::none,
-            "open",
-            "the database " + path + " can't be written: the file or its file system is read-only"};
     const auto found = pragma("PRAGMA application_id");
     if (found == std::to_string(application_id)) return;
     if (found == "0" && mode == Mode::tool) return;  // Whether it has our tables is seen later.

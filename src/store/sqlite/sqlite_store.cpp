@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -21,6 +22,11 @@ using store::Work;
 namespace {
 
 using Line = std::deque<std::unique_ptr<Work>>;
+
+SqliteOptions checked(SqliteOptions options) {
+    if (auto why = options.problem()) throw std::invalid_argument{"SqliteOptions: " + *why};
+    return options;
+}
 
 }  // namespace
 
@@ -136,7 +142,7 @@ std::optional<std::string> SqliteOptions::problem() const {
 }
 
 SqliteStore::SqliteStore(SqliteOptions options, core::Clock& clock)
-    : impl_{std::make_unique<Impl>(std::move(options), clock)} {}
+    : impl_{std::make_unique<Impl>(checked(std::move(options)), clock)} {}
 
 SqliteStore::~SqliteStore() {
     stop();

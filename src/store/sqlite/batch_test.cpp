@@ -1,0 +1,207 @@
+#include "src/store/sqlite/sqlite_store.hpp"
+#include "tests/conformance/store_world.hpp"
+
+#include <gtest/gtest.h>
+
+// Group commit: works of many requests share one transaction, and no fault.
+namespace pawl::sqlite {
+
+namespace {
+
+using namespace conformance;
+using Kind = StoreError::Kind;
+using Effect = StoreError::Effect;
+
+constexpr Sql endless_write{
+    "endless_write",
+    "INSERT INTO notes (number) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+    "SELECT max(i) FROM n",
+    {}};
+
+void write_note(Session& session) {
+    static constexpr Sql note{"note", "INSERT INTO notes (number) VALUES (1)", {}};
+    change(session, note);
+}
+
+// What an engine throws to end its own work; nobody else may ever see it.
+struct LostLease {};
+
+class BatchTest : public ::testing::Test {
+protected:
+    BatchTest() { write_one(store, notes::create); }
+
+    // Submits the works while the writer is held, so that they meet in one batch.
+    std::vector<Ending> run_together(std::vector<std::function<void(Session&)>> works) {
+        std::promise<void> running;
+        std::promise<void> go_on;
+        Ending blocking;
+        store.write(blocking.work([&](Session&) {
+            running.set_value();
+            go_on.get_future().wait_for(20s);
+        }));
+        running.get_future().wait();
+        std::vector<Ending> endings(works.size());
+        for (std::size_t i = 0; i < works.size(); ++i)
+            store.write(endings[i].work(std::move(works[i])));
+        go_on.set_value();
+        for (const auto& ending : endings) ending.wait();
+        return endings;
+    }
+    static std::function<void(Session&)> insert(const std::string& text) {
+        return [text](Session& session) { change(session, notes::insert, text); };
+    }
+    std::vector<std::string> texts() { return read_rows<std::string>(store, notes::texts); }
+
+    Folder folder;
+    HandClock clock;
+    SqliteStore store{{.path = folder.file("test.db")}, clock};
+};
+
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+TEST_F(BatchTest, works_that_wait_share_one_commit) {
+    const auto before = store.stats();
+
+    run_together(std::vector<std::function<void(Session&)>>(100, [](Session& session) {
+        write_note(session);
+    }));
+
+    const auto after = store.stats();
+    EXPECT_EQ(after.works - before.works, 101);
+    EXPECT_EQ(after.commits - before.commits, 2);
+    EXPECT_EQ(after.largest_batch, 100);
+}
+
+TEST_F(BatchTest, no_batch_is_larger_than_the_option_says) {
+    SqliteStore small{{.path = folder.file("small.db"), .batch_max = 3}, clock};
+    write_one(small, notes::create);
+    std::vector<Ending> endings(20);
+
+    for (auto& ending : endings)
+        small.write(ending.work([](Session& session) { write_note(session); }));
+    for (const auto& ending : endings) EXPECT_FALSE(ending.error());
+
+    EXPECT_LE(small.stats().largest_batch, 3);
+}
+
+TEST_F(BatchTest, what_throws_or_swallows_an_error_takes_no_neighbour_with_it) {
+    const auto endings = run_together(
+        {insert("a"),
+         [](Session& session) {
+             change(session, notes::insert, "thrown away");
+             throw LostLease{};
+         },
+         insert("a"),  // A constraint.
+         [](Session& session) {
+             change(session, notes::insert, "in half");
+             (void)error_of([&] { change(session, notes::insert, "a"); });
+         },
+         insert("b")}
+    );
+
+    EXPECT_FALSE(endings[0].error());
+    EXPECT_THROW((void)endings[1].error(), LostLease);
+    EXPECT_EQ(endings[2].error()->kind(), Kind::constraint);
+    EXPECT_EQ(endings[3].error()->kind(), Kind::refused);
+    EXPECT_FALSE(endings[4].error());
+    EXPECT_EQ(texts(), (Texts{"a", "b"}));
+}
+
+// SQLite undoes the whole transaction when it interrupts a write.
+TEST_F(BatchTest, a_write_that_is_interrupted_undoes_all_and_each_is_told_its_own_truth) {
+    const auto endings = run_together(
+        {insert("before"),
+         [this](Session& session) {
+             clock.tick(1s);
+             change(session, endless_write);
+         },
+         insert("after")}
+    );
+    clock.tick(0s);
+
+    EXPECT_EQ(endings[1].error()->kind(), Kind::deadline);
+    for (const auto* neighbour : {&endings[0], &endings[2]}) {
+        const auto error = neighbour->error();
+        ASSERT_TRUE(error);
+        EXPECT_EQ(error->kind(), Kind::unavailable);
+        EXPECT_EQ(error->effect(), Effect::rolled_back);
+        EXPECT_TRUE(error->safe_to_repeat());
+    }
+    EXPECT_EQ(texts(), Texts{});
+}
+
+TEST_F(BatchTest, what_a_work_throws_after_it_ended_the_transaction_is_never_its_neighbours) {
+    const auto endings = run_together({insert("before"), [this](Session& session) {
+                                           clock.tick(1s);
+                                           (void)error_of([&] { change(session, endless_write); });
+                                           throw LostLease{};
+                                       }});
+    clock.tick(0s);
+
+    EXPECT_EQ(endings[0].error()->kind(), Kind::unavailable);
+    EXPECT_THROW((void)endings[1].error(), LostLease);
+}
+
+TEST_F(BatchTest, a_work_that_swallows_the_end_of_the_transaction_commits_nothing) {
+    const auto endings = run_together({insert("before"), [this](Session& session) {
+                                           clock.tick(1s);
+                                           (void)error_of([&] { change(session, endless_write); });
+                                           clock.tick(0s);
+                                       }});
+
+    EXPECT_TRUE(endings[0].error());
+    EXPECT_TRUE(endings[1].error());
+    EXPECT_EQ(texts(), Texts{});
+    write_one(store, notes::insert, "the next is well");
+}
+
+TEST_F(BatchTest, a_deferred_key_that_points_nowhere_fails_alone) {
+    static constexpr Sql child{
+        "child",
+        "CREATE TABLE child (note INTEGER REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED)",
+        {}};
+    static constexpr Sql orphan{"orphan", "INSERT INTO child VALUES (77)", {}};
+    write_one(store, child);
+
+    const auto endings = run_together(
+        {insert("before"), [](Session& session) { change(session, orphan); }, insert("after")}
+    );
+
+    EXPECT_FALSE(endings[0].error());
+    EXPECT_EQ(endings[1].error()->kind(), Kind::constraint);
+    EXPECT_FALSE(endings[2].error());
+}
+
+TEST_F(BatchTest, a_savepoint_left_open_goes_with_its_work) {
+    const auto endings = run_together(
+        {[](Session& session) {
+             session.savepoint();
+             change(session, notes::insert, "kept");
+         },
+         [](Session& session) {
+             session.savepoint();
+             change(session, notes::insert, "thrown away");
+             throw LostLease{};
+         },
+         insert("after")}
+    );
+
+    EXPECT_FALSE(endings[0].error());
+    EXPECT_EQ(texts(), (Texts{"kept", "after"}));
+}
+
+TEST_F(BatchTest, options_that_could_not_work_are_refused) {
+    const std::vector<SqliteOptions> wrong{
+        {.path = ""},
+        {.path = folder.file("x.db"), .waiting_max = 0},
+        {.path = folder.file("x.db"), .batch_max = 0},
+        {.path = folder.file("x.db"), .readers = 0},
+        {.path = folder.file("x.db"), .readers = 65}};
+
+    for (const auto& options : wrong)
+        EXPECT_THROW((SqliteStore{options, clock}), std::invalid_argument);
+}
+
+}  // namespace pawl::sqlite

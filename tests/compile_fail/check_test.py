@@ -1,0 +1,72 @@
+"""The check of the wrong programs is itself able to fail."""
+import importlib.machinery
+import importlib.util
+import os
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+
+def load(name):
+    loader = importlib.machinery.SourceFileLoader(name, os.path.join(HERE, name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
+
+
+check = load('check')
+ERROR = 'a.cpp:3:1: error: static assertion failed: pawl: a step leads backwards\n'
+
+
+class Problem(unittest.TestCase):
+    def test_a_program_that_compiles_fails_its_test(self):
+        self.assertIn('compiles', check.problem_of(0, '', 'pawl: a step leads backwards'))
+
+    def test_the_expected_sentence_passes(self):
+        self.assertIsNone(check.problem_of(1, 'In file included:\n' + ERROR, 'pawl: a step leads backwards'))
+
+    def test_another_first_error_fails_though_the_sentence_comes_later(self):
+        output = 'a.cpp:1:1: error: no such type\n' + ERROR
+        self.assertIn('first error', check.problem_of(1, output, 'pawl: a step leads backwards'))
+
+    def test_a_sentence_in_a_note_is_none(self):
+        output = 'a.cpp:1:1: error: no such type\na.cpp:1:1: note: pawl: a step leads backwards\n'
+        self.assertIsNotNone(check.problem_of(1, output, 'pawl: a step leads backwards'))
+
+    def test_a_compiler_that_breaks_off_fails(self):
+        self.assertIn('without an error', check.problem_of(1, 'g++: not found', 'pawl: a step leads backwards'))
+
+    def test_of_several_texts_all_must_stand_in_the_error(self):
+        line = 'a.cpp:1:1: error: use of deleted function Tx::Tx(const Tx&)'
+        self.assertIsNone(check.problem_of(1, line, ['deleted|private', 'Tx']))
+        self.assertIsNotNone(check.problem_of(1, line, ['deleted|private', 'KeyedCall']))
+        self.assertIsNotNone(check.problem_of(1, line, ['private', 'Tx']))
+
+
+class Changes(unittest.TestCase):
+    def test_words_that_do_not_stand_there_once_are_refused(self):
+        for text in ('', 'a step, and a step'):
+            with self.assertRaisesRegex(ValueError, 'not once'):
+                check.changed(text, [('a step', 'two')])
+
+    def test_words_are_found_however_their_lines_are_broken(self):
+        self.assertEqual(check.changed('a(\n    b, "c d"\n);', [('a(b, "c d")', 'e')]), 'e;')
+        with self.assertRaises(ValueError):
+            check.changed('a(b, "cd");', [('a(b, "c d")', 'e')])
+
+    def test_each_wrong_program_differs_from_the_right_one(self):
+        with open(os.path.join(HERE, 'right.cpp'), encoding='utf-8') as file:
+            right = file.read()
+        for name, (_, changes) in check.WRONG.items():
+            self.assertNotEqual(check.changed(right, changes), right, name)
+
+    def test_no_two_wrong_programs_share_a_name(self):
+        groups = (check.wrong_programs.FLOW, check.wrong_programs.POINTS, check.wrong_programs.CALLS,
+                  check.wrong_programs.HANDS, check.wrong_programs.PARTS)
+        self.assertEqual(sum(len(group) for group in groups), len(check.WRONG))
+
+
+if __name__ == '__main__':
+    unittest.main()
