@@ -36,7 +36,9 @@ TEST(ReadAnswer, leaves_the_bytes_behind_the_answer_alone) {
 
 TEST(ReadAnswer, refuses_what_is_no_answer_with_a_length) {
     for (const auto* bytes :
-         {"ftp 220\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 abc\r\nContent-Length: 1\r\n\r\nx",
+         {"ftp 220\r\n\r\n",
+          "HTTP/1.1 200 OK\r\n\r\n",
+          "HTTP/1.1 abc\r\nContent-Length: 1\r\n\r\nx",
           "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n"}) {
         const auto seen = read_answer(bytes);
 

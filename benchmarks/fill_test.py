@@ -11,11 +11,12 @@ SCHEMA = ('src/store/sqlite/migrations/0001_initial.sql', 'apps/rides/sql/sqlite
 RIDE = '''
 INSERT INTO users (id, email, stripe_customer_id) VALUES (1, 'jane@example.com', 'cus_jane');
 INSERT INTO key_registry (id, hash) VALUES (1, '5712670a0a75cdea94bb30ee95fe8a34');
-INSERT INTO idempotency_keys (id, hash, tenant, account, idempotency_key, operation, request_method, request_path, origin,
-    fingerprint, secret_version, params, standing, attempt, recovery_point, recovery_data, call_key, response_status,
+INSERT INTO idempotency_keys (id, hash, tenant, account, idempotency_key, operation, request_method,
+    request_path, origin, fingerprint, secret_version, params,
+    standing, attempt, recovery_point, recovery_data, call_key, response_status,
     response_headers, response_body, created_at, last_run_at, finished_at, expires_at)
-VALUES (1, '5712670a0a75cdea94bb30ee95fe8a34', 'rides', 'jane@example.com', 'template-0-0', 'book_ride', 'POST', '/rides',
-    '127.0.0.1', printf('%064d', 1), 1, '{}', 'finished', 1, 'finished', '{}', printf('%064d', 2), 201,
+VALUES (1, '5712670a0a75cdea94bb30ee95fe8a34', 'rides', 'jane@example.com', 'template-0-0', 'book_ride', 'POST',
+    '/rides', '127.0.0.1', printf('%064d', 1), 1, '{}', 'finished', 1, 'finished', '{}', printf('%064d', 2), 201,
     '{"headers":[{"name":"Location","value":"/rides/1"}]}', '{"ride":1,"charge":"ch_000000000001"}',
     '2026-11-21T07:16:15.660Z', '2026-11-21T07:16:15.660Z', '2026-11-21T07:16:15.660Z', '2026-11-24T07:16:15.660Z');
 INSERT INTO rides (id, created_at, idempotency_key_id, origin_lat, origin_lon, target_lat, target_lon, state, amount,

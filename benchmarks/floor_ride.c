@@ -4,7 +4,6 @@
 #include "benchmarks/rides_statements.h"
 
 #include <sqlite3.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +35,12 @@ static void check(const struct floor* f, int code, int wanted, const char* what)
 }
 
 static void prepare(struct floor* f, struct statement* s, const char* text) {
-    check(f, sqlite3_prepare_v3(f->db, text, -1, SQLITE_PREPARE_PERSISTENT, &s->made, NULL), SQLITE_OK, text);
+    check(
+        f,
+        sqlite3_prepare_v3(f->db, text, -1, SQLITE_PREPARE_PERSISTENT, &s->made, NULL),
+        SQLITE_OK,
+        text
+    );
     for (int n = 1; n <= parameters_max; ++n) {
         char name[8];
         snprintf(name, sizeof name, "$%d", n);
@@ -51,17 +55,25 @@ static void script(struct floor* f, const char* text) {
 static void text(struct statement* s, int n, const char* value) {
     sqlite3_bind_text(s->made, s->place[n], value, -1, SQLITE_STATIC);
 }
-static void integer(struct statement* s, int n, long long value) { sqlite3_bind_int64(s->made, s->place[n], value); }
-static void real(struct statement* s, int n, double value) { sqlite3_bind_double(s->made, s->place[n], value); }
-static void null(struct statement* s, int n) { sqlite3_bind_null(s->made, s->place[n]); }
+static void integer(struct statement* s, int n, long long value) {
+    sqlite3_bind_int64(s->made, s->place[n], value);
+}
+static void real(struct statement* s, int n, double value) {
+    sqlite3_bind_double(s->made, s->place[n], value);
+}
+static void null(struct statement* s, int n) {
+    sqlite3_bind_null(s->made, s->place[n]);
+}
 
-// Runs it to its end; the first column of its row, or 0. A value that was not bound is a constraint that fails.
+// Runs it to its end; the first column of its row, or 0. A value that was not bound is a constraint
+// that fails.
 static long long run(struct floor* f, struct statement* s) {
     long long first = 0;
     int code;
     while ((code = sqlite3_step(s->made)) == SQLITE_ROW) {
         first = sqlite3_column_int64(s->made, 0);
-        for (int column = 1; column < sqlite3_column_count(s->made); ++column) sqlite3_column_text(s->made, column);
+        for (int column = 1; column < sqlite3_column_count(s->made); ++column)
+            sqlite3_column_text(s->made, column);
     }
     check(f, code, SQLITE_DONE, sqlite3_sql(s->made));
     sqlite3_reset(s->made);
@@ -91,16 +103,23 @@ static void hex(char* to, int digits, unsigned long long seed, unsigned long lon
 
 static const char origin[] = "127.0.0.1";
 static const char email[] = "jane@example.com";
-static const char params[] = "{\"origin_lat\":47.61,\"origin_lon\":-122.33,\"target_lat\":47.66,\"target_lon\":-122.35}";
+static const char params[] =
+    "{\"origin_lat\":47.61,\"origin_lon\":-122.33,\"target_lat\":47.66,\"target_lon\":-122.35}";
 
 struct floor* floor_open(const char* path) {
     struct floor* f = calloc(1, sizeof *f);
     if (f == NULL) exit(1);
+    // As the store does, once for the process: no mutex around each allocation.
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
     check(f, sqlite3_open_v2(path, &f->db, flags, NULL), SQLITE_OK, path);
     // As the store's writer is set up (src/store/sqlite/connection.cpp).
-    script(f, "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;"
-              "PRAGMA cache_size = -8000; PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = 67108864;");
+    script(
+        f,
+        "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;"
+        "PRAGMA cache_size = -8000; PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = "
+        "67108864;"
+    );
     prepare(f, &f->begin, "BEGIN IMMEDIATE");
     prepare(f, &f->commit, "COMMIT");
     prepare(f, &f->find_key, pawl_find_key);
@@ -132,7 +151,9 @@ void floor_begin(struct floor* f) {
     time_text(f->expires_at, now + 72 * 3600);
 }
 
-void floor_commit(struct floor* f) { run(f, &f->commit); }
+void floor_commit(struct floor* f) {
+    run(f, &f->commit);
+}
 
 static void insert_ride(struct floor* f, struct floor_ride* ride) {
     struct statement* s = &f->insert_ride;
@@ -158,17 +179,26 @@ static void insert_ride(struct floor* f, struct floor_ride* ride) {
 }
 
 static void ride_created(char* to, size_t size, const struct floor_ride* ride) {
-    snprintf(to, size,
-             "{\"ride\":%lld,\"user\":%lld,\"amount\":2000,\"currency\":\"usd\",\"customer\":\"cus_jane\",\"email\":\"%s\"}",
-             ride->ride_id, ride->user, email);
+    snprintf(
+        to,
+        size,
+        "{\"ride\":%lld,\"user\":%lld,\"amount\":2000,\"currency\":\"usd\",\"customer\":\"cus_"
+        "jane\",\"email\":\"%s\"}",
+        ride->ride_id,
+        ride->user,
+        email
+    );
 }
 
 static void call_key_of(char* to, const struct floor* f, const struct floor_ride* ride) {
     hex(to, 64, f->seed + 2, ride->number);
 }
 
-// With the point that the transaction reached: ride_created, or started where each phase commits alone.
-static void insert_key(struct floor* f, const struct floor_ride* ride, const char* point, const char* data) {
+// With the point that the transaction reached: ride_created, or started where each phase commits
+// alone.
+static void insert_key(
+    struct floor* f, const struct floor_ride* ride, const char* point, const char* data
+) {
     char key[48], hash[33], fingerprint[65], call_key[65];
     const int called = strcmp(point, "started") != 0;
     snprintf(key, sizeof key, "bench-%llx-%llu", f->seed & 0xffff, ride->number);
@@ -224,7 +254,9 @@ void floor_first(struct floor* f, struct floor_ride* ride) {
     insert_key(f, ride, "ride_created", data);
 }
 
-static void insert_job(struct floor* f, const struct floor_ride* ride, const char* kind, const char* args) {
+static void insert_job(
+    struct floor* f, const struct floor_ride* ride, const char* kind, const char* args
+) {
     char jid[25];
     hex(jid, 24, f->seed + 3 + (unsigned long long)strlen(kind), ride->number);
     struct statement* s = &f->insert_job;
@@ -259,14 +291,29 @@ static void one_row(const struct floor* f, const char* what) {
 static void finish(struct floor* f, const struct floor_ride* ride, const char* from) {
     char charge[32], args[256], headers[128], body[256];
     charge_of(charge, sizeof charge, f, ride);
-    snprintf(args, sizeof args, "{\"ride\":%lld,\"amount\":2000,\"currency\":\"usd\",\"email\":\"%s\"}", ride->ride_id, email);
+    snprintf(
+        args,
+        sizeof args,
+        "{\"ride\":%lld,\"amount\":2000,\"currency\":\"usd\",\"email\":\"%s\"}",
+        ride->ride_id,
+        email
+    );
     insert_job(f, ride, "send_receipt", args);
     insert_job(f, ride, "add_points", "{\"user\":2,\"points\":20}");
-    snprintf(headers, sizeof headers, "{\"headers\":[{\"name\":\"Location\",\"value\":\"/rides/%lld\"}]}", ride->ride_id);
-    snprintf(body, sizeof body,
-             "{\"ride\":%lld,\"charge\":\"%s\",\"amount\":2000,\"currency\":\"usd\","
-             "\"message\":\"Paid. Your rocket is on its way.\"}",
-             ride->ride_id, charge);
+    snprintf(
+        headers,
+        sizeof headers,
+        "{\"headers\":[{\"name\":\"Location\",\"value\":\"/rides/%lld\"}]}",
+        ride->ride_id
+    );
+    snprintf(
+        body,
+        sizeof body,
+        "{\"ride\":%lld,\"charge\":\"%s\",\"amount\":2000,\"currency\":\"usd\","
+        "\"message\":\"Paid. Your rocket is on its way.\"}",
+        ride->ride_id,
+        charge
+    );
     struct statement* s = &f->finish_key;
     integer(s, 1, ride->key_id);
     integer(s, 2, 1);
@@ -286,7 +333,13 @@ void floor_second(struct floor* f, const struct floor_ride* ride) {
     finish(f, ride, "ride_created");
 }
 
-static void move(struct floor* f, const struct floor_ride* ride, const char* from, const char* to, const char* data) {
+static void move(
+    struct floor* f,
+    const struct floor_ride* ride,
+    const char* from,
+    const char* to,
+    const char* data
+) {
     char call_key[65];
     call_key_of(call_key, f, ride);
     struct statement* s = &f->move_key;
@@ -316,5 +369,11 @@ void floor_phase(struct floor* f, struct floor_ride* ride, int phase) {
     else
         keep_charge(f, ride);
     ride_created(data, sizeof data, ride);
-    move(f, ride, phase == 1 ? "started" : "ride_created", phase == 1 ? "ride_created" : "charge_created", data);
+    move(
+        f,
+        ride,
+        phase == 1 ? "started" : "ride_created",
+        phase == 1 ? "ride_created" : "charge_created",
+        data
+    );
 }

@@ -1,5 +1,5 @@
-// That the floor is the floor of this server: one ride over HTTP, and one by the floor's C loop, with SQLite's own trace
-// of what each ran.
+// That the floor is the floor of this server: one ride over HTTP, and one by the floor's C loop,
+// with SQLite's own trace of what each ran.
 
 #include "benchmarks/floor_ride.h"
 
@@ -27,7 +27,8 @@ namespace {
 std::mutex traced_mutex;
 std::vector<std::string> traced;
 
-// Only what belongs to a ride: a transaction's own control differs, as the server's batches have savepoints.
+// Only what belongs to a ride: a transaction's own control differs, as the server's batches have
+// savepoints.
 bool is_control(const std::string& text) {
     for (const auto* word : {"BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "PRAGMA"})
         if (text.starts_with(word)) return true;
@@ -68,7 +69,10 @@ protected:
     // Serves one ride, and returns the statements that this took.
     std::vector<std::string> book_over_http() {
         rides::Provider provider{
-            {.listen = "127.0.0.1:0", .smtp = "127.0.0.1:0", .ledger = folder_ + "/ledger", .mails = folder_ + "/mails"}};
+            {.listen = "127.0.0.1:0",
+             .smtp = "127.0.0.1:0",
+             .ledger = folder_ + "/ledger",
+             .mails = folder_ + "/mails"}};
         provider.start();
         rides::ServeOptions options;
         options.database = "sqlite:" + file();
@@ -81,8 +85,9 @@ protected:
         // The service is not started: no worker, completer or reaper runs statements of its own.
         HttpServer server{
             application.service(),
-            {.listen = "127.0.0.1:0",
-             .authenticate = [](const RequestHead&) { return Principal{"rides", "jane@example.com"}; }}};
+            {.listen = "127.0.0.1:0", .authenticate = [](const RequestHead&) {
+                 return Principal{"rides", "jane@example.com"};
+             }}};
         server.post<rides::BookRide>("/rides");
         server.start();
         take_trace();
@@ -98,7 +103,8 @@ protected:
             {.method = "POST",
              .url = "http://127.0.0.1:" + std::to_string(port) + "/rides",
              .headers = {{"Idempotency-Key", "bench-0-123"}, {"Content-Type", "application/json"}},
-             .body = R"({"origin_lat": 47.61, "origin_lon": -122.33, "target_lat": 47.66, "target_lon": -122.35})"}
+             .body =
+                 R"({"origin_lat": 47.61, "origin_lon": -122.33, "target_lat": 47.66, "target_lon": -122.35})"}
         );
         const auto* arrived = std::get_if<http::Arrived>(&sent);
         ASSERT_NE(arrived, nullptr);
@@ -137,7 +143,8 @@ protected:
         sqlite3_open(file().c_str(), &db);
         sqlite3_stmt* statement = nullptr;
         const auto text = "SELECT * FROM " + table + " WHERE " + of_key + " ORDER BY id";
-        EXPECT_EQ(sqlite3_prepare_v2(db, text.c_str(), -1, &statement, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
+        EXPECT_EQ(sqlite3_prepare_v2(db, text.c_str(), -1, &statement, nullptr), SQLITE_OK)
+            << sqlite3_errmsg(db);
         std::vector<std::string> found;
         while (sqlite3_step(statement) == SQLITE_ROW) {
             for (int n = 0; n < sqlite3_column_count(statement); ++n) {
@@ -146,7 +153,10 @@ protected:
                 // The client's key is the one text whose length is the client's affair.
                 const std::string column = sqlite3_column_name(statement, n);
                 const auto rounded = column == "idempotency_key" ? 0 : length;
-                found.push_back(table + "." + column + " " + std::to_string(type) + " " + std::to_string(rounded));
+                found.push_back(
+                    table + "." + column + " " + std::to_string(type) + " " +
+                    std::to_string(rounded)
+                );
             }
         }
         sqlite3_finalize(statement);

@@ -1,8 +1,8 @@
-// bench_floor_sqlite DATABASE SECONDS WORKS_A_COMMIT: how many rides a second SQLite could do at the most, if nothing
-// but their statements had to be run. A ride is two works, as in the server (T1 and T2, a call between them that takes
-// no time here); as many works go into one commit as the server's batches held on average, which may be no whole
-// number. With the word `phases` for it: a commit for each atomic phase, four a ride, as the article has it. Prints a line
-// of JSON.
+// bench_floor_sqlite DATABASE SECONDS WORKS_A_COMMIT: how many rides a second SQLite could do at
+// the most, if nothing but their statements had to be run. A ride is two works, as in the server
+// (T1 and T2, a call between them that takes no time here); as many works go into one commit as the
+// server's batches held on average, which may be no whole number. With the word `phases` for it: a
+// commit for each atomic phase, four a ride, as the article has it. Prints a line of JSON.
 
 #include "benchmarks/floor_ride.h"
 
@@ -59,14 +59,19 @@ int main(int argc, char** argv) {
     const int phases = argc == 4 && strcmp(argv[3], "phases") == 0;
     const double batch = argc == 4 && !phases ? atof(argv[3]) : 1;
     if (seconds <= 0 || batch < 1 || batch > between_max) {
-        fprintf(stderr, "usage: bench_floor_sqlite DATABASE SECONDS (WORKS_A_COMMIT, 1 to %d | phases)\n", between_max);
+        fprintf(
+            stderr,
+            "usage: bench_floor_sqlite DATABASE SECONDS (WORKS_A_COMMIT, 1 to %d | phases)\n",
+            between_max
+        );
         return 2;
     }
     static struct ring ring;
     struct floor* f = floor_open(argv[1]);
     long rides = 0;
     double due = 0;
-    // A young WAL grows with each commit, and its file's length must be synced too. A server's has been around.
+    // A young WAL grows with each commit, and its file's length must be synced too. A server's has
+    // been around.
     for (int n = 0; n < 10; ++n) commit_batch(f, &ring, 1000);
     const double began = now();
     double ended = began;

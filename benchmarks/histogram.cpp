@@ -6,7 +6,8 @@
 
 namespace pawl::bench {
 
-// Values below 64 have a bucket each. Above, the highest bit names the octave and the six bits after it the place.
+// Values below 64 have a bucket each. Above, the highest bit names the octave and the six bits
+// after it the place.
 std::size_t Histogram::bucket_of(std::uint64_t value) {
     if (value < in_octave) return static_cast<std::size_t>(value);
     const auto shift = static_cast<unsigned>(std::bit_width(value)) - 1 - bits;

@@ -2,14 +2,21 @@
 //
 //   connect all -> (replay: book a ride for each client) -> warm up -> measure -> end
 //
-// The loop is closed: a client sends its next request when the answer to the last one has come in whole, so latency
-// is what such a client sees, and the rate is what all of them get together. Only answers that arrive while measuring
-// are counted. An answer that is not the one that was due counts as an error, and its text is told.
+// The loop is closed: a client sends its next request when the answer to the last one has come in
+// whole, so latency is what such a client sees, and the rate is what all of them get together. Only
+// answers that arrive while measuring are counted. An answer that is not the one that was due
+// counts as an error, and its text is told.
 
 #include "benchmarks/answer_reader.hpp"
 #include "benchmarks/histogram.hpp"
 
 #include <CLI/CLI.hpp>
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
@@ -19,13 +26,6 @@
 #include <string>
 #include <system_error>
 #include <vector>
-
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
-#include <sys/epoll.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 namespace pawl::bench {
 
@@ -42,12 +42,14 @@ struct Options {
     Kind kind{Kind::ride};
     std::string path{"/rides"};
     std::string token{"test_jane"};
-    std::string keys{"bench"};  // Keys begin with this, which makes them new in each run on one database.
+    std::string keys{"bench"};  // What keys begin with: new in each run on one database.
     double warm_up{0.5};        // Seconds.
     double seconds{3};
 };
 
-[[noreturn]] void fail(const char* what) { throw std::system_error{errno, std::system_category(), what}; }
+[[noreturn]] void fail(const char* what) {
+    throw std::system_error{errno, std::system_category(), what};
+}
 
 // One connection, kept alive.
 struct Client {
@@ -87,13 +89,14 @@ private:
     bool running_{true};
     Time measure_from_{Time::max()};
     Time measure_to_{Time::max()};
-    Histogram latencies_;  // Nanoseconds.
+    Histogram latencies_;       // Nanoseconds.
     std::uint64_t answers_{0};  // All, also those outside the measured time.
     std::uint64_t errors_{0};
     std::string first_error_;
 };
 
-Load::Load(Options options) : options_{std::move(options)}, clients_(static_cast<std::size_t>(options_.clients)) {
+Load::Load(Options options)
+    : options_{std::move(options)}, clients_(static_cast<std::size_t>(options_.clients)) {
     epoll_ = epoll_create1(EPOLL_CLOEXEC);
     if (epoll_ < 0) fail("epoll_create1");
     for (std::size_t n = 0; n < clients_.size(); ++n) connect(n);
@@ -126,14 +129,16 @@ void Load::connect(std::size_t n) {
 
 std::string Load::request_of(std::size_t n) const {
     const auto& client = clients_[n];
-    const std::string host = " HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer " + options_.token + "\r\n";
+    const std::string host =
+        " HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer " + options_.token + "\r\n";
     if (options_.kind == Kind::get) return "GET " + options_.path + host + "\r\n";
     const std::string body =
         R"({"origin_lat": 47.61, "origin_lon": -122.33, "target_lat": 47.66, "target_lon": -122.35})";
     const auto number = options_.kind == Kind::replay ? 0 : client.requests;
-    return "POST " + options_.path + host + "Idempotency-Key: " + options_.keys + "-" + std::to_string(n) + "-" +
-           std::to_string(number) + "\r\nContent-Type: application/json\r\nContent-Length: " +
-           std::to_string(body.size()) + "\r\n\r\n" + body;
+    return "POST " + options_.path + host + "Idempotency-Key: " + options_.keys + "-" +
+           std::to_string(n) + "-" + std::to_string(number) +
+           "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
+           "\r\n\r\n" + body;
 }
 
 void Load::ask(std::size_t n, Time now) {
@@ -145,10 +150,12 @@ void Load::ask(std::size_t n, Time now) {
     push(n);
 }
 
-// A request is smaller than a socket's buffer, which is empty here: it is never cut in practice, and an error if it is.
+// A request is smaller than a socket's buffer, which is empty here: it is never cut in practice,
+// and an error if it is.
 void Load::push(std::size_t n) {
     auto& client = clients_[n];
-    const auto put = ::send(client.socket, client.request.data(), client.request.size(), MSG_NOSIGNAL);
+    const auto put =
+        ::send(client.socket, client.request.data(), client.request.size(), MSG_NOSIGNAL);
     if (put != static_cast<ssize_t>(client.request.size())) fail("send");
 }
 
@@ -160,7 +167,8 @@ void Load::pull(std::size_t n) {
     if (got <= 0) throw std::runtime_error{"the server closed a connection"};
     client.in.append(bytes, static_cast<std::size_t>(got));
     while (const auto seen = read_answer(client.in)) {
-        if (seen->status < 0) throw std::runtime_error{"this is no HTTP answer: " + client.in.substr(0, 200)};
+        if (seen->status < 0)
+            throw std::runtime_error{"this is no HTTP answer: " + client.in.substr(0, 200)};
         on_answer(n, *seen);
         client.in.erase(0, seen->size);
         if (!running_) return;
@@ -174,9 +182,14 @@ void Load::on_answer(std::size_t n, const AnswerSeen& seen) {
     const bool due_replay = options_.kind == Kind::replay && client.booked;
     const int due = options_.kind == Kind::get ? 200 : 201;
     if (seen.status != due || seen.replayed != due_replay)
-        error(std::to_string(seen.status) + (seen.replayed ? " (replayed) " : " ") + std::string{seen.body});
+        error(
+            std::to_string(seen.status) + (seen.replayed ? " (replayed) " : " ") +
+            std::string{seen.body}
+        );
     if (now >= measure_from_ && now < measure_to_)
-        latencies_.add(static_cast<std::uint64_t>(std::chrono::nanoseconds{now - client.began}.count()));
+        latencies_.add(
+            static_cast<std::uint64_t>(std::chrono::nanoseconds{now - client.began}.count())
+        );
     if (now >= measure_to_) {
         running_ = false;
         return;
@@ -197,7 +210,8 @@ void Load::error(const std::string& text) {
 void Load::start_clock(Time now) {
     using Seconds = std::chrono::duration<double>;
     measure_from_ = now + std::chrono::duration_cast<Clock::duration>(Seconds{options_.warm_up});
-    measure_to_ = measure_from_ + std::chrono::duration_cast<Clock::duration>(Seconds{options_.seconds});
+    measure_to_ =
+        measure_from_ + std::chrono::duration_cast<Clock::duration>(Seconds{options_.seconds});
 }
 
 void Load::run() {
@@ -206,26 +220,41 @@ void Load::run() {
     for (std::size_t n = 0; n < clients_.size(); ++n) ask(n, now);
     std::vector<epoll_event> events(clients_.size());
     while (running_) {
-        const int ready = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), 10'000);
+        const int ready =
+            epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), 10'000);
         if (ready < 0 && errno != EINTR) fail("epoll_wait");
         if (ready == 0) throw std::runtime_error{"no answer came for 10 s"};
-        for (int i = 0; i < ready && running_; ++i) pull(static_cast<std::size_t>(events[static_cast<std::size_t>(i)].data.u64));
+        for (int i = 0; i < ready && running_; ++i)
+            pull(static_cast<std::size_t>(events[static_cast<std::size_t>(i)].data.u64));
     }
 }
 
 void Load::print() const {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
-    auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
+    auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+    };
     auto ms = [](std::uint64_t ns) { return static_cast<double>(ns) / 1e6; };
     std::printf(
         R"({"answers": %llu, "count": %llu, "rate_per_s": %.1f, "p50_ms": %.3f, "p99_ms": %.3f, "largest_ms": %.3f, "errors": %llu, "cpu_s": %.2f})"
         "\n",
-        static_cast<unsigned long long>(answers_), static_cast<unsigned long long>(latencies_.count()), static_cast<double>(latencies_.count()) / options_.seconds,
-        ms(latencies_.at(0.5)), ms(latencies_.at(0.99)), ms(latencies_.largest()),
-        static_cast<unsigned long long>(errors_), seconds(usage.ru_utime) + seconds(usage.ru_stime)
+        static_cast<unsigned long long>(answers_),
+        static_cast<unsigned long long>(latencies_.count()),
+        static_cast<double>(latencies_.count()) / options_.seconds,
+        ms(latencies_.at(0.5)),
+        ms(latencies_.at(0.99)),
+        ms(latencies_.largest()),
+        static_cast<unsigned long long>(errors_),
+        seconds(usage.ru_utime) + seconds(usage.ru_stime)
     );
-    if (errors_ > 0) std::fprintf(stderr, "bench_load: the first of %llu errors: %s\n", static_cast<unsigned long long>(errors_), first_error_.c_str());
+    if (errors_ > 0)
+        std::fprintf(
+            stderr,
+            "bench_load: the first of %llu errors: %s\n",
+            static_cast<unsigned long long>(errors_),
+            first_error_.c_str()
+        );
 }
 
 }  // namespace

@@ -71,7 +71,9 @@ class Process:
 
 
 def provider(bin_dir, folder, delay_ms, first_id):
-    """The stand-in for Stripe. Its ledger is in memory where it can be, as the disk is the server's; it is empty, so that
+    """The stand-in for Stripe.
+
+    Its ledger is in memory where it can be, as the disk is the server's; it is empty, so that
     its ids must begin where no charge in the database is."""
     shelf = '/dev/shm' if os.access('/dev/shm', os.W_OK) else folder
     ledger, mails = (os.path.join(shelf, f'pawl-bench-{os.getpid()}.{what}') for what in ('ledger', 'mails'))

@@ -1,5 +1,7 @@
-"""From runs to rows, and from rows to a table. A row's figures are medians; its ratio is the median of the runs' ratios,
-as rate and floor of one run shared the same minute of the machine."""
+"""From runs to rows, and from rows to a table.
+
+A row's figures are medians; its ratio is the median of the runs' ratios, as rate and floor
+of one run shared the same minute of the machine."""
 import json
 from statistics import median
 
@@ -13,7 +15,7 @@ def most_per_s(floor, clients, delay_ms):
 
 
 def row_of(case, runs):
-    """`case`: name, keys, clients, delay_ms. `runs`: dicts of rate_per_s, p50_ms, ... with None for what does not apply."""
+    """`case`: name, keys, clients, delay_ms. `runs`: dicts of rate_per_s, p50_ms, ... or None."""
     def middle(key):
         values = [run[key] for run in runs if run.get(key) is not None]
         return median(values) if values else None

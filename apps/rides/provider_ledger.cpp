@@ -48,7 +48,8 @@ void Ledger::append(std::string line, std::function<void()> written) {
 
 // A ledger that can't be written is no ledger: nobody is told anything that is not in it.
 void Ledger::put(const std::string& text) {
-    const bool written = ::write(file_, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    const auto size = static_cast<ssize_t>(text.size());
+    const bool written = ::write(file_, text.data(), text.size()) == size;
     if (!written || (sync_ == Sync::yes && ::fdatasync(file_) != 0)) ::_exit(4);
 }
 
