@@ -2,7 +2,7 @@
 -- meanwhile is not touched.
 
 -- name: bury_job   ($1 id, $2 attempt, $3 error, $4 now)
--- With delete_job in the same transaction.
+-- With delete_job in the same transaction, and by the same fence: a job that was rescued is not buried as well.
 INSERT INTO dead_jobs
     (id, jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
      last_error, died_at)
@@ -10,7 +10,8 @@ SELECT id, jid, queue, kind, args, failures + 1, called_at, key_id, created_at, 
        $3, $4
 FROM jobs
 WHERE id = $1
-  AND attempt = $2;
+  AND attempt = $2
+  AND state = 'running';
 
 -- name: claim_jobs   ($1 queue, $2 now, $3 lease until, $4 limit)
 UPDATE jobs
