@@ -15,6 +15,8 @@ namespace pawl::ops {
 
 namespace {
 
+constexpr const char* no_exception = "an exception that is no std::exception";
+
 struct LostJob {};  // Thrown in a handler's transaction when its job is another's: roll back.
 
 detail::Worked failure_text(const std::string& text) { return detail::NotDecoded{text}; }
@@ -74,8 +76,7 @@ void Worker::work(const queue::TakenJob& job, WorkReport& report) {
     const auto at = handlers_.find(job.kind);
     try {
         if (at == handlers_.end()) {
-            ++report.buried;
-            queue_.bury(job, "no handler is for jobs of kind '" + job.kind + "'");
+            bury(job, "no handler is for jobs of kind '" + job.kind + "'", report);
         } else if (const auto* form = std::get_if<detail::JobForm>(&at->second)) {
             if (form->in_transaction)
                 work_in_transaction(*form, job, report);
@@ -113,16 +114,16 @@ void Worker::work_in_transaction(const detail::JobForm& form, const queue::Taken
         ++report.lost;
     } catch (const std::exception& thrown) {
         failed(job, thrown.what(), report);
+    } catch (...) {
+        failed(job, no_exception, report);
     }
 }
 
 void Worker::work_in_call(const detail::JobForm& form, const queue::TakenJob& job, WorkReport& report) {
     const auto now = engine_.clock().now();
     if (job.called_at && (*job.called_at > now || now - *job.called_at >= options_.provider_memory)) {
-        ++report.buried;
-        queue_.bury(job, "the receiver may have forgotten this job's key: it was first called at " +
-                             detail::text_of_time(*job.called_at));
-        return;
+        const auto called_at = detail::text_of_time(*job.called_at);
+        return bury(job, "the receiver may have forgotten this job's key: it was first called at " + called_at, report);
     }
     if (!job.called_at && !queue_.mark_called(job)) {
         ++report.lost;
@@ -145,6 +146,8 @@ void Worker::work_in_call(const detail::JobForm& form, const queue::TakenJob& jo
         PAWL_FAULT("worker.call.after");
     } catch (const std::exception& thrown) {
         return failed(job, thrown.what(), report);
+    } catch (...) {
+        return failed(job, no_exception, report);
     }
     settle(job, worked, report);
 }
@@ -188,19 +191,15 @@ void Worker::work_as_operation(const detail::OperationForm& form, const queue::T
 }
 
 void Worker::settle(const queue::TakenJob& job, const detail::Worked& worked, WorkReport& report) {
-    if (const auto* bad = std::get_if<detail::NotDecoded>(&worked)) {
-        ++report.buried;
-        queue_.bury(job, "its arguments do not decode: " + bad->why);
-        return;
-    }
+    if (const auto* bad = std::get_if<detail::NotDecoded>(&worked))
+        return bury(job, "its arguments do not decode: " + bad->why, report);
     const auto& result = std::get<JobResult>(worked);
     if (std::holds_alternative<JobDone>(result)) {
         ++(queue_.finish(job) ? report.done : report.lost);
     } else if (const auto* again = std::get_if<JobRetryIn>(&result)) {
         ++(queue_.put_back(job, engine_.clock().now() + again->wait, std::nullopt) ? report.retried : report.lost);
     } else {
-        ++report.buried;
-        queue_.bury(job, std::get<JobDiscarded>(result).why);
+        bury(job, std::get<JobDiscarded>(result).why, report);
     }
 }
 
@@ -214,8 +213,11 @@ void Worker::failed(const queue::TakenJob& job, const std::string& error, WorkRe
         ++(queue_.put_back(job, again->at, error) ? report.retried : report.lost);
         return;
     }
-    ++report.buried;
-    queue_.bury(job, error);
+    bury(job, error, report);
+}
+
+void Worker::bury(const queue::TakenJob& job, const std::string& why, WorkReport& report) {
+    ++(queue_.bury(job, why) ? report.buried : report.lost);
 }
 
 void Worker::wake() {

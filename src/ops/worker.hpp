@@ -65,6 +65,7 @@ private:
     void work_as_operation(const detail::OperationForm& form, const queue::TakenJob& job, WorkReport& report);
     void settle(const queue::TakenJob& job, const detail::Worked& worked, WorkReport& report);
     void failed(const queue::TakenJob& job, const std::string& error, WorkReport& report);
+    void bury(const queue::TakenJob& job, const std::string& why, WorkReport& report);
     void renew_in_hand();
 
     struct InHand {

@@ -5,6 +5,7 @@
 #include <pawl/tx.hpp>
 
 #include "src/engine/engine.hpp"
+#include "src/engine/maker.hpp"
 #include "src/engine/random.hpp"
 #include "src/ops/completer.hpp"
 #include "src/ops/reaper.hpp"
