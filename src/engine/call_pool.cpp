@@ -35,7 +35,8 @@ void CallPool::loop(std::list<std::thread>::iterator self) {
     std::unique_lock lock{mutex_};
     while (true) {
         ++idle_;
-        const bool work = posted_.wait_for(lock, 10s, [this] { return closing_ || !line_.empty(); });
+        const bool work =
+            posted_.wait_for(lock, 10s, [this] { return closing_ || !line_.empty(); });
         --idle_;
         if (!line_.empty()) {
             auto f = std::move(line_.front());

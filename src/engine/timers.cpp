@@ -6,7 +6,9 @@ namespace pawl::engine {
 
 Timers::Timers(core::Clock& clock) : clock_{clock}, thread_{[this] { loop(); }} {}
 
-Timers::~Timers() { stop(); }
+Timers::~Timers() {
+    stop();
+}
 
 void Timers::after(std::chrono::milliseconds wait, std::function<void()> f) {
     const std::lock_guard lock{mutex_};

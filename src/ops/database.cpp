@@ -31,7 +31,8 @@ void check_has_tables(store::Store& store, const std::string& url) {
     });
     if (!found)
         throw std::invalid_argument{
-            "the database " + url + " has no tables of Pawl: is it the right one? `migrate`, or a server, makes them"};
+            "the database " + url +
+            " has no tables of Pawl: is it the right one? `migrate`, or a server, makes them"};
 }
 
 }  // namespace
@@ -39,11 +40,13 @@ void check_has_tables(store::Store& store, const std::string& url) {
 std::unique_ptr<Database> Database::open(const std::string& url, As as) {
     constexpr std::string_view scheme = "sqlite:";
     if (!url.starts_with(scheme) || url.size() == scheme.size())
-        throw std::invalid_argument{"the database " + url + " is not known: sqlite:FILE, such as sqlite:rides.db"};
+        throw std::invalid_argument{
+            "the database " + url + " is not known: sqlite:FILE, such as sqlite:rides.db"};
     const auto file = url.substr(scheme.size());
     const bool plain = file != ":memory:" && !file.starts_with("file:");
     if (as == As::tool && plain && !std::filesystem::exists(file))
-        throw std::invalid_argument{"there is no database " + file + "; a server makes it, or `migrate`"};
+        throw std::invalid_argument{
+            "there is no database " + file + "; a server makes it, or `migrate`"};
     sqlite::SqliteOptions options{.path = file, .owner = as == As::server};
     auto impl = std::make_unique<Impl>();
     impl->store = std::make_unique<sqlite::SqliteStore>(std::move(options), engine::system_clock());
@@ -65,6 +68,8 @@ void Database::write(const std::function<void(Tx&)>& phase) {
     });
 }
 
-store::Store& Database::store() { return *impl_->store; }
+store::Store& Database::store() {
+    return *impl_->store;
+}
 
 }  // namespace pawl
