@@ -100,15 +100,21 @@ void Attempt::write_first() {
 void Attempt::run_first(store::Session& session) {
     verdict_.reset();
     reached_.reset();
-    if (!seen_) {
-        if (const auto id = insert_registry(session, hash_)) return run_fresh(session, *id, 0);
-    }
     // The row as it is now: between the read and this transaction another process may have been
     // here.
-    seen_ = find_key(session, hash_);
+    if (seen_) seen_ = find_key(session, hash_);
+    if (!seen_ && request_.request) {
+        if (const auto id = insert_registry(session, hash_)) return run_fresh(session, *id, 0);
+        seen_ = find_key(session, hash_);
+    }
     verdict_ = decide(seen_, session.now());
     if (verdict_) return;
-    if (!seen_->expired) return run_resumed(session, *seen_);
+    if (seen_ && !seen_->expired) return run_resumed(session, *seen_);
+    if (!seen_ ||
+        !request_.request) {  // The completer's key is gone: there is nothing left to complete.
+        verdict_ = Refused{.why = Why::in_progress};
+        return;
+    }
     run_statement(
         session,
         sql::revive_registry,

@@ -17,11 +17,15 @@ bool same(std::string_view a, std::string_view b) {
     });
 }
 
-bool stored(const Header& header) {
-    constexpr std::array<std::string_view, 4> names{"Content-Language", "Location", "ETag", "Link"};
-    return std::any_of(names.begin(), names.end(), [&](auto name) {
+// The name as it is stored, in the one spelling that readers of stored headers look for; nullptr:
+// it is not stored.
+const std::string_view* stored_name(const Header& header) {
+    static constexpr std::array<std::string_view, 4> names{
+        "Content-Language", "Location", "ETag", "Link"};
+    const auto* at = std::find_if(names.begin(), names.end(), [&](auto name) {
         return same(name, header.name);
     });
+    return at == names.end() ? nullptr : at;
 }
 
 bool has_control(std::string_view text) {
@@ -44,10 +48,11 @@ Response storable(Response response) {
         throw std::invalid_argument{"a content type has a control character"};
     std::vector<Header> kept;
     for (auto& header : response.headers) {
-        if (!stored(header)) continue;
+        const auto* name = stored_name(header);
+        if (name == nullptr) continue;
         if (has_control(header.value))
             throw std::invalid_argument{"the header " + header.name + " has a control character"};
-        kept.push_back(std::move(header));
+        kept.push_back({std::string{*name}, std::move(header.value)});
     }
     response.headers = std::move(kept);
     return response;

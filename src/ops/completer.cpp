@@ -83,7 +83,8 @@ void Completer::complete_dropped(TimePoint now, CompleterReport& report) {
             [&](const Row& row) { found.push_back(row.integer(0)); },
             now - options_.grace,
             now,
-            options_.batch_max
+            options_.batch_max,
+            now + engine_.options().lease
         );
         return found;
     });

@@ -31,7 +31,7 @@ std::optional<std::string> location_of(std::string_view headers) {
     return std::nullopt;
 }
 
-std::vector<Old> find_old(store::Session& session, TimePoint now, int limit) {
+std::vector<Old> find_old(store::Session& session, TimePoint now, int limit, int pass_over) {
     std::vector<Old> old;
     run_statement(
         session,
@@ -44,9 +44,29 @@ std::vector<Old> find_old(store::Session& session, TimePoint now, int limit) {
             );
         },
         now,
-        limit
+        limit,
+        pass_over
     );
     return old;
+}
+
+// False if something of the application holds on to the row, such as a foreign key: then nothing is
+// changed.
+bool remove(store::Session& session, const Old& old, TimePoint now) {
+    session.savepoint();
+    try {
+        const bool removed = run_statement(session, sql::delete_key, no_rows, old.id) == 1;
+        if (removed)
+            run_statement(
+                session, sql::expire_registry, no_rows, old.id, old.status, old.location, now
+            );
+        session.release();
+        return removed;
+    } catch (const StoreError& error) {
+        if (error.kind() != StoreError::Kind::constraint) throw;
+        session.roll_back_to();
+        return false;
+    }
 }
 
 }  // namespace
@@ -71,15 +91,13 @@ ReaperReport Reaper::run_once(TimePoint now) {
     PAWL_FAULT("reaper.round.before");
     const auto report = store::write_now(store_, [&](store::Session& session) {
         ReaperReport done;
-        for (const auto& old : find_old(session, now, options_.batch_max)) {
-            run_statement(
-                session, sql::expire_registry, no_rows, old.id, old.status, old.location, now
-            );
-            if (run_statement(session, sql::delete_key, no_rows, old.id) == 1)
-                ++done.reaped;
-            else
-                ++done.not_removed;
-        }
+        // Past those that can't be removed, so that they don't hold up the others.
+        std::vector<Old> batch;
+        do {
+            batch = find_old(session, now, options_.batch_max, done.not_removed);
+            for (const auto& old : batch)
+                ++(remove(session, old, now) ? done.reaped : done.not_removed);
+        } while (done.reaped == 0 && !batch.empty());
         done.forgotten = static_cast<int>(run_statement(
             session, sql::forget_expired, no_rows, now - options_.keep_expired, options_.batch_max
         ));

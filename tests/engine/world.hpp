@@ -4,6 +4,7 @@
 #include <pawl/service.hpp>
 #include <pawl/tx.hpp>
 
+#include "src/core/fault.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/maker.hpp"
 #include "src/engine/random.hpp"

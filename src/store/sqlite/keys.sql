@@ -52,22 +52,23 @@ WHERE id = $1
   AND recovery_point = $3
   AND standing = 'open';
 
--- name: find_completable   ($1 lease over since, $2 now, $3 limit)
--- Open keys whose lease ended (or was given back) long enough ago, and whose back-off is over.
+-- name: find_completable   ($1 lease over since, $2 now, $3 limit, $4 no lease can last beyond)
+-- Open keys whose lease ended (or was given back) long enough ago, and whose back-off is over. A time further away than
+-- any lease can be is a clock that was wrong, as in take_over.
 SELECT id
 FROM idempotency_keys
 WHERE standing = 'open'
-  AND coalesce(lease_until, last_run_at) < $1
+  AND (coalesce(lease_until, last_run_at) < $1 OR coalesce(lease_until, last_run_at) > $4)
   AND (completer_next_at IS NULL OR completer_next_at <= $2)
 ORDER BY id
 LIMIT $3;
 
--- name: find_expired   ($1 now, $2 limit)
+-- name: find_expired   ($1 now, $2 limit, $3 how many to pass over)
 SELECT id, response_status, response_headers
 FROM idempotency_keys
 WHERE expires_at <= $1
-ORDER BY expires_at
-LIMIT $2;
+ORDER BY expires_at, id
+LIMIT $2 OFFSET $3;
 
 -- name: find_key   ($1 hash)
 SELECT r.id, r.hash, r.state, r.outcome, r.location,
