@@ -120,8 +120,8 @@ inline tell(x) { /* a stored, final answer reaches a client */
 #define OWN   (ex && gen==mygen && (!FENCE || own[me]) && (!CONDRP || rp==myrp))
 #define OWNU  (ex && gen==mygen && (!FENCEUNLK || own[me]))
 
-inline crash() { atomic { crashes < NC -> crashes++; 
-     if :: ex && locked && gen==mygen && own[me] -> holder_dead=1 :: else fi; 
+inline crash() { atomic { crashes < NC -> crashes++;
+     if :: ex && locked && gen==mygen && own[me] -> holder_dead=1 :: else fi;
      goto idle } }
 
 inline errunlock() { atomic { if :: OWNU && rp!=FIN && rp!=INDET -> locked=0; expired=0; TOUCH :: else fi } }
@@ -133,7 +133,7 @@ idle:
   /* ---- tx1: upsert key, take lock ---- */
   atomic {
     if
-    :: !ex && !tomb && (gen < 2) -> 
+    :: !ex && !tomb && (gen < 2) ->
          ex=1; gen++; rp=STARTED; locked=1; expired=0; holder_dead=0; TAKE; resp=0; intent=0; TOUCH;
          mygen=gen; myrp=STARTED; recov=0
     :: !ex && tomb -> goto done                      /* 410: key expired */

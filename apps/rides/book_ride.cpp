@@ -23,7 +23,8 @@ struct Booked {
 };
 
 ChargeOrder order_for(const BookRide::RideCreated& at) {
-    return {at.amount, at.currency, at.customer, "Charge for ride " + std::to_string(at.ride.value)};
+    return {
+        at.amount, at.currency, at.customer, "Charge for ride " + std::to_string(at.ride.value)};
 }
 
 }  // namespace
@@ -51,8 +52,17 @@ Next<BookRide::RideCreated> BookRide::create_ride(Tx& tx, const Started& at) {
     auto user = user_of(tx, at.principal);
     const auto& r = at.request;
     const auto ride = pawl::query_one<RideId>(
-        tx, sql::insert_ride, tx.now(), at.key_id, r.origin_lat, r.origin_lon, r.target_lat, r.target_lon, fare,
-        fare_currency, user.id
+        tx,
+        sql::insert_ride,
+        tx.now(),
+        at.key_id,
+        r.origin_lat,
+        r.origin_lon,
+        r.target_lat,
+        r.target_lon,
+        fare,
+        fare_currency,
+        user.id
     );
     record(tx, {"created", ride.value, "ride", pawl::to_json(r)}, user.id, at.origin);
     return RideCreated{
@@ -72,7 +82,9 @@ Outcome<Charge, Declined> BookRide::charge_card_once(Call& call, const RideCreat
     return stripe_.charge_once(call, order_for(at));
 }
 
-Next<BookRide::ChargeCreated> BookRide::keep_charge(Tx& tx, const RideCreated& at, const Charge& charge) {
+Next<BookRide::ChargeCreated> BookRide::keep_charge(
+    Tx& tx, const RideCreated& at, const Charge& charge
+) {
     pawl::execute(tx, sql::set_charge, at.ride, charge.id);
     return ChargeCreated{at.ride, at.user, at.amount, at.currency, at.email, charge.id};
 }
@@ -83,7 +95,8 @@ Finish BookRide::refuse_ride(Tx& tx, const RideCreated& at, const Declined& decl
 }
 
 Finish BookRide::finish_ride(Tx& tx, const ChargeCreated& at) {
-    tx.stage(SendReceipt{at.ride, at.amount, at.currency, at.email});  // Workers see it only if this commits.
+    tx.stage(SendReceipt{at.ride, at.amount, at.currency, at.email}
+    );  // Workers see it only if this commits.
     tx.stage(AddPoints{at.user, at.amount / 100});
     auto response = pawl::respond(
         201, Booked{at.ride, at.charge, at.amount, at.currency, "Paid. Your rocket is on its way."}
@@ -94,7 +107,9 @@ Finish BookRide::finish_ride(Tx& tx, const ChargeCreated& at) {
 
 Finish BookRide::abandon(Tx& tx, const RideCreated& at) {
     pawl::execute(tx, sql::set_state, at.ride, "given_up");
-    return problem(422, "The ride was given up", "An operator gave this request up; it was not carried out.");
+    return problem(
+        422, "The ride was given up", "An operator gave this request up; it was not carried out."
+    );
 }
 
 }  // namespace rides

@@ -9,8 +9,8 @@
 
 namespace rides {
 
-using pawl::Atomic, pawl::Call, pawl::Finish, pawl::Foreign, pawl::KeyedCall, pawl::Next, pawl::Outcome, pawl::Repeat, pawl::Steps,
-    pawl::Tx;
+using pawl::Atomic, pawl::Call, pawl::Finish, pawl::Foreign, pawl::KeyedCall, pawl::Next,
+    pawl::Outcome, pawl::Repeat, pawl::Steps, pawl::Tx;
 using namespace std::chrono_literals;
 
 struct RideRequest {
@@ -28,7 +28,8 @@ public:
     static constexpr auto provider_memory = 20h;  // Stripe forgets keys after 24 h; less a margin.
     explicit BookRide(Stripe& stripe) : stripe_{stripe} {}
 
-    // Recovery points. The database keeps each `name` and its fields: once released, never change or reuse them.
+    // Recovery points. The database keeps each `name` and its fields: once released, never change
+    // or reuse them.
     using Started = pawl::Started<RideRequest>;
     struct RideCreated {
         static constexpr std::string_view name = "ride_created";
@@ -52,7 +53,9 @@ public:
     // A Tx reaches our data, a Call reaches the world. No step has both.
     Next<RideCreated> create_ride(Tx& tx, const Started& at);
     Outcome<Charge, Declined> charge_card(KeyedCall& call, const RideCreated& at);
-    Outcome<Charge, Declined> charge_card_once(Call& call, const RideCreated& at);  // Of BookRideChargedOnce.
+    Outcome<Charge, Declined> charge_card_once(
+        Call& call, const RideCreated& at
+    );  // Of BookRideChargedOnce.
     Next<ChargeCreated> keep_charge(Tx& tx, const RideCreated& at, const Charge& charge);
     Finish refuse_ride(Tx& tx, const RideCreated& at, const Declined& declined);
     Finish finish_ride(Tx& tx, const ChargeCreated& at);
@@ -63,9 +66,9 @@ public:
         Atomic<&BookRide::create_ride>,  // started        -> ride_created
         Foreign<
             Repeat::safe_with_key,
-            &BookRide::charge_card,        // ride_created
-            &BookRide::keep_charge,        //                -> charge_created
-            &BookRide::refuse_ride>,       //                -> finished (402)
+            &BookRide::charge_card,       // ride_created
+            &BookRide::keep_charge,       //                -> charge_created
+            &BookRide::refuse_ride>,      //                -> finished (402)
         Atomic<&BookRide::finish_ride>>;  // charge_created -> finished (201)
 
 private:
@@ -73,14 +76,19 @@ private:
 };
 static_assert(pawl::Operation<BookRide>);
 
-/// The same for a payment provider that takes no idempotency keys: a charge is sent at most once, and one whose answer
-/// did not come waits on the attention list for a person. A subclass may have its own Flow over the same steps.
+/// The same for a payment provider that takes no idempotency keys: a charge is sent at most once,
+/// and one whose answer did not come waits on the attention list for a person. A subclass may have
+/// its own Flow over the same steps.
 class BookRideChargedOnce : public BookRide {
 public:
     using BookRide::BookRide;
     using Flow = Steps<
         Atomic<&BookRide::create_ride>,
-        Foreign<Repeat::never, &BookRide::charge_card_once, &BookRide::keep_charge, &BookRide::refuse_ride>,
+        Foreign<
+            Repeat::never,
+            &BookRide::charge_card_once,
+            &BookRide::keep_charge,
+            &BookRide::refuse_ride>,
         Atomic<&BookRide::finish_ride>>;
 };
 static_assert(pawl::Operation<BookRideChargedOnce>);

@@ -7,9 +7,9 @@
 #include "rides/migrations.hpp"
 #include "rides/statements.hpp"
 
-#include <limits>
-
 #include <gtest/gtest.h>
+
+#include <limits>
 
 namespace rides {
 namespace {
@@ -25,12 +25,16 @@ protected:
         });
     }
     BookRide::Started started() const {
-        return {.key_id = 7, .principal = {"rides", "jane@example.com"}, .origin = "::1", .request = {47, -122, 48, -123}};
+        return {
+            .key_id = 7,
+            .principal = {"rides", "jane@example.com"},
+            .origin = "::1",
+            .request = {47, -122, 48, -123}};
     }
     BookRide::RideCreated created() {
-        return *point<BookRide::RideCreated>(
-            database.in_tx([&](pawl::Tx& tx) { return op.create_ride(tx, started()); })
-        );
+        return *point<BookRide::RideCreated>(database.in_tx([&](pawl::Tx& tx) {
+            return op.create_ride(tx, started());
+        }));
     }
     std::string state() {
         static constexpr pawl::Statement<0> find{"find_state", "SELECT state FROM rides", {}};
@@ -49,14 +53,18 @@ TEST_F(BookRideTest, a_ride_is_written_with_its_price_and_an_audit_record) {
     EXPECT_EQ(at.amount, 2000);
     EXPECT_EQ(at.customer, "cus_jane");
     EXPECT_EQ(state(), "booking");
-    static constexpr pawl::Statement<0> audit{"audit", "SELECT origin_ip FROM audit_records WHERE action = 'created'", {}};
-    EXPECT_EQ(database.in_tx([](pawl::Tx& tx) { return pawl::query_one<std::string>(tx, audit); }), "::1");
+    static constexpr pawl::Statement<0> audit{
+        "audit", "SELECT origin_ip FROM audit_records WHERE action = 'created'", {}};
+    EXPECT_EQ(
+        database.in_tx([](pawl::Tx& tx) { return pawl::query_one<std::string>(tx, audit); }), "::1"
+    );
 }
 
 TEST_F(BookRideTest, a_charge_is_kept_with_its_ride) {
     const auto at = created();
 
-    const auto next = database.in_tx([&](pawl::Tx& tx) { return op.keep_charge(tx, at, Charge{"ch_1"}); });
+    const auto next =
+        database.in_tx([&](pawl::Tx& tx) { return op.keep_charge(tx, at, Charge{"ch_1"}); });
 
     ASSERT_NE(point<BookRide::ChargeCreated>(next), nullptr);
     EXPECT_EQ(point<BookRide::ChargeCreated>(next)->charge, "ch_1");
@@ -66,7 +74,9 @@ TEST_F(BookRideTest, a_charge_is_kept_with_its_ride) {
 TEST_F(BookRideTest, a_declined_card_is_402_and_the_ride_is_refused) {
     const auto at = created();
 
-    const auto end = database.in_tx([&](pawl::Tx& tx) { return op.refuse_ride(tx, at, {"card_declined", "No."}); });
+    const auto end = database.in_tx([&](pawl::Tx& tx) {
+        return op.refuse_ride(tx, at, {"card_declined", "No."});
+    });
 
     ASSERT_NE(finish(end), nullptr);
     EXPECT_EQ(finish(end)->status, 402);
@@ -115,7 +125,8 @@ TEST(RideRequestTest, coordinates_out_of_range_are_named) {
              Case{"too far north", {90.001, 0, 0, 0}, "origin_lat"},
              Case{"too far west", {0, -180.5, 0, 0}, "origin_lon"},
              Case{"the target", {0, 0, -91, 0}, "target_lat"},
-             Case{"not a number", {0, 0, 0, std::numeric_limits<double>::quiet_NaN()}, "target_lon"},
+             Case{
+                 "not a number", {0, 0, 0, std::numeric_limits<double>::quiet_NaN()}, "target_lon"},
          }) {
         const auto problem = c.request.problem();
         EXPECT_EQ(problem.has_value(), c.problem != nullptr) << c.name;

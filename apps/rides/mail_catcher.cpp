@@ -2,13 +2,6 @@
 
 #include "apps/rides/provider_ledger.hpp"
 
-#include <algorithm>
-#include <set>
-#include <stdexcept>
-#include <thread>
-#include <utility>
-#include <vector>
-
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -18,6 +11,13 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
 
 namespace rides {
 
@@ -31,14 +31,17 @@ namespace {
 constexpr std::size_t mail_max = 1024 * 1024;
 
 std::string upper(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+    std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+        return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+    });
     return text;
 }
 
 std::string address_in(const std::string& line) {
     const auto from = line.find('<');
     const auto to = line.find('>');
-    return from == line.npos || to == line.npos || to < from ? std::string{} : line.substr(from + 1, to - from - 1);
+    return from == line.npos || to == line.npos || to < from ? std::string{}
+                                                             : line.substr(from + 1, to - from - 1);
 }
 
 std::string header_of(const std::string& text, const std::string& name) {
@@ -60,22 +63,30 @@ public:
 private:
     void say(const std::string& line) {
         out_ = line + "\r\n";
-        asio::async_write(socket_, asio::buffer(out_), [self = shared_from_this()](error_code error, std::size_t) {
-            if (!error && !self->quit_) self->listen();
-        });
+        asio::async_write(
+            socket_,
+            asio::buffer(out_),
+            [self = shared_from_this()](error_code error, std::size_t) {
+                if (!error && !self->quit_) self->listen();
+            }
+        );
     }
 
     void listen() {
-        asio::async_read_until(socket_, in_, in_data_ ? "\r\n.\r\n" : "\r\n",
-                               [self = shared_from_this()](error_code error, std::size_t size) {
-                                   if (error) return;
-                                   std::string text(size, '\0');
-                                   self->in_.sgetn(text.data(), static_cast<std::streamsize>(size));
-                                   if (self->in_data_)
-                                       self->on_mail(text.substr(0, size - 3));
-                                   else
-                                       self->on_command(text.substr(0, size - 2));
-                               });
+        asio::async_read_until(
+            socket_,
+            in_,
+            in_data_ ? "\r\n.\r\n" : "\r\n",
+            [self = shared_from_this()](error_code error, std::size_t size) {
+                if (error) return;
+                std::string text(size, '\0');
+                self->in_.sgetn(text.data(), static_cast<std::streamsize>(size));
+                if (self->in_data_)
+                    self->on_mail(text.substr(0, size - 3));
+                else
+                    self->on_command(text.substr(0, size - 2));
+            }
+        );
     }
 
     void on_command(const std::string& line) {
@@ -110,12 +121,17 @@ private:
 
     void on_mail(std::string text) {
         in_data_ = false;
-        for (auto at = text.find("\r\n.."); at != text.npos; at = text.find("\r\n..", at + 3)) text.erase(at + 2, 1);
+        for (auto at = text.find("\r\n.."); at != text.npos; at = text.find("\r\n..", at + 3))
+            text.erase(at + 2, 1);
         const auto id = header_of(text, "Message-ID");
-        if (to_.ends_with("@later.example") && put_off_.insert(id).second) return say("451 try again later");
+        if (to_.ends_with("@later.example") && put_off_.insert(id).second)
+            return say("451 try again later");
         const json::object mail{
-            {"from", from_}, {"to", to_}, {"message_id", id},
-            {"subject", header_of(text, "Subject")}, {"text", text}};
+            {"from", from_},
+            {"to", to_},
+            {"message_id", id},
+            {"subject", header_of(text, "Subject")},
+            {"text", text}};
         mails_.append(json::serialize(mail), [self = shared_from_this()] {
             asio::post(self->socket_.get_executor(), [self] {
                 if (self->to_.ends_with("@cut.example")) {
@@ -141,14 +157,18 @@ private:
 
 tcp::endpoint endpoint_of(const std::string& listen) {
     const auto colon = listen.rfind(':');
-    if (colon == listen.npos) throw std::runtime_error{"--smtp is " + listen + ": an address and a port"};
-    return {asio::ip::make_address(listen.substr(0, colon)), static_cast<std::uint16_t>(std::stoul(listen.substr(colon + 1)))};
+    if (colon == listen.npos)
+        throw std::runtime_error{"--smtp is " + listen + ": an address and a port"};
+    return {
+        asio::ip::make_address(listen.substr(0, colon)),
+        static_cast<std::uint16_t>(std::stoul(listen.substr(colon + 1)))};
 }
 
 }  // namespace
 
 struct MailCatcher::Impl {
-    Impl(const std::string& listen, const std::string& file) : mails{file, Ledger::Sync::yes}, acceptor{io} {
+    Impl(const std::string& listen, const std::string& file)
+        : mails{file, Ledger::Sync::yes}, acceptor{io} {
         try {
             const auto endpoint = endpoint_of(listen);
             acceptor.open(endpoint.protocol());
@@ -177,7 +197,9 @@ struct MailCatcher::Impl {
 
 MailCatcher::MailCatcher(const std::string& listen, const std::string& file)
     : impl_{std::make_unique<Impl>(listen, file)} {}
-MailCatcher::~MailCatcher() { stop(); }
+MailCatcher::~MailCatcher() {
+    stop();
+}
 
 void MailCatcher::start() {
     impl_->thread = std::thread{[impl = impl_.get()] {
@@ -186,7 +208,9 @@ void MailCatcher::start() {
     }};
 }
 
-std::uint16_t MailCatcher::port() const { return impl_->acceptor.local_endpoint().port(); }
+std::uint16_t MailCatcher::port() const {
+    return impl_->acceptor.local_endpoint().port();
+}
 
 void MailCatcher::stop() {
     impl_->io.stop();

@@ -6,13 +6,15 @@
 
 namespace rides {
 
-// A small SMTP server that keeps each mail as one JSON line {"to", "message_id", "text"}, on the disk before its 250.
-// It drops no repeats: the tests want to see them. Faults by the address: *@refused.example gets 550, *@later.example 451 for
-// the first try of each mail, *@cut.example is
+// A small SMTP server that keeps each mail as one JSON line {"to", "message_id", "text"}, on the
+// disk before its 250. It drops no repeats: the tests want to see them. Faults by the address:
+// *@refused.example gets 550, *@later.example 451 for the first try of each mail, *@cut.example is
 // cut off after the mail is kept and before the 250.
 class MailCatcher {
 public:
-    MailCatcher(const std::string& listen, const std::string& file);  // Throws std::system_error, std::runtime_error.
+    MailCatcher(
+        const std::string& listen, const std::string& file
+    );  // Throws std::system_error, std::runtime_error.
     ~MailCatcher();
     void start();
     std::uint16_t port() const;

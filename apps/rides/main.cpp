@@ -1,11 +1,11 @@
 #include "apps/rides/operate.hpp"
 #include "apps/rides/options.hpp"
 
-#include <cstdio>
-
 #include <CLI/CLI.hpp>
 #include <pthread.h>
+
 #include <csignal>
+#include <cstdio>
 
 namespace {
 
@@ -18,8 +18,12 @@ int run_provider(const rides::ProviderOptions& options) {
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
     rides::Provider provider{options};
     provider.start();
-    std::fprintf(stderr, "rides provider: API on port %u, mail on port %u\n", static_cast<unsigned>(provider.http_port()),
-                 static_cast<unsigned>(provider.smtp_port()));
+    std::fprintf(
+        stderr,
+        "rides provider: API on port %u, mail on port %u\n",
+        static_cast<unsigned>(provider.http_port()),
+        static_cast<unsigned>(provider.smtp_port())
+    );
     int signal = 0;
     sigwait(&set, &signal);
     provider.stop();
@@ -32,13 +36,18 @@ int main(int argc, char** argv) {
     if (argc > 1 && rides::is_operators(argv[1])) return rides::operate({argv + 1, argv + argc});
     CLI::App app{"Rocket Rides: the reference service of Pawl"};
     app.require_subcommand(1);
-    app.footer("For operators: rides keys | attention | graph | migrate | completer | reaper, each with --help");
+    app.footer(
+        "For operators: rides keys | attention | graph | migrate | completer | reaper, each with "
+        "--help"
+    );
     rides::ServeOptions serve;
     rides::ProviderOptions provider;
     auto* serve_command = app.add_subcommand("serve", "Serves rides until SIGTERM");
-    auto* provider_command = app.add_subcommand("provider", "Stands in for Stripe, and catches the mails");
+    auto* provider_command =
+        app.add_subcommand("provider", "Stands in for Stripe, and catches the mails");
     rides::SimulateOptions simulate;
-    auto* simulate_command = app.add_subcommand("simulate", "Books random rides as phones on a bad network do");
+    auto* simulate_command =
+        app.add_subcommand("simulate", "Books random rides as phones on a bad network do");
     rides::add_simulate(*simulate_command, simulate);
     rides::add_serve(*serve_command, serve);
     rides::add_provider(*provider_command, provider);

@@ -1,25 +1,27 @@
 #include "apps/rides/operate.hpp"
 
+#include <pawl/command_line.hpp>
+
 #include "apps/rides/options.hpp"
 
-#include <pawl/command_line.hpp>
+#include <CLI/CLI.hpp>
 
 #include <array>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
 
-#include <CLI/CLI.hpp>
-
 namespace rides {
 
 bool is_operators(const std::string& word) {
-    constexpr std::array<std::string_view, 6> words{"keys", "attention", "graph", "migrate", "completer", "reaper"};
+    constexpr std::array<std::string_view, 6> words{
+        "keys", "attention", "graph", "migrate", "completer", "reaper"};
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 int operate(const std::vector<std::string>& arguments) {
-    // Our options may stand anywhere among those of the command, which gets what is left, --help too.
+    // Our options may stand anywhere among those of the command, which gets what is left, --help
+    // too.
     ServeOptions options;
     CLI::App ours{"", "rides"};
     ours.set_help_flag();

@@ -1,8 +1,8 @@
 #include "apps/rides/options.hpp"
 
-#include <cstdlib>
-
 #include <CLI/CLI.hpp>
+
+#include <cstdlib>
 
 namespace rides {
 
@@ -10,22 +10,47 @@ namespace {
 
 using Milliseconds = std::chrono::milliseconds;
 
-CLI::Option* add_ms(CLI::App& app, const std::string& name, Milliseconds& to, const std::string& text) {
-    return app.add_option_function<std::int64_t>(name, [&to](std::int64_t ms) { to = Milliseconds{ms}; }, text + " (default " + std::to_string(to.count()) + ")");
+CLI::Option* add_ms(
+    CLI::App& app, const std::string& name, Milliseconds& to, const std::string& text
+) {
+    return app.add_option_function<std::int64_t>(
+        name,
+        [&to](std::int64_t ms) { to = Milliseconds{ms}; },
+        text + " (default " + std::to_string(to.count()) + ")"
+    );
 }
 
 }  // namespace
 
 void add_application(CLI::App& app, ServeOptions& options) {
     app.add_option("--database", options.database, "sqlite:FILE")->capture_default_str();
-    app.add_option("--stripe-url", options.stripe_url, "Where Stripe, or its stand-in, is")->capture_default_str();
+    app.add_option("--stripe-url", options.stripe_url, "Where Stripe, or its stand-in, is")
+        ->capture_default_str();
     app.add_option("--smtp-url", options.smtp_url, "The mail server")->capture_default_str();
-    app.add_flag("--charge-once", options.charge_once, "For a provider without keys: what is in doubt goes to a person");
-    app.add_option("--secret-file", options.service.secret_file, "Secret for fingerprints; one line")->envname("PAWL_SECRET_FILE");
-    add_ms(app, "--lease-ms", options.service.lease, "How long a key is held by a server that may be dead");
-    add_ms(app, "--complete-after-ms", options.service.complete_after, "After the lease: time for the client to retry");
+    app.add_flag(
+        "--charge-once",
+        options.charge_once,
+        "For a provider without keys: what is in doubt goes to a person"
+    );
+    app.add_option(
+           "--secret-file", options.service.secret_file, "Secret for fingerprints; one line"
+    )
+        ->envname("PAWL_SECRET_FILE");
+    add_ms(
+        app,
+        "--lease-ms",
+        options.service.lease,
+        "How long a key is held by a server that may be dead"
+    );
+    add_ms(
+        app,
+        "--complete-after-ms",
+        options.service.complete_after,
+        "After the lease: time for the client to retry"
+    );
     add_ms(app, "--phase-deadline-ms", options.service.phase_deadline, "For one transaction");
-    app.add_option("--calls-max", options.service.calls_max, "Foreign calls at once")->capture_default_str();
+    app.add_option("--calls-max", options.service.calls_max, "Foreign calls at once")
+        ->capture_default_str();
     if (const char* key = std::getenv("STRIPE_API_KEY")) options.stripe_api_key = key;
 }
 
@@ -33,32 +58,45 @@ void add_serve(CLI::App& app, ServeOptions& options) {
     add_application(app, options);
     app.add_option("--listen", options.listen, "Address and port")->capture_default_str();
     app.add_option("--access-log", options.access_log, "File of JSON lines; - is standard error");
-    app.add_option("--tokens", options.tokens, "File of lines \"token email\"; on loopback there are test riders");
-    app.add_option("--rider", options.riders, "One more test rider, \"token email\"; on loopback only");
+    app.add_option(
+        "--tokens",
+        options.tokens,
+        "File of lines \"token email\"; on loopback there are test riders"
+    );
+    app.add_option(
+        "--rider", options.riders, "One more test rider, \"token email\"; on loopback only"
+    );
     app.add_option_function<std::vector<std::int64_t>>(
-        "--retry-after-ms",
-        [&layers = options.service.retry_layers](const std::vector<std::int64_t>& waits) {
-            layers.clear();
-            for (const auto wait : waits) layers.push_back(Milliseconds{wait});
-        },
-        "A failed job waits in each of these in turn, then it is dead"
-    )->delimiter(',');
+           "--retry-after-ms",
+           [&layers = options.service.retry_layers](const std::vector<std::int64_t>& waits) {
+               layers.clear();
+               for (const auto wait : waits) layers.push_back(Milliseconds{wait});
+           },
+           "A failed job waits in each of these in turn, then it is dead"
+    )
+        ->delimiter(',');
     app.add_option("--workers", options.service.workers, "Jobs at once")->capture_default_str();
 }
 
 void add_simulate(CLI::App& app, SimulateOptions& options) {
     app.add_option("--url", options.url, "Where Rocket Rides is")->capture_default_str();
-    app.add_option("--token", options.tokens, "Of a rider; may be given several times")->capture_default_str();
+    app.add_option("--token", options.tokens, "Of a rider; may be given several times")
+        ->capture_default_str();
     app.add_option("--rides", options.rides, "How many")->capture_default_str();
     app.add_option("--clients", options.clients, "Phones at once")->capture_default_str();
-    app.add_option("--bad-network", options.bad, "Part of all tries that the network spoils")->capture_default_str();
-    app.add_option("--seed", options.seed, "The same seed, the same rides; without it any, which is printed");
+    app.add_option("--bad-network", options.bad, "Part of all tries that the network spoils")
+        ->capture_default_str();
+    app.add_option(
+        "--seed", options.seed, "The same seed, the same rides; without it any, which is printed"
+    );
     app.add_flag("--json", options.json, "The result as one JSON object");
 }
 
 void add_provider(CLI::App& app, ProviderOptions& options) {
-    app.add_option("--listen", options.listen, "Address and port of the API")->capture_default_str();
-    app.add_option("--smtp", options.smtp, "Address and port of the mail catcher")->capture_default_str();
+    app.add_option("--listen", options.listen, "Address and port of the API")
+        ->capture_default_str();
+    app.add_option("--smtp", options.smtp, "Address and port of the mail catcher")
+        ->capture_default_str();
     app.add_option("--ledger", options.ledger, "File of what was charged")->capture_default_str();
     app.add_option("--mails", options.mails, "File of the mails")->capture_default_str();
     add_ms(app, "--delay-ms", options.delay, "Of each answer, after the charge is booked");
@@ -66,7 +104,11 @@ void add_provider(CLI::App& app, ProviderOptions& options) {
     app.add_flag("--decline", options.decline, "Every card");
     app.add_flag("!--no-ledger-sync", options.ledger_sync, "No fdatasync: for benchmarks");
     app.add_option("--first-id", options.first_id, "Of what an empty ledger books: for benchmarks");
-    app.add_option_function<std::int64_t>("--forget-keys-after-s", [&options](std::int64_t s) { options.forget_keys_after = std::chrono::seconds{s}; }, "As Stripe does after a day");
+    app.add_option_function<std::int64_t>(
+        "--forget-keys-after-s",
+        [&options](std::int64_t s) { options.forget_keys_after = std::chrono::seconds{s}; },
+        "As Stripe does after a day"
+    );
 }
 
 }  // namespace rides

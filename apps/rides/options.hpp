@@ -11,7 +11,9 @@ class App;
 // The options of the commands of `rides`.
 namespace rides {
 
-void add_application(CLI::App& app, ServeOptions& options);  // What every command on the database needs.
+void add_application(
+    CLI::App& app, ServeOptions& options
+);  // What every command on the database needs.
 void add_serve(CLI::App& app, ServeOptions& options);
 void add_simulate(CLI::App& app, SimulateOptions& options);
 void add_provider(CLI::App& app, ProviderOptions& options);

@@ -7,11 +7,11 @@
 #include "src/http/listener.hpp"
 #include "src/json/form.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+
+#include <algorithm>
+#include <utility>
 
 namespace rides {
 
@@ -23,16 +23,21 @@ using pawl::http::Responder;
 
 namespace {
 
-constexpr std::chrono::milliseconds never{60'000};  // "Never answered": longer than any client waits.
+constexpr std::chrono::milliseconds never{
+    60'000};  // "Never answered": longer than any client waits.
 
 std::string api_key_of(const pawl::RequestHead& head) {
     const auto given = head.header("Authorization").value_or("");
     constexpr std::string_view bearer = "Bearer ";
-    return given.substr(0, bearer.size()) == bearer ? std::string{given.substr(bearer.size())} : std::string{};
+    return given.substr(0, bearer.size()) == bearer ? std::string{given.substr(bearer.size())}
+                                                    : std::string{};
 }
 
 Reply reply_of(const BankAnswer& answer) {
-    Reply reply{.status = answer.status, .headers = {{"Content-Type", "application/json"}}, .body = answer.body};
+    Reply reply{
+        .status = answer.status,
+        .headers = {{"Content-Type", "application/json"}},
+        .body = answer.body};
     if (!answer.key.empty()) reply.headers.push_back({"Idempotency-Key", answer.key});
     if (answer.replayed) reply.headers.push_back({"Idempotent-Replayed", "true"});
     return reply;
@@ -50,20 +55,25 @@ std::optional<std::string> ProviderOptions::problem() const {
 struct Provider::Impl {
     explicit Impl(ProviderOptions given)
         : options{std::move(given)},
-          bank{{options.ledger, options.ledger_sync ? Ledger::Sync::yes : Ledger::Sync::no, options.first_id},
-               options.forget_keys_after},
+          bank{
+              {options.ledger,
+               options.ledger_sync ? Ledger::Sync::yes : Ledger::Sync::no,
+               options.first_id},
+              options.forget_keys_after},
           mails{options.smtp, options.mails},
-          listener{{.listen = options.listen},
-                   Listener::Handlers{
-                       .on_head = [](const pawl::RequestHead&) { return std::optional<Reply>{}; },
-                       .on_request = [this](Request request, Responder respond) {
-                           serve(std::move(request), std::move(respond));
-                       },
-                       .on_error =
-                           [](int status, std::string_view why) {
-                               return reply_of(stripe_error(status, "invalid_request_error", "", why));
-                           },
-                       .date = [] { return pawl::http::http_date(pawl::engine::system_clock().now()); }}} {
+          listener{
+              {.listen = options.listen},
+              Listener::Handlers{
+                  .on_head = [](const pawl::RequestHead&) { return std::optional<Reply>{}; },
+                  .on_request = [this](
+                                    Request request, Responder respond
+                                ) { serve(std::move(request), std::move(respond)); },
+                  .on_error =
+                      [](int status, std::string_view why) {
+                          return reply_of(stripe_error(status, "invalid_request_error", "", why));
+                      },
+                  .date =
+                      [] { return pawl::http::http_date(pawl::engine::system_clock().now()); }}} {
         faults = {.down = options.down, .decline = options.decline, .delay = options.delay};
     }
 
@@ -92,7 +102,8 @@ void Provider::Impl::serve_test(const Request& request, Responder respond) {
     if (error || !wanted.is_object()) return respond({.status = 400, .body = "{}"});
     const auto& object = wanted.as_object();
     auto flag = [&](const char* name, bool& to) {
-        if (const auto* value = object.if_contains(name)) to = value->is_bool() && value->get_bool();
+        if (const auto* value = object.if_contains(name))
+            to = value->is_bool() && value->get_bool();
     };
     flag("down", faults.down);
     flag("decline", faults.decline);
@@ -104,25 +115,35 @@ void Provider::Impl::serve_test(const Request& request, Responder respond) {
 void Provider::Impl::serve_api(const Request& request, Responder respond) {
     const auto account = api_key_of(request.head);
     if (!account.starts_with("sk_"))
-        return respond(reply_of(stripe_error(401, "invalid_request_error", "", "Give your API key as a bearer token.")));
-    if (faults.down) return respond(reply_of(stripe_error(503, "api_error", "", "The service is down.")));
+        return respond(reply_of(
+            stripe_error(401, "invalid_request_error", "", "Give your API key as a bearer token.")
+        ));
+    if (faults.down)
+        return respond(reply_of(stripe_error(503, "api_error", "", "The service is down.")));
     if (request.head.method == "GET") return respond(reply_of(bank.find(request.head.path)));
     const auto pairs = pawl::json::parse_pairs(request.body);
     if (!std::holds_alternative<std::vector<pawl::json::Pair>>(pairs))
-        return respond(reply_of(stripe_error(400, "invalid_request_error", "", "The form is malformed.")));
+        return respond(
+            reply_of(stripe_error(400, "invalid_request_error", "", "The form is malformed."))
+        );
     BankRequest asked{
         .path = request.head.path,
         .account = account,
         .key = std::string{request.head.header("Idempotency-Key").value_or("")},
         .form = {}};
     for (const auto& pair : std::get<0>(pairs)) asked.form[pair.name] = pair.value;
-    auto shared = std::make_shared<Responder>(std::move(respond));  // A Responder can't be copied, callbacks must.
+    auto shared = std::make_shared<Responder>(std::move(respond)
+    );  // A Responder can't be copied, callbacks must.
     auto run = [this, asked, shared] {
-        bank.execute(asked, faults, pawl::engine::system_clock().now(), [this, shared](BankAnswer answer) {
-            tell(std::move(answer), shared);
-        });
+        bank.execute(
+            asked,
+            faults,
+            pawl::engine::system_clock().now(),
+            [this, shared](BankAnswer answer) { tell(std::move(answer), shared); }
+        );
     };
-    const auto late = asked.form.contains("customer") && asked.form.at("customer").starts_with("cus_late");
+    const auto late =
+        asked.form.contains("customer") && asked.form.at("customer").starts_with("cus_late");
     if (late) return listener.after(std::chrono::milliseconds{500}, run);
     run();
 }
@@ -132,19 +153,27 @@ void Provider::Impl::tell(BankAnswer answer, std::shared_ptr<Responder> respond)
     auto wait = faults.delay + answer.delay;
     if (answer.never) wait = never;
     if (wait.count() == 0) return (*respond)(reply_of(answer));
-    listener.after(wait, [respond = std::move(respond), answer = std::move(answer)] { (*respond)(reply_of(answer)); });
+    listener.after(wait, [respond = std::move(respond), answer = std::move(answer)] {
+        (*respond)(reply_of(answer));
+    });
 }
 
 Provider::Provider(ProviderOptions options) : impl_{std::make_unique<Impl>(std::move(options))} {}
-Provider::~Provider() { stop(); }
+Provider::~Provider() {
+    stop();
+}
 
 void Provider::start() {
     impl_->mails.start();
     impl_->listener.start();
 }
 
-std::uint16_t Provider::http_port() const { return impl_->listener.port(); }
-std::uint16_t Provider::smtp_port() const { return impl_->mails.port(); }
+std::uint16_t Provider::http_port() const {
+    return impl_->listener.port();
+}
+std::uint16_t Provider::smtp_port() const {
+    return impl_->mails.port();
+}
 
 void Provider::stop() {
     impl_->listener.stop(std::chrono::milliseconds{0});

@@ -13,24 +13,28 @@ struct ProviderOptions {
     std::string smtp{"127.0.0.1:12525"};
     std::string ledger{"provider.ledger"};
     std::string mails{"provider.mails"};
-    bool ledger_sync{true};              // false: for benchmarks, whose disk is the server's.
-    std::uint64_t first_id{1};           // For benchmarks: an empty ledger beside a database that knows charges.
-    std::chrono::milliseconds delay{0};  // Of each answer, after the charge is booked.
-    bool down{false};                    // 503 to all; nothing is booked.
-    bool decline{false};                 // Every card.
+    bool ledger_sync{true};  // false: for benchmarks, whose disk is the server's.
+    std::uint64_t first_id{
+        1};  // For benchmarks: an empty ledger beside a database that knows charges.
+    std::chrono::milliseconds delay{0};              // Of each answer, after the charge is booked.
+    bool down{false};                                // 503 to all; nothing is booked.
+    bool decline{false};                             // Every card.
     std::chrono::seconds forget_keys_after{86'400};  // As Stripe does.
     std::optional<std::string> problem() const;
 };
 
-// Stands in for Stripe: /v1/charges and /v1/refunds with its forms, errors and idempotency rules, a ledger of its own,
-// and faults to order; and catches the mails. A separate process, so that it survives the server's death.
+// Stands in for Stripe: /v1/charges and /v1/refunds with its forms, errors and idempotency rules, a
+// ledger of its own, and faults to order; and catches the mails. A separate process, so that it
+// survives the server's death.
 //
-// Faults by the customer's name: cus_declined*, cus_slow* (300 ms after booking), cus_timeout* (booked, never answered),
-// cus_once* (booked, the first answer never comes, the repeat is answered), cus_500* (answers 500 and remembers it),
-// cus_charged500* (the same, and booked), cus_503once* (the first time 503, nothing booked), cus_503* (always),
-// cus_429once*, cus_forgets* (its keys are forgotten at once: a repeat books again), cus_late* (booked 500 ms late).
+// Faults by the customer's name: cus_declined*, cus_slow* (300 ms after booking), cus_timeout*
+// (booked, never answered), cus_once* (booked, the first answer never comes, the repeat is
+// answered), cus_500* (answers 500 and remembers it), cus_charged500* (the same, and booked),
+// cus_503once* (the first time 503, nothing booked), cus_503* (always), cus_429once*, cus_forgets*
+// (its keys are forgotten at once: a repeat books again), cus_late* (booked 500 ms late).
 //
-// For tests on the same port: POST /_test/faults (JSON: down, decline, delay_ms), GET /_test/ledger.
+// For tests on the same port: POST /_test/faults (JSON: down, decline, delay_ms), GET
+// /_test/ledger.
 class Provider {
 public:
     explicit Provider(ProviderOptions options);  // Throws std::system_error, std::runtime_error.

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -38,7 +38,9 @@ struct BankAnswer {
     bool never{};  // Not to be answered at all.
 };
 
-BankAnswer stripe_error(int status, std::string_view type, std::string_view code, std::string_view message);
+BankAnswer stripe_error(
+    int status, std::string_view type, std::string_view code, std::string_view message
+);
 
 // The charges, the refunds and the remembered answers: in the ledger, and in memory. Thread-safe.
 class Bank {
@@ -50,9 +52,13 @@ public:
     };
     Bank(File file, std::chrono::seconds forget_keys_after);
 
-    // `tell` runs once what was booked is on the disk: on the ledger's thread, or at once if nothing was booked.
+    // `tell` runs once what was booked is on the disk: on the ledger's thread, or at once if
+    // nothing was booked.
     void execute(
-        const BankRequest& request, const Faults& faults, pawl::TimePoint now, std::function<void(BankAnswer)> tell
+        const BankRequest& request,
+        const Faults& faults,
+        pawl::TimePoint now,
+        std::function<void(BankAnswer)> tell
     );
     BankAnswer find(const std::string& path) const;  // GET /v1/charges/{id}, /v1/refunds/{id}
     std::string summary() const;
@@ -84,14 +90,15 @@ private:
     Outcome charge(const BankRequest& request, const Faults& faults);
     Outcome refund(const BankRequest& request);
     Booked book_charge(const BankRequest& request);
-    std::string line_of(const BankRequest& request, const Outcome& outcome, pawl::TimePoint now) const;
+    std::string line_of(const BankRequest& request, const Outcome& outcome, pawl::TimePoint now)
+        const;
 
     mutable std::mutex mutex_;
     std::chrono::seconds forget_keys_after_;
     std::unordered_map<std::string, Remembered> keys_;
     std::unordered_map<std::string, Booked> booked_;
     std::unordered_map<std::string, std::int64_t> refunded_;  // By charge.
-    std::unordered_map<std::string, int> tries_;              // By account and key, for the faults of one time.
+    std::unordered_map<std::string, int> tries_;  // By account and key, for the faults of one time.
     std::uint64_t next_;
     std::int64_t charges_{0};
     std::int64_t refunds_{0};

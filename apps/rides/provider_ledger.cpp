@@ -1,13 +1,13 @@
 #include "apps/rides/provider_ledger.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
 #include <utility>
-
-#include <fcntl.h>
-#include <unistd.h>
 
 namespace rides {
 
@@ -20,7 +20,8 @@ Ledger::Ledger(const std::string& path, Sync sync) : sync_{sync} {
         from = to + 1;
     }
     file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (file_ < 0) throw std::runtime_error{"the file " + path + " can't be written: " + std::strerror(errno)};
+    if (file_ < 0)
+        throw std::runtime_error{"the file " + path + " can't be written: " + std::strerror(errno)};
     if (from < whole.size() && ::ftruncate(file_, static_cast<off_t>(from)) != 0)
         throw std::runtime_error{"the torn last line of " + path + " can't be cut off"};
     thread_ = std::thread{[this] { loop(); }};

@@ -9,11 +9,12 @@
 
 namespace rides {
 
-// An append-only file, one JSON object a line, durable before anybody is told. All lines that wait go out with one
-// write and one fdatasync. The ground truth of the tests: what was really charged stands here.
+// An append-only file, one JSON object a line, durable before anybody is told. All lines that wait
+// go out with one write and one fdatasync. The ground truth of the tests: what was really charged
+// stands here.
 class Ledger {
 public:
-    enum class Sync { yes, no };  // no: for benchmarks only.
+    enum class Sync { yes, no };                 // no: for benchmarks only.
     Ledger(const std::string& path, Sync sync);  // Throws std::runtime_error that names the file.
     ~Ledger();
 

@@ -27,17 +27,20 @@ struct AddPoints {
     std::int64_t points{};
 };
 
-// Its write and the mark that the job is done commit together: points are added once, whatever dies in between.
+// Its write and the mark that the job is done commit together: points are added once, whatever dies
+// in between.
 class PointsWorker {
 public:
     pawl::JobResult work(pawl::Tx& tx, const pawl::Job<AddPoints>& job);
 };
 
-// Mails receipts. SMTP knows no keys: a kill between the mail server's 250 and our mark repeats the mail, under the
-// same Message-ID, which is made from the job's id.
+// Mails receipts. SMTP knows no keys: a kill between the mail server's 250 and our mark repeats the
+// mail, under the same Message-ID, which is made from the job's id.
 class ReceiptWorker {
 public:
-    ReceiptWorker(pawl::http::Transfers& transfers, std::string smtp_url);  // Transfers outlives it.
+    ReceiptWorker(
+        pawl::http::Transfers& transfers, std::string smtp_url
+    );  // Transfers outlives it.
     pawl::JobResult work(pawl::Call& call, const pawl::Job<SendReceipt>& job);
 
 private:

@@ -26,14 +26,18 @@ struct Refunded {
 pawl::Next<RefundRide::RefundOrdered> RefundRide::order_refund(pawl::Tx& tx, const Started& at) {
     const auto ride = pawl::query_maybe<RideToRefund>(tx, sql::show_ride_for_refund, at.request.id);
     if (!ride) return problem(404, "There is no such ride", "");
-    if (!ride->charge) return problem(409, "The ride was not charged", "Its state is " + ride->state + ".");
-    if (ride->state == "refunded") return problem(409, "The ride was refunded", "It was refunded under another key.");
+    if (!ride->charge)
+        return problem(409, "The ride was not charged", "Its state is " + ride->state + ".");
+    if (ride->state == "refunded")
+        return problem(409, "The ride was refunded", "It was refunded under another key.");
     const auto asker = user_of(tx, at.principal);
     record(tx, {"refund_ordered", at.request.id.value, "ride"}, asker.id, at.origin);
     return RefundOrdered{at.request.id, *ride->charge, ride->amount, ride->currency};
 }
 
-pawl::Outcome<Refund, RefundRefused> RefundRide::refund_charge(pawl::KeyedCall& call, const RefundOrdered& at) {
+pawl::Outcome<Refund, RefundRefused> RefundRide::refund_charge(
+    pawl::KeyedCall& call, const RefundOrdered& at
+) {
     return stripe_.refund(call, {at.charge, at.amount});
 }
 
@@ -42,7 +46,9 @@ pawl::Finish RefundRide::keep_refund(pawl::Tx& tx, const RefundOrdered& at, cons
     return pawl::respond(201, Refunded{at.ride, refund.id, at.amount, at.currency});
 }
 
-pawl::Finish RefundRide::keep_refusal(pawl::Tx&, const RefundOrdered&, const RefundRefused& refused) {
+pawl::Finish RefundRide::keep_refusal(
+    pawl::Tx&, const RefundOrdered&, const RefundRefused& refused
+) {
     return problem(409, "The refund was refused", refused.message);
 }
 

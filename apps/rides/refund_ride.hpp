@@ -8,7 +8,8 @@
 
 namespace rides {
 
-/// POST /rides/{id}/refund, key `ride-{id}-refund`: one refund a ride, whoever asks and however often.
+/// POST /rides/{id}/refund, key `ride-{id}-refund`: one refund a ride, whoever asks and however
+/// often.
 class RefundRide {
 public:
     static constexpr std::string_view name = "refund_ride";
@@ -29,16 +30,19 @@ public:
     };
 
     pawl::Next<RefundOrdered> order_refund(pawl::Tx& tx, const Started& at);
-    pawl::Outcome<Refund, RefundRefused> refund_charge(pawl::KeyedCall& call, const RefundOrdered& at);
+    pawl::Outcome<Refund, RefundRefused> refund_charge(
+        pawl::KeyedCall& call, const RefundOrdered& at
+    );
     pawl::Finish keep_refund(pawl::Tx& tx, const RefundOrdered& at, const Refund& refund);
     pawl::Finish keep_refusal(pawl::Tx& tx, const RefundOrdered& at, const RefundRefused& refused);
 
     using Flow = pawl::Steps<
-        pawl::Atomic<&RefundRide::order_refund>,  // started        -> refund_ordered, or finished (404, 409)
+        pawl::Atomic<&RefundRide::order_refund>,  // started        -> refund_ordered, or finished
+                                                  // (404, 409)
         pawl::Foreign<
             pawl::Repeat::safe_with_key,
-            &RefundRide::refund_charge,    // refund_ordered
-            &RefundRide::keep_refund,      //                -> finished (201)
+            &RefundRide::refund_charge,   // refund_ordered
+            &RefundRide::keep_refund,     //                -> finished (201)
             &RefundRide::keep_refusal>>;  //                -> finished (409)
 
 private:

@@ -7,7 +7,8 @@ namespace rides {
 
 void Riders::add(const std::string& line) {
     const auto space = line.find(' ');
-    if (space == line.npos || space == 0 || line.find('@', space) == line.npos || line.find(' ', space + 1) != line.npos)
+    if (space == line.npos || space == 0 || line.find('@', space) == line.npos ||
+        line.find(' ', space + 1) != line.npos)
         throw std::invalid_argument{"a line of the tokens is not \"token email\""};
     by_token_[line.substr(0, space)] = line.substr(space + 1);
 }

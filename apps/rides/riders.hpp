@@ -10,7 +10,8 @@
 
 namespace rides {
 
-// Who may ride: bearer tokens and the accounts (e-mail addresses) behind them. Read only once the server serves.
+// Who may ride: bearer tokens and the accounts (e-mail addresses) behind them. Read only once the
+// server serves.
 class Riders {
 public:
     // A line is "token email". Throws std::invalid_argument that shows no token.

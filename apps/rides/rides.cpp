@@ -11,14 +11,23 @@ pawl::Response problem(int status, std::string title, std::string detail) {
         std::string detail;
         bool retry{};
     };
-    auto response = pawl::respond(status, Problem{std::move(title), status, std::move(detail), false});
+    auto response =
+        pawl::respond(status, Problem{std::move(title), status, std::move(detail), false});
     response.content_type = "application/problem+json";
     return response;
 }
 
 void record(pawl::Tx& tx, const Audit& audit, std::int64_t user, const std::string& origin) {
     pawl::execute(
-        tx, sql::insert_audit, audit.action, tx.now(), audit.data, origin, audit.resource_id, audit.resource_type, user
+        tx,
+        sql::insert_audit,
+        audit.action,
+        tx.now(),
+        audit.data,
+        origin,
+        audit.resource_id,
+        audit.resource_type,
+        user
     );
 }
 

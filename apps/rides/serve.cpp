@@ -10,11 +10,11 @@
 #include "rides/migrations.hpp"
 #include "rides/statements.hpp"
 
+#include <pthread.h>
+
+#include <csignal>
 #include <cstdio>
 #include <stdexcept>
-
-#include <pthread.h>
-#include <csignal>
 
 namespace rides {
 
@@ -28,7 +28,8 @@ Riders riders_of(const ServeOptions& options) {
     }
     if (!is_loopback(options.listen))
         throw std::invalid_argument{
-            "--tokens is missing: only on a loopback address are there test riders; give a file of lines \"token email\""};
+            "--tokens is missing: only on a loopback address are there test riders; give a file of "
+            "lines \"token email\""};
     riders.add("test_jane jane@example.com");
     riders.add("test_joe joe@example.com");
     for (const auto& line : options.riders) riders.add(line);
@@ -38,7 +39,8 @@ Riders riders_of(const ServeOptions& options) {
 std::string api_key_of(const ServeOptions& options) {
     if (!options.stripe_api_key.empty()) return options.stripe_api_key;
     if (is_loopback(options.listen)) return "sk_test_rocket_rides";
-    throw std::invalid_argument{"STRIPE_API_KEY is not set: only on a loopback address there is a test value"};
+    throw std::invalid_argument{
+        "STRIPE_API_KEY is not set: only on a loopback address there is a test value"};
 }
 
 void make_users(pawl::Database& database, const Riders& riders) {

@@ -1,14 +1,14 @@
 #pragma once
 
-#include <chrono>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include <pawl/service.hpp>
 
 #include "apps/rides/stripe.hpp"
 #include "src/http/transfer.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace rides {
 
@@ -17,11 +17,12 @@ struct ServeOptions {
     std::string database{"sqlite:rides.db"};
     std::string stripe_url{"http://127.0.0.1:12111"};
     std::string smtp_url{"smtp://127.0.0.1:12525"};
-    std::string stripe_api_key;        // From STRIPE_API_KEY; on loopback a test value.
-    bool charge_once{false};           // Stripe's stand-in takes no keys: charge at most once, doubts to a person.
+    std::string stripe_api_key;  // From STRIPE_API_KEY; on loopback a test value.
+    bool charge_once{
+        false};  // Stripe's stand-in takes no keys: charge at most once, doubts to a person.
     std::string access_log;
-    std::string tokens;                // A file of lines "token email"; on loopback test riders without it.
-    std::vector<std::string> riders;   // More test riders, "token email"; on loopback only.
+    std::string tokens;  // A file of lines "token email"; on loopback test riders without it.
+    std::vector<std::string> riders;  // More test riders, "token email"; on loopback only.
     pawl::ServiceOptions service;
 };
 

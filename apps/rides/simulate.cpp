@@ -4,19 +4,19 @@
 #include "src/engine/random.hpp"
 #include "src/http/retrying.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <map>
 #include <mutex>
 #include <random>
 #include <thread>
 #include <utility>
-
-#include <pthread.h>
-#include <csignal>
 
 namespace rides {
 
@@ -45,9 +45,12 @@ struct Counts {
 // One phone's chance: from the seed and its number, so that a run can be had again.
 class Chance {
 public:
-    Chance(std::uint64_t seed, int phone) : engine_{seed * 1'000'003 + static_cast<std::uint64_t>(phone)} {}
+    Chance(std::uint64_t seed, int phone)
+        : engine_{seed * 1'000'003 + static_cast<std::uint64_t>(phone)} {}
     double part() { return std::uniform_real_distribution<double>{0, 1}(engine_); }
-    double between(double least, double most) { return std::uniform_real_distribution<double>{least, most}(engine_); }
+    double between(double least, double most) {
+        return std::uniform_real_distribution<double>{least, most}(engine_);
+    }
 
 private:
     std::mt19937_64 engine_;
@@ -56,15 +59,25 @@ private:
 class Phone {
 public:
     Phone(const SimulateOptions& options, int number, Counts& counts)
-        : options_{options}, chance_{options.seed, number}, counts_{counts},
+        : options_{options},
+          chance_{options.seed, number},
+          counts_{counts},
           retrying_{
-              {.send = [this](Outgoing request, const std::stop_token& stop) { return try_once(std::move(request), stop); },
+              {.send = [this](
+                           Outgoing request, const std::stop_token& stop
+                       ) { return try_once(std::move(request), stop); },
                .clock = pawl::engine::system_clock(),
                .random = pawl::engine::system_random(),
                .wait = pawl::http::Retrying::over(
                            transfers_, pawl::engine::system_clock(), pawl::engine::system_random()
-               ).wait},
-              {.first = 20ms, .longest = 500ms, .shortest = 10ms, .tries_max = 100, .deadline = 120s, .retry_after_max = 300ms}} {}
+               )
+                           .wait},
+              {.first = 20ms,
+               .longest = 500ms,
+               .shortest = 10ms,
+               .tries_max = 100,
+               .deadline = 120s,
+               .retry_after_max = 300ms}} {}
 
     void ride(int n, const std::stop_token& stop) {
         const auto request = order(n);
@@ -78,15 +91,22 @@ public:
         if (answered->replayed) ++counts_.replayed;
         const auto again = transfers_.perform(request);
         const auto* repeat = std::get_if<Arrived>(&again);
-        if (repeat == nullptr || repeat->status != answered->answer.status || repeat->body != answered->answer.body) ++counts_.changed;
+        if (repeat == nullptr || repeat->status != answered->answer.status ||
+            repeat->body != answered->answer.body)
+            ++counts_.changed;
     }
 
 private:
     Outgoing order(int n) {
         std::array<char, 256> body{};
         std::snprintf(
-            body.data(), body.size(), R"({"origin_lat":%.4f,"origin_lon":%.4f,"target_lat":%.4f,"target_lon":%.4f})",
-            chance_.between(-90, 90), chance_.between(-180, 180), chance_.between(-90, 90), chance_.between(-180, 180)
+            body.data(),
+            body.size(),
+            R"({"origin_lat":%.4f,"origin_lon":%.4f,"target_lat":%.4f,"target_lon":%.4f})",
+            chance_.between(-90, 90),
+            chance_.between(-180, 180),
+            chance_.between(-90, 90),
+            chance_.between(-180, 180)
         );
         const auto& token = options_.tokens[static_cast<std::size_t>(n) % options_.tokens.size()];
         return {
@@ -94,12 +114,14 @@ private:
             .url = options_.url + "/rides",
             .headers =
                 {{"Authorization", "Bearer " + token},
-                 {"Idempotency-Key", "simulated-" + std::to_string(options_.seed) + "-" + std::to_string(n)},
+                 {"Idempotency-Key",
+                  "simulated-" + std::to_string(options_.seed) + "-" + std::to_string(n)},
                  {"Content-Type", "application/json"}},
             .body = body.data()};
     }
 
-    // What the network makes of one try: lost on the way there, lost on the way back, doubled, or good.
+    // What the network makes of one try: lost on the way there, lost on the way back, doubled, or
+    // good.
     Sent try_once(Outgoing request, const std::stop_token& stop) {
         ++counts_.tries;
         const double dice = chance_.part();
@@ -128,27 +150,42 @@ private:
 
 void print_progress(const Counts& counts, const SimulateOptions& options) {
     std::fprintf(
-        stderr, "%d of %d rides settled, %d tries, %d lost requests, %d lost answers, %d sent twice\n",
-        counts.settled.load(), options.rides, counts.tries.load(), counts.lost_requests.load(),
-        counts.lost_answers.load(), counts.sent_twice.load()
+        stderr,
+        "%d of %d rides settled, %d tries, %d lost requests, %d lost answers, %d sent twice\n",
+        counts.settled.load(),
+        options.rides,
+        counts.tries.load(),
+        counts.lost_requests.load(),
+        counts.lost_answers.load(),
+        counts.sent_twice.load()
     );
 }
 
 void print_result(const Counts& counts, const SimulateOptions& options) {
     const char* form = options.json
-        ? "{\"seed\": %llu, \"rides\": %d, \"settled\": %d, \"replayed\": %d, \"changed\": %d, \"gave_up\": %d, \"tries\": %d}\n"
-        : "seed %llu: %d rides, %d settled (%d by a stored answer), %d answers changed, %d gave up, %d tries\n";
+                           ? "{\"seed\": %llu, \"rides\": %d, \"settled\": %d, \"replayed\": %d, "
+                             "\"changed\": %d, \"gave_up\": %d, \"tries\": %d}\n"
+                           : "seed %llu: %d rides, %d settled (%d by a stored answer), %d answers "
+                             "changed, %d gave up, %d tries\n";
     std::printf(
-        form, static_cast<unsigned long long>(options.seed), options.rides, counts.settled.load(), counts.replayed.load(),
-        counts.changed.load(), counts.gave_up.load(), counts.tries.load()
+        form,
+        static_cast<unsigned long long>(options.seed),
+        options.rides,
+        counts.settled.load(),
+        counts.replayed.load(),
+        counts.changed.load(),
+        counts.gave_up.load(),
+        counts.tries.load()
     );
 }
 
 }  // namespace
 
 std::optional<std::string> SimulateOptions::problem() const {
-    if (rides < 1 || rides > 10'000'000) return "--rides is " + std::to_string(rides) + ": 1 to 10000000";
-    if (clients < 1 || clients > 1'000) return "--clients is " + std::to_string(clients) + ": 1 to 1000";
+    if (rides < 1 || rides > 10'000'000)
+        return "--rides is " + std::to_string(rides) + ": 1 to 10000000";
+    if (clients < 1 || clients > 1'000)
+        return "--clients is " + std::to_string(clients) + ": 1 to 1000";
     if (!(bad >= 0 && bad <= 0.9)) return "--bad-network is " + std::to_string(bad) + ": 0 to 0.9";
     if (tokens.empty()) return "--token is missing";
     return std::nullopt;
@@ -172,12 +209,14 @@ int simulate(const SimulateOptions& given) {
         for (int i = 0; i < options.clients; ++i)
             phones.emplace_back([&, i](const std::stop_token& stop) {
                 Phone phone{options, i, counts};
-                for (int n = next++; n < options.rides && !stop.stop_requested(); n = next++) phone.ride(n, stop);
+                for (int n = next++; n < options.rides && !stop.stop_requested(); n = next++)
+                    phone.ride(n, stop);
                 --at_work;
             });
         const timespec moment{0, 100'000'000};
         for (int tenths = 1; at_work > 0; ++tenths) {
-            if (sigtimedwait(&ends, nullptr, &moment) > 0) break;  // Ctrl-C: what is in hand ends, and is counted.
+            if (sigtimedwait(&ends, nullptr, &moment) > 0)
+                break;  // Ctrl-C: what is in hand ends, and is counted.
             if (tenths % 10 == 0) print_progress(counts, options);
         }
         for (auto& phone : phones) phone.request_stop();

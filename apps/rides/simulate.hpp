@@ -18,9 +18,10 @@ struct SimulateOptions {
     std::optional<std::string> problem() const;
 };
 
-// Phones on a bad network: they book random rides, lose answers, send twice, lose requests, and repeat under the same
-// key until they have a final answer. At the end each key is asked once more: whatever was told must be the same.
-// Prints progress each second and counts at the end; the exit code is 1 if an answer changed or none came.
+// Phones on a bad network: they book random rides, lose answers, send twice, lose requests, and
+// repeat under the same key until they have a final answer. At the end each key is asked once more:
+// whatever was told must be the same. Prints progress each second and counts at the end; the exit
+// code is 1 if an answer changed or none came.
 int simulate(const SimulateOptions& options);
 
 }  // namespace rides

@@ -25,7 +25,8 @@ struct UserMade {
 std::string customer_of(const std::string& email) {
     std::string customer = "cus_";
     for (const char c : email.substr(0, email.find('@'))) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        const bool plain =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
         customer += plain ? c : '_';
     }
     return customer.substr(0, 50);
@@ -44,7 +45,8 @@ pawl::Finish CancelRide::cancel(pawl::Tx& tx, const Started& at) {
 
 std::optional<std::string> PutUser::Request::problem() const {
     const auto sign = email.find('@');
-    const bool plain = std::all_of(email.begin(), email.end(), [](char c) { return c > ' ' && c <= '~'; });
+    const bool plain =
+        std::all_of(email.begin(), email.end(), [](char c) { return c > ' ' && c <= '~'; });
     if (email.size() > 255 || sign == 0 || sign == email.npos || sign + 1 == email.size() || !plain)
         return "email: Must be an address such as jane@example.com, at most 255 characters.";
     return std::nullopt;
@@ -54,8 +56,11 @@ pawl::Finish PutUser::put(pawl::Tx& tx, const Started& at) {
     const auto asker = user_of(tx, at.principal);
     const auto& email = at.request.email;
     std::optional<std::int64_t> id;
-    // Two addresses may have one name before the @: the second customer carries the whole address, shortened.
-    if (tx.attempt([&] { id = pawl::query_maybe<std::int64_t>(tx, sql::insert_user, email, customer_of(email)); })) {
+    // Two addresses may have one name before the @: the second customer carries the whole address,
+    // shortened.
+    if (tx.attempt([&] {
+            id = pawl::query_maybe<std::int64_t>(tx, sql::insert_user, email, customer_of(email));
+        })) {
         auto whole = email;
         std::replace(whole.begin(), whole.end(), '@', '_');
         id = pawl::query_maybe<std::int64_t>(tx, sql::insert_user, email, customer_of(whole));
@@ -83,7 +88,9 @@ pawl::Response ListRides::answer(pawl::Snapshot& read, const pawl::Asked<Request
     if (!user) return pawl::respond(200, Rides{});
     return pawl::respond(
         200,
-        Rides{pawl::query<Ride>(read, sql::list_rides, user->id, at.request.before, at.request.limit.value_or(20))}
+        Rides{pawl::query<Ride>(
+            read, sql::list_rides, user->id, at.request.before, at.request.limit.value_or(20)
+        )}
     );
 }
 

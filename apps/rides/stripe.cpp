@@ -1,12 +1,12 @@
 #include "apps/rides/stripe.hpp"
 
-#include <optional>
-#include <utility>
-
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 #include <boost/url/encode.hpp>
 #include <boost/url/rfc/unreserved_chars.hpp>
+
+#include <optional>
+#include <utility>
 
 namespace rides {
 
@@ -55,19 +55,21 @@ Answer read(const Arrived& arrived) {
     return answer;
 }
 
-// What every answer but a success and a refusal of the order itself means. Stripe keeps the first answer under a key,
-// also a 500: a repeat of that will never end by itself (F8).
+// What every answer but a success and a refusal of the order itself means. Stripe keeps the first
+// answer under a key, also a 500: a repeat of that will never end by itself (F8).
 template <class Outcome>
 Outcome trouble(const Arrived& arrived, const Answer& answer) {
     const bool replayed = arrived.header("Idempotent-Replayed").value_or("") == "true";
     if (arrived.status >= 500 && replayed)
-        return Stuck{"the provider repeats a stored error, status " + std::to_string(arrived.status)};
-    const auto said = "the provider said " + std::to_string(arrived.status) + " " + answer.error.message;
+        return Stuck{
+            "the provider repeats a stored error, status " + std::to_string(arrived.status)};
+    const auto said =
+        "the provider said " + std::to_string(arrived.status) + " " + answer.error.message;
     if (arrived.status >= 500 || arrived.status == 409) return InDoubt{said};
     if (arrived.status == 429 || arrived.status == 401 || arrived.status == 403) return Retry{said};
     return Stuck{
-        "the provider refuses the request, status " + std::to_string(arrived.status) + ": " + answer.error.type + " " +
-        answer.error.code + " " + answer.error.message};
+        "the provider refuses the request, status " + std::to_string(arrived.status) + ": " +
+        answer.error.type + " " + answer.error.code + " " + answer.error.message};
 }
 
 std::string charge_form(const ChargeOrder& order) {
@@ -88,7 +90,8 @@ pawl::Outcome<Charge, Declined> charge_outcome(const Sent& sent) {
         if (answer.id.empty()) return InDoubt{"an answer without an id"};
         return Charge{std::move(answer.id)};
     }
-    if (arrived->status == 402) return Declined{std::move(answer.error.code), std::move(answer.error.message)};
+    if (arrived->status == 402)
+        return Declined{std::move(answer.error.code), std::move(answer.error.message)};
     return trouble<pawl::Outcome<Charge, Declined>>(*arrived, answer);
 }
 
@@ -102,7 +105,8 @@ pawl::http::Outgoing Stripe::order(const std::string& path, std::string form) co
     request.method = "POST";
     request.url = url_ + path;
     request.headers = {
-        {"Authorization", "Bearer " + api_key_}, {"Content-Type", "application/x-www-form-urlencoded"}};
+        {"Authorization", "Bearer " + api_key_},
+        {"Content-Type", "application/x-www-form-urlencoded"}};
     request.body = std::move(form);
     request.timeout = std::chrono::seconds{25};
     return request;
@@ -126,7 +130,9 @@ pawl::Outcome<Charge, Declined> Stripe::charge_once(pawl::Call& call, const Char
     return charge_outcome(transfers_.perform(std::move(request)));
 }
 
-pawl::Outcome<Refund, RefundRefused> Stripe::refund(pawl::KeyedCall& call, const RefundOrder& order) {
+pawl::Outcome<Refund, RefundRefused> Stripe::refund(
+    pawl::KeyedCall& call, const RefundOrder& order
+) {
     std::string form;
     add(form, "charge", order.charge);
     add(form, "amount", std::to_string(order.amount));

@@ -24,7 +24,8 @@ struct RefundRefused {
     std::string message;
 };
 
-// What a charge sends comes from a recovery point and nothing else: each repeat must be the same to the byte.
+// What a charge sends comes from a recovery point and nothing else: each repeat must be the same to
+// the byte.
 struct ChargeOrder {
     std::int64_t amount{};
     std::string currency;
@@ -39,10 +40,13 @@ struct RefundOrder {
 // Stripe's API, version 1. Thread-safe.
 class Stripe {
 public:
-    Stripe(pawl::http::Transfers& transfers, std::string url, std::string api_key);  // Transfers outlives it.
+    Stripe(
+        pawl::http::Transfers& transfers, std::string url, std::string api_key
+    );  // Transfers outlives it.
 
     pawl::Outcome<Charge, Declined> charge(pawl::KeyedCall& call, const ChargeOrder& order);
-    // Without a key: a repeat would be a second charge, so it is on a connection of its own and never sent again.
+    // Without a key: a repeat would be a second charge, so it is on a connection of its own and
+    // never sent again.
     pawl::Outcome<Charge, Declined> charge_once(pawl::Call& call, const ChargeOrder& order);
     pawl::Outcome<Refund, RefundRefused> refund(pawl::KeyedCall& call, const RefundOrder& order);
 

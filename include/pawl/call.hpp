@@ -9,11 +9,14 @@
 
 namespace pawl {
 
-// What we tell a provider so that it recognises a repeat: 64 hex digits, the same for every try of one call.
+// What we tell a provider so that it recognises a repeat: 64 hex digits, the same for every try of
+// one call.
 struct ForeignKey {
     std::string text;
     // Cut to what a provider takes; 32 digits (128 bits) are enough to be unique.
-    std::string_view first(std::size_t digits) const { return std::string_view{text}.substr(0, digits); }
+    std::string_view first(std::size_t digits) const {
+        return std::string_view{text}.substr(0, digits);
+    }
 };
 
 namespace detail {
@@ -23,16 +26,19 @@ namespace testing {
 class FakeCall;
 }
 
-// Permission to reach the outside world. The engine makes one for each foreign call and each job, on a thread that
-// holds no transaction; a client (HTTP, mail) asks for it, so an atomic phase has nothing to call a client with.
+// Permission to reach the outside world. The engine makes one for each foreign call and each job,
+// on a thread that holds no transaction; a client (HTTP, mail) asks for it, so an atomic phase has
+// nothing to call a client with.
 class Call {
 public:
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
 
-    // For clients, before they send: ends the process if this thread holds a transaction, or if the call is over.
+    // For clients, before they send: ends the process if this thread holds a transaction, or if the
+    // call is over.
     void assert_open() const;
-    // The service is stopping: a client may give up early, with Retry if it proves that nothing was sent.
+    // The service is stopping: a client may give up early, with Retry if it proves that nothing was
+    // sent.
     const std::stop_token& stop() const { return stop_; }
 
 private:
@@ -66,7 +72,8 @@ enum class Repeat {
     never           // Not idempotent: once it may have been called, only a person goes on.
 };
 
-// How a call may end besides its named results. `why` is for operators: it stands with the key, and in the log.
+// How a call may end besides its named results. `why` is for operators: it stands with the key, and
+// in the log.
 struct Retry {  // The call certainly did nothing: try again later.
     std::string why{};
 };
@@ -77,15 +84,16 @@ struct Stuck {  // The provider repeats a stored error: only a person can go on.
     std::string why{};
 };
 
-// How a foreign call ended. An exception that leaves the call is InDoubt. Only a named result reaches a keeper, and
-// only a keeper makes a response: a passing outage can't become the stored answer.
+// How a foreign call ended. An exception that leaves the call is InDoubt. Only a named result
+// reaches a keeper, and only a keeper makes a response: a passing outage can't become the stored
+// answer.
 template <class... Results>
 class [[nodiscard]] Outcome {
 public:
     template <class R>
-        requires((std::same_as<R, Results> || ...) || std::same_as<R, Retry> || std::same_as<R, InDoubt> ||
-                 std::same_as<R, Stuck>)
-    Outcome(R result) : value_{std::move(result)} {}
+    requires((std::same_as<R, Results> || ...) || std::same_as<R, Retry> || std::same_as<R, InDoubt> || std::same_as<R, Stuck>)
+        Outcome(R result)
+        : value_{std::move(result)} {}
 
     const std::variant<Retry, InDoubt, Stuck, Results...>& value() const { return value_; }
 

@@ -17,16 +17,20 @@ namespace pawl {
 struct CommandLine {
     std::string program;       // "rides", as people type it.
     std::string options_help;  // The application's own options, for --help.
-    // The application on its database: asked for once, when the arguments are right. As::server for `migrate`, which
-    // wants the tables made, and for `graph`, for which "sqlite::memory:" will do. What it gives outlives the command.
+    // The application on its database: asked for once, when the arguments are right. As::server for
+    // `migrate`, which wants the tables made, and for `graph`, for which "sqlite::memory:" will do.
+    // What it gives outlives the command.
     std::function<Service&(Database::As)> open;
     std::string user{};  // Who is recorded as having settled, unless --by says so.
 };
 
-// Runs one command ("keys", "list", ...) and returns the exit code: 0 done, 1 it could not be done, 2 wrong arguments.
-// Safe beside a running server. Results go to `out`, trouble to `error`.
+// Runs one command ("keys", "list", ...) and returns the exit code: 0 done, 1 it could not be done,
+// 2 wrong arguments. Safe beside a running server. Results go to `out`, trouble to `error`.
 int command_line(
-    const CommandLine& line, const std::vector<std::string>& arguments, std::ostream& out, std::ostream& error
+    const CommandLine& line,
+    const std::vector<std::string>& arguments,
+    std::ostream& out,
+    std::ostream& error
 );
 
 }  // namespace pawl

@@ -15,24 +15,28 @@ namespace store {
 class Store;
 }
 
-// A database with Pawl's tables in it, and the application's beside them. Thread-safe; outlives the Service on it.
+// A database with Pawl's tables in it, and the application's beside them. Thread-safe; outlives the
+// Service on it.
 class Database {
 public:
     enum class As {
         server,  // One process at a time owns a SQLite file; a second is refused with PAWL0002.
         tool     // Beside a running server: short writes only.
     };
-    // "sqlite:rides.db"; for tests "sqlite::memory:" (a store thread, group commit) or "memory:" (no thread: what is
-    // written runs on the thread that writes, one commit each). Makes the file and Pawl's tables if need be. Throws StoreError, or
-    // std::invalid_argument for a URL that it does not know.
+    // "sqlite:rides.db"; for tests "sqlite::memory:" (a store thread, group commit) or "memory:"
+    // (no thread: what is written runs on the thread that writes, one commit each). Makes the file
+    // and Pawl's tables if need be. Throws StoreError, or std::invalid_argument for a URL that it
+    // does not know.
     static std::unique_ptr<Database> open(const std::string& url, As as = As::server);
     ~Database();
 
-    // Runs, once each and in order, what was not run before; `owner` names the application ("rides").
+    // Runs, once each and in order, what was not run before; `owner` names the application
+    // ("rides").
     void migrate(std::string_view owner, std::span<const Sql* const> migrations);
 
-    // One transaction outside any request, such as making users at the start. Waits for its commit, so no step calls it.
-    // Throws StoreError, and what `phase` throws: then nothing is written. `phase` may run again.
+    // One transaction outside any request, such as making users at the start. Waits for its commit,
+    // so no step calls it. Throws StoreError, and what `phase` throws: then nothing is written.
+    // `phase` may run again.
     void write(const std::function<void(Tx&)>& phase);
 
     store::Store& store();  // The library's own.

@@ -16,11 +16,12 @@ namespace pawl {
 
 struct HttpOptions {
     std::string listen{"127.0.0.1:8080"};
-    // Who asks; nothing: 401, before anything else is looked at. On the server's thread: quick, no waiting.
+    // Who asks; nothing: 401, before anything else is looked at. On the server's thread: quick, no
+    // waiting.
     std::function<std::optional<Principal>(const RequestHead&)> authenticate{};
-    bool anonymous{false};      // Serve without authenticate: all clients share one account.
+    bool anonymous{false};       // Serve without authenticate: all clients share one account.
     int key_reused_status{422};  // Same key, other request: 422, 409 or 400.
-    std::string access_log{};   // A file of JSON lines; "-" is standard error, empty none.
+    std::string access_log{};    // A file of JSON lines; "-" is standard error, empty none.
     int connections_max{4096};
 
     std::optional<std::string> problem() const;
@@ -67,7 +68,8 @@ public:
         std::string_view name;
         std::shared_ptr<void> query;
         std::variant<detail::Anything, DecodeProblem> (*request)(const detail::RequestFields&){};
-        Response (*answer)(void* query, Snapshot& read, Principal, std::string origin, const void* request){};
+        Response (*answer
+        )(void* query, Snapshot& read, Principal, std::string origin, const void* request){};
     };
 
 private:
@@ -78,9 +80,15 @@ private:
             .name = Q::name,
             .query = std::move(query),
             .request = &detail::request_of<Request>,
-            .answer = [](void* q, Snapshot& read, Principal principal, std::string origin, const void* request) {
+            .answer = [](void* q,
+                         Snapshot& read,
+                         Principal principal,
+                         std::string origin,
+                         const void* request) {
                 return static_cast<Q*>(q)->answer(
-                    read, Asked<Request>{std::move(principal), std::move(origin), detail::as<Request>(request)}
+                    read,
+                    Asked<Request>{
+                        std::move(principal), std::move(origin), detail::as<Request>(request)}
                 );
             }};
     }

@@ -17,9 +17,9 @@ template <class Args_>
 struct Job {
     using Args = Args_;
     Args args{};
-    std::string id{};                        // 24 hex digits; the same over all tries, and after a merge.
-    int attempt{1};                          // Counts from 1.
-    std::optional<std::int64_t> key_id{};    // The request that staged it.
+    std::string id{};  // 24 hex digits; the same over all tries, and after a merge.
+    int attempt{1};    // Counts from 1.
+    std::optional<std::int64_t> key_id{};  // The request that staged it.
     TimePoint created_at{};
     std::optional<TimePoint> first_failed_at{};
     std::optional<std::string> last_error{};
@@ -36,13 +36,20 @@ struct JobDiscarded {
 using JobResult = std::variant<JobDone, JobRetryIn, JobDiscarded>;
 
 inline constexpr JobDone done{};
-inline JobResult retry_in(std::chrono::milliseconds wait) { return JobRetryIn{wait}; }
-inline JobResult discard(std::string why) { return JobDiscarded{std::move(why)}; }
+inline JobResult retry_in(std::chrono::milliseconds wait) {
+    return JobRetryIn{wait};
+}
+inline JobResult discard(std::string why) {
+    return JobDiscarded{std::move(why)};
+}
 
 template <class Args>
 concept JobArgs = requires {
     { Args::kind } -> std::convertible_to<std::string_view>;
-    requires std::string_view{Args::kind}.size() >= 1 && std::string_view{Args::kind}.size() <= 100;
+    requires std::string_view {
+        Args::kind
+    }
+    .size() >= 1 && std::string_view{Args::kind}.size() <= 100;
 };
 
 }  // namespace pawl

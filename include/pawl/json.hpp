@@ -7,15 +7,15 @@
 
 namespace pawl {
 
-// A plain struct as a JSON object, its fields by their names. Throws EncodeError for NaN and text that is not UTF-8.
+// A plain struct as a JSON object, its fields by their names. Throws EncodeError for NaN and text
+// that is not UTF-8.
 template <class T>
 std::string to_json(const T& value) {
     return detail::encode(value);
 }
 
 template <class T>
-    requires detail::Record<T>
-Response respond(int status, const T& value) {
+requires detail::Record<T> Response respond(int status, const T& value) {
     return respond(status, to_json(value));
 }
 

@@ -24,10 +24,14 @@ using namespace std::chrono_literals;
 //   provider_memory  hours         20; how long a provider knows our keys
 enum class KeyRule {
     required,  // No key: 400 key-missing.
-    optional,  // No key: one is made, so that a crash is still completed; nobody can repeat the request.
+    optional,  // No key: one is made, so that a crash is still completed; nobody can repeat the
+               // request.
     none       // PUT or DELETE by natural key: no key row, one transaction, no foreign call.
 };
-enum class Scope { account, tenant };  // tenant: for keys of an entity, such as payment-1234-refund.
+enum class Scope {
+    account,
+    tenant
+};  // tenant: for keys of an entity, such as payment-1234-refund.
 enum class Isolation { read_committed, repeatable_read, serializable };
 
 // What a repeat gets while the first is at work: 409, or it waits for at most this long.
@@ -35,7 +39,9 @@ struct InProgress {
     std::chrono::milliseconds wait{0};
 };
 inline constexpr InProgress conflict{};
-constexpr InProgress wait(std::chrono::milliseconds longest) { return {longest}; }
+constexpr InProgress wait(std::chrono::milliseconds longest) {
+    return {longest};
+}
 
 // How long a settled key is kept; nothing means for ever.
 using Keep = std::optional<std::chrono::hours>;
@@ -75,8 +81,10 @@ constexpr bool check_operation() {
         "pawl: the name of an operation has 1 to 50 characters"
     );
     static_assert(
-        key_rule<Op>() != KeyRule::none || !any_foreign(static_cast<const typename Flow::All*>(nullptr)),
-        "pawl: an operation without a key has no foreign call: nothing would remember that it was made"
+        key_rule<Op>() != KeyRule::none ||
+            !any_foreign(static_cast<const typename Flow::All*>(nullptr)),
+        "pawl: an operation without a key has no foreign call: nothing would remember that it was "
+        "made"
     );
     return Flow::count > 0;
 }

@@ -13,13 +13,20 @@
 
 namespace pawl {
 
-// A recovery point: a stored name, and the ids and amounts needed to go on from it. The database keeps `name` and the
-// fields as JSON: once released, neither a name nor a field is ever changed or used again (docs/howto/deploys.md).
+// A recovery point: a stored name, and the ids and amounts needed to go on from it. The database
+// keeps `name` and the fields as JSON: once released, neither a name nor a field is ever changed or
+// used again (docs/howto/deploys.md).
 template <class P>
 concept RecoveryPoint = std::is_aggregate_v<P> && std::copyable<P> && requires {
     { P::name } -> std::convertible_to<std::string_view>;
-    requires std::string_view{P::name}.size() >= 1 && std::string_view{P::name}.size() <= 50;
-    requires std::string_view{P::name} != "finished";
+    requires std::string_view {
+        P::name
+    }
+    .size() >= 1 && std::string_view{P::name}.size() <= 50;
+    requires std::string_view {
+        P::name
+    }
+    != "finished";
 };
 
 // Where every operation begins. All of it is stored with the key, so the completer has it too.
@@ -27,7 +34,8 @@ template <class Request_>
 struct Started {
     static constexpr std::string_view name = "started";
     using Request = Request_;
-    std::int64_t key_id{};  // 0 for an operation without a key. Store it without a foreign key: the row goes one day.
+    std::int64_t key_id{};  // 0 for an operation without a key. Store it without a foreign key: the
+                            // row goes one day.
     Principal principal{};
     std::string origin{};  // Address of the client.
     Request request{};
@@ -40,16 +48,27 @@ template <class P>
 constexpr bool check_point() {
     static_assert(
         std::is_aggregate_v<P> && std::copyable<P>,
-        "pawl: a recovery point is a plain struct of values: no constructor, no private member, no base class"
+        "pawl: a recovery point is a plain struct of values: no constructor, no private member, no "
+        "base class"
     );
     static_assert(
-        requires { { P::name } -> std::convertible_to<std::string_view>; },
-        "pawl: a recovery point has a `static constexpr std::string_view name`, under which it is stored"
+        requires {
+            { P::name } -> std::convertible_to<std::string_view>;
+        },
+        "pawl: a recovery point has a `static constexpr std::string_view name`, under which it is "
+        "stored"
     );
-    if constexpr (requires { { P::name } -> std::convertible_to<std::string_view>; }) {
+    if constexpr (requires {
+                      { P::name } -> std::convertible_to<std::string_view>;
+                  }) {
         constexpr std::string_view name = P::name;
-        static_assert(name.size() >= 1 && name.size() <= 50, "pawl: the name of a recovery point has 1 to 50 characters");
-        static_assert(name != "finished", "pawl: a recovery point can't be named 'finished': that is the end");
+        static_assert(
+            name.size() >= 1 && name.size() <= 50,
+            "pawl: the name of a recovery point has 1 to 50 characters"
+        );
+        static_assert(
+            name != "finished", "pawl: a recovery point can't be named 'finished': that is the end"
+        );
     }
     return true;
 }
@@ -64,8 +83,7 @@ class [[nodiscard]] Next {
 public:
     Next(Response response) : where_{std::move(response)} {}
     template <class P>
-        requires(std::same_as<P, To> || ...)
-    Next(P point) : where_{std::move(point)} {}
+    requires(std::same_as<P, To> || ...) Next(P point) : where_{std::move(point)} {}
 
     const std::variant<Response, To...>& where() const { return where_; }
 

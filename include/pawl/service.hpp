@@ -25,10 +25,11 @@ concept NoPart = !Operation<T> && !JobHandler<T>;
 }
 
 struct ServiceOptions {
-    std::chrono::milliseconds lease{30s};          // How long a key is held by a server that may be dead.
-    std::chrono::milliseconds complete_after{5s};  // After the end of the lease: time for the client to retry itself.
-    std::chrono::hours keep_keys{72};              // A bug deployed on Friday can be fixed on Monday.
-    std::chrono::hours keep_expired{400 * 24};     // How long an expired key still answers 410.
+    std::chrono::milliseconds lease{30s};  // How long a key is held by a server that may be dead.
+    std::chrono::milliseconds complete_after{
+        5s};  // After the end of the lease: time for the client to retry itself.
+    std::chrono::hours keep_keys{72};           // A bug deployed on Friday can be fixed on Monday.
+    std::chrono::hours keep_expired{400 * 24};  // How long an expired key still answers 410.
     std::chrono::milliseconds phase_deadline{5s};  // Under a third of the lease.
     int calls_max{1'024};                          // Foreign calls at once; each holds a thread.
     int workers{4};                                // Jobs at once.
@@ -36,14 +37,15 @@ struct ServiceOptions {
     std::chrono::milliseconds job_timeout{50s};
     // A failed job waits in each of these in turn, then it is dead.
     std::vector<std::chrono::milliseconds> retry_layers{10s, 1min, 10min, 1h, 6h};
-    std::string secret_file{};  // One line of at least 32 characters; else a secret made once in the database.
+    std::string secret_file{};  // One line of at least 32 characters; else a secret made once in
+                                // the database.
 
     // What is wrong with them: names the option, the value and the limit.
     std::optional<std::string> problem() const;
 };
 
-// An application: its operations and job handlers on one database, with the services that finish what was dropped
-// (completer), remove what is old (reaper), and work the staged jobs.
+// An application: its operations and job handlers on one database, with the services that finish
+// what was dropped (completer), remove what is old (reaper), and work the staged jobs.
 class Service {
 public:
     // The database outlives the service. Throws StoreError; std::invalid_argument for options.
@@ -53,7 +55,8 @@ public:
     template <Operation Op>
     void add(Op op) {
         const auto& form = add_operation(detail::form_of<Op>(std::make_shared<Op>(std::move(op))));
-        if constexpr (detail::JobOperation<Op>) add_job_operation(Op::Flow::First::Request::kind, form);
+        if constexpr (detail::JobOperation<Op>)
+            add_job_operation(Op::Flow::First::Request::kind, form);
     }
     template <JobHandler H>
     void add(H handler) {
@@ -70,11 +73,12 @@ public:
         );
     }
 
-    // Starts completer, reaper and workers. On a database with keys at recovery points that no operation knows they
-    // are counted and logged (PAWL0007); those keys wait for a binary that knows them.
+    // Starts completer, reaper and workers. On a database with keys at recovery points that no
+    // operation knows they are counted and logged (PAWL0007); those keys wait for a binary that
+    // knows them.
     void start();
-    // Refuses new requests and lets what is in hand end; false if that takes longer than `drain`. What is left is
-    // taken up by the next start.
+    // Refuses new requests and lets what is in hand end; false if that takes longer than `drain`.
+    // What is left is taken up by the next start.
     bool stop(std::chrono::milliseconds drain);
 
     const ServiceOptions& options() const;

@@ -10,13 +10,14 @@
 
 namespace pawl {
 
-// A step that writes our own data in one transaction: `Next<Points...> f(Tx&, const Point&)`. It may run again, so it
-// writes only through its Tx.
+// A step that writes our own data in one transaction: `Next<Points...> f(Tx&, const Point&)`. It
+// may run again, so it writes only through its Tx.
 template <auto Run>
 struct Atomic {
     static_assert(
         detail::AtomicOf<decltype(Run)>::right,
-        "pawl: an atomic phase is a member function Next<Points...> f(Tx&, const Point&), and its points are aggregates "
+        "pawl: an atomic phase is a member function Next<Points...> f(Tx&, const Point&), and its "
+        "points are aggregates "
         "with a static name of 1 to 50 characters that is not 'finished'"
     );
     using From = typename detail::AtomicOf<decltype(Run)>::From;
@@ -25,13 +26,15 @@ struct Atomic {
     static constexpr auto run = Run;
 };
 
-// A step that changes something outside our database, and the keepers that record each of its results:
-// `Outcome<Results...> f(Call& or KeyedCall&, const Point&)`, `Next<Points...> f(Tx&, const Point&, const Result&)`.
+// A step that changes something outside our database, and the keepers that record each of its
+// results: `Outcome<Results...> f(Call& or KeyedCall&, const Point&)`, `Next<Points...> f(Tx&,
+// const Point&, const Result&)`.
 template <Repeat Again, auto Run, auto... Keep>
 struct Foreign {
     static_assert(
         detail::CallOf<decltype(Run)>::right,
-        "pawl: a foreign call is a member function Outcome<Results...> f(Call&, const Point&), with KeyedCall& if it is "
+        "pawl: a foreign call is a member function Outcome<Results...> f(Call&, const Point&), "
+        "with KeyedCall& if it is "
         "safe_with_key; it takes no transaction, and its results are written by keepers"
     );
     static_assert(
@@ -56,15 +59,18 @@ struct Foreign {
     );
     template <class... R>
     static constexpr bool kept(detail::List<R...>) {
-        return ((detail::count_of<R, typename detail::KeepOf<decltype(Keep)>::Result...> == 1) && ...) &&
+        return ((detail::count_of<R, typename detail::KeepOf<decltype(Keep)>::Result...> == 1) &&
+                ...) &&
                sizeof...(R) == sizeof...(Keep) && sizeof...(R) > 0;
     }
     static_assert(
-        kept(typename Form::Results{}), "pawl: each result of a foreign call needs exactly one keeper"
+        kept(typename Form::Results{}),
+        "pawl: each result of a foreign call needs exactly one keeper"
     );
 };
 
-// The whole operation, in the order of its story. Forward only, no dead end, one step a point: checked here.
+// The whole operation, in the order of its story. Forward only, no dead end, one step a point:
+// checked here.
 template <class... S>
 struct Steps {
     static_assert(sizeof...(S) > 0, "pawl: an operation has at least one step");
@@ -75,7 +81,9 @@ struct Steps {
     template <class P>
     static constexpr std::size_t place = detail::index_of<P, typename S::From...>();
 
-    static_assert(detail::is_started<First>, "pawl: the first step starts from pawl::Started<Request>");
+    static_assert(
+        detail::is_started<First>, "pawl: the first step starts from pawl::Started<Request>"
+    );
     static_assert(
         detail::all_different(std::array<std::string_view, sizeof...(S)>{S::From::name...}),
         "pawl: two steps start from the same recovery point, or two points share a name"
@@ -95,13 +103,13 @@ struct Steps {
     template <class P>
     static constexpr bool reached = (leads<P>(typename S::To{}) || ...);
     static_assert(
-        ((std::same_as<typename S::From, First> || reached<typename S::From>) && ...),
+        ((std::same_as<typename S::From, First> || reached<typename S::From>)&&...),
         "pawl: no step leads to one of the recovery points"
     );
 };
 
-// Names that earlier releases stored: `using Past = pawl::Past<pawl::Was<"ride_booked", RideCreated>,
-// pawl::Dropped<"fraud_checked">>;`
+// Names that earlier releases stored: `using Past = pawl::Past<pawl::Was<"ride_booked",
+// RideCreated>, pawl::Dropped<"fraud_checked">>;`
 template <detail::FixedString Old, RecoveryPoint NowAt>
 struct Was {
     static constexpr std::string_view old = Old.view();

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <utility>
 
-// For tests of operations: a step is tested by calling it. A Tx stands on a real SQLite database in memory, a Call on
-// nothing: what a step does with it is up to the client that the test gives it.
+// For tests of operations: a step is tested by calling it. A Tx stands on a real SQLite database in
+// memory, a Call on nothing: what a step does with it is up to the client that the test gives it.
 //
 //   pawl::testing::TestDatabase database{"rides", rides::sql::migrations::all};
 //   auto next = database.in_tx([&](pawl::Tx& tx) { return op.create_ride(tx, started); });
@@ -43,7 +43,8 @@ public:
 
     // How many jobs of a kind were staged.
     std::int64_t staged(std::string_view kind) {
-        static constexpr Statement<1> count{"count_staged", "SELECT count(*) FROM jobs WHERE kind = $1", {}};
+        static constexpr Statement<1> count{
+            "count_staged", "SELECT count(*) FROM jobs WHERE kind = $1", {}};
         return in_tx([&](Tx& tx) { return query_one<std::int64_t>(tx, count, kind); });
     }
 
@@ -53,10 +54,12 @@ private:
     std::unique_ptr<Database> database_;
 };
 
-// A Call to give to a foreign step. Where a transaction is open on this thread, clients refuse it as they do any other.
+// A Call to give to a foreign step. Where a transaction is open on this thread, clients refuse it
+// as they do any other.
 class FakeCall {
 public:
-    explicit FakeCall(std::string key = std::string(64, 'a')) : call_{ForeignKey{std::move(key)}, stop_.get_token()} {}
+    explicit FakeCall(std::string key = std::string(64, 'a'))
+        : call_{ForeignKey{std::move(key)}, stop_.get_token()} {}
     KeyedCall& keyed() { return call_; }
     Call& plain() { return call_; }
     void request_stop() { stop_.request_stop(); }

@@ -19,8 +19,9 @@ struct Maker;
 struct TxContext;
 }  // namespace detail
 
-// An open transaction. Made by the engine for one atomic phase, on a thread of the store; cannot be copied, moved,
-// or kept. After a failed statement it refuses everything but the way out, unless the statement was in attempt().
+// An open transaction. Made by the engine for one atomic phase, on a thread of the store; cannot be
+// copied, moved, or kept. After a failed statement it refuses everything but the way out, unless
+// the statement was in attempt().
 class Tx {
 public:
     Tx(const Tx&) = delete;
@@ -37,8 +38,8 @@ public:
         if constexpr (JobArgs<Args>) stage_text(Args::kind, detail::encode(args));
     }
 
-    // Runs f in a savepoint. If a statement in it fails, what f wrote is undone, the transaction lives on, and the
-    // error comes back.
+    // Runs f in a savepoint. If a statement in it fails, what f wrote is undone, the transaction
+    // lives on, and the error comes back.
     template <class F>
     std::optional<StoreError> attempt(F f) {
         session().savepoint();
@@ -86,14 +87,20 @@ private:
     detail::Session& session_;
 };
 
-// All rows, each as an R: an aggregate by position, or one column as a number, text, enum or optional.
+// All rows, each as an R: an aggregate by position, or one column as a number, text, enum or
+// optional.
 template <class R, class In, int N, class... A>
 std::vector<R> query(In& in, const Statement<N>& statement, const A&... arguments) {
-    static_assert(sizeof...(A) == N, "pawl: the number of arguments is not the number of $n in the statement");
+    static_assert(
+        sizeof...(A) == N, "pawl: the number of arguments is not the number of $n in the statement"
+    );
     std::vector<R> rows;
-    detail::run_statement(in.session(), statement, [&](const detail::Row& row) {
-        rows.push_back(detail::row_as<R>(row, statement.name));
-    }, arguments...);
+    detail::run_statement(
+        in.session(),
+        statement,
+        [&](const detail::Row& row) { rows.push_back(detail::row_as<R>(row, statement.name)); },
+        arguments...
+    );
     return rows;
 }
 
@@ -124,8 +131,12 @@ std::int64_t execute(Snapshot&, const Statement<N>&, const A&...) {
 // The number of rows that it changed.
 template <int N, class... A>
 std::int64_t execute(Tx& tx, const Statement<N>& statement, const A&... arguments) {
-    static_assert(sizeof...(A) == N, "pawl: the number of arguments is not the number of $n in the statement");
-    return detail::run_statement(tx.session(), statement, [](const detail::Row&) {}, arguments...);
+    static_assert(
+        sizeof...(A) == N, "pawl: the number of arguments is not the number of $n in the statement"
+    );
+    return detail::run_statement(
+        tx.session(), statement, [](const detail::Row&) {}, arguments...
+    );
 }
 
 }  // namespace pawl

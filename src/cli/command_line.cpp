@@ -1,5 +1,4 @@
 #include <pawl/command_line.hpp>
-
 #include <pawl/error.hpp>
 
 #include "src/cli/graph.hpp"
@@ -9,10 +8,10 @@
 #include "src/store/blocking.hpp"
 #include "store/statements.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <memory>
-
-#include <CLI/CLI.hpp>
 
 namespace pawl {
 
@@ -42,7 +41,9 @@ struct MigrationLine {
     std::string applied_at;
 };
 
-CLI::App* command(CLI::App& in, Run& run, const std::string& name, const std::string& text, void (*act)(Run&)) {
+CLI::App* command(
+    CLI::App& in, Run& run, const std::string& name, const std::string& text, void (*act)(Run&)
+) {
     auto* made = in.add_subcommand(name, text);
     made->add_flag("--json", run.json, "One JSON document instead of text for people");
     made->callback([&run, act] { run.act = act; });
@@ -51,7 +52,8 @@ CLI::App* command(CLI::App& in, Run& run, const std::string& name, const std::st
 
 void add_which(CLI::App& to, Run& run) {
     auto* id = to.add_option("id", run.which.id, "Number of the key, as `keys list` shows it");
-    auto* key = to.add_option("--key", run.which.key, "Instead: the Idempotency-Key that the client sent");
+    auto* key =
+        to.add_option("--key", run.which.key, "Instead: the Idempotency-Key that the client sent");
     id->excludes(key);
     key->excludes(id);
 }
@@ -68,16 +70,22 @@ void add_keys(CLI::App& app, Run& run) {
     list->add_option("--account", run.filter.account, "Of this account only");
     list->add_option("--key", run.filter.key, "With this Idempotency-Key only");
     list->add_option("--below", run.filter.below, "With a smaller id only: the next page");
-    list->add_option("--limit", run.filter.limit, "At most so many")->check(CLI::Range(1, 10'000))->capture_default_str();
+    list->add_option("--limit", run.filter.limit, "At most so many")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
 
     auto* show = command(keys, run, "show", "All that is known of one key", [](Run& r) {
         cli::show_key(r.open(), r.which, r.json, r.out);
     });
     add_which(*show, run);
 
-    auto* retry = command(keys, run, "retry", "Let the completer try an open key at its next round", [](Run& r) {
-        cli::retry_key(r.open(), r.which, r.decision.by, r.json, r.out);
-    });
+    auto* retry = command(
+        keys,
+        run,
+        "retry",
+        "Let the completer try an open key at its next round",
+        [](Run& r) { cli::retry_key(r.open(), r.which, r.decision.by, r.json, r.out); }
+    );
     add_which(*retry, run);
     retry->add_option("--by", run.decision.by, "Who does it, for the audit")->capture_default_str();
 
@@ -85,23 +93,40 @@ void add_keys(CLI::App& app, Run& run) {
         cli::settle_key(r.open(), r.which, r.decision, r.json, r.out);
     });
     add_which(*settle, run);
-    settle->add_option("--as", run.decision.settlement, "happened: a keeper records --result; did-not-happen: the call "
-                                                        "is made again, under a new key; give-up: it ends unfinished")
-        ->required()->check(CLI::IsMember({"happened", "did-not-happen", "give-up"}));
-    settle->add_option("--result", run.decision.result, "happened: which result, such as Charge; `graph` shows them");
-    settle->add_option("--value", run.decision.value, "happened: its fields, such as '{\"id\": \"ch_1\"}'")
+    settle
+        ->add_option(
+            "--as",
+            run.decision.settlement,
+            "happened: a keeper records --result; did-not-happen: the call "
+            "is made again, under a new key; give-up: it ends unfinished"
+        )
+        ->required()
+        ->check(CLI::IsMember({"happened", "did-not-happen", "give-up"}));
+    settle->add_option(
+        "--result",
+        run.decision.result,
+        "happened: which result, such as Charge; `graph` shows them"
+    );
+    settle
+        ->add_option(
+            "--value", run.decision.value, "happened: its fields, such as '{\"id\": \"ch_1\"}'"
+        )
         ->needs(settle->get_option("--result"));
     settle->add_option("--note", run.decision.note, "Why; for the audit")->required();
-    settle->add_option("--by", run.decision.by, "Who decides, for the audit")->capture_default_str();
+    settle->add_option("--by", run.decision.by, "Who decides, for the audit")
+        ->capture_default_str();
 }
 
 void add_attention(CLI::App& app, Run& run) {
-    auto& attention = *app.add_subcommand("attention", "Requests that only a person can settle: list, show");
+    auto& attention =
+        *app.add_subcommand("attention", "Requests that only a person can settle: list, show");
     attention.require_subcommand(1);
     auto* list = command(attention, run, "list", "Oldest first", [](Run& r) {
         cli::list_attention(r.open(), r.limit, r.json, r.out);
     });
-    list->add_option("--limit", run.limit, "At most so many")->check(CLI::Range(1, 10'000))->capture_default_str();
+    list->add_option("--limit", run.limit, "At most so many")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
     auto* show = command(attention, run, "show", "One of them, with all that is known", [](Run& r) {
         cli::show_attention(r.open(), r.which, r.json, r.out);
     });
@@ -127,7 +152,9 @@ void migrate(Run& run) {
 
 void needs_once(const Run& run, const char* service) {
     if (!run.once)
-        throw CannotDo{std::string{service} + " runs all the time inside the server; say --once for one round by hand"};
+        throw CannotDo{
+            std::string{service} +
+            " runs all the time inside the server; say --once for one round by hand"};
 }
 
 void completer(Run& run) {
@@ -153,18 +180,32 @@ void reaper(Run& run) {
 
 void add_services(CLI::App& app, Run& run) {
     for (const auto& [name, text, act] :
-         {std::tuple{"completer", "Finish dropped requests and carry out decisions, one round", &completer},
+         {std::tuple{
+              "completer",
+              "Finish dropped requests and carry out decisions, one round",
+              &completer},
           std::tuple{"reaper", "Remove settled keys that are old, all of them", &reaper}})
-        command(app, run, name, text, act)->add_flag("--once", run.once, "Needed: the server does it by itself");
-    command(app, run, "migrate", "Bring the database to this program's schema; the server must be stopped", &migrate);
+        command(app, run, name, text, act)
+            ->add_flag("--once", run.once, "Needed: the server does it by itself");
+    command(
+        app,
+        run,
+        "migrate",
+        "Bring the database to this program's schema; the server must be stopped",
+        &migrate
+    );
     command(app, run, "graph", "The flow of an operation as a Mermaid diagram", &graph)
-        ->add_option("operation", run.operation, "Its name, such as book_ride")->required();
+        ->add_option("operation", run.operation, "Its name, such as book_ride")
+        ->required();
 }
 
 }  // namespace
 
 int command_line(
-    const CommandLine& line, const std::vector<std::string>& arguments, std::ostream& out, std::ostream& error
+    const CommandLine& line,
+    const std::vector<std::string>& arguments,
+    std::ostream& out,
+    std::ostream& error
 ) {
     Run run{.line = line, .out = out};
     run.decision.by = line.user;
@@ -175,11 +216,13 @@ int command_line(
     add_attention(app, run);
     add_services(app, run);
     try {
-        app.parse(std::vector<std::string>{arguments.rbegin(), arguments.rend()});  // CLI11 takes them from the back.
+        app.parse(std::vector<std::string>{arguments.rbegin(), arguments.rend()}
+        );  // CLI11 takes them from the back.
         const bool id_wanted = app.got_subcommand("keys") || app.got_subcommand("attention");
         const auto& chosen = *app.get_subcommands().front();
-        if (id_wanted && !chosen.get_subcommands().empty() && chosen.get_subcommands().front()->get_name() != "list" &&
-            !run.which.id && !run.which.key)
+        if (id_wanted && !chosen.get_subcommands().empty() &&
+            chosen.get_subcommands().front()->get_name() != "list" && !run.which.id &&
+            !run.which.key)
             throw CLI::RequiredError{"id or --key"};
         run.act(run);
         return 0;

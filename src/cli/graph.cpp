@@ -22,7 +22,8 @@ std::string_view word_of(Repeat again) {
 
 std::string results_of(const detail::StepForm& step) {
     std::string names;
-    for (const auto& result : step.results) names += (names.empty() ? "" : ", ") + std::string{result.name};
+    for (const auto& result : step.results)
+        names += (names.empty() ? "" : ", ") + std::string{result.name};
     return names;
 }
 
@@ -30,7 +31,9 @@ boost::json::object step_of(const detail::StepForm& step) {
     boost::json::array leads_to;
     for (const auto point : step.leads_to) leads_to.emplace_back(boost::json::string{point});
     boost::json::object made{
-        {"from", boost::json::string{step.from}}, {"kind", step.foreign ? "foreign" : "atomic"}, {"leads_to", leads_to}};
+        {"from", boost::json::string{step.from}},
+        {"kind", step.foreign ? "foreign" : "atomic"},
+        {"leads_to", leads_to}};
     if (!step.foreign) return made;
     boost::json::array results;
     for (const auto& result : step.results) results.emplace_back(boost::json::string{result.name});
@@ -46,13 +49,18 @@ void print_graph(const detail::OperationForm& operation, bool json, std::ostream
         boost::json::array steps;
         for (const auto& step : operation.steps) steps.push_back(step_of(step));
         return print_json(
-            out, boost::json::object{{"operation", boost::json::string{operation.name}}, {"steps", steps}}
+            out,
+            boost::json::object{
+                {"operation", boost::json::string{operation.name}}, {"steps", steps}}
         );
     }
-    out << "stateDiagram-v2\n    %% " << operation.name << "\n    [*] --> " << operation.steps.front().from << '\n';
+    out << "stateDiagram-v2\n    %% " << operation.name << "\n    [*] --> "
+        << operation.steps.front().from << '\n';
     for (const auto& step : operation.steps) {
         std::string label = "one transaction";
-        if (step.foreign) label = "call (" + std::string{word_of(step.again)} + "), then keep " + results_of(step);
+        if (step.foreign)
+            label =
+                "call (" + std::string{word_of(step.again)} + "), then keep " + results_of(step);
         for (const auto point : step.leads_to) {
             const auto to = point == "finished" ? std::string{"[*]"} : std::string{point};
             out << "    " << step.from << " --> " << to << ": " << label << '\n';

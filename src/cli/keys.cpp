@@ -124,21 +124,26 @@ std::vector<R> read(Service& service, const Sql& statement, const A&... argument
     return store::read_now(service.engine().store(), [&](store::Session& session) {
         std::vector<R> rows;
         detail::run_statement(
-            session, statement, [&](const detail::Row& row) { rows.push_back(detail::row_as<R>(row, statement.name)); },
+            session,
+            statement,
+            [&](const detail::Row& row) { rows.push_back(detail::row_as<R>(row, statement.name)); },
             arguments...
         );
         return rows;
     });
 }
 
-std::string name_of(std::int64_t id) { return "key " + std::to_string(id); }
+std::string name_of(std::int64_t id) {
+    return "key " + std::to_string(id);
+}
 
 std::int64_t id_of(Service& service, const WhichKey& which) {
     if (which.id) return *which.id;
     const Text none;
     const std::optional<std::int64_t> any;
     const auto found = read<KeyLine>(service, sql::list_keys, none, none, none, which.key, any, 10);
-    if (found.empty()) throw CannotDo{"there is no key \"" + which.key.value_or("") + "\"; it may have expired"};
+    if (found.empty())
+        throw CannotDo{"there is no key \"" + which.key.value_or("") + "\"; it may have expired"};
     if (found.size() == 1) return found.front().id;
     std::string ids;
     for (const auto& line : found) ids += " " + std::to_string(line.id) + " (" + line.account + ")";
@@ -147,7 +152,8 @@ std::int64_t id_of(Service& service, const WhichKey& which) {
 
 KeyDetail key_of(Service& service, std::int64_t id) {
     auto rows = read<KeyDetail>(service, sql::show_key, id);
-    if (rows.empty()) throw CannotDo{"there is no " + name_of(id) + "; it may have expired (keys are kept 72 h)"};
+    if (rows.empty())
+        throw CannotDo{"there is no " + name_of(id) + "; it may have expired (keys are kept 72 h)"};
     return std::move(rows.front());
 }
 
@@ -155,10 +161,14 @@ Attention attention_of(Service& service, std::int64_t id) {
     auto rows = read<Attention>(service, sql::show_attention, id);
     if (!rows.empty()) return std::move(rows.front());
     const auto key = key_of(service, id);
-    throw CannotDo{name_of(id) + " is not on the attention list: it is " + key.standing + " at " + key.recovery_point};
+    throw CannotDo{
+        name_of(id) + " is not on the attention list: it is " + key.standing + " at " +
+        key.recovery_point};
 }
 
-void print_done(std::ostream& out, bool json, std::int64_t id, const char* done, const std::string& text) {
+void print_done(
+    std::ostream& out, bool json, std::int64_t id, const char* done, const std::string& text
+) {
     if (json) return print_row(out, Done{id, done}, true);
     out << text << '\n';
 }
@@ -166,10 +176,14 @@ void print_done(std::ostream& out, bool json, std::int64_t id, const char* done,
 // Refuses now what the service could not carry out later.
 void check_result(Service& service, const Attention& at, Decision& decision) {
     const auto* operation = service.engine().find(at.operation);
-    if (operation == nullptr) throw CannotDo{"this program does not know the operation " + at.operation};
+    if (operation == nullptr)
+        throw CannotDo{"this program does not know the operation " + at.operation};
     const auto step = operation->step_from(at.recovery_point);
-    if (!step) throw CannotDo{"PAWL0007: this program does not know the recovery point " + at.recovery_point};
-    if (decision.result.empty() && at.result_name && at.result) {  // It came, and could not be kept.
+    if (!step)
+        throw CannotDo{
+            "PAWL0007: this program does not know the recovery point " + at.recovery_point};
+    if (decision.result.empty() && at.result_name &&
+        at.result) {  // It came, and could not be kept.
         decision.result = *at.result_name;
         decision.value = at.result->text;
     }
@@ -183,7 +197,8 @@ void check_result(Service& service, const Attention& at, Decision& decision) {
         }
         names += std::string{names.empty() ? "" : ", "} + std::string{result.name};
     }
-    if (decision.result.empty()) throw CannotDo{"what happened? Give --result and --value; the results are: " + names};
+    if (decision.result.empty())
+        throw CannotDo{"what happened? Give --result and --value; the results are: " + names};
     throw CannotDo{"the call has no result " + decision.result + "; its results are: " + names};
 }
 
@@ -195,12 +210,27 @@ void record_decision(Service& service, const Attention& at, const Decision& deci
         const auto now = session.now();
         constexpr auto no_rows = [](const detail::Row&) {};
         const auto rows = detail::run_statement(
-            session, sql::request_settlement, no_rows, at.key_id, at.attempt, decision.settlement, result, value,
-            decision.by, decision.note, now
+            session,
+            sql::request_settlement,
+            no_rows,
+            at.key_id,
+            at.attempt,
+            decision.settlement,
+            result,
+            value,
+            decision.by,
+            decision.note,
+            now
         );
         if (rows > 0)
             detail::run_statement(
-                session, sql::insert_audit, no_rows, now, decision.by, "settle " + decision.settlement, at.key_id,
+                session,
+                sql::insert_audit,
+                no_rows,
+                now,
+                decision.by,
+                "settle " + decision.settlement,
+                at.key_id,
                 decision.note
             );
         return rows;
@@ -215,15 +245,30 @@ void record_decision(Service& service, const Attention& at, const Decision& deci
 
 void list_keys(Service& service, const KeyFilter& filter, bool json, std::ostream& out) {
     const auto rows = read<KeyLine>(
-        service, sql::list_keys, filter.standing, filter.operation, filter.account, filter.key, filter.below,
+        service,
+        sql::list_keys,
+        filter.standing,
+        filter.operation,
+        filter.account,
+        filter.key,
+        filter.below,
         filter.limit
     );
     if (json) return print_rows(out, rows, true, "");
     std::vector<KeyShort> lines;
     for (const auto& k : rows)
         lines.push_back(
-            {k.id, k.created_at, k.account, k.key, k.operation, k.standing, k.recovery_point, k.attempt, k.status,
-             k.lease_until, k.error}
+            {k.id,
+             k.created_at,
+             k.account,
+             k.key,
+             k.operation,
+             k.standing,
+             k.recovery_point,
+             k.attempt,
+             k.status,
+             k.lease_until,
+             k.error}
         );
     print_rows(out, lines, false, "No key is like that.");
     if (std::ssize(rows) == filter.limit)
@@ -234,11 +279,15 @@ void show_key(Service& service, const WhichKey& which, bool json, std::ostream& 
     print_row(out, key_of(service, id_of(service, which)), json);
 }
 
-void retry_key(Service& service, const WhichKey& which, const std::string& by, bool json, std::ostream& out) {
+void retry_key(
+    Service& service, const WhichKey& which, const std::string& by, bool json, std::ostream& out
+) {
     const auto id = id_of(service, which);
     const auto key = key_of(service, id);
-    if (key.standing == "finished") throw CannotDo{name_of(id) + " is finished: there is nothing to retry"};
-    if (key.standing == "attention") throw CannotDo{name_of(id) + " needs a decision: keys settle " + std::to_string(id)};
+    if (key.standing == "finished")
+        throw CannotDo{name_of(id) + " is finished: there is nothing to retry"};
+    if (key.standing == "attention")
+        throw CannotDo{name_of(id) + " needs a decision: keys settle " + std::to_string(id)};
     store::write_now(service.engine().store(), [&](store::Session& session) {
         const auto now = session.now();
         constexpr auto no_rows = [](const detail::Row&) {};
@@ -246,21 +295,32 @@ void retry_key(Service& service, const WhichKey& which, const std::string& by, b
         detail::run_statement(session, sql::insert_audit, no_rows, now, by, "retry", id, "");
     });
     print_done(
-        out, json, id, "retry",
-        name_of(id) + " will be tried by the completer of a running server once its lease is over; `completer --once` "
-                      "does it at once."
+        out,
+        json,
+        id,
+        "retry",
+        name_of(id) +
+            " will be tried by the completer of a running server once its lease is over; "
+            "`completer --once` "
+            "does it at once."
     );
 }
 
-void settle_key(Service& service, const WhichKey& which, Decision decision, bool json, std::ostream& out) {
+void settle_key(
+    Service& service, const WhichKey& which, Decision decision, bool json, std::ostream& out
+) {
     const auto id = id_of(service, which);
     const auto at = attention_of(service, id);
     if (decision.settlement == "happened") check_result(service, at, decision);
     record_decision(service, at, decision);
     print_done(
-        out, json, id, "settle",
-        name_of(id) + ": " + decision.settlement + " is recorded. A running server carries it out within a second; "
-                      "`completer --once` does it at once."
+        out,
+        json,
+        id,
+        "settle",
+        name_of(id) + ": " + decision.settlement +
+            " is recorded. A running server carries it out within a second; "
+            "`completer --once` does it at once."
     );
 }
 
@@ -270,8 +330,15 @@ void list_attention(Service& service, int limit, bool json, std::ostream& out) {
     std::vector<AttentionLine> lines;
     for (auto& a : rows)
         lines.push_back(
-            {a.key_id, a.since, a.account, a.key, a.operation, a.recovery_point, a.reason,
-             a.settling_error ? Text{"failed: " + *a.settling_error} : a.settlement, a.detail}
+            {a.key_id,
+             a.since,
+             a.account,
+             a.key,
+             a.operation,
+             a.recovery_point,
+             a.reason,
+             a.settling_error ? Text{"failed: " + *a.settling_error} : a.settlement,
+             a.detail}
         );
     print_rows(out, lines, false, "Nothing waits for a person.");
 }

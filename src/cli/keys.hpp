@@ -35,8 +35,12 @@ struct Decision {
 
 void list_keys(Service& service, const KeyFilter& filter, bool json, std::ostream& out);
 void show_key(Service& service, const WhichKey& which, bool json, std::ostream& out);
-void retry_key(Service& service, const WhichKey& which, const std::string& by, bool json, std::ostream& out);
-void settle_key(Service& service, const WhichKey& which, Decision decision, bool json, std::ostream& out);
+void retry_key(
+    Service& service, const WhichKey& which, const std::string& by, bool json, std::ostream& out
+);
+void settle_key(
+    Service& service, const WhichKey& which, Decision decision, bool json, std::ostream& out
+);
 void list_attention(Service& service, int limit, bool json, std::ostream& out);
 void show_attention(Service& service, const WhichKey& which, bool json, std::ostream& out);
 

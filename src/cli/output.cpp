@@ -1,8 +1,8 @@
 #include "src/cli/output.hpp"
 
-#include <algorithm>
-
 #include <boost/json/serialize.hpp>
+
+#include <algorithm>
 
 namespace pawl::cli {
 
@@ -18,7 +18,8 @@ std::string upper(std::string name) {
     return name;
 }
 
-// What a terminal would take for a command, or a table for a new line, is shown as a dot: keys come from clients.
+// What a terminal would take for a command, or a table for a new line, is shown as a dot: keys come
+// from clients.
 std::string plain(std::string text) {
     for (auto& c : text)
         if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '.';
@@ -31,7 +32,8 @@ void print_line(
     std::string line;
     for (std::size_t i = 0; i < cells.size(); ++i) {
         line += plain(cells[i]);
-        if (i + 1 < cells.size()) line.append(widths[i] - std::min(widths[i], cells[i].size()) + 2, ' ');
+        if (i + 1 < cells.size())
+            line.append(widths[i] - std::min(widths[i], cells[i].size()) + 2, ' ');
     }
     if (line.size() > line_max) line = line.substr(0, line_max - 3) + "...";
     out << line << '\n';
@@ -40,7 +42,9 @@ void print_line(
 }  // namespace
 
 void print_table(
-    std::ostream& out, const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows
+    std::ostream& out,
+    const std::vector<std::string>& header,
+    const std::vector<std::vector<std::string>>& rows
 ) {
     std::vector<std::string> names;
     std::vector<std::size_t> widths;
@@ -54,6 +58,8 @@ void print_table(
     for (const auto& row : rows) print_line(out, row, widths);
 }
 
-void print_json(std::ostream& out, const boost::json::value& value) { out << boost::json::serialize(value) << '\n'; }
+void print_json(std::ostream& out, const boost::json::value& value) {
+    out << boost::json::serialize(value) << '\n';
+}
 
 }  // namespace pawl::cli

@@ -2,6 +2,11 @@
 
 #include <pawl/detail/reflect.hpp>
 
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/value.hpp>
+
 #include <array>
 #include <concepts>
 #include <cstdint>
@@ -12,12 +17,8 @@
 #include <type_traits>
 #include <vector>
 
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
-#include <boost/json/value.hpp>
-
-// Rows for people and for programs, from the same aggregates: what a field is called is what its column is called.
+// Rows for people and for programs, from the same aggregates: what a field is called is what its
+// column is called.
 namespace pawl::cli {
 
 // Columns that hold JSON: shown as it is, not as a text.
@@ -42,7 +43,8 @@ inline constexpr bool optional<std::optional<T>> = true;
 template <class T>
 boost::json::value json_of(const T& value) {
     if constexpr (detail_output::optional<T>) {
-        return value ? json_of(*value) : boost::json::value(nullptr);  // Braces would make an array of it.
+        return value ? json_of(*value)
+                     : boost::json::value(nullptr);  // Braces would make an array of it.
     } else if constexpr (std::same_as<T, Json>) {
         boost::system::error_code failed;
         auto parsed = boost::json::parse(value.text, failed);
@@ -72,13 +74,17 @@ std::string text_of(const T& value) {
 template <class R>
 boost::json::object object_of(const R& row) {
     boost::json::object object;
-    detail::for_each_field(row, [&](std::string_view name, const auto& field) { object[name] = json_of(field); });
+    detail::for_each_field(row, [&](std::string_view name, const auto& field) {
+        object[name] = json_of(field);
+    });
     return object;
 }
 
 // Cells in aligned columns under a header; the last column is cut to what fits a line of 160.
 void print_table(
-    std::ostream& out, const std::vector<std::string>& header, const std::vector<std::vector<std::string>>& rows
+    std::ostream& out,
+    const std::vector<std::string>& header,
+    const std::vector<std::vector<std::string>>& rows
 );
 void print_json(std::ostream& out, const boost::json::value& value);
 
@@ -94,11 +100,15 @@ void print_rows(std::ostream& out, const std::vector<R>& rows, bool json, std::s
         return;
     }
     std::vector<std::string> header;
-    detail::for_each_field(rows.front(), [&](std::string_view name, const auto&) { header.emplace_back(name); });
+    detail::for_each_field(rows.front(), [&](std::string_view name, const auto&) {
+        header.emplace_back(name);
+    });
     std::vector<std::vector<std::string>> cells;
     for (const auto& row : rows) {
         auto& line = cells.emplace_back();
-        detail::for_each_field(row, [&](std::string_view, const auto& field) { line.push_back(text_of(field)); });
+        detail::for_each_field(row, [&](std::string_view, const auto& field) {
+            line.push_back(text_of(field));
+        });
     }
     print_table(out, header, cells);
 }
@@ -108,7 +118,8 @@ template <class R>
 void print_row(std::ostream& out, const R& row, bool json) {
     if (json) return print_json(out, object_of(row));
     detail::for_each_field(row, [&](std::string_view name, const auto& field) {
-        out << name << std::string(name.size() < 20 ? 20 - name.size() : 1, ' ') << text_of(field) << '\n';
+        out << name << std::string(name.size() < 20 ? 20 - name.size() : 1, ' ') << text_of(field)
+            << '\n';
     });
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
-// One condition; on in every build. A failed assertion ends the process: its leases end, and another goes on.
-// Nothing that a user or a database can cause is an assertion (TigerStyle).
-#define PAWL_ASSERT(condition) \
-    (static_cast<bool>(condition) ? void(0) : ::pawl::core::assertion_failed(#condition, __FILE__, __LINE__))
+// One condition; on in every build. A failed assertion ends the process: its leases end, and
+// another goes on. Nothing that a user or a database can cause is an assertion (TigerStyle).
+#define PAWL_ASSERT(condition)    \
+    (static_cast<bool>(condition) \
+         ? void(0)                \
+         : ::pawl::core::assertion_failed(#condition, __FILE__, __LINE__))
 
 namespace pawl::core {
 [[noreturn]] void assertion_failed(const char* condition, const char* file, int line) noexcept;

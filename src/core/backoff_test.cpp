@@ -12,15 +12,22 @@ const TimePoint now{10'000'000s};
 TEST(CompleterBackoff, needs_both_the_runs_and_the_time_to_give_up) {
     const CompleterCap cap;
 
-    EXPECT_TRUE(std::holds_alternative<CapReached>(decide_after_completer_failure(cap, 20, now - 24h, now, 0.5)));
-    EXPECT_TRUE(std::holds_alternative<TryAgainAt>(decide_after_completer_failure(cap, 19, now - 90h, now, 0.5)));
-    EXPECT_TRUE(std::holds_alternative<TryAgainAt>(decide_after_completer_failure(cap, 500, now - 23h, now, 0.5)));
+    EXPECT_TRUE(std::holds_alternative<CapReached>(
+        decide_after_completer_failure(cap, 20, now - 24h, now, 0.5)
+    ));
+    EXPECT_TRUE(std::holds_alternative<TryAgainAt>(
+        decide_after_completer_failure(cap, 19, now - 90h, now, 0.5)
+    ));
+    EXPECT_TRUE(std::holds_alternative<TryAgainAt>(
+        decide_after_completer_failure(cap, 500, now - 23h, now, 0.5)
+    ));
 }
 
 TEST(CompleterBackoff, grows_and_stays_between_half_and_all_of_its_wait) {
     const CompleterCap cap;
     auto wait = [&](int runs, double dice) {
-        return std::get<TryAgainAt>(decide_after_completer_failure(cap, runs, now, now, dice)).at - now;
+        return std::get<TryAgainAt>(decide_after_completer_failure(cap, runs, now, now, dice)).at -
+               now;
     };
 
     EXPECT_EQ(wait(1, 0.0), 5s);

@@ -14,7 +14,8 @@ CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
     }
     if (!facts.called_at) return MayCall{};
     // A first call in the future: some clock was wrong, and nobody knows how old it is.
-    if (*facts.called_at > now || now - *facts.called_at >= facts.provider_memory) return MustNotCall{.forgotten = true};
+    if (*facts.called_at > now || now - *facts.called_at >= facts.provider_memory)
+        return MustNotCall{.forgotten = true};
     return MayCall{};
 }
 

@@ -6,19 +6,22 @@
 #include <optional>
 #include <variant>
 
-// Whether a foreign call may be made, and what its end means. Repairs F4, F7, F8 and F9 of model/README.md.
+// Whether a foreign call may be made, and what its end means. Repairs F4, F7, F8 and F9 of
+// model/README.md.
 namespace pawl::core {
 
 struct CallFacts {
     Repeat again{};
-    std::optional<TimePoint> called_at{};  // Of the first call from this recovery point and generation.
-    bool calling{};                        // Repeat::never: the mark that it was about to be made.
+    std::optional<TimePoint>
+        called_at{};  // Of the first call from this recovery point and generation.
+    bool calling{};   // Repeat::never: the mark that it was about to be made.
     std::chrono::milliseconds provider_memory{};
 };
 
 struct MayCall {};
 struct MustNotCall {
-    bool forgotten{};  // The provider may have forgotten our key; otherwise: it may have been made, and is never repeated.
+    bool forgotten{};  // The provider may have forgotten our key; otherwise: it may have been made,
+                       // and is never repeated.
 };
 using CallRule = std::variant<MayCall, MustNotCall>;
 
@@ -27,9 +30,10 @@ CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept;
 enum class CallEnded { result, retry, in_doubt, stuck };
 
 enum class AfterCall {
-    keep,           // Run the keeper.
-    try_again,      // Give the key back; the call may be repeated as its step says.
-    clear_mark,     // The same, and take back the mark of a Repeat::never call: it was certainly not made.
+    keep,        // Run the keeper.
+    try_again,   // Give the key back; the call may be repeated as its step says.
+    clear_mark,  // The same, and take back the mark of a Repeat::never call: it was certainly not
+                 // made.
     needs_person
 };
 AfterCall decide_after_call(Repeat again, CallEnded end) noexcept;

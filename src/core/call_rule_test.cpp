@@ -20,20 +20,31 @@ TEST(DecideCall, follows_the_table) {
     };
     const std::vector<Case> cases{
         {"safe, never called", {.again = Repeat::safe}, "call"},
-        {"safe, called a year ago", {.again = Repeat::safe, .called_at = now - 8'760h, .provider_memory = 20h}, "call"},
+        {"safe, called a year ago",
+         {.again = Repeat::safe, .called_at = now - 8'760h, .provider_memory = 20h},
+         "call"},
         {"keyed, first", {.again = Repeat::safe_with_key, .provider_memory = 20h}, "call"},
         {"keyed, just inside", {Repeat::safe_with_key, now - 20h + 1ms, false, 20h}, "call"},
         {"keyed, at the limit", {Repeat::safe_with_key, now - 20h, false, 20h}, "forgotten"},
-        {"keyed, first call in the future", {Repeat::safe_with_key, now + 1ms, false, 20h}, "forgotten"},
+        {"keyed, first call in the future",
+         {Repeat::safe_with_key, now + 1ms, false, 20h},
+         "forgotten"},
         {"keyed, this moment", {Repeat::safe_with_key, now, false, 20h}, "call"},
         {"never, first", {.again = Repeat::never}, "call"},
         {"never, marked", {.again = Repeat::never, .called_at = now, .calling = true}, "in doubt"},
-        {"never, mark cleared", {.again = Repeat::never, .called_at = now - 90h, .calling = false}, "call"},
+        {"never, mark cleared",
+         {.again = Repeat::never, .called_at = now - 90h, .calling = false},
+         "call"},
     };
     for (const auto& c : cases) {
         const auto rule = decide_call(c.facts, now);
         const auto* stop = std::get_if<MustNotCall>(&rule);
-        EXPECT_EQ(stop == nullptr ? "call" : stop->forgotten ? "forgotten" : "in doubt", c.rule) << c.name;
+        EXPECT_EQ(
+            stop == nullptr   ? "call"
+            : stop->forgotten ? "forgotten"
+                              : "in doubt",
+            c.rule
+        ) << c.name;
     }
 }
 

@@ -2,7 +2,9 @@
 
 namespace pawl::core {
 
-bool lease_over(std::optional<TimePoint> lease_until, TimePoint now, std::chrono::milliseconds lease) noexcept {
+bool lease_over(
+    std::optional<TimePoint> lease_until, TimePoint now, std::chrono::milliseconds lease
+) noexcept {
     return !lease_until || *lease_until <= now || *lease_until > now + lease;
 }
 

@@ -6,7 +6,8 @@
 #include <string_view>
 #include <variant>
 
-// What a request may do with its key. Who was first is the registry's unique index to say, never this.
+// What a request may do with its key. Who was first is the registry's unique index to say, never
+// this.
 namespace pawl::core {
 
 enum class Standing {
@@ -32,10 +33,13 @@ struct Expired {};
 struct ReExecute {};
 struct NeedsPerson {};
 struct Stranded {};
-using Claim = std::variant<Fresh, Resume, Replay, Busy, Mismatch, Expired, ReExecute, NeedsPerson, Stranded>;
+using Claim =
+    std::variant<Fresh, Resume, Replay, Busy, Mismatch, Expired, ReExecute, NeedsPerson, Stranded>;
 
 // A lease that ends later than any lease can is a clock that was wrong: it counts as over (I16).
-bool lease_over(std::optional<TimePoint> lease_until, TimePoint now, std::chrono::milliseconds lease) noexcept;
+bool lease_over(
+    std::optional<TimePoint> lease_until, TimePoint now, std::chrono::milliseconds lease
+) noexcept;
 
 Claim decide_claim(
     const KeyFacts* found, bool re_execute, TimePoint now, std::chrono::milliseconds lease

@@ -14,8 +14,16 @@ const TimePoint now{1'000'000s};
 constexpr std::chrono::milliseconds lease = 30s;
 
 std::string name_of(const Claim& claim) {
-    const std::vector<std::string> names{"fresh",    "resume",  "replay",     "busy",         "mismatch",
-                                         "expired", "re-execute", "needs person", "stranded"};
+    const std::vector<std::string> names{
+        "fresh",
+        "resume",
+        "replay",
+        "busy",
+        "mismatch",
+        "expired",
+        "re-execute",
+        "needs person",
+        "stranded"};
     return names.at(claim.index());
 }
 
@@ -30,8 +38,14 @@ TEST(DecideClaim, follows_the_table) {
     const std::vector<Case> cases{
         {"nothing found", std::nullopt, false, "fresh"},
         {"finished", KeyFacts{.standing = Standing::finished}, false, "replay"},
-        {"finished, other request", KeyFacts{.same_request = false, .standing = Standing::finished}, false, "mismatch"},
-        {"at work, other request", KeyFacts{.same_request = false, .lease_until = now + 5s}, false, "mismatch"},
+        {"finished, other request",
+         KeyFacts{.same_request = false, .standing = Standing::finished},
+         false,
+         "mismatch"},
+        {"at work, other request",
+         KeyFacts{.same_request = false, .lease_until = now + 5s},
+         false,
+         "mismatch"},
         {"at work", KeyFacts{.lease_until = now + 1ms}, false, "busy"},
         {"lease over this moment", KeyFacts{.lease_until = now}, false, "resume"},
         {"given back", KeyFacts{}, false, "resume"},
@@ -40,10 +54,19 @@ TEST(DecideClaim, follows_the_table) {
         {"needs a person", KeyFacts{.standing = Standing::attention}, false, "needs person"},
         {"expired", KeyFacts{.expired = true}, false, "expired"},
         {"expired, may run again", KeyFacts{.expired = true}, true, "re-execute"},
-        {"finished, may run again once expired", KeyFacts{.standing = Standing::finished}, true, "replay"},
+        {"finished, may run again once expired",
+         KeyFacts{.standing = Standing::finished},
+         true,
+         "replay"},
         {"unknown point", KeyFacts{.point_known = false}, false, "stranded"},
-        {"unknown point, at work elsewhere", KeyFacts{.lease_until = now + 1s, .point_known = false}, false, "busy"},
-        {"unknown point, finished", KeyFacts{.standing = Standing::finished, .point_known = false}, false, "replay"},
+        {"unknown point, at work elsewhere",
+         KeyFacts{.lease_until = now + 1s, .point_known = false},
+         false,
+         "busy"},
+        {"unknown point, finished",
+         KeyFacts{.standing = Standing::finished, .point_known = false},
+         false,
+         "replay"},
     };
     for (const auto& c : cases) {
         const auto claim = decide_claim(c.found ? &*c.found : nullptr, c.re_execute, now, lease);

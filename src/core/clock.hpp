@@ -7,11 +7,12 @@
 
 namespace pawl::core {
 
-// Time and chance are passed in: the real ones live in src/engine/clock.cpp and random.cpp, tests bring their own.
+// Time and chance are passed in: the real ones live in src/engine/clock.cpp and random.cpp, tests
+// bring their own.
 class Clock {
 public:
     virtual ~Clock() = default;
-    virtual TimePoint now() = 0;                               // Of the wall, UTC.
+    virtual TimePoint now() = 0;                                 // Of the wall, UTC.
     virtual std::chrono::steady_clock::time_point steady() = 0;  // For deadlines and time-outs.
 };
 

@@ -7,7 +7,9 @@ namespace pawl {
 StoreError::StoreError(Kind kind, Effect effect, std::string_view statement, std::string text)
     : kind_{kind}, effect_{effect}, statement_{statement}, text_{std::move(text)} {}
 
-bool StoreError::safe_to_repeat() const noexcept { return passing() && effect_ != Effect::in_doubt; }
+bool StoreError::safe_to_repeat() const noexcept {
+    return passing() && effect_ != Effect::in_doubt;
+}
 
 bool StoreError::passing() const noexcept {
     switch (kind_) {

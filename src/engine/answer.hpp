@@ -24,21 +24,22 @@ enum class Why {
     key_reused,
     key_expired,
     internal,              // A phase threw.
-    provider_unavailable,  // The foreign call did nothing, or is in doubt and will be repeated under its key.
+    provider_unavailable,  // The foreign call did nothing, or is in doubt and will be repeated
+                           // under its key.
     store_unavailable,
     contention,
     phase_deadline,
     overloaded,
-    stranded,              // PAWL0007: the recovery point is unknown to this binary.
+    stranded,  // PAWL0007: the recovery point is unknown to this binary.
     needs_attention,
     stopping
 };
 
 struct Refused {
     Why why{};
-    std::string detail{};                    // For operators; clients get a sentence of the contract.
-    std::optional<int> outcome{};            // key_expired: the status it had.
-    std::optional<std::string> location{};   // key_expired: what it made.
+    std::string detail{};          // For operators; clients get a sentence of the contract.
+    std::optional<int> outcome{};  // key_expired: the status it had.
+    std::optional<std::string> location{};  // key_expired: what it made.
     std::chrono::seconds retry_after{1};
 };
 

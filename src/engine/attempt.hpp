@@ -12,25 +12,37 @@
 
 namespace pawl::engine {
 
-// One attempt at a key, from its claim to its answer. It lives in the callbacks of the store and the call pool, one
-// at a time, so no member needs a lock.
+// One attempt at a key, from its claim to its answer. It lives in the callbacks of the store and
+// the call pool, one at a time, so no member needs a lock.
 //
-//   T1  claim (insert or take over), atomic phases, up to a foreign call or the end      attempt_claim.cpp
-//   call, no transaction open                                                            attempt_call.cpp
-//   T2  keep its result, atomic phases, up to the next foreign call or the end           attempt_keep.cpp
+//   T1  claim (insert or take over), atomic phases, up to a foreign call or the end
+//   attempt_claim.cpp call, no transaction open attempt_call.cpp T2  keep its result, atomic
+//   phases, up to the next foreign call or the end           attempt_keep.cpp
 class Attempt : public std::enable_shared_from_this<Attempt> {
 public:
     // The key must have been entered into the LiveKeys; the attempt's end leaves it.
-    Attempt(Engine& engine, KeyedRequest request, KeyIdentity identity, std::string hash, OnAnswer on_answer);
+    Attempt(
+        Engine& engine,
+        KeyedRequest request,
+        KeyIdentity identity,
+        std::string hash,
+        OnAnswer on_answer
+    );
     // For a stored key: the completer's, or a settlement.
-    Attempt(Engine& engine, const detail::OperationForm& operation, const KeyRow& row, OnAnswer on_answer);
+    Attempt(
+        Engine& engine,
+        const detail::OperationForm& operation,
+        const KeyRow& row,
+        OnAnswer on_answer
+    );
 
-    void claim();                            // Reads, decides, writes T1.
-    void take_over_stored();                 // T1 for a stored key.
+    void claim();             // Reads, decides, writes T1.
+    void take_over_stored();  // T1 for a stored key.
     void settle(const Settlement& settlement);
 
 private:
-    // Where the key stands, in memory; `stored` is the name that the row has (it may be an old one).
+    // Where the key stands, in memory; `stored` is the name that the row has (it may be an old
+    // one).
     struct Position {
         std::size_t step{};
         detail::Anything point;
@@ -40,12 +52,13 @@ private:
         std::string key;
         TimePoint called_at;
     };
-    struct LostLease {};  // Thrown in a transaction when a fence touches no row: roll back, look once.
+    struct LostLease {
+    };  // Thrown in a transaction when a fence touches no row: roll back, look once.
     static bool is_lost_lease(const std::exception_ptr& failed);
     using Progress = std::variant<Response, Position>;
 
-    // run_* are in a transaction, on_* after it. What run_* finds out stands in verdict_ or reached_ and counts only
-    // once the commit is durable.
+    // run_* are in a transaction, on_* after it. What run_* finds out stands in verdict_ or
+    // reached_ and counts only once the commit is durable.
 
     // Claim.
     void write_first();
@@ -76,7 +89,9 @@ private:
     void on_called(detail::CallEnd end, const std::string& error);
     void give_back(bool clear_mark, const std::string& error, Refused refusal);
     void run_give_back(store::Session& session, bool clear_mark, const std::string& error);
-    void hand_to_person(std::string_view reason, const std::string& detail, std::optional<detail::Arrival> result);
+    void hand_to_person(
+        std::string_view reason, const std::string& detail, std::optional<detail::Arrival> result
+    );
 
     // Keep.
     void keep(detail::Arrival arrival);
@@ -97,7 +112,8 @@ private:
     KeyedRequest request_;  // Of a stored key: what its row says.
     KeyIdentity identity_;
     std::string hash_;
-    OnAnswer on_answer_;    // Emptied when the client has its answer and the attempt goes on for the result's sake.
+    OnAnswer on_answer_;  // Emptied when the client has its answer and the attempt goes on for the
+                          // result's sake.
 
     std::int64_t id_{0};
     int number_{1};  // The attempt's number: the fence.
@@ -105,8 +121,8 @@ private:
     Position at_;
     std::optional<CallMark> mark_;
 
-    std::optional<KeyRow> seen_;      // The row as it was read before T1.
-    std::optional<Answer> verdict_;   // There is nothing to run: this is the answer.
+    std::optional<KeyRow> seen_;     // The row as it was read before T1.
+    std::optional<Answer> verdict_;  // There is nothing to run: this is the answer.
     std::optional<Progress> reached_;
     bool staged_{false};  // Jobs, in the transaction at hand.
 };

@@ -32,10 +32,14 @@ std::string text_of(const detail::CallEnd& ended, const std::string& thrown) {
     auto because = [](std::string text, const std::string& why) {
         return why.empty() ? text : std::move(text) + ": " + why;
     };
-    if (const auto* retry = std::get_if<Retry>(&ended)) return because("the call was certainly not made", retry->why);
+    if (const auto* retry = std::get_if<Retry>(&ended))
+        return because("the call was certainly not made", retry->why);
     if (const auto* stuck = std::get_if<Stuck>(&ended)) return stuck->why;
     const auto* doubt = std::get_if<InDoubt>(&ended);
-    return because("the call may or may not have happened", doubt != nullptr && thrown.empty() ? doubt->why : thrown);
+    return because(
+        "the call may or may not have happened",
+        doubt != nullptr && thrown.empty() ? doubt->why : thrown
+    );
 }
 
 }  // namespace
@@ -54,14 +58,20 @@ void Attempt::go_on() {
 void Attempt::call() {
     const Refused stopping{.why = Why::stopping};
     if (engine_.calls().stop_token().stop_requested())
-        return give_back(step().again == Repeat::never, "the service was stopping before the call", stopping);
+        return give_back(
+            step().again == Repeat::never, "the service was stopping before the call", stopping
+        );
     // Long in the line: the provider may have forgotten the key since T1 looked (F7).
     const auto rule = core::decide_call(
-        {.again = step().again, .called_at = mark_->called_at, .provider_memory = operation_->provider_memory},
+        {.again = step().again,
+         .called_at = mark_->called_at,
+         .provider_memory = operation_->provider_memory},
         engine_.clock().now()
     );
     if (std::holds_alternative<core::MustNotCall>(rule))
-        return hand_to_person("forgotten", "the provider may have forgotten the key of the first call", std::nullopt);
+        return hand_to_person(
+            "forgotten", "the provider may have forgotten the key of the first call", std::nullopt
+        );
 
     const auto renewal = engine_.renewals().begin({id_, number_, at_.stored});
     detail::CallEnd ended = InDoubt{};
@@ -69,7 +79,9 @@ void Attempt::call() {
     try {
         PAWL_FAULT("engine.call.before");
         ended = detail::Maker::with_call(
-            ForeignKey{mark_->key}, engine_.calls().stop_token(), [this](KeyedCall& call) {
+            ForeignKey{mark_->key},
+            engine_.calls().stop_token(),
+            [this](KeyedCall& call) {
                 return step().call(operation_->op.get(), call, at_.point.get());
             }
         );
@@ -95,7 +107,9 @@ void Attempt::on_called(detail::CallEnd ended, const std::string& error) {
         case core::AfterCall::try_again:
             return give_back(false, text, unavailable);
         case core::AfterCall::needs_person:
-            return hand_to_person(kind == core::CallEnded::stuck ? "stuck" : "in-doubt", text, std::nullopt);
+            return hand_to_person(
+                kind == core::CallEnded::stuck ? "stuck" : "in-doubt", text, std::nullopt
+            );
     }
 }
 
@@ -109,7 +123,8 @@ void Attempt::give_back(bool clear_mark, const std::string& error, Refused refus
         },
         [self, refusal = std::move(refusal)](const std::exception_ptr& failed) {
             if (is_lost_lease(failed)) return self->lost_lease(std::nullopt);
-            // Written or not, the client tries again: at the worst it waits for the end of the lease.
+            // Written or not, the client tries again: at the worst it waits for the end of the
+            // lease.
             self->end(refusal);
         }
     ));
@@ -119,7 +134,8 @@ void Attempt::give_back(bool clear_mark, const std::string& error, Refused refus
 void Attempt::run_give_back(store::Session& session, bool clear_mark, const std::string& error) {
     std::int64_t touched = 0;
     if (clear_mark)
-        touched = run_statement(session, sql::clear_calling, no_rows, id_, number_, at_.stored, error);
+        touched =
+            run_statement(session, sql::clear_calling, no_rows, id_, number_, at_.stored, error);
     else
         touched = run_statement(
             session, sql::fail_attempt, no_rows, id_, number_, at_.stored, error, session.now()
@@ -148,14 +164,20 @@ void Attempt::hand_to_person(
             if (!result) return;
             const auto& form = self->step().results[result->result];
             run_statement(
-                session, sql::keep_result_for_person, no_rows, self->id_, form.name, form.encode(result->value.get())
+                session,
+                sql::keep_result_for_person,
+                no_rows,
+                self->id_,
+                form.name,
+                form.encode(result->value.get())
             );
         },
         [self, reason, detail, result](const std::exception_ptr& failed) {
             if (!failed) return self->end(Refused{.why = Why::needs_attention});
             if (is_lost_lease(failed)) return self->lost_lease(result);
             auto failure = failure_of(failed);
-            // Without a result: the mark of the call stands in the row, the next attempt comes to the same end.
+            // Without a result: the mark of the call stands in the row, the next attempt comes to
+            // the same end.
             if (!result || !failure.passing) return self->end(std::move(failure.refusal));
             self->try_later(std::move(failure.refusal), [self, reason, detail, result] {
                 self->hand_to_person(reason, detail, result);
@@ -165,10 +187,16 @@ void Attempt::hand_to_person(
 }
 
 void Attempt::end(Answer answer) {
-    if (const auto* refused = std::get_if<Refused>(&answer); refused != nullptr && !refused->detail.empty())
-        log::warning("attempt_refused", {{"key_id", std::to_string(id_)}, {"operation", std::string{operation_->name}},
-                                         {"attempt", std::to_string(number_)}, {"point", at_.stored},
-                                         {"detail", refused->detail}});
+    if (const auto* refused = std::get_if<Refused>(&answer);
+        refused != nullptr && !refused->detail.empty())
+        log::warning(
+            "attempt_refused",
+            {{"key_id", std::to_string(id_)},
+             {"operation", std::string{operation_->name}},
+             {"attempt", std::to_string(number_)},
+             {"point", at_.stored},
+             {"detail", refused->detail}}
+        );
     engine_.leave(hash_, on_answer_, answer);
 }
 

@@ -18,7 +18,9 @@ constexpr auto no_rows = [](const detail::Row&) {};
 
 std::optional<std::int64_t> insert_registry(store::Session& session, const std::string& hash) {
     std::optional<std::int64_t> id;
-    run_statement(session, sql::insert_registry, [&](const detail::Row& row) { id = row.integer(0); }, hash);
+    run_statement(
+        session, sql::insert_registry, [&](const detail::Row& row) { id = row.integer(0); }, hash
+    );
     return id;
 }
 
@@ -72,15 +74,21 @@ void Attempt::claim() {
     ));
 }
 
-void Attempt::take_over_stored() { write_first(); }
+void Attempt::take_over_stored() {
+    write_first();
+}
 
 void Attempt::write_first() {
     class First final : public store::Work {
     public:
         explicit First(std::shared_ptr<Attempt> attempt) : attempt_{std::move(attempt)} {}
         void run(store::Session& session) override { attempt_->run_first(session); }
-        void done(std::exception_ptr failed) noexcept override { attempt_->on_first(std::move(failed)); }
-        std::chrono::milliseconds deadline() const override { return attempt_->engine_.options().phase_deadline; }
+        void done(std::exception_ptr failed) noexcept override {
+            attempt_->on_first(std::move(failed));
+        }
+        std::chrono::milliseconds deadline() const override {
+            return attempt_->engine_.options().phase_deadline;
+        }
 
     private:
         std::shared_ptr<Attempt> attempt_;
@@ -92,18 +100,30 @@ void Attempt::write_first() {
 void Attempt::run_first(store::Session& session) {
     verdict_.reset();
     reached_.reset();
-    if (!seen_) {
+    // The row as it is now: between the read and this transaction another process may have been
+    // here.
+    if (seen_) seen_ = find_key(session, hash_);
+    if (!seen_ && request_.request) {
         if (const auto id = insert_registry(session, hash_)) return run_fresh(session, *id, 0);
+        seen_ = find_key(session, hash_);
     }
-    // The row as it is now: between the read and this transaction another process may have been here.
-    seen_ = find_key(session, hash_);
     verdict_ = decide(seen_, session.now());
     if (verdict_) return;
-    if (!seen_->expired) return run_resumed(session, *seen_);
-    run_statement(session, sql::revive_registry, [&](const detail::Row& row) {
-        id_ = row.integer(0);
-        generation_ = static_cast<int>(row.integer(1));
-    }, hash_);
+    if (seen_ && !seen_->expired) return run_resumed(session, *seen_);
+    if (!seen_ ||
+        !request_.request) {  // The completer's key is gone: there is nothing left to complete.
+        verdict_ = Refused{.why = Why::in_progress};
+        return;
+    }
+    run_statement(
+        session,
+        sql::revive_registry,
+        [&](const detail::Row& row) {
+            id_ = row.integer(0);
+            generation_ = static_cast<int>(row.integer(1));
+        },
+        hash_
+    );
     run_fresh(session, id_, generation_);
 }
 
@@ -112,7 +132,8 @@ void Attempt::run_fresh(store::Session& session, std::int64_t id, int generation
     number_ = 1;
     generation_ = generation;
     const auto start = operation_->start(
-        {.key_id = id, .principal = request_.principal, .origin = request_.origin}, request_.request.get()
+        {.key_id = id, .principal = request_.principal, .origin = request_.origin},
+        request_.request.get()
     );
     reached_ = advance_from(session, {0, start, "started"});
     insert_row(session, *reached_, {});
@@ -121,8 +142,9 @@ void Attempt::run_fresh(store::Session& session, std::int64_t id, int generation
 void Attempt::run_resumed(store::Session& session, const KeyRow& row) {
     const auto now = session.now();
     const auto lease = engine_.options().lease;
-    const auto taken =
-        run_statement(session, sql::take_over, no_rows, row.id, row.attempt, now, now + lease, now + lease);
+    const auto taken = run_statement(
+        session, sql::take_over, no_rows, row.id, row.attempt, now, now + lease, now + lease
+    );
     if (taken == 0) {
         verdict_ = Refused{.why = Why::in_progress};
         return;
@@ -147,7 +169,9 @@ void Attempt::resume_at_call(store::Session& session, const KeyRow& row) {
     );
     if (const auto* stop = std::get_if<core::MustNotCall>(&rule)) {
         if (stop->forgotten)
-            to_attention(session, "forgotten", "the provider may have forgotten the key of the first call");
+            to_attention(
+                session, "forgotten", "the provider may have forgotten the key of the first call"
+            );
         else
             to_attention(session, "in-doubt", "the call may have been made, and is never repeated");
         verdict_ = Refused{.why = Why::needs_attention};
@@ -171,27 +195,33 @@ std::optional<Answer> Attempt::decide(const std::optional<KeyRow>& found, TimePo
             .same_request = found->expired || same_request(*found),
             .standing = found->standing,
             .lease_until = found->lease_until};
-        facts->point_known = found->expired || found->standing != core::Standing::open || !facts->same_request ||
-                             load_point(*found);
+        facts->point_known = found->expired || found->standing != core::Standing::open ||
+                             !facts->same_request || load_point(*found);
     }
-    const auto claim =
-        core::decide_claim(facts ? &*facts : nullptr, operation_->re_execute, now, engine_.options().lease);
+    const auto claim = core::decide_claim(
+        facts ? &*facts : nullptr, operation_->re_execute, now, engine_.options().lease
+    );
     struct Decide {
         const std::optional<KeyRow>& found;
         using Result = std::optional<Answer>;
         Result operator()(core::Fresh) const { return std::nullopt; }
         Result operator()(core::Resume) const { return std::nullopt; }
         Result operator()(core::ReExecute) const { return std::nullopt; }
-        Result operator()(core::Replay) const { return Settled{found->response, true, found->expires_at}; }
+        Result operator()(core::Replay) const {
+            return Settled{found->response, true, found->expires_at};
+        }
         Result operator()(core::Busy) const { return Refused{.why = Why::in_progress}; }
         Result operator()(core::Mismatch) const { return Refused{.why = Why::key_reused}; }
         Result operator()(core::Expired) const {
-            return Refused{.why = Why::key_expired, .outcome = found->outcome, .location = found->location};
+            return Refused{
+                .why = Why::key_expired, .outcome = found->outcome, .location = found->location};
         }
         Result operator()(core::NeedsPerson) const { return Refused{.why = Why::needs_attention}; }
         Result operator()(core::Stranded) const {
             return Refused{
-                .why = Why::stranded, .detail = "PAWL0007: recovery point " + found->recovery_point, .retry_after = 5s};
+                .why = Why::stranded,
+                .detail = "PAWL0007: recovery point " + found->recovery_point,
+                .retry_after = 5s};
         }
     };
     return std::visit(Decide{found}, claim);
@@ -206,7 +236,8 @@ bool Attempt::same_request(const KeyRow& row) const {
     return row.fingerprint == request_.fingerprint_under(old->second);
 }
 
-// Sets at_; false if this binary does not know the point, or its data do not decode: the key is stranded.
+// Sets at_; false if this binary does not know the point, or its data do not decode: the key is
+// stranded.
 bool Attempt::load_point(const KeyRow& row) {
     if (row.operation != operation_->name) return false;
     const auto at = operation_->step_from(row.recovery_point);
@@ -222,8 +253,9 @@ bool Attempt::load_point(const KeyRow& row) {
     auto decoded = operation_->decode_request(row.params);
     auto* request = std::get_if<detail::Anything>(&decoded);
     if (request == nullptr) return false;
-    const auto start =
-        operation_->start({.key_id = row.id, .principal = row.principal, .origin = row.origin}, request->get());
+    const auto start = operation_->start(
+        {.key_id = row.id, .principal = row.principal, .origin = row.origin}, request->get()
+    );
     at_ = {*at, start, row.recovery_point};
     return true;
 }
@@ -239,8 +271,8 @@ void Attempt::on_first(std::exception_ptr failed) {
     record_failed_claim(failure.refusal.detail);
 }
 
-// The phases were undone, and with them the claim. It is made alone, with the error, so that the completer and people
-// see the request; whoever else came meanwhile wins.
+// The phases were undone, and with them the claim. It is made alone, with the error, so that the
+// completer and people see the request; whoever else came meanwhile wins.
 void Attempt::record_failed_claim(const std::string& error) {
     auto self = shared_from_this();
     engine_.store().write(store::work(
@@ -263,11 +295,19 @@ void Attempt::run_failed_claim(store::Session& session, const std::string& error
     if (seen_->expired) return;  // A re-execution that failed: the key stays expired.
     const auto now = session.now();
     const auto lease = engine_.options().lease;
-    const auto taken =
-        run_statement(session, sql::take_over, no_rows, seen_->id, seen_->attempt, now, now + lease, now + lease);
+    const auto taken = run_statement(
+        session, sql::take_over, no_rows, seen_->id, seen_->attempt, now, now + lease, now + lease
+    );
     if (taken == 0) return;
     run_statement(
-        session, sql::fail_attempt, no_rows, seen_->id, seen_->attempt + 1, seen_->recovery_point, error, now
+        session,
+        sql::fail_attempt,
+        no_rows,
+        seen_->id,
+        seen_->attempt + 1,
+        seen_->recovery_point,
+        error,
+        now
     );
 }
 

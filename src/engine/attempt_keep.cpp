@@ -24,15 +24,22 @@ void Attempt::keep(detail::Arrival arrival) {
             : attempt_{std::move(attempt)}, arrival_{std::move(arrival)} {}
         void run(store::Session& session) override {
             auto& a = *attempt_;
-            auto moved = detail::Maker::with_tx({session, a.engine_.random(), a.id_, &a.staged_}, [&](Tx& tx) {
-                return a.step().keep(a.operation_->op.get(), tx, a.at_.point.get(), arrival_);
-            });
+            auto moved = detail::Maker::with_tx(
+                {session, a.engine_.random(), a.id_, &a.staged_},
+                [&](Tx& tx) {
+                    return a.step().keep(a.operation_->op.get(), tx, a.at_.point.get(), arrival_);
+                }
+            );
             PAWL_FAULT("engine.keep.inside");
             a.reached_ = a.advance(session, a.at_.step, std::move(moved));
             a.move_row(session, *a.reached_);
         }
-        void done(std::exception_ptr failed) noexcept override { attempt_->on_kept(arrival_, std::move(failed)); }
-        std::chrono::milliseconds deadline() const override { return attempt_->engine_.options().phase_deadline; }
+        void done(std::exception_ptr failed) noexcept override {
+            attempt_->on_kept(arrival_, std::move(failed));
+        }
+        std::chrono::milliseconds deadline() const override {
+            return attempt_->engine_.options().phase_deadline;
+        }
 
     private:
         std::shared_ptr<Attempt> attempt_;
@@ -56,12 +63,15 @@ void Attempt::on_kept(const detail::Arrival& arrival, std::exception_ptr failed)
         });
     }
     if (!failure.passing && never)
-        return hand_to_person("in-doubt", "the result could not be kept: " + failure.refusal.detail, arrival);
+        return hand_to_person(
+            "in-doubt", "the result could not be kept: " + failure.refusal.detail, arrival
+        );
     give_back(false, "the result could not be kept: " + failure.refusal.detail, failure.refusal);
 }
 
-// A result that can't be asked for again is kept in memory until it can be written. Its client need not wait for that.
-// A process that ends takes it along: the mark of the call stands in the row, and the next start asks a person.
+// A result that can't be asked for again is kept in memory until it can be written. Its client need
+// not wait for that. A process that ends takes it along: the mark of the call stands in the row,
+// and the next start asks a person.
 void Attempt::try_later(Refused refusal, std::function<void()> again) {
     log::warning("keep_later", {{"key_id", std::to_string(id_)}, {"point", at_.stored}});
     if (engine_.calls().stop_token().stop_requested()) return end(std::move(refusal));
@@ -77,7 +87,11 @@ void Attempt::lost_lease(std::optional<detail::Arrival> arrival) {
             [self, arrival](store::Session& session) {
                 const auto& form = self->step().results[arrival->result];
                 run_statement(
-                    session, sql::keep_result_for_person, no_rows, self->id_, form.name,
+                    session,
+                    sql::keep_result_for_person,
+                    no_rows,
+                    self->id_,
+                    form.name,
                     form.encode(arrival->value.get())
                 );
             },

@@ -34,15 +34,16 @@ std::string_view word_of(Settlement::Kind kind) {
 Response given_up() {
     return {
         .status = 422,
-        .body = R"({"type":"/errors/given-up","title":"Given up by an operator: it will not be carried out",)"
-                R"("status":422,"retry":false})",
+        .body =
+            R"({"type":"/errors/given-up","title":"Given up by an operator: it will not be carried out",)"
+            R"("status":422,"retry":false})",
         .content_type = "application/problem+json"};
 }
 
 }  // namespace
 
-// Carrying out what a person decided is a take-over like any other: a new attempt, fenced by the one that came to
-// the attention list, in one transaction with what follows from it.
+// Carrying out what a person decided is a take-over like any other: a new attempt, fenced by the
+// one that came to the attention list, in one transaction with what follows from it.
 void Attempt::settle(const Settlement& settlement) {
     auto self = shared_from_this();
     PAWL_FAULT("engine.settle.before");
@@ -65,28 +66,46 @@ void Attempt::run_settlement(store::Session& session, const Settlement& settleme
     verdict_.reset();
     reached_.reset();
     const auto row = find_key(session, settlement.key_id);
-    if (!row || row->expired || row->standing != core::Standing::attention || row->attempt != settlement.attempt) {
+    if (!row || row->expired || row->standing != core::Standing::attention ||
+        row->attempt != settlement.attempt) {
         verdict_ = Refused{.why = Why::in_progress};  // Somebody else has carried it out.
         return;
     }
-    if (!load_point(*row)) throw std::runtime_error{"PAWL0007: recovery point " + row->recovery_point + " is unknown"};
+    if (!load_point(*row))
+        throw std::runtime_error{"PAWL0007: recovery point " + row->recovery_point + " is unknown"};
     const bool again = settlement.kind == Settlement::Kind::did_not_happen;
     const auto now = session.now();
     run_statement(
-        session, sql::take_from_attention, no_rows, row->id, row->attempt, again ? 1 : 0, lease_end(session), now
+        session,
+        sql::take_from_attention,
+        no_rows,
+        row->id,
+        row->attempt,
+        again ? 1 : 0,
+        lease_end(session),
+        now
     );
     id_ = row->id;
     number_ = row->attempt + 1;
     generation_ = row->generation + (again ? 1 : 0);
     run_statement(session, sql::delete_attention, no_rows, row->id, row->attempt);
     run_statement(
-        session, sql::insert_audit, no_rows, now, settlement.by, "settled " + std::string{word_of(settlement.kind)},
-        row->id, settlement.result_name
+        session,
+        sql::insert_audit,
+        no_rows,
+        now,
+        settlement.by,
+        "settled " + std::string{word_of(settlement.kind)},
+        row->id,
+        settlement.result_name
     );
     if (again && !step().foreign) {
-        reached_ = advance_from(session, at_);  // A phase that failed too often: it was undone each time.
+        reached_ =
+            advance_from(session, at_);  // A phase that failed too often: it was undone each time.
     } else if (again) {
-        mark_call(now, at_);  // A new generation: the provider must not take it for the call in doubt.
+        mark_call(
+            now, at_
+        );  // A new generation: the provider must not take it for the call in doubt.
         reached_ = at_;
     } else {
         reached_ = advance(session, at_.step, settled_move(session, settlement));
@@ -97,28 +116,43 @@ void Attempt::run_settlement(store::Session& session, const Settlement& settleme
 detail::Moved Attempt::settled_move(store::Session& session, const Settlement& settlement) {
     const auto& form = step();
     void* op = operation_->op.get();
-    return detail::Maker::with_tx({session, engine_.random(), id_, &staged_}, [&](Tx& tx) -> detail::Moved {
-        if (settlement.kind == Settlement::Kind::give_up)
-            return form.abandon != nullptr ? form.abandon(op, tx, at_.point.get()) : given_up();
-        for (std::size_t i = 0; i < form.results.size(); ++i) {
-            if (form.results[i].name != settlement.result_name) continue;
-            auto decoded = form.results[i].decode(settlement.result);
-            if (auto* why = std::get_if<std::string>(&decoded))
-                throw std::invalid_argument{"the result " + settlement.result_name + " is not as it should be: " + *why};
-            return form.keep(op, tx, at_.point.get(), {i, std::get<detail::Anything>(decoded)});
+    return detail::Maker::with_tx(
+        {session, engine_.random(), id_, &staged_},
+        [&](Tx& tx) -> detail::Moved {
+            if (settlement.kind == Settlement::Kind::give_up)
+                return form.abandon != nullptr ? form.abandon(op, tx, at_.point.get()) : given_up();
+            for (std::size_t i = 0; i < form.results.size(); ++i) {
+                if (form.results[i].name != settlement.result_name) continue;
+                auto decoded = form.results[i].decode(settlement.result);
+                if (auto* why = std::get_if<std::string>(&decoded))
+                    throw std::invalid_argument{
+                        "the result " + settlement.result_name +
+                        " is not as it should be: " + *why};
+                return form.keep(op, tx, at_.point.get(), {i, std::get<detail::Anything>(decoded)});
+            }
+            throw std::invalid_argument{
+                "the call from " + std::string{form.from} + " has no result named '" +
+                settlement.result_name + "'"};
         }
-        throw std::invalid_argument{
-            "the call from " + std::string{form.from} + " has no result named '" + settlement.result_name + "'"};
-    });
+    );
 }
 
 void Attempt::record_settling_error(const Settlement& settlement, const std::string& error) {
     auto self = shared_from_this();
     engine_.store().write(store::work(
         [settlement, error](store::Session& session) {
-            run_statement(session, sql::set_settling_error, no_rows, settlement.key_id, settlement.attempt, error);
+            run_statement(
+                session,
+                sql::set_settling_error,
+                no_rows,
+                settlement.key_id,
+                settlement.attempt,
+                error
+            );
         },
-        [self, error](const std::exception_ptr&) { self->end(Refused{.why = Why::internal, .detail = error}); }
+        [self, error](const std::exception_ptr&) {
+            self->end(Refused{.why = Why::internal, .detail = error});
+        }
     ));
 }
 

@@ -43,15 +43,36 @@ Attempt::Progress Attempt::advance(store::Session& session, std::size_t from, de
     return advance_from(session, {reached.step, std::move(reached.point), stored});
 }
 
-void Attempt::insert_row(store::Session& session, const Progress& reached, const std::string& error) {
+void Attempt::insert_row(
+    store::Session& session, const Progress& reached, const std::string& error
+) {
     const auto now = session.now();
     const auto version = engine_.installation().secret_version();
     const auto& r = request_;
     if (const auto* response = std::get_if<Response>(&reached)) {
         run_statement(
-            session, sql::insert_key_finished, no_rows, id_, hash_, r.principal.tenant, r.principal.account, r.key,
-            operation_->name, r.method, r.path, r.origin, r.fingerprint, version, r.params, response->status,
-            response->content_type, encode_headers(response->headers), response->body, now, expiry(now), generation_
+            session,
+            sql::insert_key_finished,
+            no_rows,
+            id_,
+            hash_,
+            r.principal.tenant,
+            r.principal.account,
+            r.key,
+            operation_->name,
+            r.method,
+            r.path,
+            r.origin,
+            r.fingerprint,
+            version,
+            r.params,
+            response->status,
+            response->content_type,
+            encode_headers(response->headers),
+            response->body,
+            now,
+            expiry(now),
+            generation_
         );
         return;
     }
@@ -61,12 +82,30 @@ void Attempt::insert_row(store::Session& session, const Progress& reached, const
     mark_.reset();
     if (!failed) mark_call(now, at);
     run_statement(
-        session, sql::insert_key, no_rows, id_, hash_, r.principal.tenant, r.principal.account, r.key,
-        operation_->name, r.method, r.path, r.origin, r.fingerprint, version, r.params,
-        failed ? std::nullopt : std::optional{lease_end(session)}, at.stored,
-        form.encode != nullptr ? form.encode(at.point.get()) : std::string{"{}"}, mark_ ? Text{mark_->key} : Text{},
-        mark_ ? std::optional{mark_->called_at} : std::nullopt, !failed && form.again == Repeat::never, now,
-        failed ? Text{error} : Text{}, generation_
+        session,
+        sql::insert_key,
+        no_rows,
+        id_,
+        hash_,
+        r.principal.tenant,
+        r.principal.account,
+        r.key,
+        operation_->name,
+        r.method,
+        r.path,
+        r.origin,
+        r.fingerprint,
+        version,
+        r.params,
+        failed ? std::nullopt : std::optional{lease_end(session)},
+        at.stored,
+        form.encode != nullptr ? form.encode(at.point.get()) : std::string{"{}"},
+        mark_ ? Text{mark_->key} : Text{},
+        mark_ ? std::optional{mark_->called_at} : std::nullopt,
+        !failed && form.again == Repeat::never,
+        now,
+        failed ? Text{error} : Text{},
+        generation_
     );
 }
 
@@ -76,24 +115,44 @@ void Attempt::move_row(store::Session& session, const Progress& reached) {
     std::int64_t touched = 0;
     if (const auto* response = std::get_if<Response>(&reached)) {
         touched = run_statement(
-            session, sql::finish_key, no_rows, id_, number_, at_.stored, response->status, response->content_type,
-            encode_headers(response->headers), response->body, now, expiry(now)
+            session,
+            sql::finish_key,
+            no_rows,
+            id_,
+            number_,
+            at_.stored,
+            response->status,
+            response->content_type,
+            encode_headers(response->headers),
+            response->body,
+            now,
+            expiry(now)
         );
     } else {
         const auto& to = std::get<Position>(reached);
         const auto& form = operation_->steps[to.step];
         if (to.step != at_.step) mark_call(now, to);
         touched = run_statement(
-            session, sql::move_key, no_rows, id_, number_, at_.stored, to.stored,
-            form.encode != nullptr ? form.encode(to.point.get()) : std::string{"{}"}, lease_end(session), mark_->key,
-            mark_->called_at, form.again == Repeat::never, now
+            session,
+            sql::move_key,
+            no_rows,
+            id_,
+            number_,
+            at_.stored,
+            to.stored,
+            form.encode != nullptr ? form.encode(to.point.get()) : std::string{"{}"},
+            lease_end(session),
+            mark_->key,
+            mark_->called_at,
+            form.again == Repeat::never,
+            now
         );
     }
     if (touched == 0) throw LostLease{};
 }
 
-// Of what the client sent, never of a row id (F5): a row made anew must not look like a new charge. Computed once,
-// stored with called_at, read back ever after.
+// Of what the client sent, never of a row id (F5): a row made anew must not look like a new charge.
+// Computed once, stored with called_at, read back ever after.
 void Attempt::mark_call(TimePoint now, const Position& at) {
     mark_ = CallMark{
         json::foreign_key(
@@ -107,15 +166,23 @@ void Attempt::mark_call(TimePoint now, const Position& at) {
         now};
 }
 
-void Attempt::to_attention(store::Session& session, std::string_view reason, const std::string& detail) {
+void Attempt::to_attention(
+    store::Session& session, std::string_view reason, const std::string& detail
+) {
     const auto now = session.now();
-    if (run_statement(session, sql::to_attention, no_rows, id_, number_, at_.stored, detail, now) == 0)
+    if (run_statement(session, sql::to_attention, no_rows, id_, number_, at_.stored, detail, now) ==
+        0)
         throw LostLease{};
-    run_statement(session, sql::insert_attention, no_rows, id_, number_, at_.stored, reason, detail, now);
+    run_statement(
+        session, sql::insert_attention, no_rows, id_, number_, at_.stored, reason, detail, now
+    );
 }
 
-// Written last in its transaction, from the clock of that moment: a slow phase does not eat its own lease.
-TimePoint Attempt::lease_end(store::Session& session) const { return session.now() + engine_.options().lease; }
+// Written last in its transaction, from the clock of that moment: a slow phase does not eat its own
+// lease.
+TimePoint Attempt::lease_end(store::Session& session) const {
+    return session.now() + engine_.options().lease;
+}
 
 std::optional<TimePoint> Attempt::expiry(TimePoint now) const {
     const Keep keep = operation_->keep.value_or(Keep{engine_.options().keep});

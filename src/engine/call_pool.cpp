@@ -28,8 +28,8 @@ void CallPool::post(std::function<void()> f) {
         const std::lock_guard lock{mutex_};
         line_.push_back(std::move(f));
         if (idle_ >= static_cast<int>(line_.size())) {
-            // Whoever posts has answers to hand on: it wakes one thread, and each thread that takes a call wakes the
-            // next one while there are more.
+            // Whoever posts has answers to hand on: it wakes one thread, and each thread that takes
+            // a call wakes the next one while there are more.
             wake = line_.size() == 1;
         } else if (static_cast<int>(threads_.size()) < threads_max_) {
             const auto self = threads_.emplace(threads_.end());
@@ -44,7 +44,8 @@ void CallPool::loop(std::list<std::thread>::iterator self) {
     std::unique_lock lock{mutex_};
     while (true) {
         ++idle_;
-        const bool work = posted_.wait_for(lock, 10s, [this] { return closing_ || !line_.empty(); });
+        const bool work =
+            posted_.wait_for(lock, 10s, [this] { return closing_ || !line_.empty(); });
         --idle_;
         if (!line_.empty()) {
             auto f = std::move(line_.front());

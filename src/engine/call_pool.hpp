@@ -10,8 +10,9 @@
 
 namespace pawl::engine {
 
-// The threads on which foreign calls run: they look blocking, so each call in hand holds one thread and no connection.
-// Made when needed, up to a bound; more calls wait in a line. Threads that nobody needs end by themselves.
+// The threads on which foreign calls run: they look blocking, so each call in hand holds one thread
+// and no connection. Made when needed, up to a bound; more calls wait in a line. Threads that
+// nobody needs end by themselves.
 class CallPool {
 public:
     explicit CallPool(int threads_max);

@@ -8,7 +8,9 @@ core::Clock& system_clock() {
         TimePoint now() override {
             return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
         }
-        std::chrono::steady_clock::time_point steady() override { return std::chrono::steady_clock::now(); }
+        std::chrono::steady_clock::time_point steady() override {
+            return std::chrono::steady_clock::now();
+        }
     };
     static Real clock;
     return clock;

@@ -29,7 +29,8 @@ Engine::~Engine() {
 
 const detail::OperationForm& Engine::add(detail::OperationForm form) {
     std::string name{form.name};
-    auto [at, fresh] = operations_.emplace(name, std::make_unique<detail::OperationForm>(std::move(form)));
+    auto [at, fresh] =
+        operations_.emplace(name, std::make_unique<detail::OperationForm>(std::move(form)));
     if (!fresh) throw std::logic_error{"pawl: two operations are named '" + name + "'"};
     return *at->second;
 }
@@ -47,18 +48,27 @@ void Engine::handle(KeyedRequest request, OnAnswer on_answer) {
     if (const auto* occupied = std::get_if<LiveKeys::Occupied>(&entered)) {
         if (occupied->same_request == false) return on_answer(Refused{.why = Why::key_reused});
         const auto longest = request.operation->in_progress.wait;
-        if (!occupied->same_request || longest.count() == 0) return on_answer(Refused{.why = Why::in_progress});
+        if (!occupied->same_request || longest.count() == 0)
+            return on_answer(Refused{.why = Why::in_progress});
         return wait_for(hash, longest, std::move(on_answer));
     }
-    std::make_shared<Attempt>(*this, std::move(request), std::move(identity), std::move(hash), std::move(on_answer))
+    std::make_shared<Attempt>(
+        *this, std::move(request), std::move(identity), std::move(hash), std::move(on_answer)
+    )
         ->claim();
 }
 
 // Attaches to the running request; woken the moment it ends.
-void Engine::wait_for(const std::string& hash, std::chrono::milliseconds longest, OnAnswer on_answer) {
-    auto shared = std::make_shared<OnAnswer>(std::move(on_answer));  // Shared with the list of waiters.
-    const auto waiter = live_.attach(hash, [shared](Answer answer) { (*shared)(std::move(answer)); });
-    if (!waiter) return (*shared)(Refused{.why = Why::in_progress});  // It ended this moment: the client asks again.
+void Engine::wait_for(
+    const std::string& hash, std::chrono::milliseconds longest, OnAnswer on_answer
+) {
+    auto shared =
+        std::make_shared<OnAnswer>(std::move(on_answer));  // Shared with the list of waiters.
+    const auto waiter =
+        live_.attach(hash, [shared](Answer answer) { (*shared)(std::move(answer)); });
+    if (!waiter)
+        return (*shared)(Refused{.why = Why::in_progress}
+        );  // It ended this moment: the client asks again.
     timers_.after(longest, [this, hash, waiter] {
         if (auto late = live_.detach(hash, *waiter)) (*late)(Refused{.why = Why::in_progress});
     });
@@ -77,7 +87,10 @@ void Engine::leave(const std::string& hash, const OnAnswer& owner, const Answer&
 }
 
 void Engine::handle_unkeyed(
-    const detail::OperationForm& operation, detail::StartedWith with, detail::Anything request, OnAnswer on_answer
+    const detail::OperationForm& operation,
+    detail::StartedWith with,
+    detail::Anything request,
+    OnAnswer on_answer
 ) {
     if (stopping_) return on_answer(Refused{.why = Why::stopping});
     struct Ended {
@@ -94,13 +107,15 @@ void Engine::handle_unkeyed(
             auto moved = detail::Moved{detail::Reached{0, start}};
             while (const auto* at = std::get_if<detail::Reached>(&moved)) {
                 const auto& step = operation.steps[at->step];
-                moved = detail::Maker::with_tx({session, parts_.random, std::nullopt, &reached->staged}, [&](Tx& tx) {
-                    return step.run(operation.op.get(), tx, at->point.get());
-                });
+                moved = detail::Maker::with_tx(
+                    {session, parts_.random, std::nullopt, &reached->staged},
+                    [&](Tx& tx) { return step.run(operation.op.get(), tx, at->point.get()); }
+                );
             }
             reached->response = storable(std::move(std::get<Response>(moved)));
         },
-        [this, reached, in_hand, on_answer = std::move(on_answer)](const std::exception_ptr& failed) {
+        [this, reached, in_hand, on_answer = std::move(on_answer)](const std::exception_ptr& failed
+        ) {
             if (failed) return leave(in_hand, on_answer, failure_of(failed).refusal);
             if (reached->staged) staged();
             leave(in_hand, on_answer, Settled{std::move(reached->response), false, std::nullopt});
@@ -118,9 +133,11 @@ void Engine::complete(std::int64_t key_id, OnAnswer on_answer) {
             if (!*row || (*row)->expired) return on_answer(Refused{.why = Why::in_progress});
             const auto* operation = find((*row)->operation);
             if (operation == nullptr)
-                return on_answer(Refused{.why = Why::stranded, .detail = "PAWL0007: operation " + (*row)->operation});
+                return on_answer(Refused{
+                    .why = Why::stranded, .detail = "PAWL0007: operation " + (*row)->operation});
             const bool known = (*row)->secret_version == installation_.secret_version();
-            const auto entered = live_.enter((*row)->hash, known ? (*row)->fingerprint : std::string{});
+            const auto entered =
+                live_.enter((*row)->hash, known ? (*row)->fingerprint : std::string{});
             if (std::holds_alternative<LiveKeys::Occupied>(entered))
                 return on_answer(Refused{.why = Why::in_progress});
             std::make_shared<Attempt>(*this, *operation, **row, on_answer)->take_over_stored();
@@ -133,12 +150,14 @@ void Engine::settle(Settlement settlement, OnAnswer on_answer) {
     auto row = std::make_shared<std::optional<KeyRow>>();  // Shared by the two halves of one read.
     parts_.store.read(store::work(
         [row, id = settlement.key_id](store::Session& session) { *row = find_key(session, id); },
-        [this, row, settlement, on_answer = std::move(on_answer)](const std::exception_ptr& failed) {
+        [this, row, settlement, on_answer = std::move(on_answer)](const std::exception_ptr& failed
+        ) {
             if (failed) return on_answer(failure_of(failed).refusal);
             if (!*row || (*row)->expired) return on_answer(Refused{.why = Why::in_progress});
             const auto* operation = find((*row)->operation);
             if (operation == nullptr)
-                return on_answer(Refused{.why = Why::stranded, .detail = "PAWL0007: operation " + (*row)->operation});
+                return on_answer(Refused{
+                    .why = Why::stranded, .detail = "PAWL0007: operation " + (*row)->operation});
             if (std::holds_alternative<LiveKeys::Occupied>(live_.enter((*row)->hash, {})))
                 return on_answer(Refused{.why = Why::in_progress});
             std::make_shared<Attempt>(*this, *operation, **row, on_answer)->settle(settlement);
@@ -146,7 +165,8 @@ void Engine::settle(Settlement settlement, OnAnswer on_answer) {
     ));
 }
 
-// What is in hand may end by itself; calls are asked to give up while there is still time to write what became of them.
+// What is in hand may end by itself; calls are asked to give up while there is still time to write
+// what became of them.
 bool Engine::stop(std::chrono::milliseconds limit) {
     stopping_ = true;
     const auto last = limit / 5;

@@ -24,7 +24,8 @@
 
 namespace pawl::engine {
 
-// A request as HTTP hands it over: authenticated, parsed, problem() asked; nothing of it is stored yet.
+// A request as HTTP hands it over: authenticated, parsed, problem() asked; nothing of it is stored
+// yet.
 struct KeyedRequest {
     const detail::OperationForm* operation{};
     Principal principal;
@@ -35,7 +36,8 @@ struct KeyedRequest {
     detail::Anything request;
     std::string params;       // The request as JSON.
     std::string fingerprint;  // Hex, under the newest secret.
-    std::function<std::string(const std::string& secret)> fingerprint_under;  // For keys stored under an older one.
+    std::function<std::string(const std::string& secret)>
+        fingerprint_under;  // For keys stored under an older one.
 };
 
 // What a person decided of a key on the attention list.
@@ -49,7 +51,8 @@ struct Settlement {
     std::string by;
 };
 
-// Drives keys: claim, steps, response. Owns what runs the steps; all members may be called from any thread.
+// Drives keys: claim, steps, response. Owns what runs the steps; all members may be called from any
+// thread.
 class Engine {
 public:
     struct Parts {
@@ -67,7 +70,10 @@ public:
     void handle(KeyedRequest request, OnAnswer on_answer);
     // KeyRule::none: one transaction, nothing remembered.
     void handle_unkeyed(
-        const detail::OperationForm& operation, detail::StartedWith with, detail::Anything request, OnAnswer on_answer
+        const detail::OperationForm& operation,
+        detail::StartedWith with,
+        detail::Anything request,
+        OnAnswer on_answer
     );
     // Takes an open key whose lease is over to its end, with the stored request and principal.
     void complete(std::int64_t key_id, OnAnswer on_answer);
@@ -79,8 +85,8 @@ public:
         if (on_staged_) on_staged_();
     }
 
-    // Refuses new requests and waits for what is in hand; calls are told to stop in the last fifth of the time. False
-    // if that takes longer.
+    // Refuses new requests and waits for what is in hand; calls are told to stop in the last fifth
+    // of the time. False if that takes longer.
     bool stop(std::chrono::milliseconds limit);
 
     store::Store& store() { return parts_.store; }

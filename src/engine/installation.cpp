@@ -23,16 +23,21 @@ std::string read_secret(const std::string& path) {
     std::ifstream file{path};
     std::string line;
     if (!file || !std::getline(file, line))
-        throw std::runtime_error{"the secret file " + path + " can't be read: PAWL_SECRET_FILE names a file of one line"};
+        throw std::runtime_error{
+            "the secret file " + path +
+            " can't be read: PAWL_SECRET_FILE names a file of one line"};
     if (line.size() < 32)
-        throw std::runtime_error{"the secret in " + path + " has " + std::to_string(line.size()) +
-                                 " characters: at least 32 (openssl rand -hex 32 makes one)"};
+        throw std::runtime_error{
+            "the secret in " + path + " has " + std::to_string(line.size()) +
+            " characters: at least 32 (openssl rand -hex 32 makes one)"};
     return line;
 }
 
 Installation read(store::Session& session) {
     Installation found;
-    run_statement(session, sql::find_installation, [&](const Row& row) { found.name = row.text(0); });
+    run_statement(session, sql::find_installation, [&](const Row& row) {
+        found.name = row.text(0);
+    });
     run_statement(session, sql::find_secrets, [&](const Row& row) {
         found.secrets[static_cast<int>(row.integer(0))] = row.text(1);
     });
@@ -49,13 +54,19 @@ Installation open_installation(
         const auto now = core::time_text(clock.now());
         run_statement(session, sql::insert_installation, no_rows, random_hex(random, 32), now);
         auto found = read(session);
-        const bool known = std::any_of(found.secrets.begin(), found.secrets.end(), [&](const auto& entry) {
-            return entry.second == secret;
-        });
+        const bool known =
+            std::any_of(found.secrets.begin(), found.secrets.end(), [&](const auto& entry) {
+                return entry.second == secret;
+            });
         if (found.secrets.empty() || (!secret.empty() && !known)) {
             const int version = found.secrets.empty() ? 1 : found.secret_version() + 1;
             run_statement(
-                session, sql::insert_secret, no_rows, version, secret.empty() ? random_hex(random, 64) : secret, now
+                session,
+                sql::insert_secret,
+                no_rows,
+                version,
+                secret.empty() ? random_hex(random, 64) : secret,
+                now
             );
             found = read(session);
         }

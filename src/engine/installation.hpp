@@ -16,8 +16,8 @@ struct Installation {
     const std::string& secret() const { return secrets.rbegin()->second; }
 };
 
-// Reads it, or makes it. With `secret_file` (one line, at least 32 characters) the file's text is the newest secret.
-// Throws StoreError, or std::runtime_error for the file.
+// Reads it, or makes it. With `secret_file` (one line, at least 32 characters) the file's text is
+// the newest secret. Throws StoreError, or std::runtime_error for the file.
 Installation open_installation(
     store::Store& store, core::Clock& clock, core::Random& random, const std::string& secret_file
 );

@@ -26,7 +26,7 @@ public:
     T next() {
         return detail::column_as<T>(row_, column_++, "find_key");
     }
-    
+
 private:
     const detail::Row& row_;
     int column_{0};
@@ -92,13 +92,17 @@ std::string key_hash(const KeyIdentity& identity) {
 
 std::optional<KeyRow> find_key(detail::Session& session, std::string_view hash) {
     std::optional<KeyRow> found;
-    detail::run_statement(session, sql::find_key, [&](const detail::Row& row) { found = key_row(row); }, hash);
+    detail::run_statement(
+        session, sql::find_key, [&](const detail::Row& row) { found = key_row(row); }, hash
+    );
     return found;
 }
 
 std::optional<KeyRow> find_key(detail::Session& session, std::int64_t id) {
     std::optional<KeyRow> found;
-    detail::run_statement(session, sql::find_key_by_id, [&](const detail::Row& row) { found = key_row(row); }, id);
+    detail::run_statement(
+        session, sql::find_key_by_id, [&](const detail::Row& row) { found = key_row(row); }, id
+    );
     return found;
 }
 

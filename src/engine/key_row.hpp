@@ -14,7 +14,8 @@
 
 namespace pawl::engine {
 
-// What makes a key one: for Scope::tenant the account is left empty, so that whoever asks meets the same key.
+// What makes a key one: for Scope::tenant the account is left empty, so that whoever asks meets the
+// same key.
 struct KeyIdentity {
     std::string tenant;
     std::string account;

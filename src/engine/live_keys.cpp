@@ -31,7 +31,9 @@ std::optional<OnAnswer> LiveKeys::detach(const std::string& hash, std::uint64_t 
     const auto at = live_.find(hash);
     if (at == live_.end()) return std::nullopt;
     auto& waiters = at->second.waiters;
-    const auto found = std::find_if(waiters.begin(), waiters.end(), [&](const Waiter& w) { return w.id == waiter; });
+    const auto found = std::find_if(waiters.begin(), waiters.end(), [&](const Waiter& w) {
+        return w.id == waiter;
+    });
     if (found == waiters.end()) return std::nullopt;
     auto on_answer = std::move(found->on_answer);
     waiters.erase(found);

@@ -15,23 +15,26 @@
 
 namespace pawl::engine {
 
-// The keys that this process has in its hands. A duplicate of one is busy, or attaches to it, without touching the
-// store; and the process never takes over a key of its own that lives. Thread-safe.
+// The keys that this process has in its hands. A duplicate of one is busy, or attaches to it,
+// without touching the store; and the process never takes over a key of its own that lives.
+// Thread-safe.
 class LiveKeys {
 public:
     struct Entered {};
     struct Occupied {
-        std::optional<bool> same_request{};  // Nothing: not known, as the key's fingerprint has an older secret.
+        std::optional<bool>
+            same_request{};  // Nothing: not known, as the key's fingerprint has an older secret.
     };
     // An empty fingerprint: not known.
     std::variant<Entered, Occupied> enter(const std::string& hash, std::string_view fingerprint);
 
-    // Adds a waiter who gets what the attempt at work ends with; nothing if the key was left meanwhile.
+    // Adds a waiter who gets what the attempt at work ends with; nothing if the key was left
+    // meanwhile.
     std::optional<std::uint64_t> attach(const std::string& hash, OnAnswer waiter);
     // Takes a waiter back whose time is over; nothing if it has been answered.
     std::optional<OnAnswer> detach(const std::string& hash, std::uint64_t waiter);
-    // The attempt is over; returns those who waited for it. The key is free, but it counts for wait_empty() until
-    // told() says that they have their answers.
+    // The attempt is over; returns those who waited for it. The key is free, but it counts for
+    // wait_empty() until told() says that they have their answers.
     std::vector<OnAnswer> leave(const std::string& hash);
     void told();
     std::size_t size() const;

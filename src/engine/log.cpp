@@ -27,8 +27,11 @@ std::shared_ptr<spdlog::logger>& logger() {
     return made;
 }
 
-void write(spdlog::level::level_enum level, std::string_view word, std::string_view event, Fields fields) {
-    std::string line = R"({"ts":")" + core::time_text(engine::system_clock().now()) + R"(","level":")";
+void write(
+    spdlog::level::level_enum level, std::string_view word, std::string_view event, Fields fields
+) {
+    std::string line =
+        R"({"ts":")" + core::time_text(engine::system_clock().now()) + R"(","level":")";
     line.append(word).append(R"(","event":)");
     json::append_string(line, event);
     for (const auto& [name, value] : fields) {
@@ -43,9 +46,15 @@ void write(spdlog::level::level_enum level, std::string_view word, std::string_v
 
 }  // namespace
 
-void info(std::string_view event, Fields fields) { write(spdlog::level::info, "info", event, fields); }
-void warning(std::string_view event, Fields fields) { write(spdlog::level::warn, "warning", event, fields); }
-void error(std::string_view event, Fields fields) { write(spdlog::level::err, "error", event, fields); }
+void info(std::string_view event, Fields fields) {
+    write(spdlog::level::info, "info", event, fields);
+}
+void warning(std::string_view event, Fields fields) {
+    write(spdlog::level::warn, "warning", event, fields);
+}
+void error(std::string_view event, Fields fields) {
+    write(spdlog::level::err, "error", event, fields);
+}
 
 void open(const std::string& file) {
     try {
@@ -56,6 +65,8 @@ void open(const std::string& file) {
     }
 }
 
-void flush() { logger()->flush(); }
+void flush() {
+    logger()->flush();
+}
 
 }  // namespace pawl::log

@@ -2,22 +2,25 @@
 
 #include "src/core/assert.hpp"
 
-#include <array>
-
 #include <sys/random.h>
+
+#include <array>
 
 namespace pawl::engine {
 
 core::Random& system_random() {
     class Real final : public core::Random {
     public:
-        // getrandom(2) once for 32 numbers a thread: a system call each would cost more than what it is for.
+        // getrandom(2) once for 32 numbers a thread: a system call each would cost more than what
+        // it is for.
         std::uint64_t next() override {
             thread_local std::array<std::uint64_t, 32> pool;
             thread_local std::size_t used = pool.size();
             if (used == pool.size()) {
                 const auto got = ::getrandom(pool.data(), sizeof pool, 0);
-                PAWL_ASSERT(got == static_cast<ssize_t>(sizeof pool));  // Never short up to 256 bytes (man getrandom).
+                PAWL_ASSERT(
+                    got == static_cast<ssize_t>(sizeof pool)
+                );  // Never short up to 256 bytes (man getrandom).
                 used = 0;
             }
             return pool[used++];

@@ -36,7 +36,9 @@ Failure failure_of(const std::exception_ptr& failed) {
     } catch (const std::exception& error) {
         return {false, Refused{.why = Why::internal, .detail = error.what()}};
     } catch (...) {
-        return {false, Refused{.why = Why::internal, .detail = "an exception that is no std::exception"}};
+        return {
+            false,
+            Refused{.why = Why::internal, .detail = "an exception that is no std::exception"}};
     }
 }
 

@@ -10,7 +10,9 @@
 
 namespace pawl::engine {
 
-Renewals::Renewals(store::Store& store, core::Clock& clock, Timers& timers, std::chrono::milliseconds lease)
+Renewals::Renewals(
+    store::Store& store, core::Clock& clock, Timers& timers, std::chrono::milliseconds lease
+)
     : store_{store}, clock_{clock}, timers_{timers}, lease_{lease} {}
 
 std::uint64_t Renewals::begin(Held held) {
@@ -60,7 +62,8 @@ void Renewals::renew(const Held& held) {
                     session.now() + lease
                 );
             },
-            // A renewal that fails is tried again at the next tick; the fence of the next write has the last word.
+            // A renewal that fails is tried again at the next tick; the fence of the next write has
+            // the last word.
             [](const std::exception_ptr&) {}
         ),
         store::Urgency::first

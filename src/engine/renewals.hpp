@@ -13,11 +13,14 @@
 
 namespace pawl::engine {
 
-// Renews the leases of the keys whose foreign call is in hand, at a third of a lease's life; only then, so that a
-// hanging phase loses its key. Each renewal is fenced; one that touches no row says that the lease is lost.
+// Renews the leases of the keys whose foreign call is in hand, at a third of a lease's life; only
+// then, so that a hanging phase loses its key. Each renewal is fenced; one that touches no row says
+// that the lease is lost.
 class Renewals {
 public:
-    Renewals(store::Store& store, core::Clock& clock, Timers& timers, std::chrono::milliseconds lease);
+    Renewals(
+        store::Store& store, core::Clock& clock, Timers& timers, std::chrono::milliseconds lease
+    );
 
     struct Held {
         std::int64_t key_id{};

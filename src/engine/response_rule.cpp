@@ -12,33 +12,47 @@ namespace {
 
 bool same(std::string_view a, std::string_view b) {
     auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) {
+        return lower(x) == lower(y);
+    });
 }
 
-bool stored(const Header& header) {
-    constexpr std::array<std::string_view, 4> names{"Content-Language", "Location", "ETag", "Link"};
-    return std::any_of(names.begin(), names.end(), [&](auto name) { return same(name, header.name); });
+// The name as it is stored, in the one spelling that readers of stored headers look for; nullptr:
+// it is not stored.
+const std::string_view* stored_name(const Header& header) {
+    static constexpr std::array<std::string_view, 4> names{
+        "Content-Language", "Location", "ETag", "Link"};
+    const auto* at = std::find_if(names.begin(), names.end(), [&](auto name) {
+        return same(name, header.name);
+    });
+    return at == names.end() ? nullptr : at;
 }
 
 bool has_control(std::string_view text) {
-    return std::any_of(text.begin(), text.end(), [](char c) { return (c >= 0 && c < 32) || c == 127; });
+    return std::any_of(text.begin(), text.end(), [](char c) {
+        return (c >= 0 && c < 32) || c == 127;
+    });
 }
 
 }  // namespace
 
 Response storable(Response response) {
     if (response.status < 200 || response.status > 599)
-        throw std::invalid_argument{"a response has a status from 200 to 599, not " + std::to_string(response.status)};
+        throw std::invalid_argument{
+            "a response has a status from 200 to 599, not " + std::to_string(response.status)};
     if (response.body.size() > response_body_max)
         throw std::invalid_argument{
-            "a response has at most 1 MiB of body to be stored, not " + std::to_string(response.body.size()) + " bytes"};
-    if (has_control(response.content_type)) throw std::invalid_argument{"a content type has a control character"};
+            "a response has at most 1 MiB of body to be stored, not " +
+            std::to_string(response.body.size()) + " bytes"};
+    if (has_control(response.content_type))
+        throw std::invalid_argument{"a content type has a control character"};
     std::vector<Header> kept;
     for (auto& header : response.headers) {
-        if (!stored(header)) continue;
+        const auto* name = stored_name(header);
+        if (name == nullptr) continue;
         if (has_control(header.value))
             throw std::invalid_argument{"the header " + header.name + " has a control character"};
-        kept.push_back(std::move(header));
+        kept.push_back({std::string{*name}, std::move(header.value)});
     }
     response.headers = std::move(kept);
     return response;

@@ -6,12 +6,15 @@
 
 namespace pawl::engine {
 
-Timers::Timers(core::Clock& clock) : clock_{clock}, thread_{[this] {
+Timers::Timers(core::Clock& clock)
+    : clock_{clock}, thread_{[this] {
           core::name_this_thread("pawl-timers");
           loop();
       }} {}
 
-Timers::~Timers() { stop(); }
+Timers::~Timers() {
+    stop();
+}
 
 void Timers::after(std::chrono::milliseconds wait, std::function<void()> f) {
     const std::lock_guard lock{mutex_};

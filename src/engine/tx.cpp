@@ -18,11 +18,17 @@ thread_local int transactions_open = 0;
 
 }  // namespace
 
-Tx::Tx(detail::TxContext& context) : context_{context} { ++transactions_open; }
+Tx::Tx(detail::TxContext& context) : context_{context} {
+    ++transactions_open;
+}
 
-Tx::~Tx() { --transactions_open; }
+Tx::~Tx() {
+    --transactions_open;
+}
 
-detail::Session& Tx::session() { return context_.session; }
+detail::Session& Tx::session() {
+    return context_.session;
+}
 
 void Tx::stage_text(std::string_view kind, std::string args) {
     const auto now = core::time_text(context_.session.now());
@@ -41,9 +47,13 @@ void Tx::stage_text(std::string_view kind, std::string args) {
     );
 }
 
-Call::Call(std::stop_token stop) : stop_{std::move(stop)} { PAWL_ASSERT(transactions_open == 0); }
+Call::Call(std::stop_token stop) : stop_{std::move(stop)} {
+    PAWL_ASSERT(transactions_open == 0);
+}
 
-Call::~Call() { open_ = false; }
+Call::~Call() {
+    open_ = false;
+}
 
 void Call::assert_open() const {
     PAWL_ASSERT(open_);
@@ -57,7 +67,8 @@ void throw_row_count(std::string_view statement, std::size_t rows) {
         StoreError::Kind::statement,
         StoreError::Effect::none,
         statement,
-        "statement " + std::string{statement} + " gave " + std::to_string(rows) + " rows where one was asked for"};
+        "statement " + std::string{statement} + " gave " + std::to_string(rows) +
+            " rows where one was asked for"};
 }
 
 void throw_row_value(std::string_view statement, int column, std::string_view why) {
@@ -65,7 +76,8 @@ void throw_row_value(std::string_view statement, int column, std::string_view wh
         StoreError::Kind::statement,
         StoreError::Effect::none,
         statement,
-        "statement " + std::string{statement} + ", column " + std::to_string(column) + ": " + std::string{why}};
+        "statement " + std::string{statement} + ", column " + std::to_string(column) + ": " +
+            std::string{why}};
 }
 
 void throw_parameter(std::string_view statement, std::string_view why) {
@@ -76,7 +88,9 @@ void throw_parameter(std::string_view statement, std::string_view why) {
         "statement " + std::string{statement} + " was given " + std::string{why}};
 }
 
-std::string text_of_time(TimePoint at) { return core::time_text(at); }
+std::string text_of_time(TimePoint at) {
+    return core::time_text(at);
+}
 
 TimePoint time_of_text(std::string_view text, std::string_view statement, int column) {
     const auto at = core::time_from_text(text);

@@ -33,8 +33,9 @@ public:
         entries_.push_back({std::move(method), segments_of(pattern), pattern, std::move(target)});
     }
 
-    // HEAD is served where GET is. `path` is as it was sent, and found good: it is cut into segments before its escapes
-    // are decoded, so that %2F is a character of a segment and no border.
+    // HEAD is served where GET is. `path` is as it was sent, and found good: it is cut into
+    // segments before its escapes are decoded, so that %2F is a character of a segment and no
+    // border.
     Found find(std::string_view method, std::string_view path) const {
         std::string allow;
         auto wanted = segments_of(path);

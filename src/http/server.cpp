@@ -78,7 +78,8 @@ struct Asking {
     Request request;
     Principal principal;
     http::Routes<Target>::Match match;
-    std::optional<std::string> form_key;  // A hidden field may carry the key: a double click books one ride.
+    std::optional<std::string>
+        form_key;  // A hidden field may carry the key: a double click books one ride.
 };
 
 Reply invalid(const DecodeProblem& problem) {
@@ -117,7 +118,9 @@ bool has_form_key(const detail::RequestFields& fields) {
 }
 
 Reply two_form_keys() {
-    return key_refusal("key-invalid", "The Idempotency-Key is malformed", "The form has more than one.");
+    return key_refusal(
+        "key-invalid", "The Idempotency-Key is malformed", "The form has more than one."
+    );
 }
 
 }  // namespace
@@ -196,7 +199,8 @@ std::optional<Reply> HttpServer::Impl::refuse_head(const RequestHead& head) cons
     if (head.method == "GET" && head.path == "/livez") return std::nullopt;
     if (!principal_of(head)) return unauthorized();
     const auto found = routes.find(head.method, path_as_sent(head));
-    if (std::holds_alternative<http::Routes<Target>::NotFound>(found)) return http::refusal(404, "No route has this path.");
+    if (std::holds_alternative<http::Routes<Target>::NotFound>(found))
+        return http::refusal(404, "No route has this path.");
     if (const auto* other = std::get_if<http::Routes<Target>::MethodNotAllowed>(&found)) {
         auto reply = http::refusal(405, "Here these are served: " + other->allow + ".");
         reply.headers.push_back({"Allow", other->allow});
@@ -212,7 +216,8 @@ void HttpServer::Impl::on_request(Request request, Responder respond) {
         return (*out
         )(Reply{.status = 200, .headers = {{"Content-Type", "text/plain"}}, .body = "ok\n"});
     auto principal = principal_of(request.head);
-    if (!principal) return (*out)(unauthorized());  // The credentials ended since the head was looked at.
+    if (!principal)
+        return (*out)(unauthorized());  // The credentials ended since the head was looked at.
     auto found = routes.find(request.head.method, path_as_sent(request.head));
     auto* match = std::get_if<http::Routes<Target>::Match>(&found);
     if (match == nullptr) return (*out)(http::refusal(404, "No route has this path."));
@@ -267,7 +272,11 @@ std::optional<Reply> HttpServer::Impl::key_for(const Asking& asking, std::string
     auto given = http::key_header(asking.request.head);
     if (asking.form_key) {
         if (!std::holds_alternative<http::NoKey>(given))
-            return key_refusal("key-invalid", "The Idempotency-Key is malformed", "It is in a header and in a form field.");
+            return key_refusal(
+                "key-invalid",
+                "The Idempotency-Key is malformed",
+                "It is in a header and in a form field."
+            );
         given = http::key_of(*asking.form_key);
     }
     if (auto* problem = std::get_if<http::KeyProblem>(&given))

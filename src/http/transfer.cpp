@@ -389,8 +389,9 @@ struct Transfers::Impl {
 
 namespace {
 
-// Blocks its thread until one exchange has ended. Shared by both sides: the waiter may be gone while the other still
-// notifies, which is done without the mutex, so that the waiter does not wake up only to wait for that.
+// Blocks its thread until one exchange has ended. Shared by both sides: the waiter may be gone
+// while the other still notifies, which is done without the mutex, so that the waiter does not wake
+// up only to wait for that.
 class Latch {
 public:
     void open(Sent sent) {

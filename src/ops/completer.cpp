@@ -26,7 +26,9 @@ engine::Settlement::Kind kind_of(std::string_view word) {
 }
 
 engine::Settlement settlement_of(const Row& row) {
-    auto text = [&](int column) { return row.is_null(column) ? std::string{} : std::string{row.text(column)}; };
+    auto text = [&](int column) {
+        return row.is_null(column) ? std::string{} : std::string{row.text(column)};
+    };
     return {
         .key_id = row.integer(0),
         .attempt = static_cast<int>(row.integer(1)),
@@ -43,7 +45,9 @@ std::vector<engine::Answer> all_answers(const Items& items, Start start) {
     std::vector<std::promise<engine::Answer>> ended(items.size());
     std::vector<engine::Answer> answers;
     for (std::size_t i = 0; i < items.size(); ++i)
-        start(items[i], [&promise = ended[i]](engine::Answer answer) { promise.set_value(std::move(answer)); });
+        start(items[i], [&promise = ended[i]](engine::Answer answer) {
+            promise.set_value(std::move(answer));
+        });
     answers.reserve(items.size());
     for (auto& promise : ended) answers.push_back(promise.get_future().get());
     return answers;
@@ -53,13 +57,15 @@ std::vector<engine::Answer> all_answers(const Items& items, Start start) {
 
 std::optional<std::string> CompleterOptions::problem() const {
     if (grace < 0ms) return "completer.grace is negative";
-    if (every < 10ms) return "completer.every is " + std::to_string(every.count()) + " ms: at least 10 ms";
+    if (every < 10ms)
+        return "completer.every is " + std::to_string(every.count()) + " ms: at least 10 ms";
     if (batch_max < 1 || batch_max > 10'000)
         return "completer.batch_max is " + std::to_string(batch_max) + ": 1 to 10000";
     return std::nullopt;
 }
 
-Completer::Completer(engine::Engine& engine, CompleterOptions options) : engine_{engine}, options_{options} {}
+Completer::Completer(engine::Engine& engine, CompleterOptions options)
+    : engine_{engine}, options_{options} {}
 
 CompleterReport Completer::run_once(TimePoint now) {
     CompleterReport report;
@@ -71,8 +77,15 @@ CompleterReport Completer::run_once(TimePoint now) {
 void Completer::complete_dropped(TimePoint now, CompleterReport& report) {
     const auto ids = store::read_now(engine_.store(), [&](store::Session& session) {
         std::vector<std::int64_t> found;
-        run_statement(session, sql::find_completable, [&](const Row& row) { found.push_back(row.integer(0)); },
-                      now - options_.grace, now, options_.batch_max);
+        run_statement(
+            session,
+            sql::find_completable,
+            [&](const Row& row) { found.push_back(row.integer(0)); },
+            now - options_.grace,
+            now,
+            options_.batch_max,
+            now + engine_.options().lease
+        );
         return found;
     });
     const auto answers = all_answers(ids, [&](std::int64_t id, engine::OnAnswer on_answer) {
@@ -99,10 +112,17 @@ void Completer::note_failure(
     const bool capped = store::write_now(engine_.store(), [&](store::Session& session) {
         int runs = 0;
         TimePoint first{now};
-        run_statement(session, sql::note_completer_failure, [&](const Row& row) {
-            runs = static_cast<int>(row.integer(0));
-            first = detail::time_of_text(row.text(1), "note_completer_failure", 1);
-        }, key_id, now, now);
+        run_statement(
+            session,
+            sql::note_completer_failure,
+            [&](const Row& row) {
+                runs = static_cast<int>(row.integer(0));
+                first = detail::time_of_text(row.text(1), "note_completer_failure", 1);
+            },
+            key_id,
+            now,
+            now
+        );
         if (runs == 0) return false;  // It was settled meanwhile.
         const auto next = core::decide_after_completer_failure(
             engine_.options().completer_cap, runs, first, now, engine_.random().dice()
@@ -113,11 +133,28 @@ void Completer::note_failure(
         }
         const auto row = engine::find_key(session, key_id);
         if (!row || row->expired) return false;
-        const auto moved = run_statement(session, sql::to_attention, no_rows, key_id, row->attempt,
-                                         row->recovery_point, refused.detail, now);
+        const auto moved = run_statement(
+            session,
+            sql::to_attention,
+            no_rows,
+            key_id,
+            row->attempt,
+            row->recovery_point,
+            refused.detail,
+            now
+        );
         if (moved == 0) return false;
-        run_statement(session, sql::insert_attention, no_rows, key_id, row->attempt, row->recovery_point,
-                      std::string_view{"failed-too-often"}, refused.detail, now);
+        run_statement(
+            session,
+            sql::insert_attention,
+            no_rows,
+            key_id,
+            row->attempt,
+            row->recovery_point,
+            std::string_view{"failed-too-often"},
+            refused.detail,
+            now
+        );
         return true;
     });
     if (capped) ++report.to_person;
@@ -126,13 +163,18 @@ void Completer::note_failure(
 void Completer::settle_decided(CompleterReport& report) {
     const auto decided = store::read_now(engine_.store(), [&](store::Session& session) {
         std::vector<engine::Settlement> found;
-        run_statement(session, sql::find_settlements, [&](const Row& row) { found.push_back(settlement_of(row)); },
-                      options_.batch_max);
+        run_statement(
+            session,
+            sql::find_settlements,
+            [&](const Row& row) { found.push_back(settlement_of(row)); },
+            options_.batch_max
+        );
         return found;
     });
-    const auto answers = all_answers(decided, [&](const engine::Settlement& settlement, engine::OnAnswer on_answer) {
-        engine_.settle(settlement, std::move(on_answer));
-    });
+    const auto answers =
+        all_answers(decided, [&](const engine::Settlement& settlement, engine::OnAnswer on_answer) {
+            engine_.settle(settlement, std::move(on_answer));
+        });
     for (const auto& answer : answers) {
         const auto* refused = std::get_if<engine::Refused>(&answer);
         if (refused == nullptr) ++report.settled;
@@ -143,13 +185,18 @@ void Completer::settle_decided(CompleterReport& report) {
 void Completer::run(const std::stop_token& stop) {
     rounds(stop, engine_.clock(), options_.every, "completer", [this](TimePoint now) {
         const auto report = run_once(now);
-        if (report.completed + report.failed + report.to_person + report.settled + report.settling_failed > 0)
-            log::info("completer", {{"completed", std::to_string(report.completed)},
-                                    {"failed", std::to_string(report.failed)},
-                                    {"to_person", std::to_string(report.to_person)},
-                                    {"stranded", std::to_string(report.stranded)},
-                                    {"settled", std::to_string(report.settled)},
-                                    {"settling_failed", std::to_string(report.settling_failed)}});
+        if (report.completed + report.failed + report.to_person + report.settled +
+                report.settling_failed >
+            0)
+            log::info(
+                "completer",
+                {{"completed", std::to_string(report.completed)},
+                 {"failed", std::to_string(report.failed)},
+                 {"to_person", std::to_string(report.to_person)},
+                 {"stranded", std::to_string(report.stranded)},
+                 {"settled", std::to_string(report.settled)},
+                 {"settling_failed", std::to_string(report.settling_failed)}}
+            );
         return report.completed >= options_.batch_max;
     });
 }

@@ -12,34 +12,39 @@ namespace pawl::ops {
 using namespace std::chrono_literals;
 
 struct CompleterOptions {
-    std::chrono::milliseconds grace{5s};  // After the end of the lease: time for the client to retry by itself.
+    std::chrono::milliseconds grace{
+        5s};  // After the end of the lease: time for the client to retry by itself.
     std::chrono::milliseconds every{1s};
-    int batch_max{100};                   // Keys, and as many settlements, a round.
+    int batch_max{100};  // Keys, and as many settlements, a round.
     std::optional<std::string> problem() const;
 };
 
 struct CompleterReport {
-    int completed{};   // Answered now.
-    int failed{};      // Will be tried again.
-    int to_person{};   // Reached the cap, or came to the attention list by their calls.
-    int stranded{};    // PAWL0007.
-    int settled{};     // Decisions of people, carried out.
+    int completed{};  // Answered now.
+    int failed{};     // Will be tried again.
+    int to_person{};  // Reached the cap, or came to the attention list by their calls.
+    int stranded{};   // PAWL0007.
+    int settled{};    // Decisions of people, carried out.
     int settling_failed{};
 };
 
-// Finishes requests whose clients have dropped them, in process, with the stored principal; and carries out what
-// people decided on the attention list. Safe on several machines at once: each key is taken over by the usual fence.
+// Finishes requests whose clients have dropped them, in process, with the stored principal; and
+// carries out what people decided on the attention list. Safe on several machines at once: each key
+// is taken over by the usual fence.
 class Completer {
 public:
     Completer(engine::Engine& engine, CompleterOptions options);  // The engine outlives it.
-    // One round: at most batch_max keys and settlements. Returns when all of them have ended. Throws StoreError.
+    // One round: at most batch_max keys and settlements. Returns when all of them have ended.
+    // Throws StoreError.
     CompleterReport run_once(TimePoint now);
     void run(const std::stop_token& stop);
 
 private:
     void complete_dropped(TimePoint now, CompleterReport& report);
     void settle_decided(CompleterReport& report);
-    void note_failure(std::int64_t key_id, const engine::Refused& refused, TimePoint now, CompleterReport& report);
+    void note_failure(
+        std::int64_t key_id, const engine::Refused& refused, TimePoint now, CompleterReport& report
+    );
 
     engine::Engine& engine_;
     CompleterOptions options_;

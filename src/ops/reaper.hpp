@@ -14,18 +14,20 @@ using namespace std::chrono_literals;
 
 struct ReaperOptions {
     std::chrono::milliseconds every{10s};
-    std::chrono::hours keep_expired{400 * 24};  // Registry rows of expired keys: so long a late repeat gets 410.
-    int batch_max{500};                         // Keys a transaction: they hold up others.
+    std::chrono::hours keep_expired{
+        400 * 24};       // Registry rows of expired keys: so long a late repeat gets 410.
+    int batch_max{500};  // Keys a transaction: they hold up others.
     std::optional<std::string> problem() const;
 };
 
 struct ReaperReport {
-    int reaped{};           // Settled keys whose time was over: only their registry rows stay, as expired.
-    int forgotten{};        // Registry rows removed for good.
-    int not_removed{};      // Something still stood in the way; they stay.
+    int reaped{};  // Settled keys whose time was over: only their registry rows stay, as expired.
+    int forgotten{};    // Registry rows removed for good.
+    int not_removed{};  // Something still stood in the way; they stay.
 };
 
-// Removes settled keys that are old. Unsettled keys are never touched. Safe on several machines at once.
+// Removes settled keys that are old. Unsettled keys are never touched. Safe on several machines at
+// once.
 class Reaper {
 public:
     Reaper(store::Store& store, core::Clock& clock, ReaperOptions options);  // Both outlive it.

@@ -11,11 +11,16 @@
 
 namespace pawl::ops {
 
-// The loop of a service: a round, then a wait, until it is told to stop. `round` returns true if there is more to do
-// at once. An exception is logged, and the next round comes after the same wait.
+// The loop of a service: a round, then a wait, until it is told to stop. `round` returns true if
+// there is more to do at once. An exception is logged, and the next round comes after the same
+// wait.
 template <class Round>
 void rounds(
-    const std::stop_token& stop, core::Clock& clock, std::chrono::milliseconds every, const char* name, Round round
+    const std::stop_token& stop,
+    core::Clock& clock,
+    std::chrono::milliseconds every,
+    const char* name,
+    Round round
 ) {
     std::mutex mutex;
     std::condition_variable_any wake;

@@ -1,8 +1,6 @@
+#include <pawl/detail/rows.hpp>
 #include <pawl/service.hpp>
 
-#include <pawl/detail/rows.hpp>
-
-#include "src/core/thread_name.hpp"
 #include "src/engine/clock.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/log.hpp"
@@ -40,11 +38,16 @@ engine::EngineOptions engine_options(const ServiceOptions& options) {
 std::optional<std::string> ServiceOptions::problem() const {
     auto ms = [](std::chrono::milliseconds d) { return std::to_string(d.count()) + " ms"; };
     if (lease < 100ms || lease > 1h) return "lease is " + ms(lease) + ": 100 ms to 1 h";
-    if (phase_deadline < 10ms) return "phase_deadline is " + ms(phase_deadline) + ": at least 10 ms";
+    if (phase_deadline < 10ms)
+        return "phase_deadline is " + ms(phase_deadline) + ": at least 10 ms";
     if (phase_deadline * 3 > lease)
-        return "phase_deadline is " + ms(phase_deadline) + ": at most a third of the lease, " + ms(lease / 3);
-    if (keep_keys < 1h) return "keep_keys is " + std::to_string(keep_keys.count()) + " h: at least 1 h, or clients still retry";
-    if (calls_max < 1 || calls_max > 10'000) return "calls_max is " + std::to_string(calls_max) + ": 1 to 10000";
+        return "phase_deadline is " + ms(phase_deadline) + ": at most a third of the lease, " +
+               ms(lease / 3);
+    if (keep_keys < 1h)
+        return "keep_keys is " + std::to_string(keep_keys.count()) +
+               " h: at least 1 h, or clients still retry";
+    if (calls_max < 1 || calls_max > 10'000)
+        return "calls_max is " + std::to_string(calls_max) + ": 1 to 10000";
     ops::WorkerOptions worker{.threads = workers, .lease = job_lease, .timeout = job_timeout};
     if (auto why = worker.problem()) return why;
     ops::ReaperOptions reaper{.keep_expired = keep_expired};
@@ -54,16 +57,25 @@ std::optional<std::string> ServiceOptions::problem() const {
 
 Service::Impl::Impl(Database& database, const ServiceOptions& given)
     : options{checked(given)},
-      engine{{database.store(), engine::system_clock(), engine::system_random()}, engine_options(options),
-             engine::open_installation(
-                 database.store(), engine::system_clock(), engine::system_random(), options.secret_file
-             )},
+      engine{
+          {database.store(), engine::system_clock(), engine::system_random()},
+          engine_options(options),
+          engine::open_installation(
+              database.store(), engine::system_clock(), engine::system_random(), options.secret_file
+          )},
       queue{database.store()},
-      completer{engine, {.grace = options.complete_after,
-                         .every = std::clamp<std::chrono::milliseconds>(options.complete_after / 5, 20ms, 1s)}},
+      completer{
+          engine,
+          {.grace = options.complete_after,
+           .every = std::clamp<std::chrono::milliseconds>(options.complete_after / 5, 20ms, 1s)}},
       reaper{database.store(), engine::system_clock(), {.keep_expired = options.keep_expired}},
-      worker{engine, queue, {.threads = options.workers, .lease = options.job_lease, .timeout = options.job_timeout,
-                             .retry_layers = options.retry_layers}} {
+      worker{
+          engine,
+          queue,
+          {.threads = options.workers,
+           .lease = options.job_lease,
+           .timeout = options.job_timeout,
+           .retry_layers = options.retry_layers}} {
     engine.on_staged([this] { worker.wake(); });
 }
 
@@ -82,9 +94,13 @@ void Service::Impl::count_stranded() {
         run_statement(session, sql::count_open_by_point, [&](const Row& row) {
             const auto* operation = engine.find(row.text(0));
             if (operation != nullptr && operation->step_from(row.text(1))) return;
-            log::warning("stranded_keys", {{"code", "PAWL0007"}, {"operation", std::string{row.text(0)}},
-                                           {"point", std::string{row.text(1)}},
-                                           {"keys", std::to_string(row.integer(2))}});
+            log::warning(
+                "stranded_keys",
+                {{"code", "PAWL0007"},
+                 {"operation", std::string{row.text(0)}},
+                 {"point", std::string{row.text(1)}},
+                 {"keys", std::to_string(row.integer(2))}}
+            );
         });
     });
 }
@@ -115,14 +131,30 @@ bool Service::Impl::stop(std::chrono::milliseconds drain) {
 Service::Service(Database& database, ServiceOptions options)
     : impl_{std::make_unique<Impl>(database, std::move(options))} {}
 
-Service::~Service() { impl_->stop(std::chrono::seconds{15}); }
+Service::~Service() {
+    impl_->stop(std::chrono::seconds{15});
+}
 
-const detail::OperationForm& Service::add_operation(detail::OperationForm form) { return impl_->engine.add(std::move(form)); }
-void Service::add_job(detail::JobForm form) { impl_->worker.add(std::move(form)); }
-void Service::add_job_operation(std::string_view kind, const detail::OperationForm& form) { impl_->worker.add(kind, form); }
-void Service::start() { impl_->start(); }
-bool Service::stop(std::chrono::milliseconds drain) { return impl_->stop(drain); }
-const ServiceOptions& Service::options() const { return impl_->options; }
-engine::Engine& Service::engine() { return impl_->engine; }
+const detail::OperationForm& Service::add_operation(detail::OperationForm form) {
+    return impl_->engine.add(std::move(form));
+}
+void Service::add_job(detail::JobForm form) {
+    impl_->worker.add(std::move(form));
+}
+void Service::add_job_operation(std::string_view kind, const detail::OperationForm& form) {
+    impl_->worker.add(kind, form);
+}
+void Service::start() {
+    impl_->start();
+}
+bool Service::stop(std::chrono::milliseconds drain) {
+    return impl_->stop(drain);
+}
+const ServiceOptions& Service::options() const {
+    return impl_->options;
+}
+engine::Engine& Service::engine() {
+    return impl_->engine;
+}
 
 }  // namespace pawl

@@ -15,9 +15,13 @@ namespace pawl::ops {
 
 namespace {
 
+constexpr const char* no_exception = "an exception that is no std::exception";
+
 struct LostJob {};  // Thrown in a handler's transaction when its job is another's: roll back.
 
-detail::Worked failure_text(const std::string& text) { return detail::NotDecoded{text}; }
+detail::Worked failure_text(const std::string& text) {
+    return detail::NotDecoded{text};
+}
 
 }  // namespace
 
@@ -25,7 +29,8 @@ class Worker::Hold {
 public:
     Hold(Worker& worker, const queue::TakenJob& job) : worker_{worker}, id_{job.id} {
         const std::lock_guard lock{worker_.mutex_};
-        stop_ = worker_.in_hand_.insert_or_assign(id_, InHand{job, {}, worker_.engine_.clock().steady()})
+        stop_ = worker_.in_hand_
+                    .insert_or_assign(id_, InHand{job, {}, worker_.engine_.clock().steady()})
                     .first->second.stop;
     }
     ~Hold() {
@@ -43,7 +48,8 @@ private:
 };
 
 std::optional<std::string> WorkerOptions::problem() const {
-    if (threads < 0 || threads > 1'000) return "workers is " + std::to_string(threads) + ": 0 to 1000";
+    if (threads < 0 || threads > 1'000)
+        return "workers is " + std::to_string(threads) + ": 0 to 1000";
     if (timeout >= lease)
         return "job_timeout is " + std::to_string(timeout.count()) + " ms: less than job_lease, " +
                std::to_string(lease.count()) + " ms";
@@ -61,7 +67,8 @@ void Worker::add(detail::JobForm form) {
 
 void Worker::add(std::string_view kind, const detail::OperationForm& operation) {
     if (!handlers_.emplace(std::string{kind}, &operation).second)
-        throw std::logic_error{"pawl: two handlers are for jobs of kind '" + std::string{kind} + "'"};
+        throw std::logic_error{
+            "pawl: two handlers are for jobs of kind '" + std::string{kind} + "'"};
 }
 
 WorkReport Worker::run_once(int limit) {
@@ -74,8 +81,7 @@ void Worker::work(const queue::TakenJob& job, WorkReport& report) {
     const auto at = handlers_.find(job.kind);
     try {
         if (at == handlers_.end()) {
-            ++report.buried;
-            queue_.bury(job, "no handler is for jobs of kind '" + job.kind + "'");
+            bury(job, "no handler is for jobs of kind '" + job.kind + "'", report);
         } else if (const auto* form = std::get_if<detail::JobForm>(&at->second)) {
             if (form->in_transaction)
                 work_in_transaction(*form, job, report);
@@ -87,20 +93,25 @@ void Worker::work(const queue::TakenJob& job, WorkReport& report) {
     } catch (const StoreError& error) {
         // Nothing was marked: the lease ends, and the job comes again.
         ++report.lost;
-        log::warning("job_not_marked", {{"jid", job.raw.jid}, {"kind", job.kind}, {"detail", error.what()}});
+        log::warning(
+            "job_not_marked", {{"jid", job.raw.jid}, {"kind", job.kind}, {"detail", error.what()}}
+        );
     }
 }
 
 // Its writes and the mark that it is done commit together: one effect, however often it is tried.
-void Worker::work_in_transaction(const detail::JobForm& form, const queue::TakenJob& job, WorkReport& report) {
+void Worker::work_in_transaction(
+    const detail::JobForm& form, const queue::TakenJob& job, WorkReport& report
+) {
     const Hold hold{*this, job};
     detail::Worked worked;
     struct Undo {};
     try {
         store::write_now(engine_.store(), [&](store::Session& session) {
-            worked = detail::Maker::with_tx({session, engine_.random(), job.raw.key_id}, [&](Tx& tx) {
-                return form.in_tx(form.handler.get(), tx, job.raw);
-            });
+            worked =
+                detail::Maker::with_tx({session, engine_.random(), job.raw.key_id}, [&](Tx& tx) {
+                    return form.in_tx(form.handler.get(), tx, job.raw);
+                });
             const auto* result = std::get_if<JobResult>(&worked);
             if (result == nullptr || !std::holds_alternative<JobDone>(*result)) throw Undo{};
             PAWL_FAULT("worker.tx.inside");
@@ -113,16 +124,23 @@ void Worker::work_in_transaction(const detail::JobForm& form, const queue::Taken
         ++report.lost;
     } catch (const std::exception& thrown) {
         failed(job, thrown.what(), report);
+    } catch (...) {
+        failed(job, no_exception, report);
     }
 }
 
-void Worker::work_in_call(const detail::JobForm& form, const queue::TakenJob& job, WorkReport& report) {
+void Worker::work_in_call(
+    const detail::JobForm& form, const queue::TakenJob& job, WorkReport& report
+) {
     const auto now = engine_.clock().now();
-    if (job.called_at && (*job.called_at > now || now - *job.called_at >= options_.provider_memory)) {
-        ++report.buried;
-        queue_.bury(job, "the receiver may have forgotten this job's key: it was first called at " +
-                             detail::text_of_time(*job.called_at));
-        return;
+    if (job.called_at &&
+        (*job.called_at > now || now - *job.called_at >= options_.provider_memory)) {
+        const auto called_at = detail::text_of_time(*job.called_at);
+        return bury(
+            job,
+            "the receiver may have forgotten this job's key: it was first called at " + called_at,
+            report
+        );
     }
     if (!job.called_at && !queue_.mark_called(job)) {
         ++report.lost;
@@ -145,14 +163,19 @@ void Worker::work_in_call(const detail::JobForm& form, const queue::TakenJob& jo
         PAWL_FAULT("worker.call.after");
     } catch (const std::exception& thrown) {
         return failed(job, thrown.what(), report);
+    } catch (...) {
+        return failed(job, no_exception, report);
     }
     settle(job, worked, report);
 }
 
 // Recovery points, fences and the attention list serve the job as they serve a request.
-void Worker::work_as_operation(const detail::OperationForm& form, const queue::TakenJob& job, WorkReport& report) {
+void Worker::work_as_operation(
+    const detail::OperationForm& form, const queue::TakenJob& job, WorkReport& report
+) {
     auto decoded = form.decode_request(job.raw.args);
-    if (auto* why = std::get_if<std::string>(&decoded)) return settle(job, failure_text(*why), report);
+    if (auto* why = std::get_if<std::string>(&decoded))
+        return settle(job, failure_text(*why), report);
     const Hold hold{*this, job};
     engine::KeyedRequest request;
     request.operation = &form;
@@ -162,16 +185,20 @@ void Worker::work_as_operation(const detail::OperationForm& form, const queue::T
     request.path = job.kind;
     request.request = std::get<detail::Anything>(decoded);
     request.params = form.encode_request(request.request.get());
-    request.fingerprint_under = [kind = job.kind, params = request.params](const std::string& secret) {
+    request.fingerprint_under = [kind = job.kind,
+                                 params = request.params](const std::string& secret) {
         json::Parts parts;
         parts.add("JOB").add(kind).add(params);
         return json::hex(json::hmac_sha256(secret, parts.bytes()));
     };
     request.fingerprint = request.fingerprint_under(engine_.installation().secret());
     std::promise<engine::Answer> ended;
-    engine_.handle(std::move(request), [&](engine::Answer answer) { ended.set_value(std::move(answer)); });
+    engine_.handle(std::move(request), [&](engine::Answer answer) {
+        ended.set_value(std::move(answer));
+    });
     const auto answer = ended.get_future().get();
-    if (std::holds_alternative<engine::Settled>(answer)) return settle(job, JobResult{done}, report);
+    if (std::holds_alternative<engine::Settled>(answer))
+        return settle(job, JobResult{done}, report);
     const auto& refused = std::get<engine::Refused>(answer);
     switch (refused.why) {
         case engine::Why::in_progress:
@@ -181,32 +208,38 @@ void Worker::work_as_operation(const detail::OperationForm& form, const queue::T
             return settle(job, JobResult{retry_in(1min)}, report);
         case engine::Why::key_reused:
         case engine::Why::key_expired:
-            return settle(job, JobResult{discard("its key was settled with another request, or has expired")}, report);
+            return settle(
+                job,
+                JobResult{discard("its key was settled with another request, or has expired")},
+                report
+            );
         default:
             return failed(job, refused.detail, report);
     }
 }
 
 void Worker::settle(const queue::TakenJob& job, const detail::Worked& worked, WorkReport& report) {
-    if (const auto* bad = std::get_if<detail::NotDecoded>(&worked)) {
-        ++report.buried;
-        queue_.bury(job, "its arguments do not decode: " + bad->why);
-        return;
-    }
+    if (const auto* bad = std::get_if<detail::NotDecoded>(&worked))
+        return bury(job, "its arguments do not decode: " + bad->why, report);
     const auto& result = std::get<JobResult>(worked);
     if (std::holds_alternative<JobDone>(result)) {
         ++(queue_.finish(job) ? report.done : report.lost);
     } else if (const auto* again = std::get_if<JobRetryIn>(&result)) {
-        ++(queue_.put_back(job, engine_.clock().now() + again->wait, std::nullopt) ? report.retried : report.lost);
+        ++(queue_.put_back(job, engine_.clock().now() + again->wait, std::nullopt) ? report.retried
+                                                                                   : report.lost);
     } else {
-        ++report.buried;
-        queue_.bury(job, std::get<JobDiscarded>(result).why);
+        bury(job, std::get<JobDiscarded>(result).why, report);
     }
 }
 
 void Worker::failed(const queue::TakenJob& job, const std::string& error, WorkReport& report) {
-    log::warning("job_failed", {{"jid", job.raw.jid}, {"kind", job.kind}, {"detail", error},
-                                {"failures", std::to_string(job.failures + 1)}});
+    log::warning(
+        "job_failed",
+        {{"jid", job.raw.jid},
+         {"kind", job.kind},
+         {"detail", error},
+         {"failures", std::to_string(job.failures + 1)}}
+    );
     const auto next = core::decide_after_job_failure(
         options_.retry_layers, job.failures + 1, engine_.clock().now(), engine_.random().dice()
     );
@@ -214,8 +247,11 @@ void Worker::failed(const queue::TakenJob& job, const std::string& error, WorkRe
         ++(queue_.put_back(job, again->at, error) ? report.retried : report.lost);
         return;
     }
-    ++report.buried;
-    queue_.bury(job, error);
+    bury(job, error, report);
+}
+
+void Worker::bury(const queue::TakenJob& job, const std::string& why, WorkReport& report) {
+    ++(queue_.bury(job, why) ? report.buried : report.lost);
 }
 
 void Worker::wake() {
@@ -234,7 +270,9 @@ void Worker::run(const std::stop_token& stop) {
             const auto report = run_once(1);
             worked = report.done + report.retried + report.buried;
         } catch (const std::exception& failed_round) {
-            log::warning("service_round_failed", {{"service", "worker"}, {"detail", failed_round.what()}});
+            log::warning(
+                "service_round_failed", {{"service", "worker"}, {"detail", failed_round.what()}}
+            );
         }
         if (worked > 0) continue;
         std::unique_lock lock{mutex_};
@@ -249,7 +287,8 @@ void Worker::renew_in_hand() {
         const std::lock_guard lock{mutex_};
         for (auto& [id, in_hand] : in_hand_) {
             jobs.push_back(in_hand.job);
-            if (engine_.clock().steady() - in_hand.since > options_.timeout) in_hand.stop.request_stop();
+            if (engine_.clock().steady() - in_hand.since > options_.timeout)
+                in_hand.stop.request_stop();
         }
     }
     for (const auto& job : jobs) queue_.renew(job, options_.lease);

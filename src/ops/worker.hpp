@@ -25,10 +25,12 @@ using namespace std::chrono_literals;
 struct WorkerOptions {
     int threads{4};
     std::chrono::milliseconds lease{60s};
-    std::chrono::milliseconds timeout{50s};  // A handler's Call is told to stop after this; under the lease.
-    std::chrono::milliseconds poll{500ms};   // Where no hint comes.
+    std::chrono::milliseconds timeout{
+        50s};  // A handler's Call is told to stop after this; under the lease.
+    std::chrono::milliseconds poll{500ms};  // Where no hint comes.
     std::vector<std::chrono::milliseconds> retry_layers{10s, 1min, 10min, 1h, 6h};
-    std::chrono::hours provider_memory{20};  // Past this since a job's first call its key may be forgotten (F7).
+    std::chrono::hours provider_memory{
+        20};  // Past this since a job's first call its key may be forgotten (F7).
     std::optional<std::string> problem() const;
 };
 
@@ -39,14 +41,17 @@ struct WorkReport {
     int lost{};  // Another worker had the job meanwhile: nothing was written.
 };
 
-// Runs the handlers of jobs. A job of unknown kind, or whose arguments do not decode, goes to the dead jobs.
+// Runs the handlers of jobs. A job of unknown kind, or whose arguments do not decode, goes to the
+// dead jobs.
 class Worker {
 public:
     // All outlive the worker.
     Worker(engine::Engine& engine, queue::Queue& queue, WorkerOptions options);
 
     void add(detail::JobForm form);
-    void add(std::string_view kind, const detail::OperationForm& operation);  // The job's id is its key.
+    void add(
+        std::string_view kind, const detail::OperationForm& operation
+    );  // The job's id is its key.
 
     // Takes at most `limit` due jobs and works them, one after the other. Throws StoreError.
     WorkReport run_once(int limit);
@@ -60,11 +65,16 @@ private:
     using Handler = std::variant<detail::JobForm, const detail::OperationForm*>;
 
     void work(const queue::TakenJob& job, WorkReport& report);
-    void work_in_transaction(const detail::JobForm& form, const queue::TakenJob& job, WorkReport& report);
+    void work_in_transaction(
+        const detail::JobForm& form, const queue::TakenJob& job, WorkReport& report
+    );
     void work_in_call(const detail::JobForm& form, const queue::TakenJob& job, WorkReport& report);
-    void work_as_operation(const detail::OperationForm& form, const queue::TakenJob& job, WorkReport& report);
+    void work_as_operation(
+        const detail::OperationForm& form, const queue::TakenJob& job, WorkReport& report
+    );
     void settle(const queue::TakenJob& job, const detail::Worked& worked, WorkReport& report);
     void failed(const queue::TakenJob& job, const std::string& error, WorkReport& report);
+    void bury(const queue::TakenJob& job, const std::string& why, WorkReport& report);
     void renew_in_hand();
 
     struct InHand {

@@ -22,9 +22,9 @@ struct TakenJob {
     detail::RawJob raw;
 };
 
-// The port that every queue implements; the suite in tests/conformance says what it must do. Every member blocks, may
-// be called from any thread, and throws StoreError. Those that return bool say false if the lease was lost: the job
-// is another's, and nothing was written.
+// The port that every queue implements; the suite in tests/conformance says what it must do. Every
+// member blocks, may be called from any thread, and throws StoreError. Those that return bool say
+// false if the lease was lost: the job is another's, and nothing was written.
 class Queue {
 public:
     virtual ~Queue() = default;
@@ -37,7 +37,9 @@ public:
     virtual bool finish_in(detail::Session& session, const TakenJob& job) = 0;
     virtual bool finish(const TakenJob& job) = 0;
     // Not before `run_at`; with an error it counts as a failure.
-    virtual bool put_back(const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error) = 0;
+    virtual bool put_back(
+        const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error
+    ) = 0;
     // To the dead jobs.
     virtual bool bury(const TakenJob& job, const std::string& error) = 0;
     // Before the first call to the outside under the job's key.

@@ -3,9 +3,8 @@
 namespace pawl::store {
 
 std::exception_ptr stopped() {
-    return std::make_exception_ptr(
-        StoreError{StoreError::Kind::unavailable, StoreError::Effect::none, "", "the store is stopping"}
-    );
+    return std::make_exception_ptr(StoreError{
+        StoreError::Kind::unavailable, StoreError::Effect::none, "", "the store is stopping"});
 }
 
 std::exception_ptr too_many_wait(std::size_t waiting_max) {

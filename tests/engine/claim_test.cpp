@@ -92,7 +92,10 @@ TEST_F(ClaimTest, a_patient_operation_lets_the_second_wait_for_the_first_answer)
 TEST_F(ClaimTest, a_key_under_a_lease_of_a_dead_process_is_busy_until_the_lease_is_over) {
     provider.next({Does::retry});
     (void)world.ask<Order>("k", order_of_jane);
-    world.execute("UPDATE idempotency_keys SET lease_until = '" + world.text("SELECT '2027-01-15T08:00:20.000Z'") + "'");
+    world.execute(
+        "UPDATE idempotency_keys SET lease_until = '" +
+        world.text("SELECT '2027-01-15T08:00:20.000Z'") + "'"
+    );
     world.restart();
     add_all();
 
@@ -135,7 +138,10 @@ TEST_F(ClaimTest, a_phase_that_throws_leaves_the_key_with_its_error_and_nothing_
 
     EXPECT_EQ(world.count("orders"), 0);
     EXPECT_EQ(world.text("SELECT recovery_point FROM idempotency_keys"), "started");
-    EXPECT_NE(world.text("SELECT error FROM idempotency_keys").find("a bug in the first phase"), std::string::npos);
+    EXPECT_NE(
+        world.text("SELECT error FROM idempotency_keys").find("a bug in the first phase"),
+        std::string::npos
+    );
     EXPECT_EQ(why_of(world.ask<Order>("k", request)), Why::internal);
     EXPECT_EQ(world.number("SELECT attempt FROM idempotency_keys"), 2);
 }

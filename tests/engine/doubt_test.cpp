@@ -4,7 +4,8 @@
 namespace pawl::testing {
 namespace {
 
-// Calls whose outcome is unknown: repeated under their key, or never again; and what a person decides.
+// Calls whose outcome is unknown: repeated under their key, or never again; and what a person
+// decides.
 class DoubtTest : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -17,7 +18,9 @@ protected:
         world.add(OrderOnce{provider});
     }
     std::string reason() { return world.text("SELECT reason FROM attention"); }
-    Answer settle(engine::Settlement::Kind kind, const std::string& name = "", const std::string& value = "") {
+    Answer settle(
+        engine::Settlement::Kind kind, const std::string& name = "", const std::string& value = ""
+    ) {
         engine::Settlement settlement{
             .key_id = world.number("SELECT key_id FROM attention"),
             .attempt = static_cast<int>(world.number("SELECT attempt FROM attention")),
@@ -30,7 +33,9 @@ protected:
     }
     Answer settle(const engine::Settlement& settlement) {
         auto promise = std::make_shared<std::promise<Answer>>();
-        world.engine->settle(settlement, [promise](Answer answer) { promise->set_value(std::move(answer)); });
+        world.engine->settle(settlement, [promise](Answer answer) {
+            promise->set_value(std::move(answer));
+        });
         return World::get(promise->get_future());
     }
     Provider provider;
@@ -113,7 +118,8 @@ TEST_F(DoubtTest, a_call_that_may_not_be_repeated_is_when_it_was_surely_not_made
 TEST_F(DoubtTest, a_process_that_died_with_the_mark_set_leaves_a_doubt) {
     provider.next({Does::retry});
     (void)world.ask<OrderOnce>("k", order_of_jane);
-    world.execute("UPDATE idempotency_keys SET calling = 1");  // As T1 left it, had the process died in the call.
+    world.execute("UPDATE idempotency_keys SET calling = 1"
+    );  // As T1 left it, had the process died in the call.
 
     EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::needs_attention);
     EXPECT_EQ(provider.keys.size(), 1U);
@@ -174,14 +180,18 @@ TEST_F(DoubtTest, a_settlement_that_cannot_be_carried_out_says_why_and_changes_n
 
     (void)settle(engine::Settlement::Kind::happened, "Parcel", "{}");
 
-    EXPECT_NE(world.text("SELECT settling_error FROM attention").find("no result named 'Parcel'"), std::string::npos);
+    EXPECT_NE(
+        world.text("SELECT settling_error FROM attention").find("no result named 'Parcel'"),
+        std::string::npos
+    );
     EXPECT_EQ(world.text("SELECT standing FROM idempotency_keys"), "attention");
 }
 
 TEST_F(DoubtTest, a_point_that_does_not_decode_strands_its_key_and_nothing_else) {
     provider.next({Does::retry});
     (void)world.ask<Order>("k", order_of_jane);
-    for (const char* data : {R"({"customer":1})", "{}", "no JSON", R"({"customer":"jane","items":[],"more":1})"}) {
+    for (const char* data :
+         {R"({"customer":1})", "{}", "no JSON", R"({"customer":"jane","items":[],"more":1})"}) {
         world.execute(std::string{"UPDATE idempotency_keys SET recovery_data = '"} + data + "'");
         EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::stranded) << data;
     }

@@ -4,7 +4,8 @@
 namespace pawl::testing {
 namespace {
 
-// The database fails at each write that a request makes, before its commit or after it; then the request is repeated.
+// The database fails at each write that a request makes, before its commit or after it; then the
+// request is repeated.
 class FailureTest : public ::testing::Test {
 protected:
     struct Shop {
@@ -41,19 +42,26 @@ protected:
     }
 };
 
-TEST_F(FailureTest, a_ride_costs_two_commits) { EXPECT_EQ(writes_of<Order>(), 2); }
+TEST_F(FailureTest, a_ride_costs_two_commits) {
+    EXPECT_EQ(writes_of<Order>(), 2);
+}
 
 TEST_F(FailureTest, a_failed_commit_anywhere_ends_in_one_effect_and_one_answer) {
     for (const auto how : {FailingStore::How::undone, FailingStore::How::in_doubt}) {
         for (int nth = 1; nth <= writes_of<Order>(); ++nth) {
-            SCOPED_TRACE(std::to_string(nth) + (how == FailingStore::How::undone ? " undone" : " in doubt"));
+            SCOPED_TRACE(
+                std::to_string(nth) + (how == FailingStore::How::undone ? " undone" : " in doubt")
+            );
             Shop shop;
             shop.world.store.arm(nth, how);
 
             const auto told = shop.world.ask<Order>("k", order_of_jane);
-            // Giving the key back finds that the last commit was kept after all: then its answer is told.
+            // Giving the key back finds that the last commit was kept after all: then its answer is
+            // told.
             const bool found_kept = nth == 2 && how == FailingStore::How::in_doubt;
-            EXPECT_EQ(why_of(told), found_kept ? std::nullopt : std::optional{Why::store_unavailable});
+            EXPECT_EQ(
+                why_of(told), found_kept ? std::nullopt : std::optional{Why::store_unavailable}
+            );
             EXPECT_EQ(status_of(told), found_kept ? 201 : 0);
 
             check_one_effect(shop, shop.world.ask_until_settled<Order>("k", order_of_jane));
@@ -128,7 +136,10 @@ TEST_F(FailureTest, an_old_attempt_writes_nothing_after_a_take_over) {
     });
     auto first = shop.world.send<Order>("k", order_of_jane);
     at_call.wait();
-    shop.world.execute("UPDATE idempotency_keys SET attempt = attempt + 1, lease_until = '2099-01-01T00:00:00.000Z'");
+    shop.world.execute(
+        "UPDATE idempotency_keys SET attempt = attempt + 1, lease_until = "
+        "'2099-01-01T00:00:00.000Z'"
+    );
     let_go.open();
 
     EXPECT_EQ(why_of(World::get(std::move(first))), Why::in_progress);

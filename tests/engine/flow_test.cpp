@@ -4,8 +4,8 @@
 namespace pawl::testing {
 namespace {
 
-// Flows of every shape that compiles, run over a doubt in each call, so that each point is also read back from the
-// database.
+// Flows of every shape that compiles, run over a doubt in each call, so that each point is also
+// read back from the database.
 
 struct Empty {};
 
@@ -36,7 +36,9 @@ public:
         int cents{};
     };
     Next<Asked> begin(Tx&, const Started&) { return Asked{1}; }
-    Outcome<Paid, Refused402> first(KeyedCall& call, const Asked&) { return provider_->charge(call.key().text); }
+    Outcome<Paid, Refused402> first(KeyedCall& call, const Asked&) {
+        return provider_->charge(call.key().text);
+    }
     Next<Half> keep_first(Tx&, const Asked&, const Paid& paid) { return Half{paid.id}; }
     Finish keep_no(Tx&, const Asked&, const Refused402& no) { return pawl::respond(402, no); }
     Outcome<Price> second(Call&, const Half& at) {
@@ -51,8 +53,11 @@ public:
     Finish cheap(Tx&, const Cheap& at) { return pawl::respond(200, at); }
     Finish dear(Tx&, const Dear& at) { return pawl::respond(201, at); }
     using Flow = Steps<
-        Atomic<&TwoCalls::begin>, Foreign<Repeat::safe_with_key, &TwoCalls::first, &TwoCalls::keep_first, &TwoCalls::keep_no>,
-        Foreign<Repeat::safe, &TwoCalls::second, &TwoCalls::keep_price>, Atomic<&TwoCalls::cheap>, Atomic<&TwoCalls::dear>>;
+        Atomic<&TwoCalls::begin>,
+        Foreign<Repeat::safe_with_key, &TwoCalls::first, &TwoCalls::keep_first, &TwoCalls::keep_no>,
+        Foreign<Repeat::safe, &TwoCalls::second, &TwoCalls::keep_price>,
+        Atomic<&TwoCalls::cheap>,
+        Atomic<&TwoCalls::dear>>;
 
 private:
     Provider* provider_;
@@ -67,10 +72,14 @@ public:
     explicit CallFirst(Provider& provider) : provider_{&provider} {}
     using Started = pawl::Started<OrderRequest>;
     Outcome<Paid, Refused402> charge(KeyedCall& call, const Started& at) const {
-        return at.request.customer == "joe" ? Outcome<Paid, Refused402>{Refused402{"joe"}} : provider_->charge(call.key().text);
+        return at.request.customer == "joe" ? Outcome<Paid, Refused402>{Refused402{"joe"}}
+                                            : provider_->charge(call.key().text);
     }
     Finish keep(Tx&, const Started& at, const Paid& paid) noexcept(false) {
-        return pawl::respond(201, OrderSteps::Charged{{at.request.customer, at.request.items, at.request.speed}, paid.id});
+        return pawl::respond(
+            201,
+            OrderSteps::Charged{{at.request.customer, at.request.items, at.request.speed}, paid.id}
+        );
     }
     Finish refuse(Tx&, const Started&, const Refused402& no) { return pawl::respond(402, no); }
     using Flow = Steps<Foreign<Again, &CallFirst::charge, &CallFirst::keep, &CallFirst::refuse>>;
@@ -91,7 +100,9 @@ public:
         std::vector<Item> items{};
         std::optional<Speed> speed{};
     };
-    Next<Bought> write(Tx&, const Started& at) { return Bought{at.request.customer, at.request.items, at.request.speed}; }
+    Next<Bought> write(Tx&, const Started& at) {
+        return Bought{at.request.customer, at.request.items, at.request.speed};
+    }
     Outcome<Paid> pay(KeyedCall& call, const Bought&) {
         const auto outcome = provider_->charge(call.key().text);
         if (const auto* paid = std::get_if<Paid>(&outcome.value())) return *paid;
@@ -101,7 +112,8 @@ public:
         return pawl::respond(201, Charged{{at.customer, at.items, at.speed}, paid.id});
     }
     using Flow = Steps<
-        Atomic<&RenamedOrder::write>, Foreign<Repeat::safe_with_key, &RenamedOrder::pay, &RenamedOrder::keep>>;
+        Atomic<&RenamedOrder::write>,
+        Foreign<Repeat::safe_with_key, &RenamedOrder::pay, &RenamedOrder::keep>>;
     using Past = pawl::Past<Was<"ordered", Bought>, Dropped<"charged">>;
 };
 static_assert(Operation<RenamedOrder>);
@@ -165,11 +177,17 @@ TEST_F(FlowTest, an_operation_may_begin_with_a_call) {
     world.add(CallFirst<Repeat::safe_with_key>{provider});
     provider.next({Does::doubt_charged});
 
-    const auto answer = world.ask_until_settled<CallFirst<Repeat::safe_with_key>>("k", order_of_jane);
+    const auto answer =
+        world.ask_until_settled<CallFirst<Repeat::safe_with_key>>("k", order_of_jane);
 
     EXPECT_EQ(status_of(answer), 201);
     EXPECT_EQ(provider.charges.size(), 1U);
-    EXPECT_EQ(status_of(world.ask<CallFirst<Repeat::safe_with_key>>("j", R"({"customer":"joe","items":[]})")), 402);
+    EXPECT_EQ(
+        status_of(
+            world.ask<CallFirst<Repeat::safe_with_key>>("j", R"({"customer":"joe","items":[]})")
+        ),
+        402
+    );
 }
 
 TEST_F(FlowTest, a_key_at_the_old_name_of_a_point_goes_on_after_the_deploy) {

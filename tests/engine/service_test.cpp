@@ -14,7 +14,8 @@ struct Counted {
 class CountInTx {
 public:
     JobResult work(Tx& tx, const Job<Counted>& job) {
-        static constexpr Statement<1> insert{"insert_done", "INSERT INTO done (text) VALUES ($1)", {}};
+        static constexpr Statement<1> insert{
+            "insert_done", "INSERT INTO done (text) VALUES ($1)", {}};
         execute(tx, insert, job.args.text);
         if (job.args.text == "throws") throw std::runtime_error{"a bug"};
         if (job.args.text == "later") return retry_in(5s);
@@ -46,16 +47,23 @@ public:
         std::string text;
     };
     Next<Noted> note(Tx& tx, const Started& at) {
-        static constexpr Statement<1> insert{"insert_done", "INSERT INTO done (text) VALUES ($1)", {}};
+        static constexpr Statement<1> insert{
+            "insert_done", "INSERT INTO done (text) VALUES ($1)", {}};
         execute(tx, insert, at.request.text);
         return Noted{at.request.text};
     }
-    Outcome<Paid, Refused402> pay(KeyedCall& call, const Noted&) { return provider_->charge(call.key().text); }
+    Outcome<Paid, Refused402> pay(KeyedCall& call, const Noted&) {
+        return provider_->charge(call.key().text);
+    }
     Finish keep(Tx&, const Noted&, const Paid& paid) { return pawl::respond(200, paid); }
     Finish refuse(Tx&, const Noted&, const Refused402& no) { return pawl::respond(402, no); }
     using Flow = Steps<
         Atomic<&CountAsOperation::note>,
-        Foreign<Repeat::safe_with_key, &CountAsOperation::pay, &CountAsOperation::keep, &CountAsOperation::refuse>>;
+        Foreign<
+            Repeat::safe_with_key,
+            &CountAsOperation::pay,
+            &CountAsOperation::keep,
+            &CountAsOperation::refuse>>;
 
 private:
     Provider* provider_;
@@ -82,7 +90,9 @@ protected:
         world.add(Stager{});
         world.add(Order{provider});
     }
-    void stage(const std::string& text) { (void)world.ask<Stager>(text, R"({"text":")" + text + "\"}"); }
+    void stage(const std::string& text) {
+        (void)world.ask<Stager>(text, R"({"text":")" + text + "\"}");
+    }
     Provider provider;
     World world;
     queue::EmbeddedQueue queue{world.store};
@@ -166,9 +176,9 @@ TEST_F(ServiceTest, a_job_in_a_call_has_the_same_key_at_every_try) {
 }
 
 TEST_F(ServiceTest, a_job_as_an_operation_resumes_where_it_was) {
-    const auto& form = world.engine->add(
-        detail::form_of<CountAsOperation>(std::make_shared<CountAsOperation>(CountAsOperation{provider}))
-    );
+    const auto& form = world.engine->add(detail::form_of<CountAsOperation>(
+        std::make_shared<CountAsOperation>(CountAsOperation{provider})
+    ));
     worker.add(Counted::kind, form);
     provider.next({Does::doubt_charged});
     stage("a");
@@ -205,7 +215,8 @@ TEST_F(ServiceTest, a_job_whose_worker_died_is_taken_again_after_its_lease) {
     world.clock.advance(61s);
     EXPECT_EQ(queue.rescue(), 1);
     EXPECT_EQ(worker.run_once(10).done, 1);
-    EXPECT_FALSE(queue.finish(taken.front()));  // The first worker was not dead after all: it is told.
+    EXPECT_FALSE(queue.finish(taken.front())
+    );  // The first worker was not dead after all: it is told.
 }
 
 TEST_F(ServiceTest, the_completer_waits_for_the_lease_and_the_grace_time) {
@@ -219,7 +230,9 @@ TEST_F(ServiceTest, the_completer_waits_for_the_lease_and_the_grace_time) {
     EXPECT_EQ(provider.charges.size(), 1U);
 }
 
-TEST_F(ServiceTest, the_completer_gives_up_on_what_fails_too_often_but_clients_failures_never_count) {
+TEST_F(
+    ServiceTest, the_completer_gives_up_on_what_fails_too_often_but_clients_failures_never_count
+) {
     const auto* request = R"({"customer":"thrower","items":[]})";
     for (int i = 0; i < 40; ++i) (void)world.ask<Order>("k", request);
     EXPECT_EQ(world.count("attention"), 0);

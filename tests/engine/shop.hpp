@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-// A small shop: an order is written, the card charged, a parcel sent, and the customer answered. The provider is a fake
-// whose next answers the test gives; it honours keys as a good one does.
+// A small shop: an order is written, the card charged, a parcel sent, and the customer answered.
+// The provider is a fake whose next answers the test gives; it honours keys as a good one does.
 namespace pawl::testing {
 
 struct Item {
@@ -55,7 +55,10 @@ public:
         keys.push_back(key);
         const auto does = script_.empty() ? Does::charge : script_.front();
         if (!script_.empty()) script_.erase(script_.begin());
-        const auto book = [&] { return charges.try_emplace(key, "ch_" + std::to_string(charges.size() + 1)).first->second; };
+        const auto book = [&] {
+            return charges.try_emplace(key, "ch_" + std::to_string(charges.size() + 1))
+                .first->second;
+        };
         switch (does) {
             case Does::charge:
                 return Paid{book()};
@@ -105,24 +108,30 @@ public:
     };
 
     Next<Ordered> write_order(Tx& tx, const Started& at) {
-        static constexpr Statement<2> insert{"insert_order", "INSERT INTO orders (key_id, customer) VALUES ($1, $2)", {}};
+        static constexpr Statement<2> insert{
+            "insert_order", "INSERT INTO orders (key_id, customer) VALUES ($1, $2)", {}};
         execute(tx, insert, at.key_id, at.request.customer);
         if (at.request.customer == "nobody") return pawl::respond(404, std::string{"nobody"});
         if (at.request.customer == "thrower") throw std::runtime_error{"a bug in the first phase"};
         return Ordered{at.request.customer, at.request.items, at.request.speed};
     }
     Next<Charged> keep_payment(Tx& tx, const Ordered& at, const Paid& paid) {
-        static constexpr Statement<1> insert{"insert_payment", "INSERT INTO payments (charge) VALUES ($1)", {}};
+        static constexpr Statement<1> insert{
+            "insert_payment", "INSERT INTO payments (charge) VALUES ($1)", {}};
         execute(tx, insert, paid.id);
         return Charged{at, paid.id};
     }
-    Finish keep_refusal(Tx&, const Ordered&, const Refused402& refused) { return pawl::respond(402, refused); }
+    Finish keep_refusal(Tx&, const Ordered&, const Refused402& refused) {
+        return pawl::respond(402, refused);
+    }
     Finish finish(Tx& tx, const Charged& at) {
         tx.stage(OrderJob{at.order.customer});
         return pawl::respond(201, at);
     }
     Finish abandon(Tx&, const Ordered&) { return pawl::respond(409, std::string{"given up"}); }
-    Outcome<Paid, Refused402> charge(KeyedCall& call, const Ordered&) { return provider_->charge(call.key().text); }
+    Outcome<Paid, Refused402> charge(KeyedCall& call, const Ordered&) {
+        return provider_->charge(call.key().text);
+    }
     Outcome<Paid, Refused402> charge_once(Call&, const Ordered&) {
         return provider_->charge("call " + std::to_string(provider_->keys.size() + 1));
     }
@@ -147,7 +156,11 @@ public:
     using OrderSteps::OrderSteps;
     using Flow = Steps<
         Atomic<&OrderOnce::write_order>,
-        Foreign<Repeat::never, &OrderOnce::charge_once, &OrderOnce::keep_payment, &OrderOnce::keep_refusal>,
+        Foreign<
+            Repeat::never,
+            &OrderOnce::charge_once,
+            &OrderOnce::keep_payment,
+            &OrderOnce::keep_refusal>,
         Atomic<&OrderOnce::finish>>;
 };
 
@@ -159,7 +172,8 @@ public:
 };
 
 inline constexpr std::string_view shop_tables =
-    "CREATE TABLE orders (id INTEGER PRIMARY KEY, key_id INTEGER NOT NULL UNIQUE, customer TEXT NOT NULL) STRICT";
+    "CREATE TABLE orders (id INTEGER PRIMARY KEY, key_id INTEGER NOT NULL UNIQUE, customer TEXT "
+    "NOT NULL) STRICT";
 inline constexpr std::string_view payment_tables =
     "CREATE TABLE payments (id INTEGER PRIMARY KEY, charge TEXT NOT NULL UNIQUE) STRICT";
 

@@ -4,7 +4,9 @@
 #include <pawl/service.hpp>
 #include <pawl/tx.hpp>
 
+#include "src/core/fault.hpp"
 #include "src/engine/engine.hpp"
+#include "src/engine/maker.hpp"
 #include "src/engine/random.hpp"
 #include "src/ops/completer.hpp"
 #include "src/ops/reaper.hpp"
@@ -16,6 +18,7 @@
 #include "store/statements.hpp"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -32,9 +35,8 @@
 #include <thread>
 #include <vector>
 
-#include <stdlib.h>
-
-// An engine on a real SQLite file, with a clock that the test moves and a store that fails to order.
+// An engine on a real SQLite file, with a clock that the test moves and a store that fails to
+// order.
 namespace pawl::testing {
 
 using namespace std::chrono_literals;
@@ -46,7 +48,9 @@ using engine::Why;
 class HandClock final : public core::Clock {
 public:
     TimePoint now() override { return TimePoint{ms_.load() * 1ms}; }
-    std::chrono::steady_clock::time_point steady() override { return std::chrono::steady_clock::now(); }
+    std::chrono::steady_clock::time_point steady() override {
+        return std::chrono::steady_clock::now();
+    }
     void advance(std::chrono::milliseconds by) { ms_ += by.count(); }
     void set(TimePoint to) { ms_ = to.time_since_epoch().count(); }
 
@@ -54,8 +58,8 @@ private:
     std::atomic<std::int64_t> ms_{1'800'000'000'000};
 };
 
-// Fresh, and gone with its object. In memory where the machine has such a place: a test dies with its process, never
-// with its machine, so it needs no disk that has truly written.
+// Fresh, and gone with its object. In memory where the machine has such a place: a test dies with
+// its process, never with its machine, so it needs no disk that has truly written.
 class TempFolder {
 public:
     TempFolder() {
@@ -71,7 +75,8 @@ public:
 
 private:
     static std::filesystem::path place() {
-        return std::filesystem::exists("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path();
+        return std::filesystem::exists("/dev/shm") ? "/dev/shm"
+                                                   : std::filesystem::temp_directory_path();
     }
     std::string name_{(place() / "pawl_XXXXXX").string()};
 };
@@ -79,7 +84,8 @@ private:
 // Passes everything on, but fails the writes that the test names, counted from arm().
 class FailingStore final : public store::Store {
 public:
-    // refused: it never ran. undone: it ran and was rolled back. in_doubt: it was committed, and nobody is told so.
+    // refused: it never ran. undone: it ran and was rolled back. in_doubt: it was committed, and
+    // nobody is told so.
     enum class How { refused, undone, in_doubt };
     using Kind = StoreError::Kind;
     explicit FailingStore(std::unique_ptr<store::Store> inner) : inner_{std::move(inner)} {}
@@ -119,14 +125,21 @@ public:
         inner_->write(std::make_unique<Watched>(*this, std::move(work), how, kind_), urgency);
     }
     void read(std::unique_ptr<store::Work> work) override { inner_->read(std::move(work)); }
-    std::optional<std::string_view> text_of(const Sql& statement) const override { return inner_->text_of(statement); }
+    std::optional<std::string_view> text_of(const Sql& statement) const override {
+        return inner_->text_of(statement);
+    }
     store::StoreStats stats() const override { return inner_->stats(); }
     void stop() override { inner_->stop(); }
 
 private:
     class Watched final : public store::Work {
     public:
-        Watched(FailingStore& store, std::unique_ptr<store::Work> inner, std::optional<How> how, Kind kind)
+        Watched(
+            FailingStore& store,
+            std::unique_ptr<store::Work> inner,
+            std::optional<How> how,
+            Kind kind
+        )
             : store_{store}, inner_{std::move(inner)}, how_{how}, kind_{kind} {}
         void run(store::Session& session) override {
             if (how_ == How::refused) throw error(StoreError::Effect::none);
@@ -134,7 +147,8 @@ private:
             if (how_ == How::undone) throw error(StoreError::Effect::rolled_back);
         }
         void done(std::exception_ptr failed) noexcept override {
-            if (!failed && how_) failed = std::make_exception_ptr(error(StoreError::Effect::in_doubt));
+            if (!failed && how_)
+                failed = std::make_exception_ptr(error(StoreError::Effect::in_doubt));
             {
                 const std::lock_guard lock{store_.mutex_};
                 ++store_.ended_;
@@ -145,7 +159,9 @@ private:
         std::chrono::milliseconds deadline() const override { return inner_->deadline(); }
 
     private:
-        StoreError error(StoreError::Effect effect) const { return {kind_, effect, "commit", "a planted failure"}; }
+        StoreError error(StoreError::Effect effect) const {
+            return {kind_, effect, "commit", "a planted failure"};
+        }
         FailingStore& store_;
         std::unique_ptr<store::Work> inner_;
         std::optional<How> how_;
@@ -168,7 +184,8 @@ class Gate {
 public:
     void open() { opened_.set_value(); }
     void wait() {
-        if (future_.wait_for(10s) != std::future_status::ready) throw std::logic_error{"nobody opened the gate in 10 s"};
+        if (future_.wait_for(10s) != std::future_status::ready)
+            throw std::logic_error{"nobody opened the gate in 10 s"};
     }
 
 private:
@@ -211,12 +228,17 @@ public:
 
     // A request as HTTP would hand it over: its fields as JSON.
     template <class Op>
-    engine::KeyedRequest request(const std::string& key, const std::string& json, const std::string& account = "jane") {
+    engine::KeyedRequest request(
+        const std::string& key, const std::string& json, const std::string& account = "jane"
+    ) {
         return request_to<Op>(*engine, key, json, account);
     }
     template <class Op>
     static engine::KeyedRequest request_to(
-        engine::Engine& to, const std::string& key, const std::string& json, const std::string& account = "jane"
+        engine::Engine& to,
+        const std::string& key,
+        const std::string& json,
+        const std::string& account = "jane"
     ) {
         const auto* form = to.find(Op::name);
         engine::KeyedRequest made;
@@ -229,7 +251,8 @@ public:
         detail::RequestFields fields;
         EXPECT_FALSE(fields.add_json(json));
         auto decoded = form->request(fields);
-        if (auto* problem = std::get_if<DecodeProblem>(&decoded)) throw std::logic_error{detail::text_of(*problem)};
+        if (auto* problem = std::get_if<DecodeProblem>(&decoded))
+            throw std::logic_error{detail::text_of(*problem)};
         made.request = std::get<detail::Anything>(decoded);
         made.params = form->encode_request(made.request.get());
         made.fingerprint = made.params;
@@ -238,12 +261,17 @@ public:
     }
 
     template <class Op>
-    std::future<Answer> send(const std::string& key, const std::string& json = "{}", const std::string& account = "jane") {
+    std::future<Answer> send(
+        const std::string& key, const std::string& json = "{}", const std::string& account = "jane"
+    ) {
         return send_to<Op>(*engine, key, json, account);
     }
     template <class Op>
     static std::future<Answer> send_to(
-        engine::Engine& to, const std::string& key, const std::string& json, const std::string& account = "jane"
+        engine::Engine& to,
+        const std::string& key,
+        const std::string& json,
+        const std::string& account = "jane"
     ) {
         auto promise = std::make_shared<std::promise<Answer>>();
         auto future = promise->get_future();
@@ -253,17 +281,22 @@ public:
         return future;
     }
     template <class Op>
-    Answer ask(const std::string& key, const std::string& json = "{}", const std::string& account = "jane") {
+    Answer ask(
+        const std::string& key, const std::string& json = "{}", const std::string& account = "jane"
+    ) {
         return get(send<Op>(key, json, account));
     }
     static Answer get(std::future<Answer> future) {
-        if (future.wait_for(20s) != std::future_status::ready) throw std::logic_error{"no answer in 20 s"};
+        if (future.wait_for(20s) != std::future_status::ready)
+            throw std::logic_error{"no answer in 20 s"};
         return future.get();
     }
 
     // Asks until the answer is settled, as a client does; at most `tries` times.
     template <class Op>
-    Answer ask_until_settled(const std::string& key, const std::string& json = "{}", int tries = 20) {
+    Answer ask_until_settled(
+        const std::string& key, const std::string& json = "{}", int tries = 20
+    ) {
         Answer answer;
         for (int i = 0; i < tries; ++i) {
             answer = ask<Op>(key, json);
@@ -282,7 +315,9 @@ public:
         return number("SELECT count(*) FROM " + std::string{table_where});
     }
     std::int64_t number(const std::string& text) {
-        return store::read_now(store, [&](store::Session& session) { return number_in(session, text); });
+        return store::read_now(store, [&](store::Session& session) {
+            return number_in(session, text);
+        });
     }
     static std::int64_t number_in(store::Session& session, const std::string& text) {
         const Sql sql{"test", text, {}};
@@ -294,13 +329,17 @@ public:
         const Sql sql{"test", query, {}};
         return store::read_now(store, [&](store::Session& session) {
             std::string value;
-            session.run(sql, {}, [&](const detail::Row& row) { value = row.is_null(0) ? "NULL" : std::string{row.text(0)}; });
+            session.run(sql, {}, [&](const detail::Row& row) {
+                value = row.is_null(0) ? "NULL" : std::string{row.text(0)};
+            });
             return value;
         });
     }
     void execute(const std::string& text) {
         const Sql sql{"test", text, {}};
-        store::write_now(store, [&](store::Session& session) { session.run(sql, {}, [](const detail::Row&) {}); });
+        store::write_now(store, [&](store::Session& session) {
+            session.run(sql, {}, [](const detail::Row&) {});
+        });
     }
 
 private:
@@ -319,7 +358,8 @@ private:
     std::unique_ptr<engine::Engine> make_engine() {
         auto& random = engine::system_random();
         return std::make_unique<engine::Engine>(
-            engine::Engine::Parts{store, clock, random}, options_,
+            engine::Engine::Parts{store, clock, random},
+            options_,
             engine::open_installation(store, clock, random, secret_file)
         );
     }

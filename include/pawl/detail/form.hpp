@@ -22,7 +22,8 @@
 // An operation without its types: what the engine drives. Made once per operation by form_of<Op>().
 namespace pawl::detail {
 
-using Anything = std::shared_ptr<const void>;  // A point, request or result; shared by the attempt's steps.
+using Anything =
+    std::shared_ptr<const void>;  // A point, request or result; shared by the attempt's steps.
 
 // Where a step led: to the final response, or to the step that starts from the point reached.
 struct Reached {
@@ -52,10 +53,12 @@ struct StepForm {
     Repeat again{Repeat::safe};
     std::string (*encode)(const void* point){};
     Decoded (*decode)(std::string_view json){};
-    Moved (*run)(void* op, Tx& tx, const void* point){};                          // Atomic only.
-    CallEnd (*call)(void* op, KeyedCall& call, const void* point){};              // Foreign only, as the two below.
+    Moved (*run)(void* op, Tx& tx, const void* point){};  // Atomic only.
+    CallEnd (*call
+    )(void* op, KeyedCall& call, const void* point){};  // Foreign only, as the two below.
     Moved (*keep)(void* op, Tx& tx, const void* point, const Arrival& arrival){};
-    Response (*abandon)(void* op, Tx& tx, const void* point){};                   // Null where the operation has none.
+    Response (*abandon
+    )(void* op, Tx& tx, const void* point){};  // Null where the operation has none.
     std::vector<ResultForm> results;
     std::vector<std::string_view> leads_to;  // Names of points; "finished" for a response.
 };
@@ -76,7 +79,8 @@ struct OperationForm {
     bool re_execute{};
     std::chrono::hours provider_memory{20};  // Stripe forgets keys after 24 h; less a margin.
     std::vector<StepForm> steps;
-    std::vector<std::pair<std::string_view, std::size_t>> renamed;  // Old name of a point, and its step now.
+    std::vector<std::pair<std::string_view, std::size_t>>
+        renamed;  // Old name of a point, and its step now.
     std::vector<std::string_view> dropped;
     std::shared_ptr<void> op;  // Shared by all attempts at work.
 
@@ -86,7 +90,8 @@ struct OperationForm {
     Decoded (*decode_request)(std::string_view json){};
     Anything (*start)(const StartedWith&, const void* request){};  // Makes the Started<Request>.
 
-    // The step that starts from a stored name, old names included; nothing if this binary does not know it.
+    // The step that starts from a stored name, old names included; nothing if this binary does not
+    // know it.
     std::optional<std::size_t> step_from(std::string_view name) const;
 };
 
@@ -129,12 +134,15 @@ const T& as(const void* anything) {
 
 template <class Flow, class... To>
 Moved moved(const Next<To...>& next) {
-    return std::visit([]<class W>(const W& where) -> Moved {
-        if constexpr (std::same_as<W, Response>)
-            return where;
-        else
-            return Reached{Flow::template place<W>, std::make_shared<const W>(where)};
-    }, next.where());
+    return std::visit(
+        []<class W>(const W& where) -> Moved {
+            if constexpr (std::same_as<W, Response>)
+                return where;
+            else
+                return Reached{Flow::template place<W>, std::make_shared<const W>(where)};
+        },
+        next.where()
+    );
 }
 
 template <class... To>
@@ -166,12 +174,15 @@ void fill_results(StepForm& step, List<R...>) {
         .decode = &decode_as<R>}...};
     step.call = [](void* op, KeyedCall& call, const void* point) -> CallEnd {
         auto outcome = (static_cast<Op*>(op)->*S::run)(call, as<typename S::From>(point));
-        return std::visit([]<class E>(const E& end) -> CallEnd {
-            if constexpr (count_of<E, Retry, InDoubt, Stuck> == 1)
-                return end;
-            else
-                return Arrival{index_of<E, R...>(), std::make_shared<const E>(end)};
-        }, outcome.value());
+        return std::visit(
+            []<class E>(const E& end) -> CallEnd {
+                if constexpr (count_of<E, Retry, InDoubt, Stuck> == 1)
+                    return end;
+                else
+                    return Arrival{index_of<E, R...>(), std::make_shared<const E>(end)};
+            },
+            outcome.value()
+        );
     };
     step.keep = [](void* op, Tx& tx, const void* point, const Arrival& arrival) -> Moved {
         Moved result{};
@@ -179,9 +190,9 @@ void fill_results(StepForm& step, List<R...>) {
         auto keep_one = [&]<class K>(K keeper) {
             using Result = typename KeepOf<K>::Result;
             if (index_of<Result, R...>() != arrival.result) return;
-            result = moved<typename Op::Flow>(
-                (static_cast<Op*>(op)->*keeper)(tx, as<typename S::From>(point), as<Result>(arrival.value.get()))
-            );
+            result = moved<typename Op::Flow>((static_cast<Op*>(op)->*keeper)(
+                tx, as<typename S::From>(point), as<Result>(arrival.value.get())
+            ));
         };
         std::apply([&](auto... keeper) { (keep_one(keeper), ...); }, S::keepers);
         return result;
@@ -227,7 +238,8 @@ StepForm step_form() {
         );
         if constexpr (Abandons<Op, From>)
             step.abandon = [](void* op, Tx& tx, const void* point) {
-                return std::get<Response>(static_cast<Op*>(op)->abandon(tx, as<From>(point)).where());
+                return std::get<Response>(static_cast<Op*>(op)->abandon(tx, as<From>(point)).where()
+                );
             };
     } else {
         step.run = [](void* op, Tx& tx, const void* point) {
@@ -244,7 +256,9 @@ void fill_steps(OperationForm& form, const std::tuple<S...>*) {
 
 template <class Flow, FixedString Old, class Now>
 void add_past(OperationForm& form, const Was<Old, Now>*) {
-    static_assert(Flow::template place<Now> < Flow::count, "pawl: Past names a point that no step starts from");
+    static_assert(
+        Flow::template place<Now> < Flow::count, "pawl: Past names a point that no step starts from"
+    );
     form.renamed.emplace_back(Old.view(), Flow::template place<Now>);
 }
 template <class Flow, FixedString Old>

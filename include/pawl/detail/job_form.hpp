@@ -22,11 +22,8 @@ struct WorkParts {
     static constexpr bool right = false;
 };
 template <class R, class In, class A>
-    requires(
-        (std::same_as<R, void> || std::same_as<R, JobResult>) &&
-        (std::same_as<In, Tx> || std::same_as<In, Call> || std::same_as<In, KeyedCall>) && JobArgs<A>
-    )
-struct WorkParts<R, List<In&, const Job<A>&>> {
+requires((std::same_as<R, void> || std::same_as<R, JobResult>)&&(std::same_as<In, Tx> || std::same_as<In, Call> || std::same_as<In, KeyedCall>)&&JobArgs<
+         A>) struct WorkParts<R, List<In&, const Job<A>&>> {
     static constexpr bool right = true;
     static constexpr bool in_transaction = std::same_as<In, Tx>;
     using Args = A;

@@ -75,7 +75,10 @@ Value bind_value(
 
 template <class... A>
 std::int64_t run_statement(
-    Session& session, const Sql& statement, FunctionRef<void(const Row&)> each, const A&... arguments
+    Session& session,
+    const Sql& statement,
+    FunctionRef<void(const Row&)> each,
+    const A&... arguments
 ) {
     [[maybe_unused]] std::array<std::string, sizeof...(A)> made;
     std::array<Value, sizeof...(A)> values;
@@ -129,7 +132,8 @@ R row_as(const Row& row, std::string_view statement) {
         if constexpr (is_row<R>) return static_cast<int>(field_count<R>);
         return 1;
     }();
-    if (row.columns() != wanted) throw_row_value(statement, row.columns(), "another number of columns than fields");
+    if (row.columns() != wanted)
+        throw_row_value(statement, row.columns(), "another number of columns than fields");
     if constexpr (is_row<R>) {
         R result{};
         int column = 0;

@@ -27,8 +27,8 @@ template <class R, class... A>
 class FunctionRef<R(A...)> {
 public:
     template <class F>
-        requires(!std::same_as<std::remove_cvref_t<F>, FunctionRef> && std::is_invocable_r_v<R, F&, A...>)
-    FunctionRef(F&& f)
+    requires(!std::same_as<std::remove_cvref_t<F>, FunctionRef> && std::is_invocable_r_v<R, F&, A...>)
+        FunctionRef(F&& f)
         : object_{const_cast<void*>(static_cast<const void*>(std::addressof(f)))},
           call_{[](void* object, A... a) -> R {
               return (*static_cast<std::remove_reference_t<F>*>(object))(static_cast<A>(a)...);
@@ -40,7 +40,8 @@ private:
     R (*call_)(void*, A...);
 };
 
-// One row of a result, valid while the callback runs. A wrong type or a missing column throws StoreError (statement).
+// One row of a result, valid while the callback runs. A wrong type or a missing column throws
+// StoreError (statement).
 class Row {
 public:
     virtual int columns() const = 0;
@@ -53,7 +54,8 @@ protected:
     ~Row() = default;
 };
 
-// An open transaction of a store, or a read snapshot. Used by one thread at a time. Every member throws StoreError.
+// An open transaction of a store, or a read snapshot. Used by one thread at a time. Every member
+// throws StoreError.
 class Session {
 public:
     // Runs a named statement, gives each row to `each`, returns the number of rows that it changed.

@@ -10,7 +10,8 @@
 #include <string_view>
 #include <type_traits>
 
-// What the compiler checks of a flow: taking member functions apart, and the questions that Steps asks.
+// What the compiler checks of a flow: taking member functions apart, and the questions that Steps
+// asks.
 namespace pawl {
 class Tx;
 }
@@ -76,8 +77,9 @@ struct CallForm {
     static constexpr bool right = false;
 };
 template <class... R, class CallType, class From_>
-    requires(std::same_as<CallType, Call> || std::same_as<CallType, KeyedCall>)
-struct CallForm<Outcome<R...>, List<CallType&, const From_&>> {
+requires(std::same_as<CallType, Call> || std::same_as<CallType, KeyedCall>) struct CallForm<
+    Outcome<R...>,
+    List<CallType&, const From_&>> {
     static constexpr bool right = RecoveryPoint<From_>;
     static constexpr bool keyed = std::same_as<CallType, KeyedCall>;
     using From = From_;

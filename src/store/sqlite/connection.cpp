@@ -60,8 +60,9 @@ bool says_nothing(std::string_view text) {
         "statement " + std::string{name} + " " + why};
 }
 
-// Once for the process, before its first connection: without it each allocation of SQLite takes a global mutex to count
-// itself. A program that uses SQLite on its own before has decided otherwise, which is fine.
+// Once for the process, before its first connection: without it each allocation of SQLite takes a
+// global mutex to count itself. A program that uses SQLite on its own before has decided otherwise,
+// which is fine.
 void configure_library() {
     static const int configured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     (void)configured;
@@ -78,7 +79,8 @@ Connection::Connection(
     const int flags = (mode == Mode::owner ? SQLITE_OPEN_CREATE : 0) | SQLITE_OPEN_READWRITE |
                       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     const int code = sqlite3_open_v2(path.c_str(), &db_, flags, nullptr);
-    // Room for the cursors and values of a phase's statements: they come from here instead of malloc.
+    // Room for the cursors and values of a phase's statements: they come from here instead of
+    // malloc.
     if (code == SQLITE_OK && mode == Mode::owner)
         sqlite3_db_config(db_, SQLITE_DBCONFIG_LOOKASIDE, nullptr, 1'200, 400);
     if (code != SQLITE_OK) {

@@ -2,7 +2,7 @@
 -- meanwhile is not touched.
 
 -- name: bury_job   ($1 id, $2 attempt, $3 error, $4 now)
--- With delete_job in the same transaction.
+-- With delete_job in the same transaction, and by the same fence: a job that was rescued is not buried as well.
 INSERT INTO dead_jobs
     (id, jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
      last_error, died_at)

@@ -52,22 +52,23 @@ WHERE id = $1
   AND recovery_point = $3
   AND standing = 'open';
 
--- name: find_completable   ($1 lease over since, $2 now, $3 limit)
--- Open keys whose lease ended (or was given back) long enough ago, and whose back-off is over.
+-- name: find_completable   ($1 lease over since, $2 now, $3 limit, $4 no lease can last beyond)
+-- Open keys whose lease ended (or was given back) long enough ago, and whose back-off is over. A time further away than
+-- any lease can be is a clock that was wrong, as in take_over.
 SELECT id
 FROM idempotency_keys
 WHERE standing = 'open'
-  AND coalesce(lease_until, last_run_at) < $1
+  AND (coalesce(lease_until, last_run_at) < $1 OR coalesce(lease_until, last_run_at) > $4)
   AND (completer_next_at IS NULL OR completer_next_at <= $2)
 ORDER BY id
 LIMIT $3;
 
--- name: find_expired   ($1 now, $2 limit)
+-- name: find_expired   ($1 now, $2 limit, $3 how many to pass over)
 SELECT id, response_status, response_headers
 FROM idempotency_keys
 WHERE expires_at <= $1
-ORDER BY expires_at
-LIMIT $2;
+ORDER BY expires_at, id
+LIMIT $2 OFFSET $3;
 
 -- name: find_key   ($1 hash)
 SELECT r.id, r.hash, r.state, r.outcome, r.location,
@@ -110,7 +111,8 @@ WHERE settlement IS NOT NULL
 ORDER BY settled_at, key_id
 LIMIT $1;
 
--- name: finish_key   ($1 id, $2 attempt, $3 recovery point, $4 status, $5 type, $6 headers, $7 body, $8 now, $9 expires at)
+-- name: finish_key   ($1 id, $2 attempt, $3 recovery point, $4 status, $5 type, $6 headers, $7 body, $8 now, $9
+--   expires at)
 UPDATE idempotency_keys
 SET standing = 'finished', recovery_point = 'finished', recovery_data = '{}', lease_until = NULL, calling = 0,
     response_status = $4, response_type = $5, response_headers = $6, response_body = $7,
@@ -138,7 +140,9 @@ VALUES ($1, $2, $3, $4, $5, $6);
 INSERT INTO audit_log (at, actor, action, key_id, detail)
 VALUES ($1, $2, $3, $4, $5);
 
--- name: insert_key   ($1 id, $2 hash, $3 tenant, $4 account, $5 key, $6 operation, $7 method, $8 path, $9 origin, $10 fingerprint, $11 secret version, $12 params, $13 lease until, $14 recovery point, $15 recovery data, $16 call key, $17 called at, $18 calling, $19 now, $20 error, $21 generation)
+-- name: insert_key   ($1 id, $2 hash, $3 tenant, $4 account, $5 key, $6 operation, $7 method, $8 path, $9 origin, $10
+--   fingerprint, $11 secret version, $12 params, $13 lease until, $14 recovery point, $15 recovery data, $16 call
+--   key, $17 called at, $18 calling, $19 now, $20 error, $21 generation)
 -- Last in the transaction of the claim (T1), so that it is written once, with the point already reached.
 INSERT INTO idempotency_keys
     (id, hash, tenant, account, idempotency_key, operation, request_method, request_path, origin, fingerprint,
@@ -147,7 +151,9 @@ INSERT INTO idempotency_keys
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'open', 1, $13, $14, $15, $16, $17, $18, $19, $19, $20,
         $21);
 
--- name: insert_key_finished   ($1 id, $2 hash, $3 tenant, $4 account, $5 key, $6 operation, $7 method, $8 path, $9 origin, $10 fingerprint, $11 secret version, $12 params, $13 status, $14 type, $15 headers, $16 body, $17 now, $18 expires at, $19 generation)
+-- name: insert_key_finished   ($1 id, $2 hash, $3 tenant, $4 account, $5 key, $6 operation, $7 method, $8 path, $9
+--   origin, $10 fingerprint, $11 secret version, $12 params, $13 status, $14 type, $15 headers, $16 body, $17 now,
+--   $18 expires at, $19 generation)
 -- A request whose phases ended in the same transaction that claimed it.
 INSERT INTO idempotency_keys
     (id, hash, tenant, account, idempotency_key, operation, request_method, request_path, origin, fingerprint,
@@ -179,7 +185,8 @@ JOIN idempotency_keys AS k ON k.id = a.key_id
 ORDER BY a.since, a.key_id
 LIMIT $1;
 
--- name: list_keys   ($1 standing or NULL, $2 operation or NULL, $3 account or NULL, $4 key or NULL, $5 below this id or NULL, $6 limit)
+-- name: list_keys   ($1 standing or NULL, $2 operation or NULL, $3 account or NULL, $4 key or NULL, $5 below this id
+--   or NULL, $6 limit)
 SELECT id, tenant, account, idempotency_key, operation, standing, recovery_point, attempt, lease_until,
        response_status, created_at, last_run_at, error
 FROM idempotency_keys
@@ -191,7 +198,8 @@ WHERE ($1 IS NULL OR standing = $1)
 ORDER BY id DESC
 LIMIT $6;
 
--- name: move_key   ($1 id, $2 attempt, $3 from point, $4 to point, $5 data, $6 lease until, $7 call key, $8 called at, $9 calling, $10 now)
+-- name: move_key   ($1 id, $2 attempt, $3 from point, $4 to point, $5 data, $6 lease until, $7 call key, $8 called
+--   at, $9 calling, $10 now)
 UPDATE idempotency_keys
 SET recovery_point = $4, recovery_data = $5, lease_until = $6, call_key = $7, called_at = $8, calling = $9,
     last_run_at = $10, error = NULL

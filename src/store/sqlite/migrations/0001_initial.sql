@@ -3,7 +3,8 @@
 
 CREATE TABLE installation (
     id          INTEGER PRIMARY KEY CHECK (id = 1),
-    name        TEXT NOT NULL,  -- Random, made once: part of every foreign key, so that two installations never share one.
+    -- Random, made once: part of every foreign key, so that two installations never share one.
+    name        TEXT NOT NULL,
     created_at  TEXT NOT NULL
 ) STRICT;
 

@@ -1,0 +1,122 @@
+#include "src/json/hash.hpp"
+#include "tests/engine/shop.hpp"
+#include "tests/engine/world.hpp"
+
+#include <fstream>
+
+namespace pawl::testing {
+namespace {
+
+// What all nodes of one database share, and what stays as it is over restarts and new secrets.
+class InstallationTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        world.execute(std::string{shop_tables});
+        world.execute(std::string{payment_tables});
+    }
+    engine::Installation open(const std::string& secret_file = "") {
+        return engine::open_installation(
+            world.store, world.clock, engine::system_random(), secret_file
+        );
+    }
+    std::string file(const std::string& name, const std::string& line) {
+        const auto path = (folder.path() / name).string();
+        std::ofstream{path} << line << "\n";
+        return path;
+    }
+    void start_shop(const std::string& secret_file) {
+        world.secret_file = secret_file;
+        world.restart();
+        world.add(Order{provider});
+    }
+    // Fingerprints as HTTP makes them: by the secret.
+    Answer ask(const std::string& json) {
+        auto made = world.request<Order>("k", json);
+        made.fingerprint_under = [params = made.params](const std::string& secret) {
+            return json::hex(json::hmac_sha256(secret, params));
+        };
+        made.fingerprint = made.fingerprint_under(world.engine->installation().secret());
+        std::promise<Answer> ended;
+        world.engine->handle(std::move(made), [&](Answer answer) {
+            ended.set_value(std::move(answer));
+        });
+        return World::get(ended.get_future());
+    }
+    TempFolder folder;
+    Provider provider;
+    World world;
+    const std::string old_secret = std::string(32, 'o');
+    const std::string new_secret = std::string(32, 'n');
+};
+
+TEST_F(InstallationTest, is_made_once_and_found_by_all) {
+    const auto first = open();
+    const auto second = open();
+
+    EXPECT_EQ(first.name.size(), 32U);
+    EXPECT_EQ(first.secret().size(), 64U);
+    EXPECT_EQ(second.name, first.name);
+    EXPECT_EQ(second.secrets, first.secrets);
+}
+
+TEST_F(InstallationTest, differs_between_two_databases) {
+    World another;
+    const auto there =
+        engine::open_installation(another.store, another.clock, engine::system_random(), "");
+
+    EXPECT_NE(there.name, open().name);
+    EXPECT_NE(there.secret(), open().secret());
+}
+
+TEST_F(InstallationTest, a_new_secret_in_the_file_is_the_newest_and_the_old_ones_stay) {
+    const auto before = open();
+    const auto after = open(file("secret", new_secret));
+
+    EXPECT_EQ(after.secret(), new_secret);
+    EXPECT_EQ(after.secret_version(), before.secret_version() + 1);
+    EXPECT_EQ(after.secrets.at(before.secret_version()), before.secret());
+    EXPECT_EQ(open(file("secret", new_secret)).secret_version(), after.secret_version());
+}
+
+TEST_F(InstallationTest, a_secret_that_is_short_or_missing_is_refused_and_changes_nothing) {
+    const auto before = open();
+
+    EXPECT_THROW((void)open(file("short", std::string(31, 'x'))), std::runtime_error);
+    EXPECT_THROW((void)open(file("empty", "")), std::runtime_error);
+    EXPECT_THROW((void)open((folder.path() / "none").string()), std::runtime_error);
+
+    EXPECT_EQ(open().secrets, before.secrets);
+}
+
+TEST_F(InstallationTest, a_repeat_is_known_by_the_secret_that_its_key_was_stored_under) {
+    start_shop(file("old", old_secret));
+    const auto first = ask(order_of_jane);
+    ASSERT_EQ(status_of(first), 201);
+    start_shop(file("new", new_secret));
+
+    EXPECT_EQ(body_of(ask(order_of_jane)), body_of(first));
+    EXPECT_EQ(why_of(ask(R"({"customer":"joe","items":[]})")), Why::key_reused);
+    EXPECT_EQ(provider.keys.size(), 1U);
+}
+
+TEST_F(InstallationTest, no_secret_goes_into_the_key_of_a_call) {
+    start_shop(file("old", old_secret));
+    provider.next({Does::doubt_charged});
+    (void)ask(order_of_jane);
+    // As if the row had been lost and made anew, under another secret: it must not look like a new
+    // charge (F5).
+    world.execute("DELETE FROM idempotency_keys");
+    world.execute("DELETE FROM key_registry");
+    world.execute("DELETE FROM orders");
+    world.execute("UPDATE sqlite_sequence SET seq = 700 WHERE name = 'key_registry'");
+    start_shop(file("new", new_secret));
+
+    EXPECT_EQ(status_of(ask(order_of_jane)), 201);
+
+    ASSERT_EQ(provider.keys.size(), 2U);
+    EXPECT_EQ(provider.keys[0], provider.keys[1]);
+    EXPECT_EQ(world.number("SELECT id FROM idempotency_keys"), 701);
+}
+
+}  // namespace
+}  // namespace pawl::testing

@@ -1,0 +1,277 @@
+#include "tests/engine/shop.hpp"
+#include "tests/engine/world.hpp"
+
+namespace pawl::testing {
+namespace {
+
+// Jobs in the hands of two workers, jobs that outlive their lease, and handlers that misbehave.
+
+struct Note {
+    static constexpr std::string_view kind = "note";
+    std::string text;
+};
+
+void write_note(Tx& tx, const std::string& text) {
+    static constexpr Statement<1> insert{"insert_note", "INSERT INTO notes (text) VALUES ($1)", {}};
+    execute(tx, insert, text);
+}
+
+class NoteInTx {
+public:
+    explicit NoteInTx(std::function<void(Tx&, const Job<Note>&)> then = {})
+        : then_{std::move(then)} {}
+    void work(Tx& tx, const Job<Note>& job) {
+        write_note(tx, job.args.text);
+        if (then_) then_(tx, job);
+    }
+
+private:
+    std::function<void(Tx&, const Job<Note>&)> then_;
+};
+
+class NoteInCall {
+public:
+    explicit NoteInCall(std::function<JobResult(KeyedCall&, const Job<Note>&)> then)
+        : then_{std::move(then)} {}
+    JobResult work(KeyedCall& call, const Job<Note>& job) { return then_(call, job); }
+
+private:
+    std::function<JobResult(KeyedCall&, const Job<Note>&)> then_;
+};
+
+class NoteAsOperation {
+public:
+    static constexpr std::string_view name = "note_as_operation";
+    using Started = pawl::Started<Note>;
+    Finish write(Tx& tx, const Started& at) {
+        write_note(tx, at.request.text);
+        return pawl::respond(200, std::string{"noted"});
+    }
+    using Flow = Steps<Atomic<&NoteAsOperation::write>>;
+};
+
+class JobTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        world.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT");
+    }
+    template <class H>
+    void handle(H handler) {
+        auto form = detail::job_form_of<H>(std::make_shared<H>(std::move(handler)));
+        one.add(form);
+        two.add(form);
+    }
+    void stage(const std::string& text = "a") {
+        store::write_now(world.store, [&](store::Session& session) {
+            detail::Maker::with_tx(
+                {session, engine::system_random(), std::nullopt, nullptr},
+                [&](Tx& tx) {
+                    tx.stage(Note{text});
+                    return 0;
+                }
+            );
+        });
+    }
+    // As the upkeep of any worker does when the lease of another is over.
+    void rescue_after_lease() {
+        world.clock.advance(options.lease);
+        ASSERT_EQ(queue.rescue(), 1);
+    }
+    World world;
+    queue::EmbeddedQueue queue{world.store};
+    ops::WorkerOptions options{.retry_layers = {10s}};
+    ops::Worker one{*world.engine, queue, options};
+    ops::Worker two{*world.engine, queue, options};
+};
+
+TEST_F(JobTest, one_job_in_the_transactions_of_two_workers_is_done_once) {
+    bool first = true;
+    handle(NoteInTx{[&](Tx& tx, const Job<Note>&) {
+        if (!std::exchange(first, false)) return;
+        // While the first is at work its lease ends, and another has claimed the job.
+        static constexpr Statement<0> claim{"claim", "UPDATE jobs SET attempt = attempt + 1", {}};
+        execute(tx, claim);
+    }});
+    stage();
+
+    const auto report = one.run_once(1);
+
+    EXPECT_EQ(report.done, 0);
+    EXPECT_EQ(report.lost, 1);
+    EXPECT_EQ(world.count("notes"), 0);
+    EXPECT_EQ(world.count("jobs"), 1);
+}
+
+TEST_F(JobTest, a_worker_that_slept_through_its_lease_marks_nothing) {
+    Gate at_work;
+    Gate let_go;
+    std::atomic<int> works{0};
+    handle(NoteInCall{[&](KeyedCall&, const Job<Note>&) -> JobResult {
+        if (++works > 1) return done;
+        at_work.open();
+        let_go.wait();
+        return done;
+    }});
+    stage();
+    ops::WorkReport late;
+    std::jthread sleeper{[&] { late = one.run_once(1); }};
+    at_work.wait();
+    rescue_after_lease();
+
+    EXPECT_EQ(two.run_once(1).done, 1);
+    let_go.open();
+    sleeper.join();
+
+    EXPECT_EQ(late.done, 0);
+    EXPECT_EQ(late.lost, 1);
+    EXPECT_EQ(world.count("jobs") + world.count("dead_jobs"), 0);
+}
+
+// Its lease ended, and nobody has taken the job since: still it is not the late worker's to bury or
+// to finish.
+TEST_F(JobTest, a_job_that_was_rescued_from_its_worker_is_not_buried_by_it) {
+    handle(NoteInCall{[&](KeyedCall&, const Job<Note>&) -> JobResult {
+        if (world.count("jobs WHERE attempt = 1") == 1) rescue_after_lease();
+        return discard("not wanted");
+    }});
+    stage();
+
+    const auto late = one.run_once(1);
+
+    EXPECT_EQ(late.buried, 0);
+    EXPECT_EQ(late.lost, 1);
+    EXPECT_EQ(world.count("jobs"), 1);
+    EXPECT_EQ(world.count("dead_jobs"), 0);
+    EXPECT_EQ(two.run_once(1).buried, 1);
+    EXPECT_EQ(world.count("jobs"), 0);
+    EXPECT_EQ(world.count("dead_jobs"), 1);
+}
+
+TEST_F(JobTest, a_job_delivered_twice_to_an_operation_has_one_effect) {
+    const auto& form =
+        world.engine->add(detail::form_of<NoteAsOperation>(std::make_shared<NoteAsOperation>()));
+    one.add(Note::kind, form);
+    stage();
+    world.execute(
+        "INSERT INTO jobs (jid, queue, kind, args, state, run_at, created_at) "
+        "SELECT jid, queue, kind, args, state, run_at, created_at FROM jobs"
+    );
+
+    EXPECT_EQ(one.run_once(10).done, 2);
+
+    EXPECT_EQ(world.count("notes"), 1);
+    EXPECT_EQ(world.count("jobs"), 0);
+}
+
+// Whatever a handler throws, the worker lives on.
+TEST_F(JobTest, a_handler_that_throws_something_that_is_no_exception_has_failed) {
+    handle(NoteInTx{[](Tx&, const Job<Note>&) { throw 42; }});  // NOLINT: what users may do.
+    stage();
+
+    EXPECT_EQ(one.run_once(1).retried, 1);
+
+    EXPECT_EQ(world.count("notes"), 0);
+    EXPECT_EQ(world.text("SELECT last_error FROM jobs"), "an exception that is no std::exception");
+}
+
+TEST_F(JobTest, a_call_that_throws_something_that_is_no_exception_has_failed) {
+    handle(NoteInCall{[](KeyedCall&, const Job<Note>&) -> JobResult { throw 42; }});
+    stage();
+
+    EXPECT_EQ(one.run_once(1).retried, 1);
+
+    EXPECT_EQ(world.number("SELECT failures FROM jobs"), 1);
+}
+
+TEST_F(JobTest, past_the_memory_of_its_receiver_a_job_is_not_called_again) {
+    int calls = 0;
+    handle(NoteInCall{[&](KeyedCall&, const Job<Note>&) -> JobResult {
+        ++calls;
+        throw std::runtime_error{"hung up"};
+    }});
+    stage();
+    EXPECT_EQ(one.run_once(1).retried, 1);
+    world.clock.advance(options.provider_memory);
+
+    EXPECT_EQ(one.run_once(1).buried, 1);
+
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(world.count("dead_jobs"), 1);
+}
+
+TEST_F(JobTest, a_handler_sees_its_tries_and_the_last_error) {
+    std::vector<std::string> seen;
+    handle(NoteInTx{[&](Tx&, const Job<Note>& job) {
+        seen.push_back(
+            std::to_string(job.attempt) + " " + job.last_error.value_or("-") + " " +
+            (job.first_failed_at ? "failed before" : "first")
+        );
+        if (job.attempt == 1) throw std::runtime_error{"hung up"};
+    }});
+    stage();
+
+    EXPECT_EQ(one.run_once(1).retried, 1);
+    world.clock.advance(11s);
+    EXPECT_EQ(one.run_once(1).done, 1);
+
+    EXPECT_EQ(seen, (std::vector<std::string>{"1 - first", "2 hung up failed before"}));
+    EXPECT_EQ(world.count("notes"), 1);
+}
+
+TEST_F(JobTest, a_handler_in_a_call_is_told_to_stop_after_its_time) {
+    ops::Worker strict{*world.engine, queue, {.lease = 30ms, .timeout = 1ms}};
+    strict.add(detail::job_form_of(
+        std::make_shared<NoteInCall>([](KeyedCall& call, const Job<Note>&) -> JobResult {
+            std::promise<void> stopped;
+            const std::stop_callback on_stop{call.stop(), [&] { stopped.set_value(); }};
+            if (stopped.get_future().wait_for(20s) != std::future_status::ready)
+                return discard("nobody told it");
+            return retry_in(1s);
+        })
+    ));
+    std::jthread upkeep{[&](const std::stop_token& stop) { strict.run_upkeep(stop); }};
+    stage();
+
+    EXPECT_EQ(strict.run_once(1).retried, 1);
+
+    EXPECT_EQ(world.number("SELECT failures FROM jobs"), 0);
+}
+
+// At each write of a round, in each way: a job in a transaction has its one effect, and none is
+// lost.
+TEST_F(JobTest, a_failed_write_anywhere_neither_doubles_nor_loses_a_job_in_a_transaction) {
+    using How = FailingStore::How;
+    for (const auto how : {How::refused, How::undone, How::in_doubt}) {
+        for (int nth = 1; nth <= 3; ++nth) {
+            SCOPED_TRACE(std::to_string(static_cast<int>(how)) + " at " + std::to_string(nth));
+            World fresh;
+            fresh.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT");
+            queue::EmbeddedQueue line{fresh.store};
+            ops::Worker worker{*fresh.engine, line, {}};
+            worker.add(detail::job_form_of(std::make_shared<NoteInTx>()));
+            fresh.execute(
+                "INSERT INTO jobs (jid, queue, kind, args, state, run_at, created_at) VALUES ('j', "
+                "'default', 'note', "
+                "'{\"text\":\"a\"}', 'ready', '2027-01-01T00:00:00.000Z', "
+                "'2027-01-01T00:00:00.000Z')"
+            );
+            fresh.store.arm(nth, how);
+
+            for (int round = 0; round < 5; ++round) {
+                try {
+                    (void)worker.run_once(1);
+                    fresh.clock.advance(2min);
+                    (void)line.rescue();
+                } catch (const StoreError&) {
+                    // Worker::run and run_upkeep log it and go on.
+                }
+            }
+
+            EXPECT_EQ(fresh.count("notes"), 1);
+            EXPECT_EQ(fresh.count("jobs") + fresh.count("dead_jobs"), 0);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace pawl::testing

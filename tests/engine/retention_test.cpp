@@ -1,0 +1,215 @@
+#include "tests/engine/shop.hpp"
+#include "tests/engine/world.hpp"
+
+namespace pawl::testing {
+namespace {
+
+// How long keys are kept, and what a repeat meets afterwards.
+
+class KeptOrder : public Order {
+public:
+    static constexpr std::string_view name = "kept_order";
+    static constexpr Keep keep = for_ever;
+    using Order::Order;
+};
+
+class RepeatableOrder : public OrderSteps {
+public:
+    static constexpr std::string_view name = "repeatable_order";
+    static constexpr bool re_execute = true;
+    using OrderSteps::OrderSteps;
+    Finish answer(Tx&, const Charged& at) {
+        Response response = pawl::respond(201, at);
+        response.headers = {{"location", "/orders/1"}, {"X-Other", "not stored"}};
+        return response;
+    }
+    using Flow = Steps<
+        Atomic<&RepeatableOrder::write_order>,
+        Foreign<
+            Repeat::safe_with_key,
+            &RepeatableOrder::charge,
+            &RepeatableOrder::keep_payment,
+            &RepeatableOrder::keep_refusal>,
+        Atomic<&RepeatableOrder::answer>>;
+};
+
+// Its key belongs to the tenant: whoever of them asks meets the same one.
+class TenantOrder : public Order {
+public:
+    static constexpr std::string_view name = "tenant_order";
+    static constexpr auto scope = Scope::tenant;
+    using Order::Order;
+};
+
+class RetentionTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        world.execute(std::string{shop_tables});
+        world.execute(std::string{payment_tables});
+        world.add(Order{provider});
+        world.add(KeptOrder{provider});
+        world.add(RepeatableOrder{provider});
+        world.add(TenantOrder{provider});
+    }
+    ops::ReaperReport reap() {
+        return ops::Reaper{world.store, world.clock, {}}.run_once(world.clock.now());
+    }
+    Provider provider;
+    World world;
+};
+
+TEST_F(RetentionTest, a_key_that_is_kept_for_ever_is) {
+    const auto first = world.ask<KeptOrder>("k", order_of_jane);
+    EXPECT_EQ(std::get<Settled>(first).expires_at, std::nullopt);
+    world.clock.advance(std::chrono::hours{24 * 3650});
+
+    EXPECT_EQ(reap().reaped, 0);
+
+    EXPECT_EQ(body_of(world.ask<KeptOrder>("k", order_of_jane)), body_of(first));
+    EXPECT_EQ(provider.keys.size(), 1U);
+}
+
+TEST_F(RetentionTest, a_key_lives_to_the_moment_that_its_answer_names) {
+    const auto first = world.ask<Order>("k", order_of_jane);
+    const auto expires_at = std::get<Settled>(first).expires_at;
+    ASSERT_EQ(expires_at, world.clock.now() + 72h);
+    world.clock.set(*expires_at - 1ms);
+    EXPECT_EQ(reap().reaped, 0);
+    EXPECT_TRUE(replayed(world.ask<Order>("k", order_of_jane)));
+    world.clock.set(*expires_at);
+
+    EXPECT_EQ(reap().reaped, 1);
+
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::key_expired);
+}
+
+TEST_F(RetentionTest, an_operation_that_says_so_runs_again_under_an_expired_key_and_charges_anew) {
+    EXPECT_EQ(status_of(world.ask<RepeatableOrder>("k", order_of_jane)), 201);
+    world.clock.advance(72h);
+    EXPECT_EQ(reap().reaped, 1);
+
+    const auto again = world.ask<RepeatableOrder>("k", order_of_jane);
+
+    EXPECT_EQ(status_of(again), 201);
+    EXPECT_FALSE(replayed(again));
+    ASSERT_EQ(provider.keys.size(), 2U);
+    EXPECT_NE(provider.keys[0], provider.keys[1]);
+    EXPECT_EQ(
+        world.count("orders"), 2
+    );  // Under another key id: the first one's row is not taken for it.
+    EXPECT_TRUE(replayed(world.ask<RepeatableOrder>("k", order_of_jane)));
+    EXPECT_EQ(
+        status_of(world.ask<Order>("new", order_of_jane)), 201
+    );  // Nor is the new id given to another.
+}
+
+TEST_F(RetentionTest, a_second_execution_in_doubt_resumes_under_its_own_key) {
+    (void)world.ask<RepeatableOrder>("k", order_of_jane);
+    world.clock.advance(72h);
+    (void)reap();
+    provider.next({Does::doubt_charged});
+    EXPECT_EQ(why_of(world.ask<RepeatableOrder>("k", order_of_jane)), Why::provider_unavailable);
+
+    EXPECT_EQ(status_of(world.ask_until_settled<RepeatableOrder>("k", order_of_jane)), 201);
+
+    ASSERT_EQ(provider.keys.size(), 3U);
+    EXPECT_EQ(provider.keys[1], provider.keys[2]);
+    EXPECT_EQ(provider.charges.size(), 2U);
+}
+
+TEST_F(RetentionTest, a_late_repeat_is_told_where_that_is_what_it_made) {
+    const auto first = world.ask<RepeatableOrder>("k", order_of_jane);
+    ASSERT_EQ(std::get<Settled>(first).response.headers.size(), 1U);
+    world.clock.advance(72h);
+
+    EXPECT_EQ(reap().reaped, 1);
+
+    EXPECT_EQ(world.text("SELECT location FROM key_registry"), "/orders/1");
+    EXPECT_EQ(world.number("SELECT outcome FROM key_registry"), 201);
+}
+
+// An application that put a foreign key onto our rows, against the advice of the docs, keeps those
+// rows; others go.
+TEST_F(RetentionTest, a_key_that_cannot_be_removed_is_counted_and_holds_up_no_other) {
+    world.execute(
+        "CREATE TABLE held (key_id INTEGER NOT NULL REFERENCES idempotency_keys (id)) STRICT"
+    );
+    (void)world.ask<Order>("held", order_of_jane);
+    world.execute("INSERT INTO held SELECT id FROM idempotency_keys");
+    (void)world.ask<Order>("free", order_of_jane);
+    world.clock.advance(72h);
+    ops::Reaper reaper{world.store, world.clock, {.batch_max = 1}};
+
+    ops::ReaperReport report;
+    for (int i = 0; i < 3; ++i) {
+        const auto round = reaper.run_once(world.clock.now());
+        report.reaped += round.reaped;
+        report.not_removed += round.not_removed;
+    }
+
+    EXPECT_EQ(report.reaped, 1);
+    EXPECT_GE(report.not_removed, 1);
+    EXPECT_TRUE(replayed(world.ask<Order>("held", order_of_jane)));
+    EXPECT_EQ(why_of(world.ask<Order>("free", order_of_jane)), Why::key_expired);
+}
+
+TEST_F(RetentionTest, a_failed_commit_of_the_reaper_leaves_a_key_or_its_expiry_never_neither) {
+    for (const auto how :
+         {FailingStore::How::refused, FailingStore::How::undone, FailingStore::How::in_doubt}) {
+        const auto key = "k" + std::to_string(static_cast<int>(how));
+        (void)world.ask<Order>(key, order_of_jane);
+        world.clock.advance(72h);
+        world.store.arm(1, how);
+        EXPECT_THROW((void)reap(), StoreError);
+
+        const auto answer = world.ask<Order>(key, order_of_jane);
+
+        EXPECT_TRUE(replayed(answer) || why_of(answer) == Why::key_expired);
+        (void)reap();
+        EXPECT_EQ(why_of(world.ask<Order>(key, order_of_jane)), Why::key_expired);
+    }
+    EXPECT_EQ(provider.keys.size(), 3U);
+}
+
+TEST_F(RetentionTest, a_key_of_the_tenant_is_one_for_all_its_accounts) {
+    const auto first = world.ask<TenantOrder>("refund-1", order_of_jane, "jane");
+    const auto second = world.ask<TenantOrder>("refund-1", order_of_jane, "joe");
+
+    EXPECT_TRUE(replayed(second));
+    EXPECT_EQ(body_of(second), body_of(first));
+    EXPECT_EQ(provider.keys.size(), 1U);
+}
+
+// The completer finds keys whose lease some wrong clock put far away, as a claim does.
+TEST_F(RetentionTest, a_dropped_key_with_a_lease_in_the_far_future_is_completed) {
+    provider.next({Does::doubt_charged});
+    (void)world.ask<Order>("k", order_of_jane);
+    world.execute("UPDATE idempotency_keys SET lease_until = '2099-01-01T00:00:00.000Z'");
+    world.clock.advance(1min);
+
+    EXPECT_EQ(world.complete().completed, 1);
+
+    EXPECT_EQ(provider.charges.size(), 1U);
+}
+
+// Between the look-up and the transaction the registry row may be forgotten: then the request is a
+// new one.
+TEST_F(RetentionTest, a_key_that_is_forgotten_while_it_is_claimed_is_a_new_request) {
+    (void)world.ask<RepeatableOrder>("k", order_of_jane);
+    world.clock.advance(72h);
+    (void)reap();
+    bool once = true;
+    core::on_fault_point([&](std::string_view point) {
+        if (point != "engine.claim.before" || !std::exchange(once, false)) return;
+        world.execute("DELETE FROM key_registry");
+    });
+
+    const auto answer = world.ask<RepeatableOrder>("k", order_of_jane);
+    core::on_fault_point(nullptr);
+
+    EXPECT_EQ(status_of(answer), 201);
+    EXPECT_FALSE(replayed(answer));
+}
+
+}  // namespace
+}  // namespace pawl::testing
