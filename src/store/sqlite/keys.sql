@@ -42,8 +42,10 @@ WHERE standing = 'open'
   AND lease_until > $1;
 
 -- name: expire_registry   ($1 id, $2 outcome, $3 location, $4 now)
+-- Before delete_key: the row's generation goes with it, so that a re-execution never uses a foreign key again.
 UPDATE key_registry
-SET state = 'expired', outcome = $2, location = $3, expired_at = $4
+SET state = 'expired', outcome = $2, location = $3, expired_at = $4,
+    generation = coalesce((SELECT k.generation FROM idempotency_keys AS k WHERE k.id = $1), generation)
 WHERE id = $1
   AND state = 'live';
 
@@ -174,12 +176,14 @@ VALUES ($1)
 ON CONFLICT (hash) DO NOTHING
 RETURNING id;
 
--- name: keep_result_for_person   ($1 key id, $2 result name, $3 result)
--- A result that arrived after its key had gone to the attention list.
+-- name: keep_result_for_person   ($1 key id, $2 result name, $3 result, $4 generation of its call)
+-- A result that arrived after its key had gone to the attention list. Of an earlier generation it is of a call that a
+-- person has said did not happen: it must not pass for the result of the call now in doubt.
 UPDATE attention
 SET result_name = $2, result = $3
 WHERE key_id = $1
-  AND result IS NULL;
+  AND result IS NULL
+  AND EXISTS (SELECT 1 FROM idempotency_keys AS k WHERE k.id = $1 AND k.generation = $4);
 
 -- name: list_attention   ($1 limit)
 SELECT a.key_id, k.tenant, k.account, k.idempotency_key, k.operation, a.recovery_point, a.attempt, a.reason, a.detail,
