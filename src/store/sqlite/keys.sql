@@ -16,6 +16,10 @@ WHERE id = $1
 SELECT operation, recovery_point, count(*)
 FROM idempotency_keys
 WHERE standing <> 'finished'
+  AND id IN (
+    SELECT id FROM idempotency_keys INDEXED BY idempotency_keys_open WHERE standing = 'open'
+    UNION ALL
+    SELECT key_id FROM attention)
 GROUP BY operation, recovery_point
 ORDER BY operation, recovery_point;
 
@@ -56,9 +60,10 @@ WHERE id = $1
 
 -- name: find_completable   ($1 lease over since, $2 now, $3 limit, $4 no lease can last beyond)
 -- Open keys whose lease ended (or was given back) long enough ago, and whose back-off is over. A time further away than
--- any lease can be is a clock that was wrong, as in take_over.
+-- any lease can be is a clock that was wrong, as in take_over. By the index of open keys, which are few: for the order
+-- of the ids SQLite would walk the whole table, a million finished keys, in every round.
 SELECT id
-FROM idempotency_keys
+FROM idempotency_keys INDEXED BY idempotency_keys_open
 WHERE standing = 'open'
   AND (coalesce(lease_until, last_run_at) < $1 OR coalesce(lease_until, last_run_at) > $4)
   AND (completer_next_at IS NULL OR completer_next_at <= $2)
