@@ -50,7 +50,8 @@ void Engine::handle(KeyedRequest request, OnAnswer on_answer) {
         const auto longest = request.operation->in_progress.wait;
         if (!occupied->same_request || longest.count() == 0)
             return on_answer(Refused{.why = Why::in_progress});
-        return wait_for(hash, longest, std::move(on_answer));
+        if (wait_for(hash, longest, on_answer)) return;
+        return handle(std::move(request), std::move(on_answer));  // It ended this moment.
     }
     std::make_shared<Attempt>(
         *this, std::move(request), std::move(identity), std::move(hash), std::move(on_answer)
@@ -58,20 +59,16 @@ void Engine::handle(KeyedRequest request, OnAnswer on_answer) {
         ->claim();
 }
 
-// Attaches to the running request; woken the moment it ends.
-void Engine::wait_for(
-    const std::string& hash, std::chrono::milliseconds longest, OnAnswer on_answer
+// Attaches to the running request; woken the moment it ends. False if it has ended.
+bool Engine::wait_for(
+    const std::string& hash, std::chrono::milliseconds longest, const OnAnswer& on_answer
 ) {
-    auto shared =
-        std::make_shared<OnAnswer>(std::move(on_answer));  // Shared with the list of waiters.
-    const auto waiter =
-        live_.attach(hash, [shared](Answer answer) { (*shared)(std::move(answer)); });
-    if (!waiter)
-        return (*shared)(Refused{.why = Why::in_progress}
-        );  // It ended this moment: the client asks again.
+    const auto waiter = live_.attach(hash, on_answer);
+    if (!waiter) return false;
     timers_.after(longest, [this, hash, waiter] {
         if (auto late = live_.detach(hash, *waiter)) (*late)(Refused{.why = Why::in_progress});
     });
+    return true;
 }
 
 void Engine::leave(const std::string& hash, const OnAnswer& owner, const Answer& answer) {

@@ -103,7 +103,9 @@ public:
     void leave(const std::string& hash, const OnAnswer& owner, const Answer& answer);
 
 private:
-    void wait_for(const std::string& hash, std::chrono::milliseconds longest, OnAnswer on_answer);
+    bool wait_for(
+        const std::string& hash, std::chrono::milliseconds longest, const OnAnswer& on_answer
+    );
 
     Parts parts_;
     EngineOptions options_;
