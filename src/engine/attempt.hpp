@@ -98,6 +98,7 @@ private:
     void on_kept(const detail::Arrival& arrival, std::exception_ptr failed);
     void try_later(Refused refusal, std::function<void()> again);
     void lost_lease(std::optional<detail::Arrival> arrival);
+    void look_once();
 
     // Settle.
     void run_settlement(store::Session& session, const Settlement& settlement);

@@ -79,26 +79,37 @@ void Attempt::try_later(Refused refusal, std::function<void()> again) {
     engine_.timers().after(std::chrono::seconds{1}, std::move(again));
 }
 
-// Another attempt has the key. What it has made of it is looked at once.
+// Another attempt has the key. A result that can't be asked for again is put before the person who
+// will be asked; then what the other attempt has made of the key is looked at once.
 void Attempt::lost_lease(std::optional<detail::Arrival> arrival) {
+    if (!arrival || step().again != Repeat::never) return look_once();
     auto self = shared_from_this();
-    if (arrival && step().again == Repeat::never) {
-        engine_.store().write(store::work(
-            [self, arrival](store::Session& session) {
-                const auto& form = self->step().results[arrival->result];
-                run_statement(
-                    session,
-                    sql::keep_result_for_person,
-                    no_rows,
-                    self->id_,
-                    form.name,
-                    form.encode(arrival->value.get()),
-                    self->generation_
-                );
-            },
-            [](const std::exception_ptr&) {}
-        ));
-    }
+    engine_.store().write(store::work(
+        [self, arrival](store::Session& session) {
+            const auto& form = self->step().results[arrival->result];
+            run_statement(
+                session,
+                sql::keep_result_for_person,
+                no_rows,
+                self->id_,
+                form.name,
+                form.encode(arrival->value.get()),
+                self->generation_
+            );
+        },
+        [self, arrival](const std::exception_ptr& failed) {
+            if (!failed) return self->look_once();
+            auto failure = failure_of(failed);
+            if (!failure.passing) return self->end(std::move(failure.refusal));
+            self->try_later(std::move(failure.refusal), [self, arrival] {
+                self->lost_lease(arrival);
+            });
+        }
+    ));
+}
+
+void Attempt::look_once() {
+    auto self = shared_from_this();
     auto row = std::make_shared<std::optional<KeyRow>>();  // Shared by the two halves of one read.
     engine_.store().read(store::work(
         [self, row](store::Session& session) { *row = find_key(session, self->id_); },

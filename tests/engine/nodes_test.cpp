@@ -141,6 +141,21 @@ TEST_F(NodesTest, the_late_result_of_a_call_that_may_not_be_repeated_is_put_befo
     EXPECT_EQ(world.text("SELECT result FROM attention"), R"({"id":"ch_1"})");
 }
 
+TEST_F(NodesTest, such_a_late_result_is_not_lost_with_one_failed_write_nor_before_its_node_ends) {
+    hold_first_call();
+    auto first = world.send<OrderOnce>("k", order_of_jane);
+    at_call.wait();
+    world.clock.advance(30s);
+    (void)World::get(World::send_to<OrderOnce>(*other, "k", order_of_jane));
+    world.store.arm(2, FailingStore::How::undone);  // The keeper touches no row; then the result.
+
+    let_go.open();
+    EXPECT_EQ(why_of(World::get(std::move(first))), Why::store_unavailable);
+    EXPECT_TRUE(world.engine->stop(20s));
+
+    EXPECT_EQ(world.text("SELECT result FROM attention"), R"({"id":"ch_1"})");
+}
+
 TEST_F(NodesTest, many_threads_on_both_nodes_with_one_key_make_one_charge) {
     std::vector<std::future<Answer>> answers(32);
     {
