@@ -41,6 +41,39 @@ class Text(unittest.TestCase):
         self.assertEqual(findings('src/core/a.cpp', 'a;\n' * 500), [])
 
 
+class PublicHeaders(unittest.TestCase):
+    def findings(self, line, path='include/pawl/a.hpp'):
+        return findings(path, f'#pragma once\n{line}\n')
+
+    def test_the_library_and_the_standard_may_be_included(self):
+        for header in ('<pawl/tx.hpp>', '<pawl/detail/rows.hpp>', '<string_view>', '<cstdint>'):
+            self.assertEqual(self.findings(f'#include {header}'), [], header)
+
+    def test_third_parties_and_private_headers_may_not(self):
+        for header in ('<sqlite3.h>', '<boost/json.hpp>', '<fmt/core.h>', '<unistd.h>', '"src/core/clock.hpp"',
+                       '"a.hpp"'):
+            self.assertIn('a public header includes', '\n'.join(self.findings(f'#include {header}')), header)
+
+    def test_pfr_may_be_used_in_detail_alone(self):
+        line = '#include <boost/pfr/core.hpp>'
+        self.assertEqual(self.findings(line, 'include/pawl/detail/a.hpp'), [])
+        self.assertIn('a public header includes', '\n'.join(self.findings(line)))
+
+    def test_the_version_is_the_only_macro(self):
+        self.assertEqual(self.findings('#define PAWL_VERSION "0.1.0"'), [])
+        self.assertIn('the macro PAWL_ASSERT', self.findings('#  define PAWL_ASSERT(x)')[0])
+
+    def test_no_namespace_is_opened_for_those_who_include_it(self):
+        self.assertEqual(self.findings('using namespace std::chrono_literals;'), [])
+        self.assertIn('uses namespace std', self.findings('using namespace std;')[0])
+
+    def test_one_without_pragma_once_is_found(self):
+        self.assertIn('#pragma once', findings('include/pawl/a.hpp', 'struct A;\n')[0])
+
+    def test_what_is_not_public_is_free(self):
+        self.assertEqual(findings('src/store/sqlite/a.hpp', '#include <sqlite3.h>\n#define A 1\n'), [])
+
+
 class Functions(unittest.TestCase):
     def body(self, lines):
         return 'int a() {\n' + '    b();\n' * lines + '}\n'

@@ -93,6 +93,56 @@ TEST_F(BookRideTest, the_end_stages_a_receipt_and_points) {
     EXPECT_EQ(database.staged(AddPoints::kind), 1);
 }
 
+TEST_F(BookRideTest, the_receipt_says_what_was_paid_and_each_dollar_is_a_point) {
+    const auto end = database.in_tx([&](pawl::Tx& tx) {
+        return op.finish_ride(tx, {RideId{3}, 1, 2050, "usd", "jane@example.com", "ch_1"});
+    });
+
+    const auto receipts = database.jobs<SendReceipt>();
+    ASSERT_EQ(receipts.size(), 1U);
+    EXPECT_EQ(receipts[0].amount, 2050);
+    EXPECT_EQ(receipts[0].email, "jane@example.com");
+    const auto points = database.jobs<AddPoints>();
+    ASSERT_EQ(points.size(), 1U);
+    EXPECT_EQ(points[0].points, 20);
+    ASSERT_EQ(finish(end)->headers.size(), 1U);
+    EXPECT_EQ(finish(end)->headers[0].value, "/rides/3");
+}
+
+TEST_F(BookRideTest, a_ride_that_is_given_up_says_so_and_is_not_booked) {
+    const auto at = created();
+
+    const auto end = database.in_tx([&](pawl::Tx& tx) { return op.abandon(tx, at); });
+
+    ASSERT_NE(finish(end), nullptr);
+    EXPECT_EQ(finish(end)->status, 422);
+    EXPECT_EQ(state(), "given_up");
+}
+
+TEST_F(BookRideTest, coordinates_out_of_range_do_not_pass_the_table_either) {
+    auto at = started();
+    at.request.origin_lat = 91;
+
+    EXPECT_THROW(
+        (void)database.in_tx([&](pawl::Tx& tx) { return op.create_ride(tx, at); }), pawl::StoreError
+    );
+}
+
+TEST_F(BookRideTest, one_key_has_one_ride) {
+    (void)created();
+
+    EXPECT_THROW((void)created(), pawl::StoreError);
+}
+
+TEST_F(BookRideTest, an_account_that_nobody_knows_books_nothing) {
+    auto at = started();
+    at.principal.account = "joe@example.com";
+
+    EXPECT_THROW(
+        (void)database.in_tx([&](pawl::Tx& tx) { return op.create_ride(tx, at); }), pawl::StoreError
+    );
+}
+
 TEST_F(BookRideTest, a_phase_that_throws_writes_nothing) {
     EXPECT_THROW(
         database.in_tx([&](pawl::Tx& tx) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace pawl {
@@ -27,17 +28,31 @@ struct Statement : Sql {
 
 namespace detail {
 
-// The highest n of `$n` outside quotes.
+// Behind the string, quoted name or comment that begins at `at`; `at` itself where none does.
+constexpr std::size_t past_quiet(std::string_view text, std::size_t at) {
+    const auto past = [&](std::string_view end, std::size_t from) {
+        const auto found = text.find(end, from);
+        return found == text.npos ? text.size() : found + end.size();
+    };
+    if (text[at] == '\'') return past("'", at + 1);
+    if (text[at] == '"') return past("\"", at + 1);
+    if (text.substr(at, 2) == "--") return past("\n", at + 2);
+    if (text.substr(at, 2) == "/*") return past("*/", at + 2);
+    return at;
+}
+
+// The highest n of `$n`, as tools/embed_sql reads it.
 constexpr int parameters_in(std::string_view text) {
     int highest = 0;
-    bool quoted = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '\'') quoted = !quoted;
-        if (quoted || text[i] != '$') continue;
-        int n = 0;
-        for (std::size_t j = i + 1; j < text.size() && text[j] >= '0' && text[j] <= '9'; ++j)
-            n = n * 10 + (text[j] - '0');
-        if (n > highest) highest = n;
+    for (std::size_t i = 0; i < text.size();) {
+        if (const auto past = past_quiet(text, i); past != i) {
+            i = past;
+        } else if (text[i++] == '$') {
+            int n = 0;
+            for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i)
+                n = n * 10 + (text[i] - '0');
+            if (n > highest) highest = n;
+        }
     }
     return highest;
 }

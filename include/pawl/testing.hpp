@@ -2,15 +2,22 @@
 
 #include <pawl/call.hpp>
 #include <pawl/database.hpp>
+#include <pawl/detail/json.hpp>
+#include <pawl/job.hpp>
 #include <pawl/point.hpp>
 #include <pawl/tx.hpp>
 
-#include <functional>
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <variant>
+#include <vector>
 
 // For tests of operations: a step is tested by calling it. A Tx stands on a real SQLite database in
 // memory, a Call on nothing: what a step does with it is up to the client that the test gives it.
@@ -20,7 +27,7 @@
 //   EXPECT_EQ(pawl::testing::point<BookRide::RideCreated>(next)->amount, 2000);
 namespace pawl::testing {
 
-// A fresh database in memory, with Pawl's tables and the application's.
+// A fresh database in memory, with Pawl's tables and the application's; each has its own.
 class TestDatabase {
 public:
     explicit TestDatabase(std::string_view owner = {}, std::span<const Sql* const> migrations = {})
@@ -28,7 +35,8 @@ public:
         if (!migrations.empty()) database_->migrate(owner, migrations);
     }
 
-    // One transaction: committed when f returns, undone when it throws. Gives what f gave.
+    // One transaction: committed when f returns, undone when it throws. Gives what f gave. As in a
+    // server, f may run again, and a client that is called in it ends the process.
     template <class F>
     auto in_tx(F f) {
         using Result = std::invoke_result_t<F&, Tx&>;
@@ -48,14 +56,25 @@ public:
         return in_tx([&](Tx& tx) { return query_one<std::int64_t>(tx, count, kind); });
     }
 
+    // What was staged of Args, in that order; jobs that a running service has done are gone.
+    template <JobArgs Args>
+    std::vector<Args> jobs() {
+        static constexpr Statement<1> list{
+            "list_staged", "SELECT args FROM jobs WHERE kind = $1 ORDER BY id", {}};
+        std::vector<Args> found;
+        for (const auto& text :
+             in_tx([](Tx& tx) { return query<std::string>(tx, list, Args::kind); }))
+            found.push_back(std::get<Args>(detail::decode<Args>(text)));
+        return found;
+    }
+
     Database& database() { return *database_; }
 
 private:
     std::unique_ptr<Database> database_;
 };
 
-// A Call to give to a foreign step. Where a transaction is open on this thread, clients refuse it
-// as they do any other.
+// A Call to give to a foreign step. It asserts as any other does: not within in_tx().
 class FakeCall {
 public:
     explicit FakeCall(std::string key = std::string(64, 'a'))
@@ -69,7 +88,8 @@ private:
     KeyedCall call_;
 };
 
-// The point that a step led to, or nullptr if it led elsewhere.
+// The point that a step led to, or nullptr if it led elsewhere. These three point into what they
+// are asked about: keep that in a variable.
 template <class P, class... To>
 const P* point(const Next<To...>& next) {
     return std::get_if<P>(&next.where());

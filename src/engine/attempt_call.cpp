@@ -169,7 +169,8 @@ void Attempt::hand_to_person(
                 no_rows,
                 self->id_,
                 form.name,
-                form.encode(result->value.get())
+                form.encode(result->value.get()),
+                self->generation_
             );
         },
         [self, reason, detail, result](const std::exception_ptr& failed) {

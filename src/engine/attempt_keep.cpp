@@ -92,7 +92,8 @@ void Attempt::lost_lease(std::optional<detail::Arrival> arrival) {
                     no_rows,
                     self->id_,
                     form.name,
-                    form.encode(arrival->value.get())
+                    form.encode(arrival->value.get()),
+                    self->generation_
                 );
             },
             [](const std::exception_ptr&) {}

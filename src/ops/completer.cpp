@@ -3,6 +3,7 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/core/backoff.hpp"
+#include "src/core/claim.hpp"
 #include "src/engine/log.hpp"
 #include "src/ops/rounds.hpp"
 #include "store/statements.hpp"
@@ -133,6 +134,8 @@ void Completer::note_failure(
         }
         const auto row = engine::find_key(session, key_id);
         if (!row || row->expired) return false;
+        // A client has taken it over since this round began: it is at work, and may well succeed.
+        if (!core::lease_over(row->lease_until, now, engine_.options().lease)) return false;
         const auto moved = run_statement(
             session,
             sql::to_attention,

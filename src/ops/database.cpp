@@ -36,19 +36,26 @@ void check_has_tables(store::Store& store, const std::string& url) {
             " has no tables of Pawl: is it the right one? `migrate`, or a server, makes them"};
 }
 
+std::unique_ptr<store::Store> open_store(const std::string& url, Database::As as) {
+    constexpr std::string_view scheme = "sqlite:";
+    auto& clock = engine::system_clock();
+    if (url == "memory:") return std::make_unique<memory::MemoryStore>(clock);
+    if (!url.starts_with(scheme) || url.size() == scheme.size())
+        throw std::invalid_argument{
+            "the database " + url +
+            " is not known: sqlite:FILE, such as sqlite:rides.db, or for tests memory:"};
+    const auto file = url.substr(scheme.size());
+    if (as == Database::As::tool && file != ":memory:" && !std::filesystem::exists(file))
+        throw std::invalid_argument{
+            "there is no database " + file + "; a server makes it, or `migrate`"};
+    return std::make_unique<sqlite::SqliteStore>(
+        sqlite::SqliteOptions{.path = file, .owner = as == Database::As::server}, clock
+    );
+}
+
 }  // namespace
 
 std::unique_ptr<Database> Database::open(const std::string& url, As as) {
-    constexpr std::string_view scheme = "sqlite:";
-    if (!url.starts_with(scheme) || url.size() == scheme.size())
-        throw std::invalid_argument{
-            "the database " + url + " is not known: sqlite:FILE, such as sqlite:rides.db"};
-    const auto file = url.substr(scheme.size());
-    const bool plain = file != ":memory:" && !file.starts_with("file:");
-    if (as == As::tool && plain && !std::filesystem::exists(file))
-        throw std::invalid_argument{
-            "there is no database " + file + "; a server makes it, or `migrate`"};
-    sqlite::SqliteOptions options{.path = file, .owner = as == As::server};
     auto impl = std::make_unique<Impl>();
     impl->store = open_store(url, as);
     std::unique_ptr<Database> database{new Database{std::move(impl)}};

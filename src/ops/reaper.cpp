@@ -55,12 +55,14 @@ std::vector<Old> find_old(store::Session& session, TimePoint now, int limit, int
 bool remove(store::Session& session, const Old& old, TimePoint now) {
     session.savepoint();
     try {
+        run_statement(
+            session, sql::expire_registry, no_rows, old.id, old.status, old.location, now
+        );
         const bool removed = run_statement(session, sql::delete_key, no_rows, old.id) == 1;
         if (removed)
-            run_statement(
-                session, sql::expire_registry, no_rows, old.id, old.status, old.location, now
-            );
-        session.release();
+            session.release();
+        else
+            session.roll_back_to();
         return removed;
     } catch (const StoreError& error) {
         if (error.kind() != StoreError::Kind::constraint) throw;

@@ -1,6 +1,7 @@
 #include <pawl/detail/rows.hpp>
 #include <pawl/service.hpp>
 
+#include "src/core/thread_name.hpp"
 #include "src/engine/clock.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/log.hpp"

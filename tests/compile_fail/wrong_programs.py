@@ -9,7 +9,8 @@ CALL = 'Outcome<Charge, Declined> charge_card(KeyedCall& call, const RideCreated
 KEEP = '''Next<ChargeCreated> keep_charge(Tx&, const RideCreated& at, const Charge& charge) {
         return ChargeCreated{at.ride, charge.id};
     }'''
-REFUSE = 'Finish refuse_ride(Tx&, const RideCreated&, const Declined& declined) { return pawl::respond(402, declined); }'
+REFUSE = 'Finish refuse_ride(Tx&, const RideCreated&, const Declined& declined) {\n'\
+         '        return pawl::respond(402, declined);\n    }'
 FINISH = 'Finish finish_ride(Tx& tx, const ChargeCreated& at) {\n        tx.stage(SendReceipt{at.ride});'
 RESPOND = 'return pawl::respond(201, at.ride);\n    }'
 ABANDON = 'Finish abandon(Tx&, const RideCreated& at) { return pawl::respond(410, at.ride); }'
@@ -32,6 +33,8 @@ PHASE_FORM = 'pawl: an atomic phase is a member function Next<Points...> f(Tx&, 
 KEEPER_FORM = 'pawl: a keeper is a member function Next<Points...> f(Tx&, const Point&, const Result&)'
 SAME_NAME = 'pawl: two steps start from the same recovery point, or two points share a name'
 ABANDON_FORM = 'pawl: abandon is a member function Finish abandon(Tx&, const Point&)'
+PROBLEM_FORM = 'pawl: a request checks itself in std::optional<std::string> problem() const'
+TEMPLATE = 'pawl: a result whose type is a template needs a `static constexpr std::string_view name`'
 SETTING = 'pawl: a setting of this operation has another type than pawl/operation.hpp says'
 ARGUMENTS = 'pawl: the number of arguments is not the number of $n in the statement'
 JOB_FORM = 'pawl: a job is a plain struct with a `static constexpr std::string_view kind` of 1 to 100 characters'
@@ -62,12 +65,14 @@ FLOW = {
         (FINISH, FINISH.replace('Finish', 'Next<RideCreated>')), (RESPOND, 'return RideCreated{at.ride};\n    }')]),
     'step_to_itself': (BACKWARDS, [
         (FINISH, FINISH.replace('Finish', 'Next<ChargeCreated>')), (RESPOND, 'return at;\n    }')]),
-    'point_without_step': (BACKWARDS, [(KEEP, LOST + KEEP.replace('Next<ChargeCreated>', 'Next<ChargeCreated, Lost>'))]),
+    'point_without_step': (BACKWARDS, [
+        (KEEP, LOST + KEEP.replace('Next<ChargeCreated>', 'Next<ChargeCreated, Lost>'))]),
     'unreachable_point': ('pawl: no step leads to one of the recovery points', [
-        (KEEP, 'Finish keep_charge(Tx&, const RideCreated&, const Charge& charge) { return pawl::respond(201, charge); }')]),
+        (KEEP, 'Finish keep_charge(Tx&, const RideCreated&, const Charge&) { return pawl::respond(201, Place{}); }')]),
     'undeclared_target': ([CANNOT_CONVERT, 'RideCreated', 'Next<'], [
         ('return ChargeCreated{at.ride, charge.id};', '(void)charge;\n        return RideCreated{at.ride};')]),
-    'two_steps_from_one_point': (SAME_NAME, [(LAST_STEP, LAST_STEP.replace('>>;', '>,\n        Atomic<&BookRide::finish_ride>>;'))]),
+    'two_steps_from_one_point': (SAME_NAME, [
+        (LAST_STEP, LAST_STEP.replace('>>;', '>,\n        Atomic<&BookRide::finish_ride>>;'))]),
     'duplicate_name': (SAME_NAME, [(POINT, POINT.replace('charge_created', 'ride_created'))]),
     'point_that_is_named_as_the_start': (SAME_NAME, [(POINT, POINT.replace('charge_created', 'started'))]),
     'no_steps': ('pawl: an operation has at least one step', [('Steps<Atomic<&CancelRide::cancel>>', 'Steps<>')]),
@@ -79,8 +84,10 @@ FLOW = {
 }
 
 POINTS = {
-    'reserved_name': ("pawl: a recovery point can't be named 'finished'", [(POINT, POINT.replace('charge_created', 'finished'))]),
-    'empty_name': ('pawl: the name of a recovery point has 1 to 50 characters', [(POINT, POINT.replace('charge_created', ''))]),
+    'reserved_name': ("pawl: a recovery point can't be named 'finished'", [
+        (POINT, POINT.replace('charge_created', 'finished'))]),
+    'empty_name': ('pawl: the name of a recovery point has 1 to 50 characters', [
+        (POINT, POINT.replace('charge_created', ''))]),
     'name_of_51_characters': ('pawl: the name of a recovery point has 1 to 50 characters', [
         (POINT, POINT.replace('charge_created', 'c' * 51))]),
     'point_without_a_name': ('pawl: a recovery point has a `static constexpr std::string_view name`', [
@@ -90,7 +97,7 @@ POINTS = {
     'point_with_a_private_field': ('pawl: a recovery point is a plain struct of values', [
         ('std::vector<Class> classes{};', 'std::vector<Class> classes{};\n    private:\n        int hidden{};')]),
     'point_that_cannot_be_copied': ('pawl: a recovery point is a plain struct of values', [
-        point_field('struct Once { Once() = default; Once(Once&&) = default; Once& operator=(Once&&) = default; } once{}')]),
+        point_field('struct Once { Once() = default; Once(Once&&) = default; };\n        Once once')]),
     'point_with_a_base': ('pawl: a struct with a base class is not supported: make the base a field', [
         (POINT, POINT.replace('ChargeCreated', 'ChargeCreated : Place')),
         ('return ChargeCreated{at.ride, charge.id};', 'return ChargeCreated{{}, at.ride, charge.id};')]),
@@ -104,36 +111,39 @@ POINTS = {
         ('enum class Class {', 'enum Class {')]),
     'request_that_is_no_struct': ('pawl: a request must be a plain struct: its fields are read by their names', [
         (STARTED, STARTED.replace('RideRequest', 'std::string')), (INSERT, 'insert_ride, at.key_id, at.request')]),
-    'request_whose_problem_is_text': ('pawl: a request checks itself in std::optional<std::string> problem() const', [
+    'request_whose_problem_is_text': (PROBLEM_FORM, [
         (PROBLEM, 'std::string problem() const { return {}; }')]),
-    'request_whose_problem_changes_it': ('pawl: a request checks itself in std::optional<std::string> problem() const', [
+    'request_whose_problem_changes_it': (PROBLEM_FORM, [
         (PROBLEM, PROBLEM.replace(' const', ''))]),
 }
 
 CALLS = {
     'missing_keeper': (ONE_KEEPER, [(FOREIGN, FOREIGN.replace(', &BookRide::refuse_ride', ''))]),
-    'two_keepers_of_one_result': (ONE_KEEPER, [(FOREIGN, FOREIGN.replace('&BookRide::refuse_ride', '&BookRide::keep_charge'))]),
+    'two_keepers_of_one_result': (ONE_KEEPER, [
+        (FOREIGN, FOREIGN.replace('&BookRide::refuse_ride', '&BookRide::keep_charge'))]),
     'call_without_results': (ONE_KEEPER, [
         (CALL, 'Outcome<> charge_card(KeyedCall&, const RideCreated&) { return pawl::Retry{}; }'),
         (FOREIGN, 'Foreign<Repeat::safe_with_key, &BookRide::charge_card>')]),
     'keeper_of_another_point': ('pawl: a keeper starts from the same recovery point as its call', [
         (REFUSE, REFUSE.replace('const RideCreated&', 'const ChargeCreated&'))]),
     'keeper_of_wrong_form': (KEEPER_FORM, [(REFUSE, REFUSE.replace('const Declined&', 'Declined'))]),
-    'keeper_that_takes_a_call': (KEEPER_FORM, [(REFUSE, REFUSE.replace('const Declined& declined', 'const Declined& declined, Call&'))]),
+    'keeper_that_takes_a_call': (KEEPER_FORM, [
+        (REFUSE, REFUSE.replace('const Declined& declined', 'const Declined& declined, Call&'))]),
     'keyed_without_key': (KEYED, [
         (CALL, 'Outcome<Charge, Declined> charge_card(Call&, const RideCreated&) { return Charge{"ch"}; }')]),
     'key_that_is_not_used': (KEYED, [('Repeat::safe_with_key', 'Repeat::never')]),
     'foreign_call_takes_tx': (CALL_FORM, [(CALL, CALL.replace('const RideCreated&', 'const RideCreated&, Tx&'))]),
-    'foreign_call_that_is_a_phase': (CALL_FORM, [(CALL, CALL.replace('KeyedCall& call', 'Tx&').replace('stripe_.charge(call)', 'Charge{}'))]),
+    'foreign_call_that_is_a_phase': (CALL_FORM, [
+        (CALL, CALL.replace('KeyedCall& call', 'Tx&').replace('stripe_.charge(call)', 'Charge{}'))]),
     'foreign_call_returns_a_point': (CALL_FORM, [
-        (CALL, 'Next<ChargeCreated> charge_card(KeyedCall&, const RideCreated& at) { return ChargeCreated{at.ride, ""}; }')]),
+        (CALL, 'Next<ChargeCreated> charge_card(KeyedCall&, const RideCreated&) { return ChargeCreated{}; }')]),
     'foreign_call_makes_a_response': ([CANNOT_CONVERT, 'Response', 'Outcome<'], [
-        (CALL, CALL.replace('{ return stripe_.charge(call)', '{ (void)call; return pawl::respond(503, std::string{})'))]),
+        (CALL, CALL.replace('return stripe_.charge(call)', '(void)call; return pawl::respond(503, "")'))]),
     'result_that_is_not_named': ([CANNOT_CONVERT, 'Place', 'Outcome<'], [
         (CALL, CALL.replace('{ return stripe_.charge(call)', '{ (void)call; return Place{}'))]),
     'results_of_one_name': ('pawl: two results of a foreign call share a name', [
         ('struct Declined {', 'struct Declined {\n    static constexpr std::string_view name = "Charge";')]),
-    'result_that_is_a_template': ('pawl: a result whose type is a template needs a `static constexpr std::string_view name`', [
+    'result_that_is_a_template': (TEMPLATE, [
         ('struct Declined {', 'template <class>\nstruct Answer {'),
         ('enum class Class', 'using Declined = Answer<RideId>;\nenum class Class')]),
     'ignored_outcome': (['ignoring return', 'nodiscard'], [
@@ -148,50 +158,61 @@ CALLS = {
 
 HANDS = {
     'phase_of_wrong_form': (PHASE_FORM, [(CREATE, CREATE.replace('const Started& at', 'Started at'))]),
-    'phase_that_takes_a_call': (PHASE_FORM, [(CREATE, CREATE.replace('const Started& at', 'const Started& at, Call&'))]),
+    'phase_that_takes_a_call': (PHASE_FORM, [
+        (CREATE, CREATE.replace('const Started& at', 'const Started& at, Call&'))]),
     'phase_without_tx': (PHASE_FORM, [('Finish cancel(Tx&, const', 'Finish cancel(const')]),
     'network_in_atomic_phase': (['cannot convert|cannot bind', 'KeyedCall', 'Tx'], [
         in_body(FINISH, '(void)stripe_.charge(tx);')]),
     'call_made_by_hand': (['private', 'KeyedCall'], [
-        in_body(FINISH, 'KeyedCall call{pawl::ForeignKey{"k"}, std::stop_token{}};\n        (void)stripe_.charge(call);')]),
+        in_body(FINISH, 'KeyedCall call{pawl::ForeignKey{"k"}, std::stop_token{}};\n'
+                        '        (void)stripe_.charge(call);')]),
     'call_on_the_heap': (['private', 'KeyedCall'], [
         in_body(FINISH, '(void)stripe_.charge(*new KeyedCall{pawl::ForeignKey{"k"}, std::stop_token{}});')]),
     'class_derived_from_call': (['private', 'Call'], [
-        in_body(FINISH, 'struct Forged : Call {\n            Forged() : Call{std::stop_token{}} {}\n        };\n        Forged call;')]),
-    'class_derived_from_keyed_call': (['final', 'KeyedCall'], [('struct Place {', 'struct Forged : KeyedCall {};\nstruct Place {')]),
+        in_body(FINISH, 'struct Forged : Call {\n            Forged() : Call{std::stop_token{}} {}\n        };\n'
+                        '        Forged call;')]),
+    'class_derived_from_keyed_call': (['final', 'KeyedCall'], [
+        ('struct Place {', 'struct Forged : KeyedCall {};\nstruct Place {')]),
     'copied_call': (['deleted', 'KeyedCall'], [in_body(CALL, 'KeyedCall mine = call;')]),
     'copied_tx': (['deleted', 'Tx'], [in_body(FINISH, 'Tx mine = tx;')]),
     'moved_tx': (['deleted', 'Tx'], [in_body(FINISH, 'Tx mine = std::move(tx);')]),
     'tx_made_by_hand': (['no matching', 'pawl::Tx'], [in_body(CALL, 'Tx tx;')]),
     'class_derived_from_tx': (['private|deleted', 'Tx'], [
-        in_body(CALL, 'struct Forged : Tx {\n            explicit Forged(pawl::detail::TxContext& at) : Tx{at} {}\n        };')]),
+        in_body(CALL, 'struct Forged : Tx {\n            explicit Forged(pawl::detail::TxContext& at) : Tx{at} {}\n'
+                      '        };')]),
     'copied_snapshot': (['deleted', 'Snapshot'], [in_body(ANSWER, 'pawl::Snapshot mine = read;')]),
     'write_in_a_query': ('pawl: a query changes nothing: what writes is an operation', [
         in_body(ANSWER, 'pawl::execute(read, insert_ride, 1, 2.0);')]),
     'query_that_takes_a_tx': (QUERY_FORM, [('pawl::Response answer(pawl::Snapshot&', 'pawl::Response answer(Tx&')]),
     'too_few_arguments': (ARGUMENTS, [(INSERT, 'insert_ride, at.key_id')]),
     'too_many_arguments': (ARGUMENTS, [(INSERT, INSERT + ', 1')]),
-    'parameter_of_no_sql_type': ('pawl: a parameter is a number, text, enum, time, optional', [(INSERT, 'insert_ride, at.key_id, at')]),
+    'parameter_of_no_sql_type': ('pawl: a parameter is a number, text, enum, time, optional', [
+        (INSERT, 'insert_ride, at.key_id, at')]),
     'column_of_no_sql_type': ('pawl: a column is a number, text, enum, time, optional', [
         in_body(CREATE, f'(void)pawl::query<const char*>(tx, {INSERT});')]),
 }
 
 PARTS = {
-    'operation_without_a_name': ('pawl: the name of an operation has 1 to 50 characters', [('name = "cancel_ride"', 'name = ""')]),
+    'operation_without_a_name': ('pawl: the name of an operation has 1 to 50 characters', [
+        ('name = "cancel_ride"', 'name = ""')]),
     'key_of_another_type': (SETTING, [setting('bool key = true')]),
     'memory_in_minutes': (SETTING, [setting('std::chrono::minutes provider_memory{30}')]),
     'keep_without_a_unit': (SETTING, [setting('int keep = 72')]),
-    'job_staged_outside_a_phase': (["no member named", "'stage'|‘stage’", 'KeyedCall'], [in_body(CALL, 'call.stage(SendReceipt{});')]),
+    'job_staged_outside_a_phase': (["no member named", "'stage'|‘stage’", 'KeyedCall'], [
+        in_body(CALL, 'call.stage(SendReceipt{});')]),
     'job_without_a_kind': (JOB_FORM, [('static constexpr std::string_view kind = "send_receipt";', '')]),
     'job_of_an_empty_kind': (JOB_FORM, [('kind = "send_receipt"', 'kind = ""')]),
     'job_with_a_pointer': ('pawl: a pointer has no JSON form: use a value or std::optional', [
         ('std::optional<Class> flown{};', 'std::optional<Class> flown{};\n    const char* note{};')]),
     'handler_with_both': (HANDLER_FORM, [(JOB, JOB.replace('Tx&,', 'Tx&, Call&,'))]),
-    'handler_that_returns_a_flag': (HANDLER_FORM, [(JOB, JOB.replace('pawl::JobResult', 'bool').replace('pawl::done', 'true'))]),
+    'handler_that_returns_a_flag': (HANDLER_FORM, [
+        (JOB, JOB.replace('pawl::JobResult', 'bool').replace('pawl::done', 'true'))]),
     'handler_of_no_job': (HANDLER_FORM, [(JOB, JOB.replace('pawl::Job<SendReceipt>', 'SendReceipt'))]),
-    'operation_without_a_flow': (['static assertion failed|static_assert failed'], [('using Flow = Steps<Atomic<&CancelRide::cancel>>;', '')]),
+    'operation_without_a_flow': (['static assertion failed|static_assert failed'], [
+        ('using Flow = Steps<Atomic<&CancelRide::cancel>>;', '')]),
     'service_of_something_else': (HANDLER_FORM, [('service.add(PointsWorker{});', 'service.add(Place{});')]),
-    'query_of_something_else': (QUERY_FORM, [('server.get("/rides", ListRides{});', 'server.get("/rides", PointsWorker{});')]),
+    'query_of_something_else': (QUERY_FORM, [
+        ('server.get("/rides", ListRides{});', 'server.get("/rides", PointsWorker{});')]),
 }
 
 WRONG = FLOW | POINTS | CALLS | HANDS | PARTS

@@ -34,7 +34,7 @@ protected:
     }
     std::vector<std::int64_t> completable(TimePoint lease_over_since, int limit = 10) {
         return read_rows<std::int64_t>(
-            *store, sql::find_completable, lease_over_since, now(), limit
+            *store, sql::find_completable, lease_over_since, now(), limit, now() + 10min
         );
     }
     // The columns of list_attention and show_attention.
@@ -142,8 +142,10 @@ TEST_P(AttentionTest, a_late_result_is_kept_for_the_person_and_the_first_one_sta
     const auto id = open_key("hash");
     to_attention(id, 1);
 
-    EXPECT_EQ(run(sql::keep_result_for_person, id, "Charge", R"({"id":"ch_1"})"), 1);
-    EXPECT_EQ(run(sql::keep_result_for_person, id, "Charge", R"({"id":"ch_2"})"), 0);
+    EXPECT_EQ(run(sql::keep_result_for_person, id, "Charge", R"({"id":"ch_9"})", 1), 0)
+        << "of a call of another generation";
+    EXPECT_EQ(run(sql::keep_result_for_person, id, "Charge", R"({"id":"ch_1"})", 0), 1);
+    EXPECT_EQ(run(sql::keep_result_for_person, id, "Charge", R"({"id":"ch_2"})", 0), 0);
 
     EXPECT_EQ(read_rows<Entry>(*store, sql::show_attention, id).at(0).result, R"({"id":"ch_1"})");
 }

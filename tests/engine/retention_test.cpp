@@ -1,6 +1,8 @@
 #include "tests/engine/shop.hpp"
 #include "tests/engine/world.hpp"
 
+#include <set>
+
 namespace pawl::testing {
 namespace {
 
@@ -192,6 +194,33 @@ TEST_F(RetentionTest, a_dropped_key_with_a_lease_in_the_far_future_is_completed)
     EXPECT_EQ(provider.charges.size(), 1U);
 }
 
+// The generation of a settlement outlives its row: else the re-execution would use the settled
+// call's key again, and a provider that remembers it would answer with the old charge (the mutant
+// GENERATION_LOST of the protocol's model).
+TEST_F(RetentionTest, a_re_execution_after_a_settlement_has_a_foreign_key_of_its_own) {
+    provider.next({Does::stuck});
+    (void)world.ask<RepeatableOrder>("k", order_of_jane);
+    std::promise<Answer> settled;
+    world.engine->settle(
+        {.key_id = world.number("SELECT key_id FROM attention"),
+         .attempt = static_cast<int>(world.number("SELECT attempt FROM attention")),
+         .recovery_point = "ordered",
+         .kind = engine::Settlement::Kind::did_not_happen,
+         .result_name = {},
+         .result = {},
+         .by = "ann"},
+        [&](Answer answer) { settled.set_value(std::move(answer)); }
+    );
+    ASSERT_EQ(status_of(World::get(settled.get_future())), 201);
+    world.clock.advance(72h);
+    (void)reap();
+
+    EXPECT_EQ(status_of(world.ask<RepeatableOrder>("k", order_of_jane)), 201);
+
+    ASSERT_EQ(provider.keys.size(), 3U);
+    EXPECT_EQ(std::set<std::string>(provider.keys.begin(), provider.keys.end()).size(), 3U);
+}
+
 // Between the look-up and the transaction the registry row may be forgotten: then the request is a
 // new one.
 TEST_F(RetentionTest, a_key_that_is_forgotten_while_it_is_claimed_is_a_new_request) {
@@ -207,8 +236,9 @@ TEST_F(RetentionTest, a_key_that_is_forgotten_while_it_is_claimed_is_a_new_reque
     const auto answer = world.ask<RepeatableOrder>("k", order_of_jane);
     core::on_fault_point(nullptr);
 
-    EXPECT_EQ(status_of(answer), 201);
     EXPECT_FALSE(replayed(answer));
+    EXPECT_EQ(world.count("orders"), 2);
+    EXPECT_EQ(world.count("key_registry WHERE state = 'live'"), 1);
 }
 
 }  // namespace

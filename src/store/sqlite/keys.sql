@@ -16,6 +16,10 @@ WHERE id = $1
 SELECT operation, recovery_point, count(*)
 FROM idempotency_keys
 WHERE standing <> 'finished'
+  AND id IN (
+    SELECT id FROM idempotency_keys INDEXED BY idempotency_keys_open WHERE standing = 'open'
+    UNION ALL
+    SELECT key_id FROM attention)
 GROUP BY operation, recovery_point
 ORDER BY operation, recovery_point;
 
@@ -38,8 +42,10 @@ WHERE standing = 'open'
   AND lease_until > $1;
 
 -- name: expire_registry   ($1 id, $2 outcome, $3 location, $4 now)
+-- Before delete_key: the row's generation goes with it, so that a re-execution never uses a foreign key again.
 UPDATE key_registry
-SET state = 'expired', outcome = $2, location = $3, expired_at = $4
+SET state = 'expired', outcome = $2, location = $3, expired_at = $4,
+    generation = coalesce((SELECT k.generation FROM idempotency_keys AS k WHERE k.id = $1), generation)
 WHERE id = $1
   AND state = 'live';
 
@@ -54,9 +60,10 @@ WHERE id = $1
 
 -- name: find_completable   ($1 lease over since, $2 now, $3 limit, $4 no lease can last beyond)
 -- Open keys whose lease ended (or was given back) long enough ago, and whose back-off is over. A time further away than
--- any lease can be is a clock that was wrong, as in take_over.
+-- any lease can be is a clock that was wrong, as in take_over. By the index of open keys, which are few: for the order
+-- of the ids SQLite would walk the whole table, a million finished keys, in every round.
 SELECT id
-FROM idempotency_keys
+FROM idempotency_keys INDEXED BY idempotency_keys_open
 WHERE standing = 'open'
   AND (coalesce(lease_until, last_run_at) < $1 OR coalesce(lease_until, last_run_at) > $4)
   AND (completer_next_at IS NULL OR completer_next_at <= $2)
@@ -169,12 +176,14 @@ VALUES ($1)
 ON CONFLICT (hash) DO NOTHING
 RETURNING id;
 
--- name: keep_result_for_person   ($1 key id, $2 result name, $3 result)
--- A result that arrived after its key had gone to the attention list.
+-- name: keep_result_for_person   ($1 key id, $2 result name, $3 result, $4 generation of its call)
+-- A result that arrived after its key had gone to the attention list. Of an earlier generation it is of a call that a
+-- person has said did not happen: it must not pass for the result of the call now in doubt.
 UPDATE attention
 SET result_name = $2, result = $3
 WHERE key_id = $1
-  AND result IS NULL;
+  AND result IS NULL
+  AND EXISTS (SELECT 1 FROM idempotency_keys AS k WHERE k.id = $1 AND k.generation = $4);
 
 -- name: list_attention   ($1 limit)
 SELECT a.key_id, k.tenant, k.account, k.idempotency_key, k.operation, a.recovery_point, a.attempt, a.reason, a.detail,

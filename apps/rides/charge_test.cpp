@@ -1,0 +1,103 @@
+#include <pawl/testing.hpp>
+
+#include "apps/rides/book_ride.hpp"
+#include "apps/rides/provider.hpp"
+#include "rides/migrations.hpp"
+#include "rides/statements.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace rides {
+namespace {
+
+using pawl::testing::FakeCall, pawl::testing::finish, pawl::testing::point, pawl::testing::result;
+
+// The foreign steps of BookRide against the stand-in for Stripe, on free ports.
+class ChargeTest : public ::testing::Test {
+protected:
+    ChargeTest() { provider.start(); }
+    ~ChargeTest() override { std::filesystem::remove_all(folder); }
+
+    static std::string made_folder() {
+        auto path = (std::filesystem::temp_directory_path() / "charge_test.XXXXXX").string();
+        if (mkdtemp(path.data()) == nullptr) throw std::runtime_error{"no folder for the ledger"};
+        return path;
+    }
+    static BookRide::RideCreated ride_of(const std::string& customer) {
+        return {RideId{3}, 1, 2000, "usd", customer, "jane@example.com"};
+    }
+    pawl::Outcome<Charge, Declined> charge(const std::string& customer, const std::string& key) {
+        FakeCall call{key};
+        return op.charge_card(call.keyed(), ride_of(customer));
+    }
+
+    std::string folder{made_folder()};
+    Provider provider{
+        {.listen = "127.0.0.1:0",
+         .smtp = "127.0.0.1:0",
+         .ledger = folder + "/ledger",
+         .mails = folder + "/mails",
+         .ledger_sync = false}};
+    pawl::http::Transfers transfers{{}};
+    Stripe stripe{transfers, "http://127.0.0.1:" + std::to_string(provider.http_port()), "sk"};
+    BookRide op{stripe};
+};
+
+TEST_F(ChargeTest, a_repeat_under_the_same_key_is_the_same_charge) {
+    const auto first = charge("cus_jane", "key-1");
+    const auto repeat = charge("cus_jane", "key-1");
+    const auto other = charge("cus_jane", "key-2");
+
+    ASSERT_NE(result<Charge>(first), nullptr);
+    ASSERT_NE(result<Charge>(repeat), nullptr);
+    ASSERT_NE(result<Charge>(other), nullptr);
+    EXPECT_EQ(result<Charge>(first)->id, result<Charge>(repeat)->id);
+    EXPECT_NE(result<Charge>(first)->id, result<Charge>(other)->id);
+}
+
+TEST_F(ChargeTest, a_declined_card_is_an_answer_and_the_client_is_told_why) {
+    pawl::testing::TestDatabase database{"rides", sql::migrations::all};
+
+    const auto outcome = charge("cus_declined", "key-1");
+
+    ASSERT_NE(result<Declined>(outcome), nullptr);
+    EXPECT_EQ(result<Declined>(outcome)->code, "card_declined");
+    const auto end = database.in_tx([&](pawl::Tx& tx) {
+        return op.refuse_ride(tx, ride_of("cus_declined"), *result<Declined>(outcome));
+    });
+    ASSERT_NE(finish(end), nullptr);
+    EXPECT_EQ(finish(end)->status, 402);
+    EXPECT_NE(finish(end)->body.find("Your card was declined."), std::string::npos);
+}
+
+TEST_F(ChargeTest, an_error_that_stripe_stored_is_in_doubt_first_and_then_stuck) {
+    const auto first = charge("cus_500", "key-1");
+    const auto repeat = charge("cus_500", "key-1");
+
+    EXPECT_NE(result<pawl::InDoubt>(first), nullptr);
+    EXPECT_NE(result<pawl::Stuck>(repeat), nullptr);
+}
+
+TEST_F(ChargeTest, too_many_requests_means_that_nothing_was_charged) {
+    EXPECT_NE(result<pawl::Retry>(charge("cus_429once", "key-1")), nullptr);
+    EXPECT_NE(result<Charge>(charge("cus_429once", "key-1")), nullptr);
+}
+
+TEST_F(ChargeTest, without_a_key_each_call_is_a_charge_of_its_own) {
+    FakeCall call;
+
+    const auto first = op.charge_card_once(call.plain(), ride_of("cus_jane"));
+    const auto second = op.charge_card_once(call.plain(), ride_of("cus_jane"));
+
+    ASSERT_NE(result<Charge>(first), nullptr);
+    ASSERT_NE(result<Charge>(second), nullptr);
+    EXPECT_NE(result<Charge>(first)->id, result<Charge>(second)->id);
+}
+
+}  // namespace
+}  // namespace rides

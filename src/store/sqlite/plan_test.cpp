@@ -1,0 +1,81 @@
+// That no statement which a server repeats walks a whole table: with a million finished keys such a
+// one took a third of a core.
+
+#include "store/migrations.hpp"
+#include "store/statements.hpp"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace pawl::sqlite {
+namespace {
+
+// For people, who wait, or once at the start of a server.
+const std::set<std::string_view> by_hand{"count_jobs", "list_keys"};
+
+class Plan : public ::testing::Test {
+protected:
+    Plan() {
+        EXPECT_EQ(sqlite3_open(":memory:", &db_), SQLITE_OK);
+        const Sql& migrations = sql::create_migrations;
+        std::vector<const Sql*> scripts{&migrations};
+        scripts.insert(scripts.end(), sql::migrations::all.begin(), sql::migrations::all.end());
+        for (const auto* script : scripts) {
+            const std::string text{script->sqlite};
+            EXPECT_EQ(run(text.c_str()), SQLITE_OK) << sqlite3_errmsg(db_);
+        }
+    }
+    ~Plan() override { sqlite3_close(db_); }
+
+    int run(const char* text) { return sqlite3_exec(db_, text, nullptr, nullptr, nullptr); }
+
+    std::vector<std::string> steps_of(std::string_view text) {
+        sqlite3_stmt* statement = nullptr;
+        const auto explained = "EXPLAIN QUERY PLAN " + std::string{text};
+        EXPECT_EQ(sqlite3_prepare_v2(db_, explained.c_str(), -1, &statement, nullptr), SQLITE_OK)
+            << sqlite3_errmsg(db_);
+        std::vector<std::string> steps;
+        while (sqlite3_step(statement) == SQLITE_ROW) {
+            const void* step = sqlite3_column_text(statement, 3);
+            steps.emplace_back(static_cast<const char*>(step));
+        }
+        sqlite3_finalize(statement);
+        return steps;
+    }
+
+    static bool walks(const std::string& step, const std::string& table) {
+        const auto scan = "SCAN " + table;
+        // A partial index holds only what is open, leased or expired.
+        return step.starts_with(scan) && step.find(" INDEX ") == step.npos;
+    }
+
+    sqlite3* db_{};
+};
+
+TEST_F(Plan, no_statement_of_a_server_walks_the_keys_the_registry_or_the_jobs) {
+    int looked_at = 0;
+
+    for (const auto* statement : sql::all) {
+        if (by_hand.contains(statement->name)) continue;
+        ++looked_at;
+        for (const auto& step : steps_of(statement->sqlite))
+            for (const auto* table : {"idempotency_keys", "key_registry", "jobs"})
+                EXPECT_FALSE(walks(step, table)) << statement->name << ": " << step;
+    }
+
+    EXPECT_GE(looked_at, 40);
+}
+
+TEST_F(Plan, the_check_knows_a_walk_when_it_sees_one) {
+    const auto steps = steps_of("SELECT id FROM idempotency_keys WHERE account = 'jane'");
+
+    ASSERT_EQ(steps.size(), 1U);
+    EXPECT_TRUE(walks(steps[0], "idempotency_keys")) << steps[0];
+}
+
+}  // namespace
+}  // namespace pawl::sqlite

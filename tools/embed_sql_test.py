@@ -1,0 +1,188 @@
+"""tools/embed_sql cuts .sql files into statements, and refuses what no store could run."""
+import importlib.machinery
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOOL = os.path.join(HERE, 'embed_sql')
+
+
+def load(name):
+    loader = importlib.machinery.SourceFileLoader(name, os.path.join(HERE, name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
+
+
+embed_sql = load('embed_sql')
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def file(self, text, name='rides.sql'):
+        path = os.path.join(self.folder, name)
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(text)
+        return path
+
+    def read(self, text, name='rides.sql'):
+        return embed_sql.read([self.file(text, name)])
+
+    def texts(self, text, name='rides.sql'):
+        return {key: statement.text for key, statement in self.read(text, name).items()}
+
+    def refusal(self, *paths):
+        """What it says of files that it refuses."""
+        with self.assertRaises(SystemExit) as caught:
+            embed_sql.read(paths)
+        return str(caught.exception)
+
+
+class Cut(Case):
+    def test_each_name_begins_a_statement_without_its_semicolon(self):
+        self.assertEqual(
+            self.texts('-- Of rides.\n\n-- name: a   ($1 id)\nSELECT $1;\n\n-- name: b\nDELETE\nFROM rides;\n'),
+            {'a': 'SELECT $1', 'b': 'DELETE\nFROM rides'})
+
+    def test_lines_of_comment_are_left_out_whatever_stands_in_them(self):
+        text = "-- name: a   ($1 cents)\n-- It's $5, or so.\nSELECT $1\n  -- don't ask\nFROM rides;\n"
+        self.assertEqual(self.texts(text), {'a': 'SELECT $1\nFROM rides'})
+        self.assertEqual(self.read(text)['a'].used, {1})
+
+    def test_a_file_without_a_name_is_one_migration_and_keeps_its_semicolons(self):
+        text = 'CREATE TABLE a (b);\n-- Two.\nCREATE TABLE c (d);\n'
+        self.assertEqual(self.texts(text, '0001_first.sql'), {'migration_0001_first': text.strip()})
+
+    def test_a_semicolon_in_the_midst_stays(self):
+        self.assertEqual(self.texts("-- name: a\nSELECT ';';\n"), {'a': "SELECT ';'"})
+
+    def test_statements_come_in_the_order_of_the_files(self):
+        paths = [self.file('-- name: z\nSELECT 1', 'one.sql'), self.file('-- name: a\nSELECT 2', 'two.sql')]
+        self.assertEqual(list(embed_sql.read(paths)), ['z', 'a'])
+
+
+class Refused(Case):
+    def test_a_name_that_stands_twice(self):
+        text = '-- name: a\nSELECT 1;\n'
+        self.assertIn('two statements are named "a"', self.refusal(self.file(text + text)))
+
+    def test_a_name_that_stands_in_two_files(self):
+        paths = [self.file('-- name: a\nSELECT 1', 'one.sql'), self.file('-- name: a\nSELECT 1', 'two.sql')]
+        self.assertIn('two.sql: two statements are named "a"', self.refusal(*paths))
+
+    def test_a_name_that_is_none_in_cpp(self):
+        for name in ('Take', '1st', 'take-over', 'a;b'):
+            self.assertIn('is no name', self.refusal(self.file(f'-- name: {name}\nSELECT 1;\n')), name)
+
+    def test_an_empty_statement(self):
+        for body in ('', ';\n', '-- Later.\n'):
+            self.assertIn('"a" is empty', self.refusal(self.file(f'-- name: a\n{body}\n-- name: b\nSELECT 1;\n')), body)
+
+    def test_what_would_end_the_text_in_cpp(self):
+        self.assertIn(')sql"', self.refusal(self.file('-- name: a\nSELECT \')sql"\';\n')))
+
+    def test_a_text_that_is_too_long_for_a_compiler(self):
+        self.assertIn('longer than', self.refusal(self.file('-- name: a\nSELECT ' + '1' * 60_000)))
+
+
+class Parameters(Case):
+    def test_one_that_is_not_named(self):
+        self.assertIn('uses $2, which', self.refusal(self.file('-- name: a   ($1 id)\nSELECT $1, $2;\n')))
+        self.assertIn('uses $1, which', self.refusal(self.file('-- name: a\nSELECT $1;\n')))
+
+    def test_one_that_is_named_and_not_used(self):
+        statements = self.read('-- name: a   ($1 id, $2 now)\nSELECT $1;\n')
+        with self.assertRaisesRegex(SystemExit, r'names \$2 and does not use it'):
+            embed_sql.check_stores(statements, {})
+
+    def test_numbers_with_a_gap(self):
+        for text in ('-- name: a   ($1 id, $3 now)\nSELECT $1, $3;\n', '-- name: a   ($0 id)\nSELECT $0;\n'):
+            self.assertIn('parameters are $1 to $n', self.refusal(self.file(text)))
+
+    def test_a_dollar_in_a_string_a_quoted_name_or_a_comment_is_none(self):
+        for quiet in ("'$2'", "'it''s $2'", '"$2"', "1 -- it's $2", '/* $2\n$3 */ 1'):
+            self.assertEqual(self.read(f'-- name: a   ($1 id)\nSELECT {quiet}\n, $1;\n')['a'].used, {1}, quiet)
+
+    def test_a_parameter_may_stand_twice_and_have_two_digits(self):
+        named = ', '.join(f'${n} a' for n in range(1, 13))
+        used = ', '.join(f'${n}' for n in [12, *range(1, 13)])
+        self.assertEqual(len(self.read(f'-- name: a   ({named})\nSELECT {used};\n')['a'].used), 12)
+
+    def test_a_migration_has_none(self):
+        self.assertIn('takes no parameters', self.refusal(self.file('CREATE TABLE a (b DEFAULT $1);', '1.sql')))
+
+
+class Stores(Case):
+    def both(self, sqlite, postgres):
+        embed_sql.check_stores(self.read(sqlite), self.read(postgres, 'pg.sql'))
+
+    def test_the_same_parameters_pass(self):
+        self.both('-- name: a   ($1 id)\nSELECT $1;\n', '-- name: a   ($1 id)\nSELECT $1::bigint;\n')
+
+    def test_one_store_may_leave_a_parameter_unused(self):
+        self.both('-- name: a   ($1 id, $2 now)\nSELECT $1;\n', '-- name: a   ($1 id, $2 now)\nSELECT $1, $2;\n')
+
+    def test_other_parameters_are_refused(self):
+        with self.assertRaisesRegex(SystemExit, r'"a" names \$1 in SQLite, \$1, \$2 in PostgreSQL'):
+            self.both('-- name: a   ($1 id)\nSELECT $1;\n', '-- name: a   ($1 id, $2 now)\nSELECT $1, $2;\n')
+
+
+class Header(Case):
+    def made(self, *arguments):
+        out = os.path.join(self.folder, 'made', 'statements.hpp')
+        done = subprocess.run([sys.executable, TOOL, '--out', out, *arguments], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(out, encoding='utf-8') as file:
+            return file.read()
+
+    def test_a_statement_knows_its_parameters_and_both_texts(self):
+        sqlite = self.file('-- name: a   ($1 id, $2 now)\nSELECT $1;\n')
+        postgres = self.file('-- name: a   ($1 id, $2 now)\nSELECT $2::text, $1;\n', 'pg.sql')
+        made = self.made('--namespace', 'rides::sql', '--sqlite', sqlite, '--postgres', postgres)
+        self.assertIn('a_sqlite = R"sql(SELECT $1)sql";', made)
+        self.assertIn('a_postgres = R"sql(SELECT $2::text, $1)sql";', made)
+        self.assertIn('pawl::Statement<2> a{\n    "a", a_sqlite, a_postgres};', made)
+
+    def test_a_statement_of_one_store_is_empty_in_the_other(self):
+        made = self.made('--namespace', 'n', '--sqlite', self.file('-- name: a\nSELECT 1;\n'),
+                         '--postgres', self.file('-- name: b\nSELECT 2;\n', 'pg.sql'))
+        self.assertIn('a_postgres = {};', made)
+        self.assertIn('b_sqlite = {};', made)
+        self.assertIn('std::array<const pawl::Sql*, 2> all{\n    &a,\n    &b,\n};', made)
+
+    def test_it_compiles_and_counts_as_the_library_does(self):
+        sqlite = self.file("-- name: a   ($1 id)\nSELECT '$2', \"$3\", $1 -- it's $4\n/* $5 */;\n"
+                           '-- name: b\nSELECT 1;\n')
+        self.made('--namespace', 'rides::sql', '--sqlite', sqlite)
+        main = ('#include "made/statements.hpp"\n'
+                'static_assert(rides::sql::a.parameters == 1 && rides::sql::b.parameters == 0);\n'
+                'static_assert(pawl::detail::parameters_in(rides::sql::a.sqlite) == 1);\n'
+                'static_assert(rides::sql::all.size() == 2);\n')
+        compiled = subprocess.run(
+            ['g++', '-std=c++20', '-Wall', '-Wextra', '-Werror', '-fsyntax-only', '-I', self.folder,
+             '-I', os.path.join(HERE, '..', 'include'), '-x', 'c++', '-'],
+            input=main, capture_output=True, text=True)
+        self.assertEqual(compiled.returncode, 0, compiled.stderr)
+
+    def test_for_c_the_texts_are_quoted(self):
+        made = self.made('--c', 'ride_', '--sqlite', self.file('-- name: a\nSELECT "b",\n  \'\\\';\n'))
+        self.assertIn('static const char ride_a[] =\n    "SELECT \\"b\\",\\n"\n    "  \'\\\\\'";', made)
+
+    def test_without_a_namespace_it_refuses(self):
+        done = subprocess.run([sys.executable, TOOL, '--out', os.path.join(self.folder, 'out.hpp')],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('--namespace is missing', done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, 'out.hpp')))
+
+
+if __name__ == '__main__':
+    unittest.main()
