@@ -15,22 +15,23 @@ auto run_and_wait(Enqueue enqueue, F f, std::chrono::milliseconds deadline) {
     using Result = std::invoke_result_t<F&, Session&>;
     std::promise<void> ended;
     auto future = ended.get_future();
-    auto settle = [&ended](std::exception_ptr failed) {
-        if (failed) {
-            ended.set_exception(failed);
-        } else {
-            ended.set_value();
-        }
+    // Handed over whole, so that the store's thread holds no part of what this one catches.
+    std::exception_ptr outcome;
+    auto settle = [&ended, &outcome](std::exception_ptr failed) {
+        outcome = std::move(failed);
+        ended.set_value();
     };
     if constexpr (std::is_void_v<Result>) {
         enqueue(work([&f](Session& session) { f(session); }, settle, deadline));
         future.get();
+        if (outcome) std::rethrow_exception(std::move(outcome));
     } else {
         std::optional<Result> result;
         enqueue(
             work([&f, &result](Session& session) { result.emplace(f(session)); }, settle, deadline)
         );
         future.get();
+        if (outcome) std::rethrow_exception(std::move(outcome));
         return std::move(*result);
     }
 }

@@ -125,6 +125,16 @@ TEST_P(ClaimTest, of_two_who_saw_the_same_attempt_one_takes_over) {
     EXPECT_EQ(state(id).lease_until, now() + 30s);
 }
 
+TEST_P(ClaimTest, who_saw_an_earlier_attempt_gets_nothing_even_if_no_lease_lives) {
+    const auto id = open_key("hash");
+    clock.advance(30s);
+    take_over(id, 1);
+    run(sql::fail_attempt, id, 2, "ride_created", "given back at once", now());
+
+    EXPECT_EQ(take_over(id, 1), 0);
+    EXPECT_EQ(take_over(id, 2), 1);
+}
+
 TEST_P(ClaimTest, a_lease_given_back_or_further_away_than_any_can_be_is_over) {
     const auto given_back = open_key("given back");
     const auto far_away = open_key("far away");

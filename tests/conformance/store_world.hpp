@@ -123,7 +123,7 @@ public:
     ) {
         return store::work(
             std::move(run),
-            [ended = ended_](const std::exception_ptr& failed) { ended->set_value(failed); },
+            [ended = ended_](std::exception_ptr failed) { ended->set_value(std::move(failed)); },
             deadline
         );
     }

@@ -110,7 +110,7 @@ MemoryStore::Step MemoryStore::Impl::run(Work& work) {
     }
     if (plan && (plan->fate == Fate::dies_before || plan->fate == Fate::dies_after))
         return Step::died;
-    work.done(failed);
+    work.done(std::move(failed));
     return Step::ran;
 }
 
@@ -186,7 +186,7 @@ void MemoryStore::read(std::unique_ptr<Work> work) {
     std::unique_lock connecting{impl_->connecting};
     auto failed = sqlite::run_read(impl_->connection, impl_->clock, *work);
     connecting.unlock();
-    work->done(failed);
+    work->done(std::move(failed));
 }
 
 std::optional<std::string_view> MemoryStore::text_of(const Sql& statement) const {

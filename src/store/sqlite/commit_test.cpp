@@ -169,7 +169,7 @@ TEST_F(CommitTest, a_commit_that_fails_says_what_is_known_and_the_next_is_well) 
         Kind kind;
         Effect effect;
     };
-    for (const auto& [name, does, code, passes, kind, effect] : std::vector<Case>{
+    for (const auto& planned : std::vector<Case>{
              {"full", Does::write, SQLITE_FULL, 0, Kind::full, Effect::in_doubt},
              {"full in its midst", Does::write, SQLITE_FULL, 1, Kind::full, Effect::in_doubt},
              {"broken", Does::write, SQLITE_IOERR_WRITE, 0, Kind::unavailable, Effect::in_doubt},
@@ -180,20 +180,20 @@ TEST_F(CommitTest, a_commit_that_fails_says_what_is_known_and_the_next_is_well) 
               Kind::unavailable,
               Effect::in_doubt},
              {"locked", Does::write, SQLITE_BUSY, 0, Kind::busy, Effect::rolled_back}}) {
-        SCOPED_TRACE(name);
+        SCOPED_TRACE(planned.name);
         auto failing = [&](Session& session) {
             change(session, notes::insert, "lost");
-            disk().fail(does, code, passes);
+            disk().fail(planned.does, planned.code, planned.passes);
         };
 
         const auto error = error_of([&] { write_now(*store, failing); });
 
-        EXPECT_EQ(error.kind(), kind);
-        EXPECT_EQ(error.effect(), effect);
+        EXPECT_EQ(error.kind(), planned.kind);
+        EXPECT_EQ(error.effect(), planned.effect);
         EXPECT_EQ(error.statement(), "commit");
-        EXPECT_EQ(error.safe_to_repeat(), effect == Effect::rolled_back);
+        EXPECT_EQ(error.safe_to_repeat(), planned.effect == Effect::rolled_back);
         EXPECT_NE(texts().back(), "lost") << "nobody may see it";
-        write_one(*store, notes::insert, std::string{"after "} + name);
+        write_one(*store, notes::insert, std::string{"after "} + planned.name);
     }
     EXPECT_EQ(texts().size(), 6);
 }

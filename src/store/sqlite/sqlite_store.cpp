@@ -130,7 +130,8 @@ void SqliteStore::Impl::run_batch(std::vector<std::unique_ptr<Work>>& batch) {
         stats.works += batch.size();
         stats.largest_batch = std::max<std::uint64_t>(stats.largest_batch, batch.size());
     }
-    for (std::size_t i = 0; i < batch.size(); ++i) batch[i]->done(failed[i] ? failed[i] : all);
+    for (std::size_t i = 0; i < batch.size(); ++i)
+        batch[i]->done(failed[i] ? std::move(failed[i]) : copy_of(all));
 }
 
 std::optional<std::string> SqliteOptions::problem() const {
@@ -184,7 +185,7 @@ void SqliteStore::read(std::unique_ptr<Work> work) {
         impl_->reader_free.notify_one();
     }
     if (shared.owns_lock()) shared.unlock();
-    work->done(failed);
+    work->done(std::move(failed));
 }
 
 std::optional<std::string_view> SqliteStore::text_of(const Sql& statement) const {

@@ -125,4 +125,13 @@ std::exception_ptr undone_with(const std::exception_ptr& cause) {
     }
 }
 
+std::exception_ptr copy_of(const std::exception_ptr& undone) {
+    if (!undone) return nullptr;
+    try {
+        std::rethrow_exception(undone);
+    } catch (const StoreError& error) {
+        return std::make_exception_ptr(StoreError{error});
+    }
+}
+
 }  // namespace pawl::sqlite

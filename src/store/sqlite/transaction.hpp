@@ -27,4 +27,8 @@ void roll_back(Connection& connection) noexcept;
 // is one work's, and says something about that work's key.
 std::exception_ptr undone_with(const std::exception_ptr& cause);
 
+// The same for one more of them: each gets an exception of its own, as they answer on threads of
+// their own. Null for null.
+std::exception_ptr copy_of(const std::exception_ptr& undone);
+
 }  // namespace pawl::sqlite
