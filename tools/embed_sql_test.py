@@ -99,9 +99,16 @@ class Parameters(Case):
         self.assertIn('uses $1, which', self.refusal(self.file('-- name: a\nSELECT $1;\n')))
 
     def test_one_that_is_named_and_not_used(self):
-        statements = self.read('-- name: a   ($1 id, $2 now)\nSELECT $1;\n')
-        with self.assertRaisesRegex(SystemExit, r'names \$2 and does not use it'):
-            embed_sql.check_stores(statements, {})
+        text = '-- name: a   ($1 id, $2 now)\nSELECT $1;\n'
+        self.assertIn('"a" names $2 and does not use it', self.refusal(self.file(text)))
+
+    def test_the_brackets_may_go_on_in_the_comment_below(self):
+        text = '-- name: a   ($1 id,\n--   $2 now (UTC), $3\n--   limit)\n-- Of $9.\nSELECT $1, $2, $3;\n'
+        self.assertEqual(self.read(text)['a'].named, {1, 2, 3})
+
+    def test_what_stands_outside_of_the_brackets_names_none(self):
+        self.assertEqual(self.read('-- name: a\n-- ($1 is no parameter)\nSELECT 1;\n')['a'].named, set())
+        self.assertEqual(self.read('-- name: a   ($1 id) and $2\nSELECT $1;\n')['a'].named, {1})
 
     def test_numbers_with_a_gap(self):
         for text in ('-- name: a   ($1 id, $3 now)\nSELECT $1, $3;\n', '-- name: a   ($0 id)\nSELECT $0;\n'):
@@ -127,9 +134,6 @@ class Stores(Case):
     def test_the_same_parameters_pass(self):
         self.both('-- name: a   ($1 id)\nSELECT $1;\n', '-- name: a   ($1 id)\nSELECT $1::bigint;\n')
 
-    def test_one_store_may_leave_a_parameter_unused(self):
-        self.both('-- name: a   ($1 id, $2 now)\nSELECT $1;\n', '-- name: a   ($1 id, $2 now)\nSELECT $1, $2;\n')
-
     def test_other_parameters_are_refused(self):
         with self.assertRaisesRegex(SystemExit, r'"a" names \$1 in SQLite, \$1, \$2 in PostgreSQL'):
             self.both('-- name: a   ($1 id)\nSELECT $1;\n', '-- name: a   ($1 id, $2 now)\nSELECT $1, $2;\n')
@@ -144,10 +148,10 @@ class Header(Case):
             return file.read()
 
     def test_a_statement_knows_its_parameters_and_both_texts(self):
-        sqlite = self.file('-- name: a   ($1 id, $2 now)\nSELECT $1;\n')
+        sqlite = self.file('-- name: a   ($1 id, $2 now)\nSELECT $1, $2;\n')
         postgres = self.file('-- name: a   ($1 id, $2 now)\nSELECT $2::text, $1;\n', 'pg.sql')
         made = self.made('--namespace', 'rides::sql', '--sqlite', sqlite, '--postgres', postgres)
-        self.assertIn('a_sqlite = R"sql(SELECT $1)sql";', made)
+        self.assertIn('a_sqlite = R"sql(SELECT $1, $2)sql";', made)
         self.assertIn('a_postgres = R"sql(SELECT $2::text, $1)sql";', made)
         self.assertIn('pawl::Statement<2> a{\n    "a", a_sqlite, a_postgres};', made)
 

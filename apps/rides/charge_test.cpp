@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <memory>
+#include <stdexcept>
 #include <string>
 
 namespace rides {
@@ -36,6 +36,14 @@ protected:
         return op.charge_card(call.keyed(), ride_of(customer));
     }
 
+    // For a test that fails: why a call ended without a result.
+    static std::string why(const pawl::Outcome<Charge, Declined>& outcome) {
+        if (const auto* retry = result<pawl::Retry>(outcome)) return "retry: " + retry->why;
+        if (const auto* doubt = result<pawl::InDoubt>(outcome)) return "in doubt: " + doubt->why;
+        if (const auto* stuck = result<pawl::Stuck>(outcome)) return "stuck: " + stuck->why;
+        return "a result";
+    }
+
     std::string folder{made_folder()};
     Provider provider{
         {.listen = "127.0.0.1:0",
@@ -44,7 +52,7 @@ protected:
          .mails = folder + "/mails",
          .ledger_sync = false}};
     pawl::http::Transfers transfers{{}};
-    Stripe stripe{transfers, "http://127.0.0.1:" + std::to_string(provider.http_port()), "sk"};
+    Stripe stripe{transfers, "http://127.0.0.1:" + std::to_string(provider.http_port()), "sk_test"};
     BookRide op{stripe};
 };
 
@@ -53,9 +61,9 @@ TEST_F(ChargeTest, a_repeat_under_the_same_key_is_the_same_charge) {
     const auto repeat = charge("cus_jane", "key-1");
     const auto other = charge("cus_jane", "key-2");
 
-    ASSERT_NE(result<Charge>(first), nullptr);
-    ASSERT_NE(result<Charge>(repeat), nullptr);
-    ASSERT_NE(result<Charge>(other), nullptr);
+    ASSERT_NE(result<Charge>(first), nullptr) << why(first);
+    ASSERT_NE(result<Charge>(repeat), nullptr) << why(repeat);
+    ASSERT_NE(result<Charge>(other), nullptr) << why(other);
     EXPECT_EQ(result<Charge>(first)->id, result<Charge>(repeat)->id);
     EXPECT_NE(result<Charge>(first)->id, result<Charge>(other)->id);
 }
@@ -65,7 +73,7 @@ TEST_F(ChargeTest, a_declined_card_is_an_answer_and_the_client_is_told_why) {
 
     const auto outcome = charge("cus_declined", "key-1");
 
-    ASSERT_NE(result<Declined>(outcome), nullptr);
+    ASSERT_NE(result<Declined>(outcome), nullptr) << why(outcome);
     EXPECT_EQ(result<Declined>(outcome)->code, "card_declined");
     const auto end = database.in_tx([&](pawl::Tx& tx) {
         return op.refuse_ride(tx, ride_of("cus_declined"), *result<Declined>(outcome));
@@ -79,8 +87,8 @@ TEST_F(ChargeTest, an_error_that_stripe_stored_is_in_doubt_first_and_then_stuck)
     const auto first = charge("cus_500", "key-1");
     const auto repeat = charge("cus_500", "key-1");
 
-    EXPECT_NE(result<pawl::InDoubt>(first), nullptr);
-    EXPECT_NE(result<pawl::Stuck>(repeat), nullptr);
+    EXPECT_NE(result<pawl::InDoubt>(first), nullptr) << why(first);
+    EXPECT_NE(result<pawl::Stuck>(repeat), nullptr) << why(repeat);
 }
 
 TEST_F(ChargeTest, too_many_requests_means_that_nothing_was_charged) {
@@ -94,8 +102,8 @@ TEST_F(ChargeTest, without_a_key_each_call_is_a_charge_of_its_own) {
     const auto first = op.charge_card_once(call.plain(), ride_of("cus_jane"));
     const auto second = op.charge_card_once(call.plain(), ride_of("cus_jane"));
 
-    ASSERT_NE(result<Charge>(first), nullptr);
-    ASSERT_NE(result<Charge>(second), nullptr);
+    ASSERT_NE(result<Charge>(first), nullptr) << why(first);
+    ASSERT_NE(result<Charge>(second), nullptr) << why(second);
     EXPECT_NE(result<Charge>(first)->id, result<Charge>(second)->id);
 }
 
