@@ -5,10 +5,10 @@
 
 #include "src/http/listener.hpp"
 
-#include <boost/asio/io_context.hpp>  // tidy: allow header: for two files
-#include <boost/asio/ip/tcp.hpp>  // tidy: allow header: for two files
+#include <boost/asio/io_context.hpp>         // tidy: allow header: for two files
+#include <boost/asio/ip/tcp.hpp>             // tidy: allow header: for two files
 #include <boost/beast/core/flat_buffer.hpp>  // tidy: allow header: for two files
-#include <boost/beast/http/parser.hpp>  // tidy: allow header: for two files
+#include <boost/beast/http/parser.hpp>       // tidy: allow header: for two files
 #include <boost/beast/http/string_body.hpp>  // tidy: allow header: for two files
 
 #include <array>

@@ -82,7 +82,9 @@ public:
     }
     pawl::Outcome<Paid> pay(pawl::KeyedCall& call, const Seated& at) {
         if (at.seat == 0) return pawl::Stuck{"no seat"};
-        return Paid{std::string{call.key().first(4)}, std::vector<std::int64_t>(at.seat, 100)};
+        return Paid{
+            std::string{call.key().first(4)},
+            std::vector<std::int64_t>(static_cast<std::size_t>(at.seat), 100)};
     }
     pawl::Next<PaidInPart, PaidInFull> keep_paid(pawl::Tx&, const Seated& at, const Paid& paid) {
         if (at.plan.asked.wanted == Class::first) return PaidInPart{at, paid};
