@@ -8,9 +8,9 @@ namespace pawl::bench {
 
 struct AnswerSeen {
     int status{};
-    bool replayed{};     // Idempotent-Replayed: true
-    std::size_t size{};  // Of head and body: what to take from the front of the buffer.
-    std::string_view body{};
+    bool replayed{};          // Idempotent-Replayed: true
+    std::size_t size{};       // Of head and body: what to take from the front of the buffer.
+    std::string_view body{};  // Points into the bytes that were read.
 };
 
 // The first whole HTTP answer in `bytes`, if all of it is there. Status -1: these bytes are no

@@ -27,7 +27,8 @@ TEST(ReadAnswer, tells_a_replay_from_a_first_answer) {
 }
 
 TEST(ReadAnswer, leaves_the_bytes_behind_the_answer_alone) {
-    const auto seen = read_answer(replay + "HTTP/1.1 500");
+    const auto bytes = replay + "HTTP/1.1 500";
+    const auto seen = read_answer(bytes);
 
     ASSERT_TRUE(seen);
     EXPECT_EQ(seen->size, replay.size());
