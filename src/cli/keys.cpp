@@ -77,6 +77,7 @@ struct KeyDetail {
     int completer_runs{};
     Text completer_first_at;
     Text completer_next_at;
+    Json history;
 };
 
 struct Attention {

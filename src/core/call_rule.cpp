@@ -19,6 +19,12 @@ CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
     return MayCall{};
 }
 
+bool may_still_call(
+    const Moment& taken, const Moment& now, std::chrono::milliseconds lease
+) noexcept {
+    return now.wall - taken.wall < lease / 2 && now.steady - taken.steady < lease / 2;
+}
+
 AfterCall decide_after_call(Repeat again, CallEnded end) noexcept {
     switch (end) {
         case CallEnded::result:

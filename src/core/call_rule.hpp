@@ -3,6 +3,7 @@
 #include <pawl/call.hpp>
 #include <pawl/detail/session.hpp>
 
+#include <chrono>
 #include <optional>
 #include <variant>
 
@@ -26,6 +27,20 @@ struct MustNotCall {
 using CallRule = std::variant<MayCall, MustNotCall>;
 
 CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept;
+
+// When a lease was taken, by both clocks of the process that holds it: a wall clock may be set
+// back, a steady one stands still while the machine sleeps.
+struct Moment {
+    TimePoint wall;
+    std::chrono::steady_clock::time_point steady;
+};
+
+// Whether a call that waited for its thread may still be sent: in the first half of its lease,
+// which leaves the other half to renew it in. Later another node may have the key, or a person may
+// have looked at the provider and seen no charge.
+bool may_still_call(
+    const Moment& taken, const Moment& now, std::chrono::milliseconds lease
+) noexcept;
 
 enum class CallEnded { result, retry, in_doubt, stuck };
 

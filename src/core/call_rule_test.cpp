@@ -48,6 +48,16 @@ TEST(DecideCall, follows_the_table) {
     }
 }
 
+TEST(MayStillCall, ends_with_the_first_half_of_the_lease_by_either_clock) {
+    const std::chrono::steady_clock::time_point steady{500s};
+    const Moment taken{now, steady};
+
+    EXPECT_TRUE(may_still_call(taken, taken, 30s));
+    EXPECT_TRUE(may_still_call(taken, {now + 15s - 1ms, steady + 15s - 1ms}, 30s));
+    EXPECT_FALSE(may_still_call(taken, {now + 15s, steady}, 30s));       // The machine slept.
+    EXPECT_FALSE(may_still_call(taken, {now - 1h, steady + 15s}, 30s));  // The clock was set back.
+}
+
 TEST(DecideAfterCall, a_call_that_is_never_repeated_goes_to_a_person_when_in_doubt) {
     EXPECT_EQ(decide_after_call(Repeat::never, CallEnded::in_doubt), AfterCall::needs_person);
     EXPECT_EQ(decide_after_call(Repeat::never, CallEnded::retry), AfterCall::clear_mark);

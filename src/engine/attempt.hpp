@@ -15,9 +15,11 @@ namespace pawl::engine {
 // One attempt at a key, from its claim to its answer. It lives in the callbacks of the store and
 // the call pool, one at a time, so no member needs a lock.
 //
-//   T1  claim (insert or take over), atomic phases, up to a foreign call or the end
-//   attempt_claim.cpp call, no transaction open attempt_call.cpp T2  keep its result, atomic
-//   phases, up to the next foreign call or the end           attempt_keep.cpp
+// - attempt_claim.cpp, T1: insert or take over, then atomic phases up to a foreign call or the end
+// - attempt_call.cpp: the call, with no transaction open
+// - attempt_keep.cpp, T2: keep its result, then atomic phases up to the next call or the end
+// - attempt_steps.cpp: the phases and the row, of both
+// - attempt_settle.cpp: what a person decided, as a take-over
 class Attempt : public std::enable_shared_from_this<Attempt> {
 public:
     // The key must have been entered into the LiveKeys; the attempt's end leaves it.
@@ -65,6 +67,7 @@ private:
     void run_first(store::Session& session);
     void on_first(std::exception_ptr failed);
     void run_fresh(store::Session& session, std::int64_t id, int generation);
+    bool take_over(store::Session& session, const KeyRow& row);
     void run_resumed(store::Session& session, const KeyRow& row);
     void resume_at_call(store::Session& session, const KeyRow& row);
     std::optional<Answer> decide(const std::optional<KeyRow>& found, TimePoint now);
@@ -80,7 +83,8 @@ private:
     void move_row(store::Session& session, const Progress& reached);
     void mark_call(TimePoint now, const Position& at);
     void to_attention(store::Session& session, std::string_view reason, const std::string& detail);
-    TimePoint lease_end(store::Session& session) const;
+    TimePoint lease_end(store::Session& session);
+    core::Moment moment() const;
     std::optional<TimePoint> expiry(TimePoint now) const;
 
     // Call.
@@ -98,6 +102,7 @@ private:
     void on_kept(const detail::Arrival& arrival, std::exception_ptr failed);
     void try_later(Refused refusal, std::function<void()> again);
     void lost_lease(std::optional<detail::Arrival> arrival);
+    void keep_for_person(store::Session& session, const detail::Arrival& arrival);
     void look_once();
 
     // Settle.
@@ -121,6 +126,7 @@ private:
     int generation_{0};
     Position at_;
     std::optional<CallMark> mark_;
+    core::Moment leased_;  // Before the lease that stands in the row was written.
 
     std::optional<KeyRow> seen_;     // The row as it was read before T1.
     std::optional<Answer> verdict_;  // There is nothing to run: this is the answer.

@@ -56,11 +56,17 @@ void Attempt::go_on() {
 
 // On a thread of the call pool, with no transaction open and no connection held.
 void Attempt::call() {
-    const Refused stopping{.why = Why::stopping};
+    const bool never = step().again == Repeat::never;
     if (engine_.calls().stop_token().stop_requested())
         return give_back(
-            step().again == Repeat::never, "the service was stopping before the call", stopping
+            never, "the service was stopping before the call", Refused{.why = Why::stopping}
         );
+    if (!core::may_still_call(leased_, moment(), engine_.options().lease)) {
+        const std::string why =
+            "the call waited for half of its lease; more calls at once "
+            "(calls_max) or a faster provider would help";
+        return give_back(never, why, Refused{.why = Why::overloaded, .detail = why});
+    }
     // Long in the line: the provider may have forgotten the key since T1 looked (F7).
     const auto rule = core::decide_call(
         {.again = step().again,
@@ -73,7 +79,7 @@ void Attempt::call() {
             "forgotten", "the provider may have forgotten the key of the first call", std::nullopt
         );
 
-    const auto renewal = engine_.renewals().begin({id_, number_, at_.stored});
+    const auto renewal = engine_.renewals().begin({id_, number_, at_.stored}, leased_.steady);
     detail::CallEnd ended = InDoubt{};
     std::string error;
     try {
@@ -161,17 +167,7 @@ void Attempt::hand_to_person(
     engine_.store().write(store::work(
         [self, reason, detail, result](store::Session& session) {
             self->to_attention(session, reason, detail);
-            if (!result) return;
-            const auto& form = self->step().results[result->result];
-            run_statement(
-                session,
-                sql::keep_result_for_person,
-                no_rows,
-                self->id_,
-                form.name,
-                form.encode(result->value.get()),
-                self->generation_
-            );
+            if (result) self->keep_for_person(session, *result);
         },
         [self, reason, detail, result](const std::exception_ptr& failed) {
             if (!failed) return self->end(Refused{.why = Why::needs_attention});

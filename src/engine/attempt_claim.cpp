@@ -69,6 +69,10 @@ void Attempt::claim() {
         [self, now](const std::exception_ptr& failed) {
             if (failed) return self->end(failure_of(failed).refusal);
             if (auto answer = self->decide(self->seen_, *now)) return self->end(std::move(*answer));
+            if (self->engine_.calls().is_full())
+                return self->end(Refused{
+                    .why = Why::overloaded,
+                    .detail = "twice as many calls as calls_max are in hand"});
             self->write_first();
         }
     ));
@@ -115,7 +119,7 @@ void Attempt::run_first(store::Session& session) {
         verdict_ = Refused{.why = Why::in_progress};
         return;
     }
-    run_statement(
+    const auto revived = run_statement(
         session,
         sql::revive_registry,
         [&](const detail::Row& row) {
@@ -124,6 +128,10 @@ void Attempt::run_first(store::Session& session) {
         },
         hash_
     );
+    if (revived == 0) {
+        verdict_ = Refused{.why = Why::in_progress};
+        return;
+    }
     run_fresh(session, id_, generation_);
 }
 
@@ -139,13 +147,17 @@ void Attempt::run_fresh(store::Session& session, std::int64_t id, int generation
     insert_row(session, *reached_, {});
 }
 
-void Attempt::run_resumed(store::Session& session, const KeyRow& row) {
+// False: another attempt was faster.
+bool Attempt::take_over(store::Session& session, const KeyRow& row) {
     const auto now = session.now();
-    const auto lease = engine_.options().lease;
-    const auto taken = run_statement(
-        session, sql::take_over, no_rows, row.id, row.attempt, now, now + lease, now + lease
-    );
-    if (taken == 0) {
+    const auto until = lease_end(session);
+    return run_statement(
+               session, sql::take_over, no_rows, row.id, row.attempt, now, until, until
+           ) != 0;
+}
+
+void Attempt::run_resumed(store::Session& session, const KeyRow& row) {
+    if (!take_over(session, row)) {
         verdict_ = Refused{.why = Why::in_progress};
         return;
     }
@@ -293,12 +305,7 @@ void Attempt::run_failed_claim(store::Session& session, const std::string& error
         return;
     }
     if (seen_->expired) return;  // A re-execution that failed: the key stays expired.
-    const auto now = session.now();
-    const auto lease = engine_.options().lease;
-    const auto taken = run_statement(
-        session, sql::take_over, no_rows, seen_->id, seen_->attempt, now, now + lease, now + lease
-    );
-    if (taken == 0) return;
+    if (!take_over(session, *seen_)) return;
     run_statement(
         session,
         sql::fail_attempt,
@@ -307,7 +314,7 @@ void Attempt::run_failed_claim(store::Session& session, const std::string& error
         seen_->attempt + 1,
         seen_->recovery_point,
         error,
-        now
+        session.now()
     );
 }
 

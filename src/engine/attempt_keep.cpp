@@ -85,18 +85,7 @@ void Attempt::lost_lease(std::optional<detail::Arrival> arrival) {
     if (!arrival || step().again != Repeat::never) return look_once();
     auto self = shared_from_this();
     engine_.store().write(store::work(
-        [self, arrival](store::Session& session) {
-            const auto& form = self->step().results[arrival->result];
-            run_statement(
-                session,
-                sql::keep_result_for_person,
-                no_rows,
-                self->id_,
-                form.name,
-                form.encode(arrival->value.get()),
-                self->generation_
-            );
-        },
+        [self, arrival](store::Session& session) { self->keep_for_person(session, *arrival); },
         [self, arrival](const std::exception_ptr& failed) {
             if (!failed) return self->look_once();
             auto failure = failure_of(failed);
@@ -106,6 +95,35 @@ void Attempt::lost_lease(std::optional<detail::Arrival> arrival) {
             });
         }
     ));
+}
+
+// If nobody is to be asked any more (it was settled while the call hung, or the key is gone), the
+// result contradicts what was decided, perhaps: money that nobody looks for. So it stands at least
+// in the audit log.
+void Attempt::keep_for_person(store::Session& session, const detail::Arrival& arrival) {
+    const auto& form = step().results[arrival.result];
+    const auto result = form.encode(arrival.value.get());
+    if (run_statement(
+            session, sql::keep_result_for_person, no_rows, id_, form.name, result, generation_
+        ) != 0)
+        return;
+    log::error(
+        "late_result",
+        {{"key_id", std::to_string(id_)},
+         {"operation", std::string{operation_->name}},
+         {"point", at_.stored},
+         {"result", std::string{form.name}}}
+    );
+    run_statement(
+        session,
+        sql::insert_audit,
+        no_rows,
+        session.now(),
+        "pawl",
+        "late result",
+        id_,
+        std::string{form.name} + " " + result
+    );
 }
 
 void Attempt::look_once() {

@@ -75,7 +75,7 @@ void Attempt::run_settlement(store::Session& session, const Settlement& settleme
         throw std::runtime_error{"PAWL0007: recovery point " + row->recovery_point + " is unknown"};
     const bool again = settlement.kind == Settlement::Kind::did_not_happen;
     const auto now = session.now();
-    run_statement(
+    const auto taken = run_statement(
         session,
         sql::take_from_attention,
         no_rows,
@@ -85,6 +85,10 @@ void Attempt::run_settlement(store::Session& session, const Settlement& settleme
         lease_end(session),
         now
     );
+    if (taken == 0) {
+        verdict_ = Refused{.why = Why::in_progress};
+        return;
+    }
     id_ = row->id;
     number_ = row->attempt + 1;
     generation_ = row->generation + (again ? 1 : 0);

@@ -180,8 +180,13 @@ void Attempt::to_attention(
 
 // Written last in its transaction, from the clock of that moment: a slow phase does not eat its own
 // lease.
-TimePoint Attempt::lease_end(store::Session& session) const {
+TimePoint Attempt::lease_end(store::Session& session) {
+    leased_ = moment();
     return session.now() + engine_.options().lease;
+}
+
+core::Moment Attempt::moment() const {
+    return {engine_.clock().now(), engine_.clock().steady()};
 }
 
 std::optional<TimePoint> Attempt::expiry(TimePoint now) const {

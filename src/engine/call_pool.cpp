@@ -39,6 +39,11 @@ void CallPool::post(std::function<void()> f) {
     if (wake) posted_.notify_one();
 }
 
+bool CallPool::is_full() {
+    const std::lock_guard lock{mutex_};
+    return line_.size() >= static_cast<std::size_t>(threads_max_);
+}
+
 void CallPool::loop(std::list<std::thread>::iterator self) {
     core::name_this_thread("pawl-call");
     std::unique_lock lock{mutex_};

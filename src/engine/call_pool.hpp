@@ -19,6 +19,8 @@ public:
     ~CallPool();
 
     void post(std::function<void()> f);
+    // As many calls wait as there may be threads: no new request should be begun.
+    bool is_full();
     // Calls see this as Call::stop().
     std::stop_token stop_token() const { return stop_.get_token(); }
     void request_stop() { stop_.request_stop(); }

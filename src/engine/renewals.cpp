@@ -15,10 +15,10 @@ Renewals::Renewals(
 )
     : store_{store}, clock_{clock}, timers_{timers}, lease_{lease} {}
 
-std::uint64_t Renewals::begin(Held held) {
+std::uint64_t Renewals::begin(Held held, std::chrono::steady_clock::time_point leased_at) {
     const std::lock_guard lock{mutex_};
     const auto id = next_++;
-    held_.emplace(id, Entry{std::move(held), clock_.steady()});
+    held_.emplace(id, Entry{std::move(held), leased_at});
     if (!ticking_) {
         ticking_ = true;
         timers_.after(lease_ / 6, [this] { tick(); });

@@ -27,7 +27,8 @@ public:
         int attempt{};
         std::string recovery_point;
     };
-    std::uint64_t begin(Held held);
+    // `leased_at`: when its lease was written last.
+    std::uint64_t begin(Held held, std::chrono::steady_clock::time_point leased_at);
     void end(std::uint64_t id);
 
 private:

@@ -104,7 +104,9 @@ void Completer::complete_dropped(TimePoint now, CompleterReport& report) {
 void Completer::note_failure(
     std::int64_t key_id, const engine::Refused& refused, TimePoint now, CompleterReport& report
 ) {
-    if (refused.why == engine::Why::in_progress || refused.why == engine::Why::stopping) return;
+    if (refused.why == engine::Why::in_progress || refused.why == engine::Why::stopping ||
+        refused.why == engine::Why::overloaded)
+        return;
     if (refused.why == engine::Why::needs_attention) {
         ++report.to_person;
         return;

@@ -260,6 +260,19 @@ TEST_P(AttentionTest, keys_are_listed_newest_first_by_any_of_the_filters) {
 TEST_P(AttentionTest, all_of_a_key_is_shown_to_an_operator) {
     const auto id = open_key("hash");
     finish(id, 1, "ride_created", now() + 72h);
+    write_now(*store, [&](Session& session) {
+        for (const auto* action : {"retry", "settle happened"})
+            detail::run_statement(
+                session,
+                sql::insert_audit,
+                [](const store::Row&) {},
+                now(),
+                "ann",
+                action,
+                id,
+                "seen"
+            );
+    });
 
     read_now(*store, [&](Session& session) {
         int found = 0;
@@ -268,12 +281,14 @@ TEST_P(AttentionTest, all_of_a_key_is_shown_to_an_operator) {
             sql::show_key,
             [&](const store::Row& row) {
                 ++found;
-                EXPECT_EQ(row.columns(), 30);
+                EXPECT_EQ(row.columns(), 31);
                 EXPECT_EQ(row.text(5), "POST");
                 EXPECT_EQ(row.text(6), "/rides");
                 EXPECT_EQ(row.text(9), "finished");
                 EXPECT_EQ(row.integer(18), 201);
                 EXPECT_TRUE(row.is_null(26));
+                const std::string history{row.text(30)};
+                EXPECT_LT(history.find("retry"), history.find("settle happened"));
             },
             id
         );

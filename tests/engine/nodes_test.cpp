@@ -156,6 +156,36 @@ TEST_F(NodesTest, such_a_late_result_is_not_lost_with_one_failed_write_nor_befor
     EXPECT_EQ(world.text("SELECT result FROM attention"), R"({"id":"ch_1"})");
 }
 
+// Settled as "did not happen" while the call still hung, and then it did: two charges, and nobody
+// would know of the first.
+TEST_F(NodesTest, a_result_that_comes_after_it_was_settled_stands_in_the_audit_log) {
+    hold_first_call();
+    auto first = world.send<OrderOnce>("k", order_of_jane);
+    at_call.wait();
+    world.clock.advance(30s);
+    (void)World::get(World::send_to<OrderOnce>(*other, "k", order_of_jane));
+    std::promise<Answer> settled;
+    other->settle(
+        {.key_id = world.number("SELECT key_id FROM attention"),
+         .attempt = static_cast<int>(world.number("SELECT attempt FROM attention")),
+         .recovery_point = "ordered",
+         .kind = engine::Settlement::Kind::did_not_happen,
+         .result_name = "",
+         .result = "",
+         .by = "ann"},
+        [&](Answer answer) { settled.set_value(std::move(answer)); }
+    );
+    EXPECT_EQ(status_of(World::get(settled.get_future())), 201);
+
+    let_go.open();
+
+    EXPECT_TRUE(replayed(World::get(std::move(first))));
+    EXPECT_EQ(
+        world.text("SELECT detail FROM audit_log WHERE action = 'late result'"),
+        R"(Paid {"id":"ch_1"})"
+    );
+}
+
 TEST_F(NodesTest, many_threads_on_both_nodes_with_one_key_make_one_charge) {
     std::vector<std::future<Answer>> answers(32);
     {
@@ -197,6 +227,67 @@ TEST_F(NodesTest, two_completers_on_one_dropped_key_finish_it_once) {
     EXPECT_EQ(provider.charges.size(), 1U);
     EXPECT_EQ(world.count("payments"), 1);
     EXPECT_EQ(world.count("jobs"), 1);
+}
+
+// One call at a time: the others wait in a line.
+class LineTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        world.execute(std::string{shop_tables});
+        world.execute(std::string{payment_tables});
+        world.add(Order{provider});
+        world.add(OrderOnce{provider});
+        provider.before([this] {
+            if (++calls_ > 1) return;
+            at_call.open();
+            let_go.wait();
+        });
+    }
+    World world{{.calls_max = 1}};
+    Provider provider;
+    Gate at_call;
+    Gate let_go;
+
+private:
+    std::atomic<int> calls_{0};
+};
+
+// MUTANT_CALL_AFTER_LEASE of model/fused.pml: meanwhile another node has the key, or a person has
+// seen that there was no charge.
+TEST_F(LineTest, a_call_that_waited_for_half_its_lease_is_not_made_and_can_be_made_later) {
+    auto first = world.send<Order>("k1", order_of_jane);
+    at_call.wait();
+    world.store.arm(0, FailingStore::How::undone);
+    auto second = world.send<OrderOnce>("k2", order_of_jane);
+    world.store.wait_for_writes(1);
+    world.clock.advance(15s);
+    let_go.open();
+
+    EXPECT_EQ(why_of(World::get(std::move(second))), Why::overloaded);
+    EXPECT_EQ(status_of(World::get(std::move(first))), 201);
+    EXPECT_EQ(provider.keys.size(), 1U);
+    EXPECT_EQ(status_of(world.ask<OrderOnce>("k2", order_of_jane)), 201);
+    EXPECT_EQ(provider.keys.size(), 2U);
+}
+
+TEST_F(
+    LineTest, what_finds_the_line_full_is_refused_before_anything_is_written_and_replays_are_not
+) {
+    auto first = world.send<Order>("k1", order_of_jane);
+    at_call.wait();
+    EXPECT_EQ(status_of(world.ask<Order>("nobody", R"({"customer":"nobody","items":[]})")), 404);
+    auto second = world.send<Order>("k2", order_of_jane);
+    for (int i = 0; i < 1'000 && !world.engine->calls().is_full(); ++i)
+        std::this_thread::sleep_for(10ms);
+
+    EXPECT_EQ(why_of(world.ask<Order>("k3", order_of_jane)), Why::overloaded);
+    EXPECT_EQ(world.count("key_registry"), 3);
+    EXPECT_EQ(status_of(world.ask<Order>("nobody", R"({"customer":"nobody","items":[]})")), 404);
+
+    let_go.open();
+    EXPECT_EQ(status_of(World::get(std::move(first))), 201);
+    EXPECT_EQ(status_of(World::get(std::move(second))), 201);
+    EXPECT_EQ(status_of(world.ask<Order>("k3", order_of_jane)), 201);
 }
 
 // A lease is renewed while the call is in hand, so that nobody takes over a slow call.

@@ -74,6 +74,8 @@ def settled(settings, how, faults=()):
         check_equal(len(world.ledger()), 1 if how == 'happened' else 0, 'charges')
         check_equal(world.unsettled(), 0, 'unsettled keys')
         check(world.count('audit_log', "actor = 'ann' AND detail = 'asked the bank'") >= 1, 'who and why is in the audit log')
+        history = json.loads(ride.command('keys', 'show', '--key', 'k', '--json').stdout)['history']
+        check_equal(history[0]['actor'], 'ann', 'and in the history of the key')
         check_equal(day.deaths, len(faults), 'deaths')
 
 

@@ -284,7 +284,9 @@ WHERE a.key_id = $1;
 SELECT id, tenant, account, idempotency_key, operation, request_method, request_path, origin, params, standing,
        attempt, lease_until, recovery_point, recovery_data, generation, call_key, called_at, calling,
        response_status, response_type, response_headers, response_body, created_at, last_run_at, finished_at,
-       expires_at, error, completer_runs, completer_first_at, completer_next_at
+       expires_at, error, completer_runs, completer_first_at, completer_next_at,
+       (SELECT json_group_array(json_object('at', at, 'actor', actor, 'action', action, 'detail', detail))
+        FROM (SELECT * FROM audit_log WHERE key_id = $1 ORDER BY id))
 FROM idempotency_keys
 WHERE id = $1;
 

@@ -127,7 +127,7 @@ CREATE TABLE dead_jobs (
     died_at          TEXT NOT NULL
 ) STRICT;
 
--- What operators did, and when.
+-- What operators did, and what contradicts it: the late result of a call that was settled already.
 CREATE TABLE audit_log (
     id      INTEGER PRIMARY KEY AUTOINCREMENT,
     at      TEXT NOT NULL,
@@ -136,3 +136,4 @@ CREATE TABLE audit_log (
     key_id  INTEGER,
     detail  TEXT NOT NULL
 ) STRICT;
+CREATE INDEX audit_log_of_key ON audit_log (key_id) WHERE key_id IS NOT NULL;
