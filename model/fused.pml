@@ -1,35 +1,29 @@
-/* The protocol as Pawl runs it (docs/design.md part 4): two transactions a request.
-     T1  claim the key in the registry, run the phases before the call, store the point, its call's key and time
-     call  outside of any transaction
-     T2  keep the result, run the phases after it, store the answer
-   One client key; NW attempts at once (clients' retries, the completer); one provider; the reaper; an operator, and NS
-   settlers (a server, a tool) that carry out what the operator decided.
+/* The protocol as Pawl runs it: one idempotency key, several servers, one payment provider, a reaper, an operator.
 
-   NEVER 0: Repeat::safe_with_key, the provider honours keys and may forget them (FFORGET) after the horizon.
-   NEVER 1: Repeat::never, the provider knows no keys.
+   T1    claim (insert or take over), phases up to a foreign call, the call's key and mark: one transaction
+   call  no transaction open
+   T2    keep the result, following phases up to the next foreign call or the end: one transaction
 
-   Each MUTANT_x takes one repair away; check_all says which property each must break:
-     MUTANT_KEEP      T2 is not fenced by the attempt
-     MUTANT_TOMB      the tombstone is in a second table, looked up before the insert that waits for the reaper
-     MUTANT_REAP      the reaper takes unsettled keys too
-     MUTANT_MARKLATE  never: the mark is not in T1's commit
-     MUTANT_TAKEOVER  never: taking over clears the mark
-     MUTANT_CLEAR     never: a proven Retry clears the mark without a fence
-     MUTANT_SETTLE    a settlement is carried out without looking at standing and attempt
-     MUTANT_HORIZON   a call is repeated past the provider's memory
-     MUTANT_ANSWER    a time-out becomes the stored answer
-   NW + NS is at most 4. Budgets: NC crashes, NE leases of living holders that end, NT lost messages, NR reaps. */
-#ifndef NW
-#define NW 2
-#endif
-#ifndef NS
-#define NS 1
-#endif
+   Recovery points: started -(T1)-> ride -(call 1, the charge; T2)-> charged -(call 2, safe; T3)-> finished.
+   `atomic` is one transaction, or one step in memory. A crash at a transaction is a crash before it or after it.
+   The words of README.md's table name the function or statement behind each step.
+
+   Switches   NEVER=1    the provider knows no keys, and call 1 is Repeat::never; else Repeat::safe_with_key
+              AGAIN=1    the operation says re_execute: an expired key may run again
+              HASTY=1    the operator looks at the provider only, not at what may still be on its way there
+   Budgets    NC crashes, NE leases that end under a living holder, NT messages lost, NF phases or stores that fail,
+              NK completer's caps, NS words of the operator, NR reaps, NG registry rows forgotten, NO ages of a call,
+              NX errors that the provider remembers
+   MUTANT_x   takes one repair out; check_all says which property must then be violated                            */
+
 #ifndef NEVER
 #define NEVER 0
 #endif
-#ifndef FFORGET
-#define FFORGET 1
+#ifndef AGAIN
+#define AGAIN 0
+#endif
+#ifndef HASTY
+#define HASTY 0
 #endif
 #ifndef NC
 #define NC 1
@@ -40,248 +34,465 @@
 #ifndef NT
 #define NT 1
 #endif
+#ifndef NF
+#define NF 0
+#endif
+#ifndef NK
+#define NK 0
+#endif
+#ifndef NS
+#define NS 1
+#endif
 #ifndef NR
-#define NR 1
+#define NR 0
 #endif
-#ifndef MUTANT_KEEP
-#define MUTANT_KEEP 0
+#ifndef NG
+#define NG 0
 #endif
-#ifndef MUTANT_TOMB
-#define MUTANT_TOMB 0
+#ifndef NO
+#define NO 0
 #endif
-#ifndef MUTANT_REAP
-#define MUTANT_REAP 0
+#ifndef NX
+#define NX 0
 #endif
-#ifndef MUTANT_MARKLATE
-#define MUTANT_MARKLATE 0
+#define NW 2        /* Servers. */
+
+#ifndef MUTANT_NO_FENCE
+#define MUTANT_NO_FENCE 0
 #endif
-#ifndef MUTANT_TAKEOVER
-#define MUTANT_TAKEOVER 0
+#ifndef MUTANT_NO_REGISTRY
+#define MUTANT_NO_REGISTRY 0
 #endif
-#ifndef MUTANT_CLEAR
-#define MUTANT_CLEAR 0
+#ifndef MUTANT_REGISTRY_TRUSTED
+#define MUTANT_REGISTRY_TRUSTED 0
 #endif
-#ifndef MUTANT_SETTLE
-#define MUTANT_SETTLE 0
+#ifndef MUTANT_LEASE_NOT_CHECKED
+#define MUTANT_LEASE_NOT_CHECKED 0
 #endif
-#ifndef MUTANT_HORIZON
-#define MUTANT_HORIZON 0
+#ifndef MUTANT_UNLOCK_UNFENCED
+#define MUTANT_UNLOCK_UNFENCED 0
 #endif
-#ifndef MUTANT_ANSWER
-#define MUTANT_ANSWER 0
+#ifndef MUTANT_CLEAR_UNFENCED
+#define MUTANT_CLEAR_UNFENCED 0
+#endif
+#ifndef MUTANT_MARK_CLEARED_ON_TAKE_OVER
+#define MUTANT_MARK_CLEARED_ON_TAKE_OVER 0
+#endif
+#ifndef MUTANT_MARK_NOT_IN_T1
+#define MUTANT_MARK_NOT_IN_T1 0
+#endif
+#ifndef MUTANT_DOUBT_IS_RETRY
+#define MUTANT_DOUBT_IS_RETRY 0
+#endif
+#ifndef MUTANT_DOUBT_IS_ANSWER
+#define MUTANT_DOUBT_IS_ANSWER 0
+#endif
+#ifndef MUTANT_SETTLE_UNFENCED
+#define MUTANT_SETTLE_UNFENCED 0
+#endif
+#ifndef MUTANT_CALL_KEY_OF_ATTEMPT
+#define MUTANT_CALL_KEY_OF_ATTEMPT 0
+#endif
+#ifndef MUTANT_AGE_NOT_CHECKED
+#define MUTANT_AGE_NOT_CHECKED 0
+#endif
+#ifndef MUTANT_REAP_OPEN
+#define MUTANT_REAP_OPEN 0
+#endif
+#ifndef MUTANT_NO_TOMBSTONE
+#define MUTANT_NO_TOMBSTONE 0
+#endif
+#ifndef MUTANT_GENERATION_LOST
+#define MUTANT_GENERATION_LOST 0
+#endif
+#ifndef MUTANT_FORGOTTEN_EARLY
+#define MUTANT_FORGOTTEN_EARLY 0
+#endif
+#ifndef MUTANT_CAP_IGNORES_LEASE
+#define MUTANT_CAP_IGNORES_LEASE 0
+#endif
+#ifndef MUTANT_CALL_AFTER_LEASE
+#define MUTANT_CALL_AFTER_LEASE 0
+#endif
+#ifndef MUTANT_NOTE_UNFENCED
+#define MUTANT_NOTE_UNFENCED 0
 #endif
 
-/* recovery points and standings of the key's row */
-#define ORDERED 1     /* the call comes next */
-#define FIN 2
-#define PERSON 3      /* on the attention list */
-
-/* results of a call: 1..7 charge n, then */
-#define DECLINED 9
-#define NOTSENT 13    /* proof that nothing left this process */
-#define STORED 14     /* an error that the provider remembers under the key */
-#define DOUBT 15
-#define GIVENUP 8
-
-/* what a person decided */
+/* key_registry.state */
+#define NONE 0
+#define LIVE 1
+#define EXPIRED 2
+/* idempotency_keys.standing */
+#define OPEN 1
+#define ATTENTION 2
+#define FINISHED 3
+/* idempotency_keys.recovery_point */
+#define STARTED 1
+#define RIDE 2
+#define CHARGED 3
+#define FIN 4
+/* attention.settlement */
 #define HAPPENED 1
-#define DIDNOT 2
+#define DIDNT 2
 #define GIVEUP 3
+/* Results and answers: 1..6 is the number of a charge. */
+#define DECLINED 9
+#define GIVEN_UP 10
+#define DOUBT 15    /* Perhaps made. */
+#define UNSENT 14   /* Certainly not made. */
+#define STUCK 13    /* An error that the provider repeats for this key; charged or not. */
 
-/* the registry and the row: both written in T1's commit */
-bool live = 0, tomb = 0;      /* key_registry: state live / expired; neither: no row */
-bool ex = 0; byte rp = 0; bool locked = 0, expired = 0, holder_dead = 0, mark = 0, intent = 0;
-byte resp = 0; byte generation = 0;
-bool own[4];                  /* own[i]: i holds the newest attempt number; settlers come after the attempts */
-byte decision = 0, serial = 0; bool decided_now = 0;   /* the settlement, and whether its attempt is still the newest */
+/* What a crash does not lose. */
+byte reg = NONE; byte reg_gen = 0;                                   /* key_registry */
+bool row = 0; byte standing = 0; byte rp = 0; byte gen = 0;          /* idempotency_keys */
+bool lease = 0; byte call_key = 0; bool called = 0; bool old = 0; bool calling = 0; byte charge = 0; byte resp = 0;
+bool att = 0; byte word = 0; byte word_charge = 0; bool noted = 0;   /* attention */
+bool own[NW];    /* Server i's attempt has the id and the number of the row: WHERE id = $1 AND attempt = $2. */
+bool holds[NW];  /* Likewise the settlement that server i has read. */
+bool op_holds = 0;
 
-byte rides = 0, jobs = 0, keeps = 0;
-byte effects = 0; byte fmem[3];
-byte inflight = 0, sending = 0; bool horizon = 0;
-chan net = [4] of { byte, byte, byte };
-byte wait[4]; byte reply[4];
-byte told = 0; bool mismatch = 0;
-byte crashes = 0, exps = 0, losts = 0, reaps = 0, forgets = 0;
+/* The provider, and the way there. */
+byte memory[4];                                /* Result remembered under a foreign key (1 + generation): 0 none. */
+chan net = [NW + 1] of { byte, byte, byte, byte };   /* Foreign key, sender, token, life. */
+byte wait[NW]; byte reply[NW]; byte sending = 0; byte in_flight = 0; byte charges = 0;
 
-#define TAKE own[0] = 0; own[1] = 0; own[2] = 0; own[3] = 0; own[me] = 1; locked = 1; expired = 0; holder_dead = 0; decided_now = 0
-/* WHERE id AND attempt AND recovery_point AND standing */
-#define FENCED (ex && own[me] && rp == ORDERED)
-#define LOOSE (ex && rp == ORDERED)
+/* What no process sees: for the properties. */
+byte life = 0; byte allowed = 1;               /* Executions begun, and those that were in order. */
+byte calls = 0; byte didnt = 0;                /* Of this life: calls that arrived; words "did not happen". */
+byte rides = 0; byte jobs = 0;                 /* Of this life. */
+byte made[4];                                  /* Charges made in life n. */
+byte told[4]; bool told_two = 0;               /* First final answer given in life n; another one since. */
+bool orphaned = 0;                             /* An attempt lost its key, though its lease never ended. */
+bool stale = 0; bool backward = 0; bool wrong_note = 0;
+bool ended[NW]; bool holder_dead = 0;
+byte crashes = 0, exps = 0, losts = 0, fails = 0, caps = 0, words = 0, reaps = 0, forgets = 0, olds = 0, stucks = 0;
 
-inline tell(x) { if :: told == 0 -> told = x :: told != 0 && told != x -> mismatch = 1 :: else fi }
+#define FENCE (row && standing == OPEN && own[me] && rp == at)
+#define KEPT  (FENCE || (MUTANT_NO_FENCE && row && standing != 0))
+#define OVER  (!lease || MUTANT_LEASE_NOT_CHECKED)
+/* decide_call: past the provider's memory since the first call. */
+#define TOO_OLD (!NEVER && old && called && own[me] && !MUTANT_AGE_NOT_CHECKED)
+#define ASIDE own[0] = 0; own[1] = 0; holds[0] = 0; holds[1] = 0; op_holds = 0
+/* A take-over: attempt + 1. Whoever had the number before has it no more. */
+#define TAKE  ASIDE; own[me] = 1; ended[me] = 0; lease = 1; holder_dead = 0
+/* The key, the time and (never) the mark of the call that follows, in the transaction that reaches its point. */
+#define MARK_KEY(k) call_key = k; called = 1; old = 0; calling = (NEVER && !MUTANT_MARK_NOT_IN_T1)
 
-inline die() { atomic { crashes < NC -> crashes++; wait[me] = 0; reply[me] = 0;
-    if :: ex && locked && own[me] -> holder_dead = 1 :: else fi; goto idle } }
-
-/* The call and T2: shared by attempts and by the settler after "did not happen". */
-inline call_and_keep() {
+inline move(to) {
+    if :: to < rp -> backward = 1 :: else fi;
+    if :: !own[me] -> stale = 1 :: else fi;
+    rp = to
+}
+/* The row and the registry row of a new execution; the phases before the call ran in the same transaction. */
+inline begin(point) {
+    life++; jobs = 0; calls = 0; didnt = 0;
+    rides = (row -> rides : 0) + (point == RIDE);       /* A row already: a mutant makes it again. */
+    row = 1; standing = OPEN; rp = point; gen = reg_gen; charge = 0; resp = 0;
+    TAKE; lease = (point == RIDE);
     if
-    :: atomic { nfull(net) -> tk = 1 + (tk % 3); wait[me] = tk; net!(NEVER -> 0 : generation), me, tk; sending--; inflight++ }
-    :: atomic { losts < NT -> losts++; sending--; r = NOTSENT }
-    :: atomic { crashes < NC -> crashes++; sending--; if :: ex && locked && own[me] -> holder_dead = 1 :: else fi; goto idle }
-    fi;
+    :: point == RIDE -> MARK_KEY(1 + gen)
+    :: else -> call_key = 0; called = 0; old = 0; calling = 0
+    fi
+}
+inline to_attention() { standing = ATTENTION; lease = 0; att = 1; word = 0; word_charge = 0; noted = 0 }
+inline lost_fence() { if :: !ended[me] && !MUTANT_NO_FENCE -> orphaned = 1 :: else fi }
+inline crash() {
+    atomic {
+        crashes < NC -> crashes++; wait[me] = 0; reply[me] = 0;
+        if :: row && lease && own[me] -> holder_dead = 1 :: else fi;
+        goto idle
+    }
+}
+inline tell(x) {
     if
-    :: r == NOTSENT -> skip
-    :: r != NOTSENT ->
-        if
-        :: atomic { reply[me] != 0 -> r = reply[me]; reply[me] = 0; wait[me] = 0 }
-        :: atomic { reply[me] == 0 && losts < NT -> losts++; wait[me] = 0; r = DOUBT }
-        :: die()
-        fi
-    fi;
-    /* T2, or what follows a call without a result */
-    if
-    :: r == NOTSENT ->
-        if
-        :: atomic { (FENCED || (MUTANT_CLEAR && ex)) -> mark = 0; if :: own[me] && rp == ORDERED -> locked = 0; expired = 0 :: else fi }
-        :: atomic { !(FENCED || (MUTANT_CLEAR && ex)) -> skip }
-        :: die()
-        fi
-    :: r == DOUBT && MUTANT_ANSWER ->
-        if
-        :: atomic { FENCED -> resp = DOUBT; rp = FIN; locked = 0; tell(DOUBT) }
-        :: atomic { !FENCED -> skip }
-        fi
-    :: r == STORED || (r == DOUBT && NEVER) ->
-        if
-        :: atomic { FENCED -> rp = PERSON; locked = 0; decision = 0; decided_now = 0 }
-        :: atomic { !FENCED -> skip }
-        :: die()
-        fi
-    :: r == DOUBT && !NEVER && !MUTANT_ANSWER ->
-        if
-        :: atomic { FENCED -> locked = 0; expired = 0 }
-        :: atomic { !FENCED -> skip }
-        :: die()
-        fi
-    :: r < NOTSENT ->
-        if
-        :: atomic { (FENCED || (MUTANT_KEEP && ex)) ->
-              if :: r == DECLINED -> skip :: else -> keeps++; jobs++ fi;
-              resp = r; rp = FIN; locked = 0; mark = 0; tell(r) }
-        :: atomic { !(FENCED || (MUTANT_KEEP && ex)) -> skip }   /* rolled back; the result of never is noted for the person */
-        :: die()
-        fi
+    :: told[life] == 0 -> told[life] = x
+    :: told[life] != 0 && told[life] != x -> told_two = 1
+    :: else
     fi
 }
 
-proctype Att(byte me) {
-    byte r = 0, tk = 0; bool saw = 0;
+/* A server: an HTTP request with the key, the completer, or a settlement that it carries out; one at a time. */
+proctype Server(byte me) {
+    byte at = 0, r = 0, key = 0, token = 0; bool saw = 0;
 idle:
-    atomic { r = 0; saw = 0 };
-    /* A tombstone in a second table is looked up first; the insert then waits for the reaper's delete. */
-    if
-    :: MUTANT_TOMB -> atomic { saw = !tomb }
-    :: else -> skip
+    atomic { at = 0; r = 0; key = 0; saw = 0; wait[me] = 0; reply[me] = 0; own[me] = 0; holds[me] = 0; ended[me] = 0 };
+end_idle:
+    if                                                  /* The look before T1: only whether there is a row at all. */
+    :: atomic { reg == NONE && life < 3 -> saw = 0; goto t1 }
+    :: atomic { row && standing == OPEN && OVER -> saw = 1; goto t1 }
+    :: atomic { reg == EXPIRED && AGAIN && life < 3 -> saw = 1; goto t1 }
+    :: atomic { row && standing == FINISHED && told[life] != resp -> tell(resp); goto idle }
+    :: atomic { row && standing == ATTENTION && word != 0 -> holds[me] = 1; r = word; key = word_charge; goto settle }
     fi;
-    /* T1. A death within it leaves nothing: it is one commit. */
-    atomic {
-        if
-        :: !live && (!tomb || (MUTANT_TOMB && saw)) && !ex ->
-             live = 1; ex = 1; rp = ORDERED; rides++; intent = 1; TAKE;
-             if :: NEVER && !MUTANT_MARKLATE -> mark = 1 :: else fi; sending++
-        :: !ex && tomb && !(MUTANT_TOMB && saw) -> goto done       /* 410 */
-        :: ex && rp == FIN -> tell(resp); goto idle
-        :: ex && rp == PERSON -> goto idle                         /* 502 */
-        :: ex && rp == ORDERED && (!locked || expired) ->
-             TAKE;
-             if
-             :: NEVER && mark && !MUTANT_TAKEOVER -> rp = PERSON; locked = 0; decision = 0; goto idle
-             :: !NEVER && horizon && intent && !MUTANT_HORIZON -> rp = PERSON; locked = 0; decision = 0; goto idle
-             :: else -> if :: NEVER && !MUTANT_MARKLATE -> mark = 1 :: else fi; sending++
-             fi
-        fi
-    };
-    call_and_keep();
-    goto idle;
-done: skip
+t1:
+    if
+    :: atomic { (reg == NONE && !saw) || (MUTANT_NO_REGISTRY && !saw) ->     /* insert_registry gives an id. */
+           reg = LIVE; begin(RIDE); at = RIDE }
+    :: atomic { reg == NONE && !saw && fails < NF -> fails++; goto failed_claim }   /* A phase threw: all undone. */
+    :: atomic { reg == NONE && saw && !MUTANT_REGISTRY_TRUSTED -> goto idle }            /* Forgotten since the look. */
+    :: atomic { reg == NONE && saw && MUTANT_REGISTRY_TRUSTED -> begin(RIDE); at = RIDE }
+    :: atomic { reg == EXPIRED && AGAIN && life < 3 ->      /* revive_registry */
+           reg = LIVE; reg_gen++; allowed++; begin(RIDE); at = RIDE }
+    :: atomic { reg == EXPIRED && !(AGAIN && life < 3) -> goto idle }               /* 410 */
+    :: atomic { row && standing == OPEN && !OVER -> goto idle }                     /* 409 */
+    :: atomic { row && standing == ATTENTION -> goto idle }                         /* 502 */
+    :: atomic { row && standing == FINISHED -> goto idle }                          /* Replayed at the next look. */
+    :: atomic { row && standing == OPEN && OVER && rp == STARTED ->                 /* run_resumed */
+           TAKE; rides++; move(RIDE); MARK_KEY(1 + gen); at = RIDE }
+    :: atomic { row && standing == OPEN && OVER && rp == RIDE ->                    /* resume_at_call */
+           TAKE; at = RIDE;
+           if
+           :: NEVER && calling && !MUTANT_MARK_CLEARED_ON_TAKE_OVER -> to_attention(); goto idle
+           :: !NEVER && called && old && !MUTANT_AGE_NOT_CHECKED -> to_attention(); goto idle
+           :: else ->
+               if
+               :: MUTANT_CALL_KEY_OF_ATTEMPT -> MARK_KEY(1 + call_key % 3)
+               :: !MUTANT_CALL_KEY_OF_ATTEMPT && call_key != 0 && called && (!NEVER || calling)
+               :: else -> MARK_KEY(1 + gen)
+               fi
+           fi }
+    :: atomic { row && standing == OPEN && OVER && rp == CHARGED -> TAKE; at = CHARGED; goto second }
+    :: crash()
+    fi;
+    atomic { key = call_key };
+call:                                                   /* The check, then the send: a margin, not one step. */
+    if
+    :: atomic { TOO_OLD -> goto hand }
+    :: atomic { ended[me] && !MUTANT_CALL_AFTER_LEASE -> r = UNSENT; goto give_back }
+    :: atomic { !TOO_OLD && (!ended[me] || MUTANT_CALL_AFTER_LEASE) -> sending++ }
+    :: crash()
+    fi;
+    if
+    :: atomic { nfull(net) -> token = 1 + token % 3; wait[me] = token;
+           net!key, me, token, life; sending--; in_flight++ }
+    :: atomic { losts < NT -> losts++; sending--; r = UNSENT; goto ended_call }
+    :: atomic { crashes < NC -> sending--; crashes++;
+           if :: row && lease && own[me] -> holder_dead = 1 :: else fi; goto idle }
+    fi;
+    if
+    :: atomic { reply[me] != 0 -> r = reply[me]; reply[me] = 0; wait[me] = 0 }
+    :: atomic { reply[me] == 0 && losts < NT -> losts++; wait[me] = 0; r = DOUBT }
+    :: crash()
+    fi;
+ended_call:                                             /* decide_after_call */
+    if
+    :: r == UNSENT -> goto give_back
+    :: r == DOUBT && MUTANT_DOUBT_IS_ANSWER -> goto t2
+    :: r == DOUBT && NEVER && !MUTANT_DOUBT_IS_RETRY && !MUTANT_DOUBT_IS_ANSWER -> goto hand
+    :: r == DOUBT && (!NEVER || MUTANT_DOUBT_IS_RETRY) && !MUTANT_DOUBT_IS_ANSWER -> goto give_back
+    :: r == STUCK -> goto hand
+    :: r < UNSENT && r != STUCK -> goto t2
+    fi;
+t2:
+    if
+    :: atomic { KEPT && (r == DECLINED || r == DOUBT) ->
+           move(FIN); resp = r; standing = FINISHED; lease = 0; calling = 0; goto answer }
+    :: atomic { KEPT && r != DECLINED && r != DOUBT -> move(CHARGED); charge = r; lease = 1; calling = 0; at = CHARGED }
+    :: atomic { !KEPT -> lost_fence(); if :: NEVER && r != 0 -> goto note :: else -> goto idle fi }
+    :: atomic { FENCE && fails < NF -> fails++; if :: NEVER -> goto hand_result :: else -> goto give_back fi }
+    :: crash()
+    fi;
+second:                                                 /* Repeat::safe: nothing but a place to stop at. */
+    if
+    :: atomic { KEPT || (MUTANT_NO_FENCE && row) ->          /* T3: the last phase stages the receipt. */
+           move(FIN); jobs++; resp = charge; standing = FINISHED; lease = 0; goto answer }
+    :: atomic { !(KEPT || (MUTANT_NO_FENCE && row)) -> lost_fence(); goto idle }
+    :: atomic { fails < NF -> fails++; r = DOUBT; goto give_back }
+    :: crash()
+    fi;
+answer:                                                 /* After the commit. */
+    if
+    :: atomic { if :: row && standing == FINISHED -> tell(resp) :: else fi; goto idle }
+    :: crash()
+    fi;
+give_back:                                              /* fail_attempt; clear_calling where proven. */
+    if
+    :: atomic { FENCE || (row && standing == OPEN && (MUTANT_UNLOCK_UNFENCED || (MUTANT_CLEAR_UNFENCED && NEVER))) ->
+           if
+           :: NEVER && at == RIDE && (r == UNSENT || MUTANT_DOUBT_IS_RETRY) -> calling = 0; called = 0
+           :: else
+           fi;
+           lease = 0;
+           if                                           /* A renewal that was under way may come after it. */
+           :: own[me] && exps < NE -> exps++; lease = 1; holder_dead = 1; own[me] = 0
+           :: true
+           fi }
+    :: atomic { !(FENCE || (row && standing == OPEN && (MUTANT_UNLOCK_UNFENCED || (MUTANT_CLEAR_UNFENCED && NEVER)))) ->
+           goto idle }
+    :: crash()
+    fi;
+capped:                                                 /* Of the completer only: note_failure. */
+    if
+    :: atomic { caps < NK && row && standing == OPEN && (!lease || MUTANT_CAP_IGNORES_LEASE) ->
+           caps++; to_attention(); goto idle }
+    :: goto idle
+    fi;
+hand:                                                   /* hand_to_person: stuck, forgotten, in doubt. */
+    if
+    :: atomic { FENCE -> to_attention(); goto idle }
+    :: atomic { !FENCE -> lost_fence(); goto idle }
+    :: crash()
+    fi;
+hand_result:                                            /* A result of `never` that can't be kept. */
+    if
+    :: atomic { FENCE -> to_attention(); noted = 1; goto idle }
+    :: atomic { !FENCE -> lost_fence(); goto note }
+    :: crash()
+    fi;
+note:                                                   /* keep_result_for_person */
+    if
+    :: atomic { att && !noted && ((key == call_key && rp == RIDE) || MUTANT_NOTE_UNFENCED) ->
+           noted = 1; if :: key != call_key || rp != RIDE -> wrong_note = 1 :: else fi; goto idle }
+    :: atomic { !(att && !noted && ((key == call_key && rp == RIDE) || MUTANT_NOTE_UNFENCED)) -> goto idle }
+    :: crash()
+    fi;
+failed_claim:                                           /* record_failed_claim: the claim alone. */
+    if
+    :: atomic { reg == NONE -> reg = LIVE; begin(STARTED); goto idle }
+    :: atomic { reg != NONE -> goto idle }
+    :: crash()
+    fi;
+settle:                                                 /* run_settlement: a take-over by what a person said. */
+    if
+    :: atomic { (holds[me] && row && standing == ATTENTION) ||
+                (MUTANT_SETTLE_UNFENCED && row && standing != FINISHED) ->
+           TAKE; standing = OPEN; att = 0; word = 0; noted = 0; at = rp;
+           if
+           :: r == HAPPENED && at == RIDE -> charge = key; move(CHARGED); calling = 0; at = CHARGED; goto second
+           :: r == HAPPENED && at == CHARGED ->
+               move(FIN); jobs++; resp = charge; standing = FINISHED; lease = 0; goto answer
+           :: r == GIVEUP -> move(FIN); resp = GIVEN_UP; standing = FINISHED; lease = 0; calling = 0; goto answer
+           :: r == DIDNT && at == CHARGED -> goto second
+           :: r == DIDNT && at == STARTED -> gen++; rides++; move(RIDE); MARK_KEY(1 + gen); at = RIDE
+           :: r == DIDNT && at == RIDE -> gen++; didnt++; MARK_KEY(1 + gen)
+           fi }
+    :: atomic { !((holds[me] && row && standing == ATTENTION) ||
+                  (MUTANT_SETTLE_UNFENCED && row && standing != FINISHED)) -> goto idle }
+    :: crash()
+    fi;
+    atomic { r = 0; key = call_key };
+    goto call
 }
 
-/* A person who asks the provider before deciding, and decides rightly. */
+/* Requests land late, after their sender's death too. */
+proctype Provider() {
+    byte key = 0, who = 0, token = 0, run_of = 0, r = 0;
+end:
+    do
+    :: atomic {
+           net?key, who, token, run_of -> in_flight--; calls = calls + (run_of == life);
+           if
+           :: !NEVER && memory[key] != 0 -> r = memory[key]
+           :: NEVER || memory[key] == 0 ->
+               if
+               :: made[run_of] < 3 -> made[run_of]++; charges++; r = charges
+               :: made[run_of] == 0 -> r = DECLINED
+               :: made[run_of] >= 3 -> r = charges      /* Mutants only: enough is seen. */
+               :: !NEVER && stucks < NX -> stucks++; r = STUCK
+               :: !NEVER && stucks < NX && made[run_of] < 3 -> stucks++; made[run_of]++; charges++; r = STUCK
+               fi;
+               if :: !NEVER -> memory[key] = r :: else fi
+           fi;
+           if
+           :: wait[who] == token -> reply[who] = r
+           :: wait[who] != token                        /* Nobody waits for it any more. */
+           fi;
+           key = 0; who = 0; token = 0; run_of = 0; r = 0
+       }
+    od
+}
+
+/* Looks, decides, and writes the word down (request_settlement); a server carries it out. */
 proctype Operator() {
+    byte said = 0;
 end:
     do
-    :: atomic { ex && rp == PERSON && decision == 0 && inflight == 0 && sending == 0 ->
-         if
-         :: effects > 0 -> decision = HAPPENED
-         :: effects == 0 && generation < 1 -> decision = DIDNOT
-         :: effects == 0 -> decision = GIVEUP
-         fi;
-         decided_now = 1; serial++ }
+    :: atomic {
+           att && word == 0 && words < NS && (HASTY || (sending == 0 && in_flight == 0)) ->
+           op_holds = 1;
+           if
+           :: made[life] > 0 -> said = HAPPENED
+           :: made[life] == 0 -> said = DIDNT
+           :: made[life] == 0 -> said = GIVEUP
+           fi
+       }
+       atomic {
+           if
+           :: att && op_holds && word == 0 ->
+               words++; word = said; word_charge = (said == HAPPENED -> charges : 0)
+           :: else
+           fi;
+           said = 0; op_holds = 0
+       }
     od
 }
 
-/* A server's completer carries the decision out: a take-over like any other. It may read it, sleep, and come late. */
-proctype Settler(byte me) {
-    byte r = 0, tk = 0, what = 0, which = 0;
-idle:
-    atomic { r = 0; what = 0; which = 0 };
-end:
-    atomic { ex && rp == PERSON && decision != 0 -> what = decision; which = serial };
-    if
-    :: atomic { (MUTANT_SETTLE && ex) || (ex && rp == PERSON && decided_now && which == serial) ->
-         TAKE;
-         if
-         :: what == HAPPENED -> keeps++; jobs++; resp = effects; rp = FIN; locked = 0; decision = 0; tell(effects); goto idle
-         :: what == GIVEUP -> resp = GIVENUP; rp = FIN; locked = 0; decision = 0; tell(GIVENUP); goto idle
-         :: what == DIDNOT -> rp = ORDERED; generation = 1; intent = 1; mark = NEVER; decision = 0; sending++
-         fi }
-    :: atomic { !((MUTANT_SETTLE && ex) || (ex && rp == PERSON && decided_now && which == serial)) -> goto idle }
-    fi;
-    call_and_keep();
-    goto idle
-}
-
-proctype Foreign() {
-    byte fk, who, res, tk;
+/* Time: leases end, calls grow old, the provider forgets, the reaper comes. */
+proctype Time() {
 end:
     do
-    :: atomic { net?fk, who, tk -> inflight--;
-         if
-         :: !NEVER && fmem[fk] != 0 -> res = fmem[fk]
-         :: NEVER || fmem[fk] == 0 ->
-              if
-              :: effects < 3 -> effects++; res = effects; fmem[fk] = res
-              :: effects == 0 -> res = DECLINED; fmem[fk] = DECLINED
-              :: res = STORED; fmem[fk] = STORED
-              fi
-         fi;
-         if
-         :: wait[who] == tk -> if :: reply[who] = res :: losts < NT -> losts++; reply[who] = DOUBT fi
-         :: else -> skip
-         fi; res = 0; fk = 0; who = 0; tk = 0 }
+    :: atomic { row && lease && holder_dead -> lease = 0; holder_dead = 0 }
+    :: atomic {
+           row && lease && !holder_dead && exps < NE -> exps++; lease = 0;
+           if :: own[0] -> ended[0] = 1 :: own[1] -> ended[1] = 1 :: else fi
+       }
+    :: atomic { row && called && !old && olds < NO -> olds++; old = 1 }
+    :: atomic {                                         /* Its memory is longer than ours by a call's longest delay. */
+           (old || !row) && NO > 0 && sending == 0 && in_flight == 0 && (memory[1] || memory[2] || memory[3]) ->
+           memory[1] = 0; memory[2] = 0; memory[3] = 0
+       }
+    :: atomic {                                         /* expire_registry, delete_key */
+           row && (standing == FINISHED || MUTANT_REAP_OPEN) && reaps < NR -> reaps++;
+           reg = (MUTANT_NO_TOMBSTONE -> NONE : EXPIRED);
+           reg_gen = (MUTANT_GENERATION_LOST -> reg_gen : gen);
+           row = 0; standing = 0; rp = 0; lease = 0; holder_dead = 0; call_key = 0; called = 0; old = 0; calling = 0;
+           charge = 0; resp = 0; att = 0; word = 0; ASIDE
+       }
+    :: atomic {                                         /* forget_expired */
+           reg == EXPIRED && forgets < NG && (MUTANT_FORGOTTEN_EARLY || !(memory[1] || memory[2] || memory[3])) ->
+           forgets++; allowed++; reg = NONE; reg_gen = 0
+       }
     od
 }
 
-proctype Env() {
-end:
-    do
-    :: atomic { ex && locked && !expired && holder_dead -> expired = 1 }
-    :: atomic { ex && locked && !expired && !holder_dead && exps < NE -> exps++; expired = 1 }
-    :: atomic { ex && (rp == FIN || MUTANT_REAP) && reaps < NR -> reaps++; ex = 0; live = 0; tomb = !MUTANT_REAP; locked = 0; expired = 0 }
-    :: atomic { FFORGET && !NEVER && !horizon -> horizon = 1 }
-    :: atomic { FFORGET && !NEVER && horizon && forgets < FFORGET && sending == 0 && inflight == 0 &&
-                (fmem[0] != 0 || fmem[1] != 0) -> forgets++; fmem[0] = 0; fmem[1] = 0 }
-    od
-}
+init { atomic { run Server(0); run Server(1); run Provider(); run Operator(); run Time() } }
 
-init { atomic { byte i; for (i : 0 .. NW - 1) { run Att(i) }; for (i : 0 .. NS - 1) { run Settler(NW + i) }; run Operator(); run Foreign(); run Env() } }
+#define is_failure(x)   (x == DECLINED || x == GIVEN_UP || x == DOUBT)
+#define is_success(x)   (x > 0 && x < DECLINED)
+#define one_charge      (made[1] <= 1 && made[2] <= 1 && made[3] <= 1)
+#define one_call        (!NEVER || calls <= 1 + didnt)
+#define one_ride        (rides <= 1)
+#define one_receipt     (jobs <= 1)
+#define one_answer      (!told_two)
+#define only_forward    (!backward)
+#define no_old_writer   (!stale)
+#define lease_protects  (!orphaned)
+#define honest          (!(is_failure(told[1]) && made[1]) && !(is_failure(told[2]) && made[2]))
+#define paid            (!(is_success(told[1]) && !made[1]) && !(is_success(told[2]) && !made[2]))
+#define in_order        (life <= allowed)
+#define registered      (!row || reg == LIVE)
+#define right_note      (!wrong_note)
+#define settled         (reg == EXPIRED || (row && (standing == FINISHED || \
+                         (standing == ATTENTION && words == NS && word == 0))))
 
-#define settled (!ex || rp == FIN || rp == PERSON)
-
-ltl p_one    { [] (effects <= 1) }
-ltl p_ride   { [] (rides <= 1) }
-ltl p_job    { [] (jobs <= 1) }
-ltl p_keep   { [] (keeps <= 1) }
-ltl p_same   { [] (!mismatch) }
-/* no refusal is final while money was taken */
-ltl p_honest { [] !((told == DOUBT || told == DECLINED || told == GIVENUP) && effects > 0) }
-/* a success that was answered is a charge that exists */
-ltl p_paid   { [] !(told != 0 && told < GIVENUP && effects == 0) }
-/* all of these at once: one search instead of seven */
-#define SAFE (effects <= 1 && rides <= 1 && jobs <= 1 && keeps <= 1 && !mismatch && !((told == DOUBT || told == DECLINED || told == GIVENUP) && effects > 0) && !(told != 0 && told < GIVENUP && effects == 0))
-ltl p_safe   { [] SAFE }
-/* must be VIOLATED: a success, a refusal, and a settlement are really reached */
-ltl p_reach  { [] !(told != 0 && told < GIVENUP) }
-ltl p_reach_settled { [] !(told != 0 && generation == 1) }
-ltl p_live   { [] <> settled }
+ltl p_charge     { [] one_charge }      /* At most one charge an execution. */
+ltl p_never      { [] one_call }        /* A `never` call is repeated by a person's word only. */
+ltl p_ride       { [] one_ride }
+ltl p_receipt    { [] one_receipt }
+ltl p_answer     { [] one_answer }      /* Final answers of one execution are equal. */
+ltl p_forward    { [] only_forward }
+ltl p_writer     { [] no_old_writer }   /* No write by an attempt that another has replaced. */
+ltl p_lease      { [] lease_protects }  /* Whose lease has not ended, keeps the key. */
+ltl p_honest     { [] honest }          /* No final failure while money is taken. */
+ltl p_paid       { [] paid }            /* No success without a charge of this execution. */
+ltl p_life       { [] in_order }        /* No second execution but a permitted one. */
+ltl p_registered { [] registered }
+ltl p_note       { [] right_note }      /* A late result is noted at its own call only. */
+ltl p_safe       { [] (one_charge && one_call && one_ride && one_receipt && one_answer && only_forward &&
+                       no_old_writer && lease_protects && honest && paid && in_order && registered && right_note) }
+ltl p_settles    { [] <> settled }
+/* Must be violated: that these things happen at all. */
+ltl never_success   { [] !(is_success(told[1])) }
+ltl never_attention { [] !att }
+ltl never_by_word   { [] !(didnt > 0 && standing == FINISHED && is_success(resp)) }
+ltl never_again     { [] !(life == 2 && is_success(told[2])) }

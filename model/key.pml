@@ -1,6 +1,6 @@
-/* Idempotency-key protocol: seed (brandur / seeds 000,004) and its repairs.
+/* The idempotency-key protocol with one transaction a step, as the article prints it, and its repairs F1 to F9.
    One client key. NW server attempts run concurrently (client retries, completer).
-   Switches (all 0 = the seed as printed):
+   Switches (all 0 = as printed):
     FENCE      every write carries the attempt number taken with the lock
     CONDRP     every write is conditional on the recovery point it started from
     FENCEUNLK  the error path unlocks only if it still owns the lock
@@ -10,8 +10,8 @@
     FFORGET    budget: times the foreign service forgets keys (24 h retention)
     HORIZON    call refused after the foreign retention horizon (intent first written)
     INTENT     'calling' recovery point written before the foreign call; recovery from it never calls again
-    REAP       0 none, 1 seed (any row, any moment), 2 only finished rows, 3 finished + tombstone
-    SNAP       recovered attempts take the SERIALIZABLE snapshot before the call (pg behaviour of the seed code)
+    REAP       0 none, 1 as printed (any row, any moment), 2 only finished rows, 3 finished + tombstone
+    SNAP       recovered attempts take the SERIALIZABLE snapshot before the call (PostgreSQL, as printed)
     COMPLETER  there is an unlimited source of retries (else clients stop after NREQ requests each)
    Budgets: NC crashes, NE expiries of a LIVE holder's lock (zombies), NT lost messages, NR reaps
 */
@@ -64,13 +64,13 @@
 #define NR 1
 #endif
 #ifndef F500
-#define F500 0     /* the foreign service may answer 5xx and REMEMBER it under the key (Stripe v1), having charged or not */
+#define F500 0     /* the foreign service may answer 5xx and REMEMBER it under the key, having charged or not */
 #endif
 #ifndef FIX500
 #define FIX500 0   /* a remembered 5xx goes to the resolution list instead of being retried for ever */
 #endif
 #ifndef STRICT
-#define STRICT 1   /* 1: foreign retention exceeds our horizon by more than the longest send delay; 0: no such margin */
+#define STRICT 1   /* 1: foreign retention exceeds our horizon by more than the longest send; 0: no such margin */
 #endif
 #ifndef DECLINE
 #define DECLINE 1
@@ -176,12 +176,14 @@ call:
   if
   :: atomic { nfull(net) -> tk=1+(tk%3); wait[me]=tk; net!fk,me,tk; sending--; inflight++ }
   :: atomic { losts < NT -> losts++; sending--; wait[me]=0; reply[me]=15 }       /* lost before it got there */
-  :: atomic { crashes < NC -> crashes++; sending--; if :: ex && locked && gen==mygen && own[me] -> holder_dead=1 :: else fi; goto idle }
+  :: atomic { crashes < NC -> crashes++; sending--;
+       if :: ex && locked && gen==mygen && own[me] -> holder_dead=1 :: else fi; goto idle }
   fi;
   if
   :: atomic { reply[me]!=0 -> r=reply[me]; reply[me]=0; wait[me]=0 }
-  :: atomic { reply[me]==0 && losts < NT -> losts++; wait[me]=0; r=15 }           /* deadline passes, request still under way */
-  :: atomic { crashes < NC -> crashes++; wait[me]=0; reply[me]=0; if :: ex && locked && gen==mygen && own[me] -> holder_dead=1 :: else fi; goto idle }
+  :: atomic { reply[me]==0 && losts < NT -> losts++; wait[me]=0; r=15 }    /* deadline passes, still under way */
+  :: atomic { crashes < NC -> crashes++; wait[me]=0; reply[me]=0;
+       if :: ex && locked && gen==mygen && own[me] -> holder_dead=1 :: else fi; goto idle }
   fi;
   /* ---- tx3 commit ---- */
   atomic { if :: r==14 && !FIX500 -> r=15 :: else fi };
@@ -192,7 +194,7 @@ call:
      :: atomic { !OWN -> goto fail }
      :: crash()
      fi
-  :: r==15 && !RETRY503 -> /* seed: StripeError => Response(503) => finished */
+  :: r==15 && !RETRY503 -> /* as printed: StripeError => Response(503) => finished */
      if
      :: atomic { OWN && !(SNAP && recov && dirty[me]) -> resp=15; setrp(FIN); locked=0; tell(15); goto idle_wait }
      :: atomic { !(OWN && !(SNAP && recov && dirty[me])) -> goto fail }
@@ -207,13 +209,15 @@ call:
   :: r==15 && RETRY503 && !INTENT -> goto fail
   :: r==9 ->
      if
-     :: atomic { OWN && !(SNAP && !INTENT && recov && dirty[me]) -> resp=9; setrp(FIN); locked=0; tell(9); goto idle_wait }
+     :: atomic { OWN && !(SNAP && !INTENT && recov && dirty[me]) -> resp=9; setrp(FIN); locked=0; tell(9);
+         goto idle_wait }
      :: atomic { !(OWN && !(SNAP && !INTENT && recov && dirty[me])) -> goto fail }
      :: crash()
      fi
   :: r!=9 && r!=15 && r!=14 ->
      if
-     :: atomic { OWN && !(SNAP && !INTENT && !HORIZON && recov && dirty[me]) -> ridechg=r; setrp(CHARGED); myrp=CHARGED; r=0 }
+     :: atomic { OWN && !(SNAP && !INTENT && !HORIZON && recov && dirty[me]) -> ridechg=r; setrp(CHARGED);
+         myrp=CHARGED; r=0 }
      :: atomic { !(OWN && !(SNAP && !INTENT && !HORIZON && recov && dirty[me])) -> goto fail }
      :: crash()
      fi
@@ -269,7 +273,8 @@ end:
   :: atomic { REAP==2 && ex && rp==FIN && reaps < NR -> reaps++; ex=0; TOUCH }
   :: atomic { REAP==3 && ex && rp==FIN && reaps < NR -> reaps++; ex=0; tomb=1; TOUCH }
   :: atomic { HORIZON && FFORGET>0 && !horizon -> horizon=1 }
-  :: atomic { forgets < FFORGET && (!HORIZON || (horizon && (!STRICT || (sending==0 && inflight==0)))) && (fmem[0]!=0 || fmem[1]!=0 || fmem[2]!=0) -> forgets++; fmem[0]=0; fmem[1]=0; fmem[2]=0 }
+  :: atomic { forgets < FFORGET && (!HORIZON || (horizon && (!STRICT || (sending==0 && inflight==0)))) &&
+              (fmem[0]!=0 || fmem[1]!=0 || fmem[2]!=0) -> forgets++; fmem[0]=0; fmem[1]=0; fmem[2]=0 }
   od
 }
 
@@ -286,9 +291,8 @@ ltl p_order { [] (!regress) }
 ltl p_honest{ [] !((told==15 || told==9) && effects>0) }
 /* success answered => charge exists */
 ltl p_paid  { [] !(told!=0 && told!=9 && told!=15 && effects==0) }
-/* all of these at once: one search instead of seven */
-#define SAFE (effects <= 1 && jobs <= 1 && rides <= 1 && !mismatch && !regress && !((told==15 || told==9) && effects>0) && !(told!=0 && told!=9 && told!=15 && effects==0))
-ltl p_safe  { [] SAFE }
 /* must be VIOLATED (reachability: a success is really answered) */
-ltl p_reach { [] !(told!=0 && told!=9 && told!=15) }
-ltl p_live2 { [] <> (settled || tomb || !ex) }
+ltl never_success { [] !(told!=0 && told!=9 && told!=15) }
+ltl p_safe  { [] (effects <= 1 && jobs <= 1 && rides <= 1 && !mismatch && !regress &&
+                  !((told==15 || told==9) && effects>0) && !(told!=0 && told!=9 && told!=15 && effects==0)) }
+ltl p_settles { [] <> (settled || tomb || !ex) }
