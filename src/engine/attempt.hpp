@@ -70,7 +70,8 @@ private:
     bool take_over(store::Session& session, const KeyRow& row);
     void run_resumed(store::Session& session, const KeyRow& row);
     void resume_at_call(store::Session& session, const KeyRow& row);
-    std::optional<Answer> decide(const std::optional<KeyRow>& found, TimePoint now);
+    // Takes the response out of a finished row.
+    std::optional<Answer> decide(std::optional<KeyRow>& found, TimePoint now);
     bool same_request(const KeyRow& row) const;
     bool load_point(const KeyRow& row);
     void record_failed_claim(const std::string& error);

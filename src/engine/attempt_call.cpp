@@ -194,7 +194,7 @@ void Attempt::end(Answer answer) {
              {"point", at_.stored},
              {"detail", refused->detail}}
         );
-    engine_.leave(hash_, on_answer_, answer);
+    engine_.leave(hash_, on_answer_, std::move(answer));
 }
 
 }  // namespace pawl::engine

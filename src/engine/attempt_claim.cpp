@@ -73,6 +73,9 @@ void Attempt::claim() {
                 return self->end(Refused{
                     .why = Why::overloaded,
                     .detail = "twice as many calls as calls_max are in hand"});
+            if (self->request_.params.empty())
+                self->request_.params =
+                    self->operation_->encode_request(self->request_.request.get());
             self->write_first();
         }
     ));
@@ -199,7 +202,7 @@ void Attempt::resume_at_call(store::Session& session, const KeyRow& row) {
     move_row(session, *reached_);
 }
 
-std::optional<Answer> Attempt::decide(const std::optional<KeyRow>& found, TimePoint now) {
+std::optional<Answer> Attempt::decide(std::optional<KeyRow>& found, TimePoint now) {
     std::optional<core::KeyFacts> facts;
     if (found) {
         facts = core::KeyFacts{
@@ -214,13 +217,13 @@ std::optional<Answer> Attempt::decide(const std::optional<KeyRow>& found, TimePo
         facts ? &*facts : nullptr, operation_->re_execute, now, engine_.options().lease
     );
     struct Decide {
-        const std::optional<KeyRow>& found;
+        std::optional<KeyRow>& found;
         using Result = std::optional<Answer>;
         Result operator()(core::Fresh) const { return std::nullopt; }
         Result operator()(core::Resume) const { return std::nullopt; }
         Result operator()(core::ReExecute) const { return std::nullopt; }
         Result operator()(core::Replay) const {
-            return Settled{found->response, true, found->expires_at};
+            return Settled{std::move(found->response), true, found->expires_at};
         }
         Result operator()(core::Busy) const { return Refused{.why = Why::in_progress}; }
         Result operator()(core::Mismatch) const { return Refused{.why = Why::key_reused}; }

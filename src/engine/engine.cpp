@@ -71,10 +71,10 @@ bool Engine::wait_for(
     return true;
 }
 
-void Engine::leave(const std::string& hash, const OnAnswer& owner, const Answer& answer) {
+void Engine::leave(const std::string& hash, const OnAnswer& owner, Answer answer) {
     auto waiting = live_.leave(hash);
     PAWL_FAULT("engine.answer.before");
-    if (owner) owner(answer);
+    if (owner) owner(waiting.empty() ? std::move(answer) : answer);
     for (auto& waiter : waiting) {
         auto copy = answer;
         if (auto* settled = std::get_if<Settled>(&copy)) settled->replayed = true;

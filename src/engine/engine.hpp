@@ -34,7 +34,7 @@ struct KeyedRequest {
     std::string path;
     std::string origin;
     detail::Anything request;
-    std::string params;       // The request as JSON.
+    std::string params{};     // The request as JSON; if empty, made when it is to be stored.
     std::string fingerprint;  // Hex, under the newest secret.
     std::function<std::string(const std::string& secret)>
         fingerprint_under;  // For keys stored under an older one.
@@ -100,7 +100,7 @@ public:
     std::size_t keys_in_hand() const { return live_.size(); }
 
     // The end of an attempt: answers its client and all who waited for it.
-    void leave(const std::string& hash, const OnAnswer& owner, const Answer& answer);
+    void leave(const std::string& hash, const OnAnswer& owner, Answer answer);
 
 private:
     bool wait_for(

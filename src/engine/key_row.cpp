@@ -26,13 +26,21 @@ public:
     T next() {
         return detail::column_as<T>(row_, column_++, "find_key");
     }
+    // For what a replay does not need: not read of a finished key.
+    void next_unless(bool finished, std::string& to) {
+        if (!finished) to = row_.text(column_);
+        ++column_;
+    }
+    void skip() { ++column_; }
 
 private:
     const detail::Row& row_;
     int column_{0};
 };
 
-core::Standing standing_of(const std::string& word) {
+constexpr int standing_column = 13;  // Of find_key.
+
+core::Standing standing_of(std::string_view word) {
     if (word == "finished") return core::Standing::finished;
     if (word == "attention") return core::Standing::attention;
     return core::Standing::open;
@@ -48,24 +56,26 @@ KeyRow key_row(const detail::Row& row) {
     key.outcome = columns.next<std::optional<int>>();
     key.location = columns.next<Text>();
     if (key.expired) return key;
-    key.principal.tenant = columns.next<std::string>();
-    key.principal.account = columns.next<std::string>();
-    key.key = columns.next<std::string>();
+    key.standing = standing_of(row.text(standing_column));
+    const bool finished = key.standing == core::Standing::finished;
+    columns.next_unless(finished, key.principal.tenant);
+    columns.next_unless(finished, key.principal.account);
+    columns.next_unless(finished, key.key);
     key.operation = columns.next<std::string>();
-    key.origin = columns.next<std::string>();
+    columns.next_unless(finished, key.origin);
     key.fingerprint = columns.next<std::string>();
     key.secret_version = columns.next<int>();
-    key.params = columns.next<std::string>();
-    key.standing = standing_of(columns.next<std::string>());
+    columns.next_unless(finished, key.params);
+    columns.skip();  // The standing.
     key.attempt = columns.next<int>();
     key.lease_until = columns.next<std::optional<TimePoint>>();
-    key.recovery_point = columns.next<std::string>();
-    key.recovery_data = columns.next<std::string>();
+    columns.next_unless(finished, key.recovery_point);
+    columns.next_unless(finished, key.recovery_data);
     key.generation = columns.next<int>();
     key.call_key = columns.next<Text>();
     key.called_at = columns.next<std::optional<TimePoint>>();
     key.calling = columns.next<bool>();
-    if (key.standing == core::Standing::finished) {
+    if (finished) {
         key.response.status = columns.next<int>();
         key.response.content_type = columns.next<Text>().value_or("");
         key.response.headers = decode_headers(columns.next<Text>().value_or(""));

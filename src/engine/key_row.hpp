@@ -33,22 +33,26 @@ struct KeyRow {
     std::optional<std::string> location;
 
     std::string hash;
-    Principal principal;  // Who asked first.
-    std::string key;
     std::string operation;
-    std::string origin;
     std::string fingerprint;
     int secret_version{};
-    std::string params;
     core::Standing standing{core::Standing::open};
     int attempt{};
     std::optional<TimePoint> lease_until;
-    std::string recovery_point;
-    std::string recovery_data;
     int generation{};
     std::optional<std::string> call_key;
     std::optional<TimePoint> called_at;
     bool calling{};
+
+    // Empty of a finished key: its answer is all that anybody wants of it.
+    Principal principal;  // Who asked first.
+    std::string key;
+    std::string origin;
+    std::string params;
+    std::string recovery_point;
+    std::string recovery_data;
+
+    // Of a finished key.
     Response response;
     std::optional<TimePoint> expires_at;
 };

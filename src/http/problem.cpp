@@ -165,13 +165,13 @@ std::string_view type_of(int status) {
     }
 }
 
-Reply settled_reply(const engine::Settled& settled) {
+Reply settled_reply(engine::Settled settled) {
     Reply reply{
         .status = settled.response.status,
-        .headers = settled.response.headers,
-        .body = settled.response.body};
+        .headers = std::move(settled.response.headers),
+        .body = std::move(settled.response.body)};
     if (!settled.response.content_type.empty())
-        reply.headers.push_back({"Content-Type", settled.response.content_type});
+        reply.headers.push_back({"Content-Type", std::move(settled.response.content_type)});
     reply.headers.push_back({"Cache-Control", "no-store"});
     if (settled.replayed) reply.headers.push_back({"Idempotent-Replayed", "true"});
     if (settled.expires_at)
@@ -209,8 +209,9 @@ Reply problem_reply(const Problem& problem) {
     return reply;
 }
 
-Reply reply_to(const engine::Answer& answer, int key_reused_status) {
-    if (const auto* settled = std::get_if<engine::Settled>(&answer)) return settled_reply(*settled);
+Reply reply_to(engine::Answer answer, int key_reused_status) {
+    if (auto* settled = std::get_if<engine::Settled>(&answer))
+        return settled_reply(std::move(*settled));
     const auto& refused = std::get<engine::Refused>(answer);
     const auto sentence = sentence_of(refused.why, key_reused_status);
     Problem problem{

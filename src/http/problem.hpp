@@ -33,7 +33,7 @@ struct ProblemKind {
 std::span<const ProblemKind> problem_kinds();
 
 // The answer of the engine as HTTP. `key_reused_status` is 422, 409 or 400.
-Reply reply_to(const engine::Answer& answer, int key_reused_status);
+Reply reply_to(engine::Answer answer, int key_reused_status);
 
 // What the listener itself refuses: 400, 408, 411, 413, 414, 431, 501, 505, and 404, 405 and 415 of
 // the routes.

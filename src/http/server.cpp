@@ -168,7 +168,7 @@ struct HttpServer::Impl {
     void serve_query(const Asking& asking, const detail::Anything& request, const Way& out);
     std::optional<Reply> key_for(const Asking& asking, std::string& key);
     void serve_operation(Asking asking, std::string key, detail::Anything request, const Way& out);
-    void fingerprint(const Asking& asking, engine::KeyedRequest& keyed) const;
+    void fingerprint(Asking& asking, engine::KeyedRequest& keyed) const;
 
     engine::Engine& engine;
     HttpOptions options;
@@ -327,9 +327,9 @@ void HttpServer::Impl::serve_operation(
     Asking asking, std::string key, detail::Anything request, const Way& out
 ) {
     const auto& operation = *asking.match.target->operation;
-    auto on_answer = [out, status = options.key_reused_status](const engine::Answer& answer) {
+    auto on_answer = [out, status = options.key_reused_status](engine::Answer answer) {
         PAWL_FAULT("http.response.before");
-        (*out)(http::reply_to(answer, status));
+        (*out)(http::reply_to(std::move(answer), status));
     };
     if (operation.key == KeyRule::none)
         return engine.handle_unkeyed(
@@ -341,10 +341,9 @@ void HttpServer::Impl::serve_operation(
     engine::KeyedRequest keyed;
     keyed.operation = &operation;
     keyed.key = std::move(key);
-    keyed.method = asking.request.head.method;
-    keyed.path = asking.request.head.path;
-    keyed.origin = asking.request.head.client_address;
-    keyed.params = operation.encode_request(request.get());
+    keyed.method = std::move(asking.request.head.method);
+    keyed.path = std::move(asking.request.head.path);
+    keyed.origin = std::move(asking.request.head.client_address);
     keyed.request = std::move(request);
     fingerprint(asking, keyed);
     keyed.principal = std::move(asking.principal);
@@ -353,16 +352,17 @@ void HttpServer::Impl::serve_operation(
 
 // Of what was sent, in its canonical form. It has been parsed without a problem, so there is none
 // here.
-void HttpServer::Impl::fingerprint(const Asking& asking, engine::KeyedRequest& keyed) const {
+void HttpServer::Impl::fingerprint(Asking& asking, engine::KeyedRequest& keyed) const {
     std::vector<json::Pair> path;
-    for (const auto& [name, value] : asking.match.parameters) path.push_back({name, value});
+    for (auto& [name, value] : asking.match.parameters)
+        path.push_back({std::move(name), std::move(value)});
     keyed.fingerprint_under =
         [method = keyed.method,
          route = asking.match.pattern,
          path = std::move(path),
-         query = asking.request.head.query,
+         query = std::move(asking.request.head.query),
          type = std::string{asking.request.head.header("Content-Type").value_or("")},
-         body = asking.request.body](const std::string& secret) {
+         body = std::move(asking.request.body)](const std::string& secret) {
             const auto made = json::fingerprint(secret, {method, *route, path, query, type, body});
             const auto* digest = std::get_if<json::Digest>(&made);
             return digest != nullptr ? json::hex(*digest) : std::string{};

@@ -184,7 +184,7 @@ void Worker::work_as_operation(
     request.method = "JOB";
     request.path = job.kind;
     request.request = std::get<detail::Anything>(decoded);
-    request.params = form.encode_request(request.request.get());
+    request.params = form.encode_request(request.request.get());  // Its fingerprint, too.
     request.fingerprint_under = [kind = job.kind,
                                  params = request.params](const std::string& secret) {
         json::Parts parts;
