@@ -57,6 +57,11 @@ void add_application(CLI::App& app, ServeOptions& options) {
 void add_serve(CLI::App& app, ServeOptions& options) {
     add_application(app, options);
     app.add_option("--listen", options.listen, "Address and port")->capture_default_str();
+    app.add_option(
+        "--http-threads",
+        options.http_threads,
+        "Threads for connections; 0: as many as cores, at most 4"
+    );
     app.add_option("--access-log", options.access_log, "File of JSON lines; - is standard error");
     app.add_option(
         "--tokens",

@@ -84,7 +84,8 @@ int serve(const ServeOptions& options) {
         application.service(),
         {.listen = options.listen,
          .authenticate = [&](const pawl::RequestHead& head) { return riders.find(head); },
-         .access_log = options.access_log}};
+         .access_log = options.access_log,
+         .threads = options.http_threads}};
     server.post<BookRide>("/rides");
     server.get("/rides", ListRides{});
     server.get("/rides/{id}", ShowRide{});

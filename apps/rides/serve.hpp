@@ -21,7 +21,8 @@ struct ServeOptions {
     bool charge_once{
         false};  // Stripe's stand-in takes no keys: charge at most once, doubts to a person.
     std::string access_log;
-    std::string tokens;  // A file of lines "token email"; on loopback test riders without it.
+    int http_threads{0};  // 0: as many as there are cores, at most 4.
+    std::string tokens;   // A file of lines "token email"; on loopback test riders without it.
     std::vector<std::string> riders;  // More test riders, "token email"; on loopback only.
     pawl::ServiceOptions service;
 };

@@ -16,13 +16,14 @@ namespace pawl {
 
 struct HttpOptions {
     std::string listen{"127.0.0.1:8080"};
-    // Who asks; nothing: 401, before anything else is looked at. On the server's thread: quick, no
-    // waiting.
+    // Who asks; nothing: 401, before anything else is looked at. On the server's threads, several
+    // at once: quick, no waiting.
     std::function<std::optional<Principal>(const RequestHead&)> authenticate{};
     bool anonymous{false};       // Serve without authenticate: all clients share one account.
     int key_reused_status{422};  // Same key, other request: 422, 409 or 400.
     std::string access_log{};    // A file of JSON lines; "-" is standard error, empty none.
     int connections_max{4096};
+    int threads{0};  // For connections; 0: as many as there are cores, at most 4.
 
     std::optional<std::string> problem() const;
 };

@@ -1,15 +1,15 @@
 #pragma once
 
-// Internal to the listener: needs Asio and Beast, so only listener.cpp and connection.cpp include
-// it.
+// Internal to the listener: needs Asio and Beast, so only listener.cpp, lane.cpp and connection.cpp
+// include it.
 
 #include "src/http/listener.hpp"
 
-#include <boost/asio/io_context.hpp>         // tidy: allow header: for two files
-#include <boost/asio/ip/tcp.hpp>             // tidy: allow header: for two files
-#include <boost/beast/core/flat_buffer.hpp>  // tidy: allow header: for two files
-#include <boost/beast/http/parser.hpp>       // tidy: allow header: for two files
-#include <boost/beast/http/string_body.hpp>  // tidy: allow header: for two files
+#include <boost/asio/io_context.hpp>         // tidy: allow header: for three files
+#include <boost/asio/ip/tcp.hpp>             // tidy: allow header: for three files
+#include <boost/beast/core/flat_buffer.hpp>  // tidy: allow header: for three files
+#include <boost/beast/http/parser.hpp>       // tidy: allow header: for three files
+#include <boost/beast/http/string_body.hpp>  // tidy: allow header: for three files
 
 #include <array>
 #include <chrono>
@@ -52,7 +52,7 @@ private:
     std::vector<std::pair<std::weak_ptr<HttpConnection>, Reply>> replies_;
 };
 
-// What the connections of one listener share. Lives as long as any of them.
+// What the connections of one lane share. Lives as long as any of them.
 struct Shared {
     ListenerOptions options;
     Listener::Handlers handlers;
@@ -64,8 +64,8 @@ struct Shared {
     SteadyTime date_until{};
 };
 
-// One connection: reads a request, hands it on, writes its reply, reads the next. On the listener's
-// thread only.
+// One connection: reads a request, hands it on, writes its reply, reads the next. On its
+// lane's thread only.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 public:
     HttpConnection(tcp::socket socket, std::shared_ptr<Shared> shared);

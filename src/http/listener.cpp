@@ -1,17 +1,16 @@
 #include "src/http/listener.hpp"
 
 #include "src/core/assert.hpp"
-#include "src/core/thread_name.hpp"
-#include "src/http/connection.hpp"
+#include "src/http/lane.hpp"
 
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include <charconv>
-#include <condition_variable>
+#include <stdexcept>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 namespace pawl::http {
 
@@ -19,7 +18,7 @@ using boost::system::error_code;
 
 namespace {
 
-constexpr std::chrono::milliseconds sweep_every{100};
+constexpr std::chrono::milliseconds accept_again_after{100};
 
 tcp::endpoint endpoint_of(const std::string& listen) {
     const auto colon = listen.rfind(':');
@@ -63,19 +62,19 @@ std::optional<std::string> ListenerOptions::problem() const {
     if (connections_max < 1)
         return "connections_max is " + std::to_string(connections_max) + ": at least 1";
     if (header_timeout.count() < 1) return "header_timeout is not positive";
+    if (threads < 1 || threads > 256) return "threads is " + std::to_string(threads) + ": 1 to 256";
     return std::nullopt;
 }
 
+// Accepts on the thread of the first lane, and gives each connection to the next lane in turn.
 struct Listener::Impl {
-    Impl(ListenerOptions options, Handlers handlers)
-        : shared{std::make_shared<Shared>()}, acceptor{io}, sweep_timer{io}, accept_again{io} {
-        shared->options = std::move(options);
-        shared->handlers = std::move(handlers);
-        shared->mailbox = std::make_shared<Mailbox>(io);
-        shared->on_closed = [this] { connection_closed(); };
-        const auto& address = shared->options.listen;
+    Impl(const ListenerOptions& options_, const Handlers& handlers)
+        : options{options_},
+          lanes{make_lanes(handlers)},
+          acceptor{lanes.front()->io()},
+          accept_again{lanes.front()->io()} {
         try {
-            const auto endpoint = endpoint_of(address);
+            const auto endpoint = endpoint_of(options.listen);
             acceptor.open(endpoint.protocol());
             acceptor.set_option(tcp::acceptor::reuse_address{true});
             acceptor.bind(endpoint);
@@ -83,111 +82,83 @@ struct Listener::Impl {
         } catch (const boost::system::system_error& failed) {
             throw std::system_error{
                 std::error_code{failed.code().value(), std::system_category()},
-                "can't listen on " + address};
+                "can't listen on " + options.listen};
         }
     }
 
+    std::vector<std::unique_ptr<Lane>> make_lanes(const Handlers& handlers) {
+        std::vector<std::unique_ptr<Lane>> made;
+        for (int i = 0; i < options.threads; ++i)
+            made.push_back(std::make_unique<Lane>(options, handlers, [this] {
+                asio::post(acceptor.get_executor(), [this] {
+                    --open;
+                    accept();
+                });
+            }));
+        return made;
+    }
+
     void accept() {
-        if (shared->stopping || accepting) return;
-        if (shared->open.size() >= static_cast<std::size_t>(shared->options.connections_max))
-            return;
+        if (stopping || accepting || open >= options.connections_max) return;
         accepting = true;
-        acceptor.async_accept([this](error_code error, tcp::socket socket) {
+        auto& lane = *lanes[next];
+        acceptor.async_accept(lane.io(), [this, &lane](error_code error, tcp::socket socket) {
             accepting = false;
-            if (shared->stopping) return;
+            if (stopping) return;
             if (error) {
                 // No descriptor left, or the like: try again soon instead of spinning.
-                accept_again.expires_after(sweep_every);
+                accept_again.expires_after(accept_again_after);
                 accept_again.async_wait([this](error_code cancelled) {
                     if (!cancelled) accept();
                 });
                 return;
             }
-            auto connection = std::make_shared<HttpConnection>(std::move(socket), shared);
-            shared->open.insert(connection);
-            connection->begin();
+            ++open;
+            next = (next + 1) % lanes.size();
+            lane.add(std::move(socket));
             accept();
         });
     }
 
-    void connection_closed() {
-        if (shared->stopping) {
-            if (shared->open.empty()) work.reset();
-            return;
-        }
-        asio::post(io, [this] { accept(); });
-    }
-
-    void sweep() {
-        sweep_timer.expires_after(sweep_every);
-        sweep_timer.async_wait([this](error_code cancelled) {
-            if (cancelled) return;
-            const auto now =
-                std::chrono::steady_clock::now();  // tidy: allow clock: time-outs of sockets
-            const std::vector<std::shared_ptr<HttpConnection>> open{
-                shared->open.begin(), shared->open.end()};
-            for (const auto& connection : open) connection->check_deadline(now);
-            sweep();
-        });
-    }
-
     void begin_stop(std::chrono::milliseconds drain) {
-        shared->stopping = true;
+        stopping = true;
         error_code ignored;
         acceptor.close(ignored);
-        const std::vector<std::shared_ptr<HttpConnection>> open{
-            shared->open.begin(), shared->open.end()};
-        for (const auto& connection : open) connection->stop_when_idle();
-        if (shared->open.empty() || drain.count() == 0) return finish_stop();
-        stop_timer.emplace(io, drain);
-        stop_timer->async_wait([this](error_code) { finish_stop(); });
-        watch_end();
+        for (const auto& lane : lanes) lane->stop(drain);
     }
 
-    void watch_end() {
-        watch_timer.emplace(io, std::chrono::milliseconds{20});
-        watch_timer->async_wait([this](error_code cancelled) {
-            if (cancelled) return;
-            if (shared->open.empty()) return finish_stop();
-            watch_end();
-        });
-    }
-
-    void finish_stop() {
-        const std::vector<std::shared_ptr<HttpConnection>> open{
-            shared->open.begin(), shared->open.end()};
-        for (const auto& connection : open) connection->close();
-        io.stop();
-    }
-
-    asio::io_context io{1};
-    std::shared_ptr<Shared> shared;
+    const ListenerOptions options;
+    std::vector<std::unique_ptr<Lane>> lanes;
+    // All below is the first lane's.
     tcp::acceptor acceptor;
-    asio::steady_timer sweep_timer;
     asio::steady_timer accept_again;
-    std::optional<asio::steady_timer> stop_timer;
-    std::optional<asio::steady_timer> watch_timer;
-    std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work{
-        io.get_executor()};
     bool accepting{false};
-    std::thread thread;
+    bool stopping{false};
+    int open{0};  // Connections of all lanes.
+    std::size_t next{0};
+    bool started{false};
 };
 
+namespace {
+
+ListenerOptions checked(ListenerOptions options) {
+    if (auto why = options.problem()) throw std::invalid_argument{"ListenerOptions: " + *why};
+    return options;
+}
+
+}  // namespace
+
 Listener::Listener(ListenerOptions options, Handlers handlers)
-    : impl_{std::make_unique<Impl>(std::move(options), std::move(handlers))} {}
+    : impl_{std::make_unique<Impl>(checked(std::move(options)), handlers)} {}
 
 Listener::~Listener() {
     stop(std::chrono::milliseconds{0});
 }
 
 void Listener::start() {
-    impl_->thread = std::thread{[impl = impl_.get()] {
-        core::name_this_thread("pawl-http");
-        impl->shared->mailbox->set_thread(std::this_thread::get_id());
-        impl->accept();
-        impl->sweep();
-        impl->io.run();
-    }};
+    impl_->started = true;
+    asio::post(impl_->acceptor.get_executor(), [impl = impl_.get()] { impl->accept(); });
+    for (const auto& lane : impl_->lanes) lane->start();
 }
 
 std::uint16_t Listener::port() const {
@@ -196,20 +167,18 @@ std::uint16_t Listener::port() const {
 }
 
 void Listener::after(std::chrono::milliseconds wait, std::function<void()> f) {
-    auto timer =
-        std::make_shared<asio::steady_timer>(impl_->io, wait);  // Owned by its own handler.
+    auto timer = std::make_shared<asio::steady_timer>(
+        impl_->acceptor.get_executor(), wait
+    );  // Owned by its own handler.
     timer->async_wait([timer, f = std::move(f)](error_code cancelled) {
         if (!cancelled) f();
     });
 }
 
 void Listener::stop(std::chrono::milliseconds drain) {
-    if (impl_->thread.joinable()) {
-        asio::post(impl_->io, [this, drain] { impl_->begin_stop(drain); });
-        impl_->thread.join();
-    }
-    impl_->shared->mailbox->close();
-    impl_->shared->on_closed = nullptr;
+    if (!std::exchange(impl_->started, false)) return;
+    asio::post(impl_->acceptor.get_executor(), [this, drain] { impl_->begin_stop(drain); });
+    for (const auto& lane : impl_->lanes) lane->join();
 }
 
 }  // namespace pawl::http

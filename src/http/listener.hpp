@@ -60,18 +60,18 @@ struct ListenerOptions {
     std::chrono::milliseconds drain_early{
         2s};                    // After an early 4xx the rest of the body is read this long.
     int connections_max{4096};  // One more waits in the backlog.
+    int threads{1};             // Each serves its own connections.
 
     std::optional<std::string> problem() const;  // Names the option, the value and the limit.
 };
 
-// An HTTP/1.1 server that knows nothing of keys: strict parsing, limits, time-outs, keep-alive. One
-// thread of its own.
+// An HTTP/1.1 server that knows nothing of keys: strict parsing, limits, time-outs, keep-alive.
 class Listener {
 public:
     // Asked when the head has arrived and before the body is read: a reply here refuses the request
-    // (the rest is drained). Called on the listener's thread; must not block.
+    // (the rest is drained). Called on the listener's threads, several at once; must not block.
     using OnHead = std::function<std::optional<Reply>(const RequestHead&)>;
-    // The whole request. Called on the listener's thread; must not block.
+    // The whole request. Called on the listener's threads, several at once; must not block.
     using OnRequest = std::function<void(Request, Responder)>;
     // Makes the body of an error which the listener itself answers (400, 408, 411, 413, 414, 431,
     // 501, 505).
@@ -92,7 +92,8 @@ public:
 
     void start();
     std::uint16_t port() const;
-    // Runs f on the listener's thread, after `wait`. For attached waiters and their deadlines.
+    // Runs f on the listener's first thread, after `wait`. For attached waiters and their
+    // deadlines.
     void after(std::chrono::milliseconds wait, std::function<void()> f);
     // Takes no new connection, lets requests in hand be answered for at most `drain`, then closes
     // all and joins.

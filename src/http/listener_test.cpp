@@ -16,21 +16,7 @@ namespace {
 
 using testing::Listening;
 using testing::RawSocket;
-
-const std::string get_echo = "GET /echo HTTP/1.1\r\nHost: a\r\n\r\n";
-
-std::string post(const std::string& path, const std::string& body) {
-    return "POST " + path +
-           " HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
-           body;
-}
-
-std::string status_of(const std::string& answer) {
-    return answer.size() > 12 ? answer.substr(9, 3) : "none: " + answer;
-}
-std::string body_of(const std::string& answer) {
-    return answer.substr(std::min(answer.find("\r\n\r\n"), answer.size() - 4) + 4);
-}
+using namespace testing::requests;
 
 TEST(Listener, answers_several_requests_on_one_connection) {
     Listening server;
@@ -349,28 +335,6 @@ TEST(Listener, a_client_that_goes_away_harms_nobody) {
     EXPECT_EQ(status_of(server.ask(get_echo)), "200");
 }
 
-TEST(Listener, one_connection_too_many_waits_until_another_ends) {
-    Listening server{{.connections_max = 2}};
-    auto first = server.connect();
-    auto second = server.connect();
-    for (auto* client : {&first, &second}) {
-        client->send(get_echo);
-        ASSERT_EQ(status_of(client->read_message()), "200");
-    }
-    auto third = server.connect();
-    third.send(post("/later", "x"));
-    first.send(get_echo);
-    ASSERT_EQ(status_of(first.read_message()), "200");
-    EXPECT_EQ(server.requests(), 3);  // The third was not taken.
-
-    second.close();
-
-    auto later = server.take_later();
-    ASSERT_TRUE(later);
-    (*later)(Reply{.body = "at last"});
-    EXPECT_EQ(body_of(third.read_message()), "at last");
-}
-
 TEST(Listener, answers_come_from_many_threads) {
     Listening server;
     constexpr int count = 50;
@@ -467,6 +431,7 @@ TEST(ListenerOptions, names_the_option_that_is_wrong) {
     EXPECT_EQ(ListenerOptions{}.problem(), std::nullopt);
     EXPECT_EQ(ListenerOptions{.line_max = 1}.problem(), "line_max is 1: at least 256 bytes");
     EXPECT_EQ(ListenerOptions{.connections_max = 0}.problem(), "connections_max is 0: at least 1");
+    EXPECT_EQ(ListenerOptions{.threads = 0}.problem(), "threads is 0: 1 to 256");
 }
 
 }  // namespace

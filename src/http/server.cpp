@@ -14,7 +14,9 @@
 #include "src/http/routes.hpp"
 #include "src/json/fingerprint.hpp"
 
+#include <algorithm>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 namespace pawl {
@@ -111,6 +113,10 @@ std::string_view path_as_sent(const RequestHead& head) {
 
 constexpr std::string_view form_key_field = "idempotency_key";
 
+int default_threads() {
+    return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 4U));
+}
+
 bool has_form_key(const detail::RequestFields& fields) {
     for (const auto& text : fields.texts())
         if (text.source == detail::TextSource::form && text.name == form_key_field) return true;
@@ -131,6 +137,10 @@ std::optional<std::string> HttpOptions::problem() const {
                "one account";
     if (key_reused_status != 422 && key_reused_status != 409 && key_reused_status != 400)
         return "key_reused_status is " + std::to_string(key_reused_status) + ": 422, 409 or 400";
+    if (connections_max < 1)
+        return "connections_max is " + std::to_string(connections_max) + ": at least 1";
+    if (threads < 0 || threads > 256)
+        return "threads is " + std::to_string(threads) + ": 1 to 256, or 0 for one a core";
     return std::nullopt;
 }
 
@@ -141,6 +151,7 @@ struct HttpServer::Impl {
         http::ListenerOptions listening;
         listening.listen = options.listen;
         listening.connections_max = options.connections_max;
+        listening.threads = options.threads > 0 ? options.threads : default_threads();
         listener = std::make_unique<http::Listener>(
             std::move(listening),
             http::Listener::Handlers{

@@ -3,6 +3,7 @@
 #include "src/http/listener.hpp"
 #include "src/http/testing/raw_socket.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -12,6 +13,26 @@
 #include <vector>
 
 namespace pawl::http::testing {
+
+// Requests to a Listening, and the parts of its answers.
+namespace requests {
+
+inline const std::string get_echo = "GET /echo HTTP/1.1\r\nHost: a\r\n\r\n";
+
+inline std::string post(const std::string& path, const std::string& body) {
+    return "POST " + path +
+           " HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+           body;
+}
+
+inline std::string status_of(const std::string& answer) {
+    return answer.size() > 12 ? answer.substr(9, 3) : "none: " + answer;
+}
+inline std::string body_of(const std::string& answer) {
+    return answer.substr(std::min(answer.find("\r\n\r\n"), answer.size() - 4) + 4);
+}
+
+}  // namespace requests
 
 // For tests: a listener that says what it got. /echo answers "METHOD path body"; /later is answered
 // by the test; /large answers 8 MiB; /forbidden is refused at its head; /drop destroys its
@@ -54,6 +75,7 @@ public:
 private:
     static ListenerOptions on_any_port(ListenerOptions options) {
         options.listen = "127.0.0.1:0";
+        options.threads = 2;  // What holds of two, holds of one.
         return options;
     }
 

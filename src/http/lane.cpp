@@ -1,0 +1,106 @@
+#include "src/http/lane.hpp"
+
+#include "src/core/thread_name.hpp"
+
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+
+#include <utility>
+#include <vector>
+
+namespace pawl::http {
+
+using boost::system::error_code;
+
+namespace {
+
+constexpr std::chrono::milliseconds sweep_every{100};
+
+// Closing one takes it out of the set.
+std::vector<std::shared_ptr<HttpConnection>> open_now(const Shared& shared) {
+    return {shared.open.begin(), shared.open.end()};
+}
+
+}  // namespace
+
+Lane::Lane(
+    const ListenerOptions& options,
+    const Listener::Handlers& handlers,
+    std::function<void()> on_closed
+)
+    : shared_{std::make_shared<Shared>()}, sweep_timer_{io_} {
+    shared_->options = options;
+    shared_->handlers = handlers;
+    shared_->mailbox = std::make_shared<Mailbox>(io_);
+    shared_->on_closed = [this, on_closed = std::move(on_closed)] {
+        if (!shared_->stopping) return on_closed();
+        if (shared_->open.empty()) work_.reset();
+    };
+}
+
+Lane::~Lane() {
+    shared_->mailbox->close();
+    shared_->on_closed = nullptr;
+}
+
+void Lane::start() {
+    thread_ = std::thread{[this] {
+        core::name_this_thread("pawl-http");
+        shared_->mailbox->set_thread(std::this_thread::get_id());
+        sweep();
+        io_.run();
+    }};
+}
+
+void Lane::add(tcp::socket socket) {
+    asio::dispatch(io_, [this, socket = std::move(socket)]() mutable {
+        if (shared_->stopping) return;
+        auto connection = std::make_shared<HttpConnection>(std::move(socket), shared_);
+        shared_->open.insert(connection);
+        connection->begin();
+    });
+}
+
+void Lane::sweep() {
+    sweep_timer_.expires_after(sweep_every);
+    sweep_timer_.async_wait([this](error_code cancelled) {
+        if (cancelled) return;
+        const auto now =
+            std::chrono::steady_clock::now();  // tidy: allow clock: time-outs of sockets
+        for (const auto& connection : open_now(*shared_)) connection->check_deadline(now);
+        sweep();
+    });
+}
+
+void Lane::stop(std::chrono::milliseconds drain) {
+    asio::post(io_, [this, drain] { begin_stop(drain); });
+}
+
+void Lane::join() {
+    if (thread_.joinable()) thread_.join();
+}
+
+void Lane::begin_stop(std::chrono::milliseconds drain) {
+    shared_->stopping = true;
+    for (const auto& connection : open_now(*shared_)) connection->stop_when_idle();
+    if (shared_->open.empty() || drain.count() == 0) return finish_stop();
+    stop_timer_.emplace(io_, drain);
+    stop_timer_->async_wait([this](error_code) { finish_stop(); });
+    watch_end();
+}
+
+void Lane::watch_end() {
+    watch_timer_.emplace(io_, std::chrono::milliseconds{20});
+    watch_timer_->async_wait([this](error_code cancelled) {
+        if (cancelled) return;
+        if (shared_->open.empty()) return finish_stop();
+        watch_end();
+    });
+}
+
+void Lane::finish_stop() {
+    for (const auto& connection : open_now(*shared_)) connection->close();
+    io_.stop();
+}
+
+}  // namespace pawl::http

@@ -1,0 +1,56 @@
+#pragma once
+
+// Internal to the listener, as connection.hpp is.
+
+#include "src/http/connection.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>  // tidy: allow header: for two files
+#include <boost/asio/steady_timer.hpp>         // tidy: allow header: for two files
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+
+namespace pawl::http {
+
+// One I/O thread and the connections that are its own: nothing of a connection is touched by any
+// other thread.
+class Lane {
+public:
+    // `on_closed` is told of each connection that ended, on the lane's thread, unless it is
+    // stopping.
+    Lane(
+        const ListenerOptions& options,
+        const Listener::Handlers& handlers,
+        std::function<void()> on_closed
+    );
+    ~Lane();
+
+    void start();
+    asio::io_context& io() { return io_; }
+    // Serves it; from any thread. The socket was accepted for io().
+    void add(tcp::socket socket);
+    // Lets requests in hand be answered for at most `drain`, then closes all; from any thread.
+    void stop(std::chrono::milliseconds drain);
+    // After stop(); the lane is of no use any more.
+    void join();
+
+private:
+    void sweep();
+    void begin_stop(std::chrono::milliseconds drain);
+    void watch_end();
+    void finish_stop();
+
+    asio::io_context io_{1};
+    std::shared_ptr<Shared> shared_;
+    asio::steady_timer sweep_timer_;
+    std::optional<asio::steady_timer> stop_timer_;
+    std::optional<asio::steady_timer> watch_timer_;
+    std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_{
+        io_.get_executor()};
+    std::thread thread_;
+};
+
+}  // namespace pawl::http
