@@ -160,7 +160,7 @@ void needs_once(const Run& run, const char* service) {
 void completer(Run& run) {
     needs_once(run, "the completer");
     auto& service = run.open();
-    const auto report = service.impl().completer.run_once(service.engine().clock().now());
+    const auto report = service.impl().completer.run_once();
     cli::print_row(run.out, report, run.json);
 }
 

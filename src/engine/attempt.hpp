@@ -53,6 +53,7 @@ private:
     struct CallMark {
         std::string key;
         TimePoint called_at;
+        bool ours{};  // Made by this attempt: nobody can have called under it before.
     };
     struct LostLease {
     };  // Thrown in a transaction when a fence touches no row: roll back, look once.

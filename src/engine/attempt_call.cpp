@@ -67,13 +67,14 @@ void Attempt::call() {
             "(calls_max) or a faster provider would help";
         return give_back(never, why, Refused{.why = Why::overloaded, .detail = why});
     }
-    // Long in the line: the provider may have forgotten the key since T1 looked (F7).
-    const auto rule = core::decide_call(
-        {.again = step().again,
-         .called_at = mark_->called_at,
-         .provider_memory = operation_->provider_memory},
-        engine_.clock().now()
-    );
+    // The provider may have forgotten the key of an earlier attempt since T1 looked (F7).
+    const auto rule = mark_->ours ? core::CallRule{core::MayCall{}}
+                                  : core::decide_call(
+                                        {.again = step().again,
+                                         .called_at = mark_->called_at,
+                                         .provider_memory = operation_->provider_memory},
+                                        engine_.clock().now()
+                                    );
     if (std::holds_alternative<core::MustNotCall>(rule))
         return hand_to_person(
             "forgotten", "the provider may have forgotten the key of the first call", std::nullopt

@@ -163,7 +163,8 @@ void Attempt::mark_call(TimePoint now, const Position& at) {
              .point = at.stored,
              .generation = static_cast<std::uint64_t>(generation_)}
         ),
-        now};
+        now,
+        true};
 }
 
 void Attempt::to_attention(

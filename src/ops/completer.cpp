@@ -68,16 +68,17 @@ std::optional<std::string> CompleterOptions::problem() const {
 Completer::Completer(engine::Engine& engine, CompleterOptions options)
     : engine_{engine}, options_{options} {}
 
-CompleterReport Completer::run_once(TimePoint now) {
+CompleterReport Completer::run_once() {
     CompleterReport report;
     settle_decided(report);
-    complete_dropped(now, report);
+    complete_dropped(report);
     return report;
 }
 
-void Completer::complete_dropped(TimePoint now, CompleterReport& report) {
+void Completer::complete_dropped(CompleterReport& report) {
     const auto ids = store::read_now(engine_.store(), [&](store::Session& session) {
         std::vector<std::int64_t> found;
+        const auto now = session.now();
         run_statement(
             session,
             sql::find_completable,
@@ -85,7 +86,8 @@ void Completer::complete_dropped(TimePoint now, CompleterReport& report) {
             now - options_.grace,
             now,
             options_.batch_max,
-            now + engine_.options().lease
+            now + engine_.options().lease,
+            now + engine_.options().completer_cap.longest_wait
         );
         return found;
     });
@@ -97,12 +99,13 @@ void Completer::complete_dropped(TimePoint now, CompleterReport& report) {
             ++report.completed;
             continue;
         }
-        note_failure(ids[i], std::get<engine::Refused>(answers[i]), now, report);
+        note_failure(ids[i], std::get<engine::Refused>(answers[i]), report);
     }
 }
 
+// The calls of a round may take long: what counts is the time of the note, not of the round.
 void Completer::note_failure(
-    std::int64_t key_id, const engine::Refused& refused, TimePoint now, CompleterReport& report
+    std::int64_t key_id, const engine::Refused& refused, CompleterReport& report
 ) {
     if (refused.why == engine::Why::in_progress || refused.why == engine::Why::stopping ||
         refused.why == engine::Why::overloaded)
@@ -113,6 +116,7 @@ void Completer::note_failure(
     }
     ++(refused.why == engine::Why::stranded ? report.stranded : report.failed);
     const bool capped = store::write_now(engine_.store(), [&](store::Session& session) {
+        const auto now = session.now();
         int runs = 0;
         TimePoint first{now};
         run_statement(
@@ -188,8 +192,8 @@ void Completer::settle_decided(CompleterReport& report) {
 }
 
 void Completer::run(const std::stop_token& stop) {
-    rounds(stop, engine_.clock(), options_.every, "completer", [this](TimePoint now) {
-        const auto report = run_once(now);
+    rounds(stop, engine_.clock(), options_.every, "completer", [this](TimePoint) {
+        const auto report = run_once();
         if (report.completed + report.failed + report.to_person + report.settled +
                 report.settling_failed >
             0)

@@ -36,15 +36,13 @@ public:
     Completer(engine::Engine& engine, CompleterOptions options);  // The engine outlives it.
     // One round: at most batch_max keys and settlements. Returns when all of them have ended.
     // Throws StoreError.
-    CompleterReport run_once(TimePoint now);
+    CompleterReport run_once();
     void run(const std::stop_token& stop);
 
 private:
-    void complete_dropped(TimePoint now, CompleterReport& report);
+    void complete_dropped(CompleterReport& report);
     void settle_decided(CompleterReport& report);
-    void note_failure(
-        std::int64_t key_id, const engine::Refused& refused, TimePoint now, CompleterReport& report
-    );
+    void note_failure(std::int64_t key_id, const engine::Refused& refused, CompleterReport& report);
 
     engine::Engine& engine_;
     CompleterOptions options_;

@@ -297,7 +297,7 @@ void Worker::renew_in_hand() {
 void Worker::run_upkeep(const std::stop_token& stop) {
     rounds(stop, engine_.clock(), options_.lease / 3, "rescuer", [this](TimePoint) {
         renew_in_hand();
-        const int rescued = queue_.rescue();
+        const int rescued = queue_.rescue(options_.lease);
         if (rescued > 0) log::info("rescuer", {{"rescued", std::to_string(rescued)}});
         return false;
     });

@@ -45,8 +45,9 @@ public:
     // Before the first call to the outside under the job's key.
     virtual bool mark_called(const TakenJob& job) = 0;
 
-    // Frees the jobs of dead workers; returns how many.
-    virtual int rescue() = 0;
+    // Frees the jobs of dead workers, and those whose lease ends later than any taken now could;
+    // returns how many.
+    virtual int rescue(std::chrono::milliseconds lease) = 0;
     // When the next waiting job is due, if there is one.
     virtual std::optional<TimePoint> next_due() = 0;
 };

@@ -34,7 +34,7 @@ protected:
     }
     std::vector<std::int64_t> completable(TimePoint lease_over_since, int limit = 10) {
         return read_rows<std::int64_t>(
-            *store, sql::find_completable, lease_over_since, now(), limit, now() + 10min
+            *store, sql::find_completable, lease_over_since, now(), limit, now() + 10min, now() + 2h
         );
     }
     // The columns of list_attention and show_attention.
@@ -192,6 +192,10 @@ TEST_P(AttentionTest, a_failed_run_of_the_completer_is_counted_and_puts_the_key_
     EXPECT_EQ(run(sql::release_for_retry, id, now()), 1);
     EXPECT_EQ(completable(now()), std::vector<std::int64_t>{id});
     EXPECT_EQ(fail().runs, 1) << "an operator's word starts the count anew";
+    EXPECT_EQ(run(sql::set_completer_next, id, now() + 2h), 1);
+    EXPECT_TRUE(completable(now()).empty());
+    EXPECT_EQ(run(sql::set_completer_next, id, now() + 2h + 1ms), 1);  // A clock that was ahead.
+    EXPECT_EQ(completable(now()), std::vector<std::int64_t>{id});
     EXPECT_EQ(run(sql::set_completer_next, id, now()), 1);
     EXPECT_EQ(completable(now()), std::vector<std::int64_t>{id});
 }

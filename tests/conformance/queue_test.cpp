@@ -119,7 +119,7 @@ TEST_P(QueueTest, a_finished_job_is_gone) {
     EXPECT_TRUE(queue.finish(take_one()));
 
     clock.advance(1h);
-    EXPECT_EQ(queue.rescue(), 0);
+    EXPECT_EQ(queue.rescue(60s), 0);
     EXPECT_TRUE(queue.take(10, 30s).empty());
 }
 
@@ -148,7 +148,7 @@ TEST_P(QueueTest, a_lease_that_ended_frees_the_job_and_its_old_holder_writes_not
     const auto old = take_one();
     clock.advance(30s);
 
-    EXPECT_EQ(queue.rescue(), 1);
+    EXPECT_EQ(queue.rescue(60s), 1);
     const auto ours = take_one();
 
     EXPECT_EQ(ours.claim, 2);
@@ -168,7 +168,7 @@ TEST_P(QueueTest, who_lost_the_lease_writes_nothing_even_before_another_has_the_
     stage("jid");
     const auto old = take_one();
     clock.advance(30s);
-    queue.rescue();
+    queue.rescue(60s);
 
     EXPECT_FALSE(queue.renew(old, 30s));
     EXPECT_FALSE(queue.mark_called(old));
@@ -189,9 +189,17 @@ TEST_P(QueueTest, a_renewed_lease_is_not_rescued) {
     EXPECT_TRUE(queue.renew(job, 30s));
     clock.advance(29s);
 
-    EXPECT_EQ(queue.rescue(), 0);
+    EXPECT_EQ(queue.rescue(60s), 0);
     clock.advance(1s);
-    EXPECT_EQ(queue.rescue(), 1);
+    EXPECT_EQ(queue.rescue(60s), 1);
+}
+
+TEST_P(QueueTest, a_lease_further_away_than_any_can_be_is_over) {
+    stage("jid");
+    const auto job = take_one();
+    EXPECT_TRUE(queue.renew(job, 24h));  // By a clock that was a day ahead.
+
+    EXPECT_EQ(queue.rescue(60s), 1);
 }
 
 TEST_P(QueueTest, a_job_put_back_without_an_error_has_not_failed) {

@@ -75,7 +75,7 @@ protected:
     // As the upkeep of any worker does when the lease of another is over.
     void rescue_after_lease() {
         world.clock.advance(options.lease);
-        ASSERT_EQ(queue.rescue(), 1);
+        ASSERT_EQ(queue.rescue(options.lease), 1);
     }
     World world;
     queue::EmbeddedQueue queue{world.store};
@@ -261,7 +261,7 @@ TEST_F(JobTest, a_failed_write_anywhere_neither_doubles_nor_loses_a_job_in_a_tra
                 try {
                     (void)worker.run_once(1);
                     fresh.clock.advance(2min);
-                    (void)line.rescue();
+                    (void)line.rescue(options.lease);
                 } catch (const StoreError&) {
                     // Worker::run and run_upkeep log it and go on.
                 }

@@ -218,8 +218,8 @@ TEST_F(NodesTest, two_completers_on_one_dropped_key_finish_it_once) {
     ops::CompleterReport two;
 
     {
-        std::jthread thread{[&] { one = here.run_once(world.clock.now()); }};
-        two = there.run_once(world.clock.now());
+        std::jthread thread{[&] { one = here.run_once(); }};
+        two = there.run_once();
     }
 
     EXPECT_EQ(one.completed + two.completed, 1 + (one.completed == 1 && two.completed == 1));

@@ -125,7 +125,7 @@ TEST_F(ServiceTest, a_failed_commit_of_a_job_leaves_neither_its_write_nor_its_ma
     EXPECT_EQ(world.count("done"), 0);
 
     world.clock.advance(2min);
-    (void)queue.rescue();
+    (void)queue.rescue(60s);
     EXPECT_EQ(worker.run_once(10).done, 1);
     EXPECT_EQ(world.count("done"), 1);
 }
@@ -211,9 +211,9 @@ TEST_F(ServiceTest, a_job_whose_worker_died_is_taken_again_after_its_lease) {
     const auto taken = queue.take(1, 60s);
     ASSERT_EQ(taken.size(), 1U);
 
-    EXPECT_EQ(queue.rescue(), 0);
+    EXPECT_EQ(queue.rescue(60s), 0);
     world.clock.advance(61s);
-    EXPECT_EQ(queue.rescue(), 1);
+    EXPECT_EQ(queue.rescue(60s), 1);
     EXPECT_EQ(worker.run_once(10).done, 1);
     EXPECT_FALSE(queue.finish(taken.front())
     );  // The first worker was not dead after all: it is told.
@@ -246,6 +246,54 @@ TEST_F(
     EXPECT_EQ(world.text("SELECT reason FROM attention"), "failed-too-often");
     EXPECT_GE(rounds, 12) << "at least 24 h";
     EXPECT_EQ(world.count("orders"), 0);
+}
+
+// A round may last as long as its longest call. A client that took the key over in that time is at
+// work: the completer must not take it away (CAP_IGNORES_LEASE of model/fused.pml).
+TEST_F(ServiceTest, the_completer_gives_up_on_no_key_that_a_client_took_over_during_its_round) {
+    provider.next({Does::retry, Does::retry});
+    for (const auto* key : {"a", "b"}) (void)world.ask<Order>(key, order_of_jane);
+    world.execute(
+        "UPDATE idempotency_keys SET completer_runs = 50, completer_first_at = "
+        "'2020-01-01T00:00:00.000Z' WHERE idempotency_key = 'a'"
+    );
+    world.clock.advance(1min);
+    // The round's calls: a fails at once, b hangs. Then the client's call for a, which hangs too.
+    provider.next({Does::retry, Does::charge, Does::charge});
+    Gate second_at_call;
+    Gate second_go;
+    Gate third_at_call;
+    Gate third_go;
+    std::atomic<int> calls{0};
+    provider.before([&] {
+        const int call = ++calls;
+        if (call == 2) {
+            second_at_call.open();
+            second_go.wait();
+        } else if (call == 3) {
+            third_at_call.open();
+            third_go.wait();
+        }
+    });
+    ops::CompleterReport report;
+    std::jthread round{[&] { report = world.complete(); }};
+    second_at_call.wait();
+    world.clock.advance(2s);
+    std::future<Answer> client;
+    for (int i = 0; i < 500 && world.count("idempotency_keys WHERE idempotency_key = 'a' AND "
+                                           "lease_until IS NULL") == 0;
+         ++i)
+        std::this_thread::sleep_for(10ms);  // Until the round has given a back.
+    client = world.send<Order>("a", order_of_jane);
+    third_at_call.wait();
+    second_go.open();
+    round.join();
+
+    EXPECT_EQ(report.to_person, 0);
+    EXPECT_EQ(world.count("attention"), 0);
+    third_go.open();
+    EXPECT_EQ(status_of(World::get(std::move(client))), 201);
+    EXPECT_EQ(provider.charges.size(), 2U);
 }
 
 TEST_F(ServiceTest, the_reaper_takes_settled_keys_only_and_leaves_their_registry_rows) {

@@ -308,7 +308,7 @@ public:
 
     ops::CompleterReport complete() {
         ops::Completer completer{*engine, {}};
-        return completer.run_once(clock.now());
+        return completer.run_once();
     }
 
     std::int64_t count(std::string_view table_where) {

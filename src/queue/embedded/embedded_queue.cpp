@@ -124,9 +124,11 @@ bool EmbeddedQueue::mark_called(const TakenJob& job) {
     });
 }
 
-int EmbeddedQueue::rescue() {
+int EmbeddedQueue::rescue(std::chrono::milliseconds lease) {
     return store::write_now(store_, [&](store::Session& session) {
-        return static_cast<int>(run_statement(session, sql::rescue_jobs, no_rows, session.now()));
+        const auto now = session.now();
+        return static_cast<int>(run_statement(session, sql::rescue_jobs, no_rows, now, now + lease)
+        );
     });
 }
 

@@ -22,7 +22,7 @@ public:
         override;
     bool bury(const TakenJob& job, const std::string& error) override;
     bool mark_called(const TakenJob& job) override;
-    int rescue() override;
+    int rescue(std::chrono::milliseconds lease) override;
     std::optional<TimePoint> next_due() override;
 
 private:

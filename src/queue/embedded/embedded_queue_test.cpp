@@ -112,7 +112,7 @@ TEST_F(EmbeddedQueueTest, a_take_in_doubt_that_was_kept_comes_back_when_its_leas
 
     EXPECT_TRUE(queue.take(1, 30s).empty());
     clock.advance(30s);
-    EXPECT_EQ(queue.rescue(), 1);
+    EXPECT_EQ(queue.rescue(60s), 1);
     EXPECT_EQ(queue.take(1, 30s).at(0).claim, 2);
 }
 
@@ -126,7 +126,7 @@ TEST_F(EmbeddedQueueTest, a_finish_in_doubt_is_settled_by_asking_again) {
 
         EXPECT_EQ(queue.finish(job), !kept) << "done already, or done now: never twice";
         clock.advance(30s);
-        EXPECT_EQ(queue.rescue(), 0);
+        EXPECT_EQ(queue.rescue(60s), 0);
     }
 }
 

@@ -80,12 +80,12 @@ WHERE id = $1
   AND attempt = $2
   AND state = 'running';
 
--- name: rescue_jobs   ($1 now)
--- Leases that ended: their workers are dead or lost.
+-- name: rescue_jobs   ($1 now, $2 no lease can last beyond)
+-- Leases that ended: their workers are dead or lost. One further away than any can be is a clock that was wrong.
 UPDATE jobs
 SET state = 'ready', lease_until = NULL, run_at = $1
 WHERE state = 'running'
-  AND lease_until <= $1;
+  AND (lease_until <= $1 OR lease_until > $2);
 
 -- name: rescue_predecessors_jobs   ($1 now)
 -- At the start of the one server that owns the file.

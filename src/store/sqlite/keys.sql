@@ -58,15 +58,15 @@ WHERE id = $1
   AND recovery_point = $3
   AND standing = 'open';
 
--- name: find_completable   ($1 lease over since, $2 now, $3 limit, $4 no lease can last beyond)
+-- name: find_completable   ($1 lease over since, $2 now, $3 limit, $4 no lease can last beyond, $5 no back-off can)
 -- Open keys whose lease ended (or was given back) long enough ago, and whose back-off is over. A time further away than
--- any lease can be is a clock that was wrong, as in take_over. By the index of open keys, which are few: for the order
+-- any lease or back-off can be is a clock that was wrong, as in take_over. By the index of open keys, which are few: for the order
 -- of the ids SQLite would walk the whole table, a million finished keys, in every round.
 SELECT id
 FROM idempotency_keys INDEXED BY idempotency_keys_open
 WHERE standing = 'open'
   AND (coalesce(lease_until, last_run_at) < $1 OR coalesce(lease_until, last_run_at) > $4)
-  AND (completer_next_at IS NULL OR completer_next_at <= $2)
+  AND (completer_next_at IS NULL OR completer_next_at <= $2 OR completer_next_at > $5)
 ORDER BY id
 LIMIT $3;
 
@@ -234,12 +234,14 @@ WHERE id = $1
   AND standing = 'open';
 
 -- name: renew_lease   ($1 id, $2 attempt, $3 recovery point, $4 lease until)
+-- Not of a key that was given back while the renewal was on its way.
 UPDATE idempotency_keys
 SET lease_until = $4
 WHERE id = $1
   AND attempt = $2
   AND recovery_point = $3
-  AND standing = 'open';
+  AND standing = 'open'
+  AND lease_until IS NOT NULL;
 
 -- name: request_settlement   ($1 key id, $2 attempt, $3 settlement, $4 result name, $5 result, $6 by, $7 note, $8 now)
 -- Recorded by whoever runs the command; carried out by a server. One decision at a time.
