@@ -34,11 +34,14 @@ pawl::JobResult PointsWorker::work(pawl::Tx& tx, const pawl::Job<AddPoints>& job
 
 pawl::JobResult ReceiptWorker::work(pawl::Call& call, const pawl::Job<SendReceipt>& job) {
     call.assert_open();
-    const auto sent = transfers_.perform(pawl::http::Mail{
-        .smtp_url = smtp_url_,
-        .from = "receipts@rides.example",
-        .to = job.args.email,
-        .message = message_for(job)});
+    const auto sent = transfers_.perform(
+        pawl::http::Mail{
+            .smtp_url = smtp_url_,
+            .from = "receipts@rides.example",
+            .to = job.args.email,
+            .message = message_for(job)},
+        call.stop()
+    );
     if (const auto* arrived = std::get_if<pawl::http::Arrived>(&sent)) {
         if (arrived->status < 400) return pawl::done;
         if (arrived->status >= 500)

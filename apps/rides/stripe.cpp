@@ -116,7 +116,7 @@ Sent Stripe::post(const pawl::KeyedCall& call, const std::string& path, std::str
     call.assert_open();
     auto request = order(path, std::move(form));
     request.headers.push_back({"Idempotency-Key", call.key().text});
-    return transfers_.perform(std::move(request));
+    return transfers_.perform(std::move(request), call.stop());
 }
 
 pawl::Outcome<Charge, Declined> Stripe::charge(pawl::KeyedCall& call, const ChargeOrder& order) {
@@ -127,7 +127,7 @@ pawl::Outcome<Charge, Declined> Stripe::charge_once(pawl::Call& call, const Char
     call.assert_open();
     auto request = order("/v1/charges", charge_form(charge));
     request.never_resend = true;
-    return charge_outcome(transfers_.perform(std::move(request)));
+    return charge_outcome(transfers_.perform(std::move(request), call.stop()));
 }
 
 pawl::Outcome<Refund, RefundRefused> Stripe::refund(

@@ -50,7 +50,9 @@ class Service {
 public:
     // The database outlives the service. Throws StoreError; std::invalid_argument for options.
     explicit Service(Database& database, ServiceOptions options = {});
-    ~Service();  // Stops.
+    // Stops, with 15 s to drain if stop() was not called before; then waits for calls that hang,
+    // however long.
+    ~Service();
 
     template <Operation Op>
     void add(Op op) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <string_view>
 
 namespace pawl {
@@ -12,18 +13,6 @@ struct Sql {
     std::string_view name;
     std::string_view sqlite;
     std::string_view postgres;
-};
-
-// With the number of its parameters, so that a call with too few or too many arguments does not
-// compile.
-template <int Parameters>
-struct Statement : Sql {
-    constexpr Statement(
-        std::string_view name_, std::string_view sqlite_, std::string_view postgres_
-    )
-        : Sql{name_, sqlite_, postgres_} {}
-    static_assert(Parameters <= 32, "pawl: a statement has at most 32 parameters");
-    static constexpr int parameters = Parameters;
 };
 
 namespace detail {
@@ -57,5 +46,24 @@ constexpr int parameters_in(std::string_view text) {
     return highest;
 }
 
+// Its name is the compiler's message: not constexpr, so that no constant expression gets past it.
+void statement_n_must_have_as_many_parameters_in_its_text();
+
 }  // namespace detail
+
+// With the number of its parameters, so that a text with another number, or a call with too few or
+// too many arguments, does not compile. `static constexpr`: its texts are constants.
+template <int Parameters>
+struct Statement : Sql {
+    consteval Statement(
+        std::string_view name_, std::string_view sqlite_, std::string_view postgres_
+    )
+        : Sql{name_, sqlite_, postgres_} {
+        for (const auto text : {sqlite_, postgres_})
+            if (!text.empty() && detail::parameters_in(text) != Parameters)
+                detail::statement_n_must_have_as_many_parameters_in_its_text();
+    }
+    static_assert(Parameters <= 32, "pawl: a statement has at most 32 parameters");
+    static constexpr int parameters = Parameters;
+};
 }  // namespace pawl

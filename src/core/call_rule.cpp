@@ -3,11 +3,14 @@
 namespace pawl::core {
 
 CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
+    // The mark counts whatever the flow says today: a deploy may have changed the step's Repeat.
+    if (facts.calling) return MustNotCall{};
     switch (facts.again) {
         case Repeat::safe:
             return MayCall{};
         case Repeat::never:
-            if (facts.calling) return MustNotCall{};
+            // Without the mark and with a first call: made under a key, by an earlier binary.
+            if (facts.called_at) return MustNotCall{};
             return MayCall{};
         case Repeat::safe_with_key:
             break;

@@ -15,7 +15,7 @@ struct CallFacts {
     Repeat again{};
     std::optional<TimePoint>
         called_at{};  // Of the first call from this recovery point and generation.
-    bool calling{};   // Repeat::never: the mark that it was about to be made.
+    bool calling{};   // The mark that a Repeat::never call was about to be made.
     std::chrono::milliseconds provider_memory{};
 };
 

@@ -32,9 +32,16 @@ TEST(DecideCall, follows_the_table) {
         {"keyed, this moment", {Repeat::safe_with_key, now, false, 20h}, "call"},
         {"never, first", {.again = Repeat::never}, "call"},
         {"never, marked", {.again = Repeat::never, .called_at = now, .calling = true}, "in doubt"},
-        {"never, mark cleared",
-         {.again = Repeat::never, .called_at = now - 90h, .calling = false},
-         "call"},
+        {"never, mark cleared", {.again = Repeat::never, .calling = false}, "call"},
+        {"never, once a keyed step that called",
+         {.again = Repeat::never, .called_at = now - 1s},
+         "in doubt"},
+        {"keyed, once a step that was never to be repeated",
+         {Repeat::safe_with_key, now - 1s, true, 20h},
+         "in doubt"},
+        {"safe, once a step that was never to be repeated",
+         {.again = Repeat::safe, .called_at = now - 1s, .calling = true},
+         "in doubt"},
     };
     for (const auto& c : cases) {
         const auto rule = decide_call(c.facts, now);

@@ -51,7 +51,11 @@ void Attempt::go_on() {
         return end(Settled{std::move(*response), false, expires_at});
     }
     at_ = std::move(std::get<Position>(*reached_));
-    engine_.calls().post([self = shared_from_this()] { self->call(); });
+    if (engine_.calls().post([self = shared_from_this()] { self->call(); })) return;
+    const std::string why =
+        "no thread can be made for the call: is the process limited (ulimit, "
+        "cgroup) to fewer than calls_max?";
+    give_back(step().again == Repeat::never, why, Refused{.why = Why::overloaded, .detail = why});
 }
 
 // On a thread of the call pool, with no transaction open and no connection held.

@@ -3,13 +3,24 @@
 #include "src/core/thread_name.hpp"
 
 #include <chrono>
+#include <system_error>
 #include <utility>
 
 namespace pawl::engine {
 
 using namespace std::chrono_literals;
 
-CallPool::CallPool(int threads_max) : threads_max_{threads_max} {}
+namespace {
+
+std::thread make_plain_thread(std::function<void()> f) {
+    return std::thread{std::move(f)};
+}
+
+}  // namespace
+
+CallPool::CallPool(int threads_max, MakeThread make_thread)
+    : threads_max_{threads_max},
+      make_thread_{make_thread ? std::move(make_thread) : make_plain_thread} {}
 
 CallPool::~CallPool() {
     request_stop();
@@ -21,7 +32,7 @@ CallPool::~CallPool() {
     join_ended();
 }
 
-void CallPool::post(std::function<void()> f) {
+bool CallPool::post(std::function<void()> f) {
     join_ended();
     bool wake = false;
     {
@@ -33,10 +44,19 @@ void CallPool::post(std::function<void()> f) {
             wake = line_.size() == 1;
         } else if (static_cast<int>(threads_.size()) < threads_max_) {
             const auto self = threads_.emplace(threads_.end());
-            *self = std::thread{[this, self] { loop(self); }};
+            try {
+                *self = make_thread_([this, self] { loop(self); });
+            } catch (const std::system_error&) {  // A limit on threads or memory (pids cgroup).
+                threads_.erase(self);
+                if (threads_.empty()) {
+                    line_.pop_back();
+                    return false;
+                }
+            }
         }
     }
     if (wake) posted_.notify_one();
+    return true;
 }
 
 bool CallPool::is_full() {

@@ -15,10 +15,13 @@ namespace pawl::engine {
 // nobody needs end by themselves.
 class CallPool {
 public:
-    explicit CallPool(int threads_max);
+    // Throws std::system_error when there can be no more threads.
+    using MakeThread = std::function<std::thread(std::function<void()>)>;
+    explicit CallPool(int threads_max, MakeThread make_thread = {});
     ~CallPool();
 
-    void post(std::function<void()> f);
+    // False: there is no thread and none can be made; `f` will not run.
+    [[nodiscard]] bool post(std::function<void()> f);
     // As many calls wait as there may be threads: no new request should be begun.
     bool is_full();
     // Calls see this as Call::stop().
@@ -30,6 +33,7 @@ private:
     void join_ended();
 
     const int threads_max_;
+    const MakeThread make_thread_;
     std::mutex mutex_;
     std::condition_variable posted_;
     std::condition_variable thread_left_;

@@ -22,6 +22,10 @@ Engine::Engine(Parts parts, EngineOptions options, Installation installation)
 
 // Every attempt comes back to this engine: from its call, from the store, from a timer.
 Engine::~Engine() {
+    finish();
+}
+
+void Engine::finish() {
     stop(std::chrono::milliseconds{0});
     live_.wait_empty();
     timers_.stop();
@@ -165,11 +169,11 @@ void Engine::settle(Settlement settlement, OnAnswer on_answer) {
 // What is in hand may end by itself; calls are asked to give up while there is still time to write
 // what became of them.
 bool Engine::stop(std::chrono::milliseconds limit) {
-    stopping_ = true;
+    refuse_new();
     const auto last = limit / 5;
-    const bool drained = live_.wait_empty(limit - last);
-    calls_.request_stop();
-    return drained || live_.wait_empty(last);
+    const bool drained = wait_idle(limit - last);
+    stop_calls();
+    return drained || wait_idle(last);
 }
 
 }  // namespace pawl::engine

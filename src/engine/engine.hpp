@@ -88,6 +88,13 @@ public:
     // Refuses new requests and waits for what is in hand; calls are told to stop in the last fifth
     // of the time. False if that takes longer.
     bool stop(std::chrono::milliseconds limit);
+    // The parts of it.
+    void refuse_new() { stopping_ = true; }
+    bool wait_idle(std::chrono::milliseconds limit) { return live_.wait_empty(limit); }
+    void stop_calls() { calls_.request_stop(); }
+    // Tells calls to stop and waits for what is in hand, however long. Nothing of this engine runs
+    // any more when it returns.
+    void finish();
 
     store::Store& store() { return parts_.store; }
     core::Clock& clock() { return parts_.clock; }

@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <thread>
 
 namespace pawl {
 
@@ -36,12 +37,10 @@ int run_until_signal(Service& service, HttpServer& server) {
     int signal = 0;
     sigwait(&set, &signal);
     log::info("stopping", {{"signal", std::to_string(signal)}});
-    const auto began = service.engine().clock().steady();
-    server.stop(drain_max);
-    const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(
-        service.engine().clock().steady() - began
-    );
-    const bool drained = service.stop(std::max(drain_max - spent, std::chrono::milliseconds{0}));
+    // Both at once: the service tells calls to stop while the server still waits for their answers.
+    std::jthread server_stopper{[&] { server.stop(drain_max); }};
+    const bool drained = service.stop(drain_max);
+    server_stopper.join();
     const auto stats = service.engine().store().stats();
     log::info(
         "stopped",

@@ -122,19 +122,44 @@ void Service::Impl::start() {
         run("pawl-worker", [this](const std::stop_token& stop) { worker.run(stop); });
 }
 
+// What is in hand may end by itself; requests' calls and jobs' calls are asked to give up while
+// there is still time to write what became of them.
 bool Service::Impl::stop(std::chrono::milliseconds drain) {
+    stopped = true;
     for (auto& thread : threads) thread.request_stop();
-    const bool drained = engine.stop(drain);
+    engine.refuse_new();
+    worker.take_no_more();
+    const auto last = drain / 5;
+    bool drained = wait_idle(drain - last);
+    engine.stop_calls();
+    worker.stop_calls();
+    drained = drained || wait_idle(last);
     if (drained) threads.clear();  // Joins.
     return drained;
+}
+
+bool Service::Impl::wait_idle(std::chrono::milliseconds limit) {
+    const auto began = engine.clock().steady();
+    if (!worker.wait_idle(limit)) return false;
+    const auto spent =
+        std::chrono::ceil<std::chrono::milliseconds>(engine.clock().steady() - began);
+    return engine.wait_idle(std::max(limit - spent, 0ms));
+}
+
+// A call that outlasted the drain still comes back, and tells the worker of the jobs that it
+// staged: nothing may go before the last has ended.
+Service::Impl::~Impl() {
+    if (!stopped) stop(15s);
+    engine.stop_calls();
+    worker.stop_calls();
+    threads.clear();
+    engine.finish();
 }
 
 Service::Service(Database& database, ServiceOptions options)
     : impl_{std::make_unique<Impl>(database, std::move(options))} {}
 
-Service::~Service() {
-    impl_->stop(std::chrono::seconds{15});
-}
+Service::~Service() = default;
 
 const detail::OperationForm& Service::add_operation(detail::OperationForm form) {
     return impl_->engine.add(std::move(form));

@@ -15,9 +15,11 @@ namespace pawl {
 
 struct Service::Impl {
     Impl(Database& database, const ServiceOptions& given);
+    ~Impl();
 
     void start();
     bool stop(std::chrono::milliseconds drain);
+    bool wait_idle(std::chrono::milliseconds limit);
     void end_predecessors_leases();
     void count_stranded();
 
@@ -27,7 +29,8 @@ struct Service::Impl {
     ops::Completer completer;
     ops::Reaper reaper;
     ops::Worker worker;
-    std::vector<std::jthread> threads;  // Last: they end before what they use.
+    std::vector<std::jthread> threads;
+    bool stopped{false};
 };
 
 }  // namespace pawl

@@ -32,6 +32,7 @@ public:
         stop_ = worker_.in_hand_
                     .insert_or_assign(id_, InHand{job, {}, worker_.engine_.clock().steady()})
                     .first->second.stop;
+        if (worker_.calls_stopped_) stop_.request_stop();
     }
     ~Hold() {
         const std::lock_guard lock{worker_.mutex_};
@@ -262,9 +263,42 @@ void Worker::wake() {
     woken_.notify_one();
 }
 
+void Worker::take_no_more() {
+    const std::lock_guard lock{mutex_};
+    refusing_ = true;
+}
+
+bool Worker::wait_idle(std::chrono::milliseconds limit) {
+    std::unique_lock lock{mutex_};
+    return idle_.wait_for(lock, limit, [this] { return rounds_ == 0; });
+}
+
+void Worker::stop_calls() {
+    std::vector<std::stop_source> stops;
+    {
+        const std::lock_guard lock{mutex_};
+        calls_stopped_ = true;  // Of those that begin later, too.
+        for (const auto& [id, in_hand] : in_hand_) stops.push_back(in_hand.stop);
+    }
+    for (auto& stop : stops) stop.request_stop();  // Runs what others have hung on it.
+}
+
+bool Worker::begin_round() {
+    const std::lock_guard lock{mutex_};
+    if (refusing_) return false;
+    ++rounds_;
+    return true;
+}
+
+void Worker::end_round() {
+    const std::lock_guard lock{mutex_};
+    --rounds_;
+    idle_.notify_all();
+}
+
 void Worker::run(const std::stop_token& stop) {
     std::uint64_t seen = 0;
-    while (!stop.stop_requested()) {
+    while (!stop.stop_requested() && begin_round()) {
         int worked = 0;
         try {
             const auto report = run_once(1);
@@ -274,6 +308,7 @@ void Worker::run(const std::stop_token& stop) {
                 "service_round_failed", {{"service", "worker"}, {"detail", failed_round.what()}}
             );
         }
+        end_round();
         if (worked > 0) continue;
         std::unique_lock lock{mutex_};
         woken_.wait_for(lock, stop, options_.poll, [&] { return wakes_ != seen; });
@@ -283,14 +318,16 @@ void Worker::run(const std::stop_token& stop) {
 
 void Worker::renew_in_hand() {
     std::vector<queue::TakenJob> jobs;
+    std::vector<std::stop_source> late;
     {
         const std::lock_guard lock{mutex_};
-        for (auto& [id, in_hand] : in_hand_) {
+        for (const auto& [id, in_hand] : in_hand_) {
             jobs.push_back(in_hand.job);
             if (engine_.clock().steady() - in_hand.since > options_.timeout)
-                in_hand.stop.request_stop();
+                late.push_back(in_hand.stop);
         }
     }
+    for (auto& stop : late) stop.request_stop();
     for (const auto& job : jobs) queue_.renew(job, options_.lease);
 }
 

@@ -58,6 +58,11 @@ public:
     // One thread's loop; `threads` of them may run. wake() ends a wait early.
     void run(const std::stop_token& stop);
     void wake();
+    // For the end of a service: run() begins no more rounds; true once none is under way; handlers
+    // are told to stop (Call::stop).
+    void take_no_more();
+    bool wait_idle(std::chrono::milliseconds limit);
+    void stop_calls();
     // Jobs of dead workers; renews the leases of what is in hand. Every third of a lease.
     void run_upkeep(const std::stop_token& stop);
 
@@ -76,6 +81,8 @@ private:
     void failed(const queue::TakenJob& job, const std::string& error, WorkReport& report);
     void bury(const queue::TakenJob& job, const std::string& why, WorkReport& report);
     void renew_in_hand();
+    bool begin_round();
+    void end_round();
 
     struct InHand {
         queue::TakenJob job;
@@ -92,6 +99,10 @@ private:
     std::condition_variable_any woken_;
     std::uint64_t wakes_{0};
     std::map<std::int64_t, InHand> in_hand_;
+    std::condition_variable idle_;
+    int rounds_{0};  // Under way in run().
+    bool refusing_{false};
+    bool calls_stopped_{false};
 };
 
 }  // namespace pawl::ops

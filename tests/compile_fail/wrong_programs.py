@@ -184,6 +184,10 @@ HANDS = {
     'write_in_a_query': ('pawl: a query changes nothing: what writes is an operation', [
         in_body(ANSWER, 'pawl::execute(read, insert_ride, 1, 2.0);')]),
     'query_that_takes_a_tx': (QUERY_FORM, [('pawl::Response answer(pawl::Snapshot&', 'pawl::Response answer(Tx&')]),
+    'statement_with_another_number_of_parameters': (
+        # The second is clang's, whose note names the function.
+        ['statement_n_must_have_as_many_parameters_in_its_text|must be initialized by a constant expression'], [
+            ('pawl::Statement<2> insert_ride', 'pawl::Statement<1> insert_ride')]),
     'too_few_arguments': (ARGUMENTS, [(INSERT, 'insert_ride, at.key_id')]),
     'too_many_arguments': (ARGUMENTS, [(INSERT, INSERT + ', 1')]),
     'parameter_of_no_sql_type': ('pawl: a parameter is a number, text, enum, time, optional', [

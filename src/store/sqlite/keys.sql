@@ -186,9 +186,10 @@ WHERE key_id = $1
   AND EXISTS (SELECT 1 FROM idempotency_keys AS k WHERE k.id = $1 AND k.generation = $4);
 
 -- name: list_attention   ($1 limit)
+-- No foreign key of a Repeat::never call: it was sent none.
 SELECT a.key_id, k.tenant, k.account, k.idempotency_key, k.operation, a.recovery_point, a.attempt, a.reason, a.detail,
        a.result_name, a.result, a.since, a.settlement, a.settled_by, a.settled_note, a.settled_at, a.settling_error,
-       k.call_key, k.called_at, k.recovery_data
+       CASE WHEN k.calling = 0 THEN k.call_key END, k.called_at, k.recovery_data
 FROM attention AS a
 JOIN idempotency_keys AS k ON k.id = a.key_id
 ORDER BY a.since, a.key_id
@@ -277,7 +278,7 @@ WHERE key_id = $1
 -- name: show_attention   ($1 key id)
 SELECT a.key_id, k.tenant, k.account, k.idempotency_key, k.operation, a.recovery_point, a.attempt, a.reason, a.detail,
        a.result_name, a.result, a.since, a.settlement, a.settled_by, a.settled_note, a.settled_at, a.settling_error,
-       k.call_key, k.called_at, k.recovery_data
+       CASE WHEN k.calling = 0 THEN k.call_key END, k.called_at, k.recovery_data
 FROM attention AS a
 JOIN idempotency_keys AS k ON k.id = a.key_id
 WHERE a.key_id = $1;

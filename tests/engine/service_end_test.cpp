@@ -1,0 +1,91 @@
+#include <pawl/database.hpp>
+#include <pawl/service.hpp>
+
+#include "tests/engine/shop.hpp"
+#include "tests/engine/world.hpp"
+
+namespace pawl::testing {
+namespace {
+
+// How a whole Service ends: its threads, its jobs and its calls.
+
+struct Heed {
+    static constexpr std::string_view kind = "heed";
+    std::string text;
+};
+
+// Works until it is told to stop.
+class Heeding {
+public:
+    Heeding(Gate& at_work, std::promise<void>& stopped) : at_work_{&at_work}, stopped_{&stopped} {}
+    JobResult work(Call& call, const Job<Heed>&) {
+        std::promise<void> told;
+        at_work_->open();
+        const std::stop_callback on_stop{call.stop(), [&] { told.set_value(); }};
+        if (told.get_future().wait_for(20s) == std::future_status::ready) stopped_->set_value();
+        return retry_in(1s);
+    }
+
+private:
+    Gate* at_work_;
+    std::promise<void>* stopped_;
+};
+
+class ServiceEnd : public ::testing::Test {
+protected:
+    void SetUp() override {
+        static constexpr Statement<0> shop{"shop_tables", shop_tables, {}};
+        static constexpr Statement<0> payments{"payment_tables", payment_tables, {}};
+        database->write([](Tx& tx) {
+            execute(tx, shop);
+            execute(tx, payments);
+        });
+    }
+    std::unique_ptr<Database> database = Database::open("sqlite::memory:");
+};
+
+TEST_F(ServiceEnd, the_call_of_a_job_is_told_to_stop_within_the_drain) {
+    Gate at_work;
+    std::promise<void> stopped;
+    Service service{*database};
+    service.add(Heeding{at_work, stopped});
+    service.start();
+    database->write([](Tx& tx) { tx.stage(Heed{"x"}); });
+    at_work.wait();
+
+    EXPECT_TRUE(service.stop(1s));
+
+    EXPECT_EQ(stopped.get_future().wait_for(0s), std::future_status::ready);
+}
+
+// What it stages wakes a worker, who must still be there.
+TEST_F(ServiceEnd, a_call_that_outlasts_the_drain_is_waited_for_and_its_result_kept) {
+    Provider provider;
+    Gate at_call;
+    Gate let_go;
+    provider.before([&] {
+        at_call.open();
+        let_go.wait();
+    });
+    std::promise<Answer> answered;
+    std::jthread later;
+    {
+        Service service{*database};
+        service.add(Order{provider});
+        service.start();
+        service.engine().handle(
+            World::request_to<Order>(service.engine(), "k", order_of_jane),
+            [&](Answer answer) { answered.set_value(std::move(answer)); }
+        );
+        at_call.wait();
+        EXPECT_FALSE(service.stop(10ms));
+        later = std::jthread{[&] {
+            std::this_thread::sleep_for(100ms);  // Until the service is on its way out.
+            let_go.open();
+        }};
+    }
+    EXPECT_EQ(status_of(answered.get_future().get()), 201);
+}
+
+}  // namespace
+}  // namespace pawl::testing
