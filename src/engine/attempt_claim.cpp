@@ -73,9 +73,13 @@ void Attempt::claim() {
                 return self->end(Refused{
                     .why = Why::overloaded,
                     .detail = "twice as many calls as calls_max are in hand"});
-            if (self->request_.params.empty())
-                self->request_.params =
-                    self->operation_->encode_request(self->request_.request.get());
+            try {
+                if (self->request_.params.empty())
+                    self->request_.params =
+                        self->operation_->encode_request(self->request_.request.get());
+            } catch (...) {  // A number that JSON has not, in a default of the request.
+                return self->end(failure_of(std::current_exception()).refusal);
+            }
             self->write_first();
         }
     ));

@@ -2,6 +2,7 @@
 
 #include "src/core/fault.hpp"
 #include "src/engine/engine.hpp"
+#include "src/engine/log.hpp"
 #include "src/engine/maker.hpp"
 #include "src/engine/random.hpp"
 #include "src/engine/refusal.hpp"
@@ -15,6 +16,7 @@
 #include "src/json/fingerprint.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -45,6 +47,7 @@ public:
     }
     void set_route(const std::string& route) { route_ = &route; }
     void operator()(Reply reply) {
+        if (used_.exchange(true)) return;  // It was answered, and then its handler threw.
         if (access_.on()) {
             bool replayed = false;
             for (const auto& header : reply.headers)
@@ -72,6 +75,7 @@ private:
     std::string method_;
     const std::string* route_{};  // The routes outlive all requests.
     std::chrono::steady_clock::time_point began_{};
+    std::atomic<bool> used_{false};
 };
 using Way = std::shared_ptr<Out>;
 
@@ -97,6 +101,20 @@ Reply key_refusal(std::string_view type, std::string_view title, std::string det
     return http::problem_reply(
         {.status = 400, .type = type, .title = title, .detail = std::move(detail)}
     );
+}
+
+// The application's code threw (authenticate, a request's problem(), encoding it) before anything
+// was done.
+Reply internal_error(const std::exception* thrown) {
+    log::error(
+        "request_failed",
+        {{"detail", thrown != nullptr ? thrown->what() : "an exception that is no std::exception"}}
+    );
+    return http::reply_to(engine::Refused{.why = engine::Why::internal}, 422);
+}
+
+bool is_livez(const RequestHead& head) {
+    return head.path == "/livez" && (head.method == "GET" || head.method == "HEAD");
 }
 
 Reply unauthorized() {
@@ -174,6 +192,7 @@ struct HttpServer::Impl {
     std::optional<Reply> refuse_head(const RequestHead& head) const;
     Reply on_error(int status, std::string_view why);
     void on_request(Request request, Responder respond);
+    void answer(Request request, const Way& out);
     void serve(Asking asking, const Way& out);
     std::optional<Reply> read_fields(Asking& asking, detail::RequestFields& fields);
     void serve_query(const Asking& asking, const detail::Anything& request, const Way& out);
@@ -194,7 +213,14 @@ Reply HttpServer::Impl::on_error(int status, std::string_view why) {
 }
 
 std::optional<Reply> HttpServer::Impl::on_head(const RequestHead& head) {
-    auto refused = refuse_head(head);
+    std::optional<Reply> refused;
+    try {
+        refused = refuse_head(head);
+    } catch (const std::exception& thrown) {
+        refused = internal_error(&thrown);
+    } catch (...) {
+        refused = internal_error(nullptr);
+    }
     if (refused)
         access.write(
             {.client = head.client_address,
@@ -207,7 +233,7 @@ std::optional<Reply> HttpServer::Impl::on_head(const RequestHead& head) {
 
 // Who asks comes first: an unknown client learns nothing, not even which paths there are.
 std::optional<Reply> HttpServer::Impl::refuse_head(const RequestHead& head) const {
-    if (head.method == "GET" && head.path == "/livez") return std::nullopt;
+    if (is_livez(head)) return std::nullopt;
     if (!principal_of(head)) return unauthorized();
     const auto found = routes.find(head.method, path_as_sent(head));
     if (std::holds_alternative<http::Routes<Target>::NotFound>(found))
@@ -223,7 +249,17 @@ std::optional<Reply> HttpServer::Impl::refuse_head(const RequestHead& head) cons
 void HttpServer::Impl::on_request(Request request, Responder respond) {
     const auto out =
         std::make_shared<Out>(std::move(respond), access, engine.clock(), request.head);
-    if (request.head.path == "/livez")
+    try {
+        answer(std::move(request), out);
+    } catch (const std::exception& thrown) {
+        (*out)(internal_error(&thrown));
+    } catch (...) {
+        (*out)(internal_error(nullptr));
+    }
+}
+
+void HttpServer::Impl::answer(Request request, const Way& out) {
+    if (is_livez(request.head))
         return (*out
         )(Reply{.status = 200, .headers = {{"Content-Type", "text/plain"}}, .body = "ok\n"});
     auto principal = principal_of(request.head);

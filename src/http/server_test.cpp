@@ -42,6 +42,7 @@ public:
         std::string text;
         std::optional<std::string> problem() const {
             if (text.empty()) return "text: Must not be empty.";
+            if (text == "a bug") throw std::out_of_range{"a bug in problem()"};
             return std::nullopt;
         }
     };
@@ -166,6 +167,7 @@ protected:
                 .listen = "127.0.0.1:0",
                 .authenticate = [](const RequestHead& head) -> std::optional<Principal> {
                     const auto token = head.header("Authorization").value_or("");
+                    if (token == "Bearer a bug") throw std::runtime_error{"a bug in authenticate"};
                     if (!token.starts_with("Bearer ")) return std::nullopt;
                     return Principal{"", std::string{token.substr(7)}};
                 },
@@ -397,8 +399,22 @@ TEST_F(HttpServerTest, queries_and_natural_keys_need_no_key) {
     EXPECT_EQ(head.header("Content-Length"), "26");  // {"number":7,"text":"jane"}
 }
 
+// It would have left a thread of the server, and ended the process.
+TEST_F(
+    HttpServerTest, what_the_application_throws_outside_its_phases_is_a_500_and_the_server_lives
+) {
+    for (const auto& answer : {ask({.token = "a bug"}), make_note("k1", R"({"text":"a bug"})")}) {
+        EXPECT_EQ(answer.status(), 500);
+        EXPECT_EQ(answer.type(), "internal");
+        EXPECT_EQ(answer.body().find("a bug"), std::string::npos);
+    }
+
+    EXPECT_EQ(make_note("k1", R"({"text":"hello"})").status(), 201);
+}
+
 TEST_F(HttpServerTest, livez_needs_no_credentials) {
     EXPECT_EQ(ask({.method = "GET", .target = "/livez", .token = ""}).body(), "ok\n");
+    EXPECT_EQ(ask({.method = "HEAD", .target = "/livez", .token = ""}).status(), 200);
     EXPECT_EQ(ask({.method = "POST", .target = "/livez", .token = ""}).status(), 401);
     EXPECT_EQ(ask({.method = "POST", .target = "/livez"}).status(), 404);
 }
