@@ -56,20 +56,38 @@ Answer read(const Arrived& arrived) {
 }
 
 // What every answer but a success and a refusal of the order itself means. Stripe keeps the first
-// answer under a key, also a 500: a repeat of that will never end by itself (F8).
+// answer under a key, also a 500: a repeat of that will never end by itself (F8). What stands
+// between us and Stripe (a load balancer, a proxy) answers too, and proves nothing by it: only an
+// error in Stripe's own form is Stripe's word.
 template <class Outcome>
 Outcome trouble(const Arrived& arrived, const Answer& answer) {
     const bool replayed = arrived.header("Idempotent-Replayed").value_or("") == "true";
-    if (arrived.status >= 500 && replayed)
-        return Stuck{
-            "the provider repeats a stored error, status " + std::to_string(arrived.status)};
-    const auto said =
-        "the provider said " + std::to_string(arrived.status) + " " + answer.error.message;
-    if (arrived.status >= 500 || arrived.status == 409) return InDoubt{said};
-    if (arrived.status == 429 || arrived.status == 401 || arrived.status == 403) return Retry{said};
+    const int status = arrived.status;
+    if (status >= 500 && replayed)
+        return Stuck{"the provider repeats a stored error, status " + std::to_string(status)};
+    const auto said = "the provider said " + std::to_string(status) + " " + answer.error.message;
+    if (status == 429 || status == 401 || status == 403) return Retry{said};
+    const bool passing = status == 408 || status == 409 || status == 425;
+    if (status < 400 || status >= 500 || passing || answer.error.type.empty()) return InDoubt{said};
     return Stuck{
-        "the provider refuses the request, status " + std::to_string(arrived.status) + ": " +
+        "the provider refuses the request, status " + std::to_string(status) + ": " +
         answer.error.type + " " + answer.error.code + " " + answer.error.message};
+}
+
+// `refuses`: whether an answer is the provider's final no to this order.
+template <class Done, class Refusal, class Refuses>
+pawl::Outcome<Done, Refusal> outcome_of(const Sent& sent, Refuses refuses) {
+    if (const auto* kept_back = std::get_if<NotSent>(&sent)) return Retry{kept_back->why};
+    if (const auto* lost = std::get_if<Lost>(&sent)) return InDoubt{lost->why};
+    const auto& arrived = std::get<Arrived>(sent);
+    auto answer = read(arrived);
+    if (arrived.status == 200) {
+        if (answer.id.empty()) return InDoubt{"an answer without an id"};
+        return Done{std::move(answer.id)};
+    }
+    if (refuses(arrived.status, answer.error))
+        return Refusal{std::move(answer.error.code), std::move(answer.error.message)};
+    return trouble<pawl::Outcome<Done, Refusal>>(arrived, answer);
 }
 
 std::string charge_form(const ChargeOrder& order) {
@@ -82,17 +100,9 @@ std::string charge_form(const ChargeOrder& order) {
 }
 
 pawl::Outcome<Charge, Declined> charge_outcome(const Sent& sent) {
-    if (const auto* kept_back = std::get_if<NotSent>(&sent)) return Retry{kept_back->why};
-    if (const auto* lost = std::get_if<Lost>(&sent)) return InDoubt{lost->why};
-    const auto* arrived = std::get_if<Arrived>(&sent);
-    auto answer = read(*arrived);
-    if (arrived->status == 200) {
-        if (answer.id.empty()) return InDoubt{"an answer without an id"};
-        return Charge{std::move(answer.id)};
-    }
-    if (arrived->status == 402)
-        return Declined{std::move(answer.error.code), std::move(answer.error.message)};
-    return trouble<pawl::Outcome<Charge, Declined>>(*arrived, answer);
+    return outcome_of<Charge, Declined>(sent, [](int status, const StripeError& error) {
+        return status == 402 && !error.type.empty();
+    });
 }
 
 }  // namespace
@@ -136,18 +146,12 @@ pawl::Outcome<Refund, RefundRefused> Stripe::refund(
     std::string form;
     add(form, "charge", order.charge);
     add(form, "amount", std::to_string(order.amount));
-    auto sent = post(call, "/v1/refunds", std::move(form));
-    if (const auto* kept_back = std::get_if<NotSent>(&sent)) return Retry{kept_back->why};
-    if (const auto* lost = std::get_if<Lost>(&sent)) return InDoubt{lost->why};
-    const auto* arrived = std::get_if<Arrived>(&sent);
-    auto answer = read(*arrived);
-    if (arrived->status == 200) {
-        if (answer.id.empty()) return InDoubt{"an answer without an id"};
-        return Refund{std::move(answer.id)};
-    }
-    if (arrived->status == 400 && answer.error.code == "charge_already_refunded")
-        return RefundRefused{std::move(answer.error.code), std::move(answer.error.message)};
-    return trouble<pawl::Outcome<Refund, RefundRefused>>(*arrived, answer);
+    return outcome_of<Refund, RefundRefused>(
+        post(call, "/v1/refunds", std::move(form)),
+        [](int status, const StripeError& error) {
+            return status == 400 && error.code == "charge_already_refunded";
+        }
+    );
 }
 
 }  // namespace rides

@@ -8,7 +8,7 @@ UPDATE rides
 SET state = 'cancelled'
 WHERE id = $1
   AND user_id = $2
-  AND state IN ('booked', 'cancelled', 'refunded');
+  AND state IN ('booked', 'cancelled');
 
 -- name: find_ride   ($1 ride, $2 user)
 SELECT id, created_at, origin_lat, origin_lon, target_lat, target_lon, state, amount, currency, stripe_charge_id,

@@ -1,0 +1,30 @@
+#include "apps/rides/small_requests.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+namespace rides {
+namespace {
+
+TEST(CustomerOf, is_another_one_for_every_address) {
+    const std::set<std::string> addresses{
+        "jane@example.com",
+        "jane@example.org",
+        "jane@other.example.com",
+        "a.b@example.com",
+        "a_b@example.com",
+        "a-b@example.com",
+        "a_2eb@example.com",
+        "jane_40example.org@example.com"};
+    std::set<std::string> customers;
+    for (const auto& address : addresses) customers.insert(customer_of(address));
+
+    EXPECT_EQ(customers.size(), addresses.size());
+    EXPECT_EQ(customer_of("jane@example.com"), "cus_jane");
+    EXPECT_EQ(customer_of("jane@example.org"), "cus_jane_40example_2eorg");
+}
+
+}  // namespace
+}  // namespace rides
