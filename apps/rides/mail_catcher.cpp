@@ -13,6 +13,7 @@
 #include <boost/json/serialize.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -157,11 +158,17 @@ private:
 
 tcp::endpoint endpoint_of(const std::string& listen) {
     const auto colon = listen.rfind(':');
-    if (colon == listen.npos)
-        throw std::runtime_error{"--smtp is " + listen + ": an address and a port"};
-    return {
-        asio::ip::make_address(listen.substr(0, colon)),
-        static_cast<std::uint16_t>(std::stoul(listen.substr(colon + 1)))};
+    const auto host = listen.substr(0, colon);
+    error_code error;
+    const auto address = asio::ip::make_address(host == "localhost" ? "127.0.0.1" : host, error);
+    unsigned port = 0;
+    const char* end = listen.data() + listen.size();
+    const char* first = colon == listen.npos ? end : listen.data() + colon + 1;
+    const auto [last, bad] = std::from_chars(first, end, port);
+    if (error || bad != std::errc{} || last != end || port > 65'535)
+        throw std::runtime_error{
+            "--smtp is " + listen + ": an address and a port, such as 127.0.0.1:12525"};
+    return {address, static_cast<std::uint16_t>(port)};
 }
 
 }  // namespace
@@ -176,7 +183,7 @@ struct MailCatcher::Impl {
             acceptor.bind(endpoint);
             acceptor.listen();
         } catch (const boost::system::system_error& failed) {
-            throw std::runtime_error{"can't listen on " + listen + ": " + failed.what()};
+            throw std::runtime_error{"can't listen on " + listen + ": " + failed.code().message()};
         }
     }
 

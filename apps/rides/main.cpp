@@ -30,6 +30,11 @@ int run_provider(const rides::ProviderOptions& options) {
     return 0;
 }
 
+bool knows(const CLI::App& app, const std::string& command) {
+    return !app.get_subcommands([&](const CLI::App* one) { return one->get_name() == command; }
+    ).empty();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -51,13 +56,18 @@ int main(int argc, char** argv) {
     rides::add_simulate(*simulate_command, simulate);
     rides::add_serve(*serve_command, serve);
     rides::add_provider(*provider_command, provider);
+    app.set_version_flag("--version", "rides " PAWL_VERSION);
+    if (argc > 1 && argv[1][0] != '-' && !knows(app, argv[1])) {
+        std::fprintf(stderr, "rides: there is no command \"%s\"; see rides --help\n", argv[1]);
+        return 2;
+    }
     try {
         app.parse(argc, argv);
         if (*serve_command) return rides::serve(serve);
         if (*simulate_command) return rides::simulate(simulate);
         return run_provider(provider);
     } catch (const CLI::ParseError& error) {
-        return app.exit(error);
+        return app.exit(error) == 0 ? 0 : 2;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "rides: %s\n", error.what());
         return 1;

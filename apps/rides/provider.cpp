@@ -48,6 +48,9 @@ Reply reply_of(const BankAnswer& answer) {
 std::optional<std::string> ProviderOptions::problem() const {
     if (ledger.empty()) return "--ledger is empty: the file that holds what was charged";
     if (mails.empty()) return "--mails is empty: the file that holds the mails";
+    if (forget_keys_after.count() < 0)
+        return "--forget-keys-after-s is " + std::to_string(forget_keys_after.count()) +
+               ": 0 or more";
     if (delay.count() < 0 || delay.count() > 60'000) return "--delay is out of 0 to 60000 ms";
     return std::nullopt;
 }

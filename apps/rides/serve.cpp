@@ -14,6 +14,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <stdexcept>
 
 namespace rides {
@@ -22,17 +23,18 @@ namespace {
 
 Riders riders_of(const ServeOptions& options) {
     Riders riders;
-    if (!options.tokens.empty()) {
-        riders.add_file(options.tokens);
-        return riders;
-    }
+    if (!options.tokens.empty()) riders.add_file(options.tokens);
+    if (!is_loopback(options.listen) && !options.riders.empty())
+        throw std::invalid_argument{
+            "--rider is for tests, on a loopback address; put the line into the file of --tokens"};
+    for (const auto& line : options.riders) riders.add(line);
+    if (!options.tokens.empty()) return riders;
     if (!is_loopback(options.listen))
         throw std::invalid_argument{
             "--tokens is missing: only on a loopback address are there test riders; give a file of "
             "lines \"token email\""};
     riders.add("test_jane jane@example.com");
     riders.add("test_joe joe@example.com");
-    for (const auto& line : options.riders) riders.add(line);
     return riders;
 }
 
@@ -69,7 +71,24 @@ Application::Application(const ServeOptions& options, pawl::Database::As as)
     service_->add(ReceiptWorker{transfers_, options.smtp_url});
 }
 
+std::optional<std::string> ServeOptions::problem() const {
+    const auto begins = [](const std::string& url, std::string_view with) {
+        return url.size() > with.size() && url.starts_with(with);
+    };
+    if (listen.find(':') == listen.npos)
+        return "--listen is " + listen + ": an address and a port, such as 127.0.0.1:8080";
+    if (!begins(stripe_url, "http://") && !begins(stripe_url, "https://"))
+        return "--stripe-url is " + stripe_url + ": http:// or https:// and a host";
+    if (!begins(smtp_url, "smtp://") && !begins(smtp_url, "smtps://"))
+        return "--smtp-url is " + smtp_url + ": smtp:// or smtps:// and a host";
+    const auto folder = std::filesystem::path{access_log}.parent_path();
+    if (!folder.empty() && !std::filesystem::is_directory(folder))
+        return "--access-log is " + access_log + ": there is no folder " + folder.string();
+    return std::nullopt;
+}
+
 int serve(const ServeOptions& options) {
+    if (auto why = options.problem()) throw std::invalid_argument{*why};
     // Before any thread is made, so that only run_until_signal takes them.
     sigset_t set;
     sigemptyset(&set);

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct ServeOptions {
     std::string tokens;   // A file of lines "token email"; on loopback test riders without it.
     std::vector<std::string> riders;  // More test riders, "token email"; on loopback only.
     pawl::ServiceOptions service;
+
+    std::optional<std::string> problem() const;  // Names the option, the value and what is wanted.
 };
 
 // The operations of Rocket Rides on a database: what `rides serve` and the commands on keys share.

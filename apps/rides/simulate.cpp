@@ -34,19 +34,34 @@ using pawl::http::Sent;
 struct Counts {
     std::atomic<int> settled{0};
     std::atomic<int> replayed{0};
+    std::atomic<int> refused{0};
     std::atomic<int> gave_up{0};
     std::atomic<int> changed{0};
     std::atomic<int> tries{0};
     std::atomic<int> lost_requests{0};
     std::atomic<int> lost_answers{0};
     std::atomic<int> sent_twice{0};
+
+    // Why a ride was not settled; the first is shown.
+    void trouble(const std::string& why) {
+        const std::lock_guard lock{mutex_};
+        if (first_trouble_.empty()) first_trouble_ = why;
+    }
+    std::string first_trouble() const {
+        const std::lock_guard lock{mutex_};
+        return first_trouble_;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::string first_trouble_;
 };
 
-// One phone's chance: from the seed and its number, so that a run can be had again.
+// From the seed and a number, of a ride or a phone, so that a run can be had again.
 class Chance {
 public:
-    Chance(std::uint64_t seed, int phone)
-        : engine_{seed * 1'000'003 + static_cast<std::uint64_t>(phone)} {}
+    Chance(std::uint64_t seed, int number)
+        : engine_{seed * 1'000'003 + static_cast<std::uint64_t>(number)} {}
     double part() { return std::uniform_real_distribution<double>{0, 1}(engine_); }
     double between(double least, double most) {
         return std::uniform_real_distribution<double>{least, most}(engine_);
@@ -55,6 +70,11 @@ public:
 private:
     std::mt19937_64 engine_;
 };
+
+std::string why_of(const Ended& ended) {
+    const auto* gave_up = std::get_if<pawl::http::GaveUp>(&ended);
+    return gave_up != nullptr ? gave_up->why : "";
+}
 
 class Phone {
 public:
@@ -83,8 +103,14 @@ public:
         const auto request = order(n);
         const auto ended = retrying_.perform(request, pawl::Repeat::safe_with_key, stop);
         const auto* answered = std::get_if<Answered>(&ended);
-        if (answered == nullptr || answered->answer.status >= 500) {
-            if (!stop.stop_requested()) ++counts_.gave_up;
+        const int status = answered != nullptr ? answered->answer.status : 0;
+        if (status != 201 && status != 402) {
+            if (stop.stop_requested()) return;
+            ++(status >= 400 && status < 500 ? counts_.refused : counts_.gave_up);
+            counts_.trouble(
+                answered != nullptr ? std::to_string(status) + " " + answered->answer.body
+                                    : why_of(ended)
+            );
             return;
         }
         ++counts_.settled;
@@ -97,16 +123,18 @@ public:
     }
 
 private:
+    // The ride of a seed and a number is the same, whichever phone books it.
     Outgoing order(int n) {
+        Chance chance{options_.seed, n};
         std::array<char, 256> body{};
         std::snprintf(
             body.data(),
             body.size(),
             R"({"origin_lat":%.4f,"origin_lon":%.4f,"target_lat":%.4f,"target_lon":%.4f})",
-            chance_.between(-90, 90),
-            chance_.between(-180, 180),
-            chance_.between(-90, 90),
-            chance_.between(-180, 180)
+            chance.between(-90, 90),
+            chance.between(-180, 180),
+            chance.between(-90, 90),
+            chance.between(-180, 180)
         );
         const auto& token = options_.tokens[static_cast<std::size_t>(n) % options_.tokens.size()];
         return {
@@ -164,9 +192,9 @@ void print_progress(const Counts& counts, const SimulateOptions& options) {
 void print_result(const Counts& counts, const SimulateOptions& options) {
     const char* form = options.json
                            ? "{\"seed\": %llu, \"rides\": %d, \"settled\": %d, \"replayed\": %d, "
-                             "\"changed\": %d, \"gave_up\": %d, \"tries\": %d}\n"
+                             "\"changed\": %d, \"refused\": %d, \"gave_up\": %d, \"tries\": %d}\n"
                            : "seed %llu: %d rides, %d settled (%d by a stored answer), %d answers "
-                             "changed, %d gave up, %d tries\n";
+                             "changed, %d refused, %d gave up, %d tries\n";
     std::printf(
         form,
         static_cast<unsigned long long>(options.seed),
@@ -174,9 +202,12 @@ void print_result(const Counts& counts, const SimulateOptions& options) {
         counts.settled.load(),
         counts.replayed.load(),
         counts.changed.load(),
+        counts.refused.load(),
         counts.gave_up.load(),
         counts.tries.load()
     );
+    if (const auto why = counts.first_trouble(); !why.empty())
+        std::fprintf(stderr, "rides simulate: the first not settled: %s\n", why.c_str());
 }
 
 }  // namespace
@@ -222,7 +253,7 @@ int simulate(const SimulateOptions& given) {
         for (auto& phone : phones) phone.request_stop();
     }
     print_result(counts, options);
-    return counts.changed == 0 && counts.gave_up == 0 ? 0 : 1;
+    return counts.changed + counts.refused + counts.gave_up == 0 ? 0 : 1;
 }
 
 }  // namespace rides

@@ -30,6 +30,7 @@ struct Run {
     std::string operation{};
     bool once{false};
     int limit{50};
+    int status{0};  // The exit code.
     std::function<void(Run&)> act{};
 
     Service& open(Database::As as = Database::As::tool) const { return line.open(as); }
@@ -150,22 +151,13 @@ void migrate(Run& run) {
     cli::print_rows(run.out, lines, run.json, "There are no migrations.");
 }
 
-void needs_once(const Run& run, const char* service) {
-    if (!run.once)
-        throw CannotDo{
-            std::string{service} +
-            " runs all the time inside the server; say --once for one round by hand"};
-}
-
 void completer(Run& run) {
-    needs_once(run, "the completer");
-    auto& service = run.open();
-    const auto report = service.impl().completer.run_once();
+    const auto report = run.open().impl().completer.run_once();
     cli::print_row(run.out, report, run.json);
+    if (report.failed + report.stranded + report.settling_failed > 0) run.status = 1;
 }
 
 void reaper(Run& run) {
-    needs_once(run, "the reaper");
     auto& service = run.open();
     ops::ReaperReport all;
     while (true) {
@@ -186,7 +178,8 @@ void add_services(CLI::App& app, Run& run) {
               &completer},
           std::tuple{"reaper", "Remove settled keys that are old, all of them", &reaper}})
         command(app, run, name, text, act)
-            ->add_flag("--once", run.once, "Needed: the server does it by itself");
+            ->add_flag("--once", run.once, "One round by hand: the server does it by itself")
+            ->required();
     command(
         app,
         run,
@@ -225,7 +218,7 @@ int command_line(
             !run.which.key)
             throw CLI::RequiredError{"id or --key"};
         run.act(run);
-        return 0;
+        return run.status;
     } catch (const CLI::ParseError& wrong) {
         return app.exit(wrong, out, error) == 0 ? 0 : 2;
     } catch (const CannotDo& cannot) {

@@ -301,9 +301,8 @@ void retry_key(
         id,
         "retry",
         name_of(id) +
-            " will be tried by the completer of a running server once its lease is over; "
-            "`completer --once` "
-            "does it at once."
+            " will be tried by the completer of a running server once its lease and the grace time "
+            "for its client are over; `completer --once` does it then without a server."
     );
 }
 
@@ -312,6 +311,8 @@ void settle_key(
 ) {
     const auto id = id_of(service, which);
     const auto at = attention_of(service, id);
+    if (decision.note.find_first_not_of(" \t\n") == std::string::npos)
+        throw CannotDo{"--note is empty: say how you know, for whoever asks later"};
     if (decision.settlement == "happened") check_result(service, at, decision);
     record_decision(service, at, decision);
     print_done(

@@ -49,6 +49,8 @@ std::optional<std::string> ServiceOptions::problem() const {
                " h: at least 1 h, or clients still retry";
     if (calls_max < 1 || calls_max > 10'000)
         return "calls_max is " + std::to_string(calls_max) + ": 1 to 10000";
+    for (const auto wait : retry_layers)
+        if (wait < 0ms) return "retry_layers has " + ms(wait) + ": no wait is negative";
     ops::WorkerOptions worker{.threads = workers, .lease = job_lease, .timeout = job_timeout};
     if (auto why = worker.problem()) return why;
     ops::ReaperOptions reaper{.keep_expired = keep_expired};

@@ -144,7 +144,7 @@ def mistakes_are_refused(settings):
             (['keys', 'settle', '--key', 'none', '--as', 'give-up', '--note', 'x'], 1, 'no key "none"'),
             (['keys', 'retry', '1'], 1, 'keys settle 1'),
             (['keys', 'show'], 2, 'id or --key'),
-            (['completer'], 1, '--once'),
+            (['completer'], 2, '--once'),
         ]:
             done = ride.command(*arguments, check_status=status)
             check(telling in done.stderr, f'{arguments} says {done.stderr!r}, not {telling!r}')

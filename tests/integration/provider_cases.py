@@ -171,8 +171,10 @@ STRANGE = {
     'a 502 of a proxy': (http(502, b'<html/>'), 503), 'a 409': (http(409, ERROR), 503),
     'a 429': (http(429, ERROR), 503), 'a 401': (http(401, ERROR), 503), 'a 403': (http(403, ERROR), 503),
     'a 500 it repeats': (http(500, ERROR, ['Idempotent-Replayed: true']), 502), 'a 400': (http(400, ERROR), 502),
-    'a 404': (http(404, b'not here'), 502), 'a redirect': (http(302, b'', ['Location: /v1/elsewhere']), 502),
-    'a 204': (b'HTTP/1.1 204 No Content\r\n\r\n', 502),
+    'a 404': (http(404, ERROR), 502), 'a 404 of a proxy': (http(404, b'not here'), 503),
+    'a 408 of a load balancer': (http(408, b'<html/>'), 503),
+    'a redirect': (http(302, b'', ['Location: /v1/elsewhere']), 503),
+    'a 204': (b'HTTP/1.1 204 No Content\r\n\r\n', 503),
 }
 NOT_MADE = {'a 429', 'a 401', 'a 403'}   # These prove that nothing was charged: a call may be made again without a key.
 
