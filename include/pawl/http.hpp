@@ -35,7 +35,8 @@ public:
     HttpServer(Service& service, HttpOptions options);
     ~HttpServer();
 
-    // Routes: "/rides/{id}"; the fields of the request come from path, query and body.
+    // Routes: "/rides/{id}"; the fields of the request come from path, query and body. Before
+    // start(). Throws std::invalid_argument if the service does not have the operation.
     template <class Op>
     void post(std::string route) {
         add_route("POST", std::move(route), Op::name);

@@ -54,6 +54,7 @@ public:
     // however long.
     ~Service();
 
+    // Before start(). Throws std::logic_error if another has the name or the kind of job.
     template <Operation Op>
     void add(Op op) {
         const auto& form = add_operation(detail::form_of<Op>(std::make_shared<Op>(std::move(op))));

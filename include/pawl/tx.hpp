@@ -38,8 +38,9 @@ public:
         if constexpr (JobArgs<Args>) stage_text(Args::kind, detail::encode(args));
     }
 
-    // Runs f in a savepoint. If a statement in it fails, what f wrote is undone, the transaction
-    // lives on, and the error comes back.
+    // Runs f in a savepoint. If a constraint of the database refuses a statement in it, what f
+    // wrote is undone, the transaction lives on, and the error comes back. Every other error is
+    // thrown.
     template <class F>
     std::optional<StoreError> attempt(F f) {
         session().savepoint();

@@ -279,6 +279,9 @@ std::optional<Reply> HttpServer::Impl::read_fields(Asking& asking, detail::Reque
         if (auto problem = fields.add_query(asking.request.head.query)) return invalid(*problem);
     if (asking.request.head.count("Content-Type") > 1)
         return http::refusal(400, "The Content-Type stands there twice.");
+    const auto coding = asking.request.head.header("Content-Encoding").value_or("identity");
+    if (!coding.empty() && coding != "identity")
+        return http::refusal(415, "A body with a Content-Encoding is not read here.");
     const auto type = asking.request.head.header("Content-Type").value_or("");
     switch (json::body_kind(type, asking.request.body)) {
         case json::BodyKind::none:
