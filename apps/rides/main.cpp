@@ -1,21 +1,17 @@
+#include <pawl/http.hpp>
+
 #include "apps/rides/operate.hpp"
 #include "apps/rides/options.hpp"
 
 #include <CLI/CLI.hpp>
-#include <pthread.h>
 
-#include <csignal>
 #include <cstdio>
 
 namespace {
 
 int run_provider(const rides::ProviderOptions& options) {
     if (auto why = options.problem()) throw std::invalid_argument{*why};
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    pawl::block_end_signals();
     rides::Provider provider{options};
     provider.start();
     std::fprintf(
@@ -24,8 +20,7 @@ int run_provider(const rides::ProviderOptions& options) {
         static_cast<unsigned>(provider.http_port()),
         static_cast<unsigned>(provider.smtp_port())
     );
-    int signal = 0;
-    sigwait(&set, &signal);
+    pawl::wait_for_end_signal();
     provider.stop();
     return 0;
 }

@@ -10,9 +10,6 @@
 #include "rides/migrations.hpp"
 #include "rides/statements.hpp"
 
-#include <pthread.h>
-
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <stdexcept>
@@ -89,13 +86,7 @@ std::optional<std::string> ServeOptions::problem() const {
 
 int serve(const ServeOptions& options) {
     if (auto why = options.problem()) throw std::invalid_argument{*why};
-    // Before any thread is made, so that only run_until_signal takes them.
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &set, nullptr);
-
+    pawl::block_end_signals();
     const auto riders = riders_of(options);
     Application application{options, pawl::Database::As::server};
     make_users(application.database(), riders);

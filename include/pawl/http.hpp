@@ -101,6 +101,12 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
+// Blocks SIGINT and SIGTERM on this thread and on those that it makes from now on. First thing in
+// main(): a thread that does not block them would end the process.
+void block_end_signals();
+// Waits for one of them, and returns it.
+int wait_for_end_signal();
+
 // Starts both, waits for SIGINT or SIGTERM, drains for at most 15 s, returns the exit code.
 int run_until_signal(Service& service, HttpServer& server);
 

@@ -25,18 +25,26 @@ sigset_t end_signals() {
 
 }  // namespace
 
-// The signals are blocked before any thread starts, so that only this one takes them.
+void block_end_signals() {
+    const auto set = end_signals();
+    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+}
+
+int wait_for_end_signal() {
+    const auto set = end_signals();
+    int signal = 0;
+    sigwait(&set, &signal);
+    return signal;
+}
+
 int run_until_signal(Service& service, HttpServer& server) {
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);  // A core dump would hold tokens and bodies.
     std::signal(SIGPIPE, SIG_IGN);
-    const auto set = end_signals();
-    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    block_end_signals();
     service.start();
     server.start();
-    int signal = 0;
-    sigwait(&set, &signal);
-    log::info("stopping", {{"signal", std::to_string(signal)}});
+    log::info("stopping", {{"signal", std::to_string(wait_for_end_signal())}});
     // Both at once: the service tells calls to stop while the server still waits for their answers.
     std::jthread server_stopper{[&] { server.stop(drain_max); }};
     const bool drained = service.stop(drain_max);
