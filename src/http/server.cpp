@@ -226,7 +226,8 @@ std::optional<Reply> HttpServer::Impl::on_head(const RequestHead& head) {
             {.client = head.client_address,
              .method = head.method,
              .route = "",
-             .status = refused->status}
+             .status = refused->status,
+             .bytes = refused->body.size()}
         );
     return refused;
 }

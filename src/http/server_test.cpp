@@ -440,6 +440,7 @@ TEST_F(HttpServerTest, the_access_log_has_a_line_a_request_with_the_route_and_no
     );
     EXPECT_NE(lines[1].find(R"("route":"/notes/{number}","status":200)"), std::string::npos);
     EXPECT_NE(lines[2].find(R"("route":"","status":401)"), std::string::npos);
+    EXPECT_EQ(lines[2].find(R"("bytes":0)"), std::string::npos);
     for (const auto& line : lines) EXPECT_EQ(line.find("secret"), std::string::npos) << line;
 }
 
