@@ -53,7 +53,7 @@ TEST_F(ServiceEnd, the_call_of_a_job_is_told_to_stop_within_the_drain) {
     database->write([](Tx& tx) { tx.stage(Heed{"x"}); });
     at_work.wait();
 
-    EXPECT_TRUE(service.stop(1s));
+    EXPECT_TRUE(service.stop(3s));
 
     EXPECT_EQ(stopped.get_future().wait_for(0s), std::future_status::ready);
 }
