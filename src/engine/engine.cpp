@@ -78,12 +78,12 @@ bool Engine::wait_for(
 void Engine::leave(const std::string& hash, const OnAnswer& owner, Answer answer) {
     auto waiting = live_.leave(hash);
     PAWL_FAULT("engine.answer.before");
-    if (owner) owner(waiting.empty() ? std::move(answer) : answer);
     for (auto& waiter : waiting) {
         auto copy = answer;
         if (auto* settled = std::get_if<Settled>(&copy)) settled->replayed = true;
         waiter(std::move(copy));
     }
+    if (owner) owner(std::move(answer));
     live_.told();
 }
 
