@@ -34,7 +34,7 @@ Lane::Lane(
     shared_->mailbox = std::make_shared<Mailbox>(io_);
     shared_->on_closed = [this, on_closed = std::move(on_closed)] {
         if (!shared_->stopping) return on_closed();
-        if (shared_->open.empty()) work_.reset();
+        if (shared_->open.empty()) io_.stop();
     };
 }
 
@@ -86,16 +86,6 @@ void Lane::begin_stop(std::chrono::milliseconds drain) {
     if (shared_->open.empty() || drain.count() == 0) return finish_stop();
     stop_timer_.emplace(io_, drain);
     stop_timer_->async_wait([this](error_code) { finish_stop(); });
-    watch_end();
-}
-
-void Lane::watch_end() {
-    watch_timer_.emplace(io_, std::chrono::milliseconds{20});
-    watch_timer_->async_wait([this](error_code cancelled) {
-        if (cancelled) return;
-        if (shared_->open.empty()) return finish_stop();
-        watch_end();
-    });
 }
 
 void Lane::finish_stop() {

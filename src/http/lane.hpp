@@ -4,8 +4,7 @@
 
 #include "src/http/connection.hpp"
 
-#include <boost/asio/executor_work_guard.hpp>  // tidy: allow header: for two files
-#include <boost/asio/steady_timer.hpp>         // tidy: allow header: for two files
+#include <boost/asio/steady_timer.hpp>  // tidy: allow header: for two files
 
 #include <chrono>
 #include <functional>
@@ -40,16 +39,12 @@ public:
 private:
     void sweep();
     void begin_stop(std::chrono::milliseconds drain);
-    void watch_end();
     void finish_stop();
 
     asio::io_context io_{1};
     std::shared_ptr<Shared> shared_;
-    asio::steady_timer sweep_timer_;
+    asio::steady_timer sweep_timer_;  // Always set: io_ has work until it is stopped.
     std::optional<asio::steady_timer> stop_timer_;
-    std::optional<asio::steady_timer> watch_timer_;
-    std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_{
-        io_.get_executor()};
     std::thread thread_;
 };
 
