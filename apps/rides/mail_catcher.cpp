@@ -1,6 +1,7 @@
 #include "apps/rides/mail_catcher.hpp"
 
 #include "apps/rides/provider_ledger.hpp"
+#include "src/http/endpoint.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -13,7 +14,6 @@
 #include <boost/json/serialize.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -156,19 +156,10 @@ private:
     bool quit_{false};
 };
 
-tcp::endpoint endpoint_of(const std::string& listen) {
-    const auto colon = listen.rfind(':');
-    const auto host = listen.substr(0, colon);
-    error_code error;
-    const auto address = asio::ip::make_address(host == "localhost" ? "127.0.0.1" : host, error);
-    unsigned port = 0;
-    const char* end = listen.data() + listen.size();
-    const char* first = colon == listen.npos ? end : listen.data() + colon + 1;
-    const auto [last, bad] = std::from_chars(first, end, port);
-    if (error || bad != std::errc{} || last != end || port > 65'535)
-        throw std::runtime_error{
-            "--smtp is " + listen + ": an address and a port, such as 127.0.0.1:12525"};
-    return {address, static_cast<std::uint16_t>(port)};
+tcp::endpoint checked_endpoint(const std::string& listen) {
+    if (const auto endpoint = pawl::http::endpoint_of(listen)) return *endpoint;
+    throw std::runtime_error{
+        "--smtp is " + listen + ": an address and a port, such as 127.0.0.1:12525"};
 }
 
 }  // namespace
@@ -177,7 +168,7 @@ struct MailCatcher::Impl {
     Impl(const std::string& listen, const std::string& file)
         : mails{file, Ledger::Sync::yes}, acceptor{io} {
         try {
-            const auto endpoint = endpoint_of(listen);
+            const auto endpoint = checked_endpoint(listen);
             acceptor.open(endpoint.protocol());
             acceptor.set_option(tcp::acceptor::reuse_address{true});
             acceptor.bind(endpoint);

@@ -1,12 +1,12 @@
 #include "src/http/listener.hpp"
 
 #include "src/core/assert.hpp"
+#include "src/http/endpoint.hpp"
 #include "src/http/lane.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include <charconv>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -20,23 +20,11 @@ namespace {
 
 constexpr std::chrono::milliseconds accept_again_after{100};
 
-tcp::endpoint endpoint_of(const std::string& listen) {
-    const auto colon = listen.rfind(':');
-    auto host = listen.substr(0, colon);
-    if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
-    if (host == "localhost") host = "127.0.0.1";
-    error_code error;
-    const auto address = asio::ip::make_address(host, error);
-    unsigned port = 0;
-    const char* first = listen.data() + colon + 1;
-    const auto [end, bad] = std::from_chars(first, listen.data() + listen.size(), port);
-    if (colon == listen.npos || error || bad != std::errc{} ||
-        end != listen.data() + listen.size() || port > 65'535)
-        throw std::system_error{
-            std::make_error_code(std::errc::invalid_argument),
-            "listen is " + listen +
-                ": an address and a port, such as 127.0.0.1:8080 or [::1]:8080"};
-    return {address, static_cast<std::uint16_t>(port)};
+tcp::endpoint checked_endpoint(const std::string& listen) {
+    if (const auto endpoint = endpoint_of(listen)) return *endpoint;
+    throw std::system_error{
+        std::make_error_code(std::errc::invalid_argument),
+        "listen is " + listen + ": an address and a port, such as 127.0.0.1:8080 or [::1]:8080"};
 }
 
 }  // namespace
@@ -74,7 +62,7 @@ struct Listener::Impl {
           acceptor{lanes.front()->io()},
           accept_again{lanes.front()->io()} {
         try {
-            const auto endpoint = endpoint_of(options.listen);
+            const auto endpoint = checked_endpoint(options.listen);
             acceptor.open(endpoint.protocol());
             acceptor.set_option(tcp::acceptor::reuse_address{true});
             acceptor.bind(endpoint);
