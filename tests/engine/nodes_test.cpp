@@ -6,7 +6,7 @@ namespace {
 
 // Two nodes on one database: neither knows what the other has in hand, so only leases and fences
 // stand between them.
-class NodesTest : public ::testing::Test {
+class NodesTest : public ::testing::Test, protected FirstCallHeld {
 protected:
     void SetUp() override {
         world.execute(std::string{shop_tables});
@@ -18,26 +18,13 @@ protected:
     }
     void TearDown() override { other->stop(10s); }
 
-    // The first call waits until let_go, all later ones pass.
-    void hold_first_call() {
-        provider.before([this] {
-            if (++calls_ > 1) return;
-            at_call.open();
-            let_go.wait();
-        });
-    }
     Provider provider;
     World world;
     std::unique_ptr<engine::Engine> other{world.another_engine()};
-    Gate at_call;
-    Gate let_go;
-
-private:
-    std::atomic<int> calls_{0};
 };
 
 TEST_F(NodesTest, a_key_in_the_hands_of_another_node_is_busy) {
-    hold_first_call();
+    hold_first_call(provider);
     auto first = world.send<Order>("k", order_of_jane);
     at_call.wait();
 
@@ -53,7 +40,7 @@ TEST_F(NodesTest, a_key_in_the_hands_of_another_node_is_busy) {
 }
 
 TEST_F(NodesTest, another_request_under_a_key_of_another_node_is_refused_at_once) {
-    hold_first_call();
+    hold_first_call(provider);
     auto first = world.send<Order>("k", order_of_jane);
     at_call.wait();
 
@@ -68,7 +55,7 @@ TEST_F(NodesTest, another_request_under_a_key_of_another_node_is_refused_at_once
 // and finishes; what the first writes then touches no row, and it answers what the second has
 // stored.
 TEST_F(NodesTest, a_node_that_slept_through_its_lease_writes_nothing_and_answers_what_was_stored) {
-    hold_first_call();
+    hold_first_call(provider);
     auto first = world.send<Order>("k", order_of_jane);
     at_call.wait();
     world.clock.advance(30s);
@@ -119,7 +106,7 @@ TEST_F(NodesTest, a_late_give_back_does_not_free_the_key_of_the_node_that_took_o
 // A call that may not be repeated hung through its lease: the other node asks a person, and what
 // the call brings at last is put before that person.
 TEST_F(NodesTest, the_late_result_of_a_call_that_may_not_be_repeated_is_put_before_a_person) {
-    hold_first_call();
+    hold_first_call(provider);
     auto first = world.send<OrderOnce>("k", order_of_jane);
     at_call.wait();
     world.clock.advance(30s);
@@ -142,7 +129,7 @@ TEST_F(NodesTest, the_late_result_of_a_call_that_may_not_be_repeated_is_put_befo
 }
 
 TEST_F(NodesTest, such_a_late_result_is_not_lost_with_one_failed_write_nor_before_its_node_ends) {
-    hold_first_call();
+    hold_first_call(provider);
     auto first = world.send<OrderOnce>("k", order_of_jane);
     at_call.wait();
     world.clock.advance(30s);
@@ -159,7 +146,7 @@ TEST_F(NodesTest, such_a_late_result_is_not_lost_with_one_failed_write_nor_befor
 // Settled as "did not happen" while the call still hung, and then it did: two charges, and nobody
 // would know of the first.
 TEST_F(NodesTest, a_result_that_comes_after_it_was_settled_stands_in_the_audit_log) {
-    hold_first_call();
+    hold_first_call(provider);
     auto first = world.send<OrderOnce>("k", order_of_jane);
     at_call.wait();
     world.clock.advance(30s);
@@ -230,26 +217,17 @@ TEST_F(NodesTest, two_completers_on_one_dropped_key_finish_it_once) {
 }
 
 // One call at a time: the others wait in a line.
-class LineTest : public ::testing::Test {
+class LineTest : public ::testing::Test, protected FirstCallHeld {
 protected:
     void SetUp() override {
         world.execute(std::string{shop_tables});
         world.execute(std::string{payment_tables});
         world.add(Order{provider});
         world.add(OrderOnce{provider});
-        provider.before([this] {
-            if (++calls_ > 1) return;
-            at_call.open();
-            let_go.wait();
-        });
+        hold_first_call(provider);
     }
     World world{{.calls_max = 1}};
     Provider provider;
-    Gate at_call;
-    Gate let_go;
-
-private:
-    std::atomic<int> calls_{0};
 };
 
 // MUTANT_CALL_AFTER_LEASE of model/fused.pml: meanwhile another node has the key, or a person has

@@ -4,6 +4,9 @@
 #include <pawl/operation.hpp>
 #include <pawl/service.hpp>
 
+#include "tests/engine/world.hpp"
+
+#include <atomic>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -88,6 +91,24 @@ private:
     std::mutex mutex_;
     std::vector<Does> script_;
     std::function<void()> before_;
+};
+
+// For a fixture, whose world must not outlive it: the first call waits at the provider until let_go
+// is opened, all later ones pass.
+class FirstCallHeld {
+protected:
+    void hold_first_call(Provider& provider) {
+        provider.before([this] {
+            if (++calls_ > 1) return;
+            at_call.open();
+            let_go.wait();
+        });
+    }
+    Gate at_call;
+    Gate let_go;
+
+private:
+    std::atomic<int> calls_{0};
 };
 
 // The steps; Repeat and name by the operation below, which is how several operations share them.

@@ -30,7 +30,7 @@ private:
     Gate* at_call_;
 };
 
-class StopTest : public ::testing::Test {
+class StopTest : public ::testing::Test, protected FirstCallHeld {
 protected:
     void SetUp() override {
         world.execute(std::string{shop_tables});
@@ -38,20 +38,11 @@ protected:
         world.add(Order{provider});
         world.add(OrderOnce{provider});
         world.add(HeedingOrder{provider, heeding});
-        provider.before([this] {
-            if (++calls_ > 1) return;
-            at_call.open();
-            let_go.wait();
-        });
+        hold_first_call(provider);
     }
     Provider provider;
-    Gate at_call;
-    Gate let_go;
     Gate heeding;
     World world;
-
-private:
-    std::atomic<int> calls_{0};
 };
 
 TEST_F(StopTest, waits_for_what_is_in_hand) {

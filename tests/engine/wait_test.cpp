@@ -12,26 +12,17 @@ public:
     using Order::Order;
 };
 
-class WaitTest : public ::testing::Test {
+class WaitTest : public ::testing::Test, protected FirstCallHeld {
 protected:
     void SetUp() override {
         world.execute(std::string{shop_tables});
         world.execute(std::string{payment_tables});
         world.add(PatientOrder{provider});
         world.add(ImpatientOrder{provider});
-        provider.before([this] {
-            if (++calls_ > 1) return;
-            at_call.open();
-            let_go.wait();
-        });
+        hold_first_call(provider);
     }
     Provider provider;
-    Gate at_call;
-    Gate let_go;
     World world;
-
-private:
-    std::atomic<int> calls_{0};
 };
 
 TEST_F(WaitTest, all_who_wait_get_the_first_answer_marked_as_replayed) {
