@@ -53,7 +53,9 @@ bool leaves_doubt(const TryFacts& facts, const TryEnd& end) {
     const bool failing =
         (end.status >= 500 && end.status != 501 && end.status != 505) || end.status == 408;
     if (failing || (end.status == 409 && facts.again == Repeat::safe_with_key)) return true;
-    return facts.doubt && speaks_of_this_try_only(end.status);
+    // "Try again" says that the same bytes may end otherwise, so that an earlier try may have.
+    const bool may_end_otherwise = end.told.value_or(false) || speaks_of_this_try_only(end.status);
+    return facts.doubt && may_end_otherwise;
 }
 
 // Whether a repeat of the same bytes could end otherwise.

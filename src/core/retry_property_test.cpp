@@ -102,6 +102,19 @@ RC_GTEST_PROP(Retrying, never_calls_a_lost_request_certain, ()) {
     if (lost && story.ends.back().kind != Kind::answered) RC_ASSERT(story.doubt);
 }
 
+// Found by the law above: a lost try, a 400 that says "try again", and then one that was not sent.
+TEST(Retrying, an_answer_that_asks_for_a_repeat_says_nothing_of_a_lost_try) {
+    const auto after = decide_after_try(
+        RetryRule{},
+        {Repeat::safe_with_key, 2, milliseconds{0}, milliseconds{0}, true},
+        {.kind = Kind::answered, .status = 400, .told = true},
+        0.5
+    );
+
+    ASSERT_TRUE(std::holds_alternative<TryAgain>(after));
+    EXPECT_TRUE(std::get<TryAgain>(after).doubt);
+}
+
 RC_GTEST_PROP(Retrying, a_stored_answer_or_a_success_is_never_asked_for_again, ()) {
     const auto story = play(any_rule(), any_repeat());
 
