@@ -24,11 +24,11 @@ namespace {
 
 using namespace std::chrono_literals;
 using pawl::http::Answered;
-using pawl::http::Arrived;
 using pawl::http::Ended;
 using pawl::http::Lost;
 using pawl::http::NotSent;
 using pawl::http::Outgoing;
+using pawl::http::Retrying;
 using pawl::http::Sent;
 
 struct Counts {
@@ -42,7 +42,7 @@ struct Counts {
     std::atomic<int> lost_answers{0};
     std::atomic<int> sent_twice{0};
 
-    // Why a ride was not settled; the first is shown.
+    // Why a ride was not settled, or what changed; the first is shown.
     void trouble(const std::string& why) {
         const std::lock_guard lock{mutex_};
         if (first_trouble_.empty()) first_trouble_ = why;
@@ -71,7 +71,10 @@ private:
     std::mt19937_64 engine_;
 };
 
-std::string why_of(const Ended& ended) {
+// The answer, or why there is none.
+std::string text_of(const Ended& ended) {
+    if (const auto* answered = std::get_if<Answered>(&ended))
+        return std::to_string(answered->answer.status) + " " + answered->answer.body;
     const auto* gave_up = std::get_if<pawl::http::GaveUp>(&ended);
     return gave_up != nullptr ? gave_up->why : "";
 }
@@ -88,41 +91,63 @@ public:
                        ) { return try_once(std::move(request), stop); },
                .clock = pawl::engine::system_clock(),
                .random = pawl::engine::system_random(),
-               .wait = pawl::http::Retrying::over(
-                           transfers_, pawl::engine::system_clock(), pawl::engine::system_random()
-               )
-                           .wait},
-              {.first = 20ms,
-               .longest = 500ms,
-               .shortest = 10ms,
-               .tries_max = 100,
-               .deadline = 120s,
-               .retry_after_max = 300ms}} {}
+               .wait = good_network().wait},
+              patient},
+          asking_again_{good_network(), patient} {}
 
     void ride(int n, const std::stop_token& stop) {
         const auto request = order(n);
-        const auto ended = retrying_.perform(request, pawl::Repeat::safe_with_key, stop);
-        const auto* answered = std::get_if<Answered>(&ended);
-        const int status = answered != nullptr ? answered->answer.status : 0;
-        if (status != 201 && status != 402) {
-            if (stop.stop_requested()) return;
-            ++(status >= 400 && status < 500 ? counts_.refused : counts_.gave_up);
-            counts_.trouble(
-                answered != nullptr ? std::to_string(status) + " " + answered->answer.body
-                                    : why_of(ended)
-            );
+        const auto first = retrying_.perform(request, pawl::Repeat::safe_with_key, stop);
+        if (!settled(first)) {
+            if (!stop.stop_requested()) count_unsettled(first);
             return;
         }
         ++counts_.settled;
-        if (answered->replayed) ++counts_.replayed;
-        const auto again = transfers_.perform(request);
-        const auto* repeat = std::get_if<Arrived>(&again);
-        if (repeat == nullptr || repeat->status != answered->answer.status ||
-            repeat->body != answered->answer.body)
+        if (std::get<Answered>(first).replayed) ++counts_.replayed;
+        const auto again = asking_again_.perform(request, pawl::Repeat::safe_with_key, stop);
+        if (text_of(again) == text_of(first)) return;
+        if (is_final(again)) {
             ++counts_.changed;
+            counts_.trouble("first " + text_of(first) + ", then " + text_of(again));
+        } else if (!stop.stop_requested()) {
+            count_unsettled(again);
+        }
     }
 
 private:
+    static constexpr pawl::core::RetryRule patient{
+        .first = 20ms,
+        .longest = 500ms,
+        .shortest = 10ms,
+        .tries_max = 100,
+        .deadline = 120s,
+        .retry_after_max = 300ms};
+
+    Retrying::Parts good_network() {
+        return Retrying::over(
+            transfers_, pawl::engine::system_clock(), pawl::engine::system_random()
+        );
+    }
+
+    static int status_of(const Ended& ended) {
+        const auto* answered = std::get_if<Answered>(&ended);
+        return answered != nullptr ? answered->answer.status : 0;
+    }
+    static bool settled(const Ended& ended) {
+        return status_of(ended) == 201 || status_of(ended) == 402;
+    }
+    // Not "come again".
+    static bool is_final(const Ended& ended) {
+        const int status = status_of(ended);
+        return status != 0 && status != 409 && status != 429 && status < 500;
+    }
+
+    void count_unsettled(const Ended& ended) {
+        const int status = status_of(ended);
+        ++(status >= 400 && status < 500 ? counts_.refused : counts_.gave_up);
+        counts_.trouble(text_of(ended));
+    }
+
     // The ride of a seed and a number is the same, whichever phone books it.
     Outgoing order(int n) {
         Chance chance{options_.seed, n};
@@ -173,7 +198,8 @@ private:
     Chance chance_;
     Counts& counts_;
     pawl::http::Transfers transfers_;
-    pawl::http::Retrying retrying_;
+    Retrying retrying_;      // Over the bad network.
+    Retrying asking_again_;  // Over a good one: an answer that was given once stays as it is.
 };
 
 void print_progress(const Counts& counts, const SimulateOptions& options) {
@@ -207,7 +233,7 @@ void print_result(const Counts& counts, const SimulateOptions& options) {
         counts.tries.load()
     );
     if (const auto why = counts.first_trouble(); !why.empty())
-        std::fprintf(stderr, "rides simulate: the first not settled: %s\n", why.c_str());
+        std::fprintf(stderr, "rides simulate: the first trouble: %s\n", why.c_str());
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 """Many clients, one key."""
 import concurrent.futures
 import json
+import os
 import subprocess
 import threading
 
+from strange_provider import StrangeProvider, http
 from world import WAIT_S, World, check, check_equal, free_port, wait_until
 
 QUICK = ['--lease-ms', '1500', '--phase-deadline-ms', '500', '--complete-after-ms', '200']
@@ -88,6 +90,22 @@ def phones_on_a_bad_network(settings):
         check_equal((len(world.ledger()), world.count('rides')), (300, 300), 'charges and rides')
 
 
+def phones_know_a_changed_answer(settings):
+    """Of `rides simulate`: a lost answer or "come again" to the repeat is no changed answer, another ride is one."""
+    def told(first, answer):
+        with StrangeProvider(answer, first) as server:
+            done = subprocess.run(
+                [os.path.join(settings.bin, 'rides'), 'simulate', '--url', f'http://127.0.0.1:{server.port}',
+                 '--rides', '1', '--clients', '1', '--bad-network', '0', '--json'],
+                capture_output=True, text=True, timeout=WAIT_S + 40, check=False)
+        found = json.loads(done.stdout)
+        return done.returncode, found['settled'], found['changed'], found['refused'] + found['gave_up']
+    ride, another = http(201, {'ride': 1}), http(201, {'ride': 2})
+    check_equal(told([ride, None, http(503, {}), http(409, {})], ride), (0, 1, 0, 0), 'nothing changed')
+    check_equal(told([ride, None], another), (1, 1, 1, 0), 'another ride')
+    check_equal(told([ride], http(404, {})), (1, 1, 1, 0), 'no ride any more')
+
+
 def cases(settings):
     found = {
         '64 clients, the same key, Stripe at once': lambda: same_key(settings, 0),
@@ -95,6 +113,7 @@ def cases(settings):
         '64 clients, 32 keys of two accounts': lambda: different_keys(settings),
         'two accounts refund a ride at once': lambda: two_accounts_refund_at_once(settings),
         'phones on a bad network, and a kill': lambda: phones_on_a_bad_network(settings),
+        'phones know a changed answer': lambda: phones_know_a_changed_answer(settings),
         'two servers on one file': lambda: both_servers_on_one_file(settings),
     }
     return [('race: ' + name, run) for name, run in found.items()]

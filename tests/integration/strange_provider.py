@@ -1,4 +1,4 @@
-"""A payment provider that answers with what it is told to: bytes that are no answer, half of one, or none."""
+"""A server that answers with what it is told to: bytes that are no answer, half of one, or none."""
 import json
 import socket
 import threading
@@ -16,10 +16,13 @@ CHARGED = http(200, {'id': 'ch_strange', 'object': 'charge'})
 
 
 class StrangeProvider:
-    """Listens on loopback. Answers each request with `answer` and closes; None: closes without a byte."""
+    """Listens on loopback. Answers each request with `answer` and closes; None: closes without a byte.
 
-    def __init__(self, answer):
-        self.answer = answer
+    With `first`, the first requests get these instead, one each.
+    """
+
+    def __init__(self, answer, first=()):
+        self.answer, self.first = answer, list(first)
         self.requests = []   # (path, headers, body) of each whole one.
         self.listening = socket.create_server(('127.0.0.1', 0))
         self.port = self.listening.getsockname()[1]
@@ -49,8 +52,9 @@ class StrangeProvider:
                 if request is None:
                     return
                 self.requests.append(request)
-                if self.answer is not None:
-                    connection.sendall(self.answer)
+                answer = self.first.pop(0) if self.first else self.answer
+                if answer is not None:
+                    connection.sendall(answer)
             except OSError:
                 pass   # The server may have heard enough.
 
