@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -96,8 +97,9 @@ private:
 };
 
 Load::Load(Options options)
-    : options_{std::move(options)}, clients_(static_cast<std::size_t>(options_.clients)) {
-    epoll_ = epoll_create1(EPOLL_CLOEXEC);
+    : options_{std::move(options)},
+      clients_(static_cast<std::size_t>(options_.clients)),
+      epoll_{epoll_create1(EPOLL_CLOEXEC)} {
     if (epoll_ < 0) fail("epoll_create1");
     for (std::size_t n = 0; n < clients_.size(); ++n) connect(n);
     unbooked_ = options_.kind == Kind::replay ? clients_.size() : 0;
@@ -161,11 +163,11 @@ void Load::push(std::size_t n) {
 
 void Load::pull(std::size_t n) {
     auto& client = clients_[n];
-    char bytes[16 * 1024];
-    const auto got = ::recv(client.socket, bytes, sizeof bytes, 0);
+    std::array<char, 16UL * 1024> bytes{};
+    const auto got = ::recv(client.socket, bytes.data(), bytes.size(), 0);
     if (got < 0 && errno == EINTR) return;
     if (got <= 0) throw std::runtime_error{"the server closed a connection"};
-    client.in.append(bytes, static_cast<std::size_t>(got));
+    client.in.append(bytes.data(), static_cast<std::size_t>(got));
     while (const auto seen = read_answer(client.in)) {
         if (seen->status < 0)
             throw std::runtime_error{"this is no HTTP answer: " + client.in.substr(0, 200)};

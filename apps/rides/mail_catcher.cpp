@@ -29,7 +29,7 @@ using boost::system::error_code;
 
 namespace {
 
-constexpr std::size_t mail_max = 1024 * 1024;
+constexpr std::size_t mail_max = 1024UL * 1024;
 
 std::string upper(std::string text) {
     std::transform(text.begin(), text.end(), text.begin(), [](char c) {

@@ -75,7 +75,7 @@ void add_serve(CLI::App& app, ServeOptions& options) {
            "--retry-after-ms",
            [&layers = options.service.retry_layers](const std::vector<std::int64_t>& waits) {
                layers.clear();
-               for (const auto wait : waits) layers.push_back(Milliseconds{wait});
+               for (const auto wait : waits) layers.emplace_back(wait);
            },
            "A failed job waits in each of these in turn, then it is dead"
     )

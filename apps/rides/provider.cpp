@@ -69,8 +69,8 @@ struct Provider::Impl {
               Listener::Handlers{
                   .on_head = [](const pawl::RequestHead&) { return std::optional<Reply>{}; },
                   .on_request = [this](
-                                    Request request, Responder respond
-                                ) { serve(std::move(request), std::move(respond)); },
+                                    const Request& request, Responder respond
+                                ) { serve(request, std::move(respond)); },
                   .on_error =
                       [](int status, std::string_view why) {
                           return reply_of(stripe_error(status, "invalid_request_error", "", why));
@@ -80,7 +80,7 @@ struct Provider::Impl {
         faults = {.down = options.down, .decline = options.decline, .delay = options.delay};
     }
 
-    void serve(Request request, Responder respond);
+    void serve(const Request& request, Responder respond);
     void serve_test(const Request& request, Responder respond);
     void serve_api(const Request& request, Responder respond);
     void tell(BankAnswer answer, std::shared_ptr<Responder> respond);
@@ -92,7 +92,7 @@ struct Provider::Impl {
     Listener listener;
 };
 
-void Provider::Impl::serve(Request request, Responder respond) {
+void Provider::Impl::serve(const Request& request, Responder respond) {
     if (request.head.path == "/livez") return respond({.body = "ok\n"});
     if (request.head.path.starts_with("/_test/")) return serve_test(request, std::move(respond));
     serve_api(request, std::move(respond));

@@ -6,6 +6,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <optional>
@@ -37,9 +38,11 @@ std::string fingerprint(const BankRequest& request) {
 }
 
 std::string id_of(const char* prefix, std::uint64_t n) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%s%012llu", prefix, static_cast<unsigned long long>(n));
-    return text;
+    std::array<char, 32> text{};
+    std::snprintf(
+        text.data(), text.size(), "%s%012llu", prefix, static_cast<unsigned long long>(n)
+    );
+    return text.data();
 }
 
 BankAnswer missing(const char* param) {
@@ -63,7 +66,7 @@ BankAnswer stripe_error(
     return {.status = status, .body = json::serialize(json::object{{"error", error}}), .key = {}};
 }
 
-Bank::Bank(File file, std::chrono::seconds forget_keys_after)
+Bank::Bank(const File& file, std::chrono::seconds forget_keys_after)
     : forget_keys_after_{forget_keys_after}, next_{file.first_id}, ledger_{file.path, file.sync} {
     load();
 }

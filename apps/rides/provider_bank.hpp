@@ -50,7 +50,7 @@ public:
         Ledger::Sync sync;
         std::uint64_t first_id{1};  // Of what an empty ledger books.
     };
-    Bank(File file, std::chrono::seconds forget_keys_after);
+    Bank(const File& file, std::chrono::seconds forget_keys_after);
 
     // `tell` runs once what was booked is on the disk: on the ledger's thread, or at once if
     // nothing was booked.

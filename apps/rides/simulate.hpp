@@ -22,6 +22,6 @@ struct SimulateOptions {
 // repeat under the same key until they have a final answer. At the end each key is asked once more:
 // whatever was told must be the same. Prints progress each second and counts at the end; the exit
 // code is 1 if an answer changed or none came.
-int simulate(const SimulateOptions& options);
+int simulate(const SimulateOptions& given);
 
 }  // namespace rides

@@ -110,7 +110,7 @@ pawl::Outcome<Charge, Declined> charge_outcome(const Sent& sent) {
 Stripe::Stripe(pawl::http::Transfers& transfers, std::string url, std::string api_key)
     : transfers_{transfers}, url_{std::move(url)}, api_key_{std::move(api_key)} {}
 
-pawl::http::Outgoing Stripe::order(const std::string& path, std::string form) const {
+pawl::http::Outgoing Stripe::request_to(const std::string& path, std::string form) const {
     pawl::http::Outgoing request;
     request.method = "POST";
     request.url = url_ + path;
@@ -124,7 +124,7 @@ pawl::http::Outgoing Stripe::order(const std::string& path, std::string form) co
 
 Sent Stripe::post(const pawl::KeyedCall& call, const std::string& path, std::string form) {
     call.assert_open();
-    auto request = order(path, std::move(form));
+    auto request = request_to(path, std::move(form));
     request.headers.push_back({"Idempotency-Key", call.key().text});
     return transfers_.perform(std::move(request), call.stop());
 }
@@ -133,9 +133,9 @@ pawl::Outcome<Charge, Declined> Stripe::charge(pawl::KeyedCall& call, const Char
     return charge_outcome(post(call, "/v1/charges", charge_form(order)));
 }
 
-pawl::Outcome<Charge, Declined> Stripe::charge_once(pawl::Call& call, const ChargeOrder& charge) {
+pawl::Outcome<Charge, Declined> Stripe::charge_once(pawl::Call& call, const ChargeOrder& order) {
     call.assert_open();
-    auto request = order("/v1/charges", charge_form(charge));
+    auto request = request_to("/v1/charges", charge_form(order));
     request.never_resend = true;
     return charge_outcome(transfers_.perform(std::move(request), call.stop()));
 }

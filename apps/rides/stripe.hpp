@@ -52,7 +52,7 @@ public:
 
 private:
     pawl::http::Sent post(const pawl::KeyedCall& call, const std::string& path, std::string form);
-    pawl::http::Outgoing order(const std::string& path, std::string form) const;
+    pawl::http::Outgoing request_to(const std::string& path, std::string form) const;
 
     pawl::http::Transfers& transfers_;
     std::string url_;

@@ -38,26 +38,26 @@ public:
     // Routes: "/rides/{id}"; the fields of the request come from path, query and body. Before
     // start(). Throws std::invalid_argument if the service does not have the operation.
     template <class Op>
-    void post(std::string route) {
-        add_route("POST", std::move(route), Op::name);
+    void post(const std::string& route) {
+        add_route("POST", route, Op::name);
     }
     template <class Op>
-    void put(std::string route) {
-        add_route("PUT", std::move(route), Op::name);
+    void put(const std::string& route) {
+        add_route("PUT", route, Op::name);
     }
     template <class Op>
-    void del(std::string route) {
-        add_route("DELETE", std::move(route), Op::name);
+    void del(const std::string& route) {
+        add_route("DELETE", route, Op::name);
     }
     template <class Q>
-    void get(std::string route, Q query) {
+    void get(const std::string& route, Q query) {
         static_assert(
             Query<Q>,
             "pawl: a query is a class with a name and one member function Response "
             "answer(Snapshot&, const Asked<Request>&)"
         );
         if constexpr (Query<Q>)
-            add_query(std::move(route), query_form<Q>(std::make_shared<Q>(std::move(query))));
+            add_query(route, query_form<Q>(std::make_shared<Q>(std::move(query))));
     }
 
     void start();

@@ -46,10 +46,7 @@ inline JobResult discard(std::string why) {
 template <class Args>
 concept JobArgs = requires {
     { Args::kind } -> std::convertible_to<std::string_view>;
-    requires std::string_view {
-        Args::kind
-    }
-    .size() >= 1 && std::string_view{Args::kind}.size() <= 100;
+    requires(!std::string_view{Args::kind}.empty() && std::string_view{Args::kind}.size() <= 100);
 };
 
 }  // namespace pawl

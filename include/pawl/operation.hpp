@@ -77,7 +77,7 @@ template <class Op>
 constexpr bool check_operation() {
     using Flow = typename Op::Flow;
     static_assert(
-        std::string_view{Op::name}.size() >= 1 && std::string_view{Op::name}.size() <= 50,
+        !std::string_view{Op::name}.empty() && std::string_view{Op::name}.size() <= 50,
         "pawl: the name of an operation has 1 to 50 characters"
     );
     static_assert(

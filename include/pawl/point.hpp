@@ -19,14 +19,8 @@ namespace pawl {
 template <class P>
 concept RecoveryPoint = std::is_aggregate_v<P> && std::copyable<P> && requires {
     { P::name } -> std::convertible_to<std::string_view>;
-    requires std::string_view {
-        P::name
-    }
-    .size() >= 1 && std::string_view{P::name}.size() <= 50;
-    requires std::string_view {
-        P::name
-    }
-    != "finished";
+    requires(!std::string_view{P::name}.empty() && std::string_view{P::name}.size() <= 50);
+    requires(std::string_view{P::name} != "finished");
 };
 
 // Where every operation begins. All of it is stored with the key, so the completer has it too.
@@ -63,7 +57,7 @@ constexpr bool check_point() {
                   }) {
         constexpr std::string_view name = P::name;
         static_assert(
-            name.size() >= 1 && name.size() <= 50,
+            !name.empty() && name.size() <= 50,
             "pawl: the name of a recovery point has 1 to 50 characters"
         );
         static_assert(

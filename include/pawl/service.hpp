@@ -49,7 +49,7 @@ struct ServiceOptions {
 class Service {
 public:
     // The database outlives the service. Throws StoreError; std::invalid_argument for options.
-    explicit Service(Database& database, ServiceOptions options = {});
+    explicit Service(Database& database, const ServiceOptions& options = {});
     // Stops, with 15 s to drain if stop() was not called before; then waits for calls that hang,
     // however long.
     ~Service();

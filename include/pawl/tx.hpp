@@ -67,7 +67,7 @@ private:
     friend struct detail::Maker;
     explicit Tx(detail::TxContext& context);
     ~Tx();
-    void stage_text(std::string_view kind, std::string args);
+    void stage_text(std::string_view kind, const std::string& args);
 
     detail::TxContext& context_;
 };

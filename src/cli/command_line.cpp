@@ -110,7 +110,7 @@ void add_keys(CLI::App& app, Run& run) {
     );
     settle
         ->add_option(
-            "--value", run.decision.value, "happened: its fields, such as '{\"id\": \"ch_1\"}'"
+            "--value", run.decision.value, R"(happened: its fields, such as '{"id": "ch_1"}')"
         )
         ->needs(settle->get_option("--result"));
     settle->add_option("--note", run.decision.note, "Why; for the audit")->required();

@@ -96,14 +96,16 @@ private:
     void give_back(bool clear_mark, const std::string& error, Refused refusal);
     void run_give_back(store::Session& session, bool clear_mark, const std::string& error);
     void hand_to_person(
-        std::string_view reason, const std::string& detail, std::optional<detail::Arrival> result
+        std::string_view reason,
+        const std::string& detail,
+        const std::optional<detail::Arrival>& result
     );
 
     // Keep.
     void keep(detail::Arrival arrival);
     void on_kept(const detail::Arrival& arrival, std::exception_ptr failed);
     void try_later(Refused refusal, std::function<void()> again);
-    void lost_lease(std::optional<detail::Arrival> arrival);
+    void lost_lease(const std::optional<detail::Arrival>& arrival);
     void keep_for_person(store::Session& session, const detail::Arrival& arrival);
     void look_once();
 

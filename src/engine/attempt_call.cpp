@@ -166,7 +166,7 @@ bool Attempt::is_lost_lease(const std::exception_ptr& failed) {
 }
 
 void Attempt::hand_to_person(
-    std::string_view reason, const std::string& detail, std::optional<detail::Arrival> result
+    std::string_view reason, const std::string& detail, const std::optional<detail::Arrival>& result
 ) {
     auto self = shared_from_this();
     engine_.store().write(store::work(

@@ -81,7 +81,7 @@ void Attempt::try_later(Refused refusal, std::function<void()> again) {
 
 // Another attempt has the key. A result that can't be asked for again is put before the person who
 // will be asked; then what the other attempt has made of the key is looked at once.
-void Attempt::lost_lease(std::optional<detail::Arrival> arrival) {
+void Attempt::lost_lease(const std::optional<detail::Arrival>& arrival) {
     if (!arrival || step().again != Repeat::never) return look_once();
     auto self = shared_from_this();
     engine_.store().write(store::work(

@@ -89,8 +89,8 @@ void Engine::leave(const std::string& hash, const OnAnswer& owner, Answer answer
 
 void Engine::handle_unkeyed(
     const detail::OperationForm& operation,
-    detail::StartedWith with,
-    detail::Anything request,
+    const detail::StartedWith& with,
+    const detail::Anything& request,
     OnAnswer on_answer
 ) {
     if (stopping_) return on_answer(Refused{.why = Why::stopping});
@@ -146,7 +146,7 @@ void Engine::complete(std::int64_t key_id, OnAnswer on_answer) {
     ));
 }
 
-void Engine::settle(Settlement settlement, OnAnswer on_answer) {
+void Engine::settle(const Settlement& settlement, OnAnswer on_answer) {
     if (stopping_) return on_answer(Refused{.why = Why::stopping});
     auto row = std::make_shared<std::optional<KeyRow>>();  // Shared by the two halves of one read.
     parts_.store.read(store::work(

@@ -71,13 +71,13 @@ public:
     // KeyRule::none: one transaction, nothing remembered.
     void handle_unkeyed(
         const detail::OperationForm& operation,
-        detail::StartedWith with,
-        detail::Anything request,
+        const detail::StartedWith& with,
+        const detail::Anything& request,
         OnAnswer on_answer
     );
     // Takes an open key whose lease is over to its end, with the stored request and principal.
     void complete(std::int64_t key_id, OnAnswer on_answer);
-    void settle(Settlement settlement, OnAnswer on_answer);
+    void settle(const Settlement& settlement, OnAnswer on_answer);
 
     // Told after each commit in which jobs were staged. Set before any request.
     void on_staged(std::function<void()> f) { on_staged_ = std::move(f); }

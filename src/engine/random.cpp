@@ -31,7 +31,7 @@ core::Random& system_random() {
 }
 
 std::string random_hex(core::Random& random, std::size_t digits) {
-    constexpr char hex[] = "0123456789abcdef";
+    constexpr std::string_view hex = "0123456789abcdef";
     std::string text(digits, '0');
     std::uint64_t bits = 0;
     for (std::size_t i = 0; i < digits; ++i) {

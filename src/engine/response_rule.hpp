@@ -6,7 +6,7 @@
 
 namespace pawl::engine {
 
-inline constexpr std::size_t response_body_max = 1024 * 1024;
+inline constexpr std::size_t response_body_max = 1024UL * 1024;
 
 // The response as it is stored and replayed: of its headers only Content-Language, Location, ETag
 // and Link. Throws std::invalid_argument for a status outside 200 to 599, a body over the limit, or

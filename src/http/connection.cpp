@@ -36,7 +36,7 @@ bool has_bare_lf(std::string_view bytes) {
 // What a connection may hold unread: a whole head and a piece of a body. A chunk extension without
 // end stops here.
 std::size_t unread_max(const ListenerOptions& options) {
-    return options.line_max + options.headers_max + 128 * 1024;
+    return options.line_max + options.headers_max + 128UL * 1024;
 }
 
 bool needs_length(std::string_view method) {
@@ -47,7 +47,7 @@ bool needs_length(std::string_view method) {
 
 void Mailbox::put(std::weak_ptr<HttpConnection> to, Reply reply) {
     if (on_thread()) {
-        if (auto connection = to.lock()) connection->answer(std::move(reply));
+        if (auto connection = to.lock()) connection->answer(reply);
         return;
     }
     const std::lock_guard lock{mutex_};
@@ -69,7 +69,7 @@ void Mailbox::deliver() {
         replies.swap(replies_);
     }
     for (auto& [to, reply] : replies)
-        if (auto connection = to.lock()) connection->answer(std::move(reply));
+        if (auto connection = to.lock()) connection->answer(reply);
 }
 
 HttpConnection::HttpConnection(tcp::socket socket, std::shared_ptr<Shared> shared)
@@ -102,7 +102,7 @@ void HttpConnection::begin() {
 
 void HttpConnection::read_more() {
     socket_.async_read_some(
-        buffer_.prepare(8 * 1024),
+        buffer_.prepare(8UL * 1024),
         [self = shared_from_this()](error_code error, std::size_t size) {
             if (self->state_ != State::idle && self->state_ != State::head)
                 return;  // Its time was over.
@@ -156,7 +156,7 @@ void HttpConnection::on_head(std::size_t size) {
         return refuse(411, "Send a Content-Length, or the body in chunks.");
     if (parser_->content_length().value_or(0) > limits.body_max)
         return refuse(413, "The body is larger than is allowed.");
-    if (auto refused = shared_->handlers.on_head(head_)) return refuse(std::move(*refused));
+    if (auto refused = shared_->handlers.on_head(head_)) return refuse(*refused);
     if (bodied && head_.header("Expect") && *head_.header("Expect") == "100-continue" &&
         buffer_.size() == 0) {
         error_code ignored;
@@ -224,7 +224,7 @@ void HttpConnection::deliver() {
     shared_->handlers.on_request(std::move(request), Responder{std::move(exchange)});
 }
 
-void HttpConnection::answer(Reply reply) {
+void HttpConnection::answer(const Reply& reply) {
     if (state_ != State::handling) return;
     write(reply, !keep_alive_ || shared_->stopping);
 }
@@ -235,7 +235,7 @@ void HttpConnection::refuse(int status, std::string_view why) {
 
 // The answer, then the rest of what the client sends is read for a while: a reset would take the
 // answer from it.
-void HttpConnection::refuse(Reply reply) {
+void HttpConnection::refuse(const Reply& reply) {
     write(reply, true);
 }
 
@@ -276,7 +276,7 @@ void HttpConnection::on_written(error_code error) {
     error_code ignored;
     socket_.shutdown(tcp::socket::shutdown_send, ignored);
     enter(State::draining, shared_->options.drain_early);
-    drained_ = std::make_unique<std::array<char, 16 * 1024>>(
+    drained_ = std::make_unique<std::array<char, 16UL * 1024>>(
     );  // buffer_ may still belong to a cancelled read.
     drain();
 }

@@ -71,7 +71,7 @@ public:
     HttpConnection(tcp::socket socket, std::shared_ptr<Shared> shared);
 
     void begin();
-    void answer(Reply reply);  // To the request in hand.
+    void answer(const Reply& reply);  // To the request in hand.
     void check_deadline(SteadyTime now);
     void stop_when_idle();
     void close();
@@ -87,7 +87,7 @@ private:
     void on_body(boost::system::error_code error);
     void deliver();
     void refuse(int status, std::string_view why);
-    void refuse(Reply reply);
+    void refuse(const Reply& reply);
     void write(const Reply& reply, bool last);
     void on_written(boost::system::error_code error);
     void drain();
@@ -109,7 +109,7 @@ private:
     SteadyTime body_since_{};
     std::string out_head_;
     std::string out_body_;
-    std::unique_ptr<std::array<char, 16 * 1024>> drained_;
+    std::unique_ptr<std::array<char, 16UL * 1024>> drained_;
 };
 
 struct Responder::Exchange {

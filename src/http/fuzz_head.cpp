@@ -31,7 +31,7 @@ void fuzz_head(std::string_view bytes) {
     const auto end = bytes.find("\r\n\r\n");
     if (end == bytes.npos) return;
     const auto head = bytes.substr(0, end + 4);
-    if (http::check_head(head, {.line_max = 8 * 1024, .headers_count_max = 100})) return;
+    if (http::check_head(head, {.line_max = 8UL * 1024, .headers_count_max = 100})) return;
 
     boost::beast::http::request_parser<boost::beast::http::string_body> parser;
     parser.header_limit(64 * 1024);

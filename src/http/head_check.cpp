@@ -112,11 +112,8 @@ std::optional<HeadProblem> check_all(const Seen& seen, bool http11) {
     return std::nullopt;
 }
 
-}  // namespace
-
-std::optional<HeadProblem> check_head(std::string_view head, const HeadLimits& limits) {
-    if (head.substr(0, 2) == "\r\n" || head.empty())
-        return HeadProblem{400, "The request is empty."};
+// What another reader could take for the end of a line or of the text.
+std::optional<HeadProblem> check_characters(std::string_view head) {
     for (std::size_t i = 0; i < head.size(); ++i) {
         if (head[i] == '\0') return HeadProblem{400, "A NUL character."};
         if (head[i] == '\n' && (i == 0 || head[i - 1] != '\r'))
@@ -124,6 +121,15 @@ std::optional<HeadProblem> check_head(std::string_view head, const HeadLimits& l
         if (head[i] == '\r' && (i + 1 == head.size() || head[i + 1] != '\n'))
             return HeadProblem{400, "A bare CR."};
     }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<HeadProblem> check_head(std::string_view head, const HeadLimits& limits) {
+    if (head.substr(0, 2) == "\r\n" || head.empty())
+        return HeadProblem{400, "The request is empty."};
+    if (auto problem = check_characters(head)) return problem;
     bool http11 = false;
     Seen seen;
     int count = 0;

@@ -44,7 +44,7 @@ std::string http_date(TimePoint at) {
 std::optional<TimePoint> parse_http_date(std::string_view text) {
     using namespace std::chrono;
     if (text.size() != 29) return std::nullopt;
-    const auto found = std::find(months.begin(), months.end(), text.substr(8, 3));
+    const auto* const found = std::find(months.begin(), months.end(), text.substr(8, 3));
     const int day = number_at(text, 5, 2);
     const int year_number = number_at(text, 12, 4);
     const int hour = number_at(text, 17, 2);

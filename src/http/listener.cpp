@@ -136,8 +136,8 @@ ListenerOptions checked(ListenerOptions options) {
 
 }  // namespace
 
-Listener::Listener(ListenerOptions options, Handlers handlers)
-    : impl_{std::make_unique<Impl>(checked(std::move(options)), handlers)} {}
+Listener::Listener(const ListenerOptions& options, const Handlers& handlers)
+    : impl_{std::make_unique<Impl>(checked(options), handlers)} {}
 
 Listener::~Listener() {
     stop(std::chrono::milliseconds{0});

@@ -45,11 +45,11 @@ private:
 
 struct ListenerOptions {
     std::string listen{
-        "127.0.0.1:8080"};           // host:port; port 0 takes a free one. IPv6 as [::1]:8080.
-    std::size_t line_max{8 * 1024};  // The request line; more is 414 (431 for the headers).
-    std::size_t headers_max{32 * 1024};
+        "127.0.0.1:8080"};             // host:port; port 0 takes a free one. IPv6 as [::1]:8080.
+    std::size_t line_max{8UL * 1024};  // The request line; more is 414 (431 for the headers).
+    std::size_t headers_max{32UL * 1024};
     int headers_count_max{100};
-    std::size_t body_max{1024 * 1024};
+    std::size_t body_max{1024UL * 1024};
     std::chrono::milliseconds header_timeout{
         10s};                         // From the first byte of a request to the end of its headers.
     std::size_t body_rate_min{1024};  // Bytes a second, of a body and of the reading of an answer,
@@ -87,7 +87,7 @@ public:
 
     // Binds and listens at once; throws std::system_error that names the address. Serves from
     // start() on.
-    Listener(ListenerOptions options, Handlers handlers);
+    Listener(const ListenerOptions& options, const Handlers& handlers);
     ~Listener();  // Stops at once.
 
     void start();

@@ -24,7 +24,7 @@ std::optional<milliseconds> retry_after(const Arrived& answer, TimePoint now) {
     std::int64_t seconds = 0;
     const auto [end, bad] = std::from_chars(text->data(), text->data() + text->size(), seconds);
     if (end == text->data() + text->size()) {
-        constexpr std::int64_t week = 7 * 24 * 3600;  // More is the same: the rule caps it.
+        constexpr std::int64_t week = 7L * 24 * 3600;  // More is the same: the rule caps it.
         if (bad == std::errc::result_out_of_range) return std::chrono::seconds{week};
         if (seconds >= 0) return std::chrono::seconds{std::min(seconds, week)};
         return std::nullopt;

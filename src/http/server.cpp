@@ -136,9 +136,9 @@ int default_threads() {
 }
 
 bool has_form_key(const detail::RequestFields& fields) {
-    for (const auto& text : fields.texts())
-        if (text.source == detail::TextSource::form && text.name == form_key_field) return true;
-    return false;
+    return std::ranges::any_of(fields.texts(), [](const auto& text) {
+        return text.source == detail::TextSource::form && text.name == form_key_field;
+    });
 }
 
 Reply two_form_keys() {
@@ -386,7 +386,7 @@ void HttpServer::Impl::serve_operation(
         return engine.handle_unkeyed(
             operation,
             {0, std::move(asking.principal), std::move(asking.request.head.client_address)},
-            std::move(request),
+            request,
             std::move(on_answer)
         );
     engine::KeyedRequest keyed;

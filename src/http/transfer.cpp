@@ -38,7 +38,7 @@ std::string crlf_lines(std::string_view text) {
 }
 
 constexpr std::size_t headers_max =
-    256 * 1024;  // Of an answer; libcurl 7.88 has no limit of its own.
+    256UL * 1024;  // Of an answer; libcurl 7.88 has no limit of its own.
 
 // A line end in a header or an address would let whoever chose it write a second one.
 bool has_control(std::string_view text) {
@@ -351,7 +351,7 @@ struct Transfers::Impl {
             set_http(easy, *exchange);
         in_hand.insert(exchange.get());
         curl_multi_add_handle(multi, easy);
-        exchange.release();  // Owned by in_hand until finish().
+        (void)exchange.release();  // Owned by in_hand until finish().
     }
 
     void take_ended() {

@@ -25,7 +25,7 @@ struct Outgoing {
     std::string body{};
     std::chrono::milliseconds connect_timeout{5s};
     std::chrono::milliseconds timeout{30s};  // For the whole exchange.
-    std::size_t answer_max{4 * 1024 * 1024};
+    std::size_t answer_max{4UL * 1024 * 1024};
     // libcurl sends a POST again by itself when a *reused* connection ends without an answer byte.
     // Where that matters (a call that must never be repeated) a fresh connection is used and not
     // kept: design.md part 4. A second sending would be cut off besides.

@@ -155,14 +155,14 @@ std::variant<Number, std::string_view> number_of(std::string_view literal) {
 }
 
 void append_number(std::string& out, std::int64_t value) {
-    std::array<char, 24> buffer;
-    auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+    std::array<char, 24> buffer{};
+    auto* const end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
     out.append(buffer.data(), end);
 }
 
 void append_number(std::string& out, std::uint64_t value) {
-    std::array<char, 24> buffer;
-    auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+    std::array<char, 24> buffer{};
+    auto* const end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
     out.append(buffer.data(), end);
 }
 
@@ -172,8 +172,8 @@ void append_number(std::string& out, double value) {
         return append_number(out, static_cast<std::uint64_t>(value));
     }
     if (value < 0) out.append("-");
-    std::array<char, 32> buffer;
-    auto end = std::to_chars(
+    std::array<char, 32> buffer{};
+    const auto end = std::to_chars(
         buffer.data(), buffer.data() + buffer.size(), std::abs(value), std::chars_format::scientific
     );
     append_decimal(out, cut(buffer.data(), end.ptr));

@@ -112,6 +112,7 @@ struct Builder {
     static constexpr std::size_t max_key_size = std::size_t(-1);
     static constexpr std::size_t max_string_size = std::size_t(-1);
 
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): room is written before it is read.
     Builder(Nul nul_, boost::json::storage_ptr storage)
         : stack{boost::json::storage_ptr{}, room.data(), room.size()}, nul{nul_} {
         stack.reset(std::move(storage));

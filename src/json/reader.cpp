@@ -161,6 +161,7 @@ bool TextReader::text(std::string& out, DecodeProblem&) const {
 }
 
 // The values are allocated in one piece with the document, and given back with it.
+// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): room is written before it is read.
 struct JsonDocument::Impl {
     std::array<unsigned char, 2048> room;
     boost::json::monotonic_resource memory{room.data(), room.size()};

@@ -72,7 +72,7 @@ bool is_utf8(std::string_view text) {
 void append_string(std::string& out, std::string_view utf8) {
     out.push_back('"');
     while (!utf8.empty()) {
-        auto stop = std::find_if(utf8.begin(), utf8.end(), needs_escape);
+        const auto* const stop = std::find_if(utf8.begin(), utf8.end(), needs_escape);
         auto plain = static_cast<std::size_t>(stop - utf8.begin());
         out.append(utf8.substr(0, plain));
         utf8.remove_prefix(plain);

@@ -158,8 +158,8 @@ Service::Impl::~Impl() {
     engine.finish();
 }
 
-Service::Service(Database& database, ServiceOptions options)
-    : impl_{std::make_unique<Impl>(database, std::move(options))} {}
+Service::Service(Database& database, const ServiceOptions& options)
+    : impl_{std::make_unique<Impl>(database, options)} {}
 
 Service::~Service() = default;
 

@@ -32,6 +32,7 @@ public:
         stop_ = worker_.in_hand_
                     .insert_or_assign(id_, InHand{job, {}, worker_.engine_.clock().steady()})
                     .first->second.stop;
+        // NOLINTNEXTLINE(clang-analyzer-cplusplus.Move): the map was given a new one.
         if (worker_.calls_stopped_) stop_.request_stop();
     }
     ~Hold() {

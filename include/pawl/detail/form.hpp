@@ -92,7 +92,7 @@ struct OperationForm {
 
     // The step that starts from a stored name, old names included; nothing if this binary does not
     // know it.
-    std::optional<std::size_t> step_from(std::string_view name) const;
+    std::optional<std::size_t> step_from(std::string_view stored) const;
 };
 
 // The name of a type without its namespaces, read off the compiler as reflect.hpp does: "Charge".
@@ -154,7 +154,7 @@ void name_targets(std::vector<std::string_view>& names, List<To...>) {
 template <class S>
 void name_leads(StepForm& step) {
     name_targets(step.leads_to, typename S::To{});
-    step.leads_to.push_back("finished");
+    step.leads_to.emplace_back("finished");
 }
 
 template <class Op, class S, class... R>

@@ -26,12 +26,12 @@ namespace pawl::detail {
 template <class T>
 constexpr bool is_optional = false;
 template <class T>
-constexpr bool is_optional<std::optional<T>> = true;
+inline constexpr bool is_optional<std::optional<T>> = true;
 
 template <class T>
 constexpr bool is_vector = false;
 template <class T>
-constexpr bool is_vector<std::vector<T>> = true;
+inline constexpr bool is_vector<std::vector<T>> = true;
 
 template <class T, class... Types>
 concept OneOf = (std::same_as<T, Types> || ...);

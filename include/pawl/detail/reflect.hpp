@@ -114,7 +114,7 @@ union Unmade {
     char nothing;
     T value;
     constexpr Unmade() : nothing{} {}
-    constexpr ~Unmade() {}
+    constexpr ~Unmade() {}  // NOLINT(modernize-use-equals-default): of a union it would be deleted.
 };
 
 // clang 14 refuses constexpr here where T has a member such as std::unique_ptr; without it g++ 12

@@ -6,6 +6,7 @@
 #include <pawl/statement.hpp>
 
 #include <array>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -47,7 +48,7 @@ Value bind_value(
         if (!std::in_range<std::int64_t>(value)) throw_parameter(statement, "a number over 2^63");
         return static_cast<std::int64_t>(value);
     } else if constexpr (std::floating_point<T>) {
-        if (value != value) throw_parameter(statement, "a number that is none (NaN)");
+        if (std::isnan(value)) throw_parameter(statement, "a number that is none (NaN)");
         return static_cast<double>(value);
     } else if constexpr (std::convertible_to<const T&, std::string_view>) {
         return std::string_view{value};
@@ -80,8 +81,8 @@ std::int64_t run_statement(
     FunctionRef<void(const Row&)> each,
     const A&... arguments
 ) {
-    [[maybe_unused]] std::array<std::string, sizeof...(A)> made;
-    std::array<Value, sizeof...(A)> values;
+    [[maybe_unused]] std::array<std::string, sizeof...(A)> made{};
+    std::array<Value, sizeof...(A)> values{};
     [[maybe_unused]] std::size_t at = 0;
     ((values[at] = bind_value(arguments, statement.name, made[at]), ++at), ...);
     return session.run(statement, values, each);

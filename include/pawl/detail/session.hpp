@@ -28,7 +28,7 @@ class FunctionRef<R(A...)> {
 public:
     template <class F>
     requires(!std::same_as<std::remove_cvref_t<F>, FunctionRef> && std::is_invocable_r_v<R, F&, A...>)
-        FunctionRef(F&& f)
+        FunctionRef(F&& f)  // NOLINT(bugprone-forwarding-reference-overload): not of itself.
         : object_{const_cast<void*>(static_cast<const void*>(std::addressof(f)))},
           call_{[](void* object, A... a) -> R {
               return (*static_cast<std::remove_reference_t<F>*>(object))(static_cast<A>(a)...);

@@ -20,9 +20,10 @@ namespace pawl::detail {
 
 template <std::size_t N>
 struct FixedString {
-    char text[N]{};
-    consteval FixedString(const char (&s)[N]) { std::copy_n(s, N, text); }
-    constexpr std::string_view view() const { return {text, N - 1}; }
+    std::array<char, N> text{};
+    // NOLINTNEXTLINE(*-avoid-c-arrays): a literal is one.
+    consteval FixedString(const char (&s)[N]) { std::copy_n(s, N, text.begin()); }
+    constexpr std::string_view view() const { return {text.data(), N - 1}; }
 };
 
 template <class...>
@@ -111,7 +112,7 @@ template <class R>
 inline constexpr bool is_started<Started<R>> = true;
 
 template <class T, class... Ts>
-inline constexpr std::size_t count_of = (std::size_t{std::same_as<T, Ts>} + ... + 0);
+inline constexpr std::size_t count_of = ((std::same_as<T, Ts> ? 1 : 0) + ... + 0);
 
 // The place of T among Ts; their number if it is not there.
 template <class T, class... Ts>

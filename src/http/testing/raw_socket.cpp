@@ -67,7 +67,7 @@ bool RawSocket::send(std::string_view bytes) {
 }
 
 bool RawSocket::read_more() {
-    std::array<char, 16 * 1024> bytes{};
+    std::array<char, 16UL * 1024> bytes{};
     const auto got = ::recv(descriptor_, bytes.data(), bytes.size(), 0);
     if (got <= 0) return false;
     buffer_.append(bytes.data(), static_cast<std::size_t>(got));

@@ -5,6 +5,7 @@
 
 #include "src/core/clock.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -24,7 +25,7 @@ inline constexpr int parameters_max = 32;
 struct Prepared {
     sqlite3_stmt* statement{};
     int parameters{};
-    int place[parameters_max]{};  // Of $1 to $32; 0 if the statement does not use it.
+    std::array<int, parameters_max> place{};  // Of $1 to $32; 0 if the statement does not use it.
 };
 
 // "Pawl" as SQLite's application_id: a server marks its file with it, so that no file of another

@@ -163,7 +163,7 @@ void SqliteStore::write(std::unique_ptr<Work> work, Urgency urgency) {
             if (idle) impl_->waiting.notify_one();
         }
     }
-    if (refused) work->done(refused);
+    if (refused) work->done(refused);  // NOLINT(bugprone-use-after-move): then it was not moved.
 }
 
 void SqliteStore::read(std::unique_ptr<Work> work) {
