@@ -237,7 +237,7 @@ std::unique_ptr<Prepared> Connection::make(const Sql& statement) {
         );
     }
     for (int n = 1; n <= made->parameters; ++n)
-        made->place[n - 1] =
+        made->place[static_cast<std::size_t>(n - 1)] =
             sqlite3_bind_parameter_index(made->statement, ("$" + std::to_string(n)).c_str());
     return made;
 }
