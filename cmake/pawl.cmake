@@ -44,10 +44,11 @@ function(pawl_tests name)
     if(NOT PAWL_TESTS)
         return()
     endif()
-    cmake_parse_arguments(ARG "" "LABEL" "SOURCES;LIBRARIES" ${ARGN})
+    cmake_parse_arguments(ARG "" "LABEL;FILTER" "SOURCES;LIBRARIES" ${ARGN})
     add_executable(test_${name} ${ARG_SOURCES})
     target_link_libraries(test_${name} PRIVATE pawl_options ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main)
-    gtest_discover_tests(test_${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300 DISCOVERY_TIMEOUT 60)
+    gtest_discover_tests(test_${name} TEST_FILTER "${ARG_FILTER}" PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300
+        DISCOVERY_TIMEOUT 60)
 endfunction()
 
 # pawl_embed_sql(target OUT sql.hpp NAMESPACE a::b FILES x.sql y.sql [FOR sqlite])

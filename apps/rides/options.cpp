@@ -48,6 +48,18 @@ void add_application(CLI::App& app, ServeOptions& options) {
         options.service.complete_after,
         "After the lease: time for the client to retry"
     );
+    add_ms(
+        app,
+        "--job-lease-ms",
+        options.service.job_lease,
+        "How long a job is held by a worker that may be dead"
+    );
+    add_ms(
+        app,
+        "--job-timeout-ms",
+        options.service.job_timeout,
+        "How long a job may take; less than its lease"
+    );
     add_ms(app, "--phase-deadline-ms", options.service.phase_deadline, "For one transaction");
     app.add_option("--calls-max", options.service.calls_max, "Foreign calls at once")
         ->capture_default_str();

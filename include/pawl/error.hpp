@@ -15,12 +15,14 @@ public:
         full,         // No space is left on the disk.
         read_only,
         busy,        // Too much waits already, or a lock was not had in time.
+        locked,      // Another transaction holds the row; Session::lock_patience() is over.
         contention,  // Serialization failure or deadlock, after the engine's own repeats.
         deadline,    // The phase took longer than its deadline.
         constraint,  // A unique, foreign key, check or not-null constraint: a fault of the phase or
                      // its data.
         statement,   // Wrong SQL, wrong type, wrong number of rows: a bug in the program.
-        refused      // What a phase must not do: COMMIT, ATTACH, a statement after a failed one.
+        refused,     // What a phase must not do: COMMIT, ATTACH, a statement after a failed one.
+        fenced       // Session::fence() touched no row: whoever wrote it has the row no more.
     };
     enum class Effect {
         none,

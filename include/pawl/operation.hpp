@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pawl/isolation.hpp>
 #include <pawl/steps.hpp>
 
 #include <chrono>
@@ -32,7 +33,6 @@ enum class Scope {
     account,
     tenant
 };  // tenant: for keys of an entity, such as payment-1234-refund.
-enum class Isolation { read_committed, repeatable_read, serializable };
 
 // What a repeat gets while the first is at work: 409, or it waits for at most this long.
 struct InProgress {

@@ -46,6 +46,7 @@ public:
         session().savepoint();
         try {
             f();
+            session().release();
         } catch (const StoreError& error) {
             session().roll_back_to();
             if (error.kind() != StoreError::Kind::constraint) throw;
@@ -54,7 +55,6 @@ public:
             session().roll_back_to();
             throw;
         }
-        session().release();
         return std::nullopt;
     }
 
@@ -138,6 +138,16 @@ std::int64_t execute(Tx& tx, const Statement<N>& statement, const A&... argument
     return detail::run_statement(
         tx.session(), statement, [](const detail::Row&) {}, arguments...
     );
+}
+
+// A write whose count nobody wants. It may travel with the next statement, or with the commit, and
+// so may its error: cheaper than execute() where the database is behind a network.
+template <int N, class... A>
+void send(Tx& tx, const Statement<N>& statement, const A&... arguments) {
+    static_assert(
+        sizeof...(A) == N, "pawl: the number of arguments is not the number of $n in the statement"
+    );
+    detail::send_statement(tx.session(), statement, arguments...);
 }
 
 }  // namespace pawl

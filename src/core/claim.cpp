@@ -2,10 +2,14 @@
 
 namespace pawl::core {
 
+TimePoint lease_bound(TimePoint now, std::chrono::milliseconds lease) noexcept {
+    return now + 2 * lease;
+}
+
 bool lease_over(
     std::optional<TimePoint> lease_until, TimePoint now, std::chrono::milliseconds lease
 ) noexcept {
-    return !lease_until || *lease_until <= now || *lease_until > now + lease;
+    return !lease_until || *lease_until <= now || *lease_until > lease_bound(now, lease);
 }
 
 Claim decide_claim(

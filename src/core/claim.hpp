@@ -36,7 +36,11 @@ struct Stranded {};
 using Claim =
     std::variant<Fresh, Resume, Replay, Busy, Mismatch, Expired, ReExecute, NeedsPerson, Stranded>;
 
-// A lease that ends later than any lease can is a clock that was wrong: it counts as over (I16).
+// Beyond this no lease can last but by a clock that was wrong: such a one counts as over (I16).
+// Twice its length, as what two connections or nodes know of the database's clock is some
+// milliseconds apart, and the lease just written must not pass for a wrong one.
+TimePoint lease_bound(TimePoint now, std::chrono::milliseconds lease) noexcept;
+
 bool lease_over(
     std::optional<TimePoint> lease_until, TimePoint now, std::chrono::milliseconds lease
 ) noexcept;

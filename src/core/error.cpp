@@ -17,12 +17,14 @@ bool StoreError::passing() const noexcept {
         case Kind::full:
         case Kind::read_only:
         case Kind::busy:
+        case Kind::locked:
         case Kind::contention:
         case Kind::deadline:
             return true;
         case Kind::constraint:
         case Kind::statement:
         case Kind::refused:
+        case Kind::fenced:
             break;
     }
     return false;

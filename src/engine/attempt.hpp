@@ -55,8 +55,7 @@ private:
         TimePoint called_at;
         bool ours{};  // Made by this attempt: nobody can have called under it before.
     };
-    struct LostLease {
-    };  // Thrown in a transaction when a fence touches no row: roll back, look once.
+    // A fence touched no row: the store has rolled back, and one looks once.
     static bool is_lost_lease(const std::exception_ptr& failed);
     using Progress = std::variant<Response, Position>;
 

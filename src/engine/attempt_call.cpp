@@ -11,11 +11,9 @@
 
 namespace pawl::engine {
 
-using detail::run_statement;
+using detail::fence_statement;
 
 namespace {
-
-constexpr auto no_rows = [](const detail::Row&) {};
 
 core::CallEnded ended_of(const detail::CallEnd& end) {
     struct Kind {
@@ -143,23 +141,18 @@ void Attempt::give_back(bool clear_mark, const std::string& error, Refused refus
 
 // A keeper may also fail because another attempt has kept the same result: the fence says so here.
 void Attempt::run_give_back(store::Session& session, bool clear_mark, const std::string& error) {
-    std::int64_t touched = 0;
     if (clear_mark)
-        touched =
-            run_statement(session, sql::clear_calling, no_rows, id_, number_, at_.stored, error);
-    else
-        touched = run_statement(
-            session, sql::fail_attempt, no_rows, id_, number_, at_.stored, error, session.now()
-        );
-    if (touched == 0) throw LostLease{};
+        return fence_statement(session, sql::clear_calling, id_, number_, at_.stored, error);
+    const auto now = session.now();
+    fence_statement(session, sql::fail_attempt, id_, number_, at_.stored, error, now);
 }
 
 bool Attempt::is_lost_lease(const std::exception_ptr& failed) {
     if (!failed) return false;
     try {
         std::rethrow_exception(failed);
-    } catch (const LostLease&) {
-        return true;
+    } catch (const StoreError& error) {
+        return error.kind() == StoreError::Kind::fenced;
     } catch (...) {
         return false;
     }

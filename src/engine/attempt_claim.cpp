@@ -24,6 +24,18 @@ std::optional<std::int64_t> insert_registry(store::Session& session, const std::
     return id;
 }
 
+constexpr std::chrono::milliseconds claim_patience{50};
+
+bool is_locked(const std::exception_ptr& failed) {
+    try {
+        std::rethrow_exception(failed);
+    } catch (const StoreError& error) {
+        return error.kind() == StoreError::Kind::locked;
+    } catch (...) {
+        return false;
+    }
+}
+
 KeyedRequest stored_request(const detail::OperationForm& operation, const KeyRow& row) {
     KeyedRequest request;
     request.operation = &operation;
@@ -100,6 +112,7 @@ void Attempt::write_first() {
         std::chrono::milliseconds deadline() const override {
             return attempt_->engine_.options().phase_deadline;
         }
+        Isolation isolation() const override { return attempt_->operation_->isolation; }
 
     private:
         std::shared_ptr<Attempt> attempt_;
@@ -111,6 +124,8 @@ void Attempt::write_first() {
 void Attempt::run_first(store::Session& session) {
     verdict_.reset();
     reached_.reset();
+    // Whoever holds the key's row is at work on it: busy, and not worth a wait.
+    session.lock_patience(claim_patience);
     // The row as it is now: between the read and this transaction another process may have been
     // here.
     if (seen_) seen_ = find_key(session, hash_);
@@ -146,6 +161,7 @@ void Attempt::run_fresh(store::Session& session, std::int64_t id, int generation
     id_ = id;
     number_ = 1;
     generation_ = generation;
+    session.lock_patience(0ms);
     const auto start = operation_->start(
         {.key_id = id, .principal = request_.principal, .origin = request_.origin},
         request_.request.get()
@@ -158,8 +174,9 @@ void Attempt::run_fresh(store::Session& session, std::int64_t id, int generation
 bool Attempt::take_over(store::Session& session, const KeyRow& row) {
     const auto now = session.now();
     const auto until = lease_end(session);
+    const auto bound = core::lease_bound(now, engine_.options().lease);
     return run_statement(
-               session, sql::take_over, no_rows, row.id, row.attempt, now, until, until
+               session, sql::take_over, no_rows, row.id, row.attempt, now, until, bound
            ) != 0;
 }
 
@@ -171,6 +188,7 @@ void Attempt::run_resumed(store::Session& session, const KeyRow& row) {
     id_ = row.id;
     number_ = row.attempt + 1;
     generation_ = row.generation;
+    session.lock_patience(0ms);
     if (step().foreign) return resume_at_call(session, row);
     reached_ = advance_from(session, at_);
     move_row(session, *reached_);
@@ -285,6 +303,7 @@ void Attempt::on_first(std::exception_ptr failed) {
         if (verdict_) return end(std::move(*verdict_));
         return go_on();
     }
+    if (is_locked(failed)) return end(Refused{.why = Why::in_progress});
     auto failure = failure_of(failed);
     if (failure.passing) return end(std::move(failure.refusal));
     record_failed_claim(failure.refusal.detail);

@@ -40,6 +40,7 @@ void Attempt::keep(detail::Arrival arrival) {
         std::chrono::milliseconds deadline() const override {
             return attempt_->engine_.options().phase_deadline;
         }
+        Isolation isolation() const override { return attempt_->operation_->isolation; }
 
     private:
         std::shared_ptr<Attempt> attempt_;

@@ -58,7 +58,9 @@ void Attempt::settle(const Settlement& settlement) {
             auto failure = failure_of(failed);
             if (failure.passing) return self->end(failure.refusal);
             self->record_settling_error(settlement, failure.refusal.detail);
-        }
+        },
+        engine_.options().phase_deadline,
+        operation_->isolation
     ));
 }
 

@@ -13,11 +13,11 @@
 
 namespace pawl::engine {
 
-using detail::run_statement;
+using detail::fence_statement;
+using detail::send_statement;
 
 namespace {
 
-constexpr auto no_rows = [](const detail::Row&) {};
 using Text = std::optional<std::string>;
 
 }  // namespace
@@ -50,10 +50,9 @@ void Attempt::insert_row(
     const auto version = engine_.installation().secret_version();
     const auto& r = request_;
     if (const auto* response = std::get_if<Response>(&reached)) {
-        run_statement(
+        send_statement(
             session,
             sql::insert_key_finished,
-            no_rows,
             id_,
             hash_,
             r.principal.tenant,
@@ -81,10 +80,9 @@ void Attempt::insert_row(
     const bool failed = !error.empty();
     mark_.reset();
     if (!failed) mark_call(now, at);
-    run_statement(
+    send_statement(
         session,
         sql::insert_key,
-        no_rows,
         id_,
         hash_,
         r.principal.tenant,
@@ -112,12 +110,10 @@ void Attempt::insert_row(
 // By the fence (F1, F2): the attempt's number, and the point that it started from.
 void Attempt::move_row(store::Session& session, const Progress& reached) {
     const auto now = session.now();
-    std::int64_t touched = 0;
     if (const auto* response = std::get_if<Response>(&reached)) {
-        touched = run_statement(
+        fence_statement(
             session,
             sql::finish_key,
-            no_rows,
             id_,
             number_,
             at_.stored,
@@ -132,10 +128,9 @@ void Attempt::move_row(store::Session& session, const Progress& reached) {
         const auto& to = std::get<Position>(reached);
         const auto& form = operation_->steps[to.step];
         if (to.step != at_.step) mark_call(now, to);
-        touched = run_statement(
+        fence_statement(
             session,
             sql::move_key,
-            no_rows,
             id_,
             number_,
             at_.stored,
@@ -148,7 +143,6 @@ void Attempt::move_row(store::Session& session, const Progress& reached) {
             now
         );
     }
-    if (touched == 0) throw LostLease{};
 }
 
 // Of what the client sent, never of a row id (F5): a row made anew must not look like a new charge.
@@ -171,12 +165,8 @@ void Attempt::to_attention(
     store::Session& session, std::string_view reason, const std::string& detail
 ) {
     const auto now = session.now();
-    if (run_statement(session, sql::to_attention, no_rows, id_, number_, at_.stored, detail, now) ==
-        0)
-        throw LostLease{};
-    run_statement(
-        session, sql::insert_attention, no_rows, id_, number_, at_.stored, reason, detail, now
-    );
+    fence_statement(session, sql::to_attention, id_, number_, at_.stored, detail, now);
+    send_statement(session, sql::insert_attention, id_, number_, at_.stored, reason, detail, now);
 }
 
 // Written last in its transaction, from the clock of that moment: a slow phase does not eat its own

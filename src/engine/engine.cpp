@@ -105,6 +105,7 @@ void Engine::handle_unkeyed(
     const auto start = operation.start(with, request.get());
     parts_.store.write(store::work(
         [this, &operation, start, reached](store::Session& session) {
+            *reached = {};
             auto moved = detail::Moved{detail::Reached{0, start}};
             while (const auto* at = std::get_if<detail::Reached>(&moved)) {
                 const auto& step = operation.steps[at->step];
@@ -120,7 +121,9 @@ void Engine::handle_unkeyed(
             if (failed) return leave(in_hand, on_answer, failure_of(failed).refusal);
             if (reached->staged) staged();
             leave(in_hand, on_answer, Settled{std::move(reached->response), false, std::nullopt});
-        }
+        },
+        options_.phase_deadline,
+        operation.isolation
     ));
 }
 

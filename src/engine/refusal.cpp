@@ -9,6 +9,7 @@ namespace {
 Why why_of(StoreError::Kind kind) {
     switch (kind) {
         case StoreError::Kind::contention:
+        case StoreError::Kind::locked:
             return Why::contention;
         case StoreError::Kind::deadline:
             return Why::phase_deadline;
@@ -21,6 +22,7 @@ Why why_of(StoreError::Kind kind) {
         case StoreError::Kind::constraint:
         case StoreError::Kind::statement:
         case StoreError::Kind::refused:
+        case StoreError::Kind::fenced:
             break;
     }
     return Why::internal;

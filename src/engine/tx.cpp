@@ -34,10 +34,9 @@ detail::Session& Tx::session() {
 void Tx::stage_text(std::string_view kind, const std::string& args) {
     const auto now = core::time_text(context_.session.now());
     if (context_.staged != nullptr) *context_.staged = true;
-    detail::run_statement(
+    detail::send_statement(
         context_.session,
         sql::insert_job,
-        [](const detail::Row&) {},
         engine::random_hex(context_.random, 24),
         std::string_view{"default"},
         kind,

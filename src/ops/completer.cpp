@@ -86,7 +86,7 @@ void Completer::complete_dropped(CompleterReport& report) {
             now - options_.grace,
             now,
             options_.batch_max,
-            now + engine_.options().lease,
+            core::lease_bound(now, engine_.options().lease),
             now + engine_.options().completer_cap.longest_wait
         );
         return found;

@@ -6,6 +6,7 @@
 #include "src/store/blocking.hpp"
 #include "src/store/memory/memory_store.hpp"
 #include "src/store/migrate.hpp"
+#include "src/store/postgres/postgres_store.hpp"
 #include "src/store/sqlite/sqlite_store.hpp"
 #include "store/migrations.hpp"
 #include "store/statements.hpp"
@@ -39,11 +40,17 @@ void check_has_tables(store::Store& store, const std::string& url) {
 std::unique_ptr<store::Store> open_store(const std::string& url, Database::As as) {
     constexpr std::string_view scheme = "sqlite:";
     auto& clock = engine::system_clock();
+    if (postgres::is_postgres_url(url))
+        return std::make_unique<postgres::PostgresStore>(
+            postgres::options_of_url(url), clock, engine::system_random()
+        );
     if (url == "memory:") return std::make_unique<memory::MemoryStore>(clock);
     if (!url.starts_with(scheme) || url.size() == scheme.size())
         throw std::invalid_argument{
             "the database " + url +
-            " is not known: sqlite:FILE, such as sqlite:rides.db, or for tests memory:"};
+            " is not known: sqlite:FILE, such as sqlite:rides.db, postgres://USER@HOST/NAME, or "
+            "for "
+            "tests memory:"};
     const auto file = url.substr(scheme.size());
     if (as == Database::As::tool && file != ":memory:" && !std::filesystem::exists(file))
         throw std::invalid_argument{
@@ -71,9 +78,14 @@ void Database::migrate(std::string_view owner, std::span<const Sql* const> migra
 }
 
 void Database::write(const std::function<void(Tx&)>& phase) {
-    store::write_now(*impl_->store, [&](store::Session& session) {
-        detail::Maker::with_tx({session, engine::system_random()}, phase);
-    });
+    store::write_now(
+        *impl_->store,
+        [&](store::Session& session) {
+            detail::Maker::with_tx({session, engine::system_random()}, phase);
+        },
+        std::chrono::seconds{5},
+        Isolation::repeatable_read
+    );
 }
 
 store::Store& Database::store() {

@@ -109,7 +109,7 @@ void Service::Impl::count_stranded() {
 }
 
 void Service::Impl::start() {
-    end_predecessors_leases();
+    if (engine.store().serves_one_process()) end_predecessors_leases();
     count_stranded();
     auto run = [this](const char* name, auto f) {
         threads.emplace_back([name, f](const std::stop_token& stop) {

@@ -109,7 +109,7 @@ void Worker::work_in_transaction(
     detail::Worked worked;
     struct Undo {};
     try {
-        store::write_now(engine_.store(), [&](store::Session& session) {
+        auto run = [&](store::Session& session) {
             worked =
                 detail::Maker::with_tx({session, engine_.random(), job.raw.key_id}, [&](Tx& tx) {
                     return form.in_tx(form.handler.get(), tx, job.raw);
@@ -118,7 +118,8 @@ void Worker::work_in_transaction(
             if (result == nullptr || !std::holds_alternative<JobDone>(*result)) throw Undo{};
             PAWL_FAULT("worker.tx.inside");
             if (!queue_.finish_in(session, job)) throw LostJob{};
-        });
+        };
+        store::write_now(engine_.store(), run, 5s, Isolation::repeatable_read);
         ++report.done;
     } catch (const Undo&) {
         settle(job, worked, report);

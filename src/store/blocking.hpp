@@ -11,7 +11,7 @@ namespace pawl::store {
 namespace detail_blocking {
 
 template <class Enqueue, class F>
-auto run_and_wait(Enqueue enqueue, F f, std::chrono::milliseconds deadline) {
+auto run_and_wait(Enqueue enqueue, F f, std::chrono::milliseconds deadline, Isolation isolation) {
     using Result = std::invoke_result_t<F&, Session&>;
     std::promise<void> ended;
     auto future = ended.get_future();
@@ -22,14 +22,17 @@ auto run_and_wait(Enqueue enqueue, F f, std::chrono::milliseconds deadline) {
         ended.set_value();
     };
     if constexpr (std::is_void_v<Result>) {
-        enqueue(work([&f](Session& session) { f(session); }, settle, deadline));
+        enqueue(work([&f](Session& session) { f(session); }, settle, deadline, isolation));
         future.get();
         if (outcome) std::rethrow_exception(std::move(outcome));
     } else {
         std::optional<Result> result;
-        enqueue(
-            work([&f, &result](Session& session) { result.emplace(f(session)); }, settle, deadline)
-        );
+        enqueue(work(
+            [&f, &result](Session& session) { result.emplace(f(session)); },
+            settle,
+            deadline,
+            isolation
+        ));
         future.get();
         if (outcome) std::rethrow_exception(std::move(outcome));
         return std::move(*result);
@@ -39,16 +42,19 @@ auto run_and_wait(Enqueue enqueue, F f, std::chrono::milliseconds deadline) {
 }  // namespace detail_blocking
 
 template <class F>
-auto write_now(Store& store, F f, std::chrono::milliseconds deadline) {
+auto write_now(Store& store, F f, std::chrono::milliseconds deadline, Isolation isolation) {
     return detail_blocking::run_and_wait(
-        [&store](std::unique_ptr<Work> w) { store.write(std::move(w)); }, f, deadline
+        [&store](std::unique_ptr<Work> w) { store.write(std::move(w)); }, f, deadline, isolation
     );
 }
 
 template <class F>
 auto read_now(Store& store, F f) {
     return detail_blocking::run_and_wait(
-        [&store](std::unique_ptr<Work> w) { store.read(std::move(w)); }, f, std::chrono::seconds{5}
+        [&store](std::unique_ptr<Work> w) { store.read(std::move(w)); },
+        f,
+        std::chrono::seconds{5},
+        Isolation::repeatable_read
     );
 }
 

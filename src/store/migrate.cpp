@@ -66,6 +66,7 @@ std::vector<std::string> apply_migrations(
     Store& store, std::string_view owner, std::span<const Sql* const> migrations
 ) {
     auto run = [&](Session& session) {
+        session.run(sql::lock_migrations, {}, none);
         session.run(sql::create_migrations, {}, none);
         const auto had = recorded(session, owner);
         check_not_too_new(owner, had, migrations);

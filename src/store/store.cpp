@@ -1,6 +1,40 @@
 #include "src/store/store.hpp"
 
+namespace pawl {
+
+void detail::Session::send(const Sql& statement, std::span<const Value> parameters) {
+    run(statement, parameters, [](const Row&) {});
+}
+
+void detail::Session::fence(const Sql& statement, std::span<const Value> parameters) {
+    if (run(statement, parameters, [](const Row&) {}) == 0) store::throw_fenced(statement.name);
+}
+
+}  // namespace pawl
+
 namespace pawl::store {
+
+void check_phase_end(bool deadline_passed, bool statement_failed) {
+    using Kind = StoreError::Kind;
+    constexpr auto undone = StoreError::Effect::rolled_back;
+    if (deadline_passed)
+        throw StoreError{Kind::deadline, undone, "", "the phase took longer than its deadline"};
+    if (statement_failed)
+        throw StoreError{
+            Kind::refused,
+            undone,
+            "",
+            "a statement failed and the phase ended as if it had not: only tx.attempt() goes on "
+            "from there"};
+}
+
+void throw_fenced(std::string_view statement) {
+    throw StoreError{
+        StoreError::Kind::fenced,
+        StoreError::Effect::rolled_back,
+        statement,
+        "the fence " + std::string{statement} + " touched no row: the lease is lost"};
+}
 
 std::exception_ptr stopped() {
     return std::make_exception_ptr(StoreError{

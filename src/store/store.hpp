@@ -2,6 +2,7 @@
 
 #include <pawl/detail/session.hpp>
 #include <pawl/error.hpp>
+#include <pawl/isolation.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -31,26 +32,37 @@ public:
     // How long run() may take before it is interrupted and undone with StoreError (deadline): a
     // phase holds up others.
     virtual std::chrono::milliseconds deadline() const { return std::chrono::seconds{5}; }
+    // run() may be called again, with a fresh snapshot, when it met another transaction
+    // (serialization failure, deadlock): it keeps nothing from the run before.
+    virtual Isolation isolation() const { return Isolation::read_committed; }
 };
 
 template <class Run, class Done>
 std::unique_ptr<Work> work(
-    Run run, Done done, std::chrono::milliseconds deadline = std::chrono::seconds{5}
+    Run run,
+    Done done,
+    std::chrono::milliseconds deadline = std::chrono::seconds{5},
+    Isolation isolation = Isolation::read_committed
 ) {
     class Both final : public Work {
     public:
-        Both(Run at_run, Done when_done, std::chrono::milliseconds at_most)
-            : run_{std::move(at_run)}, done_{std::move(when_done)}, deadline_{at_most} {}
+        Both(Run at_run, Done when_done, std::chrono::milliseconds at_most, Isolation level)
+            : run_{std::move(at_run)},
+              done_{std::move(when_done)},
+              deadline_{at_most},
+              isolation_{level} {}
         void run(Session& session) override { run_(session); }
         void done(std::exception_ptr failed) noexcept override { done_(std::move(failed)); }
         std::chrono::milliseconds deadline() const override { return deadline_; }
+        Isolation isolation() const override { return isolation_; }
 
     private:
         Run run_;
         Done done_;
         std::chrono::milliseconds deadline_;
+        Isolation isolation_;
     };
-    return std::make_unique<Both>(std::move(run), std::move(done), deadline);
+    return std::make_unique<Both>(std::move(run), std::move(done), deadline, isolation);
 }
 
 struct StoreStats {
@@ -75,11 +87,17 @@ public:
     virtual void read(std::unique_ptr<Work> work) = 0;
     // Which text of a statement this store runs; nothing if it has none.
     virtual std::optional<std::string_view> text_of(const Sql& statement) const = 0;
+    // Nobody but this process writes here, so that a lease found at its start is a dead one's.
+    virtual bool serves_one_process() const { return true; }
     // Since it was opened. How many works shared a commit says how well requests travel together.
     virtual StoreStats stats() const { return {}; }
     // Lets what was queued end, then refuses all else.
     virtual void stop() = 0;
 };
+
+// After run(): what a store must not commit.
+void check_phase_end(bool deadline_passed, bool statement_failed);
+[[noreturn]] void throw_fenced(std::string_view statement);
 
 // What a store answers where it takes no more work.
 std::exception_ptr stopped();
@@ -87,7 +105,12 @@ std::exception_ptr too_many_wait(std::size_t waiting_max);
 
 // Blocking forms, for tools, start-up and tests: never on a thread that serves requests.
 template <class F>
-auto write_now(Store& store, F f, std::chrono::milliseconds deadline = std::chrono::seconds{5});
+auto write_now(
+    Store& store,
+    F f,
+    std::chrono::milliseconds deadline = std::chrono::seconds{5},
+    Isolation isolation = Isolation::read_committed
+);
 template <class F>
 auto read_now(Store& store, F f);
 

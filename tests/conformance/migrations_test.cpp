@@ -18,25 +18,23 @@ protected:
         static constexpr Statement<1> count{
             "count_tables",
             "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = $1",
-            {}};
+            "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = "
+            "$1"};
         return read_rows<std::int64_t>(*store, count, name).at(0);
     }
 };
 PAWL_ON_EACH_STORE(MigrationsTest);
 
-constexpr Sql first{"migration_0001_first", "CREATE TABLE shop (a INTEGER) STRICT;", {}};
-constexpr Sql second{
-    "migration_0002_second",
-    "ALTER TABLE shop ADD COLUMN b TEXT; CREATE TABLE more (a INTEGER);",
-    {}};
-constexpr Sql broken{
-    "migration_0003_broken",
-    "CREATE TABLE half (a INTEGER); ALTER TABLE nowhere ADD COLUMN b;",
-    {}};
-constexpr Sql contracting{
-    "migration_0003_drop_a",
-    "-- Nobody reads it any more.\n-- needs 0002_second\nDROP TABLE more;",
-    {}};
+constexpr Sql first = on_all("migration_0001_first", "CREATE TABLE shop (a INTEGER);");
+constexpr Sql second = on_all(
+    "migration_0002_second", "ALTER TABLE shop ADD COLUMN b TEXT; CREATE TABLE more (a INTEGER);"
+);
+constexpr Sql broken = on_all(
+    "migration_0003_broken", "CREATE TABLE half (a INTEGER); ALTER TABLE nowhere ADD COLUMN b;"
+);
+constexpr Sql contracting = on_all(
+    "migration_0003_drop_a", "-- Nobody reads it any more.\n-- needs 0002_second\nDROP TABLE more;"
+);
 
 using Names = std::vector<std::string>;
 
@@ -63,13 +61,13 @@ TEST_P(MigrationsTest, one_that_fails_leaves_nothing_and_runs_when_it_is_mended)
 
     EXPECT_EQ(tables("half"), 0);
     EXPECT_EQ(tables("shop"), 0) << "all of a start, or nothing";
-    constexpr Sql mended{"migration_0003_broken", "CREATE TABLE half (a INTEGER);", {}};
+    constexpr Sql mended = on_all("migration_0003_broken", "CREATE TABLE half (a INTEGER);");
     EXPECT_EQ(apply({&first, &mended}).size(), 2);
     EXPECT_EQ(tables("half"), 1);
 }
 
 TEST_P(MigrationsTest, two_owners_may_use_the_same_name) {
-    constexpr Sql theirs{"migration_0001_first", "CREATE TABLE theirs (a INTEGER);", {}};
+    constexpr Sql theirs = on_all("migration_0001_first", "CREATE TABLE theirs (a INTEGER);");
     apply({&first});
 
     EXPECT_EQ(apply_migrations(*store, "other", std::array{&theirs}).size(), 1);
@@ -101,7 +99,7 @@ TEST_P(MigrationsTest, an_index_over_a_large_table_may_take_longer_than_a_phase)
         "CREATE TABLE numbers AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
         "LIMIT 20000) "
         "SELECT i FROM n;",
-        {}};
+        "CREATE TABLE numbers AS SELECT i FROM generate_series(1, 20000) AS n(i);"};
     clock.tick(1s);
 
     EXPECT_EQ(apply({&slow}).size(), 1);
@@ -156,8 +154,8 @@ TEST_P(MigrationsTest, secrets_are_found_newest_first_and_none_is_overwritten) {
 }
 
 TEST_P(MigrationsTest, what_an_operator_did_is_on_record) {
-    constexpr Sql actions{
-        "actions", "SELECT actor || ' ' || action || ' ' || detail FROM audit_log", {}};
+    constexpr Sql actions =
+        on_all("actions", "SELECT actor || ' ' || action || ' ' || detail FROM audit_log");
 
     EXPECT_EQ(run(sql::insert_audit, now(), "jane", "settled", 7, "seen"), 1);
 
@@ -165,7 +163,7 @@ TEST_P(MigrationsTest, what_an_operator_did_is_on_record) {
 }
 
 TEST_P(MigrationsTest, times_are_texts_of_one_width_so_that_a_person_can_read_and_sort_them) {
-    constexpr Sql created{"created", "SELECT created_at FROM idempotency_keys", {}};
+    constexpr Sql created = on_all("created", "SELECT created_at FROM idempotency_keys");
     open_key("hash");
 
     EXPECT_EQ(read_rows<std::string>(*store, created).at(0), "2027-01-15T08:00:00.000Z");

@@ -26,9 +26,19 @@ public:
         detail::FunctionRef<void(const store::Row&)> each
     ) override {
         const auto changed = inner_.run(statement, parameters, each);
-        const std::lock_guard guard{mutex};
-        executed[name_].emplace(statement.name);
+        note(statement);
         return changed;
+    }
+    void send(const Sql& statement, std::span<const store::Value> parameters) override {
+        inner_.send(statement, parameters);
+        note(statement);
+    }
+    void fence(const Sql& statement, std::span<const store::Value> parameters) override {
+        inner_.fence(statement, parameters);
+        note(statement);
+    }
+    void lock_patience(std::chrono::milliseconds patience) override {
+        inner_.lock_patience(patience);
     }
     void run_script(const Sql& script) override { inner_.run_script(script); }
     void savepoint() override { inner_.savepoint(); }
@@ -37,6 +47,11 @@ public:
     TimePoint now() override { return inner_.now(); }
 
 private:
+    void note(const Sql& statement) {
+        const std::lock_guard guard{mutex};
+        executed[name_].emplace(statement.name);
+    }
+
     store::Session& inner_;
     const std::string& name_;
 };
@@ -51,6 +66,7 @@ public:
     }
     void done(std::exception_ptr failed) noexcept override { inner_->done(std::move(failed)); }
     std::chrono::milliseconds deadline() const override { return inner_->deadline(); }
+    Isolation isolation() const override { return inner_->isolation(); }
 
 private:
     std::unique_ptr<store::Work> inner_;

@@ -20,6 +20,7 @@ public:
     std::optional<std::string_view> text_of(const Sql& statement) const override;
     store::StoreStats stats() const override { return inner_->stats(); }
     void stop() override { inner_->stop(); }
+    bool serves_one_process() const override { return inner_->serves_one_process(); }
 
 private:
     std::unique_ptr<store::Store> inner_;

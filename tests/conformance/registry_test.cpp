@@ -175,11 +175,12 @@ TEST_P(RegistryTest, no_id_is_given_twice_even_if_a_revived_key_is_forgotten) {
     expire(revived.id);
     clock.advance(1h);
 
-    EXPECT_EQ(run(sql::forget_expired, now(), 10), 0);
+    // SQLite keeps the row of the highest id for its count; PostgreSQL counts in a sequence.
+    const auto at_once = run(sql::forget_expired, now(), 10);
     const auto next = register_key("the next").value();
 
     EXPECT_GT(next, revived.id);
-    EXPECT_EQ(run(sql::forget_expired, now(), 10), 1) << "the count has moved on";
+    EXPECT_EQ(at_once + run(sql::forget_expired, now(), 10), 1) << "the count has moved on";
 }
 
 }  // namespace pawl::conformance

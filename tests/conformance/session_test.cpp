@@ -26,9 +26,10 @@ protected:
 };
 PAWL_ON_EACH_STORE(SessionTest);
 
-constexpr Statement<2> insert_numbers{
-    "insert_numbers", "INSERT INTO notes (number, real) VALUES ($1, $2)", {}};
-constexpr Sql select_numbers{"select_numbers", "SELECT number, real FROM notes ORDER BY id", {}};
+constexpr auto insert_numbers =
+    on_all<2>("insert_numbers", "INSERT INTO notes (number, real) VALUES ($1, $2)");
+constexpr Sql select_numbers =
+    on_all("select_numbers", "SELECT number, real FROM notes ORDER BY id");
 
 struct Numbers {
     std::optional<std::int64_t> number;
@@ -81,20 +82,34 @@ TEST_P(SessionTest, null_is_nothing_and_an_empty_text_is_not_null) {
     EXPECT_EQ(texts.at(1), "");
 }
 
-TEST_P(SessionTest, texts_come_back_with_their_zeros_quotes_and_any_byte) {
-    using namespace std::string_literals;
+TEST_P(SessionTest, texts_come_back_as_they_went_whatever_their_quotes_and_length) {
     const std::vector<std::string> values{
-        "a\0b"s, "\0"s, "it's $1 \"quoted\""s, "é 漢 🚲"s, "\xff\xfe"s, std::string(2'000'000, 'x')};
+        "it's $1 \"quoted\" \\x41", "é 漢 🚲", std::string(2'000'000, 'x')};
 
     for (const auto& value : values) write_one(*store, notes::insert, value);
 
     EXPECT_EQ(read_rows<std::string>(*store, notes::texts), values);
 }
 
+// PostgreSQL's texts are UTF-8 without NUL: what it can't keep it must not change.
+TEST_P(SessionTest, texts_with_zeros_or_any_byte_come_back_whole_or_are_refused) {
+    using namespace std::string_literals;
+    for (const auto& value : {"a\0b"s, "\0"s, "\xff\xfe"s}) {
+        if (is_postgres(GetParam())) {
+            const auto error = error_of([&] { write_one(*store, notes::insert, value); });
+            EXPECT_EQ(error.kind(), Kind::statement);
+            EXPECT_EQ(note_count(), 0);
+        } else {
+            write_one(*store, notes::insert, value);
+            EXPECT_EQ(read_rows<std::string>(*store, notes::texts).back(), value);
+        }
+    }
+}
+
 TEST_P(SessionTest, a_column_of_another_type_is_refused_and_names_its_statement) {
-    constexpr Sql bytes{"select_bytes", "SELECT x'00ff'", {}};
-    constexpr Sql word{"select_word", "SELECT 'word'", {}};
-    constexpr Sql nothing{"select_nothing", "SELECT NULL", {}};
+    constexpr Sql bytes{"select_bytes", "SELECT x'00ff'", "SELECT '\\x00ff'::bytea"};
+    constexpr Sql word = on_all("select_word", "SELECT 'word'");
+    constexpr Sql nothing = on_all("select_nothing", "SELECT NULL");
 
     for (const auto& error :
          {error_of([&] { read_rows<std::string>(*store, bytes); }),
@@ -107,7 +122,7 @@ TEST_P(SessionTest, a_column_of_another_type_is_refused_and_names_its_statement)
 }
 
 TEST_P(SessionTest, a_column_that_is_not_there_is_refused) {
-    constexpr Sql one{"select_one", "SELECT 1", {}};
+    constexpr Sql one = on_all("select_one", "SELECT 1");
 
     const auto error = error_of([&] {
         read_now(*store, [&](Session& session) {
@@ -119,7 +134,8 @@ TEST_P(SessionTest, a_column_that_is_not_there_is_refused) {
 }
 
 TEST_P(SessionTest, parameters_are_bound_by_their_numbers_whatever_their_order) {
-    constexpr Statement<3> mixed{"mixed", "SELECT $3 || $1 || $3 || $2", {}};
+    constexpr Statement<3> mixed{
+        "mixed", "SELECT $3 || $1 || $3 || $2", "SELECT $3::text || $1::text || $3 || $2::text"};
 
     EXPECT_EQ(read_rows<std::string>(*store, mixed, "a", "b", "c").at(0), "cacb");
 }
@@ -215,7 +231,7 @@ TEST_P(SessionTest, attempts_nest) {
 }
 
 TEST_P(SessionTest, attempt_passes_other_troubles_on_and_the_phase_is_undone) {
-    constexpr Statement<0> wrong{"wrong", "SELECT * FROM no_such_table", {}};
+    constexpr auto wrong = on_all<0>("wrong", "SELECT * FROM no_such_table");
 
     const auto error = error_of([&] {
         in_tx([&](Tx& tx) {
@@ -230,17 +246,23 @@ TEST_P(SessionTest, attempt_passes_other_troubles_on_and_the_phase_is_undone) {
 }
 
 TEST_P(SessionTest, what_would_end_or_escape_the_transaction_is_refused) {
-    for (const auto* text :
-         {"COMMIT",
-          "ROLLBACK",
-          "BEGIN",
-          "SAVEPOINT mine",
-          "RELEASE work",
-          "ROLLBACK TO work",
-          "ATTACH ':memory:' AS other",
-          "DETACH main",
-          "PRAGMA synchronous = OFF"}) {
-        const Sql forbidden{"forbidden", text, {}};
+    std::vector<const char*> texts{
+        "COMMIT", "ROLLBACK", "BEGIN", "SAVEPOINT mine", "RELEASE work", "ROLLBACK TO work"};
+    const std::vector<const char*> of_sqlite{
+        "ATTACH ':memory:' AS other", "DETACH main", "PRAGMA synchronous = OFF"};
+    const std::vector<const char*> of_postgres{
+        "START TRANSACTION",
+        "END",
+        "SET search_path = other",
+        "RESET ALL",
+        "LISTEN jobs",
+        "DISCARD ALL",
+        "PREPARE other AS SELECT 1",
+        "PREPARE TRANSACTION 'other'"};
+    const auto& more = is_postgres(GetParam()) ? of_postgres : of_sqlite;
+    texts.insert(texts.end(), more.begin(), more.end());
+    for (const auto* text : texts) {
+        const Sql forbidden{"forbidden", text, text};
 
         const auto error = error_of([&] {
             write_now(*store, [&](Session& session) {
@@ -255,9 +277,13 @@ TEST_P(SessionTest, what_would_end_or_escape_the_transaction_is_refused) {
 }
 
 TEST_P(SessionTest, a_script_is_undone_as_a_whole_and_may_not_commit) {
-    constexpr Sql broken{"broken", "CREATE TABLE half (a); INSERT INTO nowhere VALUES (1);", {}};
-    constexpr Sql sly{"sly", "CREATE TABLE half (a); COMMIT; BEGIN;", {}};
-    constexpr Sql tables{"tables", "SELECT count(*) FROM sqlite_schema WHERE name = 'half'", {}};
+    constexpr Sql broken =
+        on_all("broken", "CREATE TABLE half (a INTEGER); INSERT INTO nowhere VALUES (1);");
+    constexpr Sql sly = on_all("sly", "CREATE TABLE half (a INTEGER); COMMIT; BEGIN;");
+    constexpr Sql tables{
+        "tables",
+        "SELECT count(*) FROM sqlite_schema WHERE name = 'half'",
+        "SELECT count(*) FROM pg_tables WHERE tablename = 'half'"};
 
     for (const auto* script : {&broken, &sly}) {
         const auto error = error_of([&] {
@@ -270,10 +296,11 @@ TEST_P(SessionTest, a_script_is_undone_as_a_whole_and_may_not_commit) {
 }
 
 TEST_P(SessionTest, one_name_is_one_statement_and_not_the_first_of_two) {
-    constexpr Sql two{
-        "two", "INSERT INTO notes (text) VALUES ('a'); INSERT INTO notes (text) VALUES ('b')", {}};
-    constexpr Sql none{"none", "-- nothing", {}};
-    constexpr Sql commented{"commented", "SELECT 1; -- and no more\n", {}};
+    constexpr Sql two = on_all(
+        "two", "INSERT INTO notes (text) VALUES ('a'); INSERT INTO notes (text) VALUES ('b')"
+    );
+    constexpr Sql none = on_all("none", "-- nothing");
+    constexpr Sql commented = on_all("commented", "SELECT 1; -- and no more\n");
     constexpr Sql missing{"missing", {}, {}};
 
     EXPECT_EQ(error_of([&] { write_one(*store, two); }).kind(), Kind::statement);
@@ -284,8 +311,8 @@ TEST_P(SessionTest, one_name_is_one_statement_and_not_the_first_of_two) {
 }
 
 TEST_P(SessionTest, a_statement_tells_how_many_rows_it_changed_and_not_those_of_another) {
-    constexpr Sql all{"change_all", "UPDATE notes SET number = 1", {}};
-    constexpr Sql table{"create_more", "CREATE TABLE more (a)", {}};
+    constexpr Sql all = on_all("change_all", "UPDATE notes SET number = 1");
+    constexpr Sql table = on_all("create_more", "CREATE TABLE more (a INTEGER)");
 
     write_now(*store, [&](Session& session) {
         EXPECT_EQ(change(session, notes::insert, "a"), 1);
@@ -301,9 +328,9 @@ TEST_P(SessionTest, a_deferred_foreign_key_that_points_nowhere_fails_its_own_wor
         "tables",
         "CREATE TABLE child (note INTEGER REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED) "
         "STRICT",
-        {}};
-    constexpr Statement<1> insert_child{"insert_child", "INSERT INTO child VALUES ($1)", {}};
-    constexpr Sql children{"children", "SELECT count(*) FROM child", {}};
+        "CREATE TABLE child (note BIGINT REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED)"};
+    constexpr auto insert_child = on_all<1>("insert_child", "INSERT INTO child VALUES ($1)");
+    constexpr Sql children = on_all("children", "SELECT count(*) FROM child");
     write_one(*store, tables);
 
     const auto error = error_of([&] { write_one(*store, insert_child, 77); });
@@ -327,9 +354,14 @@ TEST_P(SessionTest, the_clock_of_a_session_is_the_one_that_the_store_was_given) 
 }
 
 TEST_P(SessionTest, a_statement_has_the_text_of_this_store_or_none) {
-    constexpr Sql elsewhere{"elsewhere", {}, "SELECT 1"};
+    constexpr Sql of_sqlite{"elsewhere", "SELECT 1", {}};
+    constexpr Sql of_postgres{"elsewhere", {}, "SELECT 1"};
+    const bool postgres = is_postgres(GetParam());
+    const auto& elsewhere = postgres ? of_sqlite : of_postgres;
 
-    EXPECT_EQ(store->text_of(sql::take_over), sql::take_over.sqlite);
+    EXPECT_EQ(
+        store->text_of(sql::take_over), postgres ? sql::take_over.postgres : sql::take_over.sqlite
+    );
     EXPECT_FALSE(store->text_of(elsewhere));
     for (const Sql* statement : sql::all)
         EXPECT_TRUE(store->text_of(*statement)) << statement->name;

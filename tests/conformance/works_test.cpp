@@ -17,12 +17,12 @@ PAWL_ON_EACH_STORE(WorksTest);
 constexpr Sql endless{
     "endless",
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n",
-    {}};
+    "SELECT pg_sleep(60)"};
 constexpr Sql endless_write{
     "endless_write",
     "INSERT INTO notes (number) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
     "SELECT max(i) FROM n",
-    {}};
+    "INSERT INTO notes (number) SELECT 1 FROM pg_sleep(60)"};
 
 }  // namespace
 

@@ -109,16 +109,16 @@ TEST(CrashTest, an_order_passes_every_point_that_is_meant_to_be_killed_at) {
         (std::vector<std::string>{
             "engine.claim.before 1",
             "engine.phase.after 1",
-            "store.commit.before 1",
-            "store.commit.after 1",
+            "sqlite.commit.before 1",
+            "sqlite.commit.after 1",
             "engine.claim.after 1",
             "engine.call.before 1",
             "engine.call.after 1",
             "engine.keep.before 1",
             "engine.keep.inside 1",
             "engine.phase.after 2",
-            "store.commit.before 2",
-            "store.commit.after 2",
+            "sqlite.commit.before 2",
+            "sqlite.commit.after 2",
             "engine.keep.after 1",
             "engine.answer.before 1"})
     );
@@ -178,8 +178,8 @@ TEST(CrashTest, a_throw_at_any_point_that_can_throw_ends_in_one_effect) {
         "engine.keep.inside",
         "engine.call.before",
         "engine.call.after",
-        "store.commit.before",
-        "store.commit.after"};
+        "sqlite.commit.before",
+        "sqlite.commit.after"};
     for (const auto& point : points) {
         for (int hit = 1; hit <= 2; ++hit) {
             SCOPED_TRACE(point + " " + std::to_string(hit));

@@ -6,6 +6,8 @@ import threading
 from kill_cases import QUICK
 from world import World, check, check_equal, wait_until
 
+DATABASES = ('sqlite',)   # A file of ours, on disks that are filled and broken.
+
 
 class SmallDisk:
     """A tmpfs of a few MiB as the world's data folder."""

@@ -16,7 +16,7 @@ class Doubtful:
         self.world, self.day = world, day
 
     def command(self, *arguments, check_status=0):
-        return self.world.rides_command(*arguments, '--database', f'sqlite:{self.world.data}/rides.db',
+        return self.world.rides_command(*arguments, '--database', self.world.url,
                                         check_status=check_status)
 
     def waiting(self):
@@ -190,7 +190,8 @@ def cases(settings):
                           lambda point=point, how=how: settled(settings, how, [f'{point}:1:kill9'])))
     found.append(('never: mistakes of the operator', lambda: mistakes_are_refused(settings)))
     found.append(('never: settled by hand without a server', lambda: by_hand_without_a_server(settings)))
-    points = sorted(name for name in reached(settings.bin) if name.startswith(('engine.', 'http.', 'store.')) and 'settle' not in name)
+    ours = ('engine.', 'http.', f'{World.database}.')
+    points = sorted(name for name in reached(settings.bin) if name.startswith(ours) and 'settle' not in name)
     if settings.mode == 'sample':
         points = sorted(settings.random.sample(points, 4))
     for point in points:

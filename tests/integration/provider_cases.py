@@ -8,7 +8,8 @@ from phone import HERE_TO_THERE
 from strange_provider import CHARGED, StrangeProvider, http
 from world import World, check, check_equal, free_port, wait_until
 
-QUICK = ['--lease-ms', '1500', '--phase-deadline-ms', '500', '--complete-after-ms', '100']
+QUICK = ['--lease-ms', '1500', '--phase-deadline-ms', '500', '--complete-after-ms', '100',
+         '--job-lease-ms', '3000', '--job-timeout-ms', '2000']
 CALL_LIMIT_S = 60   # Stripe's client waits 25 s for an answer.
 
 

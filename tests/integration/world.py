@@ -5,12 +5,12 @@ import os
 import shutil
 import signal
 import socket
-import sqlite3
 import subprocess
 import tempfile
 import time
 
 from phone import Phone
+from stores import STORES
 
 WAIT_S = 20 * float(os.environ.get('PAWL_TEST_SLOWNESS', '1'))
 KILLED = -signal.SIGKILL
@@ -61,6 +61,8 @@ def free_port():
 class World:
     """Starts what a case needs and ends all of it. Not thread-safe but for phone(), charges() and the like."""
 
+    database = 'sqlite'   # Which of stores.STORES; the runner sets it.
+
     def __init__(self, bin_folder, options=None, folder=None, provider_options=None):
         self.rides = os.path.join(os.path.abspath(bin_folder), 'rides')
         self.folder = folder or tempfile.mkdtemp(prefix='pawl-world-')
@@ -70,6 +72,7 @@ class World:
         self.port, self.stripe, self.smtp = free_port(), free_port(), free_port()
         self.provider = self.server = None
         self.environment = {}   # Of the server.
+        self.store = STORES[self.database](self)
 
     def __enter__(self):
         try:
@@ -96,7 +99,7 @@ class World:
         wait_until('the stand-in for Stripe', lambda: self._answers(self.provider, self.stripe, '/_test/ledger'))
 
     def server_command(self, *more):
-        return ['serve', '--listen', f'127.0.0.1:{self.port}', '--database', f'sqlite:{self.data}/rides.db',
+        return ['serve', '--listen', f'127.0.0.1:{self.port}', '--database', self.url,
                 '--stripe-url', f'http://127.0.0.1:{self.stripe}', '--smtp-url', f'smtp://127.0.0.1:{self.smtp}',
                 *self.options, *more]
 
@@ -145,6 +148,7 @@ class World:
             if process and process.poll() is None:
                 process.kill()
                 process.wait()
+        self.store.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     # What can be seen.
@@ -170,23 +174,18 @@ class World:
         return self._lines('mails')
 
     def rows(self, query, *arguments):
-        """Reads the database beside the server; after a kill the reader recovers the log as any process would."""
-        database = sqlite3.connect(f'file:{self.data}/rides.db', uri=True, timeout=WAIT_S)
-        try:
-            return database.execute(query, arguments).fetchall()
-        finally:
-            database.close()
+        return self.store.rows(query, *arguments)
 
     def change(self, statement, *arguments):
         """Changes rows as no program would: time goes by, or a deploy is bad."""
-        database = sqlite3.connect(f'{self.data}/rides.db', timeout=WAIT_S)
-        try:
-            with database:
-                database.execute(statement, arguments)
-        finally:
-            database.close()
+        self.store.change(statement, *arguments)
 
-    def count(self, table, where='1'):
+    @property
+    def url(self):
+        """Of the database."""
+        return self.store.url
+
+    def count(self, table, where='1 = 1'):
         return self.rows(f'SELECT count(*) FROM {table} WHERE {where}')[0][0]
 
     def unsettled(self):

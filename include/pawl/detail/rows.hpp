@@ -74,6 +74,15 @@ Value bind_value(
     }
 }
 
+template <class F, class... A>
+auto with_values(const Sql& statement, F f, const A&... arguments) {
+    [[maybe_unused]] std::array<std::string, sizeof...(A)> made{};
+    std::array<Value, sizeof...(A)> values{};
+    [[maybe_unused]] std::size_t at = 0;
+    ((values[at] = bind_value(arguments, statement.name, made[at]), ++at), ...);
+    return f(std::span<const Value>{values});
+}
+
 template <class... A>
 std::int64_t run_statement(
     Session& session,
@@ -81,11 +90,29 @@ std::int64_t run_statement(
     FunctionRef<void(const Row&)> each,
     const A&... arguments
 ) {
-    [[maybe_unused]] std::array<std::string, sizeof...(A)> made{};
-    std::array<Value, sizeof...(A)> values{};
-    [[maybe_unused]] std::size_t at = 0;
-    ((values[at] = bind_value(arguments, statement.name, made[at]), ++at), ...);
-    return session.run(statement, values, each);
+    return with_values(
+        statement,
+        [&](std::span<const Value> values) { return session.run(statement, values, each); },
+        arguments...
+    );
+}
+
+// For Session::send() and fence().
+template <class... A>
+void send_statement(Session& session, const Sql& statement, const A&... arguments) {
+    with_values(
+        statement,
+        [&](std::span<const Value> values) { session.send(statement, values); },
+        arguments...
+    );
+}
+template <class... A>
+void fence_statement(Session& session, const Sql& statement, const A&... arguments) {
+    with_values(
+        statement,
+        [&](std::span<const Value> values) { session.fence(statement, values); },
+        arguments...
+    );
 }
 
 template <class T>

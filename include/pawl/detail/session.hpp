@@ -62,6 +62,16 @@ public:
     virtual std::int64_t run(
         const Sql& statement, std::span<const Value> parameters, FunctionRef<void(const Row&)> each
     ) = 0;
+    // A write of which nobody wants the rows or the count: a store may send it along with what
+    // follows, and then its error comes with that, or with the commit.
+    virtual void send(const Sql& statement, std::span<const Value> parameters);
+    // A write that must touch a row. If it does not, nothing of this transaction is kept:
+    // StoreError (fenced), now or with the commit.
+    virtual void fence(const Sql& statement, std::span<const Value> parameters);
+    // How long a statement waits for a row that another transaction holds before StoreError
+    // (locked), from now on in this transaction; 0: as long as the deadline allows. Nothing where
+    // writers wait for each other anyway.
+    virtual void lock_patience(std::chrono::milliseconds) {}
     // Several statements in one text, without parameters: a migration.
     virtual void run_script(const Sql& script) = 0;
     virtual void savepoint() = 0;     // They nest.

@@ -2,6 +2,7 @@
 
 #include <pawl/detail/rows.hpp>
 
+#include "src/core/claim.hpp"
 #include "src/core/fault.hpp"
 #include "store/statements.hpp"
 
@@ -127,7 +128,8 @@ bool EmbeddedQueue::mark_called(const TakenJob& job) {
 int EmbeddedQueue::rescue(std::chrono::milliseconds lease) {
     return store::write_now(store_, [&](store::Session& session) {
         const auto now = session.now();
-        return static_cast<int>(run_statement(session, sql::rescue_jobs, no_rows, now, now + lease)
+        return static_cast<int>(
+            run_statement(session, sql::rescue_jobs, no_rows, now, core::lease_bound(now, lease))
         );
     });
 }

@@ -1,5 +1,9 @@
 -- Which migrations a database has had.
 
+-- name: lock_migrations
+-- A write transaction has the whole file already.
+SELECT 1;
+
 -- name: create_migrations
 CREATE TABLE IF NOT EXISTS migrations (
     owner      TEXT NOT NULL,

@@ -147,8 +147,8 @@ void SqliteSession::roll_back_to() {
 void SqliteSession::release() {
     PAWL_ASSERT(depth_ > 0);
     refuse_after_failure("release");
-    --depth_;
     if (mode_ == Mode::write) connection_.control("RELEASE inner");
+    --depth_;
 }
 
 TimePoint SqliteSession::now() {

@@ -16,16 +16,7 @@ using Effect = StoreError::Effect;
 void run_checked(Connection& connection, core::Clock& clock, store::Work& work) {
     SqliteSession session{connection, clock, SqliteSession::Mode::write};
     work.run(session);
-    if (connection.deadline_passed())
-        throw StoreError{
-            Kind::deadline, Effect::rolled_back, "", "the phase took longer than its deadline"};
-    if (session.failed())
-        throw StoreError{
-            Kind::refused,
-            Effect::rolled_back,
-            "",
-            "a statement failed and the phase ended as if it had not: only tx.attempt() goes on "
-            "from there"};
+    store::check_phase_end(connection.deadline_passed(), session.failed());
     // Each work is asked alone: at COMMIT nobody could tell whose fault it is, and all would fail.
     if (connection.deferred_key_broken())
         throw StoreError{
@@ -84,9 +75,9 @@ std::exception_ptr run_read(Connection& connection, core::Clock& clock, store::W
 // frame is written.
 std::exception_ptr commit(Connection& connection) {
     try {
-        PAWL_FAULT("store.commit.before");
+        PAWL_FAULT("sqlite.commit.before");
         connection.control("COMMIT");
-        PAWL_FAULT("store.commit.after");
+        PAWL_FAULT("sqlite.commit.after");
         return nullptr;
     } catch (const StoreError& error) {
         const bool refused = error.kind() == Kind::busy || error.kind() == Kind::constraint;

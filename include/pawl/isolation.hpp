@@ -1,0 +1,12 @@
+#pragma once
+
+namespace pawl {
+
+// What a phase sees of others' commits (docs/design.md part 4). On SQLite every phase is serial.
+enum class Isolation {
+    read_committed,   // Each statement sees what was committed before it.
+    repeatable_read,  // One snapshot for all of them, and no lost update: the default.
+    serializable  // For phases that decide on rows which other requests write, such as balances.
+};
+
+}  // namespace pawl

@@ -1,0 +1,327 @@
+#include "src/store/postgres/connection.hpp"
+
+#include "src/store/postgres/failure.hpp"
+#include "src/store/postgres/sql_text.hpp"
+
+#include <poll.h>
+#include <postgresql/libpq-fe.h>
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+
+namespace pawl::postgres {
+
+namespace {
+
+using Kind = StoreError::Kind;
+using Effect = StoreError::Effect;
+using detail::Value;
+
+// How long a look at the socket lasts before the deadline is looked at again.
+constexpr int slice_ms = 50;
+// The database interrupts a statement at its deadline; whoever is silent for this much longer is
+// not there.
+constexpr std::chrono::seconds silence{1};
+constexpr std::chrono::seconds clock_is_fresh{10};
+
+// Parameters go as texts: the database knows their types from the statement.
+std::optional<std::string> text_of(const Value& value, std::string_view statement) {
+    struct Text {
+        std::string_view statement;
+        std::optional<std::string> operator()(std::monostate) const { return std::nullopt; }
+        std::optional<std::string> operator()(std::string_view text) const {
+            if (text.find('\0') != text.npos)
+                throw StoreError{
+                    Kind::statement,
+                    Effect::none,
+                    statement,
+                    "statement " + std::string{statement} +
+                        ": PostgreSQL keeps no text with a NUL character"};
+            return std::string{text};
+        }
+        std::optional<std::string> operator()(std::int64_t number) const {
+            return std::to_string(number);
+        }
+        std::optional<std::string> operator()(double number) const {
+            std::array<char, 32> digits{};
+            const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number);
+            return std::string{digits.data(), end.ptr};
+        }
+    };
+    return std::visit(Text{statement}, value);
+}
+
+std::string message_of(const pg_result* result) {
+    auto field = [&](int code) {
+        const char* text = PQresultErrorField(result, code);
+        return std::string{text != nullptr ? text : ""};
+    };
+    auto text = field(PG_DIAG_MESSAGE_PRIMARY);
+    for (const int more : {PG_DIAG_MESSAGE_DETAIL, PG_DIAG_MESSAGE_HINT})
+        if (const auto said = field(more); !said.empty())
+            text.append(" (").append(said).append(")");
+    return text;
+}
+
+// Without a word behind it, so that no UPDATE of the .sql files is written twice: a division by
+// zero is the one error that an expression can raise by itself (research/prototype.md, trap 1).
+std::string fencing(std::string_view text) {
+    return "WITH fenced AS (" + std::string{text} + " RETURNING 1) SELECT 1 / count(*) FROM fenced";
+}
+
+std::string trimmed(std::string text) {
+    while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+    return text;
+}
+
+}  // namespace
+
+void ClearResult::operator()(pg_result* result) const {
+    PQclear(result);
+}
+
+Connection::Connection(const PostgresOptions& options, core::Clock& clock)
+    : options_{options}, clock_{clock} {
+    const auto timeout = std::to_string(std::max<std::int64_t>(
+        2, std::chrono::ceil<std::chrono::seconds>(options.connect_timeout).count()
+    ));
+    // What comes first may be overruled by the URL.
+    const std::array<const char*, 5> names{
+        "connect_timeout", "tcp_user_timeout", "application_name", "dbname", nullptr};
+    const std::array<const char*, 5> values{
+        timeout.c_str(), "10000", "pawl", options.url.c_str(), nullptr};
+    pg_ = PQconnectdbParams(names.data(), values.data(), 1);
+    if (pg_ == nullptr || PQstatus(pg_) != CONNECTION_OK) {
+        const auto why = trimmed(pg_ != nullptr ? PQerrorMessage(pg_) : "no memory");
+        PQfinish(pg_);
+        throw StoreError{
+            Kind::unavailable,
+            Effect::none,
+            "connect",
+            "PAWL0008: the database " + without_password(options.url) + " does not answer: " + why};
+    }
+    // libpq writes a warning to stderr otherwise; a full pipe there would hang the thread.
+    PQsetNoticeProcessor(
+        pg_, [](void*, const char*) {}, nullptr
+    );
+    PQsetnonblocking(pg_, 1);
+    PQenterPipelineMode(pg_);
+}
+
+Connection::~Connection() {
+    PQfinish(pg_);
+}
+
+void Connection::check(int sent) {
+    if (sent != 1) lost("send");
+}
+
+void Connection::queue(const Sql& statement, std::span<const Value> parameters, Use use) {
+    if (statement.postgres.empty())
+        throw StoreError{
+            Kind::statement,
+            Effect::none,
+            statement.name,
+            "statement " + std::string{statement.name} + " has no text for PostgreSQL"};
+    if (!prepared_.contains({statement.postgres.data(), use})) {
+        if (const auto word = forbidden_word(statement.postgres); !word.empty())
+            throw StoreError{
+                Kind::refused,
+                Effect::none,
+                statement.name,
+                "statement " + std::string{statement.name} + ": " + std::string{word} +
+                    " is the store's own, or would outlive the transaction"};
+    }
+    Queued queued{statement, use, {}};
+    queued.values.reserve(parameters.size());
+    for (const auto& value : parameters) queued.values.push_back(text_of(value, statement.name));
+    queued_.push_back(std::move(queued));
+}
+
+void Connection::queue_control(const char* text) {
+    queued_.push_back({{text, {}, text}, Use::control, {}});
+}
+
+Result Connection::flush() {
+    if (dead_) lost("flush");
+    std::vector<Expected> expected;
+    expected.reserve(queued_.size() + 2);
+    for (const auto& queued : std::exchange(queued_, {})) send(queued, expected);
+    check(PQpipelineSync(pg_));
+    return read_answers(expected);
+}
+
+void Connection::send(const Queued& queued, std::vector<Expected>& expected) {
+    const auto& [statement, use, values] = queued;
+    std::vector<const char*> pointers;
+    pointers.reserve(values.size());
+    for (const auto& value : values) pointers.push_back(value ? value->c_str() : nullptr);
+    const auto text =
+        use == Use::fence ? fencing(statement.postgres) : std::string{statement.postgres};
+    const int count = static_cast<int>(values.size());
+    if (use == Use::control || !options_.prepared) {
+        check(PQsendQueryParams(
+            pg_, text.c_str(), count, nullptr, pointers.data(), nullptr, nullptr, 0
+        ));
+        expected.push_back({statement.name, use, nullptr});
+        return;
+    }
+    const auto [known, is_new] =
+        prepared_.try_emplace(std::pair{statement.postgres.data(), use}, std::string{});
+    if (is_new) {
+        // Told apart by a number: one that was dropped as old keeps its name in the database.
+        known->second = std::string{statement.name} + "_" + std::to_string(next_name_++);
+        check(PQsendPrepare(pg_, known->second.c_str(), text.c_str(), 0, nullptr));
+        expected.push_back({statement.name, use, statement.postgres.data()});
+    }
+    check(
+        PQsendQueryPrepared(pg_, known->second.c_str(), count, pointers.data(), nullptr, nullptr, 0)
+    );
+    expected.push_back({statement.name, use, nullptr});
+}
+
+// Reads all, whatever fails: the connection is in step with the database behind it.
+Result Connection::read_answers(const std::vector<Expected>& expected) {
+    Result last;
+    std::optional<StoreError> failed;
+    for (const auto& of : expected) {
+        auto answer = next_answer();
+        const auto status = PQresultStatus(answer.get());
+        if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
+            if (of.prepares != nullptr) prepared_.erase({of.prepares, of.use});
+            if (!failed && status != PGRES_PIPELINE_ABORTED) failed = failure(answer.get(), of);
+        } else if (of.use == Use::begin && of.prepares == nullptr) {
+            note_database_clock(std::strtoll(PQgetvalue(answer.get(), 0, 2), nullptr, 10));
+        }
+        last = std::move(answer);
+        while (next_answer()) {  // The end of this one's answers.
+        }
+    }
+    if (PQresultStatus(next_answer().get()) != PGRES_PIPELINE_SYNC) lost("sync");
+    if (failed) throw StoreError{*failed};
+    return last;
+}
+
+// The next result; null at the end of a statement's results.
+Result Connection::next_answer() {
+    wait_for_answer();
+    Result result{PQgetResult(pg_)};
+    if (result == nullptr && PQstatus(pg_) != CONNECTION_OK) lost("answer");
+    // The last word of a database that is going down: behind it comes nothing more.
+    if (PQresultStatus(result.get()) == PGRES_FATAL_ERROR && PQstatus(pg_) != CONNECTION_OK) {
+        const auto error = failure(result.get(), {"answer", Use::control, nullptr});
+        dead_ = true;
+        throw StoreError{Kind::unavailable, error.effect(), error.statement(), error.what()};
+    }
+    return result;
+}
+
+void Connection::wait_for_answer() {
+    for (;;) {
+        const int more = PQflush(pg_);
+        if (more < 0) lost("flush");
+        if (more == 0 && PQisBusy(pg_) == 0) return;
+        pollfd socket{PQsocket(pg_), static_cast<short>(POLLIN | (more == 1 ? POLLOUT : 0)), 0};
+        poll(&socket, 1, slice_ms);
+        if (deadline_ && clock_.steady() > *deadline_ + silence) {
+            dead_ = true;
+            throw StoreError{
+                Kind::deadline,
+                Effect::rolled_back,
+                "",
+                "the database did not answer by the deadline: the connection is given up"};
+        }
+        if (socket.revents != 0 && PQconsumeInput(pg_) == 0) lost("answer");
+    }
+}
+
+StoreError Connection::failure(const pg_result* result, const Expected& of) {
+    const char* state_text = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const std::string state = state_text != nullptr ? state_text : "";
+    auto message = message_of(result);
+    if (PQresultStatus(result) == PGRES_EMPTY_QUERY)
+        return {
+            Kind::statement,
+            Effect::none,
+            of.name,
+            "statement " + std::string{of.name} + " is empty"};
+    if (of.use == Use::fence && state == "22012")
+        return {
+            Kind::fenced,
+            Effect::rolled_back,
+            of.name,
+            "the fence " + std::string{of.name} + " touched no row: the lease is lost"};
+    auto kind = kind_of_state(state);
+    if (state == "0A000" && message.find("cached plan") != message.npos) {
+        prepared_.clear();  // The table has changed since; the next run prepares anew.
+        kind = Kind::contention;
+    }
+    return {
+        kind,
+        Effect::none,
+        of.name,
+        "statement " + std::string{of.name} + ": " + message + " [" + state + "]" +
+            std::string{hint_for_state(state)}};
+}
+
+void Connection::lost(std::string_view statement) {
+    dead_ = true;
+    throw StoreError{
+        Kind::unavailable,
+        Effect::none,
+        statement,
+        "the connection to the database was lost: " + trimmed(PQerrorMessage(pg_))};
+}
+
+void Connection::script(std::string_view name, std::string_view text) {
+    if (const auto word = forbidden_word(text); !word.empty())
+        throw StoreError{
+            Kind::refused,
+            Effect::none,
+            name,
+            "script " + std::string{name} + ": " + std::string{word} + " is the store's own"};
+    (void)flush();  // What began the transaction: a script has its own way.
+    if (PQexitPipelineMode(pg_) == 0) lost(name);
+    check(PQsendQuery(pg_, std::string{text}.c_str()));
+    std::optional<StoreError> failed;
+    while (const auto answer = next_answer()) {
+        const auto status = PQresultStatus(answer.get());
+        if (status == PGRES_FATAL_ERROR && !failed)
+            failed = failure(answer.get(), {name, Use::plain, nullptr});
+    }
+    if (PQenterPipelineMode(pg_) == 0) lost(name);
+    if (failed) throw *failed;
+}
+
+bool Connection::usable() const {
+    return !dead_ && PQstatus(pg_) == CONNECTION_OK;
+}
+
+bool Connection::in_transaction() const {
+    const auto status = PQtransactionStatus(pg_);
+    return status == PQTRANS_INTRANS || status == PQTRANS_INERROR;
+}
+
+void Connection::set_deadline(std::chrono::milliseconds from_now) {
+    deadline_ = clock_.steady() + from_now;
+}
+
+bool Connection::deadline_passed() const {
+    return deadline_ && clock_.steady() > *deadline_;
+}
+
+std::optional<TimePoint> Connection::database_now() const {
+    if (!database_clock_) return std::nullopt;
+    const auto since = clock_.steady() - database_clock_->at;
+    if (since > clock_is_fresh) return std::nullopt;
+    return TimePoint{
+        std::chrono::milliseconds{database_clock_->ms} +
+        std::chrono::floor<std::chrono::milliseconds>(since)};
+}
+
+void Connection::note_database_clock(std::int64_t ms_since_1970) {
+    database_clock_ = Seen{ms_since_1970, clock_.steady()};
+}
+
+}  // namespace pawl::postgres

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <pawl/detail/session.hpp>
+#include <pawl/error.hpp>
+#include <pawl/statement.hpp>
+
+#include "src/core/clock.hpp"
+#include "src/store/postgres/options.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+struct pg_conn;
+struct pg_result;
+
+namespace pawl::postgres {
+
+struct ClearResult {
+    void operator()(pg_result* result) const;
+};
+using Result = std::unique_ptr<pg_result, ClearResult>;
+
+// One connection in libpq's pipeline mode: statements are queued and travel together, at the first
+// one whose answer is wanted. Used by one thread at a time. Members throw StoreError; after one of
+// kind `unavailable` the connection is of no use any more.
+class Connection {
+public:
+    // Connects, within options.connect_timeout. The clock's steady() rules the deadlines.
+    Connection(const PostgresOptions& options, core::Clock& clock);
+    ~Connection();
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    enum class Use {
+        plain,
+        fence,    // Touching no row raises, in the database itself.
+        begin,    // Its third column is the database's clock.
+        control,  // The store's own BEGIN and the like.
+    };
+    void queue(const Sql& statement, std::span<const detail::Value> parameters, Use use);
+    // The store's own BEGIN, COMMIT, SAVEPOINT, without the check of what a statement may say.
+    void queue_control(const char* text);
+    // Sends what is queued and reads every answer. The last one's; throws the first failure.
+    Result flush();
+    // Throws away what was queued and not sent.
+    void forget_queued() { queued_.clear(); }
+    // Several statements in one text, in the open transaction.
+    void script(std::string_view name, std::string_view text);
+
+    bool usable() const;
+    bool in_transaction() const;
+
+    // Waiting for an answer past this ends the connection: the database itself should have
+    // interrupted the statement a second before (statement_timeout).
+    void set_deadline(std::chrono::milliseconds from_now);
+    void clear_deadline() { deadline_.reset(); }
+    bool deadline_passed() const;
+
+    // The database's clock, as this connection last saw it, moved on by the steady clock. Nothing
+    // if that is more than ten seconds ago.
+    std::optional<TimePoint> database_now() const;
+    void note_database_clock(std::int64_t ms_since_1970);
+
+private:
+    struct Queued {
+        Sql statement;
+        Use use{};
+        std::vector<std::optional<std::string>> values;
+    };
+    // What an answer that is to come belongs to.
+    struct Expected {
+        std::string_view name;
+        Use use{};
+        const char* prepares{};  // The text that becomes a named statement by this.
+    };
+
+    void send(const Queued& queued, std::vector<Expected>& expected);
+    void wait_for_answer();
+    Result next_answer();
+    Result read_answers(const std::vector<Expected>& expected);
+    StoreError failure(const pg_result* result, const Expected& of);
+    [[noreturn]] void lost(std::string_view statement);
+    void check(int sent);
+
+    const PostgresOptions& options_;
+    core::Clock& clock_;
+    pg_conn* pg_{};
+    std::vector<Queued> queued_;
+    // What is prepared on this connection, by the text's address and its use: its name there.
+    std::map<std::pair<const char*, Use>, std::string> prepared_;
+    std::uint64_t next_name_{1};
+    bool dead_{false};
+    std::optional<std::chrono::steady_clock::time_point> deadline_;
+    struct Seen {
+        std::int64_t ms{};
+        std::chrono::steady_clock::time_point at;
+    };
+    std::optional<Seen> database_clock_;
+};
+
+}  // namespace pawl::postgres

@@ -1,0 +1,34 @@
+#include "src/store/postgres/failure.hpp"
+
+namespace pawl::postgres {
+
+using Kind = StoreError::Kind;
+
+StoreError::Kind kind_of_state(std::string_view state) {
+    if (state.size() != 5) return Kind::unavailable;
+    // Whole codes before their classes.
+    if (state == "40001" || state == "40P01") return Kind::contention;
+    if (state == "55P03") return Kind::locked;
+    if (state == "57014" || state == "25P03") return Kind::deadline;
+    if (state == "53100") return Kind::full;
+    if (state == "53400" || state == "54000") return Kind::statement;
+    if (state == "25006") return Kind::read_only;
+    // After a migration a cached plan may not fit any more: the next run prepares it anew.
+    if (state == "0A000") return Kind::statement;
+    const auto cls = state.substr(0, 2);
+    if (cls == "23") return Kind::constraint;
+    if (cls == "40") return Kind::contention;
+    if (cls == "08" || cls == "53" || cls == "57" || cls == "58" || cls == "XX")
+        return Kind::unavailable;
+    return Kind::statement;
+}
+
+std::string_view hint_for_state(std::string_view state) {
+    if (state == "26000" || state == "42P05")
+        return "; behind PgBouncer in transaction mode add prepared=off to the URL";
+    if (state == "53300") return "; fewer connections= in the URL, or PgBouncer, would help";
+    if (state == "25006") return "; is it a standby? Pawl writes to the primary alone";
+    return {};
+}
+
+}  // namespace pawl::postgres

@@ -1,0 +1,41 @@
+#include "src/store/postgres/failure.hpp"
+
+#include <gtest/gtest.h>
+
+namespace pawl::postgres {
+
+using Kind = StoreError::Kind;
+
+TEST(SqlStateTest, each_means_what_the_engine_must_do) {
+    const std::pair<const char*, Kind> states[] = {
+        {"23505", Kind::constraint},   // unique_violation
+        {"23P01", Kind::constraint},   // exclusion_violation
+        {"40001", Kind::contention},   // serialization_failure
+        {"40P01", Kind::contention},   // deadlock_detected
+        {"55P03", Kind::locked},       // lock_not_available
+        {"57014", Kind::deadline},     // query_canceled
+        {"25P03", Kind::deadline},     // idle_in_transaction_session_timeout
+        {"25006", Kind::read_only},    // read_only_sql_transaction
+        {"53100", Kind::full},         // disk_full
+        {"53300", Kind::unavailable},  // too_many_connections
+        {"57P01", Kind::unavailable},  // admin_shutdown
+        {"57P03", Kind::unavailable},  // cannot_connect_now
+        {"08006", Kind::unavailable},  // connection_failure
+        {"58030", Kind::unavailable},  // io_error
+        {"42P01", Kind::statement},    // undefined_table
+        {"42601", Kind::statement},    // syntax_error
+        {"22P02", Kind::statement},    // invalid_text_representation
+        {"22012", Kind::statement},    // division_by_zero, where no fence is
+        {"P0001", Kind::statement},    // raise_exception
+        {"", Kind::unavailable}};
+    for (const auto& [state, kind] : states) EXPECT_EQ(kind_of_state(state), kind) << state;
+}
+
+TEST(SqlStateTest, a_wrong_setting_gets_a_hint) {
+    EXPECT_NE(hint_for_state("26000").find("prepared=off"), std::string_view::npos);
+    EXPECT_NE(hint_for_state("53300").find("connections="), std::string_view::npos);
+    EXPECT_NE(hint_for_state("25006").find("primary"), std::string_view::npos);
+    EXPECT_TRUE(hint_for_state("23505").empty());
+}
+
+}  // namespace pawl::postgres

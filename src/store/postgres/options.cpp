@@ -1,0 +1,80 @@
+#include "src/store/postgres/options.hpp"
+
+#include <charconv>
+#include <stdexcept>
+#include <string_view>
+
+namespace pawl::postgres {
+
+namespace {
+
+int number(std::string_view name, std::string_view text) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size())
+        throw std::invalid_argument{
+            "the database's " + std::string{name} + "=" + std::string{text} + " is no number"};
+    return value;
+}
+
+// True if the parameter was ours.
+bool take(PostgresOptions& options, std::string_view name, std::string_view value) {
+    if (name == "connections") {
+        options.connections = number(name, value);
+        return true;
+    }
+    if (name == "prepared") {
+        if (value != "on" && value != "off")
+            throw std::invalid_argument{
+                "the database's prepared=" + std::string{value} + " is neither on nor off"};
+        options.prepared = value == "on";
+        return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+bool is_postgres_url(const std::string& url) {
+    return url.starts_with("postgres://") || url.starts_with("postgresql://");
+}
+
+PostgresOptions options_of_url(const std::string& url) {
+    PostgresOptions options;
+    const auto mark = url.find('?');
+    options.url = url.substr(0, mark);
+    if (mark == url.npos) return options;
+    std::string_view rest = std::string_view{url}.substr(mark + 1);
+    std::string kept;
+    while (!rest.empty()) {
+        const auto one = rest.substr(0, rest.find('&'));
+        rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+        const auto equals = one.find('=');
+        const auto value = equals == one.npos ? std::string_view{} : one.substr(equals + 1);
+        if (take(options, one.substr(0, equals), value)) continue;
+        kept.append(kept.empty() ? "?" : "&").append(one);
+    }
+    options.url += kept;
+    return options;
+}
+
+std::optional<std::string> PostgresOptions::problem() const {
+    if (url.empty()) return "database: the URL is empty";
+    if (connections < 1 || connections > 1'000)
+        return "connections is " + std::to_string(connections) +
+               ": 1 to 1000, and 16 to 32 is best";
+    if (waiting_max < 1) return "waiting_max is 0: at least 1";
+    if (reruns_max < 0) return "reruns_max is negative";
+    return std::nullopt;
+}
+
+std::string without_password(const std::string& url) {
+    const auto from = url.find("://");
+    const auto at = url.find('@');
+    if (from == url.npos || at == url.npos) return url;
+    const auto colon = url.find(':', from + 3);
+    if (colon == url.npos || colon > at) return url;
+    return url.substr(0, colon) + ":***" + url.substr(at);
+}
+
+}  // namespace pawl::postgres

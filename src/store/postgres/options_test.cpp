@@ -1,0 +1,49 @@
+#include "src/store/postgres/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace pawl::postgres {
+
+TEST(PostgresUrlTest, our_parameters_are_taken_and_the_rest_is_libpqs) {
+    const auto options = options_of_url(
+        "postgres://u:p@h:5433/d?connections=4&sslmode=verify-full&prepared=off&sslrootcert=/ca.pem"
+    );
+
+    EXPECT_EQ(options.url, "postgres://u:p@h:5433/d?sslmode=verify-full&sslrootcert=/ca.pem");
+    EXPECT_EQ(options.connections, 4);
+    EXPECT_FALSE(options.prepared);
+}
+
+TEST(PostgresUrlTest, a_url_without_parameters_stays_as_it_is) {
+    const auto options = options_of_url("postgresql://host/name");
+
+    EXPECT_EQ(options.url, "postgresql://host/name");
+    EXPECT_TRUE(options.prepared);
+    EXPECT_EQ(options.connections, 16);
+    EXPECT_EQ(options_of_url("postgres://h/d?prepared=on").url, "postgres://h/d");
+}
+
+TEST(PostgresUrlTest, a_value_that_is_none_is_refused_with_its_name) {
+    for (const auto* url : {"postgres://h/d?connections=many", "postgres://h/d?prepared=perhaps"}) {
+        try {
+            options_of_url(url);
+            FAIL() << url;
+        } catch (const std::invalid_argument& refused) {
+            const std::string why = refused.what();
+            EXPECT_TRUE(
+                why.find("connections=many") != why.npos || why.find("prepared=perhaps") != why.npos
+            );
+        }
+    }
+    EXPECT_TRUE(options_of_url("postgres://h/d?connections=0").problem());
+}
+
+TEST(PostgresUrlTest, no_log_shows_a_password) {
+    EXPECT_EQ(without_password("postgres://u:secret@h:1/d"), "postgres://u:***@h:1/d");
+    EXPECT_EQ(without_password("postgres://u@h:5432/d"), "postgres://u@h:5432/d");
+    EXPECT_EQ(without_password("postgres://h:5432/d"), "postgres://h:5432/d");
+}
+
+}  // namespace pawl::postgres

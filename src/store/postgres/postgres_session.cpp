@@ -1,0 +1,135 @@
+#include "src/store/postgres/postgres_session.hpp"
+
+#include "src/core/assert.hpp"
+#include "src/store/postgres/row.hpp"
+#include "store/postgres/session.hpp"
+
+#include <postgresql/libpq-fe.h>
+
+#include <array>
+#include <charconv>
+#include <string>
+
+namespace pawl::postgres {
+
+namespace {
+
+using detail::Value;
+using Use = Connection::Use;
+
+// Rows that the statement changed; 0 of a SELECT, whose tag counts what it found.
+std::int64_t changed_by(const pg_result* result) {
+    const std::string_view tag = PQcmdStatus(const_cast<pg_result*>(result));
+    if (tag.starts_with("SELECT")) return 0;
+    const std::string_view count = PQcmdTuples(const_cast<pg_result*>(result));
+    std::int64_t changed = 0;
+    std::from_chars(count.data(), count.data() + count.size(), changed);
+    return changed;
+}
+
+}  // namespace
+
+void PostgresSession::queue(
+    const Sql& statement, std::span<const Value> parameters, Connection::Use use
+) {
+    refuse_after_failure(statement.name);
+    failed_ = true;
+    connection_.queue(statement, parameters, use);
+    failed_ = false;
+}
+
+Result PostgresSession::flush() {
+    failed_ = true;
+    auto result = connection_.flush();
+    failed_ = false;
+    return result;
+}
+
+std::int64_t PostgresSession::run(
+    const Sql& statement,
+    std::span<const Value> parameters,
+    detail::FunctionRef<void(const detail::Row&)> each
+) {
+    queue(statement, parameters, Use::plain);
+    const auto result = flush();
+    failed_ = true;
+    PostgresRow row{result.get(), statement.name};
+    const int rows = PQntuples(result.get());
+    for (int i = 0; i < rows; ++i) {
+        row.at(i);
+        each(row);
+    }
+    failed_ = false;
+    return changed_by(result.get());
+}
+
+void PostgresSession::send(const Sql& statement, std::span<const Value> parameters) {
+    queue(statement, parameters, Use::plain);
+}
+
+void PostgresSession::fence(const Sql& statement, std::span<const Value> parameters) {
+    queue(statement, parameters, Use::fence);
+}
+
+void PostgresSession::lock_patience(std::chrono::milliseconds patience) {
+    const auto text = std::to_string(patience.count());
+    const std::array<Value, 1> values{std::string_view{text}};
+    queue(sql::postgres::lock_patience, values, Use::plain);
+}
+
+void PostgresSession::run_script(const Sql& script) {
+    refuse_after_failure(script.name);
+    failed_ = true;
+    connection_.script(script.name, script.postgres);
+    failed_ = false;
+}
+
+void PostgresSession::control(const char* text) {
+    connection_.queue_control(text);
+}
+
+void PostgresSession::savepoint() {
+    control("SAVEPOINT inner_savepoint");
+    ++depth_;
+}
+
+// What is on its way may fail only now: it belongs to the savepoint.
+void PostgresSession::roll_back_to() {
+    PAWL_ASSERT(depth_ > 0);
+    --depth_;
+    connection_.forget_queued();
+    if (!connection_.usable()) return;
+    control("ROLLBACK TO SAVEPOINT inner_savepoint");
+    control("RELEASE SAVEPOINT inner_savepoint");
+    failed_ = false;
+}
+
+void PostgresSession::release() {
+    PAWL_ASSERT(depth_ > 0);
+    refuse_after_failure("release");
+    (void)flush();  // An error of what was sent within is this savepoint's, and comes here.
+    --depth_;
+    control("RELEASE SAVEPOINT inner_savepoint");
+}
+
+// The database's, by the clock that came with BEGIN or was seen shortly before.
+TimePoint PostgresSession::now() {
+    if (!options_.database_clock) return clock_.now();
+    if (const auto known = connection_.database_now()) return *known;
+    std::int64_t ms = 0;
+    run(sql::postgres::database_clock, {}, [&](const detail::Row& row) { ms = row.integer(0); });
+    connection_.note_database_clock(ms);
+    return *connection_.database_now();
+}
+
+void PostgresSession::refuse_after_failure(std::string_view statement) const {
+    if (!failed_) return;
+    throw StoreError{
+        StoreError::Kind::refused,
+        StoreError::Effect::none,
+        statement,
+        "statement " + std::string{statement} +
+            " came after one that failed: only tx.attempt() goes on from there"};
+}
+
+}  // namespace pawl::postgres

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "src/core/clock.hpp"
+#include "src/store/postgres/connection.hpp"
+#include "src/store/store.hpp"
+
+namespace pawl::postgres {
+
+// A Work's view of a connection, between its BEGIN and its COMMIT.
+class PostgresSession final : public store::Session {
+public:
+    PostgresSession(Connection& connection, const PostgresOptions& options, core::Clock& clock)
+        : connection_{connection}, options_{options}, clock_{clock} {}
+
+    std::int64_t run(
+        const Sql& statement,
+        std::span<const detail::Value> parameters,
+        detail::FunctionRef<void(const detail::Row&)> each
+    ) override;
+    void send(const Sql& statement, std::span<const detail::Value> parameters) override;
+    void fence(const Sql& statement, std::span<const detail::Value> parameters) override;
+    void lock_patience(std::chrono::milliseconds patience) override;
+    void run_script(const Sql& script) override;
+    void savepoint() override;
+    void roll_back_to() override;
+    void release() override;
+    TimePoint now() override;
+
+    // A statement failed, and nothing went back to a savepoint before it: what was written must not
+    // be kept.
+    bool failed() const { return failed_; }
+
+private:
+    void queue(
+        const Sql& statement, std::span<const detail::Value> parameters, Connection::Use use
+    );
+    void control(const char* text);
+    Result flush();
+    void refuse_after_failure(std::string_view statement) const;
+
+    Connection& connection_;
+    const PostgresOptions& options_;
+    core::Clock& clock_;
+    int depth_{0};
+    bool failed_{false};
+};
+
+}  // namespace pawl::postgres

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "src/core/clock.hpp"
+#include "src/store/postgres/options.hpp"
+#include "src/store/store.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace pawl::postgres {
+
+// PostgreSQL 13 or later: a thread per connection, each taking the next work that waits, reads and
+// writes alike. A connection that breaks is made anew, with back-off; while none can be had, works
+// are refused at once (unavailable).
+class PostgresStore final : public store::Store {
+public:
+    // Throws StoreError (PAWL0008) if the database can't be reached. Clock and chance outlive it.
+    PostgresStore(PostgresOptions options, core::Clock& clock, core::Random& random);
+    ~PostgresStore() override;
+
+    using store::Store::write;
+    void write(std::unique_ptr<store::Work> work, store::Urgency urgency) override;
+    void read(std::unique_ptr<store::Work> work) override;
+    std::optional<std::string_view> text_of(const Sql& statement) const override;
+    bool serves_one_process() const override { return false; }
+    store::StoreStats stats() const override;
+    void stop() override;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pawl::postgres

@@ -1,0 +1,98 @@
+#include "src/store/postgres/sql_text.hpp"
+
+#include <pawl/statement.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace pawl::postgres {
+
+namespace {
+
+constexpr std::array<std::string_view, 13> forbidden{
+    "abort",
+    "begin",
+    "commit",
+    "deallocate",
+    "discard",
+    "end",
+    "execute",
+    "listen",
+    "prepare",
+    "release",
+    "savepoint",
+    "start",
+    "unlisten"};
+
+bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+std::string_view word_at(std::string_view text, std::size_t at) {
+    std::size_t end = at;
+    while (end < text.size() && is_letter(text[end])) ++end;
+    return text.substr(at, end - at);
+}
+
+std::string lower(std::string_view word) {
+    std::string text{word};
+    std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    return text;
+}
+
+// Behind a body such as $$...$$ or $tag$...$tag$; `at` itself where none begins.
+std::size_t past_dollar_body(std::string_view text, std::size_t at) {
+    const auto tag = word_at(text, at + 1);
+    const auto mark = text.substr(at, tag.size() + 2);
+    if (text[at] != '$' || mark.size() < tag.size() + 2 || mark.back() != '$') return at;
+    const auto end = text.find(mark, at + mark.size());
+    return end == text.npos ? text.size() : end + mark.size();
+}
+
+std::size_t past_space(std::string_view text, std::size_t at) {
+    while (at < text.size() && (text[at] == ' ' || text[at] == '\n' || text[at] == '\t')) ++at;
+    return at;
+}
+
+// SET LOCAL and SET CONSTRAINTS end with the transaction, and a savepoint's ROLLBACK is ours too.
+bool is_forbidden(std::string_view text, std::string_view word) {
+    const auto found = lower(word);
+    if (found == "set" || found == "reset") {
+        const auto behind = static_cast<std::size_t>(word.data() - text.data()) + word.size();
+        const auto next = lower(word_at(text, past_space(text, behind)));
+        return next != "local" && next != "constraints";
+    }
+    return found == "rollback" ||
+           std::find(forbidden.begin(), forbidden.end(), found) != forbidden.end();
+}
+
+}  // namespace
+
+std::string_view forbidden_word(std::string_view text) {
+    bool first = true;  // Of its statement.
+    for (std::size_t i = 0; i < text.size();) {
+        auto past = detail::past_quiet(text, i);
+        if (past == i) past = past_dollar_body(text, i);
+        if (past != i) {
+            const bool comment = text[i] == '-' || text[i] == '/';
+            first = first && comment;
+            i = past;
+            continue;
+        }
+        if (first && is_letter(text[i])) {
+            const auto word = word_at(text, i);
+            if (is_forbidden(text, word)) return word;
+            first = false;
+            i += word.size();
+            continue;
+        }
+        if (text[i] == ';') first = true;
+        ++i;
+    }
+    return {};
+}
+
+}  // namespace pawl::postgres

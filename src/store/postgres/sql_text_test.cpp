@@ -1,0 +1,42 @@
+#include "src/store/postgres/sql_text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace pawl::postgres {
+
+TEST(ForbiddenWordTest, what_would_end_the_transaction_or_outlive_it_is_found) {
+    for (const auto* text :
+         {"COMMIT",
+          "  commit;",
+          "-- a comment\nRollback",
+          "/* one */ BEGIN",
+          "SELECT 1; COMMIT",
+          "SELECT 'a;b'; END",
+          "SET search_path = other",
+          "RESET ALL",
+          "LISTEN jobs",
+          "DO $$ BEGIN END $$; COMMIT",
+          "CREATE FUNCTION f() RETURNS int AS $body$ BEGIN RETURN 1; END $body$ LANGUAGE plpgsql; "
+          "ABORT"})
+        EXPECT_FALSE(forbidden_word(text).empty()) << text;
+}
+
+TEST(ForbiddenWordTest, the_same_words_elsewhere_are_none) {
+    for (const auto* text :
+         {"SELECT commit FROM t",
+          "UPDATE t SET begin = 1",
+          "INSERT INTO t VALUES ('; COMMIT')",
+          "-- COMMIT\nSELECT 1",
+          "/* COMMIT; */ SELECT 1",
+          "SELECT \"end\" FROM t",
+          "DO $$ BEGIN PERFORM 1; END $$",
+          "DO $a$ BEGIN PERFORM '$$; COMMIT'; END $a$;",
+          "SET LOCAL lock_timeout = 5",
+          "SET CONSTRAINTS ALL DEFERRED",
+          "SELECT $1, $2; UPDATE t SET a = $1",
+          "COMMITTED",
+          ""})
+        EXPECT_TRUE(forbidden_word(text).empty()) << text << ": " << forbidden_word(text);
+}
+
+}  // namespace pawl::postgres

@@ -1,0 +1,140 @@
+#include "src/store/postgres/transaction.hpp"
+
+#include "src/core/fault.hpp"
+#include "src/store/postgres/postgres_session.hpp"
+#include "store/postgres/session.hpp"
+
+#include <postgresql/libpq-fe.h>
+
+#include <array>
+#include <optional>
+#include <string>
+
+namespace pawl::postgres {
+
+namespace {
+
+using Kind = StoreError::Kind;
+using Effect = StoreError::Effect;
+
+constexpr std::chrono::seconds rollback_time{2};
+
+const char* begin_text(Isolation isolation) {
+    switch (isolation) {
+        case Isolation::read_committed:
+            return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+        case Isolation::repeatable_read:
+            return "BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE";
+        case Isolation::serializable:
+            break;
+    }
+    return "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE";
+}
+
+// Queued only: it travels with the first statement.
+void begin(Connection& connection, const char* text, std::chrono::milliseconds deadline) {
+    connection.set_deadline(deadline);
+    connection.queue_control(text);
+    const auto limit = std::to_string(std::max<std::int64_t>(deadline.count(), 1));
+    const std::array<detail::Value, 1> values{std::string_view{limit}};
+    connection.queue(sql::postgres::begin_work, values, Connection::Use::begin);
+}
+
+void roll_back(Connection& connection) noexcept {
+    try {
+        connection.forget_queued();
+        if (!connection.usable() || !connection.in_transaction()) return;
+        connection.set_deadline(rollback_time);
+        connection.queue_control("ROLLBACK");
+        (void)connection.flush();
+    } catch (const StoreError&) {
+        // Then the connection is of no use any more, and is not used again.
+    }
+}
+
+// From here on the COMMIT may have happened, unless the database itself said otherwise.
+void commit(Connection& connection) {
+    PAWL_FAULT("postgres.commit.before");
+    connection.queue_control("COMMIT");
+    Result answer;
+    try {
+        answer = connection.flush();
+    } catch (const StoreError& error) {
+        if (connection.usable())
+            throw StoreError{error.kind(), Effect::rolled_back, error.statement(), error.what()};
+        throw StoreError{
+            Kind::unavailable,
+            Effect::in_doubt,
+            "commit",
+            std::string{"the commit got no answer: "} + error.what()};
+    }
+    // COMMIT of a transaction that has failed answers ROLLBACK, and no error
+    // (research/prototype.md, trap 2).
+    if (std::string_view{PQcmdStatus(answer.get())} != "COMMIT")
+        throw StoreError{
+            Kind::refused, Effect::rolled_back, "commit", "the transaction had failed before"};
+    PAWL_FAULT("postgres.commit.after");
+}
+
+void run_once(const TransactionParts& parts, store::Work& work) {
+    auto& connection = parts.connection;
+    begin(connection, begin_text(work.isolation()), work.deadline());
+    PostgresSession session{connection, parts.options, parts.clock};
+    work.run(session);
+    store::check_phase_end(connection.deadline_passed(), session.failed());
+    commit(connection);
+}
+
+bool met_another(const std::exception_ptr& failed) {
+    try {
+        std::rethrow_exception(failed);
+    } catch (const StoreError& error) {
+        return error.kind() == Kind::contention && error.effect() != Effect::in_doubt;
+    } catch (...) {
+        return false;
+    }
+}
+
+}  // namespace
+
+std::exception_ptr run_write(const TransactionParts& parts, store::Work& work) {
+    for (int n = 0;; ++n) {
+        std::exception_ptr failed;
+        try {
+            run_once(parts, work);
+        } catch (...) {
+            failed = std::current_exception();
+        }
+        if (failed) roll_back(parts.connection);
+        parts.connection.clear_deadline();
+        if (!failed) return nullptr;
+        if (!met_another(failed) || n >= parts.options.reruns_max || !parts.wait(n + 1))
+            return failed;
+    }
+}
+
+std::exception_ptr run_read(const TransactionParts& parts, store::Work& work) {
+    auto& connection = parts.connection;
+    std::exception_ptr failed;
+    try {
+        begin(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", work.deadline());
+        PostgresSession session{connection, parts.options, parts.clock};
+        work.run(session);
+    } catch (const StoreError& error) {
+        // It is we who said READ ONLY: a fault of the program, and no standby.
+        failed = error.kind() == Kind::read_only
+                     ? std::make_exception_ptr(StoreError{
+                           Kind::refused, Effect::none, error.statement(), error.what()})
+                     : std::current_exception();
+    } catch (...) {
+        failed = std::current_exception();
+    }
+    return failed;
+}
+
+void end_read(Connection& connection) {
+    roll_back(connection);
+    connection.clear_deadline();
+}
+
+}  // namespace pawl::postgres

@@ -1,0 +1,144 @@
+"""The databases that a world may stand on: where it is, what is in it, and what a person or a bad deploy does to it."""
+import itertools
+import json
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import tempfile
+
+TOOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'tools')
+TIMEOUT_S = 20 * float(os.environ.get('PAWL_TEST_SLOWNESS', '1'))
+
+
+class NoTables(Exception):
+    """The server was killed before it had made them."""
+
+
+class SqliteFile:
+    """A file in the folder that the world names."""
+    name = 'sqlite'
+
+    def __init__(self, world):
+        self.world = world
+
+    @property
+    def path(self):
+        return os.path.join(self.world.data, 'rides.db')
+
+    @property
+    def url(self):
+        return f'sqlite:{self.path}'
+
+    def rows(self, query, *arguments):
+        """Reads beside the server; after a kill the reader recovers the log as any process would."""
+        database = sqlite3.connect(f'file:{self.path}', uri=True, timeout=TIMEOUT_S)
+        try:
+            return database.execute(query, arguments).fetchall()
+        except sqlite3.OperationalError as error:
+            if 'no such table' in str(error):
+                raise NoTables(str(error)) from error
+            raise
+        finally:
+            database.close()
+
+    def change(self, statement, *arguments):
+        database = sqlite3.connect(self.path, timeout=TIMEOUT_S)
+        try:
+            with database:
+                database.execute(statement, arguments)
+        finally:
+            database.close()
+
+    def break_rides(self, when, what):
+        self.change(f"CREATE TRIGGER bug BEFORE {when} ON rides BEGIN SELECT RAISE(ABORT, '{what}'); END")
+
+    def mend_rides(self):
+        self.change('DROP TRIGGER bug')
+
+    def close(self):
+        """It goes with the world's folder."""
+
+
+class PostgresDatabase:
+    """A database of its own on the server of this run."""
+    name = 'postgres'
+    cluster = None
+    numbers = itertools.count(1)
+
+    def __init__(self, _world):
+        self.database = f'world_{os.getpid()}_{next(self.numbers)}'
+        self._on('postgres', f'CREATE DATABASE {self.database}')
+
+    @property
+    def url(self):
+        return f'{self.cluster.url("")}{self.database}'
+
+    def _on(self, database, statement):
+        """What psql prints. A Python module for PostgreSQL is not there for every Python."""
+        done = subprocess.run(['psql', '-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-d', self.cluster.url(database),
+                               '-c', statement], capture_output=True, text=True, timeout=TIMEOUT_S)
+        if done.returncode != 0:
+            if 'does not exist' in done.stderr and 'relation' in done.stderr:
+                raise NoTables(done.stderr)
+            raise RuntimeError(f'psql: {done.stderr}')
+        return done.stdout
+
+    @staticmethod
+    def _with(statement, arguments):
+        for argument in arguments:
+            statement = statement.replace('?', "'" + str(argument).replace("'", "''") + "'", 1)
+        return statement
+
+    def rows(self, query, *arguments):
+        found = self._on(self.database, f'SELECT json_agg(found) FROM ({self._with(query, arguments)}) AS found').strip()
+        return [tuple(row.values()) for row in json.loads(found)] if found else []
+
+    def change(self, statement, *arguments):
+        self._on(self.database, self._with(statement, arguments))
+
+    def break_rides(self, when, what):
+        self.change(f"CREATE FUNCTION bug() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '{what}'; END $$;"
+                    f'CREATE TRIGGER bug BEFORE {when} ON rides FOR EACH ROW EXECUTE FUNCTION bug()')
+
+    def mend_rides(self):
+        self.change('DROP FUNCTION bug() CASCADE')
+
+    def close(self):
+        self._on('postgres', f'DROP DATABASE {self.database} WITH (FORCE)')
+
+
+class Cluster:
+    """A PostgreSQL server started by tools/postgres; as a context manager, stopped at its end."""
+
+    def __init__(self, *settings):
+        self.folder = tempfile.mkdtemp(prefix='pawl-pg-')
+        with socket.socket() as probe:
+            probe.bind(('127.0.0.1', 0))
+            self.port = probe.getsockname()[1]
+        self.settings = settings
+        self.process = None
+
+    def url(self, database='postgres'):
+        return f'postgres://pawl@127.0.0.1:{self.port}/{database}'
+
+    def start(self):
+        with open(self.folder + '.log', 'ab') as log:
+            self.process = subprocess.Popen([os.path.join(TOOLS, 'postgres'), 'run', self.folder, '--port', str(self.port),
+                                             *self.settings], stdout=log, stderr=log)
+        subprocess.run([os.path.join(TOOLS, 'postgres'), 'url', '--port', str(self.port)], check=True,
+                       stdout=subprocess.DEVNULL)
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(2)
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.remove(self.folder + '.log')
+
+
+STORES = {'sqlite': SqliteFile, 'postgres': PostgresDatabase}

@@ -1,0 +1,129 @@
+#include "tests/postgres/cluster.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <postgresql/libpq-fe.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+
+namespace pawl::testing {
+
+namespace {
+
+int free_port() {
+    const int probe = ::socket(AF_INET, SOCK_STREAM, 0);  // tidy: allow socket: for its port alone
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* plain = static_cast<sockaddr*>(static_cast<void*>(&address));
+    if (::bind(probe, plain, size) != 0 || ::getsockname(probe, plain, &size) != 0)
+        throw std::runtime_error{"no port is free"};
+    ::close(probe);
+    return ntohs(address.sin_port);
+}
+
+// The first line that a command prints.
+std::string line_of(const std::string& command) {
+    std::array<char, 512> line{};
+    FILE* pipe = ::popen(command.c_str(), "r");
+    const bool read = pipe != nullptr && std::fgets(line.data(), line.size(), pipe) != nullptr;
+    if (pipe == nullptr || ::pclose(pipe) != 0 || !read)
+        throw std::runtime_error{"failed: " + command};
+    std::string text{line.data()};
+    return text.substr(0, text.find('\n'));
+}
+
+class Cluster {
+public:
+    Cluster() {
+        std::string folder = (std::filesystem::temp_directory_path() / "pawl-pg-XXXXXX").string();
+        if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error{"no folder"};
+        folder_ = folder;
+        const auto port = std::to_string(free_port());
+        const std::string tool = PAWL_TOOLS "/postgres";
+        const auto log = folder + ".log";
+        server_ = ::fork();
+        if (server_ == 0) {
+            ::prctl(PR_SET_PDEATHSIG, SIGINT);
+            (void)!std::freopen(log.c_str(), "w", stdout);
+            (void)!std::freopen(log.c_str(), "a", stderr);
+            ::execl(
+                tool.c_str(), "postgres", "run", folder.c_str(), "--port", port.c_str(), nullptr
+            );
+            ::_exit(127);
+        }
+        url_ = line_of(tool + " url --port " + port);
+    }
+    ~Cluster() {
+        ::kill(server_, SIGINT);
+        ::waitpid(server_, nullptr, 0);
+        std::error_code ignored;
+        std::filesystem::remove_all(folder_, ignored);
+        std::filesystem::remove(folder_.string() + ".log", ignored);
+    }
+    Cluster(const Cluster&) = delete;
+    Cluster& operator=(const Cluster&) = delete;
+    const std::string& url() const { return url_; }
+
+private:
+    std::filesystem::path folder_;
+    std::string url_;
+    pid_t server_{-1};
+};
+
+struct Close {
+    void operator()(PGconn* connection) const { PQfinish(connection); }
+};
+
+// The same server, another database.
+std::string with_database(const std::string& url, const std::string& name) {
+    const auto query = url.find('?');
+    const auto slash = url.rfind('/', query);
+    return url.substr(0, slash + 1) + name + (query == url.npos ? "" : url.substr(query));
+}
+
+}  // namespace
+
+std::string cluster_url() {
+    if (const char* given = std::getenv("PAWL_TEST_POSTGRES")) return given;
+    static const Cluster cluster;
+    return cluster.url();
+}
+
+void run_sql(const std::string& url, const std::string& text) {
+    const std::unique_ptr<PGconn, Close> connection{PQconnectdb(url.c_str())};
+    PGresult* result = PQexec(connection.get(), text.c_str());
+    const auto status = PQresultStatus(result);
+    PQclear(result);
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+        throw std::runtime_error{text + ": " + PQerrorMessage(connection.get())};
+}
+
+PostgresDatabase::PostgresDatabase() {
+    static std::atomic<int> made{0};
+    name_ = "test_" + std::to_string(::getpid()) + "_" + std::to_string(++made);
+    run_sql(cluster_url(), "CREATE DATABASE " + name_);
+    url_ = with_database(cluster_url(), name_);
+}
+
+PostgresDatabase::~PostgresDatabase() {
+    try {
+        run_sql(cluster_url(), "DROP DATABASE " + name_ + " WITH (FORCE)");
+    } catch (const std::exception& failed) {
+        std::fprintf(stderr, "%s\n", failed.what());
+    }
+}
+
+}  // namespace pawl::testing

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+namespace pawl::testing {
+
+// A PostgreSQL server of this process: started by tools/postgres when first asked for, stopped at
+// the end of the process; or the one that PAWL_TEST_POSTGRES names by its URL, which may make
+// databases.
+std::string cluster_url();
+
+// A new, empty database there, dropped with this object.
+class PostgresDatabase {
+public:
+    PostgresDatabase();
+    ~PostgresDatabase();
+    PostgresDatabase(const PostgresDatabase&) = delete;
+    PostgresDatabase& operator=(const PostgresDatabase&) = delete;
+    const std::string& url() const { return url_; }
+
+private:
+    std::string name_;
+    std::string url_;
+};
+
+// Runs a statement there, apart from any store.
+void run_sql(const std::string& url, const std::string& text);
+
+}  // namespace pawl::testing
