@@ -74,6 +74,7 @@ private:
     std::optional<Answer> decide(std::optional<KeyRow>& found, TimePoint now);
     bool same_request(const KeyRow& row) const;
     bool load_point(const KeyRow& row);
+    void look_after_doubt(const Refused& refusal);
     void record_failed_claim(const std::string& error);
     void run_failed_claim(store::Session& session, const std::string& error);
 

@@ -26,14 +26,27 @@ std::optional<std::int64_t> insert_registry(store::Session& session, const std::
 
 constexpr std::chrono::milliseconds claim_patience{50};
 
-bool is_locked(const std::exception_ptr& failed) {
+template <class F>
+bool is_store_error(const std::exception_ptr& failed, F such) {
     try {
         std::rethrow_exception(failed);
     } catch (const StoreError& error) {
-        return error.kind() == StoreError::Kind::locked;
+        return such(error);
     } catch (...) {
         return false;
     }
+}
+
+bool is_locked(const std::exception_ptr& failed) {
+    return is_store_error(failed, [](const StoreError& error) {
+        return error.kind() == StoreError::Kind::locked;
+    });
+}
+
+bool is_in_doubt(const std::exception_ptr& failed) {
+    return is_store_error(failed, [](const StoreError& error) {
+        return error.effect() == StoreError::Effect::in_doubt;
+    });
 }
 
 KeyedRequest stored_request(const detail::OperationForm& operation, const KeyRow& row) {
@@ -305,8 +318,26 @@ void Attempt::on_first(std::exception_ptr failed) {
     }
     if (is_locked(failed)) return end(Refused{.why = Why::in_progress});
     auto failure = failure_of(failed);
+    if (is_in_doubt(failed)) return look_after_doubt(failure.refusal);
     if (failure.passing) return end(std::move(failure.refusal));
     record_failed_claim(failure.refusal.detail);
+}
+
+// The commit got no answer. A row under the id that this transaction alone was given says that it
+// happened: the attempt goes on, and nobody waits for the end of its lease. A take-over can't be
+// told from another's of the same number: then the lease decides, as after a crash.
+void Attempt::look_after_doubt(const Refused& refusal) {
+    auto self = shared_from_this();
+    auto row = std::make_shared<std::optional<KeyRow>>();  // Shared by the two halves of one read.
+    engine_.store().read(store::work(
+        [self, row](store::Session& session) { *row = find_key(session, self->hash_); },
+        [self, row, refusal](const std::exception_ptr& failed) {
+            const bool ours = !failed && *row && !(*row)->expired && self->reached_ &&
+                              (*row)->id == self->id_ && self->number_ == 1 && (*row)->attempt == 1;
+            if (ours && !self->verdict_) return self->go_on();
+            self->end(refusal);
+        }
+    ));
 }
 
 // The phases were undone, and with them the claim. It is made alone, with the error, so that the

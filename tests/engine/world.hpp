@@ -85,8 +85,8 @@ private:
 class FailingStore final : public store::Store {
 public:
     // refused: it never ran. undone: it ran and was rolled back. in_doubt: it was committed, and
-    // nobody is told so.
-    enum class How { refused, undone, in_doubt };
+    // nobody is told so. in_doubt_undone: it was not, and nobody is told that either.
+    enum class How { refused, undone, in_doubt, in_doubt_undone };
     using Kind = StoreError::Kind;
     explicit FailingStore(std::unique_ptr<store::Store> inner) : inner_{std::move(inner)} {}
     ~FailingStore() override { inner_->stop(); }
@@ -145,6 +145,7 @@ private:
             if (how_ == How::refused) throw error(StoreError::Effect::none);
             inner_->run(session);
             if (how_ == How::undone) throw error(StoreError::Effect::rolled_back);
+            if (how_ == How::in_doubt_undone) throw error(StoreError::Effect::in_doubt);
         }
         void done(std::exception_ptr failed) noexcept override {
             if (!failed && how_)
