@@ -3,6 +3,7 @@ import itertools
 import json
 import os
 import shutil
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -67,7 +68,9 @@ class PostgresDatabase:
     cluster = None
     numbers = itertools.count(1)
 
-    def __init__(self, _world):
+    def __init__(self, world):
+        if world.cluster:
+            self.cluster = world.cluster
         self.database = f'world_{os.getpid()}_{next(self.numbers)}'
         self._on('postgres', f'CREATE DATABASE {self.database}')
 
@@ -123,6 +126,25 @@ class Cluster:
     def url(self, database='postgres'):
         return f'postgres://pawl@127.0.0.1:{self.port}/{database}'
 
+    def server_pids(self):
+        """The server and all that it started."""
+        with open(f'/proc/{self.process.pid}/task/{self.process.pid}/children', encoding='ascii') as file:
+            return [self.process.pid, *map(int, file.read().split())]
+
+    def kill(self):
+        """kill -9 of the whole server, as when the machine goes down."""
+        for pid in self.server_pids():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        self.process.wait()
+
+    def stop_at_once(self):
+        """An immediate stop: no checkpoint, the next start recovers."""
+        self.process.send_signal(signal.SIGQUIT)
+        self.process.wait()
+
     def start(self):
         with open(self.folder + '.log', 'ab') as log:
             self.process = subprocess.Popen([os.path.join(TOOLS, 'postgres'), 'run', self.folder, '--port', str(self.port),
@@ -135,8 +157,9 @@ class Cluster:
         return self
 
     def __exit__(self, *_):
-        self.process.send_signal(2)
-        self.process.wait()
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+            self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
         os.remove(self.folder + '.log')
 

@@ -63,7 +63,7 @@ class World:
 
     database = 'sqlite'   # Which of stores.STORES; the runner sets it.
 
-    def __init__(self, bin_folder, options=None, folder=None, provider_options=None):
+    def __init__(self, bin_folder, options=None, folder=None, provider_options=None, cluster=None):
         self.rides = os.path.join(os.path.abspath(bin_folder), 'rides')
         self.folder = folder or tempfile.mkdtemp(prefix='pawl-world-')
         self.data = self.folder   # Where the database is; a case may put it on a file system of its own.
@@ -72,7 +72,9 @@ class World:
         self.port, self.stripe, self.smtp = free_port(), free_port(), free_port()
         self.provider = self.server = None
         self.environment = {}   # Of the server.
+        self.cluster = cluster   # A PostgreSQL of the case's own; else the run's.
         self.store = STORES[self.database](self)
+        self.server_url = None   # Where the server looks for its database, if not at url.
 
     def __enter__(self):
         try:
@@ -99,7 +101,7 @@ class World:
         wait_until('the stand-in for Stripe', lambda: self._answers(self.provider, self.stripe, '/_test/ledger'))
 
     def server_command(self, *more):
-        return ['serve', '--listen', f'127.0.0.1:{self.port}', '--database', self.url,
+        return ['serve', '--listen', f'127.0.0.1:{self.port}', '--database', self.server_url or self.url,
                 '--stripe-url', f'http://127.0.0.1:{self.stripe}', '--smtp-url', f'smtp://127.0.0.1:{self.smtp}',
                 *self.options, *more]
 

@@ -1,0 +1,215 @@
+"""PostgreSQL fails under the server: killed, stopped, its connections cut, its answers lost, its disk full.
+
+Nothing lost, nothing twice, and service comes back by itself.
+"""
+import concurrent.futures
+import itertools
+import os
+import subprocess
+import threading
+import time
+
+from proxy import Proxy
+from stores import Cluster
+from world import NotSo, World, check, check_equal, wait_until
+
+DATABASES = ('postgres',)
+QUICK = ['--lease-ms', '1500', '--phase-deadline-ms', '500', '--complete-after-ms', '200', '--job-lease-ms', '3000',
+         '--job-timeout-ms', '2000']
+TRY_AGAIN = (409, 502, 503)
+
+
+class Crowd:
+    """Phones that book one ride after the other, each under its key until the answer is final."""
+
+    def __init__(self, world, phones=12):
+        self.world, self.numbers, self.answers = world, itertools.count(), {}
+        self.enough = threading.Event()
+        self.strange = []
+        self.pool = concurrent.futures.ThreadPoolExecutor(phones)
+        self.tasks = [self.pool.submit(self._ride) for _ in range(phones)]
+
+    def _ride(self):
+        phone = self.world.phone(['test_jane', 'test_joe'][next(self.numbers) % 2])
+        while not self.enough.is_set():
+            key = f'crowd-{next(self.numbers)}'
+            self.answers[key] = phone, self._book(phone, key)
+
+    def _book(self, phone, key):
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            try:
+                answer = phone.book(key)
+            except OSError:
+                continue
+            if answer.status == 201:
+                return answer
+            if answer.status not in TRY_AGAIN:
+                self.strange.append(answer)
+            time.sleep(0.02)
+        raise NotSo(f'{key} has no final answer after 60 s')
+
+    def finish(self):
+        """All rides end; each repeat gets the same answer; one charge, one ride, one receipt for each."""
+        self.enough.set()
+        for task in self.tasks:
+            task.result()
+        world, count = self.world, len(self.answers)
+        check(not self.strange, f'{len(self.strange)} answers that are no "come again": {self.strange[:3]}')
+        world.settle()
+        for key, (phone, first) in self.answers.items():
+            again = phone.book(key)
+            check_equal((again.status, again.body), (201, first.body), f'a repeat of {key}')
+        check_equal(len({line['key'] for line in world.ledger()}), count, 'keys in the ledger')
+        check_equal((len(world.ledger()), world.count('rides')), (count, count), 'charges and rides')
+        receipts = {mail['message_id'] for mail in world.mails()}
+        check_equal(len(receipts), count, 'receipts by Message-ID')
+        check(not world.dead(), 'the server lives')
+        return count
+
+
+def times(settings, sample, full, long):
+    return {'sample': sample, 'full': full, 'long': long}[settings.mode]
+
+
+def crashes(settings):
+    with Cluster('--durable') as cluster, World(settings.bin, QUICK, cluster=cluster) as world:
+        world.start_server()
+        crowd = Crowd(world)
+        for n in range(times(settings, 2, 10, 100)):
+            booked = len(crowd.answers)
+            wait_until('some rides', lambda booked=booked: len(crowd.answers) > booked + 15)
+            if n % 2:
+                cluster.stop_at_once()
+            else:
+                cluster.kill()
+            answer = world.phone().book('down')
+            check_equal((answer.status, 'retry-after' in answer.headers), (503, True), f'while it is down: {answer}')
+            cluster.start()
+            wait_until('service to be back', lambda: world.phone().get('/rides').status == 200)
+        wait_until('its ride', lambda: world.phone().book('down').status == 201)
+        crowd.answers['down'] = world.phone(), world.phone().book('down')
+        crowd.finish()
+
+
+def terminated(settings):
+    """pg_terminate_backend: an administrator, or a failover."""
+    with World(settings.bin, QUICK) as world:
+        world.start_server()
+        crowd = Crowd(world)
+        ended = 0
+        wanted = times(settings, 20, 100, 1000)
+        while ended < wanted:
+            ended += world.rows('SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity '
+                                "WHERE application_name = 'pawl' AND datname = current_database() AND random() < 0.3")[0][0]
+            time.sleep(0.05)
+        crowd.finish()
+
+
+def resets(settings):
+    """The network resets connections at any message."""
+    with World(settings.bin, QUICK) as world, Proxy(world.store.cluster.port, settings.seed) as proxy:
+        world.server_url = f'postgres://pawl@127.0.0.1:{proxy.port}/{world.store.database}?sslmode=disable'
+        world.start_server()
+        proxy.chance = 0.01
+        crowd = Crowd(world)
+        wanted = times(settings, 30, 200, 2000)
+        wait_until(f'{wanted} resets', lambda: proxy.resets >= wanted, 600)
+        proxy.chance = 0
+        crowd.finish()
+
+
+def commits_without_an_answer(settings):
+    """The database commits and its answer is lost: nobody may take that for a failure, or wait for a lease."""
+    with World(settings.bin, ['--lease-ms', '60000', *QUICK[2:]]) as world, Proxy(world.store.cluster.port) as proxy:
+        world.server_url = f'postgres://pawl@127.0.0.1:{proxy.port}/{world.store.database}?sslmode=disable'
+        world.start_server('--workers', '1')
+        world.settle()
+        for n in range(10):
+            proxy.swallow = 1   # Of the first commit that comes: the claim's.
+            answer = world.phone().book(f'claim-{n}')
+            check_equal(answer.status, 201, f'the row was looked at, and the request went on: {answer}')
+        check(proxy.swallowed >= 10, f'{proxy.swallowed} answers were swallowed')
+        check_equal(world.count('idempotency_keys', 'attempt > 1'), 0, 'take-overs')
+        wait_until('the receipts', lambda: world.count('jobs') == 0, 60)
+        check_equal((len(world.ledger()), world.count('rides')), (10, 10), 'charges and rides')
+
+
+def every_commit_without_an_answer(settings):
+    with World(settings.bin, QUICK) as world, Proxy(world.store.cluster.port) as proxy:
+        world.server_url = f'postgres://pawl@127.0.0.1:{proxy.port}/{world.store.database}?sslmode=disable'
+        world.start_server()
+        proxy.swallow = times(settings, 50, 200, 2000)
+        crowd = Crowd(world)
+        wait_until('the last of them', lambda: proxy.swallow == 0, 600)
+        crowd.finish()
+
+
+def a_silent_network(settings):
+    """Nothing arrives and nothing is closed: no request hangs for longer than its deadline and a little."""
+    with World(settings.bin, QUICK) as world, Proxy(world.store.cluster.port) as proxy:
+        world.server_url = f'postgres://pawl@127.0.0.1:{proxy.port}/{world.store.database}?sslmode=disable'
+        world.start_server()
+        check_equal(world.phone().book('before').status, 201, 'before')
+        proxy.silent = True
+        began = time.monotonic()
+        answer = world.phone(timeout=30).book('meanwhile')
+        took = time.monotonic() - began
+        check_equal(answer.status, 503, f'an answer while the network is silent: {answer}')
+        check(took < 15, f'it took {took:.1f} s')
+        proxy.silent = False
+        wait_until('the ride', lambda: world.phone().book('meanwhile').status == 201, 60)
+        check_equal((len(world.ledger()), world.count('rides')), (2, 2), 'charges and rides')
+
+
+def a_full_tablespace(settings):
+    """The disk of the database is full: 503, no answer without a durable row, and it heals when space returns."""
+    with Cluster() as cluster:
+        disk = os.path.join(cluster.folder, 'small')
+        os.mkdir(disk)
+        subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', disk], check=True)
+        try:
+            os.makedirs(f'{disk}/space')
+            subprocess.run(['chown', '-R', 'postgres', disk], check=True)
+            with World(settings.bin, QUICK, cluster=cluster) as world:
+                world.store._on('postgres', f"CREATE TABLESPACE small LOCATION '{disk}/space'")
+                world.store._on('postgres', f'ALTER DATABASE {world.store.database} SET TABLESPACE small')
+                world.start_server()
+                check_equal(world.phone().book('before').status, 201, 'with space')
+                with open(f'{disk}/filler', 'wb', buffering=0) as filler:
+                    try:
+                        while True:
+                            filler.write(b'x' * 4096)
+                    except OSError:
+                        pass
+                refused = None
+                booked = ['before']
+                for n in range(400):   # What the tables have as free pages is used up first.
+                    answer = world.phone().book(f'full-{n}')
+                    if answer.status != 201:
+                        refused = answer
+                        break
+                    booked.append(f'full-{n}')
+                check(refused is not None, 'the disk is never full')
+                check_equal((refused.status, 'retry-after' in refused.headers), (503, True), f'on a full disk: {refused}')
+                check(not world.dead(), 'the server lives')
+                os.remove(f'{disk}/filler')
+                wait_until('the ride', lambda: world.phone().book(f'full-{n}').status == 201, 60)
+                booked.append(f'full-{n}')
+                world.settle()
+                check_equal((len(world.ledger()), world.count('rides')), (len(booked), len(booked)), 'charges and rides')
+        finally:
+            subprocess.run(['umount', '-l', disk], check=False)
+
+
+def cases(settings):
+    scenarios = {
+        'it is killed and stopped, over and over': crashes,
+        'its backends are terminated': terminated,
+        'connections are reset at any message': resets,
+        'a claim is committed and the answer lost': commits_without_an_answer,
+        'commits of all kinds lose their answers': every_commit_without_an_answer,
+        'the network is silent': a_silent_network,
+        'its disk is full': a_full_tablespace,
+    }
+    return [('postgres: ' + name, lambda run=run: run(settings)) for name, run in scenarios.items()]
