@@ -125,6 +125,11 @@ void Worker::work_in_transaction(
         settle(job, worked, report);
     } catch (const LostJob&) {
         ++report.lost;
+    } catch (const StoreError& error) {
+        if (!error.passing()) return failed(job, error.what(), report);
+        // The database's trouble is no failure of the job: it comes again soon, or, if that can't
+        // be written either, with the end of its lease.
+        settle(job, JobResult{retry_in(1s)}, report);
     } catch (const std::exception& thrown) {
         failed(job, thrown.what(), report);
     } catch (...) {

@@ -237,6 +237,26 @@ TEST_F(JobTest, a_handler_in_a_call_is_told_to_stop_after_its_time) {
     EXPECT_EQ(world.number("SELECT failures FROM jobs"), 0);
 }
 
+// With 1,000 backends terminated under load, jobs stood in the layers of the failed ones.
+TEST_F(JobTest, trouble_of_the_database_is_no_failure_of_a_job_in_a_transaction) {
+    using How = FailingStore::How;
+    ops::Worker worker{*world.engine, queue, {}};
+    worker.add(detail::job_form_of(std::make_shared<NoteInTx>()));
+    world.execute(
+        "INSERT INTO jobs (jid, queue, kind, args, state, run_at, created_at) VALUES ('j', "
+        "'default', 'note', '{\"text\":\"a\"}', 'ready', '2027-01-01T00:00:00.000Z', "
+        "'2027-01-01T00:00:00.000Z')"
+    );
+    world.store.arm(2, How::undone);  // The first takes it.
+
+    EXPECT_EQ(worker.run_once(1).retried, 1);
+
+    EXPECT_EQ(world.number("SELECT failures FROM jobs"), 0);
+    world.clock.advance(1s);
+    EXPECT_EQ(worker.run_once(1).done, 1);
+    EXPECT_EQ(world.count("notes"), 1);
+}
+
 // At each write of a round, in each way: a job in a transaction has its one effect, and none is
 // lost.
 TEST_F(JobTest, a_failed_write_anywhere_neither_doubles_nor_loses_a_job_in_a_transaction) {
