@@ -87,10 +87,10 @@ def provider(bin_dir, folder, delay_ms, first_id):
         os.path.join(folder, 'provider.log'), r'API on port (\d+), mail on port (\d+)'), (ledger, mails)
 
 
-def server(bin_dir, folder, database, ports, workers):
+def server(bin_dir, folder, url, ports, workers):
     return Process(
         'rides serve',
-        [f'{bin_dir}/rides', 'serve', '--listen', '127.0.0.1:0', '--database', f'sqlite:{database}',
+        [f'{bin_dir}/rides', 'serve', '--listen', '127.0.0.1:0', '--database', url,
          '--stripe-url', f'http://127.0.0.1:{ports[0]}', '--smtp-url', f'smtp://127.0.0.1:{ports[1]}',
          '--workers', str(workers)],
         os.path.join(folder, 'server.log'), r'listening on port (\d+)')

@@ -85,12 +85,12 @@ Outcome<Charge, Declined> BookRide::charge_card_once(Call& call, const RideCreat
 Next<BookRide::ChargeCreated> BookRide::keep_charge(
     Tx& tx, const RideCreated& at, const Charge& charge
 ) {
-    pawl::execute(tx, sql::set_charge, at.ride, charge.id);
+    pawl::send(tx, sql::set_charge, at.ride, charge.id);
     return ChargeCreated{at.ride, at.user, at.amount, at.currency, at.email, charge.id};
 }
 
 Finish BookRide::refuse_ride(Tx& tx, const RideCreated& at, const Declined& declined) {
-    pawl::execute(tx, sql::set_state, at.ride, "refused");
+    pawl::send(tx, sql::set_state, at.ride, "refused");
     return problem(402, "The payment was declined", declined.message);
 }
 
@@ -106,7 +106,7 @@ Finish BookRide::finish_ride(Tx& tx, const ChargeCreated& at) {
 }
 
 Finish BookRide::abandon(Tx& tx, const RideCreated& at) {
-    pawl::execute(tx, sql::set_state, at.ride, "given_up");
+    pawl::send(tx, sql::set_state, at.ride, "given_up");
     return problem(
         422, "The ride was given up", "An operator gave this request up; it was not carried out."
     );

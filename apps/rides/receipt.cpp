@@ -28,7 +28,7 @@ ReceiptWorker::ReceiptWorker(pawl::http::Transfers& transfers, std::string smtp_
     : transfers_{transfers}, smtp_url_{std::move(smtp_url)} {}
 
 pawl::JobResult PointsWorker::work(pawl::Tx& tx, const pawl::Job<AddPoints>& job) {
-    pawl::execute(tx, sql::add_points, job.args.user, job.args.points);
+    pawl::send(tx, sql::add_points, job.args.user, job.args.points);
     return pawl::done;
 }
 

@@ -42,7 +42,7 @@ pawl::Outcome<Refund, RefundRefused> RefundRide::refund_charge(
 }
 
 pawl::Finish RefundRide::keep_refund(pawl::Tx& tx, const RefundOrdered& at, const Refund& refund) {
-    pawl::execute(tx, sql::set_refund, at.ride, refund.id);
+    pawl::send(tx, sql::set_refund, at.ride, refund.id);
     return pawl::respond(201, Refunded{at.ride, refund.id, at.amount, at.currency});
 }
 

@@ -18,7 +18,7 @@ pawl::Response problem(int status, std::string title, std::string detail) {
 }
 
 void record(pawl::Tx& tx, const Audit& audit, std::int64_t user, const std::string& origin) {
-    pawl::execute(
+    pawl::send(
         tx,
         sql::insert_audit,
         audit.action,

@@ -1,0 +1,102 @@
+"""pgbench scripts made of the statements that the server itself runs, cut from the same .sql files.
+
+pgbench knows numbers alone, so texts are made of them in SQL: md5(:n::text) for a key's hash. What an INSERT gave is read
+back by currval(), as nothing can be fetched inside a pipeline.
+"""
+import importlib.machinery
+import importlib.util
+import os
+import re
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+KEY = "currval('key_registry_id_seq')"
+RIDE = "currval('rides_id_seq')"
+HASH = 'md5(:n::text)'
+PARAMS = "'{\"origin_lat\": 47.61,\"origin_lon\": -122.33,\"target_lat\": 47.66,\"target_lon\": -122.35}'"
+POINT = "'{\"ride\": 1,\"user\": 1,\"amount\": 2000,\"currency\":\"usd\",\"customer\":\"cus_jane\",\"email\":\"jane@example.com\"}'"
+HEX = "md5(:n::text) || md5(:n::text)"
+BODY = ("'{\"ride\": 1,\"charge\":\"ch_000000000001\",\"amount\": 2000,\"currency\":\"usd\",\"message\":\"Paid. Your rocket is on "
+        "its way.\"}'")
+SOON = "now() + interval '30 seconds'"
+
+
+def statements():
+    loader = importlib.machinery.SourceFileLoader('embed_sql', os.path.join(ROOT, 'tools', 'embed_sql'))
+    spec = importlib.util.spec_from_loader('embed_sql', loader)
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    files = ['src/store/postgres/keys.sql', 'src/store/postgres/jobs.sql', 'apps/rides/sql/postgres/rides.sql']
+    found = {}
+    for file in files:
+        for name, statement in module.read([os.path.join(ROOT, file)]).items():
+            found['audit_record' if name == 'insert_audit' and 'rides' in file else name] = statement.text
+    return found
+
+
+def filled(text, *values):
+    """The statement with its $n replaced, in one line."""
+    def value(found):
+        return values[int(found.group(1)) - 1]
+    return re.sub(r'\$(\d+)', value, ' '.join(text.split())) + ';'
+
+
+def fenced(statement):
+    return f'WITH fenced AS ({statement.rstrip(";")} RETURNING 1) SELECT 1 / count(*) FROM fenced;'
+
+
+class Scripts:
+    """The scripts by name; each runs one ride, or one replay."""
+
+    def __init__(self):
+        self.sql = statements()
+
+    def _key(self, point, data, called=True):
+        return filled(self.sql['insert_key'], KEY, HASH, "'rocket-rides'", "'jane@example.com'", ":n::text", "'book_ride'",
+                      "'POST'", "'/rides'", "'127.0.0.1'", HEX, '1', PARAMS, SOON, point, data, HEX if called else 'NULL',
+                      'now()' if called else 'NULL', 'false', 'now()', 'NULL', '0')
+
+    def _move(self, old, new, data):
+        return fenced(filled(self.sql['move_key'], KEY, '1', old, new, data, SOON, HEX, 'now()', 'false', 'now()'))
+
+    def _finish(self, old):
+        headers = "'[{\"name\":\"Location\",\"value\":\"/rides/1\"}]'"
+        return fenced(filled(self.sql['finish_key'], KEY, '1', old, '201', "'application/json'", headers, BODY, 'now()',
+                             "now() + interval '72 hours'"))
+
+    def _ride(self):
+        return [filled(self.sql['find_user'], "'jane@example.com'"),
+                filled(self.sql['insert_ride'], 'now()', KEY, '47.61', '-122.33', '47.66', '-122.35', '2000', "'usd'", '1'),
+                filled(self.sql['audit_record'], "'created'", 'now()', PARAMS, "'127.0.0.1'", RIDE, "'ride'", '1')]
+
+    def _charge(self):
+        return [filled(self.sql['set_charge'], RIDE, f"'ch_' || {RIDE}")]
+
+    def _jobs(self):
+        return [filled(self.sql['insert_job'], 'left(md5(:n::text), 24)', "'default'", f"'{kind}'", POINT, 'now()', KEY,
+                       'now()') for kind in ('send_receipt', 'add_points')]
+
+    def _transaction(self, statements, isolation='READ COMMITTED'):
+        return [f'BEGIN ISOLATION LEVEL {isolation};', *statements, 'COMMIT;']
+
+    def _claim(self):
+        return filled(self.sql['insert_registry'], HASH)
+
+    def four(self):
+        """The article's four transactions."""
+        return ['\\set n random(1, 9000000000000000)',
+                *self._transaction([filled(self.sql['find_key'], HASH), self._claim(),
+                                    self._key("'started'", "'{}'", called=False)]),
+                *self._transaction([*self._ride(), self._move("'started'", "'ride_created'", POINT)]),
+                *self._transaction([*self._charge(), self._move("'ride_created'", "'charge_created'", POINT)]),
+                *self._transaction([*self._jobs(), self._finish("'charge_created'")])]
+
+    def two_pipelined(self):
+        """What the server does: claim and first phase, keep and last phase."""
+        first = self._transaction([self._claim(), *self._ride(), self._key("'ride_created'", POINT)])
+        second = self._transaction([*self._charge(), *self._jobs(), self._finish("'ride_created'")])
+        return ['\\set n random(1, 9000000000000000)', '\\startpipeline', *first, '\\endpipeline',
+                '\\startpipeline', *second, '\\endpipeline']
+
+    def replay(self):
+        return ['\\set k random(2, :keys)', filled(self.sql['find_key'], "md5('fill-' || :k::text)")]
