@@ -33,9 +33,11 @@ VALUES ($1, $2, $3, $4, $5, $6, 'booking', $7, $8, $9)
 RETURNING id;
 
 -- name: insert_user   ($1 email, $2 stripe customer)
+-- No index is named: of two inserts at once the second may meet the first in either, and ON CONFLICT (email) would fail
+-- for the other's sake. Each address has a customer of its own.
 INSERT INTO users (email, stripe_customer_id)
 VALUES ($1, $2)
-ON CONFLICT (email) DO NOTHING
+ON CONFLICT DO NOTHING
 RETURNING id;
 
 -- name: list_rides   ($1 user, $2 below this id or NULL, $3 limit)
