@@ -58,6 +58,69 @@ def free_port():
                 continue
 
 
+def end(process):
+    """Whatever state it is in."""
+    if process and process.poll() is None:
+        process.send_signal(signal.SIGCONT)
+        process.kill()
+        process.wait()
+
+
+class Node:
+    """One of several servers on a world's database, with a port and a log of its own."""
+
+    def __init__(self, world, number):
+        self.world, self.name, self.port = world, f'node-{number}', free_port()
+        self.process = None
+
+    def start(self, *more, fault=None):
+        """It may take a moment: see wait()."""
+        self.process = self.world.start_process(self.name, self.world.server_command(*more, port=self.port),
+                                                {'PAWL_FAULT_AT': fault} if fault else {})
+
+    def wait(self):
+        """Until it answers."""
+        def ready():
+            check(self.process.poll() is None, f'{self.name} ended with {self.process.returncode}: {self.log()[-400:]}')
+            return self.world.livez(self.port)
+        wait_until(f'{self.name} to answer', ready)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        """SIGTERM; the exit code."""
+        self.process.terminate()
+        return self.process.wait(WAIT_S + 20)
+
+    def restart(self, fault=None):
+        """After a clean stop; returns when it answers."""
+        check_equal(self.stop(), 0, f'the exit code of {self.name}')
+        self.start(fault=fault)
+        self.wait()
+
+    def pause(self):
+        self.process.send_signal(signal.SIGSTOP)
+        self.wait_paused()
+
+    def wait_paused(self):
+        """Also for a planted fault that stops it."""
+        def paused():
+            with open(f'/proc/{self.process.pid}/stat', encoding='utf-8') as file:
+                return file.read().rsplit(')', 1)[1].split()[0] == 'T'
+        wait_until(f'{self.name} to be paused', paused)
+
+    def wake(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def phone(self, token='test_jane', timeout=WAIT_S):
+        return Phone(self.port, token, timeout)
+
+    def log(self):
+        return self.world.log(self.name)
+
+
 class World:
     """Starts what a case needs and ends all of it. Not thread-safe but for phone(), charges() and the like."""
 
@@ -71,6 +134,7 @@ class World:
         self.provider_options = list(provider_options or [])
         self.port, self.stripe, self.smtp = free_port(), free_port(), free_port()
         self.provider = self.server = None
+        self.nodes = []   # Of a case with several servers; self.server is not among them.
         self.environment = {}   # Of the server.
         self.cluster = cluster   # A PostgreSQL of the case's own; else the run's.
         self.store = STORES[self.database](self)
@@ -89,19 +153,19 @@ class World:
 
     # Processes.
 
-    def _start(self, name, arguments, environment=None):
+    def start_process(self, name, arguments, environment=None):
         with open(os.path.join(self.folder, name + '.log'), 'ab') as log:
             return subprocess.Popen([self.rides, *arguments], stdout=log, stderr=log,
                                     env=os.environ | (environment or {}))
 
     def start_provider(self, *more):
-        self.provider = self._start('provider', [
+        self.provider = self.start_process('provider', [
             'provider', '--listen', f'127.0.0.1:{self.stripe}', '--smtp', f'127.0.0.1:{self.smtp}',
             '--ledger', f'{self.folder}/ledger', '--mails', f'{self.folder}/mails', *self.provider_options, *more])
         wait_until('the stand-in for Stripe', lambda: self._answers(self.provider, self.stripe, '/_test/ledger'))
 
-    def server_command(self, *more):
-        return ['serve', '--listen', f'127.0.0.1:{self.port}', '--database', self.server_url or self.url,
+    def server_command(self, *more, port=None):
+        return ['serve', '--listen', f'127.0.0.1:{port or self.port}', '--database', self.server_url or self.url,
                 '--stripe-url', f'http://127.0.0.1:{self.stripe}', '--smtp-url', f'smtp://127.0.0.1:{self.smtp}',
                 *self.options, *more]
 
@@ -112,19 +176,30 @@ class World:
             environment['PAWL_FAULT_AT'] = fault
         if fault_log:
             environment['PAWL_FAULT_LOG'] = fault_log
-        self.server = self._start('serve', self.server_command(*more), environment)
+        self.server = self.start_process('serve', self.server_command(*more), environment)
         if not wait:
             return True
         wait_until('the server', lambda: self.dead() or self._answers(self.server, self.port, '/livez'))
         return not self.dead()
 
     def _answers(self, process, port, path):
-        if process.poll() is not None and process is self.provider:
+        if process is not None and process is self.provider and process.poll() is not None:
             raise NotSo(f'the process ended with {process.returncode}: {self.log("provider")[-400:]}')
         try:
             return Phone(port, timeout=2).get(path).status == 200
         except OSError:
             return False
+
+    def start_nodes(self, count, *more):
+        """All at once, on what may be an empty database; returns when all answer."""
+        self.nodes += [Node(self, len(self.nodes) + i + 1) for i in range(count)]
+        for node in self.nodes:
+            node.start(*more)
+        for node in self.nodes:
+            node.wait()
+
+    def livez(self, port):
+        return self._answers(None, port, '/livez')
 
     def answers(self):
         return self._answers(self.server, self.port, '/livez')
@@ -146,10 +221,8 @@ class World:
         self.provider.wait()
 
     def close(self):
-        for process in (self.server, self.provider):
-            if process and process.poll() is None:
-                process.kill()
-                process.wait()
+        for process in (*(node.process for node in self.nodes), self.server, self.provider):
+            end(process)
         self.store.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
