@@ -1,6 +1,7 @@
 #include "src/ops/worker.hpp"
 
 #include "src/core/backoff.hpp"
+#include "src/core/call_rule.hpp"
 #include "src/core/fault.hpp"
 #include "src/engine/log.hpp"
 #include "src/engine/maker.hpp"
@@ -75,11 +76,12 @@ void Worker::add(std::string_view kind, const detail::OperationForm& operation) 
 
 WorkReport Worker::run_once(int limit) {
     WorkReport report;
-    for (const auto& job : queue_.take(limit, options_.lease)) work(job, report);
+    const core::Moment asked_at{engine_.clock().now(), engine_.clock().steady()};
+    for (const auto& job : queue_.take(limit, options_.lease)) work(job, asked_at, report);
     return report;
 }
 
-void Worker::work(const queue::TakenJob& job, WorkReport& report) {
+void Worker::work(const queue::TakenJob& job, core::Moment asked_at, WorkReport& report) {
     const auto at = handlers_.find(job.kind);
     try {
         if (at == handlers_.end()) {
@@ -88,7 +90,7 @@ void Worker::work(const queue::TakenJob& job, WorkReport& report) {
             if (form->in_transaction)
                 work_in_transaction(*form, job, report);
             else
-                work_in_call(*form, job, report);
+                work_in_call(*form, job, asked_at, report);
         } else {
             work_as_operation(*std::get<const detail::OperationForm*>(at->second), job, report);
         }
@@ -138,7 +140,10 @@ void Worker::work_in_transaction(
 }
 
 void Worker::work_in_call(
-    const detail::JobForm& form, const queue::TakenJob& job, WorkReport& report
+    const detail::JobForm& form,
+    const queue::TakenJob& job,
+    core::Moment asked_at,
+    WorkReport& report
 ) {
     const auto now = engine_.clock().now();
     if (job.called_at &&
@@ -151,6 +156,14 @@ void Worker::work_in_call(
         );
     }
     if (!job.called_at && !queue_.mark_called(job)) {
+        ++report.lost;
+        return;
+    }
+    // A process that was paused over the claim or the mark has a lease that is over, or soon will
+    // be: another would send the same while this one does.
+    const core::Moment moment{engine_.clock().now(), engine_.clock().steady()};
+    if (!core::may_still_call(asked_at, moment, options_.lease) &&
+        !queue_.renew(job, options_.lease)) {
         ++report.lost;
         return;
     }

@@ -2,6 +2,7 @@
 
 #include <pawl/detail/job_form.hpp>
 
+#include "src/core/call_rule.hpp"
 #include "src/engine/engine.hpp"
 #include "src/queue/queue.hpp"
 
@@ -69,11 +70,17 @@ public:
 private:
     using Handler = std::variant<detail::JobForm, const detail::OperationForm*>;
 
-    void work(const queue::TakenJob& job, WorkReport& report);
+    // `asked_at`: before the job was taken; its lease may be as old as that.
+    void work(const queue::TakenJob& job, core::Moment asked_at, WorkReport& report);
     void work_in_transaction(
         const detail::JobForm& form, const queue::TakenJob& job, WorkReport& report
     );
-    void work_in_call(const detail::JobForm& form, const queue::TakenJob& job, WorkReport& report);
+    void work_in_call(
+        const detail::JobForm& form,
+        const queue::TakenJob& job,
+        core::Moment asked_at,
+        WorkReport& report
+    );
     void work_as_operation(
         const detail::OperationForm& form, const queue::TakenJob& job, WorkReport& report
     );

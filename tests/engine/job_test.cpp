@@ -129,6 +129,25 @@ TEST_F(JobTest, a_worker_that_slept_through_its_lease_marks_nothing) {
 
 // Its lease ended, and nobody has taken the job since: still it is not the late worker's to bury or
 // to finish.
+TEST_F(JobTest, a_worker_that_was_paused_over_its_claim_renews_it_before_the_call) {
+    std::optional<int> rescued;
+    handle(NoteInCall{[&](KeyedCall&, const Job<Note>&) -> JobResult {
+        rescued = queue.rescue(options.lease);
+        return done;
+    }});
+    stage();
+
+    core::on_fault_point([&](std::string_view point) {
+        if (point == "queue.take.after") world.clock.advance(options.lease);
+    });
+    const auto report = one.run_once(1);
+    core::on_fault_point({});
+
+    EXPECT_EQ(rescued, 0) << "while this one sends it, no other may";
+    EXPECT_EQ(report.done, 1);
+    EXPECT_EQ(world.count("jobs"), 0);
+}
+
 TEST_F(JobTest, a_job_that_was_rescued_from_its_worker_is_not_buried_by_it) {
     handle(NoteInCall{[&](KeyedCall&, const Job<Note>&) -> JobResult {
         if (world.count("jobs WHERE attempt = 1") == 1) rescue_after_lease();
