@@ -370,8 +370,10 @@ def rolling_restart(settings, seed):
                 node.start()
                 node.wait()
             riders.go_on(50)
-        resets = riders.lost.pop('ConnectionResetError', 0)   # Not accepted yet when the listener closed: never begun.
-        check(set(riders.lost) <= {'ConnectionRefusedError'} and resets <= 3, f'no answer: {resets} resets, {riders.lost}')
+        # A connection that is not accepted yet, or brought no byte, is cut when the listener stops: nothing was begun. It is
+        # rare; the requests in hand at the three stops are many more.
+        cut = sum(count for why, count in riders.lost.items() if why != 'ConnectionRefusedError')
+        check(cut <= 3, f'requests without an answer: {riders.lost}')
         riders.check_all()
 
 
