@@ -1,0 +1,287 @@
+#pragma once
+
+#include "store/postgres/session.hpp"
+#include "store/statements.hpp"
+#include "tests/postgres/interleaving.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+// What the engine and the reaper send to PostgreSQL in a transaction, statement by statement, and
+// what they make of the answers.
+namespace pawl::interleaving {
+
+using Steps = std::vector<Step>;
+
+inline constexpr auto now = "2027-01-15 08:00:00+00";
+inline constexpr auto lease_over = "2027-01-15 07:59:59+00";
+inline constexpr auto lease_runs = "2027-01-15 08:00:20+00";
+inline constexpr auto renewed_lease = "2027-01-15 08:00:50+00";
+inline constexpr auto lease_bound = "2027-01-15 08:01:00+00";
+inline constexpr auto expiry = "2027-01-18 08:00:00+00";
+
+// Of the attempt that a session makes: told apart, so that one shows whose it is.
+inline std::string lease_of(const Session& session) {
+    return session.name() == "first" ? "2027-01-15 08:00:30+00" : "2027-01-15 08:00:31+00";
+}
+
+inline Statement of(const Sql& sql, std::vector<Text> values) {
+    return {std::string{sql.name}, std::string{sql.postgres}, std::move(values), {}, false};
+}
+
+// As the store's own: TheFence.is_that_of_the_store.
+inline std::string fence_text(const Sql& sql) {
+    return "WITH fenced AS (" + std::string{sql.postgres} +
+           " RETURNING 1) SELECT 1 / count(*) FROM fenced";
+}
+
+inline Statement fence(const Sql& sql, std::vector<Text> values) {
+    return {std::string{sql.name}, fence_text(sql), std::move(values), {}, false};
+}
+
+inline Steps operator+(Steps left, const Steps& right) {
+    left.insert(left.end(), right.begin(), right.end());
+    return left;
+}
+
+// What a session found of the key; as core::decide_claim sees it.
+struct Found {
+    enum class As { missing, torn, expired, finished, busy, open };
+    As as{As::missing};
+    Text id{};
+    Text attempt{};
+    Text point{};
+};
+using As = Found::As;
+
+inline Found found_by(const Session& session, const std::string& name) {
+    const auto* told = session.told(name);
+    if (told == nullptr || told->rows.empty()) return {};
+    const auto& row = told->rows[0];
+    Found found{As::open, row[0], row[14], row[16]};
+    const auto& state = row[2];
+    const auto& standing = row[13];
+    const auto& lease = row[15];
+    if (state == "expired")
+        found.as = As::expired;
+    else if (!standing)
+        found.as = As::torn;
+    else if (standing == "finished")
+        found.as = As::finished;
+    else if (lease && *lease > now)
+        found.as = As::busy;
+    return found;
+}
+
+inline Found found_by(const Session& session) {
+    return found_by(session, session.told("find_key") != nullptr ? "find_key" : "look");
+}
+
+// The id under which the session made the key.
+inline Text made_by(const Session& session) {
+    const auto fresh = session.first_value("insert_registry");
+    return fresh ? fresh : session.first_value("revive_registry");
+}
+
+inline bool took_over(const Session& session) {
+    return session.changed("take_over") == 1;
+}
+
+inline bool won(const Session& session) {
+    return session.committed("commit") && (made_by(session) || took_over(session));
+}
+
+struct EngineSteps {
+    enum class Knows { nothing, perhaps, the_key };  // Whoever claims, of the key before.
+    enum class Resumes { at_a_call, at_a_phase };
+
+    std::string isolation{};
+    bool patient{false};  // Whoever claims gives up behind a lock, as the engine does.
+    bool shared{false};   // What the application writes includes a row that all write.
+    Text key{};           // The id of the key that stands before.
+
+    // With a limit to how long its statements wait for a lock.
+    Step begin(bool limited = false) const {
+        auto text = "BEGIN ISOLATION LEVEL " + isolation + " READ WRITE";
+        if (limited) text += "; SET LOCAL lock_timeout = '50ms'";
+        return [text](const Session&) {
+            auto statement = of(sql::postgres::begin_work, {"5000"});
+            statement.name = "begin";
+            statement.before = text;
+            return std::optional{statement};
+        };
+    }
+    static Step commit(const std::string& name = "commit") {
+        return [name](const Session&) { return Statement{name, "COMMIT", {}, {}, false}; };
+    }
+    // The application's: each a row, and, if they share it, cents on one account.
+    Statement write(const Session& session, const std::string& name) const {
+        const std::string paid =
+            shared ? "WITH paid AS (UPDATE accounts SET cents = cents + 1 WHERE id = 1) " : "";
+        return {
+            name,
+            paid + "INSERT INTO writes (session) VALUES ($1)",
+            {session.name()},
+            "SET LOCAL lock_timeout = 0",
+            false};
+    }
+    static Statement insert_key(const Session& s) {
+        const auto* generation = made_by(s) == s.first_value("revive_registry") ? "1" : "0";
+        return of(
+            sql::insert_key, {made_by(s), "h",   "t", "a",     "k",  "book_ride",  "POST",
+                              "/rides",   "::1", "f", "1",     "{}", lease_of(s),  "ride_created",
+                              "{}",       "c",   now, "false", now,  std::nullopt, generation}
+        );
+    }
+    static Statement move_key(const Session& s, const Text& id, const Text& attempt) {
+        return fence(
+            sql::move_key,
+            {id,
+             attempt,
+             "ride_created",
+             "charge_created",
+             "{}",
+             lease_of(s),
+             "c",
+             now,
+             "false",
+             now}
+        );
+    }
+    Statement patiently(Statement statement) const {
+        statement.gives_up = patient;
+        return statement;
+    }
+
+    // Attempt::claim and run_first.
+    Steps claim(Knows knows, Resumes resumes = Resumes::at_a_phase) const {
+        const auto begun = begin(patient);
+        return {
+            [knows](const Session&) -> std::optional<Statement> {
+                if (knows != Knows::perhaps) return std::nullopt;
+                auto look = of(sql::find_key, {"h"});
+                look.name = "look";
+                return look;
+            },
+            [begun](const Session& s) -> std::optional<Statement> {
+                const auto as = found_by(s, "look").as;
+                return as == As::busy || as == As::finished ? std::nullopt : begun(s);
+            },
+            [this, knows](const Session& s) -> std::optional<Statement> {
+                const bool seen = knows == Knows::the_key || found_by(s, "look").id;
+                if (!seen || s.told("begin") == nullptr) return std::nullopt;
+                return patiently(of(sql::find_key, {"h"}));
+            },
+            [this](const Session& s) -> std::optional<Statement> {
+                if (s.told("begin") == nullptr || found_by(s).id) return std::nullopt;
+                return patiently(of(sql::insert_registry, {"h"}));
+            },
+            [](const Session& s) -> std::optional<Statement> {
+                if (s.told("insert_registry") == nullptr || made_by(s)) return std::nullopt;
+                return of(sql::find_key, {"h"});
+            },
+            [this](const Session& s) { return take(s); },
+            [this, resumes](const Session& s) -> std::optional<Statement> {
+                if (!made_by(s) && (!took_over(s) || resumes == Resumes::at_a_call))
+                    return std::nullopt;
+                return write(s, "write");
+            },
+            [](const Session& s) -> std::optional<Statement> {
+                if (s.told("write") == nullptr) return std::nullopt;
+                return made_by(s) ? insert_key(s) : move_key(s, found_by(s).id, attempt_of(s));
+            },
+            [](const Session& s) -> std::optional<Statement> {
+                if (s.told("begin") == nullptr) return std::nullopt;
+                return commit()(s);
+            }};
+    }
+    std::optional<Statement> take(const Session& s) const {
+        if (s.told("begin") == nullptr) return std::nullopt;
+        const auto found = found_by(s);
+        if (found.as == As::open)
+            return patiently(
+                of(sql::take_over, {found.id, found.attempt, now, lease_of(s), lease_bound})
+            );
+        if (found.as == As::expired) return patiently(of(sql::revive_registry, {"h"}));
+        return std::nullopt;
+    }
+    // The one after the attempt that it took over, or the first.
+    static std::string attempt_of(const Session& s) {
+        return took_over(s) ? std::to_string(std::stoi(*found_by(s).attempt) + 1) : "1";
+    }
+
+    enum class Keep { and_finish, and_move };
+    // Attempt::keep, by whoever holds the key; `if_it` leaves it out.
+    Steps keep(
+        Keep how, bool (*if_it)(const Session&) = [](const Session&) { return true; }
+    ) const {
+        const auto begun = begin();
+        const Steps all{
+            begun,
+            [this](const Session& s) { return write(s, "write_kept"); },
+            [this, how](const Session& s) -> std::optional<Statement> {
+                if (how == Keep::and_move) return move_key(s, key, attempt_of(s));
+                return fence(
+                    sql::finish_key,
+                    {key, attempt_of(s), "ride_created", "201", "t", "[]", s.name(), now, expiry}
+                );
+            },
+            commit("commit_kept")};
+        Steps some;
+        for (const auto& step : all)
+            some.push_back([step, if_it](const Session& s) {
+                return if_it(s) ? step(s) : std::nullopt;
+            });
+        return some;
+    }
+    // Of the first attempt.
+    Steps alone(Statement (*statement)(const Text& key)) const {
+        return {begin(), [this, statement](const Session&) { return statement(key); }, commit()};
+    }
+    static Statement renewal(const Text& key) {
+        return of(sql::renew_lease, {key, "1", "ride_created", renewed_lease});
+    }
+    static Statement give_back(const Text& key) {
+        return of(sql::fail_attempt, {key, "1", "ride_created", "went wrong", now});
+    }
+    static Statement give_back_moved(const Text& key) {
+        return of(sql::fail_attempt, {key, "1", "charge_created", "went wrong", now});
+    }
+    // Reaper::run_once, with one key to remove.
+    Steps reap() const {
+        return {
+            begin(),
+            [](const Session&) {
+                return of(sql::find_expired, {now, "10", "0"});
+            },
+            [](const Session& s) -> std::optional<Statement> {
+                const auto id = s.first_value("find_expired");
+                if (!id) return std::nullopt;
+                auto statement = of(sql::expire_registry, {id, "201", std::nullopt, now});
+                statement.before = "SAVEPOINT inner_savepoint";
+                return statement;
+            },
+            [](const Session& s) -> std::optional<Statement> {
+                const auto id = s.first_value("find_expired");
+                if (!id) return std::nullopt;
+                return of(sql::delete_key, {id});
+            },
+            [](const Session& s) -> std::optional<Statement> {
+                if (s.told("delete_key") == nullptr || s.changed("delete_key") == 1)
+                    return std::nullopt;
+                return Statement{"undo", "ROLLBACK TO inner_savepoint", {}, {}, false};
+            },
+            commit()};
+    }
+    Steps forget() const {
+        return {
+            begin(),
+            [](const Session&) {
+                return of(sql::forget_expired, {now, "10"});
+            },
+            commit()};
+    }
+};
+
+}  // namespace pawl::interleaving

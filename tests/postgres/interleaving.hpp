@@ -1,0 +1,305 @@
+#pragma once
+
+#include <pawl/statement.hpp>
+
+#include <poll.h>
+#include <postgresql/libpq-fe.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+// Two sessions of a database, and every order in which their statements can come, as PostgreSQL's
+// isolation tester does it (src/test/isolation/README there): one statement at a time; one that
+// waits for a lock of the other session is left waiting, and the other goes on. Orders in which a
+// waiting session would have to move do not exist, and are not tried.
+namespace pawl::interleaving {
+
+using Text = std::optional<std::string>;
+using Rows = std::vector<std::vector<Text>>;
+
+struct Clear {
+    void operator()(PGresult* result) const { PQclear(result); }
+    void operator()(PGconn* connection) const { PQfinish(connection); }
+};
+using Result = std::unique_ptr<PGresult, Clear>;
+
+struct Statement {
+    std::string name;
+    std::string text;
+    std::vector<Text> values;
+    // Goes right ahead of it, and never waits: BEGIN, SAVEPOINT, a setting.
+    std::string before;
+    // Has a lock_timeout: while it waits, it can still move, by giving up.
+    bool gives_up{false};
+};
+
+// What the database said to a statement.
+struct Told {
+    std::string state;  // SQLSTATE of an error.
+    std::string tag;  // Such as "COMMIT"; of a transaction that had failed, COMMIT says "ROLLBACK".
+    int changed{};
+    Rows rows;
+};
+
+inline Told told_by(const PGresult* result) {
+    Told told;
+    if (const char* state = PQresultErrorField(result, PG_DIAG_SQLSTATE)) told.state = state;
+    auto* unconst = const_cast<PGresult*>(result);  // libpq's older functions forgot the const.
+    told.tag = PQcmdStatus(unconst);
+    told.changed = std::atoi(PQcmdTuples(unconst));
+    for (int row = 0; row < PQntuples(result); ++row) {
+        auto& columns = told.rows.emplace_back();
+        for (int i = 0; i < PQnfields(result); ++i)
+            columns.push_back(
+                PQgetisnull(result, row, i) != 0 ? Text{} : Text{PQgetvalue(result, row, i)}
+            );
+    }
+    return told;
+}
+
+class Connection {
+public:
+    explicit Connection(const std::string& url) : pg_{PQconnectdb(url.c_str())} {
+        if (PQstatus(pg_.get()) != CONNECTION_OK)
+            throw std::runtime_error{PQerrorMessage(pg_.get())};
+        // A deadlock is looked for soon: it is the tests' time.
+        now("SET deadlock_timeout = '10ms'; SET TimeZone = 'UTC'; SET synchronous_commit = off;"
+            "SET client_min_messages = warning");
+    }
+    Told now(const std::string& text) {
+        const Result result{PQexec(pg_.get(), text.c_str())};
+        if (const auto status = PQresultStatus(result.get());
+            status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+            throw std::runtime_error{text + ": " + PQerrorMessage(pg_.get())};
+        return told_by(result.get());
+    }
+    PGconn* pg() const { return pg_.get(); }
+
+private:
+    std::unique_ptr<PGconn, Clear> pg_;
+};
+
+class Session;
+// The next statement of a session that was told what it was told; nothing: the step is left out.
+using Step = std::function<std::optional<Statement>(const Session&)>;
+
+// One side: a list of steps, which an error ends.
+class Session {
+public:
+    Session(const std::string& url, std::string name) : connection_{url}, name_{std::move(name)} {}
+
+    void start(std::vector<Step> steps) {
+        steps_ = std::move(steps);
+        at_ = begun_at_ = 0;
+        told_.clear();
+        state_.clear();
+        find_next();
+    }
+    const std::string& name() const { return name_; }
+    int pid() const { return PQbackendPID(connection_.pg()); }
+    bool is_over() const { return !next_; }
+    bool is_waiting() const { return waiting_; }
+    // To give up is a move right after the wait began. Later it would be the same move: the
+    // database undoes this session's transaction, which no statement of the other has seen.
+    bool can_move() const { return next_ && (!waiting_ || (next_->gives_up && !passed_)); }
+    void pass() { passed_ = waiting_; }
+    const std::string& next() const { return next_->name; }
+
+    void send() {
+        if (!next_->before.empty()) connection_.now(next_->before);
+        if (next_->before.starts_with("BEGIN")) {
+            begun_at_ = at_ - 1;
+            names_.clear();
+        }
+        std::vector<const char*> values;
+        for (const auto& value : next_->values) values.push_back(value ? value->c_str() : nullptr);
+        const auto count = static_cast<int>(values.size());
+        const auto* text = next_->text.c_str();
+        auto* pg = connection_.pg();
+        if (PQsendQueryParams(pg, text, count, nullptr, values.data(), nullptr, nullptr, 0) == 0)
+            throw std::runtime_error{PQerrorMessage(pg)};
+        waiting_ = true;
+        passed_ = false;
+    }
+    // False: it has not been told anything within a millisecond, or asked nothing.
+    bool hears() {
+        if (!waiting_) return false;
+        auto* pg = connection_.pg();
+        if (PQisBusy(pg) != 0) {
+            pollfd socket{PQsocket(pg), POLLIN, 0};
+            poll(&socket, 1, 1);
+            if (PQconsumeInput(pg) == 0) throw std::runtime_error{PQerrorMessage(pg)};
+            if (PQisBusy(pg) != 0) return false;
+        }
+        const Result result{PQgetResult(pg)};
+        while (const Result end{PQgetResult(pg)}) {
+        }
+        waiting_ = false;
+        take(told_by(result.get()));
+        return true;
+    }
+
+    // The error that ended it; empty if none did.
+    const std::string& state() const { return state_; }
+    bool may_start_again() const { return state_ == "40001" || state_ == "40P01"; }
+    // From the BEGIN of the transaction that failed.
+    void start_again() {
+        for (const auto& name : names_) told_.erase(name);
+        at_ = begun_at_;
+        state_.clear();
+        find_next();
+    }
+    const Told* told(const std::string& name) const {
+        const auto found = told_.find(name);
+        return found == told_.end() ? nullptr : &found->second;
+    }
+    Text first_value(const std::string& name) const {
+        const auto* found = told(name);
+        return found == nullptr || found->rows.empty() ? Text{} : found->rows[0][0];
+    }
+    int changed(const std::string& name) const {
+        const auto* found = told(name);
+        return found == nullptr ? 0 : found->changed;
+    }
+    bool committed(const std::string& commit) const {
+        const auto* found = told(commit);
+        return found != nullptr && found->state.empty() && found->tag == "COMMIT";
+    }
+
+private:
+    void take(Told told) {
+        const auto name = next_->name;
+        if (!told.state.empty()) {
+            state_ = told.state;
+            at_ = steps_.size();
+            // The database has let its locks go already: when this comes makes no difference.
+            if (PQtransactionStatus(connection_.pg()) == PQTRANS_INERROR)
+                connection_.now("ROLLBACK");
+        }
+        told_[name] = std::move(told);
+        names_.push_back(name);
+        find_next();
+    }
+    void find_next() {
+        next_.reset();
+        while (!next_ && at_ < steps_.size()) next_ = steps_[at_++](*this);
+    }
+
+    Connection connection_;
+    std::string name_;
+    std::vector<Step> steps_;
+    std::size_t at_{0};        // Behind the step that `next_` came from.
+    std::size_t begun_at_{0};  // The step that began the transaction.
+    std::optional<Statement> next_;
+    bool waiting_{false};  // `next_` was sent, and has no answer yet.
+    bool passed_{false};   // Since then the other has moved.
+    std::map<std::string, Told> told_;
+    std::vector<std::string> names_;  // Of what the last transaction was told.
+    std::string state_;
+};
+
+class Interleavings {
+public:
+    explicit Interleavings(const std::string& url)
+        : first{url, "first"}, second{url, "second"}, monitor{url} {}
+
+    // A choice between the two that both could have taken, or that was none.
+    struct Turn {
+        bool second{};
+        bool other_untried{};
+    };
+    using Turns = std::vector<Turn>;
+
+    // Runs the order that comes after these turns, which it then holds: the first order if there
+    // are none. `start` prepares the database and the sessions.
+    void run(Turns& turns, const std::function<void()>& start) {
+        order_.clear();
+        start();
+        for (std::size_t n = 0; !first.is_over() || !second.is_over(); ++n) turn(turns, n);
+    }
+    // To the last turn at which the second could have moved instead of the first; false: that was
+    // the last order.
+    static bool step_on(Turns& turns) {
+        while (!turns.empty() && !turns.back().other_untried) turns.pop_back();
+        if (turns.empty()) return false;
+        turns.back() = {true, false};
+        return true;
+    }
+    // Whoever met the other begins its transaction anew, by itself.
+    void run_again() {
+        for (auto* session : {&first, &second}) {
+            if (!session->may_start_again()) continue;
+            session->start_again();
+            order_ += " |";
+            while (!session->is_over()) move(*session);
+        }
+    }
+    int waits() const { return waits_; }
+    const std::string& order() const { return order_; }
+
+    Session first;
+    Session second;
+    Connection monitor;
+
+private:
+    static constexpr int patience = 10'000;  // Looks of a millisecond, then the test is stuck.
+
+    void turn(Turns& turns, std::size_t n) {
+        if (n >= turns.size())
+            turns.push_back({!first.can_move(), first.can_move() && second.can_move()});
+        if (!first.can_move() && !second.can_move()) return await_deadlock();
+        auto& wanted = turns[n].second ? second : first;
+        move(wanted.can_move() ? wanted : other_of(wanted));
+    }
+    void move(Session& session) {
+        order_ += " " + session.name() + ":" + session.next();
+        other_of(session).pass();
+        if (session.is_waiting()) {
+            await(session, false);  // Until it gives up.
+        } else {
+            session.send();
+            await(session, true);
+            if (session.is_waiting()) {
+                order_ += "...";
+                ++waits_;
+            }
+        }
+        await(other_of(session), true);
+    }
+    // Until it has its answer, or, if that is enough, waits for the other.
+    void await(Session& session, bool or_waits) {
+        for (int n = 0; session.is_waiting() && !session.hears(); ++n) {
+            if (or_waits && waits_for_the_other(session)) return;
+            if (n > patience) throw std::runtime_error{"no answer:" + order_};
+        }
+    }
+    // Each waits for the other, or did: the database ends one of them.
+    void await_deadlock() {
+        for (int n = 0; !first.hears() && !second.hears(); ++n)
+            if (n > patience) throw std::runtime_error{"both wait:" + order_};
+        await(first, true);
+        await(second, true);
+    }
+    bool waits_for_the_other(const Session& session) {
+        const auto told = monitor.now(
+            "SELECT " + std::to_string(other_of(session).pid()) + " = ANY (pg_blocking_pids(" +
+            std::to_string(session.pid()) + "))"
+        );
+        return told.rows[0][0] == "t";
+    }
+    Session& other_of(const Session& session) { return &session == &first ? second : first; }
+
+    int waits_{0};
+    std::string order_;
+};
+
+}  // namespace pawl::interleaving

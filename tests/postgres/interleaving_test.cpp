@@ -1,0 +1,386 @@
+#include "tests/postgres/interleaving.hpp"
+
+#include "src/store/postgres/connection.hpp"
+#include "store/migrations.hpp"
+#include "tests/conformance/store_world.hpp"
+#include "tests/postgres/cluster.hpp"
+#include "tests/postgres/engine_steps.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+// What the engine does in a transaction against another that does the same, in every order: claim,
+// keep, take-over, renewal, give-back, reaper. Whatever the order and the isolation, one of the two
+// wins, and what it was told is what stands.
+namespace pawl::interleaving {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using Keep = EngineSteps::Keep;
+using Knows = EngineSteps::Knows;
+using Resumes = EngineSteps::Resumes;
+
+class Interleaved : public ::testing::TestWithParam<const char*> {
+protected:
+    static void SetUpTestSuite() { database = std::make_unique<pawl::testing::PostgresDatabase>(); }
+    static void TearDownTestSuite() { database.reset(); }
+    Interleaved() {
+        both_.monitor.now("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+        both_.monitor.now(std::string{sql::migrations::migration_0001_initial.postgres});
+        both_.monitor.now(
+            "CREATE TABLE accounts (id INTEGER PRIMARY KEY, cents INTEGER);"
+            "INSERT INTO accounts VALUES (1, 0);"
+            "CREATE TABLE writes (session TEXT)"
+        );
+    }
+    void TearDown() override {
+        std::printf("%d orders, %d waits\n", orders_, waits_);
+        RecordProperty("orders", orders_);
+    }
+    static bool is_read_committed() { return std::string_view{GetParam()} == "READ COMMITTED"; }
+
+    // --- What stands before ---
+
+    static std::string open_key(const std::string& lease) {
+        return "WITH made AS (INSERT INTO key_registry (hash) VALUES ('h') RETURNING id) "
+               "INSERT INTO idempotency_keys SELECT id, 'h', 't', 'a', 'k', 'book_ride', 'POST', "
+               "'/rides', '::1', 'f', 1, '{}', 'open', 1, '" +
+               lease + "', 'ride_created', '{}', 0, 'c', '" + now +
+               "', false, NULL, NULL, NULL, NULL, '" + now + "', '" + now + "' FROM made;";
+    }
+    static std::string finished_key() {
+        return open_key(lease_over) +
+               "UPDATE idempotency_keys SET standing = 'finished', lease_until = NULL, "
+               "recovery_point = 'finished', response_body = 'old', expires_at = '" +
+               lease_over + "';";
+    }
+    static std::string expired_key() {
+        return std::string{"INSERT INTO key_registry (hash, state, expired_at) VALUES ('h', "} +
+               "'expired', '" + lease_over + "');";
+    }
+    void prepare(const std::string& before) {
+        const auto told = both_.monitor.now(
+            "DELETE FROM writes; DELETE FROM idempotency_keys; DELETE FROM key_registry;"
+            "UPDATE accounts SET cents = 0;" +
+            before + "SELECT max(id) FROM key_registry"
+        );
+        engine_.key = told.rows[0][0];
+    }
+
+    // --- What must stand behind ---
+
+    struct Row {
+        Text id, state, generation, outcome, key_id, standing, attempt, lease, point, body;
+    };
+    void read_rows() {
+        rows_.clear();
+        writes_.clear();
+        const auto keys = both_.monitor.now(
+            "SELECT r.id, r.state, r.generation, r.outcome, k.id, k.standing, k.attempt, "
+            "k.lease_until,"
+            " k.recovery_point, k.response_body FROM key_registry AS r"
+            " FULL JOIN idempotency_keys AS k ON k.id = r.id"
+        );
+        for (const auto& r : keys.rows)
+            rows_.push_back({r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9]});
+        row_ = rows_.empty() ? Row{} : rows_[0];
+        for (const auto& r : both_.monitor.now("SELECT session FROM writes ORDER BY session").rows)
+            writes_.push_back(*r[0]);
+        cents_ = *both_.monitor.now("SELECT cents FROM accounts").rows[0][0];
+    }
+    // One registry row at most; the key's own is there exactly while that one is live; what an
+    // application wrote stands exactly if its transaction was told COMMIT.
+    void check_what_stands() {
+        read_rows();
+        EXPECT_LE(rows_.size(), 1);
+        std::vector<std::string> committed;
+        for (const auto* s : {&both_.first, &both_.second}) {
+            for (const auto& [write, commit] :
+                 {std::pair{"write", "commit"}, std::pair{"write_kept", "commit_kept"}})
+                if (s->told(write) != nullptr && s->committed(commit))
+                    committed.push_back(s->name());
+            EXPECT_NE(found_by(*s, "look").as, As::torn);
+            EXPECT_NE(found_by(*s, "find_key").as, As::torn);
+        }
+        EXPECT_EQ(writes_, committed);
+        EXPECT_EQ(cents_, std::to_string(engine_.shared ? committed.size() : 0));
+        for (const auto& row : rows_) {
+            EXPECT_EQ(row.state == "live", row.key_id.has_value());
+            EXPECT_FALSE(row.standing == "finished" && row.lease);
+        }
+    }
+    const Session& winner() { return won(both_.first) ? both_.first : both_.second; }
+    const Session& loser() { return won(both_.first) ? both_.second : both_.first; }
+    // One of the two, or whoever alone claims, has the key, with this attempt.
+    void check_winner(const std::string& attempt) {
+        EXPECT_NE(won(both_.first), won(both_.second));
+        EXPECT_EQ(row_.standing, "open");
+        EXPECT_EQ(row_.attempt, attempt);
+        EXPECT_EQ(row_.lease, lease_of(winner()));
+    }
+    void check_told(bool was_run_again) {
+        std::set<std::string> allowed{"", "22012"};
+        if (engine_.patient) allowed.insert("55P03");
+        if (!was_run_again && engine_.shared) allowed.insert("40P01");
+        if (!was_run_again && !is_read_committed()) allowed.insert("40001");
+        for (const auto* s : {&both_.first, &both_.second}) {
+            EXPECT_EQ(allowed.count(s->state()), 1) << s->name() << ": " << s->state();
+            ends_.insert(s->state());
+        }
+    }
+    void explore(
+        const std::string& before,
+        const Steps& first,
+        const Steps& second,
+        const std::function<void()>& check
+    ) {
+        Interleavings::Turns turns;
+        do {
+            both_.run(turns, [&] {
+                prepare(before);
+                both_.first.start(first);
+                both_.second.start(second);
+            });
+            const ::testing::ScopedTrace trace{__FILE__, __LINE__, both_.order()};
+            check_told(false);
+            check_what_stands();
+            both_.run_again();
+            check_told(true);
+            check_what_stands();
+            check();
+            ++orders_;
+        } while (!HasFailure() && Interleavings::step_on(turns));
+        waits_ = both_.waits();
+    }
+
+    static std::unique_ptr<pawl::testing::PostgresDatabase> database;
+    Interleavings both_{database->url()};
+    EngineSteps engine_{.isolation = GetParam()};
+    std::vector<Row> rows_;
+    Row row_;  // The first.
+    std::vector<std::string> writes_;
+    std::string cents_;
+    std::set<std::string> ends_;
+    int orders_{0};
+    int waits_{0};
+};
+
+std::unique_ptr<pawl::testing::PostgresDatabase> Interleaved::database;
+
+INSTANTIATE_TEST_SUITE_P(
+    at,
+    Interleaved,
+    ::testing::Values("READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"),
+    [](const auto& of_test) {
+        std::string name{of_test.param};
+        std::replace(name.begin(), name.end(), ' ', '_');
+        return name;
+    }
+);
+
+TEST_P(Interleaved, one_of_two_claims_wins) {
+    for (const bool patient : {false, true}) {
+        engine_.patient = patient;
+        const auto claim = engine_.claim(Knows::nothing);
+        explore("", claim, claim, [&] {
+            check_winner("1");
+            EXPECT_EQ(row_.id, made_by(winner()));
+            EXPECT_THAT(writes_, ElementsAre(winner().name()));
+            EXPECT_TRUE(loser().state() == "55P03" || found_by(loser()).as == As::busy);
+        });
+    }
+    EXPECT_GT(both_.waits(), 0);
+    EXPECT_EQ(ends_.count("55P03"), 1);
+    EXPECT_EQ(ends_.count("40001"), is_read_committed() ? 0 : 1);
+}
+
+// Nobody finds the key live and its row gone; and what is made anew is not what was.
+TEST_P(Interleaved, claim_beside_the_reaper_gets_the_old_answer_or_a_key_of_its_own) {
+    std::set<bool> made_anew;
+    for (const auto knows : {Knows::nothing, Knows::perhaps})
+        explore(finished_key(), engine_.claim(knows), engine_.reap(), [&] {
+            EXPECT_TRUE(both_.second.committed("commit"));
+            EXPECT_EQ(both_.second.changed("delete_key"), 1);
+            made_anew.insert(won(both_.first));
+            if (won(both_.first)) {
+                check_winner("1");
+                EXPECT_EQ(row_.generation, "1");
+                EXPECT_NE(row_.id, engine_.key);
+                EXPECT_THAT(writes_, ElementsAre("first"));
+            } else {
+                EXPECT_EQ(found_by(both_.first).as, As::finished);
+                EXPECT_EQ(row_.state, "expired");
+                EXPECT_EQ(row_.outcome, "201");
+                EXPECT_THAT(writes_, IsEmpty());
+            }
+        });
+    EXPECT_EQ(made_anew.size(), 2);
+}
+
+TEST_P(Interleaved, one_of_two_reapers_removes_the_key) {
+    explore(finished_key(), engine_.reap(), engine_.reap(), [&] {
+        EXPECT_TRUE(both_.first.committed("commit") && both_.second.committed("commit"));
+        EXPECT_EQ(both_.first.changed("delete_key") + both_.second.changed("delete_key"), 1);
+        EXPECT_EQ(row_.state, "expired");
+        EXPECT_EQ(row_.outcome, "201");
+    });
+    EXPECT_GT(both_.waits(), 0);
+}
+
+TEST_P(Interleaved, one_of_two_claims_makes_an_expired_key_anew) {
+    const auto claim = engine_.claim(Knows::the_key);
+    explore(expired_key(), claim, claim, [&] {
+        check_winner("1");
+        EXPECT_EQ(row_.id, made_by(winner()));
+        EXPECT_EQ(row_.generation, "1");
+        EXPECT_THAT(writes_, ElementsAre(winner().name()));
+    });
+    EXPECT_GT(both_.waits(), 0);
+}
+
+// It may be forgotten before, and is a new one then.
+TEST_P(Interleaved, key_made_anew_is_not_forgotten) {
+    explore(expired_key(), engine_.claim(Knows::the_key), engine_.forget(), [&] {
+        EXPECT_TRUE(both_.second.committed("commit"));
+        EXPECT_TRUE(won(both_.first) || both_.second.changed("forget_expired") == 1);
+        EXPECT_EQ(rows_.size(), won(both_.first) ? 1 : 0);
+        EXPECT_EQ(row_.id, won(both_.first) ? made_by(both_.first) : Text{});
+        EXPECT_NE(row_.state, "expired");
+    });
+    EXPECT_GT(both_.waits(), 0);
+}
+
+TEST_P(Interleaved, result_is_kept_by_the_attempt_or_by_the_one_that_took_over) {
+    const auto taker =
+        engine_.claim(Knows::the_key, Resumes::at_a_call) + engine_.keep(Keep::and_finish, won);
+    explore(open_key(lease_over), engine_.keep(Keep::and_finish), taker, [&] {
+        const auto& keeper = won(both_.second) ? both_.second : both_.first;
+        EXPECT_TRUE(keeper.committed("commit_kept"));
+        EXPECT_THAT(writes_, ElementsAre(keeper.name()));
+        EXPECT_EQ(row_.standing, "finished");
+        EXPECT_EQ(row_.body, keeper.name());
+        EXPECT_EQ(row_.attempt, EngineSteps::attempt_of(keeper));
+        EXPECT_EQ(both_.first.state(), won(both_.second) ? "22012" : "");
+    });
+    EXPECT_GT(both_.waits(), 0);
+    EXPECT_EQ(ends_.count("22012"), 1);
+}
+
+TEST_P(Interleaved, point_is_reached_once_though_both_write_the_same_account) {
+    engine_.shared = true;
+    const auto taker = engine_.claim(Knows::the_key, Resumes::at_a_phase);
+    explore(open_key(lease_over), engine_.keep(Keep::and_move), taker, [&] {
+        const auto& mover = won(both_.second) ? both_.second : both_.first;
+        EXPECT_THAT(writes_, ElementsAre(mover.name()));
+        EXPECT_EQ(row_.point, "charge_created");
+        EXPECT_EQ(row_.attempt, won(both_.second) ? "2" : "1");
+        EXPECT_EQ(row_.lease, lease_of(mover));
+        EXPECT_EQ(both_.first.state(), won(both_.second) ? "22012" : "");
+    });
+    EXPECT_EQ(ends_.count("40P01"), 1);
+}
+
+TEST_P(Interleaved, renewal_does_not_outlast_what_is_kept) {
+    for (const auto how : {Keep::and_finish, Keep::and_move})
+        explore(open_key(lease_runs), engine_.keep(how), engine_.alone(EngineSteps::renewal), [&] {
+            EXPECT_TRUE(both_.first.committed("commit_kept"));
+            EXPECT_TRUE(both_.second.committed("commit"));
+            EXPECT_EQ(row_.attempt, "1");
+            EXPECT_EQ(row_.lease, how == Keep::and_move ? Text{lease_of(both_.first)} : Text{});
+        });
+    EXPECT_GT(both_.waits(), 0);
+}
+
+TEST_P(Interleaved, lease_is_renewed_or_taken_over) {
+    const auto taker = engine_.claim(Knows::the_key, Resumes::at_a_call);
+    explore(open_key(lease_over), engine_.alone(EngineSteps::renewal), taker, [&] {
+        const bool renewed = both_.first.changed("renew_lease") == 1;
+        EXPECT_TRUE(both_.first.committed("commit"));
+        EXPECT_NE(renewed, won(both_.second));
+        EXPECT_EQ(row_.attempt, renewed ? "1" : "2");
+        EXPECT_EQ(row_.lease, renewed ? renewed_lease : lease_of(both_.second));
+    });
+    EXPECT_GT(both_.waits(), 0);
+}
+
+TEST_P(Interleaved, lease_that_was_given_back_is_not_renewed) {
+    const auto giver = engine_.alone(EngineSteps::give_back);
+    explore(open_key(lease_runs), engine_.alone(EngineSteps::renewal), giver, [&] {
+        EXPECT_TRUE(both_.second.committed("commit"));
+        EXPECT_EQ(row_.lease, std::nullopt);
+    });
+    EXPECT_GT(both_.waits(), 0);
+}
+
+TEST_P(Interleaved, one_of_two_take_overs_gets_the_key) {
+    for (const bool patient : {false, true}) {
+        engine_.patient = patient;
+        const auto resumes = patient ? Resumes::at_a_call : Resumes::at_a_phase;
+        const auto taker = engine_.claim(Knows::the_key, resumes);
+        explore(open_key(lease_over), taker, taker, [&] { check_winner("2"); });
+    }
+    EXPECT_GT(both_.waits(), 0);
+    EXPECT_EQ(ends_.count("55P03"), 1);
+}
+
+TEST_P(Interleaved, one_of_two_takers_keeps_the_result) {
+    const auto taker =
+        engine_.claim(Knows::the_key, Resumes::at_a_call) + engine_.keep(Keep::and_finish, won);
+    explore(open_key(lease_over), taker, taker, [&] {
+        EXPECT_NE(won(both_.first), won(both_.second));
+        EXPECT_THAT(writes_, ElementsAre(winner().name()));
+        EXPECT_EQ(row_.attempt, "2");
+        EXPECT_EQ(row_.body, winner().name());
+    });
+    EXPECT_GT(both_.waits(), 0);
+}
+
+// The attempt before moves the key on and gives it back between the taker's look and its take-over.
+// READ COMMITTED lets the taker have the key all the same, at a point that the key has left: the
+// attempt is the one it saw. Then the fence of its next write finds no row.
+TEST_P(Interleaved, taker_goes_on_from_the_point_that_the_key_is_at) {
+    const auto mover = engine_.keep(Keep::and_move) + engine_.alone(EngineSteps::give_back_moved);
+    const auto taker = engine_.claim(Knows::the_key, Resumes::at_a_call);
+    explore(open_key(lease_over), mover, taker, [&] {
+        const bool moved = both_.first.committed("commit_kept");
+        EXPECT_EQ(row_.point, moved ? "charge_created" : "ride_created");
+        EXPECT_EQ(row_.attempt, won(both_.second) ? "2" : "1");
+        EXPECT_TRUE(moved || won(both_.second));
+        EXPECT_TRUE(
+            !won(both_.second) || found_by(both_.second).point == row_.point || is_read_committed()
+        );
+        EXPECT_TRUE(won(both_.second) || !row_.lease || *row_.lease > now);
+    });
+}
+
+TEST(TheFence, is_that_of_the_store) {
+    const pawl::testing::PostgresDatabase database;
+    pawl::testing::run_sql(database.url(), "CREATE TABLE a_table (id INTEGER)");
+    const postgres::PostgresOptions options{.url = database.url()};
+    conformance::HandClock clock;
+    postgres::Connection connection{options, clock};
+    using Use = postgres::Connection::Use;
+    const Sql fenced{"nothing", "", "UPDATE a_table SET id = 1"};
+    const Sql prepared{
+        "prepared", "", "SELECT statement FROM pg_prepared_statements ORDER BY name"};
+
+    connection.queue(fenced, {}, Use::fence);
+    EXPECT_THROW((void)connection.flush(), StoreError);
+    connection.queue(prepared, {}, Use::plain);
+    const auto told = told_by(connection.flush().get());
+
+    ASSERT_FALSE(told.rows.empty());
+    EXPECT_EQ(told.rows[0][0], fence_text(fenced));
+}
+
+}  // namespace
+}  // namespace pawl::interleaving
