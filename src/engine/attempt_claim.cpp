@@ -189,7 +189,15 @@ bool Attempt::take_over(store::Session& session, const KeyRow& row) {
     const auto until = lease_end(session);
     const auto bound = core::lease_bound(now, engine_.options().lease);
     return run_statement(
-               session, sql::take_over, no_rows, row.id, row.attempt, now, until, bound
+               session,
+               sql::take_over,
+               no_rows,
+               row.id,
+               row.attempt,
+               now,
+               until,
+               bound,
+               row.recovery_point
            ) != 0;
 }
 

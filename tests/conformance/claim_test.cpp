@@ -134,6 +134,15 @@ TEST_P(ClaimTest, who_saw_an_earlier_attempt_gets_nothing_even_if_no_lease_lives
     EXPECT_EQ(take_over(id, 2), 1);
 }
 
+// Between a taker's look and its write the attempt before may move on and give the key back.
+TEST_P(ClaimTest, a_key_is_not_taken_over_at_a_point_that_it_has_left) {
+    const auto id = open_key("hash");
+    run(sql::fail_attempt, id, 1, "ride_created", "given back", now());
+
+    EXPECT_EQ(take_over(id, 1, "started"), 0);
+    EXPECT_EQ(take_over(id, 1, "ride_created"), 1);
+}
+
 TEST_P(ClaimTest, a_lease_given_back_or_further_away_than_any_can_be_is_over) {
     const auto given_back = open_key("given back");
     const auto far_away = open_key("far away");

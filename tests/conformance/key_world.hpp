@@ -84,8 +84,8 @@ protected:
             expires_at
         );
     }
-    std::int64_t take_over(std::int64_t id, int seen) {
-        return run(sql::take_over, id, seen, now(), now() + 30s, now() + 60s);
+    std::int64_t take_over(std::int64_t id, int seen, const std::string& point = "ride_created") {
+        return run(sql::take_over, id, seen, now(), now() + 30s, now() + 60s, point);
     }
     std::int64_t to_attention(std::int64_t id, int attempt, const std::string& reason = "stuck") {
         return write_now(*store, [&](Session& session) {

@@ -201,7 +201,8 @@ struct EngineSteps {
         const auto found = found_by(s);
         if (found.as == As::open)
             return patiently(
-                of(sql::take_over, {found.id, found.attempt, now, lease_of(s), lease_bound})
+                of(sql::take_over,
+                   {found.id, found.attempt, now, lease_of(s), lease_bound, found.point})
             );
         if (found.as == As::expired) return patiently(of(sql::revive_registry, {"h"}));
         return std::nullopt;

@@ -302,13 +302,16 @@ WHERE id = $1
   AND attempt = $2
   AND standing = 'attention';
 
--- name: take_over   ($1 id, $2 attempt seen, $3 now, $4 lease until, $5 no lease can last beyond)
--- The attempt in WHERE makes this a compare-and-set: one of two takers gets a row. A lease further away than any
--- lease can be is a clock that was wrong, and counts as over.
+-- name: take_over   ($1 id, $2 attempt seen, $3 now, $4 lease until, $5 no lease can last beyond, $6 recovery point
+--   seen)
+-- Attempt and point in WHERE make this a compare-and-set: one of two takers gets a row, and none goes on from a point
+-- that the attempt before has left since it looked. A lease further away than any lease can be is a clock that was
+-- wrong, and counts as over.
 UPDATE idempotency_keys
 SET attempt = attempt + 1, lease_until = $4, last_run_at = $3
 WHERE id = $1
   AND attempt = $2
+  AND recovery_point = $6
   AND standing = 'open'
   AND (lease_until IS NULL OR lease_until <= $3 OR lease_until > $5);
 
