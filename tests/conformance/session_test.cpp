@@ -216,6 +216,25 @@ TEST_P(SessionTest, attempt_undoes_what_failed_and_the_phase_goes_on) {
     );
 }
 
+// A store that sends statements together had forgotten, with the attempt, what came before it.
+TEST_P(SessionTest, an_attempt_that_throws_before_any_answer_takes_only_its_own_with_it) {
+    in_tx([&](Tx& tx) {
+        send(tx, notes::insert, "before");
+        try {
+            (void)tx.attempt([&] {
+                send(tx, notes::insert, "within");
+                throw std::runtime_error{"of the phase"};
+            });
+        } catch (const std::runtime_error&) {
+        }
+        send(tx, notes::insert, "after");
+    });
+
+    EXPECT_EQ(
+        read_rows<std::string>(*store, notes::texts), (std::vector<std::string>{"before", "after"})
+    );
+}
+
 TEST_P(SessionTest, attempts_nest) {
     in_tx([&](Tx& tx) {
         const auto outer = tx.attempt([&] {

@@ -145,6 +145,7 @@ void Connection::queue_control(const char* text) {
 
 Result Connection::flush() {
     if (dead_) lost("flush");
+    ++flushes_;
     std::vector<Expected> expected;
     expected.reserve(queued_.size() + 2);
     for (const auto& queued : std::exchange(queued_, {})) send(queued, expected);

@@ -52,6 +52,15 @@ public:
     Result flush();
     // Throws away what was queued and not sent.
     void forget_queued() { queued_.clear(); }
+    // What is queued at this moment, so that all that comes after can be thrown away alone.
+    struct Mark {
+        std::size_t flushes{};
+        std::size_t queued{};
+    };
+    Mark mark() const { return {flushes_, queued_.size()}; }
+    void forget_queued_since(Mark mark) {
+        queued_.resize(mark.flushes == flushes_ ? mark.queued : 0);
+    }
     // Several statements in one text, in the open transaction.
     void script(std::string_view name, std::string_view text);
 
@@ -94,6 +103,7 @@ private:
     core::Clock& clock_;
     pg_conn* pg_{};
     std::vector<Queued> queued_;
+    std::size_t flushes_{0};
     // What is prepared on this connection, by the text's address and its use: its name there.
     std::map<std::pair<const char*, Use>, std::string> prepared_;
     std::uint64_t next_name_{1};

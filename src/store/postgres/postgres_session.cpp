@@ -90,14 +90,14 @@ void PostgresSession::control(const char* text) {
 
 void PostgresSession::savepoint() {
     control("SAVEPOINT inner_savepoint");
-    ++depth_;
+    savepoints_.push_back(connection_.mark());
 }
 
-// What is on its way may fail only now: it belongs to the savepoint.
+// What was queued before the savepoint, and the savepoint itself, still go.
 void PostgresSession::roll_back_to() {
-    PAWL_ASSERT(depth_ > 0);
-    --depth_;
-    connection_.forget_queued();
+    PAWL_ASSERT(!savepoints_.empty());
+    connection_.forget_queued_since(savepoints_.back());
+    savepoints_.pop_back();
     if (!connection_.usable()) return;
     control("ROLLBACK TO SAVEPOINT inner_savepoint");
     control("RELEASE SAVEPOINT inner_savepoint");
@@ -105,10 +105,10 @@ void PostgresSession::roll_back_to() {
 }
 
 void PostgresSession::release() {
-    PAWL_ASSERT(depth_ > 0);
+    PAWL_ASSERT(!savepoints_.empty());
     refuse_after_failure("release");
     (void)flush();  // An error of what was sent within is this savepoint's, and comes here.
-    --depth_;
+    savepoints_.pop_back();
     control("RELEASE SAVEPOINT inner_savepoint");
 }
 

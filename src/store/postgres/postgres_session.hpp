@@ -4,6 +4,8 @@
 #include "src/store/postgres/connection.hpp"
 #include "src/store/store.hpp"
 
+#include <vector>
+
 namespace pawl::postgres {
 
 // A Work's view of a connection, between its BEGIN and its COMMIT.
@@ -41,7 +43,7 @@ private:
     Connection& connection_;
     const PostgresOptions& options_;
     core::Clock& clock_;
-    int depth_{0};
+    std::vector<Connection::Mark> savepoints_;  // What was queued behind each that is open.
     bool failed_{false};
 };
 
