@@ -10,8 +10,9 @@ import re
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-KEY = "currval('key_registry_id_seq')"
-RIDE = "currval('rides_id_seq')"
+# In a subselect: currval() is volatile, and WHERE id = currval(...) would read the whole table.
+KEY = "(SELECT currval('key_registry_id_seq'))"
+RIDE = "(SELECT currval('rides_id_seq'))"
 HASH = 'md5(:n::text)'
 PARAMS = "'{\"origin_lat\": 47.61,\"origin_lon\": -122.33,\"target_lat\": 47.66,\"target_lon\": -122.35}'"
 POINT = "'{\"ride\": 1,\"user\": 1,\"amount\": 2000,\"currency\":\"usd\",\"customer\":\"cus_jane\",\"email\":\"jane@example.com\"}'"
