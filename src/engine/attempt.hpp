@@ -63,6 +63,7 @@ private:
     // reached_ and counts only once the commit is durable.
 
     // Claim.
+    void on_seen(TimePoint now);
     void write_first();
     void run_first(store::Session& session);
     void on_first(std::exception_ptr failed);

@@ -85,29 +85,29 @@ Attempt::Attempt(
 
 void Attempt::claim() {
     auto self = shared_from_this();
-    auto now = std::make_shared<TimePoint>();  // Shared by the two halves of one read.
-    engine_.store().read(store::work(
-        [self, now](store::Session& session) {
-            self->seen_ = find_key(session, self->hash_);
-            *now = session.now();
-        },
-        [self, now](const std::exception_ptr& failed) {
+    look_for_key(
+        engine_.store(),
+        hash_,
+        [self](const std::exception_ptr& failed, std::optional<KeyRow> found, TimePoint now) {
             if (failed) return self->end(failure_of(failed).refusal);
-            if (auto answer = self->decide(self->seen_, *now)) return self->end(std::move(*answer));
-            if (self->engine_.calls().is_full())
-                return self->end(Refused{
-                    .why = Why::overloaded,
-                    .detail = "twice as many calls as calls_max are in hand"});
-            try {
-                if (self->request_.params.empty())
-                    self->request_.params =
-                        self->operation_->encode_request(self->request_.request.get());
-            } catch (...) {  // A number that JSON has not, in a default of the request.
-                return self->end(failure_of(std::current_exception()).refusal);
-            }
-            self->write_first();
+            self->seen_ = std::move(found);
+            self->on_seen(now);
         }
-    ));
+    );
+}
+
+void Attempt::on_seen(TimePoint now) {
+    if (auto answer = decide(seen_, now)) return end(std::move(*answer));
+    if (engine_.calls().is_full())
+        return end(Refused{
+            .why = Why::overloaded, .detail = "twice as many calls as calls_max are in hand"});
+    try {
+        if (request_.params.empty())
+            request_.params = operation_->encode_request(request_.request.get());
+    } catch (...) {  // A number that JSON has not, in a default of the request.
+        return end(failure_of(std::current_exception()).refusal);
+    }
+    write_first();
 }
 
 void Attempt::take_over_stored() {
@@ -126,6 +126,7 @@ void Attempt::write_first() {
             return attempt_->engine_.options().phase_deadline;
         }
         Isolation isolation() const override { return attempt_->operation_->isolation; }
+        const void* kind() const override { return attempt_->operation_; }
 
     private:
         std::shared_ptr<Attempt> attempt_;
@@ -336,16 +337,18 @@ void Attempt::on_first(std::exception_ptr failed) {
 // told from another's of the same number: then the lease decides, as after a crash.
 void Attempt::look_after_doubt(const Refused& refusal) {
     auto self = shared_from_this();
-    auto row = std::make_shared<std::optional<KeyRow>>();  // Shared by the two halves of one read.
-    engine_.store().read(store::work(
-        [self, row](store::Session& session) { *row = find_key(session, self->hash_); },
-        [self, row, refusal](const std::exception_ptr& failed) {
-            const bool ours = !failed && *row && !(*row)->expired && self->reached_ &&
-                              (*row)->id == self->id_ && self->number_ == 1 && (*row)->attempt == 1;
+    look_for_key(
+        engine_.store(),
+        hash_,
+        [self, refusal](
+            const std::exception_ptr& failed, const std::optional<KeyRow>& row, TimePoint
+        ) {
+            const bool ours = !failed && row && !row->expired && self->reached_ &&
+                              row->id == self->id_ && self->number_ == 1 && row->attempt == 1;
             if (ours && !self->verdict_) return self->go_on();
             self->end(refusal);
         }
-    ));
+    );
 }
 
 // The phases were undone, and with them the claim. It is made alone, with the error, so that the

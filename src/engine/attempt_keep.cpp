@@ -41,6 +41,7 @@ void Attempt::keep(detail::Arrival arrival) {
             return attempt_->engine_.options().phase_deadline;
         }
         Isolation isolation() const override { return attempt_->operation_->isolation; }
+        const void* kind() const override { return &attempt_->step(); }
 
     private:
         std::shared_ptr<Attempt> attempt_;
@@ -128,20 +129,21 @@ void Attempt::keep_for_person(store::Session& session, const detail::Arrival& ar
 }
 
 void Attempt::look_once() {
-    auto self = shared_from_this();
-    auto row = std::make_shared<std::optional<KeyRow>>();  // Shared by the two halves of one read.
-    engine_.store().read(store::work(
-        [self, row](store::Session& session) { *row = find_key(session, self->id_); },
-        [self, row](const std::exception_ptr& failed) {
+    look_for_key(
+        engine_.store(),
+        id_,
+        [self = shared_from_this()](
+            const std::exception_ptr& failed, std::optional<KeyRow> row, TimePoint
+        ) {
             if (failed) return self->end(failure_of(failed).refusal);
-            const bool found = row->has_value() && !(*row)->expired;
-            if (found && (*row)->standing == core::Standing::finished)
-                return self->end(Settled{(*row)->response, true, (*row)->expires_at});
-            if (found && (*row)->standing == core::Standing::attention)
+            const bool found = row && !row->expired;
+            if (found && row->standing == core::Standing::finished)
+                return self->end(Settled{std::move(row->response), true, row->expires_at});
+            if (found && row->standing == core::Standing::attention)
                 return self->end(Refused{.why = Why::needs_attention});
             self->end(Refused{.why = Why::in_progress});
         }
-    ));
+    );
 }
 
 }  // namespace pawl::engine

@@ -128,45 +128,38 @@ void Engine::handle_unkeyed(
 }
 
 void Engine::complete(std::int64_t key_id, OnAnswer on_answer) {
-    if (stopping_) return on_answer(Refused{.why = Why::stopping});
-    auto row = std::make_shared<std::optional<KeyRow>>();  // Shared by the two halves of one read.
-    parts_.store.read(store::work(
-        [row, key_id](store::Session& session) { *row = find_key(session, key_id); },
-        [this, row, on_answer = std::move(on_answer)](const std::exception_ptr& failed) {
-            if (failed) return on_answer(failure_of(failed).refusal);
-            if (!*row || (*row)->expired) return on_answer(Refused{.why = Why::in_progress});
-            const auto* operation = find((*row)->operation);
-            if (operation == nullptr)
-                return on_answer(Refused{
-                    .why = Why::stranded, .detail = "PAWL0007: operation " + (*row)->operation});
-            const bool known = (*row)->secret_version == installation_.secret_version();
-            const auto entered =
-                live_.enter((*row)->hash, known ? (*row)->fingerprint : std::string{});
-            if (std::holds_alternative<LiveKeys::Occupied>(entered))
-                return on_answer(Refused{.why = Why::in_progress});
-            std::make_shared<Attempt>(*this, *operation, **row, on_answer)->take_over_stored();
-        }
-    ));
+    take_stored(key_id, std::move(on_answer), [](Attempt& attempt) { attempt.take_over_stored(); });
 }
 
 void Engine::settle(const Settlement& settlement, OnAnswer on_answer) {
+    take_stored(settlement.key_id, std::move(on_answer), [settlement](Attempt& attempt) {
+        attempt.settle(settlement);
+    });
+}
+
+void Engine::take_stored(
+    std::int64_t key_id, OnAnswer on_answer, std::function<void(Attempt&)> begin
+) {
     if (stopping_) return on_answer(Refused{.why = Why::stopping});
-    auto row = std::make_shared<std::optional<KeyRow>>();  // Shared by the two halves of one read.
-    parts_.store.read(store::work(
-        [row, id = settlement.key_id](store::Session& session) { *row = find_key(session, id); },
-        [this, row, settlement, on_answer = std::move(on_answer)](const std::exception_ptr& failed
+    look_for_key(
+        parts_.store,
+        key_id,
+        [this, on_answer = std::move(on_answer), begin = std::move(begin)](
+            const std::exception_ptr& failed, const std::optional<KeyRow>& row, TimePoint
         ) {
             if (failed) return on_answer(failure_of(failed).refusal);
-            if (!*row || (*row)->expired) return on_answer(Refused{.why = Why::in_progress});
-            const auto* operation = find((*row)->operation);
+            if (!row || row->expired) return on_answer(Refused{.why = Why::in_progress});
+            const auto* operation = find(row->operation);
             if (operation == nullptr)
                 return on_answer(Refused{
-                    .why = Why::stranded, .detail = "PAWL0007: operation " + (*row)->operation});
-            if (std::holds_alternative<LiveKeys::Occupied>(live_.enter((*row)->hash, {})))
+                    .why = Why::stranded, .detail = "PAWL0007: operation " + row->operation});
+            const bool known = row->secret_version == installation_.secret_version();
+            const auto entered = live_.enter(row->hash, known ? row->fingerprint : std::string{});
+            if (std::holds_alternative<LiveKeys::Occupied>(entered))
                 return on_answer(Refused{.why = Why::in_progress});
-            std::make_shared<Attempt>(*this, *operation, **row, on_answer)->settle(settlement);
+            begin(*std::make_shared<Attempt>(*this, *operation, *row, on_answer));
         }
-    ));
+    );
 }
 
 // What is in hand may end by itself; calls are asked to give up while there is still time to write

@@ -24,6 +24,8 @@
 
 namespace pawl::engine {
 
+class Attempt;
+
 // A request as HTTP hands it over: authenticated, parsed, problem() asked; nothing of it is stored
 // yet.
 struct KeyedRequest {
@@ -110,6 +112,10 @@ public:
     void leave(const std::string& hash, const OnAnswer& owner, Answer answer);
 
 private:
+    // Looks for a stored key, and has an attempt of this process begin with it.
+    void take_stored(
+        std::int64_t key_id, OnAnswer on_answer, std::function<void(Attempt&)> begin
+    );
     bool wait_for(
         const std::string& hash, std::chrono::milliseconds longest, const OnAnswer& on_answer
     );

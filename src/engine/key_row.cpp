@@ -8,6 +8,7 @@
 #include "src/json/hash.hpp"
 #include "store/statements.hpp"
 
+#include <array>
 #include <utility>
 
 namespace pawl::engine {
@@ -114,6 +115,46 @@ std::optional<KeyRow> find_key(detail::Session& session, std::int64_t id) {
         session, sql::find_key_by_id, [&](const detail::Row& row) { found = key_row(row); }, id
     );
     return found;
+}
+
+namespace {
+
+// By its hash or its id.
+template <class Of>
+class KeyLook final : public store::Look {
+public:
+    KeyLook(const Sql& statement, Of of, OnKeyRow found)
+        : statement_{statement}, of_{std::move(of)}, on_found_{std::move(found)} {
+        std::string made;
+        value_[0] = detail::bind_value(of_, statement_.name, made);
+    }
+    const Sql& statement() const override { return statement_; }
+    std::span<const detail::Value> parameters() const override { return value_; }
+    void row(const detail::Row& row) override { found_ = key_row(row); }
+    void done(std::exception_ptr failed, TimePoint now) noexcept override {
+        on_found_(std::move(failed), std::move(found_), now);
+    }
+
+private:
+    const Sql& statement_;
+    Of of_;
+    OnKeyRow on_found_;
+    std::array<detail::Value, 1> value_;
+    std::optional<KeyRow> found_;
+};
+
+}  // namespace
+
+void look_for_key(store::Store& store, std::string hash, OnKeyRow found) {
+    store.look(std::make_unique<KeyLook<std::string>>(
+        sql::find_key, std::move(hash), std::move(found)
+    ));
+}
+
+void look_for_key(store::Store& store, std::int64_t id, OnKeyRow found) {
+    store.look(
+        std::make_unique<KeyLook<std::int64_t>>(sql::find_key_by_id, id, std::move(found))
+    );
 }
 
 std::string encode_headers(const std::vector<Header>& headers) {

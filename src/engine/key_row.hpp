@@ -6,8 +6,11 @@
 #include <pawl/response.hpp>
 
 #include "src/core/claim.hpp"
+#include "src/store/store.hpp"
 
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -59,6 +62,13 @@ struct KeyRow {
 
 std::optional<KeyRow> find_key(detail::Session& session, std::string_view hash);
 std::optional<KeyRow> find_key(detail::Session& session, std::int64_t id);
+
+// The same outside any transaction; `found` gets it, or why it could not be looked for, and the
+// database's clock.
+using OnKeyRow = std::function<
+    void(std::exception_ptr failed, std::optional<KeyRow> found, TimePoint now)>;
+void look_for_key(store::Store& store, std::string hash, OnKeyRow found);
+void look_for_key(store::Store& store, std::int64_t id, OnKeyRow found);
 
 // The headers of a response that are stored and replayed, as JSON; empty for none.
 std::string encode_headers(const std::vector<Header>& headers);

@@ -36,6 +36,27 @@ void throw_fenced(std::string_view statement) {
         "the fence " + std::string{statement} + " touched no row: the lease is lost"};
 }
 
+void Store::look(std::unique_ptr<Look> look) {
+    class Read final : public Work {
+    public:
+        explicit Read(std::unique_ptr<Look> of) : look_{std::move(of)} {}
+        void run(Session& session) override {
+            session.run(look_->statement(), look_->parameters(), [&](const Row& row) {
+                look_->row(row);
+            });
+            now_ = session.now();
+        }
+        void done(std::exception_ptr failed) noexcept override {
+            look_->done(std::move(failed), now_);
+        }
+
+    private:
+        std::unique_ptr<Look> look_;
+        TimePoint now_;
+    };
+    read(std::make_unique<Read>(std::move(look)));
+}
+
 std::exception_ptr stopped() {
     return std::make_exception_ptr(StoreError{
         StoreError::Kind::unavailable, StoreError::Effect::none, "", "the store is stopping"});

@@ -10,6 +10,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -35,6 +36,22 @@ public:
     // run() may be called again, with a fresh snapshot, when it met another transaction
     // (serialization failure, deadlock): it keeps nothing from the run before.
     virtual Isolation isolation() const { return Isolation::read_committed; }
+    // Works of one kind run the same code, so that what a store learns of one (it was slow) counts
+    // for the others. Those without a kind never share a transaction where that is a choice.
+    virtual const void* kind() const { return nullptr; }
+};
+
+// One statement whose rows somebody wants, in no transaction with anything else: a store may send
+// many at once. Owned by the store from look() until done() has returned.
+class Look {
+public:
+    virtual ~Look() = default;
+    virtual const Sql& statement() const = 0;
+    // Lives as long as the look.
+    virtual std::span<const Value> parameters() const = 0;
+    virtual void row(const Row& row) = 0;
+    // Once, after the rows, or alone with why there are none. `now` is the database's clock.
+    virtual void done(std::exception_ptr failed, TimePoint now) noexcept = 0;
 };
 
 template <class Run, class Done>
@@ -85,6 +102,8 @@ public:
     void write(std::unique_ptr<Work> w) { write(std::move(w), Urgency::normal); }
     // A read snapshot; writing in it is refused. An embedded store may run it before this returns.
     virtual void read(std::unique_ptr<Work> work) = 0;
+    // As a read of its own, unless the store knows better.
+    virtual void look(std::unique_ptr<Look> look);
     // Which text of a statement this store runs; nothing if it has none.
     virtual std::optional<std::string_view> text_of(const Sql& statement) const = 0;
     // Nobody but this process writes here, so that a lease found at its start is a dead one's.

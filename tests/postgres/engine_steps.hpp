@@ -103,10 +103,9 @@ struct EngineSteps {
 
     // With a limit to how long its statements wait for a lock.
     Step begin(bool limited = false) const {
-        auto text = "BEGIN ISOLATION LEVEL " + isolation + " READ WRITE";
-        if (limited) text += "; SET LOCAL lock_timeout = '50ms'";
-        return [text](const Session&) {
-            auto statement = of(sql::postgres::begin_work, {"5000"});
+        const auto text = "BEGIN ISOLATION LEVEL " + isolation + " READ WRITE";
+        return [text, limited](const Session&) {
+            auto statement = of(sql::postgres::begin_work, {"5000", limited ? "50" : "0"});
             statement.name = "begin";
             statement.before = text;
             return std::optional{statement};

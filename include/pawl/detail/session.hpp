@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 namespace pawl {
@@ -31,9 +32,9 @@ public:
         FunctionRef(F&& f)  // NOLINT(bugprone-forwarding-reference-overload): not of itself.
         : object_{const_cast<void*>(static_cast<const void*>(std::addressof(f)))},
           call_{[](void* object, A... a) -> R {
-              return (*static_cast<std::remove_reference_t<F>*>(object))(static_cast<A>(a)...);
+              return (*static_cast<std::remove_reference_t<F>*>(object))(std::forward<A>(a)...);
           }} {}
-    R operator()(A... a) const { return call_(object_, static_cast<A>(a)...); }
+    R operator()(A... a) const { return call_(object_, std::forward<A>(a)...); }
 
 private:
     void* object_;

@@ -140,20 +140,39 @@ void Connection::queue(const Sql& statement, std::span<const Value> parameters, 
 }
 
 void Connection::queue_control(const char* text) {
-    queued_.push_back({{text, {}, text}, Use::control, {}});
+    queued_.push_back({{"control", {}, text}, Use::control, {}});
+}
+
+bool Connection::amend_begin(std::size_t parameter, std::string value) {
+    if (queued_.empty() || queued_.back().use != Use::begin) return false;
+    queued_.back().values.at(parameter) = std::move(value);
+    return true;
 }
 
 Result Connection::flush() {
-    if (dead_) lost("flush");
-    ++flushes_;
-    std::vector<Expected> expected;
-    expected.reserve(queued_.size() + 2);
-    for (const auto& queued : std::exchange(queued_, {})) send(queued, expected);
-    check(PQpipelineSync(pg_));
-    return read_answers(expected);
+    Result last;
+    std::optional<StoreError> failed;
+    flush_each([&](Result answer, std::optional<StoreError> error) {
+        if (error && !failed) failed = std::move(error);
+        last = std::move(answer);
+    });
+    if (failed) throw StoreError{*failed};
+    return last;
 }
 
-void Connection::send(const Queued& queued, std::vector<Expected>& expected) {
+void Connection::flush_each(OnAnswer on_answer) {
+    if (dead_) lost("flush");
+    ++flushes_;
+    const auto others = std::exchange(others_, 0);
+    std::vector<Expected> expected;
+    expected.reserve(queued_.size() + 2);
+    std::size_t at = 0;
+    for (const auto& queued : std::exchange(queued_, {})) send(queued, at++ < others, expected);
+    check(PQpipelineSync(pg_));
+    read_answers(expected, on_answer);
+}
+
+void Connection::send(const Queued& queued, bool of_other, std::vector<Expected>& expected) {
     const auto& [statement, use, values] = queued;
     std::vector<const char*> pointers;
     pointers.reserve(values.size());
@@ -161,11 +180,11 @@ void Connection::send(const Queued& queued, std::vector<Expected>& expected) {
     const auto text =
         use == Use::fence ? fencing(statement.postgres) : std::string{statement.postgres};
     const int count = static_cast<int>(values.size());
-    if (use == Use::control || !options_.prepared) {
+    if (!options_.prepared) {
         check(PQsendQueryParams(
             pg_, text.c_str(), count, nullptr, pointers.data(), nullptr, nullptr, 0
         ));
-        expected.push_back({statement.name, use, nullptr});
+        expected.push_back({statement.name, use, nullptr, of_other});
         return;
     }
     const auto [known, is_new] =
@@ -174,34 +193,31 @@ void Connection::send(const Queued& queued, std::vector<Expected>& expected) {
         // Told apart by a number: one that was dropped as old keeps its name in the database.
         known->second = std::string{statement.name} + "_" + std::to_string(next_name_++);
         check(PQsendPrepare(pg_, known->second.c_str(), text.c_str(), 0, nullptr));
-        expected.push_back({statement.name, use, statement.postgres.data()});
+        expected.push_back({statement.name, use, statement.postgres.data(), of_other});
     }
     check(
         PQsendQueryPrepared(pg_, known->second.c_str(), count, pointers.data(), nullptr, nullptr, 0)
     );
-    expected.push_back({statement.name, use, nullptr});
+    expected.push_back({statement.name, use, nullptr, of_other});
 }
 
 // Reads all, whatever fails: the connection is in step with the database behind it.
-Result Connection::read_answers(const std::vector<Expected>& expected) {
-    Result last;
+void Connection::read_answers(const std::vector<Expected>& expected, OnAnswer on_answer) {
     std::optional<StoreError> failed;
     for (const auto& of : expected) {
         auto answer = next_answer();
         const auto status = PQresultStatus(answer.get());
         if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
             if (of.prepares != nullptr) prepared_.erase({of.prepares, of.use});
-            if (!failed && status != PGRES_PIPELINE_ABORTED) failed = failure(answer.get(), of);
+            if (!failed) failed = failure(answer.get(), of);
         } else if (of.use == Use::begin && of.prepares == nullptr) {
             note_database_clock(std::strtoll(PQgetvalue(answer.get(), 0, 2), nullptr, 10));
         }
-        last = std::move(answer);
         while (next_answer()) {  // The end of this one's answers.
         }
+        if (of.prepares == nullptr) on_answer(std::move(answer), failed);
     }
     if (PQresultStatus(next_answer().get()) != PGRES_PIPELINE_SYNC) lost("sync");
-    if (failed) throw StoreError{*failed};
-    return last;
 }
 
 // The next result; null at the end of a statement's results.
@@ -211,7 +227,7 @@ Result Connection::next_answer() {
     if (result == nullptr && PQstatus(pg_) != CONNECTION_OK) lost("answer");
     // The last word of a database that is going down: behind it comes nothing more.
     if (PQresultStatus(result.get()) == PGRES_FATAL_ERROR && PQstatus(pg_) != CONNECTION_OK) {
-        const auto error = failure(result.get(), {"answer", Use::control, nullptr});
+        const auto error = failure(result.get(), {"answer", Use::control, nullptr, false});
         dead_ = true;
         throw StoreError{Kind::unavailable, error.effect(), error.statement(), error.what()};
     }
@@ -238,6 +254,14 @@ void Connection::wait_for_answer() {
 }
 
 StoreError Connection::failure(const pg_result* result, const Expected& of) {
+    if (of.of_other) {
+        spoilt_ = true;
+        return {
+            Kind::contention,
+            Effect::none,
+            of.name,
+            "statement " + std::string{of.name} + " of a work that shares the transaction failed"};
+    }
     const char* state_text = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const std::string state = state_text != nullptr ? state_text : "";
     auto message = message_of(result);
@@ -289,7 +313,7 @@ void Connection::script(std::string_view name, std::string_view text) {
     while (const auto answer = next_answer()) {
         const auto status = PQresultStatus(answer.get());
         if (status == PGRES_FATAL_ERROR && !failed)
-            failed = failure(answer.get(), {name, Use::plain, nullptr});
+            failed = failure(answer.get(), {name, Use::plain, nullptr, false});
     }
     if (PQenterPipelineMode(pg_) == 0) lost(name);
     if (failed) throw *failed;

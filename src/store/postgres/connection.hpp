@@ -48,10 +48,19 @@ public:
     void queue(const Sql& statement, std::span<const detail::Value> parameters, Use use);
     // The store's own BEGIN, COMMIT, SAVEPOINT, without the check of what a statement may say.
     void queue_control(const char* text);
+    // Sets a parameter of Use::begin while that is the last that was queued; else false.
+    bool amend_begin(std::size_t parameter, std::string value);
     // Sends what is queued and reads every answer. The last one's; throws the first failure.
     Result flush();
+    // The same, and gives each answer as it comes; from the first failure on, that failure with
+    // each: what follows it was not carried out.
+    using OnAnswer = detail::FunctionRef<void(Result answer, std::optional<StoreError> failed)>;
+    void flush_each(OnAnswer on_answer);
     // Throws away what was queued and not sent.
-    void forget_queued() { queued_.clear(); }
+    void forget_queued() {
+        queued_.clear();
+        others_ = 0;
+    }
     // What is queued at this moment, so that all that comes after can be thrown away alone.
     struct Mark {
         std::size_t flushes{};
@@ -61,6 +70,12 @@ public:
     void forget_queued_since(Mark mark) {
         queued_.resize(mark.flushes == flushes_ ? mark.queued : 0);
     }
+    // What is queued so far belongs to works that share the transaction with the one to come. If
+    // that fails, it is no fault of the one at whose flush it comes out: contention, and spoilt()
+    // from then on, until the next transaction.
+    void own_from_here() { others_ = queued_.size(); }
+    bool spoilt() const { return spoilt_; }
+    void clear_spoilt() { spoilt_ = false; }
     // Several statements in one text, in the open transaction.
     void script(std::string_view name, std::string_view text);
 
@@ -89,12 +104,13 @@ private:
         std::string_view name;
         Use use{};
         const char* prepares{};  // The text that becomes a named statement by this.
+        bool of_other{};         // See own_from_here().
     };
 
-    void send(const Queued& queued, std::vector<Expected>& expected);
+    void send(const Queued& queued, bool of_other, std::vector<Expected>& expected);
     void wait_for_answer();
     Result next_answer();
-    Result read_answers(const std::vector<Expected>& expected);
+    void read_answers(const std::vector<Expected>& expected, OnAnswer on_answer);
     StoreError failure(const pg_result* result, const Expected& of);
     [[noreturn]] void lost(std::string_view statement);
     void check(int sent);
@@ -104,6 +120,8 @@ private:
     pg_conn* pg_{};
     std::vector<Queued> queued_;
     std::size_t flushes_{0};
+    std::size_t others_{0};
+    bool spoilt_{false};
     // What is prepared on this connection, by the text's address and its use: its name there.
     std::map<std::pair<const char*, Use>, std::string> prepared_;
     std::uint64_t next_name_{1};

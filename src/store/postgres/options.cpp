@@ -23,6 +23,10 @@ bool take(PostgresOptions& options, std::string_view name, std::string_view valu
         options.connections = number(name, value);
         return true;
     }
+    if (name == "sharing") {
+        options.sharing = value == "off" ? 0 : number(name, value);
+        return true;
+    }
     if (name == "prepared") {
         if (value != "on" && value != "off")
             throw std::invalid_argument{
@@ -63,6 +67,8 @@ std::optional<std::string> PostgresOptions::problem() const {
     if (connections < 1 || connections > 1'000)
         return "connections is " + std::to_string(connections) +
                ": 1 to 1000, and 16 to 32 is best";
+    if (sharing < 0 || sharing > 1'000)
+        return "sharing is " + std::to_string(sharing) + ": off, or 1 to 1000, and 2 is best";
     if (waiting_max < 1) return "waiting_max is 0: at least 1";
     if (reruns_max < 0) return "reruns_max is negative";
     return std::nullopt;

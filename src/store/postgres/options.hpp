@@ -13,6 +13,7 @@ struct PostgresOptions {
     std::string url;      // As libpq reads it, without the parameters that are ours.
     int connections{16};  // Works at once. A small pool is faster than a large one, and the
                           // database has few to give.
+    int sharing{2};  // Connections whose transactions phases of several requests share; 0: none.
     bool prepared{true};  // Named statements. Not behind PgBouncer before 1.21 in transaction mode.
     std::size_t waiting_max{5'000};  // Works in the line; more are refused (busy).
     std::chrono::milliseconds connect_timeout{5s};
@@ -21,8 +22,8 @@ struct PostgresOptions {
     std::optional<std::string> problem() const;
 };
 
-// "postgres://user@host/database?connections=32&prepared=off", or postgresql://: the two parameters
-// are ours, all others libpq's. Throws std::invalid_argument for a value that is none.
+// "postgres://user@host/database?connections=32&sharing=off&prepared=off", or postgresql://: these
+// three parameters are ours, all others libpq's. Throws std::invalid_argument for a value that is none.
 PostgresOptions options_of_url(const std::string& url);
 bool is_postgres_url(const std::string& url);
 

@@ -17,6 +17,8 @@ namespace {
 using detail::Value;
 using Use = Connection::Use;
 
+constexpr std::size_t begin_lock_patience = 1;  // Which parameter of begin_work.
+
 // Rows that the statement changed; 0 of a SELECT, whose tag counts what it found.
 std::int64_t changed_by(const pg_result* result) {
     const std::string_view tag = PQcmdStatus(const_cast<pg_result*>(result));
@@ -71,8 +73,11 @@ void PostgresSession::fence(const Sql& statement, std::span<const Value> paramet
     queue(statement, parameters, Use::fence);
 }
 
+// A shared transaction has a patience of its own, shorter than any.
 void PostgresSession::lock_patience(std::chrono::milliseconds patience) {
-    const auto text = std::to_string(patience.count());
+    if (in_ == In::shared_one) return;
+    auto text = std::to_string(patience.count());
+    if (connection_.amend_begin(begin_lock_patience, text)) return;
     const std::array<Value, 1> values{std::string_view{text}};
     queue(sql::postgres::lock_patience, values, Use::plain);
 }
@@ -98,7 +103,7 @@ void PostgresSession::roll_back_to() {
     PAWL_ASSERT(!savepoints_.empty());
     connection_.forget_queued_since(savepoints_.back());
     savepoints_.pop_back();
-    if (!connection_.usable()) return;
+    if (!connection_.usable() || connection_.spoilt()) return;
     control("ROLLBACK TO SAVEPOINT inner_savepoint");
     control("RELEASE SAVEPOINT inner_savepoint");
     failed_ = false;

@@ -11,8 +11,14 @@ namespace pawl::postgres {
 // A Work's view of a connection, between its BEGIN and its COMMIT.
 class PostgresSession final : public store::Session {
 public:
-    PostgresSession(Connection& connection, const PostgresOptions& options, core::Clock& clock)
-        : connection_{connection}, options_{options}, clock_{clock} {}
+    enum class In { own_transaction, shared_one };
+    PostgresSession(
+        Connection& connection,
+        const PostgresOptions& options,
+        core::Clock& clock,
+        In in = In::own_transaction
+    )
+        : connection_{connection}, options_{options}, clock_{clock}, in_{in} {}
 
     std::int64_t run(
         const Sql& statement,
@@ -43,6 +49,7 @@ private:
     Connection& connection_;
     const PostgresOptions& options_;
     core::Clock& clock_;
+    In in_;
     std::vector<Connection::Mark> savepoints_;  // What was queued behind each that is open.
     bool failed_{false};
 };

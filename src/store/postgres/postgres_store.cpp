@@ -2,11 +2,13 @@
 
 #include "src/core/thread_name.hpp"
 #include "src/store/postgres/connection.hpp"
+#include "src/store/postgres/line.hpp"
+#include "src/store/postgres/looks.hpp"
+#include "src/store/postgres/shared_run.hpp"
 #include "src/store/postgres/transaction.hpp"
 
 #include <algorithm>
 #include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -23,11 +25,6 @@ namespace {
 constexpr std::chrono::milliseconds first_wait{50};
 constexpr std::chrono::milliseconds longest_wait{2'000};
 constexpr std::chrono::milliseconds again_max{60};  // Between two runs of a work.
-
-struct Waiting {
-    std::unique_ptr<Work> work;
-    bool writes{};
-};
 
 PostgresOptions checked(PostgresOptions options) {
     if (auto why = options.problem()) throw std::invalid_argument{"PostgresOptions: " + *why};
@@ -51,7 +48,10 @@ bool never_ran(const std::exception_ptr& failed) {
 
 struct PostgresStore::Impl {
     Impl(PostgresOptions options_, core::Clock& clock_, core::Random& random_)
-        : options{std::move(options_)}, clock{clock_}, random{random_} {
+        : options{std::move(options_)},
+          clock{clock_},
+          random{random_},
+          line{{.waiting_max = options.waiting_max, .sharing = options.sharing}} {
         // Says at once what is wrong.
         auto first_made = std::make_unique<Connection>(options, clock);
         connected = 1;
@@ -62,30 +62,30 @@ struct PostgresStore::Impl {
             });
     }
 
-    void loop(std::unique_ptr<Connection> connection);
-    std::unique_ptr<Connection> open_connection();
-    std::optional<Waiting> take();
-    void run(std::unique_ptr<Connection>& connection, Waiting waiting);
-    std::exception_ptr run_once(Connection& connection, Waiting& waiting);
-    void on_disconnected();
+    using Connected = std::unique_ptr<Connection>;
+    void loop(Connected connection);
+    Connected open_connection();
+    TransactionParts parts_of(Connection& connection);
+    void run(Connected& connection, Turn& turn);
+    void run_one(Connected& connection, Turn& turn);
+    std::exception_ptr run_once(Connection& connection, Turn::Form form, Work& work);
+    void run_shared(Connected& connection, Turn& turn);
+    void run_looks(Connected& connection, Turn& turn);
+    void count(std::uint64_t works, bool committed);
+    void drop_if_broken(Connected& connection);
     void on_unreachable(const StoreError& why);
     void refuse_all(const StoreError& why);
+    std::exception_ptr why_unreachable() const;
+    std::exception_ptr refusal(Line::Put put) const;
     bool wait(std::chrono::milliseconds longest);
-    void submit(Waiting waiting, Urgency urgency);
-    bool is_stopping() const {
-        const std::lock_guard guard{mutex};
-        return stopping;
-    }
 
     const PostgresOptions options;
     core::Clock& clock;
     core::Random& random;
+    Line line;
 
     mutable std::mutex mutex;
-    std::condition_variable changed;  // Something waits, or the end has come.
-    std::condition_variable ended;    // The end has come: for whoever waits for a while.
-    std::deque<Waiting> first;
-    std::deque<Waiting> normal;
+    std::condition_variable ended;  // The end has come: for whoever waits for a while.
     bool stopping{false};
     int connected{0};                       // Threads that have a connection.
     std::optional<StoreError> unreachable;  // Why the last try failed, while none has one.
@@ -95,7 +95,7 @@ struct PostgresStore::Impl {
 };
 
 // A thread without a connection takes no work: those who have one do.
-void PostgresStore::Impl::loop(std::unique_ptr<Connection> connection) {
+void PostgresStore::Impl::loop(Connected connection) {
     auto pause = first_wait;
     for (;;) {
         if (connection == nullptr) connection = open_connection();
@@ -105,14 +105,15 @@ void PostgresStore::Impl::loop(std::unique_ptr<Connection> connection) {
             continue;
         }
         pause = first_wait;
-        auto waiting = take();
-        if (!waiting) break;
-        run(connection, std::move(*waiting));
+        auto turn = line.take();
+        if (turn.empty()) break;
+        run(connection, turn);
+        line.ended(turn);
     }
 }
 
-std::unique_ptr<Connection> PostgresStore::Impl::open_connection() {
-    if (is_stopping()) return nullptr;
+PostgresStore::Impl::Connected PostgresStore::Impl::open_connection() {
+    if (line.is_stopping()) return nullptr;
     try {
         auto made = std::make_unique<Connection>(options, clock);
         const std::lock_guard guard{mutex};
@@ -136,30 +137,16 @@ void PostgresStore::Impl::on_unreachable(const StoreError& why) {
 }
 
 void PostgresStore::Impl::refuse_all(const StoreError& why) {
-    std::deque<Waiting> told;
-    {
-        const std::lock_guard guard{mutex};
-        told.swap(first);
-        for (auto& waiting : normal) told.push_back(std::move(waiting));
-        normal.clear();
-    }
-    for (auto& waiting : told) waiting.work->done(std::make_exception_ptr(StoreError{why}));
+    auto told = line.take_all();
+    for (auto& work : told.works) work->done(std::make_exception_ptr(StoreError{why}));
+    for (auto& look : told.looks) look->done(std::make_exception_ptr(StoreError{why}), {});
 }
 
-void PostgresStore::Impl::on_disconnected() {
+void PostgresStore::Impl::drop_if_broken(Connected& connection) {
+    if (connection == nullptr || connection->usable()) return;
+    connection = nullptr;
     const std::lock_guard guard{mutex};
     --connected;
-}
-
-// Nothing, and stopping: the end.
-std::optional<Waiting> PostgresStore::Impl::take() {
-    std::unique_lock guard{mutex};
-    changed.wait(guard, [this] { return stopping || !first.empty() || !normal.empty(); });
-    auto& line = first.empty() ? normal : first;
-    if (line.empty()) return std::nullopt;
-    auto waiting = std::move(line.front());
-    line.pop_front();
-    return waiting;
 }
 
 // False at the end of the store.
@@ -170,56 +157,95 @@ bool PostgresStore::Impl::wait(std::chrono::milliseconds longest) {
     return !ended.wait_for(guard, part, [this] { return stopping; });
 }
 
-std::exception_ptr PostgresStore::Impl::run_once(Connection& connection, Waiting& waiting) {
-    const TransactionParts parts{
-        connection, options, clock, [this](int n) {
-            return wait(std::min(std::chrono::milliseconds{2 << std::min(n, 5)}, again_max));
-        }};
-    return waiting.writes ? run_write(parts, *waiting.work) : run_read(parts, *waiting.work);
+TransactionParts PostgresStore::Impl::parts_of(Connection& connection) {
+    return {connection, options, clock, [this](int n) {
+                return wait(std::min(std::chrono::milliseconds{2 << std::min(n, 5)}, again_max));
+            }};
+}
+
+void PostgresStore::Impl::count(std::uint64_t works, bool committed) {
+    const std::lock_guard guard{mutex};
+    stats.works += works;
+    stats.commits += committed ? 1 : 0;
+    stats.largest_batch = std::max(stats.largest_batch, works);
+}
+
+void PostgresStore::Impl::run(Connected& connection, Turn& turn) {
+    switch (turn.form) {
+        case Turn::Form::looks:
+            return run_looks(connection, turn);
+        case Turn::Form::shared:
+            if (turn.works.size() > 1) return run_shared(connection, turn);
+            return run_one(connection, turn);
+        case Turn::Form::write:
+        case Turn::Form::read:
+            return run_one(connection, turn);
+    }
+}
+
+std::exception_ptr PostgresStore::Impl::run_once(
+    Connection& connection, Turn::Form form, Work& work
+) {
+    if (form == Turn::Form::read) return run_read(parts_of(connection), work);
+    return run_write(parts_of(connection), work);
 }
 
 // A connection may have died while nothing was asked of it, as all do when the database starts
 // anew: what it has certainly not carried out is run once more on a new one.
-void PostgresStore::Impl::run(std::unique_ptr<Connection>& connection, Waiting waiting) {
-    auto failed = run_once(*connection, waiting);
-    if (!connection->usable()) {
-        connection = nullptr;
-        on_disconnected();
-        if (never_ran(failed)) connection = open_connection();
-        if (connection != nullptr) failed = run_once(*connection, waiting);
-        if (connection != nullptr && !connection->usable()) {
-            connection = nullptr;
-            on_disconnected();
-        }
+void PostgresStore::Impl::run_one(Connected& connection, Turn& turn) {
+    auto& work = *turn.works.front();
+    const auto began = clock.steady();
+    auto failed = run_once(*connection, turn.form, work);
+    drop_if_broken(connection);
+    if (connection == nullptr && never_ran(failed)) {
+        connection = open_connection();
+        if (connection != nullptr) failed = run_once(*connection, turn.form, work);
+        drop_if_broken(connection);
     }
-    {
-        const std::lock_guard guard{mutex};
-        ++stats.works;
-        stats.commits += failed || !waiting.writes ? 0 : 1;
-        stats.largest_batch = 1;
-    }
-    waiting.work->done(std::move(failed));
-    if (connection != nullptr && !waiting.writes) end_read(*connection);
+    if (clock.steady() - began > slow_phase) line.was_slow(work.kind(), clock.steady());
+    count(1, !failed && turn.form != Turn::Form::read);
+    work.done(std::move(failed));
+    if (connection != nullptr && turn.form == Turn::Form::read) end_read(*connection);
 }
 
-void PostgresStore::Impl::submit(Waiting waiting, Urgency urgency) {
-    std::exception_ptr refused;
-    {
-        const std::lock_guard guard{mutex};
-        if (stopping) {
-            refused = store::stopped();
-        } else if (unreachable) {
-            refused = std::make_exception_ptr(*unreachable);
-        } else if (first.size() + normal.size() >= options.waiting_max) {
-            refused = store::too_many_wait(options.waiting_max);
-        } else {
-            (urgency == Urgency::first ? first : normal).push_back(std::move(waiting));
-        }
+// What broke up goes back into the line, for any connection that is free.
+void PostgresStore::Impl::run_shared(Connected& connection, Turn& turn) {
+    auto run = postgres::run_shared(parts_of(*connection), turn.works);
+    drop_if_broken(connection);
+    for (const auto* kind : run.slow) line.was_slow(kind, clock.steady());
+    if (run.broke_up) {
+        line.shared_broke_up(clock.steady());
+        line.put_back_alone(std::move(turn.works));
+        // Nobody may be left to take it.
+        if (connection == nullptr) connection = open_connection();
+        return;
     }
-    if (refused)
-        waiting.work->done(refused);  // NOLINT(bugprone-use-after-move): then it was not moved.
-    else
-        changed.notify_one();
+    line.shared_went_well();
+    count(turn.works.size(), connection != nullptr);
+    for (std::size_t i = 0; i < turn.works.size(); ++i)
+        turn.works[i]->done(std::move(run.failed[i]));
+}
+
+void PostgresStore::Impl::run_looks(Connected& connection, Turn& turn) {
+    auto failed = postgres::run_looks(parts_of(*connection), turn.looks);
+    drop_if_broken(connection);
+    if (failed && connection == nullptr) connection = open_connection();
+    if (failed && connection != nullptr)
+        failed = postgres::run_looks(parts_of(*connection), turn.looks);
+    drop_if_broken(connection);
+    for (auto& look : turn.looks) look->done(failed, {});
+}
+
+std::exception_ptr PostgresStore::Impl::why_unreachable() const {
+    const std::lock_guard guard{mutex};
+    return unreachable ? std::make_exception_ptr(*unreachable) : nullptr;
+}
+
+// Null: it was taken.
+std::exception_ptr PostgresStore::Impl::refusal(Line::Put put) const {
+    if (put == Line::Put::taken) return nullptr;
+    if (put == Line::Put::too_many) return store::too_many_wait(options.waiting_max);
+    return store::stopped();
 }
 
 PostgresStore::PostgresStore(PostgresOptions options, core::Clock& clock, core::Random& random)
@@ -230,11 +256,22 @@ PostgresStore::~PostgresStore() {
 }
 
 void PostgresStore::write(std::unique_ptr<Work> work, Urgency urgency) {
-    impl_->submit({std::move(work), true}, urgency);
+    auto refused = impl_->why_unreachable();
+    if (!refused)
+        refused = impl_->refusal(impl_->line.write(work, urgency, impl_->clock.steady()));
+    if (refused) work->done(refused);
 }
 
 void PostgresStore::read(std::unique_ptr<Work> work) {
-    impl_->submit({std::move(work), false}, Urgency::normal);
+    auto refused = impl_->why_unreachable();
+    if (!refused) refused = impl_->refusal(impl_->line.read(work));
+    if (refused) work->done(refused);
+}
+
+void PostgresStore::look(std::unique_ptr<store::Look> look) {
+    auto refused = impl_->why_unreachable();
+    if (!refused) refused = impl_->refusal(impl_->line.look(look));
+    if (refused) look->done(refused, {});
 }
 
 std::optional<std::string_view> PostgresStore::text_of(const Sql& statement) const {
@@ -252,7 +289,7 @@ void PostgresStore::stop() {
         const std::lock_guard guard{impl_->mutex};
         impl_->stopping = true;
     }
-    impl_->changed.notify_all();
+    impl_->line.stop();
     impl_->ended.notify_all();
     {
         const std::lock_guard guard{impl_->joining};

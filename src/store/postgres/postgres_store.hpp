@@ -10,8 +10,8 @@
 
 namespace pawl::postgres {
 
-// PostgreSQL 13 or later: a thread per connection, each taking the next work that waits, reads and
-// writes alike. A connection that breaks is made anew, with back-off; while none can be had, works
+// PostgreSQL 13 or later: a thread per connection, each taking what waits next. Phases that wait
+// together share a transaction, and looks a packet. A connection that breaks is made anew, with back-off; while none can be had, works
 // are refused at once (unavailable).
 class PostgresStore final : public store::Store {
 public:
@@ -22,6 +22,7 @@ public:
     using store::Store::write;
     void write(std::unique_ptr<store::Work> work, store::Urgency urgency) override;
     void read(std::unique_ptr<store::Work> work) override;
+    void look(std::unique_ptr<store::Look> look) override;
     std::optional<std::string_view> text_of(const Sql& statement) const override;
     bool serves_one_process() const override { return false; }
     store::StoreStats stats() const override;

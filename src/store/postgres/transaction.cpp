@@ -31,13 +31,29 @@ const char* begin_text(Isolation isolation) {
     return "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE";
 }
 
-// Queued only: it travels with the first statement.
-void begin(Connection& connection, const char* text, std::chrono::milliseconds deadline) {
+}  // namespace
+
+void queue_limits(
+    Connection& connection,
+    std::chrono::milliseconds deadline,
+    std::chrono::milliseconds lock_patience
+) {
+    connection.clear_spoilt();
     connection.set_deadline(deadline);
-    connection.queue_control(text);
     const auto limit = std::to_string(std::max<std::int64_t>(deadline.count(), 1));
-    const std::array<detail::Value, 1> values{std::string_view{limit}};
+    const auto patience = std::to_string(lock_patience.count());
+    const std::array<detail::Value, 2> values{std::string_view{limit}, std::string_view{patience}};
     connection.queue(sql::postgres::begin_work, values, Connection::Use::begin);
+}
+
+void queue_begin(
+    Connection& connection,
+    Isolation isolation,
+    std::chrono::milliseconds deadline,
+    std::chrono::milliseconds lock_patience
+) {
+    connection.queue_control(begin_text(isolation));
+    queue_limits(connection, deadline, lock_patience);
 }
 
 void roll_back(Connection& connection) noexcept {
@@ -52,7 +68,6 @@ void roll_back(Connection& connection) noexcept {
     }
 }
 
-// From here on the COMMIT may have happened, unless the database itself said otherwise.
 void commit(Connection& connection) {
     PAWL_FAULT("postgres.commit.before");
     connection.queue_control("COMMIT");
@@ -76,9 +91,11 @@ void commit(Connection& connection) {
     PAWL_FAULT("postgres.commit.after");
 }
 
+namespace {
+
 void run_once(const TransactionParts& parts, store::Work& work) {
     auto& connection = parts.connection;
-    begin(connection, begin_text(work.isolation()), work.deadline());
+    queue_begin(connection, work.isolation(), work.deadline());
     PostgresSession session{connection, parts.options, parts.clock};
     work.run(session);
     store::check_phase_end(connection.deadline_passed(), session.failed());
@@ -117,7 +134,8 @@ std::exception_ptr run_read(const TransactionParts& parts, store::Work& work) {
     auto& connection = parts.connection;
     std::exception_ptr failed;
     try {
-        begin(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", work.deadline());
+        connection.queue_control("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+        queue_limits(connection, work.deadline());
         PostgresSession session{connection, parts.options, parts.clock};
         work.run(session);
     } catch (const StoreError& error) {

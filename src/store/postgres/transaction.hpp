@@ -18,6 +18,25 @@ struct TransactionParts {
     std::function<bool(int n)> wait;
 };
 
+// What begins a transaction is only queued: it travels with the first statement. lock_patience 0:
+// statements wait for locks as long as the deadline allows. Without queue_begin() the transaction is
+// the one that PostgreSQL makes of all that travels together.
+void queue_begin(
+    Connection& connection,
+    Isolation isolation,
+    std::chrono::milliseconds deadline,
+    std::chrono::milliseconds lock_patience = {}
+);
+void queue_limits(
+    Connection& connection,
+    std::chrono::milliseconds deadline,
+    std::chrono::milliseconds lock_patience = {}
+);
+// From here on the COMMIT may have happened, unless the database itself said otherwise: StoreError
+// whose effect is in_doubt.
+void commit(Connection& connection);
+void roll_back(Connection& connection) noexcept;
+
 // A work's transaction, run again from its beginning where it met another one. Why it failed, or
 // null.
 std::exception_ptr run_write(const TransactionParts& parts, store::Work& work);

@@ -1,0 +1,88 @@
+#include "src/store/postgres/looks.hpp"
+
+#include "src/store/postgres/row.hpp"
+
+#include <postgresql/libpq-fe.h>
+
+#include <chrono>
+#include <span>
+#include <utility>
+
+namespace pawl::postgres {
+
+namespace {
+
+using Looks = std::vector<std::unique_ptr<store::Look>>;
+
+constexpr std::chrono::seconds look_deadline{5};
+
+struct Found {
+    std::vector<Result> answers;  // Of the first looks.
+    std::exception_ptr failed;    // Of the one behind them; there it ended.
+};
+
+// Up to one that can't be sent, which is told so when it is the first.
+void queue_all(Connection& connection, const Looks& looks) {
+    for (const auto& look : looks) {
+        try {
+            connection.queue(look->statement(), look->parameters(), Connection::Use::plain);
+        } catch (const StoreError&) {
+            if (look == looks.front()) throw;
+            return;
+        }
+    }
+}
+
+Found find(Connection& connection, const Looks& looks) {
+    Found found;
+    try {
+        queue_limits(connection, look_deadline);
+        queue_all(connection, looks);
+        bool limits = true;  // Their answer comes first.
+        connection.flush_each([&](Result answer, std::optional<StoreError> failed) {
+            if (failed && !found.failed) found.failed = std::make_exception_ptr(*failed);
+            if (!failed && !std::exchange(limits, false)) found.answers.push_back(std::move(answer));
+        });
+    } catch (...) {
+        found.failed = std::current_exception();
+        connection.forget_queued();
+    }
+    connection.clear_deadline();
+    return found;
+}
+
+void hand_on(store::Look& look, const pg_result* answer, TimePoint now) {
+    std::exception_ptr failed;
+    try {
+        PostgresRow row{answer, look.statement().name};
+        for (int i = 0; i < PQntuples(answer); ++i) {
+            row.at(i);
+            look.row(row);
+        }
+    } catch (...) {
+        failed = std::current_exception();
+    }
+    look.done(std::move(failed), now);
+}
+
+}  // namespace
+
+std::exception_ptr run_looks(const TransactionParts& parts, Looks& looks) {
+    auto& connection = parts.connection;
+    while (!looks.empty()) {
+        auto found = find(connection, looks);
+        const auto known = parts.options.database_clock ? connection.database_now() : std::nullopt;
+        const auto now = known.value_or(parts.clock.now());
+        auto answered = std::span{looks}.first(found.answers.size());
+        for (std::size_t i = 0; i < answered.size(); ++i)
+            hand_on(*answered[i], found.answers[i].get(), now);
+        looks.erase(looks.begin(), looks.begin() + static_cast<std::ptrdiff_t>(answered.size()));
+        if (!connection.usable()) return found.failed;
+        if (!found.failed) continue;
+        looks.front()->done(found.failed, now);  // Its own fault: the others go on.
+        looks.erase(looks.begin());
+    }
+    return nullptr;
+}
+
+}  // namespace pawl::postgres

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "src/store/postgres/transaction.hpp"
+
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace pawl::postgres {
+
+// How long a statement of a shared transaction waits for a lock: all who share it wait along, and
+// whoever holds the lock may wait for one of theirs.
+constexpr std::chrono::milliseconds shared_lock_patience{20};
+// A phase that takes longer holds up too many.
+constexpr std::chrono::milliseconds slow_phase{100};
+
+struct SharedRun {
+    // It met another transaction, or something failed that can't be told apart: nothing was
+    // written, and each is to be run alone.
+    bool broke_up{false};
+    std::vector<std::exception_ptr> failed;  // Of each work, if it did not break up.
+    std::vector<const void*> slow;           // Kinds of works that took too long.
+};
+
+// Works of one isolation in one transaction and one commit, each in its own savepoint: what throws
+// takes no neighbour with it. Statements whose answer nobody waits for travel with the next work's.
+SharedRun run_shared(
+    const TransactionParts& parts, std::span<const std::unique_ptr<store::Work>> works
+);
+
+}  // namespace pawl::postgres
