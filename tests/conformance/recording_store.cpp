@@ -17,6 +17,11 @@ namespace {
 std::mutex mutex;
 std::map<std::string, std::set<std::string, std::less<>>> executed;  // By store.
 
+void note(const std::string& store, const Sql& statement) {
+    const std::lock_guard guard{mutex};
+    executed[store].emplace(statement.name);
+}
+
 class RecordingSession final : public store::Session {
 public:
     RecordingSession(store::Session& inner, const std::string& name) : inner_{inner}, name_{name} {}
@@ -26,16 +31,16 @@ public:
         detail::FunctionRef<void(const store::Row&)> each
     ) override {
         const auto changed = inner_.run(statement, parameters, each);
-        note(statement);
+        note(name_, statement);
         return changed;
     }
     void send(const Sql& statement, std::span<const store::Value> parameters) override {
         inner_.send(statement, parameters);
-        note(statement);
+        note(name_, statement);
     }
     void fence(const Sql& statement, std::span<const store::Value> parameters) override {
         inner_.fence(statement, parameters);
-        note(statement);
+        note(name_, statement);
     }
     void lock_patience(std::chrono::milliseconds patience) override {
         inner_.lock_patience(patience);
@@ -47,11 +52,6 @@ public:
     TimePoint now() override { return inner_.now(); }
 
 private:
-    void note(const Sql& statement) {
-        const std::lock_guard guard{mutex};
-        executed[name_].emplace(statement.name);
-    }
-
     store::Session& inner_;
     const std::string& name_;
 };
@@ -67,6 +67,7 @@ public:
     void done(std::exception_ptr failed) noexcept override { inner_->done(std::move(failed)); }
     std::chrono::milliseconds deadline() const override { return inner_->deadline(); }
     Isolation isolation() const override { return inner_->isolation(); }
+    const void* kind() const override { return inner_->kind(); }
 
 private:
     std::unique_ptr<store::Work> inner_;
@@ -99,6 +100,11 @@ void RecordingStore::write(std::unique_ptr<store::Work> work, store::Urgency urg
 
 void RecordingStore::read(std::unique_ptr<store::Work> work) {
     inner_->read(std::make_unique<RecordingWork>(std::move(work), name_));
+}
+
+void RecordingStore::look(std::unique_ptr<store::Look> look) {
+    note(name_, look->statement());
+    inner_->look(std::move(look));
 }
 
 std::optional<std::string_view> RecordingStore::text_of(const Sql& statement) const {

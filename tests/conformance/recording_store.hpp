@@ -17,6 +17,7 @@ public:
     using store::Store::write;
     void write(std::unique_ptr<store::Work> work, store::Urgency urgency) override;
     void read(std::unique_ptr<store::Work> work) override;
+    void look(std::unique_ptr<store::Look> look) override;
     std::optional<std::string_view> text_of(const Sql& statement) const override;
     store::StoreStats stats() const override { return inner_->stats(); }
     void stop() override { inner_->stop(); }
