@@ -25,13 +25,11 @@ std::optional<Line::Put> Line::refusal() const {
     return std::nullopt;
 }
 
-Line::Put Line::write(
-    std::unique_ptr<store::Work>& work, store::Urgency urgency, SharingRule::Moment now
-) {
+Line::Put Line::write(std::unique_ptr<store::Work>& work, store::Urgency urgency) {
     const std::lock_guard guard{mutex_};
     if (const auto refused = refusal()) return *refused;
-    const bool shares = limits_.sharing > 0 && work->isolation() != Isolation::serializable &&
-                        rule_.allows(work->kind(), now);
+    const bool shares = work->isolation() != Isolation::serializable &&
+                        rule_.allows(work->kind(), clock_.steady());
     auto& lane = urgency == store::Urgency::first ? urgent_ : shares ? shared_ : alone_;
     lane.push_back({next_number_++, std::move(work), true});
     wake_one();
@@ -65,7 +63,8 @@ Line::Lane Line::next() const {
         lane = of;
     };
     consider(alone_, Lane::alone);
-    if (sharing_ < limits_.sharing) consider(shared_, Lane::shared);
+    if (!shared_.empty() && sharing_ < rule_.connections(clock_.steady()))
+        consider(shared_, Lane::shared);
     if (looking_ < looking_max) consider(looks_, Lane::looks);
     return lane;
 }
@@ -143,17 +142,18 @@ void Line::shared_went_well() {
     rule_.went_well();
 }
 
-// What waits to share is of the same crowd.
-void Line::shared_broke_up(SharingRule::Moment now) {
+void Line::shared_broke_up() {
     const std::lock_guard guard{mutex_};
+    const auto now = clock_.steady();
     rule_.broke_up(now);
+    if (rule_.connections(now) > 0) return;
     for (auto& waiting : std::exchange(shared_, {})) alone_.push_back(std::move(waiting));
     wake_one();
 }
 
-void Line::was_slow(const void* kind, SharingRule::Moment now) {
+void Line::was_slow(const void* kind) {
     const std::lock_guard guard{mutex_};
-    rule_.was_slow(kind, now);
+    rule_.was_slow(kind, clock_.steady());
 }
 
 void Line::stop() {

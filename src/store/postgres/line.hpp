@@ -1,5 +1,6 @@
 #pragma once
 
+#include "src/core/clock.hpp"
 #include "src/store/postgres/sharing_rule.hpp"
 #include "src/store/store.hpp"
 
@@ -39,11 +40,13 @@ struct LineLimits {
 // while those are busy: no timer, a turn sizes itself. Thread-safe.
 class Line {
 public:
-    explicit Line(LineLimits limits) : limits_{limits} {}
+    // The clock outlives it.
+    Line(LineLimits limits, core::Clock& clock)
+        : limits_{limits}, clock_{clock}, rule_{limits.sharing} {}
 
     enum class Put { taken, too_many, stopping };
     // Moves what it is given only if it is taken.
-    Put write(std::unique_ptr<store::Work>& work, store::Urgency urgency, SharingRule::Moment now);
+    Put write(std::unique_ptr<store::Work>& work, store::Urgency urgency);
     Put read(std::unique_ptr<store::Work>& work);
     Put look(std::unique_ptr<store::Look>& look);
 
@@ -56,8 +59,8 @@ public:
     void put_back_alone(std::vector<std::unique_ptr<store::Work>> works);
 
     void shared_went_well();
-    void shared_broke_up(SharingRule::Moment now);
-    void was_slow(const void* kind, SharingRule::Moment now);
+    void shared_broke_up();
+    void was_slow(const void* kind);
 
     // What waits is still taken, then turns are empty.
     void stop();
@@ -91,6 +94,7 @@ private:
     void wake_one();
 
     const LineLimits limits_;
+    core::Clock& clock_;
     mutable std::mutex mutex_;
     std::vector<Sleeper*> sleepers_;  // Who fell asleep last stands last.
     std::deque<Waiting> urgent_;

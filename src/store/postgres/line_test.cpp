@@ -15,7 +15,12 @@ using namespace std::chrono_literals;
 using store::Urgency;
 
 constexpr char a_kind{};
-constexpr SharingRule::Moment now{1h};
+class StillClock final : public core::Clock {
+public:
+    TimePoint now() override { return TimePoint{}; }
+    std::chrono::steady_clock::time_point steady() override { return at; }
+    std::chrono::steady_clock::time_point at{1h};
+};
 
 class NamedWork final : public store::Work {
 public:
@@ -45,11 +50,11 @@ class LineTest : public ::testing::Test {
 protected:
     Line::Put put(const std::string& name, Urgency urgency = Urgency::normal) {
         std::unique_ptr<store::Work> work = std::make_unique<NamedWork>(name);
-        return line.write(work, urgency, now);
+        return line.write(work, urgency);
     }
     Line::Put share(const std::string& name) {
         std::unique_ptr<store::Work> work = std::make_unique<NamedWork>(name, &a_kind);
-        return line.write(work, Urgency::normal, now);
+        return line.write(work, Urgency::normal);
     }
     Line::Put look() {
         std::unique_ptr<store::Look> made = std::make_unique<EmptyLook>();
@@ -61,7 +66,8 @@ protected:
         return all;
     }
 
-    Line line{{.waiting_max = 50, .sharing = 1, .share_max = 4}};
+    StillClock clock;
+    Line line{{.waiting_max = 50, .sharing = 1, .share_max = 4}, clock};
 };
 
 }  // namespace
@@ -117,7 +123,7 @@ TEST_F(LineTest, what_broke_up_goes_alone_ahead_of_what_came_later) {
     share("b");
     share("c");
 
-    line.shared_broke_up(now);
+    line.shared_broke_up();
     line.put_back_alone(std::move(first.works));
     line.ended(first);
     share("d");  // During the pause.
@@ -133,7 +139,7 @@ TEST_F(LineTest, beyond_its_bound_it_takes_nothing_and_moves_nothing) {
     for (int i = 0; i < 50; ++i) EXPECT_EQ(put("a"), Line::Put::taken);
     std::unique_ptr<store::Work> work = std::make_unique<NamedWork>("b");
 
-    EXPECT_EQ(line.write(work, Urgency::normal, now), Line::Put::too_many);
+    EXPECT_EQ(line.write(work, Urgency::normal), Line::Put::too_many);
 
     EXPECT_NE(work, nullptr);
     EXPECT_EQ(look(), Line::Put::too_many);

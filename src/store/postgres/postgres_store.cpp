@@ -51,7 +51,7 @@ struct PostgresStore::Impl {
         : options{std::move(options_)},
           clock{clock_},
           random{random_},
-          line{{.waiting_max = options.waiting_max, .sharing = options.sharing}} {
+          line{{.waiting_max = options.waiting_max, .sharing = options.sharing}, clock_} {
         // Says at once what is wrong.
         auto first_made = std::make_unique<Connection>(options, clock);
         connected = 1;
@@ -202,7 +202,7 @@ void PostgresStore::Impl::run_one(Connected& connection, Turn& turn) {
         if (connection != nullptr) failed = run_once(*connection, turn.form, work);
         drop_if_broken(connection);
     }
-    if (clock.steady() - began > slow_phase) line.was_slow(work.kind(), clock.steady());
+    if (clock.steady() - began > slow_phase) line.was_slow(work.kind());
     count(1, !failed && turn.form != Turn::Form::read);
     work.done(std::move(failed));
     if (connection != nullptr && turn.form == Turn::Form::read) end_read(*connection);
@@ -212,9 +212,9 @@ void PostgresStore::Impl::run_one(Connected& connection, Turn& turn) {
 void PostgresStore::Impl::run_shared(Connected& connection, Turn& turn) {
     auto run = postgres::run_shared(parts_of(*connection), turn.works);
     drop_if_broken(connection);
-    for (const auto* kind : run.slow) line.was_slow(kind, clock.steady());
+    for (const auto* kind : run.slow) line.was_slow(kind);
     if (run.broke_up) {
-        line.shared_broke_up(clock.steady());
+        line.shared_broke_up();
         line.put_back_alone(std::move(turn.works));
         // Nobody may be left to take it.
         if (connection == nullptr) connection = open_connection();
@@ -257,8 +257,7 @@ PostgresStore::~PostgresStore() {
 
 void PostgresStore::write(std::unique_ptr<Work> work, Urgency urgency) {
     auto refused = impl_->why_unreachable();
-    if (!refused)
-        refused = impl_->refusal(impl_->line.write(work, urgency, impl_->clock.steady()));
+    if (!refused) refused = impl_->refusal(impl_->line.write(work, urgency));
     if (refused) work->done(refused);
 }
 

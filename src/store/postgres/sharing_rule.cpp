@@ -15,8 +15,18 @@ constexpr std::size_t slow_max = 1'000;  // Kinds that are remembered; a service
 
 }  // namespace
 
+void SharingRule::Pause::begin(Moment now) {
+    length = std::clamp(length * 2, shortest_pause, longest_pause);
+    until = now + length;
+}
+
+int SharingRule::connections(Moment now) const {
+    if (now < of_all_.until) return 0;
+    return now < of_all_but_one_.until ? std::min(most_, 1) : most_;
+}
+
 bool SharingRule::allows(const void* kind, Moment now) {
-    if (kind == nullptr || now < until_) return false;
+    if (kind == nullptr || connections(now) == 0) return false;
     const auto found = slow_.find(kind);
     if (found == slow_.end()) return true;
     if (now < found->second) return false;
@@ -25,12 +35,13 @@ bool SharingRule::allows(const void* kind, Moment now) {
 }
 
 void SharingRule::broke_up(Moment now) {
-    pause_ = std::clamp(pause_ * 2, shortest_pause, longest_pause);
-    until_ = now + pause_;
+    if (connections(now) <= 1) of_all_.begin(now);
+    of_all_but_one_.begin(std::max(now, of_all_.until));
 }
 
 void SharingRule::went_well() {
-    pause_ -= pause_ / 8;
+    of_all_.shorten();
+    of_all_but_one_.shorten();
 }
 
 void SharingRule::was_slow(const void* kind, Moment now) {

@@ -6,21 +6,31 @@
 
 namespace pawl::postgres {
 
-// Whether works share a transaction now: not for a while after one broke up, longer the more often
-// that happens, as with rows that all write; and never those of a kind that was slow. Not
-// thread-safe.
+// How many connections run shared transactions now, and whose works share. Where all write the same
+// rows, two of them deadlock or wait for each other, while one alone is faster than a transaction
+// each: so after one broke up only one connection shares, and after another none, each time for
+// longer. Works of a kind that was slow stay apart. Not thread-safe.
 class SharingRule {
 public:
     using Moment = std::chrono::steady_clock::time_point;
 
+    explicit SharingRule(int most) : most_{most} {}
+    int connections(Moment now) const;
     bool allows(const void* kind, Moment now);
     void broke_up(Moment now);
     void went_well();
     void was_slow(const void* kind, Moment now);
 
 private:
-    std::chrono::milliseconds pause_{0};
-    Moment until_{};
+    struct Pause {
+        std::chrono::milliseconds length{0};
+        Moment until{};
+        void begin(Moment now);
+        void shorten() { length -= length / 8; }
+    };
+    int most_;
+    Pause of_all_but_one_;
+    Pause of_all_;
     std::unordered_map<const void*, Moment> slow_;  // Until when.
 };
 

@@ -15,23 +15,47 @@ constexpr SharingRule::Moment start{1h};
 }  // namespace
 
 TEST(SharingRuleTest, what_has_no_kind_never_shares) {
-    SharingRule rule;
+    SharingRule rule{2};
 
     EXPECT_FALSE(rule.allows(nullptr, start));
     EXPECT_TRUE(rule.allows(&a_kind, start));
 }
 
-TEST(SharingRuleTest, it_pauses_longer_each_time_that_one_breaks_up) {
-    SharingRule rule;
+TEST(SharingRuleTest, after_one_broke_up_one_connection_shares_and_after_another_none) {
+    SharingRule rule{2};
+    EXPECT_EQ(rule.connections(start), 2);
+
+    rule.broke_up(start);
+    EXPECT_EQ(rule.connections(start), 1);
+    EXPECT_TRUE(rule.allows(&a_kind, start));
+
+    rule.broke_up(start + 1ms);
+    EXPECT_EQ(rule.connections(start + 1ms), 0);
+    EXPECT_FALSE(rule.allows(&a_kind, start + 1ms));
+}
+
+TEST(SharingRuleTest, after_the_pauses_first_one_and_then_all_share_again) {
+    SharingRule rule{3};
+
+    rule.broke_up(start);
+    rule.broke_up(start);
+
+    EXPECT_EQ(rule.connections(start + 24ms), 0);
+    EXPECT_EQ(rule.connections(start + 25ms), 1);
+    EXPECT_EQ(rule.connections(start + 25ms + 49ms), 1);
+    EXPECT_EQ(rule.connections(start + 25ms + 50ms), 3);
+}
+
+TEST(SharingRuleTest, each_time_it_pauses_for_longer_up_to_a_bound) {
+    SharingRule rule{1};
     auto now = start;
     auto last = 0ms;
 
     for (int i = 0; i < 20; ++i) {
         rule.broke_up(now);
         auto pause = 0ms;
-        while (!rule.allows(&a_kind, now + pause)) pause += 1ms;
+        while (rule.connections(now + pause) == 0) pause += 1ms;
         EXPECT_GE(pause, last);
-        EXPECT_LE(pause, 5s);
         last = pause;
         now += pause;
     }
@@ -40,17 +64,21 @@ TEST(SharingRuleTest, it_pauses_longer_each_time_that_one_breaks_up) {
 }
 
 TEST(SharingRuleTest, and_forgets_it_as_others_go_well) {
-    SharingRule rule;
+    SharingRule rule{1};
     for (int i = 0; i < 20; ++i) rule.broke_up(start);
 
     for (int i = 0; i < 100; ++i) rule.went_well();
-    rule.broke_up(start);
+    rule.broke_up(start + 1h);
 
-    EXPECT_TRUE(rule.allows(&a_kind, start + 25ms));
+    EXPECT_EQ(rule.connections(start + 1h + 25ms), 1);
+}
+
+TEST(SharingRuleTest, off_none_ever_shares) {
+    EXPECT_FALSE(SharingRule{0}.allows(&a_kind, start));
 }
 
 TEST(SharingRuleTest, a_kind_that_was_slow_stays_apart_for_a_minute) {
-    SharingRule rule;
+    SharingRule rule{2};
 
     rule.was_slow(&a_kind, start);
 
