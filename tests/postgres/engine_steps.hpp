@@ -99,13 +99,16 @@ struct EngineSteps {
     std::string isolation{};
     bool patient{false};  // Whoever claims gives up behind a lock, as the engine does.
     bool shared{false};   // What the application writes includes a row that all write.
+    bool shares{false};   // Sessions begin in transactions that they share: see beside().
     Text key{};           // The id of the key that stands before.
 
     // With a limit to how long its statements wait for a lock.
     Step begin(bool limited = false) const {
         const auto text = "BEGIN ISOLATION LEVEL " + isolation + " READ WRITE";
-        return [text, limited](const Session&) {
-            auto statement = of(sql::postgres::begin_work, {"5000", limited ? "50" : "0"});
+        return [text, limited](const Session& s) {
+            auto statement =
+                of(sql::postgres::begin_work,
+                   {"5000", s.shares() ? "20" : limited ? "50" : "0"});
             statement.name = "begin";
             statement.before = text;
             return std::optional{statement};
@@ -151,6 +154,36 @@ struct EngineSteps {
     Statement patiently(Statement statement) const {
         statement.gives_up = patient;
         return statement;
+    }
+
+    // The same in a transaction that is shared with another's phase: one that came before, or comes
+    // behind. It is short of patience everywhere, so that it falls apart behind a lock.
+    enum class Neighbour { before, behind };
+    Steps beside(Neighbour where, const Steps& steps) const {
+        Steps all;
+        for (const auto& step : steps) {
+            const auto own = [step](const Session& s) {
+                auto statement = step(s);
+                if (!statement || !s.shares()) return statement;
+                statement->gives_up = s.told("begin") != nullptr;
+                if (!statement->before.starts_with("BEGIN")) statement->before.clear();
+                return statement;
+            };
+            all.push_back([this, where, own](const Session& s) -> std::optional<Statement> {
+                if (!s.shares() || s.told("begin") == nullptr) return std::nullopt;
+                if (s.told("neighbour") != nullptr) return std::nullopt;
+                const auto next = own(s);
+                if (where == Neighbour::behind && (!next || !next->name.starts_with("commit")))
+                    return std::nullopt;
+                auto neighbour = write(s, "neighbour");
+                neighbour.values = {s.name() + "'s neighbour"};
+                neighbour.before = "SAVEPOINT work";
+                neighbour.gives_up = true;
+                return neighbour;
+            });
+            all.emplace_back(own);
+        }
+        return all;
     }
 
     // Attempt::claim and run_first.

@@ -97,8 +97,10 @@ class Session {
 public:
     Session(const std::string& url, std::string name) : connection_{url}, name_{std::move(name)} {}
 
-    void start(std::vector<Step> steps) {
+    // `shares`: its transaction is one of several works, which falls apart behind a lock as well.
+    void start(std::vector<Step> steps, bool shares = false) {
         steps_ = std::move(steps);
+        shares_ = shares;
         at_ = begun_at_ = 0;
         told_.clear();
         state_.clear();
@@ -150,9 +152,13 @@ public:
 
     // The error that ended it; empty if none did.
     const std::string& state() const { return state_; }
-    bool may_start_again() const { return state_ == "40001" || state_ == "40P01"; }
-    // From the BEGIN of the transaction that failed.
+    bool may_start_again() const {
+        return state_ == "40001" || state_ == "40P01" || (shares_ && state_ == "55P03");
+    }
+    bool shares() const { return shares_; }
+    // From the BEGIN of the transaction that failed; each work alone then.
     void start_again() {
+        shares_ = false;
         for (const auto& name : names_) told_.erase(name);
         at_ = begun_at_;
         state_.clear();
@@ -205,6 +211,7 @@ private:
     std::map<std::string, Told> told_;
     std::vector<std::string> names_;  // Of what the last transaction was told.
     std::string state_;
+    bool shares_{false};
 };
 
 class Interleavings {

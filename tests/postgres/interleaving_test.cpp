@@ -108,6 +108,9 @@ protected:
                  {std::pair{"write", "commit"}, std::pair{"write_kept", "commit_kept"}})
                 if (s->told(write) != nullptr && s->committed(commit))
                     committed.push_back(s->name());
+            const bool kept = s->committed("commit") || s->committed("commit_kept");
+            if (s->told("neighbour") != nullptr && kept)
+                committed.push_back(s->name() + "'s neighbour");
             EXPECT_NE(found_by(*s, "look").as, As::torn);
             EXPECT_NE(found_by(*s, "find_key").as, As::torn);
         }
@@ -129,7 +132,7 @@ protected:
     }
     void check_told(bool was_run_again) {
         std::set<std::string> allowed{"", "22012"};
-        if (engine_.patient) allowed.insert("55P03");
+        if (engine_.patient || (engine_.shares && !was_run_again)) allowed.insert("55P03");
         if (!was_run_again && engine_.shared) allowed.insert("40P01");
         if (!was_run_again && !is_read_committed()) allowed.insert("40001");
         for (const auto* s : {&both_.first, &both_.second}) {
@@ -147,8 +150,8 @@ protected:
         do {
             both_.run(turns, [&] {
                 prepare(before);
-                both_.first.start(first);
-                both_.second.start(second);
+                both_.first.start(first, engine_.shares);
+                both_.second.start(second, engine_.shares);
             });
             const ::testing::ScopedTrace trace{__FILE__, __LINE__, both_.order()};
             check_told(false);
@@ -164,6 +167,14 @@ protected:
 
     static std::unique_ptr<pawl::testing::PostgresDatabase> database;
     Interleavings both_{database->url()};
+    // What the sessions themselves wrote, without their neighbours.
+    std::vector<std::string> own_writes() const {
+        std::vector<std::string> own;
+        for (const auto& write : writes_)
+            if (write.find("neighbour") == write.npos) own.push_back(write);
+        return own;
+    }
+
     EngineSteps engine_{.isolation = GetParam()};
     std::vector<Row> rows_;
     Row row_;  // The first.
@@ -357,6 +368,103 @@ TEST_P(Interleaved, taker_goes_on_from_the_point_that_the_key_is_at) {
         EXPECT_TRUE(!won(both_.second) || found_by(both_.second).point == row_.point);
         EXPECT_TRUE(won(both_.second) || !row_.lease || *row_.lease > now);
     });
+}
+
+// --- In transactions that are shared with others' phases, which all write one account ---
+
+using Neighbour = EngineSteps::Neighbour;
+
+class Shared : public Interleaved {
+protected:
+    Shared() {
+        engine_.shared = true;
+        engine_.shares = true;
+    }
+    template <class Explore>
+    static void with_neighbours(Explore explore_with) {
+        for (const auto of_first : {Neighbour::before, Neighbour::behind})
+            explore_with(of_first, Neighbour::behind);
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    at,
+    Shared,
+    ::testing::Values("READ COMMITTED", "REPEATABLE READ"),
+    [](const auto& of_test) {
+        std::string name{of_test.param};
+        std::replace(name.begin(), name.end(), ' ', '_');
+        return name;
+    }
+);
+
+TEST_P(Shared, one_of_two_claims_wins) {
+    const auto claim = engine_.claim(Knows::nothing);
+    with_neighbours([&](Neighbour of_first, Neighbour of_second) {
+        explore("", engine_.beside(of_first, claim), engine_.beside(of_second, claim), [&] {
+            check_winner("1");
+            EXPECT_EQ(row_.id, made_by(winner()));
+            EXPECT_THAT(own_writes(), ElementsAre(winner().name()));
+            EXPECT_EQ(found_by(loser()).as, As::busy);
+        });
+    });
+    EXPECT_GT(both_.waits(), 0);
+    EXPECT_EQ(ends_.count("55P03"), 1);
+}
+
+TEST_P(Shared, claim_beside_the_reaper_gets_the_old_answer_or_a_key_of_its_own) {
+    std::set<bool> made_anew;
+    with_neighbours([&](Neighbour of_first, Neighbour of_second) {
+        const auto claim = engine_.beside(of_first, engine_.claim(Knows::nothing));
+        explore(finished_key(), claim, engine_.beside(of_second, engine_.reap()), [&] {
+            EXPECT_EQ(both_.second.changed("delete_key"), 1);
+            made_anew.insert(won(both_.first));
+            EXPECT_EQ(own_writes().size(), won(both_.first) ? 1 : 0);
+            EXPECT_EQ(row_.state, won(both_.first) ? "live" : "expired");
+        });
+    });
+    EXPECT_EQ(made_anew.size(), 2);
+}
+
+TEST_P(Shared, result_is_kept_by_the_attempt_or_by_the_one_that_took_over) {
+    const auto taker =
+        engine_.claim(Knows::the_key, Resumes::at_a_call) + engine_.keep(Keep::and_finish, won);
+    with_neighbours([&](Neighbour of_first, Neighbour of_second) {
+        const auto keep = engine_.beside(of_first, engine_.keep(Keep::and_finish));
+        explore(open_key(lease_over), keep, engine_.beside(of_second, taker), [&] {
+            const auto& keeper = won(both_.second) ? both_.second : both_.first;
+            EXPECT_THAT(own_writes(), ElementsAre(keeper.name()));
+            EXPECT_EQ(row_.body, keeper.name());
+            EXPECT_EQ(row_.attempt, EngineSteps::attempt_of(keeper));
+            EXPECT_EQ(both_.first.state(), won(both_.second) ? "22012" : "");
+        });
+    });
+    EXPECT_EQ(ends_.count("22012"), 1);
+}
+
+TEST_P(Shared, renewal_does_not_outlast_what_is_kept) {
+    const auto renewal = engine_.alone(EngineSteps::renewal);
+    for (const auto how : {Keep::and_finish, Keep::and_move})
+        with_neighbours([&](Neighbour of_first, Neighbour of_second) {
+            const auto keep = engine_.beside(of_first, engine_.keep(how));
+            explore(open_key(lease_runs), keep, engine_.beside(of_second, renewal), [&] {
+                EXPECT_TRUE(both_.first.committed("commit_kept"));
+                EXPECT_EQ(row_.attempt, "1");
+                EXPECT_EQ(row_.lease, how == Keep::and_move ? Text{lease_of(both_.first)} : Text{});
+            });
+        });
+    EXPECT_GT(both_.waits(), 0);
+}
+
+TEST_P(Shared, one_of_two_take_overs_gets_the_key) {
+    const auto taker = engine_.claim(Knows::the_key, Resumes::at_a_phase);
+    with_neighbours([&](Neighbour of_first, Neighbour of_second) {
+        const auto first = engine_.beside(of_first, taker);
+        explore(open_key(lease_over), first, engine_.beside(of_second, taker), [&] {
+            check_winner("2");
+        });
+    });
+    EXPECT_GT(both_.waits(), 0);
 }
 
 TEST(TheFence, is_that_of_the_store) {
