@@ -380,6 +380,20 @@ TEST_F(NoticeTest, a_notice_of_a_key_that_is_still_held_wakes_nobody_for_long) {
     EXPECT_EQ(status_of(World::get(std::move(there))), 201);
 }
 
+TEST_F(NoticeTest, nobody_is_told_of_a_key_for_which_nobody_can_wait_nor_of_a_replay) {
+    world.add(Order{provider});
+    let_go.open();
+    int told = 0;
+    const auto listening = world.store.listen([&](std::string_view) { ++told; });
+
+    EXPECT_EQ(status_of(world.ask<Order>("k", order_of_jane)), 201);
+    EXPECT_EQ(told, 0);
+    EXPECT_EQ(status_of(world.ask<PatientOrder>("k2", order_of_jane)), 201);
+    EXPECT_EQ(told, 1);
+    EXPECT_TRUE(replayed(world.ask<PatientOrder>("k2", order_of_jane)));
+    EXPECT_EQ(told, 1);
+}
+
 TEST_F(NoticeTest, a_node_listens_from_its_first_waiter_to_its_end) {
     EXPECT_EQ(world.store.listeners(), 0U);
     auto first = hold("k");

@@ -14,6 +14,9 @@ struct PostgresOptions {
     int connections{16};  // Works at once. A small pool is faster than a large one, and the
                           // database has few to give.
     bool prepared{true};  // Named statements. Not behind PgBouncer before 1.21 in transaction mode.
+    std::optional<bool> notify{};  // Word to the other servers of the database, on a connection of
+                                   // its own; as `prepared` if not given.
+    bool notifies() const { return notify.value_or(prepared); }
     std::size_t waiting_max{5'000};  // Works in the line; more are refused (busy).
     std::chrono::milliseconds connect_timeout{5s};
     int reruns_max{20};  // Of a work that met another transaction; then StoreError (contention).
@@ -21,8 +24,9 @@ struct PostgresOptions {
     std::optional<std::string> problem() const;
 };
 
-// "postgres://user@host/database?connections=32&prepared=off", or postgresql://: the two parameters
-// are ours, all others libpq's. Throws std::invalid_argument for a value that is none.
+// "postgres://user@host/database?connections=32&prepared=off&notify=on", or postgresql://: the
+// three parameters are ours, all others libpq's. Throws std::invalid_argument for a value that is
+// none.
 PostgresOptions options_of_url(const std::string& url);
 bool is_postgres_url(const std::string& url);
 

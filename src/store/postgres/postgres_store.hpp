@@ -24,6 +24,8 @@ public:
     void read(std::unique_ptr<store::Work> work) override;
     std::optional<std::string_view> text_of(const Sql& statement) const override;
     bool serves_one_process() const override { return false; }
+    void notify(std::string_view hash) override;
+    std::unique_ptr<store::Listening> listen(store::OnNotice on_notice) override;
     store::StoreStats stats() const override;
     void stop() override;
 
