@@ -184,13 +184,13 @@ protected:
     std::unique_ptr<Node> node(engine::EngineOptions options, bool notify = true) {
         return std::make_unique<Node>(database.url(), options, notify, [this](const auto& key) {
             note_call(database.url(), key);
-            if (++calls_ == 1 && held_) go_.get_future().wait();
+            gone_.wait();
         });
     }
     static void note_call(const std::string& url, const std::string& key) {
         run_sql(url, "INSERT INTO calls VALUES ('" + key + "')");
     }
-    // The first call hangs till then.
+    // All calls hang till then.
     void release() {
         if (held_.exchange(false)) go_.set_value();
     }
@@ -219,9 +219,9 @@ protected:
         engine::system_random()};
 
 private:
-    std::atomic<int> calls_{0};
     std::atomic<bool> held_{true};
     std::promise<void> go_;
+    std::shared_future<void> gone_{go_.get_future()};
 };
 
 TEST_F(PostgresAttachTest, a_notice_alone_wakes_who_waits_at_another_node) {
@@ -240,6 +240,24 @@ TEST_F(PostgresAttachTest, a_notice_alone_wakes_who_waits_at_another_node) {
     EXPECT_EQ(status_of(get(std::move(second))), 201);
     EXPECT_EQ(other->store.reads, 3);  // Its claim, and no look.
     EXPECT_EQ(number("SELECT count(*) FROM payments"), 1);
+}
+
+TEST_F(PostgresAttachTest, none_of_many_notices_at_once_is_lost) {
+    const auto one = node(never_looks);
+    const auto other = node(never_looks);
+    constexpr int keys = 30;
+    std::vector<std::future<Answer>> answers;
+    for (int i = 0; i < keys; ++i) answers.push_back(one->send("k" + std::to_string(i)));
+    wait_until("the calls", [&] { return number("SELECT count(*) FROM calls") == keys; });
+    for (int i = 0; i < keys; ++i) answers.push_back(other->send("k" + std::to_string(i)));
+    other->wait_for_waiters(keys);
+    wait_until("its look at what went before", [&] { return other->store.reads == keys + 1; });
+
+    release();
+
+    for (auto& answer : answers) EXPECT_EQ(status_of(get(std::move(answer))), 201);
+    EXPECT_EQ(other->store.reads, 2 * keys + 1);
+    EXPECT_EQ(number("SELECT count(*) FROM payments"), keys);
 }
 
 TEST_F(PostgresAttachTest, a_listener_whose_connection_is_lost_looks_and_listens_again) {
