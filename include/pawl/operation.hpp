@@ -34,7 +34,8 @@ enum class Scope {
     tenant
 };  // tenant: for keys of an entity, such as payment-1234-refund.
 
-// What a repeat gets while the first is at work: 409, or it waits for at most this long.
+// What a repeat gets while the first is at work: 409, or it waits for at most this long, on
+// whichever server the first is at work; where that server dies it goes on with the request itself.
 struct InProgress {
     std::chrono::milliseconds wait{0};
 };

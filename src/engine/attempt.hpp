@@ -3,6 +3,7 @@
 #include "src/core/call_rule.hpp"
 #include "src/engine/engine.hpp"
 
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -16,6 +17,7 @@ namespace pawl::engine {
 // the call pool, one at a time, so no member needs a lock.
 //
 // - attempt_claim.cpp, T1: insert or take over, then atomic phases up to a foreign call or the end
+// - attempt_wait.cpp: waiting, where another process has the key (wait(max))
 // - attempt_call.cpp: the call, with no transaction open
 // - attempt_keep.cpp, T2: keep its result, then atomic phases up to the next call or the end
 // - attempt_steps.cpp: the phases and the row, of both
@@ -67,6 +69,7 @@ private:
     void write_first();
     void run_first(store::Session& session);
     void on_first(std::exception_ptr failed);
+    void end_claim(Answer answer);
     void run_fresh(store::Session& session, std::int64_t id, int generation);
     bool take_over(store::Session& session, const KeyRow& row);
     void run_resumed(store::Session& session, const KeyRow& row);
@@ -78,6 +81,10 @@ private:
     void look_after_doubt(const Refused& refusal);
     void record_failed_claim(const std::string& error);
     void run_failed_claim(store::Session& session, const std::string& error);
+
+    // Wait.
+    void wait_or_refuse();
+    void on_woken(Waiters::Woken woken);
 
     // Steps.
     Progress advance_from(store::Session& session, Position from);
@@ -132,6 +139,9 @@ private:
     Position at_;
     std::optional<CallMark> mark_;
     core::Moment leased_;  // Before the lease that stands in the row was written.
+
+    std::optional<std::chrono::steady_clock::time_point>
+        waits_until_;  // Set where another process was found to have the key.
 
     std::optional<KeyRow> seen_;     // The row as it was read before T1.
     std::optional<Answer> verdict_;  // There is nothing to run: this is the answer.

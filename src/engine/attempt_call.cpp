@@ -182,6 +182,8 @@ void Attempt::hand_to_person(
 }
 
 void Attempt::end(Answer answer) {
+    // Where nobody can wait, nobody is told. Of what was undone after all: a needless one.
+    if (id_ != 0 && operation_->in_progress.wait.count() > 0) engine_.store().notify(hash_);
     if (const auto* refused = std::get_if<Refused>(&answer);
         refused != nullptr && !refused->detail.empty())
         log::warning(

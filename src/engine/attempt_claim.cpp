@@ -25,6 +25,7 @@ std::optional<std::int64_t> insert_registry(store::Session& session, const std::
 }
 
 constexpr std::chrono::milliseconds claim_patience{50};
+constexpr std::chrono::milliseconds waiter_patience{5};  // It comes again and again.
 
 template <class F>
 bool is_store_error(const std::exception_ptr& failed, F such) {
@@ -97,7 +98,7 @@ void Attempt::claim() {
 }
 
 void Attempt::on_seen(TimePoint now) {
-    if (auto answer = decide(seen_, now)) return end(std::move(*answer));
+    if (auto answer = decide(seen_, now)) return end_claim(std::move(*answer));
     if (engine_.calls().is_full())
         return end(Refused{
             .why = Why::overloaded, .detail = "twice as many calls as calls_max are in hand"});
@@ -139,7 +140,7 @@ void Attempt::run_first(store::Session& session) {
     verdict_.reset();
     reached_.reset();
     // Whoever holds the key's row is at work on it: busy, and not worth a wait.
-    session.lock_patience(claim_patience);
+    session.lock_patience(waits_until_ ? waiter_patience : claim_patience);
     // The row as it is now: between the read and this transaction another process may have been
     // here.
     if (seen_) seen_ = find_key(session, hash_);
@@ -322,14 +323,20 @@ bool Attempt::load_point(const KeyRow& row) {
 void Attempt::on_first(std::exception_ptr failed) {
     if (!failed) {
         PAWL_FAULT("engine.claim.after");
-        if (verdict_) return end(std::move(*verdict_));
+        if (verdict_) return end_claim(std::move(*verdict_));
         return go_on();
     }
-    if (is_locked(failed)) return end(Refused{.why = Why::in_progress});
+    if (is_locked(failed)) return wait_or_refuse();
     auto failure = failure_of(failed);
     if (is_in_doubt(failed)) return look_after_doubt(failure.refusal);
     if (failure.passing) return end(std::move(failure.refusal));
     record_failed_claim(failure.refusal.detail);
+}
+
+void Attempt::end_claim(Answer answer) {
+    const auto* refused = std::get_if<Refused>(&answer);
+    if (refused != nullptr && refused->why == Why::in_progress) return wait_or_refuse();
+    end(std::move(answer));
 }
 
 // The commit got no answer. A row under the id that this transaction alone was given says that it

@@ -18,6 +18,13 @@ Engine::Engine(Parts parts, EngineOptions options, Installation installation)
       installation_{std::move(installation)},
       timers_{parts_.clock},
       renewals_{parts_.store, parts_.clock, timers_, options_.lease},
+      waiters_{
+          parts_.store,
+          parts_.clock,
+          timers_,
+          {.every = options_.look_every,
+           .keys_max = options_.waiting_max,
+           .lease = options_.lease}},
       calls_{options_.calls_max} {}
 
 // Every attempt comes back to this engine: from its call, from the store, from a timer.
@@ -28,7 +35,14 @@ Engine::~Engine() {
 void Engine::finish() {
     stop(std::chrono::milliseconds{0});
     live_.wait_empty();
+    waiters_.finish();
     timers_.stop();
+}
+
+// Whoever waits for a key of another process would wait for nothing that this one does.
+void Engine::refuse_new() {
+    stopping_ = true;
+    waiters_.stop();
 }
 
 const detail::OperationForm& Engine::add(detail::OperationForm form) {
@@ -67,7 +81,7 @@ void Engine::handle(KeyedRequest request, OnAnswer on_answer) {
 bool Engine::wait_for(
     const std::string& hash, std::chrono::milliseconds longest, const OnAnswer& on_answer
 ) {
-    const auto waiter = live_.attach(hash, on_answer);
+    const auto waiter = live_.attach(hash, on_answer, parts_.clock.steady() + longest);
     if (!waiter) return false;
     timers_.after(longest, [this, hash, waiter] {
         if (auto late = live_.detach(hash, *waiter)) (*late)(Refused{.why = Why::in_progress});
@@ -85,6 +99,21 @@ void Engine::leave(const std::string& hash, const OnAnswer& owner, Answer answer
     }
     if (owner) owner(std::move(answer));
     live_.told();
+}
+
+bool Engine::next_waits(
+    const std::string& hash, OnAnswer& owner, std::chrono::steady_clock::time_point& until
+) {
+    auto next = live_.hand_over(hash);
+    owner(Refused{.why = Why::in_progress});
+    if (!next) {
+        owner = nullptr;
+        live_.told();
+        return false;
+    }
+    owner = std::move(next->on_answer);
+    until = next->until;
+    return true;
 }
 
 void Engine::handle_unkeyed(

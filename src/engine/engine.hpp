@@ -11,9 +11,11 @@
 #include "src/engine/options.hpp"
 #include "src/engine/renewals.hpp"
 #include "src/engine/timers.hpp"
+#include "src/engine/waiters.hpp"
 #include "src/store/store.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -91,7 +93,7 @@ public:
     // of the time. False if that takes longer.
     bool stop(std::chrono::milliseconds limit);
     // The parts of it.
-    void refuse_new() { stopping_ = true; }
+    void refuse_new();
     bool wait_idle(std::chrono::milliseconds limit) { return live_.wait_empty(limit); }
     void stop_calls() { calls_.request_stop(); }
     // Tells calls to stop and waits for what is in hand, however long. Nothing of this engine runs
@@ -106,10 +108,17 @@ public:
     CallPool& calls() { return calls_; }
     Timers& timers() { return timers_; }
     Renewals& renewals() { return renewals_; }
+    Waiters& waiters() { return waiters_; }
     std::size_t keys_in_hand() const { return live_.size(); }
 
     // The end of an attempt: answers its client and all who waited for it.
     void leave(const std::string& hash, const OnAnswer& owner, Answer answer);
+
+    // The time of an attempt that only waited is over: tells its client so. Whoever attached to it
+    // takes its place; false if nobody did, and the key is left.
+    bool next_waits(
+        const std::string& hash, OnAnswer& owner, std::chrono::steady_clock::time_point& until
+    );
 
 private:
     // Looks for a stored key, and has an attempt of this process begin with it.
@@ -127,6 +136,7 @@ private:
     LiveKeys live_;
     Timers timers_;
     Renewals renewals_;
+    Waiters waiters_;
     CallPool calls_;
     std::function<void()> on_staged_;
     std::atomic<bool> stopping_{false};

@@ -18,11 +18,13 @@ std::variant<LiveKeys::Entered, LiveKeys::Occupied> LiveKeys::enter(
     return Entered{};
 }
 
-std::optional<std::uint64_t> LiveKeys::attach(const std::string& hash, OnAnswer waiter) {
+std::optional<std::uint64_t> LiveKeys::attach(
+    const std::string& hash, OnAnswer waiter, std::chrono::steady_clock::time_point until
+) {
     const std::lock_guard lock{mutex_};
     const auto at = live_.find(hash);
     if (at == live_.end()) return std::nullopt;
-    at->second.waiters.push_back({next_waiter_, std::move(waiter)});
+    at->second.waiters.push_back({next_waiter_, {std::move(waiter), until}});
     return next_waiter_++;
 }
 
@@ -31,13 +33,26 @@ std::optional<OnAnswer> LiveKeys::detach(const std::string& hash, std::uint64_t 
     const auto at = live_.find(hash);
     if (at == live_.end()) return std::nullopt;
     auto& waiters = at->second.waiters;
-    const auto found = std::find_if(waiters.begin(), waiters.end(), [&](const Waiter& w) {
-        return w.id == waiter;
+    const auto found = std::find_if(waiters.begin(), waiters.end(), [&](const Attached& a) {
+        return a.id == waiter;
     });
     if (found == waiters.end()) return std::nullopt;
-    auto on_answer = std::move(found->on_answer);
+    auto on_answer = std::move(found->waiter.on_answer);
     waiters.erase(found);
     return on_answer;
+}
+
+std::optional<LiveKeys::Waiter> LiveKeys::hand_over(const std::string& hash) {
+    const std::lock_guard lock{mutex_};
+    const auto at = live_.find(hash);
+    if (at == live_.end() || at->second.waiters.empty()) {
+        ++telling_;
+        live_.erase(hash);
+        return std::nullopt;
+    }
+    auto last = std::move(at->second.waiters.back().waiter);
+    at->second.waiters.pop_back();
+    return last;
 }
 
 std::vector<OnAnswer> LiveKeys::leave(const std::string& hash) {
@@ -47,7 +62,7 @@ std::vector<OnAnswer> LiveKeys::leave(const std::string& hash) {
     const auto at = live_.find(hash);
     if (at == live_.end()) return waiting;
     waiting.reserve(at->second.waiters.size());
-    for (auto& waiter : at->second.waiters) waiting.push_back(std::move(waiter.on_answer));
+    for (auto& [id, waiter] : at->second.waiters) waiting.push_back(std::move(waiter.on_answer));
     live_.erase(at);
     return waiting;
 }

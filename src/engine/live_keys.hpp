@@ -29,10 +29,19 @@ public:
     std::variant<Entered, Occupied> enter(const std::string& hash, std::string_view fingerprint);
 
     // Adds a waiter who gets what the attempt at work ends with; nothing if the key was left
-    // meanwhile.
-    std::optional<std::uint64_t> attach(const std::string& hash, OnAnswer waiter);
+    // meanwhile. `until`: when its time is over.
+    std::optional<std::uint64_t> attach(
+        const std::string& hash, OnAnswer waiter, std::chrono::steady_clock::time_point until
+    );
     // Takes a waiter back whose time is over; nothing if it has been answered.
     std::optional<OnAnswer> detach(const std::string& hash, std::uint64_t waiter);
+    struct Waiter {
+        OnAnswer on_answer;
+        std::chrono::steady_clock::time_point until;
+    };
+    // For an attempt that only waits itself: the waiter who came last takes its place. Nothing if
+    // there is none: then the key is left, as by leave().
+    std::optional<Waiter> hand_over(const std::string& hash);
     // The attempt is over; returns those who waited for it. The key is free, but it counts for
     // wait_empty() until told() says that they have their answers.
     std::vector<OnAnswer> leave(const std::string& hash);
@@ -43,13 +52,13 @@ public:
     void wait_empty();
 
 private:
-    struct Waiter {
+    struct Attached {
         std::uint64_t id;
-        OnAnswer on_answer;
+        Waiter waiter;
     };
     struct Live {
         std::string fingerprint;
-        std::vector<Waiter> waiters;
+        std::vector<Attached> waiters;  // In the order in which they came.
     };
     bool empty() const { return live_.empty() && telling_ == 0; }
 

@@ -3,6 +3,7 @@
 #include "src/core/backoff.hpp"
 
 #include <chrono>
+#include <cstddef>
 
 namespace pawl::engine {
 
@@ -14,6 +15,9 @@ struct EngineOptions {
     std::chrono::milliseconds phase_deadline{5s};
     int calls_max{1'024};
     core::CompleterCap completer_cap{};
+    // Of keys that other processes hold (an operation's wait(max)).
+    std::chrono::milliseconds look_every{250};  // One look for all, while there are any.
+    std::size_t waiting_max{1'000};             // Keys waited for; for more 409 at once.
 };
 
 }  // namespace pawl::engine

@@ -8,10 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace pawl::store {
@@ -88,6 +90,16 @@ struct StoreStats {
     std::uint64_t largest_batch{};
 };
 
+// Told the hash of a key whose attempt has ended in some process, this one perhaps; without a hash:
+// notices may have been lost, so look at all keys. From the store's thread; quick.
+using OnNotice = std::function<void(std::string_view hash)>;
+
+// Ends what Store::listen() began: once it is destroyed, nothing is told any more.
+class Listening {
+public:
+    virtual ~Listening() = default;
+};
+
 enum class Urgency { normal, first };  // first: lease renewals, which must not wait behind a crowd.
 
 // The port that every database implements; the conformance suite in tests/conformance says what it
@@ -108,6 +120,11 @@ public:
     virtual std::optional<std::string_view> text_of(const Sql& statement) const = 0;
     // Nobody but this process writes here, so that a lease found at its start is a dead one's.
     virtual bool serves_one_process() const { return true; }
+    // Word between the processes that share a database, for whoever waits for a key that another
+    // holds. Neither promises anything: a notice may be lost, late or needless, and who waits looks
+    // by itself now and then. Neither blocks. By default there is nobody to tell.
+    virtual void notify(std::string_view) {}
+    virtual std::unique_ptr<Listening> listen(OnNotice) { return nullptr; }
     // Since it was opened. How many works shared a commit says how well requests travel together.
     virtual StoreStats stats() const { return {}; }
     // Lets what was queued end, then refuses all else.

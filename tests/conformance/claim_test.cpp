@@ -278,6 +278,33 @@ TEST_P(ClaimTest, a_server_that_starts_ends_the_leases_of_its_predecessor_only) 
     EXPECT_FALSE(state(finished).lease_until);
 }
 
+TEST_P(ClaimTest, of_many_keys_those_come_back_that_somebody_is_at_work_on) {
+    open_key("held");
+    const auto finished = open_key("finished");
+    finish(finished, 1, "ride_created");
+    to_attention(open_key("needs a person"), 1);
+    const auto given_back = open_key("given back");
+    run(sql::fail_attempt, given_back, 1, "ride_created", "went wrong", now());
+    const auto expired = open_key("expired");
+    finish(expired, 1, "ride_created");
+    run(sql::expire_registry, expired, 201, std::optional<std::string>{}, now());
+    run(sql::delete_key, expired);
+    open_key("held too, and nobody asks");
+    const auto held_of = [&](const char* hashes) {
+        return read_rows<std::string>(*store, sql::find_held, hashes, now(), now() + 60s);
+    };
+    constexpr const char* all =
+        R"(["held","finished","needs a person","given back","expired","unknown"])";
+
+    EXPECT_EQ(held_of(all), std::vector<std::string>{"held"});
+    EXPECT_TRUE(held_of("[]").empty());
+
+    clock.advance(30s);
+    EXPECT_TRUE(held_of(all).empty());  // The lease is over.
+    clock.advance(-61s);
+    EXPECT_TRUE(held_of(all).empty());  // It is longer than any lease can be.
+}
+
 TEST_P(ClaimTest, the_state_of_a_key_is_told_for_the_account_before_the_tenant) {
     const auto key = open_key("of account");
     const auto wide = open_key("of tenant");

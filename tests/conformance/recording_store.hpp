@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace pawl::conformance {
 
@@ -20,6 +22,10 @@ public:
     void look(std::unique_ptr<store::Look> look) override;
     std::optional<std::string_view> text_of(const Sql& statement) const override;
     store::StoreStats stats() const override { return inner_->stats(); }
+    void notify(std::string_view hash) override { inner_->notify(hash); }
+    std::unique_ptr<store::Listening> listen(store::OnNotice on_notice) override {
+        return inner_->listen(std::move(on_notice));
+    }
     void stop() override { inner_->stop(); }
     bool serves_one_process() const override { return inner_->serves_one_process(); }
 

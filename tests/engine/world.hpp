@@ -25,6 +25,7 @@
 #include <filesystem>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -124,7 +125,53 @@ public:
         }
         inner_->write(std::make_unique<Watched>(*this, std::move(work), how, kind_), urgency);
     }
-    void read(std::unique_ptr<store::Work> work) override { inner_->read(std::move(work)); }
+    void read(std::unique_ptr<store::Work> work) override {
+        bool fails = false;
+        {
+            const std::lock_guard lock{mutex_};
+            ++reads_;
+            fails = reads_to_fail_ > 0;
+            if (fails) --reads_to_fail_;
+            read_.notify_all();
+        }
+        if (fails)
+            return work->done(std::make_exception_ptr(StoreError{
+                Kind::unavailable, StoreError::Effect::none, "read", "planted"}));
+        inner_->read(std::move(work));
+    }
+    int reads() const {
+        const std::lock_guard lock{mutex_};
+        return reads_;
+    }
+    void fail_reads(int next) {
+        const std::lock_guard lock{mutex_};
+        reads_to_fail_ = next;
+    }
+    // Until there have been as many reads since the start.
+    void wait_for_reads(int n) {
+        std::unique_lock lock{mutex_};
+        if (!read_.wait_for(lock, 20s, [&] { return reads_ >= n; }))
+            throw std::logic_error{"fewer reads than awaited in 20 s"};
+    }
+
+    // As a database of several processes: whoever listens is told at once.
+    void pass_notices() { passes_notices_ = true; }
+    void notify(std::string_view hash) override { tell(hash); }
+    std::unique_ptr<store::Listening> listen(store::OnNotice on_notice) override {
+        if (!passes_notices_) return nullptr;
+        const std::lock_guard lock{telling_};
+        listeners_.emplace(++next_listener_, std::move(on_notice));
+        return std::make_unique<Listens>(*this, next_listener_);
+    }
+    void tell(std::string_view hash) {
+        const std::lock_guard lock{telling_};
+        for (const auto& [id, on_notice] : listeners_) on_notice(hash);
+    }
+    std::size_t listeners() const {
+        const std::lock_guard lock{telling_};
+        return listeners_.size();
+    }
+
     std::optional<std::string_view> text_of(const Sql& statement) const override {
         return inner_->text_of(statement);
     }
@@ -132,6 +179,19 @@ public:
     void stop() override { inner_->stop(); }
 
 private:
+    class Listens final : public store::Listening {
+    public:
+        Listens(FailingStore& store, int id) : store_{store}, id_{id} {}
+        ~Listens() override {
+            const std::lock_guard lock{store_.telling_};
+            store_.listeners_.erase(id_);
+        }
+
+    private:
+        FailingStore& store_;
+        int id_;
+    };
+
     class Watched final : public store::Work {
     public:
         Watched(
@@ -172,6 +232,14 @@ private:
     std::unique_ptr<store::Store> inner_;
     mutable std::mutex mutex_;
     std::condition_variable written_;
+    std::condition_variable read_;
+    int reads_{0};
+    int reads_to_fail_{0};
+    // Recursive: a woken attempt may end, and tell, on the thread that told it.
+    mutable std::recursive_mutex telling_;
+    std::map<int, store::OnNotice> listeners_;
+    int next_listener_{0};
+    bool passes_notices_{false};
     int count_{0};
     int ended_{0};
     int first_{0};

@@ -72,6 +72,7 @@ class Connection:
     def __init__(self, proxy, client, server):
         self.proxy, self.client, self.server = proxy, client, server
         self.committing = False   # A COMMIT whose answer is to be swallowed is on its way.
+        self.commits = set()      # The names under which the client has prepared COMMIT.
 
     def pass_on(self, source, target, from_client):
         first = from_client
@@ -106,7 +107,7 @@ class Connection:
         """Passes one on; False if the connection was reset instead."""
         if self.proxy.silent:
             return True
-        if from_client and message[:1] == b'P' and message.startswith(b'\0COMMIT\0', 5):
+        if from_client and self._commits(message):
             self.committing = self.committing or self.proxy.may_swallow()
         if not from_client and self.committing:
             if message[:1] == b'Z':   # Ready for the next: it has been carried out.
@@ -117,6 +118,15 @@ class Connection:
             return self._reset()
         target.sendall(message)
         return True
+
+    def _commits(self, message):
+        """True of a Bind of COMMIT; a Parse of it is noted: the name, then the text, each with a zero behind it."""
+        if message[:1] == b'P':
+            name, text = message[5:].split(b'\0')[:2]
+            if text == b'COMMIT':
+                self.commits.add(name)
+        # The portal's name, then the statement's.
+        return message[:1] == b'B' and message[5:].split(b'\0')[1] in self.commits
 
     def _reset(self):
         """A reset, and not an end: what the other side has not read yet is gone."""

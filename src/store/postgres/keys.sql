@@ -78,6 +78,17 @@ WHERE expires_at <= $1
 ORDER BY expires_at, id
 LIMIT $2 OFFSET $3;
 
+-- name: find_held   ($1 hashes as a JSON list, $2 now, $3 no lease can last beyond)
+-- Which of them somebody is at work on, by core::decide_claim's rule: for all who wait for a key of another process at
+-- once. What does not come back is worth a claim.
+SELECT r.hash
+FROM key_registry AS r
+JOIN idempotency_keys AS k ON k.id = r.id
+WHERE r.hash = ANY (ARRAY(SELECT json_array_elements_text($1::json)))
+  AND k.standing = 'open'
+  AND k.lease_until > $2
+  AND k.lease_until <= $3;
+
 -- name: find_key   ($1 hash)
 SELECT r.id, r.hash, r.state, r.outcome, r.location,
        k.tenant, k.account, k.idempotency_key, k.operation, k.origin, k.fingerprint, k.secret_version, k.params,

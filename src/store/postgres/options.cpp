@@ -17,6 +17,14 @@ int number(std::string_view name, std::string_view text) {
     return value;
 }
 
+bool on_or_off(std::string_view name, std::string_view value) {
+    if (value != "on" && value != "off")
+        throw std::invalid_argument{
+            "the database's " + std::string{name} + "=" + std::string{value} +
+            " is neither on nor off"};
+    return value == "on";
+}
+
 // True if the parameter was ours.
 bool take(PostgresOptions& options, std::string_view name, std::string_view value) {
     if (name == "connections") {
@@ -28,10 +36,11 @@ bool take(PostgresOptions& options, std::string_view name, std::string_view valu
         return true;
     }
     if (name == "prepared") {
-        if (value != "on" && value != "off")
-            throw std::invalid_argument{
-                "the database's prepared=" + std::string{value} + " is neither on nor off"};
-        options.prepared = value == "on";
+        options.prepared = on_or_off(name, value);
+        return true;
+    }
+    if (name == "notify") {
+        options.notify = on_or_off(name, value);
         return true;
     }
     return false;

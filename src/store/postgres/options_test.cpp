@@ -25,15 +25,27 @@ TEST(PostgresUrlTest, a_url_without_parameters_stays_as_it_is) {
     EXPECT_EQ(options_of_url("postgres://h/d?prepared=on").url, "postgres://h/d");
 }
 
+TEST(PostgresUrlTest, who_says_nothing_of_notices_has_them_on_direct_connections_only) {
+    EXPECT_TRUE(options_of_url("postgres://h/d").notifies());
+    EXPECT_FALSE(options_of_url("postgres://h/d?prepared=off").notifies());
+    EXPECT_FALSE(options_of_url("postgres://h/d?notify=off").notifies());
+    EXPECT_TRUE(options_of_url("postgres://h/d?notify=on&prepared=off").notifies());
+    EXPECT_EQ(options_of_url("postgres://h/d?notify=on").url, "postgres://h/d");
+}
+
 TEST(PostgresUrlTest, a_value_that_is_none_is_refused_with_its_name) {
-    for (const auto* url : {"postgres://h/d?connections=many", "postgres://h/d?prepared=perhaps"}) {
+    for (const auto* url :
+         {"postgres://h/d?connections=many",
+          "postgres://h/d?prepared=perhaps",
+          "postgres://h/d?notify=perhaps"}) {
         try {
             options_of_url(url);
             FAIL() << url;
         } catch (const std::invalid_argument& refused) {
             const std::string why = refused.what();
             EXPECT_TRUE(
-                why.find("connections=many") != why.npos || why.find("prepared=perhaps") != why.npos
+                why.find("connections=many") != why.npos ||
+                why.find("=perhaps is neither on nor off") != why.npos
             );
         }
     }

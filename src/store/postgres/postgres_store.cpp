@@ -4,6 +4,7 @@
 #include "src/store/postgres/connection.hpp"
 #include "src/store/postgres/line.hpp"
 #include "src/store/postgres/looks.hpp"
+#include "src/store/postgres/notices.hpp"
 #include "src/store/postgres/shared_run.hpp"
 #include "src/store/postgres/transaction.hpp"
 
@@ -92,6 +93,7 @@ struct PostgresStore::Impl {
     store::StoreStats stats;
     std::mutex joining;
     std::vector<std::thread> threads;
+    Notices notices{options, clock, random};
 };
 
 // A thread without a connection takes no work: those who have one do.
@@ -283,7 +285,16 @@ store::StoreStats PostgresStore::stats() const {
     return impl_->stats;
 }
 
+void PostgresStore::notify(std::string_view hash) {
+    impl_->notices.notify(hash);
+}
+
+std::unique_ptr<store::Listening> PostgresStore::listen(store::OnNotice on_notice) {
+    return impl_->notices.listen(std::move(on_notice));
+}
+
 void PostgresStore::stop() {
+    impl_->notices.stop();
     {
         const std::lock_guard guard{impl_->mutex};
         impl_->stopping = true;

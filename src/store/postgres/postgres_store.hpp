@@ -25,6 +25,8 @@ public:
     void look(std::unique_ptr<store::Look> look) override;
     std::optional<std::string_view> text_of(const Sql& statement) const override;
     bool serves_one_process() const override { return false; }
+    void notify(std::string_view hash) override;
+    std::unique_ptr<store::Listening> listen(store::OnNotice on_notice) override;
     store::StoreStats stats() const override;
     void stop() override;
 

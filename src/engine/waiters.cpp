@@ -1,0 +1,179 @@
+#include "src/engine/waiters.hpp"
+
+#include <pawl/detail/rows.hpp>
+
+#include "src/core/claim.hpp"
+#include "store/statements.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace pawl::engine {
+
+namespace {
+
+// JSON, as both databases take a list in it. Hashes are hex: nothing in them is to be escaped.
+std::string list_of(const std::vector<std::string>& hashes) {
+    std::string list{"["};
+    for (const auto& hash : hashes)
+        list.append(list.size() == 1 ? "\"" : ",\"").append(hash).append("\"");
+    return list + "]";
+}
+
+std::vector<std::string> find_held(
+    store::Session& session, const std::vector<std::string>& hashes, std::chrono::milliseconds lease
+) {
+    std::vector<std::string> held;
+    const auto now = session.now();
+    detail::run_statement(
+        session,
+        sql::find_held,
+        [&](const detail::Row& row) { held.emplace_back(row.text(0)); },
+        list_of(hashes),
+        now,
+        core::lease_bound(now, lease)
+    );
+    std::sort(held.begin(), held.end());
+    return held;
+}
+
+}  // namespace
+
+Waiters::Parked Waiters::park(
+    const std::string& hash, std::chrono::steady_clock::time_point until, const Wake& wake
+) {
+    Seen seen{hash};
+    bool first = false;
+    {
+        const std::lock_guard lock{mutex_};
+        if (stopping_) return Parked::stopping;
+        if (waiting_.size() >= options_.keys_max) return Parked::too_many;
+        seen.id = next_id_++;
+        waiting_.insert_or_assign(hash, Entry{seen.id, wake});
+        first = !std::exchange(listens_, true);
+        if (!looking_) plan_look();
+    }
+    if (first) listen();
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock_.steady());
+    timers_.after(left, [this, seen] { on_late(seen); });
+    return Parked::waits;
+}
+
+// For good: whoever has waited once will again.
+void Waiters::listen() {
+    auto listening = store_.listen([this](std::string_view hash) { on_notice(hash); });
+    const std::lock_guard lock{mutex_};
+    listening_ = std::move(listening);
+}
+
+void Waiters::stop() {
+    std::unordered_map<std::string, Entry> woken;
+    {
+        const std::lock_guard lock{mutex_};
+        stopping_ = true;
+        woken.swap(waiting_);
+    }
+    for (auto& [hash, entry] : woken) entry.wake(Woken::stopping);
+}
+
+void Waiters::finish() {
+    std::unique_lock lock{mutex_};
+    looked_.wait(lock, [this] { return !looking_; });
+    const auto ended = std::move(listening_);
+    lock.unlock();  // A notice on its way wants it.
+}
+
+std::size_t Waiters::size() const {
+    const std::lock_guard lock{mutex_};
+    return waiting_.size();
+}
+
+void Waiters::on_notice(std::string_view hash) {
+    Wake wake;
+    {
+        const std::lock_guard lock{mutex_};
+        if (const auto at = waiting_.find(std::string{hash}); at != waiting_.end()) {
+            wake = std::move(at->second.wake);
+            waiting_.erase(at);
+        }
+        if (hash.empty()) look_again_ = looking_;
+    }
+    if (wake) return wake(Woken::to_look);
+    if (hash.empty()) look();
+}
+
+void Waiters::on_late(const Seen& seen) {
+    if (const auto wake = take(seen)) wake(Woken::too_late);
+}
+
+// Its stay has an end; nothing if it had one already.
+Waiters::Wake Waiters::take(const Seen& seen) {
+    const std::lock_guard lock{mutex_};
+    const auto at = waiting_.find(seen.hash);
+    if (at == waiting_.end() || at->second.id != seen.id) return nullptr;
+    auto wake = std::move(at->second.wake);
+    waiting_.erase(at);
+    return wake;
+}
+
+// With the mutex held.
+void Waiters::plan_look() {
+    if (std::exchange(planned_, true)) return;
+    timers_.after(options_.every, [this] {
+        {
+            const std::lock_guard lock{mutex_};
+            planned_ = false;
+        }
+        look();
+    });
+}
+
+void Waiters::look() {
+    std::shared_ptr<Look> look;
+    {
+        const std::lock_guard lock{mutex_};
+        if (!looking_) look = begin_look();
+    }
+    if (look) run_look(look);
+}
+
+// With the mutex held. One at a time: a database that is slow is not asked more often for it.
+std::shared_ptr<Waiters::Look> Waiters::begin_look() {
+    looking_ = !stopping_ && !waiting_.empty();
+    if (!looking_) return nullptr;
+    auto look = std::make_shared<Look>();  // Shared by the two halves of one read.
+    for (const auto& [hash, entry] : waiting_) look->asked.push_back({hash, entry.id});
+    return look;
+}
+
+void Waiters::run_look(const std::shared_ptr<Look>& look) {
+    store_.read(store::work(
+        [look, lease = options_.lease](store::Session& session) {
+            std::vector<std::string> hashes;
+            for (const auto& seen : look->asked) hashes.push_back(seen.hash);
+            look->held = find_held(session, hashes, lease);
+        },
+        [this, look](const std::exception_ptr& failed) {
+            if (failed) look->asked.clear();  // The next look is theirs, or the end of their time.
+            on_looked(*look);
+        }
+    ));
+}
+
+void Waiters::on_looked(const Look& look) {
+    for (const auto& seen : look.asked) {
+        if (std::binary_search(look.held.begin(), look.held.end(), seen.hash)) continue;
+        if (const auto wake = take(seen)) wake(Woken::to_look);
+    }
+    std::shared_ptr<Look> next;
+    {
+        const std::lock_guard lock{mutex_};
+        looking_ = false;
+        if (std::exchange(look_again_, false)) next = begin_look();
+        if (!looking_ && !waiting_.empty() && !stopping_) plan_look();
+        if (!looking_) looked_.notify_all();
+    }
+    if (next) run_look(next);
+}
+
+}  // namespace pawl::engine

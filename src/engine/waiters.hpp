@@ -1,0 +1,94 @@
+#pragma once
+
+#include "src/core/clock.hpp"
+#include "src/engine/timers.hpp"
+#include "src/store/store.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace pawl::engine {
+
+// Attempts that found their key in the hands of another process and wait for it (wait(max)). They
+// hold no thread and no connection meanwhile. While there are any, one look at the database for all
+// of them, each `every`, finds those whose wait has an end; a store that passes notices says so at
+// once. Thread-safe.
+class Waiters {
+public:
+    enum class Woken {
+        to_look,   // The key was finished, given back, lost, or is gone: claim it.
+        too_late,  // The time is over.
+        stopping
+    };
+    using Wake = std::function<void(Woken)>;  // Called once, from any thread.
+
+    struct Options {
+        std::chrono::milliseconds every;
+        std::size_t keys_max;
+        std::chrono::milliseconds lease;
+    };
+    // These outlive it.
+    Waiters(store::Store& store, core::Clock& clock, Timers& timers, Options options)
+        : store_{store}, clock_{clock}, timers_{timers}, options_{options} {}
+
+    enum class Parked { waits, too_many, stopping };
+    // Only `waits` takes the wake. Of a key at most one at a time.
+    Parked park(
+        const std::string& hash, std::chrono::steady_clock::time_point until, const Wake& wake
+    );
+    // Wakes all, and takes no more.
+    void stop();
+    // After stop(): no look is under way when it returns, and no notice comes any more.
+    void finish();
+    std::size_t size() const;
+
+private:
+    struct Entry {
+        std::uint64_t id{};  // Tells one stay of a key from the next.
+        Wake wake;
+    };
+    struct Seen {
+        std::string hash;
+        std::uint64_t id{};
+    };
+    struct Look {
+        std::vector<Seen> asked;
+        std::vector<std::string> held;  // The answer, sorted.
+    };
+    void listen();
+    void on_notice(std::string_view hash);
+    void on_late(const Seen& seen);
+    void plan_look();
+    void look();
+    std::shared_ptr<Look> begin_look();
+    void run_look(const std::shared_ptr<Look>& look);
+    void on_looked(const Look& look);
+    Wake take(const Seen& seen);
+
+    store::Store& store_;
+    core::Clock& clock_;
+    Timers& timers_;
+    const Options options_;
+
+    mutable std::mutex mutex_;
+    std::condition_variable looked_;
+    std::unordered_map<std::string, Entry> waiting_;
+    std::uint64_t next_id_{1};
+    bool planned_{false};     // A look will come.
+    bool looking_{false};     // One is under way.
+    bool look_again_{false};  // Notices may have been lost while it was.
+    bool stopping_{false};
+    bool listens_{false};
+    std::unique_ptr<store::Listening> listening_;
+};
+
+}  // namespace pawl::engine

@@ -1,0 +1,296 @@
+#include "src/store/postgres/notices.hpp"
+
+#include "src/core/thread_name.hpp"
+#include "src/store/postgres/connection.hpp"
+#include "store/postgres/notices.hpp"
+
+#include <poll.h>
+#include <postgresql/libpq-fe.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace pawl::postgres {
+
+namespace {
+
+constexpr std::chrono::milliseconds first_wait{100};
+constexpr std::chrono::milliseconds longest_wait{5'000};
+constexpr std::chrono::milliseconds send_every{10};
+constexpr std::chrono::milliseconds for_ever{-1};  // Of poll().
+constexpr std::size_t unsent_max{10'000};          // Beyond it a look tells as well.
+
+struct Close {
+    void operator()(pg_conn* connection) const { PQfinish(connection); }
+};
+struct FreeNotice {
+    void operator()(PGnotify* notice) const { PQfreemem(notice); }
+};
+using Line = std::unique_ptr<pg_conn, Close>;
+
+bool run(pg_conn* line, const Sql& statement, const std::string* parameter = nullptr) {
+    const std::string text{statement.postgres};
+    const char* value = parameter != nullptr ? parameter->c_str() : nullptr;
+    const Result result{PQexecParams(
+        line, text.c_str(), parameter != nullptr ? 1 : 0, nullptr, &value, nullptr, nullptr, 0
+    )};
+    const auto status = PQresultStatus(result.get());
+    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+}
+
+// Null if there is none to be had. It mostly waits in silence, so a peer that is gone without a
+// word is found by keepalives, within a minute; what the URL says comes last, and rules.
+Line connect(const PostgresOptions& options) {
+    const auto timeout = std::to_string(std::max<std::int64_t>(
+        2, std::chrono::ceil<std::chrono::seconds>(options.connect_timeout).count()
+    ));
+    const std::array<const char*, 8> names{
+        "connect_timeout",
+        "tcp_user_timeout",
+        "keepalives_idle",
+        "keepalives_interval",
+        "keepalives_count",
+        "application_name",
+        "dbname",
+        nullptr};
+    const std::array<const char*, 8> values{
+        timeout.c_str(), "10000", "30", "10", "3", "pawl-notices", options.url.c_str(), nullptr};
+    Line line{PQconnectdbParams(names.data(), values.data(), 1)};
+    if (line == nullptr || PQstatus(line.get()) != CONNECTION_OK) return nullptr;
+    PQsetNoticeProcessor(
+        line.get(), [](void*, const char*) {}, nullptr
+    );
+    if (!run(line.get(), sql::postgres::commit_quietly)) return nullptr;
+    return line;
+}
+
+}  // namespace
+
+struct Notices::Impl {
+    Impl(const PostgresOptions& options_, core::Clock& clock_, core::Random& random_)
+        : options{options_},
+          clock{clock_},
+          random{random_},
+          bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {}
+    ~Impl() {
+        stop();
+        ::close(bell);
+    }
+
+    void wake();
+    void stop();
+    bool is_stopping() const {
+        const std::lock_guard guard{mutex};
+        return stopping;
+    }
+    bool is_wanted() const {
+        const std::lock_guard guard{mutex};
+        return listens || !unsent.empty();
+    }
+
+    void loop();
+    void pause(int socket, std::chrono::milliseconds longest);
+    void back_off(std::chrono::milliseconds longest);
+    void tend();
+    std::chrono::milliseconds send_in() const;
+    bool send();
+    void hear();
+    void tell(std::string_view hash);
+
+    const PostgresOptions& options;
+    core::Clock& clock;
+    core::Random& random;
+    const int bell;  // Wakes the thread from its poll().
+
+    mutable std::mutex mutex;
+    std::condition_variable ended;
+    bool stopping{false};
+    bool listens{false};  // Somebody has asked to.
+    std::vector<std::string> unsent;
+    std::thread thread;
+
+    std::mutex telling;  // Held while somebody is told.
+    std::map<int, store::OnNotice> listeners;
+    int next_listener{0};
+
+    // The thread's own.
+    Line line;
+    bool hears{false};
+    std::optional<std::chrono::steady_clock::time_point> sent_at;
+};
+
+namespace {
+
+class Listens final : public store::Listening {
+public:
+    explicit Listens(std::function<void()> end) : end_{std::move(end)} {}
+    ~Listens() override { end_(); }
+    Listens(const Listens&) = delete;
+    Listens& operator=(const Listens&) = delete;
+
+private:
+    std::function<void()> end_;
+};
+
+}  // namespace
+
+// With the mutex held.
+void Notices::Impl::wake() {
+    if (!thread.joinable())
+        thread = std::thread{[this] {
+            core::name_this_thread("pawl-notices");
+            loop();
+        }};
+    const std::uint64_t one = 1;
+    (void)!::write(bell, &one, sizeof one);
+}
+
+void Notices::Impl::stop() {
+    std::thread ending;
+    {
+        const std::lock_guard guard{mutex};
+        stopping = true;
+        ended.notify_all();
+        if (thread.joinable()) wake();
+        ending = std::move(thread);
+    }
+    if (ending.joinable()) ending.join();
+}
+
+void Notices::Impl::loop() {
+    auto wait = first_wait;
+    while (!is_stopping()) {
+        if (line == nullptr && is_wanted()) line = connect(options);
+        if (line != nullptr) {
+            tend();
+            if (line != nullptr) wait = first_wait;
+        }
+        if (line != nullptr) {
+            pause(PQsocket(line.get()), send_in());
+        } else if (is_wanted()) {
+            back_off(wait);
+            wait = std::min(wait * 2, longest_wait);
+        } else {
+            pause(-1, for_ever);
+        }
+    }
+}
+
+// No connection can be had: nobody is told meanwhile.
+void Notices::Impl::back_off(std::chrono::milliseconds longest) {
+    const auto part = std::chrono::duration<double, std::milli>{
+        static_cast<double>(longest.count()) * (0.5 + random.dice() / 2)};
+    std::unique_lock guard{mutex};
+    ended.wait_for(guard, part, [this] { return stopping; });
+    unsent.clear();
+}
+
+// Until there is something to read, or the bell rings.
+void Notices::Impl::pause(int socket, std::chrono::milliseconds longest) {
+    std::array<pollfd, 2> both{pollfd{bell, POLLIN, 0}, pollfd{socket, POLLIN, 0}};
+    ::poll(both.data(), both.size(), static_cast<int>(longest.count()));
+    std::uint64_t rung = 0;
+    (void)!::read(bell, &rung, sizeof rung);
+}
+
+// All that there is to do on the connection; gives it up if it is broken.
+void Notices::Impl::tend() {
+    bool works = PQconsumeInput(line.get()) == 1;
+    bool begins = false;
+    {
+        const std::lock_guard guard{mutex};
+        begins = listens && !hears;
+    }
+    if (works && begins) works = hears = run(line.get(), sql::postgres::hear_notices);
+    works = works && send();
+    hear();
+    if (works && begins) tell({});  // Of what was said before nothing was heard.
+    if (works && PQstatus(line.get()) == CONNECTION_OK) return;
+    line = nullptr;
+    hears = false;
+}
+
+// How long the next batch has to wait; for ever, if there is none.
+std::chrono::milliseconds Notices::Impl::send_in() const {
+    const std::lock_guard guard{mutex};
+    if (unsent.empty()) return for_ever;
+    if (!sent_at) return {};
+    const auto left = *sent_at + send_every - clock.steady();
+    return std::max(std::chrono::ceil<std::chrono::milliseconds>(left), 0ms);
+}
+
+bool Notices::Impl::send() {
+    if (send_in() != 0ms) return true;
+    std::vector<std::string> hashes;
+    {
+        const std::lock_guard guard{mutex};
+        hashes.swap(unsent);
+    }
+    sent_at = clock.steady();
+    std::string list{"["};
+    for (const auto& hash : hashes)
+        list.append(list.size() == 1 ? "\"" : ",\"").append(hash).append("\"");
+    list += "]";
+    return run(line.get(), sql::postgres::send_notices, &list);
+}
+
+void Notices::Impl::hear() {
+    for (;;) {
+        const std::unique_ptr<PGnotify, FreeNotice> notice{PQnotifies(line.get())};
+        if (notice == nullptr) return;
+        if (const std::string_view hash{notice->extra}; !hash.empty()) tell(hash);
+    }
+}
+
+void Notices::Impl::tell(std::string_view hash) {
+    const std::lock_guard guard{telling};
+    for (const auto& [id, on_notice] : listeners) on_notice(hash);
+}
+
+Notices::Notices(const PostgresOptions& options, core::Clock& clock, core::Random& random)
+    : impl_{std::make_unique<Impl>(options, clock, random)} {}
+
+Notices::~Notices() = default;
+
+void Notices::notify(std::string_view hash) {
+    if (!impl_->options.notifies()) return;
+    const std::lock_guard guard{impl_->mutex};
+    if (impl_->stopping || impl_->unsent.size() >= unsent_max) return;
+    impl_->unsent.emplace_back(hash);
+    impl_->wake();
+}
+
+std::unique_ptr<store::Listening> Notices::listen(store::OnNotice on_notice) {
+    if (!impl_->options.notifies()) return nullptr;
+    int id = 0;
+    {
+        const std::lock_guard guard{impl_->telling};
+        id = ++impl_->next_listener;
+        impl_->listeners.emplace(id, std::move(on_notice));
+    }
+    const std::lock_guard guard{impl_->mutex};
+    impl_->listens = true;
+    if (!impl_->stopping) impl_->wake();
+    return std::make_unique<Listens>([impl = impl_.get(), id] {
+        const std::lock_guard told{impl->telling};
+        impl->listeners.erase(id);
+    });
+}
+
+void Notices::stop() {
+    impl_->stop();
+}
+
+}  // namespace pawl::postgres
