@@ -203,6 +203,29 @@ def a_full_tablespace(settings):
             subprocess.run(['umount', '-l', disk], check=False)
 
 
+def a_role_without_ddl(settings):
+    """One role migrates and owns the tables; who serves may read and write rows, and nothing else."""
+    with World(settings.bin, QUICK) as world:
+        database, on = world.store.database, world.store._on
+        serves, migrates = f'serves_{database}', f'migrates_{database}'
+        on('postgres', f'CREATE ROLE {serves} LOGIN; CREATE ROLE {migrates} LOGIN;'
+                       f' ALTER DATABASE {database} OWNER TO {migrates}')
+        world.server_url = world.url.replace('pawl@', f'{serves}@')
+        check(not world.start_server(), 'it serves without any right')
+        check('permission denied for schema public' in world.log(), f'it says what is missing: {world.log()}')
+        world.rides_command('migrate', '--database', world.url.replace('pawl@', f'{migrates}@'))
+        on(database, f'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {serves}')
+        check(world.start_server(), f'it serves: {world.log()}')
+        first = world.phone().book('k')
+        ride = first.json['ride']
+        check_equal(world.phone().book('k').body, first.body, 'a repeat')
+        check_equal((world.phone().refund(ride).status, world.phone().put_user('new@example.com').status), (201, 201),
+                    'a refund, a new user')
+        world.settle()
+        for command in (('keys', 'list'), ('attention', 'list'), ('reaper', '--once'), ('completer', '--once')):
+            world.rides_command(*command, '--database', world.server_url)
+
+
 def cases(settings):
     scenarios = {
         'it is killed and stopped, over and over': crashes,
@@ -212,5 +235,6 @@ def cases(settings):
         'commits of all kinds lose their answers': every_commit_without_an_answer,
         'the network is silent': a_silent_network,
         'its disk is full': a_full_tablespace,
+        'who serves may create nothing': a_role_without_ddl,
     }
     return [('postgres: ' + name, lambda run=run: run(settings)) for name, run in scenarios.items()]
