@@ -107,6 +107,21 @@ def terminated(settings):
         crowd.finish()
 
 
+def idle_connections_end(settings):
+    """As by a time-out of the database or of what stands between: nobody is told, for nothing was under way."""
+    with World(settings.bin, ['--lease-ms', '60000', *QUICK[2:]]) as world:
+        world.start_server()
+        for n in range(times(settings, 10, 50, 500)):
+            idle = ("FROM pg_stat_activity WHERE application_name = 'pawl' AND datname = current_database()"
+                    " AND state = 'idle'")
+            ended = {pid for pid, _ in world.rows(f'SELECT pid, pg_terminate_backend(pid) {idle}')}
+            wait_until('their end', lambda ended=ended: not ended & {pid for pid, in world.rows(f'SELECT pid {idle}')})
+            answer = world.phone().book(f'k-{n}')
+            check_equal(answer.status, 201, f'an answer as if nothing were: {answer}')
+        world.settle()
+        check_equal(world.log().count('attempt_refused'), 0, f'refusals: {world.log()}')
+
+
 def resets(settings):
     """The network resets connections at any message."""
     with World(settings.bin, QUICK) as world, Proxy(world.store.cluster.port, settings.seed) as proxy:
@@ -230,6 +245,7 @@ def cases(settings):
     scenarios = {
         'it is killed and stopped, over and over': crashes,
         'its backends are terminated': terminated,
+        'its idle connections end': idle_connections_end,
         'connections are reset at any message': resets,
         'a claim is committed and the answer lost': commits_without_an_answer,
         'commits of all kinds lose their answers': every_commit_without_an_answer,
