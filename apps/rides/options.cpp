@@ -23,7 +23,8 @@ CLI::Option* add_ms(
 }  // namespace
 
 void add_application(CLI::App& app, ServeOptions& options) {
-    app.add_option("--database", options.database, "sqlite:FILE")->capture_default_str();
+    app.add_option("--database", options.database, "sqlite:FILE or postgres://USER@HOST/NAME")
+        ->capture_default_str();
     app.add_option("--stripe-url", options.stripe_url, "Where Stripe, or its stand-in, is")
         ->capture_default_str();
     app.add_option("--smtp-url", options.smtp_url, "The mail server")->capture_default_str();

@@ -31,6 +31,13 @@ std::string needs_of(std::string_view script) {
     return {};
 }
 
+// A role that serves need not be one that may create tables.
+void create_record(Session& session) {
+    bool found = false;
+    session.run(sql::find_migrations_table, {}, [&](const Row&) { found = true; });
+    if (!found) session.run(sql::create_migrations, {}, none);
+}
+
 // What the database has had: name to what it needs.
 std::map<std::string, std::string> recorded(Session& session, std::string_view owner) {
     std::map<std::string, std::string> found;
@@ -67,7 +74,7 @@ std::vector<std::string> apply_migrations(
 ) {
     auto run = [&](Session& session) {
         session.run(sql::lock_migrations, {}, none);
-        session.run(sql::create_migrations, {}, none);
+        create_record(session);
         const auto had = recorded(session, owner);
         check_not_too_new(owner, had, migrations);
         std::vector<std::string> applied;

@@ -107,6 +107,21 @@ def terminated(settings):
         crowd.finish()
 
 
+def idle_connections_end(settings):
+    """As by a time-out of the database or of what stands between: nobody is told, for nothing was under way."""
+    with World(settings.bin, ['--lease-ms', '60000', *QUICK[2:]]) as world:
+        world.start_server()
+        for n in range(times(settings, 10, 50, 500)):
+            idle = ("FROM pg_stat_activity WHERE application_name = 'pawl' AND datname = current_database()"
+                    " AND state = 'idle'")
+            ended = {pid for pid, _ in world.rows(f'SELECT pid, pg_terminate_backend(pid) {idle}')}
+            wait_until('their end', lambda ended=ended: not ended & {pid for pid, in world.rows(f'SELECT pid {idle}')})
+            answer = world.phone().book(f'k-{n}')
+            check_equal(answer.status, 201, f'an answer as if nothing were: {answer}')
+        world.settle()
+        check_equal(world.log().count('attempt_refused'), 0, f'refusals: {world.log()}')
+
+
 def resets(settings):
     """The network resets connections at any message."""
     with World(settings.bin, QUICK) as world, Proxy(world.store.cluster.port, settings.seed) as proxy:
@@ -203,14 +218,39 @@ def a_full_tablespace(settings):
             subprocess.run(['umount', '-l', disk], check=False)
 
 
+def a_role_without_ddl(settings):
+    """One role migrates and owns the tables; who serves may read and write rows, and nothing else."""
+    with World(settings.bin, QUICK) as world:
+        database, on = world.store.database, world.store._on
+        serves, migrates = f'serves_{database}', f'migrates_{database}'
+        on('postgres', f'CREATE ROLE {serves} LOGIN; CREATE ROLE {migrates} LOGIN;'
+                       f' ALTER DATABASE {database} OWNER TO {migrates}')
+        world.server_url = world.url.replace('pawl@', f'{serves}@')
+        check(not world.start_server(), 'it serves without any right')
+        check('permission denied for schema public' in world.log(), f'it says what is missing: {world.log()}')
+        on(database, f'ALTER DEFAULT PRIVILEGES FOR ROLE {migrates} GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO {serves}')
+        world.rides_command('migrate', '--database', world.url.replace('pawl@', f'{migrates}@'))
+        check(world.start_server(), f'it serves: {world.log()}')
+        first = world.phone().book('k')
+        ride = first.json['ride']
+        check_equal(world.phone().book('k').body, first.body, 'a repeat')
+        check_equal((world.phone().refund(ride).status, world.phone().put_user('new@example.com').status), (201, 201),
+                    'a refund, a new user')
+        world.settle()
+        for command in (('keys', 'list'), ('attention', 'list'), ('reaper', '--once'), ('completer', '--once')):
+            world.rides_command(*command, '--database', world.server_url)
+
+
 def cases(settings):
     scenarios = {
         'it is killed and stopped, over and over': crashes,
         'its backends are terminated': terminated,
+        'its idle connections end': idle_connections_end,
         'connections are reset at any message': resets,
         'a claim is committed and the answer lost': commits_without_an_answer,
         'commits of all kinds lose their answers': every_commit_without_an_answer,
         'the network is silent': a_silent_network,
         'its disk is full': a_full_tablespace,
+        'who serves may create nothing': a_role_without_ddl,
     }
     return [('postgres: ' + name, lambda run=run: run(settings)) for name, run in scenarios.items()]

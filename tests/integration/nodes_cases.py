@@ -31,8 +31,8 @@ JOB_POINTS = ['queue.take.before', 'queue.take.after', 'worker.call.before', 'wo
               'queue.finish.before', 'queue.finish.after']
 
 
-def several(settings, delay_ms, *more, complete_after_ms=200):
-    return World(settings.bin, [*QUICK, '--complete-after-ms', str(complete_after_ms), *more],
+def several(settings, delay_ms, *more, complete_after_ms=200, kind=World):
+    return kind(settings.bin, [*QUICK, '--complete-after-ms', str(complete_after_ms), *more],
                  provider_options=['--delay-ms', str(int(delay_ms))])
 
 
@@ -153,8 +153,8 @@ class Riders:
                 check(again.replayed and (again.status, again.body) == self.finals[key], f'{key} at {node.name}: {again}')
 
 
-def one_key(settings, delay_ms):
-    with several(settings, delay_ms) as world:
+def one_key(settings, delay_ms, kind=World):
+    with several(settings, delay_ms, kind=kind) as world:
         world.start_nodes(3)
         for i in range(5):
             answers = at_once(64, lambda n, key=f'k-{i}': world.nodes[n % 3].phone().book(key))
@@ -164,9 +164,9 @@ def one_key(settings, delay_ms):
         check_all(world, 5)
 
 
-def one_user(settings):
+def one_user(settings, kind=World):
     """By natural key: no key row arbitrates, only the indices of the application's own table."""
-    with several(settings, 0) as world:
+    with several(settings, 0, kind=kind) as world:
         world.start_nodes(3)
         for i in range(20):
             answers = at_once(24, lambda n, email=f'new-{i}@example.com': world.nodes[n % 3].phone().put_user(email))
@@ -177,8 +177,8 @@ def one_user(settings):
         check_equal(world.count('audit_records', "resource_type = 'user'"), 20, 'audit rows of them')
 
 
-def nodes_die(settings, seed):
-    with several(settings, 100) as world:
+def nodes_die(settings, seed, kind=World):
+    with several(settings, 100, kind=kind) as world:
         world.start_nodes(3)
         with Riders(world, seed) as riders:
             for node in world.nodes:
@@ -196,9 +196,9 @@ FINISHED = "SELECT id, md5(k::text) AS content FROM idempotency_keys AS k WHERE 
 BOOKED = "SELECT id, md5(r::text) AS content FROM rides AS r WHERE state = 'booked'"
 
 
-def nodes_hang(settings, seed):
+def nodes_hang(settings, seed, kind=World):
     """Each is paused for longer than its leases: whatever it had in hand is another's when it wakes."""
-    with several(settings, 300) as world:
+    with several(settings, 300, kind=kind) as world:
         world.start_nodes(3)
         done = {FINISHED: {}, BOOKED: {}}
         with Riders(world, seed, patient=32, timeout=1) as riders:

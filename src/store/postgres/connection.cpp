@@ -20,6 +20,8 @@ using detail::Value;
 
 // How long a look at the socket lasts before the deadline is looked at again.
 constexpr int slice_ms = 50;
+// Reads of what nobody asked for, before a connection is given up.
+constexpr int unasked_max = 10;
 // The database interrupts a statement at its deadline; whoever is silent for this much longer is
 // not there.
 constexpr std::chrono::seconds silence{1};
@@ -321,6 +323,19 @@ void Connection::script(std::string_view name, std::string_view text) {
 
 bool Connection::usable() const {
     return !dead_ && PQstatus(pg_) == CONNECTION_OK;
+}
+
+bool Connection::is_still_there() {
+    // A farewell is a message and an end, and libpq reads them one after the other; what a change
+    // of the database's settings says unasked is read and forgotten.
+    for (int reads = 0; usable() && reads < unasked_max; ++reads) {
+        pollfd socket{PQsocket(pg_), POLLIN, 0};
+        if (poll(&socket, 1, 0) == 0) return true;
+        if (PQconsumeInput(pg_) == 0) dead_ = true;
+        (void)PQisBusy(pg_);
+    }
+    dead_ = true;
+    return false;
 }
 
 bool Connection::in_transaction() const {

@@ -80,6 +80,9 @@ public:
     void script(std::string_view name, std::string_view text);
 
     bool usable() const;
+    // Between two transactions: whether the database has not taken its leave meanwhile. A look at
+    // the socket, no message.
+    bool is_still_there();
     bool in_transaction() const;
 
     // Waiting for an answer past this ends the connection: the database itself should have

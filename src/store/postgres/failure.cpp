@@ -15,6 +15,9 @@ StoreError::Kind kind_of_state(std::string_view state) {
     if (state == "25006") return Kind::read_only;
     // After a migration a cached plan may not fit any more: the next run prepares it anew.
     if (state == "0A000") return Kind::statement;
+    // A named statement that is not there, or is already: a pool passes our statements on to
+    // another session, and the statement itself is right.
+    if (state == "26000" || state == "42P05") return Kind::unavailable;
     const auto cls = state.substr(0, 2);
     if (cls == "23") return Kind::constraint;
     if (cls == "40") return Kind::contention;

@@ -22,6 +22,8 @@ TEST(SqlStateTest, each_means_what_the_engine_must_do) {
         {"57P03", Kind::unavailable},  // cannot_connect_now
         {"08006", Kind::unavailable},  // connection_failure
         {"58030", Kind::unavailable},  // io_error
+        {"26000", Kind::unavailable},  // invalid_sql_statement_name, behind PgBouncer
+        {"42P05", Kind::unavailable},  // duplicate_prepared_statement, there too
         {"42P01", Kind::statement},    // undefined_table
         {"42601", Kind::statement},    // syntax_error
         {"22P02", Kind::statement},    // invalid_text_representation

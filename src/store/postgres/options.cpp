@@ -1,5 +1,6 @@
 #include "src/store/postgres/options.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 #include <string_view>
@@ -84,12 +85,24 @@ std::optional<std::string> PostgresOptions::problem() const {
 }
 
 std::string without_password(const std::string& url) {
-    const auto from = url.find("://");
-    const auto at = url.find('@');
-    if (from == url.npos || at == url.npos) return url;
-    const auto colon = url.find(':', from + 3);
-    if (colon == url.npos || colon > at) return url;
-    return url.substr(0, colon) + ":***" + url.substr(at);
+    const auto mark = std::min(url.find('?'), url.size());
+    auto shown = url.substr(0, mark);
+    const auto from = shown.find("://");
+    const auto at = shown.find('@');
+    if (from != url.npos && at != url.npos)
+        if (const auto colon = shown.find(':', from + 3); colon < at)
+            shown.replace(colon, at - colon, ":***");
+    std::string_view rest = std::string_view{url}.substr(mark);
+    while (!rest.empty()) {  // Each parameter behind its ? or &.
+        const auto one = rest.substr(0, rest.find('&', 1));
+        rest.remove_prefix(one.size());
+        const auto name = one.substr(1, one.find('=') - 1);
+        if (name == "password" || name == "sslpassword")
+            shown.append(one.substr(0, 1 + name.size())).append("=***");
+        else
+            shown.append(one);
+    }
+    return shown;
 }
 
 }  // namespace pawl::postgres

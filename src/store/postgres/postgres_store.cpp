@@ -32,6 +32,16 @@ PostgresOptions checked(PostgresOptions options) {
     return options;
 }
 
+void refuse(Turn& turn) {
+    const auto why = std::make_exception_ptr(StoreError{
+        StoreError::Kind::unavailable,
+        StoreError::Effect::none,
+        "connect",
+        "the connection to the database was lost, and there is no new one"});
+    for (auto& work : turn.works) work->done(why);
+    for (auto& look : turn.looks) look->done(why, {});
+}
+
 // What a lost connection has not carried out may run on another.
 bool never_ran(const std::exception_ptr& failed) {
     if (!failed) return false;
@@ -74,6 +84,7 @@ struct PostgresStore::Impl {
     void run_looks(Connected& connection, Turn& turn);
     void count(std::uint64_t works, bool committed);
     void drop_if_broken(Connected& connection);
+    void renew_if_gone(Connected& connection);
     void on_unreachable(const StoreError& why);
     void refuse_all(const StoreError& why);
     std::exception_ptr why_unreachable() const;
@@ -109,7 +120,11 @@ void PostgresStore::Impl::loop(Connected connection) {
         pause = first_wait;
         auto turn = line.take();
         if (turn.empty()) break;
-        run(connection, turn);
+        renew_if_gone(connection);
+        if (connection != nullptr)
+            run(connection, turn);
+        else
+            refuse(turn);
         line.ended(turn);
     }
 }
@@ -149,6 +164,14 @@ void PostgresStore::Impl::drop_if_broken(Connected& connection) {
     connection = nullptr;
     const std::lock_guard guard{mutex};
     --connected;
+}
+
+// A connection may have died while nothing was asked of it, as all do when the database starts
+// anew: a work of a single packet that is sent on such a one would be in doubt, COMMIT and all.
+void PostgresStore::Impl::renew_if_gone(Connected& connection) {
+    if (connection->is_still_there()) return;
+    drop_if_broken(connection);
+    connection = open_connection();
 }
 
 // False at the end of the store.
@@ -192,8 +215,7 @@ std::exception_ptr PostgresStore::Impl::run_once(
     return run_write(parts_of(connection), work);
 }
 
-// A connection may have died while nothing was asked of it, as all do when the database starts
-// anew: what it has certainly not carried out is run once more on a new one.
+// What a connection that dies has certainly not carried out is run once more on a new one.
 void PostgresStore::Impl::run_one(Connected& connection, Turn& turn) {
     auto& work = *turn.works.front();
     const auto began = clock.steady();

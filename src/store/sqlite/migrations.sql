@@ -16,6 +16,9 @@ CREATE TABLE IF NOT EXISTS migrations (
 -- name: find_migrations   ($1 owner)
 SELECT name, needs FROM migrations WHERE owner = $1;
 
+-- name: find_migrations_table
+SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'migrations';
+
 -- name: insert_migration   ($1 owner, $2 name, $3 now, $4 needs)
 INSERT INTO migrations (owner, name, applied_at, needs)
 VALUES ($1, $2, $3, $4);

@@ -1,0 +1,131 @@
+"""Rocket Rides behind PgBouncer in transaction mode, with more connections than PgBouncer has: what holds without it holds."""
+import concurrent.futures
+
+import nodes_cases
+from database_cases import QUICK, Crowd, times
+from pgbouncer import PgBouncer
+from world import World, check, check_equal, wait_until
+
+DATABASES = ('postgres',)
+# What PgBouncer itself sets, so that each client finds what it asked for.
+TRACKED = {'application_name', 'client_encoding', 'DateStyle', 'standard_conforming_strings', 'TimeZone'}
+
+
+class BouncedWorld(World):
+    """Its servers reach their database through a PgBouncer of its own; the case itself looks past it."""
+    parameters = 'prepared=off'
+
+    def __enter__(self):
+        self.bouncer = PgBouncer(self.store.cluster.port)
+        self.server_url = f'{self.bouncer.url(self.store.database)}?{self.parameters}'
+        try:
+            self.bouncer.start()
+            return super().__enter__()
+        except BaseException:
+            self.bouncer.__exit__()
+            raise
+
+    def __exit__(self, *_):
+        try:
+            super().__exit__()
+        finally:
+            self.bouncer.__exit__()
+
+
+def is_restarted(settings):
+    """Killed or stopped under load: service comes back by itself, nothing lost, nothing twice."""
+    with BouncedWorld(settings.bin, QUICK) as world:
+        world.start_server()
+        crowd = Crowd(world)
+        for n in range(times(settings, 4, 20, 200)):
+            booked = len(crowd.answers)
+            wait_until('some rides', lambda booked=booked: len(crowd.answers) > booked + 15)
+            if n % 2:
+                world.bouncer.stop()
+            else:
+                world.bouncer.kill()
+            answer = world.phone().book('down')
+            check_equal((answer.status, 'retry-after' in answer.headers), (503, True), f'while it is down: {answer}')
+            world.bouncer.start()
+            wait_until('service to be back', lambda: world.phone().get('/rides').status == 200)
+        wait_until('its ride', lambda: world.phone().book('down').status == 201)
+        crowd.answers['down'] = world.phone(), world.phone().book('down')
+        crowd.finish()
+
+
+def its_connections(world):
+    """What a client finds on each of the connections that clients share: {pid: row}. All at once, or it is one and the same."""
+    look = ("SELECT pg_backend_pid(), current_setting('statement_timeout'), current_setting('lock_timeout'),"
+            " current_setting('idle_in_transaction_session_timeout'), current_setting('transaction_isolation'),"
+            " current_setting('transaction_read_only'), (SELECT count(*) FROM pg_prepared_statements),"
+            " (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'), (SELECT count(*) FROM pg_listening_channels()),"
+            " (SELECT coalesce(string_agg(name, ','), '') FROM pg_settings WHERE source = 'session'), pg_sleep(1)")
+    with concurrent.futures.ThreadPoolExecutor(world.bouncer.pool) as pool:
+        asked = [pool.submit(world.bouncer.told, world.store.database, look) for _ in range(world.bouncer.pool)]
+        return {row[0]: row[1:-1] for task in asked for row in task.result()}
+
+
+def leaves_no_state(settings):
+    """Time-outs, isolation, locks, statements: what a transaction of ours had ends with it."""
+    with BouncedWorld(settings.bin, QUICK) as world:
+        world.start_server()
+        crowd = Crowd(world)
+        wait_until('some rides', lambda: len(crowd.answers) > 100)
+        wait_until('all connections to be in use',
+                   lambda: world.bouncer.server_connections(world.store.database) == world.bouncer.pool)
+        crowd.finish()
+        check_equal(world.stop_server(), 0, 'the exit code')
+        found = its_connections(world)
+        check_equal(len(found), world.bouncer.pool, 'connections that were looked at')
+        for *row, of_session in found.values():
+            check_equal(row, ['0', '0', '0', 'read committed', 'off', '0', '0', '0'], 'what is left on a connection')
+            check(set(filter(None, of_session.split(','))) <= TRACKED, f'settings of the session: {of_session}')
+
+
+HINT = 'behind PgBouncer in transaction mode add prepared=off to the URL'
+
+
+def named_statements(settings):
+    """Without prepared=off: the operator is told the way out, the client to come again, and nothing is lost by it."""
+    with BouncedWorld(settings.bin, QUICK) as world:
+        right = world.server_url
+        world.server_url = world.bouncer.url(world.store.database)
+        check(not world.start_server(), 'it serves with named statements')
+        check_equal(world.server.returncode, 1, 'the exit code')
+        check(HINT in world.log(), f'the hint is not in: {world.log()}')
+
+        # One connection goes well for as long as nobody else uses its session, and PgBouncer keeps it.
+        world.bouncer.reconnect(world.store.database)
+        world.server_url += '?connections=1'
+        check(world.start_server(), f'it serves: {world.log()}')
+        first = world.phone().book('before')
+        check_equal(first.status, 201, f'on one connection: {first}')
+        before = len(world.log())
+        world.bouncer.reconnect(world.store.database)
+        answer = wait_until('a statement that is not there', lambda: next(
+            (one for one in [world.phone().book('meanwhile')] if one.status != 409), None))
+        check_equal((answer.status, 'retry-after' in answer.headers), (503, True), f'what the client gets: {answer}')
+        check(HINT in world.log()[before:], f'the hint is not in: {world.log()[before:][:500]}')
+        world.kill_server()
+
+        world.server_url = right
+        check(world.start_server(), f'it serves: {world.log()}')
+        wait_until('the ride', lambda: world.phone().book('meanwhile').status == 201)
+        check_equal(world.phone().book('before').body, first.body, 'a repeat')
+        world.settle()
+        check_equal((len(world.ledger()), world.count('rides')), (2, 2), 'charges and rides')
+        check_equal(world.rides_command('attention', 'list', '--database', world.url).stdout.count('book_ride'), 0, 'attention')
+
+
+def cases(settings):
+    behind = {'kind': BouncedWorld}
+    found = {
+        'three servers, 64 clients, the same key': lambda: nodes_cases.one_key(settings, 0, **behind),
+        'three servers, the same new user': lambda: nodes_cases.one_user(settings, **behind),
+        'three servers, each is killed in turn': lambda: nodes_cases.nodes_die(settings, settings.seed, **behind),
+        'three servers, each hangs in turn': lambda: nodes_cases.nodes_hang(settings, settings.seed, **behind),
+        'it is killed and stopped, over and over': lambda: is_restarted(settings),
+        'its connections are left as they were': lambda: leaves_no_state(settings),
+        'named statements are refused with a hint': lambda: named_statements(settings),
+    }
+    return [('pgbouncer: ' + name, run) for name, run in found.items()]
