@@ -93,4 +93,5 @@ WHERE state = 'running'
 -- At the start of the one server that owns the file.
 UPDATE jobs
 SET state = 'ready', lease_until = NULL, run_at = $1
-WHERE state = 'running';
+WHERE state = 'running'
+  AND lease_until IS NOT NULL;  -- As it has; said for the index.

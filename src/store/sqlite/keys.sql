@@ -103,11 +103,8 @@ SELECT CASE
          WHEN k.standing = 'attention' THEN 'needs-attention'
          ELSE k.recovery_point
        END
-FROM key_registry AS r
-LEFT JOIN idempotency_keys AS k ON k.id = r.id
-WHERE r.hash IN ($1, $2)
-ORDER BY r.hash = $1 DESC
-LIMIT 1;
+FROM (SELECT id, state FROM key_registry WHERE hash IN ($1, $2) ORDER BY hash = $1 DESC LIMIT 1) AS r
+LEFT JOIN idempotency_keys AS k ON k.id = r.id;
 
 -- name: find_settlements   ($1 limit)
 -- What people decided and the service has not carried out.
