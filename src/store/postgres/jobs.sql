@@ -103,8 +103,8 @@ WHERE id = ANY (ARRAY(
   AND (lease_until <= $1 OR lease_until > $2);
 
 -- name: rescue_predecessors_jobs   ($1 now)
--- For a database that one server alone uses, at its start.
+-- For a database that one server alone uses, at its start. The lease is named for its index.
 UPDATE jobs
 SET state = 'ready', lease_until = NULL, run_at = $1
 WHERE state = 'running'
-  AND lease_until IS NOT NULL;  -- As it has; said for the index.
+  AND lease_until IS NOT NULL;
