@@ -192,8 +192,11 @@ private:
         if (given.is_null()) return std::monostate{};
         if (given.is_int64()) return given.as_int64();
         if (given.is_double()) return given.as_double();
-        const auto& text = texts.emplace_back(given.as_string());
-        if (text.starts_with("$")) return kept_.at(text);
+        auto& text = texts.emplace_back(given.as_string());
+        if (const auto whole = kept_.find(text); whole != kept_.end()) return whole->second;
+        for (const auto& [name, value] : kept_)  // Or as part of a JSON text.
+            if (const auto at = text.find(name); at != text.npos)
+                text.replace(at, name.size(), std::to_string(value));
         return std::string_view{text};
     }
     static std::string shown(const Value& value) {

@@ -65,6 +65,7 @@ inline std::string hash_of(const std::string& number) {
 
 inline std::vector<Case> cases_of_keys() {
     const auto hash = hash_of(id::finished);
+    const auto* batch = R"({"keys":[{"id":500007,"outcome":201},{"id":500008,"outcome":201}]})";
     const auto* point = "ride_created";
     return {
         {&sql::clear_calling, {id::open, "1", point, none}, {}, {}, 100, true},
@@ -74,8 +75,10 @@ inline std::vector<Case> cases_of_keys() {
          at_the_start,
          0},
         {&sql::delete_attention, {id::attention, "1"}},
+        {&sql::delete_batch, {batch}},
         {&sql::delete_key, {id::finished}},
         {&sql::end_predecessors_leases, {at::long_ago}, {"idempotency_keys_open"}, at_the_start, 0},
+        {&sql::expire_batch, {batch, at::now}},
         {&sql::expire_registry, {id::finished, "201", "/rides/1", at::now}},
         {&sql::fail_attempt, {id::open, "1", point, "down", at::now}, {}, {}, 100, true},
         {&sql::find_completable,

@@ -191,14 +191,16 @@ TEST(Plans, what_reads_a_whole_table_says_why) {
 }
 
 // A server prepares its statements when it starts for the first time, and goes on with these plans
-// until the tables are analyzed. Of an array PostgreSQL thinks that it has ten values, which in an
-// empty table may be all there is.
+// until the tables are analyzed. Of an array or a JSON text PostgreSQL thinks that it has ten
+// values, or a hundred, which in an empty table may be all there is.
 TEST(Plans, no_statement_begins_with_a_plan_that_reads_whole_tables) {
     Tables tables;
     tables.plan_by(Tables::Plan::generic);
+    const std::set<const Sql*> of_many{
+        &sql::claim_jobs, &sql::delete_batch, &sql::expire_batch, &sql::rescue_jobs};
 
     for (const auto& of : all_cases()) {
-        if (of.sql == &sql::claim_jobs || of.sql == &sql::rescue_jobs) continue;
+        if (of_many.contains(of.sql)) continue;
         SCOPED_TRACE(of.sql->name);
         tables.check_plan(of, tables.plan(std::string{of.sql->postgres}, of.values));
     }

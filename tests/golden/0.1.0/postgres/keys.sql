@@ -28,6 +28,12 @@ DELETE FROM attention
 WHERE key_id = $1
   AND attempt = $2;
 
+-- name: delete_batch   ($1 keys, as in expire_batch)
+-- Only with expire_batch in the same transaction.
+DELETE FROM idempotency_keys
+WHERE id IN (SELECT b.id FROM json_to_recordset($1::json -> 'keys') AS b (id BIGINT))
+  AND standing = 'finished';
+
 -- name: delete_key   ($1 id)
 -- Only with expire_registry in the same transaction.
 DELETE FROM idempotency_keys
@@ -40,6 +46,15 @@ UPDATE idempotency_keys
 SET lease_until = $1
 WHERE standing = 'open'
   AND lease_until > $1;
+
+-- name: expire_batch   ($1 keys: {"keys":[{"id":..., "outcome":..., "location":...}]}, $2 now)
+-- expire_registry for many at once.
+UPDATE key_registry
+SET state = 'expired', outcome = b.outcome, location = b.location, expired_at = $2,
+    generation = coalesce((SELECT k.generation FROM idempotency_keys AS k WHERE k.id = b.id), generation)
+FROM json_to_recordset($1::json -> 'keys') AS b (id BIGINT, outcome INTEGER, location TEXT)
+WHERE key_registry.id = b.id
+  AND state = 'live';
 
 -- name: expire_registry   ($1 id, $2 outcome, $3 location, $4 now)
 -- Before delete_key: the row's generation goes with it, so that a re-execution never uses a foreign key again.
@@ -72,11 +87,13 @@ ORDER BY id
 LIMIT $3;
 
 -- name: find_expired   ($1 now, $2 limit, $3 how many to pass over)
+-- For the reaper, which removes them in the same transaction: another one takes others.
 SELECT id, response_status, response_headers
 FROM idempotency_keys
 WHERE expires_at <= $1
 ORDER BY expires_at, id
-LIMIT $2 OFFSET $3;
+LIMIT $2 OFFSET $3
+FOR NO KEY UPDATE SKIP LOCKED;
 
 -- name: find_key   ($1 hash)
 SELECT r.id, r.hash, r.state, r.outcome, r.location,
