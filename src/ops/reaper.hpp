@@ -16,7 +16,7 @@ struct ReaperOptions {
     std::chrono::milliseconds every{10s};
     std::chrono::hours keep_expired{
         400 * 24};       // Registry rows of expired keys: so long a late repeat gets 410.
-    int batch_max{500};  // Keys a transaction, which takes some ten ms: they hold up others.
+    int batch_max{500};  // Keys a transaction, which takes 10 to 50 ms: they hold up others.
     std::optional<std::string> problem() const;
 };
 
