@@ -1,6 +1,7 @@
 #include "src/ops/reaper.hpp"
 
 #include <pawl/detail/rows.hpp>
+#include <pawl/json.hpp>
 
 #include "src/core/fault.hpp"
 #include "src/engine/key_row.hpp"
@@ -19,10 +20,14 @@ namespace {
 
 constexpr auto no_rows = [](const Row&) {};
 
+// What is left of a key in the registry. The names are those in keys.sql.
 struct Old {
     std::int64_t id{};
-    std::optional<int> status;
+    std::optional<int> outcome;
     std::optional<std::string> location;
+};
+struct Batch {
+    std::vector<Old> keys;
 };
 
 std::optional<std::string> location_of(std::string_view headers) {
@@ -31,13 +36,13 @@ std::optional<std::string> location_of(std::string_view headers) {
     return std::nullopt;
 }
 
-std::vector<Old> find_old(store::Session& session, TimePoint now, int limit, int pass_over) {
-    std::vector<Old> old;
+Batch find_old(store::Session& session, TimePoint now, int limit, int pass_over) {
+    Batch old;
     run_statement(
         session,
         sql::find_expired,
         [&](const Row& row) {
-            old.push_back(
+            old.keys.push_back(
                 {row.integer(0),
                  detail::column_as<std::optional<int>>(row, 1, "find_expired"),
                  row.is_null(2) ? std::nullopt : location_of(row.text(2))}
@@ -50,15 +55,13 @@ std::vector<Old> find_old(store::Session& session, TimePoint now, int limit, int
     return old;
 }
 
-// False if something of the application holds on to the row, such as a foreign key: then nothing is
-// changed.
-bool remove(store::Session& session, const Old& old, TimePoint now) {
+// What `remove` says that it has not done, or what something of the application holds on to, such
+// as a foreign key, is left as it was.
+template <class F>
+bool or_nothing(store::Session& session, F remove) {
     session.savepoint();
     try {
-        run_statement(
-            session, sql::expire_registry, no_rows, old.id, old.status, old.location, now
-        );
-        const bool removed = run_statement(session, sql::delete_key, no_rows, old.id) == 1;
+        const bool removed = remove();
         if (removed)
             session.release();
         else
@@ -69,6 +72,25 @@ bool remove(store::Session& session, const Old& old, TimePoint now) {
         session.roll_back_to();
         return false;
     }
+}
+
+bool remove(store::Session& session, const Old& old, TimePoint now) {
+    return or_nothing(session, [&] {
+        run_statement(
+            session, sql::expire_registry, no_rows, old.id, old.outcome, old.location, now
+        );
+        return run_statement(session, sql::delete_key, no_rows, old.id) == 1;
+    });
+}
+
+// All or none: two statements, where one by one they are four for each key.
+bool remove(store::Session& session, const Batch& batch, TimePoint now) {
+    return or_nothing(session, [&] {
+        const auto keys = to_json(batch);
+        run_statement(session, sql::expire_batch, no_rows, keys, now);
+        const auto removed = run_statement(session, sql::delete_batch, no_rows, keys);
+        return removed == static_cast<std::int64_t>(batch.keys.size());
+    });
 }
 
 }  // namespace
@@ -87,26 +109,39 @@ std::optional<std::string> ReaperOptions::problem() const {
 Reaper::Reaper(store::Store& store, core::Clock& clock, ReaperOptions options)
     : store_{store}, clock_{clock}, options_{options} {}
 
-// The registry row and the key go in one transaction: a late repeat finds one or the other, never
-// neither (F6).
 ReaperReport Reaper::run_once(TimePoint now) {
     PAWL_FAULT("reaper.round.before");
-    const auto report = store::write_now(store_, [&](store::Session& session) {
-        ReaperReport done;
-        // Past those that can't be removed, so that they don't hold up the others.
-        std::vector<Old> batch;
-        do {
-            batch = find_old(session, now, options_.batch_max, done.not_removed);
-            for (const auto& old : batch)
-                ++(remove(session, old, now) ? done.reaped : done.not_removed);
-        } while (done.reaped == 0 && !batch.empty());
-        done.forgotten = static_cast<int>(run_statement(
+    ReaperReport done;
+    // Past those that can't be removed, so that they don't hold up the others.
+    while (reap(done, now) > 0 && done.reaped == 0) {
+    }
+    done.forgotten = store::write_now(store_, [&](store::Session& session) {
+        return static_cast<int>(run_statement(
             session, sql::forget_expired, no_rows, now - options_.keep_expired, options_.batch_max
         ));
-        return done;
     });
     PAWL_FAULT("reaper.round.after");
-    return report;
+    return done;
+}
+
+// One transaction; returns how many were due. The registry row and the key go in the same one: a
+// late repeat finds one or the other, never neither (F6).
+int Reaper::reap(ReaperReport& done, TimePoint now) {
+    const auto report = store::write_now(store_, [&](store::Session& session) {
+        ReaperReport seen;
+        const auto batch = find_old(session, now, options_.batch_max, done.not_removed);
+        if (batch.keys.empty()) return seen;
+        if (remove(session, batch, now)) {
+            seen.reaped = static_cast<int>(batch.keys.size());
+            return seen;
+        }
+        for (const auto& old : batch.keys)
+            ++(remove(session, old, now) ? seen.reaped : seen.not_removed);
+        return seen;
+    });
+    done.reaped += report.reaped;
+    done.not_removed += report.not_removed;
+    return report.reaped + report.not_removed;
 }
 
 void Reaper::run(const std::stop_token& stop) {

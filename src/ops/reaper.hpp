@@ -16,7 +16,7 @@ struct ReaperOptions {
     std::chrono::milliseconds every{10s};
     std::chrono::hours keep_expired{
         400 * 24};       // Registry rows of expired keys: so long a late repeat gets 410.
-    int batch_max{500};  // Keys a transaction: they hold up others.
+    int batch_max{500};  // Keys a transaction, which takes 10 to 50 ms: they hold up others.
     std::optional<std::string> problem() const;
 };
 
@@ -31,10 +31,14 @@ struct ReaperReport {
 class Reaper {
 public:
     Reaper(store::Store& store, core::Clock& clock, ReaperOptions options);  // Both outlive it.
-    ReaperReport run_once(TimePoint now);  // One batch. Throws StoreError.
+    // One batch; others too as long as nothing of them can be removed, each in a transaction of its
+    // own. Throws StoreError.
+    ReaperReport run_once(TimePoint now);
     void run(const std::stop_token& stop);
 
 private:
+    int reap(ReaperReport& done, TimePoint now);
+
     store::Store& store_;
     core::Clock& clock_;
     ReaperOptions options_;

@@ -55,7 +55,9 @@ private:
 
 class LooksTest : public OnEachStore {
 protected:
-    std::future<Seen> look(const std::string& text, const Sql& statement = by_text, int column = 0) {
+    std::future<Seen> look(
+        const std::string& text, const Sql& statement = by_text, int column = 0
+    ) {
         std::promise<Seen> promise;
         auto seen = promise.get_future();
         store->look(std::make_unique<TextLook>(statement, text, std::move(promise), column));

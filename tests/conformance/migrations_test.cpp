@@ -48,6 +48,15 @@ TEST_P(MigrationsTest, each_runs_once_and_in_order) {
     EXPECT_EQ(tables("more"), 1);
 }
 
+// SQLite looks at the rows that are there by a PRAGMA of its own.
+TEST_P(MigrationsTest, a_new_column_may_have_a_check) {
+    static constexpr Sql checked = on_all(
+        "migration_0002_checked", "ALTER TABLE shop ADD COLUMN b INTEGER DEFAULT 0 CHECK (b >= 0)"
+    );
+
+    EXPECT_EQ(apply({&first, &checked}), (Names{"migration_0001_first", "migration_0002_checked"}));
+}
+
 TEST_P(MigrationsTest, our_own_run_once_on_a_database_that_has_had_them) {
     open_key("hash");
 

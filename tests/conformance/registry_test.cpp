@@ -88,8 +88,10 @@ TEST_P(RegistryTest, the_reaper_finds_what_is_due_oldest_first_and_no_more_than_
     };
     auto due = [&](TimePoint at, int limit) {
         std::vector<std::int64_t> ids;
-        for (const auto& found : read_rows<Found>(*store, sql::find_expired, at, limit, 0))
-            ids.push_back(found.id);
+        write_now(*store, [&](Session& session) {
+            for (const auto& found : rows<Found>(session, sql::find_expired, at, limit, 0))
+                ids.push_back(found.id);
+        });
         return ids;
     };
 

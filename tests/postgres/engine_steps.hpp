@@ -281,6 +281,9 @@ struct EngineSteps {
     static Statement give_back_moved(const Text& key) {
         return of(sql::fail_attempt, {key, "1", "charge_created", "went wrong", now});
     }
+    static std::string batch_of(const std::string& id) {
+        return R"({"keys":[{"id":)" + id + R"(,"outcome":201}]})";
+    }
     // Reaper::run_once, with one key to remove.
     Steps reap() const {
         return {
@@ -291,17 +294,17 @@ struct EngineSteps {
             [](const Session& s) -> std::optional<Statement> {
                 const auto id = s.first_value("find_expired");
                 if (!id) return std::nullopt;
-                auto statement = of(sql::expire_registry, {id, "201", std::nullopt, now});
+                auto statement = of(sql::expire_batch, {batch_of(*id), now});
                 statement.before = "SAVEPOINT inner_savepoint";
                 return statement;
             },
             [](const Session& s) -> std::optional<Statement> {
                 const auto id = s.first_value("find_expired");
                 if (!id) return std::nullopt;
-                return of(sql::delete_key, {id});
+                return of(sql::delete_batch, {batch_of(*id)});
             },
             [](const Session& s) -> std::optional<Statement> {
-                if (s.told("delete_key") == nullptr || s.changed("delete_key") == 1)
+                if (s.told("delete_batch") == nullptr || s.changed("delete_batch") == 1)
                     return std::nullopt;
                 return Statement{"undo", "ROLLBACK TO inner_savepoint", {}, {}, false};
             },

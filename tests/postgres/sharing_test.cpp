@@ -314,7 +314,8 @@ TEST_F(SharingTest, a_phase_that_was_slow_does_not_share_again) {
 }
 
 TEST_F(SharingTest, a_connection_that_ends_under_them_loses_none) {
-    static constexpr Sql end_once = on_all("end_once", "SELECT pg_terminate_backend(pg_backend_pid())");
+    static constexpr Sql end_once =
+        on_all("end_once", "SELECT pg_terminate_backend(pg_backend_pid())");
     bool ended = false;
     const Given once{.run = [&](Session& session) {
         if (!std::exchange(ended, true)) change(session, end_once);

@@ -90,14 +90,21 @@ WHERE id = $1
   AND state = 'running';
 
 -- name: rescue_jobs   ($1 now, $2 no lease can last beyond)
--- Leases that ended: their workers are dead or lost. One further away than any can be is a clock that was wrong.
+-- Leases that ended: their workers are dead or lost. One further away than any can be is a clock that was wrong. Each end
+-- of the index by itself: for the two at once PostgreSQL reads every job that runs. The conditions stand again outside
+-- for the job that is renewed meanwhile.
 UPDATE jobs
 SET state = 'ready', lease_until = NULL, run_at = $1
-WHERE state = 'running'
+WHERE id = ANY (ARRAY(
+    SELECT id FROM jobs WHERE lease_until <= $1
+    UNION ALL
+    SELECT id FROM jobs WHERE lease_until > $2))
+  AND state = 'running'
   AND (lease_until <= $1 OR lease_until > $2);
 
 -- name: rescue_predecessors_jobs   ($1 now)
--- For a database that one server alone uses, at its start.
+-- For a database that one server alone uses, at its start. The lease is named for its index.
 UPDATE jobs
 SET state = 'ready', lease_until = NULL, run_at = $1
-WHERE state = 'running';
+WHERE state = 'running'
+  AND lease_until IS NOT NULL;

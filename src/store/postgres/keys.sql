@@ -28,6 +28,12 @@ DELETE FROM attention
 WHERE key_id = $1
   AND attempt = $2;
 
+-- name: delete_batch   ($1 keys, as in expire_batch)
+-- Only with expire_batch in the same transaction.
+DELETE FROM idempotency_keys
+WHERE id IN (SELECT b.id FROM json_to_recordset($1::json -> 'keys') AS b (id BIGINT))
+  AND standing = 'finished';
+
 -- name: delete_key   ($1 id)
 -- Only with expire_registry in the same transaction.
 DELETE FROM idempotency_keys
@@ -40,6 +46,15 @@ UPDATE idempotency_keys
 SET lease_until = $1
 WHERE standing = 'open'
   AND lease_until > $1;
+
+-- name: expire_batch   ($1 keys: {"keys":[{"id":..., "outcome":..., "location":...}]}, $2 now)
+-- expire_registry for many at once.
+UPDATE key_registry
+SET state = 'expired', outcome = b.outcome, location = b.location, expired_at = $2,
+    generation = coalesce((SELECT k.generation FROM idempotency_keys AS k WHERE k.id = b.id), generation)
+FROM json_to_recordset($1::json -> 'keys') AS b (id BIGINT, outcome INTEGER, location TEXT)
+WHERE key_registry.id = b.id
+  AND state = 'live';
 
 -- name: expire_registry   ($1 id, $2 outcome, $3 location, $4 now)
 -- Before delete_key: the row's generation goes with it, so that a re-execution never uses a foreign key again.
@@ -72,22 +87,32 @@ ORDER BY id
 LIMIT $3;
 
 -- name: find_expired   ($1 now, $2 limit, $3 how many to pass over)
+-- For the reaper, which removes them in the same transaction: another one takes others.
 SELECT id, response_status, response_headers
 FROM idempotency_keys
 WHERE expires_at <= $1
 ORDER BY expires_at, id
-LIMIT $2 OFFSET $3;
+LIMIT $2 OFFSET $3
+FOR NO KEY UPDATE SKIP LOCKED;
 
 -- name: find_held   ($1 hashes as a JSON list, $2 now, $3 no lease can last beyond)
 -- Which of them somebody is at work on, by core::decide_claim's rule: for all who wait for a key of another process at
 -- once. What does not come back is worth a claim.
-SELECT r.hash
-FROM key_registry AS r
-JOIN idempotency_keys AS k ON k.id = r.id
-WHERE r.hash = ANY (ARRAY(SELECT json_array_elements_text($1::json)))
-  AND k.standing = 'open'
-  AND k.lease_until > $2
-  AND k.lease_until <= $3;
+-- One key after another, by its hash and its id: else PostgreSQL begins with all open keys, which may be many.
+WITH asked AS MATERIALIZED (
+    SELECT id, hash
+    FROM key_registry
+    WHERE hash = ANY (ARRAY(SELECT json_array_elements_text($1::json))))
+SELECT a.hash
+FROM asked AS a
+CROSS JOIN LATERAL (
+    SELECT
+    FROM idempotency_keys
+    WHERE id = a.id
+      AND standing = 'open'
+      AND lease_until > $2
+      AND lease_until <= $3
+    LIMIT 1) AS held;
 
 -- name: find_key   ($1 hash)
 SELECT r.id, r.hash, r.state, r.outcome, r.location,
@@ -115,11 +140,8 @@ SELECT CASE
          WHEN k.standing = 'attention' THEN 'needs-attention'
          ELSE k.recovery_point
        END
-FROM key_registry AS r
-LEFT JOIN idempotency_keys AS k ON k.id = r.id
-WHERE r.hash IN ($1, $2)
-ORDER BY r.hash = $1 DESC
-LIMIT 1;
+FROM (SELECT id, state FROM key_registry WHERE hash IN ($1, $2) ORDER BY hash = $1 DESC LIMIT 1) AS r
+LEFT JOIN idempotency_keys AS k ON k.id = r.id;
 
 -- name: find_settlements   ($1 limit)
 -- What people decided and the service has not carried out.

@@ -123,8 +123,9 @@ void Line::wake_one() {
     sleeper->woken.notify_one();
 }
 
-void Line::ended(const Turn& turn) {
+void Line::ended(Turn& turn) {
     const std::lock_guard guard{mutex_};
+    if (std::exchange(turn.ended, true)) return;
     if (turn.form == Turn::Form::shared) --sharing_;
     if (turn.form == Turn::Form::looks) --looking_;
     wake_one();
@@ -174,7 +175,8 @@ Turn Line::take_all() {
     const std::lock_guard guard{mutex_};
     Turn turn;
     for (auto* lane : {&urgent_, &alone_, &shared_})
-        for (auto& waiting : std::exchange(*lane, {})) turn.works.push_back(std::move(waiting.work));
+        for (auto& waiting : std::exchange(*lane, {}))
+            turn.works.push_back(std::move(waiting.work));
     for (auto& waiting : std::exchange(looks_, {})) turn.looks.push_back(std::move(waiting.look));
     return turn;
 }

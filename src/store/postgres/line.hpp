@@ -27,6 +27,7 @@ struct Turn {
     std::vector<std::unique_ptr<store::Work>> works;
     std::vector<std::unique_ptr<store::Look>> looks;
     bool empty() const { return works.empty() && looks.empty(); }
+    bool ended{false};
 };
 
 struct LineLimits {
@@ -53,8 +54,8 @@ public:
     // Waits for a turn; an empty one is the end. Whoever waits since last gets the next, so that
     // few connections stay busy and warm.
     Turn take();
-    // Its turn is over.
-    void ended(const Turn& turn);
+    // Its turn is over, as far as others wait for that. Again: does nothing.
+    void ended(Turn& turn);
     // For each alone, ahead of all that came later; nothing is refused.
     void put_back_alone(std::vector<std::unique_ptr<store::Work>> works);
 

@@ -86,7 +86,7 @@ TEST_F(LineTest, the_oldest_goes_first_behind_what_is_urgent) {
 
 TEST_F(LineTest, what_may_share_is_left_to_the_connection_that_shares) {
     share("a");
-    const auto first = line.take();
+    auto first = line.take();
     for (const auto* name : {"b", "c", "d", "e", "f"}) share(name);
     put("x");
 
@@ -103,7 +103,7 @@ TEST_F(LineTest, looks_go_together_on_two_connections) {
     look();
     const auto first = line.take();
     look();
-    const auto second = line.take();
+    auto second = line.take();
     for (int i = 0; i < 3; ++i) look();
     put("x");
     EXPECT_EQ(names(line.take()), "x");

@@ -41,7 +41,8 @@ Found find(Connection& connection, const Looks& looks) {
         bool limits = true;  // Their answer comes first.
         connection.flush_each([&](Result answer, std::optional<StoreError> failed) {
             if (failed && !found.failed) found.failed = std::make_exception_ptr(*failed);
-            if (!failed && !std::exchange(limits, false)) found.answers.push_back(std::move(answer));
+            if (!failed && !std::exchange(limits, false))
+                found.answers.push_back(std::move(answer));
         });
     } catch (...) {
         found.failed = std::current_exception();

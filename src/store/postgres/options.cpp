@@ -78,7 +78,7 @@ std::optional<std::string> PostgresOptions::problem() const {
         return "connections is " + std::to_string(connections) +
                ": 1 to 1000, and 16 to 32 is best";
     if (sharing < 0 || sharing > 1'000)
-        return "sharing is " + std::to_string(sharing) + ": off, or 1 to 1000, and 2 is best";
+        return "sharing is " + std::to_string(sharing) + ": off, or 1 to 1000, and 2 or 3 is best";
     if (waiting_max < 1) return "waiting_max is 0: at least 1";
     if (reruns_max < 0) return "reruns_max is negative";
     return std::nullopt;

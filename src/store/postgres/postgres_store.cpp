@@ -234,7 +234,8 @@ void PostgresStore::Impl::run_one(Connected& connection, Turn& turn) {
 
 // What broke up goes back into the line, for any connection that is free.
 void PostgresStore::Impl::run_shared(Connected& connection, Turn& turn) {
-    auto run = postgres::run_shared(parts_of(*connection), turn.works);
+    // While this one waits for the disk, another connection may share.
+    auto run = postgres::run_shared(parts_of(*connection), turn.works, [&] { line.ended(turn); });
     drop_if_broken(connection);
     for (const auto* kind : run.slow) line.was_slow(kind);
     if (run.broke_up) {

@@ -11,8 +11,8 @@
 namespace pawl::postgres {
 
 // PostgreSQL 13 or later: a thread per connection, each taking what waits next. Phases that wait
-// together share a transaction, and looks a packet. A connection that breaks is made anew, with back-off; while none can be had, works
-// are refused at once (unavailable).
+// together share a transaction, and looks a packet. A connection that breaks is made anew, with
+// back-off; while none can be had, works are refused at once (unavailable).
 class PostgresStore final : public store::Store {
 public:
     // Throws StoreError (PAWL0008) if the database can't be reached. Clock and chance outlive it.

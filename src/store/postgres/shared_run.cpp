@@ -10,6 +10,8 @@ namespace {
 
 using Works = std::span<const std::unique_ptr<store::Work>>;
 
+using OnCommit = detail::FunctionRef<void()>;
+
 struct BreaksUp {};
 
 // Trouble that is no fault of the work: it would hold up its neighbours as well.
@@ -59,7 +61,7 @@ std::chrono::milliseconds shortest_deadline(Works works) {
     return shortest;
 }
 
-void run_all(const TransactionParts& parts, Works works, SharedRun& run) {
+void run_all(const TransactionParts& parts, Works works, OnCommit on_commit, SharedRun& run) {
     queue_begin(
         parts.connection,
         works.front()->isolation(),
@@ -71,16 +73,17 @@ void run_all(const TransactionParts& parts, Works works, SharedRun& run) {
         run.failed[i] = run_in_savepoint(parts, *works[i]);
         if (parts.clock.steady() - began > slow_phase) run.slow.push_back(works[i]->kind());
     }
+    on_commit();
     commit(parts.connection);
 }
 
 }  // namespace
 
-SharedRun run_shared(const TransactionParts& parts, Works works) {
+SharedRun run_shared(const TransactionParts& parts, Works works, OnCommit on_commit) {
     SharedRun run;
     run.failed.resize(works.size());
     try {
-        run_all(parts, works, run);
+        run_all(parts, works, on_commit, run);
     } catch (const StoreError& error) {
         run.broke_up = error.effect() != StoreError::Effect::in_doubt;
         for (auto& failed : run.failed)

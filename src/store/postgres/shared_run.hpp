@@ -26,8 +26,11 @@ struct SharedRun {
 
 // Works of one isolation in one transaction and one commit, each in its own savepoint: what throws
 // takes no neighbour with it. Statements whose answer nobody waits for travel with the next work's.
+// `on_commit` is told when all have run: what follows only waits for the disk.
 SharedRun run_shared(
-    const TransactionParts& parts, std::span<const std::unique_ptr<store::Work>> works
+    const TransactionParts& parts,
+    std::span<const std::unique_ptr<store::Work>> works,
+    detail::FunctionRef<void()> on_commit
 );
 
 }  // namespace pawl::postgres

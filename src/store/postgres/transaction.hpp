@@ -19,8 +19,8 @@ struct TransactionParts {
 };
 
 // What begins a transaction is only queued: it travels with the first statement. lock_patience 0:
-// statements wait for locks as long as the deadline allows. Without queue_begin() the transaction is
-// the one that PostgreSQL makes of all that travels together.
+// statements wait for locks as long as the deadline allows. Without queue_begin() the transaction
+// is the one that PostgreSQL makes of all that travels together.
 void queue_begin(
     Connection& connection,
     Isolation isolation,

@@ -90,7 +90,8 @@ WHERE state = 'running'
   AND (lease_until <= $1 OR lease_until > $2);
 
 -- name: rescue_predecessors_jobs   ($1 now)
--- At the start of the one server that owns the file.
+-- At the start of the one server that owns the file. The lease is named for its index.
 UPDATE jobs
 SET state = 'ready', lease_until = NULL, run_at = $1
-WHERE state = 'running';
+WHERE state = 'running'
+  AND lease_until IS NOT NULL;

@@ -28,6 +28,12 @@ DELETE FROM attention
 WHERE key_id = $1
   AND attempt = $2;
 
+-- name: delete_batch   ($1 keys, as in expire_batch)
+-- Only with expire_batch in the same transaction.
+DELETE FROM idempotency_keys
+WHERE id IN (SELECT value ->> '$.id' FROM json_each($1, '$.keys'))
+  AND standing = 'finished';
+
 -- name: delete_key   ($1 id)
 -- Only with expire_registry in the same transaction.
 DELETE FROM idempotency_keys
@@ -40,6 +46,16 @@ UPDATE idempotency_keys
 SET lease_until = $1
 WHERE standing = 'open'
   AND lease_until > $1;
+
+-- name: expire_batch   ($1 keys: {"keys":[{"id":..., "outcome":..., "location":...}]}, $2 now)
+-- expire_registry for many at once.
+UPDATE key_registry
+SET state = 'expired', outcome = b.value ->> '$.outcome', location = b.value ->> '$.location', expired_at = $2,
+    generation = coalesce(
+        (SELECT k.generation FROM idempotency_keys AS k WHERE k.id = key_registry.id), generation)
+FROM json_each($1, '$.keys') AS b
+WHERE key_registry.id = b.value ->> '$.id'
+  AND state = 'live';
 
 -- name: expire_registry   ($1 id, $2 outcome, $3 location, $4 now)
 -- Before delete_key: the row's generation goes with it, so that a re-execution never uses a foreign key again.
@@ -115,11 +131,8 @@ SELECT CASE
          WHEN k.standing = 'attention' THEN 'needs-attention'
          ELSE k.recovery_point
        END
-FROM key_registry AS r
-LEFT JOIN idempotency_keys AS k ON k.id = r.id
-WHERE r.hash IN ($1, $2)
-ORDER BY r.hash = $1 DESC
-LIMIT 1;
+FROM (SELECT id, state FROM key_registry WHERE hash IN ($1, $2) ORDER BY hash = $1 DESC LIMIT 1) AS r
+LEFT JOIN idempotency_keys AS k ON k.id = r.id;
 
 -- name: find_settlements   ($1 limit)
 -- What people decided and the service has not carried out.

@@ -1,0 +1,349 @@
+-- Statements on idempotency_keys, key_registry and attention. `$now` is the clock of the store as text; the engine
+-- passes it, so that a test's clock rules. A fence is `id, attempt, recovery_point` in the WHERE: no row touched
+-- means that the lease is lost (model/README.md, F1 and F2).
+
+-- name: clear_calling   ($1 id, $2 attempt, $3 recovery point, $4 error)
+-- A proven "not sent": only after this may a Repeat::never call be made again.
+UPDATE idempotency_keys
+SET calling = 0, called_at = NULL, lease_until = NULL, error = $4
+WHERE id = $1
+  AND attempt = $2
+  AND recovery_point = $3
+  AND standing = 'open';
+
+-- name: count_open_by_point
+-- At the start: recovery points that this binary must know.
+SELECT operation, recovery_point, count(*)
+FROM idempotency_keys
+WHERE standing <> 'finished'
+  AND id IN (
+    SELECT id FROM idempotency_keys INDEXED BY idempotency_keys_open WHERE standing = 'open'
+    UNION ALL
+    SELECT key_id FROM attention)
+GROUP BY operation, recovery_point
+ORDER BY operation, recovery_point;
+
+-- name: delete_attention   ($1 key id, $2 attempt when it came there)
+DELETE FROM attention
+WHERE key_id = $1
+  AND attempt = $2;
+
+-- name: delete_batch   ($1 keys, as in expire_batch)
+-- Only with expire_batch in the same transaction.
+DELETE FROM idempotency_keys
+WHERE id IN (SELECT value ->> '$.id' FROM json_each($1, '$.keys'))
+  AND standing = 'finished';
+
+-- name: delete_key   ($1 id)
+-- Only with expire_registry in the same transaction.
+DELETE FROM idempotency_keys
+WHERE id = $1
+  AND standing = 'finished';
+
+-- name: end_predecessors_leases   ($1 now)
+-- At the start of the one server that owns the file: whoever held these is dead.
+UPDATE idempotency_keys
+SET lease_until = $1
+WHERE standing = 'open'
+  AND lease_until > $1;
+
+-- name: expire_batch   ($1 keys: {"keys":[{"id":..., "outcome":..., "location":...}]}, $2 now)
+-- expire_registry for many at once.
+UPDATE key_registry
+SET state = 'expired', outcome = b.value ->> '$.outcome', location = b.value ->> '$.location', expired_at = $2,
+    generation = coalesce(
+        (SELECT k.generation FROM idempotency_keys AS k WHERE k.id = key_registry.id), generation)
+FROM json_each($1, '$.keys') AS b
+WHERE key_registry.id = b.value ->> '$.id'
+  AND state = 'live';
+
+-- name: expire_registry   ($1 id, $2 outcome, $3 location, $4 now)
+-- Before delete_key: the row's generation goes with it, so that a re-execution never uses a foreign key again.
+UPDATE key_registry
+SET state = 'expired', outcome = $2, location = $3, expired_at = $4,
+    generation = coalesce((SELECT k.generation FROM idempotency_keys AS k WHERE k.id = $1), generation)
+WHERE id = $1
+  AND state = 'live';
+
+-- name: fail_attempt   ($1 id, $2 attempt, $3 recovery point, $4 error, $5 now)
+-- The fenced unlock (F3): the key may be taken over at once.
+UPDATE idempotency_keys
+SET lease_until = NULL, error = $4, last_run_at = $5
+WHERE id = $1
+  AND attempt = $2
+  AND recovery_point = $3
+  AND standing = 'open';
+
+-- name: find_completable   ($1 lease over since, $2 now, $3 limit, $4 no lease can last beyond, $5 no back-off can)
+-- Open keys whose lease ended (or was given back) long enough ago, and whose back-off is over. A time further away than
+-- any lease or back-off can be is a clock that was wrong, as in take_over. By the index of open keys, which are few: for the order
+-- of the ids SQLite would walk the whole table, a million finished keys, in every round.
+SELECT id
+FROM idempotency_keys INDEXED BY idempotency_keys_open
+WHERE standing = 'open'
+  AND (coalesce(lease_until, last_run_at) < $1 OR coalesce(lease_until, last_run_at) > $4)
+  AND (completer_next_at IS NULL OR completer_next_at <= $2 OR completer_next_at > $5)
+ORDER BY id
+LIMIT $3;
+
+-- name: find_expired   ($1 now, $2 limit, $3 how many to pass over)
+SELECT id, response_status, response_headers
+FROM idempotency_keys
+WHERE expires_at <= $1
+ORDER BY expires_at, id
+LIMIT $2 OFFSET $3;
+
+-- name: find_held   ($1 hashes as a JSON list, $2 now, $3 no lease can last beyond)
+-- Which of them somebody is at work on, by core::decide_claim's rule: for all who wait for a key of another process at
+-- once. What does not come back is worth a claim.
+-- CROSS JOIN keeps the order: few are asked for, of many.
+SELECT r.hash
+FROM json_each($1) AS w
+CROSS JOIN key_registry AS r ON r.hash = w.value
+CROSS JOIN idempotency_keys AS k ON k.id = r.id
+WHERE k.standing = 'open'
+  AND k.lease_until > $2
+  AND k.lease_until <= $3;
+
+-- name: find_key   ($1 hash)
+SELECT r.id, r.hash, r.state, r.outcome, r.location,
+       k.tenant, k.account, k.idempotency_key, k.operation, k.origin, k.fingerprint, k.secret_version, k.params,
+       k.standing, k.attempt, k.lease_until, k.recovery_point, k.recovery_data, k.generation,
+       k.call_key, k.called_at, k.calling,
+       k.response_status, k.response_type, k.response_headers, k.response_body, k.expires_at
+FROM key_registry AS r
+LEFT JOIN idempotency_keys AS k ON k.id = r.id
+WHERE r.hash = $1;
+
+-- name: find_key_by_id   ($1 id)
+SELECT r.id, r.hash, r.state, r.outcome, r.location,
+       k.tenant, k.account, k.idempotency_key, k.operation, k.origin, k.fingerprint, k.secret_version, k.params,
+       k.standing, k.attempt, k.lease_until, k.recovery_point, k.recovery_data, k.generation,
+       k.call_key, k.called_at, k.calling,
+       k.response_status, k.response_type, k.response_headers, k.response_body, k.expires_at
+FROM key_registry AS r
+LEFT JOIN idempotency_keys AS k ON k.id = r.id
+WHERE r.id = $1;
+
+-- name: find_key_state   ($1 hash, $2 hash of the same key for the whole tenant)
+SELECT CASE
+         WHEN r.state = 'expired' THEN 'expired'
+         WHEN k.standing = 'attention' THEN 'needs-attention'
+         ELSE k.recovery_point
+       END
+FROM (SELECT id, state FROM key_registry WHERE hash IN ($1, $2) ORDER BY hash = $1 DESC LIMIT 1) AS r
+LEFT JOIN idempotency_keys AS k ON k.id = r.id;
+
+-- name: find_settlements   ($1 limit)
+-- What people decided and the service has not carried out.
+SELECT key_id, attempt, recovery_point, settlement, settled_result_name, settled_result, settled_by
+FROM attention
+WHERE settlement IS NOT NULL
+  AND settling_error IS NULL
+ORDER BY settled_at, key_id
+LIMIT $1;
+
+-- name: finish_key   ($1 id, $2 attempt, $3 recovery point, $4 status, $5 type, $6 headers, $7 body, $8 now, $9
+--   expires at)
+UPDATE idempotency_keys
+SET standing = 'finished', recovery_point = 'finished', recovery_data = '{}', lease_until = NULL, calling = 0,
+    response_status = $4, response_type = $5, response_headers = $6, response_body = $7,
+    finished_at = $8, last_run_at = $8, expires_at = $9, error = NULL
+WHERE id = $1
+  AND attempt = $2
+  AND recovery_point = $3
+  AND standing = 'open';
+
+-- name: forget_expired   ($1 expired before, $2 limit)
+-- After this a very late repeat is a new request: 400 days by default. A revived row's id is beyond what AUTOINCREMENT
+-- has counted; it stays until a new key has moved the count, so that no id is ever given twice.
+DELETE FROM key_registry
+WHERE id IN (
+    SELECT id FROM key_registry
+    WHERE state = 'expired' AND expired_at < $1
+      AND id <= (SELECT seq FROM sqlite_sequence WHERE name = 'key_registry')
+    ORDER BY expired_at LIMIT $2);
+
+-- name: insert_attention   ($1 key id, $2 attempt, $3 recovery point, $4 reason, $5 detail, $6 now)
+INSERT INTO attention (key_id, attempt, recovery_point, reason, detail, since)
+VALUES ($1, $2, $3, $4, $5, $6);
+
+-- name: insert_audit   ($1 at, $2 actor, $3 action, $4 key id, $5 detail)
+INSERT INTO audit_log (at, actor, action, key_id, detail)
+VALUES ($1, $2, $3, $4, $5);
+
+-- name: insert_key   ($1 id, $2 hash, $3 tenant, $4 account, $5 key, $6 operation, $7 method, $8 path, $9 origin, $10
+--   fingerprint, $11 secret version, $12 params, $13 lease until, $14 recovery point, $15 recovery data, $16 call
+--   key, $17 called at, $18 calling, $19 now, $20 error, $21 generation)
+-- Last in the transaction of the claim (T1), so that it is written once, with the point already reached.
+INSERT INTO idempotency_keys
+    (id, hash, tenant, account, idempotency_key, operation, request_method, request_path, origin, fingerprint,
+     secret_version, params, standing, attempt, lease_until, recovery_point, recovery_data, call_key, called_at,
+     calling, created_at, last_run_at, error, generation)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'open', 1, $13, $14, $15, $16, $17, $18, $19, $19, $20,
+        $21);
+
+-- name: insert_key_finished   ($1 id, $2 hash, $3 tenant, $4 account, $5 key, $6 operation, $7 method, $8 path, $9
+--   origin, $10 fingerprint, $11 secret version, $12 params, $13 status, $14 type, $15 headers, $16 body, $17 now,
+--   $18 expires at, $19 generation)
+-- A request whose phases ended in the same transaction that claimed it.
+INSERT INTO idempotency_keys
+    (id, hash, tenant, account, idempotency_key, operation, request_method, request_path, origin, fingerprint,
+     secret_version, params, standing, attempt, recovery_point, recovery_data, response_status, response_type,
+     response_headers, response_body, created_at, last_run_at, finished_at, expires_at, generation)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'finished', 1, 'finished', '{}', $13, $14, $15, $16,
+        $17, $17, $17, $18, $19);
+
+-- name: insert_registry   ($1 hash)
+-- The one arbiter of a race: no row comes back to whoever is second.
+INSERT INTO key_registry (hash)
+VALUES ($1)
+ON CONFLICT (hash) DO NOTHING
+RETURNING id;
+
+-- name: keep_result_for_person   ($1 key id, $2 result name, $3 result, $4 generation of its call)
+-- A result that arrived after its key had gone to the attention list. Of an earlier generation it is of a call that a
+-- person has said did not happen: it must not pass for the result of the call now in doubt.
+UPDATE attention
+SET result_name = $2, result = $3
+WHERE key_id = $1
+  AND result IS NULL
+  AND EXISTS (SELECT 1 FROM idempotency_keys AS k WHERE k.id = $1 AND k.generation = $4);
+
+-- name: list_attention   ($1 limit)
+-- No foreign key of a Repeat::never call: it was sent none.
+SELECT a.key_id, k.tenant, k.account, k.idempotency_key, k.operation, a.recovery_point, a.attempt, a.reason, a.detail,
+       a.result_name, a.result, a.since, a.settlement, a.settled_by, a.settled_note, a.settled_at, a.settling_error,
+       CASE WHEN k.calling = 0 THEN k.call_key END, k.called_at, k.recovery_data
+FROM attention AS a
+JOIN idempotency_keys AS k ON k.id = a.key_id
+ORDER BY a.since, a.key_id
+LIMIT $1;
+
+-- name: list_keys   ($1 standing or NULL, $2 operation or NULL, $3 account or NULL, $4 key or NULL, $5 below this id
+--   or NULL, $6 limit)
+SELECT id, tenant, account, idempotency_key, operation, standing, recovery_point, attempt, lease_until,
+       response_status, created_at, last_run_at, error
+FROM idempotency_keys
+WHERE ($1 IS NULL OR standing = $1)
+  AND ($2 IS NULL OR operation = $2)
+  AND ($3 IS NULL OR account = $3)
+  AND ($4 IS NULL OR idempotency_key = $4)
+  AND ($5 IS NULL OR id < $5)
+ORDER BY id DESC
+LIMIT $6;
+
+-- name: move_key   ($1 id, $2 attempt, $3 from point, $4 to point, $5 data, $6 lease until, $7 call key, $8 called
+--   at, $9 calling, $10 now)
+UPDATE idempotency_keys
+SET recovery_point = $4, recovery_data = $5, lease_until = $6, call_key = $7, called_at = $8, calling = $9,
+    last_run_at = $10, error = NULL
+WHERE id = $1
+  AND attempt = $2
+  AND recovery_point = $3
+  AND standing = 'open';
+
+-- name: note_completer_failure   ($1 id, $2 now, $3 next at)
+UPDATE idempotency_keys
+SET completer_runs = completer_runs + 1,
+    completer_first_at = coalesce(completer_first_at, $2),
+    completer_next_at = $3
+WHERE id = $1
+  AND standing = 'open'
+RETURNING completer_runs, completer_first_at;
+
+-- name: release_for_retry   ($1 id, $2 now)
+-- An operator's "retry now": the completer takes it at its next round.
+UPDATE idempotency_keys
+SET completer_next_at = $2, completer_runs = 0, completer_first_at = NULL
+WHERE id = $1
+  AND standing = 'open';
+
+-- name: renew_lease   ($1 id, $2 attempt, $3 recovery point, $4 lease until)
+-- Not of a key that was given back while the renewal was on its way.
+UPDATE idempotency_keys
+SET lease_until = $4
+WHERE id = $1
+  AND attempt = $2
+  AND recovery_point = $3
+  AND standing = 'open'
+  AND lease_until IS NOT NULL;
+
+-- name: request_settlement   ($1 key id, $2 attempt, $3 settlement, $4 result name, $5 result, $6 by, $7 note, $8 now)
+-- Recorded by whoever runs the command; carried out by a server. One decision at a time.
+UPDATE attention
+SET settlement = $3, settled_result_name = $4, settled_result = $5, settled_by = $6, settled_note = $7,
+    settled_at = $8, settling_error = NULL
+WHERE key_id = $1
+  AND attempt = $2
+  AND (settlement IS NULL OR settling_error IS NOT NULL);
+
+-- name: revive_registry   ($1 hash)
+-- Re-execution of an expired key, where its operation allows it: a new id, so that what the first execution made is
+-- not taken for this one's; a new generation, so that its foreign keys are new.
+UPDATE key_registry
+SET state = 'live', generation = generation + 1, outcome = NULL, location = NULL, expired_at = NULL,
+    id = 1 + max((SELECT max(id) FROM key_registry), (SELECT seq FROM sqlite_sequence WHERE name = 'key_registry'))
+WHERE hash = $1
+  AND state = 'expired'
+RETURNING id, generation;
+
+-- name: set_completer_next   ($1 id, $2 next at)
+UPDATE idempotency_keys
+SET completer_next_at = $2
+WHERE id = $1
+  AND standing = 'open';
+
+-- name: set_settling_error   ($1 key id, $2 attempt, $3 error)
+UPDATE attention
+SET settling_error = $3
+WHERE key_id = $1
+  AND attempt = $2;
+
+-- name: show_attention   ($1 key id)
+SELECT a.key_id, k.tenant, k.account, k.idempotency_key, k.operation, a.recovery_point, a.attempt, a.reason, a.detail,
+       a.result_name, a.result, a.since, a.settlement, a.settled_by, a.settled_note, a.settled_at, a.settling_error,
+       CASE WHEN k.calling = 0 THEN k.call_key END, k.called_at, k.recovery_data
+FROM attention AS a
+JOIN idempotency_keys AS k ON k.id = a.key_id
+WHERE a.key_id = $1;
+
+-- name: show_key   ($1 id)
+SELECT id, tenant, account, idempotency_key, operation, request_method, request_path, origin, params, standing,
+       attempt, lease_until, recovery_point, recovery_data, generation, call_key, called_at, calling,
+       response_status, response_type, response_headers, response_body, created_at, last_run_at, finished_at,
+       expires_at, error, completer_runs, completer_first_at, completer_next_at,
+       (SELECT json_group_array(json_object('at', at, 'actor', actor, 'action', action, 'detail', detail))
+        FROM (SELECT * FROM audit_log WHERE key_id = $1 ORDER BY id))
+FROM idempotency_keys
+WHERE id = $1;
+
+-- name: take_from_attention   ($1 id, $2 attempt when it came there, $3 generation to add, $4 lease until, $5 now)
+-- Carrying out a settlement is a take-over like any other: a new attempt, fenced by the old one.
+UPDATE idempotency_keys
+SET standing = 'open', attempt = attempt + 1, generation = generation + $3, lease_until = $4, last_run_at = $5,
+    completer_runs = 0, completer_first_at = NULL, completer_next_at = NULL
+WHERE id = $1
+  AND attempt = $2
+  AND standing = 'attention';
+
+-- name: take_over   ($1 id, $2 attempt seen, $3 now, $4 lease until, $5 no lease can last beyond, $6 recovery point
+--   seen)
+-- Attempt and point in WHERE make this a compare-and-set: one of two takers gets a row, and none goes on from a point
+-- that the attempt before has left since it looked. A lease further away than any lease can be is a clock that was
+-- wrong, and counts as over.
+UPDATE idempotency_keys
+SET attempt = attempt + 1, lease_until = $4, last_run_at = $3
+WHERE id = $1
+  AND attempt = $2
+  AND recovery_point = $6
+  AND standing = 'open'
+  AND (lease_until IS NULL OR lease_until <= $3 OR lease_until > $5);
+
+-- name: to_attention   ($1 id, $2 attempt, $3 recovery point, $4 error, $5 now)
+UPDATE idempotency_keys
+SET standing = 'attention', lease_until = NULL, error = $4, last_run_at = $5
+WHERE id = $1
+  AND attempt = $2
+  AND recovery_point = $3
+  AND standing = 'open';

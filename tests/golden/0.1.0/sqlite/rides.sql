@@ -1,0 +1,68 @@
+-- Statements of Rocket Rides, by alphabet.
+
+-- name: add_points   ($1 user, $2 points)
+UPDATE users SET points = points + $2 WHERE id = $1;
+
+-- name: cancel_ride   ($1 ride, $2 user)
+UPDATE rides
+SET state = 'cancelled'
+WHERE id = $1
+  AND user_id = $2
+  AND state IN ('booked', 'cancelled');
+
+-- name: find_ride   ($1 ride, $2 user)
+SELECT id, created_at, origin_lat, origin_lon, target_lat, target_lon, state, amount, currency, stripe_charge_id,
+       stripe_refund_id
+FROM rides
+WHERE id = $1
+  AND user_id = $2;
+
+-- name: find_user   ($1 email)
+SELECT id, stripe_customer_id
+FROM users
+WHERE email = $1;
+
+-- name: insert_audit   ($1 action, $2 now, $3 data, $4 origin ip, $5 resource id, $6 resource type, $7 user)
+INSERT INTO audit_records (action, created_at, data, origin_ip, resource_id, resource_type, user_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7);
+
+-- name: insert_ride   ($1 now, $2 key id, $3 origin lat, $4 origin lon, $5 target lat, $6 target lon, $7 amount, $8 currency, $9 user)
+INSERT INTO rides (created_at, idempotency_key_id, origin_lat, origin_lon, target_lat, target_lon, state, amount,
+                   currency, user_id)
+VALUES ($1, $2, $3, $4, $5, $6, 'booking', $7, $8, $9)
+RETURNING id;
+
+-- name: insert_user   ($1 email, $2 stripe customer)
+INSERT INTO users (email, stripe_customer_id)
+VALUES ($1, $2)
+ON CONFLICT (email) DO NOTHING
+RETURNING id;
+
+-- name: list_rides   ($1 user, $2 below this id or NULL, $3 limit)
+SELECT id, created_at, origin_lat, origin_lon, target_lat, target_lon, state, amount, currency, stripe_charge_id,
+       stripe_refund_id
+FROM rides
+WHERE user_id = $1
+  AND ($2 IS NULL OR id < $2)
+ORDER BY id DESC
+LIMIT $3;
+
+-- name: set_charge   ($1 ride, $2 charge)
+UPDATE rides
+SET stripe_charge_id = $2, state = 'booked'
+WHERE id = $1;
+
+-- name: set_refund   ($1 ride, $2 refund)
+UPDATE rides
+SET stripe_refund_id = $2, state = 'refunded'
+WHERE id = $1;
+
+-- name: set_state   ($1 ride, $2 state)
+UPDATE rides
+SET state = $2
+WHERE id = $1;
+
+-- name: show_ride_for_refund   ($1 ride)
+SELECT user_id, state, stripe_charge_id, amount, currency
+FROM rides
+WHERE id = $1;

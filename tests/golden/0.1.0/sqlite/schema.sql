@@ -1,0 +1,20 @@
+-- Statements about the database itself.
+
+-- name: find_installation
+SELECT name FROM installation WHERE id = 1;
+
+-- name: find_secrets
+SELECT version, secret FROM installation_secrets ORDER BY version DESC;
+
+-- name: find_tables
+SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'key_registry';
+
+-- name: insert_installation   ($1 name, $2 now)
+INSERT INTO installation (id, name, created_at)
+VALUES (1, $1, $2)
+ON CONFLICT (id) DO NOTHING;
+
+-- name: insert_secret   ($1 version, $2 secret, $3 now)
+INSERT INTO installation_secrets (version, secret, created_at)
+VALUES ($1, $2, $3)
+ON CONFLICT (version) DO NOTHING;

@@ -1,0 +1,85 @@
+#pragma once
+
+// What a busy installation has: a million keys, nearly all of them finished; 100,000 expired ones;
+// requests that wait for a person after a bad day; jobs in four queues, many of them running.
+namespace pawl::plans {
+
+// Nobody analyzes these tables behind the test's back.
+inline constexpr auto switch_autovacuum_off = R"(
+DO $$
+DECLARE t text;
+BEGIN
+    FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema() LOOP
+        EXECUTE format('ALTER TABLE %I SET (autovacuum_enabled = off)', t);
+    END LOOP;
+END $$)";
+
+// Key 1 to 100,000 have expired. Of the others every 5,000th is open, and every 50th, one further,
+// waits for a person. Hashes ascend: random ones fill an index five times as slowly.
+inline constexpr auto fill_keys = R"(
+INSERT INTO key_registry (hash, state, outcome, expired_at)
+SELECT lpad(i::text, 32, '0'), CASE WHEN i <= 100000 THEN 'expired' ELSE 'live' END,
+       CASE WHEN i <= 100000 THEN 201 END,
+       CASE WHEN i <= 100000 THEN '2025-11-01Z'::timestamptz + i * interval '1 second' END
+FROM generate_series(1, 1100000) AS i;
+
+INSERT INTO idempotency_keys
+    (id, hash, tenant, account, idempotency_key, operation, request_method, request_path, origin,
+     fingerprint, secret_version, params, standing, attempt, lease_until, recovery_point,
+     recovery_data, call_key, called_at, response_status, response_type, response_headers,
+     response_body, created_at, last_run_at, finished_at, expires_at)
+SELECT i, lpad(i::text, 32, '0'), 'rocket-rides', 'user-' || i % 10000, 'key-' || i, 'book_ride',
+       'POST', '/rides', '127.0.0.1', lpad(i::text, 64, '0'), 1, '{"origin_lat":47.6}', standing, 1,
+       CASE WHEN standing = 'open' THEN '2027-01-01Z'::timestamptz END,
+       CASE WHEN standing = 'finished' THEN 'finished' ELSE 'ride_created' END, '{}',
+       lpad(i::text, 64, '0'), '2026-12-31Z',
+       CASE WHEN standing = 'finished' THEN 201 END, 'application/json', '[]', '{"ride":1}',
+       '2026-12-31Z', '2026-12-31Z',
+       CASE WHEN standing = 'finished' THEN '2026-12-31Z'::timestamptz END,
+       CASE WHEN standing = 'finished'
+            THEN '2027-01-02Z'::timestamptz + (i - 100000) * interval '1 second' END
+FROM (SELECT i, CASE WHEN i % 5000 = 0 THEN 'open' WHEN i % 50 = 1 THEN 'attention'
+                     ELSE 'finished' END
+      FROM generate_series(100001, 1100000) AS i) AS keys (i, standing);
+
+INSERT INTO attention
+    (key_id, attempt, recovery_point, reason, detail, since, settlement, settled_at)
+SELECT id, 1, 'ride_created', 'in-doubt', 'no answer', '2026-12-31Z',
+       CASE WHEN id % 10000 = 1 THEN 'did-not-happen' END,
+       CASE WHEN id % 10000 = 1 THEN '2026-12-31Z'::timestamptz END
+FROM idempotency_keys WHERE standing = 'attention';
+
+INSERT INTO audit_log (at, actor, action, key_id, detail)
+SELECT '2026-12-31Z', 'ann', 'settle', 100000 + i, '{}' FROM generate_series(1, 100000) AS i;
+)";
+
+// Every twelfth job is running.
+inline constexpr auto fill_jobs = R"(
+INSERT INTO jobs (jid, queue, kind, args, state, run_at, attempt, lease_until, created_at)
+SELECT lpad(i::text, 24, '0'), 'queue-' || i % 4, 'send_receipt', '{}',
+       CASE WHEN i % 12 = 3 THEN 'running' ELSE 'ready' END,
+       '2027-01-01Z'::timestamptz + i * interval '1 second', 1,
+       CASE WHEN i % 12 = 3 THEN '2027-02-01Z'::timestamptz + i * interval '1 ms' END, '2026-12-31Z'
+FROM generate_series(1, 300000) AS i;
+
+INSERT INTO dead_jobs (id, jid, queue, kind, args, failures, created_at, died_at)
+SELECT i, lpad(i::text, 24, '0'), 'queue-1', 'send_receipt', '{}', 5, '2026-12-31Z', '2026-12-31Z'
+FROM generate_series(1000001, 1100000) AS i;
+)";
+
+inline constexpr auto fill_rides = R"(
+INSERT INTO users (email, stripe_customer_id)
+SELECT 'user-' || i || '@example.com', 'cus_' || i FROM generate_series(1, 50000) AS i;
+
+INSERT INTO rides (created_at, idempotency_key_id, origin_lat, origin_lon, target_lat, target_lon,
+                   state, amount, currency, stripe_charge_id, user_id)
+SELECT '2026-12-31Z', 100000 + i, 47.6, -122.3, 47.6, -122.3, 'booked', 2000, 'usd', 'ch_' || i,
+       1 + i % 50000
+FROM generate_series(1, 200000) AS i;
+
+INSERT INTO audit_records (action, created_at, data, origin_ip, resource_id, resource_type, user_id)
+SELECT 'created', '2026-12-31Z', '{}', '::1', i, 'ride', 1 + i % 50000
+FROM generate_series(1, 100000) AS i;
+)";
+
+}  // namespace pawl::plans

@@ -1,0 +1,229 @@
+#pragma once
+
+#include "rides/statements.hpp"
+#include "store/postgres/session.hpp"
+#include "store/statements.hpp"
+#include "tests/postgres/interleaving.hpp"
+
+#include <initializer_list>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// Every named statement, with values that a server sends to the tables of plan_fill.hpp. Ten rows
+// stand for a batch: what is measured is what one row costs.
+namespace pawl::plans {
+
+using interleaving::Text;
+
+struct Case {
+    const Sql* sql;
+    std::vector<Text> values;
+    // Reads through these tables or indices from end to end, and why that is right.
+    std::set<std::string> walks{};
+    std::string_view because{};
+    // Of the tables' and indices' 8 KiB blocks; 0: as many as there are.
+    int blocks_max{100};
+    // Sent in the store's fence as well.
+    bool fenced{false};
+};
+
+namespace at {
+inline constexpr auto now = "2027-01-01 00:00:00+00";
+inline constexpr auto soon = "2027-01-01 00:00:30+00";
+inline constexpr auto later = "2027-01-01 00:01:00+00";
+inline constexpr auto end_of_lease = "2027-01-01 00:10:00+00";
+// Of the finished keys ten are over by then.
+inline constexpr auto first_expiry = "2027-01-02 00:00:10+00";
+inline constexpr auto long_ago = "2026-01-01 00:00:00+00";
+inline constexpr auto old_expiry = "2025-11-01 00:00:10+00";
+}  // namespace at
+
+namespace id {
+inline constexpr auto open = "500000";
+inline constexpr auto attention = "500051";
+inline constexpr auto finished = "500007";
+inline constexpr auto next = "3000000";  // Nobody has it.
+inline constexpr auto running_job = "120003";
+inline constexpr auto ride = "150076";
+inline constexpr auto user = "77";
+}  // namespace id
+
+inline constexpr auto none = std::nullopt;
+inline constexpr auto by_people = "asked by people, who wait";
+inline constexpr auto at_the_start = "once, at the start of a server";
+inline constexpr auto few_are_open =
+    "the open keys alone, which are few; by their lease they would be found sooner, and then each "
+    "renewal would write the index too";
+
+// As plan_fill.hpp makes it.
+inline std::string hash_of(const std::string& number) {
+    return std::string(32 - number.size(), '0') + number;
+}
+
+inline std::vector<Case> cases_of_keys() {
+    const auto hash = hash_of(id::finished);
+    const auto* batch = R"({"keys":[{"id":500007,"outcome":201},{"id":500008,"outcome":201}]})";
+    const auto* point = "ride_created";
+    return {
+        {&sql::clear_calling, {id::open, "1", point, none}, {}, {}, 100, true},
+        {&sql::count_open_by_point,
+         {},
+         {"idempotency_keys_open", "attention", "idempotency_keys"},
+         at_the_start,
+         0},
+        {&sql::delete_attention, {id::attention, "1"}},
+        {&sql::delete_batch, {batch}},
+        {&sql::delete_key, {id::finished}},
+        {&sql::end_predecessors_leases, {at::long_ago}, {"idempotency_keys_open"}, at_the_start, 0},
+        {&sql::expire_batch, {batch, at::now}},
+        {&sql::expire_registry, {id::finished, "201", "/rides/1", at::now}},
+        {&sql::fail_attempt, {id::open, "1", point, "down", at::now}, {}, {}, 100, true},
+        {&sql::find_completable,
+         {at::later, at::later, "10", at::end_of_lease, at::end_of_lease},
+         {"idempotency_keys_open"},
+         few_are_open,
+         500},
+        {&sql::find_expired, {at::first_expiry, "10", "0"}},
+        {&sql::find_held,
+         {R"([")" + hash + R"(",")" + hash_of(id::open) + R"("])", at::long_ago, at::end_of_lease}},
+        {&sql::find_key, {hash}},
+        {&sql::find_key_by_id, {id::finished}},
+        {&sql::find_key_state, {hash, hash_of(id::open)}},
+        {&sql::find_settlements, {"10"}},
+        {&sql::finish_key,
+         {id::open, "1", point, "201", "application/json", "[]", "{}", at::now, at::later},
+         {},
+         {},
+         100,
+         true},
+        {&sql::forget_expired, {at::old_expiry, "10"}},
+        {&sql::insert_attention, {id::next, "1", point, "stuck", "why", at::now}},
+        {&sql::insert_audit, {at::now, "ann", "retry", id::open, "{}"}},
+        {&sql::insert_key, {id::next, hash_of(id::next),
+                            "t",      "a",
+                            "k",      "book_ride",
+                            "POST",   "/rides",
+                            "::1",    "f",
+                            "1",      "{}",
+                            at::soon, point,
+                            "{}",     "c",
+                            at::now,  "false",
+                            at::now,  none,
+                            "0"}},
+        {&sql::insert_key_finished,
+         {id::next,
+          hash_of(id::next),
+          "t",
+          "a",
+          "k",
+          "get",
+          "POST",
+          "/rides",
+          "::1",
+          "f",
+          "1",
+          "{}",
+          "201",
+          "t",
+          "[]",
+          "{}",
+          at::now,
+          at::later,
+          "0"}},
+        {&sql::insert_registry, {hash_of(id::next)}},
+        {&sql::keep_result_for_person, {id::attention, "Charge", "{}", "0"}},
+        {&sql::list_attention, {"10"}, {"attention", "idempotency_keys"}, by_people, 0},
+        {&sql::list_keys,
+         {none, none, none, none, none, "10"},
+         {"idempotency_keys_pkey", "idempotency_keys"},
+         by_people,
+         0},
+        {&sql::move_key,
+         {id::open, "1", point, "charged", "{}", at::soon, "c", at::now, "false", at::now},
+         {},
+         {},
+         100,
+         true},
+        {&sql::note_completer_failure, {id::open, at::now, at::later}},
+        {&sql::release_for_retry, {id::open, at::now}},
+        {&sql::renew_lease, {id::open, "1", point, at::soon}},
+        {&sql::request_settlement,
+         {id::attention, "1", "happened", "Charge", "{}", "ann", "seen", at::now}},
+        {&sql::revive_registry, {hash_of("77")}},
+        {&sql::set_completer_next, {id::open, at::later}},
+        {&sql::set_settling_error, {id::attention, "1", "why"}},
+        {&sql::show_attention, {id::attention}},
+        {&sql::show_key, {id::open}},
+        {&sql::take_from_attention, {id::attention, "1", "1", at::soon, at::now}},
+        {&sql::take_over, {id::open, "1", at::now, at::soon, at::later, point}},
+        {&sql::to_attention, {id::open, "1", point, "why", at::now}, {}, {}, 100, true},
+    };
+}
+
+inline std::vector<Case> cases_of_jobs() {
+    return {
+        {&sql::bury_job, {id::running_job, "1", "why", at::now}},
+        {&sql::claim_jobs, {"queue-1", at::later, at::end_of_lease, "10"}, {}, {}, 200},
+        {&sql::count_jobs, {}, {"jobs"}, by_people, 0},
+        {&sql::delete_job, {id::running_job, "1"}},
+        {&sql::fail_job, {id::running_job, "1", "why", at::now, at::later}},
+        {&sql::insert_job, {"j", "queue-1", "send_receipt", "{}", at::now, id::open, at::now}},
+        {&sql::list_dead_jobs, {"10"}},
+        {&sql::mark_job_called, {id::running_job, "1", at::now}},
+        {&sql::next_job_at, {"queue-1"}},
+        {&sql::put_job_back, {id::running_job, "1", at::later}},
+        {&sql::renew_job, {id::running_job, "1", at::later}},
+        {&sql::rescue_jobs, {"2027-02-01 00:00:00.1+00", "2027-03-01 00:00:00+00"}, {}, {}, 200},
+        {&sql::rescue_predecessors_jobs, {at::now}, {"jobs_leased", "jobs"}, at_the_start, 0},
+    };
+}
+
+// About tables of a few rows, or none; create_migrations, which makes one, has no plan.
+inline std::vector<Case> cases_of_the_database() {
+    return {
+        {&sql::find_installation, {}},
+        {&sql::find_migrations, {"pawl"}},
+        {&sql::find_migrations_table, {}},
+        {&sql::find_secrets, {}},
+        {&sql::find_tables, {}},
+        {&sql::insert_installation, {"name", at::now}},
+        {&sql::insert_migration, {"pawl", "later", at::now, ""}},
+        {&sql::insert_secret, {"1", "secret", at::now}},
+        {&sql::list_migrations, {}},
+        {&sql::lock_migrations, {}},
+        {&sql::postgres::begin_work, {"5000", "0"}},
+        {&sql::postgres::database_clock, {}},
+        {&sql::postgres::lock_patience, {"50"}},
+    };
+}
+
+inline std::vector<Case> cases_of_rides() {
+    const auto* now = at::now;
+    return {
+        {&rides::sql::add_points, {id::user, "3"}},
+        {&rides::sql::cancel_ride, {id::ride, id::user}},
+        {&rides::sql::find_ride, {id::ride, id::user}},
+        {&rides::sql::find_user, {"user-77@example.com"}},
+        {&rides::sql::insert_audit, {"created", now, "{}", "::1", id::ride, "ride", id::user}},
+        {&rides::sql::insert_ride,
+         {now, id::next, "47.6", "-122.3", "47.6", "-122.3", "2000", "usd", id::user}},
+        {&rides::sql::insert_user, {"new@example.com", "cus_new"}},
+        {&rides::sql::list_rides, {id::user, none, "10"}},
+        {&rides::sql::set_charge, {id::ride, "ch_new"}},
+        {&rides::sql::set_refund, {id::ride, "re_new"}},
+        {&rides::sql::set_state, {id::ride, "booked"}},
+        {&rides::sql::show_ride_for_refund, {id::ride}},
+    };
+}
+
+inline std::vector<Case> all_cases() {
+    std::vector<Case> all;
+    for (auto cases : {cases_of_keys(), cases_of_jobs(), cases_of_the_database(), cases_of_rides()})
+        all.insert(all.end(), cases.begin(), cases.end());
+    return all;
+}
+
+}  // namespace pawl::plans

@@ -1,0 +1,256 @@
+// That no statement which a server repeats reads a whole table or index, as PostgreSQL runs it: on
+// tables that nobody has analyzed yet, where it guesses, and on analyzed ones; by the generic plan
+// that a prepared statement comes to have, and by one for its values.
+
+#include "rides/migrations.hpp"
+#include "store/migrations.hpp"
+#include "tests/postgres/cluster.hpp"
+#include "tests/postgres/plan_fill.hpp"
+#include "tests/postgres/plan_statements.hpp"
+
+#include <boost/json.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace pawl::plans {
+namespace {
+
+namespace json = boost::json;
+using interleaving::Connection;
+
+const std::set<std::string> large{
+    "attention",
+    "audit_log",
+    "audit_records",
+    "dead_jobs",
+    "idempotency_keys",
+    "jobs",
+    "key_registry",
+    "rides",
+    "users"};
+
+std::string text_of(const json::object& node, const char* name) {
+    const auto* found = node.if_contains(name);
+    return found == nullptr ? "" : std::string{found->as_string()};
+}
+
+// Finds in a plan what is read from end to end.
+class Walks {
+public:
+    static std::vector<std::string> of(const json::object& plan) {
+        Walks walks;
+        walks.look(plan, "", false);
+        return walks.found_;
+    }
+
+private:
+    // `limited`: what is above takes the first few rows as they come. It does not excuse a filter,
+    // which may pass over a million before it lets one through.
+    void look(const json::object& node, const std::string& table_above, bool limited) {
+        const auto type = text_of(node, "Node Type");
+        auto table = text_of(node, "Relation Name");
+        if (table.empty()) table = table_above;
+        const bool is_index = type.ends_with("Index Scan") || type == "Index Only Scan";
+        const bool picks = node.contains("Filter");
+        if (large.contains(table)) {
+            if (type == "Seq Scan" && (picks || !limited)) found_.push_back(table);
+            if (is_index && !node.contains("Index Cond") && (picks || !limited))
+                found_.push_back(text_of(node, "Index Name"));
+        }
+        const bool passes_on =
+            type == "LockRows" || type == "Subquery Scan" || type == "Result" || type == "Append";
+        const auto* below = node.if_contains("Plans");
+        if (below == nullptr) return;
+        for (const auto& child : below->as_array())
+            look(child.as_object(), table, type == "Limit" || (limited && passes_on && !picks));
+    }
+
+    std::vector<std::string> found_;
+};
+
+std::string literals(const std::vector<Text>& values) {
+    std::string list;
+    for (const auto& value : values) {
+        if (!list.empty()) list += ", ";
+        list += value ? "'" + *value + "'" : "NULL";
+    }
+    return list.empty() ? "" : "(" + list + ")";
+}
+
+// A database with the tables of Pawl and of Rocket Rides, empty at first.
+class Tables {
+public:
+    enum class Plan { generic, custom };
+
+    Tables() {
+        connection.now(std::string{sql::create_migrations.postgres});
+        for (const auto* migration : sql::migrations::all)
+            connection.now(std::string{migration->postgres});
+        for (const auto* migration : rides::sql::migrations::all)
+            connection.now(std::string{migration->postgres});
+        connection.now(switch_autovacuum_off);
+    }
+    void fill() {
+        for (const auto* rows : {fill_keys, fill_jobs, fill_rides}) connection.now(rows);
+    }
+
+    void plan_by(Plan how) {
+        connection.now(
+            "SET plan_cache_mode = " +
+            std::string{how == Plan::generic ? "force_generic_plan" : "force_custom_plan"}
+        );
+    }
+    // Runs the statement and undoes it; returns its plan with the blocks it has read.
+    json::object run(const std::string& text, const std::vector<Text>& values) {
+        return explain("ANALYZE, BUFFERS, TIMING OFF, ", text, values);
+    }
+    json::object plan(const std::string& text, const std::vector<Text>& values) {
+        return explain("", text, values);
+    }
+
+    // The store's own (connection.cpp).
+    static std::string fenced(std::string_view text) {
+        return "WITH fenced AS (" + std::string{text} +
+               " RETURNING 1) SELECT 1 / count(*) FROM fenced";
+    }
+
+    void check_plan(const Case& of, const json::object& found) {
+        for (const auto& walked : Walks::of(found))
+            EXPECT_TRUE(of.walks.contains(walked)) << "it reads through all of " << walked << ":\n"
+                                                   << json::serialize(found);
+    }
+    void check_blocks(const Case& of, const json::object& found) {
+        const auto blocks =
+            found.at("Shared Hit Blocks").as_int64() + found.at("Shared Read Blocks").as_int64();
+        if (of.blocks_max == 0) return;
+        EXPECT_LE(blocks, of.blocks_max) << json::serialize(found);
+    }
+
+    testing::PostgresDatabase database;
+    Connection connection{database.url()};
+
+private:
+    json::object explain(
+        const std::string& how, const std::string& text, const std::vector<Text>& values
+    ) {
+        connection.now("BEGIN; PREPARE explained AS " + text);
+        const auto told =
+            connection.now("EXPLAIN (" + how + "FORMAT JSON) EXECUTE explained" + literals(values));
+        connection.now("ROLLBACK; DEALLOCATE explained");
+        const auto plans = json::parse(*told.rows.at(0).at(0));
+        return plans.at(0).at("Plan").as_object();
+    }
+};
+
+bool is_about_large_tables(const json::object& node) {
+    if (large.contains(text_of(node, "Relation Name"))) return true;
+    const auto* below = node.if_contains("Plans");
+    if (below == nullptr) return false;
+    return std::any_of(below->as_array().begin(), below->as_array().end(), [](const auto& child) {
+        return is_about_large_tables(child.as_object());
+    });
+}
+
+// Else the values are wrong, and what was measured says nothing.
+bool found_a_row(const json::object& plan) {
+    const bool writes = text_of(plan, "Node Type") == "ModifyTable";
+    const auto& node = writes ? plan.at("Plans").at(0).as_object() : plan;
+    return node.at("Actual Rows").to_number<double>() > 0;
+}
+
+std::vector<const Sql*> named_statements() {
+    std::vector<const Sql*> all(sql::all.begin(), sql::all.end());
+    all.insert(all.end(), rides::sql::all.begin(), rides::sql::all.end());
+    all.insert(all.end(), sql::postgres::all.begin(), sql::postgres::all.end());
+    return all;
+}
+
+}  // namespace
+
+TEST(Plans, every_named_statement_is_looked_at) {
+    std::map<const Sql*, int> looked_at;
+    for (const auto& of : all_cases()) ++looked_at[of.sql];
+    looked_at[&sql::create_migrations] = 1;  // CREATE TABLE has no plan.
+
+    for (const auto* statement : named_statements())
+        EXPECT_EQ(looked_at[statement], 1) << statement->name << ": give it a Case, with values";
+
+    EXPECT_EQ(looked_at.size(), named_statements().size());
+}
+
+TEST(Plans, what_reads_a_whole_table_says_why) {
+    for (const auto& of : all_cases()) {
+        EXPECT_EQ(of.walks.empty(), of.because.empty()) << of.sql->name;
+        EXPECT_TRUE(of.blocks_max > 0 || !of.walks.empty()) << of.sql->name;
+    }
+}
+
+// A server prepares its statements when it starts for the first time, and goes on with these plans
+// until the tables are analyzed. Of an array or a JSON text PostgreSQL thinks that it has ten
+// values, or a hundred, which in an empty table may be all there is.
+TEST(Plans, no_statement_begins_with_a_plan_that_reads_whole_tables) {
+    Tables tables;
+    tables.plan_by(Tables::Plan::generic);
+    const std::set<const Sql*> of_many{
+        &sql::claim_jobs, &sql::delete_batch, &sql::expire_batch, &sql::rescue_jobs};
+
+    for (const auto& of : all_cases()) {
+        if (of_many.contains(of.sql)) continue;
+        SCOPED_TRACE(of.sql->name);
+        tables.check_plan(of, tables.plan(std::string{of.sql->postgres}, of.values));
+    }
+}
+
+TEST(Plans, no_statement_of_a_server_reads_through_a_million_keys) {
+    Tables tables;
+    tables.fill();
+
+    for (const std::string state : {"never analyzed", "analyzed"}) {
+        if (state == "analyzed") tables.connection.now("ANALYZE");
+        for (const auto plan : {Tables::Plan::generic, Tables::Plan::custom}) {
+            tables.plan_by(plan);
+            for (const auto& of : all_cases()) {
+                SCOPED_TRACE(
+                    std::string{of.sql->name} + ", " + state +
+                    (plan == Tables::Plan::generic ? ", generic plan" : ", custom plan")
+                );
+                std::vector<std::string> texts{std::string{of.sql->postgres}};
+                if (of.fenced) texts.push_back(Tables::fenced(of.sql->postgres));
+                for (const auto& text : texts) {
+                    const auto found = tables.run(text, of.values);
+                    tables.check_plan(of, found);
+                    tables.check_blocks(of, found);
+                    EXPECT_TRUE(found_a_row(found) || !is_about_large_tables(found));
+                }
+            }
+        }
+    }
+}
+
+TEST(Plans, the_check_knows_a_walk_when_it_sees_one) {
+    using ::testing::ElementsAre;
+    using ::testing::IsEmpty;
+    Tables tables;
+    tables.connection.now(
+        "INSERT INTO jobs (jid, queue, kind, args, state, run_at, created_at) "
+        "SELECT 'j', 'q', 'k', '{}', 'ready', now(), now() FROM generate_series(1, 5000); "
+        "ANALYZE jobs"
+    );
+    auto walks = [&](const std::string& text) { return Walks::of(tables.run(text, {})); };
+
+    EXPECT_THAT(walks("SELECT 1 FROM jobs WHERE kind = 'other'"), ElementsAre("jobs"));
+    EXPECT_THAT(
+        walks("SELECT id FROM jobs WHERE kind <> 'other' ORDER BY id LIMIT 1"),
+        ElementsAre("jobs_pkey")
+    );
+    EXPECT_THAT(walks("SELECT id FROM jobs ORDER BY id LIMIT 1"), IsEmpty());
+    EXPECT_THAT(walks("SELECT 1 FROM jobs WHERE id = 7"), IsEmpty());
+    EXPECT_THAT(walks("DELETE FROM jobs WHERE args = '[]'"), ElementsAre("jobs"));
+}
+
+}  // namespace pawl::plans

@@ -1,0 +1,76 @@
+"""tools/golden_statements copies all statements of a version that is not released, and never those of another."""
+import importlib.machinery
+import importlib.util
+import os
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def load(name):
+    loader = importlib.machinery.SourceFileLoader(name, os.path.join(HERE, name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
+
+
+golden = load('golden_statements')
+FILES = {
+    'CMakeLists.txt': 'project(pawl VERSION 0.2.0 LANGUAGES CXX)\n',
+    'CHANGELOG.md': '# Changelog\n\n## 0.2.0, not released\n\n## 0.1.0, 1 December 2026\n',
+    'src/store/sqlite/keys.sql': 'keys of sqlite', 'src/store/sqlite/other.cpp': '',
+    'src/store/postgres/keys.sql': 'keys of postgres', 'src/store/postgres/session.sql': 'session',
+    'src/store/postgres/migrations/0001_a.sql': 'tables',
+    'apps/rides/sql/sqlite/rides.sql': 'rides of sqlite', 'apps/rides/sql/postgres/rides.sql': 'rides of postgres',
+    'tests/golden/flow.json': '[]',
+}
+
+
+class GoldenStatements(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = folder.name
+        for path, text in FILES.items():
+            self.put(path, text)
+
+    def put(self, path, text):
+        os.makedirs(os.path.dirname(os.path.join(self.root, path)), exist_ok=True)
+        with open(os.path.join(self.root, path), 'w', encoding='utf-8') as file:
+            file.write(text)
+
+    def copied(self):
+        folder = os.path.join(self.root, 'tests', 'golden', '0.2.0')
+        return {os.path.relpath(os.path.join(where, name), folder): golden.read(os.path.join(where, name))
+                for where, _, names in os.walk(folder) for name in names}
+
+    def test_every_statement_is_copied_and_no_migration(self):
+        golden.write(self.root)
+        self.assertEqual(self.copied(), {
+            'sqlite/keys.sql': 'keys of sqlite', 'sqlite/rides.sql': 'rides of sqlite',
+            'postgres/keys.sql': 'keys of postgres', 'postgres/session.sql': 'session',
+            'postgres/rides.sql': 'rides of postgres', 'flow.json': '[]'})
+
+    def test_a_statement_that_is_no_more_leaves_the_copy_of_a_version_that_is_not_released(self):
+        golden.write(self.root)
+        os.remove(os.path.join(self.root, 'src/store/postgres/session.sql'))
+        golden.write(self.root)
+        self.assertNotIn('postgres/session.sql', self.copied())
+
+    def test_a_released_version_is_never_written_again(self):
+        golden.write(self.root)
+        self.put('CHANGELOG.md', '## 0.2.0, 3 December 2026\n')
+        self.put('src/store/sqlite/keys.sql', 'keys of the next')
+        with self.assertRaisesRegex(SystemExit, '0.2.0 is released'):
+            golden.write(self.root)
+        self.assertEqual(self.copied()['sqlite/keys.sql'], 'keys of sqlite')
+
+    def test_a_version_that_the_changelog_does_not_know_is_refused(self):
+        self.put('CMakeLists.txt', 'project(pawl VERSION 0.3.0)\n')
+        with self.assertRaisesRegex(SystemExit, 'not released'):
+            golden.write(self.root)
+
+
+if __name__ == '__main__':
+    unittest.main()
