@@ -286,7 +286,7 @@ StoreError Connection::failure(const pg_result* result, const Expected& of) {
     }
     return {
         kind,
-        Effect::none,
+        state == "40003" ? Effect::in_doubt : Effect::none,
         of.name,
         "statement " + std::string{of.name} + ": " + message + " [" + state + "]" +
             std::string{hint_for_state(state)}};

@@ -18,6 +18,7 @@ StoreError::Kind kind_of_state(std::string_view state) {
     // A named statement that is not there, or is already: a pool passes our statements on to
     // another session, and the statement itself is right.
     if (state == "26000" || state == "42P05") return Kind::unavailable;
+    if (state == "40003") return Kind::unavailable;  // Nobody knows whether it happened.
     const auto cls = state.substr(0, 2);
     if (cls == "23") return Kind::constraint;
     if (cls == "40") return Kind::contention;

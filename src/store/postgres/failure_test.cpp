@@ -12,6 +12,7 @@ TEST(SqlStateTest, each_means_what_the_engine_must_do) {
         {"23P01", Kind::constraint},   // exclusion_violation
         {"40001", Kind::contention},   // serialization_failure
         {"40P01", Kind::contention},   // deadlock_detected
+        {"40003", Kind::unavailable},  // statement_completion_unknown
         {"55P03", Kind::locked},       // lock_not_available
         {"57014", Kind::deadline},     // query_canceled
         {"25P03", Kind::deadline},     // idle_in_transaction_session_timeout

@@ -226,7 +226,9 @@ void PostgresStore::Impl::run_one(Connected& connection, Turn& turn) {
         if (connection != nullptr) failed = run_once(*connection, turn.form, work);
         drop_if_broken(connection);
     }
-    if (clock.steady() - began > slow_phase) line.was_slow(work.kind());
+    // Alone it may have waited for a lock.
+    if (turn.form == Turn::Form::shared && clock.steady() - began > slow_phase)
+        line.was_slow(work.kind());
     count(1, !failed && turn.form != Turn::Form::read);
     work.done(std::move(failed));
     if (connection != nullptr && turn.form == Turn::Form::read) end_read(*connection);

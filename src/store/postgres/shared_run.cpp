@@ -61,6 +61,24 @@ std::chrono::milliseconds shortest_deadline(Works works) {
     return shortest;
 }
 
+// Notes a work that was slow, also if all break up for it.
+class Timed {
+public:
+    Timed(core::Clock& clock, const store::Work& work, SharedRun& run)
+        : clock_{clock}, work_{work}, run_{run} {}
+    ~Timed() {
+        if (clock_.steady() - began_ > slow_phase) run_.slow.push_back(work_.kind());
+    }
+    Timed(const Timed&) = delete;
+    Timed& operator=(const Timed&) = delete;
+
+private:
+    core::Clock& clock_;
+    const store::Work& work_;
+    SharedRun& run_;
+    const std::chrono::steady_clock::time_point began_{clock_.steady()};
+};
+
 void run_all(const TransactionParts& parts, Works works, OnCommit on_commit, SharedRun& run) {
     queue_begin(
         parts.connection,
@@ -69,9 +87,8 @@ void run_all(const TransactionParts& parts, Works works, OnCommit on_commit, Sha
         shared_lock_patience
     );
     for (std::size_t i = 0; i < works.size(); ++i) {
-        const auto began = parts.clock.steady();
+        const Timed timed{parts.clock, *works[i], run};
         run.failed[i] = run_in_savepoint(parts, *works[i]);
-        if (parts.clock.steady() - began > slow_phase) run.slow.push_back(works[i]->kind());
     }
     on_commit();
     commit(parts.connection);

@@ -75,7 +75,7 @@ void commit(Connection& connection) {
     try {
         answer = connection.flush();
     } catch (const StoreError& error) {
-        if (connection.usable())
+        if (connection.usable() && error.effect() != Effect::in_doubt)
             throw StoreError{error.kind(), Effect::rolled_back, error.statement(), error.what()};
         throw StoreError{
             Kind::unavailable,
