@@ -417,7 +417,7 @@ TEST_P(Shared, claim_beside_the_reaper_gets_the_old_answer_or_a_key_of_its_own) 
     with_neighbours([&](Neighbour of_first, Neighbour of_second) {
         const auto claim = engine_.beside(of_first, engine_.claim(Knows::nothing));
         explore(finished_key(), claim, engine_.beside(of_second, engine_.reap()), [&] {
-            EXPECT_EQ(both_.second.changed("delete_key"), 1);
+            EXPECT_EQ(both_.second.changed("delete_batch"), 1);
             made_anew.insert(won(both_.first));
             EXPECT_EQ(own_writes().size(), won(both_.first) ? 1 : 0);
             EXPECT_EQ(row_.state, won(both_.first) ? "live" : "expired");
