@@ -2,6 +2,12 @@
 
 namespace pawl::core {
 
+namespace {
+
+constexpr std::chrono::seconds clocks_differ_by{30};
+
+}  // namespace
+
 CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
     // The mark counts whatever the flow says today: a deploy may have changed the step's Repeat.
     if (facts.calling) return MustNotCall{};
@@ -16,8 +22,10 @@ CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
             break;
     }
     if (!facts.called_at) return MayCall{};
-    // A first call in the future: some clock was wrong, and nobody knows how old it is.
-    if (*facts.called_at > now || now - *facts.called_at >= facts.provider_memory)
+    // A first call in the future: some clock was wrong, and nobody knows how old it is. A little is
+    // what two clocks differ by, the database's and this process's.
+    const auto age = now - *facts.called_at;
+    if (age < -clocks_differ_by || age >= facts.provider_memory)
         return MustNotCall{.forgotten = true};
     return MayCall{};
 }

@@ -27,8 +27,12 @@ TEST(DecideCall, follows_the_table) {
         {"keyed, just inside", {Repeat::safe_with_key, now - 20h + 1ms, false, 20h}, "call"},
         {"keyed, at the limit", {Repeat::safe_with_key, now - 20h, false, 20h}, "forgotten"},
         {"keyed, first call in the future",
-         {Repeat::safe_with_key, now + 1ms, false, 20h},
+         {Repeat::safe_with_key, now + 31s, false, 20h},
          "forgotten"},
+        // A database whose clock is ahead of this process's.
+        {"keyed, as far ahead as two clocks differ",
+         {Repeat::safe_with_key, now + 30s, false, 20h},
+         "call"},
         {"keyed, this moment", {Repeat::safe_with_key, now, false, 20h}, "call"},
         {"never, first", {.again = Repeat::never}, "call"},
         {"never, marked", {.again = Repeat::never, .called_at = now, .calling = true}, "in doubt"},

@@ -9,6 +9,7 @@
 #include "src/ops/rounds.hpp"
 #include "store/statements.hpp"
 
+#include <span>
 #include <vector>
 
 namespace pawl::ops {
@@ -93,6 +94,21 @@ bool remove(store::Session& session, const Batch& batch, TimePoint now) {
     });
 }
 
+// One key that can't go leaves its batch in nine halvings; one by one, a batch of a slow network
+// would never end within its deadline.
+void remove_by_halves(
+    store::Session& session, std::span<const Old> keys, TimePoint now, ReaperReport& seen
+) {
+    if (keys.size() == 1) {
+        ++(remove(session, keys.front(), now) ? seen.reaped : seen.not_removed);
+    } else if (remove(session, Batch{{keys.begin(), keys.end()}}, now)) {
+        seen.reaped += static_cast<int>(keys.size());
+    } else {
+        remove_by_halves(session, keys.first(keys.size() / 2), now, seen);
+        remove_by_halves(session, keys.subspan(keys.size() / 2), now, seen);
+    }
+}
+
 }  // namespace
 
 std::optional<std::string> ReaperOptions::problem() const {
@@ -131,12 +147,7 @@ int Reaper::reap(ReaperReport& done, TimePoint now) {
         ReaperReport seen;
         const auto batch = find_old(session, now, options_.batch_max, done.not_removed);
         if (batch.keys.empty()) return seen;
-        if (remove(session, batch, now)) {
-            seen.reaped = static_cast<int>(batch.keys.size());
-            return seen;
-        }
-        for (const auto& old : batch.keys)
-            ++(remove(session, old, now) ? seen.reaped : seen.not_removed);
+        remove_by_halves(session, batch.keys, now, seen);
         return seen;
     });
     done.reaped += report.reaped;

@@ -249,6 +249,29 @@ TEST_P(SessionTest, attempts_nest) {
     EXPECT_EQ(note_count(), 2);
 }
 
+// Nothing is sent between the end of the inner one and that of the outer one.
+TEST_P(SessionTest, an_attempt_that_is_undone_right_behind_another_takes_all_of_its_own_along) {
+    struct Declined {};
+    for (const auto* inner : {"outer", "inner"}) {  // One that fails, and one that does not.
+        in_tx([&](Tx& tx) {
+            try {
+                (void)tx.attempt([&] {
+                    execute(tx, notes::insert, "outer");
+                    (void)tx.attempt([&] { execute(tx, notes::insert, inner); });
+                    throw Declined{};
+                });
+            } catch (const Declined&) {
+                execute(tx, notes::insert, std::string{"behind "} + inner);
+            }
+        });
+    }
+
+    EXPECT_EQ(
+        read_rows<std::string>(*store, notes::texts),
+        (std::vector<std::string>{"behind outer", "behind inner"})
+    );
+}
+
 TEST_P(SessionTest, attempt_passes_other_troubles_on_and_the_phase_is_undone) {
     constexpr auto wrong = on_all<0>("wrong", "SELECT * FROM no_such_table");
 

@@ -5,6 +5,7 @@
 
 #include <poll.h>
 #include <postgresql/libpq-fe.h>
+#include <unistd.h>
 
 #include <array>
 #include <charconv>
@@ -26,6 +27,7 @@ constexpr int unasked_max = 10;
 // not there.
 constexpr std::chrono::seconds silence{1};
 constexpr std::chrono::seconds clock_is_fresh{10};
+constexpr std::chrono::milliseconds clock_is_exact{50};
 
 // Parameters go as texts: the database knows their types from the statement.
 std::optional<std::string> text_of(const Value& value, std::string_view statement) {
@@ -193,7 +195,10 @@ void Connection::send(const Queued& queued, bool of_other, std::vector<Expected>
         prepared_.try_emplace(std::pair{statement.postgres.data(), use}, std::string{});
     if (is_new) {
         // Told apart by a number: one that was dropped as old keeps its name in the database.
-        known->second = std::string{statement.name} + "_" + std::to_string(next_name_++);
+        // And by the process and its connection: behind a pool of connections another client's must
+        // not be taken for it, least of all a COMMIT.
+        known->second = std::string{statement.name} + "_" + std::to_string(next_name_++) + "_" +
+                        std::to_string(::getpid()) + "_" + std::to_string(PQbackendPID(pg_));
         check(PQsendPrepare(pg_, known->second.c_str(), text.c_str(), 0, nullptr));
         expected.push_back({statement.name, use, statement.postgres.data(), of_other});
     }
@@ -205,15 +210,22 @@ void Connection::send(const Queued& queued, bool of_other, std::vector<Expected>
 
 // Reads all, whatever fails: the connection is in step with the database behind it.
 void Connection::read_answers(const std::vector<Expected>& expected, OnAnswer on_answer) {
+    const auto began = clock_.steady();
     std::optional<StoreError> failed;
     for (const auto& of : expected) {
         auto answer = next_answer();
         const auto status = PQresultStatus(answer.get());
+        if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH)
+            lost("copy");  // It has no end that we could read.
         if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
             if (of.prepares != nullptr) prepared_.erase({of.prepares, of.use});
             if (!failed) failed = failure(answer.get(), of);
         } else if (of.use == Use::begin && of.prepares == nullptr) {
-            note_database_clock(std::strtoll(PQgetvalue(answer.get(), 0, 2), nullptr, 10));
+            // What came with it in the packet has run before its answer came.
+            if (clock_.steady() - began > clock_is_exact)
+                database_clock_.reset();
+            else
+                note_database_clock(std::strtoll(PQgetvalue(answer.get(), 0, 2), nullptr, 10));
         }
         while (next_answer()) {  // The end of this one's answers.
         }
@@ -280,7 +292,9 @@ StoreError Connection::failure(const pg_result* result, const Expected& of) {
             of.name,
             "the fence " + std::string{of.name} + " touched no row: the lease is lost"};
     auto kind = kind_of_state(state);
-    if (state == "0A000" && message.find("cached plan") != message.npos) {
+    const char* function = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
+    if (state == "0A000" && function != nullptr &&
+        std::string_view{function} == "RevalidateCachedQuery") {
         prepared_.clear();  // The table has changed since; the next run prepares anew.
         kind = Kind::contention;
     }

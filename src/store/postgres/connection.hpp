@@ -75,11 +75,14 @@ public:
     // from then on, until the next transaction.
     void own_from_here() { others_ = queued_.size(); }
     bool spoilt() const { return spoilt_; }
+    void spoil() { spoilt_ = true; }
     void clear_spoilt() { spoilt_ = false; }
     // Several statements in one text, in the open transaction.
     void script(std::string_view name, std::string_view text);
 
     bool usable() const;
+    // It is used no more.
+    void give_up() { dead_ = true; }
     // Between two transactions: whether the database has not taken its leave meanwhile. A look at
     // the socket, no message.
     bool is_still_there();

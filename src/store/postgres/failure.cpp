@@ -21,6 +21,7 @@ StoreError::Kind kind_of_state(std::string_view state) {
     if (state == "40003") return Kind::unavailable;  // Nobody knows whether it happened.
     const auto cls = state.substr(0, 2);
     if (cls == "23") return Kind::constraint;
+    if (cls == "25") return Kind::unavailable;  // The transaction is not as the store thinks.
     if (cls == "40") return Kind::contention;
     if (cls == "08" || cls == "53" || cls == "57" || cls == "58" || cls == "XX")
         return Kind::unavailable;

@@ -29,6 +29,7 @@ namespace {
 constexpr std::chrono::milliseconds first_wait{100};
 constexpr std::chrono::milliseconds longest_wait{5'000};
 constexpr std::chrono::milliseconds send_every{10};
+constexpr std::chrono::milliseconds answer_max{2'000};
 constexpr std::chrono::milliseconds for_ever{-1};  // Of poll().
 constexpr std::size_t unsent_max{10'000};          // Beyond it a look tells as well.
 
@@ -40,19 +41,40 @@ struct FreeNotice {
 };
 using Line = std::unique_ptr<pg_conn, Close>;
 
-bool run(pg_conn* line, const Sql& statement, const std::string* parameter = nullptr) {
+// False also if there is no answer in `answer_max`: a NOTIFY may wait for another's commit, and a
+// database that is paused answers nothing. The connection is given up then.
+bool run(
+    core::Clock& clock,
+    pg_conn* line,
+    const Sql& statement,
+    const std::string* parameter = nullptr
+) {
     const std::string text{statement.postgres};
     const char* value = parameter != nullptr ? parameter->c_str() : nullptr;
-    const Result result{PQexecParams(
+    const int sent = PQsendQueryParams(
         line, text.c_str(), parameter != nullptr ? 1 : 0, nullptr, &value, nullptr, nullptr, 0
-    )};
-    const auto status = PQresultStatus(result.get());
-    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+    );
+    if (sent == 0) return false;
+    const auto until = clock.steady() + answer_max;
+    while (PQisBusy(line) != 0) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+            until - clock.steady()
+        );
+        pollfd socket{PQsocket(line), POLLIN, 0};
+        if (left <= 0ms || ::poll(&socket, 1, static_cast<int>(left.count())) == 0) return false;
+        if (PQconsumeInput(line) == 0) return false;
+    }
+    bool well = true;
+    while (const Result result{PQgetResult(line)}) {
+        const auto status = PQresultStatus(result.get());
+        well = well && (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK);
+    }
+    return well;
 }
 
 // Null if there is none to be had. It mostly waits in silence, so a peer that is gone without a
 // word is found by keepalives, within a minute; what the URL says comes last, and rules.
-Line connect(const PostgresOptions& options) {
+Line connect(const PostgresOptions& options, core::Clock& clock) {
     const auto timeout = std::to_string(std::max<std::int64_t>(
         2, std::chrono::ceil<std::chrono::seconds>(options.connect_timeout).count()
     ));
@@ -72,7 +94,7 @@ Line connect(const PostgresOptions& options) {
     PQsetNoticeProcessor(
         line.get(), [](void*, const char*) {}, nullptr
     );
-    if (!run(line.get(), sql::postgres::commit_quietly)) return nullptr;
+    if (!run(clock, line.get(), sql::postgres::commit_quietly)) return nullptr;
     return line;
 }
 
@@ -172,7 +194,7 @@ void Notices::Impl::stop() {
 void Notices::Impl::loop() {
     auto wait = first_wait;
     while (!is_stopping()) {
-        if (line == nullptr && is_wanted()) line = connect(options);
+        if (line == nullptr && is_wanted()) line = connect(options, clock);
         if (line != nullptr) {
             tend();
             if (line != nullptr) wait = first_wait;
@@ -213,7 +235,7 @@ void Notices::Impl::tend() {
         const std::lock_guard guard{mutex};
         begins = listens && !hears;
     }
-    if (works && begins) works = hears = run(line.get(), sql::postgres::hear_notices);
+    if (works && begins) works = hears = run(clock, line.get(), sql::postgres::hear_notices);
     works = works && send();
     hear();
     if (works && begins) tell({});  // Of what was said before nothing was heard.
@@ -243,7 +265,7 @@ bool Notices::Impl::send() {
     for (const auto& hash : hashes)
         list.append(list.size() == 1 ? "\"" : ",\"").append(hash).append("\"");
     list += "]";
-    return run(line.get(), sql::postgres::send_notices, &list);
+    return run(clock, line.get(), sql::postgres::send_notices, &list);
 }
 
 void Notices::Impl::hear() {

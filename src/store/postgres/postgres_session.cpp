@@ -2,6 +2,7 @@
 
 #include "src/core/assert.hpp"
 #include "src/store/postgres/row.hpp"
+#include "src/store/postgres/sql_text.hpp"
 #include "store/postgres/session.hpp"
 
 #include <postgresql/libpq-fe.h>
@@ -29,6 +30,43 @@ std::int64_t changed_by(const pg_result* result) {
     return changed;
 }
 
+// By their depth: what closes an inner one may be thrown away unsent with the outer one, whose own
+// ROLLBACK TO must not find the inner one then.
+constexpr std::size_t attempts_max = 8;
+struct SavepointNames {
+    const char* open;
+    const char* undo;
+    const char* close;
+};
+SavepointNames names_of(std::size_t depth) {
+    static constexpr std::array<SavepointNames, attempts_max> all{{
+        {"SAVEPOINT attempt_1",
+         "ROLLBACK TO SAVEPOINT attempt_1",
+         "RELEASE SAVEPOINT attempt_1"},
+        {"SAVEPOINT attempt_2",
+         "ROLLBACK TO SAVEPOINT attempt_2",
+         "RELEASE SAVEPOINT attempt_2"},
+        {"SAVEPOINT attempt_3",
+         "ROLLBACK TO SAVEPOINT attempt_3",
+         "RELEASE SAVEPOINT attempt_3"},
+        {"SAVEPOINT attempt_4",
+         "ROLLBACK TO SAVEPOINT attempt_4",
+         "RELEASE SAVEPOINT attempt_4"},
+        {"SAVEPOINT attempt_5",
+         "ROLLBACK TO SAVEPOINT attempt_5",
+         "RELEASE SAVEPOINT attempt_5"},
+        {"SAVEPOINT attempt_6",
+         "ROLLBACK TO SAVEPOINT attempt_6",
+         "RELEASE SAVEPOINT attempt_6"},
+        {"SAVEPOINT attempt_7",
+         "ROLLBACK TO SAVEPOINT attempt_7",
+         "RELEASE SAVEPOINT attempt_7"},
+        {"SAVEPOINT attempt_8",
+         "ROLLBACK TO SAVEPOINT attempt_8",
+         "RELEASE SAVEPOINT attempt_8"}}};
+    return all.at(depth);
+}
+
 }  // namespace
 
 void PostgresSession::queue(
@@ -36,6 +74,15 @@ void PostgresSession::queue(
 ) {
     refuse_after_failure(statement.name);
     failed_ = true;
+    if (in_ == In::shared_one && postgres::needs_own_transaction(statement.postgres)) {
+        needs_own_ = true;
+        connection_.spoil();
+        throw StoreError{
+            StoreError::Kind::contention,
+            StoreError::Effect::none,
+            statement.name,
+            "statement " + std::string{statement.name} + " needs a transaction of its own"};
+    }
     connection_.queue(statement, parameters, use);
     failed_ = false;
 }
@@ -94,7 +141,14 @@ void PostgresSession::control(const char* text) {
 }
 
 void PostgresSession::savepoint() {
-    control("SAVEPOINT inner_savepoint");
+    refuse_after_failure("savepoint");
+    if (savepoints_.size() >= attempts_max)
+        throw StoreError{
+            StoreError::Kind::refused,
+            StoreError::Effect::none,
+            "savepoint",
+            "more than " + std::to_string(attempts_max) + " attempts are within each other"};
+    control(names_of(savepoints_.size()).open);
     savepoints_.push_back(connection_.mark());
 }
 
@@ -104,8 +158,9 @@ void PostgresSession::roll_back_to() {
     connection_.forget_queued_since(savepoints_.back());
     savepoints_.pop_back();
     if (!connection_.usable() || connection_.spoilt()) return;
-    control("ROLLBACK TO SAVEPOINT inner_savepoint");
-    control("RELEASE SAVEPOINT inner_savepoint");
+    const auto names = names_of(savepoints_.size());
+    control(names.undo);
+    control(names.close);
     failed_ = false;
 }
 
@@ -114,7 +169,7 @@ void PostgresSession::release() {
     refuse_after_failure("release");
     (void)flush();  // An error of what was sent within is this savepoint's, and comes here.
     savepoints_.pop_back();
-    control("RELEASE SAVEPOINT inner_savepoint");
+    control(names_of(savepoints_.size()).close);
 }
 
 // The database's, by the clock that came with BEGIN or was seen shortly before.

@@ -37,6 +37,8 @@ public:
     // A statement failed, and nothing went back to a savepoint before it: what was written must not
     // be kept.
     bool failed() const { return failed_; }
+    // A statement of it must not run in a transaction that others share.
+    bool needs_own_transaction() const { return needs_own_; }
 
 private:
     void queue(
@@ -52,6 +54,7 @@ private:
     In in_;
     std::vector<Connection::Mark> savepoints_;  // What was queued behind each that is open.
     bool failed_{false};
+    bool needs_own_{false};
 };
 
 }  // namespace pawl::postgres

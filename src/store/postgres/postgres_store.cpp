@@ -200,8 +200,7 @@ void PostgresStore::Impl::run(Connected& connection, Turn& turn) {
         case Turn::Form::looks:
             return run_looks(connection, turn);
         case Turn::Form::shared:
-            if (turn.works.size() > 1) return run_shared(connection, turn);
-            return run_one(connection, turn);
+            return run_shared(connection, turn);
         case Turn::Form::write:
         case Turn::Form::read:
             return run_one(connection, turn);
@@ -218,7 +217,6 @@ std::exception_ptr PostgresStore::Impl::run_once(
 // What a connection that dies has certainly not carried out is run once more on a new one.
 void PostgresStore::Impl::run_one(Connected& connection, Turn& turn) {
     auto& work = *turn.works.front();
-    const auto began = clock.steady();
     auto failed = run_once(*connection, turn.form, work);
     drop_if_broken(connection);
     if (connection == nullptr && never_ran(failed)) {
@@ -226,9 +224,6 @@ void PostgresStore::Impl::run_one(Connected& connection, Turn& turn) {
         if (connection != nullptr) failed = run_once(*connection, turn.form, work);
         drop_if_broken(connection);
     }
-    // Alone it may have waited for a lock.
-    if (turn.form == Turn::Form::shared && clock.steady() - began > slow_phase)
-        line.was_slow(work.kind());
     count(1, !failed && turn.form != Turn::Form::read);
     work.done(std::move(failed));
     if (connection != nullptr && turn.form == Turn::Form::read) end_read(*connection);
@@ -239,16 +234,17 @@ void PostgresStore::Impl::run_shared(Connected& connection, Turn& turn) {
     // While this one waits for the disk, another connection may share.
     auto run = postgres::run_shared(parts_of(*connection), turn.works, [&] { line.ended(turn); });
     drop_if_broken(connection);
-    for (const auto* kind : run.slow) line.was_slow(kind);
+    for (const auto* kind : run.apart) line.was_slow(kind);
     if (run.broke_up) {
-        line.shared_broke_up();
+        if (turn.works.size() > 1) line.shared_broke_up();
         line.put_back_alone(std::move(turn.works));
         // Nobody may be left to take it.
         if (connection == nullptr) connection = open_connection();
         return;
     }
     line.shared_went_well();
-    count(turn.works.size(), connection != nullptr);
+    const bool any = std::find(run.failed.begin(), run.failed.end(), nullptr) != run.failed.end();
+    count(turn.works.size(), connection != nullptr && any);
     for (std::size_t i = 0; i < turn.works.size(); ++i)
         turn.works[i]->done(std::move(run.failed[i]));
 }

@@ -14,40 +14,47 @@ using OnCommit = detail::FunctionRef<void()>;
 
 struct BreaksUp {};
 
-// Trouble that is no fault of the work: it would hold up its neighbours as well.
-bool is_passing(const std::exception_ptr& failed) {
+// What is no fault of the work, and would hold up its neighbours as well; or may be one that only
+// neighbours make: a name or a right that is not as it would be alone.
+bool is_of_all(const std::exception_ptr& failed) {
+    using Kind = StoreError::Kind;
     try {
         std::rethrow_exception(failed);
     } catch (const StoreError& error) {
-        return error.passing();
+        return error.passing() || error.kind() == Kind::statement ||
+               error.kind() == Kind::refused;
     } catch (...) {
         return false;
     }
 }
 
-std::exception_ptr run_work(const TransactionParts& parts, store::Work& work) {
+std::exception_ptr run_work(const TransactionParts& parts, store::Work& work, SharedRun& run) {
+    PostgresSession session{
+        parts.connection, parts.options, parts.clock, PostgresSession::In::shared_one};
+    std::exception_ptr failed;
     try {
-        PostgresSession session{
-            parts.connection, parts.options, parts.clock, PostgresSession::In::shared_one};
         work.run(session);
         store::check_phase_end(parts.connection.deadline_passed(), session.failed());
-        return nullptr;
     } catch (...) {
-        return std::current_exception();
+        failed = std::current_exception();
     }
+    if (session.needs_own_transaction()) run.apart.push_back(work.kind());
+    if (parts.connection.spoilt() || !parts.connection.usable()) throw BreaksUp{};
+    if (failed && is_of_all(failed)) throw BreaksUp{};
+    return failed;
 }
 
 // Why it failed, or null; what it wrote is undone then.
-std::exception_ptr run_in_savepoint(const TransactionParts& parts, store::Work& work) {
+std::exception_ptr run_in_savepoint(
+    const TransactionParts& parts, store::Work& work, SharedRun& run
+) {
     auto& connection = parts.connection;
     connection.own_from_here();
     connection.queue_control("SAVEPOINT work");
     const auto mark = connection.mark();
     connection.set_deadline(work.deadline());
-    auto failed = run_work(parts, work);
-    if (connection.spoilt() || !connection.usable()) throw BreaksUp{};
+    auto failed = run_work(parts, work, run);
     if (failed) {
-        if (is_passing(failed)) throw BreaksUp{};
         connection.forget_queued_since(mark);
         connection.queue_control("ROLLBACK TO SAVEPOINT work");
     }
@@ -67,7 +74,7 @@ public:
     Timed(core::Clock& clock, const store::Work& work, SharedRun& run)
         : clock_{clock}, work_{work}, run_{run} {}
     ~Timed() {
-        if (clock_.steady() - began_ > slow_phase) run_.slow.push_back(work_.kind());
+        if (clock_.steady() - began_ > slow_phase) run_.apart.push_back(work_.kind());
     }
     Timed(const Timed&) = delete;
     Timed& operator=(const Timed&) = delete;
@@ -88,9 +95,12 @@ void run_all(const TransactionParts& parts, Works works, OnCommit on_commit, Sha
     );
     for (std::size_t i = 0; i < works.size(); ++i) {
         const Timed timed{parts.clock, *works[i], run};
-        run.failed[i] = run_in_savepoint(parts, *works[i]);
+        // One by itself needs none: what fails undoes all.
+        run.failed[i] = works.size() > 1 ? run_in_savepoint(parts, *works[i], run)
+                                         : run_work(parts, *works[i], run);
     }
     on_commit();
+    if (works.size() == 1 && run.failed[0]) return;
     commit(parts.connection);
 }
 
@@ -103,12 +113,12 @@ SharedRun run_shared(const TransactionParts& parts, Works works, OnCommit on_com
         run_all(parts, works, on_commit, run);
     } catch (const StoreError& error) {
         run.broke_up = error.effect() != StoreError::Effect::in_doubt;
-        for (auto& failed : run.failed)
-            if (!failed) failed = std::make_exception_ptr(StoreError{error});
+        // Of all: what failed by itself may have met a row that was never committed.
+        for (auto& failed : run.failed) failed = std::make_exception_ptr(StoreError{error});
     } catch (const BreaksUp&) {
         run.broke_up = true;
     }
-    if (run.broke_up) roll_back(parts.connection);
+    roll_back(parts.connection);  // If it is open still.
     parts.connection.clear_deadline();
     return run;
 }

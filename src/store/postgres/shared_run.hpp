@@ -21,7 +21,9 @@ struct SharedRun {
     // written, and each is to be run alone.
     bool broke_up{false};
     std::vector<std::exception_ptr> failed;  // Of each work, if it did not break up.
-    std::vector<const void*> slow;           // Kinds of works that took too long.
+    // Kinds of works that should not share for a while: too slow, or with statements that change
+    // the transaction for all.
+    std::vector<const void*> apart;
 };
 
 // Works of one isolation in one transaction and one commit, each in its own savepoint: what throws

@@ -10,10 +10,11 @@ namespace pawl::postgres {
 
 namespace {
 
-constexpr std::array<std::string_view, 13> forbidden{
+constexpr std::array<std::string_view, 14> forbidden{
     "abort",
     "begin",
     "commit",
+    "copy",
     "deallocate",
     "discard",
     "end",
@@ -70,6 +71,22 @@ bool is_forbidden(std::string_view text, std::string_view word) {
 }
 
 }  // namespace
+
+bool needs_own_transaction(std::string_view text) {
+    constexpr std::array<std::string_view, 7> words{
+        "constraints", "cursor", "declare", "set_config", "temp", "temporary", "local"};
+    for (std::size_t i = 0; i < text.size();) {
+        auto past = detail::past_quiet(text, i);
+        if (past == i) past = past_dollar_body(text, i);
+        if (past == i && is_letter(text[i])) {
+            const auto word = word_at(text, i);
+            past = i + word.size();
+            if (std::find(words.begin(), words.end(), lower(word)) != words.end()) return true;
+        }
+        i = std::max(past, i + 1);
+    }
+    return false;
+}
 
 std::string_view forbidden_word(std::string_view text) {
     bool first = true;  // Of its statement.

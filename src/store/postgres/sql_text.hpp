@@ -9,4 +9,9 @@ namespace pawl::postgres {
 // SET, LISTEN... Empty if there is none. Looks past strings, comments and $$ bodies.
 std::string_view forbidden_word(std::string_view text);
 
+// The text changes what the rest of the transaction sees or may do, beyond rows: SET LOCAL,
+// set_config(), a temporary table, a cursor. Others who shared the transaction would find it so.
+// Words that only look so cost no more than the sharing.
+bool needs_own_transaction(std::string_view text);
+
 }  // namespace pawl::postgres

@@ -15,6 +15,7 @@ TEST(ForbiddenWordTest, what_would_end_the_transaction_or_outlive_it_is_found) {
           "SET search_path = other",
           "RESET ALL",
           "LISTEN jobs",
+          "COPY t FROM STDIN",
           "DO $$ BEGIN END $$; COMMIT",
           "CREATE FUNCTION f() RETURNS int AS $body$ BEGIN RETURN 1; END $body$ LANGUAGE plpgsql; "
           "ABORT"})
@@ -37,6 +38,22 @@ TEST(ForbiddenWordTest, the_same_words_elsewhere_are_none) {
           "COMMITTED",
           ""})
         EXPECT_TRUE(forbidden_word(text).empty()) << text << ": " << forbidden_word(text);
+}
+
+TEST(OwnTransactionTest, what_changes_the_transaction_for_all_is_found) {
+    for (const auto* text :
+         {"SET LOCAL ROLE app",
+          "SET CONSTRAINTS ALL DEFERRED",
+          "SELECT set_config('app.tenant', $1, true)",
+          "create temp table t (id int)",
+          "DECLARE all_of_them CURSOR FOR SELECT 1"})
+        EXPECT_TRUE(needs_own_transaction(text)) << text;
+
+    for (const auto* text :
+         {"SELECT 1",
+          "INSERT INTO t VALUES ('SET LOCAL')",
+          "-- a temp table\nSELECT locale FROM t"})
+        EXPECT_FALSE(needs_own_transaction(text)) << text;
 }
 
 }  // namespace pawl::postgres

@@ -64,8 +64,9 @@ void roll_back(Connection& connection) noexcept {
         connection.queue_control("ROLLBACK");
         (void)connection.flush();
     } catch (const StoreError&) {
-        // Then the connection is of no use any more, and is not used again.
+        // The connection is not used again, as below.
     }
+    if (connection.in_transaction()) connection.give_up();
 }
 
 void commit(Connection& connection) {
