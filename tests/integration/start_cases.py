@@ -18,10 +18,13 @@ START_S = 6 * WAIT_S   # A cluster is made.
 def descendants(pid):
     """The processes below it."""
     found = []
-    for task in os.listdir(f'/proc/{pid}/task'):
-        with open(f'/proc/{pid}/task/{task}/children', encoding='ascii') as file:
-            for child in file.read().split():
-                found += [int(child), *descendants(child)]
+    try:
+        for task in os.listdir(f'/proc/{pid}/task'):
+            with open(f'/proc/{pid}/task/{task}/children', encoding='ascii') as file:
+                for child in file.read().split():
+                    found += [int(child), *descendants(child)]
+    except FileNotFoundError:
+        pass   # It has ended meanwhile, as a shell's own commands do.
     return found
 
 
