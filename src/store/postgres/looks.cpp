@@ -80,7 +80,8 @@ std::exception_ptr run_looks(const TransactionParts& parts, Looks& looks) {
         looks.erase(looks.begin(), looks.begin() + static_cast<std::ptrdiff_t>(answered.size()));
         if (!connection.usable()) return found.failed;
         if (!found.failed) continue;
-        looks.front()->done(found.failed, now);  // Its own fault: the others go on.
+        // Its own fault: the others go on. This thread keeps no part of what another may catch.
+        looks.front()->done(std::exchange(found.failed, nullptr), now);
         looks.erase(looks.begin());
     }
     return nullptr;

@@ -32,14 +32,20 @@ PostgresOptions checked(PostgresOptions options) {
     return options;
 }
 
+// Each gets an error of its own: no two threads hold parts of one.
+void tell_all(Turn& turn, const StoreError& why) {
+    for (auto& work : turn.works) work->done(std::make_exception_ptr(StoreError{why}));
+    for (auto& look : turn.looks) look->done(std::make_exception_ptr(StoreError{why}), {});
+}
+
 void refuse(Turn& turn) {
-    const auto why = std::make_exception_ptr(StoreError{
-        StoreError::Kind::unavailable,
-        StoreError::Effect::none,
-        "connect",
-        "the connection to the database was lost, and there is no new one"});
-    for (auto& work : turn.works) work->done(why);
-    for (auto& look : turn.looks) look->done(why, {});
+    tell_all(
+        turn,
+        {StoreError::Kind::unavailable,
+         StoreError::Effect::none,
+         "connect",
+         "the connection to the database was lost, and there is no new one"}
+    );
 }
 
 // What a lost connection has not carried out may run on another.
@@ -155,8 +161,7 @@ void PostgresStore::Impl::on_unreachable(const StoreError& why) {
 
 void PostgresStore::Impl::refuse_all(const StoreError& why) {
     auto told = line.take_all();
-    for (auto& work : told.works) work->done(std::make_exception_ptr(StoreError{why}));
-    for (auto& look : told.looks) look->done(std::make_exception_ptr(StoreError{why}), {});
+    tell_all(told, why);
 }
 
 void PostgresStore::Impl::drop_if_broken(Connected& connection) {
@@ -256,7 +261,12 @@ void PostgresStore::Impl::run_looks(Connected& connection, Turn& turn) {
     if (failed && connection != nullptr)
         failed = postgres::run_looks(parts_of(*connection), turn.looks);
     drop_if_broken(connection);
-    for (auto& look : turn.looks) look->done(failed, {});
+    if (turn.looks.empty()) return;
+    try {
+        std::rethrow_exception(std::exchange(failed, nullptr));
+    } catch (const StoreError& why) {
+        tell_all(turn, why);
+    }
 }
 
 std::exception_ptr PostgresStore::Impl::why_unreachable() const {
@@ -281,19 +291,19 @@ PostgresStore::~PostgresStore() {
 void PostgresStore::write(std::unique_ptr<Work> work, Urgency urgency) {
     auto refused = impl_->why_unreachable();
     if (!refused) refused = impl_->refusal(impl_->line.write(work, urgency));
-    if (refused) work->done(refused);
+    if (refused) work->done(std::move(refused));
 }
 
 void PostgresStore::read(std::unique_ptr<Work> work) {
     auto refused = impl_->why_unreachable();
     if (!refused) refused = impl_->refusal(impl_->line.read(work));
-    if (refused) work->done(refused);
+    if (refused) work->done(std::move(refused));
 }
 
 void PostgresStore::look(std::unique_ptr<store::Look> look) {
     auto refused = impl_->why_unreachable();
     if (!refused) refused = impl_->refusal(impl_->line.look(look));
-    if (refused) look->done(refused, {});
+    if (refused) look->done(std::move(refused), {});
 }
 
 std::optional<std::string_view> PostgresStore::text_of(const Sql& statement) const {
