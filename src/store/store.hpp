@@ -124,6 +124,7 @@ public:
     // holds. Neither promises anything: a notice may be lost, late or needless, and who waits looks
     // by itself now and then. Neither blocks. By default there is nobody to tell.
     virtual void notify(std::string_view) {}
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): whoever listens keeps it.
     virtual std::unique_ptr<Listening> listen(OnNotice) { return nullptr; }
     // Since it was opened. How many works shared a commit says how well requests travel together.
     virtual StoreStats stats() const { return {}; }

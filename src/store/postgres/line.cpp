@@ -133,6 +133,7 @@ void Line::ended(Turn& turn) {
 
 void Line::put_back_alone(std::vector<std::unique_ptr<store::Work>> works) {
     const std::lock_guard guard{mutex_};
+    // NOLINTNEXTLINE(modernize-loop-convert): clang 14 has no std::views::reverse with libstdc++.
     for (auto work = works.rbegin(); work != works.rend(); ++work)
         alone_.push_front({0, std::move(*work), true});
     wake_one();

@@ -68,12 +68,12 @@ struct PostgresStore::Impl {
         : options{std::move(options_)},
           clock{clock_},
           random{random_},
-          line{{.waiting_max = options.waiting_max, .sharing = options.sharing}, clock_} {
+          line{{.waiting_max = options.waiting_max, .sharing = options.sharing}, clock_},
+          connected{1} {
         // Says at once what is wrong.
         auto first_made = std::make_unique<Connection>(options, clock);
-        connected = 1;
         for (int i = 0; i < options.connections; ++i)
-            threads.emplace_back([this, connection = std::move(first_made)]() mutable {
+            threads.emplace_back([this, connection = std::exchange(first_made, nullptr)]() mutable {
                 core::name_this_thread("pawl-postgres");
                 loop(std::move(connection));
             });
