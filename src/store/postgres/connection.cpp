@@ -143,6 +143,13 @@ void Connection::queue(const Sql& statement, std::span<const Value> parameters, 
     queued_.push_back(std::move(queued));
 }
 
+bool Connection::needs_own_transaction(const Sql& statement) {
+    if (!options_.prepared) return postgres::needs_own_transaction(statement.postgres);
+    const auto [known, is_new] = own_transaction_.try_emplace(statement.postgres.data(), false);
+    if (is_new) known->second = postgres::needs_own_transaction(statement.postgres);
+    return known->second;
+}
+
 void Connection::queue_control(const char* text) {
     queued_.push_back({{"control", {}, text}, Use::control, {}});
 }

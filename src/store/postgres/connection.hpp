@@ -77,6 +77,8 @@ public:
     bool spoilt() const { return spoilt_; }
     void spoil() { spoilt_ = true; }
     void clear_spoilt() { spoilt_ = false; }
+    // As sql_text.hpp says it of the statement's text, which is read once.
+    bool needs_own_transaction(const Sql& statement);
     // Several statements in one text, in the open transaction.
     void script(std::string_view name, std::string_view text);
 
@@ -131,6 +133,7 @@ private:
     // What is prepared on this connection, by the text's address and its use: its name there.
     std::map<std::pair<const char*, Use>, std::string> prepared_;
     std::uint64_t next_name_{1};
+    std::map<const char*, bool> own_transaction_;  // By the text's address, as above.
     bool dead_{false};
     std::optional<std::chrono::steady_clock::time_point> deadline_;
     struct Seen {

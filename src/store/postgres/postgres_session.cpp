@@ -2,7 +2,6 @@
 
 #include "src/core/assert.hpp"
 #include "src/store/postgres/row.hpp"
-#include "src/store/postgres/sql_text.hpp"
 #include "store/postgres/session.hpp"
 
 #include <postgresql/libpq-fe.h>
@@ -74,7 +73,7 @@ void PostgresSession::queue(
 ) {
     refuse_after_failure(statement.name);
     failed_ = true;
-    if (in_ == In::shared_one && postgres::needs_own_transaction(statement.postgres)) {
+    if (in_ == In::shared_one && connection_.needs_own_transaction(statement)) {
         needs_own_ = true;
         connection_.spoil();
         throw StoreError{
