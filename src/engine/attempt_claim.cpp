@@ -27,25 +27,14 @@ std::optional<std::int64_t> insert_registry(store::Session& session, const std::
 constexpr std::chrono::milliseconds claim_patience{50};
 constexpr std::chrono::milliseconds waiter_patience{5};  // It comes again and again.
 
-template <class F>
-bool is_store_error(const std::exception_ptr& failed, F such) {
-    try {
-        std::rethrow_exception(failed);
-    } catch (const StoreError& error) {
-        return such(error);
-    } catch (...) {
-        return false;
-    }
-}
-
 bool is_locked(const std::exception_ptr& failed) {
-    return is_store_error(failed, [](const StoreError& error) {
+    return store::is_store_error(failed, [](const StoreError& error) {
         return error.kind() == StoreError::Kind::locked;
     });
 }
 
 bool is_in_doubt(const std::exception_ptr& failed) {
-    return is_store_error(failed, [](const StoreError& error) {
+    return store::is_store_error(failed, [](const StoreError& error) {
         return error.effect() == StoreError::Effect::in_doubt;
     });
 }

@@ -136,6 +136,19 @@ public:
 void check_phase_end(bool deadline_passed, bool statement_failed);
 [[noreturn]] void throw_fenced(std::string_view statement);
 
+// Whether it is a StoreError of which `such` says so. Null is none.
+template <class F>
+bool is_store_error(const std::exception_ptr& failed, F such) {
+    if (!failed) return false;
+    try {
+        std::rethrow_exception(failed);
+    } catch (const StoreError& error) {
+        return such(error);
+    } catch (...) {
+        return false;
+    }
+}
+
 // What a store answers where it takes no more work.
 std::exception_ptr stopped();
 std::exception_ptr too_many_wait(std::size_t waiting_max);

@@ -50,15 +50,10 @@ void refuse(Turn& turn) {
 
 // What a lost connection has not carried out may run on another.
 bool never_ran(const std::exception_ptr& failed) {
-    if (!failed) return false;
-    try {
-        std::rethrow_exception(failed);
-    } catch (const StoreError& error) {
+    return store::is_store_error(failed, [](const StoreError& error) {
         return error.kind() == StoreError::Kind::unavailable &&
                error.effect() != StoreError::Effect::in_doubt;
-    } catch (...) {
-        return false;
-    }
+    });
 }
 
 }  // namespace

@@ -18,14 +18,9 @@ struct BreaksUp {};
 // neighbours make: a name or a right that is not as it would be alone.
 bool is_of_all(const std::exception_ptr& failed) {
     using Kind = StoreError::Kind;
-    try {
-        std::rethrow_exception(failed);
-    } catch (const StoreError& error) {
-        return error.passing() || error.kind() == Kind::statement ||
-               error.kind() == Kind::refused;
-    } catch (...) {
-        return false;
-    }
+    return store::is_store_error(failed, [](const StoreError& error) {
+        return error.passing() || error.kind() == Kind::statement || error.kind() == Kind::refused;
+    });
 }
 
 std::exception_ptr run_work(const TransactionParts& parts, store::Work& work, SharedRun& run) {
@@ -40,7 +35,7 @@ std::exception_ptr run_work(const TransactionParts& parts, store::Work& work, Sh
     }
     if (session.needs_own_transaction()) run.apart.push_back(work.kind());
     if (parts.connection.spoilt() || !parts.connection.usable()) throw BreaksUp{};
-    if (failed && is_of_all(failed)) throw BreaksUp{};
+    if (is_of_all(failed)) throw BreaksUp{};
     return failed;
 }
 

@@ -104,13 +104,9 @@ void run_once(const TransactionParts& parts, store::Work& work) {
 }
 
 bool met_another(const std::exception_ptr& failed) {
-    try {
-        std::rethrow_exception(failed);
-    } catch (const StoreError& error) {
+    return store::is_store_error(failed, [](const StoreError& error) {
         return error.kind() == Kind::contention && error.effect() != Effect::in_doubt;
-    } catch (...) {
-        return false;
-    }
+    });
 }
 
 }  // namespace
