@@ -2,6 +2,7 @@
 
 #include "src/core/call_rule.hpp"
 #include "src/engine/engine.hpp"
+#include "src/engine/refusal.hpp"
 
 #include <chrono>
 #include <exception>
@@ -65,10 +66,15 @@ private:
     // reached_ and counts only once the commit is durable.
 
     // Claim.
-    void on_seen(TimePoint now);
+    void look(std::function<void()> if_new);
+    void learn(bool known);
+    void claim_new();
     void write_first();
     void run_first(store::Session& session);
     void on_first(std::exception_ptr failed);
+    bool lost_claim(const std::exception_ptr& failed) const;
+    void claim_without_id(const std::exception_ptr& failed);
+    void on_failed_claim(Failure failure);
     void end_claim(Answer answer);
     void run_fresh(store::Session& session, std::int64_t id, int generation);
     bool take_over(store::Session& session, const KeyRow& row);
@@ -143,8 +149,12 @@ private:
     std::optional<std::chrono::steady_clock::time_point>
         waits_until_;  // Set where another process was found to have the key.
 
-    std::optional<KeyRow> seen_;     // The row as it was read before T1.
-    std::optional<Answer> verdict_;  // There is nothing to run: this is the answer.
+    using Guess = FirstLook::Guess;
+    Guess guess_{Guess::is_known};        // From the claim until it is known better.
+    std::optional<KeyIds::Ahead> ahead_;  // An id for a claim of a new key.
+    bool looked_{false};                  // Before T1: a row, if there was one, is seen_.
+    std::optional<KeyRow> seen_;          // The row as it was read before T1.
+    std::optional<Answer> verdict_;       // There is nothing to run: this is the answer.
     std::optional<Progress> reached_;
     bool staged_{false};  // Jobs, in the transaction at hand.
 };

@@ -148,14 +148,7 @@ void Attempt::run_give_back(store::Session& session, bool clear_mark, const std:
 }
 
 bool Attempt::is_lost_lease(const std::exception_ptr& failed) {
-    if (!failed) return false;
-    try {
-        std::rethrow_exception(failed);
-    } catch (const StoreError& error) {
-        return error.kind() == StoreError::Kind::fenced;
-    } catch (...) {
-        return false;
-    }
+    return store::is_store_error(failed, StoreError::Kind::fenced);
 }
 
 void Attempt::hand_to_person(

@@ -10,7 +10,9 @@
 
 namespace pawl::engine {
 
+using detail::fence_statement;
 using detail::run_statement;
+using Kind = StoreError::Kind;
 
 namespace {
 
@@ -26,12 +28,6 @@ std::optional<std::int64_t> insert_registry(store::Session& session, const std::
 
 constexpr std::chrono::milliseconds claim_patience{50};
 constexpr std::chrono::milliseconds waiter_patience{5};  // It comes again and again.
-
-bool is_locked(const std::exception_ptr& failed) {
-    return store::is_store_error(failed, [](const StoreError& error) {
-        return error.kind() == StoreError::Kind::locked;
-    });
-}
 
 bool is_in_doubt(const std::exception_ptr& failed) {
     return store::is_store_error(failed, [](const StoreError& error) {
@@ -71,23 +67,42 @@ Attempt::Attempt(
       identity_{key_identity(operation.scope, row.principal, row.key)},
       hash_{row.hash},
       on_answer_{std::move(on_answer)},
+      looked_{true},
       seen_{row} {}
 
 void Attempt::claim() {
+    guess_ = engine_.first_look().guess(hash_);
+    // What is stored is told also by a process that can make no more calls.
+    if (guess_ == Guess::is_new && !engine_.calls().is_full()) return claim_new();
+    look([self = shared_from_this()] { self->claim_new(); });
+}
+
+void Attempt::learn(bool known) {
+    if (std::exchange(guess_, Guess::is_known) != Guess::is_known) engine_.first_look().was(known);
+}
+
+void Attempt::look(std::function<void()> if_new) {
     auto self = shared_from_this();
+    looked_ = true;
     look_for_key(
         engine_.store(),
         hash_,
-        [self](const std::exception_ptr& failed, std::optional<KeyRow> found, TimePoint now) {
+        [self, if_new = std::move(if_new)](
+            const std::exception_ptr& failed, std::optional<KeyRow> found, TimePoint now
+        ) {
             if (failed) return self->end(failure_of(failed).refusal);
             self->seen_ = std::move(found);
-            self->on_seen(now);
+            self->learn(self->seen_.has_value());
+            if (!self->seen_) return if_new();
+            if (auto answer = self->decide(self->seen_, now))
+                return self->end_claim(std::move(*answer));
+            self->claim_new();
         }
     );
 }
 
-void Attempt::on_seen(TimePoint now) {
-    if (auto answer = decide(seen_, now)) return end_claim(std::move(*answer));
+// A key that is not known to be stored already, or one that may be run (again).
+void Attempt::claim_new() {
     if (engine_.calls().is_full())
         return end(Refused{
             .why = Why::overloaded, .detail = "twice as many calls as calls_max are in hand"});
@@ -97,6 +112,7 @@ void Attempt::on_seen(TimePoint now) {
     } catch (...) {  // A number that JSON has not, in a default of the request.
         return end(failure_of(std::current_exception()).refusal);
     }
+    if (!seen_) ahead_ = engine_.key_ids().take();
     write_first();
 }
 
@@ -133,6 +149,11 @@ void Attempt::run_first(store::Session& session) {
     // The row as it is now: between the read and this transaction another process may have been
     // here.
     if (seen_) seen_ = find_key(session, hash_);
+    if (!seen_ && ahead_) {
+        // Without a wait: if it was not the first, what follows fails with it.
+        fence_statement(session, *ahead_->claim, ahead_->id, hash_);
+        return run_fresh(session, ahead_->id, 0);
+    }
     if (!seen_ && request_.request) {
         if (const auto id = insert_registry(session, hash_)) return run_fresh(session, *id, 0);
         seen_ = find_key(session, hash_);
@@ -312,12 +333,37 @@ bool Attempt::load_point(const KeyRow& row) {
 void Attempt::on_first(std::exception_ptr failed) {
     if (!failed) {
         PAWL_FAULT("engine.claim.after");
+        learn(seen_.has_value());
         if (verdict_) return end_claim(std::move(*verdict_));
         return go_on();
     }
-    if (is_locked(failed)) return wait_or_refuse();
+    if (store::is_store_error(failed, Kind::locked)) return wait_or_refuse();
+    // The database may be another's copy by now.
+    if (store::is_store_error(failed, Kind::unavailable)) engine_.key_ids().forget();
     auto failure = failure_of(failed);
     if (is_in_doubt(failed)) return look_after_doubt(failure.refusal);
+    if (lost_claim(failed)) return claim_without_id(failed);
+    if (looked_) return on_failed_claim(std::move(failure));
+    // What is stored can be told also where nothing can be written, and whatever its phases would
+    // say now.
+    look([self = shared_from_this(), failure] { self->on_failed_claim(failure); });
+}
+
+// Somebody has the key, and was not seen; or somebody the id, after a failover that lost it.
+void Attempt::claim_without_id(const std::exception_ptr& failed) {
+    if (!is_lost_lease(failed)) engine_.key_ids().forget();
+    ahead_.reset();
+    look([self = shared_from_this()] { self->write_first(); });
+}
+
+bool Attempt::lost_claim(const std::exception_ptr& failed) const {
+    if (!ahead_) return false;
+    return store::is_store_error(failed, [this](const StoreError& error) {
+        return error.statement() == ahead_->claim->name;
+    });
+}
+
+void Attempt::on_failed_claim(Failure failure) {
     if (failure.passing) return end(std::move(failure.refusal));
     record_failed_claim(failure.refusal.detail);
 }
@@ -336,9 +382,8 @@ void Attempt::look_after_doubt(const Refused& refusal) {
     look_for_key(
         engine_.store(),
         hash_,
-        [self, refusal](
-            const std::exception_ptr& failed, const std::optional<KeyRow>& row, TimePoint
-        ) {
+        [self,
+         refusal](const std::exception_ptr& failed, const std::optional<KeyRow>& row, TimePoint) {
             const bool ours = !failed && row && !row->expired && self->reached_ &&
                               row->id == self->id_ && self->number_ == 1 && row->attempt == 1;
             if (ours && !self->verdict_) return self->go_on();

@@ -16,6 +16,7 @@ Engine::Engine(Parts parts, EngineOptions options, Installation installation)
     : parts_{parts},
       options_{options},
       installation_{std::move(installation)},
+      key_ids_{parts_.store},
       timers_{parts_.clock},
       renewals_{parts_.store, parts_.clock, timers_, options_.lease},
       waiters_{

@@ -5,7 +5,9 @@
 #include "src/core/clock.hpp"
 #include "src/engine/answer.hpp"
 #include "src/engine/call_pool.hpp"
+#include "src/engine/first_look.hpp"
 #include "src/engine/installation.hpp"
+#include "src/engine/key_ids.hpp"
 #include "src/engine/key_row.hpp"
 #include "src/engine/live_keys.hpp"
 #include "src/engine/options.hpp"
@@ -109,6 +111,8 @@ public:
     Timers& timers() { return timers_; }
     Renewals& renewals() { return renewals_; }
     Waiters& waiters() { return waiters_; }
+    FirstLook& first_look() { return first_look_; }
+    KeyIds& key_ids() { return key_ids_; }
     std::size_t keys_in_hand() const { return live_.size(); }
 
     // The end of an attempt: answers its client and all who waited for it.
@@ -122,9 +126,7 @@ public:
 
 private:
     // Looks for a stored key, and has an attempt of this process begin with it.
-    void take_stored(
-        std::int64_t key_id, OnAnswer on_answer, std::function<void(Attempt&)> begin
-    );
+    void take_stored(std::int64_t key_id, OnAnswer on_answer, std::function<void(Attempt&)> begin);
     bool wait_for(
         const std::string& hash, std::chrono::milliseconds longest, const OnAnswer& on_answer
     );
@@ -134,6 +136,8 @@ private:
     Installation installation_;
     std::unordered_map<std::string, std::unique_ptr<detail::OperationForm>> operations_;
     LiveKeys live_;
+    FirstLook first_look_;
+    KeyIds key_ids_;
     Timers timers_;
     Renewals renewals_;
     Waiters waiters_;

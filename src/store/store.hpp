@@ -84,6 +84,12 @@ std::unique_ptr<Work> work(
     return std::make_unique<Both>(std::move(run), std::move(done), deadline, isolation);
 }
 
+// Statements of a store where a claim that makes its id itself costs a round trip.
+struct IdsAhead {
+    const Sql* take{};   // ($1 how many): a row for each, with an id that nobody else is given.
+    const Sql* claim{};  // ($1 id, $2 hash): touches no row if the hash is claimed already.
+};
+
 struct StoreStats {
     std::uint64_t commits{};
     std::uint64_t works{};
@@ -118,6 +124,8 @@ public:
     virtual void look(std::unique_ptr<Look> look);
     // Which text of a statement this store runs; nothing if it has none.
     virtual std::optional<std::string_view> text_of(const Sql& statement) const = 0;
+    // Nothing where a claim under an id taken before is not faster.
+    virtual std::optional<IdsAhead> ids_ahead() const { return std::nullopt; }
     // Nobody but this process writes here, so that a lease found at its start is a dead one's.
     virtual bool serves_one_process() const { return true; }
     // Word between the processes that share a database, for whoever waits for a key that another
@@ -147,6 +155,10 @@ bool is_store_error(const std::exception_ptr& failed, F such) {
     } catch (...) {
         return false;
     }
+}
+
+inline bool is_store_error(const std::exception_ptr& failed, StoreError::Kind kind) {
+    return is_store_error(failed, [kind](const StoreError& error) { return error.kind() == kind; });
 }
 
 // What a store answers where it takes no more work.

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
 
 // Phases of several requests in one transaction: they share its commit, and no fault.
@@ -21,6 +22,7 @@ using Texts = std::vector<std::string>;
 
 constexpr char one_kind{};
 constexpr char slow_kind{};
+constexpr char throwing_kind{};
 
 constexpr auto add_to_account =
     on_all<1>("add_to_account", "UPDATE accounts SET cents = cents + 1 WHERE id = $1");
@@ -106,14 +108,25 @@ protected:
     PostgresStore store{options(1), clock, engine::system_random()};
 };
 
+// With and without savepoints: whether works of the kind are known to throw.
+class SharingEitherWay : public SharingTest, public ::testing::WithParamInterface<bool> {
+protected:
+    SharingEitherWay() {
+        if (!GetParam()) return;
+        const Given throws{.run = [](Session&) { throw Thrown{}; }};
+        (void)run_together({throws, throws});
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Savepoints, SharingEitherWay, ::testing::Bool());
+
 }  // namespace
 
 TEST_F(SharingTest, works_that_wait_share_one_commit) {
     const auto before = store.stats();
 
     const auto endings = run_together(std::vector<Given>(32, {.run = [](Session& session) {
-        change(session, add_to_account, 1);
-    }}));
+                                                             change(session, add_to_account, 1);
+                                                         }}));
 
     for (const auto& ending : endings) EXPECT_FALSE(ending.error());
     const auto after = store.stats();
@@ -162,7 +175,7 @@ TEST_F(SharingTest, works_share_with_those_of_their_own_isolation) {
 
 // What may be the doing of a neighbour (a wrong name, a failure that was swallowed) parts them all,
 // and comes again alone.
-TEST_F(SharingTest, what_throws_or_swallows_an_error_takes_no_neighbour_with_it) {
+TEST_P(SharingEitherWay, what_throws_or_swallows_an_error_takes_no_neighbour_with_it) {
     const auto endings = run_together(
         {insert("a"),
          {.run =
@@ -193,21 +206,44 @@ TEST_F(SharingTest, what_throws_or_swallows_an_error_takes_no_neighbour_with_it)
     EXPECT_EQ(texts(), (Texts{"a", "b"}));
 }
 
-TEST_F(SharingTest, what_throws_or_breaks_a_constraint_does_not_part_the_others) {
+// A savepoint costs: works of a kind get one when one of them threw.
+TEST_F(SharingTest, what_throws_parts_the_others_once_and_no_more_when_it_is_known_to) {
+    std::atomic<int> runs{0};
+    const Given counts{.run = [&](Session& session) {
+        ++runs;
+        change(session, add_to_account, 1);
+    }};
+    const Given throws{.run = [](Session&) { throw Thrown{}; }, .kind = &throwing_kind};
+
+    const auto first = run_together({counts, throws, counts});
+    const auto runs_of_first = runs.exchange(0);
     const auto commits = store.stats().commits;
+    const auto second = run_together({counts, throws, counts});
 
-    const auto endings = run_together(
-        {insert("a"), {.run = [](Session&) { throw Thrown{}; }}, insert("a"), insert("b")}
-    );
-
-    EXPECT_THROW((void)endings[1].error(), Thrown);
-    EXPECT_EQ(endings[2].error()->kind(), Kind::constraint);
-    EXPECT_EQ(texts(), (Texts{"a", "b"}));
+    for (const auto* endings : {&first, &second}) {
+        EXPECT_FALSE((*endings)[0].error());
+        EXPECT_THROW((void)(*endings)[1].error(), Thrown);
+        EXPECT_FALSE((*endings)[2].error());
+    }
+    EXPECT_EQ(runs_of_first, 3);  // The one before it twice.
+    EXPECT_EQ(runs, 2);
     EXPECT_EQ(store.stats().commits - commits, 2);  // The one that held the line, and theirs.
 }
 
+TEST_F(SharingTest, what_breaks_a_constraint_in_its_savepoint_does_not_part_the_others) {
+    (void)run_together({{.run = [](Session&) { throw Thrown{}; }}, insert("c")});
+    const auto commits = store.stats().commits;
+
+    const auto endings = run_together({insert("a"), insert("a"), insert("b")});
+
+    EXPECT_FALSE(endings[0].error());
+    EXPECT_EQ(endings[1].error()->kind(), Kind::constraint);
+    EXPECT_EQ(texts(), (Texts{"a", "b", "c"}));
+    EXPECT_EQ(store.stats().commits - commits, 2);
+}
+
 // A role, a tenant of row-level security, a temporary table: none may be there for a neighbour.
-TEST_F(SharingTest, what_changes_the_transaction_is_no_neighbours) {
+TEST_P(SharingEitherWay, what_changes_the_transaction_is_no_neighbours) {
     static constexpr Sql local = on_all("local", "SET LOCAL app.tenant = 'one'");
     static constexpr Sql configured =
         on_all("configured", "SELECT set_config('app.tenant', 'two', true)");
@@ -254,7 +290,7 @@ TEST_F(SharingTest, one_behind_a_lock_leaves_the_connection_that_shares_to_other
     EXPECT_FALSE(waits.error());
 }
 
-TEST_F(SharingTest, an_error_that_comes_out_late_comes_to_whoever_made_it) {
+TEST_P(SharingEitherWay, an_error_that_comes_out_late_comes_to_whoever_made_it) {
     const Given fence{.run = [](Session& session) {
         detail::fence_statement(session, fence_note, std::string{"is not there"});
     }};
@@ -279,7 +315,7 @@ TEST_F(SharingTest, an_error_that_comes_out_late_comes_to_whoever_made_it) {
     EXPECT_EQ(texts(), (Texts{"a", "b", "c", "d"}));
 }
 
-TEST_F(SharingTest, the_error_of_a_neighbour_cannot_be_swallowed) {
+TEST_P(SharingEitherWay, the_error_of_a_neighbour_cannot_be_swallowed) {
     int attempts = 0;
     const Given swallows{.run = [&](Session& session) {
         ++attempts;
@@ -299,7 +335,7 @@ TEST_F(SharingTest, the_error_of_a_neighbour_cannot_be_swallowed) {
     EXPECT_EQ(texts(), (Texts{"a", "tried"}));
 }
 
-TEST_F(SharingTest, a_deferred_key_that_points_nowhere_fails_alone) {
+TEST_P(SharingEitherWay, a_deferred_key_that_points_nowhere_fails_alone) {
     static constexpr Sql orphan = on_all("orphan", "INSERT INTO child VALUES (77)");
 
     const auto endings = run_together(
@@ -343,15 +379,15 @@ TEST_F(SharingTest, behind_a_lock_the_others_go_on) {
 
 // Two transactions that share want the same rows in another order: a deadlock that no work alone
 // could make.
-TEST_F(SharingTest, rows_that_all_write_lose_no_update) {
+TEST_P(SharingEitherWay, rows_that_all_write_lose_no_update) {
     constexpr int works = 2'000;
     PostgresStore crowded{options(2), clock, engine::system_random()};
     std::vector<Ending> endings(works);
 
     for (int i = 0; i < works; ++i)
         crowded.write(work(endings[static_cast<std::size_t>(i)], {.run = [i](Session& session) {
-            change(session, add_to_account, i * 7 % 10 + 1);
-        }}));
+                               change(session, add_to_account, i * 7 % 10 + 1);
+                           }}));
 
     for (const auto& ending : endings) EXPECT_FALSE(ending.error());
     constexpr Sql cents = on_all("cents", "SELECT sum(cents)::bigint FROM accounts");
@@ -392,8 +428,8 @@ TEST_F(SharingTest, off_it_is_a_transaction_each) {
 
     for (auto& ending : endings)
         alone.write(work(ending, {.run = [](Session& session) {
-            change(session, add_to_account, 1);
-        }}));
+                             change(session, add_to_account, 1);
+                         }}));
 
     for (const auto& ending : endings) EXPECT_FALSE(ending.error());
     EXPECT_EQ(alone.stats().commits, 50);

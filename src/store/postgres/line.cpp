@@ -28,8 +28,8 @@ std::optional<Line::Put> Line::refusal() const {
 Line::Put Line::write(std::unique_ptr<store::Work>& work, store::Urgency urgency) {
     const std::lock_guard guard{mutex_};
     if (const auto refused = refusal()) return *refused;
-    const bool shares = work->isolation() != Isolation::serializable &&
-                        rule_.allows(work->kind(), clock_.steady());
+    const bool shares =
+        work->isolation() != Isolation::serializable && rule_.allows(work->kind(), clock_.steady());
     auto& lane = urgency == store::Urgency::first ? urgent_ : shares ? shared_ : alone_;
     lane.push_back({next_number_++, std::move(work), true});
     wake_one();
@@ -71,9 +71,11 @@ Line::Lane Line::next() const {
 
 void Line::take_shared(Turn& turn) {
     turn.form = Turn::Form::shared;
+    const auto now = clock_.steady();
     const auto isolation = shared_.front().work->isolation();
     for (auto at = shared_.begin(); at != shared_.end() && turn.works.size() < limits_.share_max;) {
         if (at->work->isolation() == isolation) {
+            turn.in_savepoint.push_back(rule_.needs_savepoint(at->work->kind(), now));
             turn.works.push_back(std::move(at->work));
             at = shared_.erase(at);
         } else {
@@ -153,9 +155,14 @@ void Line::shared_broke_up() {
     wake_one();
 }
 
-void Line::was_slow(const void* kind) {
+void Line::keep_apart(const void* kind) {
     const std::lock_guard guard{mutex_};
-    rule_.was_slow(kind, clock_.steady());
+    rule_.keep_apart(kind, clock_.steady());
+}
+
+void Line::threw(const void* kind) {
+    const std::lock_guard guard{mutex_};
+    rule_.threw(kind, clock_.steady());
 }
 
 void Line::stop() {

@@ -25,6 +25,7 @@ struct Turn {
     };
     Form form{Form::write};
     std::vector<std::unique_ptr<store::Work>> works;
+    std::vector<bool> in_savepoint;  // Of a shared turn's works.
     std::vector<std::unique_ptr<store::Look>> looks;
     bool empty() const { return works.empty() && looks.empty(); }
     bool ended{false};
@@ -61,7 +62,9 @@ public:
 
     void shared_went_well();
     void shared_broke_up();
-    void was_slow(const void* kind);
+    // Of works that shared a transaction, as SharingRule says it.
+    void keep_apart(const void* kind);
+    void threw(const void* kind);
 
     // What waits is still taken, then turns are empty.
     void stop();

@@ -7,6 +7,7 @@
 #include "src/store/postgres/notices.hpp"
 #include "src/store/postgres/shared_run.hpp"
 #include "src/store/postgres/transaction.hpp"
+#include "store/postgres/session.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -232,11 +233,15 @@ void PostgresStore::Impl::run_one(Connected& connection, Turn& turn) {
 // What broke up goes back into the line, for any connection that is free.
 void PostgresStore::Impl::run_shared(Connected& connection, Turn& turn) {
     // While this one waits for the disk, another connection may share.
-    auto run = postgres::run_shared(parts_of(*connection), turn.works, [&] { line.ended(turn); });
+    auto run = postgres::run_shared(parts_of(*connection), turn.works, turn.in_savepoint, [&] {
+        line.ended(turn);
+    });
     drop_if_broken(connection);
-    for (const auto* kind : run.apart) line.was_slow(kind);
-    if (run.broke_up) {
-        if (turn.works.size() > 1) line.shared_broke_up();
+    for (const auto* kind : run.apart) line.keep_apart(kind);
+    for (const auto* kind : run.threw) line.threw(kind);
+    using BrokeUp = SharedRun::BrokeUp;
+    if (run.broke_up != BrokeUp::no) {
+        if (run.broke_up == BrokeUp::met_another && turn.works.size() > 1) line.shared_broke_up();
         line.put_back_alone(std::move(turn.works));
         // Nobody may be left to take it.
         if (connection == nullptr) connection = open_connection();
@@ -304,6 +309,10 @@ void PostgresStore::look(std::unique_ptr<store::Look> look) {
 std::optional<std::string_view> PostgresStore::text_of(const Sql& statement) const {
     if (statement.postgres.empty()) return std::nullopt;
     return statement.postgres;
+}
+
+std::optional<store::IdsAhead> PostgresStore::ids_ahead() const {
+    return store::IdsAhead{&sql::postgres::take_key_ids, &sql::postgres::claim_under_id};
 }
 
 store::StoreStats PostgresStore::stats() const {

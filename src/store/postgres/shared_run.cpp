@@ -11,8 +11,11 @@ namespace {
 using Works = std::span<const std::unique_ptr<store::Work>>;
 
 using OnCommit = detail::FunctionRef<void()>;
+using BrokeUp = SharedRun::BrokeUp;
 
-struct BreaksUp {};
+struct BreaksUp {
+    BrokeUp why{BrokeUp::met_another};
+};
 
 // What is no fault of the work, and would hold up its neighbours as well; or may be one that only
 // neighbours make: a name or a right that is not as it would be alone.
@@ -44,10 +47,8 @@ std::exception_ptr run_in_savepoint(
     const TransactionParts& parts, store::Work& work, SharedRun& run
 ) {
     auto& connection = parts.connection;
-    connection.own_from_here();
     connection.queue_control("SAVEPOINT work");
     const auto mark = connection.mark();
-    connection.set_deadline(work.deadline());
     auto failed = run_work(parts, work, run);
     if (failed) {
         connection.forget_queued_since(mark);
@@ -81,18 +82,28 @@ private:
     const std::chrono::steady_clock::time_point began_{clock_.steady()};
 };
 
-void run_all(const TransactionParts& parts, Works works, OnCommit on_commit, SharedRun& run) {
+void run_all(
+    const TransactionParts& parts,
+    Works works,
+    const std::vector<bool>& in_savepoint,
+    OnCommit on_commit,
+    SharedRun& run
+) {
     queue_begin(
-        parts.connection,
-        works.front()->isolation(),
-        shortest_deadline(works),
-        shared_lock_patience
+        parts.connection, works.front()->isolation(), shortest_deadline(works), shared_lock_patience
     );
     for (std::size_t i = 0; i < works.size(); ++i) {
-        const Timed timed{parts.clock, *works[i], run};
-        // One by itself needs none: what fails undoes all.
-        run.failed[i] = works.size() > 1 ? run_in_savepoint(parts, *works[i], run)
-                                         : run_work(parts, *works[i], run);
+        auto& work = *works[i];
+        const Timed timed{parts.clock, work, run};
+        if (works.size() > 1) {
+            parts.connection.own_from_here();
+            parts.connection.set_deadline(work.deadline());
+        }
+        const bool saved = works.size() > 1 && in_savepoint[i];
+        auto failed = saved ? run_in_savepoint(parts, work, run) : run_work(parts, work, run);
+        if (failed) run.threw.push_back(work.kind());
+        if (failed && !saved && works.size() > 1) throw BreaksUp{BrokeUp::threw};
+        run.failed[i] = std::move(failed);
     }
     on_commit();
     if (works.size() == 1 && run.failed[0]) return;
@@ -101,17 +112,22 @@ void run_all(const TransactionParts& parts, Works works, OnCommit on_commit, Sha
 
 }  // namespace
 
-SharedRun run_shared(const TransactionParts& parts, Works works, OnCommit on_commit) {
+SharedRun run_shared(
+    const TransactionParts& parts,
+    Works works,
+    const std::vector<bool>& in_savepoint,
+    OnCommit on_commit
+) {
     SharedRun run;
     run.failed.resize(works.size());
     try {
-        run_all(parts, works, on_commit, run);
+        run_all(parts, works, in_savepoint, on_commit, run);
     } catch (const StoreError& error) {
-        run.broke_up = error.effect() != StoreError::Effect::in_doubt;
+        if (error.effect() != StoreError::Effect::in_doubt) run.broke_up = BrokeUp::met_another;
         // Of all: what failed by itself may have met a row that was never committed.
         for (auto& failed : run.failed) failed = std::make_exception_ptr(StoreError{error});
-    } catch (const BreaksUp&) {
-        run.broke_up = true;
+    } catch (const BreaksUp& breaks_up) {
+        run.broke_up = breaks_up.why;
     }
     roll_back(parts.connection);  // If it is open still.
     parts.connection.clear_deadline();

@@ -10,8 +10,8 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds shortest_pause{25};
 constexpr std::chrono::milliseconds longest_pause{5s};
-constexpr std::chrono::minutes slow_for{1};
-constexpr std::size_t slow_max = 1'000;  // Kinds that are remembered; a service has few.
+constexpr std::chrono::minutes remembered_for{1};
+constexpr std::size_t kinds_max = 1'000;  // A service has few.
 
 }  // namespace
 
@@ -27,11 +27,7 @@ int SharingRule::connections(Moment now) const {
 
 bool SharingRule::allows(const void* kind, Moment now) {
     if (kind == nullptr || connections(now) == 0) return false;
-    const auto found = slow_.find(kind);
-    if (found == slow_.end()) return true;
-    if (now < found->second) return false;
-    slow_.erase(found);
-    return true;
+    return !apart_.has(kind, now);
 }
 
 void SharingRule::broke_up(Moment now) {
@@ -44,8 +40,24 @@ void SharingRule::went_well() {
     of_all_but_one_.shorten();
 }
 
-void SharingRule::was_slow(const void* kind, Moment now) {
-    if (kind != nullptr && slow_.size() < slow_max) slow_[kind] = now + slow_for;
+void SharingRule::keep_apart(const void* kind, Moment now) {
+    apart_.add(kind, now);
+}
+
+void SharingRule::threw(const void* kind, Moment now) {
+    throwing_.add(kind, now);
+}
+
+bool SharingRule::Kinds::has(const void* kind, Moment now) {
+    const auto found = until_.find(kind);
+    if (found == until_.end()) return false;
+    if (now < found->second) return true;
+    until_.erase(found);
+    return false;
+}
+
+void SharingRule::Kinds::add(const void* kind, Moment now) {
+    if (kind != nullptr && until_.size() < kinds_max) until_[kind] = now + remembered_for;
 }
 
 }  // namespace pawl::postgres

@@ -9,7 +9,8 @@ namespace pawl::postgres {
 // How many connections run shared transactions now, and whose works share. Where all write the same
 // rows, two of them deadlock or wait for each other, while one alone is faster than a transaction
 // each: so after one broke up only one connection shares, and after another none, each time for
-// longer. Works of a kind that was slow stay apart. Not thread-safe.
+// longer. Works of a kind that was slow stay apart, and one whose like threw has a savepoint, which
+// costs: what throws without one breaks up all. Not thread-safe.
 class SharingRule {
 public:
     using Moment = std::chrono::steady_clock::time_point;
@@ -19,9 +20,20 @@ public:
     bool allows(const void* kind, Moment now);
     void broke_up(Moment now);
     void went_well();
-    void was_slow(const void* kind, Moment now);
+    void keep_apart(const void* kind, Moment now);
+    void threw(const void* kind, Moment now);
+    bool needs_savepoint(const void* kind, Moment now) { return throwing_.has(kind, now); }
 
 private:
+    // Kinds of which something was learnt, that is forgotten after a while.
+    class Kinds {
+    public:
+        bool has(const void* kind, Moment now);
+        void add(const void* kind, Moment now);
+
+    private:
+        std::unordered_map<const void*, Moment> until_;
+    };
     struct Pause {
         std::chrono::milliseconds length{0};
         Moment until{};
@@ -31,7 +43,8 @@ private:
     int most_;
     Pause of_all_but_one_;
     Pause of_all_;
-    std::unordered_map<const void*, Moment> slow_;  // Until when.
+    Kinds apart_;
+    Kinds throwing_;
 };
 
 }  // namespace pawl::postgres

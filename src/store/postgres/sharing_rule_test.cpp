@@ -80,12 +80,23 @@ TEST(SharingRuleTest, off_none_ever_shares) {
 TEST(SharingRuleTest, a_kind_that_was_slow_stays_apart_for_a_minute) {
     SharingRule rule{2};
 
-    rule.was_slow(&a_kind, start);
+    rule.keep_apart(&a_kind, start);
 
     EXPECT_FALSE(rule.allows(&a_kind, start));
     EXPECT_FALSE(rule.allows(&a_kind, start + 59s));
     EXPECT_TRUE(rule.allows(&other_kind, start));
     EXPECT_TRUE(rule.allows(&a_kind, start + 60s));
+}
+
+TEST(SharingRuleTest, a_kind_of_which_one_threw_needs_a_savepoint_for_a_minute) {
+    SharingRule rule{2};
+
+    rule.threw(&a_kind, start);
+
+    EXPECT_TRUE(rule.allows(&a_kind, start));
+    EXPECT_TRUE(rule.needs_savepoint(&a_kind, start + 59s));
+    EXPECT_FALSE(rule.needs_savepoint(&other_kind, start));
+    EXPECT_FALSE(rule.needs_savepoint(&a_kind, start + 60s));
 }
 
 }  // namespace pawl::postgres

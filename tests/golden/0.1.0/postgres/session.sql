@@ -10,3 +10,15 @@ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint;
 
 -- name: lock_patience   ($1 in ms; 0: until the deadline)
 SELECT set_config('lock_timeout', $1, true);
+
+-- name: take_key_ids   ($1 how many)
+-- For claims that wait for no answer (src/engine/key_ids.hpp).
+-- Its commit is durable, as the sequence's own WAL makes it one that has written.
+SELECT nextval(s::regclass)
+FROM pg_get_serial_sequence('key_registry', 'id') AS s, generate_series(1, $1::integer);
+
+-- name: claim_under_id   ($1 id taken before, $2 hash)
+-- As insert_registry: it touches no row for whoever is second.
+INSERT INTO key_registry (id, hash)
+VALUES ($1, $2)
+ON CONFLICT (hash) DO NOTHING;

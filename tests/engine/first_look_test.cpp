@@ -1,0 +1,119 @@
+#include "src/engine/first_look.hpp"
+
+#include "tests/engine/shop.hpp"
+#include "tests/engine/world.hpp"
+
+namespace pawl::testing {
+namespace {
+
+using engine::FirstLook;
+using Guess = FirstLook::Guess;
+
+std::string hash_of(int n) {
+    return engine::key_hash({"tenant", "account", std::to_string(n)});
+}
+
+TEST(FirstLookTest, a_key_is_new_until_it_was_met) {
+    FirstLook look;
+
+    EXPECT_EQ(look.guess(hash_of(1)), Guess::is_new);
+    EXPECT_EQ(look.guess(hash_of(1)), Guess::is_known);
+    EXPECT_EQ(look.guess(hash_of(2)), Guess::is_new);
+}
+
+TEST(FirstLookTest, where_many_turn_out_to_be_known_none_is_taken_for_new) {
+    FirstLook look;
+    for (int i = 0; i < 15; ++i) look.was(true);
+    EXPECT_EQ(look.guess(hash_of(1)), Guess::is_new);
+
+    look.was(true);
+
+    EXPECT_EQ(look.guess(hash_of(2)), Guess::may_be);
+    EXPECT_EQ(look.guess(hash_of(2)), Guess::is_known);
+}
+
+TEST(FirstLookTest, and_again_when_most_are_new) {
+    FirstLook look;
+    for (int i = 0; i < 1'000; ++i) look.was(true);
+
+    for (int i = 0; i < 65; ++i) look.was(false);
+
+    EXPECT_EQ(look.guess(hash_of(1)), Guess::is_new);
+}
+
+TEST(FirstLookTest, one_known_key_in_ten_is_no_reason_to_look_for_all) {
+    FirstLook look;
+    for (int i = 0; i < 10'000; ++i) look.was(i % 10 == 0);
+
+    EXPECT_EQ(look.guess(hash_of(1)), Guess::is_new);
+}
+
+// How an attempt goes by it.
+class FirstLookOfAttemptTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        world.execute(std::string{shop_tables});
+        world.execute(std::string{payment_tables});
+        world.add(Order{provider});
+        World::add_to(*other, Order{provider});
+    }
+    Answer ask_other(const std::string& key) {
+        return World::get(World::send_to<Order>(*other, key, order_of_jane));
+    }
+    int reads_of(const std::function<void()>& f) {
+        const auto before = world.store.reads();
+        f();
+        return world.store.reads() - before;
+    }
+    Provider provider;
+    World world;
+    std::unique_ptr<engine::Engine> other{world.another_engine()};
+};
+
+TEST_F(FirstLookOfAttemptTest, a_new_key_is_claimed_without_a_look_and_a_repeat_is_looked_for) {
+    EXPECT_EQ(reads_of([&] { (void)world.ask<Order>("k", order_of_jane); }), 0);
+    EXPECT_EQ(reads_of([&] { (void)world.ask<Order>("k", order_of_jane); }), 1);
+}
+
+TEST_F(FirstLookOfAttemptTest, a_repeat_that_comes_to_another_process_is_found_by_its_claim) {
+    const auto first = world.ask<Order>("k", order_of_jane);
+
+    EXPECT_EQ(
+        reads_of([&] {
+            const auto again = ask_other("k");
+            EXPECT_TRUE(replayed(again));
+            EXPECT_EQ(body_of(again), body_of(first));
+        }),
+        0
+    );
+    EXPECT_EQ(provider.charges.size(), 1U);
+}
+
+TEST_F(FirstLookOfAttemptTest, a_repeat_is_answered_where_nothing_can_be_written) {
+    (void)world.ask<Order>("k", order_of_jane);
+
+    world.store.arm(1, FailingStore::How::refused, StoreError::Kind::full);
+    const auto again = ask_other("k");
+
+    EXPECT_TRUE(replayed(again));
+}
+
+TEST_F(FirstLookOfAttemptTest, a_new_key_is_refused_where_nothing_can_be_written) {
+    world.store.arm(1, FailingStore::How::refused, StoreError::Kind::full);
+
+    EXPECT_EQ(why_of(ask_other("k")), Why::store_unavailable);
+    EXPECT_EQ(status_of(ask_other("k")), 201);
+}
+
+TEST_F(FirstLookOfAttemptTest, many_repeats_from_elsewhere_are_looked_for_first) {
+    for (int i = 0; i < 30; ++i) (void)world.ask<Order>("k" + std::to_string(i), order_of_jane);
+
+    const int reads = reads_of([&] {
+        for (int i = 0; i < 30; ++i) EXPECT_TRUE(replayed(ask_other("k" + std::to_string(i)))) << i;
+    });
+
+    EXPECT_EQ(reads, 30 - 16);  // As many as FirstLook lets pass.
+}
+
+}  // namespace
+}  // namespace pawl::testing

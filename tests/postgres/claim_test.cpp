@@ -1,0 +1,115 @@
+#include "tests/postgres/node.hpp"
+
+// Claims under ids that were taken ahead, and without a look before (src/engine/key_ids.hpp,
+// first_look.hpp).
+namespace pawl::testing {
+namespace {
+
+class PostgresClaimTest : public NodesTest {
+protected:
+    PostgresClaimTest() { release(); }
+
+    // As a client does: again while another has it.
+    static Answer settled(Node& node, const std::string& key) {
+        for (;;) {
+            auto answer = get(node.send(key));
+            if (!is_busy(answer)) return answer;
+            std::this_thread::sleep_for(5ms);
+        }
+    }
+    static bool is_busy(const Answer& answer) {
+        const auto* refused = std::get_if<engine::Refused>(&answer);
+        return refused != nullptr && refused->why == Why::in_progress;
+    }
+    static bool is_replayed(const Answer& answer) {
+        const auto* settled = std::get_if<engine::Settled>(&answer);
+        return settled != nullptr && settled->replayed;
+    }
+    // Each a key of its own; then a block has come.
+    static void send_some(Node& node, const std::string& prefix, int count) {
+        for (int i = 0; i < count; ++i)
+            EXPECT_EQ(status_of(settled(node, prefix + std::to_string(i))), 201);
+    }
+};
+
+TEST_F(PostgresClaimTest, only_the_first_waits_for_its_id) {
+    const auto one = node({});
+    EXPECT_EQ(status_of(settled(*one, "k")), 201);
+    wait_until("a block", [&] { return number("SELECT last_value FROM key_registry_id_seq") > 1; });
+
+    send_some(*one, "more", 20);
+
+    // Of one block, each once, in order.
+    EXPECT_EQ(number("SELECT last_value FROM key_registry_id_seq"), 257);
+    EXPECT_EQ(number("SELECT count(*) FROM idempotency_keys WHERE id <= 257"), 21);
+    EXPECT_EQ(
+        number("SELECT count(*) FROM key_registry JOIN idempotency_keys USING (id, hash)"), 21
+    );
+    EXPECT_EQ(one->store.reads, 0);
+}
+
+TEST_F(PostgresClaimTest, of_two_nodes_that_claim_one_key_at_once_one_has_it) {
+    const auto one = node({});
+    const auto other = node({});
+    send_some(*one, "a", 5);
+    send_some(*other, "b", 5);
+
+    for (int i = 0; i < 200; ++i) {
+        const auto key = "k" + std::to_string(i);
+        auto first = one->send(key);
+        auto second = other->send(key);
+        EXPECT_EQ(status_of(get(std::move(first))), 201);  // They wait for each other.
+        EXPECT_EQ(status_of(get(std::move(second))), 201);
+    }
+
+    EXPECT_EQ(number("SELECT count(*) FROM payments"), 210);
+    EXPECT_EQ(number("SELECT count(DISTINCT key) FROM calls"), 210);
+    EXPECT_EQ(number("SELECT count(*) FROM calls"), 210);
+}
+
+TEST_F(PostgresClaimTest, a_key_that_another_node_finished_is_replayed) {
+    const auto one = node({});
+    const auto other = node({});
+    send_some(*other, "b", 5);
+    send_some(*one, "k", 50);
+
+    for (int i = 0; i < 50; ++i)
+        EXPECT_TRUE(is_replayed(settled(*other, "k" + std::to_string(i)))) << i;
+
+    EXPECT_EQ(number("SELECT count(*) FROM calls"), 55);
+}
+
+// A failover to a copy that was behind: the sequence gives out again what is in a process's hand.
+TEST_F(PostgresClaimTest, ids_that_are_another_s_by_now_fail_nobody) {
+    const auto one = node({});
+    send_some(*one, "a", 20);
+    run_sql(database.url(), "SELECT setval('key_registry_id_seq', 21)");
+
+    const auto other = node({});
+    for (int i = 0; i < 300; ++i) {
+        EXPECT_EQ(status_of(settled(*other, "b" + std::to_string(i))), 201) << i;
+        EXPECT_EQ(status_of(settled(*one, "c" + std::to_string(i))), 201) << i;
+    }
+
+    EXPECT_EQ(number("SELECT count(*) FROM payments"), 620);
+    EXPECT_EQ(number("SELECT count(*) FROM calls"), 620);
+    EXPECT_EQ(number("SELECT count(*) FROM idempotency_keys WHERE error IS NOT NULL"), 0);
+}
+
+TEST_F(PostgresClaimTest, a_role_without_a_right_on_the_sequence_is_served_too) {
+    (void)node({});  // Which migrates.
+    run_sql(
+        database.url(),
+        "CREATE ROLE serves LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO serves"
+    );
+    {
+        const auto one = node({}, database.url() + "?user=serves");
+        send_some(*one, "k", 30);
+        EXPECT_EQ(number("SELECT count(*) FROM payments"), 30);
+        EXPECT_EQ(number("SELECT last_value FROM key_registry_id_seq"), 30);
+    }
+    run_sql(database.url(), "DROP OWNED BY serves; DROP ROLE serves");
+}
+
+}  // namespace
+}  // namespace pawl::testing
