@@ -222,8 +222,6 @@ void Connection::read_answers(const std::vector<Expected>& expected, OnAnswer on
     for (const auto& of : expected) {
         auto answer = next_answer();
         const auto status = PQresultStatus(answer.get());
-        if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH)
-            lost("copy");  // It has no end that we could read.
         if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
             if (of.prepares != nullptr) prepared_.erase({of.prepares, of.use});
             if (!failed) failed = failure(answer.get(), of);
@@ -252,7 +250,17 @@ Result Connection::next_answer() {
         dead_ = true;
         throw StoreError{Kind::unavailable, error.effect(), error.statement(), error.what()};
     }
+    refuse_copy(result.get());
     return result;
+}
+
+// Whoever asks on gets the same answer again, without end.
+void Connection::refuse_copy(const pg_result* result) {
+    const auto status = PQresultStatus(result);
+    if (status != PGRES_COPY_IN && status != PGRES_COPY_OUT && status != PGRES_COPY_BOTH) return;
+    dead_ = true;
+    throw StoreError{
+        Kind::refused, Effect::none, "copy", "COPY: no phase can, and the connection is given up"};
 }
 
 void Connection::wait_for_answer() {
