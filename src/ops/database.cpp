@@ -1,6 +1,7 @@
 #include <pawl/database.hpp>
 
 #include "src/engine/clock.hpp"
+#include "src/engine/log.hpp"
 #include "src/engine/maker.hpp"
 #include "src/engine/random.hpp"
 #include "src/store/blocking.hpp"
@@ -37,12 +38,22 @@ void check_has_tables(store::Store& store, const std::string& url) {
             " has no tables of Pawl: is it the right one? `migrate`, or a server, makes them"};
 }
 
+void log_remark(const postgres::Remark& remark) {
+    log::warning(remark.event, {{"code", std::string{remark.code}}, {"detail", remark.detail}});
+}
+
+// A tool says nothing of what its server does.
+postgres::OnRemark remarks_of(Database::As as) {
+    if (as == Database::As::tool) return {};
+    return log_remark;
+}
+
 std::unique_ptr<store::Store> open_store(const std::string& url, Database::As as) {
     constexpr std::string_view scheme = "sqlite:";
     auto& clock = engine::system_clock();
     if (postgres::is_postgres_url(url))
         return std::make_unique<postgres::PostgresStore>(
-            postgres::options_of_url(url), clock, engine::system_random()
+            postgres::options_of_url(url), clock, engine::system_random(), remarks_of(as)
         );
     if (url == "memory:") return std::make_unique<memory::MemoryStore>(clock);
     if (!url.starts_with(scheme) || url.size() == scheme.size())

@@ -196,6 +196,7 @@ inline std::vector<Case> cases_of_the_database() {
         {&sql::lock_migrations, {}},
         {&sql::postgres::begin_work, {"5000", "0"}},
         {&sql::postgres::database_clock, {}},
+        {&sql::postgres::durability, {}},
         {&sql::postgres::lock_patience, {"50"}},
     };
 }

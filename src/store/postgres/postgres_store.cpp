@@ -2,6 +2,7 @@
 
 #include "src/core/thread_name.hpp"
 #include "src/store/postgres/connection.hpp"
+#include "src/store/postgres/durability.hpp"
 #include "src/store/postgres/line.hpp"
 #include "src/store/postgres/looks.hpp"
 #include "src/store/postgres/notices.hpp"
@@ -59,14 +60,18 @@ bool never_ran(const std::exception_ptr& failed) {
 }  // namespace
 
 struct PostgresStore::Impl {
-    Impl(PostgresOptions options_, core::Clock& clock_, core::Random& random_)
+    Impl(PostgresOptions options_, core::Clock& clock_, core::Random& random_, OnRemark on_remark_)
         : options{std::move(options_)},
           clock{clock_},
           random{random_},
+          on_remark{std::move(on_remark_)},
           line{{.waiting_max = options.waiting_max, .sharing = options.sharing}, clock_},
           connected{1} {
         // Says at once what is wrong.
         auto first_made = std::make_unique<Connection>(options, clock);
+        if (on_remark)
+            if (const auto found = look_at_durability(*first_made, options.connect_timeout))
+                on_remark(*found);
         for (int i = 0; i < options.connections; ++i)
             threads.emplace_back([this, connection = std::exchange(first_made, nullptr)]() mutable {
                 core::name_this_thread("pawl-postgres");
@@ -95,6 +100,7 @@ struct PostgresStore::Impl {
     const PostgresOptions options;
     core::Clock& clock;
     core::Random& random;
+    const OnRemark on_remark;
     Line line;
 
     mutable std::mutex mutex;
@@ -276,8 +282,12 @@ std::exception_ptr PostgresStore::Impl::refusal(Line::Put put) const {
     return store::stopped();
 }
 
-PostgresStore::PostgresStore(PostgresOptions options, core::Clock& clock, core::Random& random)
-    : impl_{std::make_unique<Impl>(checked(std::move(options)), clock, random)} {}
+PostgresStore::PostgresStore(
+    PostgresOptions options, core::Clock& clock, core::Random& random, OnRemark on_remark
+)
+    : impl_{std::make_unique<Impl>(
+          checked(std::move(options)), clock, random, std::move(on_remark)
+      )} {}
 
 PostgresStore::~PostgresStore() {
     stop();

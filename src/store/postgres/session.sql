@@ -10,3 +10,8 @@ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint;
 
 -- name: lock_patience   ($1 in ms; 0: until the deadline)
 SELECT set_config('lock_timeout', $1, true);
+
+-- name: durability
+-- Each as its name, for this session: the database, the role and the URL may have their own. NULL where there is none.
+SELECT current_setting('synchronous_commit', true) AS synchronous_commit, current_setting('fsync', true) AS fsync,
+       current_setting('full_page_writes', true) AS full_page_writes;
