@@ -7,6 +7,7 @@
 #include "src/store/postgres/looks.hpp"
 #include "src/store/postgres/notices.hpp"
 #include "src/store/postgres/shared_run.hpp"
+#include "src/store/postgres/shortfall.hpp"
 #include "src/store/postgres/transaction.hpp"
 
 #include <algorithm>
@@ -66,12 +67,11 @@ struct PostgresStore::Impl {
           random{random_},
           on_remark{std::move(on_remark_)},
           line{{.waiting_max = options.waiting_max, .sharing = options.sharing}, clock_},
-          connected{1} {
+          connected{1},
+          shortfall{options.connections} {
         // Says at once what is wrong.
         auto first_made = std::make_unique<Connection>(options, clock);
-        if (on_remark)
-            if (const auto found = look_at_durability(*first_made, options.connect_timeout))
-                on_remark(*found);
+        if (on_remark) say(look_at_durability(*first_made, options.connect_timeout));
         for (int i = 0; i < options.connections; ++i)
             threads.emplace_back([this, connection = std::exchange(first_made, nullptr)]() mutable {
                 core::name_this_thread("pawl-postgres");
@@ -91,8 +91,9 @@ struct PostgresStore::Impl {
     void count(std::uint64_t works, bool committed);
     void drop_if_broken(Connected& connection);
     void renew_if_gone(Connected& connection);
-    void on_unreachable(const StoreError& why);
+    void on_refused(const StoreError& why);
     void refuse_all(const StoreError& why);
+    void say(const std::optional<Remark>& remark) const;
     std::exception_ptr why_unreachable() const;
     std::exception_ptr refusal(Line::Put put) const;
     bool wait(std::chrono::milliseconds longest);
@@ -106,7 +107,8 @@ struct PostgresStore::Impl {
     mutable std::mutex mutex;
     std::condition_variable ended;  // The end has come: for whoever waits for a while.
     bool stopping{false};
-    int connected{0};                       // Threads that have a connection.
+    int connected{0};  // Threads that have a connection.
+    Shortfall shortfall;
     std::optional<StoreError> unreachable;  // Why the last try failed, while none has one.
     store::StoreStats stats;
     std::mutex joining;
@@ -140,24 +142,37 @@ PostgresStore::Impl::Connected PostgresStore::Impl::open_connection() {
     if (line.is_stopping()) return nullptr;
     try {
         auto made = std::make_unique<Connection>(options, clock);
-        const std::lock_guard guard{mutex};
-        ++connected;
-        unreachable.reset();
+        std::optional<Remark> remark;
+        {
+            const std::lock_guard guard{mutex};
+            unreachable.reset();
+            remark = shortfall.opened(++connected);
+        }
+        say(remark);
         return made;
     } catch (const StoreError& why) {
-        on_unreachable(why);
+        on_refused(why);
         return nullptr;
     }
 }
 
-// Nobody else will take what waits: it is told now, and may come again.
-void PostgresStore::Impl::on_unreachable(const StoreError& why) {
+// While nobody else has a connection, none will take what waits: it is told now, and may come
+// again.
+void PostgresStore::Impl::on_refused(const StoreError& why) {
+    std::optional<Remark> remark;
+    bool any = false;
     {
         const std::lock_guard guard{mutex};
-        if (connected > 0) return;
-        unreachable = why;
+        any = connected > 0;
+        if (!any) unreachable = why;
+        remark = shortfall.refused(connected, why.what(), clock.steady());
     }
-    refuse_all(why);
+    say(remark);
+    if (!any) refuse_all(why);
+}
+
+void PostgresStore::Impl::say(const std::optional<Remark>& remark) const {
+    if (remark && on_remark) on_remark(*remark);
 }
 
 void PostgresStore::Impl::refuse_all(const StoreError& why) {
