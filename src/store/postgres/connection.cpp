@@ -57,12 +57,12 @@ std::optional<std::string> text_of(const Value& value, std::string_view statemen
 }
 
 std::string message_of(const pg_result* result) {
-    auto field = [&](int code) {
+    auto field = [&](char code) {
         const char* text = PQresultErrorField(result, code);
         return std::string{text != nullptr ? text : ""};
     };
     auto text = field(PG_DIAG_MESSAGE_PRIMARY);
-    for (const int more : {PG_DIAG_MESSAGE_DETAIL, PG_DIAG_MESSAGE_HINT})
+    for (const char more : {PG_DIAG_MESSAGE_DETAIL, PG_DIAG_MESSAGE_HINT})
         if (const auto said = field(more); !said.empty())
             text.append(" (").append(said).append(")");
     return text;
@@ -347,7 +347,7 @@ void Connection::script(std::string_view name, std::string_view text) {
             failed = failure(answer.get(), {name, Use::plain, nullptr, false});
     }
     if (PQenterPipelineMode(pg_) == 0) lost(name);
-    if (failed) throw *failed;
+    if (failed) throw StoreError{*failed};
 }
 
 bool Connection::usable() const {

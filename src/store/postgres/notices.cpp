@@ -176,7 +176,7 @@ void Notices::Impl::wake() {
             loop();
         }};
     const std::uint64_t one = 1;
-    (void)!::write(bell, &one, sizeof one);
+    (void)(::write(bell, &one, sizeof one) == 0);
 }
 
 void Notices::Impl::stop() {
@@ -224,7 +224,7 @@ void Notices::Impl::pause(int socket, std::chrono::milliseconds longest) {
     std::array<pollfd, 2> both{pollfd{bell, POLLIN, 0}, pollfd{socket, POLLIN, 0}};
     ::poll(both.data(), both.size(), static_cast<int>(longest.count()));
     std::uint64_t rung = 0;
-    (void)!::read(bell, &rung, sizeof rung);
+    (void)(::read(bell, &rung, sizeof rung) == 0);
 }
 
 // All that there is to do on the connection; gives it up if it is broken.

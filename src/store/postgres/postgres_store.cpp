@@ -70,16 +70,11 @@ struct PostgresStore::Impl {
           connected{1},
           shortfall{options.connections} {
         // Says at once what is wrong.
-        auto first_made = std::make_unique<Connection>(options, clock);
-        if (on_remark) say(look_at_durability(*first_made, options.connect_timeout));
-        for (int i = 0; i < options.connections; ++i)
-            threads.emplace_back([this, connection = std::exchange(first_made, nullptr)]() mutable {
-                core::name_this_thread("pawl-postgres");
-                loop(std::move(connection));
-            });
+        start(std::make_unique<Connection>(options, clock));
     }
 
     using Connected = std::unique_ptr<Connection>;
+    void start(Connected first);
     void loop(Connected connection);
     Connected open_connection();
     TransactionParts parts_of(Connection& connection);
@@ -115,6 +110,18 @@ struct PostgresStore::Impl {
     std::vector<std::thread> threads;
     Notices notices{options, clock, random};
 };
+
+void PostgresStore::Impl::start(Connected first) {
+    if (on_remark) say(look_at_durability(*first, options.connect_timeout));
+    const auto add = [this](Connected connection) {
+        threads.emplace_back([this, connection = std::move(connection)]() mutable {
+            core::name_this_thread("pawl-postgres");
+            loop(std::move(connection));
+        });
+    };
+    add(std::move(first));
+    for (int i = 1; i < options.connections; ++i) add(nullptr);
+}
 
 // A thread without a connection takes no work: those who have one do.
 void PostgresStore::Impl::loop(Connected connection) {
