@@ -55,7 +55,7 @@ Application::Application(const ServeOptions& options, pawl::Database::As as)
     : transfers_{{.connections_max = options.service.calls_max, .connections_kept_max = 256}},
       stripe_{transfers_, options.stripe_url, api_key_of(options)},
       database_{pawl::Database::open(options.database, as)} {
-    if (as == pawl::Database::As::server) database_->migrate("rides", sql::migrations::all);
+    if (as != pawl::Database::As::tool) database_->migrate("rides", sql::migrations::all);
     service_ = std::make_unique<pawl::Service>(*database_, options.service);
     if (options.charge_once)
         service_->add(BookRideChargedOnce{stripe_});

@@ -17,8 +17,9 @@ namespace pawl {
 struct CommandLine {
     std::string program;       // "rides", as people type it.
     std::string options_help;  // The application's own options, for --help.
-    // The application on its database: asked for once, when the arguments are right. As::server for
-    // `migrate`, which wants the tables made, and for `graph`, for which "sqlite::memory:" will do.
+    // The application on its database: asked for once, when the arguments are right. As::migration
+    // for `migrate`, which wants the tables made, the application's too, and for `graph`, for which
+    // "sqlite::memory:" will do.
     // What it gives outlives the command.
     std::function<Service&(Database::As)> open;
     std::string user{};  // Who is recorded as having settled, unless --by says so.

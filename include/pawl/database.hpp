@@ -20,8 +20,9 @@ class Store;
 class Database {
 public:
     enum class As {
-        server,  // One process at a time owns a SQLite file; a second is refused with PAWL0002.
-        tool     // Beside a running server: short writes only.
+        server,     // One process at a time owns a SQLite file; a second is refused with PAWL0002.
+        migration,  // As a server, to make or change tables and end: few connections of PostgreSQL.
+        tool        // Beside a running server: short writes only, on few connections too.
     };
     // "sqlite:rides.db"; for tests "sqlite::memory:" (a store thread, group commit) or "memory:"
     // (no thread: what is written runs on the thread that writes, one commit each). Makes the file

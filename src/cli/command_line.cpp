@@ -135,13 +135,13 @@ void add_attention(CLI::App& app, Run& run) {
 }
 
 void graph(Run& run) {
-    const auto* operation = run.open(Database::As::server).engine().find(run.operation);
+    const auto* operation = run.open(Database::As::migration).engine().find(run.operation);
     if (operation == nullptr) throw CannotDo{"there is no operation \"" + run.operation + "\""};
     cli::print_graph(*operation, run.json, run.out);
 }
 
 void migrate(Run& run) {
-    auto& store = run.open(Database::As::server).engine().store();
+    auto& store = run.open(Database::As::migration).engine().store();
     std::vector<MigrationLine> lines;
     store::read_now(store, [&](store::Session& session) {
         detail::run_statement(session, sql::list_migrations, [&](const detail::Row& row) {

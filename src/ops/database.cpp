@@ -1,6 +1,7 @@
 #include <pawl/database.hpp>
 
 #include "src/engine/clock.hpp"
+#include "src/engine/log.hpp"
 #include "src/engine/maker.hpp"
 #include "src/engine/random.hpp"
 #include "src/store/blocking.hpp"
@@ -37,13 +38,32 @@ void check_has_tables(store::Store& store, const std::string& url) {
             " has no tables of Pawl: is it the right one? `migrate`, or a server, makes them"};
 }
 
+void log_remark(const postgres::Remark& remark) {
+    log::warning(remark.event, {{"code", std::string{remark.code}}, {"detail", remark.detail}});
+}
+
+// What runs one command and ends needs no more, and a server beside it may need all there are.
+constexpr int connections_of_a_command = 2;
+
+std::unique_ptr<store::Store> open_postgres(const std::string& url, Database::As as) {
+    postgres::PostgresOptions unless_said;
+    postgres::OnRemark on_remark;  // A command says nothing of what is the server's to say.
+    if (as == Database::As::server)
+        on_remark = log_remark;
+    else
+        unless_said.connections = connections_of_a_command;
+    return std::make_unique<postgres::PostgresStore>(
+        postgres::options_of_url(url, std::move(unless_said)),
+        engine::system_clock(),
+        engine::system_random(),
+        std::move(on_remark)
+    );
+}
+
 std::unique_ptr<store::Store> open_store(const std::string& url, Database::As as) {
     constexpr std::string_view scheme = "sqlite:";
     auto& clock = engine::system_clock();
-    if (postgres::is_postgres_url(url))
-        return std::make_unique<postgres::PostgresStore>(
-            postgres::options_of_url(url), clock, engine::system_random()
-        );
+    if (postgres::is_postgres_url(url)) return open_postgres(url, as);
     if (url == "memory:") return std::make_unique<memory::MemoryStore>(clock);
     if (!url.starts_with(scheme) || url.size() == scheme.size())
         throw std::invalid_argument{
@@ -56,7 +76,7 @@ std::unique_ptr<store::Store> open_store(const std::string& url, Database::As as
         throw std::invalid_argument{
             "there is no database " + file + "; a server makes it, or `migrate`"};
     return std::make_unique<sqlite::SqliteStore>(
-        sqlite::SqliteOptions{.path = file, .owner = as == Database::As::server}, clock
+        sqlite::SqliteOptions{.path = file, .owner = as != Database::As::tool}, clock
     );
 }
 
@@ -66,7 +86,7 @@ std::unique_ptr<Database> Database::open(const std::string& url, As as) {
     auto impl = std::make_unique<Impl>();
     impl->store = open_store(url, as);
     std::unique_ptr<Database> database{new Database{std::move(impl)}};
-    if (as == As::server)
+    if (as != As::tool)
         database->migrate("pawl", sql::migrations::all);
     else
         check_has_tables(database->store(), url);

@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 import time
 
+from ports import free_port
 from stores import PSQL, TIMEOUT_S
 
 PROGRAM = shutil.which('pgbouncer', path=os.environ.get('PATH', '') + ':/usr/sbin') or '/usr/sbin/pgbouncer'
@@ -31,9 +32,7 @@ class PgBouncer:
 
     def __init__(self, port, pool=4):
         self.folder = tempfile.mkdtemp(prefix='pawl-pgbouncer-')
-        with socket.socket() as probe:
-            probe.bind(('127.0.0.1', 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.pool, self.process = pool, None
         self._write('users', '"pawl" ""\n')
         self._write('ini', INI.format(target=port, port=self.port, folder=self.folder, pool=pool))

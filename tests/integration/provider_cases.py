@@ -5,8 +5,9 @@ import signal
 
 from murphy_cases import faults
 from phone import HERE_TO_THERE
+from ports import free_port
 from strange_provider import CHARGED, StrangeProvider, http
-from world import World, check, check_equal, free_port, wait_until
+from world import World, check, check_equal, wait_until
 
 QUICK = ['--lease-ms', '1500', '--phase-deadline-ms', '500', '--complete-after-ms', '100',
          '--job-lease-ms', '3000', '--job-timeout-ms', '2000']

@@ -5,8 +5,9 @@ import os
 import subprocess
 import threading
 
+from ports import free_port
 from strange_provider import StrangeProvider, http
-from world import WAIT_S, World, check, check_equal, free_port, wait_until
+from world import WAIT_S, World, check, check_equal, wait_until
 
 QUICK = ['--lease-ms', '1500', '--phase-deadline-ms', '500', '--complete-after-ms', '200',
          '--job-lease-ms', '3000', '--job-timeout-ms', '2000']

@@ -8,8 +8,9 @@ import subprocess
 import tempfile
 
 from phone import Phone
+from ports import free_port
 from stores import TOOLS
-from world import WAIT_S, World, check, check_equal, free_port, wait_until
+from world import WAIT_S, World, check, check_equal, wait_until
 
 PORTS = ('PAWL_PORT', 'PAWL_STRIPE_PORT', 'PAWL_SMTP_PORT', 'PAWL_POSTGRES_PORT')
 START_S = 6 * WAIT_S   # A cluster is made.

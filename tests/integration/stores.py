@@ -5,10 +5,11 @@ import json
 import os
 import shutil
 import signal
-import socket
 import sqlite3
 import subprocess
 import tempfile
+
+from ports import free_port
 
 TOOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'tools')
 # Itself: what stands at /usr/bin/psql is a wrapper in Perl, ten times as slow.
@@ -120,9 +121,7 @@ class Cluster:
 
     def __init__(self, *settings):
         self.folder = tempfile.mkdtemp(prefix='pawl-pg-')
-        with socket.socket() as probe:
-            probe.bind(('127.0.0.1', 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.settings = settings
         self.process = None
 

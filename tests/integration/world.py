@@ -1,15 +1,14 @@
 """One world of real processes: the stand-in for Stripe, Rocket Rides, and a folder with their files."""
-import itertools
 import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
 
 from phone import Phone
+from ports import free_port
 from stores import STORES
 
 WAIT_S = 20 * float(os.environ.get('PAWL_TEST_SLOWNESS', '1'))
@@ -40,22 +39,6 @@ def wait_until(what, condition, limit_s=None):
         if time.monotonic() > end:
             raise NotSo(f'waited {limit_s or WAIT_S:.0f} s for {what}, in vain')
         time.sleep(0.01)
-
-
-# Below the range from which the kernel gives ports to clients: one of those could take ours between two starts.
-PORTS = itertools.cycle(range(10_000 + os.getpid() % 18_000, 32_000))
-
-
-def free_port():
-    """A port that nobody listens on, and that no other world of this run is given."""
-    while True:
-        port = next(PORTS)
-        with socket.socket() as probe:
-            try:
-                probe.bind(('127.0.0.1', port))
-                return port
-            except OSError:
-                continue
 
 
 def end(process):

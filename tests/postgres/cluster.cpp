@@ -47,7 +47,8 @@ std::string line_of(const std::string& command) {
 
 class Cluster {
 public:
-    Cluster() {
+    enum class Keeps { little, what_is_committed };
+    explicit Cluster(Keeps keeps) {
         std::string folder = (std::filesystem::temp_directory_path() / "pawl-pg-XXXXXX").string();
         if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error{"no folder"};
         folder_ = folder;
@@ -60,7 +61,14 @@ public:
             (void)!std::freopen(log.c_str(), "w", stdout);
             (void)!std::freopen(log.c_str(), "a", stderr);
             ::execl(
-                tool.c_str(), "postgres", "run", folder.c_str(), "--port", port.c_str(), nullptr
+                tool.c_str(),
+                "postgres",
+                "run",
+                folder.c_str(),
+                "--port",
+                port.c_str(),
+                keeps == Keeps::what_is_committed ? "--durable" : nullptr,
+                nullptr
             );
             ::_exit(127);
         }
@@ -98,7 +106,12 @@ std::string with_database(const std::string& url, const std::string& name) {
 
 std::string cluster_url() {
     if (const char* given = std::getenv("PAWL_TEST_POSTGRES")) return given;
-    static const Cluster cluster;
+    static const Cluster cluster{Cluster::Keeps::little};
+    return cluster.url();
+}
+
+std::string durable_cluster_url() {
+    static const Cluster cluster{Cluster::Keeps::what_is_committed};
     return cluster.url();
 }
 

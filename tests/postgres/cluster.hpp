@@ -9,7 +9,10 @@ namespace pawl::testing {
 // databases.
 std::string cluster_url();
 
-// A new, empty database there, dropped with this object.
+// Another one, which keeps what it has committed; always of this process.
+std::string durable_cluster_url();
+
+// A new, empty database of cluster_url(), dropped with this object.
 class PostgresDatabase {
 public:
     PostgresDatabase();

@@ -197,6 +197,7 @@ inline std::vector<Case> cases_of_the_database() {
         {&sql::postgres::begin_work, {"5000", "0"}},
         {&sql::postgres::claim_under_id, {id::next, hash_of(id::next)}, {}, {}, 100, true},
         {&sql::postgres::database_clock, {}},
+        {&sql::postgres::durability, {}},
         {&sql::postgres::lock_patience, {"50"}},
         {&sql::postgres::take_key_ids, {"10"}},
     };

@@ -57,12 +57,12 @@ std::optional<std::string> text_of(const Value& value, std::string_view statemen
 }
 
 std::string message_of(const pg_result* result) {
-    auto field = [&](int code) {
+    auto field = [&](char code) {
         const char* text = PQresultErrorField(result, code);
         return std::string{text != nullptr ? text : ""};
     };
     auto text = field(PG_DIAG_MESSAGE_PRIMARY);
-    for (const int more : {PG_DIAG_MESSAGE_DETAIL, PG_DIAG_MESSAGE_HINT})
+    for (const char more : {PG_DIAG_MESSAGE_DETAIL, PG_DIAG_MESSAGE_HINT})
         if (const auto said = field(more); !said.empty())
             text.append(" (").append(said).append(")");
     return text;
@@ -222,8 +222,6 @@ void Connection::read_answers(const std::vector<Expected>& expected, OnAnswer on
     for (const auto& of : expected) {
         auto answer = next_answer();
         const auto status = PQresultStatus(answer.get());
-        if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH)
-            lost("copy");  // It has no end that we could read.
         if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
             if (of.prepares != nullptr) prepared_.erase({of.prepares, of.use});
             if (!failed) failed = failure(answer.get(), of);
@@ -252,7 +250,17 @@ Result Connection::next_answer() {
         dead_ = true;
         throw StoreError{Kind::unavailable, error.effect(), error.statement(), error.what()};
     }
+    refuse_copy(result.get());
     return result;
+}
+
+// Whoever asks on gets the same answer again, without end.
+void Connection::refuse_copy(const pg_result* result) {
+    const auto status = PQresultStatus(result);
+    if (status != PGRES_COPY_IN && status != PGRES_COPY_OUT && status != PGRES_COPY_BOTH) return;
+    dead_ = true;
+    throw StoreError{
+        Kind::refused, Effect::none, "copy", "COPY: no phase can, and the connection is given up"};
 }
 
 void Connection::wait_for_answer() {
@@ -339,7 +347,7 @@ void Connection::script(std::string_view name, std::string_view text) {
             failed = failure(answer.get(), {name, Use::plain, nullptr, false});
     }
     if (PQenterPipelineMode(pg_) == 0) lost(name);
-    if (failed) throw *failed;
+    if (failed) throw StoreError{*failed};
 }
 
 bool Connection::usable() const {

@@ -29,8 +29,8 @@ struct ClearResult {
 using Result = std::unique_ptr<pg_result, ClearResult>;
 
 // One connection in libpq's pipeline mode: statements are queued and travel together, at the first
-// one whose answer is wanted. Used by one thread at a time. Members throw StoreError; after one of
-// kind `unavailable` the connection is of no use any more.
+// one whose answer is wanted. Used by one thread at a time. Members throw StoreError, after which
+// usable() says whether the connection is of any use.
 class Connection {
 public:
     // Connects, within options.connect_timeout. The clock's steady() rules the deadlines.
@@ -118,6 +118,7 @@ private:
     void send(const Queued& queued, bool of_other, std::vector<Expected>& expected);
     void wait_for_answer();
     Result next_answer();
+    void refuse_copy(const pg_result* result);
     void read_answers(const std::vector<Expected>& expected, OnAnswer on_answer);
     StoreError failure(const pg_result* result, const Expected& of);
     [[noreturn]] void lost(std::string_view statement);

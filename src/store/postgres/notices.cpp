@@ -39,7 +39,7 @@ struct Close {
 struct FreeNotice {
     void operator()(PGnotify* notice) const { PQfreemem(notice); }
 };
-using Line = std::unique_ptr<pg_conn, Close>;
+using Connected = std::unique_ptr<pg_conn, Close>;
 
 // False also if there is no answer in `answer_max`: a NOTIFY may wait for another's commit, and a
 // database that is paused answers nothing. The connection is given up then.
@@ -74,7 +74,7 @@ bool run(
 
 // Null if there is none to be had. It mostly waits in silence, so a peer that is gone without a
 // word is found by keepalives, within a minute; what the URL says comes last, and rules.
-Line connect(const PostgresOptions& options, core::Clock& clock) {
+Connected connect(const PostgresOptions& options, core::Clock& clock) {
     const auto timeout = std::to_string(std::max<std::int64_t>(
         2, std::chrono::ceil<std::chrono::seconds>(options.connect_timeout).count()
     ));
@@ -89,7 +89,7 @@ Line connect(const PostgresOptions& options, core::Clock& clock) {
         nullptr};
     const std::array<const char*, 8> values{
         timeout.c_str(), "10000", "30", "10", "3", "pawl-notices", options.url.c_str(), nullptr};
-    Line line{PQconnectdbParams(names.data(), values.data(), 1)};
+    Connected line{PQconnectdbParams(names.data(), values.data(), 1)};
     if (line == nullptr || PQstatus(line.get()) != CONNECTION_OK) return nullptr;
     PQsetNoticeProcessor(
         line.get(), [](void*, const char*) {}, nullptr
@@ -148,7 +148,7 @@ struct Notices::Impl {
     int next_listener{0};
 
     // The thread's own.
-    Line line;
+    Connected line;
     bool hears{false};
     std::optional<std::chrono::steady_clock::time_point> sent_at;
 };
@@ -176,7 +176,7 @@ void Notices::Impl::wake() {
             loop();
         }};
     const std::uint64_t one = 1;
-    (void)!::write(bell, &one, sizeof one);
+    (void)(::write(bell, &one, sizeof one) == 0);
 }
 
 void Notices::Impl::stop() {
@@ -224,7 +224,7 @@ void Notices::Impl::pause(int socket, std::chrono::milliseconds longest) {
     std::array<pollfd, 2> both{pollfd{bell, POLLIN, 0}, pollfd{socket, POLLIN, 0}};
     ::poll(both.data(), both.size(), static_cast<int>(longest.count()));
     std::uint64_t rung = 0;
-    (void)!::read(bell, &rung, sizeof rung);
+    (void)(::read(bell, &rung, sizeof rung) == 0);
 }
 
 // All that there is to do on the connection; gives it up if it is broken.

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 namespace pawl::postgres {
 
@@ -53,8 +54,8 @@ bool is_postgres_url(const std::string& url) {
     return url.starts_with("postgres://") || url.starts_with("postgresql://");
 }
 
-PostgresOptions options_of_url(const std::string& url) {
-    PostgresOptions options;
+PostgresOptions options_of_url(const std::string& url, PostgresOptions unless_said) {
+    auto options = std::move(unless_said);
     const auto mark = url.find('?');
     options.url = url.substr(0, mark);
     if (mark == url.npos) return options;

@@ -26,9 +26,9 @@ struct PostgresOptions {
 };
 
 // "postgres://user@host/database?connections=32&sharing=off&prepared=off&notify=on", or
-// postgresql://: the four parameters are ours, all others libpq's. Throws std::invalid_argument for
-// a value that is none.
-PostgresOptions options_of_url(const std::string& url);
+// postgresql://: the four parameters are ours, all others libpq's. What it does not say is as in
+// unless_said. Throws std::invalid_argument for a value that is none.
+PostgresOptions options_of_url(const std::string& url, PostgresOptions unless_said = {});
 bool is_postgres_url(const std::string& url);
 
 // The URL as a log may show it: without its password.

@@ -25,6 +25,13 @@ TEST(PostgresUrlTest, a_url_without_parameters_stays_as_it_is) {
     EXPECT_EQ(options_of_url("postgres://h/d?prepared=on").url, "postgres://h/d");
 }
 
+TEST(PostgresUrlTest, what_the_url_says_goes_before_what_its_opener_wants) {
+    EXPECT_EQ(options_of_url("postgres://h/d", {.url = {}, .connections = 2}).connections, 2);
+    EXPECT_EQ(
+        options_of_url("postgres://h/d?connections=4", {.url = {}, .connections = 2}).connections, 4
+    );
+}
+
 TEST(PostgresUrlTest, who_says_nothing_of_notices_has_them_on_direct_connections_only) {
     EXPECT_TRUE(options_of_url("postgres://h/d").notifies());
     EXPECT_FALSE(options_of_url("postgres://h/d?prepared=off").notifies());

@@ -2,10 +2,12 @@
 
 #include "src/core/thread_name.hpp"
 #include "src/store/postgres/connection.hpp"
+#include "src/store/postgres/durability.hpp"
 #include "src/store/postgres/line.hpp"
 #include "src/store/postgres/looks.hpp"
 #include "src/store/postgres/notices.hpp"
 #include "src/store/postgres/shared_run.hpp"
+#include "src/store/postgres/shortfall.hpp"
 #include "src/store/postgres/transaction.hpp"
 #include "store/postgres/session.hpp"
 
@@ -60,22 +62,20 @@ bool never_ran(const std::exception_ptr& failed) {
 }  // namespace
 
 struct PostgresStore::Impl {
-    Impl(PostgresOptions options_, core::Clock& clock_, core::Random& random_)
+    Impl(PostgresOptions options_, core::Clock& clock_, core::Random& random_, OnRemark on_remark_)
         : options{std::move(options_)},
           clock{clock_},
           random{random_},
+          on_remark{std::move(on_remark_)},
           line{{.waiting_max = options.waiting_max, .sharing = options.sharing}, clock_},
-          connected{1} {
+          connected{1},
+          shortfall{options.connections} {
         // Says at once what is wrong.
-        auto first_made = std::make_unique<Connection>(options, clock);
-        for (int i = 0; i < options.connections; ++i)
-            threads.emplace_back([this, connection = std::exchange(first_made, nullptr)]() mutable {
-                core::name_this_thread("pawl-postgres");
-                loop(std::move(connection));
-            });
+        start(std::make_unique<Connection>(options, clock));
     }
 
     using Connected = std::unique_ptr<Connection>;
+    void start(Connected first);
     void loop(Connected connection);
     Connected open_connection();
     TransactionParts parts_of(Connection& connection);
@@ -87,8 +87,9 @@ struct PostgresStore::Impl {
     void count(std::uint64_t works, bool committed);
     void drop_if_broken(Connected& connection);
     void renew_if_gone(Connected& connection);
-    void on_unreachable(const StoreError& why);
+    void on_refused(const StoreError& why);
     void refuse_all(const StoreError& why);
+    void say(const std::optional<Remark>& remark) const;
     std::exception_ptr why_unreachable() const;
     std::exception_ptr refusal(Line::Put put) const;
     bool wait(std::chrono::milliseconds longest);
@@ -96,18 +97,32 @@ struct PostgresStore::Impl {
     const PostgresOptions options;
     core::Clock& clock;
     core::Random& random;
+    const OnRemark on_remark;
     Line line;
 
     mutable std::mutex mutex;
     std::condition_variable ended;  // The end has come: for whoever waits for a while.
     bool stopping{false};
-    int connected{0};                       // Threads that have a connection.
+    int connected{0};  // Threads that have a connection.
+    Shortfall shortfall;
     std::optional<StoreError> unreachable;  // Why the last try failed, while none has one.
     store::StoreStats stats;
     std::mutex joining;
     std::vector<std::thread> threads;
     Notices notices{options, clock, random};
 };
+
+void PostgresStore::Impl::start(Connected first) {
+    if (on_remark) say(look_at_durability(*first, options.connect_timeout));
+    const auto add = [this](Connected connection) {
+        threads.emplace_back([this, connection = std::move(connection)]() mutable {
+            core::name_this_thread("pawl-postgres");
+            loop(std::move(connection));
+        });
+    };
+    add(std::move(first));
+    for (int i = 1; i < options.connections; ++i) add(nullptr);
+}
 
 // A thread without a connection takes no work: those who have one do.
 void PostgresStore::Impl::loop(Connected connection) {
@@ -135,24 +150,37 @@ PostgresStore::Impl::Connected PostgresStore::Impl::open_connection() {
     if (line.is_stopping()) return nullptr;
     try {
         auto made = std::make_unique<Connection>(options, clock);
-        const std::lock_guard guard{mutex};
-        ++connected;
-        unreachable.reset();
+        std::optional<Remark> remark;
+        {
+            const std::lock_guard guard{mutex};
+            unreachable.reset();
+            remark = shortfall.opened(++connected);
+        }
+        say(remark);
         return made;
     } catch (const StoreError& why) {
-        on_unreachable(why);
+        on_refused(why);
         return nullptr;
     }
 }
 
-// Nobody else will take what waits: it is told now, and may come again.
-void PostgresStore::Impl::on_unreachable(const StoreError& why) {
+// While nobody else has a connection, none will take what waits: it is told now, and may come
+// again.
+void PostgresStore::Impl::on_refused(const StoreError& why) {
+    std::optional<Remark> remark;
+    bool any = false;
     {
         const std::lock_guard guard{mutex};
-        if (connected > 0) return;
-        unreachable = why;
+        any = connected > 0;
+        if (!any) unreachable = why;
+        remark = shortfall.refused(connected, why.what(), clock.steady());
     }
-    refuse_all(why);
+    say(remark);
+    if (!any) refuse_all(why);
+}
+
+void PostgresStore::Impl::say(const std::optional<Remark>& remark) const {
+    if (remark && on_remark) on_remark(*remark);
 }
 
 void PostgresStore::Impl::refuse_all(const StoreError& why) {
@@ -281,8 +309,12 @@ std::exception_ptr PostgresStore::Impl::refusal(Line::Put put) const {
     return store::stopped();
 }
 
-PostgresStore::PostgresStore(PostgresOptions options, core::Clock& clock, core::Random& random)
-    : impl_{std::make_unique<Impl>(checked(std::move(options)), clock, random)} {}
+PostgresStore::PostgresStore(
+    PostgresOptions options, core::Clock& clock, core::Random& random, OnRemark on_remark
+)
+    : impl_{std::make_unique<Impl>(
+          checked(std::move(options)), clock, random, std::move(on_remark)
+      )} {}
 
 PostgresStore::~PostgresStore() {
     stop();

@@ -2,6 +2,7 @@
 
 #include "src/core/clock.hpp"
 #include "src/store/postgres/options.hpp"
+#include "src/store/postgres/remark.hpp"
 #include "src/store/store.hpp"
 
 #include <cstdint>
@@ -16,7 +17,10 @@ namespace pawl::postgres {
 class PostgresStore final : public store::Store {
 public:
     // Throws StoreError (PAWL0008) if the database can't be reached. Clock and chance outlive it.
-    PostgresStore(PostgresOptions options, core::Clock& clock, core::Random& random);
+    // Without on_remark nobody is told, and nothing is looked at for it.
+    PostgresStore(
+        PostgresOptions options, core::Clock& clock, core::Random& random, OnRemark on_remark = {}
+    );
     ~PostgresStore() override;
 
     using store::Store::write;

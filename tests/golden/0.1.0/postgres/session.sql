@@ -22,3 +22,8 @@ FROM pg_get_serial_sequence('key_registry', 'id') AS s, generate_series(1, $1::i
 INSERT INTO key_registry (id, hash)
 VALUES ($1, $2)
 ON CONFLICT (hash) DO NOTHING;
+
+-- name: durability
+-- Each as its name, for this session: the database, the role and the URL may have their own. NULL where there is none.
+SELECT current_setting('synchronous_commit', true) AS synchronous_commit, current_setting('fsync', true) AS fsync,
+       current_setting('full_page_writes', true) AS full_page_writes;

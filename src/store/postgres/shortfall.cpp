@@ -1,0 +1,36 @@
+#include "src/store/postgres/shortfall.hpp"
+
+#include <string>
+#include <utility>
+
+namespace pawl::postgres {
+
+namespace {
+
+constexpr std::string_view event = "database_connections";
+constexpr std::string_view code = "PAWL0010";
+constexpr std::chrono::seconds stands{1};
+
+}  // namespace
+
+std::optional<Remark> Shortfall::refused(int connected, std::string_view why, Moment now) {
+    if (std::exchange(counted_, connected) != connected) since_ = now;
+    if (connected == 0 || connected == remarked_on_ || now - since_ < stands) return std::nullopt;
+    remarked_on_ = connected;
+    const auto got = std::to_string(connected);
+    return Remark{
+        event,
+        code,
+        "the database lets the store have " + got + " of " + std::to_string(wanted_) +
+            " connections: raise max_connections (or the limit of the role or the database), or "
+            "say connections=" +
+            got + " in the URL. The last refusal: " + std::string{why}};
+}
+
+std::optional<Remark> Shortfall::opened(int connected) {
+    counted_ = none_yet;
+    if (connected < wanted_ || std::exchange(remarked_on_, 0) == 0) return std::nullopt;
+    return Remark{event, code, "all " + std::to_string(wanted_) + " connections are there now"};
+}
+
+}  // namespace pawl::postgres

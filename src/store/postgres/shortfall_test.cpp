@@ -1,0 +1,70 @@
+#include "src/store/postgres/shortfall.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace pawl::postgres {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+class ShortfallTest : public ::testing::Test {
+protected:
+    std::string refused_at(std::chrono::milliseconds at, int connected) {
+        const auto remark = rule.refused(connected, "too many clients", start + at);
+        return remark ? remark->detail : "";
+    }
+
+    const Shortfall::Moment start{1h};
+    Shortfall rule{16};
+};
+
+TEST_F(ShortfallTest, a_number_that_has_stood_for_a_second_is_remarked_on_once) {
+    EXPECT_EQ(refused_at(0ms, 9), "");
+    EXPECT_EQ(refused_at(999ms, 9), "");
+
+    const auto said = refused_at(1'000ms, 9);
+
+    EXPECT_THAT(said, HasSubstr("9 of 16 connections"));
+    EXPECT_THAT(said, HasSubstr("connections=9 in the URL"));
+    EXPECT_THAT(said, HasSubstr("too many clients"));
+    EXPECT_EQ(refused_at(1'001ms, 9), "");
+    EXPECT_EQ(refused_at(1h, 9), "");
+}
+
+TEST_F(ShortfallTest, while_connections_come_and_go_nothing_is_said) {
+    for (int i = 0; i < 15; ++i) EXPECT_EQ(refused_at(i * 900ms, i % 2 == 0 ? 9 : 10), "");
+}
+
+TEST_F(ShortfallTest, another_number_is_remarked_on_again) {
+    (void)refused_at(0ms, 9);
+    (void)refused_at(1s, 9);
+
+    EXPECT_EQ(refused_at(2s, 12), "");
+    EXPECT_THAT(refused_at(3s, 12), HasSubstr("12 of 16"));
+    EXPECT_EQ(refused_at(4s, 9), "");
+    EXPECT_THAT(refused_at(5s, 9), HasSubstr("9 of 16"));
+}
+
+TEST_F(ShortfallTest, that_all_are_there_is_said_of_what_was_remarked_on_alone) {
+    EXPECT_FALSE(rule.opened(16));
+    (void)refused_at(0ms, 9);
+    (void)refused_at(1s, 9);
+
+    EXPECT_FALSE(rule.opened(15));
+    const auto all = rule.opened(16);
+
+    ASSERT_TRUE(all);
+    EXPECT_THAT(all->detail, HasSubstr("all 16"));
+    EXPECT_FALSE(rule.opened(16));
+    (void)refused_at(2s, 9);
+    EXPECT_THAT(refused_at(3s, 9), HasSubstr("9 of 16"));
+}
+
+// A database that is down: the requests' answers and PAWL0008 say so.
+TEST_F(ShortfallTest, none_at_all_is_no_shortfall) {
+    EXPECT_EQ(refused_at(0ms, 0), "");
+    EXPECT_EQ(refused_at(1h, 0), "");
+}
+
+}  // namespace pawl::postgres

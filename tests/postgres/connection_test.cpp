@@ -1,0 +1,123 @@
+#include "src/store/postgres/connection.hpp"
+
+#include "src/engine/clock.hpp"
+#include "src/engine/random.hpp"
+#include "src/store/postgres/postgres_store.hpp"
+#include "tests/conformance/store_world.hpp"
+#include "tests/postgres/cluster.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+// What a connection must not take from its database: an answer without an end, a clock that is old,
+// and words for what only a code says.
+namespace pawl::postgres {
+
+namespace {
+
+using namespace conformance;
+using Kind = StoreError::Kind;
+
+constexpr Sql all_of_things = on_all("all_of_things", "SELECT * FROM things");
+constexpr Sql one = on_all("one", "SELECT 1");
+constexpr Sql sleep = on_all("sleep", "SELECT pg_sleep(1.5)");
+
+class ConnectionTest : public ::testing::Test {
+protected:
+    // The server of this process speaks German, if its translation is installed.
+    static void SetUpTestSuite() { ::setenv("LANGUAGE", "de", 1); }
+
+    ConnectionTest() {
+        testing::run_sql(
+            database.url(), "CREATE TABLE things (id BIGINT); INSERT INTO things VALUES (1)"
+        );
+    }
+    Result run(const Sql& statement) {
+        connection.queue(statement, {}, Connection::Use::plain);
+        return connection.flush();
+    }
+    StoreError error_of_control(const char* text) {
+        return error_of([&] {
+            connection.queue_control(text);
+            (void)connection.flush();
+        });
+    }
+
+    testing::PostgresDatabase database;
+    PostgresOptions options{.url = database.url(), .connections = 1};
+    core::Clock& clock{engine::system_clock()};
+    Connection connection{options, clock};
+};
+
+}  // namespace
+
+// The look at a statement's first word refuses it sooner: behind that nothing may hang either.
+TEST_F(ConnectionTest, copy_ends_the_connection_and_not_the_thread) {
+    for (const auto* copy : {"COPY things FROM STDIN", "COPY things TO STDOUT"}) {
+        SCOPED_TRACE(copy);
+        Connection another{options, clock};
+        another.set_deadline(5s);
+
+        const auto error = error_of([&] {
+            another.queue_control(copy);
+            (void)another.flush();
+        });
+
+        EXPECT_EQ(error.kind(), Kind::refused);  // A fault of the program, which none repeats.
+        EXPECT_FALSE(another.usable());
+    }
+}
+
+// E'\'' holds a quote, which the look at a script's words takes for its end.
+TEST_F(ConnectionTest, copy_in_a_script_ends_the_connection_and_not_the_thread) {
+    for (const auto* script :
+         {R"(SELECT E'\''; COPY things FROM STDIN; --')",
+          R"(SELECT E'\''; COPY things TO STDOUT; --')"}) {
+        SCOPED_TRACE(script);
+        Connection another{options, clock};
+        another.set_deadline(5s);
+
+        const auto error = error_of([&] { another.script("copies", script); });
+
+        EXPECT_EQ(error.kind(), Kind::refused);  // A fault of the program, which none repeats.
+        EXPECT_FALSE(another.usable());
+    }
+}
+
+TEST_F(ConnectionTest, a_clock_that_came_with_slow_statements_is_not_taken_for_that_of_now) {
+    PostgresStore store{options, clock, engine::system_random()};
+
+    write_now(store, [&](Session& session) {
+        detail::send_statement(session, sleep);
+        (void)rows<int>(session, one);  // One packet: the clock's answer is 1.5 s old with this.
+        const auto asked_at = clock.now();
+
+        const auto now = session.now();
+
+        EXPECT_GT(now, asked_at - 750ms);
+        EXPECT_LT(now, clock.now() + 50ms);
+    });
+}
+
+TEST_F(ConnectionTest, a_plan_that_a_migration_outdated_is_known_by_its_code_in_any_language) {
+    (void)run(all_of_things);
+    testing::run_sql(database.url(), "ALTER TABLE things ADD COLUMN name TEXT");
+
+    const auto error = error_of([&] { (void)run(all_of_things); });
+
+    EXPECT_EQ(error.kind(), Kind::contention)
+        << error.what();  // Run again, and then prepared anew.
+    EXPECT_NO_THROW((void)run(all_of_things));
+    if (std::string_view{error.what()}.find("cached plan") != std::string_view::npos)
+        GTEST_SKIP() << "the server speaks English: that its words do not matter was not seen";
+}
+
+// The same code: a statement that PostgreSQL does not support, now and ever.
+TEST_F(ConnectionTest, what_is_not_supported_is_no_outdated_plan) {
+    const auto error = error_of_control("SELECT id FROM things GROUP BY id FOR UPDATE");
+
+    EXPECT_EQ(error.kind(), Kind::statement) << error.what();
+}
+
+}  // namespace pawl::postgres
