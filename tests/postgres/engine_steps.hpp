@@ -108,7 +108,10 @@ struct EngineSteps {
         return [text, limited](const Session& s) {
             auto statement =
                 of(sql::postgres::begin_work,
-                   {"5000", s.shares() ? "20" : limited ? "50" : "0"});
+                   {"5000",
+                    s.shares() ? "20"
+                    : limited  ? "50"
+                               : "0"});
             statement.name = "begin";
             statement.before = text;
             return std::optional{statement};
@@ -289,7 +292,7 @@ struct EngineSteps {
         return {
             begin(),
             [](const Session&) {
-                return of(sql::find_expired, {now, "10", "0"});
+                return of(sql::find_expired, {now, "10", "1970-01-01T00:00:00.000Z", "0"});
             },
             [](const Session& s) -> std::optional<Statement> {
                 const auto id = s.first_value("find_expired");
