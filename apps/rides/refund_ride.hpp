@@ -3,18 +3,22 @@
 #include "apps/rides/rides.hpp"
 #include "apps/rides/stripe.hpp"
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
 namespace rides {
 
 /// POST /rides/{id}/refund, key `ride-{id}-refund`: one refund a ride, whoever asks and however
-/// often.
+/// often. Rider and support may well ask at the same moment, each from a screen of their own:
+/// whoever is second hears what became of it, and not that somebody else is at it.
 class RefundRide {
 public:
     static constexpr std::string_view name = "refund_ride";
     static constexpr auto scope = pawl::Scope::tenant;  // The key is the ride's, not the asker's.
     static constexpr auto keep = pawl::for_ever;
+    // Stripe takes a second; people and proxies have more patience than this.
+    static constexpr auto in_progress = pawl::wait(std::chrono::seconds{3});
     explicit RefundRide(Stripe& stripe) : stripe_{stripe} {}
 
     struct Request {

@@ -6,6 +6,7 @@
 #include "src/core/fault.hpp"
 #include "src/engine/key_row.hpp"
 #include "src/engine/log.hpp"
+#include "src/ops/by_halves.hpp"
 #include "src/ops/rounds.hpp"
 #include "store/statements.hpp"
 
@@ -37,8 +38,10 @@ std::optional<std::string> location_of(std::string_view headers) {
     return std::nullopt;
 }
 
-Batch find_old(store::Session& session, TimePoint now, int limit, int pass_over) {
+// Takes `past` to the last of them.
+Batch find_old(store::Session& session, TimePoint now, int limit, Reaper::Place& past) {
     Batch old;
+    Reaper::Place last = past;
     run_statement(
         session,
         sql::find_expired,
@@ -48,11 +51,14 @@ Batch find_old(store::Session& session, TimePoint now, int limit, int pass_over)
                  detail::column_as<std::optional<int>>(row, 1, "find_expired"),
                  row.is_null(2) ? std::nullopt : location_of(row.text(2))}
             );
+            last = {std::string{row.text(3)}, row.integer(0)};
         },
         now,
         limit,
-        pass_over
+        past.expires_at,
+        past.id
     );
+    past = std::move(last);
     return old;
 }
 
@@ -85,28 +91,14 @@ bool remove(store::Session& session, const Old& old, TimePoint now) {
 }
 
 // All or none: two statements, where one by one they are four for each key.
-bool remove(store::Session& session, const Batch& batch, TimePoint now) {
+bool remove_all(store::Session& session, std::span<const Old> some, TimePoint now) {
+    if (some.size() == 1) return remove(session, some.front(), now);
     return or_nothing(session, [&] {
-        const auto keys = to_json(batch);
+        const auto keys = to_json(Batch{{some.begin(), some.end()}});
         run_statement(session, sql::expire_batch, no_rows, keys, now);
         const auto removed = run_statement(session, sql::delete_batch, no_rows, keys);
-        return removed == static_cast<std::int64_t>(batch.keys.size());
+        return removed == static_cast<std::int64_t>(some.size());
     });
-}
-
-// One key that can't go leaves its batch in nine halvings; one by one, a batch of a slow network
-// would never end within its deadline.
-void remove_by_halves(
-    store::Session& session, std::span<const Old> keys, TimePoint now, ReaperReport& seen
-) {
-    if (keys.size() == 1) {
-        ++(remove(session, keys.front(), now) ? seen.reaped : seen.not_removed);
-    } else if (remove(session, Batch{{keys.begin(), keys.end()}}, now)) {
-        seen.reaped += static_cast<int>(keys.size());
-    } else {
-        remove_by_halves(session, keys.first(keys.size() / 2), now, seen);
-        remove_by_halves(session, keys.subspan(keys.size() / 2), now, seen);
-    }
 }
 
 }  // namespace
@@ -125,12 +117,15 @@ std::optional<std::string> ReaperOptions::problem() const {
 Reaper::Reaper(store::Store& store, core::Clock& clock, ReaperOptions options)
     : store_{store}, clock_{clock}, options_{options} {}
 
-ReaperReport Reaper::run_once(TimePoint now) {
+ReaperReport Reaper::run_once(TimePoint now, const std::stop_token& stop) {
     PAWL_FAULT("reaper.round.before");
     ReaperReport done;
     // Past those that can't be removed, so that they don't hold up the others.
-    while (reap(done, now) > 0 && done.reaped == 0) {
-    }
+    Place past;
+    bool more = true;
+    while (more && done.reaped < options_.batch_max && !stop.stop_requested())
+        more = reap(done, past, now);
+    if (stop.stop_requested()) return done;
     done.forgotten = store::write_now(store_, [&](store::Session& session) {
         return static_cast<int>(run_statement(
             session, sql::forget_expired, no_rows, now - options_.keep_expired, options_.batch_max
@@ -140,24 +135,29 @@ ReaperReport Reaper::run_once(TimePoint now) {
     return done;
 }
 
-// One transaction; returns how many were due. The registry row and the key go in the same one: a
-// late repeat finds one or the other, never neither (F6).
-int Reaper::reap(ReaperReport& done, TimePoint now) {
-    const auto report = store::write_now(store_, [&](store::Session& session) {
-        ReaperReport seen;
-        const auto batch = find_old(session, now, options_.batch_max, done.not_removed);
-        if (batch.keys.empty()) return seen;
-        remove_by_halves(session, batch.keys, now, seen);
+// One transaction; returns whether there may be more. The registry row and the key go in the same
+// one: a late repeat finds one or the other, never neither (F6).
+bool Reaper::reap(ReaperReport& done, Place& past, TimePoint now) {
+    struct Reaped {
+        Halved keys;
+        Place past;
+    };
+    const auto reaped = store::write_now(store_, [&](store::Session& session) {
+        Reaped seen{{}, past};
+        const auto batch = find_old(session, now, options_.batch_max, seen.past);
+        auto remove = [&](std::span<const Old> some) { return remove_all(session, some, now); };
+        seen.keys = by_halves(std::span<const Old>{batch.keys}, remove);
         return seen;
     });
-    done.reaped += report.reaped;
-    done.not_removed += report.not_removed;
-    return report.reaped + report.not_removed;
+    past = reaped.past;
+    done.reaped += reaped.keys.removed;
+    done.not_removed += reaped.keys.left;
+    return reaped.keys.removed + reaped.keys.left == options_.batch_max;
 }
 
 void Reaper::run(const std::stop_token& stop) {
-    rounds(stop, clock_, options_.every, "reaper", [this](TimePoint now) {
-        const auto report = run_once(now);
+    rounds(stop, clock_, options_.every, "reaper", [this, &stop](TimePoint now) {
+        const auto report = run_once(now, stop);
         if (report.reaped + report.forgotten + report.not_removed > 0)
             log::info(
                 "reaper",

@@ -4,6 +4,7 @@
 #include "src/store/store.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -31,13 +32,21 @@ struct ReaperReport {
 class Reaper {
 public:
     Reaper(store::Store& store, core::Clock& clock, ReaperOptions options);  // Both outlive it.
-    // One batch; others too as long as nothing of them can be removed, each in a transaction of its
-    // own. Throws StoreError.
-    ReaperReport run_once(TimePoint now);
+    // One batch; where some of it can't be removed, others too, each in a transaction of its own,
+    // until as many as a batch has are removed. A stop ends it after a transaction. Throws
+    // StoreError.
+    ReaperReport run_once(TimePoint now, const std::stop_token& stop = {});
     void run(const std::stop_token& stop);
 
+    // Of a key among those that are due, which the oldest leads. Its time is as the store says it,
+    // to the last digit: rounded down, it would be found again.
+    struct Place {
+        std::string expires_at{"1970-01-01T00:00:00.000Z"};  // Before the first.
+        std::int64_t id{};
+    };
+
 private:
-    int reap(ReaperReport& done, TimePoint now);
+    bool reap(ReaperReport& done, Place& past, TimePoint now);
 
     store::Store& store_;
     core::Clock& clock_;

@@ -15,6 +15,13 @@ constexpr Sql create_held = on_all(
 constexpr auto hold = on_all<1>("hold", "INSERT INTO held (key_id) VALUES ($1)");
 constexpr auto set_generation =
     on_all<1>("set_generation", "UPDATE idempotency_keys SET generation = 3 WHERE id = $1");
+constexpr auto set_attention =
+    on_all<1>("set_attention", "UPDATE idempotency_keys SET standing = 'attention' WHERE id = $1");
+constexpr auto let_go = on_all("let_go", "DELETE FROM held");
+constexpr Sql set_odd_expiry{
+    "set_odd_expiry",
+    "UPDATE idempotency_keys SET expires_at = '2027-01-15T07:59:59.9999Z'",
+    "UPDATE idempotency_keys SET expires_at = '2027-01-15T07:59:59.9999Z'"};
 constexpr Sql generations = on_all(
     "generations", "SELECT generation FROM key_registry WHERE state = 'expired' ORDER BY id"
 );
@@ -92,6 +99,66 @@ TEST_P(ReaperTest, what_is_held_stays_whole_and_the_rest_of_its_batch_goes) {
     EXPECT_EQ(find("held").response.status, 201);
 }
 
+TEST_P(ReaperTest, a_held_key_stays_wherever_it_stands_in_its_batch_and_goes_once_it_is_free) {
+    write_one(*store, create_held);
+    for (int held = 0; held < 5; ++held) {
+        std::vector<std::string> hashes;
+        for (int n = 0; n < 5; ++n) {
+            hashes.push_back(std::to_string(held) + std::to_string(n));
+            const auto id = old_key(hashes.back());
+            if (n == held) run(hold, id);
+        }
+        const auto first = reap();
+        for (int n = 0; n < 5; ++n)
+            EXPECT_EQ(find(hashes.at(static_cast<std::size_t>(n))).expired, n != held) << held;
+        const auto while_held = reap();
+        write_one(*store, let_go);
+
+        const auto free = reap();
+
+        EXPECT_EQ((std::vector{first.reaped, first.not_removed}), (std::vector{4, 1}));
+        EXPECT_EQ((std::vector{while_held.reaped, while_held.not_removed}), (std::vector{0, 1}));
+        EXPECT_EQ((std::vector{free.reaped, free.not_removed}), (std::vector{1, 0}));
+        EXPECT_TRUE(find(hashes.at(static_cast<std::size_t>(held))).expired);
+    }
+}
+
+TEST_P(ReaperTest, a_batch_that_some_hold_is_not_all_that_a_round_removes) {
+    write_one(*store, create_held);
+    for (const auto* hash : {"a", "b", "c", "d", "e"}) {
+        const auto id = old_key(hash);
+        if (*hash == 'a') run(hold, id);
+        clock.advance(1ms);
+    }
+
+    const auto report = reap(2);
+
+    EXPECT_EQ(report.reaped, 3);
+    EXPECT_EQ(report.not_removed, 1);
+    EXPECT_TRUE(find("d").expired);
+    EXPECT_FALSE(find("e").expired);
+}
+
+TEST_P(ReaperTest, held_keys_of_one_moment_are_passed_over_one_by_one) {
+    write_one(*store, create_held);
+    for (const auto* hash : {"a", "b", "c"}) run(hold, old_key(hash));
+    old_key("free");
+
+    const auto report = reap(1);
+
+    EXPECT_EQ(report.reaped, 1);
+    EXPECT_EQ(report.not_removed, 3);
+}
+
+// What a person has written, say.
+TEST_P(ReaperTest, a_held_key_whose_time_is_no_whole_millisecond_is_passed_over_once) {
+    write_one(*store, create_held);
+    run(hold, old_key("held"));
+    run(set_odd_expiry);
+
+    EXPECT_EQ(reap(1).not_removed, 1);
+}
+
 TEST_P(ReaperTest, batches_of_held_keys_are_passed_over_until_one_can_go) {
     write_one(*store, create_held);
     for (const auto* hash : {"a", "b", "c"}) {
@@ -106,6 +173,21 @@ TEST_P(ReaperTest, batches_of_held_keys_are_passed_over_until_one_can_go) {
     EXPECT_EQ(report.not_removed, 3);
     EXPECT_TRUE(find("free").expired);
     EXPECT_EQ(reap(1).not_removed, 3);
+}
+
+// No statement of ours does this to a key that is due. What its registry row is told is taken back.
+TEST_P(ReaperTest, a_key_that_is_due_but_not_settled_stays_whole_in_a_batch_and_alone) {
+    const auto id = old_key("stuck");
+    run(set_attention, id);
+    old_key("other");
+
+    const auto in_a_batch = reap();
+    const auto alone = reap();
+
+    EXPECT_EQ((std::vector{in_a_batch.reaped, in_a_batch.not_removed}), (std::vector{1, 1}));
+    EXPECT_EQ((std::vector{alone.reaped, alone.not_removed}), (std::vector{0, 1}));
+    EXPECT_FALSE(find("stuck").expired);
+    EXPECT_TRUE(find("other").expired);
 }
 
 TEST_P(ReaperTest, a_batch_takes_no_key_that_is_open_or_waits_for_a_person) {

@@ -85,11 +85,12 @@ TEST_P(RegistryTest, the_reaper_finds_what_is_due_oldest_first_and_no_more_than_
         std::int64_t id;
         int status;
         std::string headers;
+        std::string expires_at;
     };
-    auto due = [&](TimePoint at, int limit) {
+    auto due = [&](TimePoint at, int limit, TimePoint from = {}, std::int64_t id = 0) {
         std::vector<std::int64_t> ids;
         write_now(*store, [&](Session& session) {
-            for (const auto& found : rows<Found>(session, sql::find_expired, at, limit, 0))
+            for (const auto& found : rows<Found>(session, sql::find_expired, at, limit, from, id))
                 ids.push_back(found.id);
         });
         return ids;
@@ -99,6 +100,10 @@ TEST_P(RegistryTest, the_reaper_finds_what_is_due_oldest_first_and_no_more_than_
     EXPECT_EQ(due(now() + 2h, 10), (std::vector<std::int64_t>{first, second}));
     EXPECT_EQ(due(now() + 9h, 2), (std::vector<std::int64_t>{first, second}));
     EXPECT_EQ(due(now() + 24h * 9'999, 10), (std::vector<std::int64_t>{first, second, third}));
+    EXPECT_EQ(due(now() + 9h, 10, now() + 2h, second), (std::vector<std::int64_t>{third}));
+    EXPECT_EQ(
+        due(now() + 9h, 10, now() + 2h, second - 1), (std::vector<std::int64_t>{second, third})
+    );
 }
 
 TEST_P(RegistryTest, a_revived_key_has_a_new_id_and_the_next_generation) {

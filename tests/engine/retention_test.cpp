@@ -2,6 +2,7 @@
 #include "tests/engine/world.hpp"
 
 #include <set>
+#include <stop_token>
 
 namespace pawl::testing {
 namespace {
@@ -153,6 +154,26 @@ TEST_F(RetentionTest, a_key_that_cannot_be_removed_is_counted_and_holds_up_no_ot
     EXPECT_GE(report.not_removed, 1);
     EXPECT_TRUE(replayed(world.ask<Order>("held", order_of_jane)));
     EXPECT_EQ(why_of(world.ask<Order>("free", order_of_jane)), Why::key_expired);
+}
+
+// A server that stops need not wait until the reaper has been through all that it can't remove.
+TEST_F(RetentionTest, the_reaper_stops_behind_a_transaction) {
+    world.execute(
+        "CREATE TABLE held (key_id INTEGER NOT NULL REFERENCES idempotency_keys (id)) STRICT"
+    );
+    for (const auto* key : {"a", "b", "c"}) (void)world.ask<Order>(key, order_of_jane);
+    world.execute("INSERT INTO held SELECT id FROM idempotency_keys");
+    world.clock.advance(72h);
+    std::stop_source stop;
+    core::on_fault_point([&](std::string_view point) {
+        if (point == "sqlite.commit.after") stop.request_stop();
+    });
+    world.store.arm(0, FailingStore::How::refused);
+
+    ops::Reaper{world.store, world.clock, {.batch_max = 1}}.run(stop.get_token());
+    core::on_fault_point(nullptr);
+
+    EXPECT_EQ(world.store.writes(), 1);
 }
 
 TEST_F(RetentionTest, a_failed_commit_of_the_reaper_leaves_a_key_or_its_expiry_never_neither) {

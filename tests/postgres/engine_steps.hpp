@@ -1,9 +1,11 @@
 #pragma once
 
+#include "src/ops/by_halves.hpp"
 #include "store/postgres/session.hpp"
 #include "store/statements.hpp"
 #include "tests/postgres/interleaving.hpp"
 
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -100,7 +102,8 @@ struct EngineSteps {
     bool patient{false};  // Whoever claims gives up behind a lock, as the engine does.
     bool shared{false};   // What the application writes includes a row that all write.
     bool shares{false};   // Sessions begin in transactions that they share: see beside().
-    Text key{};           // The id of the key that stands before.
+    std::string kept_until{expiry};  // What is finished.
+    Text key{};                      // The id of the key that stands before.
 
     // With a limit to how long its statements wait for a lock.
     Step begin(bool limited = false) const {
@@ -108,7 +111,10 @@ struct EngineSteps {
         return [text, limited](const Session& s) {
             auto statement =
                 of(sql::postgres::begin_work,
-                   {"5000", s.shares() ? "20" : limited ? "50" : "0"});
+                   {"5000",
+                    s.shares() ? "20"
+                    : limited  ? "50"
+                               : "0"});
             statement.name = "begin";
             statement.before = text;
             return std::optional{statement};
@@ -257,7 +263,15 @@ struct EngineSteps {
                 if (how == Keep::and_move) return move_key(s, key, attempt_of(s));
                 return fence(
                     sql::finish_key,
-                    {key, attempt_of(s), "ride_created", "201", "t", "[]", s.name(), now, expiry}
+                    {key,
+                     attempt_of(s),
+                     "ride_created",
+                     "201",
+                     "t",
+                     "[]",
+                     s.name(),
+                     now,
+                     kept_until}
                 );
             },
             commit("commit_kept")};
@@ -281,34 +295,75 @@ struct EngineSteps {
     static Statement give_back_moved(const Text& key) {
         return of(sql::fail_attempt, {key, "1", "charge_created", "went wrong", now});
     }
-    static std::string batch_of(const std::string& id) {
-        return R"({"keys":[{"id":)" + id + R"(,"outcome":201}]})";
+    // Reaper::run_once: what it has found, all at once and else by halves.
+    Steps reap(const std::string& limit = "10") const {
+        Steps all{begin(), [limit](const Session&) {
+                      return of(sql::find_expired, {now, limit, "1970-01-01T00:00:00.000Z", "0"});
+                  }};
+        for (int n = 0; n < reaper_tries_max; ++n) {
+            all.emplace_back([](const Session& s) { return expire_next(s); });
+            all.emplace_back([](const Session& s) { return delete_next(s); });
+            all.emplace_back([](const Session& s) { return undo_last(s); });
+        }
+        all.push_back(commit());
+        return all;
     }
-    // Reaper::run_once, with one key to remove.
-    Steps reap() const {
-        return {
-            begin(),
-            [](const Session&) {
-                return of(sql::find_expired, {now, "10", "0"});
-            },
-            [](const Session& s) -> std::optional<Statement> {
-                const auto id = s.first_value("find_expired");
-                if (!id) return std::nullopt;
-                auto statement = of(sql::expire_batch, {batch_of(*id), now});
-                statement.before = "SAVEPOINT inner_savepoint";
-                return statement;
-            },
-            [](const Session& s) -> std::optional<Statement> {
-                const auto id = s.first_value("find_expired");
-                if (!id) return std::nullopt;
-                return of(sql::delete_batch, {batch_of(*id)});
-            },
-            [](const Session& s) -> std::optional<Statement> {
-                if (s.told("delete_batch") == nullptr || s.changed("delete_batch") == 1)
-                    return std::nullopt;
-                return Statement{"undo", "ROLLBACK TO inner_savepoint", {}, {}, false};
-            },
-            commit()};
+    static constexpr int reaper_tries_max = 5;  // Of three keys.
+    using KeyRows = std::span<const std::vector<Text>>;
+    static KeyRows keys_found(const Session& s) {
+        const auto* found = s.told("find_expired");
+        return found == nullptr ? KeyRows{} : KeyRows{found->rows};
+    }
+    // Of what it tries at once: the first is as the statement's own, "delete_batch".
+    static std::string name_of(const std::string& what, const Session& s, KeyRows some) {
+        if (some.size() == keys_found(s).size()) return what;
+        return what + " of " + *some.front()[0] + " to " + *some.back()[0];
+    }
+    static bool removed(const Session& s, KeyRows some) {
+        const auto* told = s.told(name_of("delete_batch", s, some));
+        return told != nullptr && told->state.empty() &&
+               told->changed == static_cast<int>(some.size());
+    }
+    // What the reaper tries after what it has tried; empty if that was all.
+    static KeyRows next_try(const Session& s, const std::string& what) {
+        KeyRows next;
+        auto remove_all = [&](KeyRows some) {
+            if (next.empty() && s.told(name_of(what, s, some)) == nullptr) next = some;
+            return !next.empty() || removed(s, some);
+        };
+        (void)ops::by_halves(keys_found(s), remove_all);
+        return next;
+    }
+    static std::string batch_of(KeyRows some) {
+        std::string list;
+        for (const auto& row : some)
+            list += std::string{list.empty() ? "" : ","} + R"({"id":)" + *row[0] +
+                    R"(,"outcome":)" + *row[1] + "}";
+        return R"({"keys":[)" + list + "]}";
+    }
+    static std::optional<Statement> expire_next(const Session& s) {
+        const auto some = next_try(s, "expire_batch");
+        if (some.empty()) return std::nullopt;
+        auto statement = of(sql::expire_batch, {batch_of(some), now});
+        statement.name = name_of("expire_batch", s, some);
+        statement.before = "SAVEPOINT inner_savepoint";
+        return statement;
+    }
+    static std::optional<Statement> delete_next(const Session& s) {
+        const auto some = next_try(s, "delete_batch");
+        if (some.empty() || s.told(name_of("expire_batch", s, some)) == nullptr)
+            return std::nullopt;
+        auto statement = of(sql::delete_batch, {batch_of(some)});
+        statement.name = name_of("delete_batch", s, some);
+        statement.undo = "ROLLBACK TO inner_savepoint";
+        return statement;
+    }
+    // What an error has not taken back.
+    static std::optional<Statement> undo_last(const Session& s) {
+        const auto some = next_try(s, "undo");
+        const auto* told = some.empty() ? nullptr : s.told(name_of("delete_batch", s, some));
+        if (told == nullptr || removed(s, some) || !told->state.empty()) return std::nullopt;
+        return Statement{name_of("undo", s, some), "ROLLBACK TO inner_savepoint", {}, {}, false};
     }
     Steps forget() const {
         return {

@@ -40,6 +40,9 @@ struct Statement {
     std::string before;
     // Has a lock_timeout: while it waits, it can still move, by giving up.
     bool gives_up{false};
+    // What takes it back where a constraint refuses it, and the session goes on; else that is its
+    // end.
+    std::string undo{};
 };
 
 // What the database said to a statement.
@@ -184,7 +187,9 @@ public:
 private:
     void take(Told told) {
         const auto name = next_->name;
-        if (!told.state.empty()) {
+        if (told.state.starts_with("23") && !next_->undo.empty()) {
+            connection_.now(next_->undo);
+        } else if (!told.state.empty()) {
             state_ = told.state;
             at_ = steps_.size();
             // The database has let its locks go already: when this comes makes no difference.

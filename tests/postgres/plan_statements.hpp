@@ -35,8 +35,8 @@ inline constexpr auto now = "2027-01-01 00:00:00+00";
 inline constexpr auto soon = "2027-01-01 00:00:30+00";
 inline constexpr auto later = "2027-01-01 00:01:00+00";
 inline constexpr auto end_of_lease = "2027-01-01 00:10:00+00";
-// Of the finished keys ten are over by then.
-inline constexpr auto first_expiry = "2027-01-02 00:00:10+00";
+inline constexpr auto most_expiries = "2027-01-12 00:00:00+00";
+inline constexpr auto half_of_these = "2027-01-07 00:00:00+00";
 inline constexpr auto long_ago = "2026-01-01 00:00:00+00";
 inline constexpr auto old_expiry = "2025-11-01 00:00:10+00";
 }  // namespace at
@@ -86,7 +86,8 @@ inline std::vector<Case> cases_of_keys() {
          {"idempotency_keys_open"},
          few_are_open,
          500},
-        {&sql::find_expired, {at::first_expiry, "10", "0"}},
+        // Far behind the first of those that are due.
+        {&sql::find_expired, {at::most_expiries, "10", at::half_of_these, "600000"}},
         {&sql::find_held,
          {R"([")" + hash + R"(",")" + hash_of(id::open) + R"("])", at::long_ago, at::end_of_lease}},
         {&sql::find_key, {hash}},

@@ -86,12 +86,13 @@ WHERE standing = 'open'
 ORDER BY id
 LIMIT $3;
 
--- name: find_expired   ($1 now, $2 limit, $3 how many to pass over)
-SELECT id, response_status, response_headers
+-- name: find_expired   ($1 now, $2 limit, $3 and $4 expires_at and id of the one to go on behind)
+SELECT id, response_status, response_headers, expires_at
 FROM idempotency_keys
 WHERE expires_at <= $1
+  AND (expires_at, id) > ($3, $4)
 ORDER BY expires_at, id
-LIMIT $2 OFFSET $3;
+LIMIT $2;
 
 -- name: find_held   ($1 hashes as a JSON list, $2 now, $3 no lease can last beyond)
 -- Which of them somebody is at work on, by core::decide_claim's rule: for all who wait for a key of another process at

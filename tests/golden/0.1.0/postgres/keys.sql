@@ -86,13 +86,15 @@ WHERE (coalesce(lease_until, last_run_at) < $1 OR coalesce(lease_until, last_run
 ORDER BY id
 LIMIT $3;
 
--- name: find_expired   ($1 now, $2 limit, $3 how many to pass over)
--- For the reaper, which removes them in the same transaction: another one takes others.
-SELECT id, response_status, response_headers
+-- name: find_expired   ($1 now, $2 limit, $3 and $4 expires_at and id of the one to go on behind)
+-- For the reaper, which removes them in the same transaction: another one takes others. The time as text keeps its
+-- microseconds; SQLite has it as text anyway.
+SELECT id, response_status, response_headers, expires_at::text AS expires_at_text
 FROM idempotency_keys
 WHERE expires_at <= $1
+  AND (expires_at, id) > ($3, $4)
 ORDER BY expires_at, id
-LIMIT $2 OFFSET $3
+LIMIT $2
 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- name: find_held   ($1 hashes as a JSON list, $2 now, $3 no lease can last beyond)
