@@ -1,9 +1,9 @@
+#include <pawl/detail/rows.hpp>
+
 #include "src/engine/clock.hpp"
 #include "src/engine/random.hpp"
 #include "src/store/blocking.hpp"
 #include "src/store/postgres/postgres_store.hpp"
-
-#include <pawl/detail/rows.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -25,7 +25,8 @@ using store::Session;
 constexpr Sql open_accounts{
     "open_accounts",
     {},
-    "INSERT INTO accounts SELECT i, 0 FROM generate_series(1, 1000000) AS i ON CONFLICT DO NOTHING"};
+    "INSERT INTO accounts SELECT i, 0 FROM generate_series(1, 1000000) AS i ON CONFLICT DO "
+    "NOTHING"};
 constexpr Sql make_accounts{
     "make_accounts",
     {},
@@ -112,9 +113,7 @@ void run(const Given& given) {
         store::write_now(
             store,
             [&](Session& session) {
-                detail::run_statement(
-                    session, *statement, [](const store::Row&) {}
-                );
+                detail::run_statement(session, *statement, [](const store::Row&) {});
             },
             std::chrono::minutes{1}
         );

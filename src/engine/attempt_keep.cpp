@@ -132,9 +132,8 @@ void Attempt::look_once() {
     look_for_key(
         engine_.store(),
         id_,
-        [self = shared_from_this()](
-            const std::exception_ptr& failed, std::optional<KeyRow> row, TimePoint
-        ) {
+        [self = shared_from_this(
+         )](const std::exception_ptr& failed, std::optional<KeyRow> row, TimePoint) {
             if (failed) return self->end(failure_of(failed).refusal);
             const bool found = row && !row->expired;
             if (found && row->standing == core::Standing::finished)

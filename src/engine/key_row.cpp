@@ -146,15 +146,13 @@ private:
 }  // namespace
 
 void look_for_key(store::Store& store, std::string hash, OnKeyRow found) {
-    store.look(std::make_unique<KeyLook<std::string>>(
-        sql::find_key, std::move(hash), std::move(found)
-    ));
+    store.look(
+        std::make_unique<KeyLook<std::string>>(sql::find_key, std::move(hash), std::move(found))
+    );
 }
 
 void look_for_key(store::Store& store, std::int64_t id, OnKeyRow found) {
-    store.look(
-        std::make_unique<KeyLook<std::int64_t>>(sql::find_key_by_id, id, std::move(found))
-    );
+    store.look(std::make_unique<KeyLook<std::int64_t>>(sql::find_key_by_id, id, std::move(found)));
 }
 
 std::string encode_headers(const std::vector<Header>& headers) {

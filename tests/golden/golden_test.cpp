@@ -97,7 +97,10 @@ TEST_P(GoldenTest, the_present_flow_runs_the_present_statements_and_leaves_none_
 
     // Those that apply migrations have run before.
     const std::set<std::string> elsewhere{
-        "create_migrations", "find_migrations_table", "insert_migration", "list_migrations",
+        "create_migrations",
+        "find_migrations_table",
+        "insert_migration",
+        "list_migrations",
         "lock_migrations"};
     for (const auto& [name, ignored] : present.statements())
         EXPECT_TRUE(trial.ran().contains(name) || elsewhere.contains(name)) << name;

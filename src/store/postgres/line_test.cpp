@@ -159,8 +159,7 @@ TEST_F(LineTest, at_the_end_it_gives_what_waits_and_then_nothing) {
 
 TEST_F(LineTest, the_end_wakes_all_who_wait) {
     std::vector<std::thread> waiting;
-    for (int i = 0; i < 4; ++i)
-        waiting.emplace_back([&] { EXPECT_TRUE(line.take().empty()); });
+    for (int i = 0; i < 4; ++i) waiting.emplace_back([&] { EXPECT_TRUE(line.take().empty()); });
     std::this_thread::sleep_for(20ms);
 
     line.stop();

@@ -44,10 +44,7 @@ using Connected = std::unique_ptr<pg_conn, Close>;
 // False also if there is no answer in `answer_max`: a NOTIFY may wait for another's commit, and a
 // database that is paused answers nothing. The connection is given up then.
 bool run(
-    core::Clock& clock,
-    pg_conn* line,
-    const Sql& statement,
-    const std::string* parameter = nullptr
+    core::Clock& clock, pg_conn* line, const Sql& statement, const std::string* parameter = nullptr
 ) {
     const std::string text{statement.postgres};
     const char* value = parameter != nullptr ? parameter->c_str() : nullptr;
@@ -57,9 +54,7 @@ bool run(
     if (sent == 0) return false;
     const auto until = clock.steady() + answer_max;
     while (PQisBusy(line) != 0) {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-            until - clock.steady()
-        );
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock.steady());
         pollfd socket{PQsocket(line), POLLIN, 0};
         if (left <= 0ms || ::poll(&socket, 1, static_cast<int>(left.count())) == 0) return false;
         if (PQconsumeInput(line) == 0) return false;

@@ -38,31 +38,17 @@ struct SavepointNames {
     const char* close;
 };
 SavepointNames names_of(std::size_t depth) {
-    static constexpr std::array<SavepointNames, attempts_max> all{{
-        {"SAVEPOINT attempt_1",
-         "ROLLBACK TO SAVEPOINT attempt_1",
-         "RELEASE SAVEPOINT attempt_1"},
-        {"SAVEPOINT attempt_2",
-         "ROLLBACK TO SAVEPOINT attempt_2",
-         "RELEASE SAVEPOINT attempt_2"},
-        {"SAVEPOINT attempt_3",
-         "ROLLBACK TO SAVEPOINT attempt_3",
-         "RELEASE SAVEPOINT attempt_3"},
-        {"SAVEPOINT attempt_4",
-         "ROLLBACK TO SAVEPOINT attempt_4",
-         "RELEASE SAVEPOINT attempt_4"},
-        {"SAVEPOINT attempt_5",
-         "ROLLBACK TO SAVEPOINT attempt_5",
-         "RELEASE SAVEPOINT attempt_5"},
-        {"SAVEPOINT attempt_6",
-         "ROLLBACK TO SAVEPOINT attempt_6",
-         "RELEASE SAVEPOINT attempt_6"},
-        {"SAVEPOINT attempt_7",
-         "ROLLBACK TO SAVEPOINT attempt_7",
-         "RELEASE SAVEPOINT attempt_7"},
-        {"SAVEPOINT attempt_8",
-         "ROLLBACK TO SAVEPOINT attempt_8",
-         "RELEASE SAVEPOINT attempt_8"}}};
+    static constexpr std::array<SavepointNames, attempts_max> all{
+        {{"SAVEPOINT attempt_1", "ROLLBACK TO SAVEPOINT attempt_1", "RELEASE SAVEPOINT attempt_1"},
+         {"SAVEPOINT attempt_2", "ROLLBACK TO SAVEPOINT attempt_2", "RELEASE SAVEPOINT attempt_2"},
+         {"SAVEPOINT attempt_3", "ROLLBACK TO SAVEPOINT attempt_3", "RELEASE SAVEPOINT attempt_3"},
+         {"SAVEPOINT attempt_4", "ROLLBACK TO SAVEPOINT attempt_4", "RELEASE SAVEPOINT attempt_4"},
+         {"SAVEPOINT attempt_5", "ROLLBACK TO SAVEPOINT attempt_5", "RELEASE SAVEPOINT attempt_5"},
+         {"SAVEPOINT attempt_6", "ROLLBACK TO SAVEPOINT attempt_6", "RELEASE SAVEPOINT attempt_6"},
+         {"SAVEPOINT attempt_7", "ROLLBACK TO SAVEPOINT attempt_7", "RELEASE SAVEPOINT attempt_7"},
+         {"SAVEPOINT attempt_8",
+          "ROLLBACK TO SAVEPOINT attempt_8",
+          "RELEASE SAVEPOINT attempt_8"}}};
     return all.at(depth);
 }
 
