@@ -188,12 +188,13 @@ void Connection::send(const Queued& queued, bool of_other, std::vector<Expected>
     std::vector<const char*> pointers;
     pointers.reserve(values.size());
     for (const auto& value : values) pointers.push_back(value ? value->c_str() : nullptr);
-    const auto text =
-        use == Use::fence ? fencing(statement.postgres) : std::string{statement.postgres};
+    const auto text = [&statement = statement, use = use] {
+        return use == Use::fence ? fencing(statement.postgres) : std::string{statement.postgres};
+    };
     const int count = static_cast<int>(values.size());
     if (!options_.prepared) {
         check(PQsendQueryParams(
-            pg_, text.c_str(), count, nullptr, pointers.data(), nullptr, nullptr, 0
+            pg_, text().c_str(), count, nullptr, pointers.data(), nullptr, nullptr, 0
         ));
         expected.push_back({statement.name, use, nullptr, of_other});
         return;
@@ -206,7 +207,7 @@ void Connection::send(const Queued& queued, bool of_other, std::vector<Expected>
         // not be taken for it, least of all a COMMIT.
         known->second = std::string{statement.name} + "_" + std::to_string(next_name_++) + "_" +
                         std::to_string(::getpid()) + "_" + std::to_string(PQbackendPID(pg_));
-        check(PQsendPrepare(pg_, known->second.c_str(), text.c_str(), 0, nullptr));
+        check(PQsendPrepare(pg_, known->second.c_str(), text().c_str(), 0, nullptr));
         expected.push_back({statement.name, use, statement.postgres.data(), of_other});
     }
     check(

@@ -13,7 +13,7 @@ struct PostgresOptions {
     std::string url;      // As libpq reads it, without the parameters that are ours.
     int connections{16};  // Works at once. A small pool is faster than a large one, and the
                           // database has few to give.
-    int sharing{3};  // Connections whose transactions phases of several requests share; 0: none.
+    int sharing{2};  // Connections whose transactions phases of several requests share; 0: none.
     bool prepared{true};  // Named statements. Not behind PgBouncer before 1.21 in transaction mode.
     std::optional<bool> notify{};  // Word to the other servers of the database, on a connection of
                                    // its own; as `prepared` if not given.
