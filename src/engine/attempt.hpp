@@ -73,7 +73,7 @@ private:
     void run_first(store::Session& session);
     void on_first(std::exception_ptr failed);
     bool lost_claim(const std::exception_ptr& failed) const;
-    void claim_without_id(const std::exception_ptr& failed);
+    void claim_anew();
     void on_failed_claim(Failure failure);
     void end_claim(Answer answer);
     void run_fresh(store::Session& session, std::int64_t id, int generation);
@@ -151,8 +151,9 @@ private:
 
     using Guess = FirstLook::Guess;
     Guess guess_{Guess::is_known};        // From the claim until it is known better.
-    std::optional<KeyIds::Ahead> ahead_;  // An id for a claim of a new key.
-    bool looked_{false};                  // Before T1: a row, if there was one, is seen_.
+    std::optional<KeyIds::Ahead> ahead_;  // The id under which T1 claims.
+    bool waits_for_id_{false};            // A claim under such an id was lost.
+    bool looked_{false};                  // A row, if there was one, is or was seen_.
     std::optional<KeyRow> seen_;          // The row as it was read before T1.
     std::optional<Answer> verdict_;       // There is nothing to run: this is the answer.
     std::optional<Progress> reached_;

@@ -26,6 +26,8 @@ std::optional<std::int64_t> insert_registry(store::Session& session, const std::
     return id;
 }
 
+// After a failover that lost a piece of the sequence the next ids may be others' (docs/adr/0010).
+constexpr int ids_tried = 8;
 constexpr std::chrono::milliseconds claim_patience{50};
 constexpr std::chrono::milliseconds waiter_patience{5};  // It comes again and again.
 
@@ -71,7 +73,7 @@ Attempt::Attempt(
       seen_{row} {}
 
 void Attempt::claim() {
-    guess_ = engine_.first_look().guess(hash_);
+    if (engine_.key_ids().are_given()) guess_ = engine_.first_look().guess(hash_);
     // What is stored is told also by a process that can make no more calls.
     if (guess_ == Guess::is_new && !engine_.calls().is_full()) return claim_new();
     look([self = shared_from_this()] { self->claim_new(); });
@@ -112,7 +114,6 @@ void Attempt::claim_new() {
     } catch (...) {  // A number that JSON has not, in a default of the request.
         return end(failure_of(std::current_exception()).refusal);
     }
-    if (!seen_) ahead_ = engine_.key_ids().take();
     write_first();
 }
 
@@ -149,12 +150,15 @@ void Attempt::run_first(store::Session& session) {
     // The row as it is now: between the read and this transaction another process may have been
     // here.
     if (seen_) seen_ = find_key(session, hash_);
-    if (!seen_ && ahead_) {
-        // Without a wait: if it was not the first, what follows fails with it.
-        fence_statement(session, *ahead_->claim, ahead_->id, hash_);
-        return run_fresh(session, ahead_->id, 0);
+    if (!seen_ && request_.request && !waits_for_id_) {
+        if (!ahead_) ahead_ = engine_.key_ids().take();
+        if (ahead_) {
+            // Without a wait: if it was not the first, what follows fails with it.
+            fence_statement(session, *ahead_->claim, ahead_->id, hash_);
+            return run_fresh(session, ahead_->id, 0);
+        }
     }
-    if (!seen_ && request_.request) {
+    for (int n = 0; !seen_ && request_.request && n < ids_tried; ++n) {
         if (const auto id = insert_registry(session, hash_)) return run_fresh(session, *id, 0);
         seen_ = find_key(session, hash_);
     }
@@ -338,28 +342,30 @@ void Attempt::on_first(std::exception_ptr failed) {
         return go_on();
     }
     if (store::is_store_error(failed, Kind::locked)) return wait_or_refuse();
-    // The database may be another's copy by now.
-    if (store::is_store_error(failed, Kind::unavailable)) engine_.key_ids().forget();
     auto failure = failure_of(failed);
     if (is_in_doubt(failed)) return look_after_doubt(failure.refusal);
-    if (lost_claim(failed)) return claim_without_id(failed);
+    id_ = seen_ ? seen_->id : 0;  // It is undone.
+    if (lost_claim(failed)) return claim_anew();
     if (looked_) return on_failed_claim(std::move(failure));
     // What is stored can be told also where nothing can be written, and whatever its phases would
     // say now.
     look([self = shared_from_this(), failure] { self->on_failed_claim(failure); });
 }
 
-// Somebody has the key, and was not seen; or somebody the id, after a failover that lost it.
-void Attempt::claim_without_id(const std::exception_ptr& failed) {
-    if (!is_lost_lease(failed)) engine_.key_ids().forget();
+// Somebody has the key, and was not seen; or somebody the id: of those at hand more may be taken.
+void Attempt::claim_anew() {
     ahead_.reset();
-    look([self = shared_from_this()] { self->write_first(); });
+    waits_for_id_ = true;
+    look([self = shared_from_this()] {
+        self->engine_.key_ids().forget();
+        self->write_first();
+    });
 }
 
 bool Attempt::lost_claim(const std::exception_ptr& failed) const {
     if (!ahead_) return false;
     return store::is_store_error(failed, [this](const StoreError& error) {
-        return error.statement() == ahead_->claim->name;
+        return error.kind() == Kind::fenced && error.statement() == ahead_->claim->name;
     });
 }
 

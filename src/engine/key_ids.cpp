@@ -48,6 +48,10 @@ std::optional<KeyIds::Ahead> KeyIds::take() {
     return taken;
 }
 
+bool KeyIds::are_given() const {
+    return hand_->from.has_value();
+}
+
 void KeyIds::forget() {
     const std::lock_guard lock{hand_->mutex};
     hand_->ids.clear();

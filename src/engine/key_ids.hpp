@@ -22,9 +22,11 @@ public:
     };
     // Nothing: there are none at hand, or the store gives none.
     std::optional<Ahead> take();
-    // The database may be another's copy by now, which gives the same ids out again: those at hand
-    // are used no more.
+    // One of them was another's: those at hand are used no more. So it is after a failover to a
+    // copy of the database that was behind, and gives the same ids out again.
     void forget();
+    // Whether the store is one that gives any.
+    bool are_given() const;
 
 private:
     struct Hand;

@@ -36,7 +36,8 @@ public:
     // phase holds up others.
     virtual std::chrono::milliseconds deadline() const { return std::chrono::seconds{5}; }
     // run() may be called again, with a fresh snapshot, when it met another transaction
-    // (serialization failure, deadlock): it keeps nothing from the run before.
+    // (serialization failure, deadlock) or one that shared its own failed: it keeps nothing from
+    // the run before.
     virtual Isolation isolation() const { return Isolation::read_committed; }
     // Works of one kind run the same code, so that what a store learns of one (it was slow) counts
     // for the others. Those without a kind never share a transaction where that is a choice.
@@ -84,7 +85,8 @@ std::unique_ptr<Work> work(
     return std::make_unique<Both>(std::move(run), std::move(done), deadline, isolation);
 }
 
-// Statements of a store where a claim that makes its id itself costs a round trip.
+// Statements of a store where each answer costs a round trip: a key that is not known to be stored
+// is claimed there without a look before, under an id that was taken before.
 struct IdsAhead {
     const Sql* take{};   // ($1 how many): a row for each, with an id that nobody else is given.
     const Sql* claim{};  // ($1 id, $2 hash): touches no row if the hash is claimed already.
@@ -124,7 +126,7 @@ public:
     virtual void look(std::unique_ptr<Look> look);
     // Which text of a statement this store runs; nothing if it has none.
     virtual std::optional<std::string_view> text_of(const Sql& statement) const = 0;
-    // Nothing where a claim under an id taken before is not faster.
+    // Nothing where the store is in this process.
     virtual std::optional<IdsAhead> ids_ahead() const { return std::nullopt; }
     // Nobody but this process writes here, so that a lease found at its start is a dead one's.
     virtual bool serves_one_process() const { return true; }

@@ -272,6 +272,26 @@ TEST_P(SessionTest, an_attempt_that_is_undone_right_behind_another_takes_all_of_
     );
 }
 
+// A store that sends statements together had told the attempt of it, as if it were its own.
+TEST_P(SessionTest, what_was_sent_before_an_attempt_fails_before_it) {
+    in_tx([&](Tx& tx) { execute(tx, notes::insert, "a"); });
+    bool began = false;
+
+    const auto error = error_of([&] {
+        in_tx([&](Tx& tx) {
+            send(tx, notes::insert, "a");
+            (void)tx.attempt([&] {
+                began = true;
+                execute(tx, notes::insert, "b");
+            });
+        });
+    });
+
+    EXPECT_FALSE(began);
+    EXPECT_EQ(error.kind(), Kind::constraint);
+    EXPECT_EQ(note_count(), 1);
+}
+
 TEST_P(SessionTest, attempt_passes_other_troubles_on_and_the_phase_is_undone) {
     constexpr auto wrong = on_all<0>("wrong", "SELECT * FROM no_such_table");
 

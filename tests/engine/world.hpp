@@ -172,6 +172,22 @@ public:
         return listeners_.size();
     }
 
+    // As a store at the other end of a wire; for engines that are made from now on.
+    void give_ids_ahead() { gives_ids_ahead_ = true; }
+    std::optional<store::IdsAhead> ids_ahead() const override {
+        static constexpr Sql take{
+            "take_ids",
+            "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1) "
+            "SELECT (SELECT coalesce(max(id), 0) FROM key_registry) + i FROM n",
+            {}};
+        static constexpr Sql claim{
+            "claim_under_id",
+            "INSERT INTO key_registry (id, hash) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+            {}};
+        if (!gives_ids_ahead_) return std::nullopt;
+        return store::IdsAhead{&take, &claim};
+    }
+
     std::optional<std::string_view> text_of(const Sql& statement) const override {
         return inner_->text_of(statement);
     }
@@ -240,6 +256,7 @@ private:
     std::map<int, store::OnNotice> listeners_;
     int next_listener_{0};
     bool passes_notices_{false};
+    std::atomic<bool> gives_ids_ahead_{false};
     int count_{0};
     int ended_{0};
     int first_{0};

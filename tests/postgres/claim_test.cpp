@@ -5,14 +5,56 @@
 namespace pawl::testing {
 namespace {
 
+constexpr Statement<1> insert_payment{
+    "insert_payment", {}, "INSERT INTO payments (cents) VALUES ($1)"};
+
+// What its claim has to tell comes to its first statement, which is in an attempt.
+class PayIfPossible {
+public:
+    static constexpr std::string_view name = "pay_if_possible";
+    static constexpr auto in_progress = wait(60s);
+    using Started = pawl::Started<PayRequest>;
+    Finish pay(Tx& tx, const Started& at) {
+        const auto refused = tx.attempt([&] { execute(tx, insert_payment, at.request.cents); });
+        return respond(refused ? 422 : 201, at.request);
+    }
+    using Flow = Steps<Atomic<&PayIfPossible::pay>>;
+};
+
+// It makes of every error one of its own.
+class PayAndWrap {
+public:
+    static constexpr std::string_view name = "pay_and_wrap";
+    static constexpr auto in_progress = wait(60s);
+    using Started = pawl::Started<PayRequest>;
+    Finish pay(Tx& tx, const Started& at) {
+        try {
+            execute(tx, insert_payment, at.request.cents);
+        } catch (const std::exception&) {
+            throw std::runtime_error{"it did not work"};
+        }
+        return respond(201, at.request);
+    }
+    using Flow = Steps<Atomic<&PayAndWrap::pay>>;
+};
+
 class PostgresClaimTest : public NodesTest {
 protected:
     PostgresClaimTest() { release(); }
 
+    std::unique_ptr<Node> node() {
+        auto made = NodesTest::node({});
+        made->engine->add(detail::form_of<PayIfPossible>(std::make_shared<PayIfPossible>()));
+        made->engine->add(detail::form_of<PayAndWrap>(std::make_shared<PayAndWrap>()));
+        return made;
+    }
+
     // As a client does: again while another has it.
-    static Answer settled(Node& node, const std::string& key) {
+    static Answer settled(
+        Node& node, const std::string& key, std::string_view operation = Pay::name
+    ) {
         for (;;) {
-            auto answer = get(node.send(key));
+            auto answer = get(node.send(key, operation));
             if (!is_busy(answer)) return answer;
             std::this_thread::sleep_for(5ms);
         }
@@ -26,14 +68,22 @@ protected:
         return settled != nullptr && settled->replayed;
     }
     // Each a key of its own; then a block has come.
-    static void send_some(Node& node, const std::string& prefix, int count) {
+    static void send_some(
+        Node& node, const std::string& prefix, int count, std::string_view operation = Pay::name
+    ) {
         for (int i = 0; i < count; ++i)
-            EXPECT_EQ(status_of(settled(node, prefix + std::to_string(i))), 201);
+            EXPECT_EQ(status_of(settled(node, prefix + std::to_string(i), operation)), 201) << i;
+    }
+    void set_ids_back_to(int id) {
+        run_sql(database.url(), "SELECT setval('key_registry_id_seq', " + std::to_string(id) + ")");
+    }
+    void expect_no_error() {
+        EXPECT_EQ(number("SELECT count(*) FROM idempotency_keys WHERE error IS NOT NULL"), 0);
     }
 };
 
 TEST_F(PostgresClaimTest, only_the_first_waits_for_its_id) {
-    const auto one = node({});
+    const auto one = node();
     EXPECT_EQ(status_of(settled(*one, "k")), 201);
     wait_until("a block", [&] { return number("SELECT last_value FROM key_registry_id_seq") > 1; });
 
@@ -49,8 +99,8 @@ TEST_F(PostgresClaimTest, only_the_first_waits_for_its_id) {
 }
 
 TEST_F(PostgresClaimTest, of_two_nodes_that_claim_one_key_at_once_one_has_it) {
-    const auto one = node({});
-    const auto other = node({});
+    const auto one = node();
+    const auto other = node();
     send_some(*one, "a", 5);
     send_some(*other, "b", 5);
 
@@ -68,8 +118,8 @@ TEST_F(PostgresClaimTest, of_two_nodes_that_claim_one_key_at_once_one_has_it) {
 }
 
 TEST_F(PostgresClaimTest, a_key_that_another_node_finished_is_replayed) {
-    const auto one = node({});
-    const auto other = node({});
+    const auto one = node();
+    const auto other = node();
     send_some(*other, "b", 5);
     send_some(*one, "k", 50);
 
@@ -81,11 +131,11 @@ TEST_F(PostgresClaimTest, a_key_that_another_node_finished_is_replayed) {
 
 // A failover to a copy that was behind: the sequence gives out again what is in a process's hand.
 TEST_F(PostgresClaimTest, ids_that_are_another_s_by_now_fail_nobody) {
-    const auto one = node({});
+    const auto one = node();
     send_some(*one, "a", 20);
-    run_sql(database.url(), "SELECT setval('key_registry_id_seq', 21)");
+    set_ids_back_to(21);
 
-    const auto other = node({});
+    const auto other = node();
     for (int i = 0; i < 300; ++i) {
         EXPECT_EQ(status_of(settled(*other, "b" + std::to_string(i))), 201) << i;
         EXPECT_EQ(status_of(settled(*one, "c" + std::to_string(i))), 201) << i;
@@ -93,20 +143,68 @@ TEST_F(PostgresClaimTest, ids_that_are_another_s_by_now_fail_nobody) {
 
     EXPECT_EQ(number("SELECT count(*) FROM payments"), 620);
     EXPECT_EQ(number("SELECT count(*) FROM calls"), 620);
-    EXPECT_EQ(number("SELECT count(*) FROM idempotency_keys WHERE error IS NOT NULL"), 0);
+    expect_no_error();
+}
+
+TEST_F(PostgresClaimTest, nor_does_the_sequence_that_comes_to_what_was_used_of_them) {
+    const auto one = node();
+    send_some(*one, "a", 1);
+    set_ids_back_to(2);
+    send_some(*one, "b", 40);
+
+    const auto other = node();
+    send_some(*other, "c", 40);
+    send_some(*one, "d", 40);
+
+    EXPECT_EQ(number("SELECT count(*) FROM payments"), 121);
+    expect_no_error();
+}
+
+TEST_F(PostgresClaimTest, an_attempt_of_the_phase_is_not_told_that_an_id_was_taken) {
+    const auto one = node();
+    send_some(*one, "a", 20);
+    set_ids_back_to(21);
+    const auto other = node();
+
+    for (int i = 0; i < 50; ++i) {
+        const auto number = std::to_string(i);
+        EXPECT_EQ(status_of(settled(*other, "b" + number, PayIfPossible::name)), 201) << i;
+        EXPECT_EQ(status_of(settled(*one, "c" + number, PayIfPossible::name)), 201) << i;
+    }
+
+    EXPECT_EQ(number("SELECT count(*) FROM payments"), 120);
+    expect_no_error();
+}
+
+TEST_F(PostgresClaimTest, whatever_a_phase_makes_of_it_a_lost_claim_is_no_error) {
+    const auto one = node();
+    const auto other = node();
+    send_some(*one, "a", 5);
+    send_some(*other, "b", 5);
+
+    for (int i = 0; i < 100; ++i) {
+        const auto key = "k" + std::to_string(i);
+        auto first = one->send(key, PayAndWrap::name);
+        auto second = other->send(key, PayAndWrap::name);
+        EXPECT_EQ(status_of(get(std::move(first))), 201) << i;
+        EXPECT_EQ(status_of(get(std::move(second))), 201) << i;
+    }
+
+    EXPECT_EQ(number("SELECT count(*) FROM payments"), 110);
+    expect_no_error();
 }
 
 TEST_F(PostgresClaimTest, a_role_without_a_right_on_the_sequence_is_served_too) {
-    (void)node({});  // Which migrates.
+    (void)node();  // Which migrates.
     run_sql(
         database.url(),
         "CREATE ROLE serves LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO serves"
     );
     {
-        const auto one = node({}, database.url() + "?user=serves");
+        const auto one = NodesTest::node({}, database.url() + "?user=serves");
         send_some(*one, "k", 30);
         EXPECT_EQ(number("SELECT count(*) FROM payments"), 30);
-        EXPECT_EQ(number("SELECT last_value FROM key_registry_id_seq"), 30);
+        EXPECT_EQ(number("SELECT count(*) FROM key_registry WHERE id > 30"), 0);
     }
     run_sql(database.url(), "DROP OWNED BY serves; DROP ROLE serves");
 }

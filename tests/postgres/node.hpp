@@ -141,9 +141,9 @@ public:
     Node(const Node&) = delete;
     Node& operator=(const Node&) = delete;
 
-    std::future<Answer> send(const std::string& key) {
+    std::future<Answer> send(const std::string& key, std::string_view operation = Pay::name) {
         engine::KeyedRequest request;
-        request.operation = engine->find(Pay::name);
+        request.operation = engine->find(operation);
         request.principal = {"tenant", "account"};
         request.key = key;
         request.method = "POST";

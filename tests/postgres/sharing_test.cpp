@@ -315,6 +315,23 @@ TEST_P(SharingEitherWay, an_error_that_comes_out_late_comes_to_whoever_made_it) 
     EXPECT_EQ(texts(), (Texts{"a", "b", "c", "d"}));
 }
 
+// Of a claim that is lost it may be so with each repeat: no reason to stop sharing.
+TEST_F(SharingTest, an_error_that_comes_out_late_parts_the_others_once) {
+    const Given fence{
+        .run = [](Session& session
+               ) { detail::fence_statement(session, fence_note, std::string{"is not there"}); },
+        .kind = &throwing_kind};
+    (void)run_together({insert("a"), fence, insert("b")});
+    (void)run_together({insert("c"), fence});
+    const auto commits = store.stats().commits;
+
+    const auto endings = run_together({insert("d"), fence, insert("e"), fence});
+
+    for (const std::size_t i : {1U, 3U}) EXPECT_EQ(endings[i].error()->kind(), Kind::fenced);
+    EXPECT_EQ(texts(), (Texts{"a", "b", "c", "d", "e"}));
+    EXPECT_EQ(store.stats().commits - commits, 2);  // The one that held the line, and theirs.
+}
+
 TEST_P(SharingEitherWay, the_error_of_a_neighbour_cannot_be_swallowed) {
     int attempts = 0;
     const Given swallows{.run = [&](Session& session) {
@@ -330,7 +347,8 @@ TEST_P(SharingEitherWay, the_error_of_a_neighbour_cannot_be_swallowed) {
 
     const auto endings = run_together({insert("a"), send("a"), swallows});
 
-    EXPECT_EQ(attempts, 2);  // With the neighbour, and alone.
+    const bool saved = GetParam();       // Then the neighbour is told of its own error.
+    EXPECT_EQ(attempts, saved ? 1 : 2);  // Else with the neighbour, and alone.
     EXPECT_FALSE(endings[2].error());
     EXPECT_EQ(texts(), (Texts{"a", "tried"}));
 }

@@ -137,7 +137,7 @@ void Connection::queue(const Sql& statement, std::span<const Value> parameters, 
                 "statement " + std::string{statement.name} + ": " + std::string{word} +
                     " is the store's own, or would outlive the transaction"};
     }
-    Queued queued{statement, use, {}};
+    Queued queued{statement, use, owner_, {}};
     queued.values.reserve(parameters.size());
     for (const auto& value : parameters) queued.values.push_back(text_of(value, statement.name));
     queued_.push_back(std::move(queued));
@@ -151,7 +151,7 @@ bool Connection::needs_own_transaction(const Sql& statement) {
 }
 
 void Connection::queue_control(const char* text) {
-    queued_.push_back({{"control", {}, text}, Use::control, {}});
+    queued_.push_back({{"control", {}, text}, Use::control, owner_, {}});
 }
 
 bool Connection::amend_begin(std::size_t parameter, std::string value) {
@@ -174,17 +174,15 @@ Result Connection::flush() {
 void Connection::flush_each(OnAnswer on_answer) {
     if (dead_) lost("flush");
     ++flushes_;
-    const auto others = std::exchange(others_, 0);
     std::vector<Expected> expected;
     expected.reserve(queued_.size() + 2);
-    std::size_t at = 0;
-    for (const auto& queued : std::exchange(queued_, {})) send(queued, at++ < others, expected);
+    for (const auto& queued : std::exchange(queued_, {})) send(queued, expected);
     check(PQpipelineSync(pg_));
     read_answers(expected, on_answer);
 }
 
-void Connection::send(const Queued& queued, bool of_other, std::vector<Expected>& expected) {
-    const auto& [statement, use, values] = queued;
+void Connection::send(const Queued& queued, std::vector<Expected>& expected) {
+    const auto& [statement, use, owner, values] = queued;
     std::vector<const char*> pointers;
     pointers.reserve(values.size());
     for (const auto& value : values) pointers.push_back(value ? value->c_str() : nullptr);
@@ -196,7 +194,7 @@ void Connection::send(const Queued& queued, bool of_other, std::vector<Expected>
         check(PQsendQueryParams(
             pg_, text().c_str(), count, nullptr, pointers.data(), nullptr, nullptr, 0
         ));
-        expected.push_back({statement.name, use, nullptr, of_other});
+        expected.push_back({statement.name, use, nullptr, owner});
         return;
     }
     const auto [known, is_new] =
@@ -208,12 +206,12 @@ void Connection::send(const Queued& queued, bool of_other, std::vector<Expected>
         known->second = std::string{statement.name} + "_" + std::to_string(next_name_++) + "_" +
                         std::to_string(::getpid()) + "_" + std::to_string(PQbackendPID(pg_));
         check(PQsendPrepare(pg_, known->second.c_str(), text().c_str(), 0, nullptr));
-        expected.push_back({statement.name, use, statement.postgres.data(), of_other});
+        expected.push_back({statement.name, use, statement.postgres.data(), owner});
     }
     check(
         PQsendQueryPrepared(pg_, known->second.c_str(), count, pointers.data(), nullptr, nullptr, 0)
     );
-    expected.push_back({statement.name, use, nullptr, of_other});
+    expected.push_back({statement.name, use, nullptr, owner});
 }
 
 // Reads all, whatever fails: the connection is in step with the database behind it.
@@ -247,7 +245,7 @@ Result Connection::next_answer() {
     if (result == nullptr && PQstatus(pg_) != CONNECTION_OK) lost("answer");
     // The last word of a database that is going down: behind it comes nothing more.
     if (PQresultStatus(result.get()) == PGRES_FATAL_ERROR && PQstatus(pg_) != CONNECTION_OK) {
-        const auto error = failure(result.get(), {"answer", Use::control, nullptr, false});
+        const auto error = failure(result.get(), {"answer", Use::control, nullptr, owner_});
         dead_ = true;
         throw StoreError{Kind::unavailable, error.effect(), error.statement(), error.what()};
     }
@@ -284,14 +282,17 @@ void Connection::wait_for_answer() {
 }
 
 StoreError Connection::failure(const pg_result* result, const Expected& of) {
-    if (of.of_other) {
-        spoilt_ = true;
-        return {
-            Kind::contention,
-            Effect::none,
-            of.name,
-            "statement " + std::string{of.name} + " of a work that shares the transaction failed"};
-    }
+    auto own = own_failure(result, of);
+    if (of.owner == owner_) return own;
+    spoilt_ = Spoilt{of.owner, own.kind()};
+    return {
+        Kind::contention,
+        Effect::none,
+        of.name,
+        "statement " + std::string{of.name} + " of a work that shares the transaction failed"};
+}
+
+StoreError Connection::own_failure(const pg_result* result, const Expected& of) {
     const char* state_text = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const std::string state = state_text != nullptr ? state_text : "";
     auto message = message_of(result);

@@ -57,10 +57,8 @@ public:
     using OnAnswer = detail::FunctionRef<void(Result answer, std::optional<StoreError> failed)>;
     void flush_each(OnAnswer on_answer);
     // Throws away what was queued and not sent.
-    void forget_queued() {
-        queued_.clear();
-        others_ = 0;
-    }
+    void forget_queued() { queued_.clear(); }
+    bool has_queued() const { return !queued_.empty(); }
     // What is queued at this moment, so that all that comes after can be thrown away alone.
     struct Mark {
         std::size_t flushes{};
@@ -70,13 +68,20 @@ public:
     void forget_queued_since(Mark mark) {
         queued_.resize(mark.flushes == flushes_ ? mark.queued : 0);
     }
-    // What is queued so far belongs to works that share the transaction with the one to come. If
-    // that fails, it is no fault of the one at whose flush it comes out: contention, and spoilt()
-    // from then on, until the next transaction.
-    void own_from_here() { others_ = queued_.size(); }
-    bool spoilt() const { return spoilt_; }
-    void spoil() { spoilt_ = true; }
-    void clear_spoilt() { spoilt_ = false; }
+    // What is queued from here on belongs to the next of the works that share the transaction. If
+    // what is another's fails, it is no fault of the one at whose flush it comes out: contention,
+    // and spoilt() from then on, until the next transaction.
+    void own_from_here() { ++owner_; }
+    struct Spoilt {
+        std::size_t owner{};  // Of what failed: counts own_from_here(), 0 before the first.
+        StoreError::Kind kind{};
+    };
+    const std::optional<Spoilt>& spoilt() const { return spoilt_; }
+    void spoil(StoreError::Kind kind) { spoilt_ = Spoilt{owner_, kind}; }
+    void clear_spoilt() {
+        spoilt_.reset();
+        owner_ = 0;
+    }
     // As sql_text.hpp says it of the statement's text, which is read once.
     bool needs_own_transaction(const Sql& statement);
     // Several statements in one text, in the open transaction.
@@ -105,6 +110,7 @@ private:
     struct Queued {
         Sql statement;
         Use use{};
+        std::size_t owner{};
         std::vector<std::optional<std::string>> values;
     };
     // What an answer that is to come belongs to.
@@ -112,15 +118,16 @@ private:
         std::string_view name;
         Use use{};
         const char* prepares{};  // The text that becomes a named statement by this.
-        bool of_other{};         // See own_from_here().
+        std::size_t owner{};     // See own_from_here().
     };
 
-    void send(const Queued& queued, bool of_other, std::vector<Expected>& expected);
+    void send(const Queued& queued, std::vector<Expected>& expected);
     void wait_for_answer();
     Result next_answer();
     void refuse_copy(const pg_result* result);
     void read_answers(const std::vector<Expected>& expected, OnAnswer on_answer);
     StoreError failure(const pg_result* result, const Expected& of);
+    StoreError own_failure(const pg_result* result, const Expected& of);
     [[noreturn]] void lost(std::string_view statement);
     void check(int sent);
 
@@ -129,8 +136,8 @@ private:
     pg_conn* pg_{};
     std::vector<Queued> queued_;
     std::size_t flushes_{0};
-    std::size_t others_{0};
-    bool spoilt_{false};
+    std::size_t owner_{0};
+    std::optional<Spoilt> spoilt_;
     // What is prepared on this connection, by the text's address and its use: its name there.
     std::map<std::pair<const char*, Use>, std::string> prepared_;
     std::uint64_t next_name_{1};

@@ -61,7 +61,7 @@ void PostgresSession::queue(
     failed_ = true;
     if (in_ == In::shared_one && connection_.needs_own_transaction(statement)) {
         needs_own_ = true;
-        connection_.spoil();
+        connection_.spoil(StoreError::Kind::refused);
         throw StoreError{
             StoreError::Kind::contention,
             StoreError::Effect::none,
@@ -74,9 +74,20 @@ void PostgresSession::queue(
 
 Result PostgresSession::flush() {
     failed_ = true;
-    auto result = connection_.flush();
-    failed_ = false;
-    return result;
+    has_sent_ = false;
+    try {
+        auto result = connection_.flush();
+        failed_ = false;
+        return result;
+    } catch (const StoreError& error) {
+        why_ = error;
+        throw;
+    }
+}
+
+void PostgresSession::throw_if_not_the_phases() const {
+    if (!failed_ || !why_) return;
+    if (why_->passing() || why_->kind() == StoreError::Kind::fenced) throw StoreError{*why_};
 }
 
 std::int64_t PostgresSession::run(
@@ -99,10 +110,12 @@ std::int64_t PostgresSession::run(
 
 void PostgresSession::send(const Sql& statement, std::span<const Value> parameters) {
     queue(statement, parameters, Use::plain);
+    has_sent_ = true;
 }
 
 void PostgresSession::fence(const Sql& statement, std::span<const Value> parameters) {
     queue(statement, parameters, Use::fence);
+    has_sent_ = true;
 }
 
 // A shared transaction has a patience of its own, shorter than any.
@@ -133,6 +146,8 @@ void PostgresSession::savepoint() {
             StoreError::Effect::none,
             "savepoint",
             "more than " + std::to_string(attempts_max) + " attempts are within each other"};
+    // What was sent before is not this attempt's: its error comes here, and not within.
+    if (has_sent_) (void)flush();
     control(names_of(savepoints_.size()).open);
     savepoints_.push_back(connection_.mark());
 }
@@ -141,6 +156,7 @@ void PostgresSession::savepoint() {
 void PostgresSession::roll_back_to() {
     PAWL_ASSERT(!savepoints_.empty());
     connection_.forget_queued_since(savepoints_.back());
+    has_sent_ = false;
     savepoints_.pop_back();
     if (!connection_.usable() || connection_.spoilt()) return;
     const auto names = names_of(savepoints_.size());

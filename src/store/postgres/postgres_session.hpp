@@ -4,6 +4,7 @@
 #include "src/store/postgres/connection.hpp"
 #include "src/store/store.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace pawl::postgres {
@@ -37,6 +38,9 @@ public:
     // A statement failed, and nothing went back to a savepoint before it: what was written must not
     // be kept.
     bool failed() const { return failed_; }
+    // That error, if it is neither the phase's fault nor its business: whatever its code made of
+    // it.
+    void throw_if_not_the_phases() const;
     // A statement of it must not run in a transaction that others share.
     bool needs_own_transaction() const { return needs_own_; }
 
@@ -54,6 +58,8 @@ private:
     In in_;
     std::vector<Connection::Mark> savepoints_;  // What was queued behind each that is open.
     bool failed_{false};
+    std::optional<StoreError> why_;
+    bool has_sent_{false};  // What nobody has waited for, before the savepoints.
     bool needs_own_{false};
 };
 

@@ -14,32 +14,54 @@ using OnCommit = detail::FunctionRef<void()>;
 using BrokeUp = SharedRun::BrokeUp;
 
 struct BreaksUp {
-    BrokeUp why{BrokeUp::met_another};
+    BrokeUp why{};
 };
 
-// What is no fault of the work, and would hold up its neighbours as well; or may be one that only
-// neighbours make: a name or a right that is not as it would be alone.
-bool is_of_all(const std::exception_ptr& failed) {
-    using Kind = StoreError::Kind;
-    return store::is_store_error(failed, [](const StoreError& error) {
-        return error.passing() || error.kind() == Kind::statement || error.kind() == Kind::refused;
-    });
+bool is_passing(const std::exception_ptr& failed) {
+    return store::is_store_error(failed, [](const StoreError& error) { return error.passing(); });
 }
 
-std::exception_ptr run_work(const TransactionParts& parts, store::Work& work, SharedRun& run) {
+// May be what only neighbours make: a name or a right that is not as it would be alone.
+bool is_of_neighbours(const std::exception_ptr& failed) {
+    return store::is_store_error(failed, StoreError::Kind::statement) ||
+           store::is_store_error(failed, StoreError::Kind::refused);
+}
+
+std::exception_ptr run_to_end(const TransactionParts& parts, store::Work& work, SharedRun& run) {
     PostgresSession session{
         parts.connection, parts.options, parts.clock, PostgresSession::In::shared_one};
     std::exception_ptr failed;
     try {
-        work.run(session);
-        store::check_phase_end(parts.connection.deadline_passed(), session.failed());
+        run_phase(parts, work, session);
     } catch (...) {
         failed = std::current_exception();
     }
     if (session.needs_own_transaction()) run.apart.push_back(work.kind());
-    if (parts.connection.spoilt() || !parts.connection.usable()) throw BreaksUp{};
-    if (is_of_all(failed)) throw BreaksUp{};
     return failed;
+}
+
+// Why it failed, or null.
+std::exception_ptr run_work(const TransactionParts& parts, store::Work& work, SharedRun& run) {
+    auto failed = run_to_end(parts, work, run);
+    if (parts.connection.spoilt()) throw BreaksUp{BrokeUp::met_another};
+    if (!parts.connection.usable() || is_passing(failed)) throw BreaksUp{BrokeUp::met_another};
+    if (is_of_neighbours(failed)) {
+        run.apart.push_back(work.kind());
+        throw BreaksUp{BrokeUp::threw};
+    }
+    return failed;
+}
+
+// What its kind is known to fail with is not left to come out with a neighbour's statements.
+std::exception_ptr flush_own(const TransactionParts& parts) {
+    try {
+        (void)parts.connection.flush();
+        return nullptr;
+    } catch (const StoreError& error) {
+        if (parts.connection.spoilt()) throw BreaksUp{BrokeUp::met_another};
+        if (error.passing()) throw BreaksUp{BrokeUp::met_another};
+        return std::make_exception_ptr(StoreError{error});
+    }
 }
 
 // Why it failed, or null; what it wrote is undone then.
@@ -50,6 +72,7 @@ std::exception_ptr run_in_savepoint(
     connection.queue_control("SAVEPOINT work");
     const auto mark = connection.mark();
     auto failed = run_work(parts, work, run);
+    if (!failed && connection.has_queued()) failed = flush_own(parts);
     if (failed) {
         connection.forget_queued_since(mark);
         connection.queue_control("ROLLBACK TO SAVEPOINT work");
@@ -107,7 +130,28 @@ void run_all(
     }
     on_commit();
     if (works.size() == 1 && run.failed[0]) return;
+    if (works.size() > 1) parts.connection.own_from_here();
     commit(parts.connection);
+}
+
+// It came out behind the end of whose it is: an error of its own, as if it had thrown, or one that
+// it met.
+BrokeUp broken_by(const Connection::Spoilt& spoilt, Works works, SharedRun& run) {
+    using Kind = StoreError::Kind;
+    if (spoilt.owner == 0 || spoilt.owner > works.size()) return BrokeUp::met_another;
+    const auto* kind = works[spoilt.owner - 1]->kind();
+    switch (spoilt.kind) {
+        case Kind::constraint:
+        case Kind::fenced:
+            run.threw.push_back(kind);
+            return BrokeUp::threw;
+        case Kind::statement:
+        case Kind::refused:
+            run.apart.push_back(kind);
+            return BrokeUp::threw;
+        default:
+            return BrokeUp::met_another;
+    }
 }
 
 }  // namespace
@@ -129,6 +173,9 @@ SharedRun run_shared(
     } catch (const BreaksUp& breaks_up) {
         run.broke_up = breaks_up.why;
     }
+    if (run.broke_up != BrokeUp::no)
+        if (const auto& spoilt = parts.connection.spoilt())
+            run.broke_up = broken_by(*spoilt, works, run);
     roll_back(parts.connection);  // If it is open still.
     parts.connection.clear_deadline();
     return run;

@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds slow_phase{100};
 
 struct SharedRun {
     // Nothing was written, and each work is to be run alone: they met another transaction, or
-    // something failed that can't be told apart, or a work threw that had no savepoint.
+    // one failed by itself that had no savepoint.
     enum class BrokeUp { no, met_another, threw } broke_up{BrokeUp::no};
     std::vector<std::exception_ptr> failed;  // Of each work, if it did not break up.
     // Kinds of works that should not share for a while: too slow, or with statements that change

@@ -57,7 +57,8 @@ bool SharingRule::Kinds::has(const void* kind, Moment now) {
 }
 
 void SharingRule::Kinds::add(const void* kind, Moment now) {
-    if (kind != nullptr && until_.size() < kinds_max) until_[kind] = now + remembered_for;
+    if (kind != nullptr && (until_.contains(kind) || until_.size() < kinds_max))
+        until_[kind] = now + remembered_for;
 }
 
 }  // namespace pawl::postgres

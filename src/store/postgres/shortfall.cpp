@@ -10,10 +10,17 @@ namespace {
 constexpr std::string_view event = "database_connections";
 constexpr std::string_view code = "PAWL0010";
 constexpr std::chrono::seconds stands{1};
+// In what libpq says, where it was the server that refused and not its absence: while it is away
+// some connections may not have noticed yet, and still count.
+constexpr std::string_view by_the_server = "FATAL";
 
 }  // namespace
 
 std::optional<Remark> Shortfall::refused(int connected, std::string_view why, Moment now) {
+    if (why.find(by_the_server) == why.npos) {
+        counted_ = none_yet;
+        return std::nullopt;
+    }
     if (std::exchange(counted_, connected) != connected) since_ = now;
     if (connected == 0 || connected == remarked_on_ || now - since_ < stands) return std::nullopt;
     remarked_on_ = connected;

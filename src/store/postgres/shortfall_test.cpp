@@ -10,8 +10,12 @@ using ::testing::HasSubstr;
 
 class ShortfallTest : public ::testing::Test {
 protected:
-    std::string refused_at(std::chrono::milliseconds at, int connected) {
-        const auto remark = rule.refused(connected, "too many clients", start + at);
+    std::string refused_at(
+        std::chrono::milliseconds at,
+        int connected,
+        std::string_view why = "FATAL:  sorry, too many clients already"
+    ) {
+        const auto remark = rule.refused(connected, why, start + at);
         return remark ? remark->detail : "";
     }
 
@@ -30,6 +34,13 @@ TEST_F(ShortfallTest, a_number_that_has_stood_for_a_second_is_remarked_on_once) 
     EXPECT_THAT(said, HasSubstr("too many clients"));
     EXPECT_EQ(refused_at(1'001ms, 9), "");
     EXPECT_EQ(refused_at(1h, 9), "");
+}
+
+TEST_F(ShortfallTest, of_a_database_that_is_away_nothing_is_said) {
+    (void)refused_at(0s, 15, "Connection refused");
+
+    EXPECT_EQ(refused_at(10s, 15, "Connection refused"), "");
+    EXPECT_EQ(refused_at(11s, 15), "");
 }
 
 TEST_F(ShortfallTest, while_connections_come_and_go_nothing_is_said) {

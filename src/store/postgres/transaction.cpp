@@ -92,14 +92,24 @@ void commit(Connection& connection) {
     PAWL_FAULT("postgres.commit.after");
 }
 
+void run_phase(const TransactionParts& parts, store::Work& work, PostgresSession& session) {
+    try {
+        work.run(session);
+    } catch (...) {
+        session.throw_if_not_the_phases();
+        throw;
+    }
+    session.throw_if_not_the_phases();  // It was swallowed.
+    store::check_phase_end(parts.connection.deadline_passed(), session.failed());
+}
+
 namespace {
 
 void run_once(const TransactionParts& parts, store::Work& work) {
     auto& connection = parts.connection;
     queue_begin(connection, work.isolation(), work.deadline());
     PostgresSession session{connection, parts.options, parts.clock};
-    work.run(session);
-    store::check_phase_end(connection.deadline_passed(), session.failed());
+    run_phase(parts, work, session);
     commit(connection);
 }
 

@@ -9,6 +9,8 @@
 
 namespace pawl::postgres {
 
+class PostgresSession;
+
 struct TransactionParts {
     Connection& connection;
     const PostgresOptions& options;
@@ -36,6 +38,10 @@ void queue_limits(
 // whose effect is in_doubt.
 void commit(Connection& connection);
 void roll_back(Connection& connection) noexcept;
+
+// The work, up to its COMMIT. Throws why that must not be, above all what the database said:
+// whatever the phase's code made of it.
+void run_phase(const TransactionParts& parts, store::Work& work, PostgresSession& session);
 
 // A work's transaction, run again from its beginning where it met another one. Why it failed, or
 // null.

@@ -196,10 +196,11 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'finished', 1, 'finis
         $17, $17, $17, $18, $19);
 
 -- name: insert_registry   ($1 hash)
--- The one arbiter of a race: no row comes back to whoever is second.
+-- The one arbiter of a race: no row comes back to whoever is second. Nor where the id is taken: after a failover that lost
+-- a piece of the sequence (docs/adr/0010).
 INSERT INTO key_registry (hash)
 VALUES ($1)
-ON CONFLICT (hash) DO NOTHING
+ON CONFLICT DO NOTHING
 RETURNING id;
 
 -- name: keep_result_for_person   ($1 key id, $2 result name, $3 result, $4 generation of its call)

@@ -18,10 +18,10 @@ SELECT nextval(s::regclass)
 FROM pg_get_serial_sequence('key_registry', 'id') AS s, generate_series(1, $1::integer);
 
 -- name: claim_under_id   ($1 id taken before, $2 hash)
--- As insert_registry: it touches no row for whoever is second.
+-- As insert_registry: it touches no row for whoever is second, or whose id is taken.
 INSERT INTO key_registry (id, hash)
 VALUES ($1, $2)
-ON CONFLICT (hash) DO NOTHING;
+ON CONFLICT DO NOTHING;
 
 -- name: durability
 -- Each as its name, for this session: the database, the role and the URL may have their own. NULL where there is none.
