@@ -80,8 +80,14 @@ inline Found found_by(const Session& session) {
     return found_by(session, session.told("find_key") != nullptr ? "find_key" : "look");
 }
 
+// Taken ahead.
+inline std::string id_of(const Session& session) {
+    return session.name() == "first" ? "1001" : "1002";
+}
+
 // The id under which the session made the key.
 inline Text made_by(const Session& session) {
+    if (session.told("claim_under_id") != nullptr && !session.lost_claim()) return id_of(session);
     const auto fresh = session.first_value("insert_registry");
     return fresh ? fresh : session.first_value("revive_registry");
 }
@@ -101,6 +107,7 @@ struct EngineSteps {
     std::string isolation{};
     bool patient{false};  // Whoever claims gives up behind a lock, as the engine does.
     bool shared{false};   // What the application writes includes a row that all write.
+    bool ahead{false};    // New keys are claimed under ids that were taken before.
     bool shares{false};   // Sessions begin in transactions that they share: see beside().
     std::string kept_until{expiry};  // What is finished.
     Text key{};                      // The id of the key that stands before.
@@ -213,6 +220,8 @@ struct EngineSteps {
             },
             [this](const Session& s) -> std::optional<Statement> {
                 if (s.told("begin") == nullptr || found_by(s).id) return std::nullopt;
+                if (ahead && !s.lost_claim())
+                    return patiently(fence(sql::postgres::claim_under_id, {id_of(s), "h"}));
                 return patiently(of(sql::insert_registry, {"h"}));
             },
             [](const Session& s) -> std::optional<Statement> {

@@ -42,6 +42,40 @@ TEST_P(Interleaved, one_of_two_claims_wins) {
     EXPECT_EQ(ends_.count("40001"), is_read_committed() ? 0 : 1);
 }
 
+// Neither waits for an answer; who comes second claims again, and finds the first.
+TEST_P(Interleaved, one_of_two_claims_under_ids_taken_ahead_wins) {
+    engine_.ahead = true;
+    const auto claim = engine_.claim(Knows::nothing);
+    int lost = 0;
+    explore("", claim, claim, [&] {
+        check_winner("1");
+        EXPECT_EQ(row_.id, made_by(winner()));
+        EXPECT_THAT(writes_, ElementsAre(winner().name()));
+        EXPECT_FALSE(winner().lost_claim());
+        EXPECT_EQ(found_by(loser()).as, As::busy);
+        lost += loser().lost_claim() ? 1 : 0;
+    });
+    EXPECT_GT(both_.waits(), 0);
+    EXPECT_GT(lost, 0);
+}
+
+TEST_P(Interleaved, claim_under_an_id_taken_ahead_beside_the_reaper) {
+    engine_.ahead = true;
+    std::set<bool> made_anew;
+    explore(finished_key(), engine_.claim(Knows::nothing), engine_.reap(), [&] {
+        EXPECT_TRUE(both_.first.lost_claim());
+        EXPECT_EQ(both_.second.changed("delete_batch"), 1);
+        made_anew.insert(won(both_.first));
+        EXPECT_EQ(row_.state, won(both_.first) ? "live" : "expired");
+        EXPECT_EQ(writes_.size(), won(both_.first) ? 1 : 0);
+    });
+    explore(expired_key(), engine_.claim(Knows::nothing), engine_.forget(), [&] {
+        check_winner("1");
+        EXPECT_EQ(row_.id, made_by(both_.first));
+    });
+    EXPECT_FALSE(made_anew.empty());
+}
+
 // Nobody finds the key live and its row gone; and what is made anew is not what was.
 TEST_P(Interleaved, claim_beside_the_reaper_gets_the_old_answer_or_a_key_of_its_own) {
     std::set<bool> made_anew;
@@ -231,6 +265,20 @@ TEST_P(Shared, one_of_two_claims_wins) {
     });
     EXPECT_GT(both_.waits(), 0);
     EXPECT_EQ(ends_.count("55P03"), 1);
+}
+
+TEST_P(Shared, one_of_two_claims_under_ids_taken_ahead_wins) {
+    engine_.ahead = true;
+    const auto claim = engine_.claim(Knows::nothing);
+    with_neighbours([&](Neighbour of_first, Neighbour of_second) {
+        explore("", engine_.beside(of_first, claim), engine_.beside(of_second, claim), [&] {
+            check_winner("1");
+            EXPECT_EQ(row_.id, made_by(winner()));
+            EXPECT_THAT(own_writes(), ElementsAre(winner().name()));
+            EXPECT_EQ(found_by(loser()).as, As::busy);
+        });
+    });
+    EXPECT_GT(both_.waits(), 0);
 }
 
 TEST_P(Shared, claim_beside_the_reaper_gets_the_old_answer_or_a_key_of_its_own) {
