@@ -37,7 +37,8 @@ int main(int argc, char** argv) {
     CLI::App app{"Rocket Rides: the reference service of Pawl"};
     app.require_subcommand(1);
     app.footer(
-        "For operators: rides keys | attention | graph | migrate | completer | reaper, each with "
+        "For operators: rides keys | attention | dlq | graph | migrate | completer | reaper, each "
+        "with "
         "--help"
     );
     rides::ServeOptions serve;

@@ -14,8 +14,8 @@
 namespace rides {
 
 bool is_operators(const std::string& word) {
-    constexpr std::array<std::string_view, 6> words{
-        "keys", "attention", "graph", "migrate", "completer", "reaper"};
+    constexpr std::array<std::string_view, 7> words{
+        "keys", "attention", "dlq", "graph", "migrate", "completer", "reaper"};
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 

@@ -1,6 +1,7 @@
 #include <pawl/command_line.hpp>
 #include <pawl/error.hpp>
 
+#include "src/cli/dead_letters.hpp"
 #include "src/cli/graph.hpp"
 #include "src/cli/keys.hpp"
 #include "src/cli/output.hpp"
@@ -11,6 +12,8 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <fstream>
+#include <map>
 #include <memory>
 
 namespace pawl {
@@ -23,10 +26,14 @@ using cli::CannotDo;
 struct Run {
     const CommandLine& line;
     std::ostream& out;
+    std::ostream& error;
     bool json{false};
     cli::WhichKey which{};
     cli::KeyFilter filter{};
     cli::Decision decision{};
+    cli::DeadOptions dead{};
+    std::string dead_id{};
+    std::string file{};
     std::string operation{};
     bool once{false};
     int limit{50};
@@ -134,6 +141,84 @@ void add_attention(CLI::App& app, Run& run) {
     add_which(*show, run);
 }
 
+void add_dead_filter(CLI::App& to, Run& run) {
+    static const std::map<std::string, std::int64_t> units{
+        {"s", 1}, {"m", 60}, {"h", 3'600}, {"d", 86'400}};
+    const CLI::AsNumberWithUnit seconds{
+        units, CLI::AsNumberWithUnit::UNIT_REQUIRED, "30s, 15m, 2h, 3d"};
+    auto& filter = run.dead.filter;
+    to.add_option("--queue", filter.queue, "Of this queue only");
+    to.add_option("--kind", filter.kind, "Of this kind of job only");
+    to.add_option(
+        "--error-kind", filter.error_kind, "Of this kind of error, as --by-error shows it"
+    );
+    to.add_option("--error", filter.error, "With this in their error");
+    to.add_option("--failures-min", filter.failures_min, "Failed at least so often")
+        ->check(CLI::Range(0, 1'000'000));
+    to.add_option("--older-than", run.dead.older_than_s, "Dead for longer than this")
+        ->transform(seconds);
+    to.add_option("--younger-than", run.dead.younger_than_s, "Dead for less than this")
+        ->transform(seconds);
+    to.add_option("--sample", run.dead.sample, "So many of them, drawn by lot")
+        ->check(CLI::Range(1, 100'000));
+}
+
+void add_dead_act(CLI::App& to, Run& run) {
+    to.add_option("id", run.dead.ids, "Their ids, as `dlq list` shows them; or filters");
+    add_dead_filter(to, run);
+    to.add_flag("--all", run.dead.all, "All that there are");
+    to.add_flag("--dry-run", run.dead.dry_run, "Show which it would be, and do nothing");
+    to.add_option("--limit", run.dead.limit, "How many --dry-run shows")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+    to.add_option("--reason", run.dead.act.reason, "Why; for the audit");
+    to.add_option("--by", run.dead.act.by, "Who does it, for the audit")->capture_default_str();
+}
+
+void export_dead(Run& run) {
+    if (run.file.empty()) return cli::export_dead(run.open(), run.dead, run.out);
+    std::ofstream file{run.file};
+    if (!file) throw CannotDo{"can't write " + run.file};
+    cli::export_dead(run.open(), run.dead, file);
+}
+
+void add_dead_letters(CLI::App& app, Run& run) {
+    auto& dlq = *app.add_subcommand(
+        "dlq", "Dead letters, jobs that nobody tries any more: list, show, merge, purge, export"
+    );
+    dlq.require_subcommand(1);
+    auto* list = command(dlq, run, "list", "In the order of their ids", [](Run& r) {
+        cli::list_dead(r.open(), r.dead, r.json, r.out);
+    });
+    add_dead_filter(*list, run);
+    list->add_flag("--by-error", run.dead.by_error, "How many of each kind of error, not each job");
+    list->add_option("--after", run.dead.after, "With a larger id only: the next page");
+    list->add_option("--limit", run.dead.limit, "At most so many")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+    auto* show = command(dlq, run, "show", "All that is known of one", [](Run& r) {
+        cli::show_dead(r.open(), r.dead_id, r.json, r.out);
+    });
+    show->add_option("id", run.dead_id, "As `dlq list` shows it")->required();
+    auto* merge =
+        command(dlq, run, "merge", "Back into their queue, to be tried again", [](Run& r) {
+            if (!cli::merge_dead(r.open(), r.dead, r.json, r.out, r.error)) r.status = 1;
+        });
+    add_dead_act(*merge, run);
+    merge->add_flag(
+        "--even-if-forgotten",
+        run.dead.even_if_forgotten,
+        "Also those whose receiver may have forgotten the first call: it may do it again"
+    );
+    auto* purge = command(dlq, run, "purge", "Remove them for ever", [](Run& r) {
+        if (!cli::purge_dead(r.open(), r.dead, r.json, r.out, r.error)) r.status = 1;
+    });
+    add_dead_act(*purge, run);
+    auto* to_file = command(dlq, run, "export", "A JSON object a line", &export_dead);
+    add_dead_filter(*to_file, run);
+    to_file->add_option("--to", run.file, "Into this file, which is written anew");
+}
+
 void graph(Run& run) {
     const auto* operation = run.open(Database::As::migration).engine().find(run.operation);
     if (operation == nullptr) throw CannotDo{"there is no operation \"" + run.operation + "\""};
@@ -200,13 +285,14 @@ int command_line(
     std::ostream& out,
     std::ostream& error
 ) {
-    Run run{.line = line, .out = out};
-    run.decision.by = line.user;
+    Run run{.line = line, .out = out, .error = error};
+    run.decision.by = run.dead.act.by = line.user;
     CLI::App app{"Commands on keys, for operators", line.program};
     app.require_subcommand(1);
     app.footer(line.options_help);
     add_keys(app, run);
     add_attention(app, run);
+    add_dead_letters(app, run);
     add_services(app, run);
     try {
         app.parse(std::vector<std::string>{arguments.rbegin(), arguments.rend()}

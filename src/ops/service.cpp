@@ -67,6 +67,7 @@ Service::Impl::Impl(Database& database, const ServiceOptions& given)
               database.store(), engine::system_clock(), engine::system_random(), options.secret_file
           )},
       queue{database.store()},
+      dead_letters{database.store()},
       completer{
           engine,
           {.grace = options.complete_after,

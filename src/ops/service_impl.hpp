@@ -6,6 +6,7 @@
 #include "src/ops/completer.hpp"
 #include "src/ops/reaper.hpp"
 #include "src/ops/worker.hpp"
+#include "src/queue/embedded/embedded_dead_letters.hpp"
 #include "src/queue/embedded/embedded_queue.hpp"
 
 #include <thread>
@@ -26,6 +27,7 @@ struct Service::Impl {
     ServiceOptions options;
     engine::Engine engine;
     queue::EmbeddedQueue queue;
+    queue::EmbeddedDeadLetters dead_letters;
     ops::Completer completer;
     ops::Reaper reaper;
     ops::Worker worker;

@@ -1,3 +1,4 @@
+#include "src/queue/embedded/embedded_dead_letters.hpp"
 #include "src/queue/embedded/embedded_queue.hpp"
 #include "tests/conformance/each_store.hpp"
 
@@ -35,24 +36,10 @@ protected:
         std::sort(found.begin(), found.end());
         return found;
     }
-    struct Dead {
-        std::int64_t id;
-        std::string jid;
-        std::string queue;
-        std::string kind;
-        std::string args;
-        int failures;
-        std::optional<TimePoint> called_at;
-        std::optional<std::int64_t> key_id;
-        TimePoint created_at;
-        std::optional<TimePoint> first_failed_at;
-        std::optional<TimePoint> last_failed_at;
-        std::optional<std::string> last_error;
-        TimePoint died_at;
-    };
-    std::vector<Dead> dead() { return read_rows<Dead>(*store, sql::list_dead_jobs, 10); }
+    std::vector<queue::DeadLetter> dead() { return letters.page({}, "", 10); }
 
     queue::EmbeddedQueue queue{*store};
+    queue::EmbeddedDeadLetters letters{*store};
 };
 PAWL_ON_EACH_STORE(QueueTest);
 
@@ -251,7 +238,7 @@ TEST_P(QueueTest, a_buried_job_lies_with_the_dead_and_nowhere_else) {
     EXPECT_EQ(buried[0].created_at, created_at);
     EXPECT_EQ(buried[0].called_at, created_at + 1s);
     EXPECT_EQ(buried[0].first_failed_at, clock.now());
-    EXPECT_EQ(buried[0].last_error, "for good");
+    EXPECT_EQ(buried[0].error, "for good");
     EXPECT_EQ(buried[0].died_at, clock.now());
     EXPECT_FALSE(queue.finish(job));
     EXPECT_FALSE(queue.next_due());

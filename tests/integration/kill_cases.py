@@ -211,6 +211,7 @@ def hits_for(settings, count):
 
 
 def cases(settings):
+    import dead_letter_cases
     import never_cases
     day = reached(settings.bin)
     with tempfile.TemporaryDirectory() as folder:
@@ -219,8 +220,9 @@ def cases(settings):
         with open(log, encoding='utf-8') as file:
             reaping = collections.Counter(file.read().split('\n')[:-1])
     doubt = never_cases.reached(settings.bin)
+    letters = dead_letter_cases.reached(settings.bin)
     found = [('kill -9: every fault point of the sources is reached',
-              lambda: all_points_are_reached(day, reaping, doubt))]
+              lambda: all_points_are_reached(day, reaping, doubt, letters))]
     points = sorted(day)
     if settings.mode == 'sample':
         points = sorted(settings.random.sample(points, 8))

@@ -62,8 +62,10 @@ SELECT lpad(i::text, 24, '0'), 'queue-' || i % 4, 'send_receipt', '{}',
        CASE WHEN i % 12 = 3 THEN '2027-02-01Z'::timestamptz + i * interval '1 ms' END, '2026-12-31Z'
 FROM generate_series(1, 300000) AS i;
 
-INSERT INTO dead_jobs (id, jid, queue, kind, args, failures, created_at, died_at)
-SELECT i, lpad(i::text, 24, '0'), 'queue-1', 'send_receipt', '{}', 5, '2026-12-31Z', '2026-12-31Z'
+INSERT INTO dead_jobs
+    (id, jid, queue, kind, args, attempt, failures, created_at, history, error_kind, died_at)
+SELECT i, lpad(i::text, 24, '0'), 'queue-1', 'send_receipt', '{}', 5, 5, '2026-12-31Z', '[]',
+       'HTTP 503', '2026-12-31Z'
 FROM generate_series(1000001, 1100000) AS i;
 )";
 

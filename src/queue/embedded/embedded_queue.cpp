@@ -3,7 +3,9 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/core/claim.hpp"
+#include "src/core/error_text.hpp"
 #include "src/core/fault.hpp"
+#include "src/core/time_text.hpp"
 #include "store/statements.hpp"
 
 #include <utility>
@@ -103,8 +105,17 @@ bool EmbeddedQueue::put_back(
         if (!error)
             return run_statement(session, sql::put_job_back, no_rows, job.id, job.claim, run_at) ==
                    1;
+        const auto now = session.now();
         return run_statement(
-                   session, sql::fail_job, no_rows, job.id, job.claim, *error, session.now(), run_at
+                   session,
+                   sql::fail_job,
+                   no_rows,
+                   job.id,
+                   job.claim,
+                   core::storable_error(*error),
+                   now,
+                   run_at,
+                   core::time_text(now)
                ) == 1;
     });
 }
@@ -112,7 +123,19 @@ bool EmbeddedQueue::put_back(
 bool EmbeddedQueue::bury(const TakenJob& job, const std::string& error) {
     PAWL_FAULT("queue.bury.before");
     return store::write_now(store_, [&](store::Session& session) {
-        run_statement(session, sql::bury_job, no_rows, job.id, job.claim, error, session.now());
+        const auto now = session.now();
+        const auto text = core::storable_error(error);
+        run_statement(
+            session,
+            sql::bury_job,
+            no_rows,
+            job.id,
+            job.claim,
+            text,
+            now,
+            core::error_kind(text),
+            core::time_text(now)
+        );
         return finish_in(session, job);
     });
 }

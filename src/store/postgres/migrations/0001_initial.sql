@@ -114,7 +114,8 @@ CREATE TABLE jobs (
     created_at       TIMESTAMPTZ NOT NULL,
     first_failed_at  TIMESTAMPTZ,
     last_failed_at   TIMESTAMPTZ,
-    last_error       TEXT
+    last_error       TEXT,
+    history          JSONB NOT NULL DEFAULT '[]'  -- Its failures and merges: the first and the last twenty.
 );
 
 CREATE INDEX jobs_due ON jobs (queue, run_at, id) WHERE state = 'ready';
@@ -127,6 +128,7 @@ CREATE TABLE dead_jobs (
     queue            TEXT NOT NULL,
     kind             TEXT NOT NULL,
     args             TEXT NOT NULL,
+    attempt          INTEGER NOT NULL,  -- Goes on after a merge: an old worker's fence must not fit.
     failures         INTEGER NOT NULL,
     called_at        TIMESTAMPTZ,
     key_id           BIGINT,
@@ -134,6 +136,8 @@ CREATE TABLE dead_jobs (
     first_failed_at  TIMESTAMPTZ,
     last_failed_at   TIMESTAMPTZ,
     last_error       TEXT,
+    history          JSONB NOT NULL,
+    error_kind       TEXT NOT NULL,     -- What errors of one cause have in common: core::error_kind().
     died_at          TIMESTAMPTZ NOT NULL
 );
 

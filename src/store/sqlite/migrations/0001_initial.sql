@@ -108,7 +108,8 @@ CREATE TABLE jobs (
     created_at       TEXT NOT NULL,
     first_failed_at  TEXT,
     last_failed_at   TEXT,
-    last_error       TEXT
+    last_error       TEXT,
+    history          TEXT NOT NULL DEFAULT '[]'  -- Its failures and merges: the first and the last twenty.
 ) STRICT;
 
 CREATE INDEX jobs_due ON jobs (queue, run_at, id) WHERE state = 'ready';
@@ -121,6 +122,7 @@ CREATE TABLE dead_jobs (
     queue            TEXT NOT NULL,
     kind             TEXT NOT NULL,
     args             TEXT NOT NULL,
+    attempt          INTEGER NOT NULL,  -- Goes on after a merge: an old worker's fence must not fit.
     failures         INTEGER NOT NULL,
     called_at        TEXT,
     key_id           INTEGER,
@@ -128,6 +130,8 @@ CREATE TABLE dead_jobs (
     first_failed_at  TEXT,
     last_failed_at   TEXT,
     last_error       TEXT,
+    history          TEXT NOT NULL,
+    error_kind       TEXT NOT NULL,     -- What errors of one cause have in common: core::error_kind().
     died_at          TEXT NOT NULL
 ) STRICT;
 

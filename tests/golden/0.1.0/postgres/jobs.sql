@@ -1,13 +1,16 @@
 -- Statements on the embedded queue. A worker's writes are fenced by (id, attempt): a job that was given to another
 -- meanwhile is not touched.
 
--- name: bury_job   ($1 id, $2 attempt, $3 error, $4 now)
+-- name: bury_job   ($1 id, $2 attempt, $3 error, $4 now, $5 kind of error, $6 now as text)
 -- With delete_job in the same transaction, and by the same fence: a job that was rescued is not buried as well.
 INSERT INTO dead_jobs
-    (id, jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
-     last_error, died_at)
-SELECT id, jid, queue, kind, args, failures + 1, called_at, key_id, created_at,
-       coalesce(first_failed_at, $4::timestamptz), $4::timestamptz, $3::text, $4::timestamptz
+    (id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
+     last_error, history, error_kind, died_at)
+SELECT id, jid, queue, kind, args, attempt, failures + 1, called_at, key_id, created_at,
+       coalesce(first_failed_at, $4::timestamptz), $4::timestamptz, $3::text,
+       (CASE WHEN jsonb_array_length(history) > 20 THEN history - 1 ELSE history END)
+           || jsonb_build_array(jsonb_build_object('at', $6::text, 'error', $3::text)),
+       $5::text, $4::timestamptz
 FROM jobs
 WHERE id = $1
   AND attempt = $2
@@ -38,24 +41,67 @@ WHERE id = $1
   AND attempt = $2
   AND state = 'running';
 
--- name: fail_job   ($1 id, $2 attempt, $3 error, $4 now, $5 run at)
+-- name: delete_dead_jobs   ($1 ids as a JSON list)
+DELETE FROM dead_jobs
+WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint));
+
+-- name: fail_job   ($1 id, $2 attempt, $3 error, $4 now, $5 run at, $6 now as text)
 UPDATE jobs
 SET state = 'ready', lease_until = NULL, run_at = $5, failures = failures + 1, last_error = $3, last_failed_at = $4,
-    first_failed_at = coalesce(first_failed_at, $4)
+    first_failed_at = coalesce(first_failed_at, $4),
+    history = (CASE WHEN jsonb_array_length(history) > 20 THEN history - 1 ELSE history END)
+           || jsonb_build_array(jsonb_build_object('at', $6::text, 'error', $3::text))
 WHERE id = $1
   AND attempt = $2
   AND state = 'running';
+
+-- name: find_dead_job   ($1 id)
+SELECT id, jid, queue, kind, args, failures, last_error, error_kind, history, called_at, key_id, created_at, first_failed_at,
+       last_failed_at, died_at
+FROM dead_jobs
+WHERE id = $1;
+
+-- name: group_dead_jobs   (or NULL: $1 queue, $2 kind, $3 kind of error, $4 part of the error, $5 died before, $6 died
+--   since, $7 failures at least)
+SELECT queue, kind, error_kind, count(*), min(died_at), max(died_at), max(id)
+FROM dead_jobs
+WHERE ($1::text IS NULL OR queue = $1)
+  AND ($2::text IS NULL OR kind = $2)
+  AND ($3::text IS NULL OR error_kind = $3)
+  AND ($4::text IS NULL OR strpos(last_error, $4) > 0)
+  AND ($5::timestamptz IS NULL OR died_at < $5)
+  AND ($6::timestamptz IS NULL OR died_at >= $6)
+  AND ($7::integer IS NULL OR failures >= $7)
+GROUP BY queue, kind, error_kind
+ORDER BY count(*) DESC, queue, kind, error_kind;
 
 -- name: insert_job   ($1 jid, $2 queue, $3 kind, $4 args, $5 run at, $6 key id, $7 now)
 INSERT INTO jobs (jid, queue, kind, args, state, run_at, key_id, created_at)
 VALUES ($1, $2, $3, $4, 'ready', $5, $6, $7);
 
--- name: list_dead_jobs   ($1 limit)
-SELECT id, jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
-       last_error, died_at
+-- name: list_dead_jobs   ($1 behind this id, $2 limit; or NULL: $3 queue, $4 kind, $5 kind of error, $6 part of the error,
+--   $7 died before, $8 died since, $9 failures at least)
+SELECT id, jid, queue, kind, args, failures, last_error, error_kind, history, called_at, key_id, created_at, first_failed_at,
+       last_failed_at, died_at
 FROM dead_jobs
+WHERE ($3::text IS NULL OR queue = $3)
+  AND ($4::text IS NULL OR kind = $4)
+  AND ($5::text IS NULL OR error_kind = $5)
+  AND ($6::text IS NULL OR strpos(last_error, $6) > 0)
+  AND ($7::timestamptz IS NULL OR died_at < $7)
+  AND ($8::timestamptz IS NULL OR died_at >= $8)
+  AND ($9::integer IS NULL OR failures >= $9)
+  AND id > $1
 ORDER BY id
-LIMIT $1;
+LIMIT $2;
+
+-- name: lock_dead_jobs   ($1 ids as a JSON list)
+-- Whoever comes second waits here, and finds them gone.
+SELECT id, called_at
+FROM dead_jobs
+WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint))
+ORDER BY id
+FOR UPDATE;
 
 -- name: mark_job_called   ($1 id, $2 attempt, $3 now)
 -- Before the first call to the outside: past the provider's memory it is not repeated (F7).
@@ -64,6 +110,18 @@ SET called_at = coalesce(called_at, $3)
 WHERE id = $1
   AND attempt = $2
   AND state = 'running';
+
+-- name: merge_dead_jobs   ($1 ids as a JSON list, $2 now, $3 a call that was made counts no more, $4 now as text, $5 who)
+-- With lock_dead_jobs before and delete_dead_jobs behind, in one transaction.
+INSERT INTO jobs
+    (id, jid, queue, kind, args, state, run_at, attempt, failures, called_at, key_id, created_at, first_failed_at,
+     last_failed_at, last_error, history)
+SELECT id, jid, queue, kind, args, 'ready', $2::timestamptz, attempt, 0, CASE WHEN $3::boolean THEN NULL ELSE called_at END, key_id,
+       created_at, first_failed_at, last_failed_at, last_error,
+       (CASE WHEN jsonb_array_length(history) > 20 THEN history - 1 ELSE history END)
+           || jsonb_build_array(jsonb_build_object('at', $4::text, 'merged_by', $5::text))
+FROM dead_jobs
+WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint));
 
 -- name: next_job_at   ($1 queue)
 -- Not min(run_at): on a table that was never analyzed PostgreSQL 15 reads all of it for that.

@@ -1,0 +1,279 @@
+#include "src/cli/dead_letters.hpp"
+
+#include "src/cli/output.hpp"
+#include "src/core/time_text.hpp"
+#include "src/engine/engine.hpp"
+#include "src/ops/service_impl.hpp"
+
+#include <boost/json/serialize.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace pawl::cli {
+
+namespace {
+
+using queue::DeadLetter;
+using Text = std::optional<std::string>;
+
+struct DeadLine {
+    std::string id;
+    std::string died_at;
+    std::string queue;
+    std::string kind;
+    int failures{};
+    std::string error;
+};
+
+struct DeadDetail {
+    std::string id;
+    std::string jid;
+    std::string queue;
+    std::string kind;
+    Json args;
+    int failures{};
+    std::string error;
+    std::string error_kind;
+    Text called_at;
+    std::optional<std::int64_t> key_id;
+    std::string created_at;
+    Text first_failed_at;
+    Text last_failed_at;
+    std::string died_at;
+    Json history;
+};
+
+struct GroupLine {
+    std::int64_t count{};
+    std::string queue;
+    std::string kind;
+    std::string first_died_at;
+    std::string last_died_at;
+    std::string sample;
+    std::string error_kind;
+};
+
+struct Outcome {
+    std::int64_t chosen{};
+    std::int64_t done{};
+    std::int64_t gone{};
+    std::int64_t forgotten{};
+};
+
+Text text_of_time(const std::optional<TimePoint>& at) {
+    return at ? Text{core::time_text(*at)} : Text{};
+}
+
+DeadLine line_of(const DeadLetter& letter) {
+    return {
+        letter.id,
+        core::time_text(letter.died_at),
+        letter.queue,
+        letter.kind,
+        letter.failures,
+        letter.error};
+}
+
+DeadDetail detail_of(const DeadLetter& letter) {
+    return {
+        letter.id,
+        letter.jid,
+        letter.queue,
+        letter.kind,
+        Json{letter.args},
+        letter.failures,
+        letter.error,
+        letter.error_kind,
+        text_of_time(letter.called_at),
+        letter.key_id,
+        core::time_text(letter.created_at),
+        text_of_time(letter.first_failed_at),
+        text_of_time(letter.last_failed_at),
+        core::time_text(letter.died_at),
+        Json{letter.history}};
+}
+
+ops::DeadChoice choice_of(Service& service, const DeadOptions& options) {
+    ops::DeadChoice choice{options.ids, options.filter, options.sample};
+    const auto now = service.engine().clock().now();
+    if (options.older_than_s)
+        choice.filter.died_before = now - std::chrono::seconds{*options.older_than_s};
+    if (options.younger_than_s)
+        choice.filter.died_since = now - std::chrono::seconds{*options.younger_than_s};
+    return choice;
+}
+
+bool says_which(const DeadOptions& options) {
+    const auto& filter = options.filter;
+    return options.all || !options.ids.empty() || filter.queue || filter.kind ||
+           filter.error_kind || filter.error || filter.failures_min || options.older_than_s ||
+           options.younger_than_s;
+}
+
+std::vector<GroupLine> groups_of(queue::DeadLetters& letters, const queue::DeadFilter& filter) {
+    std::vector<GroupLine> lines;
+    for (const auto& group : letters.groups(filter))
+        lines.push_back(
+            {group.count,
+             group.queue,
+             group.kind,
+             core::time_text(group.first_died_at),
+             core::time_text(group.last_died_at),
+             group.sample,
+             group.error_kind}
+        );
+    return lines;
+}
+
+// What a purge or merge would be about.
+void print_dry_run(Service& service, const DeadOptions& options, bool json, std::ostream& out) {
+    auto& letters = service.impl().dead_letters;
+    std::vector<DeadLine> lines;
+    std::int64_t chosen = 0;
+    ops::each_dead_letter(
+        letters,
+        choice_of(service, options),
+        service.engine().random(),
+        [&](const DeadLetter& letter) {
+            ++chosen;
+            if (std::ssize(lines) < options.limit) lines.push_back(line_of(letter));
+        }
+    );
+    print_rows(out, lines, json, "No dead letter is like that.");
+    if (!json && chosen > 0)
+        out << "It would be about " << chosen << (chosen == 1 ? " job" : " jobs")
+            << (chosen > std::ssize(lines) ? "; these are the first" : "") << ".\n";
+}
+
+void check_act(const DeadOptions& options, const std::string& verb) {
+    if (!says_which(options))
+        throw CannotDo{
+            "which dead letters? Give ids, a filter such as --kind or --older-than, or --all. "
+            "`dlq list --by-error` shows what there is"};
+    if (options.act.reason.empty() && !options.dry_run)
+        throw CannotDo{"why? Give --reason; it stands in the audit of every job that you " + verb};
+}
+
+ops::OnDeadBatch told_on(std::ostream& progress, const std::string& done) {
+    return [&progress, done](const ops::DeadReport& report) {
+        if (report.chosen > ops::dead_batch)
+            progress << report.done << ' ' << done << " so far\n" << std::flush;
+        return true;
+    };
+}
+
+bool print_outcome(
+    const ops::DeadReport& report, const std::string& done, bool json, std::ostream& out
+) {
+    if (json) {
+        print_row(out, Outcome{report.chosen, report.done, report.gone, report.forgotten}, true);
+    } else {
+        out << report.done << ' ' << done;
+        if (report.gone > 0) out << ", " << report.gone << " not there (done before?)";
+        if (report.forgotten > 0)
+            out << ", " << report.forgotten
+                << " left: the receiver of their call may have forgotten its key, and would do it "
+                   "a second time. Look there first; then --even-if-forgotten";
+        out << ".\n";
+    }
+    return report.forgotten == 0 && (report.gone == 0 || report.done > 0);
+}
+
+}  // namespace
+
+void list_dead(Service& service, const DeadOptions& options, bool json, std::ostream& out) {
+    auto& letters = service.impl().dead_letters;
+    const auto choice = choice_of(service, options);
+    constexpr std::string_view none = "There are no dead letters like that.";
+    if (options.by_error) return print_rows(out, groups_of(letters, choice.filter), json, none);
+    std::vector<DeadLine> lines;
+    if (choice.sample) {
+        ops::each_dead_letter(
+            letters,
+            choice,
+            service.engine().random(),
+            [&](const DeadLetter& letter) { lines.push_back(line_of(letter)); }
+        );
+        return print_rows(out, lines, json, none);
+    }
+    for (const auto& letter : letters.page(choice.filter, options.after, options.limit))
+        lines.push_back(line_of(letter));
+    print_rows(out, lines, json, none);
+    if (!json && std::ssize(lines) == options.limit)
+        out << "There may be more: --after " << lines.back().id << '\n';
+}
+
+void show_dead(Service& service, const std::string& id, bool json, std::ostream& out) {
+    auto& letters = service.impl().dead_letters;
+    const auto letter = letters.find(id);
+    if (!letter)
+        throw CannotDo{"there is no dead letter " + id + "; it may have been merged or purged"};
+    print_row(out, detail_of(*letter), json);
+}
+
+void export_dead(Service& service, const DeadOptions& options, std::ostream& out) {
+    auto& letters = service.impl().dead_letters;
+    ops::each_dead_letter(
+        letters,
+        choice_of(service, options),
+        service.engine().random(),
+        [&](const DeadLetter& letter) {
+            out << boost::json::serialize(object_of(detail_of(letter))) << '\n';
+        }
+    );
+    if (!out.flush()) throw CannotDo{"the export could not be written: is the disk full?"};
+}
+
+bool purge_dead(
+    Service& service,
+    const DeadOptions& options,
+    bool json,
+    std::ostream& out,
+    std::ostream& progress
+) {
+    check_act(options, "purge");
+    if (options.dry_run) {
+        print_dry_run(service, options, json, out);
+        return true;
+    }
+    auto& letters = service.impl().dead_letters;
+    const auto report = ops::purge_dead_letters(
+        letters,
+        choice_of(service, options),
+        options.act,
+        service.engine().random(),
+        told_on(progress, "purged")
+    );
+    return print_outcome(report, "purged", json, out);
+}
+
+bool merge_dead(
+    Service& service,
+    const DeadOptions& options,
+    bool json,
+    std::ostream& out,
+    std::ostream& progress
+) {
+    check_act(options, "merge");
+    if (options.dry_run) {
+        print_dry_run(service, options, json, out);
+        return true;
+    }
+    auto& letters = service.impl().dead_letters;
+    std::optional<TimePoint> remembered_since;
+    if (!options.even_if_forgotten)
+        remembered_since = service.engine().clock().now() - ops::WorkerOptions{}.provider_memory;
+    const auto report = ops::merge_dead_letters(
+        letters,
+        choice_of(service, options),
+        options.act,
+        remembered_since,
+        service.engine().random(),
+        told_on(progress, "merged")
+    );
+    return print_outcome(report, "merged", json, out);
+}
+
+}  // namespace pawl::cli

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <pawl/service.hpp>
+
+#include "src/ops/dead_letters.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+// The commands on dead letters: jobs that nobody tries any more. Each throws CannotDo (output.hpp)
+// and StoreError.
+namespace pawl::cli {
+
+struct DeadOptions {
+    std::vector<std::string> ids;
+    queue::DeadFilter filter;                  // Without its times:
+    std::optional<std::int64_t> older_than_s;  // Dead for longer than this.
+    std::optional<std::int64_t> younger_than_s;
+    std::optional<int> sample;
+    std::string after;
+    int limit{50};
+    bool all{false};  // A purge or merge of whatever is there, said aloud.
+    bool by_error{false};
+    bool dry_run{false};
+    bool even_if_forgotten{false};
+    queue::DeadAct act;
+};
+
+void list_dead(Service& service, const DeadOptions& options, bool json, std::ostream& out);
+void show_dead(Service& service, const std::string& id, bool json, std::ostream& out);
+// A JSON object a line; arguments that are not JSON as a string.
+void export_dead(Service& service, const DeadOptions& options, std::ostream& out);
+// Progress of long work goes to `progress`. False if something was left that was meant.
+bool purge_dead(
+    Service& service,
+    const DeadOptions& options,
+    bool json,
+    std::ostream& out,
+    std::ostream& progress
+);
+bool merge_dead(
+    Service& service,
+    const DeadOptions& options,
+    bool json,
+    std::ostream& out,
+    std::ostream& progress
+);
+
+}  // namespace pawl::cli

@@ -1,0 +1,111 @@
+#include "src/core/error_text.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+namespace pawl::core {
+
+namespace {
+
+constexpr std::size_t error_max = 2'000;
+constexpr std::size_t kind_max = 120;
+constexpr std::string_view quotes = "'\"`";
+
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+// Bytes of UTF-8 beyond ASCII belong to words.
+bool is_of_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' ||
+           static_cast<unsigned char>(c) >= 0x80;
+}
+
+bool is_status(std::string_view word) {
+    return word.size() == 3 && std::all_of(word.begin(), word.end(), is_digit) && word[0] >= '1' &&
+           word[0] <= '5';
+}
+
+std::string_view first_line(std::string_view text) {
+    return text.substr(0, text.find_first_of("\r\n"));
+}
+
+// Behind the quoted text that begins at `at`; `at` itself if it is an apostrophe or has no end.
+std::size_t past_quoted(std::string_view text, std::size_t at) {
+    if (at > 0 && is_of_word(text[at - 1])) return at;
+    const auto end = text.find(text[at], at + 1);
+    return end == text.npos ? at : end + 1;
+}
+
+std::string cut(std::string text, std::size_t most) {
+    if (text.size() <= most) return text;
+    auto end = most;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+    text.resize(end);
+    return text;
+}
+
+// Bytes of the character of UTF-8 (RFC 3629) that `text` begins with; 0 if it begins with none.
+std::size_t character_length(std::string_view text) {
+    const auto byte = [&](std::size_t i) {
+        return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+    };
+    const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
+    const unsigned first = byte(0);
+    if (first < 0x80) return first == 0 ? 0 : 1;
+    if (first >= 0xC2 && first < 0xE0) return follows(1) ? 2 : 0;
+    if (first >= 0xE0 && first < 0xF0) {
+        const bool overlong = first == 0xE0 && byte(1) < 0xA0;
+        const bool surrogate = first == 0xED && byte(1) >= 0xA0;
+        return follows(1) && follows(2) && !overlong && !surrogate ? 3 : 0;
+    }
+    if (first >= 0xF0 && first < 0xF5) {
+        const bool overlong = first == 0xF0 && byte(1) < 0x90;
+        const bool too_large = first == 0xF4 && byte(1) >= 0x90;
+        return follows(1) && follows(2) && follows(3) && !overlong && !too_large ? 4 : 0;
+    }
+    return 0;
+}
+
+}  // namespace
+
+std::string storable_error(std::string_view error) {
+    std::string text;
+    while (!error.empty() && text.size() <= error_max) {
+        const auto length = character_length(error);
+        if (length == 0)
+            text += '?';
+        else
+            text += error.substr(0, length);
+        error.remove_prefix(length == 0 ? 1 : length);
+    }
+    return cut(std::move(text), error_max);
+}
+
+std::string error_kind(std::string_view error) {
+    const auto line = first_line(error);
+    std::string kind;
+    for (std::size_t at = 0; at < line.size();) {
+        if (quotes.find(line[at]) != quotes.npos) {
+            if (const auto past = past_quoted(line, at); past > at) {
+                kind += "\"?\"";
+                at = past;
+                continue;
+            }
+        }
+        if (!is_of_word(line[at])) {
+            kind += line[at++];
+            continue;
+        }
+        const auto begin = line.begin() + static_cast<std::ptrdiff_t>(at);
+        const auto end = std::find_if_not(begin, line.end(), is_of_word);
+        const std::string_view word{begin, end};
+        const bool varies = std::any_of(begin, end, is_digit) && !is_status(word);
+        kind += varies ? std::string_view{"#"} : word;
+        at += word.size();
+    }
+    return cut(std::move(kind), kind_max);
+}
+
+}  // namespace pawl::core

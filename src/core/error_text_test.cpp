@@ -1,0 +1,63 @@
+#include "src/core/error_text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace pawl::core {
+
+TEST(ErrorKindTest, errors_that_differ_in_what_they_are_about_are_of_one_kind) {
+    EXPECT_EQ(error_kind("ride 17 is not there"), error_kind("ride 4711 is not there"));
+    EXPECT_EQ(error_kind("mail to 'ann@example.com' bounced"), error_kind("mail to \"x\" bounced"));
+    EXPECT_EQ(
+        error_kind("card 4242-4242 of cus_9f3a: declined"),
+        error_kind("card 1-2 of cus_77: declined")
+    );
+}
+
+TEST(ErrorKindTest, a_status_is_part_of_the_kind) {
+    EXPECT_EQ(error_kind("SMTP 550: no such mailbox"), "SMTP 550: no such mailbox");
+    EXPECT_NE(error_kind("HTTP 404"), error_kind("HTTP 503"));
+    EXPECT_EQ(error_kind("HTTP 604"), "HTTP #");
+}
+
+TEST(ErrorKindTest, an_apostrophe_quotes_nothing) {
+    EXPECT_EQ(
+        error_kind("can't reach the mail server, won't try"),
+        "can't reach the mail server, won't try"
+    );
+    EXPECT_EQ(error_kind("an open 'quote"), "an open 'quote");
+}
+
+TEST(ErrorKindTest, only_the_first_line_counts_and_no_more_than_120_bytes) {
+    EXPECT_EQ(error_kind("timeout\nat line 7"), "timeout");
+    EXPECT_EQ(error_kind(std::string(1'000, 'a')).size(), 120);
+    EXPECT_EQ(error_kind(""), "");
+}
+
+TEST(ErrorKindTest, no_character_is_cut_in_two) {
+    std::string text(119, 'a');
+    text += "\xC3\xBC and more";
+
+    EXPECT_EQ(error_kind(text), std::string(119, 'a'));
+}
+
+TEST(StorableErrorTest, what_is_utf_8_stays_as_it_is) {
+    const std::string text{"gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x9A\x97\n\ttab"};
+    EXPECT_EQ(storable_error(text), text);
+}
+
+TEST(StorableErrorTest, what_is_none_becomes_question_marks) {
+    using namespace std::string_literals;
+    EXPECT_EQ(storable_error("a\0b"s), "a?b");
+    EXPECT_EQ(storable_error("\xFF\xFE."), "??.");
+    EXPECT_EQ(storable_error("\xC3"), "?");                 // Cut off.
+    EXPECT_EQ(storable_error("\xC0\xAF"), "??");            // Overlong.
+    EXPECT_EQ(storable_error("\xED\xA0\x80"), "???");       // A surrogate.
+    EXPECT_EQ(storable_error("\xF4\x90\x80\x80"), "????");  // Beyond Unicode.
+}
+
+TEST(StorableErrorTest, it_has_an_end) {
+    EXPECT_EQ(storable_error(std::string(10'000, 'a')).size(), 2'000);
+    EXPECT_EQ(storable_error(std::string(10'000, '\xFF')).size(), 2'000);
+}
+
+}  // namespace pawl::core

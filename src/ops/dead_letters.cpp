@@ -1,0 +1,146 @@
+#include "src/ops/dead_letters.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace pawl::ops {
+
+namespace {
+
+using Ids = std::vector<std::string>;
+
+// Ids of all that the filter means, page by page.
+void each_page(
+    queue::DeadLetters& letters,
+    const queue::DeadFilter& filter,
+    const std::function<bool(std::vector<queue::DeadLetter>&)>& f
+) {
+    std::string after;
+    for (;;) {
+        auto page = letters.page(filter, after, dead_batch);
+        if (page.empty()) return;
+        after = page.back().id;
+        if (!f(page)) return;
+    }
+}
+
+// Each as likely as any other, with one pass (R. Algorithm R: Vitter, "Random Sampling with a
+// Reservoir", 1985).
+class Reservoir {
+public:
+    Reservoir(int most, core::Random& random)
+        : most_{static_cast<std::size_t>(std::max(most, 0))}, random_{random} {}
+    void add(std::string id) {
+        ++seen_;
+        if (ids_.size() < most_) return ids_.push_back(std::move(id));
+        const auto place = static_cast<std::size_t>(random_.dice() * static_cast<double>(seen_));
+        if (place < most_) ids_[place] = std::move(id);
+    }
+    Ids take() { return std::move(ids_); }
+
+private:
+    std::size_t most_;
+    core::Random& random_;
+    std::size_t seen_{0};
+    Ids ids_;
+};
+
+Ids sample_of(queue::DeadLetters& letters, const DeadChoice& choice, core::Random& random) {
+    Reservoir reservoir{*choice.sample, random};
+    for (const auto& id : choice.ids) reservoir.add(id);
+    if (choice.ids.empty())
+        each_page(letters, choice.filter, [&](std::vector<queue::DeadLetter>& page) {
+            for (auto& letter : page) reservoir.add(std::move(letter.id));
+            return true;
+        });
+    return reservoir.take();
+}
+
+// The ids that are meant, where they are known beforehand.
+std::optional<Ids> known_ids(
+    queue::DeadLetters& letters, const DeadChoice& choice, core::Random& random
+) {
+    if (choice.sample) return sample_of(letters, choice, random);
+    if (!choice.ids.empty()) return choice.ids;
+    return std::nullopt;
+}
+
+using Step = std::function<queue::DeadDone(std::span<const std::string>)>;
+
+DeadReport in_batches(
+    queue::DeadLetters& letters,
+    const DeadChoice& choice,
+    core::Random& random,
+    const Step& step,
+    const OnDeadBatch& on_batch
+) {
+    DeadReport report;
+    const auto carry_out = [&](std::span<const std::string> ids) {
+        const auto done = step(ids);
+        report.chosen += static_cast<std::int64_t>(ids.size());
+        report.done += done.done;
+        report.gone += done.gone;
+        report.forgotten += done.forgotten;
+        return !on_batch || on_batch(report);
+    };
+    if (const auto ids = known_ids(letters, choice, random)) {
+        for (std::size_t at = 0; at < ids->size(); at += dead_batch) {
+            const auto count = std::min<std::size_t>(dead_batch, ids->size() - at);
+            if (!carry_out(std::span{*ids}.subspan(at, count))) break;
+        }
+        return report;
+    }
+    each_page(letters, choice.filter, [&](std::vector<queue::DeadLetter>& page) {
+        Ids ids;
+        for (auto& letter : page) ids.push_back(std::move(letter.id));
+        return carry_out(ids);
+    });
+    return report;
+}
+
+}  // namespace
+
+void each_dead_letter(
+    queue::DeadLetters& letters,
+    const DeadChoice& choice,
+    core::Random& random,
+    const std::function<void(const queue::DeadLetter&)>& f
+) {
+    if (auto ids = known_ids(letters, choice, random)) {
+        for (const auto& id : *ids)
+            if (const auto letter = letters.find(id)) f(*letter);
+        return;
+    }
+    each_page(letters, choice.filter, [&](std::vector<queue::DeadLetter>& page) {
+        for (const auto& letter : page) f(letter);
+        return true;
+    });
+}
+
+DeadReport purge_dead_letters(
+    queue::DeadLetters& letters,
+    const DeadChoice& choice,
+    const queue::DeadAct& act,
+    core::Random& random,
+    const OnDeadBatch& on_batch
+) {
+    const auto step = [&](std::span<const std::string> ids) { return letters.purge(ids, act); };
+    return in_batches(letters, choice, random, step, on_batch);
+}
+
+DeadReport merge_dead_letters(
+    queue::DeadLetters& letters,
+    const DeadChoice& choice,
+    const queue::DeadAct& act,
+    std::optional<TimePoint> remembered_since,
+    core::Random& random,
+    const OnDeadBatch& on_batch
+) {
+    const auto step = [&](std::span<const std::string> ids) {
+        return letters.merge(ids, act, remembered_since);
+    };
+    return in_batches(letters, choice, random, step, on_batch);
+}
+
+}  // namespace pawl::ops

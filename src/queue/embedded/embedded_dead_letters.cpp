@@ -1,0 +1,247 @@
+#include "src/queue/embedded/embedded_dead_letters.hpp"
+
+#include <pawl/detail/json.hpp>
+#include <pawl/detail/rows.hpp>
+
+#include "src/core/fault.hpp"
+#include "src/core/time_text.hpp"
+#include "store/statements.hpp"
+
+#include <charconv>
+#include <chrono>
+
+namespace pawl::queue {
+
+using detail::column_as;
+using detail::Row;
+using detail::run_statement;
+
+namespace {
+
+using Ids = std::span<const std::string>;
+using Text = std::optional<std::string>;
+
+constexpr auto no_rows = [](const Row&) {};
+constexpr std::chrono::seconds batch_deadline{30};
+
+// Ids are numbers, and what is none is nobody's.
+std::optional<std::int64_t> number_of(const std::string& id) {
+    std::int64_t number = 0;
+    const auto* end = id.data() + id.size();
+    const auto read = std::from_chars(id.data(), end, number);
+    if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+    return number;
+}
+
+std::string list_of(const std::vector<std::int64_t>& numbers) {
+    std::string list{"["};
+    for (const auto number : numbers) {
+        if (list.size() > 1) list += ',';
+        list += std::to_string(number);
+    }
+    return list + "]";
+}
+
+std::vector<std::int64_t> numbers_of(Ids ids) {
+    std::vector<std::int64_t> numbers;
+    for (const auto& id : ids)
+        if (const auto number = number_of(id)) numbers.push_back(*number);
+    return numbers;
+}
+
+DeadLetter letter_of(const Row& row) {
+    constexpr std::string_view in = "list_dead_jobs";
+    DeadLetter letter;
+    letter.id = std::to_string(row.integer(0));
+    letter.jid = row.text(1);
+    letter.queue = row.text(2);
+    letter.kind = row.text(3);
+    letter.args = row.text(4);
+    letter.failures = column_as<int>(row, 5, in);
+    letter.error = column_as<Text>(row, 6, in).value_or("");
+    letter.error_kind = row.text(7);
+    letter.history = row.text(8);
+    letter.called_at = column_as<std::optional<TimePoint>>(row, 9, in);
+    letter.key_id = column_as<std::optional<std::int64_t>>(row, 10, in);
+    letter.created_at = column_as<TimePoint>(row, 11, in);
+    letter.first_failed_at = column_as<std::optional<TimePoint>>(row, 12, in);
+    letter.last_failed_at = column_as<std::optional<TimePoint>>(row, 13, in);
+    letter.died_at = column_as<TimePoint>(row, 14, in);
+    return letter;
+}
+
+struct AuditDetail {
+    std::string reason;
+    std::vector<std::int64_t> jobs;
+};
+
+void note(
+    store::Session& session,
+    const DeadAct& act,
+    std::string_view action,
+    std::vector<std::int64_t> jobs
+) {
+    const auto detail_text = detail::encode(AuditDetail{act.reason, std::move(jobs)});
+    run_statement(
+        session,
+        sql::insert_audit,
+        no_rows,
+        session.now(),
+        act.by,
+        action,
+        std::optional<std::int64_t>{},
+        detail_text
+    );
+}
+
+struct Locked {
+    std::vector<std::int64_t> there;
+    int forgotten{};
+};
+
+Locked lock_letters(
+    store::Session& session,
+    const std::vector<std::int64_t>& numbers,
+    std::optional<TimePoint> remembered_since
+) {
+    Locked locked;
+    run_statement(
+        session,
+        sql::lock_dead_jobs,
+        [&](const Row& row) {
+            const auto called_at = column_as<std::optional<TimePoint>>(row, 1, "lock_dead_jobs");
+            if (remembered_since && called_at && *called_at < *remembered_since)
+                ++locked.forgotten;
+            else
+                locked.there.push_back(row.integer(0));
+        },
+        list_of(numbers)
+    );
+    return locked;
+}
+
+DeadDone done_of(Ids ids, const Locked& locked) {
+    const auto done = static_cast<int>(locked.there.size());
+    return {done, static_cast<int>(ids.size()) - done - locked.forgotten, locked.forgotten};
+}
+
+}  // namespace
+
+std::vector<DeadLetter> EmbeddedDeadLetters::page(
+    const DeadFilter& filter, const std::string& after, int limit
+) {
+    return store::read_now(store_, [&](store::Session& session) {
+        std::vector<DeadLetter> letters;
+        run_statement(
+            session,
+            sql::list_dead_jobs,
+            [&](const Row& row) { letters.push_back(letter_of(row)); },
+            number_of(after).value_or(0),
+            limit,
+            filter.queue,
+            filter.kind,
+            filter.error_kind,
+            filter.error,
+            filter.died_before,
+            filter.died_since,
+            filter.failures_min
+        );
+        return letters;
+    });
+}
+
+std::vector<DeadGroup> EmbeddedDeadLetters::groups(const DeadFilter& filter) {
+    return store::read_now(store_, [&](store::Session& session) {
+        constexpr std::string_view in = "group_dead_jobs";
+        std::vector<DeadGroup> groups;
+        run_statement(
+            session,
+            sql::group_dead_jobs,
+            [&](const Row& row) {
+                groups.push_back(
+                    {std::string{row.text(0)},
+                     std::string{row.text(1)},
+                     std::string{row.text(2)},
+                     row.integer(3),
+                     column_as<TimePoint>(row, 4, in),
+                     column_as<TimePoint>(row, 5, in),
+                     std::to_string(row.integer(6))}
+                );
+            },
+            filter.queue,
+            filter.kind,
+            filter.error_kind,
+            filter.error,
+            filter.died_before,
+            filter.died_since,
+            filter.failures_min
+        );
+        return groups;
+    });
+}
+
+std::optional<DeadLetter> EmbeddedDeadLetters::find(const std::string& id) {
+    const auto number = number_of(id);
+    if (!number) return std::nullopt;
+    return store::read_now(store_, [&](store::Session& session) {
+        std::optional<DeadLetter> found;
+        run_statement(
+            session, sql::find_dead_job, [&](const Row& row) { found = letter_of(row); }, *number
+        );
+        return found;
+    });
+}
+
+DeadDone EmbeddedDeadLetters::purge(Ids ids, const DeadAct& act) {
+    PAWL_FAULT("queue.purge.before");
+    const auto numbers = numbers_of(ids);
+    const auto done = store::write_now(
+        store_,
+        [&](store::Session& session) {
+            const auto locked = lock_letters(session, numbers, std::nullopt);
+            if (!locked.there.empty()) {
+                run_statement(session, sql::delete_dead_jobs, no_rows, list_of(locked.there));
+                note(session, act, "purge", locked.there);
+            }
+            return done_of(ids, locked);
+        },
+        batch_deadline
+    );
+    PAWL_FAULT("queue.purge.after");
+    return done;
+}
+
+DeadDone EmbeddedDeadLetters::merge(
+    Ids ids, const DeadAct& act, std::optional<TimePoint> remembered_since
+) {
+    PAWL_FAULT("queue.merge.before");
+    const auto numbers = numbers_of(ids);
+    const auto done = store::write_now(
+        store_,
+        [&](store::Session& session) {
+            const auto locked = lock_letters(session, numbers, remembered_since);
+            if (!locked.there.empty()) {
+                const auto list = list_of(locked.there);
+                const auto now = session.now();
+                run_statement(
+                    session,
+                    sql::merge_dead_jobs,
+                    no_rows,
+                    list,
+                    now,
+                    !remembered_since.has_value(),
+                    core::time_text(now),
+                    act.by
+                );
+                run_statement(session, sql::delete_dead_jobs, no_rows, list);
+                note(session, act, "merge", locked.there);
+            }
+            return done_of(ids, locked);
+        },
+        batch_deadline
+    );
+    PAWL_FAULT("queue.merge.after");
+    return done;
+}
+
+}  // namespace pawl::queue
