@@ -54,12 +54,18 @@ class Start:
     def __exit__(self, *_):
         if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
-            self.process.wait()
+            try:
+                self.process.wait(WAIT_S)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.process.pid, signal.SIGKILL)
+                self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def begin(self, database):
         with open(os.path.join(self.folder, 'told'), 'wb') as told:
-            self.process = subprocess.Popen([os.path.join(TOOLS, 'serve'), self.rides, '--database', database],
+            # As a terminal starts it: what the tests were started by may ignore Ctrl-C, as nohup and a shell's & do.
+            self.process = subprocess.Popen(['env', '--default-signal=HUP,INT,QUIT', os.path.join(TOOLS, 'serve'), self.rides,
+                                             '--database', database],
                                             env=self.environment, stdout=told, stderr=told, start_new_session=True)
 
     def told(self):
