@@ -181,6 +181,31 @@ bool print_outcome(
     return report.forgotten == 0 && (report.gone == 0 || report.done > 0);
 }
 
+struct Asked {
+    Service& service;
+    const DeadOptions& options;
+    bool json;
+    std::ostream& out;
+    std::ostream& progress;
+};
+struct Verb {
+    std::string now;
+    std::string done;
+};
+
+// A purge or a merge.
+template <class Step>
+bool carry_out(const Asked& asked, const Verb& verb, const Step& step) {
+    const auto& [service, options, json, out, progress] = asked;
+    check_act(options, verb.now);
+    if (options.dry_run) {
+        print_dry_run(service, options, json, out);
+        return true;
+    }
+    const auto report = step(choice_of(service, options), told_on(progress, verb.done));
+    return print_outcome(report, verb.done, json, out);
+}
+
 }  // namespace
 
 void list_dead(Service& service, const DeadOptions& options, bool json, std::ostream& out) {
@@ -233,20 +258,12 @@ bool purge_dead(
     std::ostream& out,
     std::ostream& progress
 ) {
-    check_act(options, "purge");
-    if (options.dry_run) {
-        print_dry_run(service, options, json, out);
-        return true;
-    }
-    auto& letters = service.impl().dead_letters;
-    const auto report = ops::purge_dead_letters(
-        letters,
-        choice_of(service, options),
-        options.act,
-        service.engine().random(),
-        told_on(progress, "purged")
-    );
-    return print_outcome(report, "purged", json, out);
+    const auto purge = [&](const ops::DeadChoice& choice, const ops::OnDeadBatch& on_batch) {
+        return ops::purge_dead_letters(
+            service.impl().dead_letters, choice, options.act, service.engine().random(), on_batch
+        );
+    };
+    return carry_out({service, options, json, out, progress}, {"purge", "purged"}, purge);
 }
 
 bool merge_dead(
@@ -256,24 +273,20 @@ bool merge_dead(
     std::ostream& out,
     std::ostream& progress
 ) {
-    check_act(options, "merge");
-    if (options.dry_run) {
-        print_dry_run(service, options, json, out);
-        return true;
-    }
-    auto& letters = service.impl().dead_letters;
     std::optional<TimePoint> remembered_since;
     if (!options.even_if_forgotten)
         remembered_since = service.engine().clock().now() - ops::WorkerOptions{}.provider_memory;
-    const auto report = ops::merge_dead_letters(
-        letters,
-        choice_of(service, options),
-        options.act,
-        remembered_since,
-        service.engine().random(),
-        told_on(progress, "merged")
-    );
-    return print_outcome(report, "merged", json, out);
+    const auto merge = [&](const ops::DeadChoice& choice, const ops::OnDeadBatch& on_batch) {
+        return ops::merge_dead_letters(
+            service.impl().dead_letters,
+            choice,
+            options.act,
+            remembered_since,
+            service.engine().random(),
+            on_batch
+        );
+    };
+    return carry_out({service, options, json, out, progress}, {"merge", "merged"}, merge);
 }
 
 }  // namespace pawl::cli

@@ -254,31 +254,20 @@ INSTANTIATE_TEST_SUITE_P(
 );
 
 TEST_P(Shared, one_of_two_claims_wins) {
-    const auto claim = engine_.claim(Knows::nothing);
-    with_neighbours([&](Neighbour of_first, Neighbour of_second) {
-        explore("", engine_.beside(of_first, claim), engine_.beside(of_second, claim), [&] {
-            check_winner("1");
-            EXPECT_EQ(row_.id, made_by(winner()));
-            EXPECT_THAT(own_writes(), ElementsAre(winner().name()));
-            EXPECT_EQ(found_by(loser()).as, As::busy);
+    for (const bool ahead : {false, true}) {
+        engine_.ahead = ahead;
+        const auto claim = engine_.claim(Knows::nothing);
+        with_neighbours([&](Neighbour of_first, Neighbour of_second) {
+            explore("", engine_.beside(of_first, claim), engine_.beside(of_second, claim), [&] {
+                check_winner("1");
+                EXPECT_EQ(row_.id, made_by(winner()));
+                EXPECT_THAT(own_writes(), ElementsAre(winner().name()));
+                EXPECT_EQ(found_by(loser()).as, As::busy);
+            });
         });
-    });
+    }
     EXPECT_GT(both_.waits(), 0);
     EXPECT_EQ(ends_.count("55P03"), 1);
-}
-
-TEST_P(Shared, one_of_two_claims_under_ids_taken_ahead_wins) {
-    engine_.ahead = true;
-    const auto claim = engine_.claim(Knows::nothing);
-    with_neighbours([&](Neighbour of_first, Neighbour of_second) {
-        explore("", engine_.beside(of_first, claim), engine_.beside(of_second, claim), [&] {
-            check_winner("1");
-            EXPECT_EQ(row_.id, made_by(winner()));
-            EXPECT_THAT(own_writes(), ElementsAre(winner().name()));
-            EXPECT_EQ(found_by(loser()).as, As::busy);
-        });
-    });
-    EXPECT_GT(both_.waits(), 0);
 }
 
 TEST_P(Shared, claim_beside_the_reaper_gets_the_old_answer_or_a_key_of_its_own) {
