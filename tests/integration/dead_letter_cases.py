@@ -23,15 +23,9 @@ class Letters:
         check_equal(world.stop_server(), 0, 'the exit code')
 
     def dlq(self, *words, status=0, fault=None, log=None):
-        if fault:
-            os.environ['PAWL_FAULT_AT'] = fault
-        if log:
-            os.environ['PAWL_FAULT_LOG'] = log
-        try:
-            return self.world.rides_command('dlq', *words, '--database', self.world.url, check_status=status)
-        finally:
-            os.environ.pop('PAWL_FAULT_AT', None)
-            os.environ.pop('PAWL_FAULT_LOG', None)
+        environment = {name: value for name, value in (('PAWL_FAULT_AT', fault), ('PAWL_FAULT_LOG', log)) if value}
+        return self.world.rides_command('dlq', *words, '--database', self.world.url, check_status=status,
+                                        environment=environment)
 
     def listed(self, *words):
         return json.loads(self.dlq('list', '--json', *words).stdout)

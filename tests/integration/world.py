@@ -254,8 +254,9 @@ class World:
         wait_until('all keys to be settled', lambda: self.unsettled() == 0)
         wait_until('all jobs to be done', lambda: self.count('jobs') == 0)
 
-    def rides_command(self, *arguments, check_status=0):
-        done = subprocess.run([self.rides, *arguments], capture_output=True, text=True, timeout=WAIT_S + 40)
+    def rides_command(self, *arguments, check_status=0, environment=None):
+        done = subprocess.run([self.rides, *arguments], capture_output=True, text=True, timeout=WAIT_S + 40,
+                              env=os.environ | (environment or {}))
         if check_status is not None and done.returncode != check_status:
             raise NotSo(f'rides {" ".join(arguments)} ended with {done.returncode}: {done.stdout}{done.stderr}')
         return done
