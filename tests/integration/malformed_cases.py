@@ -73,8 +73,10 @@ def check_it_lives(world, n=1):
     check(not world.dead(), f'the server lives: {world.log()[-600:]}')
     answer = world.phone().book(f'good-{n}')
     check_equal(answer.status, 201, f'a good request: {answer}')
+    # The tests' own PostgreSQL waits for no disk, of which a server warns: PAWL0009.
+    log = world.log().replace('PAWL0009', '')
     for word in ('PAWL', 'internal', 'runtime error', 'Sanitizer'):
-        check(word not in world.log(), f'{word} in the log: {world.log()[-600:]}')
+        check(word not in log, f'{word} in the log: {log[-600:]}')
 
 
 def family(settings, name):
