@@ -53,7 +53,7 @@ public:
 
 private:
     struct Attached {
-        std::uint64_t id;
+        std::uint64_t id{};
         Waiter waiter;
     };
     struct Live {

@@ -346,7 +346,7 @@ void Connection::script(std::string_view name, std::string_view text) {
     while (const auto answer = next_answer()) {
         const auto status = PQresultStatus(answer.get());
         if (status == PGRES_FATAL_ERROR && !failed)
-            failed = failure(answer.get(), {name, Use::plain, nullptr, false});
+            failed = failure(answer.get(), {name, Use::plain, nullptr, owner_});
     }
     if (PQenterPipelineMode(pg_) == 0) lost(name);
     if (failed) throw StoreError{*failed};
