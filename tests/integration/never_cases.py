@@ -134,15 +134,16 @@ def mistakes_are_refused(settings):
         day = Day(world)
         ride = Doubtful(world, day)
         ride.book_into_doubt('k')
+        key = str(world.rows('SELECT id FROM idempotency_keys')[0][0])   # Ids have gaps.
         for arguments, status, telling in [
-            (['keys', 'settle', '1', '--as', 'happened', '--note', 'x'], 1, 'Charge, Declined'),
-            (['keys', 'settle', '1', '--as', 'happened', '--result', 'Charge', '--value', '{"x": 1}', '--note', 'x'], 1, 'id'),
-            (['keys', 'settle', '1', '--as', 'happened', '--result', 'Refund', '--value', '{}', '--note', 'x'], 1, 'no result Refund'),
-            (['keys', 'settle', '1', '--as', 'give-up'], 2, '--note'),
-            (['keys', 'settle', '1', '--as', 'maybe', '--note', 'x'], 2, 'maybe'),
-            (['keys', 'settle', '7', '--as', 'give-up', '--note', 'x'], 1, 'no key 7'),
+            (['keys', 'settle', key, '--as', 'happened', '--note', 'x'], 1, 'Charge, Declined'),
+            (['keys', 'settle', key, '--as', 'happened', '--result', 'Charge', '--value', '{"x": 1}', '--note', 'x'], 1, 'id'),
+            (['keys', 'settle', key, '--as', 'happened', '--result', 'Refund', '--value', '{}', '--note', 'x'], 1, 'no result Refund'),
+            (['keys', 'settle', key, '--as', 'give-up'], 2, '--note'),
+            (['keys', 'settle', key, '--as', 'maybe', '--note', 'x'], 2, 'maybe'),
+            (['keys', 'settle', '7000', '--as', 'give-up', '--note', 'x'], 1, 'no key 7000'),
             (['keys', 'settle', '--key', 'none', '--as', 'give-up', '--note', 'x'], 1, 'no key "none"'),
-            (['keys', 'retry', '1'], 1, 'keys settle 1'),
+            (['keys', 'retry', key], 1, f'keys settle {key}'),
             (['keys', 'show'], 2, 'id or --key'),
             (['completer'], 2, '--once'),
         ]:
