@@ -10,11 +10,10 @@
 namespace pawl::engine {
 
 // Whether a request looks for its key before it claims it, where each answer of the store costs a
-// round trip (docs/adr/0010). Most keys are new: their
-// claim says so by itself, and the look is a statement for nothing. A key that is known costs a
-// claim undone, if it was not looked for. So one looks for the keys that this process met lately,
-// and for all of them while many turn out to be known that it had not met: another process has, or
-// this one before it was started anew.
+// round trip (docs/adr/0010). Most keys are new: their claim says so by itself, and the look is a
+// statement for nothing. A key that is known costs a claim undone, if it was not looked for. So one
+// looks for the keys that this process met lately, and for all of them while many turn out to be
+// known that it had not met: another process has, or this one before it was started anew.
 //
 // Only a guess, of what is cheaper: the outcome is the same either way. Thread-safe, without locks.
 class FirstLook {

@@ -29,6 +29,12 @@ protected:
         std::string error{"SMTP 550: no such mailbox 'ann'"};
         bool called{false};
     };
+    void stage(const std::string& jid) {
+        const std::optional<std::int64_t> no_key;
+        write_one(
+            *store, sql::insert_job, jid, "default", "k", "{}", clock.now(), no_key, clock.now()
+        );
+    }
     // A job that failed once before, and then for good.
     std::string bury(const std::string& jid, const Made& made) {
         write_one(
@@ -116,17 +122,7 @@ TEST_P(DeadLettersTest, whatever_an_exception_says_its_job_is_buried) {
 }
 
 TEST_P(DeadLettersTest, of_a_long_history_the_first_and_the_latest_stay) {
-    write_one(
-        *store,
-        sql::insert_job,
-        "jid",
-        "default",
-        "k",
-        "{}",
-        clock.now(),
-        std::optional<std::int64_t>{},
-        clock.now()
-    );
+    stage("jid");
     for (int i = 1; i <= 40; ++i)
         EXPECT_TRUE(queue.put_back(queue.take(1, 30s).at(0), clock.now(), "e" + std::to_string(i)));
     EXPECT_TRUE(queue.bury(queue.take(1, 30s).at(0), "e41"));
@@ -216,17 +212,7 @@ TEST_P(DeadLettersTest, merged_twice_it_is_there_once_and_never_again_when_it_is
 
 // The fence of a worker is the number of the claim: it must not come again.
 TEST_P(DeadLettersTest, an_old_worker_of_a_merged_job_writes_nothing) {
-    write_one(
-        *store,
-        sql::insert_job,
-        "jid",
-        "default",
-        "k",
-        "{}",
-        clock.now(),
-        std::optional<std::int64_t>{},
-        clock.now()
-    );
+    stage("jid");
     const auto old = queue.take(1, 30s).at(0);
     clock.advance(1min);
     EXPECT_EQ(queue.rescue(30s), 1);
@@ -280,18 +266,7 @@ TEST_P(DeadLettersTest, who_did_it_and_why_is_in_the_audit_and_in_the_history) {
 
 TEST_P(DeadLettersTest, many_are_worked_in_batches) {
     constexpr int jobs = 2 * ops::dead_batch + 1;
-    for (int i = 0; i < jobs; ++i)
-        write_one(
-            *store,
-            sql::insert_job,
-            "j" + std::to_string(i),
-            "default",
-            "k",
-            "{}",
-            clock.now(),
-            std::optional<std::int64_t>{},
-            clock.now()
-        );
+    for (int i = 0; i < jobs; ++i) stage("j" + std::to_string(i));
     for (const auto& job : queue.take(jobs, 30s)) EXPECT_TRUE(queue.bury(job, "e"));
     std::vector<std::int64_t> told;
 
