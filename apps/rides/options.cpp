@@ -61,6 +61,13 @@ void add_application(CLI::App& app, ServeOptions& options) {
         options.service.job_timeout,
         "How long a job may take; less than its lease"
     );
+    app.add_option(
+           "--queue",
+           options.service.queue,
+           "Of receipts and points: embedded, redis://HOST[:PORT][/DB] or kafka://HOST[:PORT]"
+    )
+        ->envname("PAWL_QUEUE")
+        ->capture_default_str();
     add_ms(app, "--phase-deadline-ms", options.service.phase_deadline, "For one transaction");
     app.add_option("--calls-max", options.service.calls_max, "Foreign calls at once")
         ->capture_default_str();

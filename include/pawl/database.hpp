@@ -40,7 +40,10 @@ public:
     // `phase` may run again.
     void write(const std::function<void(Tx&)>& phase);
 
-    store::Store& store();  // The library's own.
+    // The library's own:
+    store::Store& store();
+    class Jobs;
+    Jobs& jobs();
 
 private:
     struct Impl;

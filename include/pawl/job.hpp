@@ -22,7 +22,10 @@ struct Job {
     std::optional<std::int64_t> key_id{};  // The request that staged it.
     TimePoint created_at{};
     std::optional<TimePoint> first_failed_at{};
+    std::optional<TimePoint> last_failed_at{};
     std::optional<std::string> last_error{};
+    // Where it entered the queue: "embedded", "redis queue:NAME", "kafka TOPIC[PARTITION]@OFFSET".
+    std::string origin{};
 };
 
 // What a handler says of its job. An exception means: failed, retry later.

@@ -33,6 +33,9 @@ struct ServiceOptions {
     std::chrono::milliseconds phase_deadline{5s};  // Under a third of the lease.
     int calls_max{1'024};                          // Foreign calls at once; each holds a thread.
     int workers{4};                                // Jobs at once.
+    // Where staged jobs go: "embedded", a table of the database itself; redis://HOST[:PORT][/DB],
+    // in Sidekiq's format; or kafka://HOST[:PORT][,HOST...]. docs/howto/queues.md.
+    std::string queue{"embedded"};
     std::chrono::milliseconds job_lease{60s};
     std::chrono::milliseconds job_timeout{50s};
     // A failed job waits in each of these in turn, then it is dead.

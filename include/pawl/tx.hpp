@@ -7,6 +7,7 @@
 #include <pawl/job.hpp>
 #include <pawl/statement.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -35,7 +36,18 @@ public:
             "pawl: a job is a plain struct with a `static constexpr std::string_view kind` of 1 to "
             "100 characters"
         );
-        if constexpr (JobArgs<Args>) stage_text(Args::kind, detail::encode(args));
+        if constexpr (JobArgs<Args>) stage_in(std::chrono::milliseconds::zero(), args);
+    }
+    // As stage(), but no worker has the job before so long from now has passed, by the database's
+    // clock; 0 to ten years, else std::invalid_argument.
+    template <class Args>
+    void stage_in(std::chrono::milliseconds due_in, const Args& args) {
+        static_assert(
+            JobArgs<Args>,
+            "pawl: a job is a plain struct with a `static constexpr std::string_view kind` of 1 to "
+            "100 characters"
+        );
+        if constexpr (JobArgs<Args>) stage_text(Args::kind, detail::encode(args), due_in);
     }
 
     // Runs f in a savepoint. If a constraint of the database refuses a statement in it, what f
@@ -67,7 +79,9 @@ private:
     friend struct detail::Maker;
     explicit Tx(detail::TxContext& context);
     ~Tx();
-    void stage_text(std::string_view kind, const std::string& args);
+    void stage_text(
+        std::string_view kind, const std::string& args, std::chrono::milliseconds due_in
+    );
 
     detail::TxContext& context_;
 };

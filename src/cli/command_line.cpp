@@ -5,6 +5,7 @@
 #include "src/cli/graph.hpp"
 #include "src/cli/keys.hpp"
 #include "src/cli/output.hpp"
+#include "src/cli/queues.hpp"
 #include "src/ops/service_impl.hpp"
 #include "src/store/blocking.hpp"
 #include "store/statements.hpp"
@@ -33,6 +34,7 @@ struct Run {
     cli::Decision decision{};
     cli::DeadOptions dead{};
     std::string dead_id{};
+    cli::PauseAct pause{};
     std::string file{};
     std::string operation{};
     bool once{false};
@@ -197,7 +199,7 @@ void add_dead_letters(CLI::App& app, Run& run) {
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
     auto* show = command(dlq, run, "show", "All that is known of one", [](Run& r) {
-        cli::show_dead(r.open(), r.dead_id, r.json, r.out);
+        cli::show_dead(r.open(), r.dead, r.dead_id, r.json, r.out);
     });
     show->add_option("id", run.dead_id, "As `dlq list` shows it")->required();
     auto* merge =
@@ -216,7 +218,37 @@ void add_dead_letters(CLI::App& app, Run& run) {
     add_dead_act(*purge, run);
     auto* to_file = command(dlq, run, "export", "A JSON object a line", &export_dead);
     add_dead_filter(*to_file, run);
+    for (auto* each : dlq.get_subcommands([](const CLI::App*) { return true; }))
+        each->add_flag(
+            "--in-database",
+            run.dead.in_database,
+            "With a queue outside the database: what it refused, and what an embedded one left"
+        );
     to_file->add_option("--to", run.file, "Into this file, which is written anew");
+}
+
+void add_queues(CLI::App& app, Run& run) {
+    auto& queues = *app.add_subcommand("queues", "Queues of jobs: list, pause, resume");
+    queues.require_subcommand(1);
+    command(queues, run, "list", "What the database knows of them", [](Run& r) {
+        cli::list_queues(r.open(), r.json, r.out);
+    });
+    auto* pause = command(
+        queues,
+        run,
+        "pause",
+        "No worker takes a job from it any more; those in hand go on",
+        [](Run& r) { cli::pause_queue(r.open(), r.pause, r.json, r.out); }
+    );
+    auto* resume = command(queues, run, "resume", "Workers take its jobs again", [](Run& r) {
+        cli::resume_queue(r.open(), r.pause, r.json, r.out);
+    });
+    for (auto* act : {pause, resume}) {
+        act->add_option("queue", run.pause.queue, "Its name")->capture_default_str();
+        act->add_option("--reason", run.pause.reason, "Why; for the audit");
+        act->add_option("--by", run.pause.by, "Who does it, for the audit")->capture_default_str();
+    }
+    pause->get_option("--reason")->required();
 }
 
 void graph(Run& run) {
@@ -249,8 +281,9 @@ void reaper(Run& run) {
         const auto report = service.impl().reaper.run_once(service.engine().clock().now());
         all.reaped += report.reaped;
         all.forgotten += report.forgotten;
+        all.done_forgotten += report.done_forgotten;
         all.not_removed = report.not_removed;
-        if (report.reaped + report.forgotten == 0) break;
+        if (report.reaped + report.forgotten + report.done_forgotten == 0) break;
     }
     cli::print_row(run.out, all, run.json);
 }
@@ -286,13 +319,14 @@ int command_line(
     std::ostream& error
 ) {
     Run run{.line = line, .out = out, .error = error};
-    run.decision.by = run.dead.act.by = line.user;
+    run.decision.by = run.dead.act.by = run.pause.by = line.user;
     CLI::App app{"Commands on keys, for operators", line.program};
     app.require_subcommand(1);
     app.footer(line.options_help);
     add_keys(app, run);
     add_attention(app, run);
     add_dead_letters(app, run);
+    add_queues(app, run);
     add_services(app, run);
     try {
         app.parse(std::vector<std::string>{arguments.rbegin(), arguments.rend()}

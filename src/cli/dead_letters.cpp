@@ -95,6 +95,12 @@ DeadDetail detail_of(const DeadLetter& letter) {
         Json{letter.history}};
 }
 
+queue::DeadLetters& letters_of(Service& service, const DeadOptions& options) {
+    auto& impl = service.impl();
+    if (options.in_database) return impl.dead_letters_of_database;
+    return *impl.queue.dead_letters;
+}
+
 ops::DeadChoice choice_of(Service& service, const DeadOptions& options) {
     ops::DeadChoice choice{options.ids, options.filter, options.sample};
     const auto now = service.engine().clock().now();
@@ -129,7 +135,7 @@ std::vector<GroupLine> groups_of(queue::DeadLetters& letters, const queue::DeadF
 
 // What a purge or merge would be about.
 void print_dry_run(Service& service, const DeadOptions& options, bool json, std::ostream& out) {
-    auto& letters = service.impl().dead_letters;
+    auto& letters = letters_of(service, options);
     std::vector<DeadLine> lines;
     std::int64_t chosen = 0;
     ops::each_dead_letter(
@@ -209,7 +215,7 @@ bool carry_out(const Asked& asked, const Verb& verb, const Step& step) {
 }  // namespace
 
 void list_dead(Service& service, const DeadOptions& options, bool json, std::ostream& out) {
-    auto& letters = service.impl().dead_letters;
+    auto& letters = letters_of(service, options);
     const auto choice = choice_of(service, options);
     constexpr std::string_view none = "There are no dead letters like that.";
     if (options.by_error) return print_rows(out, groups_of(letters, choice.filter), json, none);
@@ -230,8 +236,14 @@ void list_dead(Service& service, const DeadOptions& options, bool json, std::ost
         out << "There may be more: --after " << lines.back().id << '\n';
 }
 
-void show_dead(Service& service, const std::string& id, bool json, std::ostream& out) {
-    auto& letters = service.impl().dead_letters;
+void show_dead(
+    Service& service,
+    const DeadOptions& options,
+    const std::string& id,
+    bool json,
+    std::ostream& out
+) {
+    auto& letters = letters_of(service, options);
     const auto letter = letters.find(id);
     if (!letter)
         throw CannotDo{"there is no dead letter " + id + "; it may have been merged or purged"};
@@ -239,7 +251,7 @@ void show_dead(Service& service, const std::string& id, bool json, std::ostream&
 }
 
 void export_dead(Service& service, const DeadOptions& options, std::ostream& out) {
-    auto& letters = service.impl().dead_letters;
+    auto& letters = letters_of(service, options);
     ops::each_dead_letter(
         letters,
         choice_of(service, options),
@@ -260,7 +272,7 @@ bool purge_dead(
 ) {
     const auto purge = [&](const ops::DeadChoice& choice, const ops::OnDeadBatch& on_batch) {
         return ops::purge_dead_letters(
-            service.impl().dead_letters, choice, options.act, service.engine().random(), on_batch
+            letters_of(service, options), choice, options.act, service.engine().random(), on_batch
         );
     };
     return carry_out({service, options, json, out, progress}, {"purge", "purged"}, purge);
@@ -278,7 +290,7 @@ bool merge_dead(
         remembered_since = service.engine().clock().now() - ops::WorkerOptions{}.provider_memory;
     const auto merge = [&](const ops::DeadChoice& choice, const ops::OnDeadBatch& on_batch) {
         return ops::merge_dead_letters(
-            service.impl().dead_letters,
+            letters_of(service, options),
             choice,
             options.act,
             remembered_since,

@@ -25,12 +25,19 @@ struct DeadOptions {
     bool all{false};  // A purge or merge of whatever is there, said aloud.
     bool by_error{false};
     bool dry_run{false};
+    bool in_database{false};  // With a queue outside: not its own, but what it refused.
     bool even_if_forgotten{false};
     queue::DeadAct act;
 };
 
 void list_dead(Service& service, const DeadOptions& options, bool json, std::ostream& out);
-void show_dead(Service& service, const std::string& id, bool json, std::ostream& out);
+void show_dead(
+    Service& service,
+    const DeadOptions& options,
+    const std::string& id,
+    bool json,
+    std::ostream& out
+);
 // A JSON object a line; arguments that are not JSON as a string.
 void export_dead(Service& service, const DeadOptions& options, std::ostream& out);
 // Progress of long work goes to `progress`. False if something was left that was meant.

@@ -25,7 +25,7 @@ void Attempt::keep(detail::Arrival arrival) {
         void run(store::Session& session) override {
             auto& a = *attempt_;
             auto moved = detail::Maker::with_tx(
-                {session, a.engine_.random(), a.id_, &a.staged_},
+                a.engine_.tx_context(session, a.id_, a.staged_),
                 [&](Tx& tx) {
                     return a.step().keep(a.operation_->op.get(), tx, a.at_.point.get(), arrival_);
                 }

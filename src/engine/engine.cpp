@@ -140,7 +140,7 @@ void Engine::handle_unkeyed(
             while (const auto* at = std::get_if<detail::Reached>(&moved)) {
                 const auto& step = operation.steps[at->step];
                 moved = detail::Maker::with_tx(
-                    {session, parts_.random, std::nullopt, &reached->staged},
+                    tx_context(session, std::nullopt, reached->staged),
                     [&](Tx& tx) { return step.run(operation.op.get(), tx, at->point.get()); }
                 );
             }

@@ -10,6 +10,7 @@
 #include "src/engine/key_ids.hpp"
 #include "src/engine/key_row.hpp"
 #include "src/engine/live_keys.hpp"
+#include "src/engine/maker.hpp"
 #include "src/engine/options.hpp"
 #include "src/engine/renewals.hpp"
 #include "src/engine/timers.hpp"
@@ -101,6 +102,13 @@ public:
     // Tells calls to stop and waits for what is in hand, however long. Nothing of this engine runs
     // any more when it returns.
     void finish();
+
+    // For one Tx; `staged` is set when it stages a job.
+    detail::TxContext tx_context(
+        store::Session& session, std::optional<std::int64_t> key_id, bool& staged
+    ) {
+        return {session, parts_.random, key_id, &staged, options_.staging};
+    }
 
     store::Store& store() { return parts_.store; }
     core::Clock& clock() { return parts_.clock; }

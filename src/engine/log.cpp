@@ -55,6 +55,12 @@ void warning(std::string_view event, Fields fields) {
 void error(std::string_view event, Fields fields) {
     write(spdlog::level::err, "error", event, fields);
 }
+void remark(const core::Remark& remark) {
+    if (remark.code.empty())
+        warning(remark.event, {{"detail", remark.detail}});
+    else
+        warning(remark.event, {{"code", std::string{remark.code}}, {"detail", remark.detail}});
+}
 
 void open(const std::string& file) {
     try {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "src/core/remark.hpp"
+
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -14,6 +16,7 @@ using Fields = std::initializer_list<Field>;
 void info(std::string_view event, Fields fields = {});
 void warning(std::string_view event, Fields fields = {});
 void error(std::string_view event, Fields fields = {});
+void remark(const core::Remark& remark);  // A warning, with its code if it has one.
 
 // "" is standard error. Throws std::runtime_error that names the file.
 void open(const std::string& file);

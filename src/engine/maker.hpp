@@ -4,6 +4,7 @@
 #include <pawl/tx.hpp>
 
 #include "src/core/clock.hpp"
+#include "src/engine/staging.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -17,6 +18,7 @@ struct TxContext {
     core::Random& random;
     std::optional<std::int64_t> key_id{};
     bool* staged{};  // Set when a job is staged.
+    engine::Staging staging{engine::Staging::as_job};
 };
 
 // The only maker of a Tx, a Snapshot and a Call: each lives for one call of f.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "src/core/backoff.hpp"
+#include "src/engine/staging.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -15,6 +16,7 @@ struct EngineOptions {
     std::chrono::milliseconds phase_deadline{5s};
     int calls_max{1'024};
     core::CompleterCap completer_cap{};
+    Staging staging{Staging::as_job};
     // Of keys that other processes hold (an operation's wait(max)).
     std::chrono::milliseconds look_every{250};  // One look for all, while there are any.
     std::size_t waiting_max{1'000};             // Keys waited for; for more 409 at once.

@@ -7,6 +7,7 @@
 #include "src/engine/random.hpp"
 #include "store/statements.hpp"
 
+#include <stdexcept>
 #include <string>
 
 namespace pawl {
@@ -16,6 +17,8 @@ namespace {
 // A thread that holds a transaction must not reach the world (I20).
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): what this thread is in.
 thread_local int transactions_open = 0;
+
+constexpr std::chrono::milliseconds longest_delay = std::chrono::hours{10 * 365 * 24};
 
 }  // namespace
 
@@ -31,19 +34,25 @@ detail::Session& Tx::session() {
     return context_.session;
 }
 
-void Tx::stage_text(std::string_view kind, const std::string& args) {
-    const auto now = core::time_text(context_.session.now());
+void Tx::stage_text(
+    std::string_view kind, const std::string& args, std::chrono::milliseconds due_in
+) {
+    if (due_in < std::chrono::milliseconds::zero() || due_in > longest_delay)
+        throw std::invalid_argument{
+            "pawl: a job of kind '" + std::string{kind} + "' is staged for in " +
+            std::to_string(due_in.count()) + " ms: 0 to " + std::to_string(longest_delay.count())};
+    const auto now = context_.session.now();
     if (context_.staged != nullptr) *context_.staged = true;
     detail::send_statement(
         context_.session,
-        sql::insert_job,
+        context_.staging == engine::Staging::as_job ? sql::insert_job : sql::insert_staged_job,
         engine::random_hex(context_.random, 24),
         std::string_view{"default"},
         kind,
         args,
-        now,
+        core::time_text(now + due_in),
         context_.key_id,
-        now
+        core::time_text(now)
     );
 }
 

@@ -4,6 +4,7 @@
 #include "src/engine/log.hpp"
 #include "src/engine/maker.hpp"
 #include "src/engine/random.hpp"
+#include "src/ops/database_jobs.hpp"
 #include "src/store/blocking.hpp"
 #include "src/store/memory/memory_store.hpp"
 #include "src/store/migrate.hpp"
@@ -18,6 +19,7 @@
 namespace pawl {
 
 struct Database::Impl {
+    Database::Jobs jobs;  // Outlives the store.
     std::unique_ptr<store::Store> store;
 };
 
@@ -38,18 +40,14 @@ void check_has_tables(store::Store& store, const std::string& url) {
             " has no tables of Pawl: is it the right one? `migrate`, or a server, makes them"};
 }
 
-void log_remark(const postgres::Remark& remark) {
-    log::warning(remark.event, {{"code", std::string{remark.code}}, {"detail", remark.detail}});
-}
-
 // What runs one command and ends needs no more, and a server beside it may need all there are.
 constexpr int connections_of_a_command = 2;
 
 std::unique_ptr<store::Store> open_postgres(const std::string& url, Database::As as) {
     postgres::PostgresOptions unless_said;
-    postgres::OnRemark on_remark;  // A command says nothing of what is the server's to say.
+    core::OnRemark on_remark;  // A command says nothing of what is the server's to say.
     if (as == Database::As::server)
-        on_remark = log_remark;
+        on_remark = log::remark;
     else
         unless_said.connections = connections_of_a_command;
     return std::make_unique<postgres::PostgresStore>(
@@ -98,14 +96,24 @@ void Database::migrate(std::string_view owner, std::span<const Sql* const> migra
 }
 
 void Database::write(const std::function<void(Tx&)>& phase) {
+    bool staged = false;
     store::write_now(
         *impl_->store,
         [&](store::Session& session) {
-            detail::Maker::with_tx({session, engine::system_random()}, phase);
+            staged = false;
+            detail::Maker::with_tx(
+                {session, engine::system_random(), std::nullopt, &staged, impl_->jobs.staging()},
+                phase
+            );
         },
         std::chrono::seconds{5},
         Isolation::repeatable_read
     );
+    if (staged) impl_->jobs.staged();
+}
+
+Database::Jobs& Database::jobs() {
+    return impl_->jobs;
 }
 
 store::Store& Database::store() {

@@ -10,6 +10,7 @@
 #include "src/ops/rounds.hpp"
 #include "store/statements.hpp"
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -126,9 +127,12 @@ ReaperReport Reaper::run_once(TimePoint now, const std::stop_token& stop) {
     while (more && done.reaped < options_.batch_max && !stop.stop_requested())
         more = reap(done, past, now);
     if (stop.stop_requested()) return done;
-    done.forgotten = store::write_now(store_, [&](store::Session& session) {
-        return static_cast<int>(run_statement(
+    store::write_now(store_, [&](store::Session& session) {
+        done.forgotten = static_cast<int>(run_statement(
             session, sql::forget_expired, no_rows, now - options_.keep_expired, options_.batch_max
+        ));
+        done.done_forgotten = static_cast<int>(run_statement(
+            session, sql::forget_done, no_rows, now - options_.keep_done, options_.batch_max
         ));
     });
     PAWL_FAULT("reaper.round.after");
@@ -158,14 +162,15 @@ bool Reaper::reap(ReaperReport& done, Place& past, TimePoint now) {
 void Reaper::run(const std::stop_token& stop) {
     rounds(stop, clock_, options_.every, "reaper", [this, &stop](TimePoint now) {
         const auto report = run_once(now, stop);
-        if (report.reaped + report.forgotten + report.not_removed > 0)
+        if (report.reaped + report.forgotten + report.done_forgotten + report.not_removed > 0)
             log::info(
                 "reaper",
                 {{"reaped", std::to_string(report.reaped)},
                  {"forgotten", std::to_string(report.forgotten)},
+                 {"done_forgotten", std::to_string(report.done_forgotten)},
                  {"not_removed", std::to_string(report.not_removed)}}
             );
-        return report.reaped >= options_.batch_max;
+        return std::max(report.reaped, report.done_forgotten) >= options_.batch_max;
     });
 }
 

@@ -16,15 +16,18 @@ using namespace std::chrono_literals;
 struct ReaperOptions {
     std::chrono::milliseconds every{10s};
     std::chrono::hours keep_expired{
-        400 * 24};       // Registry rows of expired keys: so long a late repeat gets 410.
+        400 * 24};  // Registry rows of expired keys: so long a late repeat gets 410.
+    // How long a job done in a transaction is known to be, should a queue outside bring it again.
+    std::chrono::hours keep_done{7 * 24};
     int batch_max{500};  // Keys a transaction, which takes 10 to 50 ms: they hold up others.
     std::optional<std::string> problem() const;
 };
 
 struct ReaperReport {
     int reaped{};  // Settled keys whose time was over: only their registry rows stay, as expired.
-    int forgotten{};    // Registry rows removed for good.
-    int not_removed{};  // Something still stood in the way; they stay.
+    int forgotten{};       // Registry rows removed for good.
+    int done_forgotten{};  // Jobs done too long ago to come again.
+    int not_removed{};     // Something still stood in the way; they stay.
 };
 
 // Removes settled keys that are old. Unsettled keys are never touched. Safe on several machines at

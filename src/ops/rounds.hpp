@@ -11,6 +11,18 @@
 
 namespace pawl::ops {
 
+// One round of a service: false if it failed, which is logged.
+template <class Round>
+bool run_round(const char* name, Round round) {
+    try {
+        round();
+        return true;
+    } catch (const std::exception& failed) {
+        log::warning("service_round_failed", {{"service", name}, {"detail", failed.what()}});
+        return false;
+    }
+}
+
 // The loop of a service: a round, then a wait, until it is told to stop. `round` returns true if
 // there is more to do at once. An exception is logged, and the next round comes after the same
 // wait.
@@ -26,11 +38,7 @@ void rounds(
     std::condition_variable_any wake;
     while (!stop.stop_requested()) {
         bool more = false;
-        try {
-            more = round(clock.now());
-        } catch (const std::exception& failed) {
-            log::warning("service_round_failed", {{"service", name}, {"detail", failed.what()}});
-        }
+        run_round(name, [&] { more = round(clock.now()); });
         if (more) continue;
         std::unique_lock lock{mutex};
         wake.wait_for(lock, stop, every, [] { return false; });

@@ -6,9 +6,11 @@
 #include "src/engine/engine.hpp"
 #include "src/engine/log.hpp"
 #include "src/engine/random.hpp"
+#include "src/ops/database_jobs.hpp"
 #include "src/ops/service_impl.hpp"
 #include "store/statements.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -20,6 +22,7 @@ using detail::Row;
 using detail::run_statement;
 
 constexpr auto no_rows = [](const Row&) {};
+constexpr std::string_view embedded = "embedded";
 
 ServiceOptions checked(ServiceOptions options) {
     if (auto why = options.problem()) throw std::invalid_argument{"pawl::ServiceOptions: " + *why};
@@ -31,7 +34,13 @@ engine::EngineOptions engine_options(const ServiceOptions& options) {
         .lease = options.lease,
         .keep = options.keep_keys,
         .phase_deadline = options.phase_deadline,
-        .calls_max = options.calls_max};
+        .calls_max = options.calls_max,
+        .staging =
+            options.queue == embedded ? engine::Staging::as_job : engine::Staging::to_be_pushed};
+}
+
+queue::QueueSetting queue_setting(const ServiceOptions& options) {
+    return {.url = options.queue, .retry_layers = options.retry_layers};
 }
 
 }  // namespace
@@ -51,6 +60,7 @@ std::optional<std::string> ServiceOptions::problem() const {
         return "calls_max is " + std::to_string(calls_max) + ": 1 to 10000";
     for (const auto wait : retry_layers)
         if (wait < 0ms) return "retry_layers has " + ms(wait) + ": no wait is negative";
+    if (auto why = queue_setting(*this).problem()) return why;
     ops::WorkerOptions worker{.threads = workers, .lease = job_lease, .timeout = job_timeout};
     if (auto why = worker.problem()) return why;
     ops::ReaperOptions reaper{.keep_expired = keep_expired};
@@ -58,29 +68,52 @@ std::optional<std::string> ServiceOptions::problem() const {
     return ops::CompleterOptions{.grace = complete_after}.problem();
 }
 
-Service::Impl::Impl(Database& database, const ServiceOptions& given)
-    : options{checked(given)},
+Service::Impl::Impl(Database& on, const ServiceOptions& given)
+    : database{on},
+      options{checked(given)},
       engine{
           {database.store(), engine::system_clock(), engine::system_random()},
           engine_options(options),
           engine::open_installation(
               database.store(), engine::system_clock(), engine::system_random(), options.secret_file
           )},
-      queue{database.store()},
-      dead_letters{database.store()},
+      queue{queue::open_queue(
+          queue_setting(options), database.store(), engine::system_clock(), log::remark
+      )},
+      dead_letters_of_database{database.store()},
+      pauses{database.store(), engine::system_clock()},
       completer{
           engine,
           {.grace = options.complete_after,
            .every = std::clamp<std::chrono::milliseconds>(options.complete_after / 5, 20ms, 1s)}},
       reaper{database.store(), engine::system_clock(), {.keep_expired = options.keep_expired}},
+      enqueuer{
+          database.store(),
+          engine::system_clock(),
+          queue.pusher.get(),
+          // As long as a job is held by what may be dead.
+          {.claim = std::max<std::chrono::milliseconds>(options.job_lease, 1s)}},
       worker{
           engine,
-          queue,
+          *queue.queue,
+          pauses,
           {.threads = options.workers,
            .lease = options.job_lease,
            .timeout = options.job_timeout,
+           .phase_deadline = options.phase_deadline,
            .retry_layers = options.retry_layers}} {
-    engine.on_staged([this] { worker.wake(); });
+    engine.on_staged([this] { on_staged(); });
+    enqueuer.on_sent([this](int jobs) {
+        for (int i = 0; i < std::min(jobs, options.workers); ++i) worker.wake();
+    });
+    database.jobs().serve(engine.options().staging, [this] { on_staged(); });
+}
+
+void Service::Impl::on_staged() {
+    if (queue.pusher)
+        enqueuer.wake();
+    else
+        worker.wake();
 }
 
 // The one server on a SQLite file knows its predecessor dead: whatever that held is free at once.
@@ -88,6 +121,7 @@ void Service::Impl::end_predecessors_leases() {
     const auto ended = store::write_now(engine.store(), [&](store::Session& session) {
         const auto now = session.now();
         const auto keys = run_statement(session, sql::end_predecessors_leases, no_rows, now);
+        run_statement(session, sql::release_predecessors_staged_jobs, no_rows);
         return keys + run_statement(session, sql::rescue_predecessors_jobs, no_rows, now);
     });
     if (ended > 0) log::info("predecessors_leases_ended", {{"count", std::to_string(ended)}});
@@ -109,7 +143,18 @@ void Service::Impl::count_stranded() {
     });
 }
 
+// Requests need no queue: their jobs are staged until it is back. One that loses jobs is refused.
+void Service::Impl::check_queue() {
+    try {
+        queue.check();
+    } catch (const StoreError& error) {
+        if (error.kind() == StoreError::Kind::refused) throw;
+        log::warning("queue_away", {{"queue", options.queue}, {"detail", error.what()}});
+    }
+}
+
 void Service::Impl::start() {
+    check_queue();
     if (engine.store().serves_one_process()) end_predecessors_leases();
     count_stranded();
     auto run = [this](const char* name, auto f) {
@@ -119,6 +164,7 @@ void Service::Impl::start() {
         });
     };
     run("pawl-completer", [this](const std::stop_token& stop) { completer.run(stop); });
+    run("pawl-enqueuer", [this](const std::stop_token& stop) { enqueuer.run(stop); });
     run("pawl-reaper", [this](const std::stop_token& stop) { reaper.run(stop); });
     run("pawl-rescuer", [this](const std::stop_token& stop) { worker.run_upkeep(stop); });
     for (int i = 0; i < options.workers; ++i)
@@ -153,6 +199,7 @@ bool Service::Impl::wait_idle(std::chrono::milliseconds limit) {
 // staged: nothing may go before the last has ended.
 Service::Impl::~Impl() {
     if (!stopped) stop(15s);
+    database.jobs().leave();
     engine.stop_calls();
     worker.stop_calls();
     threads.clear();

@@ -4,10 +4,12 @@
 
 #include "src/engine/engine.hpp"
 #include "src/ops/completer.hpp"
+#include "src/ops/enqueuer.hpp"
+#include "src/ops/pauses.hpp"
 #include "src/ops/reaper.hpp"
 #include "src/ops/worker.hpp"
 #include "src/queue/embedded/embedded_dead_letters.hpp"
-#include "src/queue/embedded/embedded_queue.hpp"
+#include "src/queue/open.hpp"
 
 #include <thread>
 #include <vector>
@@ -23,13 +25,18 @@ struct Service::Impl {
     bool wait_idle(std::chrono::milliseconds limit);
     void end_predecessors_leases();
     void count_stranded();
+    void check_queue();
+    void on_staged();
 
+    Database& database;
     ServiceOptions options;
     engine::Engine engine;
-    queue::EmbeddedQueue queue;
-    queue::EmbeddedDeadLetters dead_letters;
+    queue::OpenQueue queue;
+    queue::EmbeddedDeadLetters dead_letters_of_database;  // With a queue outside: what it refused.
+    ops::Pauses pauses;
     ops::Completer completer;
     ops::Reaper reaper;
+    ops::Enqueuer enqueuer;
     ops::Worker worker;
     std::vector<std::jthread> threads;
     bool stopped{false};

@@ -9,6 +9,7 @@
 #include "src/json/hash.hpp"
 #include "src/ops/rounds.hpp"
 
+#include <algorithm>
 #include <future>
 #include <utility>
 
@@ -18,49 +19,60 @@ namespace {
 
 constexpr const char* no_exception = "an exception that is no std::exception";
 
-struct LostJob {};  // Thrown in a handler's transaction when its job is another's: roll back.
-
 detail::Worked failure_text(const std::string& text) {
     return detail::NotDecoded{text};
 }
 
-}  // namespace
-
-class Worker::Hold {
+// Told by the store's threads, asked by one of ours.
+class Outcomes {
 public:
-    Hold(Worker& worker, const queue::TakenJob& job) : worker_{worker}, id_{job.id} {
-        const std::lock_guard lock{worker_.mutex_};
-        stop_ = worker_.in_hand_
-                    .insert_or_assign(id_, InHand{job, {}, worker_.engine_.clock().steady()})
-                    .first->second.stop;
-        // NOLINTNEXTLINE(clang-analyzer-cplusplus.Move): the map was given a new one.
-        if (worker_.calls_stopped_) stop_.request_stop();
+    explicit Outcomes(std::size_t count) : outcomes_(count), open_{count} {}
+    void set(std::size_t i, TxOutcome outcome) {
+        const std::lock_guard lock{mutex_};
+        outcomes_[i] = std::move(outcome);
+        if (--open_ == 0) all_.notify_one();
     }
-    ~Hold() {
-        const std::lock_guard lock{worker_.mutex_};
-        worker_.in_hand_.erase(id_);
+    std::vector<TxOutcome> wait() {
+        std::unique_lock lock{mutex_};
+        all_.wait(lock, [this] { return open_ == 0; });
+        return std::move(outcomes_);
     }
-    Hold(const Hold&) = delete;
-    Hold& operator=(const Hold&) = delete;
-    std::stop_token stop() const { return stop_.get_token(); }
 
 private:
-    Worker& worker_;
-    std::int64_t id_;
-    std::stop_source stop_;
+    std::mutex mutex_;
+    std::condition_variable all_;
+    std::vector<TxOutcome> outcomes_;
+    std::size_t open_;
 };
+
+}  // namespace
 
 std::optional<std::string> WorkerOptions::problem() const {
     if (threads < 0 || threads > 1'000)
         return "workers is " + std::to_string(threads) + ": 0 to 1000";
+    if (take_max < 1 || take_max > 10'000)
+        return "take_max is " + std::to_string(take_max) + ": 1 to 10000";
     if (timeout >= lease)
         return "job_timeout is " + std::to_string(timeout.count()) + " ms: less than job_lease, " +
                std::to_string(lease.count()) + " ms";
     return std::nullopt;
 }
 
-Worker::Worker(engine::Engine& engine, queue::Queue& queue, WorkerOptions options)
-    : engine_{engine}, queue_{queue}, options_{std::move(options)} {}
+Worker::Worker(engine::Engine& engine, queue::Queue& queue, Pauses& pauses, WorkerOptions options)
+    : engine_{engine},
+      queue_{queue},
+      pauses_{pauses},
+      options_{std::move(options)},
+      take_size_{std::max(options_.threads, 1), options_.take_max},
+      hand_{engine.clock()} {
+    hand_.on_sooner([this] {
+        {
+            const std::lock_guard lock{mutex_};
+            sooner_ = true;
+        }
+        upkeep_.notify_one();
+    });
+}
 
 void Worker::add(detail::JobForm form) {
     std::string kind{form.kind};
@@ -74,28 +86,68 @@ void Worker::add(std::string_view kind, const detail::OperationForm& operation) 
             "pawl: two handlers are for jobs of kind '" + std::string{kind} + "'"};
 }
 
-WorkReport Worker::run_once(int limit) {
-    WorkReport report;
-    const core::Moment asked_at{engine_.clock().now(), engine_.clock().steady()};
-    for (const auto& job : queue_.take(limit, options_.lease)) work(job, asked_at, report);
-    return report;
+const detail::JobForm* Worker::form_in_transaction(const queue::TakenJob& job) const {
+    const auto at = handlers_.find(job.kind);
+    if (at == handlers_.end()) return nullptr;
+    const auto* form = std::get_if<detail::JobForm>(&at->second);
+    return form != nullptr && form->in_transaction ? form : nullptr;
 }
 
-void Worker::work(const queue::TakenJob& job, core::Moment asked_at, WorkReport& report) {
-    const auto at = handlers_.find(job.kind);
+WorkReport Worker::run_once(int limit) {
+    WorkReport report;
+    if (take(limit) == 0) return report;
+    while (true) {
+        auto next = hand_.next([](const auto&) { return false; }, 1);
+        if (next.jobs.empty()) return report;
+        work_all(next.jobs, report);
+    }
+}
+
+// Into the hand; how many there were.
+int Worker::take(int limit) {
+    if (pauses_.paused(options_.queue)) return 0;
+    const core::Moment asked_at{engine_.clock().now(), engine_.clock().steady()};
+    auto jobs = queue_.take(limit, options_.lease);
+    const auto taken = static_cast<int>(jobs.size());
+    hand_.add(std::move(jobs), asked_at);
+    return taken;
+}
+
+// One thread asks the queue for all; the others sleep until there is something, as when idle.
+int Worker::take_for_all() {
+    int limit = 0;
+    {
+        const std::lock_guard lock{mutex_};
+        if (std::exchange(taking_, true)) return 0;
+        limit = take_size_.next();
+    }
+    int taken = 0;
     try {
-        if (at == handlers_.end()) {
-            bury(job, "no handler is for jobs of kind '" + job.kind + "'", report);
-        } else if (const auto* form = std::get_if<detail::JobForm>(&at->second)) {
-            if (form->in_transaction)
-                work_in_transaction(*form, job, report);
-            else
-                work_in_call(*form, job, asked_at, report);
-        } else {
-            work_as_operation(*std::get<const detail::OperationForm*>(at->second), job, report);
-        }
+        taken = take(limit);
+    } catch (...) {
+        const std::lock_guard lock{mutex_};
+        taking_ = false;
+        throw;
+    }
+    const std::lock_guard lock{mutex_};
+    taking_ = false;
+    take_size_.took(taken);
+    return taken;
+}
+
+void Worker::work_all(std::vector<HeldJob>& jobs, WorkReport& report) {
+    if (form_in_transaction(jobs.front().job) != nullptr)
+        work_in_transactions(jobs, report);
+    else
+        for (auto& held : jobs) or_lost(held.job, report, [&] { work(held, report); });
+    for (const auto& held : jobs) hand_.leave(held.job.id);
+}
+
+template <class F>
+void Worker::or_lost(const queue::TakenJob& job, WorkReport& report, F f) {
+    try {
+        f();
     } catch (const StoreError& error) {
-        // Nothing was marked: the lease ends, and the job comes again.
         ++report.lost;
         log::warning(
             "job_not_marked", {{"jid", job.raw.jid}, {"kind", job.kind}, {"detail", error.what()}}
@@ -103,47 +155,57 @@ void Worker::work(const queue::TakenJob& job, core::Moment asked_at, WorkReport&
     }
 }
 
-// Its writes and the mark that it is done commit together: one effect, however often it is tried.
-void Worker::work_in_transaction(
-    const detail::JobForm& form, const queue::TakenJob& job, WorkReport& report
+void Worker::work(HeldJob& held, WorkReport& report) {
+    const auto at = handlers_.find(held.job.kind);
+    if (at == handlers_.end())
+        bury(held.job, "no handler is for jobs of kind '" + held.job.kind + "'", report);
+    else if (const auto* form = std::get_if<detail::JobForm>(&at->second))
+        work_in_call(*form, held.job, held.asked_at, report);
+    else
+        work_as_operation(*std::get<const detail::OperationForm*>(at->second), held.job, report);
+}
+
+// Each a transaction of its own, which the store may let share a commit with others.
+void Worker::work_in_transactions(std::vector<HeldJob>& jobs, WorkReport& report) {
+    Outcomes outcomes{jobs.size()};
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        const auto& job = jobs[i].job;
+        const auto& form = *form_in_transaction(job);
+        const auto deadline = form.timeout.value_or(options_.phase_deadline);
+        run_in_transaction(engine_, queue_, form, job, deadline, [&outcomes, i](TxOutcome outcome) {
+            outcomes.set(i, std::move(outcome));
+        });
+    }
+    const auto ended = outcomes.wait();
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+        or_lost(jobs[i].job, report, [&] { settle_in_transaction(jobs[i].job, ended[i], report); });
+}
+
+void Worker::settle_in_transaction(
+    const queue::TakenJob& job, const TxOutcome& outcome, WorkReport& report
 ) {
-    const Hold hold{*this, job};
-    detail::Worked worked;
-    struct Undo {};
-    try {
-        auto run = [&](store::Session& session) {
-            worked =
-                detail::Maker::with_tx({session, engine_.random(), job.raw.key_id}, [&](Tx& tx) {
-                    return form.in_tx(form.handler.get(), tx, job.raw);
-                });
-            const auto* result = std::get_if<JobResult>(&worked);
-            if (result == nullptr || !std::holds_alternative<JobDone>(*result)) throw Undo{};
-            PAWL_FAULT("worker.tx.inside");
-            if (!queue_.finish_in(session, job)) throw LostJob{};
-        };
-        store::write_now(engine_.store(), run, 5s, Isolation::repeatable_read);
+    if (const auto* well = std::get_if<TxDone>(&outcome)) {
+        PAWL_FAULT("worker.tx.after");
+        if (well->staged) engine_.staged();
         ++report.done;
-    } catch (const Undo&) {
-        settle(job, worked, report);
-    } catch (const LostJob&) {
-        ++report.lost;
-    } catch (const StoreError& error) {
-        if (!error.passing()) return failed(job, error.what(), report);
-        // The database's trouble is no failure of the job: it comes again soon, or, if that can't
-        // be written either, with the end of its lease.
+        queue_.finished(job);
+    } else if (std::holds_alternative<TxDoneBefore>(outcome)) {
+        ++report.done_before;
+        queue_.finished(job);
+    } else if (const auto* undone = std::get_if<TxUndone>(&outcome)) {
+        settle(job, undone->worked, report);
+    } else if (const auto* why = std::get_if<TxFailed>(&outcome)) {
+        failed(job, why->error, report);
+    } else if (std::holds_alternative<TxTrouble>(outcome)) {
+        // It comes again soon, or, if that can't be written either, with the end of its lease.
         settle(job, JobResult{retry_in(1s)}, report);
-    } catch (const std::exception& thrown) {
-        failed(job, thrown.what(), report);
-    } catch (...) {
-        failed(job, no_exception, report);
+    } else {
+        ++report.lost;
     }
 }
 
 void Worker::work_in_call(
-    const detail::JobForm& form,
-    const queue::TakenJob& job,
-    core::Moment asked_at,
-    WorkReport& report
+    const detail::JobForm& form, queue::TakenJob& job, core::Moment asked_at, WorkReport& report
 ) {
     const auto now = engine_.clock().now();
     if (job.called_at &&
@@ -167,7 +229,7 @@ void Worker::work_in_call(
         ++report.lost;
         return;
     }
-    const Hold hold{*this, job};
+    const auto stop = hand_.begin(job, form.timeout.value_or(options_.timeout));
     detail::Worked worked;
     try {
         PAWL_FAULT("worker.call.before");
@@ -178,7 +240,7 @@ void Worker::work_in_call(
             .client_key = job.raw.jid,
             .point = "job",
         });
-        worked = detail::Maker::with_call(ForeignKey{key}, hold.stop(), [&](KeyedCall& call) {
+        worked = detail::Maker::with_call(ForeignKey{key}, stop, [&](KeyedCall& call) {
             return form.in_call(form.handler.get(), call, job.raw);
         });
         PAWL_FAULT("worker.call.after");
@@ -197,7 +259,6 @@ void Worker::work_as_operation(
     auto decoded = form.decode_request(job.raw.args);
     if (auto* why = std::get_if<std::string>(&decoded))
         return settle(job, failure_text(*why), report);
-    const Hold hold{*this, job};
     engine::KeyedRequest request;
     request.operation = &form;
     request.principal = {.tenant = "pawl", .account = "jobs"};
@@ -294,13 +355,7 @@ bool Worker::wait_idle(std::chrono::milliseconds limit) {
 }
 
 void Worker::stop_calls() {
-    std::vector<std::stop_source> stops;
-    {
-        const std::lock_guard lock{mutex_};
-        calls_stopped_ = true;  // Of those that begin later, too.
-        for (const auto& [id, in_hand] : in_hand_) stops.push_back(in_hand.stop);
-    }
-    for (auto& stop : stops) stop.request_stop();  // Runs what others have hung on it.
+    hand_.stop_all();
 }
 
 bool Worker::begin_round() {
@@ -316,48 +371,65 @@ void Worker::end_round() {
     idle_.notify_all();
 }
 
+// How many jobs it worked. What another thread has taken comes first.
+int Worker::work_some() {
+    const auto together = [this](const queue::TakenJob& job) {
+        return form_in_transaction(job) != nullptr;
+    };
+    auto next = hand_.next(together, options_.together_max);
+    if (next.jobs.empty()) {
+        if (take_for_all() == 0) return 0;
+        next = hand_.next(together, options_.together_max);
+        if (next.jobs.empty()) return 0;
+    }
+    {
+        const std::lock_guard lock{mutex_};
+        take_size_.waited(next.longest_wait);
+        if (next.waiting > 0) ++wakes_;
+    }
+    if (next.waiting > 0) woken_.notify_one();
+    WorkReport report;
+    work_all(next.jobs, report);
+    return report.worked();
+}
+
 void Worker::run(const std::stop_token& stop) {
     std::uint64_t seen = 0;
     while (!stop.stop_requested() && begin_round()) {
         int worked = 0;
-        try {
-            const auto report = run_once(1);
-            worked = report.done + report.retried + report.buried;
-        } catch (const std::exception& failed_round) {
-            log::warning(
-                "service_round_failed", {{"service", "worker"}, {"detail", failed_round.what()}}
-            );
-        }
+        run_round("worker", [&] { worked = work_some(); });
         end_round();
         if (worked > 0) continue;
         std::unique_lock lock{mutex_};
         woken_.wait_for(lock, stop, options_.poll, [&] { return wakes_ != seen; });
         seen = wakes_;
     }
+    run_round("worker", [this] { give_back(); });
 }
 
-void Worker::renew_in_hand() {
-    std::vector<queue::TakenJob> jobs;
-    std::vector<std::stop_source> late;
-    {
-        const std::lock_guard lock{mutex_};
-        for (const auto& [id, in_hand] : in_hand_) {
-            jobs.push_back(in_hand.job);
-            if (engine_.clock().steady() - in_hand.since > options_.timeout)
-                late.push_back(in_hand.stop);
-        }
-    }
-    for (auto& stop : late) stop.request_stop();
-    for (const auto& job : jobs) queue_.renew(job, options_.lease);
+// What nobody will work now is for other servers at once, and not only after its lease.
+void Worker::give_back() {
+    const auto now = engine_.clock().now();
+    for (const auto& job : hand_.give_back()) queue_.put_back(job, now, std::nullopt);
 }
 
 void Worker::run_upkeep(const std::stop_token& stop) {
-    rounds(stop, engine_.clock(), options_.lease / 3, "rescuer", [this](TimePoint) {
-        renew_in_hand();
-        const int rescued = queue_.rescue(options_.lease);
-        if (rescued > 0) log::info("rescuer", {{"rescued", std::to_string(rescued)}});
-        return false;
-    });
+    auto& clock = engine_.clock();
+    auto next_round = clock.steady();
+    while (!stop.stop_requested()) {
+        if (clock.steady() >= next_round) {
+            run_round("rescuer", [this] {
+                for (const auto& job : hand_.all()) queue_.renew(job, options_.lease);
+                const int rescued = queue_.rescue(options_.lease);
+                if (rescued > 0) log::info("rescuer", {{"rescued", std::to_string(rescued)}});
+            });
+            next_round = clock.steady() + options_.lease / 3;
+        }
+        const auto wake_at = hand_.stop_overdue(next_round);
+        std::unique_lock lock{mutex_};
+        upkeep_.wait_for(lock, stop, wake_at - clock.steady(), [this] { return sooner_; });
+        sooner_ = false;
+    }
 }
 
 }  // namespace pawl::ops

@@ -4,13 +4,15 @@
 
 #include "src/core/call_rule.hpp"
 #include "src/engine/engine.hpp"
+#include "src/ops/hand.hpp"
+#include "src/ops/job_in_tx.hpp"
+#include "src/ops/pauses.hpp"
 #include "src/queue/queue.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -24,11 +26,16 @@ namespace pawl::ops {
 using namespace std::chrono_literals;
 
 struct WorkerOptions {
+    std::string queue{"default"};  // Its name.
     int threads{4};
+    int take_max{64};      // Jobs at once, where they are gone in no time; else as many as threads.
+    int together_max{32};  // Jobs of a thread in the store's hands at once, each a transaction.
     std::chrono::milliseconds lease{60s};
-    std::chrono::milliseconds timeout{
-        50s};  // A handler's Call is told to stop after this; under the lease.
-    std::chrono::milliseconds poll{500ms};  // Where no hint comes.
+    // A handler's Call is told to stop after this, unless its kind has a time-out of its own; under
+    // the lease.
+    std::chrono::milliseconds timeout{50s};
+    std::chrono::milliseconds poll{500ms};         // Where no hint comes.
+    std::chrono::milliseconds phase_deadline{5s};  // Of a handler in a transaction, likewise.
     std::vector<std::chrono::milliseconds> retry_layers{10s, 1min, 10min, 1h, 6h};
     std::chrono::hours provider_memory{
         20};  // Past this since a job's first call its key may be forgotten (F7).
@@ -36,7 +43,9 @@ struct WorkerOptions {
 };
 
 struct WorkReport {
+    int worked() const { return done + done_before + retried + buried; }
     int done{};
+    int done_before{};  // By a transaction whose end the queue was not told: not done again.
     int retried{};
     int buried{};
     int lost{};  // Another worker had the job meanwhile: nothing was written.
@@ -47,14 +56,15 @@ struct WorkReport {
 class Worker {
 public:
     // All outlive the worker.
-    Worker(engine::Engine& engine, queue::Queue& queue, WorkerOptions options);
+    Worker(engine::Engine& engine, queue::Queue& queue, Pauses& pauses, WorkerOptions options);
 
     void add(detail::JobForm form);
     void add(
         std::string_view kind, const detail::OperationForm& operation
     );  // The job's id is its key.
 
-    // Takes at most `limit` due jobs and works them, one after the other. Throws StoreError.
+    // Takes at most `limit` due jobs, none of a paused queue, and works them, one after the other.
+    // Throws StoreError.
     WorkReport run_once(int limit);
     // One thread's loop; `threads` of them may run. wake() ends a wait early.
     void run(const std::stop_token& stop);
@@ -64,22 +74,23 @@ public:
     void take_no_more();
     bool wait_idle(std::chrono::milliseconds limit);
     void stop_calls();
-    // Jobs of dead workers; renews the leases of what is in hand. Every third of a lease.
+    // Renews the leases of what is in hand and rescues the jobs of dead workers, every third of a
+    // lease; tells handlers whose time is over to stop.
     void run_upkeep(const std::stop_token& stop);
 
 private:
     using Handler = std::variant<detail::JobForm, const detail::OperationForm*>;
 
-    // `asked_at`: before the job was taken; its lease may be as old as that.
-    void work(const queue::TakenJob& job, core::Moment asked_at, WorkReport& report);
-    void work_in_transaction(
-        const detail::JobForm& form, const queue::TakenJob& job, WorkReport& report
+    // Jobs that are held; they are not any more when it returns.
+    void work_all(std::vector<HeldJob>& jobs, WorkReport& report);
+    // One that is not for a transaction.
+    void work(HeldJob& held, WorkReport& report);
+    void work_in_transactions(std::vector<HeldJob>& jobs, WorkReport& report);
+    void settle_in_transaction(
+        const queue::TakenJob& job, const TxOutcome& outcome, WorkReport& report
     );
     void work_in_call(
-        const detail::JobForm& form,
-        const queue::TakenJob& job,
-        core::Moment asked_at,
-        WorkReport& report
+        const detail::JobForm& form, queue::TakenJob& job, core::Moment asked_at, WorkReport& report
     );
     void work_as_operation(
         const detail::OperationForm& form, const queue::TakenJob& job, WorkReport& report
@@ -87,29 +98,33 @@ private:
     void settle(const queue::TakenJob& job, const detail::Worked& worked, WorkReport& report);
     void failed(const queue::TakenJob& job, const std::string& error, WorkReport& report);
     void bury(const queue::TakenJob& job, const std::string& why, WorkReport& report);
-    void renew_in_hand();
+    const detail::JobForm* form_in_transaction(const queue::TakenJob& job) const;
+    // F may throw StoreError: then nothing was marked, the lease ends, and the job comes again.
+    template <class F>
+    void or_lost(const queue::TakenJob& job, WorkReport& report, F f);
+    int work_some();
+    int take(int limit);
+    int take_for_all();
+    void give_back();
     bool begin_round();
     void end_round();
 
-    struct InHand {
-        queue::TakenJob job;
-        std::stop_source stop;
-        std::chrono::steady_clock::time_point since;
-    };
-    class Hold;  // Keeps a job in in_hand_ while its handler runs.
-
     engine::Engine& engine_;
     queue::Queue& queue_;
+    Pauses& pauses_;
     WorkerOptions options_;
     std::unordered_map<std::string, Handler> handlers_;
     std::mutex mutex_;
     std::condition_variable_any woken_;
     std::uint64_t wakes_{0};
-    std::map<std::int64_t, InHand> in_hand_;
+    bool taking_{false};  // One thread asks the queue for all.
+    TakeSize take_size_;
+    Hand hand_;
+    bool sooner_{false};  // A handler's time is over earlier than the upkeep knows.
+    std::condition_variable_any upkeep_;
     std::condition_variable idle_;
     int rounds_{0};  // Under way in run().
     bool refusing_{false};
-    bool calls_stopped_{false};
 };
 
 }  // namespace pawl::ops

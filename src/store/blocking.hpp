@@ -3,12 +3,28 @@
 #include "src/store/store.hpp"
 
 #include <future>
+#include <memory>
 #include <optional>
 #include <type_traits>
 
 namespace pawl::store {
 
 namespace detail_blocking {
+
+// A work that says what others of its kind are.
+class OfAKind final : public Work {
+public:
+    OfAKind(const void* kind, std::unique_ptr<Work> work) : kind_{kind}, work_{std::move(work)} {}
+    void run(Session& session) override { work_->run(session); }
+    void done(std::exception_ptr failed) noexcept override { work_->done(std::move(failed)); }
+    std::chrono::milliseconds deadline() const override { return work_->deadline(); }
+    Isolation isolation() const override { return work_->isolation(); }
+    const void* kind() const override { return kind_; }
+
+private:
+    const void* kind_;
+    std::unique_ptr<Work> work_;
+};
 
 template <class Enqueue, class F>
 auto run_and_wait(Enqueue enqueue, F f, std::chrono::milliseconds deadline, Isolation isolation) {
@@ -45,6 +61,20 @@ template <class F>
 auto write_now(Store& store, F f, std::chrono::milliseconds deadline, Isolation isolation) {
     return detail_blocking::run_and_wait(
         [&store](std::unique_ptr<Work> w) { store.write(std::move(w)); }, f, deadline, isolation
+    );
+}
+
+// Like write_now() for short writes that any thread may have at any moment, one row by its id each:
+// those of one kind, the same at each call, may share a transaction and its commit.
+template <class F>
+auto write_together(Store& store, const Sql& kind, F f) {
+    return detail_blocking::run_and_wait(
+        [&](std::unique_ptr<Work> w) {
+            store.write(std::make_unique<detail_blocking::OfAKind>(&kind, std::move(w)));
+        },
+        f,
+        std::chrono::seconds{5},
+        Isolation::read_committed
     );
 }
 

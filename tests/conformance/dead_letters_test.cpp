@@ -1,9 +1,8 @@
 #include "src/ops/dead_letters.hpp"
 
 #include "src/core/error_text.hpp"
-#include "src/queue/embedded/embedded_dead_letters.hpp"
-#include "src/queue/embedded/embedded_queue.hpp"
-#include "tests/conformance/each_store.hpp"
+#include "src/engine/random.hpp"
+#include "tests/conformance/queue_world.hpp"
 
 #include <gmock/gmock.h>
 
@@ -20,79 +19,18 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Texts = std::vector<std::string>;
 
-class DeadLettersTest : public OnEachStore {
-protected:
-    struct Made {
-        std::string queue{"default"};
-        std::string kind{"send_receipt"};
-        std::string args{R"({"ride":1})"};
-        std::string error{"SMTP 550: no such mailbox 'ann'"};
-        bool called{false};
-    };
-    void stage(const std::string& jid) {
-        const std::optional<std::int64_t> no_key;
-        write_one(
-            *store, sql::insert_job, jid, "default", "k", "{}", clock.now(), no_key, clock.now()
-        );
-    }
-    // A job that failed once before, and then for good.
-    std::string bury(const std::string& jid, const Made& made) {
-        write_one(
-            *store,
-            sql::insert_job,
-            jid,
-            made.queue,
-            made.kind,
-            made.args,
-            clock.now(),
-            std::optional<std::int64_t>{7},
-            clock.now()
-        );
-        queue::EmbeddedQueue of_it{*store, made.queue};
-        auto job = of_it.take(1, 30s).at(0);
-        if (made.called) of_it.mark_called(job);
-        EXPECT_TRUE(of_it.put_back(job, clock.now(), "the first error"));
-        job = of_it.take(1, 30s).at(0);
-        EXPECT_TRUE(of_it.bury(job, made.error));
-        return id_of(jid);
-    }
-    std::string bury(const std::string& jid) { return bury(jid, Made{}); }
-    std::string id_of(const std::string& jid) {
-        for (const auto& letter : letters.page({}, "", 1'000))
-            if (letter.jid == jid) return letter.id;
-        return "none";
-    }
-    Texts jids(const DeadFilter& filter = {}) {
-        Texts found;
-        for (const auto& letter : letters.page(filter, "", 1'000)) found.push_back(letter.jid);
-        return found;
-    }
-    Texts jids_to_work() {
-        Texts found;
-        for (const auto& job : queue.take(100, 30s)) found.push_back(job.raw.jid);
-        return found;
-    }
-    std::int64_t count(std::string_view table) {
-        const auto text = "SELECT count(*) FROM " + std::string{table};
-        // Kept: a named statement goes by its text's address.
-        static std::map<std::string, std::string, std::less<>> texts;
-        const auto& kept = texts.try_emplace(text, text).first->second;
-        const Sql sql{"count", kept, kept};
-        return read_rows<std::int64_t>(*store, sql).at(0);
-    }
-
-    queue::EmbeddedDeadLetters letters{*store};
-    queue::EmbeddedQueue queue{*store};
-    const queue::DeadAct act{"ann", "the mail server is back"};
-};
-PAWL_ON_EACH_STORE(DeadLettersTest);
+constexpr Sql audits = on_all("count_audits", "SELECT count(*) FROM audit_log");
+constexpr Sql audits_of = on_all(
+    "count_audits_of",
+    "SELECT count(*) FROM audit_log WHERE action = $1 AND actor = 'ann' AND detail LIKE $2"
+);
 
 }  // namespace
 
 TEST_P(DeadLettersTest, a_dead_letter_says_all_that_is_known_of_its_job) {
     const auto id = bury("jid", {.called = true});
 
-    const auto letter = letters.find(id);
+    const auto letter = letters->find(id);
 
     ASSERT_TRUE(letter);
     EXPECT_EQ(letter->jid, "jid");
@@ -108,14 +46,14 @@ TEST_P(DeadLettersTest, a_dead_letter_says_all_that_is_known_of_its_job) {
     EXPECT_EQ(letter->first_failed_at, clock.now());
     EXPECT_THAT(letter->history, HasSubstr("the first error"));
     EXPECT_THAT(letter->history, HasSubstr("no such mailbox"));
-    EXPECT_FALSE(letters.find("no number"));
-    EXPECT_FALSE(letters.find("4711"));
+    EXPECT_FALSE(letters->find("no number"));
+    EXPECT_FALSE(letters->find("4711"));
 }
 
 TEST_P(DeadLettersTest, whatever_an_exception_says_its_job_is_buried) {
     bury("binary", {.args = "not json \xC3\xBC", .error = std::string{"\xFF\x00\xC3", 3}});
 
-    const auto letter = letters.page({}, "", 10).at(0);
+    const auto letter = letters->page({}, "", 10).at(0);
 
     EXPECT_EQ(letter.error, "???");
     EXPECT_EQ(letter.args, "not json \xC3\xBC");
@@ -124,10 +62,11 @@ TEST_P(DeadLettersTest, whatever_an_exception_says_its_job_is_buried) {
 TEST_P(DeadLettersTest, of_a_long_history_the_first_and_the_latest_stay) {
     stage("jid");
     for (int i = 1; i <= 40; ++i)
-        EXPECT_TRUE(queue.put_back(queue.take(1, 30s).at(0), clock.now(), "e" + std::to_string(i)));
-    EXPECT_TRUE(queue.bury(queue.take(1, 30s).at(0), "e41"));
+        EXPECT_TRUE(queue->put_back(queue->take(1, 30s).at(0), clock.now(), "e" + std::to_string(i))
+        );
+    EXPECT_TRUE(queue->bury(queue->take(1, 30s).at(0), "e41"));
 
-    const auto history = letters.page({}, "", 1).at(0).history;
+    const auto history = letters->page({}, "", 1).at(0).history;
 
     EXPECT_THAT(history, HasSubstr("\"e1\""));
     EXPECT_THAT(history, ::testing::Not(HasSubstr("\"e21\"")));
@@ -142,24 +81,24 @@ TEST_P(DeadLettersTest, a_filter_means_those_that_are_like_that) {
     bury("c", {.kind = "k1", .error = "ride 18 is away"});
     const auto now = clock.now();
 
-    EXPECT_THAT(jids(), ElementsAre("a", "b", "c"));
-    EXPECT_THAT(jids({.queue = "mails"}), ElementsAre("b"));
-    EXPECT_THAT(jids({.kind = "k1"}), ElementsAre("a", "c"));
-    EXPECT_THAT(jids({.error_kind = "ride # is away"}), ElementsAre("b", "c"));
-    EXPECT_THAT(jids({.error = "17"}), ElementsAre("b"));
-    EXPECT_THAT(jids({.died_before = now - 1h}), ElementsAre("a"));
-    EXPECT_THAT(jids({.died_since = now - 1h}), ElementsAre("b", "c"));
-    EXPECT_THAT(jids({.failures_min = 3}), IsEmpty());
-    EXPECT_THAT(jids({.kind = "k1", .error = "away"}), ElementsAre("c"));
-    EXPECT_THAT(jids({.error = "'; DROP TABLE dead_jobs; --"}), IsEmpty());
+    EXPECT_THAT(dead_jids(), ElementsAre("a", "b", "c"));
+    EXPECT_THAT(dead_jids({.queue = "mails"}), ElementsAre("b"));
+    EXPECT_THAT(dead_jids({.kind = "k1"}), ElementsAre("a", "c"));
+    EXPECT_THAT(dead_jids({.error_kind = "ride # is away"}), ElementsAre("b", "c"));
+    EXPECT_THAT(dead_jids({.error = "17"}), ElementsAre("b"));
+    EXPECT_THAT(dead_jids({.died_before = now - 1h}), ElementsAre("a"));
+    EXPECT_THAT(dead_jids({.died_since = now - 1h}), ElementsAre("b", "c"));
+    EXPECT_THAT(dead_jids({.failures_min = 3}), IsEmpty());
+    EXPECT_THAT(dead_jids({.kind = "k1", .error = "away"}), ElementsAre("c"));
+    EXPECT_THAT(dead_jids({.error = "'; DROP TABLE dead_jobs; --"}), IsEmpty());
 }
 
 TEST_P(DeadLettersTest, pages_follow_each_other_without_gap) {
     for (const auto* jid : {"a", "b", "c", "d", "e"}) bury(jid);
 
-    const auto first = letters.page({}, "", 2);
-    const auto second = letters.page({}, first.back().id, 2);
-    const auto third = letters.page({}, second.back().id, 2);
+    const auto first = letters->page({}, "", 2);
+    const auto second = letters->page({}, first.back().id, 2);
+    const auto third = letters->page({}, second.back().id, 2);
 
     EXPECT_EQ(first[0].jid + first[1].jid + second[0].jid + second[1].jid, "abcd");
     EXPECT_EQ(third.size(), 1);
@@ -171,7 +110,7 @@ TEST_P(DeadLettersTest, errors_of_one_kind_are_one_group) {
     bury("b", {.error = "ride 18 is away"});
     bury("c", {.error = "SMTP 550"});
 
-    const auto groups = letters.groups({});
+    const auto groups = letters->groups({});
 
     ASSERT_EQ(groups.size(), 2);
     EXPECT_EQ(groups[0].error_kind, "ride # is away");
@@ -185,13 +124,12 @@ TEST_P(DeadLettersTest, errors_of_one_kind_are_one_group) {
 TEST_P(DeadLettersTest, what_is_merged_is_worked_again_under_its_id_with_all_its_tries) {
     const auto id = bury("jid");
 
-    const auto done = letters.merge(Texts{id}, act, clock.now());
+    const auto done = letters->merge(Texts{id}, act, clock.now());
 
     EXPECT_EQ(done.done, 1);
-    EXPECT_THAT(jids(), IsEmpty());
-    const auto job = queue.take(10, 30s).at(0);
+    EXPECT_THAT(dead_jids(), IsEmpty());
+    const auto job = queue->take(10, 30s).at(0);
     EXPECT_EQ(job.raw.jid, "jid");
-    EXPECT_EQ(std::to_string(job.id), id);
     EXPECT_EQ(job.failures, 0);
     EXPECT_EQ(job.raw.attempt, 1);
     EXPECT_EQ(job.raw.key_id, 7);
@@ -201,11 +139,11 @@ TEST_P(DeadLettersTest, what_is_merged_is_worked_again_under_its_id_with_all_its
 
 TEST_P(DeadLettersTest, merged_twice_it_is_there_once_and_never_again_when_it_is_done) {
     const auto id = bury("jid");
-    EXPECT_EQ(letters.merge(Texts{id, id}, act, clock.now()).done, 1);
+    EXPECT_EQ(letters->merge(Texts{id, id}, act, clock.now()).done, 1);
 
-    EXPECT_EQ(letters.merge(Texts{id}, act, clock.now()).gone, 1);
-    EXPECT_TRUE(queue.finish(queue.take(10, 30s).at(0)));
-    EXPECT_EQ(letters.merge(Texts{id}, act, clock.now()).gone, 1);
+    EXPECT_EQ(letters->merge(Texts{id}, act, clock.now()).gone, 1);
+    EXPECT_TRUE(queue->finish(queue->take(10, 30s).at(0)));
+    EXPECT_EQ(letters->merge(Texts{id}, act, clock.now()).gone, 1);
 
     EXPECT_THAT(jids_to_work(), IsEmpty());
 }
@@ -213,16 +151,16 @@ TEST_P(DeadLettersTest, merged_twice_it_is_there_once_and_never_again_when_it_is
 // The fence of a worker is the number of the claim: it must not come again.
 TEST_P(DeadLettersTest, an_old_worker_of_a_merged_job_writes_nothing) {
     stage("jid");
-    const auto old = queue.take(1, 30s).at(0);
+    const auto old = queue->take(1, 30s).at(0);
     clock.advance(1min);
-    EXPECT_EQ(queue.rescue(30s), 1);
-    EXPECT_TRUE(queue.bury(queue.take(1, 30s).at(0), "e"));
-    letters.merge(Texts{id_of("jid")}, act, clock.now());
-    const auto mine = queue.take(1, 30s).at(0);
+    EXPECT_EQ(queue->rescue(30s), 1);
+    EXPECT_TRUE(queue->bury(queue->take(1, 30s).at(0), "e"));
+    letters->merge(Texts{id_of("jid")}, act, clock.now());
+    const auto mine = queue->take(1, 30s).at(0);
 
-    EXPECT_FALSE(queue.finish(old));
-    EXPECT_FALSE(queue.bury(old, "late"));
-    EXPECT_TRUE(queue.finish(mine));
+    EXPECT_FALSE(queue->finish(old));
+    EXPECT_FALSE(queue->bury(old, "late"));
+    EXPECT_TRUE(queue->finish(mine));
 }
 
 TEST_P(DeadLettersTest, a_call_that_may_be_forgotten_is_not_made_again_unasked) {
@@ -230,48 +168,49 @@ TEST_P(DeadLettersTest, a_call_that_may_be_forgotten_is_not_made_again_unasked) 
     const auto other = bury("other");
     clock.advance(21h);
 
-    const auto done = letters.merge(Texts{id, other}, act, clock.now() - 20h);
+    const auto done = letters->merge(Texts{id, other}, act, clock.now() - 20h);
     EXPECT_EQ(done.done, 1);
     EXPECT_EQ(done.forgotten, 1);
-    EXPECT_THAT(jids(), ElementsAre("jid"));
+    EXPECT_THAT(dead_jids(), ElementsAre("jid"));
 
-    EXPECT_EQ(letters.merge(Texts{id}, act, std::nullopt).done, 1);
-    for (const auto& job : queue.take(10, 30s)) EXPECT_FALSE(job.called_at) << job.raw.jid;
+    EXPECT_EQ(letters->merge(Texts{id}, act, std::nullopt).done, 1);
+    for (const auto& job : queue->take(10, 30s)) EXPECT_FALSE(job.called_at) << job.raw.jid;
 }
 
 TEST_P(DeadLettersTest, what_is_purged_is_gone) {
     const auto id = bury("a");
     bury("b");
 
-    EXPECT_EQ(letters.purge(Texts{id, "4711", "no number"}, act).done, 1);
-    EXPECT_EQ(letters.purge(Texts{id}, act).gone, 1);
+    EXPECT_EQ(letters->purge(Texts{id, "4711", "no number"}, act).done, 1);
+    EXPECT_EQ(letters->purge(Texts{id}, act).gone, 1);
 
-    EXPECT_THAT(jids(), ElementsAre("b"));
+    EXPECT_THAT(dead_jids(), ElementsAre("b"));
     EXPECT_THAT(jids_to_work(), IsEmpty());
 }
 
 TEST_P(DeadLettersTest, who_did_it_and_why_is_in_the_audit_and_in_the_history) {
-    letters.purge(Texts{bury("a")}, act);
-    letters.merge(Texts{bury("b")}, act, clock.now());
-    letters.merge(Texts{"4711"}, act, clock.now());  // Nothing was done: nothing to say.
+    letters->purge(Texts{bury("a")}, act);
+    letters->merge(Texts{bury("b")}, act, clock.now());
+    letters->merge(Texts{"4711"}, act, clock.now());  // Nothing was done: nothing to say.
 
-    EXPECT_EQ(count("audit_log WHERE action = 'purge' AND actor = 'ann'"), 1);
+    auto& store = world->store();
+    EXPECT_EQ(read_rows<std::int64_t>(store, audits_of, "purge", "%").at(0), 1);
     EXPECT_EQ(
-        count("audit_log WHERE action = 'merge' AND detail LIKE '%the mail server is back%'"), 1
+        read_rows<std::int64_t>(store, audits_of, "merge", "%the mail server is back%").at(0), 1
     );
-    EXPECT_EQ(count("audit_log"), 2);
-    EXPECT_TRUE(queue.bury(queue.take(1, 30s).at(0), "again"));
-    EXPECT_THAT(letters.page({}, "", 1).at(0).history, HasSubstr("\"ann\""));
+    EXPECT_EQ(read_rows<std::int64_t>(store, audits).at(0), 2);
+    EXPECT_TRUE(queue->bury(queue->take(1, 30s).at(0), "again"));
+    EXPECT_THAT(letters->page({}, "", 1).at(0).history, HasSubstr("\"ann\""));
 }
 
 TEST_P(DeadLettersTest, many_are_worked_in_batches) {
     constexpr int jobs = 2 * ops::dead_batch + 1;
     for (int i = 0; i < jobs; ++i) stage("j" + std::to_string(i));
-    for (const auto& job : queue.take(jobs, 30s)) EXPECT_TRUE(queue.bury(job, "e"));
+    for (const auto& job : queue->take(jobs, 30s)) EXPECT_TRUE(queue->bury(job, "e"));
     std::vector<std::int64_t> told;
 
     const auto report = ops::merge_dead_letters(
-        letters,
+        *letters,
         {},
         act,
         clock.now(),
@@ -285,20 +224,21 @@ TEST_P(DeadLettersTest, many_are_worked_in_batches) {
     EXPECT_EQ(told, (std::vector<std::int64_t>{ops::dead_batch, 2 * ops::dead_batch}));
     EXPECT_EQ(report.done, 2 * ops::dead_batch);  // Stopped there,
     const auto rest =
-        ops::merge_dead_letters(letters, {}, act, clock.now(), engine::system_random(), {});
+        ops::merge_dead_letters(*letters, {}, act, clock.now(), engine::system_random(), {});
     EXPECT_EQ(rest.done, 1);  // and begun again.
-    EXPECT_EQ(count("jobs"), jobs);
+    EXPECT_EQ(queue->take(2 * jobs, 30s).size(), jobs);
 }
 
 TEST_P(DeadLettersTest, a_sample_is_of_those_that_are_meant) {
     for (int i = 0; i < 20; ++i) bury("a" + std::to_string(i), {.kind = i < 10 ? "k1" : "k2"});
 
-    const auto report =
-        ops::purge_dead_letters(letters, {{}, {.kind = "k1"}, 4}, act, engine::system_random(), {});
+    const auto report = ops::purge_dead_letters(
+        *letters, {{}, {.kind = "k1"}, 4}, act, engine::system_random(), {}
+    );
 
     EXPECT_EQ(report.done, 4);
-    EXPECT_EQ(jids({.kind = "k1"}).size(), 6);
-    EXPECT_EQ(jids({.kind = "k2"}).size(), 10);
+    EXPECT_EQ(dead_jids({.kind = "k1"}).size(), 6);
+    EXPECT_EQ(dead_jids({.kind = "k2"}).size(), 10);
 }
 
 }  // namespace pawl::conformance

@@ -32,31 +32,40 @@ inline std::string name_of(Stores stores) {
     return "memory";
 }
 
-// Each test once on each store, with Pawl's tables and `notes`.
-class OnEachStore : public ::testing::TestWithParam<Stores> {
-protected:
-    OnEachStore() {
-        store::apply_migrations(*store, "pawl", sql::migrations::all);
-        write_one(*store, notes::create);
-    }
+// A store of a kind, with what it needs beside it; opened anew as often as a test likes.
+class StoreHome {
+public:
+    StoreHome(Stores stores, core::Clock& clock) : stores_{stores}, clock_{clock} {}
 
     std::unique_ptr<store::Store> open(std::size_t waiting_max = 20'000) {
-        auto name = name_of(GetParam());
-        if (GetParam() == Stores::memory)
+        auto name = name_of(stores_);
+        if (stores_ == Stores::memory)
             return std::make_unique<RecordingStore>(
                 std::make_unique<memory::MemoryStore>(
-                    clock, memory::MemoryOptions{.waiting_max = waiting_max}
+                    clock_, memory::MemoryOptions{.waiting_max = waiting_max}
                 ),
                 name
             );
-        if (is_postgres(GetParam())) return open_postgres(waiting_max);
+        if (is_postgres(stores_)) return open_postgres(waiting_max);
         sqlite::SqliteOptions options{
-            .path = GetParam() == Stores::sqlite_file ? folder.file("test.db") : ":memory:",
+            .path = stores_ == Stores::sqlite_file ? folder.file("test.db") : ":memory:",
             .waiting_max = waiting_max};
         return std::make_unique<RecordingStore>(
-            std::make_unique<sqlite::SqliteStore>(std::move(options), clock), name
+            std::make_unique<sqlite::SqliteStore>(std::move(options), clock_), name
         );
     }
+    // With Pawl's tables and `notes`.
+    std::unique_ptr<store::Store> open_filled() {
+        auto store = open();
+        store::apply_migrations(*store, "pawl", sql::migrations::all);
+        write_one(*store, notes::create);
+        return store;
+    }
+
+    Folder folder;
+    std::optional<testing::PostgresDatabase> database;
+
+private:
     // One connection: the order of works is that of a line.
     std::unique_ptr<store::Store> open_postgres(std::size_t waiting_max) {
         if (!database) database.emplace();
@@ -65,35 +74,48 @@ protected:
                 postgres::PostgresOptions{
                     .url = database->url(),
                     .connections = 1,
-                    .prepared = GetParam() == Stores::postgres,
+                    .prepared = stores_ == Stores::postgres,
                     .waiting_max = waiting_max,
                     .database_clock = false},
-                clock,
+                clock_,
                 engine::system_random()
             ),
-            name_of(GetParam())
+            name_of(stores_)
         );
+    }
+
+    Stores stores_;
+    core::Clock& clock_;
+};
+
+inline constexpr Stores all_stores[] = {
+    Stores::sqlite_file,
+    Stores::sqlite_in_memory,
+    Stores::memory,
+    Stores::postgres,
+    Stores::postgres_unprepared};
+
+// Each test once on each store, with Pawl's tables and `notes`.
+class OnEachStore : public ::testing::TestWithParam<Stores> {
+protected:
+    std::unique_ptr<store::Store> open(std::size_t waiting_max = 20'000) {
+        return home.open(waiting_max);
     }
     std::int64_t note_count() { return read_rows<std::int64_t>(*store, notes::count).at(0); }
 
-    Folder folder;
-    std::optional<testing::PostgresDatabase> database;
     HandClock clock;
-    std::unique_ptr<store::Store> store = open();
+    StoreHome home{GetParam(), clock};
+    Folder& folder = home.folder;
+    std::optional<testing::PostgresDatabase>& database = home.database;
+    std::unique_ptr<store::Store> store = home.open_filled();
 };
 
 }  // namespace pawl::conformance
 
-#define PAWL_ON_EACH_STORE(Suite)                        \
-    INSTANTIATE_TEST_SUITE_P(                            \
-        Stores,                                          \
-        Suite,                                           \
-        ::testing::Values(                               \
-            Stores::sqlite_file,                         \
-            Stores::sqlite_in_memory,                    \
-            Stores::memory,                              \
-            Stores::postgres,                            \
-            Stores::postgres_unprepared                  \
-        ),                                               \
-        [](const auto& of) { return name_of(of.param); } \
+#define PAWL_ON_EACH_STORE(Suite)                             \
+    INSTANTIATE_TEST_SUITE_P(                                 \
+        Stores,                                               \
+        Suite,                                                \
+        ::testing::ValuesIn(::pawl::conformance::all_stores), \
+        [](const auto& of) { return name_of(of.param); }      \
     )

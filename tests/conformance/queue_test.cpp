@@ -1,48 +1,11 @@
-#include "src/queue/embedded/embedded_dead_letters.hpp"
-#include "src/queue/embedded/embedded_queue.hpp"
-#include "tests/conformance/each_store.hpp"
+#include "tests/conformance/queue_world.hpp"
 
-// What every queue must do; today there is the embedded one, on each store.
+// What every queue must do.
 namespace pawl::conformance {
 
 namespace {
 
-using queue::TakenJob;
-
-class QueueTest : public OnEachStore {
-protected:
-    void stage(
-        const std::string& jid,
-        std::chrono::milliseconds due_in = 0s,
-        const std::string& in = "default"
-    ) {
-        const auto now = clock.now();
-        write_one(
-            *store,
-            sql::insert_job,
-            jid,
-            in,
-            "send_receipt",
-            R"({"ride":1})",
-            now + due_in,
-            std::optional<std::int64_t>{7},
-            now
-        );
-    }
-    TakenJob take_one() { return queue.take(1, 30s).at(0); }
-    static std::vector<std::string> jids(const std::vector<TakenJob>& jobs) {
-        std::vector<std::string> found;
-        for (const auto& job : jobs) found.push_back(job.raw.jid);
-        std::sort(found.begin(), found.end());
-        return found;
-    }
-    std::vector<queue::DeadLetter> dead() { return letters.page({}, "", 10); }
-
-    queue::EmbeddedQueue queue{*store};
-    queue::EmbeddedDeadLetters letters{*store};
-};
-PAWL_ON_EACH_STORE(QueueTest);
-
+using queue::Marked;
 using Jids = std::vector<std::string>;
 
 }  // namespace
@@ -50,7 +13,7 @@ using Jids = std::vector<std::string>;
 TEST_P(QueueTest, a_job_is_taken_as_it_was_staged) {
     stage("jid");
 
-    const auto job = take_one();
+    auto job = take_one();
 
     EXPECT_EQ(job.raw.jid, "jid");
     EXPECT_EQ(job.queue, "default");
@@ -60,7 +23,6 @@ TEST_P(QueueTest, a_job_is_taken_as_it_was_staged) {
     EXPECT_EQ(job.raw.created_at, clock.now());
     EXPECT_EQ(job.raw.attempt, 1);
     EXPECT_EQ(job.failures, 0);
-    EXPECT_EQ(job.claim, 1);
     EXPECT_FALSE(job.called_at);
 }
 
@@ -68,19 +30,19 @@ TEST_P(QueueTest, a_job_under_a_lease_is_nobody_elses) {
     stage("jid");
     take_one();
 
-    EXPECT_TRUE(queue.take(10, 30s).empty());
-    EXPECT_FALSE(queue.next_due());
+    EXPECT_TRUE(queue->take(10, 30s).empty());
+    EXPECT_FALSE(queue->next_due());
 }
 
 TEST_P(QueueTest, a_job_is_taken_when_it_is_due_and_not_before) {
     stage("later", 10s);
-    EXPECT_EQ(queue.next_due(), clock.now() + 10s);
+    EXPECT_EQ(queue->next_due(), clock.now() + 10s);
     clock.advance(10s - 1ms);
-    EXPECT_TRUE(queue.take(10, 30s).empty());
+    EXPECT_TRUE(queue->take(10, 30s).empty());
 
     clock.advance(1ms);
 
-    EXPECT_EQ(jids(queue.take(10, 30s)), Jids{"later"});
+    EXPECT_EQ(jids(queue->take(10, 30s)), Jids{"later"});
 }
 
 TEST_P(QueueTest, no_more_are_taken_than_asked_for_and_the_longest_due_first) {
@@ -89,112 +51,114 @@ TEST_P(QueueTest, no_more_are_taken_than_asked_for_and_the_longest_due_first) {
     stage("second", 2s);
     clock.advance(5s);
 
-    EXPECT_EQ(jids(queue.take(2, 30s)), (Jids{"first", "second"}));
-    EXPECT_EQ(jids(queue.take(2, 30s)), Jids{"third"});
+    EXPECT_EQ(jids(queue->take(2, 30s)), (Jids{"first", "second"}));
+    EXPECT_EQ(jids(queue->take(2, 30s)), Jids{"third"});
 }
 
 TEST_P(QueueTest, one_queue_takes_nothing_of_another) {
-    stage("elsewhere", 0s, "mails");
+    stage(QueueWorld::Job{.jid = "elsewhere", .queue = "mails"});
 
-    EXPECT_TRUE(queue.take(10, 30s).empty());
-    EXPECT_EQ(jids(queue::EmbeddedQueue{*store, "mails"}.take(10, 30s)), Jids{"elsewhere"});
+    EXPECT_TRUE(queue->take(10, 30s).empty());
+    EXPECT_EQ(jids(world->open("mails")->take(10, 30s)), Jids{"elsewhere"});
 }
 
 TEST_P(QueueTest, a_finished_job_is_gone) {
     stage("jid");
 
-    EXPECT_TRUE(queue.finish(take_one()));
+    EXPECT_TRUE(queue->finish(take_one()));
 
     clock.advance(1h);
-    EXPECT_EQ(queue.rescue(60s), 0);
-    EXPECT_TRUE(queue.take(10, 30s).empty());
+    EXPECT_EQ(queue->rescue(60s), 0);
+    EXPECT_TRUE(queue->take(10, 30s).empty());
 }
 
 TEST_P(QueueTest, the_mark_that_a_job_is_done_commits_with_its_writes_or_not_at_all) {
     stage("jid");
-    const auto job = take_one();
+    auto job = take_one();
 
-    EXPECT_ANY_THROW(write_now(*store, [&](Session& session) {
+    EXPECT_ANY_THROW(write_now(world->store(), [&](Session& session) {
         change(session, notes::insert, "its write");
-        EXPECT_TRUE(queue.finish_in(session, job));
+        EXPECT_EQ(queue->finish_in(session, job), Marked::done);
         throw std::runtime_error{"after all"};
     }));
     EXPECT_EQ(note_count(), 0);
-    EXPECT_TRUE(queue.renew(job, 30s)) << "it is still ours";
-    write_now(*store, [&](Session& session) {
+    EXPECT_TRUE(queue->renew(job, 30s)) << "it is still ours";
+    write_now(world->store(), [&](Session& session) {
         change(session, notes::insert, "its write");
-        EXPECT_TRUE(queue.finish_in(session, job));
+        EXPECT_EQ(queue->finish_in(session, job), Marked::done);
     });
 
+    queue->finished(job);
+
     EXPECT_EQ(note_count(), 1);
-    EXPECT_FALSE(queue.renew(job, 30s));
+    EXPECT_FALSE(queue->renew(job, 30s));
 }
 
-TEST_P(QueueTest, a_lease_that_ended_frees_the_job_and_its_old_holder_writes_nothing) {
+TEST_P(QueueLeaseTest, a_lease_that_ended_frees_the_job_and_its_old_holder_writes_nothing) {
     stage("jid");
-    const auto old = take_one();
+    auto old = take_one();
     clock.advance(30s);
 
-    EXPECT_EQ(queue.rescue(60s), 1);
+    EXPECT_EQ(queue->rescue(60s), 1);
     const auto ours = take_one();
 
-    EXPECT_EQ(ours.claim, 2);
+    EXPECT_NE(ours.claim, old.claim);
     EXPECT_EQ(ours.failures, 0) << "a worker that died is no failure of the job";
-    EXPECT_FALSE(queue.renew(old, 30s));
-    EXPECT_FALSE(queue.mark_called(old));
-    EXPECT_FALSE(queue.put_back(old, clock.now(), std::nullopt));
-    EXPECT_FALSE(queue.put_back(old, clock.now(), "an error"));
-    EXPECT_FALSE(queue.bury(old, "an error"));
-    EXPECT_FALSE(queue.finish(old));
-    EXPECT_TRUE(dead().empty());
-    EXPECT_TRUE(queue.finish(ours));
+    EXPECT_FALSE(queue->renew(old, 30s));
+    EXPECT_FALSE(queue->mark_called(old));
+    EXPECT_FALSE(queue->put_back(old, clock.now(), std::nullopt));
+    EXPECT_FALSE(queue->put_back(old, clock.now(), "an error"));
+    EXPECT_FALSE(queue->bury(old, "an error"));
+    EXPECT_FALSE(queue->finish(old));
+    EXPECT_TRUE(letters->page({}, "", 10).empty());
+    EXPECT_TRUE(queue->finish(ours));
 }
 
 // Between the rescue and the next take the claim is still the old one's.
-TEST_P(QueueTest, who_lost_the_lease_writes_nothing_even_before_another_has_the_job) {
+TEST_P(QueueLeaseTest, who_lost_the_lease_writes_nothing_even_before_another_has_the_job) {
     stage("jid");
-    const auto old = take_one();
+    auto old = take_one();
     clock.advance(30s);
-    queue.rescue(60s);
+    queue->rescue(60s);
 
-    EXPECT_FALSE(queue.renew(old, 30s));
-    EXPECT_FALSE(queue.mark_called(old));
-    EXPECT_FALSE(queue.put_back(old, clock.now() + 1h, "an error"));
-    EXPECT_FALSE(queue.finish(old));
-    EXPECT_FALSE(queue.bury(old, "an error"));
+    EXPECT_FALSE(queue->renew(old, 30s));
+    EXPECT_FALSE(queue->mark_called(old));
+    EXPECT_FALSE(queue->put_back(old, clock.now() + 1h, "an error"));
+    EXPECT_FALSE(queue->finish(old));
+    EXPECT_FALSE(queue->bury(old, "an error"));
 
-    EXPECT_TRUE(dead().empty()) << "a job is not dead and alive";
+    EXPECT_TRUE(letters->page({}, "", 10).empty()) << "a job is not dead and alive";
     const auto ours = take_one();
-    EXPECT_TRUE(queue.bury(ours, "for good"));
-    EXPECT_EQ(dead().size(), 1);
+    EXPECT_TRUE(queue->bury(ours, "for good"));
+    EXPECT_EQ(letters->page({}, "", 10).size(), 1);
 }
 
-TEST_P(QueueTest, a_renewed_lease_is_not_rescued) {
+TEST_P(QueueLeaseTest, a_renewed_lease_is_not_rescued) {
     stage("jid");
-    const auto job = take_one();
+    auto job = take_one();
     clock.advance(29s);
-    EXPECT_TRUE(queue.renew(job, 30s));
+    EXPECT_TRUE(queue->renew(job, 30s));
     clock.advance(29s);
 
-    EXPECT_EQ(queue.rescue(60s), 0);
+    EXPECT_EQ(queue->rescue(60s), 0);
     clock.advance(1s);
-    EXPECT_EQ(queue.rescue(60s), 1);
+    EXPECT_EQ(queue->rescue(60s), 1);
 }
 
-TEST_P(QueueTest, a_lease_further_away_than_any_can_be_is_over) {
+TEST_P(QueueLeaseTest, a_lease_further_away_than_any_can_be_is_over) {
     stage("jid");
-    const auto job = take_one();
-    EXPECT_TRUE(queue.renew(job, 24h));  // By a clock that was a day ahead.
+    auto job = take_one();
+    EXPECT_TRUE(queue->renew(job, 24h));  // By a clock that was a day ahead.
 
-    EXPECT_EQ(queue.rescue(60s), 1);
+    EXPECT_EQ(queue->rescue(60s), 1);
 }
 
 TEST_P(QueueTest, a_job_put_back_without_an_error_has_not_failed) {
     stage("jid");
 
-    EXPECT_TRUE(queue.put_back(take_one(), clock.now() + 5s, std::nullopt));
+    EXPECT_TRUE(queue->put_back(take_one(), clock.now() + 5s, std::nullopt));
 
-    EXPECT_TRUE(queue.take(1, 30s).empty());
+    EXPECT_TRUE(queue->take(1, 30s).empty());
     clock.advance(5s);
     const auto again = take_one();
     EXPECT_EQ(again.failures, 0);
@@ -205,12 +169,12 @@ TEST_P(QueueTest, a_job_put_back_without_an_error_has_not_failed) {
 TEST_P(QueueTest, a_failed_job_remembers_its_first_failure_and_its_last_error) {
     stage("jid");
     const auto first_failed_at = clock.now();
-    queue.put_back(take_one(), clock.now() + 5s, "the first error");
+    queue->put_back(take_one(), clock.now() + 5s, "the first error");
     clock.advance(5s);
-    queue.put_back(take_one(), clock.now() + 5s, "the second error");
+    queue->put_back(take_one(), clock.now() + 5s, "the second error");
     clock.advance(5s);
 
-    const auto job = take_one();
+    auto job = take_one();
 
     EXPECT_EQ(job.failures, 2);
     EXPECT_EQ(job.raw.attempt, 3);
@@ -222,13 +186,13 @@ TEST_P(QueueTest, a_buried_job_lies_with_the_dead_and_nowhere_else) {
     stage("jid");
     const auto created_at = clock.now();
     clock.advance(1s);
-    const auto job = take_one();
-    queue.mark_called(job);
+    auto job = take_one();
+    queue->mark_called(job);
     clock.advance(1s);
 
-    EXPECT_TRUE(queue.bury(job, "for good"));
+    EXPECT_TRUE(queue->bury(job, "for good"));
 
-    const auto buried = dead();
+    const auto buried = letters->page({}, "", 10);
     ASSERT_EQ(buried.size(), 1);
     EXPECT_EQ(buried[0].jid, "jid");
     EXPECT_EQ(buried[0].kind, "send_receipt");
@@ -240,62 +204,21 @@ TEST_P(QueueTest, a_buried_job_lies_with_the_dead_and_nowhere_else) {
     EXPECT_EQ(buried[0].first_failed_at, clock.now());
     EXPECT_EQ(buried[0].error, "for good");
     EXPECT_EQ(buried[0].died_at, clock.now());
-    EXPECT_FALSE(queue.finish(job));
-    EXPECT_FALSE(queue.next_due());
+    EXPECT_FALSE(queue->finish(job));
+    EXPECT_FALSE(queue->next_due());
 }
 
 TEST_P(QueueTest, the_time_of_the_first_call_stays) {
     stage("jid");
     const auto first_call = clock.now();
-    const auto job = take_one();
-    EXPECT_TRUE(queue.mark_called(job));
+    auto job = take_one();
+    EXPECT_TRUE(queue->mark_called(job));
     clock.advance(1s);
-    EXPECT_TRUE(queue.mark_called(job));
+    EXPECT_TRUE(queue->mark_called(job));
 
-    queue.put_back(job, clock.now(), "an error");
+    queue->put_back(job, clock.now(), "an error");
 
     EXPECT_EQ(take_one().called_at, first_call);
-}
-
-TEST_P(QueueTest, jobs_are_counted_by_queue_and_state) {
-    struct Count {
-        std::string queue;
-        std::string state;
-        int jobs;
-        TimePoint oldest;
-    };
-    stage("a");
-    stage("b", 5s);
-    stage("c", 0s, "mails");
-    take_one();
-
-    const auto counts = read_rows<Count>(*store, sql::count_jobs);
-
-    ASSERT_EQ(counts.size(), 3);
-    EXPECT_EQ(counts[0].state, "ready");
-    EXPECT_EQ(counts[0].oldest, clock.now() + 5s);
-    EXPECT_EQ(counts[1].state, "running");
-    EXPECT_EQ(counts[2].queue, "mails");
-}
-
-TEST_P(QueueTest, a_server_that_starts_frees_its_predecessors_jobs_at_once) {
-    stage("held");
-    stage("ready");
-    const auto held = take_one();
-
-    EXPECT_EQ(write_one(*store, sql::rescue_predecessors_jobs, clock.now()), 1);
-
-    EXPECT_FALSE(queue.finish(held));
-    EXPECT_EQ(jids(queue.take(10, 30s)), (Jids{"held", "ready"}));
-}
-
-TEST_P(QueueTest, a_look_that_finds_nothing_due_costs_no_commit) {
-    stage("later", 1h);
-    const auto before = store->stats().commits;
-
-    EXPECT_TRUE(queue.take(10, 30s).empty());
-
-    EXPECT_EQ(store->stats().commits, before);
 }
 
 }  // namespace pawl::conformance

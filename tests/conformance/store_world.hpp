@@ -2,7 +2,10 @@
 
 #include <pawl/detail/rows.hpp>
 
+#include "src/core/clock.hpp"
+#include "src/store/blocking.hpp"
 #include "src/store/migrate.hpp"
+#include "src/store/store.hpp"
 #include "store/migrations.hpp"
 #include "store/statements.hpp"
 

@@ -39,6 +39,16 @@ private:
     std::function<JobResult(KeyedCall&, const Job<Note>&)> then_;
 };
 
+class NoteInAHurry {
+public:
+    static constexpr auto timeout = 1ms;
+    explicit NoteInAHurry(std::function<JobResult(KeyedCall&)> then) : then_{std::move(then)} {}
+    JobResult work(KeyedCall& call, const Job<Note>&) { return then_(call); }
+
+private:
+    std::function<JobResult(KeyedCall&)> then_;
+};
+
 class NoteAsOperation {
 public:
     static constexpr std::string_view name = "note_as_operation";
@@ -61,12 +71,12 @@ protected:
         one.add(form);
         two.add(form);
     }
-    void stage(const std::string& text = "a") {
+    void stage(const std::string& text = "a", std::chrono::milliseconds due_in = 0ms) {
         store::write_now(world.store, [&](store::Session& session) {
             detail::Maker::with_tx(
                 {session, engine::system_random(), std::nullopt, nullptr},
                 [&](Tx& tx) {
-                    tx.stage(Note{text});
+                    tx.stage_in(due_in, Note{text});
                     return 0;
                 }
             );
@@ -80,8 +90,9 @@ protected:
     World world;
     queue::EmbeddedQueue queue{world.store};
     ops::WorkerOptions options{.retry_layers = {10s}};
-    ops::Worker one{*world.engine, queue, options};
-    ops::Worker two{*world.engine, queue, options};
+    ops::Pauses pauses{world.store, world.clock, 0ms};
+    ops::Worker one{*world.engine, queue, pauses, options};
+    ops::Worker two{*world.engine, queue, pauses, options};
 };
 
 TEST_F(JobTest, one_job_in_the_transactions_of_two_workers_is_done_once) {
@@ -182,6 +193,55 @@ TEST_F(JobTest, a_job_delivered_twice_to_an_operation_has_one_effect) {
     EXPECT_EQ(world.count("jobs"), 0);
 }
 
+// Quick jobs are taken together and wait for the store together.
+TEST_F(JobTest, what_one_of_many_jobs_throws_undoes_no_other) {
+    constexpr int jobs = 200;
+    std::atomic<int> tried{0};
+    Gate all_tried;
+    handle(NoteInTx{[&](Tx&, const Job<Note>& job) {
+        if (++tried >= jobs) all_tried.open();
+        if (job.args.text == "bad") throw std::runtime_error{"poison"};
+    }});
+    for (int n = 0; n < jobs; ++n) stage(n % 10 == 0 ? "bad" : "good");
+
+    {
+        std::jthread thread{[&](const std::stop_token& stop) { one.run(stop); }};
+        all_tried.wait();
+    }
+
+    EXPECT_EQ(world.count("notes"), jobs / 10 * 9);
+    EXPECT_EQ(world.count("jobs WHERE failures = 1 AND state = 'ready'"), jobs / 10);
+    EXPECT_EQ(world.count("jobs"), jobs / 10);
+}
+
+TEST_F(JobTest, a_worker_that_ends_puts_back_the_jobs_that_it_took_and_did_not_begin) {
+    constexpr int jobs = 300;
+    std::atomic<int> begun{0};
+    Gate at_work;
+    Gate let_go;
+    handle(NoteInCall{[&](KeyedCall&, const Job<Note>&) -> JobResult {
+        // By then some were quick, and more than one is taken at once.
+        if (++begun == 50) {
+            at_work.open();
+            let_go.wait();
+        }
+        return done;
+    }});
+    for (int n = 0; n < jobs; ++n) stage();
+
+    {
+        std::jthread thread{[&](const std::stop_token& stop) { one.run(stop); }};
+        at_work.wait();
+        EXPECT_GT(world.count("jobs WHERE state = 'running'"), 1);
+        one.take_no_more();
+        thread.request_stop();
+        let_go.open();
+    }
+
+    EXPECT_EQ(world.count("jobs WHERE state = 'ready' AND failures = 0"), jobs - begun);
+    EXPECT_EQ(world.count("jobs"), jobs - begun);
+}
+
 // Whatever a handler throws, the worker lives on.
 TEST_F(JobTest, a_handler_that_throws_something_that_is_no_exception_has_failed) {
     handle(NoteInTx{[](Tx&, const Job<Note>&) { throw 42; }});  // NOLINT: what users may do.
@@ -238,7 +298,7 @@ TEST_F(JobTest, a_handler_sees_its_tries_and_the_last_error) {
 }
 
 TEST_F(JobTest, a_handler_in_a_call_is_told_to_stop_after_its_time) {
-    ops::Worker strict{*world.engine, queue, {.lease = 30ms, .timeout = 1ms}};
+    ops::Worker strict{*world.engine, queue, pauses, {.lease = 30ms, .timeout = 1ms}};
     strict.add(detail::job_form_of(
         std::make_shared<NoteInCall>([](KeyedCall& call, const Job<Note>&) -> JobResult {
             std::promise<void> stopped;
@@ -256,10 +316,103 @@ TEST_F(JobTest, a_handler_in_a_call_is_told_to_stop_after_its_time) {
     EXPECT_EQ(world.number("SELECT failures FROM jobs"), 0);
 }
 
+TEST_F(JobTest, a_kind_of_job_has_its_own_time) {
+    const NoteInAHurry hurried{[](KeyedCall& call) -> JobResult {
+        std::promise<void> stopped;
+        const std::stop_callback on_stop{call.stop(), [&] { stopped.set_value(); }};
+        if (stopped.get_future().wait_for(20s) != std::future_status::ready)
+            return discard("nobody told it");
+        return retry_in(1s);
+    }};
+    ops::Worker patient{*world.engine, queue, pauses, {.lease = 10min, .timeout = 9min}};
+    patient.add(detail::job_form_of(std::make_shared<NoteInAHurry>(hurried)));
+    std::jthread upkeep{[&](const std::stop_token& stop) { patient.run_upkeep(stop); }};
+    stage();
+
+    std::atomic<bool> worked{false};
+    std::jthread time{[&] {
+        while (!worked) {
+            world.clock.advance(1ms);
+            std::this_thread::yield();
+        }
+    }};
+    const auto report = patient.run_once(1);
+    worked = true;
+
+    EXPECT_EQ(report.retried, 1) << "long before the next third of a lease";
+}
+
+// It would have come back each second for ever, and counted as trouble of the database.
+TEST_F(JobTest, a_handler_in_a_transaction_that_takes_too_long_has_failed) {
+    ops::Worker worker{*world.engine, queue, pauses, {.retry_layers = {}}};
+    worker.add(detail::job_form_of(std::make_shared<NoteInTx>([](Tx&, const Job<Note>&) {
+        throw StoreError{
+            StoreError::Kind::deadline, StoreError::Effect::rolled_back, "slow", "5 s are over"};
+    })));
+    stage();
+
+    const auto report = worker.run_once(1);
+
+    EXPECT_EQ(report.buried, 1);
+    EXPECT_EQ(world.count("dead_jobs"), 1);
+}
+
+TEST_F(JobTest, nothing_is_taken_from_a_paused_queue_until_it_is_resumed) {
+    handle(NoteInTx{});
+    stage();
+
+    EXPECT_TRUE(pauses.pause("default", "ann", "the printer burns"));
+    EXPECT_FALSE(pauses.pause("default", "joe", "again"));
+    EXPECT_EQ(one.run_once(1).done, 0);
+    EXPECT_EQ(pauses.list().at(0).reason, "the printer burns");
+    EXPECT_TRUE(pauses.resume("default", "joe", "it is out"));
+    EXPECT_FALSE(pauses.resume("default", "joe", "it is out"));
+
+    EXPECT_EQ(one.run_once(1).done, 1);
+    EXPECT_EQ(world.count("audit_log WHERE action IN ('pause', 'resume')"), 2);
+}
+
+TEST_F(JobTest, a_job_staged_for_later_waits_for_its_time) {
+    handle(NoteInTx{});
+    stage("a", 5min);
+
+    EXPECT_EQ(one.run_once(1).done, 0);
+    world.clock.advance(5min - 1ms);
+    EXPECT_EQ(one.run_once(1).done, 0);
+    world.clock.advance(1ms);
+
+    EXPECT_EQ(one.run_once(1).done, 1);
+    EXPECT_THROW(stage("a", -1ms), std::invalid_argument);
+    EXPECT_THROW(stage("a", 24h * 365 * 11), std::invalid_argument);
+}
+
+TEST_F(JobTest, a_handler_sees_what_became_of_its_job_before) {
+    std::vector<Job<Note>> seen;
+    handle(NoteInTx{[&](Tx&, const Job<Note>& job) {
+        seen.push_back(job);
+        throw std::runtime_error{"e" + std::to_string(seen.size())};
+    }});
+    stage();
+    const auto first = world.clock.now();
+
+    one.run_once(1);
+    world.clock.advance(20s);
+    queue.put_back(queue.take(1, 30s).at(0), world.clock.now(), "e of another");
+    one.run_once(1);
+
+    ASSERT_EQ(seen.size(), 2);
+    EXPECT_FALSE(seen[0].last_failed_at);
+    EXPECT_EQ(seen[0].origin, "embedded");
+    EXPECT_EQ(seen[1].attempt, 3);
+    EXPECT_EQ(seen[1].first_failed_at, first);
+    EXPECT_EQ(seen[1].last_failed_at, first + 20s);
+    EXPECT_EQ(seen[1].last_error, "e of another");
+}
+
 // With 1,000 backends terminated under load, jobs stood in the layers of the failed ones.
 TEST_F(JobTest, trouble_of_the_database_is_no_failure_of_a_job_in_a_transaction) {
     using How = FailingStore::How;
-    ops::Worker worker{*world.engine, queue, {}};
+    ops::Worker worker{*world.engine, queue, pauses, {}};
     worker.add(detail::job_form_of(std::make_shared<NoteInTx>()));
     world.execute(
         "INSERT INTO jobs (jid, queue, kind, args, state, run_at, created_at) VALUES ('j', "
@@ -286,7 +439,8 @@ TEST_F(JobTest, a_failed_write_anywhere_neither_doubles_nor_loses_a_job_in_a_tra
             World fresh;
             fresh.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT");
             queue::EmbeddedQueue line{fresh.store};
-            ops::Worker worker{*fresh.engine, line, {}};
+            ops::Pauses none{fresh.store, fresh.clock};
+            ops::Worker worker{*fresh.engine, line, none, {}};
             worker.add(detail::job_form_of(std::make_shared<NoteInTx>()));
             fresh.execute(
                 "INSERT INTO jobs (jid, queue, kind, args, state, run_at, created_at) VALUES ('j', "

@@ -96,7 +96,8 @@ protected:
     Provider provider;
     World world;
     queue::EmbeddedQueue queue{world.store};
-    ops::Worker worker{*world.engine, queue, {.retry_layers = {10s, 60s}}};
+    ops::Pauses pauses{world.store, world.clock};
+    ops::Worker worker{*world.engine, queue, pauses, {.retry_layers = {10s, 60s}}};
 };
 
 TEST_F(ServiceTest, a_job_of_a_phase_that_threw_is_never_seen) {

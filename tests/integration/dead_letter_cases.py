@@ -3,12 +3,18 @@ import json
 import os
 
 from kill_cases import QUICK
-from world import World, check, check_equal
+from world import World, check, check_equal, wait_until
 
 MAILS = 6
 ACTS = ('merge', 'purge')
 POINTS = [f'queue.{act}.{when}' for act in ACTS for when in ('before', 'after')]
 WHY = ('--reason', 'a test', '--by', 'ann')
+# Of queues outside the database; each is shown to be reached by dying there.
+OUTSIDE = {'redis': ('before', 'after'), 'kafka': ('before', 'sent', 'after')}
+
+
+def points_outside(queue, act):
+    return [f'{queue}.{act}.{when}' for when in OUTSIDE[queue] if (act, when) != ('purge', 'sent')]
 
 
 class Letters:
@@ -18,14 +24,19 @@ class Letters:
         world.start_server()
         for i in range(MAILS):
             check_equal(world.phone('test_refused').book(f'k-{i}').status, 201, 'a ride')
-        world.settle()
-        check_equal(self.places(), (0, MAILS), 'jobs, dead letters')
+        self.wait_dead()
         check_equal(world.stop_server(), 0, 'the exit code')
+
+    def wait_dead(self):
+        """All of them, and nothing else is left to do."""
+        queue = self.world.queue
+        wait_until('the dead letters', lambda: self.world.unsettled() == 0 and queue.waiting() == 0 and queue.dead() == MAILS,
+                   queue.patience_s)
 
     def dlq(self, *words, status=0, fault=None, log=None):
         environment = {name: value for name, value in (('PAWL_FAULT_AT', fault), ('PAWL_FAULT_LOG', log)) if value}
-        return self.world.rides_command('dlq', *words, '--database', self.world.url, check_status=status,
-                                        environment=environment)
+        return self.world.rides_command('dlq', *words, '--database', self.world.url, *self.world.queue.options,
+                                        check_status=status, environment=environment)
 
     def listed(self, *words):
         return json.loads(self.dlq('list', '--json', *words).stdout)
@@ -90,6 +101,34 @@ def killed_at(settings, point):
             check_equal(ids, MAILS, 'under their ids')
 
 
+def killed_outside(settings, queue, act):
+    """The command dies at each of its points in turn, and is begun again; then it has happened, once."""
+    with World(settings.bin, QUICK, queue=queue) as world:
+        letters = Letters(world)
+        jids = {letter['jid'] for letter in exported(letters)}
+        for point in points_outside(queue, act):
+            letters.dlq(act, '--all', *WHY, status=-9, fault=f'{point}:1:kill9')
+            if not letters.listed():   # What died behind it was done: there is nothing to do again.
+                world.start_server()
+                if act == 'merge':
+                    letters.wait_dead()
+                check_equal(world.stop_server(), 0, 'the exit code')
+        letters.dlq(act, '--all', *WHY, status=None)
+        check_equal(letters.listed(), [], 'dead letters')
+        world.start_server()
+        if act == 'merge':
+            letters.wait_dead()
+            check_equal({letter['jid'] for letter in exported(letters)}, jids, 'under their ids')
+        else:
+            world.settle()
+            check_equal(letters.listed(), [], 'dead letters of what was purged')
+        check(world.count('audit_log', f"action = '{act}' AND actor = 'ann'") >= 1, 'in the audit')
+
+
+def exported(letters):
+    return [json.loads(line) for line in letters.dlq('export').stdout.splitlines()]
+
+
 def reached(bin_folder):
     """Which fault points the commands reach."""
     with World(bin_folder, QUICK) as world:
@@ -104,4 +143,6 @@ def reached(bin_folder):
 def cases(settings):
     found = [('dead letters: worked by people', lambda: worked_by_people(settings))]
     return found + [(f'dead letters: kill -9 of the command, {point}', lambda point=point: killed_at(settings, point))
-                    for point in POINTS]
+                    for point in POINTS] + [
+        (f'dead letters: kill -9 of the command at each point, {act} on {queue}',
+         lambda queue=queue, act=act: killed_outside(settings, queue, act)) for queue in OUTSIDE for act in ACTS]

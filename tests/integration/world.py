@@ -9,6 +9,7 @@ import time
 
 from phone import Phone
 from ports import free_port
+from queues import QUEUES
 from stores import STORES
 
 WAIT_S = 20 * float(os.environ.get('PAWL_TEST_SLOWNESS', '1'))
@@ -109,7 +110,7 @@ class World:
 
     database = 'sqlite'   # Which of stores.STORES; the runner sets it.
 
-    def __init__(self, bin_folder, options=None, folder=None, provider_options=None, cluster=None):
+    def __init__(self, bin_folder, options=None, folder=None, provider_options=None, cluster=None, queue='embedded'):
         self.rides = os.path.join(os.path.abspath(bin_folder), 'rides')
         self.folder = folder or tempfile.mkdtemp(prefix='pawl-world-')
         self.data = self.folder   # Where the database is; a case may put it on a file system of its own.
@@ -121,6 +122,7 @@ class World:
         self.environment = {}   # Of the server.
         self.cluster = cluster   # A PostgreSQL of the case's own; else the run's.
         self.store = STORES[self.database](self)
+        self.queue = QUEUES[queue](self)
         self.server_url = None   # Where the server looks for its database, if not at url.
 
     def __enter__(self):
@@ -150,7 +152,7 @@ class World:
     def server_command(self, *more, port=None):
         return ['serve', '--listen', f'127.0.0.1:{port or self.port}', '--database', self.server_url or self.url,
                 '--stripe-url', f'http://127.0.0.1:{self.stripe}', '--smtp-url', f'smtp://127.0.0.1:{self.smtp}',
-                *self.options, *more]
+                *self.queue.options, *self.options, *more]
 
     def start_server(self, *more, fault=None, fault_log=None, wait=True):
         """Starts the server; with wait, returns whether it lives to answer (a planted fault may kill it before)."""
@@ -206,6 +208,7 @@ class World:
     def close(self):
         for process in (*(node.process for node in self.nodes), self.server, self.provider):
             end(process)
+        self.queue.close()
         self.store.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -252,7 +255,7 @@ class World:
     def settle(self):
         """Waits until the server has nothing left to do."""
         wait_until('all keys to be settled', lambda: self.unsettled() == 0)
-        wait_until('all jobs to be done', lambda: self.count('jobs') == 0)
+        wait_until('all jobs to be done', lambda: self.queue.waiting() == 0)
 
     def rides_command(self, *arguments, check_status=0, environment=None):
         done = subprocess.run([self.rides, *arguments], capture_output=True, text=True, timeout=WAIT_S + 40,

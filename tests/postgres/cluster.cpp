@@ -1,10 +1,9 @@
 #include "tests/postgres/cluster.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
+#include "tests/free_port.hpp"
+
 #include <postgresql/libpq-fe.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,19 +19,6 @@
 namespace pawl::testing {
 
 namespace {
-
-int free_port() {
-    const int probe = ::socket(AF_INET, SOCK_STREAM, 0);  // tidy: allow socket: for its port alone
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* plain = static_cast<sockaddr*>(static_cast<void*>(&address));
-    if (::bind(probe, plain, size) != 0 || ::getsockname(probe, plain, &size) != 0)
-        throw std::runtime_error{"no port is free"};
-    ::close(probe);
-    return ntohs(address.sin_port);
-}
 
 // The first line that a command prints.
 std::string line_of(const std::string& command) {

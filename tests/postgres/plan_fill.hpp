@@ -67,6 +67,30 @@ INSERT INTO dead_jobs
 SELECT i, lpad(i::text, 24, '0'), 'queue-1', 'send_receipt', '{}', 5, 5, '2026-12-31Z', '[]',
        'HTTP 503', '2026-12-31Z'
 FROM generate_series(1000001, 1100000) AS i;
+
+INSERT INTO staged_jobs (id, jid, queue, kind, args, run_at, claimed_until, created_at)
+SELECT i, lpad(i::text, 24, '0'), 'queue-1', 'send_receipt', '{}',
+       '2026-12-31Z'::timestamptz + i * interval '1 ms',
+       CASE WHEN i % 1000 = 7 THEN '2026-12-31Z'::timestamptz END, '2026-12-31Z'
+FROM generate_series(1000001, 1200000) AS i;
+
+INSERT INTO inbox (jid, done_at)
+SELECT lpad(i::text, 24, '0'), '2026-12-31Z'::timestamptz + i * interval '1 second'
+FROM generate_series(1, 200000) AS i;
+)";
+
+inline constexpr auto fill_kafka = R"(
+INSERT INTO job_calls (id, called_at)
+SELECT 'rides/' || i, '2026-12-31Z'::timestamptz + i * interval '1 second'
+FROM generate_series(1, 100000) AS i;
+
+INSERT INTO inbox (jid, done_at)
+SELECT 'rides/' || i, '2026-12-31Z'::timestamptz + i * interval '1 second'
+FROM generate_series(1, 100000) AS i;
+
+INSERT INTO kafka_marks (topic, partition, record_offset, what, actor, at, reason)
+SELECT 'pawl.mails__rides__dlq', 0, i, 'purged', 'ann', '2026-12-31Z', 'why'
+FROM generate_series(1, 100000) AS i;
 )";
 
 inline constexpr auto fill_rides = R"(

@@ -200,6 +200,50 @@ inline std::vector<Case> cases_of_jobs() {
     };
 }
 
+// The staged jobs are few where an enqueuer runs, and many after an outage of the queue: their
+// drain must not read them all.
+inline std::vector<Case> cases_of_staged_jobs() {
+    const auto* ids = "[1000001,1000002]";
+    const auto* ready = "[120004,120005]";
+    constexpr auto after_a_change = "after a change of queue, until it is empty";
+    return {
+        {&sql::claim_staged_jobs, {at::now, at::now, at::soon, at::later, "10"}, {}, {}, 300},
+        {&sql::copy_jobs_to_staged, {ready}, {"jobs", "jobs_due"}, after_a_change, 0},
+        {&sql::copy_staged_to_jobs, {ids, "ready", "0"}, {"staged_jobs"}, after_a_change, 0},
+        {&sql::count_staged_jobs, {}, {"staged_jobs"}, by_people, 0},
+        {&sql::delete_ready_jobs, {ready}, {"jobs", "jobs_due"}, after_a_change, 0},
+        {&sql::delete_staged_jobs, {ids}, {}, {}, 200},
+        {&sql::find_due_staged_job, {at::now, at::now, at::later}},
+        {&sql::find_pause, {"queue-1"}},
+        {&sql::find_waiting_job, {}, {"jobs"}, at_the_start, 0},
+        {&sql::forget_done, {at::now, "10"}, {}, {}, 200},
+        {&sql::insert_done, {"jid", at::now}},
+        {&sql::insert_staged_job,
+         {"j", "queue-1", "send_receipt", "{}", at::now, id::open, at::now}},
+        {&sql::list_pauses, {}, {"paused_queues"}, by_people, 0},
+        {&sql::pause_queue, {"queue-1", at::now, "ann", "why"}},
+        {&sql::pick_ready_jobs, {"10"}, {"jobs", "jobs_pkey", "jobs_due"}, after_a_change, 0},
+        {&sql::release_predecessors_staged_jobs, {}, {"staged_jobs"}, at_the_start, 0},
+        {&sql::release_staged_jobs, {ids}, {}, {}, 200},
+        {&sql::resume_queue, {"queue-1"}},
+    };
+}
+
+inline std::vector<Case> cases_of_kafka() {
+    const auto* jobs = R"(["rides/77","rides/78","rides/79"])";
+    const auto* dead = "pawl.mails__rides__dlq";
+    return {
+        {&sql::delete_job_call, {"rides/77"}},
+        {&sql::find_job_calls, {jobs}},
+        {&sql::find_jobs_done, {jobs}},
+        {&sql::forget_job_calls, {at::long_ago, "10"}},
+        {&sql::forget_kafka_marks, {dead, "0", "10"}, {"kafka_marks"}, by_people, 0},
+        {&sql::insert_job_call, {"rides/new", at::now}},
+        {&sql::list_kafka_marks, {dead, "0", "99990"}},
+        {&sql::mark_kafka_record, {dead, "0", "200000", "merged", "ann", at::now, "why"}},
+    };
+}
+
 // About tables of a few rows, or none; create_migrations, which makes one, has no plan.
 inline std::vector<Case> cases_of_the_database() {
     return {
@@ -243,7 +287,13 @@ inline std::vector<Case> cases_of_rides() {
 
 inline std::vector<Case> all_cases() {
     std::vector<Case> all;
-    for (auto cases : {cases_of_keys(), cases_of_jobs(), cases_of_the_database(), cases_of_rides()})
+    for (auto cases :
+         {cases_of_keys(),
+          cases_of_jobs(),
+          cases_of_staged_jobs(),
+          cases_of_kafka(),
+          cases_of_the_database(),
+          cases_of_rides()})
         all.insert(all.end(), cases.begin(), cases.end());
     return all;
 }

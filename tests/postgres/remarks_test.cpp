@@ -56,7 +56,7 @@ protected:
             {.url = url, .connections = 1},
             engine::system_clock(),
             engine::system_random(),
-            [&](const Remark& remark) { found.push_back(remark.detail); }};
+            [&](const core::Remark& remark) { found.push_back(remark.detail); }};
         EXPECT_THAT(read_rows<int>(store, one), ElementsAre(1));  // It serves.
         return found;
     }
@@ -116,8 +116,8 @@ protected:
             "ALTER ROLE " + role + " CONNECTION LIMIT " + std::to_string(connections)
         );
     }
-    OnRemark note() {
-        return [this](const Remark& remark) {
+    core::OnRemark note() {
+        return [this](const core::Remark& remark) {
             if (remark.code != "PAWL0010") return;
             const std::lock_guard guard{mutex};
             said.push_back(remark.detail);

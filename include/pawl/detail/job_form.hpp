@@ -5,6 +5,7 @@
 #include <pawl/job.hpp>
 #include <pawl/tx.hpp>
 
+#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <memory>
@@ -40,7 +41,9 @@ struct RawJob {
     std::optional<std::int64_t> key_id;
     TimePoint created_at{};
     std::optional<TimePoint> first_failed_at;
+    std::optional<TimePoint> last_failed_at;
     std::optional<std::string> last_error;
+    std::string origin;
 };
 
 struct NotDecoded {
@@ -51,6 +54,7 @@ using Worked = std::variant<JobResult, NotDecoded>;
 struct JobForm {
     std::string_view kind;
     bool in_transaction{};  // Its writes and the mark that the job is done commit together.
+    std::optional<std::chrono::milliseconds> timeout;  // Of this kind; else the service's.
     std::shared_ptr<void> handler;
     Worked (*in_tx)(void* handler, Tx& tx, const RawJob& job){};
     Worked (*in_call)(void* handler, KeyedCall& call, const RawJob& job){};
@@ -65,7 +69,9 @@ Job<Args> job_of(const RawJob& raw, Args args) {
         .key_id = raw.key_id,
         .created_at = raw.created_at,
         .first_failed_at = raw.first_failed_at,
-        .last_error = raw.last_error};
+        .last_failed_at = raw.last_failed_at,
+        .last_error = raw.last_error,
+        .origin = raw.origin};
 }
 
 template <class H, class In>
@@ -88,6 +94,7 @@ JobForm job_form_of(std::shared_ptr<H> handler) {
     JobForm form;
     form.kind = Form::Args::kind;
     form.in_transaction = Form::in_transaction;
+    if constexpr (requires { H::timeout; }) form.timeout = H::timeout;
     form.handler = std::move(handler);
     if constexpr (Form::in_transaction)
         form.in_tx = &work_on<H, Tx>;

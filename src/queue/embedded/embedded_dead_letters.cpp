@@ -5,6 +5,7 @@
 
 #include "src/core/fault.hpp"
 #include "src/core/time_text.hpp"
+#include "src/queue/audit.hpp"
 #include "store/statements.hpp"
 
 #include <charconv>
@@ -81,17 +82,7 @@ void note(
     std::string_view action,
     std::vector<std::int64_t> jobs
 ) {
-    const auto detail_text = detail::encode(AuditDetail{act.reason, std::move(jobs)});
-    run_statement(
-        session,
-        sql::insert_audit,
-        no_rows,
-        session.now(),
-        act.by,
-        action,
-        std::optional<std::int64_t>{},
-        detail_text
-    );
+    audit(session, act.by, action, detail::encode(AuditDetail{act.reason, std::move(jobs)}));
 }
 
 struct Locked {

@@ -8,6 +8,7 @@
 #include "src/core/time_text.hpp"
 #include "store/statements.hpp"
 
+#include <string>
 #include <utility>
 
 namespace pawl::queue {
@@ -20,21 +21,31 @@ namespace {
 
 constexpr auto no_rows = [](const Row&) {};
 
+std::int64_t id_of(const TakenJob& job) {
+    return std::stoll(job.id);
+}
+
+bool remove(detail::Session& session, const TakenJob& job) {
+    return run_statement(session, sql::delete_job, no_rows, id_of(job), job.claim) == 1;
+}
+
 TakenJob taken(const Row& row) {
     constexpr std::string_view in = "claim_jobs";
     TakenJob job;
-    job.id = row.integer(0);
+    job.id = std::to_string(row.integer(0));
     job.raw.jid = row.text(1);
     job.queue = row.text(2);
     job.kind = row.text(3);
     job.raw.args = row.text(4);
-    job.claim = column_as<int>(row, 5, in);
+    job.claim = row.integer(5);
     job.failures = column_as<int>(row, 6, in);
     job.called_at = column_as<std::optional<TimePoint>>(row, 7, in);
     job.raw.key_id = column_as<std::optional<std::int64_t>>(row, 8, in);
     job.raw.created_at = column_as<TimePoint>(row, 9, in);
     job.raw.first_failed_at = column_as<std::optional<TimePoint>>(row, 10, in);
-    job.raw.last_error = column_as<std::optional<std::string>>(row, 11, in);
+    job.raw.last_failed_at = column_as<std::optional<TimePoint>>(row, 11, in);
+    job.raw.last_error = column_as<std::optional<std::string>>(row, 12, in);
+    job.raw.origin = "embedded";
     job.raw.attempt = job.failures + 1;
     return job;
 }
@@ -80,19 +91,22 @@ std::vector<TakenJob> EmbeddedQueue::take(int limit, std::chrono::milliseconds l
 bool EmbeddedQueue::renew(const TakenJob& job, std::chrono::milliseconds lease) {
     return store::write_now(store_, [&](store::Session& session) {
         return run_statement(
-                   session, sql::renew_job, no_rows, job.id, job.claim, session.now() + lease
+                   session, sql::renew_job, no_rows, id_of(job), job.claim, session.now() + lease
                ) == 1;
     });
 }
 
-bool EmbeddedQueue::finish_in(detail::Session& session, const TakenJob& job) {
-    return run_statement(session, sql::delete_job, no_rows, job.id, job.claim) == 1;
+// It need not wait for what the database says: a lost job comes out before the commit, or with it.
+Marked EmbeddedQueue::finish_in(detail::Session& session, const TakenJob& job) {
+    detail::fence_statement(session, sql::delete_job, id_of(job), job.claim);
+    return Marked::done;
 }
 
 bool EmbeddedQueue::finish(const TakenJob& job) {
     PAWL_FAULT("queue.finish.before");
-    const bool finished =
-        store::write_now(store_, [&](store::Session& session) { return finish_in(session, job); });
+    const bool finished = store::write_together(
+        store_, sql::delete_job, [&](store::Session& session) { return remove(session, job); }
+    );
     PAWL_FAULT("queue.finish.after");
     return finished;
 }
@@ -103,14 +117,15 @@ bool EmbeddedQueue::put_back(
     PAWL_FAULT("queue.put_back.before");
     return store::write_now(store_, [&](store::Session& session) {
         if (!error)
-            return run_statement(session, sql::put_job_back, no_rows, job.id, job.claim, run_at) ==
-                   1;
+            return run_statement(
+                       session, sql::put_job_back, no_rows, id_of(job), job.claim, run_at
+                   ) == 1;
         const auto now = session.now();
         return run_statement(
                    session,
                    sql::fail_job,
                    no_rows,
-                   job.id,
+                   id_of(job),
                    job.claim,
                    core::storable_error(*error),
                    now,
@@ -129,23 +144,29 @@ bool EmbeddedQueue::bury(const TakenJob& job, const std::string& error) {
             session,
             sql::bury_job,
             no_rows,
-            job.id,
+            id_of(job),
             job.claim,
             text,
             now,
             core::error_kind(text),
             core::time_text(now)
         );
-        return finish_in(session, job);
+        return remove(session, job);
     });
 }
 
-bool EmbeddedQueue::mark_called(const TakenJob& job) {
-    return store::write_now(store_, [&](store::Session& session) {
-        return run_statement(
-                   session, sql::mark_job_called, no_rows, job.id, job.claim, session.now()
-               ) == 1;
-    });
+bool EmbeddedQueue::mark_called(TakenJob& job) {
+    const auto called_at =
+        store::write_together(store_, sql::mark_job_called, [&](store::Session& session) {
+            std::optional<TimePoint> first;
+            const auto now = session.now();
+            if (run_statement(session, sql::mark_job_called, no_rows, id_of(job), job.claim, now) ==
+                1)
+                first = job.called_at.value_or(now);
+            return first;
+        });
+    if (called_at) job.called_at = called_at;
+    return called_at.has_value();
 }
 
 int EmbeddedQueue::rescue(std::chrono::milliseconds lease) {

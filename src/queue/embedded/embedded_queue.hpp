@@ -16,12 +16,13 @@ public:
 
     std::vector<TakenJob> take(int limit, std::chrono::milliseconds lease) override;
     bool renew(const TakenJob& job, std::chrono::milliseconds lease) override;
-    bool finish_in(detail::Session& session, const TakenJob& job) override;
+    Marked finish_in(detail::Session& session, const TakenJob& job) override;
+    void finished(const TakenJob&) override {}  // The transaction took it out.
     bool finish(const TakenJob& job) override;
     bool put_back(const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error)
         override;
     bool bury(const TakenJob& job, const std::string& error) override;
-    bool mark_called(const TakenJob& job) override;
+    bool mark_called(TakenJob& job) override;
     int rescue(std::chrono::milliseconds lease) override;
     std::optional<TimePoint> next_due() override;
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "src/core/remark.hpp"
 #include "src/store/postgres/connection.hpp"
-#include "src/store/postgres/remark.hpp"
 
 #include <chrono>
 #include <optional>
@@ -10,6 +10,8 @@ namespace pawl::postgres {
 
 // Whether a commit outlives a crash there, as this connection finds the settings. Nothing if it
 // does, or if there was no answer: then the connection may be of no use any more.
-std::optional<Remark> look_at_durability(Connection& connection, std::chrono::milliseconds longest);
+std::optional<core::Remark> look_at_durability(
+    Connection& connection, std::chrono::milliseconds longest
+);
 
 }  // namespace pawl::postgres

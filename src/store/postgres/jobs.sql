@@ -25,7 +25,8 @@ WITH taken AS (
         SELECT id FROM jobs WHERE queue = $1 AND state = 'ready' AND run_at <= $2 ORDER BY run_at, id LIMIT $4
         FOR UPDATE SKIP LOCKED))
     RETURNING *)
-SELECT id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_error
+SELECT id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
+       last_error
 FROM taken
 ORDER BY run_at, id;
 

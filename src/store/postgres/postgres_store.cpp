@@ -62,7 +62,12 @@ bool never_ran(const std::exception_ptr& failed) {
 }  // namespace
 
 struct PostgresStore::Impl {
-    Impl(PostgresOptions options_, core::Clock& clock_, core::Random& random_, OnRemark on_remark_)
+    Impl(
+        PostgresOptions options_,
+        core::Clock& clock_,
+        core::Random& random_,
+        core::OnRemark on_remark_
+    )
         : options{std::move(options_)},
           clock{clock_},
           random{random_},
@@ -89,7 +94,7 @@ struct PostgresStore::Impl {
     void renew_if_gone(Connected& connection);
     void on_refused(const StoreError& why);
     void refuse_all(const StoreError& why);
-    void say(const std::optional<Remark>& remark) const;
+    void say(const std::optional<core::Remark>& remark) const;
     std::exception_ptr why_unreachable() const;
     std::exception_ptr refusal(Line::Put put) const;
     bool wait(std::chrono::milliseconds longest);
@@ -97,7 +102,7 @@ struct PostgresStore::Impl {
     const PostgresOptions options;
     core::Clock& clock;
     core::Random& random;
-    const OnRemark on_remark;
+    const core::OnRemark on_remark;
     Line line;
 
     mutable std::mutex mutex;
@@ -150,7 +155,7 @@ PostgresStore::Impl::Connected PostgresStore::Impl::open_connection() {
     if (line.is_stopping()) return nullptr;
     try {
         auto made = std::make_unique<Connection>(options, clock);
-        std::optional<Remark> remark;
+        std::optional<core::Remark> remark;
         {
             const std::lock_guard guard{mutex};
             unreachable.reset();
@@ -167,7 +172,7 @@ PostgresStore::Impl::Connected PostgresStore::Impl::open_connection() {
 // While nobody else has a connection, none will take what waits: it is told now, and may come
 // again.
 void PostgresStore::Impl::on_refused(const StoreError& why) {
-    std::optional<Remark> remark;
+    std::optional<core::Remark> remark;
     bool any = false;
     {
         const std::lock_guard guard{mutex};
@@ -179,7 +184,7 @@ void PostgresStore::Impl::on_refused(const StoreError& why) {
     if (!any) refuse_all(why);
 }
 
-void PostgresStore::Impl::say(const std::optional<Remark>& remark) const {
+void PostgresStore::Impl::say(const std::optional<core::Remark>& remark) const {
     if (remark && on_remark) on_remark(*remark);
 }
 
@@ -310,7 +315,7 @@ std::exception_ptr PostgresStore::Impl::refusal(Line::Put put) const {
 }
 
 PostgresStore::PostgresStore(
-    PostgresOptions options, core::Clock& clock, core::Random& random, OnRemark on_remark
+    PostgresOptions options, core::Clock& clock, core::Random& random, core::OnRemark on_remark
 )
     : impl_{std::make_unique<Impl>(
           checked(std::move(options)), clock, random, std::move(on_remark)

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "src/core/clock.hpp"
+#include "src/core/remark.hpp"
 #include "src/store/postgres/options.hpp"
-#include "src/store/postgres/remark.hpp"
 #include "src/store/store.hpp"
 
 #include <cstdint>
@@ -19,7 +19,10 @@ public:
     // Throws StoreError (PAWL0008) if the database can't be reached. Clock and chance outlive it.
     // Without on_remark nobody is told, and nothing is looked at for it.
     PostgresStore(
-        PostgresOptions options, core::Clock& clock, core::Random& random, OnRemark on_remark = {}
+        PostgresOptions options,
+        core::Clock& clock,
+        core::Random& random,
+        core::OnRemark on_remark = {}
     );
     ~PostgresStore() override;
 

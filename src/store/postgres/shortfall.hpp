@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/store/postgres/remark.hpp"
+#include "src/core/remark.hpp"
 
 #include <chrono>
 #include <optional>
@@ -18,9 +18,9 @@ public:
     explicit Shortfall(int wanted) : wanted_{wanted} {}
 
     // A connection was refused while the store had so many.
-    std::optional<Remark> refused(int connected, std::string_view why, Moment now);
+    std::optional<core::Remark> refused(int connected, std::string_view why, Moment now);
     // One came, and with it they are so many.
-    std::optional<Remark> opened(int connected);
+    std::optional<core::Remark> opened(int connected);
 
 private:
     const int wanted_;

@@ -20,7 +20,8 @@ UPDATE jobs
 SET state = 'running', attempt = attempt + 1, lease_until = $3
 WHERE id IN (
     SELECT id FROM jobs WHERE queue = $1 AND state = 'ready' AND run_at <= $2 ORDER BY run_at, id LIMIT $4)
-RETURNING id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_error;
+RETURNING id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
+    last_error;
 
 -- name: count_jobs
 SELECT queue, state, count(*), min(run_at)

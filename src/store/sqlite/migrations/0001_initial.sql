@@ -135,6 +135,62 @@ CREATE TABLE dead_jobs (
     died_at          TEXT NOT NULL
 ) STRICT;
 
+-- Jobs on their way to a queue outside this database: staged in a phase, drained by the enqueuer. What went through the
+-- embedded queue before (a change of queue) brings its history along.
+CREATE TABLE staged_jobs (
+    id               INTEGER PRIMARY KEY AUTOINCREMENT,
+    jid              TEXT NOT NULL,     -- 24 hex digits; made with the row, so that a second push says the same.
+    queue            TEXT NOT NULL,
+    kind             TEXT NOT NULL,
+    args             TEXT NOT NULL,
+    run_at           TEXT NOT NULL,     -- Not pushed before.
+    claimed_until    TEXT,              -- An enqueuer is pushing it. Not fenced: what was sent is deleted by id, whoever sent it.
+    failures         INTEGER NOT NULL DEFAULT 0,
+    called_at        TEXT,
+    key_id           INTEGER,           -- The request that staged it.
+    created_at       TEXT NOT NULL,
+    first_failed_at  TEXT,
+    last_failed_at   TEXT,
+    last_error       TEXT,
+    history          TEXT NOT NULL DEFAULT '[]'
+) STRICT;
+
+CREATE INDEX staged_jobs_due ON staged_jobs (run_at, id);
+
+-- Jobs of a queue outside this database that were done in a transaction here: whoever brings one again finds it.
+CREATE TABLE inbox (
+    jid      TEXT PRIMARY KEY,
+    done_at  TEXT NOT NULL
+) STRICT;
+CREATE INDEX inbox_done ON inbox (done_at);
+
+-- Queues from which no worker takes a job, until people say otherwise.
+CREATE TABLE paused_queues (
+    queue   TEXT PRIMARY KEY,
+    since   TEXT NOT NULL,
+    actor   TEXT NOT NULL,
+    reason  TEXT NOT NULL
+) STRICT;
+
+-- When a job of a Kafka queue was first about to call the outside: its record there can't be changed.
+CREATE TABLE job_calls (
+    id         TEXT PRIMARY KEY,  -- As in the inbox.
+    called_at  TEXT NOT NULL
+) STRICT;
+CREATE INDEX job_calls_called ON job_calls (called_at);
+
+-- What people decided about records of dead-letter topics, which stay where they are until Kafka drops them.
+CREATE TABLE kafka_marks (
+    topic          TEXT NOT NULL,
+    partition      INTEGER NOT NULL,
+    record_offset  INTEGER NOT NULL,
+    what           TEXT NOT NULL CHECK (what IN ('merging', 'merged', 'purged')),
+    actor          TEXT NOT NULL,
+    at             TEXT NOT NULL,
+    reason         TEXT NOT NULL,
+    PRIMARY KEY (topic, partition, record_offset)
+) STRICT;
+
 -- What operators did, and what contradicts it: the late result of a call that was settled already.
 CREATE TABLE audit_log (
     id      INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,0 +1,94 @@
+#include "src/cli/queues.hpp"
+
+#include <pawl/detail/rows.hpp>
+
+#include "src/cli/output.hpp"
+#include "src/core/time_text.hpp"
+#include "src/ops/service_impl.hpp"
+#include "src/store/blocking.hpp"
+#include "store/statements.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace pawl::cli {
+
+namespace {
+
+using Text = std::optional<std::string>;
+
+struct QueueLine {
+    std::string queue;
+    std::int64_t ready{};
+    std::int64_t running{};
+    std::int64_t staged{};
+    Text oldest;  // When the first of them is, or was, due.
+    Text paused_since;
+    Text paused_by;
+    Text reason;
+};
+
+struct Outcome {
+    std::string queue;
+    bool paused{};
+    bool changed{};
+};
+
+using Lines = std::map<std::string, QueueLine>;
+
+QueueLine& line_of(Lines& lines, std::string_view queue) {
+    auto& line = lines[std::string{queue}];
+    line.queue = queue;
+    return line;
+}
+
+void seen(QueueLine& line, const detail::Row& row, int column, std::string_view in) {
+    const auto at = core::time_text(detail::column_as<TimePoint>(row, column, in));
+    line.oldest = line.oldest ? std::min(*line.oldest, at) : at;
+}
+
+void count(Service& service, Lines& lines) {
+    store::read_now(service.engine().store(), [&](store::Session& session) {
+        detail::run_statement(session, sql::count_jobs, [&](const detail::Row& row) {
+            auto& line = line_of(lines, row.text(0));
+            (row.text(1) == "ready" ? line.ready : line.running) = row.integer(2);
+            seen(line, row, 3, sql::count_jobs.name);
+        });
+        detail::run_statement(session, sql::count_staged_jobs, [&](const detail::Row& row) {
+            auto& line = line_of(lines, row.text(0));
+            line.staged = row.integer(1);
+            seen(line, row, 2, sql::count_staged_jobs.name);
+        });
+    });
+}
+
+}  // namespace
+
+void list_queues(Service& service, bool json, std::ostream& out) {
+    Lines lines;
+    count(service, lines);
+    for (const auto& pause : service.impl().pauses.list()) {
+        auto& line = line_of(lines, pause.queue);
+        line.paused_since = core::time_text(pause.since);
+        line.paused_by = pause.by;
+        line.reason = pause.reason;
+    }
+    std::vector<QueueLine> rows;
+    for (const auto& [name, line] : lines) rows.push_back(line);
+    print_rows(out, rows, json, "No queue has a job here, and none is paused.");
+}
+
+void pause_queue(Service& service, const PauseAct& act, bool json, std::ostream& out) {
+    const bool changed = service.impl().pauses.pause(act.queue, act.by, act.reason);
+    print_row(out, Outcome{act.queue, true, changed}, json);
+}
+
+void resume_queue(Service& service, const PauseAct& act, bool json, std::ostream& out) {
+    const bool changed = service.impl().pauses.resume(act.queue, act.by, act.reason);
+    print_row(out, Outcome{act.queue, false, changed}, json);
+}
+
+}  // namespace pawl::cli

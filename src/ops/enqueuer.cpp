@@ -1,0 +1,272 @@
+#include "src/ops/enqueuer.hpp"
+
+#include <pawl/detail/json.hpp>
+#include <pawl/detail/rows.hpp>
+
+#include "src/core/backoff.hpp"
+#include "src/core/claim.hpp"
+#include "src/core/error_text.hpp"
+#include "src/core/fault.hpp"
+#include "src/core/time_text.hpp"
+#include "src/engine/log.hpp"
+#include "src/ops/rounds.hpp"
+#include "src/store/blocking.hpp"
+#include "store/statements.hpp"
+
+#include <algorithm>
+
+namespace pawl::ops {
+
+using detail::column_as;
+using detail::Row;
+using detail::run_statement;
+
+namespace {
+
+constexpr auto no_rows = [](const Row&) {};
+// Of jobs that are not due: for a change of queue, which takes all.
+const TimePoint no_bound = *core::time_from_text("9999-01-01T00:00:00.000Z");
+
+std::vector<std::int64_t> ids_of(std::span<const queue::StagedJob> jobs) {
+    std::vector<std::int64_t> ids;
+    for (const auto& job : jobs) ids.push_back(job.id);
+    return ids;
+}
+
+queue::StagedJob staged_job(const Row& row) {
+    constexpr std::string_view in = "claim_staged_jobs";
+    queue::StagedJob job;
+    job.id = row.integer(0);
+    job.jid = row.text(1);
+    job.queue = row.text(2);
+    job.kind = row.text(3);
+    job.args = row.text(4);
+    job.failures = column_as<int>(row, 5, in);
+    job.called_at = column_as<std::optional<TimePoint>>(row, 6, in);
+    job.key_id = column_as<std::optional<std::int64_t>>(row, 7, in);
+    job.created_at = column_as<TimePoint>(row, 8, in);
+    job.first_failed_at = column_as<std::optional<TimePoint>>(row, 9, in);
+    job.last_failed_at = column_as<std::optional<TimePoint>>(row, 10, in);
+    job.last_error = column_as<std::optional<std::string>>(row, 11, in);
+    job.history = row.text(12);
+    return job;
+}
+
+struct ClaimUntil {
+    TimePoint due_by;
+    std::chrono::milliseconds claim;
+    int limit;
+};
+
+std::vector<queue::StagedJob> claim_staged(store::Session& session, const ClaimUntil& of) {
+    std::vector<queue::StagedJob> jobs;
+    const auto now = session.now();
+    run_statement(
+        session,
+        sql::claim_staged_jobs,
+        [&](const Row& row) { jobs.push_back(staged_job(row)); },
+        of.due_by,
+        now,
+        now + of.claim,
+        core::lease_bound(now, of.claim),
+        of.limit
+    );
+    return jobs;
+}
+
+}  // namespace
+
+std::optional<std::string> EnqueuerOptions::problem() const {
+    if (batch_max < 1 || batch_max > 10'000)
+        return "enqueuer.batch_max is " + std::to_string(batch_max) + ": 1 to 10000";
+    if (claim < 1s)
+        return "enqueuer.claim is " + std::to_string(claim.count()) + " ms: at least 1 s";
+    return std::nullopt;
+}
+
+Enqueuer::Enqueuer(
+    store::Store& store, core::Clock& clock, queue::Pusher* pusher, EnqueuerOptions options
+)
+    : store_{store}, clock_{clock}, pusher_{pusher}, options_{options} {}
+
+// So that no write transaction begins only to find nothing.
+bool Enqueuer::anything_staged(std::optional<TimePoint> due_by) {
+    return store::read_now(store_, [&](store::Session& session) {
+        bool found = false;
+        const auto now = session.now();
+        run_statement(
+            session,
+            sql::find_due_staged_job,
+            [&](const Row&) { found = true; },
+            due_by.value_or(now),
+            now,
+            core::lease_bound(now, options_.claim)
+        );
+        return found;
+    });
+}
+
+std::vector<queue::StagedJob> Enqueuer::claim() {
+    if (!anything_staged(std::nullopt)) return {};
+    return store::write_now(store_, [&](store::Session& session) {
+        return claim_staged(session, {session.now(), options_.claim, options_.batch_max});
+    });
+}
+
+EnqueueReport Enqueuer::run_once() {
+    EnqueueReport report;
+    if (pusher_ == nullptr) return report;
+    const auto jobs = claim();
+    if (jobs.empty()) return report;
+    PAWL_FAULT("enqueuer.push.before");
+    queue::PushReport pushed;
+    try {
+        pushed = pusher_->push(jobs);
+    } catch (...) {
+        release(jobs);
+        throw;
+    }
+    PAWL_FAULT("enqueuer.push.after");
+    if (on_sent_ && !pushed.sent.empty()) on_sent_(static_cast<int>(pushed.sent.size()));
+    delete_sent(pushed.sent);
+    PAWL_FAULT("enqueuer.delete.after");
+    for (const auto& refused : pushed.refused) bury_refused(refused);
+    report.sent = static_cast<int>(pushed.sent.size());
+    report.refused = static_cast<int>(pushed.refused.size());
+    return report;
+}
+
+void Enqueuer::delete_sent(const std::vector<std::int64_t>& ids) {
+    if (ids.empty()) return;
+    store::write_now(store_, [&](store::Session& session) {
+        run_statement(session, sql::delete_staged_jobs, no_rows, detail::encode(ids));
+    });
+}
+
+// By way of the embedded queue's tables, where people find dead letters of the database.
+void Enqueuer::bury_refused(const queue::RefusedJob& job) {
+    const auto one = detail::encode(std::vector{job.id});
+    const auto why = core::storable_error("the queue refuses it: " + job.why);
+    log::warning("staged_job_refused", {{"id", std::to_string(job.id)}, {"detail", why}});
+    store::write_now(store_, [&](store::Session& session) {
+        std::optional<std::int64_t> id;
+        constexpr int first_claim = 1;
+        run_statement(
+            session,
+            sql::copy_staged_to_jobs,
+            [&](const Row& row) { id = row.integer(0); },
+            one,
+            std::string_view{"running"},
+            first_claim
+        );
+        if (!id) return;  // Another did it.
+        const auto now = session.now();
+        run_statement(
+            session,
+            sql::bury_job,
+            no_rows,
+            *id,
+            first_claim,
+            why,
+            now,
+            core::error_kind(why),
+            core::time_text(now)
+        );
+        run_statement(session, sql::delete_job, no_rows, *id, first_claim);
+        run_statement(session, sql::delete_staged_jobs, no_rows, one);
+    });
+}
+
+// If this fails too, they are free when the claim ends.
+void Enqueuer::release(std::span<const queue::StagedJob> jobs) noexcept {
+    run_round("enqueuer", [&] {
+        store::write_now(store_, [&](store::Session& session) {
+            run_statement(session, sql::release_staged_jobs, no_rows, detail::encode(ids_of(jobs)));
+        });
+    });
+}
+
+EnqueueReport Enqueuer::move_leftovers() {
+    return {.moved = pusher_ != nullptr ? jobs_to_staged() : staged_to_jobs()};
+}
+
+int Enqueuer::jobs_to_staged() {
+    const bool any = store::read_now(store_, [](store::Session& session) {
+        bool found = false;
+        run_statement(session, sql::find_waiting_job, [&](const Row&) { found = true; });
+        return found;
+    });
+    if (!any) return 0;
+    return store::write_now(store_, [&](store::Session& session) {
+        const auto now = session.now();
+        // Of workers of the embedded queue that are dead; living ones end what they have in hand.
+        run_statement(session, sql::rescue_jobs, no_rows, now, no_bound);
+        std::vector<std::int64_t> ids;
+        run_statement(
+            session,
+            sql::pick_ready_jobs,
+            [&](const Row& row) { ids.push_back(row.integer(0)); },
+            options_.batch_max
+        );
+        const auto list = detail::encode(ids);
+        run_statement(session, sql::copy_jobs_to_staged, no_rows, list);
+        run_statement(session, sql::delete_ready_jobs, no_rows, list);
+        return static_cast<int>(ids.size());
+    });
+}
+
+int Enqueuer::staged_to_jobs() {
+    if (!anything_staged(no_bound)) return 0;
+    return store::write_now(store_, [&](store::Session& session) {
+        const auto jobs = claim_staged(session, {no_bound, options_.claim, options_.batch_max});
+        const auto list = detail::encode(ids_of(jobs));
+        constexpr int never_claimed = 0;
+        run_statement(
+            session,
+            sql::copy_staged_to_jobs,
+            no_rows,
+            list,
+            std::string_view{"ready"},
+            never_claimed
+        );
+        run_statement(session, sql::delete_staged_jobs, no_rows, list);
+        return static_cast<int>(jobs.size());
+    });
+}
+
+void Enqueuer::wake() {
+    {
+        const std::lock_guard lock{mutex_};
+        ++wakes_;
+    }
+    woken_.notify_one();
+}
+
+void Enqueuer::run(const std::stop_token& stop) {
+    auto look_elsewhere_at = clock_.steady();
+    int idle = 0;  // Rounds without a job, or failed ones.
+    std::uint64_t seen = 0;
+    while (!stop.stop_requested()) {
+        EnqueueReport done;
+        const bool well = run_round("enqueuer", [&] {
+            done = run_once();
+            if (clock_.steady() < look_elsewhere_at) return;
+            done.moved = move_leftovers().moved;
+            if (done.moved == 0) look_elsewhere_at = clock_.steady() + options_.look_elsewhere;
+        });
+        if (done.sent + done.refused + done.moved > 0) {
+            idle = 0;
+            continue;
+        }
+        const auto longest = well ? options_.longest_wait : options_.longest_outage_wait;
+        const auto wait = core::grown(options_.first_wait, longest, idle++);
+        std::unique_lock lock{mutex_};
+        // While the queue is away a hint is no reason to try at once.
+        const bool woken =
+            woken_.wait_for(lock, stop, wait, [&] { return well && wakes_ != seen; });
+        if (woken) idle = 0;
+        seen = wakes_;
+    }
+}
+
+}  // namespace pawl::ops

@@ -1,0 +1,154 @@
+#include "src/ops/hand.hpp"
+
+#include "src/core/clock.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+namespace pawl::ops {
+
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using Ids = std::vector<std::string>;
+
+class StillClock final : public core::Clock {
+public:
+    TimePoint now() override { return TimePoint{}; }
+    std::chrono::steady_clock::time_point steady() override { return at; }
+    std::chrono::steady_clock::time_point at{1h};
+};
+
+queue::TakenJob job(const std::string& id, const std::string& kind = "call") {
+    queue::TakenJob made;
+    made.id = id;
+    made.kind = kind;
+    return made;
+}
+
+bool in_transaction(const queue::TakenJob& job) {
+    return job.kind == "tx";
+}
+
+Ids ids_of(const Hand::Next& next) {
+    Ids ids;
+    for (const auto& held : next.jobs) ids.push_back(held.job.id);
+    return ids;
+}
+
+class HandTest : public ::testing::Test {
+protected:
+    Ids next(int most = 10) { return ids_of(hand.next(in_transaction, most)); }
+    Ids all() {
+        Ids ids;
+        for (const auto& held : hand.all()) ids.push_back(held.id);
+        std::sort(ids.begin(), ids.end());
+        return ids;
+    }
+    StillClock clock;
+    Hand hand{clock};
+};
+
+}  // namespace
+
+TEST_F(HandTest, jobs_in_transactions_go_together_and_others_alone_in_their_order) {
+    hand.add({job("a", "tx"), job("b", "tx"), job("c"), job("d"), job("e", "tx")}, {});
+
+    EXPECT_THAT(next(), ElementsAre("a", "b"));
+    EXPECT_THAT(next(), ElementsAre("c"));
+    EXPECT_THAT(next(), ElementsAre("d"));
+    EXPECT_THAT(next(), ElementsAre("e"));
+    EXPECT_THAT(next(), IsEmpty());
+}
+
+TEST_F(HandTest, no_more_go_together_than_may) {
+    hand.add({job("a", "tx"), job("b", "tx"), job("c", "tx")}, {});
+
+    const auto first = hand.next(in_transaction, 2);
+
+    EXPECT_THAT(ids_of(first), ElementsAre("a", "b"));
+    EXPECT_EQ(first.waiting, 1);
+    EXPECT_THAT(next(2), ElementsAre("c"));
+}
+
+// Whether it waits or is worked, its lease is to be renewed.
+TEST_F(HandTest, a_job_is_held_from_its_taking_until_it_is_left) {
+    hand.add({job("a"), job("b")}, {});
+    next();
+    EXPECT_THAT(all(), ElementsAre("a", "b"));
+
+    hand.leave("a");
+
+    EXPECT_THAT(all(), ElementsAre("b"));
+}
+
+TEST_F(HandTest, what_waits_can_be_given_back_and_what_is_worked_cannot) {
+    hand.add({job("a"), job("b"), job("c")}, {});
+    next();
+
+    const auto back = hand.give_back();
+
+    EXPECT_EQ(back.size(), 2);
+    EXPECT_THAT(all(), ElementsAre("a"));
+    EXPECT_THAT(next(), IsEmpty());
+}
+
+TEST_F(HandTest, a_handler_is_told_to_stop_when_its_time_is_over_and_no_other) {
+    hand.add({job("a"), job("b")}, {});
+    const auto short_one = hand.begin(job("a"), 10ms);
+    const auto long_one = hand.begin(job("b"), 1min);
+    const auto far = clock.at + 1h;
+    EXPECT_EQ(hand.stop_overdue(far), clock.at + 10ms);
+
+    clock.at += 10ms;
+    EXPECT_EQ(hand.stop_overdue(far), clock.at + 1min - 10ms);
+
+    EXPECT_TRUE(short_one.stop_requested());
+    EXPECT_FALSE(long_one.stop_requested());
+}
+
+TEST_F(HandTest, whose_time_is_over_before_any_others_is_told_of) {
+    int told = 0;
+    hand.on_sooner([&] { ++told; });
+    hand.stop_overdue(clock.at + 1min);
+
+    hand.begin(job("a"), 2min);
+    EXPECT_EQ(told, 0);
+    hand.begin(job("b"), 1s);
+    EXPECT_EQ(told, 1);
+    hand.begin(job("c"), 2s);
+    EXPECT_EQ(told, 1);
+}
+
+TEST_F(HandTest, once_all_are_to_stop_those_that_begin_later_are_too) {
+    const auto before = hand.begin(job("a"), 1min);
+
+    hand.stop_all();
+
+    EXPECT_TRUE(before.stop_requested());
+    EXPECT_TRUE(hand.begin(job("b"), 1min).stop_requested());
+}
+
+TEST(TakeSize, as_many_as_there_are_threads_are_taken_and_more_while_they_do_not_wait) {
+    TakeSize size{4, 64};
+    EXPECT_EQ(size.next(), 4);
+
+    size.took(3);
+    EXPECT_EQ(size.next(), 4) << "there were no more";
+    for (int i = 0; i < 10; ++i) size.took(size.next());
+    EXPECT_EQ(size.next(), 64);
+    size.waited(50ms);
+    EXPECT_EQ(size.next(), 64);
+
+    size.waited(51ms);
+    EXPECT_EQ(size.next(), 4);
+}
+
+TEST(TakeSize, many_threads_are_served_whatever_the_most_is) {
+    EXPECT_EQ((TakeSize{100, 64}.next()), 100);
+}
+
+}  // namespace pawl::ops

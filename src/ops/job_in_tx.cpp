@@ -1,0 +1,103 @@
+#include "src/ops/job_in_tx.hpp"
+
+#include "src/core/fault.hpp"
+#include "src/engine/maker.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace pawl::ops {
+
+namespace {
+
+// Thrown in a handler's transaction, to roll it back:
+struct Lost {};
+struct DoneBefore {};
+struct Undo {};
+
+class JobInTx final : public store::Work {
+public:
+    JobInTx(
+        engine::Engine& engine,
+        queue::Queue& queue,
+        const detail::JobForm& form,
+        const queue::TakenJob& job,
+        std::chrono::milliseconds deadline,
+        std::function<void(TxOutcome)> on_end
+    )
+        : engine_{engine},
+          queue_{queue},
+          form_{form},
+          job_{job},
+          deadline_{deadline},
+          on_end_{std::move(on_end)} {}
+
+    void run(store::Session& session) override {
+        staged_ = false;
+        const auto context = engine_.tx_context(session, job_.raw.key_id, staged_);
+        worked_ = detail::Maker::with_tx(context, [&](Tx& tx) {
+            return form_.in_tx(form_.handler.get(), tx, job_.raw);
+        });
+        const auto* result = std::get_if<JobResult>(&worked_);
+        if (result == nullptr || !std::holds_alternative<JobDone>(*result)) throw Undo{};
+        PAWL_FAULT("worker.tx.inside");
+        const auto marked = queue_.finish_in(session, job_);
+        if (marked == queue::Marked::lost) throw Lost{};
+        if (marked == queue::Marked::done_before) throw DoneBefore{};
+    }
+    void done(std::exception_ptr failed) noexcept override { on_end_(outcome(std::move(failed))); }
+    std::chrono::milliseconds deadline() const override { return deadline_; }
+    Isolation isolation() const override { return Isolation::repeatable_read; }
+    // Jobs of one kind run the same code: what is learnt of one counts for the others.
+    const void* kind() const override { return &form_; }
+
+private:
+    TxOutcome outcome(std::exception_ptr failed) {
+        if (!failed) return TxDone{staged_};
+        try {
+            std::rethrow_exception(std::move(failed));
+        } catch (const Undo&) {
+            return TxUndone{std::move(worked_)};
+        } catch (const Lost&) {
+            return TxLost{};
+        } catch (const DoneBefore&) {
+            return TxDoneBefore{};
+        } catch (const StoreError& error) {
+            if (error.kind() == StoreError::Kind::fenced) return TxLost{};
+            // One that takes too long will take too long again; else it would come back for ever.
+            if (!error.passing() || error.kind() == StoreError::Kind::deadline)
+                return TxFailed{error.what()};
+            return TxTrouble{};
+        } catch (const std::exception& thrown) {
+            return TxFailed{thrown.what()};
+        } catch (...) {
+            return TxFailed{"an exception that is no std::exception"};
+        }
+    }
+
+    engine::Engine& engine_;
+    queue::Queue& queue_;
+    const detail::JobForm& form_;
+    const queue::TakenJob& job_;
+    std::chrono::milliseconds deadline_;
+    std::function<void(TxOutcome)> on_end_;
+    detail::Worked worked_;
+    bool staged_{false};
+};
+
+}  // namespace
+
+void run_in_transaction(
+    engine::Engine& engine,
+    queue::Queue& queue,
+    const detail::JobForm& form,
+    const queue::TakenJob& job,
+    std::chrono::milliseconds deadline,
+    std::function<void(TxOutcome)> on_end
+) {
+    engine.store().write(
+        std::make_unique<JobInTx>(engine, queue, form, job, deadline, std::move(on_end))
+    );
+}
+
+}  // namespace pawl::ops

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <pawl/detail/job_form.hpp>
+
+#include "src/engine/engine.hpp"
+#include "src/ops/hand.hpp"
+#include "src/queue/queue.hpp"
+
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <string>
+#include <variant>
+
+namespace pawl::ops {
+
+// What became of a job whose handler has a transaction: its writes and the mark that it is done
+// commit together, one effect, however often it is tried.
+struct TxDone {
+    bool staged{};  // Other jobs, by its handler.
+};
+struct TxLost {};        // The job is another's: nothing was written.
+struct TxDoneBefore {};  // Another transaction did it: nothing was written.
+struct TxUndone {
+    detail::Worked worked;  // What its handler said instead of done: nothing was written.
+};
+struct TxFailed {
+    std::string error;
+};
+struct TxTrouble {};  // Of the database, which is no failure of the job.
+using TxOutcome = std::variant<TxDone, TxLost, TxDoneBefore, TxUndone, TxFailed, TxTrouble>;
+
+// Hands the job's transaction to the store and returns; `on_end` is told from the store's thread,
+// once, and quickly hands on. What is referred to lives until then.
+void run_in_transaction(
+    engine::Engine& engine,
+    queue::Queue& queue,
+    const detail::JobForm& form,
+    const queue::TakenJob& job,
+    std::chrono::milliseconds deadline,
+    std::function<void(TxOutcome)> on_end
+);
+
+}  // namespace pawl::ops

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "src/core/clock.hpp"
+#include "src/store/store.hpp"
+
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace pawl::ops {
+
+using namespace std::chrono_literals;
+
+struct Pause {
+    std::string queue;
+    TimePoint since{};
+    std::string by;
+    std::string reason;
+};
+
+// Queues from which no worker takes a job until people resume them; jobs in hand go on. Kept in the
+// database, so that it holds for all servers and outlives them. Thread-safe; all throw StoreError.
+class Pauses {
+public:
+    // Both outlive it. paused() may be late by `remembered`.
+    Pauses(store::Store& store, core::Clock& clock, std::chrono::milliseconds remembered = 500ms);
+
+    bool paused(const std::string& queue);
+    std::vector<Pause> list();
+    // False if it was so already. Both are in the audit.
+    bool pause(const std::string& queue, const std::string& by, const std::string& reason);
+    bool resume(const std::string& queue, const std::string& by, const std::string& reason);
+
+private:
+    struct Known {
+        bool paused{};
+        std::chrono::steady_clock::time_point until;
+    };
+
+    store::Store& store_;
+    core::Clock& clock_;
+    std::chrono::milliseconds remembered_;
+    std::mutex mutex_;
+    std::map<std::string, Known> known_;
+};
+
+}  // namespace pawl::ops

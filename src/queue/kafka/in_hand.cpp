@@ -1,0 +1,206 @@
+#include "src/queue/kafka/in_hand.hpp"
+
+#include <algorithm>
+
+namespace pawl::queue::kafka {
+
+void InHand::assign(
+    const Partition& partition, std::optional<std::int64_t> committed, std::string_view gaps
+) {
+    revoke(partition);
+    Part part;
+    if (committed) {
+        part.next = *committed;
+        part.done_before = read_gaps(*committed, gaps);
+        part.told.emplace(*committed, gaps);
+    }
+    parts_.emplace(partition, std::move(part));
+}
+
+void InHand::revoke(const Partition& partition) {
+    const auto at = parts_.find(partition);
+    if (at == parts_.end()) return;
+    for (const auto& [offset, held] : at->second.held)
+        waiting_.erase({held.due, held.order, partition, offset});
+    parts_.erase(at);
+}
+
+std::vector<Partition> InHand::partitions() const {
+    std::vector<Partition> found;
+    for (const auto& [partition, part] : parts_) found.push_back(partition);
+    return found;
+}
+
+bool InHand::add(std::shared_ptr<const Record> record, TimePoint due) {
+    const auto at = parts_.find(record->partition);
+    if (at == parts_.end()) return false;
+    auto& part = at->second;
+    const auto offset = record->offset;
+    if (part.held.contains(offset)) return false;
+    // A topic that was made anew, or cut off by its broker, begins again below: nothing that is
+    // known of offsets holds for it.
+    if (offset < part.next) part.done_before.clear();
+    part.next = offset + 1;
+    const bool was_done =
+        std::any_of(part.done_before.begin(), part.done_before.end(), [offset](const Offsets& run) {
+            return run.first <= offset && offset < run.second;
+        });
+    if (was_done) return false;
+    part.bytes += size_of(*record);
+    Held held;
+    held.due = due;
+    held.order = ++orders_;
+    held.record = std::move(record);
+    wait(at->first, offset, part.held.emplace(offset, std::move(held)).first->second);
+    return true;
+}
+
+void InHand::wait(const Partition& partition, std::int64_t offset, Held& held) {
+    held.claim = 0;
+    waiting_.emplace(held.due, held.order, partition, offset);
+}
+
+std::vector<InHand::Taken> InHand::take(int limit, TimePoint now, TimePoint lease_until) {
+    std::vector<Taken> taken;
+    while (static_cast<int>(taken.size()) < limit && any_due(now)) {
+        const auto [due, order, partition, offset] = *waiting_.begin();
+        waiting_.erase(waiting_.begin());
+        auto& held = parts_.at(partition).held.at(offset);
+        held.claim = ++claims_;
+        held.lease_until = lease_until;
+        taken.push_back({{partition, offset, held.claim}, held.record});
+    }
+    return taken;
+}
+
+bool InHand::any_due(TimePoint now) const {
+    return !waiting_.empty() && std::get<0>(*waiting_.begin()) <= now;
+}
+
+std::optional<TimePoint> InHand::next_due() const {
+    if (waiting_.empty()) return std::nullopt;
+    return std::get<0>(*waiting_.begin());
+}
+
+const InHand::Held* InHand::look(const Token& token) const {
+    const auto part = parts_.find(token.partition);
+    if (part == parts_.end()) return nullptr;
+    const auto held = part->second.held.find(token.offset);
+    const bool ours =
+        held != part->second.held.end() && held->second.claim == token.claim && token.claim != 0;
+    return ours ? &held->second : nullptr;
+}
+
+InHand::Held* InHand::look(const Token& token) {
+    return const_cast<Held*>(std::as_const(*this).look(token));
+}
+
+std::shared_ptr<const Record> InHand::find(const Token& token) const {
+    const auto* held = look(token);
+    return held == nullptr ? nullptr : held->record;
+}
+
+bool InHand::renew(const Token& token, TimePoint lease_until) {
+    auto* held = look(token);
+    if (held != nullptr) held->lease_until = lease_until;
+    return held != nullptr;
+}
+
+bool InHand::done(const Token& token) {
+    const auto* held = look(token);
+    if (held == nullptr) return false;
+    auto& part = parts_.at(token.partition);
+    part.bytes -= size_of(*held->record);
+    part.held.erase(token.offset);
+    return true;
+}
+
+bool InHand::give_back(const Token& token) {
+    auto* held = look(token);
+    if (held == nullptr) return false;
+    wait(token.partition, token.offset, *held);
+    return true;
+}
+
+int InHand::rescue(TimePoint now, TimePoint bound) {
+    int rescued = 0;
+    for (auto& [partition, part] : parts_)
+        for (auto& [offset, held] : part.held) {
+            if (held.claim == 0) continue;
+            if (held.lease_until > now && held.lease_until <= bound) continue;
+            wait(partition, offset, held);
+            ++rescued;
+        }
+    return rescued;
+}
+
+Position InHand::position_of(const Partition& partition, const Part& part) {
+    const auto base = part.held.empty() ? part.next : std::min(part.held.begin()->first, part.next);
+    std::vector<std::int64_t> open;
+    for (const auto& [offset, held] : part.held)
+        if (offset < part.next) open.push_back(offset);
+    return {partition, base, write_gaps(base, part.next, open)};
+}
+
+std::optional<Position> InHand::position(const Partition& partition) const {
+    const auto at = parts_.find(partition);
+    if (at == parts_.end() || at->second.next == 0) return std::nullopt;
+    // What was done before us and is not read again yet would be open again for who comes next.
+    const auto& before = at->second.done_before;
+    if (!before.empty() && at->second.next < before.back().second) return std::nullopt;
+    auto now = position_of(partition, at->second);
+    if (at->second.told == std::pair{now.offset, now.gaps}) return std::nullopt;
+    return now;
+}
+
+std::vector<Position> InHand::positions() const {
+    std::vector<Position> moved;
+    for (const auto& [partition, part] : parts_)
+        if (auto now = position(partition)) moved.push_back(std::move(*now));
+    return moved;
+}
+
+void InHand::committed(const Position& position) {
+    const auto at = parts_.find(position.partition);
+    if (at != parts_.end()) at->second.told.emplace(position.offset, position.gaps);
+}
+
+std::optional<std::int64_t> InHand::next(const Partition& partition) const {
+    const auto at = parts_.find(partition);
+    if (at == parts_.end()) return std::nullopt;
+    return at->second.next;
+}
+
+bool InHand::is_full(const Part& part) const {
+    if (part.held.empty()) return false;
+    return part.held.size() >= limits_.records || part.bytes >= limits_.bytes ||
+           part.next - part.held.begin()->first >= limits_.ahead;
+}
+
+bool InHand::has_room(const Part& part) const {
+    if (part.held.empty()) return true;
+    return part.held.size() <= limits_.records / 2 && part.bytes <= limits_.bytes / 2 &&
+           part.next - part.held.begin()->first <= limits_.ahead / 2;
+}
+
+std::vector<Partition> InHand::to_pause() {
+    std::vector<Partition> found;
+    for (auto& [partition, part] : parts_)
+        if (!part.paused && is_full(part)) {
+            part.paused = true;
+            found.push_back(partition);
+        }
+    return found;
+}
+
+std::vector<Partition> InHand::to_resume() {
+    std::vector<Partition> found;
+    for (auto& [partition, part] : parts_)
+        if (part.paused && has_room(part)) {
+            part.paused = false;
+            found.push_back(partition);
+        }
+    return found;
+}
+
+}  // namespace pawl::queue::kafka

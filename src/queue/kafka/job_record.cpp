@@ -1,0 +1,364 @@
+#include "src/queue/kafka/job_record.hpp"
+
+#include "src/core/error_text.hpp"
+#include "src/core/time_text.hpp"
+#include "src/json/hash.hpp"
+#include "src/json/text.hpp"
+#include "src/queue/kafka/history.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+namespace pawl::queue::kafka {
+
+namespace {
+
+constexpr std::string_view original = "kafka_original-";
+constexpr std::string_view exception = "kafka_exception-";
+constexpr std::string_view dead_letter = "kafka_dlt-";
+constexpr std::string_view attempts = "retry_topic-attempts";
+constexpr std::string_view backoff = "retry_topic-backoff-timestamp";
+constexpr std::string_view original_timestamp = "retry_topic-original-timestamp";
+constexpr std::size_t jid_max =
+    255;  // As long as a client's key may be: an operation takes it as one.
+
+std::int64_t ms_of(TimePoint at) {
+    return at.time_since_epoch().count();
+}
+
+TimePoint time_of_ms(std::int64_t ms) {
+    return TimePoint{std::chrono::milliseconds{ms}};
+}
+
+std::optional<std::string> text_in(const Headers& headers, std::string_view name) {
+    const auto text = find(headers, name);
+    if (!text || !json::is_utf8(*text)) return std::nullopt;
+    return std::string{*text};
+}
+
+std::optional<TimePoint> time_in(const Headers& headers, std::string_view name) {
+    const auto text = find(headers, name);
+    return text ? core::time_from_text(*text) : std::nullopt;
+}
+
+std::optional<std::int64_t> number_in(const Headers& headers, std::string_view name) {
+    const auto text = find(headers, name);
+    return text ? number_of(*text) : std::nullopt;
+}
+
+std::optional<std::int64_t> integer_in(const Headers& headers, std::string_view name) {
+    const auto bytes = find(headers, name);
+    return bytes ? integer_of(*bytes) : std::nullopt;
+}
+
+std::string named(std::string_view front, std::string_view name) {
+    return std::string{front} + std::string{name};
+}
+
+struct Origin {
+    std::string topic;
+    std::int64_t partition{};
+    std::int64_t offset{};
+};
+
+// Where it was read first; by itself unless it was moved from there.
+Origin origin_of(const Record& record) {
+    for (const auto front : {original, dead_letter}) {
+        const auto before = front == original ? std::string{original} : "kafka_dlt-original-";
+        const auto topic = text_in(record.headers, before + "topic");
+        const auto partition = integer_in(record.headers, before + "partition");
+        const auto offset = integer_in(record.headers, before + "offset");
+        if (topic && partition && offset) return {*topic, *partition, *offset};
+    }
+    return {record.partition.topic, record.partition.number, record.offset};
+}
+
+// Of one that has no id of its own: the same over all its retries.
+std::string id_of_place(const Origin& origin) {
+    json::Parts parts;
+    parts.add(origin.topic)
+        .add(static_cast<std::uint64_t>(origin.partition))
+        .add(static_cast<std::uint64_t>(origin.offset));
+    return json::hex(json::sha256(parts.bytes())).substr(0, 24);
+}
+
+bool can_be_id(const std::string& id) {
+    return !id.empty() && id.size() <= jid_max &&
+           std::all_of(id.begin(), id.end(), [](char c) { return c > ' ' && c < '\x7F'; });
+}
+
+std::string jid_of(const Record& record) {
+    auto id = text_in(record.headers, "ce_id");
+    return id && can_be_id(*id) ? *id : id_of_place(origin_of(record));
+}
+
+int failures_of(const Record& record) {
+    auto failures = number_in(record.headers, "pawl_failures");
+    if (!failures)
+        if (const auto tries = integer_in(record.headers, attempts)) failures = *tries - 1;
+    constexpr std::int64_t most = std::numeric_limits<int>::max() - 1;
+    return static_cast<int>(std::clamp<std::int64_t>(failures.value_or(0), 0, most));
+}
+
+std::string origin_text(const Origin& origin) {
+    return "kafka " + origin.topic + "[" + std::to_string(origin.partition) + "]@" +
+           std::to_string(origin.offset);
+}
+
+void set_optional(Headers& headers, std::string_view name, const std::optional<TimePoint>& at) {
+    if (at)
+        set(headers, name, core::time_text(*at));
+    else
+        remove(headers, name);
+}
+
+void set_failures(Headers& headers, int failures) {
+    set(headers, "pawl_failures", std::to_string(failures));
+    set(headers, attempts, int32_bytes(failures + 1));
+}
+
+void note_failure(Record& record, const TakenJob& job, const std::string& error, TimePoint now) {
+    auto& headers = record.headers;
+    const auto history = find(headers, "pawl_history").value_or("[]");
+    set(headers, "pawl_history", with_failure(history, now, error));
+    set(headers, "pawl_error", error);
+    set_optional(headers, "pawl_first_failed_at", job.raw.first_failed_at.value_or(now));
+    set_optional(headers, "pawl_last_failed_at", now);
+    set_failures(headers, job.failures + 1);
+}
+
+// The first coordinates stay: how often it moves says nothing, where it came from does.
+void note_origin(Record& record, const Record& from, const std::string& group) {
+    auto& headers = record.headers;
+    if (!find(headers, original_timestamp))
+        set(headers, original_timestamp, big_integer_bytes(ms_of(from.at)));
+    if (find(headers, named(original, "topic"))) return;
+    set(headers, named(original, "topic"), from.partition.topic);
+    set(headers, named(original, "partition"), int32_bytes(from.partition.number));
+    set(headers, named(original, "offset"), int64_bytes(from.offset));
+    set(headers, named(original, "timestamp"), int64_bytes(ms_of(from.at)));
+    set(headers, named(original, "timestamp-type"), "CreateTime");
+    set(headers, named(original, "consumer-group"), group);
+}
+
+void note_exception(Headers& headers, const std::string& error) {
+    set(headers, named(exception, "fqcn"), "pawl.JobFailed");
+    set(headers, named(exception, "message"), error);
+}
+
+Record moved(const Record& from, const TakenJob& job, std::string topic, TimePoint now) {
+    Record record;
+    record.partition.topic = std::move(topic);
+    record.at = now;
+    record.key = from.key ? from.key : std::optional{job.raw.jid};
+    record.value = from.value;
+    record.headers = from.headers;
+    set_optional(record.headers, "pawl_called_at", job.called_at);
+    return record;
+}
+
+// From one family of names to the other.
+void rename_headers(Headers& headers, std::string_view from, std::string_view to) {
+    for (auto& header : headers)
+        if (header.name.starts_with(from)) header.name = named(to, header.name.substr(from.size()));
+}
+
+std::string shown(std::string_view bytes) {
+    if (json::is_utf8(bytes) && bytes.find('\0') == bytes.npos) return std::string{bytes};
+    std::string text;
+    for (const char c : bytes) text += c >= ' ' && c < '\x7F' ? c : '?';
+    return text;
+}
+
+std::string digits(std::int64_t number, std::size_t width) {
+    auto text = std::to_string(std::max<std::int64_t>(number, 0));
+    return text.size() < width ? std::string(width - text.size(), '0') + text : text;
+}
+
+constexpr std::array<std::size_t, 3> widths{15, 6, 15};
+
+TimePoint died_at(const Record& record) {
+    return time_in(record.headers, "pawl_died_at").value_or(record.at);
+}
+
+}  // namespace
+
+Record pushed_record(const StagedJob& job, std::string topic, TimePoint now) {
+    Record record;
+    record.partition.topic = std::move(topic);
+    record.at = now;
+    record.key = job.jid;
+    record.value = job.args;
+    auto& headers = record.headers;
+    set(headers, "ce_specversion", "1.0");
+    set(headers, "ce_id", job.jid);
+    set(headers, "ce_type", job.kind);
+    set(headers, "ce_source", "/pawl/" + job.queue);
+    set(headers, "ce_time", core::time_text(job.created_at));
+    set(headers, "content-type", "application/json");
+    if (job.key_id) set(headers, "pawl_key", std::to_string(*job.key_id));
+    set_optional(headers, "pawl_called_at", job.called_at);
+    set_optional(headers, "pawl_first_failed_at", job.first_failed_at);
+    set_optional(headers, "pawl_last_failed_at", job.last_failed_at);
+    if (job.last_error) set(headers, "pawl_error", core::storable_error(*job.last_error));
+    if (job.history != "[]") set(headers, "pawl_history", job.history);
+    if (job.failures > 0) set_failures(headers, job.failures);
+    return record;
+}
+
+TakenJob job_of(const Record& record, std::string_view queue) {
+    const auto& headers = record.headers;
+    TakenJob job;
+    job.id = record.partition.topic + "/" + std::to_string(record.partition.number) + "/" +
+             std::to_string(record.offset);
+    job.failures = failures_of(record);
+    job.queue = queue;
+    job.kind = text_in(headers, "ce_type").value_or("");
+    job.called_at = time_in(headers, "pawl_called_at");
+    job.raw.jid = jid_of(record);
+    job.raw.args = record.value.value_or("");
+    job.raw.attempt = job.failures + 1;
+    job.raw.key_id = number_in(headers, "pawl_key");
+    const auto first = integer_in(headers, original_timestamp);
+    job.raw.created_at =
+        time_in(headers, "ce_time").value_or(first ? time_of_ms(*first) : record.at);
+    job.raw.first_failed_at = time_in(headers, "pawl_first_failed_at");
+    job.raw.last_failed_at = time_in(headers, "pawl_last_failed_at");
+    job.raw.last_error = text_in(headers, "pawl_error");
+    if (!job.raw.last_error) job.raw.last_error = text_in(headers, named(exception, "message"));
+    job.raw.origin = origin_text(origin_of(record));
+    return job;
+}
+
+TimePoint due_of(const Record& record, TimePoint now) {
+    const auto due = integer_in(record.headers, backoff);
+    return due ? time_of_ms(*due) : std::min(record.at, now);
+}
+
+Record retry_record(
+    const Record& record,
+    const TakenJob& job,
+    std::string topic,
+    const std::string& group,
+    TimePoint due,
+    const std::optional<std::string>& error,
+    TimePoint now
+) {
+    auto next = moved(record, job, std::move(topic), now);
+    note_origin(next, record, group);
+    if (error) {
+        const auto text = core::storable_error(*error);
+        note_failure(next, job, text, now);
+        note_exception(next.headers, text);
+    } else {
+        set_failures(next.headers, job.failures);
+    }
+    set(next.headers, backoff, big_integer_bytes(ms_of(due)));
+    return next;
+}
+
+Record dead_record(
+    const Record& record,
+    const TakenJob& job,
+    std::string topic,
+    const std::string& group,
+    const std::string& error,
+    TimePoint now
+) {
+    auto dead = moved(record, job, std::move(topic), now);
+    const auto text = core::storable_error(error);
+    note_origin(dead, record, group);
+    note_failure(dead, job, text, now);
+    note_exception(dead.headers, text);
+    remove(dead.headers, backoff);
+    std::erase_if(dead.headers, [](const Header& header) {
+        return header.name.starts_with(dead_letter);  // Of an earlier death, before a merge.
+    });
+    rename_headers(dead.headers, original, named(dead_letter, "original-"));
+    rename_headers(dead.headers, exception, named(dead_letter, "exception-"));
+    set(dead.headers, "pawl_died_at", core::time_text(now));
+    return dead;
+}
+
+Record shortened(Record record) {
+    constexpr std::size_t enough = 100;
+    remove(record.headers, "pawl_history");
+    for (const auto& name :
+         {std::string{"pawl_error"},
+          named(exception, "message"),
+          named(dead_letter, "exception-message")})
+        if (const auto text = find(record.headers, name); text && text->size() > enough)
+            set(record.headers, name, core::storable_error(text->substr(0, enough)));
+    return record;
+}
+
+DeadLetter letter_of(const Record& record, std::string_view queue) {
+    const auto& headers = record.headers;
+    const auto job = job_of(record, queue);
+    DeadLetter letter;
+    letter.id = letter_id(record, queue);
+    letter.jid = job.raw.jid;
+    letter.queue = queue;
+    letter.kind = job.kind;
+    letter.args = shown(record.value.value_or(""));
+    letter.failures = job.failures;
+    letter.error = job.raw.last_error.value_or(
+        text_in(headers, named(dead_letter, "exception-message")).value_or("")
+    );
+    letter.error_kind = core::error_kind(letter.error);
+    letter.history = text_in(headers, "pawl_history").value_or("[]");
+    letter.called_at = job.called_at;
+    letter.key_id = job.raw.key_id;
+    letter.created_at = job.raw.created_at;
+    letter.first_failed_at = job.raw.first_failed_at;
+    letter.last_failed_at = job.raw.last_failed_at;
+    letter.died_at = died_at(record);
+    return letter;
+}
+
+std::string letter_id(const Record& record, std::string_view queue) {
+    return digits(ms_of(died_at(record)), widths[0]) + "." +
+           digits(record.partition.number, widths[1]) + "." + digits(record.offset, widths[2]) +
+           "." + std::string{queue};
+}
+
+std::optional<LetterPlace> place_of_letter(std::string_view id) {
+    std::array<std::int64_t, 3> numbers{};
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const auto number = number_of(id.substr(0, widths[i]));
+        if (id.size() <= widths[i] || id[widths[i]] != '.' || !number || *number < 0)
+            return std::nullopt;
+        numbers[i] = *number;
+        id.remove_prefix(widths[i] + 1);
+    }
+    if (id.empty()) return std::nullopt;
+    return LetterPlace{std::string{id}, static_cast<int>(numbers[1]), numbers[2]};
+}
+
+Record merged_record(
+    const Record& dead, std::string topic, const std::string& by, TimePoint now, bool called
+) {
+    Record record;
+    record.partition.topic = std::move(topic);
+    record.at = now;
+    record.key = dead.key;
+    record.value = dead.value;
+    record.headers = dead.headers;
+    auto& headers = record.headers;
+    const auto name = core::storable_error(by);
+    rename_headers(headers, named(dead_letter, "original-"), original);
+    rename_headers(headers, named(dead_letter, "exception-"), exception);
+    const auto history = find(headers, "pawl_history").value_or("[]");
+    set(headers, "pawl_history", with_merge(history, now, name));
+    set_failures(headers, 0);
+    for (const auto gone : {backoff, std::string_view{"pawl_died_at"}}) remove(headers, gone);
+    if (!called) remove(headers, "pawl_called_at");
+    set(headers, "pawl-merged-by", name);
+    set(headers, "pawl-merged-at", core::time_text(now));
+    set(headers, "pawl-merged-from-offset", std::to_string(dead.offset));
+    return record;
+}
+
+}  // namespace pawl::queue::kafka

@@ -1,0 +1,251 @@
+#include "src/queue/kafka/kafka_dead_letters.hpp"
+
+#include <pawl/detail/rows.hpp>
+
+#include "src/core/fault.hpp"
+#include "src/queue/kafka/job_record.hpp"
+#include "src/queue/kafka/letter_filter.hpp"
+#include "src/queue/kafka/letter_marks.hpp"
+#include "src/queue/kafka/producer.hpp"
+#include "src/queue/kafka/topic_reader.hpp"
+#include "src/queue/kafka/topics.hpp"
+#include "store/statements.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <span>
+#include <utility>
+
+namespace pawl::queue {
+
+using namespace kafka;
+
+namespace {
+
+using Ids = std::span<const std::string>;
+constexpr std::chrono::seconds batch_deadline{30};
+
+struct Found {
+    Record record;
+    DeadLetter letter;
+};
+
+}  // namespace
+
+struct KafkaDeadLetters::Impl {
+    // Those that are shown: no mark settles them.
+    void each(const std::string* only, const std::function<void(Found)>& f);
+    void each_of(const std::vector<Stretch>& stretches, const std::function<void(Found)>& f);
+    // The ones that are there, each once, by their ids.
+    std::map<std::string, Found> look_for(Ids ids);
+    // Marks those that none has settled, and writes why, in one transaction.
+    std::vector<std::string> settle(
+        const std::map<std::string, Found>& found, Mark with, const DeadAct& act
+    );
+    void begin_merging(std::map<std::string, Found>& found, const DeadAct& act, bool called);
+    void send(const std::map<std::string, Found>& found, const DeadAct& act, bool called);
+
+    KafkaOptions options;
+    store::Store& store;
+    core::Clock& clock;
+    TopicReader reader;
+    Producer producer;
+};
+
+void KafkaDeadLetters::Impl::each(const std::string* only, const std::function<void(Found)>& f) {
+    std::vector<Stretch> stretches;
+    for (const auto& topic : reader.topics()) {
+        const auto queue = queue_of_dead_topic(options, topic);
+        if (!queue || (only != nullptr && *only != *queue)) continue;
+        const auto extent = reader.extent(topic);
+        stretches.insert(stretches.end(), extent.begin(), extent.end());
+    }
+    each_of(stretches, f);
+}
+
+void KafkaDeadLetters::Impl::each_of(
+    const std::vector<Stretch>& stretches, const std::function<void(Found)>& f
+) {
+    std::map<Partition, std::set<std::int64_t>> hidden;
+    for (const auto& stretch : stretches)
+        if (stretch.from < stretch.to)
+            hidden[stretch.partition] = settled(store, stretch.partition, stretch.from);
+    reader.read(stretches, [&](Record record) {
+        if (hidden[record.partition].contains(record.offset)) return;
+        auto letter =
+            letter_of(record, queue_of_dead_topic(options, record.partition.topic).value_or(""));
+        f({std::move(record), std::move(letter)});
+    });
+}
+
+std::map<std::string, Found> KafkaDeadLetters::Impl::look_for(Ids ids) {
+    std::set<std::string> wanted;
+    std::map<Partition, Stretch> stretches;  // Around all that is wanted of a partition.
+    for (const auto& id : ids) {
+        const auto place = place_of_letter(id);
+        if (!place || !is_topic(dead_topic(options, place->queue))) continue;
+        wanted.insert(id);
+        const Partition partition{dead_topic(options, place->queue), place->partition};
+        const auto at =
+            stretches.try_emplace(partition, Stretch{partition, place->offset, place->offset + 1})
+                .first;
+        at->second.from = std::min(at->second.from, place->offset);
+        at->second.to = std::max(at->second.to, place->offset + 1);
+    }
+    std::vector<Stretch> there;
+    std::map<std::string, std::vector<Stretch>> extents;
+    const auto topics = wanted.empty() ? std::vector<std::string>{} : reader.topics();
+    for (const auto& [partition, stretch] : stretches) {
+        // To ask for a topic might make it.
+        if (std::find(topics.begin(), topics.end(), partition.topic) == topics.end()) continue;
+        if (!extents.contains(partition.topic))
+            extents[partition.topic] = reader.extent(partition.topic);
+        for (const auto& extent : extents[partition.topic])
+            if (extent.partition == partition)
+                there.push_back(
+                    {partition,
+                     std::max(stretch.from, extent.from),
+                     std::min(stretch.to, extent.to)}
+                );
+    }
+    std::map<std::string, Found> found;
+    each_of(there, [&](Found one) {
+        if (wanted.contains(one.letter.id)) found.emplace(one.letter.id, std::move(one));
+    });
+    return found;
+}
+
+std::vector<std::string> KafkaDeadLetters::Impl::settle(
+    const std::map<std::string, Found>& found, Mark with, const DeadAct& act
+) {
+    if (found.empty()) return {};
+    std::map<Partition, std::int64_t> lows;
+    for (const auto& [id, one] : found) lows[one.record.partition] = 0;
+    for (auto& [partition, low] : lows)
+        for (const auto& extent : reader.extent(partition.topic))
+            if (extent.partition == partition) low = extent.from;
+    return store::write_now(
+        store,
+        [&](store::Session& session) {
+            std::vector<std::string> done;
+            for (const auto& [id, one] : found)
+                if (mark(session, {one.record.partition, one.record.offset}, with, act))
+                    done.push_back(id);
+            for (const auto& [partition, low] : lows) forget_marks(session, partition, low);
+            if (!done.empty()) audit(session, act, with == Mark::purged ? "purge" : "merge", done);
+            return done;
+        },
+        batch_deadline
+    );
+}
+
+// Leaves in `found` what nobody has settled.
+void KafkaDeadLetters::Impl::begin_merging(
+    std::map<std::string, Found>& found, const DeadAct& act, bool called
+) {
+    const auto ours = store::write_now(
+        store,
+        [&](store::Session& session) {
+            std::set<std::string> marked;
+            for (const auto& [id, one] : found) {
+                if (!mark(session, {one.record.partition, one.record.offset}, Mark::merging, act))
+                    continue;
+                marked.insert(id);
+                // Before it is sent: its next call is a first one.
+                if (!called)
+                    detail::run_statement(
+                        session,
+                        sql::delete_job_call,
+                        [](const detail::Row&) {},
+                        options.group + "/" + one.letter.jid
+                    );
+            }
+            return marked;
+        },
+        batch_deadline
+    );
+    std::erase_if(found, [&](const auto& one) { return !ours.contains(one.first); });
+}
+
+void KafkaDeadLetters::Impl::send(
+    const std::map<std::string, Found>& found, const DeadAct& act, bool called
+) {
+    std::vector<Record> records;
+    const auto now = clock.now();
+    for (const auto& [id, one] : found) {
+        auto topic = main_topic(options, one.letter.queue);
+        records.push_back(merged_record(one.record, std::move(topic), act.by, now, called));
+    }
+    const auto sent = producer.send(records);
+    for (std::size_t i = 0; i < sent.size(); ++i)
+        if (sent[i].fate == Fate::refused)
+            producer.send(shortened(records[i]));
+        else if (sent[i].fate != Fate::delivered)
+            throw in_doubt(options, "merging into " + records[i].partition.topic, sent[i].why);
+}
+
+KafkaDeadLetters::KafkaDeadLetters(KafkaOptions options, store::Store& store, core::Clock& clock)
+    : impl_{new Impl{options, store, clock, TopicReader{options}, Producer{options}}} {}
+
+KafkaDeadLetters::~KafkaDeadLetters() = default;
+
+std::vector<DeadLetter> KafkaDeadLetters::page(
+    const DeadFilter& filter, const std::string& after, int limit
+) {
+    // No more are kept than asked for, of however many there are.
+    std::map<std::string, DeadLetter> first;
+    impl_->each(filter.queue ? &*filter.queue : nullptr, [&](Found one) {
+        if (one.letter.id <= after || !matches(filter, one.letter)) return;
+        first.emplace(one.letter.id, std::move(one.letter));
+        if (first.size() > static_cast<std::size_t>(std::max(limit, 0)))
+            first.erase(std::prev(first.end()));
+    });
+    std::vector<DeadLetter> letters;
+    for (auto& [id, letter] : first) letters.push_back(std::move(letter));
+    return letters;
+}
+
+std::vector<DeadGroup> KafkaDeadLetters::groups(const DeadFilter& filter) {
+    LetterGroups groups;
+    impl_->each(filter.queue ? &*filter.queue : nullptr, [&](const Found& one) {
+        if (matches(filter, one.letter)) groups.add(one.letter);
+    });
+    return groups.sorted();
+}
+
+std::optional<DeadLetter> KafkaDeadLetters::find(const std::string& id) {
+    auto found = impl_->look_for(std::span{&id, 1});
+    if (found.empty()) return std::nullopt;
+    return std::move(found.begin()->second.letter);
+}
+
+DeadDone KafkaDeadLetters::purge(Ids ids, const DeadAct& act) {
+    const auto found = impl_->look_for(ids);
+    PAWL_FAULT("kafka.purge.before");
+    const auto done = static_cast<int>(impl_->settle(found, Mark::purged, act).size());
+    PAWL_FAULT("kafka.purge.after");
+    return {done, static_cast<int>(ids.size()) - done, 0};
+}
+
+DeadDone KafkaDeadLetters::merge(
+    Ids ids, const DeadAct& act, std::optional<TimePoint> remembered_since
+) {
+    auto found = impl_->look_for(ids);
+    const auto forgotten = std::erase_if(found, [&](const auto& one) {
+        const auto& called_at = one.second.letter.called_at;
+        return remembered_since && called_at && *called_at < *remembered_since;
+    });
+    const bool called = remembered_since.has_value();
+    PAWL_FAULT("kafka.merge.before");
+    if (!found.empty()) impl_->begin_merging(found, act, called);
+    impl_->send(found, act, called);
+    PAWL_FAULT("kafka.merge.sent");
+    const auto done = static_cast<int>(impl_->settle(found, Mark::merged, act).size());
+    PAWL_FAULT("kafka.merge.after");
+    const auto left = static_cast<int>(forgotten);
+    return {done, static_cast<int>(ids.size()) - done - left, left};
+}
+
+}  // namespace pawl::queue

@@ -1,0 +1,424 @@
+#include "src/queue/kafka/kafka_queue.hpp"
+
+#include <pawl/detail/json.hpp>
+#include <pawl/detail/rows.hpp>
+
+#include "src/core/claim.hpp"
+#include "src/core/fault.hpp"
+#include "src/queue/kafka/in_hand.hpp"
+#include "src/queue/kafka/job_record.hpp"
+#include "src/queue/kafka/member.hpp"
+#include "src/queue/kafka/producer.hpp"
+#include "src/queue/kafka/topics.hpp"
+#include "store/statements.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+namespace pawl::queue {
+
+using namespace kafka;
+using detail::column_as;
+using detail::Row;
+using detail::run_statement;
+
+namespace {
+
+constexpr auto no_rows = [](const Row&) {};
+// Of a first call that nobody came back to: longer than any topic keeps the job.
+constexpr std::chrono::hours call_memory{30 * 24};
+constexpr std::chrono::hours forget_every{1};
+constexpr int forget_max = 1'000;
+
+Token token_of(const TakenJob& job) {
+    const auto last = job.id.rfind('/');
+    const auto first = job.id.rfind('/', last - 1);
+    if (last == job.id.npos || first == job.id.npos) return {};
+    const auto text = std::string_view{job.id};
+    const auto partition = number_of(text.substr(first + 1, last - first - 1));
+    const auto offset = number_of(text.substr(last + 1));
+    if (!partition || !offset) return {};
+    return {{std::string{text.substr(0, first)}, static_cast<int>(*partition)}, *offset, job.claim};
+}
+
+// What our own store knows of jobs, by the inbox's ids.
+struct Known {
+    std::map<std::string, std::optional<TimePoint>> called;
+    std::map<std::string, bool> done;
+};
+
+Known look_up(store::Store& store, const std::vector<std::string>& ids) {
+    return store::read_now(store, [&](store::Session& session) {
+        Known known;
+        const auto list = detail::encode(ids);
+        run_statement(
+            session,
+            sql::find_jobs_done,
+            [&](const Row& row) { known.done[std::string{row.text(0)}] = true; },
+            list
+        );
+        run_statement(
+            session,
+            sql::find_job_calls,
+            [&](const Row& row) {
+                known.called[std::string{row.text(0)}] =
+                    column_as<TimePoint>(row, 1, "find_job_calls");
+            },
+            list
+        );
+        return known;
+    });
+}
+
+std::optional<TimePoint> earlier(std::optional<TimePoint> one, std::optional<TimePoint> other) {
+    if (!one || !other) return one ? one : other;
+    return std::min(*one, *other);
+}
+
+}  // namespace
+
+struct KafkaQueue::Impl final : MemberEvents {
+    Impl(KafkaOptions given, std::string queue, store::Store& home, core::Clock& time)
+        : options{std::move(given)},
+          name{std::move(queue)},
+          store{home},
+          clock{time},
+          in_hand{InHand::Limits{.records = static_cast<std::size_t>(options.hold_max)}},
+          producer{options},
+          next_forget{clock.now()} {
+        if (const auto wrong = options.problem()) throw std::invalid_argument{*wrong};
+        for (const auto& topic : worked_topics(options, name))
+            if (!is_topic(topic))
+                throw std::invalid_argument{"no topic of Kafka may be named " + topic};
+    }
+
+    void assigned(const std::vector<Assigned>& partitions) override {
+        const std::lock_guard lock{mutex};
+        for (const auto& [partition, committed_at, gaps] : partitions)
+            in_hand.assign(partition, committed_at, gaps);
+        changed.notify_all();
+    }
+    void revoked(const std::vector<Partition>& partitions) override {
+        const std::lock_guard lock{mutex};
+        for (const auto& partition : partitions) in_hand.revoke(partition);
+        changed.notify_all();
+    }
+    void read(Record record) override {
+        const auto due = due_of(record, clock.now());
+        const std::lock_guard lock{mutex};
+        in_hand.add(std::make_shared<const Record>(std::move(record)), due);
+        why_troubled.clear();
+        changed.notify_all();
+    }
+    void troubled(const std::string& why) override {
+        const std::lock_guard lock{mutex};
+        why_troubled = why;
+        changed.notify_all();
+    }
+    std::vector<Position> to_commit() override {
+        const std::lock_guard lock{mutex};
+        return in_hand.positions();
+    }
+    void committed(const std::vector<Position>& positions) override {
+        const std::lock_guard lock{mutex};
+        for (const auto& position : positions) in_hand.committed(position);
+        changed.notify_all();
+    }
+    std::vector<Partition> to_pause() override {
+        const std::lock_guard lock{mutex};
+        return in_hand.to_pause();
+    }
+    std::vector<Partition> to_resume() override {
+        const std::lock_guard lock{mutex};
+        return in_hand.to_resume();
+    }
+    std::vector<Position> last_positions(const std::vector<Partition>& partitions) override {
+        const std::lock_guard lock{mutex};
+        std::vector<Position> last;
+        for (const auto& partition : partitions)
+            if (auto position = in_hand.position(partition)) last.push_back(std::move(*position));
+        return last;
+    }
+
+    // Of the inbox and of job_calls: the same job may be another's work in another group.
+    std::string inbox_id(const TakenJob& job) const { return options.group + "/" + job.raw.jid; }
+
+    void check_trouble() {
+        {
+            const std::lock_guard lock{mutex};
+            if (why_troubled.empty() || in_hand.any_due(clock.now())) return;
+        }
+        member->check_brokers();
+        const std::lock_guard lock{mutex};
+        why_troubled.clear();
+    }
+
+    std::vector<InHand::Taken> take_due(int limit, std::chrono::milliseconds lease, bool wait) {
+        std::unique_lock lock{mutex};
+        if (wait)
+            changed.wait_for(lock, options.take_wait, [this] {
+                return in_hand.any_due(clock.now()) || !why_troubled.empty();
+            });
+        const auto now = clock.now();
+        return in_hand.take(limit, now, now + lease);
+    }
+
+    void give_back(const std::vector<InHand::Taken>& taken) {
+        const std::lock_guard lock{mutex};
+        for (const auto& one : taken) in_hand.give_back(one.token);
+    }
+
+    bool done(const TakenJob& job) {
+        const std::lock_guard lock{mutex};
+        const bool ours = in_hand.done(token_of(job));
+        changed.notify_all();
+        return ours;
+    }
+
+    std::shared_ptr<const Record> find(const TakenJob& job) {
+        const std::lock_guard lock{mutex};
+        return in_hand.find(token_of(job));
+    }
+
+    // Adds those of `taken` that are to be worked; returns how many.
+    std::size_t add_jobs(const std::vector<InHand::Taken>& taken, std::vector<TakenJob>& jobs);
+    void send_or_shorten(Record record);
+    void forget_old_calls();
+
+    const KafkaOptions options;
+    const std::string name;
+    store::Store& store;
+    core::Clock& clock;
+
+    std::mutex mutex;
+    std::condition_variable changed;
+    InHand in_hand;
+    std::string why_troubled;
+    Producer producer;
+    TimePoint next_forget;
+    std::unique_ptr<Member> member;  // Its thread ends before all else goes.
+};
+
+std::size_t KafkaQueue::Impl::add_jobs(
+    const std::vector<InHand::Taken>& taken, std::vector<TakenJob>& jobs
+) {
+    std::vector<TakenJob> found;
+    std::vector<std::string> ids;
+    for (const auto& [token, record] : taken) {
+        auto job = job_of(*record, name);
+        job.claim = token.claim;
+        ids.push_back(inbox_id(job));
+        found.push_back(std::move(job));
+    }
+    if (found.empty()) return 0;
+    Known known;
+    try {
+        known = look_up(store, ids);
+    } catch (...) {
+        give_back(taken);
+        throw;
+    }
+    std::size_t added = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        if (known.done.contains(ids[i])) {  // Its offset was not committed, or it was pushed twice.
+            done(found[i]);
+            continue;
+        }
+        if (const auto at = known.called.find(ids[i]); at != known.called.end())
+            found[i].called_at = earlier(found[i].called_at, at->second);
+        jobs.push_back(std::move(found[i]));
+        ++added;
+    }
+    return added;
+}
+
+// A record that came as large as its broker takes it may be too large with what we add.
+void KafkaQueue::Impl::send_or_shorten(Record record) {
+    try {
+        producer.send(record);
+    } catch (const StoreError& error) {
+        if (error.kind() != StoreError::Kind::refused) throw;
+        producer.send(shortened(std::move(record)));
+    }
+}
+
+void KafkaQueue::Impl::forget_old_calls() {
+    const auto now = clock.now();
+    {
+        const std::lock_guard lock{mutex};
+        if (now < next_forget) return;
+        next_forget = now + forget_every;
+    }
+    store::write_now(store, [&](store::Session& session) {
+        return run_statement(
+            session, sql::forget_job_calls, no_rows, session.now() - call_memory, forget_max
+        );
+    });
+}
+
+KafkaQueue::KafkaQueue(
+    KafkaOptions options, std::string name, store::Store& store, core::Clock& clock
+)
+    : impl_{std::make_unique<Impl>(std::move(options), std::move(name), store, clock)} {
+    const auto& given = impl_->options;
+    const auto topics = worked_topics(given, impl_->name);
+    Wanted wanted;
+    for (const auto& topic : topics) wanted.emplace_back(topic, given.partitions);
+    wanted.emplace_back(dead_topic(given, impl_->name), 1);  // Its order is that of the deaths.
+    impl_->member = std::make_unique<Member>(
+        given, consumer_group(given, impl_->name), topics, std::move(wanted), *impl_
+    );
+}
+
+KafkaQueue::~KafkaQueue() {
+    impl_->member.reset();
+}
+
+std::vector<TakenJob> KafkaQueue::take(int limit, std::chrono::milliseconds lease) {
+    impl_->check_trouble();
+    std::vector<TakenJob> jobs;
+    for (bool first = true; static_cast<int>(jobs.size()) < limit; first = false) {
+        const int missing = limit - static_cast<int>(jobs.size());
+        const auto taken = impl_->take_due(missing, lease, first);
+        if (taken.empty()) break;
+        impl_->add_jobs(taken, jobs);
+    }
+    PAWL_FAULT("kafka.take.after");
+    return jobs;
+}
+
+bool KafkaQueue::renew(const TakenJob& job, std::chrono::milliseconds lease) {
+    const std::lock_guard lock{impl_->mutex};
+    return impl_->in_hand.renew(token_of(job), impl_->clock.now() + lease);
+}
+
+Marked KafkaQueue::finish_in(detail::Session& session, const TakenJob& job) {
+    if (!impl_->find(job)) return Marked::lost;
+    const auto id = impl_->inbox_id(job);
+    if (run_statement(session, sql::insert_done, no_rows, id, session.now()) == 0)
+        return Marked::done_before;
+    if (job.called_at) run_statement(session, sql::delete_job_call, no_rows, id);
+    return Marked::done;
+}
+
+void KafkaQueue::finished(const TakenJob& job) {
+    impl_->done(job);
+}
+
+bool KafkaQueue::finish(const TakenJob& job) {
+    if (!impl_->find(job)) return false;
+    PAWL_FAULT("kafka.finish.before");
+    store::write_now(impl_->store, [&](store::Session& session) {
+        const auto id = impl_->inbox_id(job);
+        run_statement(session, sql::insert_done, no_rows, id, session.now());
+        return run_statement(session, sql::delete_job_call, no_rows, id);
+    });
+    PAWL_FAULT("kafka.finish.after");
+    impl_->done(job);
+    return true;
+}
+
+bool KafkaQueue::put_back(
+    const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error
+) {
+    const auto record = impl_->find(job);
+    if (!record) return false;
+    const auto& options = impl_->options;
+    const auto now = impl_->clock.now();
+    const auto layer = layer_for(options.layers, run_at - now);
+    PAWL_FAULT("kafka.put_back.before");
+    impl_->send_or_shorten(retry_record(
+        *record, job, retry_topic(options, impl_->name, layer), options.group, run_at, error, now
+    ));
+    PAWL_FAULT("kafka.put_back.after");
+    impl_->done(job);
+    return true;
+}
+
+bool KafkaQueue::bury(const TakenJob& job, const std::string& error) {
+    const auto record = impl_->find(job);
+    if (!record) return false;
+    const auto& options = impl_->options;
+    PAWL_FAULT("kafka.bury.before");
+    impl_->send_or_shorten(dead_record(
+        *record, job, dead_topic(options, impl_->name), options.group, error, impl_->clock.now()
+    ));
+    PAWL_FAULT("kafka.bury.after");
+    impl_->done(job);
+    return true;
+}
+
+bool KafkaQueue::mark_called(TakenJob& job) {
+    if (!impl_->find(job)) return false;
+    const auto id = impl_->inbox_id(job);
+    const auto first = store::write_now(impl_->store, [&](store::Session& session) {
+        std::optional<TimePoint> called_at;
+        const auto now = session.now();
+        run_statement(
+            session, sql::insert_job_call, no_rows, id, earlier(job.called_at, now).value()
+        );
+        run_statement(
+            session,
+            sql::find_job_calls,
+            [&](const Row& row) { called_at = column_as<TimePoint>(row, 1, "find_job_calls"); },
+            detail::encode(std::vector<std::string>{id})
+        );
+        return called_at;
+    });
+    job.called_at = earlier(job.called_at, first);
+    return impl_->find(job) != nullptr;
+}
+
+int KafkaQueue::rescue(std::chrono::milliseconds lease) {
+    impl_->forget_old_calls();
+    const std::lock_guard lock{impl_->mutex};
+    const auto now = impl_->clock.now();
+    const int rescued = impl_->in_hand.rescue(now, core::lease_bound(now, lease));
+    if (rescued > 0) impl_->changed.notify_all();
+    return rescued;
+}
+
+std::optional<TimePoint> KafkaQueue::next_due() {
+    const std::lock_guard lock{impl_->mutex};
+    return impl_->in_hand.next_due();
+}
+
+bool KafkaQueue::wait_read(std::chrono::milliseconds limit) {
+    std::vector<Partition> partitions;
+    {
+        std::unique_lock lock{impl_->mutex};
+        const auto has_any = [&] {
+            partitions = impl_->in_hand.partitions();
+            return !partitions.empty();
+        };
+        if (!impl_->changed.wait_for(lock, limit, has_any)) return false;
+    }
+    std::map<Partition, Watermarks> there;
+    for (const auto& partition : partitions)
+        there[partition] = impl_->member->watermarks(partition);
+    std::unique_lock lock{impl_->mutex};
+    return impl_->changed.wait_for(lock, limit, [&] {
+        return std::all_of(there.begin(), there.end(), [&](const auto& one) {
+            const auto next = impl_->in_hand.next(one.first);
+            return !next || std::max(*next, one.second.low) >= one.second.high;
+        });
+    });
+}
+
+bool KafkaQueue::wait_committed(std::chrono::milliseconds limit) {
+    std::unique_lock lock{impl_->mutex};
+    return impl_->changed.wait_for(lock, limit, [this] {
+        return impl_->in_hand.positions().empty();
+    });
+}
+
+std::size_t KafkaQueue::partition_count() {
+    const std::lock_guard lock{impl_->mutex};
+    return impl_->in_hand.partitions().size();
+}
+
+}  // namespace pawl::queue

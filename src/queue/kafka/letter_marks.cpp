@@ -1,0 +1,70 @@
+#include "src/queue/kafka/letter_marks.hpp"
+
+#include <pawl/detail/json.hpp>
+#include <pawl/detail/rows.hpp>
+
+#include "src/queue/audit.hpp"
+#include "store/statements.hpp"
+
+namespace pawl::queue::kafka {
+
+using detail::Row;
+using detail::run_statement;
+
+namespace {
+
+constexpr auto no_rows = [](const Row&) {};
+
+struct AuditDetail {
+    std::string reason;
+    std::vector<std::string> jobs;
+};
+
+}  // namespace
+
+bool mark(store::Session& session, const LetterAt& letter, Mark mark, const DeadAct& act) {
+    return run_statement(
+               session,
+               sql::mark_kafka_record,
+               no_rows,
+               letter.partition.topic,
+               letter.partition.number,
+               letter.offset,
+               mark,
+               act.by,
+               session.now(),
+               act.reason
+           ) == 1;
+}
+
+std::set<std::int64_t> settled(store::Store& store, const Partition& partition, std::int64_t low) {
+    return store::read_now(store, [&](store::Session& session) {
+        std::set<std::int64_t> offsets;
+        run_statement(
+            session,
+            sql::list_kafka_marks,
+            [&](const Row& row) { offsets.insert(row.integer(0)); },
+            partition.topic,
+            partition.number,
+            low
+        );
+        return offsets;
+    });
+}
+
+void forget_marks(store::Session& session, const Partition& partition, std::int64_t low) {
+    run_statement(
+        session, sql::forget_kafka_marks, no_rows, partition.topic, partition.number, low
+    );
+}
+
+void audit(
+    store::Session& session,
+    const DeadAct& act,
+    std::string_view action,
+    const std::vector<std::string>& letters
+) {
+    queue::audit(session, act.by, action, detail::encode(AuditDetail{act.reason, letters}));
+}
+
+}  // namespace pawl::queue::kafka

@@ -1,0 +1,286 @@
+#include "src/queue/kafka/member.hpp"
+
+#include "src/core/thread_name.hpp"
+
+#include <librdkafka/rdkafka.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace pawl::queue::kafka {
+
+namespace {
+
+constexpr int poll_ms = 50;
+constexpr int last_commit_ms = 5'000;
+
+struct DestroyMessage {
+    void operator()(rd_kafka_message_t* message) const { rd_kafka_message_destroy(message); }
+};
+struct DestroyQueue {
+    void operator()(rd_kafka_queue_t* queue) const { rd_kafka_queue_destroy(queue); }
+};
+struct DestroyEvent {
+    void operator()(rd_kafka_event_t* event) const { rd_kafka_event_destroy(event); }
+};
+
+PartitionList list_of(const std::vector<Partition>& partitions) {
+    PartitionList list{rd_kafka_topic_partition_list_new(static_cast<int>(partitions.size()))};
+    for (const auto& [topic, number] : partitions)
+        rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), number);
+    return list;
+}
+
+std::vector<Partition> partitions_of(const rd_kafka_topic_partition_list_t& list) {
+    std::vector<Partition> found;
+    for (int i = 0; i < list.cnt; ++i)
+        found.push_back({list.elems[i].topic, list.elems[i].partition});
+    return found;
+}
+
+PartitionList list_of(const std::vector<Position>& positions) {
+    PartitionList list{rd_kafka_topic_partition_list_new(static_cast<int>(positions.size()))};
+    for (const auto& position : positions) {
+        auto* element = rd_kafka_topic_partition_list_add(
+            list.get(), position.partition.topic.c_str(), position.partition.number
+        );
+        element->offset = position.offset;
+        if (position.gaps.empty()) continue;
+        // The list frees it by the allocator that librdkafka itself uses.
+        element->metadata = rd_kafka_mem_malloc(nullptr, position.gaps.size());
+        element->metadata_size = position.gaps.size();
+        std::memcpy(element->metadata, position.gaps.data(), position.gaps.size());
+    }
+    return list;
+}
+
+std::vector<Position> positions_of(const rd_kafka_topic_partition_list_t& list) {
+    std::vector<Position> found;
+    for (int i = 0; i < list.cnt; ++i) {
+        const auto& element = list.elems[i];
+        if (element.err != RD_KAFKA_RESP_ERR_NO_ERROR || element.offset < 0) continue;
+        Position position{{element.topic, element.partition}, element.offset, {}};
+        if (element.metadata != nullptr)
+            position.gaps.assign(static_cast<const char*>(element.metadata), element.metadata_size);
+        found.push_back(std::move(position));
+    }
+    return found;
+}
+
+}  // namespace
+
+struct Member::Impl {
+    Impl(
+        const KafkaOptions& given,
+        const std::string& group,
+        std::vector<std::string> topics,
+        Wanted wanted,
+        MemberEvents& told
+    );
+    void begin(const std::vector<std::string>& topics, const Wanted& wanted);
+    void run(const std::stop_token& stop);
+    void take_over(rd_kafka_topic_partition_list_t* list);
+    void hand_over(rd_kafka_topic_partition_list_t* list, bool lost);
+    void commit();
+    void commit_and_wait(const std::vector<Position>& positions);
+    void pause_and_resume();
+
+    static void on_rebalance(
+        rd_kafka_t* handle,
+        rd_kafka_resp_err_t what,
+        rd_kafka_topic_partition_list_t* list,
+        void* opaque
+    );
+    static void on_commit(
+        rd_kafka_t* handle,
+        rd_kafka_resp_err_t error,
+        rd_kafka_topic_partition_list_t* list,
+        void* opaque
+    );
+
+    const KafkaOptions options;
+    MemberEvents& events;
+    Context context;
+    bool committing{false};  // One commit at a time: they must not overtake each other.
+    Handle handle;
+    std::jthread thread;  // Ended by ~Impl() before the handle goes.
+};
+
+Member::Impl::Impl(
+    const KafkaOptions& given,
+    const std::string& group,
+    std::vector<std::string> topics,
+    Wanted wanted,
+    MemberEvents& told
+)
+    : options{given}, events{told}, context{given.log, this, {}} {
+    context.on_error = [this](int error, std::string_view text) {
+        if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN ||
+            error == RD_KAFKA_RESP_ERR__AUTHENTICATION ||
+            error == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
+            events.troubled(std::string{text});
+    };
+    const auto session = options.session_timeout.count();
+    handle = open_client(
+        Role::consumer,
+        options,
+        {{"group.id", group},
+         {"enable.auto.commit", "false"},
+         {"enable.auto.offset.store", "false"},
+         {"auto.offset.reset", "earliest"},
+         {"partition.assignment.strategy", "cooperative-sticky"},
+         {"allow.auto.create.topics", "true"},
+         {"session.timeout.ms", std::to_string(session)},
+         {"heartbeat.interval.ms", std::to_string(session / 15)},
+         {"fetch.wait.max.ms", std::to_string(options.fetch_wait.count())},
+         // Read ahead little: what is due is in hand, and pausing throws the rest away.
+         {"queued.min.messages", "1000"},
+         {"queued.max.messages.kbytes", "16384"}},
+        context,
+        [](rd_kafka_conf_t* conf) {
+            rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
+            rd_kafka_conf_set_offset_commit_cb(conf, on_commit);
+        }
+    );
+    rd_kafka_poll_set_consumer(handle.get());
+    thread = std::jthread{
+        [this, made = std::move(wanted), read = std::move(topics)](const std::stop_token& stop) {
+            core::name_this_thread("pawl-kafka");
+            begin(read, made);
+            run(stop);
+        }};
+}
+
+void Member::Impl::begin(const std::vector<std::string>& topics, const Wanted& wanted) {
+    try {
+        create_topics(handle.get(), options, wanted);
+    } catch (const StoreError& error) {
+        events.troubled(error.what());  // What is not there is read as soon as it is.
+    }
+    std::vector<Partition> all;
+    for (const auto& topic : topics) all.push_back({topic, RD_KAFKA_PARTITION_UA});
+    const auto error = rd_kafka_subscribe(handle.get(), list_of(all).get());
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) events.troubled(rd_kafka_err2str(error));
+}
+
+void Member::Impl::run(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+        const std::unique_ptr<rd_kafka_message_t, DestroyMessage> message{
+            rd_kafka_consumer_poll(handle.get(), poll_ms)};
+        if (message && message->err == RD_KAFKA_RESP_ERR_NO_ERROR)
+            events.read(record_of(*message));
+        else if (message && message->err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
+            events.troubled(rd_kafka_message_errstr(message.get()));
+        pause_and_resume();
+        commit();
+    }
+    rd_kafka_consumer_close(handle.get());  // Takes all partitions away, and leaves the group.
+}
+
+void Member::Impl::pause_and_resume() {
+    if (const auto full = events.to_pause(); !full.empty())
+        rd_kafka_pause_partitions(handle.get(), list_of(full).get());
+    if (const auto roomy = events.to_resume(); !roomy.empty())
+        rd_kafka_resume_partitions(handle.get(), list_of(roomy).get());
+}
+
+void Member::Impl::commit() {
+    if (committing) return;
+    const auto positions = events.to_commit();
+    if (positions.empty()) return;
+    constexpr int without_waiting = 1;
+    committing = rd_kafka_commit(handle.get(), list_of(positions).get(), without_waiting) ==
+                 RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+void Member::Impl::on_commit(
+    rd_kafka_t* /*handle*/,
+    rd_kafka_resp_err_t error,
+    rd_kafka_topic_partition_list_t* list,
+    void* opaque
+) {
+    auto& self = *static_cast<Impl*>(static_cast<Context*>(opaque)->owner);
+    self.committing = false;
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR && list != nullptr)
+        self.events.committed(positions_of(*list));
+}
+
+// Not by the callback of all commits: an answer to an earlier one may come in between.
+void Member::Impl::commit_and_wait(const std::vector<Position>& positions) {
+    if (positions.empty()) return;
+    const std::unique_ptr<rd_kafka_queue_t, DestroyQueue> answers{rd_kafka_queue_new(handle.get())};
+    rd_kafka_commit_queue(handle.get(), list_of(positions).get(), answers.get(), nullptr, nullptr);
+    const std::unique_ptr<rd_kafka_event_t, DestroyEvent> event{
+        rd_kafka_queue_poll(answers.get(), last_commit_ms)};
+}
+
+void Member::Impl::on_rebalance(
+    rd_kafka_t* handle,
+    rd_kafka_resp_err_t what,
+    rd_kafka_topic_partition_list_t* list,
+    void* opaque
+) {
+    auto& self = *static_cast<Impl*>(static_cast<Context*>(opaque)->owner);
+    if (what == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS)
+        self.take_over(list);
+    else
+        self.hand_over(list, rd_kafka_assignment_lost(handle) != 0);
+}
+
+void Member::Impl::take_over(rd_kafka_topic_partition_list_t* list) {
+    const PartitionList known{rd_kafka_topic_partition_list_copy(list)};
+    // Without an answer what was done behind the committed offsets is done again: the inbox knows.
+    const auto error = rd_kafka_committed(
+        handle.get(), known.get(), static_cast<int>(options.request_timeout.count())
+    );
+    std::vector<Assigned> assigned;
+    for (const auto& partition : partitions_of(*list)) assigned.push_back({partition, {}, {}});
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
+        for (auto& position : positions_of(*known))
+            for (auto& one : assigned)
+                if (one.partition == position.partition) {
+                    one.committed = position.offset;
+                    one.gaps = position.gaps;
+                }
+    events.assigned(assigned);
+    if (auto* failed = rd_kafka_incremental_assign(handle.get(), list)) {
+        events.troubled(rd_kafka_error_string(failed));
+        rd_kafka_error_destroy(failed);
+    }
+}
+
+void Member::Impl::hand_over(rd_kafka_topic_partition_list_t* list, bool lost) {
+    const auto partitions = partitions_of(*list);
+    if (!lost) commit_and_wait(events.last_positions(partitions));
+    events.revoked(partitions);
+    if (auto* failed = rd_kafka_incremental_unassign(handle.get(), list)) {
+        events.troubled(rd_kafka_error_string(failed));
+        rd_kafka_error_destroy(failed);
+    }
+}
+
+Member::Member(
+    const KafkaOptions& options,
+    const std::string& group,
+    std::vector<std::string> topics,
+    Wanted wanted,
+    MemberEvents& events
+)
+    : impl_{std::make_unique<Impl>(options, group, std::move(topics), std::move(wanted), events)} {}
+
+Member::~Member() = default;
+
+Watermarks Member::watermarks(const Partition& partition) const {
+    return kafka::watermarks(impl_->handle.get(), impl_->options, partition);
+}
+
+void Member::check_brokers() const {
+    auto quickly = impl_->options;
+    quickly.request_timeout = std::chrono::seconds{1};
+    topic_names(impl_->handle.get(), quickly);
+}
+
+}  // namespace pawl::queue::kafka

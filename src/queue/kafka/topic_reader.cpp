@@ -1,0 +1,135 @@
+#include "src/queue/kafka/topic_reader.hpp"
+
+#include <librdkafka/rdkafka.h>
+
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace pawl::queue::kafka {
+
+namespace {
+
+struct DestroyMessage {
+    void operator()(rd_kafka_message_t* message) const { rd_kafka_message_destroy(message); }
+};
+
+// librdkafka goes on by itself; if it cannot, nothing comes in time.
+bool passes(rd_kafka_resp_err_t error) {
+    return error == RD_KAFKA_RESP_ERR__TRANSPORT || error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
+}
+
+// Which partitions are still to be read, and how far.
+class Left {
+public:
+    explicit Left(const std::vector<Stretch>& stretches) {
+        for (const auto& stretch : stretches)
+            if (stretch.from < stretch.to) to_[stretch.partition] = stretch.to;
+    }
+    bool any() const { return !to_.empty(); }
+    // Whether a record there is asked for; behind the last one its partition is over.
+    bool wants(const Partition& partition, std::int64_t offset) {
+        const auto at = to_.find(partition);
+        if (at == to_.end()) return false;
+        const bool wanted = offset < at->second;
+        if (offset + 1 >= at->second) to_.erase(at);
+        return wanted;
+    }
+    void is_over(const Partition& partition) { to_.erase(partition); }
+
+private:
+    std::map<Partition, std::int64_t> to_;
+};
+
+// Ends what assign() began, however the reading ends.
+class Assignment {
+public:
+    Assignment(
+        rd_kafka_t* handle, const KafkaOptions& options, const std::vector<Stretch>& stretches
+    )
+        : handle_{handle} {
+        const PartitionList list{
+            rd_kafka_topic_partition_list_new(static_cast<int>(stretches.size()))};
+        for (const auto& [partition, from, to] : stretches)
+            if (from < to)
+                rd_kafka_topic_partition_list_add(
+                    list.get(), partition.topic.c_str(), partition.number
+                )
+                    ->offset = from;
+        const auto error = rd_kafka_assign(handle, list.get());
+        if (error != RD_KAFKA_RESP_ERR_NO_ERROR) throw trouble(options, "reading topics", error);
+    }
+    ~Assignment() { rd_kafka_assign(handle_, nullptr); }
+    Assignment(const Assignment&) = delete;
+    Assignment& operator=(const Assignment&) = delete;
+
+private:
+    rd_kafka_t* handle_;
+};
+
+}  // namespace
+
+TopicReader::TopicReader(KafkaOptions options) : options_{std::move(options)} {}
+
+rd_kafka_s* TopicReader::handle() {
+    if (handle_) return handle_.get();
+    context_.log = options_.log;
+    handle_ = open_client(
+        Role::consumer,
+        options_,
+        // librdkafka wants a group's name where partitions are assigned; none is joined.
+        {{"group.id", options_.group + ".reader"},
+         {"enable.auto.commit", "false"},
+         {"enable.auto.offset.store", "false"},
+         {"auto.offset.reset", "earliest"},
+         {"enable.partition.eof", "true"},
+         {"fetch.wait.max.ms", std::to_string(options_.fetch_wait.count())}},
+        context_,
+        [](rd_kafka_conf_t*) {}
+    );
+    rd_kafka_poll_set_consumer(handle_.get());
+    return handle_.get();
+}
+
+std::vector<std::string> TopicReader::topics() {
+    const std::lock_guard lock{mutex_};
+    return topic_names(handle(), options_);
+}
+
+std::vector<Stretch> TopicReader::extent(const std::string& topic) {
+    const std::lock_guard lock{mutex_};
+    std::vector<Stretch> all;
+    const int partitions = partition_count(handle(), options_, topic);
+    for (int number = 0; number < partitions; ++number) {
+        const Partition partition{topic, number};
+        const auto [low, high] = watermarks(handle(), options_, partition);
+        all.push_back({partition, low, high});
+    }
+    return all;
+}
+
+void TopicReader::read(
+    const std::vector<Stretch>& stretches, const std::function<void(Record)>& each
+) {
+    const std::lock_guard lock{mutex_};
+    Left left{stretches};
+    if (!left.any()) return;
+    const Assignment assignment{handle(), options_, stretches};
+    const auto patience = static_cast<int>(options_.request_timeout.count());
+    while (left.any()) {
+        const std::unique_ptr<rd_kafka_message_t, DestroyMessage> message{
+            rd_kafka_consumer_poll(handle(), patience)};
+        if (!message) throw trouble(options_, "reading topics", "no broker answers");
+        const auto error = message->err;
+        if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            auto record = record_of(*message);
+            if (left.wants(record.partition, record.offset)) each(std::move(record));
+        } else if (error == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+            left.is_over({rd_kafka_topic_name(message->rkt), message->partition});
+        } else if (!passes(error)) {
+            throw trouble(options_, "reading topics", error);
+        }
+    }
+}
+
+}  // namespace pawl::queue::kafka

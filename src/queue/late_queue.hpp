@@ -1,0 +1,52 @@
+#pragma once
+
+#include "src/queue/queue.hpp"
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace pawl::queue {
+
+// A queue that is opened when a worker first asks it for something. To open one of Kafka is to join
+// its group, which takes partitions from others: a command that looks at keys must not.
+class LateQueue final : public Queue {
+public:
+    explicit LateQueue(std::function<std::unique_ptr<Queue>()> open) : open_{std::move(open)} {}
+
+    std::vector<TakenJob> take(int limit, std::chrono::milliseconds lease) override {
+        return queue().take(limit, lease);
+    }
+    bool renew(const TakenJob& job, std::chrono::milliseconds lease) override {
+        return queue().renew(job, lease);
+    }
+    Marked finish_in(detail::Session& session, const TakenJob& job) override {
+        return queue().finish_in(session, job);
+    }
+    void finished(const TakenJob& job) override { queue().finished(job); }
+    bool finish(const TakenJob& job) override { return queue().finish(job); }
+    bool put_back(const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error)
+        override {
+        return queue().put_back(job, run_at, error);
+    }
+    bool bury(const TakenJob& job, const std::string& error) override {
+        return queue().bury(job, error);
+    }
+    bool mark_called(TakenJob& job) override { return queue().mark_called(job); }
+    int rescue(std::chrono::milliseconds lease) override { return queue().rescue(lease); }
+    std::optional<TimePoint> next_due() override { return queue().next_due(); }
+
+private:
+    Queue& queue() {
+        const std::lock_guard lock{mutex_};
+        if (!queue_) queue_ = open_();
+        return *queue_;
+    }
+
+    std::function<std::unique_ptr<Queue>()> open_;
+    std::mutex mutex_;
+    std::unique_ptr<Queue> queue_;
+};
+
+}  // namespace pawl::queue

@@ -1,0 +1,99 @@
+#include "src/queue/open.hpp"
+
+#include "src/queue/embedded/embedded_dead_letters.hpp"
+#include "src/queue/embedded/embedded_queue.hpp"
+#include "src/queue/kafka/kafka_dead_letters.hpp"
+#include "src/queue/kafka/kafka_pusher.hpp"
+#include "src/queue/kafka/kafka_queue.hpp"
+#include "src/queue/late_queue.hpp"
+#include "src/queue/redis/client.hpp"
+#include "src/queue/redis/redis_dead_letters.hpp"
+#include "src/queue/redis/redis_pusher.hpp"
+#include "src/queue/redis/redis_queue.hpp"
+
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+namespace pawl::queue {
+
+namespace {
+
+OpenQueue open_embedded(const QueueSetting& setting, store::Store& store) {
+    OpenQueue open;
+    open.check = [] {};
+    open.queue = std::make_unique<EmbeddedQueue>(store, setting.name);
+    open.dead_letters = std::make_unique<EmbeddedDeadLetters>(store);
+    return open;
+}
+
+KafkaOptions kafka_options(const QueueSetting& setting) {
+    KafkaOptions unless_said;
+    // One topic for each length: a worker's layers may be of the same, or of none.
+    if (!setting.retry_layers.empty()) {
+        const std::set<std::chrono::milliseconds> lengths{
+            setting.retry_layers.begin(), setting.retry_layers.end()};
+        unless_said.layers.assign(lengths.upper_bound(std::chrono::milliseconds{0}), lengths.end());
+        if (unless_said.layers.empty()) unless_said.layers = {std::chrono::milliseconds{1}};
+    }
+    return kafka_options_of_url(setting.url, unless_said);
+}
+
+OpenQueue open_redis(const QueueSetting& setting, store::Store& store, core::OnRemark on_remark) {
+    auto client = std::make_shared<redis::Client>(
+        redis_options_of_url(setting.url), nullptr, std::move(on_remark)
+    );
+    OpenQueue open;
+    open.check = [client] { client->check(); };
+    open.connections = client;
+    open.queue = std::make_unique<RedisQueue>(*client, setting.name);
+    open.pusher = std::make_unique<RedisPusher>(*client);
+    open.dead_letters = std::make_unique<RedisDeadLetters>(*client, store);
+    return open;
+}
+
+// Whether a broker is there, the first push or take says.
+OpenQueue open_kafka(
+    const QueueSetting& setting,
+    store::Store& store,
+    core::Clock& clock,
+    const core::OnRemark& on_remark
+) {
+    auto options = kafka_options(setting);
+    if (on_remark)
+        options.log = [on_remark](std::string_view text) {
+            on_remark({.event = "kafka", .code = "", .detail = std::string{text}});
+        };
+    OpenQueue open;
+    open.check = [] {};
+    open.queue = std::make_unique<LateQueue>([options, name = setting.name, &store, &clock] {
+        return std::make_unique<KafkaQueue>(options, name, store, clock);
+    });
+    open.pusher = std::make_unique<KafkaPusher>(options, clock);
+    open.dead_letters = std::make_unique<KafkaDeadLetters>(options, store, clock);
+    return open;
+}
+
+}  // namespace
+
+std::optional<std::string> QueueSetting::problem() const {
+    if (url == "embedded") return std::nullopt;
+    try {
+        if (is_redis_url(url)) return redis_options_of_url(url).problem();
+        if (is_kafka_url(url)) return kafka_options(*this).problem();
+    } catch (const std::invalid_argument& wrong) {
+        return wrong.what();
+    }
+    return "queue is " + url + ": embedded, redis://HOST[:PORT][/DB] or kafka://HOST[:PORT]";
+}
+
+OpenQueue open_queue(
+    const QueueSetting& setting, store::Store& store, core::Clock& clock, core::OnRemark on_remark
+) {
+    if (auto why = setting.problem()) throw std::invalid_argument{*why};
+    if (is_redis_url(setting.url)) return open_redis(setting, store, std::move(on_remark));
+    if (is_kafka_url(setting.url)) return open_kafka(setting, store, clock, on_remark);
+    return open_embedded(setting, store);
+}
+
+}  // namespace pawl::queue

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <pawl/detail/session.hpp>
+
+#include "src/core/clock.hpp"
+#include "src/core/remark.hpp"
+#include "src/queue/redis/options.hpp"
+#include "src/queue/redis/reply.hpp"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pawl::queue::redis {
+
+struct Script;
+enum class Access;
+
+// The connections to one Redis, shared by its queues, its pusher and its dead letters. Every member
+// blocks, may be called from any thread, and throws StoreError: unavailable where Redis can't be
+// reached, in doubt where a write was sent and no answer came. After any of these the connection is
+// thrown away and the next call makes a new one, so that a Redis that was away is back by itself.
+class Client {
+public:
+    // Connects when it is first used. The clock, of tests, outlives it; without one, time is Redis'
+    // own. Throws std::invalid_argument with options.problem().
+    explicit Client(
+        RedisOptions options, core::Clock* clock = nullptr, core::OnRemark on_remark = {}
+    );
+    ~Client();
+    Client(const Client&) = delete;
+    Client& operator=(const Client&) = delete;
+
+    // Throws if Redis can't be reached or must not be used (PAWL0011); for the start of a program.
+    void check();
+
+    // An error that Redis answers is thrown. `what` is the statement that a StoreError names.
+    Reply ask(std::string_view what, const Command& command, Access access);
+    // All in one packet; an error that Redis answers stands in its place.
+    std::vector<Reply> ask_all(
+        std::string_view what, std::span<const Command> commands, Access access
+    );
+    // Throws what an error in such a place means.
+    [[noreturn]] void fail(std::string_view what, const std::string& error);
+    // Its writes happen all, or none where Redis refuses it before.
+    Reply run(const Script& script, const Command& keys, const Command& arguments);
+
+    TimePoint now();
+    // For scripts: the milliseconds of the test's clock, or nothing: then they ask Redis for the
+    // time.
+    std::string given_now() const;
+    const RedisOptions& options() const;
+
+private:
+    class Lent;
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pawl::queue::redis

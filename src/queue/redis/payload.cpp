@@ -1,0 +1,286 @@
+#include "src/queue/redis/payload.hpp"
+
+#include "src/core/error_text.hpp"
+#include "src/core/time_text.hpp"
+#include "src/json/hash.hpp"
+#include "src/json/members.hpp"
+#include "src/json/text.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace pawl::queue::redis {
+
+namespace {
+
+using json::Members;
+
+constexpr std::size_t payload_max = std::size_t{8} << 20U;  // Above, one job stops all others.
+constexpr std::size_t history_last = 20;                    // And the first.
+constexpr std::string_view our_error_class = "PawlError";
+constexpr std::string_view no_queue = "default";
+constexpr std::int64_t ms_max = 253'402'300'799'999;  // 9999-12-31T23:59:59.999Z
+
+template <class T>
+std::optional<T> number_of(std::string_view text) {
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+std::optional<std::string> text_at(const Members& job, std::string_view name) {
+    const auto value = job.find(name);
+    return value ? json::string_of(*value) : std::nullopt;
+}
+
+template <class T>
+std::optional<T> number_at(const Members& job, std::string_view name) {
+    const auto value = job.find(name);
+    return value ? number_of<T>(*value) : std::nullopt;
+}
+
+std::optional<TimePoint> time_at(const Members& job, std::string_view name) {
+    const auto value = job.find(name);
+    return value ? time_of_number(*value) : std::nullopt;
+}
+
+// The members of what is a job; nothing of what is none.
+std::optional<Members> job_of(std::string_view payload) {
+    auto members = json::members_of(payload);
+    if (!members || text_at(*members, "class").value_or("").empty() ||
+        text_at(*members, "jid").value_or("").empty())
+        return std::nullopt;
+    return members;
+}
+
+std::string args_of(const Members& job) {
+    const auto args = job.find("args");
+    if (!args) return "[]";
+    const auto items = json::items_of(*args);
+    if (!items || items->size() != 1) return std::string{*args};
+    if (job.find("pawl_args_text") == "true")
+        if (auto text = json::string_of(items->front())) return *text;
+    return std::string{items->front()};
+}
+
+// Sidekiq counts retries, not failures: 0 after the first failure.
+int failures_of(const Members& job) {
+    constexpr int most = std::numeric_limits<int>::max() - 2;
+    const auto retries = number_at<std::int64_t>(job, "retry_count");
+    if (!retries || *retries < 0) return 0;
+    return static_cast<int>(std::min<std::int64_t>(*retries, most)) + 1;
+}
+
+std::optional<std::string> error_of(const Members& job) {
+    auto message = text_at(job, "error_message");
+    const auto of_class = text_at(job, "error_class");
+    if (!of_class || of_class == our_error_class) return message;
+    return *of_class + ": " + message.value_or("");
+}
+
+// What a worker and a dead letter say alike.
+struct Known {
+    std::string jid;
+    std::string queue;
+    std::string kind;
+    std::string args;
+    int failures{};
+    std::optional<std::string> error;
+    std::string history{"[]"};
+    std::optional<TimePoint> called_at;
+    std::optional<std::int64_t> key_id;
+    TimePoint created_at{};
+    std::optional<TimePoint> first_failed_at;
+    std::optional<TimePoint> last_failed_at;
+};
+
+Known known_of(std::string_view payload, const Unsaid& unsaid) {
+    Known known;
+    known.queue = unsaid.queue.empty() ? no_queue : unsaid.queue;
+    known.created_at = unsaid.at;
+    const auto job = job_of(payload);
+    if (!job) {
+        known.jid = json::hex(json::sha256(payload)).substr(0, 24);
+        known.args = payload;
+        const auto members = json::members_of(payload);
+        if (members && unsaid.queue.empty())
+            known.queue = text_at(*members, "queue").value_or(known.queue);
+        return known;
+    }
+    known.jid = *text_at(*job, "jid");
+    known.kind = *text_at(*job, "class");
+    if (unsaid.queue.empty()) known.queue = text_at(*job, "queue").value_or(known.queue);
+    known.args = args_of(*job);
+    known.failures = failures_of(*job);
+    known.error = error_of(*job);
+    const auto history = job->find("pawl_history");
+    if (history && json::items_of(*history)) known.history = *history;
+    known.called_at = time_at(*job, "pawl_called_at");
+    known.key_id = number_at<std::int64_t>(*job, "pawl_key");
+    if (const auto pushed_at = time_at(*job, "enqueued_at")) known.created_at = *pushed_at;
+    if (const auto created_at = time_at(*job, "created_at")) known.created_at = *created_at;
+    known.first_failed_at = time_at(*job, "failed_at");
+    known.last_failed_at = time_at(*job, "retried_at");
+    if (!known.last_failed_at) known.last_failed_at = known.first_failed_at;
+    return known;
+}
+
+void remember(Members& job, std::string_view entry) {
+    const auto history = job.find("pawl_history");
+    auto items = history ? json::items_of(*history) : std::nullopt;
+    if (!items) items.emplace();
+    if (items->size() > history_last) items->erase(items->begin() + 1);
+    std::string list{"["};
+    for (const auto item : *items) list.append(item).append(",");
+    list.append(entry).append("]");
+    job.set("pawl_history", std::move(list));
+}
+
+std::string entry_of(TimePoint now, std::string_view name, std::string_view text) {
+    return R"({"at":)" + json::literal_of(core::time_text(now)) + "," + json::literal_of(name) +
+           ":" + json::literal_of(text) + "}";
+}
+
+void set_failures(Members& job, const StagedJob& from, SidekiqTimes times) {
+    if (from.failures > 0) job.set("retry_count", std::to_string(from.failures - 1));
+    if (from.first_failed_at) job.set("failed_at", time_number(*from.first_failed_at, times));
+    if (from.last_failed_at && from.last_failed_at != from.first_failed_at)
+        job.set("retried_at", time_number(*from.last_failed_at, times));
+    if (from.last_error) {
+        job.set("error_message", json::literal_of(core::storable_error(*from.last_error)));
+        job.set("error_class", json::literal_of(our_error_class));
+    }
+    if (from.called_at) job.set("pawl_called_at", time_number(*from.called_at, times));
+    if (from.history != "[]" && json::items_of(from.history)) job.set("pawl_history", from.history);
+}
+
+}  // namespace
+
+std::string time_number(TimePoint at, SidekiqTimes times) {
+    const auto ms = at.time_since_epoch().count();
+    return times == SidekiqTimes::milliseconds ? std::to_string(ms) : score_of(at);
+}
+
+std::optional<TimePoint> time_of_number(std::string_view number) {
+    const bool seconds = number.find_first_of(".eE") != number.npos;
+    const auto value = number_of<double>(number);
+    if (!value) return std::nullopt;
+    const double ms = std::round(*value * (seconds ? 1'000 : 1));
+    if (!(ms >= 0 && ms <= static_cast<double>(ms_max))) return std::nullopt;
+    return TimePoint{std::chrono::milliseconds{static_cast<std::int64_t>(ms)}};
+}
+
+std::string score_of(TimePoint at) {
+    const auto ms = at.time_since_epoch().count();
+    const auto fraction = std::to_string(1'000 + ms % 1'000).substr(1);
+    return std::to_string(ms / 1'000) + "." + fraction;
+}
+
+TakenJob taken_of(std::string_view payload, const Unsaid& unsaid) {
+    auto known = known_of(payload, unsaid);
+    TakenJob job;
+    job.failures = known.failures;
+    job.queue = std::move(known.queue);
+    job.kind = std::move(known.kind);
+    job.called_at = known.called_at;
+    job.held = payload;
+    job.raw.jid = std::move(known.jid);
+    job.raw.args = std::move(known.args);
+    job.raw.attempt = known.failures + 1;
+    job.raw.key_id = known.key_id;
+    job.raw.created_at = known.created_at;
+    job.raw.first_failed_at = known.first_failed_at;
+    job.raw.last_failed_at = known.last_failed_at;
+    job.raw.last_error = std::move(known.error);
+    job.raw.origin = "redis queue:" + job.queue;
+    return job;
+}
+
+DeadLetter letter_of(std::string_view payload, const Unsaid& unsaid) {
+    auto known = known_of(payload, unsaid);
+    DeadLetter letter;
+    letter.jid = std::move(known.jid);
+    letter.queue = std::move(known.queue);
+    letter.kind = std::move(known.kind);
+    letter.args = std::move(known.args);
+    letter.failures = known.failures;
+    letter.error = known.error.value_or("");
+    letter.error_kind = core::error_kind(letter.error);
+    letter.history = std::move(known.history);
+    letter.called_at = known.called_at;
+    letter.key_id = known.key_id;
+    letter.created_at = known.created_at;
+    letter.first_failed_at = known.first_failed_at;
+    letter.last_failed_at = known.last_failed_at;
+    return letter;
+}
+
+std::variant<std::string, RefusedJob> payload_of(
+    const StagedJob& job, TimePoint now, SidekiqTimes times
+) {
+    const bool is_json = json::is_json(job.args);
+    if (!is_json && !json::is_utf8(job.args))
+        return RefusedJob{job.id, "its arguments are no UTF-8, which Redis jobs are"};
+    if (job.kind.empty() || job.jid.empty()) return RefusedJob{job.id, "it has no kind or no id"};
+    auto payload = *json::members_of("{}");
+    payload.set("class", json::literal_of(job.kind));
+    payload.set("args", "[" + (is_json ? job.args : json::literal_of(job.args)) + "]");
+    payload.set("retry", "true");
+    payload.set("queue", json::literal_of(job.queue));
+    payload.set("jid", json::literal_of(job.jid));
+    payload.set("created_at", time_number(job.created_at, times));
+    payload.set("enqueued_at", time_number(now, times));
+    if (!is_json) payload.set("pawl_args_text", "true");
+    if (job.key_id) payload.set("pawl_key", std::to_string(*job.key_id));
+    set_failures(payload, job, times);
+    auto text = payload.text();
+    if (text.size() > payload_max)
+        return RefusedJob{
+            job.id, "it has " + std::to_string(text.size()) + " bytes: at most 8388608 (8 MiB)"};
+    return text;
+}
+
+std::string with_queue(std::string_view payload, std::string_view queue) {
+    auto job = job_of(payload);
+    if (!job || text_at(*job, "queue") == queue) return std::string{payload};
+    job->set("queue", json::literal_of(queue));
+    return job->text();
+}
+
+std::string with_call(std::string_view payload, TimePoint called_at, SidekiqTimes times) {
+    auto job = job_of(payload);
+    if (!job) return std::string{payload};
+    job->set("pawl_called_at", time_number(called_at, times));
+    return job->text();
+}
+
+std::string with_failure(
+    std::string_view payload, std::string_view error, TimePoint now, SidekiqTimes times
+) {
+    auto job = job_of(payload);
+    if (!job) return std::string{payload};
+    const auto text = core::storable_error(error);
+    job->set("retry_count", std::to_string(failures_of(*job)));
+    job->set(job->find("failed_at") ? "retried_at" : "failed_at", time_number(now, times));
+    job->set("error_message", json::literal_of(text));
+    job->set("error_class", json::literal_of(our_error_class));
+    job->erase("error_backtrace");  // Of the error before, in Ruby.
+    remember(*job, entry_of(now, "error", text));
+    return job->text();
+}
+
+std::string with_merge(std::string_view payload, const Merge& merge, SidekiqTimes times) {
+    auto job = job_of(payload);
+    if (!job) return std::string{payload};
+    job->erase("retry_count");  // All its tries are before it; what it met stays.
+    if (merge.forget_call) job->erase("pawl_called_at");
+    job->set("enqueued_at", time_number(merge.now, times));
+    remember(*job, entry_of(merge.now, "merged_by", core::storable_error(merge.by)));
+    return job->text();
+}
+
+}  // namespace pawl::queue::redis

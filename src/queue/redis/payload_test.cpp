@@ -1,0 +1,240 @@
+#include "src/queue/redis/payload.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace pawl::queue::redis {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr TimePoint now{1'795'250'001'004ms};
+constexpr auto seconds = SidekiqTimes::seconds;
+constexpr auto milliseconds = SidekiqTimes::milliseconds;
+
+StagedJob staged() {
+    StagedJob job;
+    job.id = 5;
+    job.jid = "0123456789abcdef01234567";
+    job.queue = "mails";
+    job.kind = "send_receipt";
+    job.args = R"({"ride":7})";
+    job.key_id = 42;
+    job.created_at = now - 1s;
+    return job;
+}
+
+std::string pushed(const StagedJob& job, SidekiqTimes times = seconds) {
+    return std::get<std::string>(payload_of(job, now, times));
+}
+
+TakenJob taken(const std::string& payload) {
+    return taken_of(payload, {"default", now});
+}
+
+std::string with_args(const std::string& args) {
+    return R"({"class":"C","jid":"j","args":)" + args + "}";
+}
+
+TEST(RedisPayloadTest, a_pushed_job_is_what_sidekiqs_client_writes) {
+    EXPECT_EQ(
+        pushed(staged()),
+        R"({"class":"send_receipt","args":[{"ride":7}],"retry":true,"queue":"mails",)"
+        R"("jid":"0123456789abcdef01234567","created_at":1795250000.004,)"
+        R"("enqueued_at":1795250001.004,"pawl_key":42})"
+    );
+    EXPECT_THAT(pushed(staged(), milliseconds), HasSubstr(R"("created_at":1795250000004,)"));
+}
+
+TEST(RedisPayloadTest, a_job_is_taken_as_it_was_pushed) {
+    for (const auto times : {seconds, milliseconds}) {
+        const auto job = taken(pushed(staged(), times));
+
+        EXPECT_EQ(job.raw.jid, "0123456789abcdef01234567");
+        EXPECT_EQ(job.kind, "send_receipt");
+        EXPECT_EQ(job.raw.args, R"({"ride":7})");
+        EXPECT_EQ(job.raw.key_id, 42);
+        EXPECT_EQ(job.raw.created_at, now - 1s);
+        EXPECT_EQ(job.raw.attempt, 1);
+        EXPECT_EQ(job.raw.origin, "redis queue:default");
+        EXPECT_FALSE(job.called_at || job.raw.first_failed_at || job.raw.last_error);
+    }
+}
+
+TEST(RedisPayloadTest, what_a_job_met_in_another_queue_comes_along) {
+    auto job = staged();
+    job.failures = 3;
+    job.called_at = now - 5s;
+    job.first_failed_at = now - 4s;
+    job.last_failed_at = now - 2s;
+    job.last_error = "SMTP 550";
+    job.history = R"([{"at":"x","error":"e"}])";
+
+    const auto there = taken(pushed(job));
+
+    EXPECT_EQ(there.failures, 3);
+    EXPECT_EQ(there.called_at, now - 5s);
+    EXPECT_EQ(there.raw.first_failed_at, now - 4s);
+    EXPECT_EQ(there.raw.last_failed_at, now - 2s);
+    EXPECT_EQ(there.raw.last_error, "SMTP 550");
+    EXPECT_EQ(letter_of(pushed(job), {"", now}).history, job.history);
+}
+
+// 2^63-1 is no double, 1e22 is one that few print alike, 0.1 is none that is exact.
+TEST(RedisPayloadTest, arguments_come_through_failures_and_merges_byte_for_byte) {
+    const std::string args =
+        R"({"id":9223372036854775807,"big":1e22,"rate":0.1,"cents":1.10,"none":[[],{},[{}]],)"
+        R"("huge":123456789012345678901234567890,"text":"a\u00fc\"}"})";
+    auto payload = R"({"class":"C","jid":"j","queue":"q","args":[)" + args +
+                   R"(],"tags":["x"],"retry":25,"cattr":{"n":18446744073709551616}})";
+
+    payload = with_failure(payload, "an error", now, seconds);
+    payload = with_call(payload, now, milliseconds);
+    payload = with_merge(payload, {"ann", now, false}, seconds);
+
+    EXPECT_EQ(taken(payload).raw.args, args);
+    EXPECT_THAT(payload, HasSubstr(R"("tags":["x"],"retry":25,)"));
+    EXPECT_THAT(payload, HasSubstr(R"("cattr":{"n":18446744073709551616})"));
+}
+
+TEST(RedisPayloadTest, one_argument_stands_for_itself_and_others_for_their_list) {
+    EXPECT_EQ(taken(with_args(R"([{"a":1}])")).raw.args, R"({"a":1})");
+    EXPECT_EQ(taken(with_args("[7]")).raw.args, "7");
+    EXPECT_EQ(taken(with_args("[1, \"b\"]")).raw.args, "[1, \"b\"]");
+    EXPECT_EQ(taken(with_args("[]")).raw.args, "[]");
+    EXPECT_EQ(taken(with_args("7")).raw.args, "7");
+    EXPECT_EQ(taken(R"({"class":"C","jid":"j"})").raw.args, "[]");
+}
+
+TEST(RedisPayloadTest, arguments_that_are_no_json_come_through_as_their_text) {
+    auto job = staged();
+    job.args = "not json \xC3\xBC";
+
+    EXPECT_EQ(taken(pushed(job)).raw.args, job.args);
+    EXPECT_EQ(taken(with_args(R"(["a"])")).raw.args, R"("a")") << "a text of Ruby's is JSON";
+}
+
+TEST(RedisPayloadTest, what_redis_will_never_take_is_refused) {
+    auto job = staged();
+    job.args = "\"" + std::string((8U << 20U), 'x') + "\"";
+    auto refused = payload_of(job, now, seconds);
+    ASSERT_TRUE(std::holds_alternative<RefusedJob>(refused));
+    EXPECT_EQ(std::get<RefusedJob>(refused).id, 5);
+    EXPECT_THAT(std::get<RefusedJob>(refused).why, HasSubstr("8 MiB"));
+
+    job.args = "\xFF";
+    EXPECT_TRUE(std::holds_alternative<RefusedJob>(payload_of(job, now, seconds)));
+}
+
+TEST(RedisPayloadTest, both_forms_of_time_are_read_whichever_is_written) {
+    EXPECT_EQ(time_of_number("1795250001.004"), now);
+    EXPECT_EQ(time_of_number("1795250001.0039999"), now);
+    EXPECT_EQ(time_of_number("1.795250001004e9"), now);
+    EXPECT_EQ(time_of_number("1795250001004"), now);
+    for (const auto* none : {"-1.5", "1e300", "\"1\"", "true", "", "999999999999999"})
+        EXPECT_FALSE(time_of_number(none)) << none;
+    EXPECT_EQ(time_number(now, seconds), "1795250001.004");
+    EXPECT_EQ(time_number(TimePoint{7'000ms}, seconds), "7.000");
+}
+
+TEST(RedisPayloadTest, a_failure_is_told_as_ruby_tells_it) {
+    auto payload = with_failure(with_args("[]"), "the first", now, seconds);
+    EXPECT_THAT(payload, HasSubstr(R"("retry_count":0,"failed_at":1795250001.004)"));
+    EXPECT_THAT(payload, HasSubstr(R"("error_message":"the first","error_class":"PawlError")"));
+    EXPECT_THAT(payload, Not(HasSubstr("retried_at")));
+
+    payload = with_failure(payload, "the second", now + 1s, seconds);
+    const auto job = taken(payload);
+
+    EXPECT_EQ(job.failures, 2);
+    EXPECT_EQ(job.raw.first_failed_at, now);
+    EXPECT_EQ(job.raw.last_failed_at, now + 1s);
+    EXPECT_EQ(job.raw.last_error, "the second");
+}
+
+TEST(RedisPayloadTest, a_failure_of_rubys_names_its_class) {
+    const auto job =
+        taken(R"({"class":"C","jid":"j","args":[],"retry_count":4,"failed_at":1795250001.004,)"
+              R"("error_class":"Net::SMTPFatalError","error_message":"550 no such mailbox"})");
+
+    EXPECT_EQ(job.failures, 5);
+    EXPECT_EQ(job.raw.last_error, "Net::SMTPFatalError: 550 no such mailbox");
+    EXPECT_EQ(job.raw.last_failed_at, now) << "the first is the last if there is one";
+}
+
+TEST(RedisPayloadTest, a_merge_resets_the_tries_and_forgets_a_call_only_if_told) {
+    auto payload = with_failure(with_call(with_args("[]"), now, seconds), "e", now, seconds);
+
+    auto merged = taken(with_merge(payload, {"ann", now, false}, seconds));
+    EXPECT_EQ(merged.failures, 0);
+    EXPECT_EQ(merged.called_at, now);
+    EXPECT_EQ(merged.raw.first_failed_at, now);
+    EXPECT_EQ(merged.raw.last_error, "e");
+
+    merged = taken(with_merge(payload, {"ann", now, true}, seconds));
+    EXPECT_FALSE(merged.called_at);
+    EXPECT_THAT(merged.held, HasSubstr(R"("merged_by":"ann")"));
+}
+
+TEST(RedisPayloadTest, the_first_and_the_last_twenty_of_its_history_stay) {
+    auto payload = with_args("[]");
+    for (int i = 1; i <= 40; ++i)
+        payload = with_failure(payload, "e" + std::to_string(i), now, seconds);
+
+    const auto history = letter_of(payload, {"", now}).history;
+
+    EXPECT_THAT(history, HasSubstr(R"("e1")"));
+    EXPECT_THAT(history, Not(HasSubstr(R"("e20")")));
+    EXPECT_THAT(history, HasSubstr(R"("e21")"));
+    EXPECT_THAT(history, HasSubstr(R"("e40")"));
+}
+
+TEST(RedisPayloadTest, what_is_no_job_stays_as_it_is) {
+    for (const std::string text :
+         {"not json",
+          "\xFF\x00",
+          "[1]",
+          R"({"class":"C"})",
+          R"({"jid":"j","queue":"mails"})",
+          R"({"class":7,"jid":"j"})",
+          ""}) {
+        const auto job = taken(text);
+        EXPECT_EQ(job.kind, "") << text;
+        EXPECT_EQ(job.raw.args, text);
+        EXPECT_EQ(job.raw.jid.size(), 24) << text;
+        EXPECT_EQ(job.held, text);
+        EXPECT_EQ(with_failure(text, "e", now, seconds), text);
+        EXPECT_EQ(with_call(text, now, seconds), text);
+        EXPECT_EQ(with_queue(text, "q"), text);
+        EXPECT_EQ(with_merge(text, {"ann", now, true}, seconds), text);
+        EXPECT_EQ(letter_of(text, {"", now}).args, text);
+    }
+    EXPECT_NE(taken("a").raw.jid, taken("b").raw.jid);
+    EXPECT_EQ(letter_of("a", {"", now}).queue, "default");
+    EXPECT_EQ(letter_of(R"({"jid":"j","queue":"mails"})", {"", now}).queue, "mails");
+}
+
+TEST(RedisPayloadTest, a_job_comes_back_to_the_queue_it_was_taken_from) {
+    EXPECT_EQ(
+        with_queue(R"({"class":"C","jid":"j","queue":"a"})", "b"),
+        R"({"class":"C","jid":"j","queue":"b"})"
+    );
+    EXPECT_THAT(with_queue(with_args("[]"), "b"), HasSubstr(R"("queue":"b")"));
+}
+
+TEST(RedisPayloadTest, what_members_of_a_wrong_type_say_does_not_count) {
+    const auto job =
+        taken(R"({"class":"C","jid":"j","args":[],"retry_count":"many","failed_at":"soon",)"
+              R"("pawl_key":1.5,"pawl_called_at":null,"error_message":7,"pawl_history":3})");
+
+    EXPECT_EQ(job.failures, 0);
+    EXPECT_FALSE(job.raw.first_failed_at || job.raw.key_id || job.called_at || job.raw.last_error);
+    EXPECT_THAT(with_failure(job.held, "e", now, seconds), HasSubstr(R"("pawl_history":[{)"));
+}
+
+}  // namespace
+}  // namespace pawl::queue::redis

@@ -1,0 +1,284 @@
+#include "src/queue/redis/redis_dead_letters.hpp"
+
+#include <pawl/detail/json.hpp>
+#include <pawl/detail/rows.hpp>
+
+#include "src/core/fault.hpp"
+#include "src/queue/audit.hpp"
+#include "src/queue/redis/connection.hpp"
+#include "src/queue/redis/dead_place.hpp"
+#include "src/queue/redis/payload.hpp"
+#include "src/queue/redis/scripts.hpp"
+#include "store/statements.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace pawl::queue {
+
+using redis::Access;
+using redis::Command;
+using redis::DeadPlace;
+using redis::Reply;
+namespace scripts = redis::scripts;
+
+namespace {
+
+using Ids = std::span<const std::string>;
+
+constexpr int chunk = 100;  // Read at once.
+constexpr std::size_t step_bytes = std::size_t{64} << 20U;
+
+struct Found {
+    std::string member;
+    DeadLetter letter;
+};
+
+Found found_of(std::string member, const DeadPlace& place) {
+    auto letter = redis::letter_of(member, {{}, place.died_at()});
+    letter.id = place.id();
+    letter.died_at = place.died_at();
+    return {std::move(member), std::move(letter)};
+}
+
+// Goes through the set from a score on, chunk by chunk, and tells what it finds in the order of
+// ids: of one microsecond Redis orders by bytes, and an id by their hash.
+class Walk {
+public:
+    Walk(redis::Client& client, std::string from, std::string to = "+inf")
+        : client_{client}, from_{std::move(from)}, to_{std::move(to)} {}
+
+    // Those of the next microsecond in which any died; none at the end.
+    std::vector<Found> next() {
+        std::vector<std::pair<DeadPlace, std::string>> together;
+        while (at_ < read_.size() || read()) {
+            const auto& [score, member] = read_[at_];
+            auto place = redis::place_of(score, member);
+            if (!together.empty() && together.front().first.micros != place.micros) break;
+            together.emplace_back(std::move(place), std::move(read_[at_++].second));
+        }
+        std::vector<Found> found;
+        for (auto& [place, member] : together) found.push_back(found_of(std::move(member), place));
+        std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+            return a.letter.id < b.letter.id;
+        });
+        return found;
+    }
+
+private:
+    bool read() {
+        if (ended_) return false;
+        const auto reply = client_.ask(
+            "redis dead",
+            {"ZRANGEBYSCORE",
+             "dead",
+             from_,
+             to_,
+             "WITHSCORES",
+             "LIMIT",
+             std::to_string(skip_),
+             std::to_string(chunk)},
+            Access::read
+        );
+        read_.clear();
+        at_ = 0;
+        for (std::size_t i = 0; i + 1 < reply.items.size(); i += 2) {
+            const auto& score = reply.items[i + 1].text;
+            skip_ = score == from_ ? skip_ + 1 : 1;  // Behind those that were read of this score.
+            from_ = score;
+            read_.emplace_back(score, reply.items[i].text);
+        }
+        ended_ = read_.size() < chunk;
+        return !read_.empty();
+    }
+
+    redis::Client& client_;
+    std::string from_;
+    std::string to_;
+    int skip_{0};
+    bool ended_{false};
+    std::vector<std::pair<std::string, std::string>> read_;  // Score and member.
+    std::size_t at_{0};
+};
+
+std::optional<Found> look_up(redis::Client& client, const std::string& id) {
+    const auto place = redis::place_of_id(id);
+    if (!place) return std::nullopt;
+    Walk walk{client, place->least_score(), place->most_score()};
+    for (auto found = walk.next(); !found.empty(); found = walk.next())
+        for (auto& one : found)
+            if (one.letter.id == id) return std::move(one);
+    return std::nullopt;
+}
+
+// Each that is there, once, in the order of ids; many in one packet.
+std::vector<Found> look_up(redis::Client& client, Ids ids) {
+    std::vector<DeadPlace> places;
+    for (const auto& id : std::set<std::string>{ids.begin(), ids.end()})
+        if (auto place = redis::place_of_id(id)) places.push_back(std::move(*place));
+    std::vector<Found> found;
+    for (std::size_t at = 0; at < places.size(); at += chunk) {
+        const auto pack =
+            std::span{places}.subspan(at, std::min<std::size_t>(chunk, places.size() - at));
+        std::vector<Command> commands;
+        for (const auto& place : pack)  // One mostly: that another died in its microsecond is rare.
+            commands.push_back(
+                {"ZRANGEBYSCORE",
+                 "dead",
+                 place.least_score(),
+                 place.most_score(),
+                 "WITHSCORES",
+                 "LIMIT",
+                 "0",
+                 "1"}
+            );
+        const auto replies = client.ask_all("redis dead", commands, Access::read);
+        for (std::size_t i = 0; i < pack.size(); ++i) {
+            const auto& items = replies[i].items;
+            auto one = items.size() == 2 &&
+                               redis::place_of(items[1].text, items[0].text).id() == pack[i].id()
+                           ? std::optional{found_of(items[0].text, pack[i])}
+                           : look_up(client, pack[i].id());
+            if (one) found.push_back(std::move(*one));
+        }
+    }
+    return found;
+}
+
+struct AuditDetail {
+    std::string reason;
+    std::vector<std::string> jobs;
+    std::vector<std::string> jids;
+};
+
+void note(
+    store::Store& store,
+    const DeadAct& act,
+    std::string_view action,
+    const std::vector<Found>& found
+) {
+    AuditDetail detail{act.reason, {}, {}};
+    for (const auto& one : found) {
+        detail.jobs.push_back(one.letter.id);
+        detail.jids.push_back(one.letter.jid);
+    }
+    const auto text = detail::encode(detail);
+    store::write_now(store, [&](store::Session& session) {
+        queue::audit(session, act.by, action, text);
+    });
+}
+
+// The script over what `words` says of each, and how many it did.
+int in_steps(
+    redis::Client& client,
+    const redis::Script& script,
+    const Command& keys,
+    const std::vector<Found>& found,
+    const std::function<Command(const Found&)>& words
+) {
+    int done = 0;
+    Command arguments;
+    std::size_t bytes = 0;
+    const auto step = [&] {
+        if (!arguments.empty())
+            done += static_cast<int>(client.run(script, keys, arguments).integer);
+        arguments.clear();
+        bytes = 0;
+    };
+    for (const auto& one : found) {
+        for (auto& word : words(one)) {
+            bytes += word.size();
+            arguments.push_back(std::move(word));
+        }
+        if (bytes >= step_bytes) step();
+    }
+    step();
+    return done;
+}
+
+DeadDone done_of(Ids ids, int done, int forgotten) {
+    return {done, static_cast<int>(ids.size()) - done - forgotten, forgotten};
+}
+
+}  // namespace
+
+std::vector<DeadLetter> RedisDeadLetters::page(
+    const DeadFilter& filter, const std::string& after, int limit
+) {
+    const auto place = redis::place_of_id(after);
+    std::vector<DeadLetter> letters;
+    Walk walk{client_, place ? place->least_score() : "-inf"};
+    for (auto found = walk.next(); !found.empty(); found = walk.next())
+        for (auto& [member, letter] : found) {
+            if (letters.size() >= static_cast<std::size_t>(std::max(limit, 0))) return letters;
+            if ((place && letter.id <= after) || !redis::is_meant(letter, filter)) continue;
+            letters.push_back(std::move(letter));
+        }
+    return letters;
+}
+
+std::vector<DeadGroup> RedisDeadLetters::groups(const DeadFilter& filter) {
+    std::map<std::tuple<std::string, std::string, std::string>, DeadGroup> groups;
+    Walk walk{client_, "-inf"};
+    for (auto found = walk.next(); !found.empty(); found = walk.next())
+        for (const auto& [member, letter] : found) {
+            if (!redis::is_meant(letter, filter)) continue;
+            auto& group = groups[{letter.queue, letter.kind, letter.error_kind}];
+            if (group.count++ == 0)
+                group = {letter.queue, letter.kind, letter.error_kind, 1, letter.died_at, {}, {}};
+            group.last_died_at = letter.died_at;
+            group.sample = letter.id;
+        }
+    std::vector<DeadGroup> sorted;
+    for (auto& [name, group] : groups) sorted.push_back(std::move(group));
+    std::stable_sort(sorted.begin(), sorted.end(), [](const DeadGroup& a, const DeadGroup& b) {
+        return a.count > b.count;
+    });
+    return sorted;
+}
+
+std::optional<DeadLetter> RedisDeadLetters::find(const std::string& id) {
+    auto found = look_up(client_, id);
+    if (!found) return std::nullopt;
+    return std::move(found->letter);
+}
+
+DeadDone RedisDeadLetters::purge(Ids ids, const DeadAct& act) {
+    const auto found = look_up(client_, ids);
+    if (found.empty()) return done_of(ids, 0, 0);
+    note(store_, act, "purge", found);
+    PAWL_FAULT("redis.purge.before");
+    const int done = in_steps(client_, scripts::purge, {"dead"}, found, [](const Found& one) {
+        return Command{one.member};
+    });
+    PAWL_FAULT("redis.purge.after");
+    return done_of(ids, done, 0);
+}
+
+DeadDone RedisDeadLetters::merge(
+    Ids ids, const DeadAct& act, std::optional<TimePoint> remembered_since
+) {
+    auto found = look_up(client_, ids);
+    const auto forgotten = std::erase_if(found, [&](const Found& one) {
+        const auto& called_at = one.letter.called_at;
+        return remembered_since && called_at && *called_at < *remembered_since;
+    });
+    const auto left = static_cast<int>(forgotten);
+    if (found.empty()) return done_of(ids, 0, left);
+    note(store_, act, "merge", found);
+    const redis::Merge as{act.by, client_.now(), !remembered_since.has_value()};
+    const auto times = client_.options().times;
+    PAWL_FAULT("redis.merge.before");
+    const int done =
+        in_steps(client_, scripts::merge, {"dead", "queues"}, found, [&](const Found& one) {
+            return Command{one.member, one.letter.queue, redis::with_merge(one.member, as, times)};
+        });
+    PAWL_FAULT("redis.merge.after");
+    return done_of(ids, done, left);
+}
+
+}  // namespace pawl::queue

@@ -1,0 +1,178 @@
+#include "src/queue/redis/redis_queue.hpp"
+
+#include <pawl/detail/rows.hpp>
+
+#include "src/core/claim.hpp"
+#include "src/core/fault.hpp"
+#include "src/queue/redis/connection.hpp"
+#include "src/queue/redis/payload.hpp"
+#include "src/queue/redis/scripts.hpp"
+#include "store/statements.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <stdexcept>
+#include <utility>
+
+namespace pawl::queue {
+
+using redis::Access;
+using redis::Command;
+using redis::Reply;
+namespace scripts = redis::scripts;
+
+namespace {
+
+constexpr int due_batch = 100;                   // Moved to their queues by one take.
+constexpr int bytes_batch = 16 * 1'024 * 1'024;  // Taken, and moved, by one take.
+constexpr int rescue_batch = 100;
+
+std::string text_of(std::chrono::milliseconds time) {
+    return std::to_string(time.count());
+}
+
+std::int64_t number_of(std::string_view text) {
+    std::int64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+bool is_one(const Reply& reply) {
+    return reply.integer == 1;
+}
+
+std::optional<TimePoint> first_due(const Reply& reply) {
+    if (reply.items.size() != 2) return std::nullopt;
+    auto score = reply.items[1].text;
+    if (score.starts_with('-')) return TimePoint{};  // Overdue since ever.
+    // One without a fraction is seconds all the same.
+    if (score.find_first_of(".e") == score.npos) score += ".0";
+    return redis::time_of_number(score);
+}
+
+}  // namespace
+
+RedisQueue::RedisQueue(redis::Client& client, std::string name)
+    : client_{client},
+      name_{std::move(name)},
+      queue_{"queue:" + name_},
+      work_{"pawl:work:" + name_},
+      leases_{"pawl:leases:" + name_} {
+    if (name_.empty()) throw std::invalid_argument{"the name of a queue is empty"};
+}
+
+std::vector<TakenJob> RedisQueue::take(int limit, std::chrono::milliseconds lease) {
+    const auto reply = client_.run(
+        scripts::take,
+        {queue_, "schedule", "retry", "pawl:claims", work_, leases_, "queues"},
+        {client_.given_now(),
+         text_of(lease),
+         std::to_string(limit),
+         std::to_string(due_batch),
+         std::to_string(bytes_batch)}
+    );
+    const auto now = TimePoint{std::chrono::milliseconds{number_of(reply.items.at(0).text)}};
+    const auto& found = reply.items.at(1).items;
+    std::vector<TakenJob> jobs;
+    for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
+        auto job = redis::taken_of(found[i + 1].text, {name_, now});
+        job.id = found[i].text;
+        job.claim = number_of(job.id);  // Up to the dash.
+        job.held = redis::with_queue(job.held, name_);
+        jobs.push_back(std::move(job));
+    }
+    PAWL_FAULT("redis.take.after");
+    return jobs;
+}
+
+bool RedisQueue::renew(const TakenJob& job, std::chrono::milliseconds lease) {
+    return is_one(
+        client_.run(scripts::renew, {leases_}, {client_.given_now(), text_of(lease), job.id})
+    );
+}
+
+Marked RedisQueue::finish_in(detail::Session& session, const TakenJob& job) {
+    const auto inserted = detail::run_statement(
+        session, sql::insert_done, [](const detail::Row&) {}, job.raw.jid, session.now()
+    );
+    return inserted == 1 ? Marked::done : Marked::done_before;
+}
+
+void RedisQueue::finished(const TakenJob& job) {
+    // If the lease was lost, whoever has it now finds the job done before.
+    (void)finish(job);
+}
+
+bool RedisQueue::finish(const TakenJob& job) {
+    PAWL_FAULT("redis.finish.before");
+    const bool finished = is_one(client_.run(scripts::finish, {leases_, work_}, {job.id}));
+    PAWL_FAULT("redis.finish.after");
+    return finished;
+}
+
+bool RedisQueue::put_back(
+    const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error
+) {
+    const auto times = client_.options().times;
+    auto payload = error ? redis::with_failure(job.held, *error, client_.now(), times) : job.held;
+    const std::string to = error ? "retry" : "schedule";
+    PAWL_FAULT("redis.put_back.before");
+    const bool put = is_one(client_.run(
+        scripts::put_back,
+        {leases_, work_, to},
+        {job.id, redis::score_of(run_at), std::move(payload)}
+    ));
+    PAWL_FAULT("redis.put_back.after");
+    return put;
+}
+
+bool RedisQueue::bury(const TakenJob& job, const std::string& error) {
+    auto payload = redis::with_failure(job.held, error, client_.now(), client_.options().times);
+    PAWL_FAULT("redis.bury.before");
+    const bool buried = is_one(client_.run(
+        scripts::bury, {leases_, work_, "dead"}, {client_.given_now(), job.id, std::move(payload)}
+    ));
+    PAWL_FAULT("redis.bury.after");
+    return buried;
+}
+
+bool RedisQueue::mark_called(TakenJob& job) {
+    const auto first = job.called_at ? *job.called_at : client_.now();
+    const auto payload =
+        job.called_at ? std::string{} : redis::with_call(job.held, first, client_.options().times);
+    if (!is_one(client_.run(scripts::call, {leases_, work_}, {job.id, payload}))) return false;
+    job.called_at = first;
+    if (!payload.empty()) job.held = payload;
+    return true;
+}
+
+int RedisQueue::rescue(std::chrono::milliseconds lease) {
+    const auto bound = core::lease_bound(TimePoint{}, lease).time_since_epoch();
+    for (int rescued = 0;;) {
+        const auto reply = client_.run(
+            scripts::rescue,
+            {leases_, work_, queue_},
+            {client_.given_now(), text_of(bound), std::to_string(rescue_batch)}
+        );
+        rescued += static_cast<int>(reply.items.at(1).integer);
+        if (reply.items.at(0).integer < rescue_batch) return rescued;
+    }
+}
+
+std::optional<TimePoint> RedisQueue::next_due() {
+    const std::array<Command, 3> commands{
+        Command{"LLEN", queue_},
+        Command{"ZRANGE", "schedule", "0", "0", "WITHSCORES"},
+        Command{"ZRANGE", "retry", "0", "0", "WITHSCORES"}};
+    const auto replies = client_.ask_all("redis next_due", commands, Access::read);
+    for (const auto& reply : replies)
+        if (reply.is_error()) client_.fail("redis next_due", reply.text);
+    if (replies[0].integer > 0) return client_.now();
+    const auto scheduled = first_due(replies[1]);
+    const auto retried = first_due(replies[2]);
+    if (scheduled && retried) return std::min(*scheduled, *retried);
+    return scheduled ? scheduled : retried;
+}
+
+}  // namespace pawl::queue

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "src/queue/queue.hpp"
+#include "src/queue/redis/client.hpp"
+
+#include <string>
+
+namespace pawl::queue {
+
+// One of Sidekiq's queues in Redis (payload.hpp has the form of a job, scripts.hpp the keys).
+// Ruby's workers may take from it and put into it at the same time. Redis 5 or later, no cluster.
+class RedisQueue final : public Queue {
+public:
+    explicit RedisQueue(redis::Client& client, std::string name = "default");  // It outlives it.
+
+    // Of jobs that are large it may take fewer.
+    std::vector<TakenJob> take(int limit, std::chrono::milliseconds lease) override;
+    bool renew(const TakenJob& job, std::chrono::milliseconds lease) override;
+    // In the inbox of the session's store, by the job's jid, whoever has the lease now.
+    Marked finish_in(detail::Session& session, const TakenJob& job) override;
+    void finished(const TakenJob& job) override;
+    bool finish(const TakenJob& job) override;
+    bool put_back(const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error)
+        override;
+    bool bury(const TakenJob& job, const std::string& error) override;
+    bool mark_called(TakenJob& job) override;
+    int rescue(std::chrono::milliseconds lease) override;  // Of this queue alone.
+    std::optional<TimePoint> next_due() override;          // Of what waits, that of all queues.
+
+private:
+    redis::Client& client_;
+    std::string name_;
+    std::string queue_;
+    std::string work_;
+    std::string leases_;
+};
+
+}  // namespace pawl::queue

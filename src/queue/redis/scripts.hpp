@@ -1,0 +1,185 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+// What is done in Redis in one step each. Redis runs one script at a time, so that nobody sees its
+// middle; but one that fails keeps what it did before. So each adds first and takes away last:
+// where memory is full or a key is of another type, it ends before anything is lost. Times are
+// milliseconds; a "now" that is empty is Redis' own. In Sidekiq's sets they are seconds.
+//
+//   queue:NAME         list      jobs that are due; new ones on the left, the next on the right
+//   queues             set       names of queues
+//   schedule, retry    zset      jobs of all queues by when they are due
+//   dead               zset      dead jobs by when they died
+//   pawl:work:NAME     hash      token -> job in a worker's hands
+//   pawl:leases:NAME   zset      token by the end of its lease: the fence of each write
+//   pawl:claims        number    of the last token
+namespace pawl::queue::redis {
+
+struct Script {
+    std::string_view name;  // The statement that a StoreError names.
+    std::string_view text;
+};
+
+namespace scripts {
+
+// KEYS: leases, work, dead. ARGV: now, token, job. No two jobs die in the same microsecond, so that
+// the order of the dead is that in which they died; 0: the lease was lost.
+inline constexpr Script bury{"redis bury", R"(
+if not redis.call('ZSCORE', KEYS[1], ARGV[2]) then return 0 end
+local at
+if ARGV[1] ~= '' then
+  at = tonumber(ARGV[1]) * 1000
+else
+  local time = redis.call('TIME')
+  at = tonumber(time[1]) * 1000000 + tonumber(time[2])
+end
+local function seconds(micros) return string.format('%.6f', micros / 1000000) end
+local last = redis.call('ZREVRANGEBYSCORE', KEYS[3], seconds(at + 999), seconds(at), 'WITHSCORES',
+                        'LIMIT', 0, 1)
+if last[2] then at = math.min(math.floor(tonumber(last[2]) * 1000000 + 0.5) + 1, at + 999) end
+redis.call('ZADD', KEYS[3], seconds(at), ARGV[3])
+redis.call('HDEL', KEYS[2], ARGV[2])
+redis.call('ZREM', KEYS[1], ARGV[2])
+return 1
+)"};
+
+// KEYS: leases, work. ARGV: token, job, or nothing if it stays as it is. 0: the lease was lost.
+inline constexpr Script call{"redis call", R"(
+if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
+if ARGV[2] ~= '' then redis.call('HSET', KEYS[2], ARGV[1], ARGV[2]) end
+return 1
+)"};
+
+// KEYS: leases, work. ARGV: token. 0: the lease was lost.
+inline constexpr Script finish{"redis finish", R"(
+if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 0 end
+redis.call('HDEL', KEYS[2], ARGV[1])
+return 1
+)"};
+
+// KEYS: dead, queues. ARGV: of each its bytes as it lies there, queue, job as it shall be. How many
+// were still there: those of another merge or purge are not.
+inline constexpr Script merge{"redis merge", R"(
+local merged = 0
+for i = 1, #ARGV, 3 do
+  if redis.call('ZSCORE', KEYS[1], ARGV[i]) then
+    redis.call('LPUSH', 'queue:' .. ARGV[i + 1], ARGV[i + 2])
+    redis.call('SADD', KEYS[2], ARGV[i + 1])
+    redis.call('ZREM', KEYS[1], ARGV[i])
+    merged = merged + 1
+  end
+end
+return merged
+)"};
+
+// KEYS: dead. ARGV: of each its bytes. How many were still there.
+inline constexpr Script purge{"redis purge", R"(
+local purged = 0
+for i = 1, #ARGV do purged = purged + redis.call('ZREM', KEYS[1], ARGV[i]) end
+return purged
+)"};
+
+// KEYS: leases, work, schedule or retry. ARGV: token, seconds when it is due, job. 0: the lease was
+// lost.
+inline constexpr Script put_back{"redis put_back", R"(
+if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
+redis.call('ZADD', KEYS[3], ARGV[2], ARGV[3])
+redis.call('HDEL', KEYS[2], ARGV[1])
+redis.call('ZREM', KEYS[1], ARGV[1])
+return 1
+)"};
+
+// KEYS: leases. ARGV: now, lease, token. 0: the lease was lost.
+inline constexpr Script renew{"redis renew", R"(
+if not redis.call('ZSCORE', KEYS[1], ARGV[3]) then return 0 end
+local now = tonumber(ARGV[1])
+if not now then
+  local time = redis.call('TIME')
+  now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+redis.call('ZADD', KEYS[1], 'XX', string.format('%.0f', now + tonumber(ARGV[2])), ARGV[3])
+return 1
+)"};
+
+// KEYS: leases, work, queue. ARGV: now, how far from now no lease can end, how many at most. They
+// were the first, and are so again. How many leases it ended, and how many jobs that freed.
+inline constexpr Script rescue{"redis rescue", R"(
+local now = tonumber(ARGV[1])
+if not now then
+  local time = redis.call('TIME')
+  now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local ended, freed = 0, 0
+local function free(from, to)
+  local tokens = redis.call('ZRANGEBYSCORE', KEYS[1], from, to, 'LIMIT', 0, tonumber(ARGV[3]))
+  for i = #tokens, 1, -1 do
+    local job = redis.call('HGET', KEYS[2], tokens[i])
+    if job then
+      redis.call('RPUSH', KEYS[3], job)
+      redis.call('HDEL', KEYS[2], tokens[i])
+      freed = freed + 1
+    end
+    redis.call('ZREM', KEYS[1], tokens[i])
+    ended = ended + 1
+  end
+end
+free('-inf', string.format('%.0f', now))
+free('(' .. string.format('%.0f', now + tonumber(ARGV[2])), '+inf')
+return {ended, freed}
+)"};
+
+// KEYS: queue, schedule, retry, claims, work, leases, queues. ARGV: now, lease, how many at most,
+// how many due ones are moved at most, bytes at which it is enough of either. First what is due
+// goes to its queue, of whichever queue it is: a Redis without Ruby has nobody else to do it. A
+// token is never given twice, even by a Redis that has lost its last writes: hence the time in it.
+// Now, and token and job of each.
+inline constexpr Script take{"redis take", R"(
+local time = redis.call('TIME')
+local now = tonumber(ARGV[1])
+if not now then now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000) end
+local bytes_most = tonumber(ARGV[5])
+local moved_most = tonumber(ARGV[4])
+local due = string.format('%.3f', now / 1000)
+for _, from in ipairs({KEYS[2], KEYS[3]}) do
+  local moved, bytes = 0, 0
+  while moved < moved_most and bytes < bytes_most do
+    local jobs = redis.call('ZRANGEBYSCORE', from, '-inf', due, 'LIMIT', 0, 10)
+    for _, job in ipairs(jobs) do
+      local to = KEYS[1]
+      local read, as = pcall(cjson.decode, job)
+      if read and type(as) == 'table' and type(as.queue) == 'string' and as.queue ~= '' then
+        to = 'queue:' .. as.queue
+        redis.call('SADD', KEYS[7], as.queue)
+      end
+      redis.call('LPUSH', to, job)
+      redis.call('ZREM', from, job)
+      moved = moved + 1
+      bytes = bytes + #job
+    end
+    if #jobs < 10 then break end
+  end
+end
+local taken, bytes = {}, 0
+local lease_until = string.format('%.0f', now + tonumber(ARGV[2]))
+for _ = 1, tonumber(ARGV[3]) do
+  local job = redis.call('LINDEX', KEYS[1], -1)
+  if not job or bytes >= bytes_most then break end
+  local number = string.format('%.0f', redis.call('INCR', KEYS[4]))
+  local token = number .. '-' .. time[1] .. string.format('%06d', tonumber(time[2]))
+  redis.call('HSET', KEYS[5], token, job)
+  redis.call('ZADD', KEYS[6], lease_until, token)
+  redis.call('RPOP', KEYS[1])
+  taken[#taken + 1] = token
+  taken[#taken + 1] = job
+  bytes = bytes + #job
+end
+return {string.format('%.0f', now), taken}
+)"};
+
+inline constexpr std::array all{bury, call, finish, merge, purge, put_back, renew, rescue, take};
+
+}  // namespace scripts
+
+}  // namespace pawl::queue::redis

@@ -1,0 +1,142 @@
+#pragma once
+
+#include "src/queue/dead_letters.hpp"
+#include "src/queue/queue.hpp"
+#include "tests/conformance/store_world.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace pawl::conformance {
+
+// A queue under test, and what the suite does to it from outside. Each kind of queue derives its
+// own, and names it to the suites by PAWL_ON_QUEUES in a file of its own.
+class QueueWorld {
+public:
+    struct Job {
+        std::string jid{"jid"};
+        std::chrono::milliseconds due_in{0};
+        std::string queue{"default"};
+        std::string kind{"send_receipt"};
+        std::string args{R"({"ride":1})"};
+    };
+
+    virtual ~QueueWorld() = default;
+
+    // Where handlers write, with Pawl's tables and `notes`; for the embedded one the queue's home.
+    virtual store::Store& store() = 0;
+    virtual std::unique_ptr<queue::Queue> open(const std::string& name) = 0;
+    virtual std::unique_ptr<queue::DeadLetters> open_dead_letters() = 0;
+    // Into the queue, as the enqueuer or a phase would; created now, by request 7.
+    virtual void stage(const Job& job) = 0;
+    // Of times that went through it: a queue that keeps them as floating seconds rounds.
+    virtual std::chrono::milliseconds exactness() const { return std::chrono::milliseconds{0}; }
+    // Where a lease is (an end in the database or in Redis), and not being alone (a partition).
+    virtual bool has_leases() const { return true; }
+
+    HandClock clock;
+};
+
+struct QueueKind {
+    std::string name;
+    std::function<std::unique_ptr<QueueWorld>()> make;
+};
+inline void PrintTo(const QueueKind& kind, std::ostream* out) {
+    *out << kind.name;
+}
+
+class OnEachQueue : public ::testing::TestWithParam<QueueKind> {
+protected:
+    void stage(const QueueWorld::Job& job) { world->stage(job); }
+    void stage(const std::string& jid, std::chrono::milliseconds due_in = 0s) {
+        world->stage({.jid = jid, .due_in = due_in});
+    }
+    queue::TakenJob take_one() { return queue->take(1, 30s).at(0); }
+    // In order.
+    static std::vector<std::string> jids(const std::vector<queue::TakenJob>& jobs) {
+        std::vector<std::string> found;
+        for (const auto& job : jobs) found.push_back(job.raw.jid);
+        return found;
+    }
+    static std::vector<std::string> sorted_jids(const std::vector<queue::TakenJob>& jobs) {
+        auto found = jids(jobs);
+        std::sort(found.begin(), found.end());
+        return found;
+    }
+    std::int64_t note_count() {
+        return read_rows<std::int64_t>(world->store(), notes::count).at(0);
+    }
+    bool about(const std::optional<TimePoint>& one, TimePoint other) {
+        return one && std::chrono::abs(*one - other) <= world->exactness();
+    }
+
+    std::unique_ptr<QueueWorld> world = GetParam().make();
+    std::unique_ptr<queue::Queue> queue = world->open("default");
+    std::unique_ptr<queue::DeadLetters> letters = world->open_dead_letters();
+    HandClock& clock = world->clock;
+};
+
+class QueueTest : public OnEachQueue {};
+class QueueLeaseTest : public OnEachQueue {};  // Of queues that have leases.
+class DeadLettersTest : public OnEachQueue {
+protected:
+    struct Made {
+        std::string queue{"default"};
+        std::string kind{"send_receipt"};
+        std::string args{R"({"ride":1})"};
+        std::string error{"SMTP 550: no such mailbox 'ann'"};
+        bool called{false};
+    };
+    // A job that failed once before, and then for good.
+    std::string bury(const std::string& jid, const Made& made) {
+        stage({.jid = jid, .queue = made.queue, .kind = made.kind, .args = made.args});
+        auto of_another = made.queue == "default" ? nullptr : world->open(made.queue);
+        auto& of_it = of_another ? *of_another : *queue;
+        auto job = of_it.take(1, 30s).at(0);
+        if (made.called) of_it.mark_called(job);
+        EXPECT_TRUE(of_it.put_back(job, clock.now(), "the first error"));
+        job = of_it.take(1, 30s).at(0);
+        EXPECT_TRUE(of_it.bury(job, made.error));
+        return id_of(jid);
+    }
+    std::string bury(const std::string& jid) { return bury(jid, Made{}); }
+    std::string id_of(const std::string& jid) {
+        for (const auto& letter : letters->page({}, "", 1'000))
+            if (letter.jid == jid) return letter.id;
+        return "none";
+    }
+    std::vector<std::string> dead_jids(const queue::DeadFilter& filter = {}) {
+        std::vector<std::string> found;
+        for (const auto& letter : letters->page(filter, "", 1'000)) found.push_back(letter.jid);
+        return found;
+    }
+    std::vector<std::string> jids_to_work() { return jids(queue->take(100, 30s)); }
+
+    const queue::DeadAct act{"ann", "the mail server is back"};
+};
+
+}  // namespace pawl::conformance
+
+// Runs the suites on these kinds of queue (a vector of QueueKind); `With` names the instantiation.
+#define PAWL_ON_QUEUES(With, kinds)                                                            \
+    INSTANTIATE_TEST_SUITE_P(With, QueueTest, ::testing::ValuesIn(kinds), [](const auto& of) { \
+        return of.param.name;                                                                  \
+    });                                                                                        \
+    INSTANTIATE_TEST_SUITE_P(                                                                  \
+        With,                                                                                  \
+        DeadLettersTest,                                                                       \
+        ::testing::ValuesIn(kinds),                                                            \
+        [](const auto& of) { return of.param.name; }                                           \
+    )
+#define PAWL_ON_QUEUES_WITH_LEASES(With, kinds)      \
+    PAWL_ON_QUEUES(With, kinds);                     \
+    INSTANTIATE_TEST_SUITE_P(                        \
+        With,                                        \
+        QueueLeaseTest,                              \
+        ::testing::ValuesIn(kinds),                  \
+        [](const auto& of) { return of.param.name; } \
+    )

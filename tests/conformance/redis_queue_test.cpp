@@ -1,0 +1,76 @@
+#include "src/queue/redis/redis_queue.hpp"
+
+#include "src/queue/redis/connection.hpp"
+#include "src/queue/redis/payload.hpp"
+#include "src/queue/redis/redis_dead_letters.hpp"
+#include "src/queue/redis/redis_pusher.hpp"
+#include "tests/conformance/each_store.hpp"
+#include "tests/conformance/queue_world.hpp"
+#include "tests/redis/redis_server.hpp"
+
+#include <array>
+
+// Sidekiq's queues in a real Redis, one for the process; jobs come there by the pusher, as the
+// enqueuer's do, and handlers write to a memory store.
+namespace pawl::conformance {
+
+namespace {
+
+class RedisWorld final : public QueueWorld {
+public:
+    explicit RedisWorld(queue::SidekiqTimes times)
+        : client_{options(times), &clock},
+          home_{Stores::memory, clock},
+          store_{home_.open_filled()} {}
+    store::Store& store() override { return *store_; }
+    std::unique_ptr<queue::Queue> open(const std::string& name) override {
+        return std::make_unique<queue::RedisQueue>(client_, name);
+    }
+    std::unique_ptr<queue::DeadLetters> open_dead_letters() override {
+        return std::make_unique<queue::RedisDeadLetters>(client_, *store_);
+    }
+    void stage(const Job& job) override {
+        queue::StagedJob staged;
+        staged.jid = job.jid;
+        staged.queue = job.queue;
+        staged.kind = job.kind;
+        staged.args = job.args;
+        staged.key_id = 7;
+        staged.created_at = clock.now();
+        if (job.due_in > 0ms) return schedule(staged, clock.now() + job.due_in);
+        const auto report = queue::RedisPusher{client_}.push(std::span{&staged, 1});
+        ASSERT_EQ(report.sent.size(), 1);
+    }
+
+private:
+    static queue::RedisOptions options(queue::SidekiqTimes times) {
+        auto options = testing::empty_redis().options();
+        options.times = times;
+        return options;
+    }
+    // As perform_in does; the enqueuer sends only what is due.
+    void schedule(const queue::StagedJob& job, TimePoint at) {
+        const auto payload = queue::redis::payload_of(job, clock.now(), client_.options().times);
+        client_.ask(
+            "test",
+            {"ZADD", "schedule", queue::redis::score_of(at), std::get<std::string>(payload)},
+            queue::redis::Access::write
+        );
+    }
+
+    queue::redis::Client client_;
+    StoreHome home_;
+    std::unique_ptr<store::Store> store_;
+};
+
+std::vector<QueueKind> redis_kinds() {
+    using queue::SidekiqTimes;
+    return {
+        {"sidekiq7", [] { return std::make_unique<RedisWorld>(SidekiqTimes::seconds); }},
+        {"sidekiq8", [] { return std::make_unique<RedisWorld>(SidekiqTimes::milliseconds); }}};
+}
+PAWL_ON_QUEUES_WITH_LEASES(Redis, redis_kinds());
+
+}  // namespace
+
+}  // namespace pawl::conformance

@@ -1,0 +1,150 @@
+"""The queues that a world's jobs may go through: where it is, what is in it, and how it dies."""
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+
+from ports import free_port
+
+
+class Embedded:
+    """The database itself."""
+    name = 'embedded'
+    options = ()
+    tables = ('jobs',)   # What the day's end must leave empty.
+    patience_s = 20
+
+    def __init__(self, world):
+        self.world = world
+
+    def waiting(self):
+        """Jobs that are not done and not dead, wherever they are."""
+        return sum(self.world.count(table) for table in self.tables)
+
+    def dead(self):
+        return self.world.count('dead_jobs')
+
+    def letters(self):
+        """The dead letters of the queue, as its operator sees them."""
+        told = self.world.rides_command('dlq', 'export', '--database', self.world.url, *self.options).stdout
+        return [json.loads(line) for line in told.splitlines()]
+
+    def close(self):
+        """It goes with the database."""
+
+
+class Redis(Embedded):
+    """A redis-server of the world's own, which keeps what it has acknowledged."""
+    name = 'redis'
+    tables = ('jobs', 'staged_jobs')
+
+    def __init__(self, world):
+        super().__init__(world)
+        self.folder = tempfile.mkdtemp(prefix='pawl-redis-')
+        self.port = free_port()
+        self.process = self.line = None
+        self.lock = threading.Lock()
+        self.start()
+
+    @property
+    def url(self):
+        return f'redis://127.0.0.1:{self.port}'
+
+    @property
+    def options(self):
+        return ('--queue', self.url)
+
+    def start(self):
+        with open(os.path.join(self.folder, 'log'), 'ab') as log:
+            self.process = subprocess.Popen(
+                ['redis-server', '--port', str(self.port), '--bind', '127.0.0.1', '--dir', self.folder, '--save', '',
+                 '--appendonly', 'yes', '--appendfsync', 'always'], stdout=log, stderr=log)
+        from world import wait_until
+        wait_until('redis-server', self.answers)
+
+    def answers(self):
+        try:
+            return self.ask('PING') == 'PONG'
+        except (OSError, RuntimeError):   # Not there yet, or still loading.
+            return False
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def ask(self, *words):
+        """One command. A Python module for Redis is not there for every Python."""
+        with self.lock:
+            if self.line is None:
+                self.line = socket.create_connection(('127.0.0.1', self.port), 10).makefile('rwb')
+            try:
+                sent = [str(word).encode() for word in words]
+                self.line.write(b'*%d\r\n' % len(sent) + b''.join(b'$%d\r\n%s\r\n' % (len(word), word) for word in sent))
+                self.line.flush()
+                return self._answer()
+            except OSError:
+                self.line = None
+                raise
+
+    def _answer(self):
+        line = self.line.readline()
+        if not line.endswith(b'\r\n'):
+            raise OSError('redis-server is gone')
+        kind, rest = line[:1], line[1:-2]
+        if kind == b'-':
+            raise RuntimeError(rest.decode())
+        if kind == b'$':
+            return None if rest == b'-1' else self.line.read(int(rest) + 2)[:-2].decode()
+        if kind == b'*':
+            return [self._answer() for _ in range(int(rest))]
+        return int(rest) if kind == b':' else rest.decode()
+
+    def waiting(self):
+        places = (('LLEN', 'queue:default'), ('HLEN', 'pawl:work:default'), ('ZCARD', 'schedule'), ('ZCARD', 'retry'))
+        return super().waiting() + sum(self.ask(*place) for place in places)
+
+    def dead(self):
+        return super().dead() + self.ask('ZCARD', 'dead')
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Kafka(Embedded):
+    """A mock cluster of librdkafka in a process of the world's own: what is in it dies with it."""
+    name = 'kafka'
+    tables = ('jobs', 'staged_jobs')
+    patience_s = 90   # After each death a group forms anew, and its brokers take their time.
+
+    def __init__(self, world):
+        super().__init__(world)
+        program = os.path.join(os.path.dirname(world.rides), 'mock_cluster')
+        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.brokers = self.process.stdout.readline().strip()
+
+    @property
+    def url(self):
+        # A member that is killed keeps its partitions for the length of its session.
+        return f'kafka://{self.brokers}?group=rides&session.timeout.ms=6000'
+
+    @property
+    def options(self):
+        return ('--queue', self.url)
+
+    def dead(self):
+        # A death between the dead-letter record and the commit of its job's offset leaves the job there twice, under one id.
+        return super().dead() + len({letter['jid'] for letter in self.letters()})
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+QUEUES = {'embedded': Embedded, 'redis': Redis, 'kafka': Kafka}

@@ -1,0 +1,196 @@
+#include "tests/kafka/world.hpp"
+
+// What a member of a group does beside what every queue does.
+namespace pawl::queue {
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+class KafkaQueueTest : public KafkaTest {};
+
+}  // namespace
+
+TEST_F(KafkaQueueTest, what_was_not_done_comes_again_and_what_was_done_behind_it_does_not) {
+    make_topics();
+    push({"taken", "done", "put_back", "buried", "untouched"});
+    {
+        const auto queue = open();
+        const auto jobs = take(*queue, 4);
+        ASSERT_THAT(jids(jobs), ElementsAre("taken", "done", "put_back", "buried"));
+        EXPECT_TRUE(queue->finish(jobs[1]));
+        EXPECT_TRUE(queue->put_back(jobs[2], clock.now() + 10s, "an error"));
+        EXPECT_TRUE(queue->bury(jobs[3], "for good"));
+    }
+
+    const auto heir = open();
+
+    EXPECT_THAT(jids(take(*heir)), ElementsAre("taken", "untouched"));
+    clock.advance(10s);
+    EXPECT_THAT(jids(take(*heir)), ElementsAre("put_back"));
+    EXPECT_EQ(KafkaDeadLetters(options, store, clock).page({}, "", 10).size(), 1);
+}
+
+TEST_F(KafkaQueueTest, what_was_finished_while_its_offset_was_held_back_is_known_from_the_inbox) {
+    make_topics();
+    push({"a"});
+    const auto queue = open();
+    EXPECT_TRUE(queue->finish(take(*queue).at(0)));
+    push({"a", "b"});  // The enqueuer died between its push and its delete.
+
+    EXPECT_THAT(jids(take(*queue)), ElementsAre("b"));
+    EXPECT_TRUE(queue->wait_read(20s));
+}
+
+TEST_F(KafkaQueueTest, a_job_that_fails_again_and_again_holds_up_nobody) {
+    make_topics();
+    push({"poison", "next", "last"});
+    const auto queue = open();
+
+    EXPECT_TRUE(queue->put_back(take(*queue, 1).at(0), clock.now() + 1h, "poison"));
+
+    EXPECT_THAT(jids(take(*queue)), ElementsAre("next", "last"));
+}
+
+TEST_F(KafkaQueueTest, jobs_of_a_layer_come_in_the_order_of_their_times_and_none_is_early) {
+    make_topics();
+    push({"30", "10", "20", "40"});
+    const auto queue = open();
+    for (const auto& job : take(*queue))
+        EXPECT_TRUE(queue->put_back(job, clock.now() + std::stoi(job.raw.jid) * 1s, std::nullopt));
+
+    for (const auto* next : {"10", "20", "30", "40"}) {
+        clock.advance(10s - 1ms);
+        EXPECT_THAT(jids(take(*queue)), IsEmpty());
+        clock.advance(1ms);
+        EXPECT_THAT(jids(take(*queue)), ElementsAre(next));
+    }
+}
+
+TEST_F(KafkaQueueTest, a_full_partition_is_paused_and_loses_nothing) {
+    make_topics();
+    options.hold_max = 3;
+    options.take_wait = 30s;  // It reads no further than it may: there is no waiting for all of it.
+    Jids all;
+    for (int i = 100; i < 140; ++i) all.push_back(std::to_string(i));
+    push(all);
+    const auto queue = open();
+
+    Jids worked;
+    while (worked.size() < all.size()) {
+        const auto jobs = queue->take(1, 30s);
+        if (jobs.empty()) break;
+        worked.push_back(jobs[0].raw.jid);
+        EXPECT_TRUE(queue->finish(jobs[0]));
+    }
+
+    EXPECT_EQ(worked, all);
+}
+
+TEST_F(KafkaQueueTest, who_lost_a_partition_writes_nothing_and_who_has_it_does_the_job) {
+    make_topics(4);
+    Jids all;
+    for (int i = 0; i < 40; ++i) all.push_back("job" + std::to_string(i));
+    push(all);
+    const auto first = open();
+    const auto taken = take(*first);
+    ASSERT_EQ(taken.size(), all.size());
+
+    options.take_wait = 1s;
+    const auto second = open();
+    struct Token {
+        KafkaQueue* holder{};
+        TakenJob job;
+        bool live() const { return holder->renew(job, 30s); }
+    };
+    std::vector<Token> tokens;
+    const auto collect = [&](KafkaQueue& holder, const std::vector<TakenJob>& jobs) {
+        for (const auto& job : jobs) tokens.push_back({&holder, job});
+    };
+    const auto live = [](const Token& token) { return token.live(); };
+    collect(*first, taken);
+    const auto has_moved = [&] {
+        return std::ranges::any_of(tokens, [&](const Token& token) {
+            return token.holder == second.get() && token.live();
+        });
+    };
+    // Partitions go over in two steps, away from the one, then to the other; on a busy machine the
+    // group forms more than once.
+    for (int i = 0; i < 60; ++i) {
+        collect(*second, second->take(100, 30s));
+        collect(*first, first->take(100, 30s));
+        const auto held = static_cast<std::size_t>(std::ranges::count_if(tokens, live));
+        if (held == all.size() && has_moved()) break;
+    }
+    ASSERT_TRUE(has_moved());
+
+    Jids done;
+    for (auto& [holder, job] : tokens) {
+        if (holder->renew(job, 30s)) {
+            EXPECT_TRUE(holder->finish(job));
+            done.push_back(job.raw.jid);
+            continue;
+        }
+        EXPECT_FALSE(holder->mark_called(job));
+        EXPECT_FALSE(holder->put_back(job, clock.now(), "late"));
+        EXPECT_FALSE(holder->bury(job, "late"));
+        EXPECT_FALSE(holder->finish(job));
+    }
+    std::ranges::sort(done);
+    std::ranges::sort(all);
+    EXPECT_EQ(done, all);
+    EXPECT_THAT(KafkaDeadLetters(options, store, clock).page({}, "", 10), IsEmpty());
+}
+
+TEST_F(KafkaQueueTest, what_others_wrote_is_taken_with_what_there_is) {
+    make_topics();
+    produce("not json");
+    produce(std::nullopt);
+    produce(R"({"order":7})", {{"ce_id", "order-7"}, {"ce_type", "com.example.order"}});
+    const auto queue = open();
+
+    const auto jobs = take(*queue);
+
+    ASSERT_EQ(jobs.size(), 3);
+    EXPECT_EQ(jobs[0].kind, "");
+    EXPECT_EQ(jobs[0].raw.args, "not json");
+    EXPECT_EQ(jobs[0].raw.jid.size(), 24);
+    EXPECT_THAT(jobs[0].raw.origin, HasSubstr("[0]@0"));
+    EXPECT_EQ(jobs[1].raw.args, "");
+    EXPECT_NE(jobs[1].raw.jid, jobs[0].raw.jid);
+    EXPECT_EQ(jobs[2].raw.jid, "order-7");
+    EXPECT_EQ(jobs[2].kind, "com.example.order");
+    for (const auto& job : jobs) EXPECT_TRUE(queue->bury(job, "no handler is for it"));
+    EXPECT_EQ(KafkaDeadLetters(options, store, clock).page({}, "", 10).size(), 3);
+}
+
+TEST_F(KafkaQueueTest, the_headers_of_a_retry_reach_the_broker_byte_by_byte) {
+    make_topics();
+    push({"jid"});
+    const auto queue = open();
+    EXPECT_TRUE(queue->put_back(take(*queue).at(0), clock.now() + 10s, "no answer"));
+
+    const auto retried = records(kafka::retry_topic(options, "default", 10s));
+
+    ASSERT_EQ(retried.size(), 1);
+    const auto& headers = retried[0].headers;
+    EXPECT_EQ(retried[0].key, "jid");
+    EXPECT_EQ(kafka::find(headers, "retry_topic-attempts"), kafka::int32_bytes(2));
+    const auto due = (clock.now() + 10s).time_since_epoch().count();
+    EXPECT_EQ(kafka::find(headers, "retry_topic-backoff-timestamp"), kafka::big_integer_bytes(due));
+    EXPECT_EQ(kafka::find(headers, "kafka_original-topic"), kafka::main_topic(options, "default"));
+    EXPECT_EQ(kafka::find(headers, "kafka_original-partition"), kafka::int32_bytes(0));
+    EXPECT_EQ(kafka::find(headers, "kafka_original-offset"), kafka::int64_bytes(0));
+    EXPECT_EQ(kafka::find(headers, "kafka_exception-message"), "no answer");
+}
+
+TEST_F(KafkaQueueTest, a_queue_that_no_topic_can_be_named_for_is_refused) {
+    EXPECT_THROW(KafkaQueue(options, "a b", store, clock), std::invalid_argument);
+    options.settings = {{"no.such.setting", "1"}};
+    EXPECT_THROW(KafkaQueue(options, "default", store, clock), std::invalid_argument);
+}
+
+}  // namespace pawl::queue

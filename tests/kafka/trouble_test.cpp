@@ -1,0 +1,181 @@
+#include "src/core/fault.hpp"
+#include "tests/kafka/world.hpp"
+
+#include <stdexcept>
+
+// Brokers that go and come back, records that are refused, and work that is cut off in the middle.
+// The mock alone does as it is told.
+namespace pawl::queue {
+
+namespace {
+
+using conformance::error_of;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr const char* produce_api = "0";
+
+class KafkaTroubleTest : public KafkaTest {
+protected:
+    void SetUp() override {
+        if (!cluster.is_mock()) GTEST_SKIP() << "real brokers are not told to fail";
+        options.request_timeout = 2s;
+    }
+    static void throw_at(const char* name) {
+        core::on_fault_point([name](std::string_view reached) {
+            if (reached == name) throw std::runtime_error{"a planted fault"};
+        });
+    }
+    ~KafkaTroubleTest() override { core::on_fault_point({}); }
+};
+
+}  // namespace
+
+TEST_F(KafkaTroubleTest, brokers_that_come_back_find_everything_as_it_was) {
+    testing::KafkaCluster own;
+    options.brokers = own.brokers();
+    options.session_timeout = 1min;  // Longer than the outage.
+    own.make_topics(options, "default", 2);
+    push({"before"});
+    const auto queue = open();
+    const auto job = take(*queue).at(0);
+    own.all_down();
+
+    const auto of_push = error_of([&] { push({"lost?"}); });
+    EXPECT_EQ(of_push.kind(), StoreError::Kind::unavailable);
+    EXPECT_THAT(of_push.what(), HasSubstr("PAWL0020"));
+    EXPECT_THAT(of_push.what(), HasSubstr(own.brokers()));
+    EXPECT_THROW(queue->put_back(job, clock.now(), "an error"), StoreError);
+    EXPECT_TRUE(queue->renew(job, 30s)) << "it is still ours";
+    const auto of_take = error_of([&] {
+        for (int i = 0; i < 10'000; ++i) queue->take(1, 30s);
+    });
+    EXPECT_THAT(of_take.what(), HasSubstr("PAWL0020"));
+    own.all_up();
+
+    EXPECT_TRUE(queue->put_back(job, clock.now(), "an error"));
+    EXPECT_EQ(push({"after"}).sent.size(), 1);
+    const auto jobs = jids(take(*queue));
+    EXPECT_THAT(jobs, ::testing::Contains("before"));
+    EXPECT_THAT(jobs, ::testing::Contains("after"));
+}
+
+TEST_F(KafkaTroubleTest, after_an_outage_longer_than_its_membership_a_job_comes_again) {
+    testing::KafkaCluster own;
+    options.brokers = own.brokers();
+    own.make_topics(options, "default", 2);
+    push({"jid"});
+    const auto queue = open();
+    const auto old = take(*queue).at(0);
+    own.all_down();
+    for (int i = 0; i < 60 && queue->renew(old, 30s); ++i)
+        EXPECT_THROW(push({"none"}), StoreError);  // Two seconds each.
+    EXPECT_FALSE(queue->renew(old, 30s));
+    own.all_up();
+
+    const auto jobs = take(*queue);
+
+    EXPECT_THAT(jids(jobs), ElementsAre("jid"));
+    EXPECT_FALSE(queue->finish(old));
+    EXPECT_TRUE(queue->finish(jobs.at(0)));
+}
+
+TEST_F(KafkaTroubleTest, a_job_that_is_too_large_is_refused_and_the_others_are_sent) {
+    make_topics();
+    std::vector<StagedJob> jobs{staged("small"), staged("large"), staged("other")};
+    jobs[1].args = '"' + std::string(1'000'000, 'x') + '"';
+
+    const auto report = KafkaPusher{options, clock}.push(jobs);
+
+    EXPECT_THAT(report.sent, ElementsAre(jobs[0].id, jobs[2].id));
+    ASSERT_EQ(report.refused.size(), 1);
+    EXPECT_EQ(report.refused[0].id, jobs[1].id);
+    EXPECT_THAT(report.refused[0].why, HasSubstr("900000"));
+}
+
+TEST_F(KafkaTroubleTest, a_queue_that_no_topic_can_be_named_for_gets_nothing) {
+    auto job = staged("jid");
+    job.queue = "a b";
+
+    const auto report = KafkaPusher{options, clock}.push(std::span{&job, 1});
+
+    EXPECT_THAT(report.sent, IsEmpty());
+    EXPECT_EQ(report.refused.size(), 1);
+}
+
+TEST_F(KafkaTroubleTest, what_the_broker_refuses_for_its_size_is_sent_with_the_least_of_ours) {
+    make_topics();
+    push({"jid"});
+    const auto queue = open();
+    const auto job = take(*queue).at(0);
+    cluster.tell(std::string{"error "} + produce_api + " 10 1");  // MSG_SIZE_TOO_LARGE.
+
+    EXPECT_TRUE(queue->put_back(job, clock.now(), std::string(2'000, 'e')));
+
+    const auto again = take(*queue).at(0);
+    EXPECT_EQ(again.failures, 1);
+    EXPECT_EQ(again.raw.last_error->size(), 100);
+}
+
+TEST_F(KafkaTroubleTest, where_no_answer_comes_the_push_says_so_and_the_next_one_arrives) {
+    make_topics();
+    cluster.tell(std::string{"error "} + produce_api + " 7 1000");  // REQUEST_TIMED_OUT.
+
+    const auto failed = error_of([&] { push({"jid"}); });
+    EXPECT_EQ(failed.kind(), StoreError::Kind::unavailable);
+    EXPECT_FALSE(failed.safe_to_repeat()) << "it may be there";
+    cluster.tell(std::string{"clear "} + produce_api);
+
+    EXPECT_EQ(push({"jid"}).sent.size(), 1);
+    const auto queue = open();
+    const auto jobs = take(*queue);
+    ASSERT_FALSE(jobs.empty());
+    for (const auto& job : jobs) EXPECT_EQ(job.raw.jid, "jid");
+}
+
+TEST_F(KafkaTroubleTest, a_merge_cut_off_behind_its_records_is_done_again_and_the_job_once) {
+    make_topics();
+    push({"jid"});
+    const auto queue = open();
+    EXPECT_TRUE(queue->bury(take(*queue).at(0), "for good"));
+    KafkaDeadLetters letters{options, store, clock};
+    const DeadAct act{"ann", "it works again"};
+    const auto id = letters.page({}, "", 1).at(0).id;
+    throw_at("kafka.merge.sent");
+    EXPECT_ANY_THROW(letters.merge(std::span{&id, 1}, act, clock.now()));
+    core::on_fault_point({});
+
+    EXPECT_EQ(letters.page({}, "", 10).size(), 1) << "it is shown until all of it is done";
+    EXPECT_EQ(letters.merge(std::span{&id, 1}, act, clock.now()).done, 1);
+
+    EXPECT_THAT(letters.page({}, "", 10), IsEmpty());
+    const auto jobs = take(*queue);
+    EXPECT_THAT(jids(jobs), ElementsAre("jid", "jid"));
+    conformance::write_now(store, [&](store::Session& session) {
+        EXPECT_EQ(queue->finish_in(session, jobs.at(0)), Marked::done);
+        return 0;
+    });
+    conformance::write_now(store, [&](store::Session& session) {
+        EXPECT_EQ(queue->finish_in(session, jobs.at(1)), Marked::done_before);
+        return 0;
+    });
+}
+
+TEST_F(KafkaTroubleTest, a_merge_cut_off_before_its_records_sends_nothing) {
+    make_topics();
+    push({"jid"});
+    const auto queue = open();
+    EXPECT_TRUE(queue->bury(take(*queue).at(0), "for good"));
+    KafkaDeadLetters letters{options, store, clock};
+    const auto id = letters.page({}, "", 1).at(0).id;
+    throw_at("kafka.merge.before");
+
+    EXPECT_ANY_THROW(letters.merge(std::span{&id, 1}, {"ann", "why"}, clock.now()));
+    core::on_fault_point({});
+
+    EXPECT_EQ(letters.page({}, "", 10).size(), 1);
+    EXPECT_THAT(take(*queue), IsEmpty());
+}
+
+}  // namespace pawl::queue

@@ -1,0 +1,39 @@
+// A worker that takes one job and does one thing with it, to be killed on the way:
+//
+//   kafka_victim BROKERS PREFIX DATABASE put_back|finish|call|bury
+
+#include "src/engine/clock.hpp"
+#include "src/queue/kafka/kafka_queue.hpp"
+#include "src/store/sqlite/sqlite_store.hpp"
+
+#include <cstdio>
+#include <string>
+
+int main(int count, char** arguments) {
+    using namespace std::chrono_literals;
+    using namespace pawl;
+    if (count != 5) return 2;
+    queue::KafkaOptions options;
+    options.brokers = arguments[1];
+    options.prefix = arguments[2];
+    options.group = "rides";
+    options.session_timeout = 6s;
+    options.fetch_wait = 10ms;
+    options.partitions = 1;
+    options.replication = 1;
+    options.take_wait = 30s;
+    const std::string action{arguments[4]};
+    try {
+        auto& clock = engine::system_clock();
+        sqlite::SqliteStore store{{.path = arguments[3]}, clock};
+        queue::KafkaQueue queue{options, "default", store, clock};
+        auto job = queue.take(1, 30s).at(0);
+        if (action == "put_back") return queue.put_back(job, clock.now(), "an error") ? 0 : 1;
+        if (action == "bury") return queue.bury(job, "for good") ? 0 : 1;
+        if (action == "call" && !queue.mark_called(job)) return 1;
+        return queue.finish(job) ? 0 : 1;
+    } catch (const std::exception& failed) {
+        std::fprintf(stderr, "kafka_victim: %s\n", failed.what());
+        return 1;
+    }
+}

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "src/queue/redis/connection.hpp"
+#include "src/queue/redis/redis_dead_letters.hpp"
+#include "src/queue/redis/redis_pusher.hpp"
+#include "src/queue/redis/redis_queue.hpp"
+#include "tests/redis/redis_server.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+// Short forms for the tests of the Redis queue alone.
+namespace pawl::testing {
+
+using namespace std::chrono_literals;
+using queue::redis::Access;
+using queue::redis::Client;
+
+inline queue::StagedJob staged(std::string jid, std::string args = R"({"ride":1})") {
+    queue::StagedJob job;
+    job.id = 1;
+    job.jid = std::move(jid);
+    job.queue = "default";
+    job.kind = "send_receipt";
+    job.args = std::move(args);
+    return job;
+}
+
+inline queue::PushReport push(Client& client, const queue::StagedJob& job) {
+    return queue::RedisPusher{client}.push(std::span{&job, 1});
+}
+
+inline std::string long_id(int number) {
+    auto digits = std::to_string(number);
+    return std::string(24 - digits.size(), '0') + digits;
+}
+
+// The error that f throws; nothing if it throws none.
+template <class F>
+std::optional<StoreError> error_of(F f) {
+    try {
+        f();
+    } catch (const StoreError& error) {
+        return error;
+    }
+    return std::nullopt;
+}
+
+}  // namespace pawl::testing

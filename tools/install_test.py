@@ -1,0 +1,74 @@
+"""tools/install starts no service that it installs: PgBouncer and Redis, which Debian would start at once."""
+import os
+import subprocess
+import tempfile
+import unittest
+
+INSTALL = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'install')
+BOOKWORM = 'VERSION_CODENAME=bookworm' in open('/etc/os-release', encoding='utf-8').read()
+
+# Everything is there but what MISSING says. apt-get tells whether services may start meanwhile.
+PROGRAMS = {
+    'dpkg-query': 'for last; do :; done\ncase " $MISSING " in *" $last "*) exit 1 ;; esac\necho installed\n',
+    'apt-get': 'echo "apt-get $*; policy $(sh "$PAWL_POLICY_RC_D" 2>/dev/null; echo $?)" >>"$LOG"\nexit ${APT_ENDS:-0}\n',
+    'systemctl': 'echo "systemctl $*" >>"$LOG"\n',
+    'sudo': 'exec "$@"\n',
+}
+
+
+@unittest.skipUnless(BOOKWORM, 'tools/install knows Debian 12 alone')
+class Install(unittest.TestCase):
+    def setUp(self):
+        made = tempfile.TemporaryDirectory()
+        self.addCleanup(made.cleanup)
+        self.folder = made.name
+        self.policy = os.path.join(self.folder, 'policy-rc.d')
+        self.log = os.path.join(self.folder, 'log')
+        for name, text in PROGRAMS.items():
+            path = os.path.join(self.folder, name)
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write('#!/bin/sh\n' + text)
+            os.chmod(path, 0o755)
+
+    def install(self, missing, apt_ends=0):
+        environment = dict(os.environ, PATH=self.folder + ':' + os.environ['PATH'], MISSING=missing, LOG=self.log,
+                           PAWL_POLICY_RC_D=self.policy, APT_ENDS=str(apt_ends))
+        ended = subprocess.run([INSTALL, 'test'], env=environment, capture_output=True, text=True, check=False)
+        said = ''
+        if os.path.exists(self.log):
+            with open(self.log, encoding='utf-8') as file:
+                said = file.read()
+        return ended.returncode, said
+
+    def test_what_is_there_is_not_installed(self):
+        self.assertEqual(self.install(''), (0, ''))
+
+    def test_no_service_starts_while_it_is_installed_nor_at_the_next_boot(self):
+        for service in ('redis-server', 'pgbouncer'):
+            ended, said = self.install(service)
+            self.assertEqual(ended, 0, said)
+            self.assertIn(f'{service}; policy 101\n', said)
+            self.assertIn(f'systemctl disable {service}\n', said)
+            self.assertFalse(os.path.exists(self.policy), 'what forbade it stayed')
+
+    def test_what_forbids_services_goes_though_apt_get_fails(self):
+        ended, said = self.install('redis-server', apt_ends=100)
+        self.assertEqual(ended, 1)
+        self.assertIn('policy 101', said)
+        self.assertFalse(os.path.exists(self.policy))
+
+    def test_a_file_of_somebody_elses_that_forbids_services_stays_as_it_is(self):
+        with open(self.policy, 'w', encoding='utf-8') as file:
+            file.write('exit 104\n')
+        _, said = self.install('redis-server')
+        self.assertIn('policy 104', said)
+        self.assertTrue(os.path.exists(self.policy))
+
+    def test_who_has_a_service_already_keeps_it_as_it_is(self):
+        _, said = self.install('libhiredis-dev')
+        self.assertNotIn('policy 101', said)
+        self.assertNotIn('systemctl', said)
+
+
+if __name__ == '__main__':
+    unittest.main()
