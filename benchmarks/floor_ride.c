@@ -1,5 +1,6 @@
 #include "benchmarks/floor_ride.h"
 
+#include "benchmarks/floor_statement.h"
 #include "benchmarks/pawl_statements.h"
 #include "benchmarks/rides_statements.h"
 
@@ -8,13 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-enum { parameters_max = 32 };
-
-struct statement {
-    sqlite3_stmt* made;
-    int place[parameters_max + 1];  // Of $1 to $32: SQLite numbers them by first appearance.
-};
 
 struct floor {
     sqlite3* db;
@@ -28,79 +22,6 @@ struct floor {
     struct statement set_charge, insert_job, finish_key, move_key;
 };
 
-static void check(const struct floor* f, int code, int wanted, const char* what) {
-    if (code == wanted) return;
-    fprintf(stderr, "floor: %s: %s\n", what, sqlite3_errmsg(f->db));
-    exit(1);
-}
-
-static void prepare(struct floor* f, struct statement* s, const char* text) {
-    check(
-        f,
-        sqlite3_prepare_v3(f->db, text, -1, SQLITE_PREPARE_PERSISTENT, &s->made, NULL),
-        SQLITE_OK,
-        text
-    );
-    for (int n = 1; n <= parameters_max; ++n) {
-        char name[8];
-        snprintf(name, sizeof name, "$%d", n);
-        s->place[n] = sqlite3_bind_parameter_index(s->made, name);
-    }
-}
-
-static void script(struct floor* f, const char* text) {
-    check(f, sqlite3_exec(f->db, text, NULL, NULL, NULL), SQLITE_OK, text);
-}
-
-static void text(struct statement* s, int n, const char* value) {
-    sqlite3_bind_text(s->made, s->place[n], value, -1, SQLITE_STATIC);
-}
-static void integer(struct statement* s, int n, long long value) {
-    sqlite3_bind_int64(s->made, s->place[n], value);
-}
-static void real(struct statement* s, int n, double value) {
-    sqlite3_bind_double(s->made, s->place[n], value);
-}
-static void null(struct statement* s, int n) {
-    sqlite3_bind_null(s->made, s->place[n]);
-}
-
-// Runs it to its end; the first column of its row, or 0. A value that was not bound is a constraint
-// that fails.
-static long long run(struct floor* f, struct statement* s) {
-    long long first = 0;
-    int code;
-    while ((code = sqlite3_step(s->made)) == SQLITE_ROW) {
-        first = sqlite3_column_int64(s->made, 0);
-        for (int column = 1; column < sqlite3_column_count(s->made); ++column)
-            sqlite3_column_text(s->made, column);
-    }
-    check(f, code, SQLITE_DONE, sqlite3_sql(s->made));
-    sqlite3_reset(s->made);
-    return first;
-}
-
-static void time_text(char* to, time_t at) {
-    struct tm parts;
-    gmtime_r(&at, &parts);
-    strftime(to, 32, "%Y-%m-%dT%H:%M:%S.000Z", &parts);
-}
-
-// Digits that look like a hash: they must hit the unique index all over, as hashes do.
-static void hex(char* to, int digits, unsigned long long seed, unsigned long long number) {
-    unsigned long long state = seed ^ (number * 0x9e3779b97f4a7c15ULL);
-    for (int i = 0; i < digits; i += 16) {
-        state += 0x9e3779b97f4a7c15ULL;
-        unsigned long long z = state;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-        char part[17];
-        snprintf(part, sizeof part, "%016llx", z ^ (z >> 31));
-        memcpy(to + i, part, digits - i < 16 ? (size_t)(digits - i) : 16);
-    }
-    to[digits] = '\0';
-}
-
 static const char origin[] = "127.0.0.1";
 static const char email[] = "jane@example.com";
 static const char params[] =
@@ -109,42 +30,30 @@ static const char params[] =
 struct floor* floor_open(const char* path) {
     struct floor* f = calloc(1, sizeof *f);
     if (f == NULL) exit(1);
-    // As the store does, once for the process: no mutex around each allocation.
-    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
-    check(f, sqlite3_open_v2(path, &f->db, flags, NULL), SQLITE_OK, path);
-    // As the store's writer is set up (src/store/sqlite/connection.cpp).
-    script(
-        f,
-        "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;"
-        "PRAGMA cache_size = -8000; PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = "
-        "67108864;"
-    );
-    prepare(f, &f->begin, "BEGIN IMMEDIATE");
-    prepare(f, &f->commit, "COMMIT");
-    prepare(f, &f->find_key, pawl_find_key);
-    prepare(f, &f->insert_registry, pawl_insert_registry);
-    prepare(f, &f->find_user, rides_find_user);
-    prepare(f, &f->insert_ride, rides_insert_ride);
-    prepare(f, &f->insert_audit, rides_insert_audit);
-    prepare(f, &f->insert_key, pawl_insert_key);
-    prepare(f, &f->set_charge, rides_set_charge);
-    prepare(f, &f->insert_job, pawl_insert_job);
-    prepare(f, &f->finish_key, pawl_finish_key);
-    prepare(f, &f->move_key, pawl_move_key);
+    f->db = floor_connect(path);
+    prepare(f->db, &f->begin, "BEGIN IMMEDIATE");
+    prepare(f->db, &f->commit, "COMMIT");
+    prepare(f->db, &f->find_key, pawl_find_key);
+    prepare(f->db, &f->insert_registry, pawl_insert_registry);
+    prepare(f->db, &f->find_user, rides_find_user);
+    prepare(f->db, &f->insert_ride, rides_insert_ride);
+    prepare(f->db, &f->insert_audit, rides_insert_audit);
+    prepare(f->db, &f->insert_key, pawl_insert_key);
+    prepare(f->db, &f->set_charge, rides_set_charge);
+    prepare(f->db, &f->insert_job, pawl_insert_job);
+    prepare(f->db, &f->finish_key, pawl_finish_key);
+    prepare(f->db, &f->move_key, pawl_move_key);
     sqlite3_randomness(sizeof f->seed, &f->seed);
     return f;
 }
 
 void floor_close(struct floor* f) {
-    sqlite3_stmt* made;
-    while ((made = sqlite3_next_stmt(f->db, NULL)) != NULL) sqlite3_finalize(made);
-    sqlite3_close(f->db);
+    floor_disconnect(f->db);
     free(f);
 }
 
 void floor_begin(struct floor* f) {
-    run(f, &f->begin);
+    run(&f->begin);
     const time_t now = time(NULL);
     time_text(f->now, now);
     time_text(f->lease_until, now + 30);
@@ -152,7 +61,7 @@ void floor_begin(struct floor* f) {
 }
 
 void floor_commit(struct floor* f) {
-    run(f, &f->commit);
+    run(&f->commit);
 }
 
 static void insert_ride(struct floor* f, struct floor_ride* ride) {
@@ -166,7 +75,7 @@ static void insert_ride(struct floor* f, struct floor_ride* ride) {
     integer(s, 7, 2000);
     text(s, 8, "usd");
     integer(s, 9, ride->user);
-    ride->ride_id = run(f, s);
+    ride->ride_id = run(s);
     s = &f->insert_audit;
     text(s, 1, "created");
     text(s, 2, f->now);
@@ -175,7 +84,7 @@ static void insert_ride(struct floor* f, struct floor_ride* ride) {
     integer(s, 5, ride->ride_id);
     text(s, 6, "ride");
     integer(s, 7, ride->user);
-    run(f, s);
+    run(s);
 }
 
 static void ride_created(char* to, size_t size, const struct floor_ride* ride) {
@@ -227,7 +136,7 @@ static void insert_key(
     text(s, 19, f->now);
     null(s, 20);
     integer(s, 21, 0);
-    run(f, s);
+    run(s);
 }
 
 static void claim(struct floor* f, struct floor_ride* ride) {
@@ -235,14 +144,14 @@ static void claim(struct floor* f, struct floor_ride* ride) {
     ride->number = ++f->rides;
     hex(hash, 32, f->seed, ride->number);
     text(&f->find_key, 1, hash);
-    run(f, &f->find_key);
+    run(&f->find_key);
     text(&f->insert_registry, 1, hash);
-    ride->key_id = run(f, &f->insert_registry);
+    ride->key_id = run(&f->insert_registry);
 }
 
 static void create_ride(struct floor* f, struct floor_ride* ride) {
     text(&f->find_user, 1, email);
-    ride->user = run(f, &f->find_user);
+    ride->user = run(&f->find_user);
     insert_ride(f, ride);
 }
 
@@ -267,7 +176,7 @@ static void insert_job(
     text(s, 5, f->now);
     integer(s, 6, ride->key_id);
     text(s, 7, f->now);
-    run(f, s);
+    run(s);
 }
 
 static void charge_of(char* to, size_t size, const struct floor* f, const struct floor_ride* ride) {
@@ -279,13 +188,7 @@ static void keep_charge(struct floor* f, const struct floor_ride* ride) {
     charge_of(charge, sizeof charge, f, ride);
     integer(&f->set_charge, 1, ride->ride_id);
     text(&f->set_charge, 2, charge);
-    run(f, &f->set_charge);
-}
-
-static void one_row(const struct floor* f, const char* what) {
-    if (sqlite3_changes(f->db) == 1) return;
-    fprintf(stderr, "floor: %s touched %d rows\n", what, sqlite3_changes(f->db));
-    exit(1);
+    run(&f->set_charge);
 }
 
 static void finish(struct floor* f, const struct floor_ride* ride, const char* from) {
@@ -324,8 +227,8 @@ static void finish(struct floor* f, const struct floor_ride* ride, const char* f
     text(s, 7, body);
     text(s, 8, f->now);
     text(s, 9, f->expires_at);
-    run(f, s);
-    one_row(f, "finish_key");
+    run(s);
+    one_row(f->db, "finish_key");
 }
 
 void floor_second(struct floor* f, const struct floor_ride* ride) {
@@ -353,8 +256,8 @@ static void move(
     text(s, 8, f->now);
     integer(s, 9, 0);
     text(s, 10, f->now);
-    run(f, s);
-    one_row(f, "move_key");
+    run(s);
+    one_row(f->db, "move_key");
 }
 
 void floor_phase(struct floor* f, struct floor_ride* ride, int phase) {

@@ -9,6 +9,7 @@
 #include "apps/rides/book_ride.hpp"
 #include "apps/rides/provider.hpp"
 #include "apps/rides/serve.hpp"
+#include "benchmarks/trace.hpp"
 #include "rides/statements.hpp"
 #include "src/http/transfer.hpp"
 
@@ -17,52 +18,19 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <mutex>
 #include <string>
 #include <vector>
 
 namespace pawl::bench {
 namespace {
 
-std::mutex traced_mutex;
-std::vector<std::string> traced;
-
-// Only what belongs to a ride: a transaction's own control differs, as the server's batches have
-// savepoints.
-bool is_control(const std::string& text) {
-    for (const auto* word : {"BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "PRAGMA"})
-        if (text.starts_with(word)) return true;
-    return false;
-}
-
-int on_statement(unsigned, void*, void* statement, void*) {
-    const std::string text = sqlite3_sql(static_cast<sqlite3_stmt*>(statement));
-    const std::lock_guard lock{traced_mutex};
-    if (!is_control(text)) traced.push_back(text);
-    return 0;
-}
-
-int trace_connection(sqlite3* db, char**, const sqlite3_api_routines*) {
-    return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, &on_statement, nullptr);
-}
-
-std::vector<std::string> take_trace() {
-    const std::lock_guard lock{traced_mutex};
-    return std::exchange(traced, {});
-}
-
 class FloorRide : public ::testing::Test {
 protected:
     FloorRide() {
         std::string name = "/tmp/pawl_floor_XXXXXX";
         folder_ = ::mkdtemp(name.data());
-        // SQLite calls this for each connection that is opened from now on.
-        sqlite3_auto_extension(reinterpret_cast<void (*)()>(&trace_connection));
     }
-    ~FloorRide() override {
-        sqlite3_cancel_auto_extension(reinterpret_cast<void (*)()>(&trace_connection));
-        std::filesystem::remove_all(folder_);
-    }
+    ~FloorRide() override { std::filesystem::remove_all(folder_); }
 
     std::string file() const { return folder_ + "/rides.db"; }
 
@@ -180,6 +148,7 @@ protected:
         return all;
     }
 
+    const Tracing tracing_;
     std::string folder_;
 };
 

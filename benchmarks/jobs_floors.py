@@ -1,0 +1,140 @@
+"""What jobs cost their database and nothing else: the floors of ./bench jobs.
+
+Both run the server's own statements, cut from the same .sql files: on SQLite the loop of floor_jobs_sqlite.c, on PostgreSQL
+pgbench. One job at a time is a statement and a commit each there; a hundred are procedures inside the database, which wait
+for no client at all.
+"""
+import os
+import re
+import subprocess
+
+import processes
+from measuring import BIN
+from postgres_floors import filled, statements
+from processes import Failed
+
+SOON = "now() + interval '60 seconds'"
+# With a space: pgbench would take :false for a variable of its own.
+ARGS = """'{"number":' || :n || ',"poison": false}'"""
+FILLED = 200_000   # What the floor of working begins with.
+
+# As the server: what was claimed at once is marked and finished at once.
+PROCEDURES = """
+CREATE OR REPLACE PROCEDURE floor_stage(how_many INTEGER) LANGUAGE plpgsql AS $floor$
+DECLARE
+    n BIGINT := random() * 9000000000000000;
+BEGIN
+    FOR i IN 1..how_many LOOP
+        n := n + 1;
+        {insert_job};
+    END LOOP;
+    COMMIT;
+END $floor$;
+
+CREATE OR REPLACE PROCEDURE floor_work(how_many INTEGER, calls BOOLEAN) LANGUAGE plpgsql AS $floor$
+DECLARE
+    ids BIGINT[] := '{{}}';
+    attempts INTEGER[] := '{{}}';
+    touched INTEGER;
+    job RECORD;
+BEGIN
+    FOR job IN {claim_jobs} LOOP
+        ids := ids || job.id;
+        attempts := attempts || job.attempt;
+    END LOOP;
+    COMMIT;
+    IF calls THEN
+        FOR i IN 1..cardinality(ids) LOOP
+            {mark_job_called};
+        END LOOP;
+        COMMIT;
+    END IF;
+    FOR i IN 1..cardinality(ids) LOOP
+        {delete_job};
+        GET DIAGNOSTICS touched = ROW_COUNT;
+        IF touched <> 1 THEN RAISE 'job % was not finished', ids[i]; END IF;
+    END LOOP;
+    COMMIT;
+END $floor$;
+"""
+
+
+def text(sql, *values):
+    return filled(sql, *values).rstrip(';')
+
+
+def insert(sql, number):
+    jid = f'left(md5(({number})::text), 24)'
+    return filled(sql['insert_job'], jid, "'default'", "'bench_noop'", ARGS.replace(':n', number), 'now()', 'NULL', 'now()')
+
+
+def procedures():
+    sql = statements()
+    return PROCEDURES.format(
+        insert_job=insert(sql, 'n').rstrip(';'),
+        claim_jobs=text(sql['claim_jobs'], "'default'", 'now()', SOON, 'how_many'),
+        mark_job_called=text(sql['mark_job_called'], 'ids[i]', 'attempts[i]', 'now()'),
+        delete_job=text(sql['delete_job'], 'ids[i]', 'attempts[i]'))
+
+
+def script(part, batch, calls):
+    """pgbench's; each run of it is `batch` jobs."""
+    if batch > 1:
+        stage = [f'CALL floor_stage({batch});']
+        work = [f'CALL floor_work({batch}, {str(calls).lower()});']
+        return {'stage': stage, 'work': work, 'both': stage + work}[part]
+    sql = statements()
+    stage = ['\\set n random(1, 9000000000000000)', insert(sql, ':n')]
+    work = [filled(sql['claim_jobs'], "'default'", 'now()', SOON, '1').rstrip(';') + ' \\gset']
+    if calls:
+        work.append(filled(sql['mark_job_called'], ':id', ':attempt', 'now()'))
+    work.append(filled(sql['delete_job'], ':id', ':attempt'))
+    return {'stage': stage, 'work': work, 'both': stage + work}[part]
+
+
+class PostgresFloor:
+    """pgbench on a database of its own, on as many connections as there are workers."""
+
+    def __init__(self, cluster, folder, pgbench):
+        self.cluster, self.folder, self.pgbench = cluster, folder, pgbench
+
+    def rate(self, part, case, seen, seconds):
+        del seen   # It shares no transaction.
+        self.cluster.sql('floor', procedures())
+        left = FILLED if part == 'work' else 1_000 * max(case.workers, 1)
+        self.cluster.sql('floor', f'CALL floor_stage({left});')
+        path = os.path.join(self.folder, 'floor.sql')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write('\n'.join(script(part, case.batch, case.handler == 'call')) + '\n')
+        done = subprocess.run(
+            [os.path.join(self.pgbench, 'pgbench'), '-n', '-M', 'prepared', '-f', path, '-c', str(case.workers), '-j', '2',
+             '-T', str(max(1, round(seconds))), self.cluster.url('floor')], capture_output=True, text=True, check=False)
+        found = re.search(r'tps = ([\d.]+)', done.stdout)
+        if done.returncode != 0 or not found:
+            raise Failed(f'pgbench: {done.stderr[-1500:]}')
+        if part == 'work' and self.cluster.sql('floor', 'SELECT count(*) FROM jobs') == '0':
+            raise Failed('the floor had too few jobs to work: let it run for a shorter time')
+        return float(found.group(1)) * case.batch
+
+
+class SqliteFloor:
+    """The C loop, with as many works in a commit as the server had, and as many jobs in a claim."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def rate(self, part, case, seen, seconds):
+        done = processes.run_json(
+            [os.path.join(BIN, 'bench_floor_jobs_sqlite'), self.path(), str(seconds), part, str(case.batch),
+             f'{claimed_at_once(part, case, seen):.2f}', f'{max(1.0, seen["works_per_commit"]):.2f}', case.handler])
+        return done['rate_per_s']
+
+
+def claimed_at_once(part, case, seen):
+    """Jobs in a claim, from how many works the server had to a job: each finish and each mark is one, and so is what was
+    staged at once."""
+    others = 2 if case.handler == 'call' else 1
+    if part == 'both':
+        others += 1 / case.batch
+    claims = seen['works_per_job'] - others
+    return min(max(1 / claims, 1.0), 1000.0) if claims > 0.001 else 1000.0 if part != 'stage' else 1.0
