@@ -2,7 +2,9 @@
 
 find_program(PAWL_CCACHE ccache)
 if(PAWL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${PAWL_CCACHE})
+    # Paths are relative to the checkout, so that a second one of the same commit is built from the first one's cache.
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+        ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${PAWL_CCACHE})
 endif()
 find_program(PAWL_MOLD mold)
 if(PAWL_MOLD)

@@ -113,8 +113,9 @@ class Day:
 
     def left(self, days):
         receipts = collections.Counter(mail['message_id'] for mail in self.world.mails())
-        return (f'{self.world.queue.waiting()} wait, {len(receipts)} of {5 * days} receipts, {self.points()} of '
-                f'{20 * BOOKED * days} points, {self.world.queue.dead()} of {days} dead: {self.world.queue.letters()}; the log: {self.world.log()[-1500:]}')
+        queue = self.world.queue
+        return (f'{queue.waiting()} wait, {len(receipts)} of {5 * days} receipts, {self.points()} of {20 * BOOKED * days} points, '
+                f'{queue.dead()} of {days} dead: {queue.letters()}; the log: {self.world.log()[-1500:]}')
 
     def points(self):
         return self.world.rows('SELECT sum(points) FROM users')[0][0]
