@@ -14,6 +14,7 @@
 #include "store/statements.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace pawl::ops {
 
@@ -31,6 +32,16 @@ std::vector<std::int64_t> ids_of(std::span<const queue::StagedJob> jobs) {
     std::vector<std::int64_t> ids;
     for (const auto& job : jobs) ids.push_back(job.id);
     return ids;
+}
+
+std::vector<std::string> jids_of(
+    std::span<const queue::StagedJob> jobs, std::span<const std::int64_t> ids
+) {
+    const std::set<std::int64_t> wanted{ids.begin(), ids.end()};
+    std::vector<std::string> jids;
+    for (const auto& job : jobs)
+        if (wanted.contains(job.id)) jids.push_back(job.jid);
+    return jids;
 }
 
 queue::StagedJob staged_job(const Row& row) {
@@ -130,6 +141,7 @@ EnqueueReport Enqueuer::run_once() {
     if (on_sent_ && !pushed.sent.empty()) on_sent_(static_cast<int>(pushed.sent.size()));
     delete_sent(pushed.sent);
     PAWL_FAULT("enqueuer.delete.after");
+    pusher_->forget(jids_of(jobs, pushed.sent));
     for (const auto& refused : pushed.refused) bury_refused(refused);
     report.sent = static_cast<int>(pushed.sent.size());
     report.refused = static_cast<int>(pushed.refused.size());

@@ -40,11 +40,15 @@ struct PushReport {
 
 // The port through which the enqueuer reaches a queue outside the database. push() blocks until the
 // queue has answered for each job, may be called from any thread, and throws StoreError if it
-// cannot know: some may have arrived, and all are pushed again under the same ids.
+// cannot know: some may have arrived, and all are pushed again under the same ids. A queue that can
+// tells those that it has from new ones.
 class Pusher {
 public:
     virtual ~Pusher() = default;
     virtual PushReport push(std::span<const StagedJob> jobs) = 0;
+    // The database has forgotten these, so that nobody pushes them again: nor need the queue
+    // remember that it has had them.
+    virtual void forget(std::span<const std::string> jids) { (void)jids; }
 };
 
 }  // namespace pawl::queue

@@ -30,6 +30,7 @@ using queue::StagedJob;
 using queue::TakenJob;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
 using Kind = StoreError::Kind;
 using Texts = std::vector<std::string>;
 
@@ -152,8 +153,49 @@ TEST_F(RedisQueueTest, a_claim_that_is_counted_twice_fences_all_the_same) {
     EXPECT_TRUE(queue.finish(mine));
 }
 
+// Found by a kill between push and delete: one job was dead twice (I18, one place).
+TEST_F(RedisQueueTest, a_job_that_is_pushed_again_is_there_once) {
+    RedisPusher one{client}, another{client};
+    const std::vector<StagedJob> jobs{staged("a"), staged("b")};
+    EXPECT_THAT(one.push(jobs).sent, SizeIs(2));
+
+    EXPECT_THAT(another.push(jobs).sent, SizeIs(2)) << "sent: its staged row can go";
+
+    EXPECT_EQ(length("queue:default"), 2);
+    const auto taken = queue.take(10, 30s);
+    EXPECT_TRUE(queue.finish(taken.at(0)) && queue.finish(taken.at(1)));
+    another.push(jobs);
+    EXPECT_EQ(length("queue:default"), 0) << "done, and not again";
+}
+
+TEST_F(RedisQueueTest, of_what_was_pushed_it_remembers_only_what_may_come_again) {
+    const auto remembered = [this] { return server.ask({"ZCARD", "pawl:pushed"}).integer; };
+    RedisPusher pusher{client};
+    for (int batch = 0; batch < 3; ++batch) {
+        std::vector<StagedJob> jobs;
+        Texts jids;
+        for (int i = 0; i < 1'500; ++i) {
+            jids.push_back(long_id(batch * 10'000 + i));
+            jobs.push_back(staged(jids.back()));
+        }
+        EXPECT_THAT(pusher.push(jobs).sent, SizeIs(1'500));
+        pusher.forget(jids);
+        EXPECT_EQ(remembered(), 1'500);
+    }
+
+    clock.advance(std::chrono::hours{7 * 24});
+    RedisPusher of_another_server{client};
+    const auto job = staged("j");
+    of_another_server.push(std::span{&job, 1});
+
+    EXPECT_EQ(remembered(), 1) << "of what nobody ended";
+    EXPECT_EQ(length("queue:default"), 4'501);
+}
+
+// As by an enqueuer that was paused for longer than its claim.
 TEST_F(RedisQueueTest, a_job_that_came_twice_is_done_once) {
     push(client, staged("j"));
+    server.ask({"DEL", "pawl:pushed"});
     push(client, staged("j"));
     const auto jobs = queue.take(10, 30s);
     ASSERT_EQ(jobs.size(), 2);
@@ -339,7 +381,7 @@ TEST_F(RedisQueueTest, a_purge_that_dies_is_in_the_audit_and_can_be_done_again) 
 
 TEST_F(RedisQueueTest, a_merge_that_dies_at_any_place_and_is_done_again_makes_one_job) {
     for (const auto* point : {"redis.merge.before", "redis.merge.after"}) {
-        push(client, staged("j"));
+        push(client, staged(std::string{"of "} + point));
         queue.bury(take_one(), "e");
         const auto id = letters.page({}, "", 1).at(0).id;
         die_at(point);

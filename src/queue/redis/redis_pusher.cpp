@@ -3,16 +3,17 @@
 #include <pawl/error.hpp>
 
 #include "src/core/fault.hpp"
-#include "src/queue/redis/connection.hpp"
 #include "src/queue/redis/payload.hpp"
+#include "src/queue/redis/scripts.hpp"
 
-#include <map>
+#include <algorithm>
+#include <chrono>
+#include <iterator>
 #include <utility>
 #include <variant>
 
 namespace pawl::queue {
 
-using redis::Access;
 using redis::Command;
 
 namespace {
@@ -21,43 +22,58 @@ namespace {
 // Redis answers others in between.
 constexpr std::size_t round_bytes = std::size_t{1} << 20U;
 constexpr std::size_t round_jobs = 1'000;
-constexpr std::string_view what = "redis push";
+// Longer than a server is away between a push and the deletion of what it pushed; as long as the
+// inbox knows what is done.
+constexpr std::chrono::hours remembered{7 * 24};
 
-struct Round {
-    std::map<std::string, Command> by_queue;  // LPUSH queue:NAME job job ...
+}  // namespace
+
+struct RedisPusher::Round {
+    Command jobs;  // Of each: queue, jid, job.
     std::vector<std::int64_t> ids;
     std::size_t bytes{0};
 
     bool full() const { return bytes >= round_bytes || ids.size() >= round_jobs; }
     void add(const StagedJob& job, std::string payload) {
-        auto& command = by_queue[job.queue];
-        if (command.empty()) command = {"LPUSH", "queue:" + job.queue};
         bytes += payload.size();
-        command.push_back(std::move(payload));
+        jobs.insert(jobs.end(), {job.queue, job.jid, std::move(payload)});
         ids.push_back(job.id);
-    }
-    std::vector<Command> commands() && {
-        std::vector<Command> commands;
-        for (auto& [queue, command] : by_queue) {
-            commands.push_back({"SADD", "queues", queue});
-            commands.push_back(std::move(command));
-        }
-        return commands;
     }
 };
 
-void send(redis::Client& client, Round round, PushReport& report) {
+void RedisPusher::send(Round round, PushReport& report) {
     if (round.ids.empty()) return;
-    const auto ids = round.ids;
+    auto forgotten = to_forget();
+    const std::chrono::milliseconds memory = remembered;
+    Command arguments{
+        client_.given_now(), std::to_string(memory.count()), std::to_string(forgotten.size())};
+    arguments.insert(arguments.end(), forgotten.begin(), forgotten.end());
+    arguments.insert(
+        arguments.end(),
+        std::make_move_iterator(round.jobs.begin()),
+        std::make_move_iterator(round.jobs.end())
+    );
     PAWL_FAULT("redis.push.before");
-    const auto replies = client.ask_all(what, std::move(round).commands(), Access::write);
+    client_.run(redis::scripts::push, {"pawl:pushed", "queues"}, arguments);
     PAWL_FAULT("redis.push.after");
-    for (const auto& reply : replies)
-        if (reply.is_error()) client.fail(what, reply.text);
-    report.sent.insert(report.sent.end(), ids.begin(), ids.end());
+    report.sent.insert(report.sent.end(), round.ids.begin(), round.ids.end());
 }
 
-}  // namespace
+// What one script can name; the rest goes with the next round, and what a trouble loses with time.
+std::vector<std::string> RedisPusher::to_forget() {
+    const std::lock_guard lock{mutex_};
+    const auto count = static_cast<std::ptrdiff_t>(std::min(forgotten_.size(), round_jobs));
+    std::vector<std::string> some{
+        std::make_move_iterator(forgotten_.end() - count),
+        std::make_move_iterator(forgotten_.end())};
+    forgotten_.resize(forgotten_.size() - some.size());
+    return some;
+}
+
+void RedisPusher::forget(std::span<const std::string> jids) {
+    const std::lock_guard lock{mutex_};
+    forgotten_.insert(forgotten_.end(), jids.begin(), jids.end());
+}
 
 PushReport RedisPusher::push(std::span<const StagedJob> jobs) {
     PushReport report;
@@ -72,9 +88,9 @@ PushReport RedisPusher::push(std::span<const StagedJob> jobs) {
                 continue;
             }
             round.add(job, std::move(std::get<std::string>(made)));
-            if (round.full()) send(client_, std::exchange(round, {}), report);
+            if (round.full()) send(std::exchange(round, {}), report);
         }
-        send(client_, std::move(round), report);
+        send(std::move(round), report);
     } catch (const StoreError&) {
         if (report.sent.empty()) throw;
     }

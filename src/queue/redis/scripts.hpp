@@ -15,6 +15,7 @@
 //   pawl:work:NAME     hash      token -> job in a worker's hands
 //   pawl:leases:NAME   zset      token by the end of its lease: the fence of each write
 //   pawl:claims        number    of the last token
+//   pawl:pushed        zset      jid by when it was pushed, until its staged row is deleted
 namespace pawl::queue::redis {
 
 struct Script {
@@ -79,6 +80,41 @@ inline constexpr Script purge{"redis purge", R"(
 local purged = 0
 for i = 1, #ARGV do purged = purged + redis.call('ZREM', KEYS[1], ARGV[i]) end
 return purged
+)"};
+
+// KEYS: pushed, queues. ARGV: now, for how long a jid is remembered, how many jids to forget, they,
+// and of each job: queue, jid, job. How many were new: whoever died or got no answer after a push
+// sends the same again.
+inline constexpr Script push{"redis push", R"(
+local now = tonumber(ARGV[1])
+if not now then
+  local time = redis.call('TIME')
+  now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local score = string.format('%.0f', now)
+local first = 4 + tonumber(ARGV[3])
+local by_queue, queues, jids = {}, {}, {}
+for i = first, #ARGV, 3 do
+  if not redis.call('ZSCORE', KEYS[1], ARGV[i + 1]) then
+    local jobs = by_queue[ARGV[i]]
+    if not jobs then
+      jobs = {}
+      by_queue[ARGV[i]] = jobs
+      queues[#queues + 1] = ARGV[i]
+    end
+    jobs[#jobs + 1] = ARGV[i + 2]
+    jids[#jids + 1] = score
+    jids[#jids + 1] = ARGV[i + 1]
+  end
+end
+for _, queue in ipairs(queues) do
+  redis.call('SADD', KEYS[2], queue)
+  redis.call('LPUSH', 'queue:' .. queue, unpack(by_queue[queue]))
+end
+if #jids > 0 then redis.call('ZADD', KEYS[1], unpack(jids)) end
+if first > 4 then redis.call('ZREM', KEYS[1], unpack(ARGV, 4, first - 1)) end
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now - tonumber(ARGV[2])))
+return #jids / 2
 )"};
 
 // KEYS: leases, work, schedule or retry. ARGV: token, seconds when it is due, job. 0: the lease was
@@ -178,7 +214,8 @@ end
 return {string.format('%.0f', now), taken}
 )"};
 
-inline constexpr std::array all{bury, call, finish, merge, purge, put_back, renew, rescue, take};
+inline constexpr std::array all{
+    bury, call, finish, merge, purge, push, put_back, renew, rescue, take};
 
 }  // namespace scripts
 
