@@ -53,6 +53,16 @@ function(pawl_tests name)
         DISCOVERY_TIMEOUT 60)
 endfunction()
 
+# pawl_sharded_test(name program N [ARGUMENTS...])  -> N ctest entries, begun first: each waits for servers more than it works
+function(pawl_sharded_test name program shards)
+    math(EXPR last "${shards} - 1")
+    foreach(shard RANGE ${last})
+        add_test(NAME ${name}_${shard} COMMAND ${program} ${ARGN})
+        set_tests_properties(${name}_${shard} PROPERTIES LABELS conformance TIMEOUT 900 COST 1000
+            ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
+    endforeach()
+endfunction()
+
 # pawl_embed_sql(target OUT sql.hpp NAMESPACE a::b FILES x.sql y.sql [FOR sqlite])
 # Makes <build>/generated/<OUT>, which target and its tests may include by that path.
 function(pawl_embed_sql target)
