@@ -138,11 +138,11 @@ protected:
         EXPECT_EQ(queue::KafkaPusher(options, clock).push(std::span{&job, 1}).sent.size(), 1);
     }
     std::set<std::int64_t> settled(std::int64_t low) {
-        return queue::kafka::settled(*store, partition, low);
+        return queue::kafka::settled(*store, partition, low).offsets;
     }
     bool mark(std::int64_t offset, queue::kafka::Mark with) {
         return write_now(*store, [&](Session& session) {
-            return queue::kafka::mark(session, {partition, offset}, with, {"ann", "why"});
+            return queue::kafka::mark(session, {partition, offset, "jid@"}, with, {"ann", "why"});
         });
     }
 

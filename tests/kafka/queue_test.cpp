@@ -45,6 +45,31 @@ TEST_F(KafkaQueueTest, what_was_finished_while_its_offset_was_held_back_is_known
     EXPECT_TRUE(queue->wait_read(20s));
 }
 
+// Killed between a burial and its offset, or between a push and its delete: I18, one place.
+TEST_F(KafkaQueueTest, a_letter_that_a_death_has_written_twice_is_one) {
+    make_topics();
+    push({"a", "a", "b"});
+    const auto queue = open();
+    for (const auto& job : take(*queue)) EXPECT_TRUE(queue->bury(job, "for good"));
+    ASSERT_EQ(records(kafka::dead_topic(options, "default")).size(), 3);
+    KafkaDeadLetters letters{options, store, clock};
+    const DeadAct act{"ann", "mended"};
+
+    const auto shown = letters.page({}, "", 10);
+    ASSERT_EQ(shown.size(), 2);
+    EXPECT_EQ(letters.groups({}).at(0).count, 2);
+    EXPECT_EQ(letters.merge(std::vector{shown[0].id}, act, std::nullopt).done, 1);
+    EXPECT_EQ(letters.purge(std::vector{shown[1].id}, act).done, 1);
+    EXPECT_THAT(letters.page({}, "", 10), IsEmpty()) << "the second went with the first";
+
+    const auto again = take(*queue);
+    ASSERT_THAT(jids(again), ElementsAre("a"));
+    EXPECT_TRUE(queue->bury(again[0], "once more"));
+    const auto dead_again = letters.page({}, "", 10);
+    ASSERT_EQ(dead_again.size(), 1) << "a death after a merge is another";
+    EXPECT_EQ(dead_again[0].error, "once more");
+}
+
 TEST_F(KafkaQueueTest, a_job_that_fails_again_and_again_holds_up_nobody) {
     make_topics();
     push({"poison", "next", "last"});

@@ -88,8 +88,8 @@ INSERT INTO inbox (jid, done_at)
 SELECT 'rides/' || i, '2026-12-31Z'::timestamptz + i * interval '1 second'
 FROM generate_series(1, 100000) AS i;
 
-INSERT INTO kafka_marks (topic, partition, record_offset, what, actor, at, reason)
-SELECT 'pawl.mails__rides__dlq', 0, i, 'purged', 'ann', '2026-12-31Z', 'why'
+INSERT INTO kafka_marks (topic, partition, record_offset, what, actor, at, reason, life)
+SELECT 'pawl.mails__rides__dlq', 0, i, 'purged', 'ann', '2026-12-31Z', 'why', i || '@'
 FROM generate_series(1, 100000) AS i;
 )";
 

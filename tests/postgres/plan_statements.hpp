@@ -240,7 +240,7 @@ inline std::vector<Case> cases_of_kafka() {
         {&sql::forget_kafka_marks, {dead, "0", "10"}, {"kafka_marks"}, by_people, 0},
         {&sql::insert_job_call, {"rides/new", at::now}},
         {&sql::list_kafka_marks, {dead, "0", "99990"}},
-        {&sql::mark_kafka_record, {dead, "0", "200000", "merged", "ann", at::now, "why"}},
+        {&sql::mark_kafka_record, {dead, "0", "200000", "merged", "ann", at::now, "why", "jid@"}},
     };
 }
 

@@ -21,6 +21,7 @@ constexpr std::string_view dead_letter = "kafka_dlt-";
 constexpr std::string_view attempts = "retry_topic-attempts";
 constexpr std::string_view backoff = "retry_topic-backoff-timestamp";
 constexpr std::string_view original_timestamp = "retry_topic-original-timestamp";
+constexpr std::string_view merged_from = "pawl-merged-from-offset";
 constexpr std::size_t jid_max =
     255;  // As long as a client's key may be: an operation takes it as one.
 
@@ -324,6 +325,10 @@ std::string letter_id(const Record& record, std::string_view queue) {
            "." + std::string{queue};
 }
 
+std::string life_of(const Record& record) {
+    return jid_of(record) + "@" + text_in(record.headers, merged_from).value_or("");
+}
+
 std::optional<LetterPlace> place_of_letter(std::string_view id) {
     std::array<std::int64_t, 3> numbers{};
     for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -357,7 +362,7 @@ Record merged_record(
     if (!called) remove(headers, "pawl_called_at");
     set(headers, "pawl-merged-by", name);
     set(headers, "pawl-merged-at", core::time_text(now));
-    set(headers, "pawl-merged-from-offset", std::to_string(dead.offset));
+    set(headers, merged_from, std::to_string(dead.offset));
     return record;
 }
 

@@ -66,6 +66,9 @@ Record shortened(Record record);
 DeadLetter letter_of(const Record& record, std::string_view queue);
 // Its place, and before that its time: 001800000000000.000000.000000000000012.mails
 std::string letter_id(const Record& record, std::string_view queue);
+// Which of its job's lives this record is of: one begins with its push, another with each merge. Of
+// one life there may be several records, as a death between a record and an offset makes.
+std::string life_of(const Record& record);
 struct LetterPlace {
     std::string queue;
     int partition{};

@@ -16,6 +16,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <unordered_set>
 #include <utility>
 
 namespace pawl::queue {
@@ -28,6 +29,7 @@ using Ids = std::span<const std::string>;
 constexpr std::chrono::seconds batch_deadline{30};
 
 struct Found {
+    LetterAt at() const { return {record.partition, record.offset, life_of(record)}; }
     Record record;
     DeadLetter letter;
 };
@@ -35,7 +37,7 @@ struct Found {
 }  // namespace
 
 struct KafkaDeadLetters::Impl {
-    // Those that are shown: no mark settles them.
+    // Those that are shown: no mark settles them, and they are the first of their job's life.
     void each(const std::string* only, const std::function<void(Found)>& f);
     void each_of(const std::vector<Stretch>& stretches, const std::function<void(Found)>& f);
     // The ones that are there, each once, by their ids.
@@ -68,12 +70,15 @@ void KafkaDeadLetters::Impl::each(const std::string* only, const std::function<v
 void KafkaDeadLetters::Impl::each_of(
     const std::vector<Stretch>& stretches, const std::function<void(Found)>& f
 ) {
-    std::map<Partition, std::set<std::int64_t>> hidden;
+    std::map<Partition, Settled> hidden;
+    std::map<Partition, std::unordered_set<std::string>> shown;
     for (const auto& stretch : stretches)
         if (stretch.from < stretch.to)
             hidden[stretch.partition] = settled(store, stretch.partition, stretch.from);
     reader.read(stretches, [&](Record record) {
-        if (hidden[record.partition].contains(record.offset)) return;
+        const auto life = life_of(record);
+        if (hidden[record.partition].contains(record.offset, life)) return;
+        if (!shown[record.partition].insert(life).second) return;
         auto letter =
             letter_of(record, queue_of_dead_topic(options, record.partition.topic).value_or(""));
         f({std::move(record), std::move(letter)});
@@ -131,8 +136,7 @@ std::vector<std::string> KafkaDeadLetters::Impl::settle(
         [&](store::Session& session) {
             std::vector<std::string> done;
             for (const auto& [id, one] : found)
-                if (mark(session, {one.record.partition, one.record.offset}, with, act))
-                    done.push_back(id);
+                if (mark(session, one.at(), with, act)) done.push_back(id);
             for (const auto& [partition, low] : lows) forget_marks(session, partition, low);
             if (!done.empty()) audit(session, act, with == Mark::purged ? "purge" : "merge", done);
             return done;
@@ -150,8 +154,7 @@ void KafkaDeadLetters::Impl::begin_merging(
         [&](store::Session& session) {
             std::set<std::string> marked;
             for (const auto& [id, one] : found) {
-                if (!mark(session, {one.record.partition, one.record.offset}, Mark::merging, act))
-                    continue;
+                if (!mark(session, one.at(), Mark::merging, act)) continue;
                 marked.insert(id);
                 // Before it is sent: its next call is a first one.
                 if (!called)

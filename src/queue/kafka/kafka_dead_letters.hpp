@@ -12,7 +12,8 @@ namespace pawl::queue {
 // The dead-letter topics of all queues of the prefix and group. A record can be neither changed nor
 // removed: what people decide about one is a mark in our store, and a marked one is not shown. Its
 // id is its time and its place, so that the oldest comes first. Each look reads the topics from
-// their beginning: their retention is the bound.
+// their beginning: their retention is the bound. Where a death between a record and its offset has
+// written a letter twice, the first is shown, and what settles one settles both.
 //
 // A merge is three steps: the marks `merging` commit, the records are sent, the marks become
 // `merged`. What died in between is shown on, and merging it again sends it again under its jid:

@@ -33,22 +33,26 @@ bool mark(store::Session& session, const LetterAt& letter, Mark mark, const Dead
                mark,
                act.by,
                session.now(),
-               act.reason
+               act.reason,
+               letter.life
            ) == 1;
 }
 
-std::set<std::int64_t> settled(store::Store& store, const Partition& partition, std::int64_t low) {
+Settled settled(store::Store& store, const Partition& partition, std::int64_t low) {
     return store::read_now(store, [&](store::Session& session) {
-        std::set<std::int64_t> offsets;
+        Settled found;
         run_statement(
             session,
             sql::list_kafka_marks,
-            [&](const Row& row) { offsets.insert(row.integer(0)); },
+            [&](const Row& row) {
+                found.offsets.insert(row.integer(0));
+                found.lives.emplace(row.text(1));
+            },
             partition.topic,
             partition.number,
             low
         );
-        return offsets;
+        return found;
     });
 }
 

@@ -34,7 +34,7 @@ ON CONFLICT DO NOTHING;
 
 -- name: list_kafka_marks   ($1 topic, $2 partition, $3 from this offset)
 -- Not those that are being merged: whoever did it may have died.
-SELECT record_offset
+SELECT record_offset, life
 FROM kafka_marks
 WHERE topic = $1
   AND partition = $2
@@ -42,10 +42,10 @@ WHERE topic = $1
   AND what <> 'merging'
 ORDER BY record_offset;
 
--- name: mark_kafka_record   ($1 topic, $2 partition, $3 offset, $4 what, $5 who, $6 now, $7 why)
+-- name: mark_kafka_record   ($1 topic, $2 partition, $3 offset, $4 what, $5 who, $6 now, $7 why, $8 life)
 -- Touches no row that is merged or purged.
-INSERT INTO kafka_marks (topic, partition, record_offset, what, actor, at, reason)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO kafka_marks (topic, partition, record_offset, what, actor, at, reason, life)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (topic, partition, record_offset) DO UPDATE
 SET what = excluded.what, actor = excluded.actor, at = excluded.at, reason = excluded.reason
 WHERE kafka_marks.what = 'merging';

@@ -194,6 +194,7 @@ CREATE TABLE kafka_marks (
     actor          TEXT NOT NULL,
     at             TIMESTAMPTZ NOT NULL,
     reason         TEXT NOT NULL,
+    life           TEXT NOT NULL,  -- Of the job: a death may have written its letter twice.
     PRIMARY KEY (topic, partition, record_offset)
 );
 

@@ -188,6 +188,7 @@ CREATE TABLE kafka_marks (
     actor          TEXT NOT NULL,
     at             TEXT NOT NULL,
     reason         TEXT NOT NULL,
+    life           TEXT NOT NULL,  -- Of the job: a death may have written its letter twice.
     PRIMARY KEY (topic, partition, record_offset)
 ) STRICT;
 
