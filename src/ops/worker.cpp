@@ -395,13 +395,17 @@ int Worker::work_some() {
 
 void Worker::run(const std::stop_token& stop) {
     std::uint64_t seen = 0;
+    int failed = 0;  // Rounds in a row: an outage is not told of at each poll.
     while (!stop.stop_requested() && begin_round()) {
         int worked = 0;
-        run_round("worker", [&] { worked = work_some(); });
+        const bool well = run_round("worker", [&] { worked = work_some(); });
         end_round();
+        failed = well ? 0 : failed + 1;
         if (worked > 0) continue;
+        const auto longest = std::max(options_.poll, options_.longest_outage_wait);
+        const auto wait = well ? options_.poll : core::grown(options_.poll, longest, failed);
         std::unique_lock lock{mutex_};
-        woken_.wait_for(lock, stop, options_.poll, [&] { return wakes_ != seen; });
+        woken_.wait_for(lock, stop, wait, [&] { return wakes_ != seen; });
         seen = wakes_;
     }
     run_round("worker", [this] { give_back(); });

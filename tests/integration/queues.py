@@ -69,12 +69,21 @@ class Redis(Embedded):
     def answers(self):
         try:
             return self.ask('PING') == 'PONG'
-        except (OSError, RuntimeError):   # Not there yet, or still loading.
+        except OSError:
             return False
 
-    def kill(self):
+    def go_away(self):
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
+
+    def come_back(self):
+        self.start()
+
+    def hang(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
 
     def ask(self, *words):
         """One command. A Python module for Redis is not there for every Python."""
@@ -96,7 +105,7 @@ class Redis(Embedded):
             raise OSError('redis-server is gone')
         kind, rest = line[:1], line[1:-2]
         if kind == b'-':
-            raise RuntimeError(rest.decode())
+            raise (OSError if rest.startswith(b'LOADING') else RuntimeError)(rest.decode())
         if kind == b'$':
             return None if rest == b'-1' else self.line.read(int(rest) + 2)[:-2].decode()
         if kind == b'*':
@@ -112,8 +121,8 @@ class Redis(Embedded):
 
     def close(self):
         if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+            self.go_on()
+            self.go_away()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -139,8 +148,21 @@ class Kafka(Embedded):
         return ('--queue', self.url)
 
     def dead(self):
-        # A death between the dead-letter record and the commit of its job's offset leaves the job there twice, under one id.
-        return super().dead() + len({letter['jid'] for letter in self.letters()})
+        return super().dead() + len(self.letters())
+
+    def go_away(self):
+        self.tell_brokers('down')
+
+    def come_back(self):
+        self.tell_brokers('up')
+
+    def tell_brokers(self, what):
+        for broker in (1, 2, 3):
+            self.process.stdin.write(f'{what} {broker}\n')
+            self.process.stdin.flush()
+            answer = self.process.stdout.readline().strip()
+            if answer != 'NO_ERROR':
+                raise RuntimeError(f'mock_cluster said to {what} {broker}: {answer}')
 
     def close(self):
         self.process.stdin.close()
