@@ -1,3 +1,4 @@
+#include <pawl/command_line.hpp>
 #include <pawl/http.hpp>
 
 #include "apps/rides/operate.hpp"
@@ -33,13 +34,12 @@ bool knows(const CLI::App& app, const std::string& command) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc > 1 && rides::is_operators(argv[1])) return rides::operate({argv + 1, argv + argc});
+    if (argc > 1 && pawl::is_command(argv[1])) return rides::operate({argv + 1, argv + argc});
     CLI::App app{"Rocket Rides: the reference service of Pawl"};
     app.require_subcommand(1);
     app.footer(
-        "For operators: rides keys | attention | dlq | graph | migrate | completer | reaper, each "
-        "with "
-        "--help"
+        "For operators: rides keys | attention | dlq | queues | graph | migrate | completer | "
+        "reaper, each with --help"
     );
     rides::ServeOptions serve;
     rides::ProviderOptions provider;

@@ -6,18 +6,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include <array>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 
 namespace rides {
-
-bool is_operators(const std::string& word) {
-    constexpr std::array<std::string_view, 7> words{
-        "keys", "attention", "dlq", "graph", "migrate", "completer", "reaper"};
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 int operate(const std::vector<std::string>& arguments) {
     // Our options may stand anywhere among those of the command, which gets what is left, --help
@@ -34,8 +26,6 @@ int operate(const std::vector<std::string>& arguments) {
         return ours.exit(wrong) == 0 ? 0 : 2;
     }
     std::unique_ptr<Application> application;
-    const char* user = std::getenv("SUDO_USER");
-    if (user == nullptr) user = std::getenv("USER");
     const pawl::CommandLine line{
         .program = "rides",
         .options_help = help.substr(help.find("Options:") == help.npos ? 0 : help.find("Options:")),
@@ -44,7 +34,7 @@ int operate(const std::vector<std::string>& arguments) {
             application = std::make_unique<Application>(options, as);
             return application->service();
         },
-        .user = user != nullptr ? user : "operator"};
+        .user = pawl::operator_name()};
     return pawl::command_line(line, ours.remaining(), std::cout, std::cerr);
 }
 

@@ -5,9 +5,7 @@
 
 namespace rides {
 
-// The operator's commands (keys, attention, completer, ...) on the database of Rocket Rides; true
-// if `word` is one.
-bool is_operators(const std::string& word);
+// Runs an operator's command (pawl::is_command) on the database of Rocket Rides.
 int operate(const std::vector<std::string>& arguments);  // The exit code.
 
 }  // namespace rides

@@ -6,14 +6,18 @@
 #include <functional>
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pawl {
 
 // What an application gives so that its own program has the operator's commands:
 //
-//   rides keys list|show|retry|settle     rides completer --once     rides graph OPERATION
-//   rides attention list|show             rides reaper --once        rides migrate
+//   rides keys list|show|retry|settle       rides queues list|pause|resume     rides migrate
+//   rides attention list|show               rides completer --once             rides graph
+//   OPERATION rides dlq list|show|merge|purge|export  rides reaper --once
+//
+// The program `pawl` has those that need no operations.
 struct CommandLine {
     std::string program;       // "rides", as people type it.
     std::string options_help;  // The application's own options, for --help.
@@ -23,7 +27,15 @@ struct CommandLine {
     // What it gives outlives the command.
     std::function<Service&(Database::As)> open;
     std::string user{};  // Who is recorded as having settled, unless --by says so.
+    // Without: no `completer` and no `graph`, and the results that `settle` records are not
+    // checked.
+    bool knows_operations{true};
 };
+
+// Whether `word` is one of an application's commands: what command_line() is called for.
+bool is_command(std::string_view word, bool knows_operations = true);
+// "root", "ann": who runs this program, behind sudo too.
+std::string operator_name();
 
 // Runs one command ("keys", "list", ...) and returns the exit code: 0 done, 1 it could not be done,
 // 2 wrong arguments. Safe beside a running server. Results go to `out`, trouble to `error`.

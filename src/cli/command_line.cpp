@@ -13,9 +13,11 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <memory>
+#include <sstream>
 
 namespace pawl {
 
@@ -288,16 +290,14 @@ void reaper(Run& run) {
     cli::print_row(run.out, all, run.json);
 }
 
+void add_round(CLI::App& app, Run& run, const char* name, const char* text, void (*act)(Run&)) {
+    command(app, run, name, text, act)
+        ->add_flag("--once", run.once, "One round by hand: the server does it by itself")
+        ->required();
+}
+
 void add_services(CLI::App& app, Run& run) {
-    for (const auto& [name, text, act] :
-         {std::tuple{
-              "completer",
-              "Finish dropped requests and carry out decisions, one round",
-              &completer},
-          std::tuple{"reaper", "Remove settled keys that are old, all of them", &reaper}})
-        command(app, run, name, text, act)
-            ->add_flag("--once", run.once, "One round by hand: the server does it by itself")
-            ->required();
+    add_round(app, run, "reaper", "Remove settled keys that are old, all of them", &reaper);
     command(
         app,
         run,
@@ -305,12 +305,46 @@ void add_services(CLI::App& app, Run& run) {
         "Bring the database to this program's schema; the server must be stopped",
         &migrate
     );
+    if (!run.line.knows_operations) return;
+    add_round(
+        app,
+        run,
+        "completer",
+        "Finish dropped requests and carry out decisions, one round",
+        &completer
+    );
     command(app, run, "graph", "The flow of an operation as a Mermaid diagram", &graph)
         ->add_option("operation", run.operation, "Its name, such as book_ride")
         ->required();
 }
 
+void add_commands(CLI::App& app, Run& run) {
+    app.require_subcommand(1);
+    add_keys(app, run);
+    add_attention(app, run);
+    add_dead_letters(app, run);
+    add_queues(app, run);
+    add_services(app, run);
+}
+
 }  // namespace
+
+bool is_command(std::string_view word, bool knows_operations) {
+    CommandLine line;
+    line.knows_operations = knows_operations;
+    std::ostringstream nowhere;
+    Run run{.line = line, .out = nowhere, .error = nowhere};
+    CLI::App app;
+    add_commands(app, run);
+    const auto is_it = [&](const CLI::App* one) { return one->get_name() == word; };
+    return !app.get_subcommands(is_it).empty();
+}
+
+std::string operator_name() {
+    const char* name = std::getenv("SUDO_USER");
+    if (name == nullptr) name = std::getenv("USER");
+    return name != nullptr ? name : "operator";
+}
 
 int command_line(
     const CommandLine& line,
@@ -320,14 +354,10 @@ int command_line(
 ) {
     Run run{.line = line, .out = out, .error = error};
     run.decision.by = run.dead.act.by = run.pause.by = line.user;
-    CLI::App app{"Commands on keys, for operators", line.program};
-    app.require_subcommand(1);
+    run.decision.checked = line.knows_operations;
+    CLI::App app{"Keys, jobs and dead letters, for operators", line.program};
     app.footer(line.options_help);
-    add_keys(app, run);
-    add_attention(app, run);
-    add_dead_letters(app, run);
-    add_queues(app, run);
-    add_services(app, run);
+    add_commands(app, run);
     try {
         app.parse(std::vector<std::string>{arguments.rbegin(), arguments.rend()}
         );  // CLI11 takes them from the back.

@@ -313,16 +313,22 @@ void settle_key(
     const auto at = attention_of(service, id);
     if (decision.note.find_first_not_of(" \t\n") == std::string::npos)
         throw CannotDo{"--note is empty: say how you know, for whoever asks later"};
-    if (decision.settlement == "happened") check_result(service, at, decision);
+    if (decision.settlement == "happened") {
+        if (decision.checked)
+            check_result(service, at, decision);
+        else if (decision.result.empty())
+            throw CannotDo{"what happened? Give --result and --value; `graph` names the results"};
+    }
     record_decision(service, at, decision);
+    const std::string by_hand = decision.checked ? "`completer --once` does it at once."
+                                                 : "if it can't, `attention show` says why.";
     print_done(
         out,
         json,
         id,
         "settle",
         name_of(id) + ": " + decision.settlement +
-            " is recorded. A running server carries it out within a second; "
-            "`completer --once` does it at once."
+            " is recorded. A running server carries it out within a second; " + by_hand
     );
 }
 

@@ -31,6 +31,7 @@ struct Decision {
     std::string value;
     std::string by;
     std::string note;
+    bool checked{true};  // That the call has such a result; else whoever carries it out says so.
 };
 
 void list_keys(Service& service, const KeyFilter& filter, bool json, std::ostream& out);

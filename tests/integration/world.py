@@ -257,9 +257,14 @@ class World:
         wait_until('all keys to be settled', lambda: self.unsettled() == 0)
         wait_until('all jobs to be done', lambda: self.queue.waiting() == 0)
 
-    def rides_command(self, *arguments, check_status=0, environment=None):
-        done = subprocess.run([self.rides, *arguments], capture_output=True, text=True, timeout=WAIT_S + 40,
-                              env=os.environ | (environment or {}))
+    def rides_command(self, *arguments, check_status=0, environment=None, program='rides'):
+        done = subprocess.run([os.path.join(os.path.dirname(self.rides), program), *arguments], capture_output=True, text=True,
+                              timeout=WAIT_S + 40, env=os.environ | (environment or {}))
         if check_status is not None and done.returncode != check_status:
-            raise NotSo(f'rides {" ".join(arguments)} ended with {done.returncode}: {done.stdout}{done.stderr}')
+            raise NotSo(f'{program} {" ".join(arguments)} ended with {done.returncode}: {done.stdout}{done.stderr}')
         return done
+
+    def pawl_command(self, *arguments, check_status=0):
+        """The stand-alone program, which is told of the database and the queue by its environment."""
+        where = {'PAWL_DATABASE': self.url} | ({'PAWL_QUEUE': self.queue.url} if self.queue.options else {})
+        return self.rides_command(*arguments, check_status=check_status, environment=where, program='pawl')

@@ -1,0 +1,88 @@
+"""The operator's commands: of the service's own program, and of `pawl`, which has the database alone."""
+import json
+
+from kill_cases import QUICK
+from world import World, check, check_equal, wait_until
+
+
+def a_paused_queue_waits(settings, queue):
+    """Found by trying it: `rides queues` was documented, and no command of the program."""
+    with World(settings.bin, QUICK, queue=queue) as world:
+        def queues(*words):
+            return world.rides_command('queues', *words, '--database', world.url, *world.queue.options)
+        world.start_server()
+        queues('pause', '--reason', 'the mail server burns', '--by', 'ann')
+        paused = json.loads(queues('list', '--json').stdout)
+        check_equal([(line['queue'], line['paused_by']) for line in paused if line['paused_since']], [('default', 'ann')], 'pauses')
+        wait_until('the server to know', lambda: _untouched(world), 30)
+        queues('resume', '--reason', 'it is out', '--by', 'ann')
+        wait_until('all receipts', lambda: len(world.mails()) == world.count('rides'))
+        world.settle()
+        acts = [action for (action,) in world.rows('SELECT action FROM audit_log ORDER BY id')]
+        check_equal([act for act in acts if act in ('pause', 'resume')], ['pause', 'resume'], 'the audit')
+
+
+def _untouched(world):
+    """A ride whose receipt is not sent within the second: a server may be late by half a one."""
+    sent = len(world.mails())
+    check_equal(world.phone().book(f'k-{world.count("rides")}').status, 201, 'a ride')
+    try:
+        wait_until('a receipt', lambda: len(world.mails()) > sent, 1)
+    except AssertionError:
+        return True
+    return False
+
+
+def pawl_by_the_database_alone(settings, queue):
+    with World(settings.bin, QUICK, queue=queue) as world:
+        world.start_server()
+        check_equal(world.phone('test_refused').book('k').status, 201, 'a ride')
+        wait_until('the dead letter', lambda: world.unsettled() == 0 and world.queue.dead() == 1, world.queue.patience_s)
+
+        keys = json.loads(world.pawl_command('keys', 'list', '--json').stdout)
+        check_equal([key['key'] for key in keys], ['k'], 'keys')
+        shown = json.loads(world.pawl_command('keys', 'show', '--key', 'k', '--json').stdout)
+        check_equal(shown['operation'], 'book_ride', 'the operation of the key')
+        letters = json.loads(world.pawl_command('dlq', 'list', '--json').stdout)
+        check_equal([letter['kind'] for letter in letters], ['send_receipt'], 'dead letters')
+        world.pawl_command('dlq', 'purge', letters[0]['id'], '--reason', 'test data')
+        check_equal(world.queue.dead(), 0, 'dead letters')
+        world.pawl_command('queues', 'list')
+        world.pawl_command('reaper', '--once')
+        for missing in ('graph', 'completer'):
+            check(missing in world.pawl_command(missing, check_status=2).stderr, f'{missing}, which needs operations')
+
+
+def pawl_decides(settings):
+    """Recorded by a program that does not know the operation, carried out by the server that does."""
+    with World(settings.bin, [*QUICK, '--charge-once', '--rider', 'test_doubt charged500@example.com']) as world:
+        world.start_server()
+        check_equal(world.phone('test_doubt').book('k').status, 502, 'a ride in doubt')
+        refused = world.pawl_command('keys', 'settle', '--key', 'k', '--as', 'happened', '--note', 'seen', check_status=1)
+        check('--result' in refused.stderr, f'what is missing: {refused.stderr}')
+        value = json.dumps({'id': world.ledger()[0]['id']})
+        world.pawl_command('keys', 'settle', '--key', 'k', '--as', 'happened', '--result', 'Charge', '--value', value,
+                           '--note', 'it is in their dashboard', '--by', 'ann')
+        wait_until('it to be carried out', lambda: world.unsettled() == 0)
+        check_equal(world.phone('test_doubt').book('k').status, 201, 'the answer')
+
+
+def pawl_makes_its_tables(settings):
+    with World(settings.bin) as world:
+        check_equal(world.rides_command('keys', 'list', check_status=1, program='pawl').stdout, '', 'without a database')
+        world.pawl_command('migrate')
+        check_equal(json.loads(world.pawl_command('keys', 'list', '--json').stdout), [], 'keys of a new database')
+        wrong = world.pawl_command('kyes', check_status=2)
+        check('kyes' in wrong.stderr, f'what is wrong: {wrong.stderr}')
+        told = world.pawl_command('--help').stdout
+        check('PAWL_DATABASE' in told and 'dlq' in told, f'--help: {told}')
+
+
+def cases(settings):
+    found = [(f'command: a paused queue waits, {queue}', lambda queue=queue: a_paused_queue_waits(settings, queue))
+             for queue in ('embedded', 'redis')]
+    found += [(f'command: pawl on {queue}, by the database alone', lambda queue=queue: pawl_by_the_database_alone(settings, queue))
+              for queue in ('embedded', 'redis', 'kafka')]
+    found.append(('command: pawl decides what a server carries out', lambda: pawl_decides(settings)))
+    found.append(('command: pawl makes its tables', lambda: pawl_makes_its_tables(settings)))
+    return found
