@@ -12,6 +12,7 @@
 #include <pawl/service.hpp>
 
 #include "benchmarks/job_ledger.hpp"
+#include "benchmarks/outside.hpp"
 #include "benchmarks/statements.hpp"
 #include "src/engine/log.hpp"
 #include "src/store/store.hpp"
@@ -47,6 +48,7 @@ enum class Handler { tx, call };
 
 struct Given {
     std::string database;
+    std::string queue{"embedded"};
     Part part{Part::both};
     Handler handler{Handler::tx};
     int workers{4};
@@ -98,7 +100,10 @@ private:
 class Bench {
 public:
     explicit Bench(const Given& given)
-        : given_{given}, database_{Database::open(given.database)}, ledger_{jobs_max} {
+        : given_{given},
+          database_{Database::open(given.database)},
+          outside_{given.queue},
+          ledger_{jobs_max} {
         std::copy(poison_layers.begin(), poison_layers.end(), std::back_inserter(layers_));
     }
 
@@ -122,7 +127,7 @@ private:
         ServiceOptions options;
         options.workers = given_.workers;
         if (given_.poison > 0) options.retry_layers = layers_;
-        // A queue outside the database: options.queue = given_.queue, and what it holds in left().
+        options.queue = given_.queue;
         auto made = std::make_unique<Service>(*database_, options);
         if (given_.handler == Handler::tx)
             made->add(InTx{ledger_});
@@ -136,7 +141,12 @@ private:
         database_->write([&](Tx& tx) { found = query_one<std::int64_t>(tx, statement); });
         return found;
     }
-    std::int64_t left() { return count(sql::count_left); }
+    // Staged ones first: what is pushed meanwhile is counted twice, and not missed.
+    std::int64_t left() {
+        const auto in_database = count(sql::count_left);
+        return in_database + outside_.left();
+    }
+    std::int64_t dead() { return count(sql::count_dead) + outside_.dead(); }
 
     bool stage_one(int batch, bool poison = false) {
         const auto first = ledger_.take(batch);
@@ -185,8 +195,8 @@ private:
             std::this_thread::sleep_for(1ms);
         }
         const Seconds took = Clock::now() - began;
-        if (const auto dead = count(sql::count_dead); dead != poisoned_)
-            throw std::runtime_error{std::to_string(dead) + " jobs died"};
+        if (const auto died = dead(); died != poisoned_)
+            throw std::runtime_error{std::to_string(died) + " jobs died"};
         return took.count();
     }
 
@@ -200,6 +210,7 @@ private:
 
     const Given given_;
     std::unique_ptr<Database> database_;
+    Outside outside_;
     JobLedger ledger_;
     std::vector<std::chrono::milliseconds> layers_;
     std::int64_t poisoned_{0};
@@ -398,6 +409,7 @@ int main(int argc, char** argv) {
     const std::map<std::string, Handler> handlers{{"tx", Handler::tx}, {"call", Handler::call}};
     app.add_option("--database", given.database, "sqlite:FILE or postgres://..., empty")
         ->required();
+    app.add_option("--queue", given.queue, "embedded or redis://..., empty")->capture_default_str();
     app.add_option("--part", given.part)->transform(CLI::CheckedTransformer(parts));
     app.add_option("--handler", given.handler)->transform(CLI::CheckedTransformer(handlers));
     app.add_option("--workers", given.workers)->capture_default_str();

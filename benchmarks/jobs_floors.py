@@ -118,7 +118,7 @@ class PostgresFloor:
 
 
 class SqliteFloor:
-    """The C loop, with as many works in a commit as the server had, and as many jobs in a claim."""
+    """The C loop, with as many commits to a job as the server had, and as many jobs in a claim."""
 
     def __init__(self, path):
         self.path = path
@@ -126,15 +126,22 @@ class SqliteFloor:
     def rate(self, part, case, seen, seconds):
         done = processes.run_json(
             [os.path.join(BIN, 'bench_floor_jobs_sqlite'), self.path(), str(seconds), part, str(case.batch),
-             f'{claimed_at_once(part, case, seen):.2f}', f'{max(1.0, seen["works_per_commit"]):.2f}', case.handler])
+             f'{claimed_at_once(part, case, seen):.2f}', f'{works_in_a_commit(part, case, seen):.2f}', case.handler])
         return done['rate_per_s']
 
 
 def claimed_at_once(part, case, seen):
-    """Jobs in a claim, from how many works the server had to a job: each finish and each mark is one, and so is what was
-    staged at once."""
-    others = 2 if case.handler == 'call' else 1
-    if part == 'both':
-        others += 1 / case.batch
-    claims = seen['works_per_job'] - others
+    """Jobs in a claim, from how many works the server had to a job: claims, what was staged at once, and a finish of each job
+    with a transaction; jobs that call are marked and finished together, as they were claimed."""
+    staging = 1 / case.batch if part == 'both' else 0
+    claims = (seen['works_per_job'] - staging) / 3 if case.handler == 'call' else seen['works_per_job'] - staging - 1
     return min(max(1 / claims, 1.0), 1000.0) if claims > 0.001 else 1000.0 if part != 'stage' else 1.0
+
+
+def works_in_a_commit(part, case, seen):
+    """Of the loop, which has each job's mark and finish as works of their own: so that it commits as often as the server."""
+    if part == 'stage' or case.handler != 'call':
+        return max(1.0, seen['works_per_commit'])
+    commits = seen['works_per_job'] / max(1.0, seen['works_per_commit'])
+    works = 1 / claimed_at_once(part, case, seen) + 2 + (1 / case.batch if part == 'both' else 0)
+    return max(1.0, works / commits)

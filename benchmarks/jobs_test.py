@@ -6,6 +6,7 @@ import unittest
 
 import jobs_floors
 import jobs_report
+import redis_floor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -41,6 +42,19 @@ class Floors(unittest.TestCase):
         self.assertAlmostEqual(jobs_floors.claimed_at_once('work', CASE, seen), 100)
         # Staged one by one, claimed one by one.
         self.assertEqual(jobs_floors.claimed_at_once('both', CASE, {'works_per_job': 3}), 1)
+
+    def test_a_job_that_calls_is_marked_and_finished_with_others(self):
+        case = jobs.Case(queue='embedded-sqlite', handler='call', workers=16, batch=1)
+        # Ten jobs in each claim, mark and finish, and three of these in a commit.
+        seen = {'works_per_job': 0.3, 'works_per_commit': 3}
+        self.assertAlmostEqual(jobs_floors.claimed_at_once('work', case, seen), 10)
+        # A commit to ten jobs: their claim, ten marks and ten finishes.
+        self.assertAlmostEqual(jobs_floors.works_in_a_commit('work', case, seen), 21)
+
+    def test_the_floor_of_redis_has_the_queues_own_scripts(self):
+        texts = redis_floor.scripts()
+        for name in ('push', 'take', 'call', 'finish'):
+            self.assertIn("redis.call('", texts[name])
 
 
 class Report(unittest.TestCase):

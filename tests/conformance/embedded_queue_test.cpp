@@ -4,6 +4,9 @@
 #include "tests/conformance/each_store.hpp"
 #include "tests/conformance/queue_world.hpp"
 
+#include <thread>
+#include <vector>
+
 // The embedded queue, on each store; and what it alone does.
 namespace pawl::conformance {
 
@@ -50,6 +53,8 @@ std::vector<QueueKind> embedded_kinds() {
 }
 PAWL_ON_QUEUES_WITH_LEASES(Stores, embedded_kinds());
 
+constexpr Sql count_all_jobs = on_all("count_all_jobs", "SELECT count(*) FROM jobs");
+
 class EmbeddedQueueTest : public OnEachStore {
 protected:
     void stage(const QueueWorld::Job& job) { insert(*store, job, clock.now()); }
@@ -78,6 +83,37 @@ TEST_P(EmbeddedQueueTest, jobs_are_counted_by_queue_and_state) {
     EXPECT_EQ(counts[0].oldest, clock.now() + 5s);
     EXPECT_EQ(counts[1].state, "running");
     EXPECT_EQ(counts[2].queue, "mails");
+}
+
+TEST_P(EmbeddedQueueTest, workers_that_mark_and_end_jobs_together_are_told_of_their_own) {
+    constexpr std::size_t jobs = 160;
+    for (std::size_t i = 0; i < jobs; ++i) stage({.jid = std::to_string(i)});
+    auto taken = queue.take(static_cast<int>(jobs), 30s);
+    ASSERT_EQ(taken.size(), jobs);
+    clock.advance(30s);
+    // Every fourth is another's by now, under the same id: its first worker may do nothing to it.
+    ASSERT_EQ(queue.rescue(60s), static_cast<int>(jobs));
+    const auto again = queue.take(static_cast<int>(jobs), 30s);
+    for (std::size_t i = 0; i < jobs; ++i)
+        if (i % 4 != 0) taken[i] = again[i];
+    std::vector<std::thread> workers;
+    std::vector<int> marked(jobs), finished(jobs);
+
+    for (std::size_t w = 0; w < 8; ++w)
+        workers.emplace_back([&, w] {
+            for (std::size_t i = w; i < jobs; i += 8) {
+                marked[i] = queue.mark_called(taken[i]) ? 1 : 0;
+                finished[i] = queue.finish(taken[i]) ? 1 : 0;
+            }
+        });
+    for (auto& worker : workers) worker.join();
+
+    for (std::size_t i = 0; i < jobs; ++i) {
+        EXPECT_EQ(marked[i], i % 4 == 0 ? 0 : 1) << i;
+        EXPECT_EQ(finished[i], i % 4 == 0 ? 0 : 1) << i;
+        EXPECT_EQ(taken[i].called_at.has_value(), i % 4 != 0) << i;
+    }
+    EXPECT_EQ(read_rows<std::int64_t>(*store, count_all_jobs).at(0), jobs / 4);
 }
 
 TEST_P(EmbeddedQueueTest, a_server_that_starts_frees_its_predecessors_jobs_at_once) {

@@ -166,11 +166,13 @@ inline std::vector<Case> cases_of_keys() {
 
 inline std::vector<Case> cases_of_jobs() {
     const auto* dead = "[1000001,1000002]";
+    const auto* held = R"(["120003:1","120006:1"])";
     return {
         {&sql::bury_job, {id::running_job, "1", "why", at::now, "why", "now"}},
         {&sql::claim_jobs, {"queue-1", at::later, at::end_of_lease, "10"}, {}, {}, 200},
         {&sql::count_jobs, {}, {"jobs"}, by_people, 0},
         {&sql::delete_job, {id::running_job, "1"}},
+        {&sql::delete_jobs, {held}},
         {&sql::delete_dead_jobs, {dead}, {"dead_jobs"}, by_people, 0},
         {&sql::fail_job, {id::running_job, "1", "why", at::now, at::later, "now"}},
         {&sql::find_dead_job, {"1000001"}},
@@ -192,6 +194,7 @@ inline std::vector<Case> cases_of_jobs() {
          by_people,
          0},
         {&sql::mark_job_called, {id::running_job, "1", at::now}},
+        {&sql::mark_jobs_called, {held, at::now}},
         {&sql::next_job_at, {"queue-1"}},
         {&sql::put_job_back, {id::running_job, "1", at::later}},
         {&sql::renew_job, {id::running_job, "1", at::later}},

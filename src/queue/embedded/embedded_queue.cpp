@@ -1,5 +1,6 @@
 #include "src/queue/embedded/embedded_queue.hpp"
 
+#include <pawl/detail/json.hpp>
 #include <pawl/detail/rows.hpp>
 
 #include "src/core/claim.hpp"
@@ -8,8 +9,10 @@
 #include "src/core/time_text.hpp"
 #include "store/statements.hpp"
 
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace pawl::queue {
 
@@ -25,8 +28,56 @@ std::int64_t id_of(const TakenJob& job) {
     return std::stoll(job.id);
 }
 
-bool remove(detail::Session& session, const TakenJob& job) {
-    return run_statement(session, sql::delete_job, no_rows, id_of(job), job.claim) == 1;
+EmbeddedQueue::Held held(const TakenJob& job) {
+    return {id_of(job), job.claim};
+}
+
+bool remove(detail::Session& session, const EmbeddedQueue::Held& job) {
+    return run_statement(session, sql::delete_job, no_rows, job.id, job.claim) == 1;
+}
+
+std::string fences_of(const std::vector<EmbeddedQueue::Held>& jobs) {
+    std::vector<std::string> fences;
+    for (const auto& job : jobs) fences.push_back(job.fence());
+    return detail::encode(fences);
+}
+
+// Which of them were still held.
+std::vector<bool> finish_all(
+    store::Session& session, const std::vector<EmbeddedQueue::Held>& jobs
+) {
+    if (jobs.size() == 1) return {remove(session, jobs[0])};
+    std::set<std::string> done;
+    run_statement(
+        session,
+        sql::delete_jobs,
+        [&](const Row& row) { done.emplace(row.text(0)); },
+        fences_of(jobs)
+    );
+    std::vector<bool> finished;
+    for (const auto& job : jobs) finished.push_back(done.contains(job.fence()));
+    return finished;
+}
+
+// Which of them are still held.
+std::vector<bool> mark_all(
+    store::Session& session, const std::vector<EmbeddedQueue::Held>& jobs, TimePoint now
+) {
+    if (jobs.size() == 1) {
+        const auto& [id, claim] = jobs[0];
+        return {run_statement(session, sql::mark_job_called, no_rows, id, claim, now) == 1};
+    }
+    std::set<std::string> held;
+    run_statement(
+        session,
+        sql::mark_jobs_called,
+        [&](const Row& row) { held.emplace(row.text(0)); },
+        fences_of(jobs),
+        now
+    );
+    std::vector<bool> marked;
+    for (const auto& job : jobs) marked.push_back(held.contains(job.fence()));
+    return marked;
 }
 
 TakenJob taken(const Row& row) {
@@ -53,7 +104,24 @@ TakenJob taken(const Row& row) {
 }  // namespace
 
 EmbeddedQueue::EmbeddedQueue(store::Store& store, std::string name)
-    : store_{store}, name_{std::move(name)} {}
+    : store_{store},
+      name_{std::move(name)},
+      finishing_{[this](const std::vector<Held>& jobs) {
+          return store::write_together(store_, sql::delete_jobs, [&](store::Session& session) {
+              return finish_all(session, jobs);
+          });
+      }},
+      marking_{[this](const std::vector<Held>& jobs) { return mark_together(jobs); }} {}
+
+std::vector<std::optional<TimePoint>> EmbeddedQueue::mark_together(const std::vector<Held>& jobs) {
+    return store::write_together(store_, sql::mark_jobs_called, [&](store::Session& session) {
+        const auto now = session.now();
+        std::vector<std::optional<TimePoint>> marked;
+        for (const bool one : mark_all(session, jobs, now))
+            marked.push_back(one ? std::optional{now} : std::nullopt);
+        return marked;
+    });
+}
 
 std::vector<TakenJob> EmbeddedQueue::take(int limit, std::chrono::milliseconds lease) {
     const bool due = store::read_now(store_, [&](store::Session& session) {
@@ -104,9 +172,7 @@ Marked EmbeddedQueue::finish_in(detail::Session& session, const TakenJob& job) {
 
 bool EmbeddedQueue::finish(const TakenJob& job) {
     PAWL_FAULT("queue.finish.before");
-    const bool finished = store::write_together(
-        store_, sql::delete_job, [&](store::Session& session) { return remove(session, job); }
-    );
+    const bool finished = finishing_.run(held(job));
     PAWL_FAULT("queue.finish.after");
     return finished;
 }
@@ -151,22 +217,14 @@ bool EmbeddedQueue::bury(const TakenJob& job, const std::string& error) {
             core::error_kind(text),
             core::time_text(now)
         );
-        return remove(session, job);
+        return remove(session, held(job));
     });
 }
 
 bool EmbeddedQueue::mark_called(TakenJob& job) {
-    const auto called_at =
-        store::write_together(store_, sql::mark_job_called, [&](store::Session& session) {
-            std::optional<TimePoint> first;
-            const auto now = session.now();
-            if (run_statement(session, sql::mark_job_called, no_rows, id_of(job), job.claim, now) ==
-                1)
-                first = job.called_at.value_or(now);
-            return first;
-        });
-    if (called_at) job.called_at = called_at;
-    return called_at.has_value();
+    const auto marked_at = marking_.run(held(job));
+    if (marked_at && !job.called_at) job.called_at = marked_at;
+    return marked_at.has_value();
 }
 
 int EmbeddedQueue::rescue(std::chrono::milliseconds lease) {

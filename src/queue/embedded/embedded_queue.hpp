@@ -1,9 +1,13 @@
 #pragma once
 
 #include "src/queue/queue.hpp"
+#include "src/store/combiner.hpp"
 #include "src/store/store.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace pawl::queue {
 
@@ -26,9 +30,21 @@ public:
     int rescue(std::chrono::milliseconds lease) override;
     std::optional<TimePoint> next_due() override;
 
+    // A job and the fence of its worker.
+    struct Held {
+        std::string fence() const { return std::to_string(id) + ":" + std::to_string(claim); }
+        std::int64_t id{};
+        std::int64_t claim{};
+    };
+
 private:
+    std::vector<std::optional<TimePoint>> mark_together(const std::vector<Held>& jobs);
+
     store::Store& store_;
     std::string name_;
+    // Workers that make calls mark and end their jobs together.
+    store::Combiner<Held, bool> finishing_;
+    store::Combiner<Held, std::optional<TimePoint>> marking_;
 };
 
 }  // namespace pawl::queue

@@ -42,6 +42,13 @@ WHERE id = $1
   AND attempt = $2
   AND state = 'running';
 
+-- name: delete_jobs   ($1 "id:attempt" of each as a JSON list)
+DELETE FROM jobs
+WHERE id = ANY (ARRAY(SELECT split_part(held, ':', 1)::bigint FROM json_array_elements_text($1::json) AS held))
+  AND id || ':' || attempt = ANY (ARRAY(SELECT json_array_elements_text($1::json)))
+  AND state = 'running'
+RETURNING id || ':' || attempt;
+
 -- name: delete_dead_jobs   ($1 ids as a JSON list)
 DELETE FROM dead_jobs
 WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint));
@@ -111,6 +118,14 @@ SET called_at = coalesce(called_at, $3)
 WHERE id = $1
   AND attempt = $2
   AND state = 'running';
+
+-- name: mark_jobs_called   ($1 "id:attempt" of each as a JSON list, $2 now)
+UPDATE jobs
+SET called_at = coalesce(called_at, $2)
+WHERE id = ANY (ARRAY(SELECT split_part(held, ':', 1)::bigint FROM json_array_elements_text($1::json) AS held))
+  AND id || ':' || attempt = ANY (ARRAY(SELECT json_array_elements_text($1::json)))
+  AND state = 'running'
+RETURNING id || ':' || attempt;
 
 -- name: merge_dead_jobs   ($1 ids as a JSON list, $2 now, $3 a call that was made counts no more, $4 now as text, $5 who)
 -- With lock_dead_jobs before and delete_dead_jobs behind, in one transaction.

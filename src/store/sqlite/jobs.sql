@@ -35,6 +35,13 @@ WHERE id = $1
   AND attempt = $2
   AND state = 'running';
 
+-- name: delete_jobs   ($1 "id:attempt" of each as a JSON list)
+DELETE FROM jobs
+WHERE id IN (SELECT CAST(value AS INTEGER) FROM json_each($1))
+  AND id || ':' || attempt IN (SELECT value FROM json_each($1))
+  AND state = 'running'
+RETURNING id || ':' || attempt;
+
 -- name: delete_dead_jobs   ($1 ids as a JSON list)
 DELETE FROM dead_jobs
 WHERE id IN (SELECT value FROM json_each($1));
@@ -103,6 +110,14 @@ SET called_at = coalesce(called_at, $3)
 WHERE id = $1
   AND attempt = $2
   AND state = 'running';
+
+-- name: mark_jobs_called   ($1 "id:attempt" of each as a JSON list, $2 now)
+UPDATE jobs
+SET called_at = coalesce(called_at, $2)
+WHERE id IN (SELECT CAST(value AS INTEGER) FROM json_each($1))
+  AND id || ':' || attempt IN (SELECT value FROM json_each($1))
+  AND state = 'running'
+RETURNING id || ':' || attempt;
 
 -- name: merge_dead_jobs   ($1 ids as a JSON list, $2 now, $3 a call that was made counts no more, $4 now as text, $5 who)
 -- With lock_dead_jobs before and delete_dead_jobs behind, in one transaction.

@@ -1,0 +1,41 @@
+#include "benchmarks/outside.hpp"
+
+#include "src/queue/redis/client.hpp"
+#include "src/queue/redis/connection.hpp"
+
+#include <array>
+#include <stdexcept>
+
+namespace pawl::bench {
+
+using queue::redis::Access;
+using queue::redis::Command;
+
+Outside::Outside(const std::string& queue) {
+    if (queue == "embedded") return;
+    if (!queue::is_redis_url(queue))
+        throw std::invalid_argument{"nobody counts the jobs of " + queue + " here"};
+    redis_ = std::make_unique<queue::redis::Client>(queue::redis_options_of_url(queue));
+}
+
+Outside::~Outside() = default;
+
+std::int64_t Outside::left() {
+    if (!redis_) return 0;
+    const std::array<Command, 4> commands{
+        Command{"LLEN", "queue:default"},
+        Command{"HLEN", "pawl:work:default"},
+        Command{"ZCARD", "schedule"},
+        Command{"ZCARD", "retry"}};
+    std::int64_t left = 0;
+    for (const auto& reply : redis_->ask_all("bench left", commands, Access::read))
+        left += reply.integer;
+    return left;
+}
+
+std::int64_t Outside::dead() {
+    if (!redis_) return 0;
+    return redis_->ask("bench dead", {"ZCARD", "dead"}, Access::read).integer;
+}
+
+}  // namespace pawl::bench

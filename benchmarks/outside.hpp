@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace pawl::queue::redis {
+class Client;
+}
+
+namespace pawl::bench {
+
+// What a Redis holds of the jobs that went through it; nothing of the embedded queue, whose jobs
+// the database counts. Throws StoreError, and std::invalid_argument for another queue.
+class Outside {
+public:
+    explicit Outside(const std::string& queue);
+    ~Outside();
+    std::int64_t left();  // In its list, in workers' hands, or waiting for their time.
+    std::int64_t dead();
+
+private:
+    std::unique_ptr<queue::redis::Client> redis_;
+};
+
+}  // namespace pawl::bench

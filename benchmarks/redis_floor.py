@@ -1,0 +1,118 @@
+"""What jobs cost Redis and nothing else: redis-benchmark with the very scripts of the queue, on the same kind of server.
+
+A job is pushed, taken and finished (and marked before a call); Redis runs one command at a time, so that the times of these
+add up. Each is measured by itself, in the batches that the server sends at best.
+"""
+import os
+import re
+import subprocess
+import time
+
+from measuring import ROOT
+from processes import Failed
+
+PUSHED_AT_ONCE, TAKEN_AT_ONCE = 100, 64
+JOBS = 100_000
+DUE_MOVED, BYTES_MOVED = 100, 16 << 20   # Of a take, as redis_queue.cpp says.
+WEEK_MS, LEASE_MS = 7 * 24 * 3_600_000, 60_000
+PAYLOAD = ('{"class":"bench_noop","args":[{"number":123456,"poison":false}],"retry":true,"queue":"default",'
+           '"jid":"__rand_int__","created_at":1795317854.249,"enqueued_at":1795317854.280}')
+# 12 digits each, which redis-benchmark draws below JOBS: about a third of all is drawn twice, and costs less.
+DRAWN = '__rand_int__'
+
+
+def scripts():
+    """The server's own, by name."""
+    with open(os.path.join(ROOT, 'src', 'queue', 'redis', 'scripts.hpp'), encoding='utf-8') as file:
+        found = re.findall(r'Script (\w+)\{"redis \w+", R"\((.*?)\)"\}', file.read(), re.DOTALL)
+    return dict(found)
+
+
+class RedisServer:
+    """It waits for the disk before it answers, and evicts nothing: what Pawl asks for."""
+
+    def __init__(self, folder):
+        self.port = free_port()
+        self.process = subprocess.Popen(
+            ['redis-server', '--port', str(self.port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'yes',
+             '--appendfsync', 'always'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(500):
+            if self._cli('PING').stdout.strip() == 'PONG':
+                return
+            time.sleep(0.02)
+        raise Failed('redis-server did not start')
+
+    @property
+    def url(self):
+        return f'redis://127.0.0.1:{self.port}'
+
+    def _cli(self, *words, given=None):
+        return subprocess.run(['redis-cli', '-p', str(self.port), *words], input=given, capture_output=True, text=True, check=False)
+
+    def ask(self, *words):
+        done = self._cli(*words)
+        if done.returncode != 0:
+            raise Failed(f'redis-cli {words[0]}: {done.stderr.strip()}')
+        return done.stdout.strip()
+
+    def rate(self, clients, count, *command):
+        """Of a command, a second."""
+        done = subprocess.run(
+            ['redis-benchmark', '-p', str(self.port), '-c', str(clients), '-n', str(count), '-r', str(JOBS), '-q', '--csv', *command],
+            capture_output=True, text=True, check=False)
+        found = re.findall(r'^"[^\n]*","([\d.]+)"', done.stdout, re.MULTILINE)
+        if done.returncode != 0 or not found or 'rror' in done.stdout + done.stderr:
+            raise Failed(f'redis-benchmark {command[0]}: {done.stdout[-500:]}{done.stderr[-500:]}')
+        return float(found[-1])
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+def free_port():
+    import socket
+    with socket.socket() as one:
+        one.bind(('127.0.0.1', 0))
+        return one.getsockname()[1]
+
+
+class RedisFloor:
+    def __init__(self, redis):
+        self.redis = redis
+        self.sums = None
+
+    def rate(self, part, case, seen, seconds):
+        del seen, seconds   # So many jobs, for however long they take.
+        if part == 'stage':
+            return None   # That is the database's.
+        self.sums = {name: self.redis.ask('SCRIPT', 'LOAD', text) for name, text in scripts().items()}
+        steps = [self.push, self.take, self.finish] + ([self.call] if case.handler == 'call' else [])
+        return 1 / sum(1 / step(case.workers) for step in steps)
+
+    def push(self, clients):
+        jobs = [word for _ in range(PUSHED_AT_ONCE) for word in ('default', DRAWN, PAYLOAD)]
+        return PUSHED_AT_ONCE * self.redis.rate(clients, JOBS // PUSHED_AT_ONCE, 'EVALSHA', self.sums['push'], '2', 'pawl:pushed',
+                                                'queues', '', str(WEEK_MS), '0', *jobs)
+
+    def take(self, clients):
+        waiting = int(self.redis.ask('LLEN', 'queue:default'))
+        return TAKEN_AT_ONCE * self.redis.rate(
+            clients, waiting // TAKEN_AT_ONCE, 'EVALSHA', self.sums['take'], '7', 'queue:default', 'schedule', 'retry', 'pawl:claims',
+            'pawl:work:default', 'pawl:leases:default', 'queues', '', str(LEASE_MS), str(TAKEN_AT_ONCE), str(DUE_MOVED),
+            str(BYTES_MOVED))
+
+    def hold(self):
+        """Jobs under tokens that redis-benchmark can draw."""
+        self.redis.ask('DEL', 'pawl:work:default', 'pawl:leases:default')
+        self.redis.rate(1, JOBS, 'EVAL', "redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) redis.call('ZADD', KEYS[2], 1, ARGV[1])",
+                        '2', 'pawl:work:default', 'pawl:leases:default', DRAWN, PAYLOAD)
+
+    def finish(self, clients):
+        self.hold()
+        return self.redis.rate(clients, JOBS // 2, 'EVALSHA', self.sums['finish'], '2', 'pawl:leases:default', 'pawl:work:default', DRAWN)
+
+    def call(self, clients):
+        self.hold()
+        return self.redis.rate(clients, JOBS // 2, 'EVALSHA', self.sums['call'], '2', 'pawl:leases:default', 'pawl:work:default', DRAWN,
+                               PAYLOAD)
