@@ -12,12 +12,13 @@ from measuring import ROOT
 from processes import Failed
 
 PUSHED_AT_ONCE, TAKEN_AT_ONCE = 100, 64
-JOBS = 100_000
+JOBS = 20_000   # With one client each write waits for the disk.
 DUE_MOVED, BYTES_MOVED = 100, 16 << 20   # Of a take, as redis_queue.cpp says.
 WEEK_MS, LEASE_MS = 7 * 24 * 3_600_000, 60_000
 PAYLOAD = ('{"class":"bench_noop","args":[{"number":123456,"poison":false}],"retry":true,"queue":"default",'
            '"jid":"__rand_int__","created_at":1795317854.249,"enqueued_at":1795317854.280}')
-# 12 digits each, which redis-benchmark draws below JOBS: about a third of all is drawn twice, and costs less.
+HELD = ('pawl:work:default', 'pawl:leases:default')
+# 12 digits each, which redis-benchmark draws below JOBS: some are drawn twice, which costs less.
 DRAWN = '__rand_int__'
 
 
@@ -55,15 +56,17 @@ class RedisServer:
             raise Failed(f'redis-cli {words[0]}: {done.stderr.strip()}')
         return done.stdout.strip()
 
-    def rate(self, clients, count, *command):
+    def rate(self, clients, count, *command, at_once=1):
         """Of a command, a second."""
         done = subprocess.run(
-            ['redis-benchmark', '-p', str(self.port), '-c', str(clients), '-n', str(count), '-r', str(JOBS), '-q', '--csv', *command],
+            ['redis-benchmark', '-p', str(self.port), '-c', str(clients), '-n', str(count), '-P', str(at_once), '-r', str(JOBS), '-q',
+             '--csv', *command],
             capture_output=True, text=True, check=False)
-        found = re.findall(r'^"[^\n]*","([\d.]+)"', done.stdout, re.MULTILINE)
+        # Behind the command: how many a second, and six latencies.
+        found = re.search(r'"([\d.]+)"(?:,"[\d.]+"){6}$', done.stdout.strip())
         if done.returncode != 0 or not found or 'rror' in done.stdout + done.stderr:
             raise Failed(f'redis-benchmark {command[0]}: {done.stdout[-500:]}{done.stderr[-500:]}')
-        return float(found[-1])
+        return float(found.group(1))
 
     def close(self):
         self.process.terminate()
@@ -92,27 +95,27 @@ class RedisFloor:
 
     def push(self, clients):
         jobs = [word for _ in range(PUSHED_AT_ONCE) for word in ('default', DRAWN, PAYLOAD)]
-        return PUSHED_AT_ONCE * self.redis.rate(clients, JOBS // PUSHED_AT_ONCE, 'EVALSHA', self.sums['push'], '2', 'pawl:pushed',
-                                                'queues', '', str(WEEK_MS), '0', *jobs)
+        count = min(JOBS // PUSHED_AT_ONCE, 100 * clients)
+        return PUSHED_AT_ONCE * self.script('push', clients, count, ('pawl:pushed', 'queues'), '', WEEK_MS, 0, *jobs)
 
     def take(self, clients):
-        waiting = int(self.redis.ask('LLEN', 'queue:default'))
-        return TAKEN_AT_ONCE * self.redis.rate(
-            clients, waiting // TAKEN_AT_ONCE, 'EVALSHA', self.sums['take'], '7', 'queue:default', 'schedule', 'retry', 'pawl:claims',
-            'pawl:work:default', 'pawl:leases:default', 'queues', '', str(LEASE_MS), str(TAKEN_AT_ONCE), str(DUE_MOVED),
-            str(BYTES_MOVED))
+        keys = ('queue:default', 'schedule', 'retry', 'pawl:claims', *HELD, 'queues')
+        count = int(self.redis.ask('LLEN', 'queue:default')) // TAKEN_AT_ONCE
+        return TAKEN_AT_ONCE * self.script('take', clients, count, keys, '', LEASE_MS, TAKEN_AT_ONCE, DUE_MOVED, BYTES_MOVED)
 
     def hold(self):
         """Jobs under tokens that redis-benchmark can draw."""
-        self.redis.ask('DEL', 'pawl:work:default', 'pawl:leases:default')
-        self.redis.rate(1, JOBS, 'EVAL', "redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) redis.call('ZADD', KEYS[2], 1, ARGV[1])",
-                        '2', 'pawl:work:default', 'pawl:leases:default', DRAWN, PAYLOAD)
+        self.redis.ask('DEL', *HELD)
+        text = "redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) redis.call('ZADD', KEYS[2], 1, ARGV[1])"
+        self.redis.rate(1, JOBS, 'EVAL', text, '2', *HELD, DRAWN, PAYLOAD, at_once=500)
 
     def finish(self, clients):
         self.hold()
-        return self.redis.rate(clients, JOBS // 2, 'EVALSHA', self.sums['finish'], '2', 'pawl:leases:default', 'pawl:work:default', DRAWN)
+        return self.script('finish', clients, min(JOBS // 2, 1_000 * clients), HELD[::-1], DRAWN)
 
     def call(self, clients):
         self.hold()
-        return self.redis.rate(clients, JOBS // 2, 'EVALSHA', self.sums['call'], '2', 'pawl:leases:default', 'pawl:work:default', DRAWN,
-                               PAYLOAD)
+        return self.script('call', clients, min(JOBS // 2, 1_000 * clients), HELD[::-1], DRAWN, PAYLOAD)
+
+    def script(self, name, clients, count, keys, *arguments):
+        return self.redis.rate(clients, count, 'EVALSHA', self.sums[name], str(len(keys)), *keys, *map(str, arguments))
