@@ -1,6 +1,7 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/core/fault.hpp"
+#include "src/core/mutant.hpp"
 #include "src/core/time_text.hpp"
 #include "src/engine/attempt.hpp"
 #include "src/engine/refusal.hpp"
@@ -252,12 +253,13 @@ void Attempt::resume_at_call(store::Session& session, const KeyRow& row) {
         return;
     }
     reached_ = at_;
-    if (row.call_key && row.called_at && (step().again != Repeat::never || row.calling)) {
+    if (row.call_key && row.called_at && !PAWL_MUTANT("key_of_each_attempt") &&
+        (step().again != Repeat::never || row.calling)) {
         mark_ = CallMark{*row.call_key, *row.called_at};
         return;  // take_over has written all that was to be written.
     }
     mark_call(now, at_);
-    if (row.call_key) mark_->key = *row.call_key;
+    if (row.call_key && !PAWL_MUTANT("key_of_each_attempt")) mark_->key = *row.call_key;
     move_row(session, *reached_);
 }
 
@@ -269,6 +271,7 @@ std::optional<Answer> Attempt::decide(std::optional<KeyRow>& found, TimePoint no
             .same_request = found->expired || same_request(*found),
             .standing = found->standing,
             .lease_until = found->lease_until};
+        if (!found->expired && facts->same_request) engine_.confirm(hash_);
         facts->point_known = found->expired || found->standing != core::Standing::open ||
                              !facts->same_request || load_point(*found);
     }
@@ -302,6 +305,7 @@ std::optional<Answer> Attempt::decide(std::optional<KeyRow>& found, TimePoint no
 }
 
 bool Attempt::same_request(const KeyRow& row) const {
+    if (PAWL_MUTANT("any_request_is_the_same")) return true;
     const auto& installation = engine_.installation();
     if (row.secret_version == installation.secret_version() || !request_.fingerprint_under)
         return row.fingerprint == request_.fingerprint;
@@ -339,10 +343,12 @@ void Attempt::on_first(std::exception_ptr failed) {
         PAWL_FAULT("engine.claim.after");
         learn(seen_.has_value());
         if (verdict_) return end_claim(std::move(*verdict_));
+        engine_.confirm(hash_);
         return go_on();
     }
     if (store::is_store_error(failed, Kind::locked)) return wait_or_refuse();
     auto failure = failure_of(failed);
+    if (is_in_doubt(failed) && PAWL_MUTANT("doubt_is_done") && reached_) return go_on();
     if (is_in_doubt(failed)) return look_after_doubt(failure.refusal);
     id_ = seen_ ? seen_->id : 0;  // It is undone.
     if (lost_claim(failed)) return claim_anew();
@@ -391,8 +397,12 @@ void Attempt::look_after_doubt(const Refused& refusal) {
         [self,
          refusal](const std::exception_ptr& failed, const std::optional<KeyRow>& row, TimePoint) {
             const bool ours = !failed && row && !row->expired && self->reached_ &&
-                              row->id == self->id_ && self->number_ == 1 && row->attempt == 1;
-            if (ours && !self->verdict_) return self->go_on();
+                              row->id == self->id_ && self->number_ == 1 && row->attempt == 1 &&
+                              row->fingerprint == self->request_.fingerprint;
+            if (ours && !self->verdict_) {
+                self->engine_.confirm(self->hash_);
+                return self->go_on();
+            }
             self->end(refusal);
         }
     );

@@ -1,6 +1,7 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/core/fault.hpp"
+#include "src/core/mutant.hpp"
 #include "src/engine/attempt.hpp"
 #include "src/engine/log.hpp"
 #include "src/engine/maker.hpp"
@@ -52,7 +53,7 @@ void Attempt::keep(detail::Arrival arrival) {
 }
 
 void Attempt::on_kept(const detail::Arrival& arrival, std::exception_ptr failed) {
-    if (!failed) {
+    if (!failed || (PAWL_MUTANT("answer_though_not_kept") && reached_)) {
         PAWL_FAULT("engine.keep.after");
         return go_on();
     }

@@ -2,6 +2,7 @@
 
 #include "src/core/fault.hpp"
 #include "src/core/move.hpp"
+#include "src/core/mutant.hpp"
 #include "src/core/time_text.hpp"
 #include "src/engine/attempt.hpp"
 #include "src/engine/maker.hpp"
@@ -153,7 +154,8 @@ void Attempt::mark_call(TimePoint now, const Position& at) {
             {.installation = engine_.installation().name,
              .tenant = identity_.tenant,
              .account = identity_.account,
-             .client_key = identity_.key,
+             .client_key = identity_.key +
+                           (PAWL_MUTANT("key_of_each_attempt") ? std::to_string(number_) : ""),
              .point = at.stored,
              .generation = static_cast<std::uint64_t>(generation_)}
         ),

@@ -17,7 +17,8 @@ Engine::Engine(Parts parts, EngineOptions options, Installation installation)
       options_{options},
       installation_{std::move(installation)},
       key_ids_{parts_.store},
-      timers_{parts_.clock},
+      own_timers_{parts_.timers ? nullptr : std::make_unique<TimerThread>(parts_.clock)},
+      timers_{parts_.timers ? *parts_.timers : *own_timers_},
       renewals_{parts_.store, parts_.clock, timers_, options_.lease},
       waiters_{
           parts_.store,
@@ -26,7 +27,8 @@ Engine::Engine(Parts parts, EngineOptions options, Installation installation)
           {.every = options_.look_every,
            .keys_max = options_.waiting_max,
            .lease = options_.lease}},
-      calls_{options_.calls_max} {}
+      own_calls_{parts_.calls ? nullptr : std::make_unique<CallPool>(options_.calls_max)},
+      calls_{parts_.calls ? *parts_.calls : *own_calls_} {}
 
 // Every attempt comes back to this engine: from its call, from the store, from a timer.
 Engine::~Engine() {

@@ -66,6 +66,9 @@ public:
         store::Store& store;  // These outlive the engine.
         core::Clock& clock;
         core::Random& random;
+        // Threads of its own, unless they are given, as by a simulator that has none.
+        Timers* timers{nullptr};
+        Calls* calls{nullptr};
     };
     Engine(Parts parts, EngineOptions options, Installation installation);
     ~Engine();  // Waits for what is in hand, however long its calls take.
@@ -115,13 +118,16 @@ public:
     core::Random& random() { return parts_.random; }
     const EngineOptions& options() const { return options_; }
     const Installation& installation() const { return installation_; }
-    CallPool& calls() { return calls_; }
+    Calls& calls() { return calls_; }
     Timers& timers() { return timers_; }
     Renewals& renewals() { return renewals_; }
     Waiters& waiters() { return waiters_; }
     FirstLook& first_look() { return first_look_; }
     KeyIds& key_ids() { return key_ids_; }
     std::size_t keys_in_hand() const { return live_.size(); }
+
+    // What an attempt has in hand is the request of its key's row: another is told so (key_reused).
+    void confirm(const std::string& hash) { live_.confirm(hash); }
 
     // The end of an attempt: answers its client and all who waited for it.
     void leave(const std::string& hash, const OnAnswer& owner, Answer answer);
@@ -146,10 +152,12 @@ private:
     LiveKeys live_;
     FirstLook first_look_;
     KeyIds key_ids_;
-    Timers timers_;
+    std::unique_ptr<Timers> own_timers_;
+    Timers& timers_;
     Renewals renewals_;
     Waiters waiters_;
-    CallPool calls_;
+    std::unique_ptr<Calls> own_calls_;
+    Calls& calls_;
     std::function<void()> on_staged_;
     std::atomic<bool> stopping_{false};
     std::atomic<std::uint64_t> unkeyed_{0};

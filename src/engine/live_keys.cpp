@@ -12,10 +12,18 @@ std::variant<LiveKeys::Entered, LiveKeys::Occupied> LiveKeys::enter(
     const auto [at, fresh] = live_.try_emplace(hash);
     if (!fresh) {
         if (at->second.fingerprint.empty() || fingerprint.empty()) return Occupied{};
-        return Occupied{at->second.fingerprint == fingerprint};
+        if (at->second.fingerprint == fingerprint) return Occupied{true};
+        if (!at->second.confirmed) return Occupied{};
+        return Occupied{false};
     }
     at->second.fingerprint = fingerprint;
     return Entered{};
+}
+
+void LiveKeys::confirm(const std::string& hash) {
+    const std::lock_guard lock{mutex_};
+    const auto at = live_.find(hash);
+    if (at != live_.end()) at->second.confirmed = true;
 }
 
 std::optional<std::uint64_t> LiveKeys::attach(

@@ -22,11 +22,15 @@ class LiveKeys {
 public:
     struct Entered {};
     struct Occupied {
-        std::optional<bool>
-            same_request{};  // Nothing: not known, as the key's fingerprint has an older secret.
+        // Nothing: not known, as the key's fingerprint has an older secret; or as it is another
+        // request than the one in hand, of which is not known either whether it is the key's.
+        std::optional<bool> same_request{};
     };
     // An empty fingerprint: not known.
     std::variant<Entered, Occupied> enter(const std::string& hash, std::string_view fingerprint);
+
+    // The request in hand is that of the key's row: another one is not, from now on.
+    void confirm(const std::string& hash);
 
     // Adds a waiter who gets what the attempt at work ends with; nothing if the key was left
     // meanwhile. `until`: when its time is over.
@@ -58,6 +62,7 @@ private:
     };
     struct Live {
         std::string fingerprint;
+        bool confirmed{false};
         std::vector<Attached> waiters;  // In the order in which they came.
     };
     bool empty() const { return live_.empty() && telling_ == 0; }

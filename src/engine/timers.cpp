@@ -6,24 +6,24 @@
 
 namespace pawl::engine {
 
-Timers::Timers(core::Clock& clock)
+TimerThread::TimerThread(core::Clock& clock)
     : clock_{clock}, thread_{[this] {
           core::name_this_thread("pawl-timers");
           loop();
       }} {}
 
-Timers::~Timers() {
+TimerThread::~TimerThread() {
     stop();
 }
 
-void Timers::after(std::chrono::milliseconds wait, std::function<void()> f) {
+void TimerThread::after(std::chrono::milliseconds wait, std::function<void()> f) {
     const std::lock_guard lock{mutex_};
     if (stopping_) return;
     const auto at = due_.emplace(clock_.steady() + wait, std::move(f));
     if (at == due_.begin()) changed_.notify_one();
 }
 
-void Timers::stop() {
+void TimerThread::stop() {
     {
         const std::lock_guard lock{mutex_};
         stopping_ = true;
@@ -32,7 +32,7 @@ void Timers::stop() {
     if (thread_.joinable()) thread_.join();
 }
 
-void Timers::loop() {
+void TimerThread::loop() {
     std::unique_lock lock{mutex_};
     while (!stopping_) {
         if (due_.empty()) {

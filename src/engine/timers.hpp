@@ -12,14 +12,23 @@
 
 namespace pawl::engine {
 
-// Runs functions later, on one thread of its own; they are quick, they only hand on.
+// Runs functions later; they are quick, they only hand on. A simulator brings its own.
 class Timers {
 public:
-    explicit Timers(core::Clock& clock);
-    ~Timers();  // What has not run yet never does.
+    virtual ~Timers() = default;
+    virtual void after(std::chrono::milliseconds wait, std::function<void()> f) = 0;
+    // What has not run yet never does; nothing runs any more when it returns.
+    virtual void stop() = 0;
+};
 
-    void after(std::chrono::milliseconds wait, std::function<void()> f);
-    void stop();
+// On one thread of its own.
+class TimerThread final : public Timers {
+public:
+    explicit TimerThread(core::Clock& clock);
+    ~TimerThread() override;
+
+    void after(std::chrono::milliseconds wait, std::function<void()> f) override;
+    void stop() override;
 
 private:
     void loop();

@@ -4,6 +4,8 @@
 
 #include "src/core/backoff.hpp"
 #include "src/core/claim.hpp"
+#include "src/core/mutant.hpp"
+#include "src/core/waiting.hpp"
 #include "src/engine/log.hpp"
 #include "src/ops/rounds.hpp"
 #include "store/statements.hpp"
@@ -50,7 +52,7 @@ std::vector<engine::Answer> all_answers(const Items& items, Start start) {
             promise.set_value(std::move(answer));
         });
     answers.reserve(items.size());
-    for (auto& promise : ended) answers.push_back(promise.get_future().get());
+    for (auto& promise : ended) answers.push_back(core::wait_for(promise.get_future()));
     return answers;
 }
 
@@ -70,6 +72,7 @@ Completer::Completer(engine::Engine& engine, CompleterOptions options)
 
 CompleterReport Completer::run_once() {
     CompleterReport report;
+    if (PAWL_MUTANT("no_completer")) return report;
     settle_decided(report);
     complete_dropped(report);
     return report;

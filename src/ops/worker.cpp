@@ -3,6 +3,7 @@
 #include "src/core/backoff.hpp"
 #include "src/core/call_rule.hpp"
 #include "src/core/fault.hpp"
+#include "src/core/waiting.hpp"
 #include "src/engine/log.hpp"
 #include "src/engine/maker.hpp"
 #include "src/json/fingerprint.hpp"
@@ -34,7 +35,8 @@ public:
     }
     std::vector<TxOutcome> wait() {
         std::unique_lock lock{mutex_};
-        all_.wait(lock, [this] { return open_ == 0; });
+        while (open_ > 0)
+            if (!core::let_others_run(lock)) all_.wait(lock);
         return std::move(outcomes_);
     }
 
@@ -278,7 +280,7 @@ void Worker::work_as_operation(
     engine_.handle(std::move(request), [&](engine::Answer answer) {
         ended.set_value(std::move(answer));
     });
-    const auto answer = ended.get_future().get();
+    const auto answer = core::wait_for(ended.get_future());
     if (std::holds_alternative<engine::Settled>(answer))
         return settle(job, JobResult{done}, report);
     const auto& refused = std::get<engine::Refused>(answer);

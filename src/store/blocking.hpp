@@ -1,5 +1,6 @@
 #pragma once
 
+#include "src/core/waiting.hpp"
 #include "src/store/store.hpp"
 
 #include <future>
@@ -30,7 +31,6 @@ template <class Enqueue, class F>
 auto run_and_wait(Enqueue enqueue, F f, std::chrono::milliseconds deadline, Isolation isolation) {
     using Result = std::invoke_result_t<F&, Session&>;
     std::promise<void> ended;
-    auto future = ended.get_future();
     // Handed over whole, so that the store's thread holds no part of what this one catches.
     std::exception_ptr outcome;
     auto settle = [&ended, &outcome](std::exception_ptr failed) {
@@ -39,7 +39,7 @@ auto run_and_wait(Enqueue enqueue, F f, std::chrono::milliseconds deadline, Isol
     };
     if constexpr (std::is_void_v<Result>) {
         enqueue(work([&f](Session& session) { f(session); }, settle, deadline, isolation));
-        future.get();
+        core::wait_for(ended.get_future());
         if (outcome) std::rethrow_exception(std::move(outcome));
     } else {
         std::optional<Result> result;
@@ -49,7 +49,7 @@ auto run_and_wait(Enqueue enqueue, F f, std::chrono::milliseconds deadline, Isol
             deadline,
             isolation
         ));
-        future.get();
+        core::wait_for(ended.get_future());
         if (outcome) std::rethrow_exception(std::move(outcome));
         return std::move(*result);
     }

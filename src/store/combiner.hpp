@@ -1,5 +1,7 @@
 #pragma once
 
+#include "src/core/waiting.hpp"
+
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
@@ -28,7 +30,9 @@ public:
         const auto mine = next_;
         const auto place = mine->in.size();
         mine->in.push_back(std::move(in));
-        mine->turn.wait(lock, [&] { return mine->ended || (mine == next_ && !under_way_); });
+        const auto my_turn = [&] { return mine->ended || (mine == next_ && !under_way_); };
+        while (!my_turn())
+            if (!core::let_others_run(lock)) mine->turn.wait(lock);
         if (!mine->ended) lead(*mine, lock);
         if (mine->failed) std::rethrow_exception(mine->failed);
         return mine->out[place];

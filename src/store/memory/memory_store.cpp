@@ -231,6 +231,10 @@ void MemoryStore::plan_next_commit(Fate fate, StoreError::Kind kind) {
     impl_->planned = Plan{fate, kind};
 }
 
+void MemoryStore::plan_nothing() {
+    (void)impl_->take_plan();
+}
+
 void MemoryStore::crash() {
     PAWL_ASSERT(impl_->options.drive == MemoryOptions::Drive::by_hand);
     std::deque<std::unique_ptr<Work>> dropped;

@@ -60,6 +60,8 @@ public:
 
     // A commit that dies is for by_hand alone: whoever blocks on its answer would wait for ever.
     void plan_next_commit(Fate fate, StoreError::Kind kind = StoreError::Kind::unavailable);
+    // What was planned and met no commit, as its transaction was undone anyway, is planned no more.
+    void plan_nothing();
     // Drive::by_hand: the process dies now. What waits is dropped; its done() is never called.
     void crash();
 

@@ -1,0 +1,37 @@
+#include "src/engine/live_keys.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <variant>
+
+namespace pawl::engine {
+namespace {
+
+std::optional<bool> same_as_in_hand(LiveKeys& keys, const std::string& fingerprint) {
+    return std::get<LiveKeys::Occupied>(keys.enter("hash", fingerprint)).same_request;
+}
+
+// Found by the simulator: while somebody's wrong request under a key was being looked up, the right
+// one was told that it was wrong, for good.
+TEST(LiveKeys, another_request_is_wrong_only_when_the_one_in_hand_is_known_to_be_right) {
+    LiveKeys keys;
+    ASSERT_TRUE(std::holds_alternative<LiveKeys::Entered>(keys.enter("hash", "one")));
+
+    EXPECT_EQ(same_as_in_hand(keys, "one"), true);
+    EXPECT_EQ(same_as_in_hand(keys, "another"), std::nullopt) << "which of the two has the key?";
+    EXPECT_EQ(same_as_in_hand(keys, ""), std::nullopt);
+
+    keys.confirm("hash");
+    EXPECT_EQ(same_as_in_hand(keys, "another"), false);
+    EXPECT_EQ(same_as_in_hand(keys, "one"), true);
+
+    keys.leave("hash");
+    keys.told();
+    keys.confirm("hash");  // Nobody has it.
+    ASSERT_TRUE(std::holds_alternative<LiveKeys::Entered>(keys.enter("hash", "another")));
+    EXPECT_EQ(same_as_in_hand(keys, "one"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace pawl::engine

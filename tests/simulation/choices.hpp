@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pawl::simulation {
+
+// All chance of a history, one pick at a time: drawn from a seed, or as another history picked. By
+// convention 0 is the quiet choice (nothing fails, the first that can go on does), so that a list
+// with more zeros is a simpler history.
+class Choices {
+public:
+    explicit Choices(std::uint64_t seed) : state_{seed * 2 + 1} {}
+    // Behind the end of the list everything is quiet.
+    explicit Choices(std::vector<std::uint8_t> as_before)
+        : replays_{true}, replayed_{std::move(as_before)} {}
+
+    // Below n, of 1 to 256.
+    std::size_t pick(std::size_t n) {
+        std::size_t picked = 0;
+        if (!replays_)
+            picked = static_cast<std::size_t>(next() % n);
+        else if (taken_.size() < replayed_.size())
+            picked = replayed_[taken_.size()] % n;
+        taken_.push_back(static_cast<std::uint8_t>(picked));
+        return picked;
+    }
+    // True once in n.
+    bool one_in(std::size_t n) { return pick(n) == n - 1; }
+
+    const std::vector<std::uint8_t>& taken() const { return taken_; }
+
+private:
+    // SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+    std::uint64_t next() {
+        state_ += 0x9E3779B97F4A7C15U;
+        auto z = state_;
+        z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
+        z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
+        return z ^ (z >> 31U);
+    }
+
+    bool replays_{false};
+    std::uint64_t state_{0};
+    std::vector<std::uint8_t> replayed_;
+    std::vector<std::uint8_t> taken_;
+};
+
+// Two hex digits each, for the command line.
+std::string text_of(const std::vector<std::uint8_t>& choices);
+// Throws std::invalid_argument.
+std::vector<std::uint8_t> choices_of(const std::string& text);
+
+}  // namespace pawl::simulation

@@ -1,0 +1,118 @@
+// pawl-sim: lives histories until one breaks an invariant, shrinks that, and tells it.
+
+#include "src/engine/log.hpp"
+#include "tests/simulation/history.hpp"
+#include "tests/simulation/shrink.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+namespace {
+
+using namespace pawl::simulation;
+
+struct Given {
+    std::uint64_t seed{1};
+    std::uint64_t histories{1'000};
+    std::string choices;
+    HistoryOptions options;
+    int shrink_tries{2'000};
+};
+
+constexpr std::size_t told_max = 30;
+
+int tell(const std::vector<std::uint8_t>& list, HistoryOptions options) {
+    options.tells = true;
+    Choices choices{list};
+    const auto ended = live(choices, options);
+    // The middle of a long one says least.
+    for (std::size_t i = 0; i < ended.told.size(); ++i) {
+        if (ended.told.size() > told_max && i == told_max / 2) {
+            std::printf("  ... %zu lines\n", ended.told.size() - told_max);
+            i = ended.told.size() - told_max / 2;
+        }
+        std::printf("  %s\n", ended.told[i].c_str());
+    }
+    std::printf("%s\n", ended.violation ? ended.violation->c_str() : "nothing is wrong");
+    return ended.violation ? 1 : 0;
+}
+
+int explain(const Given& given, std::uint64_t seed, std::vector<std::uint8_t> list) {
+    std::printf(
+        "seed %llu breaks an invariant; shrinking its %zu choices ...\n",
+        static_cast<unsigned long long>(seed),
+        list.size()
+    );
+    std::fflush(stdout);
+    list = shrunk(
+        std::move(list),
+        [&](const std::vector<std::uint8_t>& candidate) {
+            Choices choices{candidate};
+            return live(choices, given.options).violation.has_value();
+        },
+        given.shrink_tries
+    );
+    tell(list, given.options);
+    std::printf("again: pawl-sim --choices %s\n", text_of(list).c_str());
+    return 1;
+}
+
+int run(const Given& given) {
+    if (!given.choices.empty()) return tell(choices_of(given.choices), given.options);
+    const auto began = std::chrono::steady_clock::now();
+    std::uint64_t steps = 0, crashes = 0, freezes = 0, failed_commits = 0;
+    for (std::uint64_t i = 0; i < given.histories; ++i) {
+        Choices choices{given.seed + i};
+        const auto ended = live(choices, given.options);
+        if (ended.violation) return explain(given, given.seed + i, choices.taken());
+        steps += static_cast<std::uint64_t>(ended.steps);
+        crashes += static_cast<std::uint64_t>(ended.crashes);
+        freezes += static_cast<std::uint64_t>(ended.freezes);
+        failed_commits += static_cast<std::uint64_t>(ended.failed_commits);
+    }
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+    std::printf(
+        "%llu histories from seed %llu, %llu steps, %llu crashes, %llu stops, %llu failed commits: "
+        "nothing is wrong; %.0f a second\n",
+        static_cast<unsigned long long>(given.histories),
+        static_cast<unsigned long long>(given.seed),
+        static_cast<unsigned long long>(steps),
+        static_cast<unsigned long long>(crashes),
+        static_cast<unsigned long long>(freezes),
+        static_cast<unsigned long long>(failed_commits),
+        static_cast<double>(given.histories) / took.count()
+    );
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app{
+        "Lives histories of the real engine on virtual time, with faults, and checks the "
+        "invariants"};
+    Given given;
+    app.add_option("--seed", given.seed, "Of the first history; each next has the next")
+        ->capture_default_str();
+    app.add_option("--histories", given.histories)->capture_default_str();
+    app.add_option("--choices", given.choices, "One history, as another run said; it is told");
+    app.add_option("--crashes", given.options.crashes_max, "At most, of each history")
+        ->capture_default_str();
+    app.add_option(
+           "--shrink-tries", given.shrink_tries, "Histories to find a shorter one that fails"
+    )
+        ->capture_default_str();
+    CLI11_PARSE(app, argc, argv);
+    try {
+        pawl::log::open("/dev/null");
+        return run(given);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "pawl-sim: %s\n", error.what());
+        return 2;
+    }
+}

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace pawl::simulation {
+
+// A shorter and quieter list that still fails: pieces become quiet or go, ever smaller ones (delta
+// debugging, Zeller and Hildebrandt, TSE 2002), for at most so many tries.
+std::vector<std::uint8_t> shrunk(
+    std::vector<std::uint8_t> choices,
+    const std::function<bool(const std::vector<std::uint8_t>&)>& fails,
+    int tries_max
+);
+
+}  // namespace pawl::simulation
