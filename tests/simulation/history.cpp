@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
 #include <stdexcept>
 #include <string_view>
@@ -30,6 +31,61 @@ struct Client {
     std::optional<Steady> waits_until;  // For an answer to its try.
     bool rests{false};
 };
+
+// A database with its tables: to make one takes longer than to live a history. Each begins where
+// the last one began.
+class Home {
+public:
+    Home() : installation_{made()} {}
+    void empty() {
+        clock = {};
+        store::write_now(database, [&](store::Session& session) {
+            for (const auto& each : emptied_) session.run(each, {}, [](const detail::Row&) {});
+        });
+    }
+    const engine::Installation& installation() const { return installation_; }
+
+    SimClock clock;
+    SimRandom random{42};
+    memory::MemoryStore database{clock};
+
+private:
+    void run(const std::string& text) {
+        store::write_now(database, [&](store::Session& session) {
+            session.run(Sql{"simulation", text, {}}, {}, [](const detail::Row&) {});
+        });
+    }
+    engine::Installation made() {
+        store::apply_migrations(database, "pawl", sql::migrations::all);
+        // Without the shop's constraints: Pawl alone keeps order.
+        run("CREATE TABLE orders (id INTEGER PRIMARY KEY, key_id INTEGER NOT NULL, customer TEXT "
+            "NOT NULL)");
+        run("CREATE TABLE payments (id INTEGER PRIMARY KEY, charge TEXT NOT NULL)");
+        auto installation = engine::open_installation(database, clock, random, "");
+        static const Sql tables{
+            "simulation_tables",
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'installation%' "
+            "AND "
+            "name NOT LIKE '%migrations' AND (name NOT LIKE 'sqlite%' OR name = 'sqlite_sequence')",
+            {}};
+        store::read_now(database, [&](store::Session& session) {
+            session.run(tables, {}, [&](const detail::Row& row) {
+                texts_.push_back("DELETE FROM " + std::string{row.text(0)});
+            });
+        });
+        for (const auto& text : texts_) emptied_.push_back(Sql{text, text, {}});
+        return installation;
+    }
+
+    std::deque<std::string> texts_;
+    std::vector<Sql> emptied_;
+    engine::Installation installation_;
+};
+
+Home& home() {
+    thread_local Home one;
+    return one;
+}
 
 class History {
 public:
@@ -101,9 +157,9 @@ private:
     Choices& choices_;
     const HistoryOptions& options_;
     Ended ended_;
-    SimClock clock_;
+    SimClock& clock_{home().clock};
     SimRandom random_{42};
-    memory::MemoryStore database_{clock_};
+    memory::MemoryStore& database_{home().database};
     testing::Provider provider_;
     std::optional<Shared> shared_;
     std::vector<std::unique_ptr<Process>> processes_;
@@ -121,25 +177,11 @@ void History::prepare() {
     core::while_waiting() = [] {
         if (!Fiber::yield()) throw std::logic_error{"somebody waits outside of a fiber"};
     };
-    store::apply_migrations(database_, "pawl", sql::migrations::all);
-    // Without the shop's constraints: Pawl alone keeps order.
-    for (const auto text :
-         {"CREATE TABLE orders (id INTEGER PRIMARY KEY, key_id INTEGER NOT NULL, customer TEXT NOT "
-          "NULL)",
-          "CREATE TABLE payments (id INTEGER PRIMARY KEY, charge TEXT NOT NULL)"})
-        store::write_now(database_, [&](store::Session& session) {
-            session.run(Sql{"shop", text, {}}, {}, [](const detail::Row&) {});
-        });
+    home().empty();
     engine::EngineOptions engine;
     engine.lease = lease;
-    shared_.emplace(Shared{
-        clock_,
-        random_,
-        database_,
-        provider_,
-        engine,
-        {},
-        engine::open_installation(database_, clock_, random_, "")});
+    shared_.emplace(Shared{clock_, random_, database_, provider_, engine, {}, home().installation()}
+    );
     provider_.before([this] { provider_.next({provider_does()}); });
 
     dies_ = choices_.pick(2) == 1;
