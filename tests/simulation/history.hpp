@@ -15,6 +15,7 @@ struct HistoryOptions {
     std::size_t processes_max{3};
     int crashes_max{2};
     int freezes_max{1};
+    int clock_steps_max{2};
     int steps_max{400};  // With faults; then they end, and all must settle.
     int settling_steps_max{4'000};
     bool tells{false};  // What happened, line by line.
@@ -26,6 +27,7 @@ struct Ended {
     int steps{0};
     int crashes{0};
     int freezes{0};
+    int clock_steps{0};
     int failed_commits{0};
     std::uint64_t end_state{0};  // A hash of what the database holds: the same choices, the same.
 };

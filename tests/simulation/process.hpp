@@ -31,6 +31,7 @@ public:
         wall_ += by;
         steady_ += by;
     }
+    void set_wall(milliseconds by) { wall_ += by; }  // As an administrator or NTP does.
 
 private:
     TimePoint wall_{1'800'000'000'000ms};

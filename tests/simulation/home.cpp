@@ -1,0 +1,45 @@
+#include "tests/simulation/home.hpp"
+
+namespace pawl::simulation {
+
+void Home::empty() {
+    clock = {};
+    store::write_now(database, [&](store::Session& session) {
+        for (const auto& each : emptied_) session.run(each, {}, [](const detail::Row&) {});
+    });
+}
+
+void Home::run(const std::string& text) {
+    store::write_now(database, [&](store::Session& session) {
+        session.run(Sql{"simulation", text, {}}, {}, [](const detail::Row&) {});
+    });
+}
+
+engine::Installation Home::made() {
+    store::apply_migrations(database, "pawl", sql::migrations::all);
+    // Without the shop's constraints: Pawl alone keeps order.
+    run("CREATE TABLE orders (id INTEGER PRIMARY KEY, key_id INTEGER NOT NULL, customer TEXT "
+        "NOT NULL)");
+    run("CREATE TABLE payments (id INTEGER PRIMARY KEY, charge TEXT NOT NULL)");
+    auto installation = engine::open_installation(database, clock, random, "");
+    static const Sql tables{
+        "simulation_tables",
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'installation%' "
+        "AND "
+        "name NOT LIKE '%migrations' AND (name NOT LIKE 'sqlite%' OR name = 'sqlite_sequence')",
+        {}};
+    store::read_now(database, [&](store::Session& session) {
+        session.run(tables, {}, [&](const detail::Row& row) {
+            texts_.push_back("DELETE FROM " + std::string{row.text(0)});
+        });
+    });
+    for (const auto& text : texts_) emptied_.push_back(Sql{text, text, {}});
+    return installation;
+}
+
+Home& home() {
+    thread_local Home one;
+    return one;
+}
+
+}  // namespace pawl::simulation

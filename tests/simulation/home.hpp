@@ -1,0 +1,35 @@
+#pragma once
+
+#include "tests/simulation/process.hpp"
+
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace pawl::simulation {
+
+// A database with its tables: to make one takes longer than to live a history. Each begins where
+// the last one began.
+class Home {
+public:
+    Home() : installation_{made()} {}
+    void empty();
+    const engine::Installation& installation() const { return installation_; }
+
+    SimClock clock;
+    SimRandom random{42};
+    memory::MemoryStore database{clock};
+
+private:
+    void run(const std::string& text);
+    engine::Installation made();
+
+    std::deque<std::string> texts_;
+    std::vector<Sql> emptied_;
+    engine::Installation installation_;
+};
+
+// Of this thread.
+Home& home();
+
+}  // namespace pawl::simulation
