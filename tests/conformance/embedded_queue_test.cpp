@@ -4,6 +4,9 @@
 #include "tests/conformance/each_store.hpp"
 #include "tests/conformance/queue_world.hpp"
 
+#include <atomic>
+#include <functional>
+#include <future>
 #include <thread>
 #include <vector>
 
@@ -83,6 +86,37 @@ TEST_P(EmbeddedQueueTest, jobs_are_counted_by_queue_and_state) {
     EXPECT_EQ(counts[0].oldest, clock.now() + 5s);
     EXPECT_EQ(counts[1].state, "running");
     EXPECT_EQ(counts[2].queue, "mails");
+}
+
+// Of what four workers want while the store is busy, three wants at least go together.
+TEST_P(EmbeddedQueueTest, what_workers_want_while_the_store_is_busy_goes_together) {
+    for (const auto* jid : {"a", "b", "c", "d"}) stage({.jid = jid});
+    auto jobs = queue.take(4, 30s);
+    ASSERT_EQ(jobs.size(), 4);
+    const auto while_busy = [&](const std::function<bool(queue::TakenJob&)>& act) {
+        std::promise<void> busy, free;
+        std::thread holder{[&] {
+            write_now(*store, [&, done = free.get_future().share()](Session&) {
+                busy.set_value();
+                done.wait();
+            });
+        }};
+        busy.get_future().wait();
+        std::vector<std::thread> workers;
+        std::atomic<int> well{0};
+        for (auto& job : jobs) workers.emplace_back([&] { well += act(job) ? 1 : 0; });
+        std::this_thread::sleep_for(50ms);
+        free.set_value();
+        holder.join();
+        for (auto& worker : workers) worker.join();
+        return well.load();
+    };
+
+    EXPECT_EQ(while_busy([&](queue::TakenJob& job) { return queue.mark_called(job); }), 4);
+    EXPECT_EQ(while_busy([&](queue::TakenJob& job) { return queue.finish(job); }), 4);
+    EXPECT_EQ(while_busy([&](queue::TakenJob& job) { return queue.finish(job); }), 0);
+
+    EXPECT_EQ(read_rows<std::int64_t>(*store, count_all_jobs).at(0), 0);
 }
 
 TEST_P(EmbeddedQueueTest, workers_that_mark_and_end_jobs_together_are_told_of_their_own) {
