@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,7 @@ public:
         keys.push_back(key);
         const auto does = script_.empty() ? Does::charge : script_.front();
         if (!script_.empty()) script_.erase(script_.begin());
+        if (remembers_declines && declined_.contains(key)) return Refused402{"no funds"};
         const auto book = [&] {
             return charges.try_emplace(key, "ch_" + std::to_string(charges.size() + 1))
                 .first->second;
@@ -66,6 +68,7 @@ public:
             case Does::charge:
                 return Paid{book()};
             case Does::decline:
+                declined_.insert(key);
                 return Refused402{"no funds"};
             case Does::retry:
                 return Retry{};
@@ -84,12 +87,14 @@ public:
     }
     void before(std::function<void()> f) { before_ = std::move(f); }
 
+    bool remembers_declines{false};              // By key, as Stripe does: it is not charged later.
     std::map<std::string, std::string> charges;  // By key: what was booked.
     std::vector<std::string> keys;               // Of every call, in order.
 
 private:
     std::mutex mutex_;
     std::vector<Does> script_;
+    std::set<std::string> declined_;
     std::function<void()> before_;
 };
 

@@ -133,6 +133,7 @@ void History::prepare() {
     engine.lease = lease;
     shared_.emplace(Shared{clock_, random_, database_, provider_, engine, {}, home().installation()}
     );
+    provider_.remembers_declines = true;
     provider_.before([this] { provider_.next({provider_does()}); });
 
     dies_ = choices_.pick(2) == 1;
@@ -358,6 +359,11 @@ void History::answered(std::size_t index, int attempt, const engine::Answer& ans
 
 void History::final_answer(Client& client, const Response& response) {
     if (!asked_as_stored(client)) violated("I12", "another request is answered as the first");
+    const auto stored = number(
+        "SELECT count(*) FROM idempotency_keys WHERE idempotency_key = '" + client.key +
+        "' AND standing = 'finished' AND response_status = " + std::to_string(response.status)
+    );
+    if (stored != 1) violated("I3", client.key + " is answered before its answer is stored");
     const auto [at, first] = finals_.emplace(client.key, std::pair{response.status, response.body});
     if (!first && at->second != std::pair{response.status, response.body})
         violated(

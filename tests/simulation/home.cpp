@@ -6,6 +6,12 @@ void Home::empty() {
     clock = {};
     store::write_now(database, [&](store::Session& session) {
         for (const auto& each : emptied_) session.run(each, {}, [](const detail::Row&) {});
+        // So that process.cpp can skip the first id, too.
+        static const Sql begin{
+            "simulation_ids",
+            "INSERT INTO sqlite_sequence (name, seq) VALUES ('key_registry', 0)",
+            {}};
+        session.run(begin, {}, [](const detail::Row&) {});
     });
 }
 
