@@ -88,7 +88,7 @@ TEST_P(EmbeddedQueueTest, jobs_are_counted_by_queue_and_state) {
     EXPECT_EQ(counts[2].queue, "mails");
 }
 
-// Of what four workers want while the store is busy, three wants at least go together.
+// What is true of each; every_statement_is_executed_by_a_test sees that they go by one statement.
 TEST_P(EmbeddedQueueTest, what_workers_want_while_the_store_is_busy_goes_together) {
     for (const auto* jid : {"a", "b", "c", "d"}) stage({.jid = jid});
     auto jobs = queue.take(4, 30s);

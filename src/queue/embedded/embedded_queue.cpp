@@ -36,48 +36,42 @@ bool remove(detail::Session& session, const EmbeddedQueue::Held& job) {
     return run_statement(session, sql::delete_job, no_rows, job.id, job.claim) == 1;
 }
 
-std::string fences_of(const std::vector<EmbeddedQueue::Held>& jobs) {
+// Runs a statement on all of them at once; which of them were still held.
+template <class... Values>
+std::vector<bool> run_on_all(
+    store::Session& session,
+    const Sql& statement,
+    const std::vector<EmbeddedQueue::Held>& jobs,
+    const Values&... values
+) {
     std::vector<std::string> fences;
     for (const auto& job : jobs) fences.push_back(job.fence());
-    return detail::encode(fences);
+    std::set<std::string> touched;
+    run_statement(
+        session,
+        statement,
+        [&](const Row& row) { touched.emplace(row.text(0)); },
+        detail::encode(fences),
+        values...
+    );
+    std::vector<bool> held;
+    for (const auto& fence : fences) held.push_back(touched.contains(fence));
+    return held;
 }
 
-// Which of them were still held.
 std::vector<bool> finish_all(
     store::Session& session, const std::vector<EmbeddedQueue::Held>& jobs
 ) {
     if (jobs.size() == 1) return {remove(session, jobs[0])};
-    std::set<std::string> done;
-    run_statement(
-        session,
-        sql::delete_jobs,
-        [&](const Row& row) { done.emplace(row.text(0)); },
-        fences_of(jobs)
-    );
-    std::vector<bool> finished;
-    for (const auto& job : jobs) finished.push_back(done.contains(job.fence()));
-    return finished;
+    return run_on_all(session, sql::delete_jobs, jobs);
 }
 
-// Which of them are still held.
 std::vector<bool> mark_all(
     store::Session& session, const std::vector<EmbeddedQueue::Held>& jobs, TimePoint now
 ) {
-    if (jobs.size() == 1) {
-        const auto& [id, claim] = jobs[0];
-        return {run_statement(session, sql::mark_job_called, no_rows, id, claim, now) == 1};
-    }
-    std::set<std::string> held;
-    run_statement(
-        session,
-        sql::mark_jobs_called,
-        [&](const Row& row) { held.emplace(row.text(0)); },
-        fences_of(jobs),
-        now
-    );
-    std::vector<bool> marked;
-    for (const auto& job : jobs) marked.push_back(held.contains(job.fence()));
-    return marked;
+    if (jobs.size() > 1) return run_on_all(session, sql::mark_jobs_called, jobs, now);
+    const auto& [id, claim] = jobs[0];
+    return {run_statement(session, sql::mark_job_called, no_rows, id, claim, now) == 1};
 }
 
 TakenJob taken(const Row& row) {
