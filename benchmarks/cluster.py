@@ -1,11 +1,10 @@
 """A PostgreSQL of the benches' own."""
 import glob
 import os
-import socket
 import subprocess
 
 from measuring import ROOT
-from processes import Failed
+from processes import Failed, free_port
 
 SETTINGS = ('shared_buffers=1GB', 'max_wal_size=8GB', 'checkpoint_timeout=30min')
 
@@ -22,9 +21,7 @@ class Cluster:
     """A durable PostgreSQL in the scratch folder."""
 
     def __init__(self, folder, settings=()):
-        with socket.socket() as probe:
-            probe.bind(('127.0.0.1', 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         with open(os.path.join(folder, 'postgres.log'), 'wb') as log:
             self.process = subprocess.Popen(
                 [os.path.join(ROOT, 'tools', 'postgres'), 'run', os.path.join(folder, 'cluster'), '--port', str(self.port),

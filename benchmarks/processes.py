@@ -3,6 +3,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import time
 
@@ -11,6 +12,12 @@ TICKS = os.sysconf('SC_CLK_TCK')
 
 class Failed(Exception):
     """A process did not do its part; the text says which, and what it said last."""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return probe.getsockname()[1]
 
 
 class Process:

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 from measuring import ROOT
-from processes import Failed
+from processes import Failed, free_port
 
 PUSHED_AT_ONCE, TAKEN_AT_ONCE = 100, 64
 JOBS = 20_000   # With one client each write waits for the disk.
@@ -71,13 +71,6 @@ class RedisServer:
     def close(self):
         self.process.terminate()
         self.process.wait()
-
-
-def free_port():
-    import socket
-    with socket.socket() as one:
-        one.bind(('127.0.0.1', 0))
-        return one.getsockname()[1]
 
 
 class RedisFloor:
