@@ -1,7 +1,6 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/core/fault.hpp"
-#include "src/core/mutant.hpp"
 #include "src/engine/attempt.hpp"
 #include "src/engine/log.hpp"
 #include "src/engine/maker.hpp"
@@ -115,7 +114,6 @@ void Attempt::on_called(detail::CallEnd ended, const std::string& error) {
         case core::AfterCall::clear_mark:
             return give_back(true, text, unavailable);
         case core::AfterCall::try_again:
-            if (PAWL_MUTANT("failed_attempt_keeps_its_lease")) return end(unavailable);
             return give_back(false, text, unavailable);
         case core::AfterCall::needs_person:
             return hand_to_person(
