@@ -4,6 +4,7 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/core/backoff.hpp"
+#include "src/core/call_rule.hpp"
 #include "src/core/claim.hpp"
 #include "src/core/error_text.hpp"
 #include "src/core/fault.hpp"
@@ -127,8 +128,12 @@ std::vector<queue::StagedJob> Enqueuer::claim() {
 EnqueueReport Enqueuer::run_once() {
     EnqueueReport report;
     if (pusher_ == nullptr) return report;
+    const core::Moment asked_at{clock_.now(), clock_.steady()};
     const auto jobs = claim();
-    if (jobs.empty()) return report;
+    // A process that was paused over its claim: others may have sent these meanwhile, and the queue
+    // been told to forget that it has had them. If not, they are free when the claim ends.
+    const core::Moment moment{clock_.now(), clock_.steady()};
+    if (jobs.empty() || !core::may_still_call(asked_at, moment, options_.claim)) return report;
     PAWL_FAULT("enqueuer.push.before");
     queue::PushReport pushed;
     try {

@@ -419,16 +419,18 @@ void Worker::give_back() {
     for (const auto& job : hand_.give_back()) queue_.put_back(job, now, std::nullopt);
 }
 
+void Worker::upkeep_once() {
+    for (const auto& job : hand_.all()) queue_.renew(job, options_.lease);
+    const int rescued = queue_.rescue(options_.lease);
+    if (rescued > 0) log::info("rescuer", {{"rescued", std::to_string(rescued)}});
+}
+
 void Worker::run_upkeep(const std::stop_token& stop) {
     auto& clock = engine_.clock();
     auto next_round = clock.steady();
     while (!stop.stop_requested()) {
         if (clock.steady() >= next_round) {
-            run_round("rescuer", [this] {
-                for (const auto& job : hand_.all()) queue_.renew(job, options_.lease);
-                const int rescued = queue_.rescue(options_.lease);
-                if (rescued > 0) log::info("rescuer", {{"rescued", std::to_string(rescued)}});
-            });
+            run_round("rescuer", [this] { upkeep_once(); });
             next_round = clock.steady() + options_.lease / 3;
         }
         const auto wake_at = hand_.stop_overdue(next_round);

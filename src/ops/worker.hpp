@@ -75,8 +75,9 @@ public:
     void take_no_more();
     bool wait_idle(std::chrono::milliseconds limit);
     void stop_calls();
-    // Renews the leases of what is in hand and rescues the jobs of dead workers, every third of a
-    // lease; tells handlers whose time is over to stop.
+    // Renews the leases of what is in hand and rescues the jobs of dead workers. Throws StoreError.
+    void upkeep_once();
+    // That every third of a lease; tells handlers whose time is over to stop.
     void run_upkeep(const std::stop_token& stop);
 
 private:

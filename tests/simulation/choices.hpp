@@ -19,20 +19,26 @@ public:
 
     // Below n, of 1 to 256.
     std::size_t pick(std::size_t n) {
-        std::size_t picked = 0;
-        if (!replays_)
-            picked = static_cast<std::size_t>(next() % n);
-        else if (taken_.size() < replayed_.size())
-            picked = replayed_[taken_.size()] % n;
-        taken_.push_back(static_cast<std::uint8_t>(picked));
-        return picked;
+        return take(replays_ ? replayed(n) : static_cast<std::size_t>(next() % n), n);
     }
-    // True once in n.
-    bool one_in(std::size_t n) { return pick(n) == n - 1; }
+    // True once in n; a choice between two, however rare one of them is.
+    bool one_in(std::size_t n) {
+        return take(replays_ ? replayed(2) : static_cast<std::size_t>(next() % n == 0), 2) == 1;
+    }
 
     const std::vector<std::uint8_t>& taken() const { return taken_; }
+    // Of each that was taken, the highest that there was.
+    const std::vector<std::uint8_t>& highest() const { return highest_; }
 
 private:
+    std::size_t replayed(std::size_t n) const {
+        return taken_.size() < replayed_.size() ? replayed_[taken_.size()] % n : 0;
+    }
+    std::size_t take(std::size_t picked, std::size_t n) {
+        taken_.push_back(static_cast<std::uint8_t>(picked));
+        highest_.push_back(static_cast<std::uint8_t>(n - 1));
+        return picked;
+    }
     // SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
     std::uint64_t next() {
         state_ += 0x9E3779B97F4A7C15U;
@@ -46,6 +52,7 @@ private:
     std::uint64_t state_{0};
     std::vector<std::uint8_t> replayed_;
     std::vector<std::uint8_t> taken_;
+    std::vector<std::uint8_t> highest_;
 };
 
 // Two hex digits each, for the command line.

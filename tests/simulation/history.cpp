@@ -1,36 +1,57 @@
 #include "tests/simulation/history.hpp"
 
 #include "src/core/waiting.hpp"
+#include "src/engine/log.hpp"
+#include "src/store/blocking.hpp"
+#include "store/statements.hpp"
+#include "tests/simulation/checks.hpp"
 #include "tests/simulation/home.hpp"
 #include "tests/simulation/process.hpp"
 
+#include <pawl/detail/rows.hpp>
+
 #include <algorithm>
 #include <array>
-#include <map>
+#include <set>
 #include <stdexcept>
 #include <string_view>
-#include <tuple>
+#include <utility>
 
 namespace pawl::simulation {
 
 namespace {
 
-using testing::Does;
-using testing::World;
-
 constexpr milliseconds lease{30s};
 constexpr milliseconds client_timeout{8s};
+constexpr milliseconds days{73h};  // More than keys are kept, and than receivers remember.
 
 struct Client {
+    Asked asked;
+    std::string tenant;
     std::string key;
-    std::string customer;
+    bool once{false};  // Asks the operation that is never repeated.
     int tries{0};
     int tries_max{0};  // Then it gives up.
-    int repeats{0};    // After its final answer, to compare.
+    int repeats{1};    // After its final answer, to compare.
     Steady wakes{};
-    std::optional<Steady> waits_until;  // For an answer to its try.
+    std::optional<Steady> waits_until{};  // For an answer to its try.
     bool rests{false};
 };
+
+engine::KeyedRequest request_of(const Client& client, engine::Engine& to) {
+    engine::KeyedRequest request;
+    request.operation = to.find(client.once ? BuyOnce::name : Buy::name);
+    request.principal = {client.tenant, "ann"};
+    request.key = client.key;
+    request.method = "POST";
+    request.path = "/";
+    request.origin = "127.0.0.1";
+    request.request = std::make_shared<const Asked>(client.asked);
+    request.params = request.operation->encode_request(request.request.get());
+    request.fingerprint = request.params;
+    request.fingerprint_under = [params = request.params](const std::string&) { return params; };
+    return request;
+}
 
 class History {
 public:
@@ -39,69 +60,76 @@ public:
         prepare();
     }
     Ended run() {
-        while (ended_.steps < options_.steps_max && !clients_rest() && !ended_.violation) step();
+        while (ended_.steps < options_.steps_max && !rests() && !checks_.violation()) step();
         faults_ = false;
         tell("faults end");
         for (auto& process : processes_)
             if (process->alive()) process->frozen_until = {};
         // A back-off may be in the future by what the clock went back, up to the longest one.
-        const int limit = ended_.steps + options_.settling_steps_max * (clock_went_back_ ? 10 : 1);
-        while (!ended_.violation && !settled()) {
+        const int limit =
+            ended_.steps + options_.settling_steps_max * (had_.clock_went_back ? 10 : 1);
+        while (!checks_.violation() && !settled()) {
             step();
-            if (ended_.steps > limit) violated("I10", "not settled: " + open_keys());
+            if (ended_.steps > limit) checks_.violated("I10", "not settled: " + checks_.what_is_open());
         }
-        if (!ended_.violation) check_end();
+        if (!checks_.violation()) checks_.end(had_);
         end_processes();
+        ended_.violation = checks_.violation();
+        ended_.end_state = checks_.state();
+        for (const auto* receiver : {&bank_, &mail_, &carrier_})
+            ended_.effects += static_cast<int>(receiver->effects.size());
+        for (const auto& [id, row] : checks_.rows()) ended_.expired += row.gone ? 1 : 0;
         return std::move(ended_);
     }
 
 private:
-    // The first counts. Nothing is thrown: most are seen in the middle of the engine.
-    void violated(std::string_view invariant, const std::string& what) {
-        if (!ended_.violation) ended_.violation = std::string{invariant} + ": " + what;
-    }
     void prepare();
+    void draw_faults();
+    void add_clients();
     void start(std::size_t process);
     void step();
     void happen(std::size_t process, const Process::Event& event);
     bool fault();
+    bool process_fault();
+    bool time_fault();
     void pass_time();
     void send(std::size_t client);
-    void answered(std::size_t client, int attempt, const engine::Answer& answer);
-    void final_answer(Client& client, const Response& response);
-    void check_rows();
-    void check_end();
+    void answered(std::size_t client, int attempt, const engine::Answer& answer, bool free);
+    void decide_for_a_person();
+    const Checks::Row* asked_about();
+    Receiver& books_of(const Checks::Row& row) {
+        return row.operation == Ships::name ? carrier_ : bank_;
+    }
+    // Who it is about; of a job's key its arguments say so: {"who":"a/k1"}.
+    static std::string subject_of(const Checks::Row& row) {
+        if (row.operation != Ships::name) return row.who;
+        const auto end = row.params.rfind('"');
+        const auto begin = row.params.rfind('"', end - 1) + 1;
+        return row.params.substr(begin, end - begin);
+    }
+    void operate(queue::DeadLetters& letters);
     void end_processes();
     bool clients_rest() const {
         return std::all_of(clients_.begin(), clients_.end(), [](const auto& c) { return c.rests; });
     }
-    bool asked_as_stored(const Client& client) {
-        return number(
-                   "SELECT count(*) FROM idempotency_keys WHERE idempotency_key = '" + client.key +
-                   "' AND params LIKE '%\"" + client.customer + "\"%'"
-               ) == 1;
-    }
-    const char* open() const {
-        return clock_went_back_ ? "standing = 'open'" : "standing <> 'finished'";
-    }
+    bool rests();
     bool settled();
-    std::string open_keys();
-    Does provider_does();
-    std::size_t alive() const {
-        return static_cast<std::size_t>(std::count_if(
-            processes_.begin(), processes_.end(), [](const auto& p) { return p && p->alive(); }
-        ));
-    }
-    std::int64_t number(const std::string& text) {
-        return store::read_now(database_, [&](store::Session& session) {
-            return World::number_in(session, text);
-        });
+    Does bank_does();
+    Does other_does();
+    milliseconds call_takes();
+    void on_the_way(bool there);
+    Receiver::Asks asks(Does (History::*does)());
+    void say_what_explains() {
+        const bool calm = !had_.clock_steps && !had_.jumps && !had_.days && ended_.crashes == 0 &&
+                          ended_.freezes == 0 && ended_.failed_commits == 0;
+        bank_.overlap_is_wrong = carrier_.overlap_is_wrong = mail_.overlap_is_wrong = calm;
     }
     void tell(const std::string& what) {
         if (!options_.tells) return;
         const auto ms = (clock_.steady() - Steady{1h}) / 1ms;
         ended_.told.push_back(std::to_string(ms) + " ms  " + what);
     }
+    static std::string server(std::size_t which) { return "server " + std::to_string(which); }
 
     Choices& choices_;
     const HistoryOptions& options_;
@@ -109,90 +137,182 @@ private:
     SimClock& clock_{home().clock};
     SimRandom random_{42};
     memory::MemoryStore& database_{home().database};
-    testing::Provider provider_;
+    Broker broker_;
+    Receiver bank_{clock_, asks(&History::bank_does)};
+    Receiver mail_{clock_, asks(&History::other_does)};
+    Receiver carrier_{clock_, asks(&History::other_does)};
+    Checks checks_{{database_, clock_, broker_, bank_, mail_, carrier_, lease}};
     std::optional<Shared> shared_;
     std::vector<std::unique_ptr<Process>> processes_;
     std::vector<Steady> starts_at_;  // Of dead ones.
     std::vector<Client> clients_;
-    std::map<std::string, std::pair<int, std::string>> finals_;   // By key.
-    std::map<std::int64_t, std::tuple<std::int64_t, int>> rows_;  // Attempt and point of each key.
     bool faults_{true};
-    bool provider_dead_{false};  // Who calls is dead.
-    bool clock_went_back_{false};
-    // Swarm: kinds of faults that this history has at all.
+    bool dying_{false};  // Whoever calls now is dead.
+    Had had_;
+    std::set<std::pair<std::int64_t, std::int64_t>> decided_;  // Key and attempt, by a person.
+
+    // What may happen next, kept to save its memory.
+    struct Possible {
+        enum class What { event, start, client, landing, person } what{};
+        std::size_t who{};
+        Process::Event event{};
+    };
+    std::vector<Possible> possible_;
+    std::vector<Process::Event> events_;
+
+    // Swarm (Groce et al., ISSTA 2012): what this history has at all.
     bool dies_{false}, freezes_{false}, commits_fail_{false}, replies_fail_{false}, jumps_{false},
-        steps_clock_{false};
+        steps_clock_{false}, days_pass_{false}, calls_are_slow_{false}, jobs_fail_{false};
 };
+
+Receiver::Asks History::asks(Does (History::*does)()) {
+    return {
+        [this, does](const Receiver&) {
+            if (ProcessStore::in_transaction())
+                checks_.violated("I20", "a call is made in a transaction");
+            return (this->*does)();
+        },
+        [this] { return call_takes(); },
+        [this] { return dying_; },
+        [this](std::string_view invariant, const std::string& what) {
+            checks_.violated(invariant, what);
+        }};
+}
+
+void History::draw_faults() {
+    if (options_.small) {
+        dies_ = freezes_ = commits_fail_ = replies_fail_ = true;
+        return;
+    }
+    dies_ = choices_.pick(2) == 1;
+    freezes_ = choices_.pick(2) == 1;
+    commits_fail_ = choices_.pick(2) == 1;
+    replies_fail_ = choices_.pick(2) == 1;
+    jumps_ = choices_.pick(2) == 1;
+    steps_clock_ = choices_.one_in(3);
+    days_pass_ = choices_.one_in(4);
+    calls_are_slow_ = choices_.one_in(3);
+    jobs_fail_ = choices_.pick(2) == 1;
+}
 
 void History::prepare() {
     core::while_waiting() = [] {
         if (!Fiber::yield()) throw std::logic_error{"somebody waits outside of a fiber"};
     };
     home().empty();
+    draw_faults();
+    const bool works = options_.small || choices_.pick(3) != 0;
+    if (works) checks_.expect_work();
+    const bool outside = works && !options_.small && choices_.pick(2) == 1;
     engine::EngineOptions engine;
     engine.lease = lease;
-    shared_.emplace(Shared{clock_, random_, database_, provider_, engine, {}, home().installation()}
-    );
-    provider_.remembers_declines = true;
-    provider_.before([this] { provider_.next({provider_does()}); });
+    engine.staging = outside ? engine::Staging::to_be_pushed : engine::Staging::as_job;
+    ops::WorkerOptions worker;
+    worker.lease = 30s;
+    worker.timeout = 25s;
+    worker.retry_layers = retry_layers;
+    shared_.emplace(Shared{
+        clock_,
+        random_,
+        database_,
+        broker_,
+        bank_,
+        mail_,
+        carrier_,
+        outside,
+        works,
+        days_pass_,
+        engine,
+        {},
+        worker,
+        home().installation(),
+        [this](const JobSeen& job) {
+            if (dying_) return;
+            ++ended_.jobs;
+            checks_.job_tried(job, faults_ && jobs_fail_ && choices_.one_in(3), had_);
+        },
+        {[this] { on_the_way(true); }, [this] { on_the_way(false); }},
+        {}});
+    if (works && jobs_fail_ && choices_.pick(2) == 1)
+        shared_->operate = [this](queue::DeadLetters& letters) { operate(letters); };
 
-    dies_ = choices_.pick(2) == 1;
-    freezes_ = choices_.pick(2) == 1;
-    commits_fail_ = choices_.pick(2) == 1;
-    replies_fail_ = choices_.pick(2) == 1;
-    jumps_ = choices_.pick(2) == 1;
-    steps_clock_ = choices_.pick(2) == 1;
-    const auto processes = 1 + choices_.pick(options_.processes_max);
+    const auto processes = options_.small ? 2 : 1 + choices_.pick(options_.processes_max);
     processes_.resize(processes);
     starts_at_.resize(processes);
     for (std::size_t i = 0; i < processes; ++i) start(i);
-    const auto clients = 1 + choices_.pick(options_.clients_max);
+    add_clients();
+}
+
+void History::add_clients() {
+    const auto clients = options_.small ? 2 : 1 + choices_.pick(options_.clients_max);
+    const bool once = !options_.small && choices_.one_in(4);
     for (std::size_t i = 0; i < clients; ++i) {
         Client client;
-        client.key = choices_.pick(3) == 2 ? "k2" : "k1";
-        client.customer = choices_.one_in(6) ? "joe" : "jane";  // Another request under the key.
-        client.tries_max = choices_.pick(3) == 2 ? 1 : 12;
-        client.repeats = 1;
-        client.wakes = clock_.steady() + milliseconds{choices_.pick(4) * 40};
+        client.tenant = !options_.small && choices_.one_in(4) ? "b" : "a";
+        client.key = !options_.small && choices_.one_in(3) ? "k2" : "k1";
+        // Another request under the same key.
+        client.asked.what = !options_.small && choices_.one_in(6) ? "a cap" : "a pin";
+        client.asked.who = client.tenant + "/" + client.key;
+        client.once = once;
+        client.tries_max = !options_.small && choices_.one_in(3) ? 1 : 12;
+        client.wakes =
+            clock_.steady() + milliseconds{options_.small ? 0 : choices_.pick(4) * 40};
         clients_.push_back(std::move(client));
     }
 }
 
 void History::start(std::size_t process) {
     processes_[process] = std::make_unique<Process>(*shared_);
-    tell("server " + std::to_string(process) + " starts");
+    tell(server(process) + " starts");
 }
 
-Does History::provider_does() {
-    if (provider_dead_) return Does::doubt;
-    if (!faults_ || !replies_fail_) return Does::charge;
-    switch (choices_.pick(10)) {
-        case 5:
-            return Does::retry;
-        case 6:
-            return Does::doubt;
-        case 7:
-            return Does::doubt_charged;
-        case 8:
-            return Does::throws;
-        case 9:  // A good provider that has charged says so again.
-            return provider_.charges.empty() ? Does::decline : Does::charge;
-        default:
-            return Does::charge;
-    }
+Does History::bank_does() {
+    if (dying_) return Does::lost;
+    if (!faults_ || !replies_fail_ || !choices_.one_in(2)) return Does::serve;
+    constexpr std::array all{
+        Does::serve, Does::retry, Does::lost, Does::cut, Does::throws, Does::late, Does::decline,
+        Does::stuck};
+    return all[choices_.pick(all.size())];
+}
+
+Does History::other_does() {
+    if (dying_) return Does::lost;
+    if (!faults_ || !replies_fail_ || !choices_.one_in(3)) return Does::serve;
+    constexpr std::array all{
+        Does::serve, Does::retry, Does::lost, Does::cut, Does::throws, Does::late};
+    return all[choices_.pick(all.size())];
+}
+
+milliseconds History::call_takes() {
+    if (dying_ || !faults_ || !calls_are_slow_ || !choices_.one_in(3)) return 0ms;
+    constexpr std::array times{1'000ms, 12'000ms, 45'000ms};
+    return times[choices_.pick(times.size())];
+}
+
+void History::on_the_way(bool there) {
+    if (!faults_ || !replies_fail_ || dying_ || !choices_.one_in(12)) return;
+    throw StoreError{
+        StoreError::Kind::unavailable,
+        there ? StoreError::Effect::none : StoreError::Effect::in_doubt,
+        "outside",
+        "a planted failure"};
 }
 
 // True: it was this step.
 bool History::fault() {
-    if (!faults_) return false;
+    return faults_ && (process_fault() || time_fault());
+}
+
+bool History::process_fault() {
     if (dies_ && ended_.crashes < options_.crashes_max && choices_.one_in(40)) {
         const auto which = choices_.pick(processes_.size());
         if (!processes_[which]->alive()) return false;
         ++ended_.crashes;
-        tell("server " + std::to_string(which) + " dies");
-        provider_dead_ = true;
+        say_what_explains();
+        tell(server(which) + " dies");
+        dying_ = true;
         processes_[which]->kill();
-        provider_dead_ = false;
+        dying_ = false;
         starts_at_[which] = clock_.steady() + milliseconds{choices_.pick(4) * 15'000};
         return true;
     }
@@ -200,24 +320,42 @@ bool History::fault() {
         const auto which = choices_.pick(processes_.size());
         if (!processes_[which]->alive()) return false;
         ++ended_.freezes;
-        tell("server " + std::to_string(which) + " stops for more than a lease");
+        say_what_explains();
+        tell(server(which) + " stops for more than a lease");
         processes_[which]->frozen_until =
             clock_.steady() + lease + milliseconds{choices_.pick(4) * 5'000};
         return true;
     }
+    return false;
+}
+
+bool History::time_fault() {
     if (steps_clock_ && ended_.clock_steps < options_.clock_steps_max && choices_.one_in(40)) {
         constexpr std::array steps{-40'000ms, 40'000ms, -600'000ms, 600'000ms};
         ++ended_.clock_steps;
         const auto by = steps[choices_.pick(steps.size())];
         clock_.set_wall(by);
-        clock_went_back_ = clock_went_back_ || by < 0ms;
-        tell("the clock is set");
+        had_.clock_steps = true;
+        had_.clock_went_back = had_.clock_went_back || by < 0ms;
+        say_what_explains();
+        tell("the clock is set by " + std::to_string(by / 1s) + " s");
         return true;
     }
     if (jumps_ && choices_.one_in(30)) {
         constexpr std::array waits{100ms, 1'000ms, 6'000ms, 31'000ms};
         clock_.advance(waits[choices_.pick(waits.size())]);
+        had_.jumps = true;
+        say_what_explains();
         tell("time passes");
+        return true;
+    }
+    // No request is days under way.
+    if (days_pass_ && !had_.days && bank_.quiet() && mail_.quiet() && carrier_.quiet() &&
+        choices_.one_in(60)) {
+        clock_.advance(days);
+        had_.days = true;
+        say_what_explains();
+        tell("days pass");
         return true;
     }
     return false;
@@ -225,60 +363,68 @@ bool History::fault() {
 
 void History::step() {
     ++ended_.steps;
+    if (options_.on_state) options_.on_state(checks_.state());
     if (fault()) return;
-    struct Possible {
-        std::size_t who{};
-        std::optional<Process::Event> event;  // Of a process; else a client's.
-        bool starts{false};
-    };
-    std::vector<Possible> possible;
-    std::vector<Process::Event> events;
+    possible_.clear();
     for (std::size_t i = 0; i < processes_.size(); ++i) {
         if (!processes_[i]->alive()) {
-            if (starts_at_[i] <= clock_.steady()) possible.push_back({i, std::nullopt, true});
+            if (starts_at_[i] <= clock_.steady()) possible_.push_back({Possible::What::start, i});
             continue;
         }
-        events.clear();
-        processes_[i]->add_events(events);
-        for (const auto& event : events) possible.push_back({i, event});
+        events_.clear();
+        processes_[i]->add_events(events_);
+        for (const auto& event : events_) possible_.push_back({Possible::What::event, i, event});
     }
     for (std::size_t i = 0; i < clients_.size(); ++i) {
         const auto& client = clients_[i];
         if (client.rests) continue;
-        const auto at = client.waits_until.value_or(client.wakes);
-        if (at <= clock_.steady()) possible.push_back({i, std::nullopt});
+        if (client.waits_until.value_or(client.wakes) <= clock_.steady())
+            possible_.push_back({Possible::What::client, i});
     }
-    if (possible.empty()) return pass_time();
-    const auto& chosen = possible[choices_.pick(std::min<std::size_t>(possible.size(), 256))];
-    if (chosen.starts) return start(chosen.who);
-    if (chosen.event) return happen(chosen.who, *chosen.event);
+    if (bank_.on_the_way() > 0) possible_.push_back({Possible::What::landing, 0});
+    if (carrier_.on_the_way() > 0) possible_.push_back({Possible::What::landing, 1});
+    if (mail_.on_the_way() > 0) possible_.push_back({Possible::What::landing, 2});
+    if (asked_about() != nullptr) possible_.push_back({Possible::What::person, 0});
+    if (possible_.empty()) return pass_time();
+    const auto& chosen = possible_[choices_.pick(std::min<std::size_t>(possible_.size(), 256))];
+    switch (chosen.what) {
+        case Possible::What::event:
+            return happen(chosen.who, chosen.event);
+        case Possible::What::start:
+            return start(chosen.who);
+        case Possible::What::landing:
+            tell("a late request arrives");
+            return std::array{&bank_, &carrier_, &mail_}[chosen.who]->land(0);
+        case Possible::What::person:
+            return decide_for_a_person();
+        case Possible::What::client:
+            break;
+    }
     auto& client = clients_[chosen.who];
-    if (client.waits_until) {
-        tell("client " + std::to_string(chosen.who) + " waits no longer");
-        client.waits_until.reset();
-        client.wakes = clock_.steady() + 500ms;
-        if (client.tries >= client.tries_max && faults_) client.rests = true;
-        return;
-    }
-    send(chosen.who);
+    if (!client.waits_until) return send(chosen.who);
+    tell("client " + std::to_string(chosen.who) + " waits no longer");
+    client.waits_until.reset();
+    client.wakes = clock_.steady() + 500ms;
+    if (client.tries >= client.tries_max && faults_) client.rests = true;
 }
 
 void History::happen(std::size_t process, const Process::Event& event) {
     std::optional<memory::Fate> fate;
-    if (event.kind == Process::Event::Kind::store && faults_ && commits_fail_ &&
-        choices_.one_in(8)) {
+    const bool of_store = event.kind == Process::Event::Kind::store;
+    if (of_store && faults_ && commits_fail_ && choices_.one_in(8)) {
         constexpr std::array fates{
             memory::Fate::refused, memory::Fate::in_doubt_kept, memory::Fate::in_doubt_undone};
         fate = fates[choices_.pick(fates.size())];
         ++ended_.failed_commits;
+        say_what_explains();
     }
-    constexpr std::array names{"a transaction", "a call", "a timer", "the completer"};
-    tell(
-        "server " + std::to_string(process) + ": " + names[static_cast<std::size_t>(event.kind)] +
-        (fate ? ", its commit fails" : "")
-    );
+    if (options_.tells)
+        tell(
+            server(process) + ": " + std::string{processes_[process]->name_of(event)} +
+            (fate ? ", its commit fails" : "")
+        );
     processes_[process]->happen(event, fate);
-    if (event.kind == Process::Event::Kind::store) check_rows();
+    if (of_store) checks_.look(had_);
 }
 
 // To the next moment at which anything can happen.
@@ -301,7 +447,9 @@ void History::pass_time() {
 
 void History::send(std::size_t index) {
     auto& client = clients_[index];
-    if (alive() == 0) {
+    if (std::none_of(processes_.begin(), processes_.end(), [](const auto& p) {
+            return p->alive();
+        })) {
         client.wakes = clock_.steady() + 1s;
         return;
     }
@@ -309,145 +457,128 @@ void History::send(std::size_t index) {
     ++client.tries;
     client.waits_until = clock_.steady() + client_timeout;
     auto& process = *processes_[which];
-    const auto name = "client " + std::to_string(index) + " sends " + client.key;
-    if (!process.alive() || clock_.steady() < process.frozen_until) {
-        tell(name + " to server " + std::to_string(which) + ", which does not answer");
-        return;
-    }
-    tell(name + " to server " + std::to_string(which));
-    auto* engine = &process.engine();
-    engine->handle(
-        World::request_to<testing::Order>(
-            *engine, client.key, R"({"items":[],"customer":")" + client.customer + R"("})"
-        ),
-        [this, index, attempt = client.tries](engine::Answer answer) {
-            answered(index, attempt, answer);
+    const bool answers = process.alive() && clock_.steady() >= process.frozen_until;
+    if (options_.tells)
+        tell(
+            "client " + std::to_string(index) + " sends " + client.asked.who + " to " +
+            server(which) + (answers ? "" : ", which does not answer")
+        );
+    if (!answers) return;
+    process.engine().handle(
+        request_of(client, process.engine()),
+        [this, index, attempt = client.tries, &process](engine::Answer answer) {
+            answered(index, attempt, answer, !dying_ && process.engine().keys_in_hand() == 0);
         }
     );
 }
 
-void History::answered(std::size_t index, int attempt, const engine::Answer& answer) {
+void History::answered(
+    std::size_t index, int attempt, const engine::Answer& answer, bool free
+) {
     auto& client = clients_[index];
     // Its line is cut, or the answer is lost, or it does not listen any more.
-    if (provider_dead_ || client.tries != attempt || !client.waits_until) return;
+    if (dying_ || client.tries != attempt || !client.waits_until) return;
     if (faults_ && replies_fail_ && choices_.one_in(8)) return tell("an answer is lost");
     client.waits_until.reset();
     client.wakes = clock_.steady() + 200ms;
     if (const auto* settled = std::get_if<engine::Settled>(&answer)) {
-        tell(
-            "client " + std::to_string(index) + " has " + std::to_string(settled->response.status) +
-            (settled->replayed ? " again" : "")
-        );
-        return final_answer(client, settled->response);
+        if (options_.tells)
+            tell(
+                "client " + std::to_string(index) + " has " +
+                std::to_string(settled->response.status) + (settled->replayed ? " again" : "")
+            );
+        checks_.final_answer(client.asked, *settled, had_);
+        if (client.repeats-- <= 0) client.rests = true;
+        return;
     }
     const auto& refused = std::get<engine::Refused>(answer);
-    tell(
-        "client " + std::to_string(index) + " is told to come back: " +
-        std::to_string(static_cast<int>(refused.why)) + " " + refused.detail
-    );
-    if (refused.why == engine::Why::key_reused) {
-        if (asked_as_stored(client)) violated("I12", "the same request is taken for another");
+    if (options_.tells)
+        tell(
+            "client " + std::to_string(index) + " is refused: " +
+            std::to_string(static_cast<int>(refused.why)) + " " + refused.detail
+        );
+    checks_.refused(client.asked, refused.why, free, had_);
+    if (refused.why == engine::Why::key_reused || refused.why == engine::Why::key_expired)
         client.rests = true;
-    }
-    // A first call in the future is of unknown age: a person is asked (core/call_rule.cpp).
-    if (refused.why == engine::Why::needs_attention && clock_went_back_)
-        client.rests = true;
-    else if (refused.why == engine::Why::needs_attention || refused.why == engine::Why::stranded)
-        violated("I10", "a person is asked, of a provider that honours keys");
     if (faults_ && client.tries >= client.tries_max) client.rests = true;
 }
 
-void History::final_answer(Client& client, const Response& response) {
-    if (!asked_as_stored(client)) violated("I12", "another request is answered as the first");
-    const auto stored = number(
-        "SELECT count(*) FROM idempotency_keys WHERE idempotency_key = '" + client.key +
-        "' AND standing = 'finished' AND response_status = " + std::to_string(response.status)
-    );
-    if (stored != 1) violated("I3", client.key + " is answered before its answer is stored");
-    const auto [at, first] = finals_.emplace(client.key, std::pair{response.status, response.body});
-    if (!first && at->second != std::pair{response.status, response.body})
-        violated(
-            "I3",
-            client.key + " was answered " + std::to_string(at->second.first) + " " +
-                at->second.second + ", then " + std::to_string(response.status) + " " +
-                response.body
-        );
-    if (client.repeats-- <= 0) client.rests = true;
+// A row that waits for a person, who can know by now what its call has done.
+const Checks::Row* History::asked_about() {
+    for (const auto& [id, row] : checks_.rows()) {
+        if (row.gone || row.standing != "attention" || decided_.contains({id, row.attempt}))
+            continue;
+        if (books_of(row).quiet_about(subject_of(row))) return &row;
+    }
+    return nullptr;
 }
 
-// Attempts grow and points never go back, whoever writes.
-void History::check_rows() {
-    static const std::map<std::string, int, std::less<>> ranks{
-        {"started", 0}, {"ordered", 1}, {"charged", 2}, {"finished", 3}};
-    static const Sql look{
-        "simulation_rows",
-        "SELECT id, attempt, recovery_point, standing FROM idempotency_keys",
-        {}};
-    store::read_now(database_, [&](store::Session& session) {
-        session.run(look, {}, [&](const detail::Row& row) {
-            const auto id = row.integer(0);
-            const auto attempt = row.integer(1);
-            const auto rank = ranks.find(row.text(3) == "finished" ? "finished" : row.text(2));
-            if (rank == ranks.end())
-                return violated("I4", "a point that there is not: " + std::string{row.text(2)});
-            const auto [at, fresh] = rows_.try_emplace(id, attempt, rank->second);
-            if (fresh) return;
-            auto& [last_attempt, last_rank] = at->second;
-            if (attempt < last_attempt) violated("I15", "an attempt fell");
-            if (rank->second < last_rank) violated("I4", "a recovery point went back");
-            last_attempt = attempt;
-            last_rank = rank->second;
-        });
+// Who looks into the receiver's books, and says what stands there.
+void History::decide_for_a_person() {
+    const auto row = *asked_about();
+    const auto& books = books_of(row).effects;
+    const auto found = books.find(subject_of(row));
+    const bool called = row.point == "ordered" || row.point == "labelled";
+    const bool happened = called && found != books.end() && !found->second.empty();
+    tell("a person says of " + row.who + (happened ? ": it happened" : ": it did not happen"));
+    ++ended_.settled;
+    decided_.emplace(row.id, row.attempt);
+    store::write_now(database_, [&](store::Session& session) {
+        detail::run_statement(
+            session,
+            sql::request_settlement,
+            [](const detail::Row&) {},
+            row.id,
+            row.attempt,
+            std::string_view{happened ? "happened" : "did-not-happen"},
+            std::string_view{happened ? "Done" : ""},
+            happened ? R"({"id":")" + found->second.front() + R"("})" : std::string{},
+            std::string_view{"a person"},
+            std::string_view{"by the books"},
+            session.now()
+        );
     });
 }
 
+// Merges or purges all dead letters, twice: a double click.
+void History::operate(queue::DeadLetters& letters) {
+    const auto dead = letters.page({}, "", 100);
+    if (dead.empty() || dying_) return;
+    const bool purges = faults_ && choices_.pick(2) == 1;
+    std::vector<std::string> ids;
+    for (const auto& letter : dead) ids.push_back(letter.id);
+    tell(purges ? "an operator purges" : "an operator merges");
+    int done = 0;
+    for (int click = 0; click < 2 && !dying_; ++click) {
+        const queue::DeadAct act{"an operator", "simulated"};
+        try {
+            const auto did = purges ? letters.purge(ids, act)
+                                    : letters.merge(ids, act, clock_.now() - std::chrono::hours{20});
+            checks_.operated(purges, dead, did.done, true);
+            done += did.done;
+        } catch (const StoreError&) {
+            checks_.operated(purges, dead, 0, false);
+            throw;
+        }
+    }
+    if (done > static_cast<int>(ids.size()))
+        checks_.violated("I17", std::to_string(done) + " done of " + std::to_string(ids.size()));
+}
+
+bool History::rests() {
+    return clients_rest() && !checks_.keys_are_open() && !(shared_->works && checks_.jobs_are_open());
+}
+
 bool History::settled() {
-    if (!clients_rest()) return false;
+    if (!clients_rest() || checks_.keys_are_open()) return false;
     for (const auto& process : processes_)
         if (!process->alive() || !process->rests()) return false;
-    return number(std::string{"SELECT count(*) FROM idempotency_keys WHERE "} + open()) == 0;
-}
-
-std::string History::open_keys() {
-    return std::to_string(
-               number(std::string{"SELECT count(*) FROM idempotency_keys WHERE "} + open())
-           ) +
-           " keys are open, " + (clients_rest() ? "no" : "a") + " client waits";
-}
-
-void History::check_end() {
-    const auto paid = number("SELECT count(*) FROM idempotency_keys WHERE response_status = 201");
-    const auto payments = number("SELECT count(*) FROM payments");
-    const auto charges = static_cast<std::int64_t>(provider_.charges.size());
-    const auto orders = number("SELECT count(*) FROM orders");
-    const auto keys = number("SELECT count(*) FROM idempotency_keys");
-    const auto jobs = number("SELECT count(*) FROM jobs");
-    const auto twice =
-        number("SELECT count(*) FROM (SELECT key_id FROM jobs GROUP BY key_id HAVING count(*) > 1)"
-        );
-    // Of what waits for a person nobody knows yet whether it was charged.
-    const auto asked = number("SELECT count(*) FROM idempotency_keys WHERE standing = 'attention'");
-    if (charges < paid || charges > paid + asked)
-        violated(
-            "I1, I2",
-            std::to_string(charges) + " charges of " + std::to_string(paid) + " paid orders"
-        );
-    if (payments != paid) violated("I5", std::to_string(payments) + " payments");
-    if (orders != keys)
-        violated("I5", std::to_string(orders) + " orders of " + std::to_string(keys) + " keys");
-    if (asked > 0 && !clock_went_back_) violated("I10", "a person is asked");
-    if (jobs != paid || twice != 0) violated("I6", std::to_string(jobs) + " jobs");
-    for (const auto& [key, answer] : finals_)
-        if (answer.first != 201 && answer.first != 402)
-            violated("I2", key + " was answered " + std::to_string(answer.first));
-    ended_.end_state = std::hash<std::string>{}(
-        std::to_string(paid) + "," + std::to_string(keys) + "," +
-        std::to_string(clock_.now().time_since_epoch().count())
-    );
+    return bank_.on_the_way() + mail_.on_the_way() + carrier_.on_the_way() == 0 &&
+           !(shared_->works && checks_.jobs_are_open());
 }
 
 void History::end_processes() {
-    provider_dead_ = true;
+    dying_ = true;
     for (auto& process : processes_)
         if (process && process->alive()) process->kill();
     processes_.clear();

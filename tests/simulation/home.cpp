@@ -1,5 +1,9 @@
 #include "tests/simulation/home.hpp"
 
+#include "src/store/blocking.hpp"
+#include "src/store/migrate.hpp"
+#include "store/migrations.hpp"
+
 namespace pawl::simulation {
 
 void Home::empty() {
@@ -23,10 +27,11 @@ void Home::run(const std::string& text) {
 
 engine::Installation Home::made() {
     store::apply_migrations(database, "pawl", sql::migrations::all);
-    // Without the shop's constraints: Pawl alone keeps order.
-    run("CREATE TABLE orders (id INTEGER PRIMARY KEY, key_id INTEGER NOT NULL, customer TEXT "
-        "NOT NULL)");
-    run("CREATE TABLE payments (id INTEGER PRIMARY KEY, charge TEXT NOT NULL)");
+    // Without constraints: Pawl alone keeps order.
+    run("CREATE TABLE orders (key_id INTEGER NOT NULL, who TEXT NOT NULL)");
+    run("CREATE TABLE payments (who TEXT NOT NULL, charge TEXT NOT NULL)");
+    run("CREATE TABLE parcels (who TEXT NOT NULL)");
+    run("CREATE TABLE labels (who TEXT NOT NULL)");
     auto installation = engine::open_installation(database, clock, random, "");
     static const Sql tables{
         "simulation_tables",

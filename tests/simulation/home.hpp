@@ -1,5 +1,7 @@
 #pragma once
 
+#include "src/engine/installation.hpp"
+#include "src/store/memory/memory_store.hpp"
 #include "tests/simulation/process.hpp"
 
 #include <deque>

@@ -22,11 +22,12 @@ struct Given {
     std::string choices;
     HistoryOptions options;
     int shrink_tries{2'000};
+    std::size_t lines{30};  // Told of a history, at most.
 };
 
-constexpr std::size_t told_max = 30;
-
-int tell(const std::vector<std::uint8_t>& list, HistoryOptions options) {
+int tell(const std::vector<std::uint8_t>& list, const Given& given) {
+    auto options = given.options;
+    const auto told_max = given.lines;
     options.tells = true;
     Choices choices{list};
     const auto ended = live(choices, options);
@@ -57,13 +58,13 @@ int explain(const Given& given, std::uint64_t seed, std::vector<std::uint8_t> li
         },
         given.shrink_tries
     );
-    tell(list, given.options);
+    tell(list, given);
     std::printf("again: pawl-sim --choices %s\n", text_of(list).c_str());
     return 1;
 }
 
 int run(const Given& given) {
-    if (!given.choices.empty()) return tell(choices_of(given.choices), given.options);
+    if (!given.choices.empty()) return tell(choices_of(given.choices), given);
     const auto began = std::chrono::steady_clock::now();
     std::uint64_t steps = 0, crashes = 0, freezes = 0, failed_commits = 0;
     for (std::uint64_t i = 0; i < given.histories; ++i) {
@@ -106,6 +107,8 @@ int main(int argc, char** argv) {
     app.add_option(
            "--shrink-tries", given.shrink_tries, "Histories to find a shorter one that fails"
     )
+        ->capture_default_str();
+    app.add_option("--lines", given.lines, "Of a history that is told; the middle is left out")
         ->capture_default_str();
     CLI11_PARSE(app, argc, argv);
     try {

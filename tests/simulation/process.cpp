@@ -1,5 +1,6 @@
 #include "tests/simulation/process.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace pawl::simulation {
@@ -8,41 +9,18 @@ namespace {
 
 constexpr int afterlife_max = 10'000;
 
-std::exception_ptr no_process() {
-    return std::make_exception_ptr(StoreError{
-        StoreError::Kind::unavailable, StoreError::Effect::none, "simulation", "the process died"});
-}
-
 }  // namespace
 
-void ProcessStore::submit(std::unique_ptr<store::Work> work, bool writes) {
-    if (dead_) return work->done(no_process());
-    line_.push_back({std::move(work), writes});
+Steady SimCalls::wakes(std::size_t nth) const {
+    const auto& posted = *std::next(line_.begin(), static_cast<std::ptrdiff_t>(nth));
+    return posted.strand ? posted.strand->wakes() : Steady{};
 }
 
-void ProcessStore::step(std::size_t nth, std::optional<memory::Fate> fate) {
-    auto [work, writes] = std::move(line_.at(nth));
-    line_.erase(line_.begin() + static_cast<std::ptrdiff_t>(nth));
-    if (!writes) return database_.read(std::move(work));
-    if (fate) database_.plan_next_commit(*fate);
-    database_.write(std::move(work));
-    database_.plan_nothing();
-    if (!fate) return;
-    // An id that a transaction was given is nobody else's, though it was undone: a sequence of
-    // PostgreSQL takes none back, and of SQLite there is one process.
-    static const Sql skip{
-        "simulation_skip_id",
-        "UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'key_registry'",
-        {}};
-    store::write_now(database_, [](store::Session& session) {
-        session.run(skip, {}, [](const detail::Row&) {});
-    });
-}
-
-void ProcessStore::kill() {
-    dead_ = true;
-    auto dropped = std::exchange(line_, {});
-    for (auto& [work, writes] : dropped) work->done(no_process());
+void SimCalls::run(std::size_t nth) {
+    const auto at = std::next(line_.begin(), static_cast<std::ptrdiff_t>(nth));
+    if (!at->strand) at->strand = std::make_unique<Strand>(std::move(at->f));
+    at->strand->resume();
+    if (at->strand->ended()) line_.erase(at);
 }
 
 Process::Process(const Shared& shared)
@@ -54,88 +32,183 @@ Process::Process(const Shared& shared)
           shared.engine,
           shared.installation
       )},
+      embedded_{store_},
+      outside_{shared.broker, shared.clock, "default", way()},
+      dead_letters_{store_},
+      pauses_{store_, shared.clock},
       completer_{*engine_, shared.completer},
-      next_round_{shared.clock.steady() + shared.completer.every} {
-    engine_->add(detail::form_of<testing::Order>(std::make_shared<testing::Order>(shared.provider))
-    );
+      reaper_{store_, shared.clock, {}},
+      enqueuer_{store_, shared.clock, shared.outside ? &outside_ : nullptr, {.claim = 20s}},
+      worker_{
+          *engine_,
+          shared.outside ? static_cast<queue::Queue&>(outside_) : embedded_,
+          pauses_,
+          shared.worker} {
+    engine_->add(detail::form_of<Buy>(std::make_shared<Buy>(shared.bank)));
+    engine_->add(detail::form_of<BuyOnce>(std::make_shared<BuyOnce>(shared.bank)));
+    const auto& ships =
+        engine_->add(detail::form_of<Ships>(std::make_shared<Ships>(shared.carrier)));
+    worker_.add(detail::job_form_of<Packs>(std::make_shared<Packs>(shared.on_job)));
+    worker_.add(detail::job_form_of<Tells>(std::make_shared<Tells>(shared.mail, shared.on_job)));
+    worker_.add(Ship::kind, ships);
+
+    add_round("completer", shared.completer.every, [this] { completer_.run_once(); });
+    if (shared.works) {
+        add_round("worker", 10s, [this] {
+            while (worker_.run_once(4).worked() > 0) {
+            }
+        });
+        add_round("rescuer", shared.worker.lease / 3, [this] { worker_.upkeep_once(); });
+        if (shared.outside) add_round("enqueuer", 10s, [this] { enqueuer_.run_once(); });
+        engine_->on_staged([this] { hurry(shared_.outside ? "enqueuer" : "worker"); });
+        enqueuer_.on_sent([this](int) { hurry("worker"); });
+    }
+    if (shared.reaps)
+        add_round("reaper", 30s, [this] { reaper_.run_once(shared_.clock.now()); });
+    if (shared.operate)
+        add_round("operator", 40s, [this] { shared_.operate(dead_letters_); });
 }
 
 Process::~Process() {
     if (alive_) kill();
 }
 
+OutsideQueue::Way Process::way() {
+    const auto alive = [this] {
+        if (!alive_)
+            throw StoreError{
+                StoreError::Kind::unavailable, StoreError::Effect::none, "way", "the process died"};
+    };
+    return {
+        [this, alive] {
+            alive();
+            ++moves_;  // It waits for nobody but the way.
+            if (!Fiber::yield()) throw std::logic_error{"a queue is asked outside of a strand"};
+            alive();
+            shared_.way.there();
+        },
+        [this, alive] {
+            alive();
+            shared_.way.back();
+        }};
+}
+
+void Process::add_round(std::string_view name, milliseconds every, std::function<void()> body) {
+    rounds_.push_back({name, every, std::move(body), shared_.clock.steady() + every});
+}
+
+void Process::hurry(std::string_view name) {
+    for (auto& round : rounds_)
+        if (round.name == name) round.next = shared_.clock.steady();
+}
+
+void Process::step(Round& round) {
+    if (!round.strand) {
+        round.strand = std::make_unique<Strand>([&body = round.body] {
+            try {
+                body();
+            } catch (const StoreError&) {  // The next round comes.
+            }
+        });
+        round.next = shared_.clock.steady() + round.every;
+    }
+    round.seen = moves_;
+    round.strand->resume();
+    if (!round.strand->ended()) return;
+    round.strand.reset();
+    ++moves_;
+}
+
+bool Process::may_go_on(const Round& round) const {
+    if (!round.strand) return round.next <= shared_.clock.steady();
+    if (round.strand->wakes() != Steady{}) return round.strand->wakes() <= shared_.clock.steady();
+    return round.seen != moves_;
+}
+
 void Process::kill() {
     alive_ = false;
     store_.kill();
     calls_.request_stop();
-    for (int i = 0; calls_.waiting() > 0 || timers_.next() || round_ || engine_->keys_in_hand() > 0;
+    const auto round_is_under_way = [this] {
+        return std::any_of(rounds_.begin(), rounds_.end(), [](const Round& r) {
+            return r.strand != nullptr;
+        });
+    };
+    for (int i = 0; calls_.waiting() > 0 || timers_.next() || round_is_under_way() ||
+                    engine_->keys_in_hand() > 0;
          ++i) {
         if (i > afterlife_max) throw std::logic_error{"a dead process does not end"};
         if (calls_.waiting() > 0)
             calls_.run(0);
         else if (timers_.next())
             timers_.run_first();
-        if (round_) {
-            round_->resume();
-            if (round_->ended()) round_.reset();
-        }
+        for (auto& round : rounds_)
+            if (round.strand) step(round);
     }
     engine_.reset();
 }
 
 void Process::add_events(std::vector<Event>& events) const {
-    if (!alive_ || shared_.clock.steady() < frozen_until) return;
+    const auto now = shared_.clock.steady();
+    if (!alive_ || now < frozen_until) return;
     for (std::size_t i = 0; i < store_.waiting(); ++i) events.push_back({Event::Kind::store, i});
-    for (std::size_t i = 0; i < calls_.waiting(); ++i) events.push_back({Event::Kind::call, i});
-    if (const auto at = timers_.next(); at && *at <= shared_.clock.steady())
-        events.push_back({Event::Kind::timer, 0});
-    if (round_ ? moved_ : next_round_ <= shared_.clock.steady())
-        events.push_back({Event::Kind::completer, 0});
+    for (std::size_t i = 0; i < calls_.waiting(); ++i)
+        if (calls_.wakes(i) <= now) events.push_back({Event::Kind::call, i});
+    if (const auto at = timers_.next(); at && *at <= now) events.push_back({Event::Kind::timer, 0});
+    for (std::size_t i = 0; i < rounds_.size(); ++i)
+        if (may_go_on(rounds_[i])) events.push_back({Event::Kind::round, i});
 }
 
 void Process::happen(const Event& event, std::optional<memory::Fate> fate) {
+    ++moves_;
     switch (event.kind) {
         case Event::Kind::store:
-            moved_ = true;
             return store_.step(event.nth, fate);
         case Event::Kind::call:
-            moved_ = true;
             return calls_.run(event.nth);
         case Event::Kind::timer:
-            moved_ = true;
             return timers_.run_first();
-        case Event::Kind::completer:
-            break;
+        case Event::Kind::round:
+            --moves_;  // That a strand looks moves nothing.
+            return step(rounds_[event.nth]);
     }
-    if (!round_) begin_completer();
-    moved_ = false;
-    round_->resume();
-    if (!round_->ended()) return;
-    round_.reset();
-    moved_ = true;
-    next_round_ = shared_.clock.steady() + shared_.completer.every;
 }
 
-void Process::begin_completer() {
-    round_ = std::make_unique<Fiber>([this] {
-        try {
-            completer_.run_once();
-        } catch (const StoreError&) {  // The next round comes.
-        }
-    });
+std::string_view Process::name_of(const Event& event) const {
+    switch (event.kind) {
+        case Event::Kind::store:
+            return "a transaction";
+        case Event::Kind::call:
+            return "a call";
+        case Event::Kind::timer:
+            return "a timer";
+        case Event::Kind::round:
+            break;
+    }
+    return rounds_[event.nth].name;
 }
 
 std::optional<Steady> Process::next() const {
     if (!alive_) return std::nullopt;
     if (shared_.clock.steady() < frozen_until) return frozen_until;
     auto at = timers_.next();
-    if (!round_ && (!at || next_round_ < *at)) at = next_round_;
+    const auto sooner = [&](Steady when) {
+        if (!at || when < *at) at = when;
+    };
+    for (std::size_t i = 0; i < calls_.waiting(); ++i) sooner(calls_.wakes(i));
+    for (const auto& round : rounds_)
+        if (!round.strand)
+            sooner(round.next);
+        else if (round.strand->wakes() != Steady{})
+            sooner(round.strand->wakes());
     return at;
 }
 
 bool Process::rests() const {
-    return !alive_ || (store_.waiting() == 0 && calls_.waiting() == 0 && !round_ &&
-                       engine_->keys_in_hand() == 0);
+    if (!alive_) return true;
+    for (const auto& round : rounds_)
+        if (round.strand) return false;
+    return store_.waiting() == 0 && calls_.waiting() == 0 && engine_->keys_in_hand() == 0;
 }
 
 }  // namespace pawl::simulation

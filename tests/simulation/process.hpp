@@ -2,41 +2,28 @@
 
 #include "src/engine/engine.hpp"
 #include "src/ops/completer.hpp"
-#include "src/store/memory/memory_store.hpp"
-#include "tests/engine/shop.hpp"
-#include "tests/simulation/choices.hpp"
-#include "tests/simulation/fiber.hpp"
+#include "src/ops/enqueuer.hpp"
+#include "src/ops/pauses.hpp"
+#include "src/ops/reaper.hpp"
+#include "src/ops/worker.hpp"
+#include "src/queue/embedded/embedded_dead_letters.hpp"
+#include "src/queue/embedded/embedded_queue.hpp"
+#include "tests/simulation/outside_queue.hpp"
+#include "tests/simulation/process_store.hpp"
+#include "tests/simulation/time.hpp"
+#include "tests/simulation/trade.hpp"
 
-#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace pawl::simulation {
-
-using namespace std::chrono_literals;
-using Steady = std::chrono::steady_clock::time_point;
-using std::chrono::milliseconds;
-
-// Virtual time. The wall's may be set back or forth; the steady one never is.
-class SimClock final : public core::Clock {
-public:
-    TimePoint now() override { return wall_; }
-    Steady steady() override { return steady_; }
-    void advance(milliseconds by) {
-        wall_ += by;
-        steady_ += by;
-    }
-    void set_wall(milliseconds by) { wall_ += by; }  // As an administrator or NTP does.
-
-private:
-    TimePoint wall_{1'800'000'000'000ms};
-    Steady steady_{1h};
-};
 
 // Of keys, jitter and the like; not of what happens.
 class SimRandom final : public core::Random {
@@ -49,41 +36,6 @@ public:
 
 private:
     std::uint64_t state_;
-};
-
-// One process's way to the database that all share. What it submits waits until the scheduler lets
-// it happen, one transaction at a time, in any order, as several connections would have it.
-class ProcessStore final : public store::Store {
-public:
-    explicit ProcessStore(memory::MemoryStore& database) : database_{database} {}
-
-    using store::Store::write;
-    void write(std::unique_ptr<store::Work> work, store::Urgency) override {
-        submit(std::move(work), true);
-    }
-    void read(std::unique_ptr<store::Work> work) override { submit(std::move(work), false); }
-    std::optional<std::string_view> text_of(const Sql& statement) const override {
-        return database_.text_of(statement);
-    }
-    bool serves_one_process() const override { return false; }
-    void stop() override {}
-
-    std::size_t waiting() const { return line_.size(); }
-    // The nth that waits happens, with a fate if it would commit.
-    void step(std::size_t nth, std::optional<memory::Fate> fate);
-    // The process is dead: nothing of it reaches the database any more.
-    void kill();
-
-private:
-    struct Waiting {
-        std::unique_ptr<store::Work> work;
-        bool writes{};
-    };
-    void submit(std::unique_ptr<store::Work> work, bool writes);
-
-    memory::MemoryStore& database_;
-    std::vector<Waiting> line_;
-    bool dead_{false};
 };
 
 class SimTimers final : public engine::Timers {
@@ -114,20 +66,21 @@ private:
 class SimCalls final : public engine::Calls {
 public:
     bool post(std::function<void()> f) override {
-        line_.push_back(std::move(f));
+        line_.push_back({std::move(f), nullptr});
         return true;
     }
     bool is_full() override { return false; }
     std::size_t waiting() const { return line_.size(); }
-    void run(std::size_t nth) {
-        auto at = std::next(line_.begin(), static_cast<std::ptrdiff_t>(nth));
-        auto f = std::move(*at);
-        line_.erase(at);
-        f();
-    }
+    Steady wakes(std::size_t nth) const;
+    // To its end, or to where it sleeps.
+    void run(std::size_t nth);
 
 private:
-    std::list<std::function<void()>> line_;
+    struct Posted {
+        std::function<void()> f;
+        std::unique_ptr<Strand> strand;  // From its begin on.
+    };
+    std::list<Posted> line_;
 };
 
 // What all processes of a history share.
@@ -135,29 +88,42 @@ struct Shared {
     SimClock& clock;
     SimRandom& random;
     memory::MemoryStore& database;
-    testing::Provider& provider;
+    Broker& broker;
+    Receiver& bank;
+    Receiver& mail;
+    Receiver& carrier;
+    bool outside;  // Jobs go through the broker.
+    bool works;    // There are workers at all.
+    bool reaps;
     engine::EngineOptions engine;
     ops::CompleterOptions completer;
+    ops::WorkerOptions worker;
     engine::Installation installation;
+    OnJob on_job;
+    OutsideQueue::Way way;
+    // An operator's hour with the dead letters; none: there is no operator.
+    std::function<void(queue::DeadLetters&)> operate;
 };
 
-// A server: the real engine and completer, on virtual time.
+// A server: the real engine and services, on virtual time.
 class Process {
 public:
     explicit Process(const Shared& shared);
     ~Process();  // kill() was called, or it rests.
 
     bool alive() const { return alive_; }
-    // A SIGKILL: its objects end, and nothing of that reaches anybody. The provider is told before.
+    // A SIGKILL: its objects end, and nothing of that reaches anybody. The receivers are told
+    // before.
     void kill();
 
-    // What can happen in it now: transactions, calls, a timer, a step of the completer.
+    // What can happen in it now: a transaction, a call, a timer, a step of a service's round.
     struct Event {
-        enum class Kind { store, call, timer, completer } kind{};
+        enum class Kind { store, call, timer, round } kind{};
         std::size_t nth{};
     };
     void add_events(std::vector<Event>& events) const;
     void happen(const Event& event, std::optional<memory::Fate> fate);
+    std::string_view name_of(const Event& event) const;
     // When something can, if nothing can now.
     std::optional<Steady> next() const;
     bool rests() const;
@@ -166,17 +132,36 @@ public:
     Steady frozen_until{};  // A SIGSTOP.
 
 private:
-    void begin_completer();
+    // A service's rounds: one now and then, each on a strand of its own.
+    struct Round {
+        std::string_view name;
+        milliseconds every;
+        std::function<void()> body;
+        Steady next;
+        std::unique_ptr<Strand> strand{};  // Under way.
+        std::uint64_t seen{};              // Of moves_, as it waited last.
+    };
+    void add_round(std::string_view name, milliseconds every, std::function<void()> body);
+    void hurry(std::string_view name);
+    void step(Round& round);
+    bool may_go_on(const Round& round) const;
+    OutsideQueue::Way way();
 
     const Shared& shared_;
     ProcessStore store_;
     SimTimers timers_;
     SimCalls calls_;
     std::unique_ptr<engine::Engine> engine_;
+    queue::EmbeddedQueue embedded_;
+    OutsideQueue outside_;
+    queue::EmbeddedDeadLetters dead_letters_;
+    ops::Pauses pauses_;
     ops::Completer completer_;
-    std::unique_ptr<Fiber> round_;  // Of the completer, under way.
-    bool moved_{true};              // Since the round waited last.
-    Steady next_round_{};
+    ops::Reaper reaper_;
+    ops::Enqueuer enqueuer_;
+    ops::Worker worker_;
+    std::vector<Round> rounds_;
+    std::uint64_t moves_{0};  // Whatever happened in it: a strand that waits may look again.
     bool alive_{true};
 };
 

@@ -1,0 +1,308 @@
+#include "tests/simulation/checks.hpp"
+
+#include <pawl/detail/rows.hpp>
+
+#include "src/core/time_text.hpp"
+#include "src/store/blocking.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <stdexcept>
+
+namespace pawl::simulation {
+
+namespace {
+
+// Texts are constants: the connection keeps a statement prepared by the place of its text.
+constexpr Sql look_at_rows{
+    "simulation_rows",
+    "SELECT id, tenant || '/' || idempotency_key, operation, params, attempt, recovery_point, "
+    "standing, lease_until, response_status, expires_at FROM idempotency_keys",
+    {}};
+
+int rank_of(std::string_view point) {
+    constexpr std::array<std::pair<std::string_view, int>, 5> ranks{
+        {{"started", 0}, {"ordered", 1}, {"labelled", 1}, {"charged", 2}, {"finished", 3}}};
+    for (const auto& [name, rank] : ranks)
+        if (name == point) return rank;
+    return -1;
+}
+
+std::optional<TimePoint> time_in(const detail::Row& row, int column) {
+    if (row.is_null(column)) return std::nullopt;
+    return core::time_from_text(row.text(column));
+}
+
+std::uint64_t mixed(std::uint64_t state, std::uint64_t more) {
+    return (state ^ more) * 0x9E3779B97F4A7C15U + (state >> 7U);
+}
+
+}  // namespace
+
+std::int64_t Checks::number(std::string_view text) {
+    return store::read_now(world_.database, [&](store::Session& session) {
+        std::int64_t value = 0;
+        session.run(Sql{"simulation", text, {}}, {}, [&](const detail::Row& row) {
+            value = row.integer(0);
+        });
+        return value;
+    });
+}
+
+std::vector<std::string> Checks::texts(std::string_view text) {
+    return store::read_now(world_.database, [&](store::Session& session) {
+        std::vector<std::string> found;
+        session.run(Sql{"simulation", text, {}}, {}, [&](const detail::Row& row) {
+            found.emplace_back(row.text(0));
+        });
+        return found;
+    });
+}
+
+void Checks::look(const Had& had) {
+    std::set<std::int64_t> there;
+    state_ = world_.broker.jobs.size();
+    store::read_now(world_.database, [&](store::Session& session) {
+        session.run(look_at_rows, {}, [&](const detail::Row& row) {
+            Row seen;
+            seen.id = row.integer(0);
+            seen.who = row.text(1);
+            seen.operation = row.text(2);
+            seen.params = row.text(3);
+            seen.attempt = row.integer(4);
+            seen.point = row.text(5);
+            seen.standing = row.text(6);
+            seen.rank = rank_of(seen.standing == "finished" ? "finished" : row.text(5));
+            seen.lease_until = time_in(row, 7);
+            seen.status = row.is_null(8) ? 0 : static_cast<int>(row.integer(8));
+            seen.expires_at = time_in(row, 9);
+            there.insert(seen.id);
+            see(std::move(seen), had);
+        });
+    });
+    for (auto& [id, row] : rows_)
+        if (!row.gone && !there.contains(id)) missed(row);
+}
+
+// Attempts grow and points never go back, whoever writes; and nobody takes what another holds.
+void Checks::see(Row row, const Had& had) {
+    state_ = mixed(state_, static_cast<std::uint64_t>(row.id * 1'000 + row.attempt * 10 + row.rank));
+    state_ = mixed(state_, std::hash<std::string>{}(row.standing + (row.lease_until ? "h" : "f")));
+    if (row.rank < 0) violated("I4", "a point that there is not: " + row.point);
+    const auto [at, fresh] = rows_.try_emplace(row.id, row);
+    if (fresh) return;
+    auto& last = at->second;
+    if (row.attempt < last.attempt) violated("I15", "an attempt fell");
+    if (row.attempt > last.attempt + 1) violated("I15", "an attempt was left out");
+    if (row.rank < last.rank) violated("I4", "a recovery point went back");
+    const auto now = world_.clock.now();
+    if (row.attempt > last.attempt && last.lease_until && *last.lease_until > now &&
+        *last.lease_until <= now + 2 * world_.lease)
+        violated("I19", row.who + " was taken over under a lease");
+    if (row.attempt == last.attempt && row.rank == last.rank && last.standing == "finished" &&
+        row.status != last.status)
+        violated("I3", "a stored answer has changed");
+    if (row.standing == "attention" && last.standing != "attention" &&
+        row.operation != BuyOnce::name && !had.days && !had.clock_went_back &&
+        !world_.bank.stored_an_error && !world_.carrier.stored_an_error)
+        violated("I10", "a person is asked, of a receiver that honours keys");
+    last = std::move(row);
+}
+
+// Only the reaper removes, and only what is settled and old.
+void Checks::missed(Row& row) {
+    row.gone = true;
+    if (row.standing != "finished")
+        violated("I14", row.who + " was removed, though it is " + row.standing);
+    else if (!row.expires_at || *row.expires_at > world_.clock.now())
+        violated("I14", row.who + " was removed before its time");
+}
+
+const Checks::Row* Checks::row_of(const std::string& who) const {
+    for (const auto& [id, row] : rows_)
+        if (row.who == who) return &row;
+    return nullptr;
+}
+
+void Checks::final_answer(const Asked& asked, const engine::Settled& settled, const Had& had) {
+    look(had);
+    const auto& response = settled.response;
+    const auto* row = row_of(asked.who);
+    const auto mine = "\"what\":\"" + asked.what + "\"";
+    if (row == nullptr || row->standing != "finished" || row->status != response.status)
+        return violated("I3", asked.who + " is answered before its answer is stored");
+    if (row->params.find(mine) == std::string::npos)
+        violated("I12", "another request is answered as the first");
+    if (response.body.find("\"who\":\"" + asked.who + "\"") == std::string::npos ||
+        response.body.find(mine) == std::string::npos)
+        violated("I13", asked.who + " has the answer of another: " + response.body);
+    auto [at, first] =
+        finals_.emplace(asked.who, Final{response.status, response.body, 0});
+    if (!first && (at->second.status != response.status || at->second.body != response.body))
+        violated(
+            "I3",
+            asked.who + " was answered " + std::to_string(at->second.status) + " " +
+                at->second.body + ", then " + std::to_string(response.status) + " " + response.body
+        );
+    if (!settled.replayed && ++at->second.not_replayed > 1)
+        violated("C6", asked.who + " was twice answered as the first");
+}
+
+void Checks::refused(const Asked& asked, engine::Why why, bool free, const Had& had) {
+    look(had);
+    const auto* row = row_of(asked.who);
+    if (row == nullptr) return;
+    const bool same = row->params.find("\"what\":\"" + asked.what + "\"") != std::string::npos;
+    if (why == engine::Why::key_reused && same)
+        violated("I12", "the same request is taken for another");
+    if (why == engine::Why::key_expired && !row->gone)
+        violated("I14", asked.who + " is said to be expired, and is there");
+    if (why == engine::Why::stranded) violated("I10", "a point is said to be unknown");
+    if (why == engine::Why::in_progress && free && row->lease_until &&
+        *row->lease_until > world_.clock.now() + 2 * world_.lease)
+        violated("I16", asked.who + " is held past twice its lease");
+}
+
+void Checks::job_tried(const JobSeen& job, bool fails, const Had& had) {
+    if (job.key_id) {
+        const auto row = rows_.find(*job.key_id);
+        if (row == rows_.end() || (row->second.standing != "finished" && !row->second.gone))
+            violated("I9", "a job of " + job.who + " is seen before its request has committed");
+    }
+    const auto now = world_.clock.steady();
+    auto& last = tried_[{std::string{job.kind}, job.who}];
+    if (!last.jid.empty() && last.jid != job.id)
+        violated("I6", "two " + std::string{job.kind} + " jobs for " + job.who);
+    // With all its tries before it, or there twice, each with its own.
+    const bool anew = merged_.contains(job.id) || world_.broker.entries[job.id] > 1;
+    if (job.attempt < last.attempt && !anew) violated("I18", "an attempt of a job fell");
+    if (job.attempt > last.attempt + 1 && !anew)
+        violated("I18", "an attempt of a job was left out");
+    if (last.failed_at && job.attempt == last.attempt + 1 && !anew && !had.clock_steps) {
+        const auto layer = retry_layers.at(static_cast<std::size_t>(last.attempt - 1));
+        if (now - *last.failed_at < layer) violated("I18", "a job was tried again too early");
+    }
+    if (job.attempt != last.attempt) last.failed_at.reset();
+    last.jid = job.id;
+    last.attempt = job.attempt;
+    if (!fails) return;
+    // The first failure of this try: a later one may be the same try's, brought again.
+    if (!last.failed_at) last.failed_at = now;
+    throw std::runtime_error{"a bad day"};
+}
+
+void Checks::operated(
+    bool purged, const std::vector<queue::DeadLetter>& letters, int done, bool acknowledged
+) {
+    if (acknowledged && done > 0) ++acts_;
+    if (!acknowledged) ++acts_in_doubt_;
+    for (const auto& letter : letters)
+        if (purged)
+            purged_.insert(letter.kind + letter.args);
+        else
+            merged_.insert(letter.jid);
+}
+
+bool Checks::jobs_are_open() {
+    for (const auto& [id, job] : world_.broker.jobs)
+        if (job.state != Broker::Job::State::dead) return true;
+    return number("SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM staged_jobs)") > 0;
+}
+
+bool Checks::keys_are_open() const {
+    return std::any_of(rows_.begin(), rows_.end(), [](const auto& each) {
+        return !each.second.gone && each.second.standing != "finished";
+    });
+}
+
+std::string Checks::what_is_open() {
+    std::string open;
+    for (const auto& [id, row] : rows_)
+        if (!row.gone && row.standing != "finished")
+            open += row.who + " is " + row.standing + " at " + row.point + ", attempt " +
+                    std::to_string(row.attempt) + "; ";
+    return open + std::to_string(number("SELECT count(*) FROM jobs")) + " jobs, " +
+           std::to_string(number("SELECT count(*) FROM staged_jobs")) + " staged, " +
+           std::to_string(world_.broker.jobs.size()) + " outside";
+}
+
+// Each job of a paid order has had its effect once, or is dead, or was purged.
+void Checks::check_jobs_of(const std::string& who, const Had& had) {
+    const auto dead = texts("SELECT kind || args FROM dead_jobs");
+    const auto is_of = [&](std::string_view kind, const std::string& text) {
+        return text.starts_with(kind) && text.find('"' + who + '"') != std::string::npos;
+    };
+    const auto is_purged = [&](std::string_view kind) {
+        return std::any_of(purged_.begin(), purged_.end(), [&](const std::string& text) {
+            return is_of(kind, text);
+        });
+    };
+    const auto is_there = [&](std::string_view kind) {
+        for (const auto& [id, job] : world_.broker.jobs)
+            if (is_of(kind, job.job.kind + job.job.args)) return true;
+        return std::any_of(dead.begin(), dead.end(), [&](const std::string& text) {
+            return is_of(kind, text);
+        });
+    };
+    const auto parcels = texts("SELECT who FROM parcels");
+    const auto of_receiver = [&](Receiver& receiver) {
+        const auto at = receiver.effects.find(who);
+        return at == receiver.effects.end() ? 0 : static_cast<int>(at->second.size());
+    };
+    // An enqueuer that stops in the middle of a push for longer than its claim pushes again what
+    // others have: known by its id where the effect is, but a receiver forgets ids after a day.
+    const bool twice_in_days = std::any_of(
+        world_.broker.entries.begin(), world_.broker.entries.end(), [](const auto& entry) {
+            return entry.second > 1;
+        }
+    ) && had.days;
+    const auto check = [&](std::string_view kind, int effects) {
+        if (twice_in_days && kind == Tell::kind) return;
+        if (effects > 1)
+            violated("I8", std::to_string(effects) + " times " + std::string{kind} + " for " + who);
+        if (effects == 0 && !is_there(kind) && !is_purged(kind))
+            violated("I7", "the " + std::string{kind} + " job of " + who + " is lost");
+        // The mark and the effect are one commit: it can't be both.
+        if (effects == 1 && kind == Pack::kind && is_there(kind))
+            violated("I7", "the " + std::string{kind} + " job of " + who + " is done, and is there");
+    };
+    check(Pack::kind, static_cast<int>(std::count(parcels.begin(), parcels.end(), who)));
+    check(Tell::kind, of_receiver(world_.mail));
+    check(Ship::kind, of_receiver(world_.carrier));
+}
+
+void Checks::end(const Had& had) {
+    look(had);
+    const auto orders = texts("SELECT who FROM orders");
+    const auto payments = texts("SELECT who FROM payments");
+    for (const auto& [id, row] : rows_) {
+        if (row.operation == Ships::name) continue;
+        const auto at = world_.bank.effects.find(row.who);
+        const auto charges = at == world_.bank.effects.end() ? 0 : at->second.size();
+        const auto times = [&](const std::vector<std::string>& in) {
+            return static_cast<std::size_t>(std::count(in.begin(), in.end(), row.who));
+        };
+        if (charges > 1) violated("I1", std::to_string(charges) + " charges of " + row.who);
+        if (row.status == 201 && charges != 1) violated("I2", row.who + " was not charged");
+        if (row.status == 402 && charges != 0) violated("I2", row.who + " was charged and refused");
+        if (row.status != 201 && row.status != 402)
+            violated("I2", row.who + " ended with " + std::to_string(row.status));
+        if (times(orders) != 1)
+            violated("I5", std::to_string(times(orders)) + " orders of " + row.who);
+        const bool paid = row.status == 201;
+        if (times(payments) != (paid ? 1U : 0U))
+            violated("I5", std::to_string(times(payments)) + " payments of " + row.who);
+        if (paid && world_.works) check_jobs_of(row.who, had);
+    }
+    const auto audited = number(
+        "SELECT count(*) FROM audit_log WHERE action = 'merge' OR action = 'purge'");
+    if (audited < acts_ || audited > acts_ + acts_in_doubt_)
+        violated(
+            "I22",
+            std::to_string(audited) + " acts are in the audit, of " + std::to_string(acts_)
+        );
+    state_ = mixed(state_, static_cast<std::uint64_t>(world_.clock.now().time_since_epoch().count()));
+}
+
+}  // namespace pawl::simulation

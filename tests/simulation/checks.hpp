@@ -1,0 +1,124 @@
+#pragma once
+
+#include "src/engine/answer.hpp"
+#include "src/queue/dead_letters.hpp"
+#include "src/store/memory/memory_store.hpp"
+#include "tests/simulation/outside_queue.hpp"
+#include "tests/simulation/receiver.hpp"
+#include "tests/simulation/trade.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pawl::simulation {
+
+// What a history had, as far as it excuses something.
+struct Had {
+    bool clock_steps{};
+    bool clock_went_back{};
+    bool days{};   // Longer than a receiver remembers, and than keys are kept.
+    bool jumps{};  // Time passed while everybody stood still.
+};
+
+// The world that the checks look at.
+struct World {
+    memory::MemoryStore& database;
+    SimClock& clock;
+    Broker& broker;
+    Receiver& bank;
+    Receiver& mail;
+    Receiver& carrier;
+    std::chrono::milliseconds lease;
+    bool works{};  // There are workers.
+};
+
+// The invariants, by their numbers in docs/reliability.md: after each transaction, at each answer,
+// at each try of a job, and at the end. The first violation counts. Nothing is thrown: most are
+// seen in the middle of the engine.
+class Checks {
+public:
+    explicit Checks(const World& world) : world_{world} {}
+    void expect_work() { world_.works = true; }
+
+    void violated(std::string_view invariant, const std::string& what) {
+        if (!violation_) violation_ = std::string{invariant} + ": " + what;
+    }
+    const std::optional<std::string>& violation() const { return violation_; }
+
+    // A key's row, as it was last seen.
+    struct Row {
+        std::int64_t id{};
+        std::string who;
+        std::string operation;
+        std::string params;
+        std::int64_t attempt{};
+        int rank{};  // Of its point: they only grow.
+        std::string standing;
+        std::string point;
+        std::optional<TimePoint> lease_until;
+        int status{};
+        std::optional<TimePoint> expires_at;
+        bool gone{};  // The reaper has it.
+    };
+    // After a transaction of anybody.
+    void look(const Had& had);
+    const std::map<std::int64_t, Row>& rows() const { return rows_; }
+    const Row* row_of(const std::string& who) const;
+
+    // A client's final answer, and one that is none. `free`: the server that said so has no key in
+    // hand.
+    void final_answer(const Asked& asked, const engine::Settled& settled, const Had& had);
+    void refused(const Asked& asked, engine::Why why, bool free, const Had& had);
+
+    // May throw what the handler shall throw, if it `fails`.
+    void job_tried(const JobSeen& job, bool fails, const Had& had);
+    // An operator did this to these dead letters, or nobody knows whether (`acknowledged`).
+    void operated(
+        bool purged, const std::vector<queue::DeadLetter>& letters, int done, bool acknowledged
+    );
+
+    bool jobs_are_open();  // Any that is neither done nor dead.
+    bool keys_are_open() const;
+    std::string what_is_open();
+    void end(const Had& had);
+    std::uint64_t state() const { return state_; }  // A hash of all that was last seen.
+
+private:
+    std::int64_t number(std::string_view text);
+    std::vector<std::string> texts(std::string_view text);
+    void see(Row row, const Had& had);
+    void missed(Row& row);
+    void check_jobs_of(const std::string& who, const Had& had);
+
+    struct Final {
+        int status{};
+        std::string body;
+        int not_replayed{};
+    };
+    struct Tried {
+        std::string jid;
+        int attempt{};
+        std::optional<Steady> failed_at;  // This attempt.
+    };
+    World world_;
+    std::optional<std::string> violation_;
+    std::map<std::int64_t, Row> rows_;
+    std::map<std::string, Final> finals_;                            // By who.
+    std::map<std::pair<std::string, std::string>, Tried> tried_;     // By kind and who.
+    std::set<std::string> purged_;  // Kinds and arguments of jobs, or perhaps.
+    std::set<std::string> merged_;  // Job ids, or perhaps.
+    int acts_{0};
+    int acts_in_doubt_{0};
+    std::uint64_t state_{0};
+};
+
+// Waits of a failed job, which its next try must keep.
+inline const std::vector<std::chrono::milliseconds> retry_layers{
+    std::chrono::seconds{10}, std::chrono::seconds{40}};
+
+}  // namespace pawl::simulation

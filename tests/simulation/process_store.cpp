@@ -1,0 +1,81 @@
+#include "tests/simulation/process_store.hpp"
+
+#include "tests/simulation/sql_mutants.hpp"
+
+#include <utility>
+
+namespace pawl::simulation {
+
+namespace {
+
+thread_local bool open_now = false;
+
+std::exception_ptr no_process() {
+    return std::make_exception_ptr(StoreError{
+        StoreError::Kind::unavailable, StoreError::Effect::none, "simulation", "the process died"});
+}
+
+// Says when the transaction is open; and runs it on statements with a planted fault, if there is
+// one.
+class Watched final : public store::Work {
+public:
+    explicit Watched(std::unique_ptr<store::Work> inner) : inner_{std::move(inner)} {}
+    void run(store::Session& session) override {
+        open_now = true;
+        try {
+            if (sql_is_mutated()) {
+                MutatedSession mutated{session};
+                inner_->run(mutated);
+            } else {
+                inner_->run(session);
+            }
+        } catch (...) {
+            open_now = false;
+            throw;
+        }
+        open_now = false;
+    }
+    void done(std::exception_ptr failed) noexcept override { inner_->done(std::move(failed)); }
+    std::chrono::milliseconds deadline() const override { return inner_->deadline(); }
+
+private:
+    std::unique_ptr<store::Work> inner_;
+};
+
+}  // namespace
+
+bool ProcessStore::in_transaction() {
+    return open_now;
+}
+
+void ProcessStore::submit(std::unique_ptr<store::Work> work, bool writes) {
+    if (dead_) return work->done(no_process());
+    line_.push_back({std::make_unique<Watched>(std::move(work)), writes});
+}
+
+void ProcessStore::step(std::size_t nth, std::optional<memory::Fate> fate) {
+    auto [work, writes] = std::move(line_.at(nth));
+    line_.erase(line_.begin() + static_cast<std::ptrdiff_t>(nth));
+    if (!writes) return database_.read(std::move(work));
+    if (fate) database_.plan_next_commit(*fate);
+    database_.write(std::move(work));
+    database_.plan_nothing();
+    if (!fate) return;
+    // An id that a transaction was given is nobody else's, though it was undone: a sequence of
+    // PostgreSQL takes none back, and of SQLite there is one process.
+    static const Sql skip{
+        "simulation_skip_id",
+        "UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'key_registry'",
+        {}};
+    store::write_now(database_, [](store::Session& session) {
+        session.run(skip, {}, [](const detail::Row&) {});
+    });
+}
+
+void ProcessStore::kill() {
+    dead_ = true;
+    auto dropped = std::exchange(line_, {});
+    for (auto& [work, writes] : dropped) work->done(no_process());
+}
+
+}  // namespace pawl::simulation

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "src/core/clock.hpp"
+#include "tests/simulation/fiber.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+
+// Virtual time, and what waits in it.
+namespace pawl::simulation {
+
+using namespace std::chrono_literals;
+using Steady = std::chrono::steady_clock::time_point;
+using std::chrono::milliseconds;
+
+// The wall's time may be set back or forth; the steady one never is.
+class SimClock final : public core::Clock {
+public:
+    TimePoint now() override { return wall_; }
+    Steady steady() override { return steady_; }
+    void advance(milliseconds by) {
+        wall_ += by;
+        steady_ += by;
+    }
+    void set_wall(milliseconds by) { wall_ += by; }  // As an administrator or NTP does.
+
+private:
+    TimePoint wall_{1'800'000'000'000ms};
+    Steady steady_{1h};
+};
+
+// A thread of a simulated process: goes on until it waits, for others or for a time.
+class Strand {
+public:
+    explicit Strand(std::function<void()> body) : fiber_{std::move(body)} {}
+
+    void resume() {
+        auto* before = std::exchange(running(), this);
+        fiber_.resume();
+        running() = before;
+    }
+    bool ended() const { return fiber_.ended(); }
+    Steady wakes() const { return wakes_; }
+
+    // The strand that runs waits until then, or until its process is dead. Not in a strand: not at
+    // all.
+    static void sleep_until(Steady at) {
+        auto* self = running();
+        if (self == nullptr) return;
+        self->wakes_ = at;
+        Fiber::yield();
+        self->wakes_ = {};
+    }
+
+private:
+    static Strand*& running() {
+        thread_local Strand* one = nullptr;
+        return one;
+    }
+    Fiber fiber_;
+    Steady wakes_{};
+};
+
+}  // namespace pawl::simulation

@@ -1,0 +1,171 @@
+#pragma once
+
+#include <pawl/json.hpp>
+#include <pawl/operation.hpp>
+#include <pawl/service.hpp>
+
+#include "tests/simulation/receiver.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+// What the simulated servers do: an order is written, the card charged, the customer answered, and
+// three jobs are staged, one for each form of a handler.
+namespace pawl::simulation {
+
+struct Asked {
+    std::string who;   // Tenant and key, as the client knows them: what the checks go by.
+    std::string what;  // Differs in another request under the same key.
+};
+// Its writes and the mark that it is done commit together.
+struct Pack {
+    static constexpr std::string_view kind = "pack";
+    std::string who;
+};
+// At least once, under the job's key.
+struct Tell {
+    static constexpr std::string_view kind = "tell";
+    std::string who;
+};
+// An operation: the job's id is its key.
+struct Ship {
+    static constexpr std::string_view kind = "ship";
+    std::string who;
+};
+
+// A try of a job, as its handler sees it.
+struct JobSeen {
+    std::string_view kind;
+    std::string id;
+    std::string who;
+    int attempt{};
+    std::optional<std::int64_t> key_id;
+};
+// Told of each; may throw what the handler then throws.
+using OnJob = std::function<void(const JobSeen&)>;
+
+class TradeSteps {
+public:
+    explicit TradeSteps(Receiver& bank) : bank_{&bank} {}
+    using Started = pawl::Started<Asked>;
+    struct Ordered {
+        static constexpr std::string_view name = "ordered";
+        Asked asked;
+    };
+    struct Charged {
+        static constexpr std::string_view name = "charged";
+        Asked asked;
+        std::string charge;
+    };
+
+    Next<Ordered> order(Tx& tx, const Started& at) {
+        static constexpr Statement<2> insert{
+            "insert_order", "INSERT INTO orders (key_id, who) VALUES ($1, $2)", {}};
+        execute(tx, insert, at.key_id, at.request.who);
+        return Ordered{at.request};
+    }
+    Outcome<Done, Declined> pay(KeyedCall& call, const Ordered& at) {
+        return bank_->take(call.key().text, at.asked.who);
+    }
+    Outcome<Done, Declined> pay_once(Call&, const Ordered& at) { return bank_->take({}, at.asked.who); }
+    Next<Charged> keep(Tx& tx, const Ordered& at, const Done& done) {
+        static constexpr Statement<2> insert{
+            "insert_payment", "INSERT INTO payments (who, charge) VALUES ($1, $2)", {}};
+        execute(tx, insert, at.asked.who, done.id);
+        return Charged{at.asked, done.id};
+    }
+    Finish refuse(Tx&, const Ordered& at, const Declined&) { return pawl::respond(402, at.asked); }
+    Finish finish(Tx& tx, const Charged& at) {
+        tx.stage(Pack{at.asked.who});
+        tx.stage(Tell{at.asked.who});
+        tx.stage(Ship{at.asked.who});
+        return pawl::respond(201, at);
+    }
+
+protected:
+    Receiver* bank_;
+};
+
+class Buy : public TradeSteps {
+public:
+    static constexpr std::string_view name = "buy";
+    using TradeSteps::TradeSteps;
+    using Flow = Steps<
+        Atomic<&Buy::order>,
+        Foreign<Repeat::safe_with_key, &Buy::pay, &Buy::keep, &Buy::refuse>,
+        Atomic<&Buy::finish>>;
+};
+
+// Of a bank that knows no keys.
+class BuyOnce : public TradeSteps {
+public:
+    static constexpr std::string_view name = "buy_once";
+    using TradeSteps::TradeSteps;
+    using Flow = Steps<
+        Atomic<&BuyOnce::order>,
+        Foreign<Repeat::never, &BuyOnce::pay_once, &BuyOnce::keep, &BuyOnce::refuse>,
+        Atomic<&BuyOnce::finish>>;
+};
+
+class Packs {
+public:
+    explicit Packs(OnJob on_job) : on_job_{std::move(on_job)} {}
+    void work(Tx& tx, const Job<Pack>& job) {
+        static constexpr Statement<1> insert{
+            "insert_parcel", "INSERT INTO parcels (who) VALUES ($1)", {}};
+        execute(tx, insert, job.args.who);
+        on_job_({Pack::kind, job.id, job.args.who, job.attempt, job.key_id});
+    }
+
+private:
+    OnJob on_job_;
+};
+
+class Tells {
+public:
+    Tells(Receiver& mail, OnJob on_job) : mail_{&mail}, on_job_{std::move(on_job)} {}
+    JobResult work(KeyedCall& call, const Job<Tell>& job) {
+        on_job_({Tell::kind, job.id, job.args.who, job.attempt, job.key_id});
+        const auto told = mail_->take(call.key().text, job.args.who);
+        if (std::holds_alternative<Done>(told.value())) return pawl::done;
+        if (std::holds_alternative<Declined>(told.value())) return discard("no such address");
+        throw std::runtime_error{"the mail may not have gone"};
+    }
+
+private:
+    Receiver* mail_;
+    OnJob on_job_;
+};
+
+class Ships {
+public:
+    static constexpr std::string_view name = "ships";
+    Ships(Receiver& carrier) : carrier_{&carrier} {}
+    using Started = pawl::Started<Ship>;
+    struct Labelled {
+        static constexpr std::string_view name = "labelled";
+        std::string who;
+    };
+    Next<Labelled> label(Tx& tx, const Started& at) {
+        static constexpr Statement<1> insert{
+            "insert_label", "INSERT INTO labels (who) VALUES ($1)", {}};
+        execute(tx, insert, at.request.who);
+        return Labelled{at.request.who};
+    }
+    Outcome<Done, Declined> hand_over(KeyedCall& call, const Labelled& at) {
+        return carrier_->take(call.key().text, at.who);
+    }
+    Finish keep(Tx&, const Labelled&, const Done& done) { return pawl::respond(200, done); }
+    Finish refuse(Tx&, const Labelled&, const Declined& why) { return pawl::respond(409, why); }
+    using Flow = Steps<
+        Atomic<&Ships::label>,
+        Foreign<Repeat::safe_with_key, &Ships::hand_over, &Ships::keep, &Ships::refuse>>;
+
+private:
+    Receiver* carrier_;
+};
+
+}  // namespace pawl::simulation
