@@ -2,8 +2,8 @@
 
 namespace pawl::core {
 
-std::function<void()>& while_waiting() {
-    thread_local std::function<void()> others;
+Others& while_waiting() {
+    thread_local Others others;
     return others;
 }
 

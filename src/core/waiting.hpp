@@ -6,29 +6,30 @@
 #include <utility>
 
 // Where a thread waits for others. A simulator has one thread for all of them: it is asked to run
-// the others meanwhile.
+// the others until what is waited for is there.
 namespace pawl::core {
 
-// What this thread does while it waits, again and again; nothing: it sleeps.
-std::function<void()>& while_waiting();
+using Others = std::function<void(const std::function<bool()>& is_there)>;
+// What this thread does while it waits; nothing: it sleeps.
+Others& while_waiting();
 
 template <class T>
 T wait_for(std::future<T> future) {
     if (const auto& others = while_waiting())
-        while (future.wait_for(std::chrono::seconds{0}) != std::future_status::ready) others();
+        others([&future] {
+            return future.wait_for(std::chrono::seconds{0}) == std::future_status::ready;
+        });
     return future.get();
 }
 
-// For a condition variable's loop: true if others were run, so that the condition is to be looked
-// at again and no notice waited for. The lock is not held meanwhile.
-template <class Lock>
-bool let_others_run(Lock& lock) {
+// As condition.wait(lock, is_there).
+template <class Condition, class Lock, class IsThere>
+void wait_for(Condition& condition, Lock& lock, IsThere is_there) {
     const auto& others = while_waiting();
-    if (!others) return false;
+    if (!others) return condition.wait(lock, is_there);
     lock.unlock();
-    others();
+    others(is_there);
     lock.lock();
-    return true;
 }
 
 }  // namespace pawl::core

@@ -17,6 +17,7 @@ Engine::Engine(Parts parts, EngineOptions options, Installation installation)
       options_{options},
       installation_{std::move(installation)},
       key_ids_{parts_.store},
+      first_look_{key_ids_.are_given()},
       own_timers_{parts_.timers ? nullptr : std::make_unique<TimerThread>(parts_.clock)},
       timers_{parts_.timers ? *parts_.timers : *own_timers_},
       renewals_{parts_.store, parts_.clock, timers_, options_.lease},

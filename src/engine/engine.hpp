@@ -150,8 +150,8 @@ private:
     Installation installation_;
     std::unordered_map<std::string, std::unique_ptr<detail::OperationForm>> operations_;
     LiveKeys live_;
-    FirstLook first_look_;
     KeyIds key_ids_;
+    FirstLook first_look_;
     std::unique_ptr<Timers> own_timers_;
     Timers& timers_;
     Renewals renewals_;

@@ -23,6 +23,10 @@ public:
         may_be,    // Not met here; but so were many that turned out to be known.
         is_known,  // Met here lately.
     };
+    // `looks`: it will be asked at all; else it takes no memory.
+    explicit FirstLook(bool looks = true)
+        : met_{looks ? std::make_unique<Met>() : nullptr} {}
+
     // Of a key's key_hash(), which has been met from now on.
     Guess guess(std::string_view hash);
     // What a key that was not guessed to be known turned out to be.
@@ -36,8 +40,8 @@ private:
     static constexpr int known_bound = 64;
     static constexpr int known_most = 128;
 
-    std::unique_ptr<std::array<std::atomic<std::uint64_t>, places>> met_{
-        std::make_unique<std::array<std::atomic<std::uint64_t>, places>>()};
+    using Met = std::array<std::atomic<std::uint64_t>, places>;
+    std::unique_ptr<Met> met_;
     std::atomic<int> known_{0};
 };
 

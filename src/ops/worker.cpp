@@ -35,8 +35,7 @@ public:
     }
     std::vector<TxOutcome> wait() {
         std::unique_lock lock{mutex_};
-        while (open_ > 0)
-            if (!core::let_others_run(lock)) all_.wait(lock);
+        core::wait_for(all_, lock, [this] { return open_ == 0; });
         return std::move(outcomes_);
     }
 
@@ -195,15 +194,27 @@ void Worker::settle_in_transaction(
         ++report.done_before;
         queue_.finished(job);
     } else if (const auto* undone = std::get_if<TxUndone>(&outcome)) {
-        settle(job, undone->worked, report);
+        if (!took_out_done(job, report)) settle(job, undone->worked, report);
     } else if (const auto* why = std::get_if<TxFailed>(&outcome)) {
-        failed(job, why->error, report);
+        if (!took_out_done(job, report)) failed(job, why->error, report);
     } else if (std::holds_alternative<TxTrouble>(outcome)) {
         // It comes again soon, or, if that can't be written either, with the end of its lease.
         settle(job, JobResult{retry_in(1s)}, report);
     } else {
         ++report.lost;
     }
+}
+
+// A handler that fails may do so because its own writes are there, of the time before: a job that is
+// done is no failure, and does not belong to the dead letters.
+bool Worker::took_out_done(const queue::TakenJob& job, WorkReport& report) {
+    const bool done = store::read_now(engine_.store(), [&](store::Session& session) {
+        return queue_.done_before(session, job);
+    });
+    if (!done) return false;
+    ++report.done_before;
+    queue_.finished(job);
+    return true;
 }
 
 void Worker::work_in_call(

@@ -91,6 +91,7 @@ private:
     void settle_in_transaction(
         const queue::TakenJob& job, const TxOutcome& outcome, WorkReport& report
     );
+    bool took_out_done(const queue::TakenJob& job, WorkReport& report);
     void work_in_call(
         const detail::JobForm& form, queue::TakenJob& job, core::Moment asked_at, WorkReport& report
     );

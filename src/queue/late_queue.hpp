@@ -24,6 +24,9 @@ public:
     Marked finish_in(detail::Session& session, const TakenJob& job) override {
         return queue().finish_in(session, job);
     }
+    bool done_before(detail::Session& session, const TakenJob& job) override {
+        return queue().done_before(session, job);
+    }
     void finished(const TakenJob& job) override { queue().finished(job); }
     bool finish(const TakenJob& job) override { return queue().finish(job); }
     bool put_back(const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error)

@@ -31,8 +31,7 @@ public:
         const auto place = mine->in.size();
         mine->in.push_back(std::move(in));
         const auto my_turn = [&] { return mine->ended || (mine == next_ && !under_way_); };
-        while (!my_turn())
-            if (!core::let_others_run(lock)) mine->turn.wait(lock);
+        core::wait_for(mine->turn, lock, my_turn);
         if (!mine->ended) lead(*mine, lock);
         if (mine->failed) std::rethrow_exception(mine->failed);
         return mine->out[place];

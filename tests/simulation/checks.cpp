@@ -34,10 +34,6 @@ std::optional<TimePoint> time_in(const detail::Row& row, int column) {
     return core::time_from_text(row.text(column));
 }
 
-std::uint64_t mixed(std::uint64_t state, std::uint64_t more) {
-    return (state ^ more) * 0x9E3779B97F4A7C15U + (state >> 7U);
-}
-
 }  // namespace
 
 std::int64_t Checks::number(std::string_view text) {

@@ -117,6 +117,10 @@ private:
     std::uint64_t state_{0};
 };
 
+inline std::uint64_t mixed(std::uint64_t state, std::uint64_t more) {
+    return (state ^ more) * 0x9E3779B97F4A7C15U + (state >> 7U);
+}
+
 // Waits of a failed job, which its next try must keep.
 inline const std::vector<std::chrono::milliseconds> retry_layers{
     std::chrono::seconds{10}, std::chrono::seconds{40}};

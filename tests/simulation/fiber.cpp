@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 namespace pawl::simulation {
 
@@ -14,8 +15,8 @@ namespace {
 
 constexpr std::size_t stack_bytes = 256 * 1'024;
 thread_local Fiber* running = nullptr;
-// Stacks are large and histories short.
-thread_local std::unique_ptr<char[]> spare_stack;
+// Stacks are large and lives short.
+thread_local std::vector<std::unique_ptr<char[]>> spare_stacks;
 
 // What the C++ runtime knows of exceptions in flight belongs to a stack, not to the thread: two
 // words (Itanium C++ ABI, 2.2.2).
@@ -32,8 +33,12 @@ void set_exception_state(const ExceptionState& state) {
 }  // namespace
 
 Fiber::Fiber(std::function<void()> body) : body_{std::move(body)} {
-    stack_ =
-        spare_stack ? std::move(spare_stack) : std::make_unique_for_overwrite<char[]>(stack_bytes);
+    if (spare_stacks.empty()) {
+        stack_ = std::make_unique_for_overwrite<char[]>(stack_bytes);
+    } else {
+        stack_ = std::move(spare_stacks.back());
+        spare_stacks.pop_back();
+    }
     ::getcontext(&inside_);
     inside_.uc_stack.ss_sp = stack_.get();
     inside_.uc_stack.ss_size = stack_bytes;
@@ -50,7 +55,7 @@ Fiber::Fiber(std::function<void()> body) : body_{std::move(body)} {
 }
 
 Fiber::~Fiber() {
-    spare_stack = std::move(stack_);
+    spare_stacks.push_back(std::move(stack_));
 }
 
 void Fiber::enter(unsigned high, unsigned low) {

@@ -114,6 +114,7 @@ private:
     }
     bool rests();
     bool settled();
+    std::uint64_t state() const;
     Does bank_does();
     Does other_does();
     milliseconds call_takes();
@@ -196,12 +197,10 @@ void History::draw_faults() {
 }
 
 void History::prepare() {
-    core::while_waiting() = [] {
-        if (!Fiber::yield()) throw std::logic_error{"somebody waits outside of a fiber"};
-    };
+    core::while_waiting() = &Strand::wait_until;
     home().empty();
     draw_faults();
-    const bool works = options_.small || choices_.pick(3) != 0;
+    const bool works = options_.small ? options_.small_works : choices_.pick(3) != 0;
     if (works) checks_.expect_work();
     const bool outside = works && !options_.small && choices_.pick(2) == 1;
     engine::EngineOptions engine;
@@ -223,7 +222,7 @@ void History::prepare() {
         works,
         days_pass_,
         engine,
-        {},
+        {.every = 7s},
         worker,
         home().installation(),
         [this](const JobSeen& job) {
@@ -363,7 +362,7 @@ bool History::time_fault() {
 
 void History::step() {
     ++ended_.steps;
-    if (options_.on_state) options_.on_state(checks_.state());
+    if (options_.on_state) options_.on_state(state());
     if (fault()) return;
     possible_.clear();
     for (std::size_t i = 0; i < processes_.size(); ++i) {
@@ -575,6 +574,30 @@ bool History::settled() {
         if (!process->alive() || !process->rests()) return false;
     return bank_.on_the_way() + mail_.on_the_way() + carrier_.on_the_way() == 0 &&
            !(shared_->works && checks_.jobs_are_open());
+}
+
+// What can be seen from outside the servers, and how many things they have in hand.
+std::uint64_t History::state() const {
+    auto state = mixed(checks_.state(), bank_.on_the_way());
+    for (const auto& [who, ids] : bank_.effects) state = mixed(state, ids.size());
+    for (const auto& client : clients_)
+        state = mixed(
+            state,
+            static_cast<std::uint64_t>(client.tries) * 8 + (client.rests ? 4U : 0U) +
+                (client.waits_until ? 2U : 0U) + (client.wakes <= clock_.steady() ? 1U : 0U)
+        );
+    std::vector<Process::Event> events;
+    for (const auto& process : processes_) {
+        events.clear();
+        if (process->alive()) process->add_events(events);
+        state = mixed(
+            state,
+            (process->alive() ? 1U : 0U) + (process->frozen_until > clock_.steady() ? 2U : 0U)
+        );
+        for (const auto& event : events)
+            state = mixed(state, static_cast<std::uint64_t>(event.kind) * 16 + event.nth);
+    }
+    return state;
 }
 
 void History::end_processes() {

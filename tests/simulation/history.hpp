@@ -21,6 +21,7 @@ struct HistoryOptions {
     int settling_steps_max{8'000};
     // One small world with every kind of fault, where each choice counts: to enumerate.
     bool small{false};
+    bool small_works{false};  // With workers.
     bool tells{false};  // What happened, line by line.
     // Told a hash of what the database, the clients and the receivers hold, after each step.
     std::function<void(std::uint64_t)> on_state{};

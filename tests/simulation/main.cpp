@@ -1,6 +1,7 @@
 // pawl-sim: lives histories until one breaks an invariant, shrinks that, and tells it.
 
 #include "src/engine/log.hpp"
+#include "tests/simulation/exhaust.hpp"
 #include "tests/simulation/history.hpp"
 #include "tests/simulation/shrink.hpp"
 
@@ -23,6 +24,8 @@ struct Given {
     HistoryOptions options;
     int shrink_tries{2'000};
     std::size_t lines{30};  // Told of a history, at most.
+    bool tells{false};
+    int deviations{0};
 };
 
 int tell(const std::vector<std::uint8_t>& list, const Given& given) {
@@ -43,11 +46,9 @@ int tell(const std::vector<std::uint8_t>& list, const Given& given) {
     return ended.violation ? 1 : 0;
 }
 
-int explain(const Given& given, std::uint64_t seed, std::vector<std::uint8_t> list) {
+int explain(const Given& given, const std::string& which, std::vector<std::uint8_t> list) {
     std::printf(
-        "seed %llu breaks an invariant; shrinking its %zu choices ...\n",
-        static_cast<unsigned long long>(seed),
-        list.size()
+        "%s breaks an invariant; shrinking its %zu choices ...\n", which.c_str(), list.size()
     );
     std::fflush(stdout);
     list = shrunk(
@@ -63,20 +64,57 @@ int explain(const Given& given, std::uint64_t seed, std::vector<std::uint8_t> li
     return 1;
 }
 
+using Clock = std::chrono::steady_clock;
+
+int exhaust(Given given) {
+    given.options.small = true;  // For whoever tells one of them, too.
+    const auto began = Clock::now();
+    auto next_word = began + std::chrono::seconds{30};
+    const auto seconds = [&] {
+        return std::chrono::duration<double>{Clock::now() - began}.count();
+    };
+    const auto say = [&](const Exhausted& so_far, const char* how) {
+        std::printf(
+            "%s histories with at most %d choices that are not quiet: %llu, %llu steps, %llu "
+            "different states; %.0f a second\n",
+            how,
+            given.deviations,
+            static_cast<unsigned long long>(so_far.histories),
+            static_cast<unsigned long long>(so_far.steps),
+            static_cast<unsigned long long>(so_far.states),
+            static_cast<double>(so_far.histories) / seconds()
+        );
+        std::fflush(stdout);
+    };
+    const auto all = live_all(given.options, given.deviations, [&](const Exhausted& so_far) {
+        if (Clock::now() < next_word) return true;
+        next_word = Clock::now() + std::chrono::seconds{30};
+        say(so_far, "so far");
+        return true;
+    });
+    if (all.violation) return explain(given, "one of them", all.choices);
+    say(all, "all");
+    return 0;
+}
+
 int run(const Given& given) {
+    if (given.deviations > 0) return exhaust(given);
     if (!given.choices.empty()) return tell(choices_of(given.choices), given);
-    const auto began = std::chrono::steady_clock::now();
+    const auto began = Clock::now();
     std::uint64_t steps = 0, crashes = 0, freezes = 0, failed_commits = 0;
     for (std::uint64_t i = 0; i < given.histories; ++i) {
         Choices choices{given.seed + i};
         const auto ended = live(choices, given.options);
-        if (ended.violation) return explain(given, given.seed + i, choices.taken());
+        if (given.tells) tell(choices.taken(), given);
+        if (ended.violation) {
+            return explain(given, "seed " + std::to_string(given.seed + i), choices.taken());
+        }
         steps += static_cast<std::uint64_t>(ended.steps);
         crashes += static_cast<std::uint64_t>(ended.crashes);
         freezes += static_cast<std::uint64_t>(ended.freezes);
         failed_commits += static_cast<std::uint64_t>(ended.failed_commits);
     }
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+    const std::chrono::duration<double> took = Clock::now() - began;
     std::printf(
         "%llu histories from seed %llu, %llu steps, %llu crashes, %llu stops, %llu failed commits: "
         "nothing is wrong; %.0f a second\n",
@@ -102,12 +140,21 @@ int main(int argc, char** argv) {
         ->capture_default_str();
     app.add_option("--histories", given.histories)->capture_default_str();
     app.add_option("--choices", given.choices, "One history, as another run said; it is told");
+    app.add_option(
+        "--exhaust",
+        given.deviations,
+        "Instead, every history of a small world (two servers, two clients, one key) with at most "
+        "so many choices that are not quiet"
+    );
+    app.add_flag("--small", given.options.small, "With --choices: of such a world");
+    app.add_flag("--workers", given.options.small_works, "With --exhaust: jobs are worked, too");
     app.add_option("--crashes", given.options.crashes_max, "At most, of each history")
         ->capture_default_str();
     app.add_option(
            "--shrink-tries", given.shrink_tries, "Histories to find a shorter one that fails"
     )
         ->capture_default_str();
+    app.add_flag("--tell", given.tells, "Tells each history, right or wrong");
     app.add_option("--lines", given.lines, "Of a history that is told; the middle is left out")
         ->capture_default_str();
     CLI11_PARSE(app, argc, argv);

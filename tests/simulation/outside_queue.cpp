@@ -3,6 +3,7 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/core/claim.hpp"
+#include "src/queue/inbox.hpp"
 #include "store/statements.hpp"
 
 #include <algorithm>
@@ -98,6 +99,10 @@ queue::Marked OutsideQueue::finish_in(detail::Session& session, const queue::Tak
         session, sql::insert_done, [](const detail::Row&) {}, job.raw.jid, session.now()
     );
     return inserted == 1 ? queue::Marked::done : queue::Marked::done_before;
+}
+
+bool OutsideQueue::done_before(detail::Session& session, const queue::TakenJob& job) {
+    return queue::is_in_inbox(session, job.raw.jid);
 }
 
 bool OutsideQueue::finish(const queue::TakenJob& job) {

@@ -50,6 +50,7 @@ public:
     std::vector<queue::TakenJob> take(int limit, std::chrono::milliseconds lease) override;
     bool renew(const queue::TakenJob& job, std::chrono::milliseconds lease) override;
     queue::Marked finish_in(detail::Session& session, const queue::TakenJob& job) override;
+    bool done_before(detail::Session& session, const queue::TakenJob& job) override;
     void finished(const queue::TakenJob& job) override { finish(job); }
     bool finish(const queue::TakenJob& job) override;
     bool put_back(

@@ -82,8 +82,7 @@ OutsideQueue::Way Process::way() {
     return {
         [this, alive] {
             alive();
-            ++moves_;  // It waits for nobody but the way.
-            if (!Fiber::yield()) throw std::logic_error{"a queue is asked outside of a strand"};
+            Strand::yield();
             alive();
             shared_.way.there();
         },
@@ -112,17 +111,8 @@ void Process::step(Round& round) {
         });
         round.next = shared_.clock.steady() + round.every;
     }
-    round.seen = moves_;
     round.strand->resume();
-    if (!round.strand->ended()) return;
-    round.strand.reset();
-    ++moves_;
-}
-
-bool Process::may_go_on(const Round& round) const {
-    if (!round.strand) return round.next <= shared_.clock.steady();
-    if (round.strand->wakes() != Steady{}) return round.strand->wakes() <= shared_.clock.steady();
-    return round.seen != moves_;
+    if (round.strand->ended()) round.strand.reset();
 }
 
 void Process::kill() {
@@ -160,7 +150,6 @@ void Process::add_events(std::vector<Event>& events) const {
 }
 
 void Process::happen(const Event& event, std::optional<memory::Fate> fate) {
-    ++moves_;
     switch (event.kind) {
         case Event::Kind::store:
             return store_.step(event.nth, fate);
@@ -169,7 +158,6 @@ void Process::happen(const Event& event, std::optional<memory::Fate> fate) {
         case Event::Kind::timer:
             return timers_.run_first();
         case Event::Kind::round:
-            --moves_;  // That a strand looks moves nothing.
             return step(rounds_[event.nth]);
     }
 }

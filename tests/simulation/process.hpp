@@ -139,12 +139,14 @@ private:
         std::function<void()> body;
         Steady next;
         std::unique_ptr<Strand> strand{};  // Under way.
-        std::uint64_t seen{};              // Of moves_, as it waited last.
     };
     void add_round(std::string_view name, milliseconds every, std::function<void()> body);
     void hurry(std::string_view name);
     void step(Round& round);
-    bool may_go_on(const Round& round) const;
+    bool may_go_on(const Round& round) const {
+        const auto now = shared_.clock.steady();
+        return round.strand ? round.strand->may_go_on(now) : round.next <= now;
+    }
     OutsideQueue::Way way();
 
     const Shared& shared_;
@@ -161,7 +163,6 @@ private:
     ops::Enqueuer enqueuer_;
     ops::Worker worker_;
     std::vector<Round> rounds_;
-    std::uint64_t moves_{0};  // Whatever happened in it: a strand that waits may look again.
     bool alive_{true};
 };
 

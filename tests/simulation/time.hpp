@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
+#include <stdexcept>
 #include <utility>
 
 // Virtual time, and what waits in it.
@@ -43,7 +43,23 @@ public:
         running() = before;
     }
     bool ended() const { return fiber_.ended(); }
+    // When it goes on, if it waits for that alone.
     Steady wakes() const { return wakes_; }
+    bool may_go_on(Steady now) const { return wakes_ <= now && (!is_there_ || (*is_there_)()); }
+
+    // The strand that runs waits until this is so.
+    static void wait_until(const std::function<bool()>& is_there) {
+        if (is_there()) return;
+        auto* self = running();
+        if (self == nullptr) throw std::logic_error{"somebody waits outside of a strand"};
+        self->is_there_ = &is_there;
+        while (!is_there()) Fiber::yield();
+        self->is_there_ = nullptr;
+    }
+    // Others may run before it goes on.
+    static void yield() {
+        if (!Fiber::yield()) throw std::logic_error{"a queue is asked outside of a strand"};
+    }
 
     // The strand that runs waits until then, or until its process is dead. Not in a strand: not at
     // all.
@@ -62,6 +78,7 @@ private:
     }
     Fiber fiber_;
     Steady wakes_{};
+    const std::function<bool()>* is_there_{nullptr};
 };
 
 }  // namespace pawl::simulation

@@ -1,3 +1,4 @@
+#include "src/queue/inbox.hpp"
 #include "src/queue/kafka/kafka_queue.hpp"
 
 #include <pawl/detail/json.hpp>
@@ -303,6 +304,10 @@ Marked KafkaQueue::finish_in(detail::Session& session, const TakenJob& job) {
         return Marked::done_before;
     if (job.called_at) run_statement(session, sql::delete_job_call, no_rows, id);
     return Marked::done;
+}
+
+bool KafkaQueue::done_before(detail::Session& session, const TakenJob& job) {
+    return is_in_inbox(session, impl_->inbox_id(job));
 }
 
 void KafkaQueue::finished(const TakenJob& job) {

@@ -1,3 +1,4 @@
+#include "src/queue/inbox.hpp"
 #include "src/queue/redis/redis_queue.hpp"
 
 #include <pawl/detail/rows.hpp>
@@ -97,6 +98,10 @@ Marked RedisQueue::finish_in(detail::Session& session, const TakenJob& job) {
         session, sql::insert_done, [](const detail::Row&) {}, job.raw.jid, session.now()
     );
     return inserted == 1 ? Marked::done : Marked::done_before;
+}
+
+bool RedisQueue::done_before(detail::Session& session, const TakenJob& job) {
+    return is_in_inbox(session, job.raw.jid);
 }
 
 void RedisQueue::finished(const TakenJob& job) {

@@ -18,6 +18,7 @@ public:
     bool renew(const TakenJob& job, std::chrono::milliseconds lease) override;
     // In the inbox of the session's store, by the job's jid, whoever has the lease now.
     Marked finish_in(detail::Session& session, const TakenJob& job) override;
+    bool done_before(detail::Session& session, const TakenJob& job) override;
     void finished(const TakenJob& job) override;
     bool finish(const TakenJob& job) override;
     bool put_back(const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error)
