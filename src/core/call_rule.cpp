@@ -1,6 +1,10 @@
 #include "src/core/call_rule.hpp"
 
+#include "src/core/mutant.hpp"
+
 namespace pawl::core {
+
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -9,6 +13,7 @@ constexpr std::chrono::seconds clocks_differ_by{30};
 }  // namespace
 
 CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
+    if (PAWL_MUTANT("never_is_called_again") && facts.again == Repeat::never) return MayCall{};
     // The mark counts whatever the flow says today: a deploy may have changed the step's Repeat.
     if (facts.calling) return MustNotCall{};
     switch (facts.again) {
@@ -21,7 +26,7 @@ CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
         case Repeat::safe_with_key:
             break;
     }
-    if (!facts.called_at) return MayCall{};
+    if (!facts.called_at || PAWL_MUTANT("horizon_is_forgotten")) return MayCall{};
     // A first call in the future: some clock was wrong, and nobody knows how old it is. A little is
     // what two clocks differ by, the database's and this process's.
     const auto age = now - *facts.called_at;
@@ -35,6 +40,9 @@ bool may_still_call(
 ) noexcept {
     // Set back by so much the lease may look as one of a wrong clock, and be over for others.
     const auto by_wall = now.wall - taken.wall;
+    if (PAWL_MUTANT("zombie_calls")) return true;
+    if (PAWL_MUTANT("clock_set_back_is_no_pause") && by_wall < 0ms)
+        return now.steady - taken.steady < lease / 2;
     return std::chrono::abs(by_wall) < lease / 2 && now.steady - taken.steady < lease / 2;
 }
 
@@ -43,7 +51,8 @@ AfterCall decide_after_call(Repeat again, CallEnded end) noexcept {
         case CallEnded::result:
             return AfterCall::keep;
         case CallEnded::stuck:
-            return AfterCall::needs_person;
+            return PAWL_MUTANT("stored_error_is_retried") ? AfterCall::try_again
+                                                          : AfterCall::needs_person;
         case CallEnded::retry:
             return again == Repeat::never ? AfterCall::clear_mark : AfterCall::try_again;
         case CallEnded::in_doubt:

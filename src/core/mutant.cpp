@@ -22,6 +22,10 @@ bool is_mutant(std::string_view name) {
     return chosen() == name;
 }
 
+const std::string& chosen_mutant() {
+    return chosen();
+}
+
 void choose_mutant(std::string name) {
     chosen() = std::move(name);
 }

@@ -15,6 +15,7 @@
 namespace pawl::core {
 
 bool is_mutant(std::string_view name);
+const std::string& chosen_mutant();  // Empty: none.
 // One at a time; empty: none, as at the start, unless PAWL_MUTANT says one. Not while anything
 // runs.
 void choose_mutant(std::string name);

@@ -285,7 +285,8 @@ std::optional<Answer> Attempt::decide(std::optional<KeyRow>& found, TimePoint no
         Result operator()(core::Resume) const { return std::nullopt; }
         Result operator()(core::ReExecute) const { return std::nullopt; }
         Result operator()(core::Replay) const {
-            return Settled{std::move(found->response), true, found->expires_at};
+            return Settled{
+                std::move(found->response), !PAWL_MUTANT("replay_is_not_said"), found->expires_at};
         }
         Result operator()(core::Busy) const { return Refused{.why = Why::in_progress}; }
         Result operator()(core::Mismatch) const { return Refused{.why = Why::key_reused}; }

@@ -1,6 +1,7 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/core/fault.hpp"
+#include "src/core/mutant.hpp"
 #include "src/engine/attempt.hpp"
 #include "src/engine/maker.hpp"
 #include "src/engine/refusal.hpp"
@@ -93,7 +94,7 @@ void Attempt::run_settlement(store::Session& session, const Settlement& settleme
     }
     id_ = row->id;
     number_ = row->attempt + 1;
-    generation_ = row->generation + (again ? 1 : 0);
+    generation_ = row->generation + (again && !PAWL_MUTANT("no_new_generation") ? 1 : 0);
     run_statement(session, sql::delete_attention, no_rows, row->id, row->attempt);
     run_statement(
         session,

@@ -24,8 +24,7 @@ public:
         is_known,  // Met here lately.
     };
     // `looks`: it will be asked at all; else it takes no memory.
-    explicit FirstLook(bool looks = true)
-        : met_{looks ? std::make_unique<Met>() : nullptr} {}
+    explicit FirstLook(bool looks = true) : met_{looks ? std::make_unique<Met>() : nullptr} {}
 
     // Of a key's key_hash(), which has been met from now on.
     Guess guess(std::string_view hash);

@@ -2,6 +2,7 @@
 
 #include <pawl/detail/rows.hpp>
 
+#include "src/core/mutant.hpp"
 #include "store/statements.hpp"
 
 #include <algorithm>
@@ -49,6 +50,7 @@ void Renewals::tick() {
 }
 
 void Renewals::renew(const Held& held) {
+    if (PAWL_MUTANT("no_renewal")) return;
     store_.write(
         store::work(
             [held, lease = lease_](store::Session& session) {

@@ -8,6 +8,7 @@
 #include "src/core/claim.hpp"
 #include "src/core/error_text.hpp"
 #include "src/core/fault.hpp"
+#include "src/core/mutant.hpp"
 #include "src/core/time_text.hpp"
 #include "src/engine/log.hpp"
 #include "src/ops/rounds.hpp"
@@ -134,6 +135,7 @@ EnqueueReport Enqueuer::run_once() {
     // been told to forget that it has had them. If not, they are free when the claim ends.
     const core::Moment moment{clock_.now(), clock_.steady()};
     if (jobs.empty() || !core::may_still_call(asked_at, moment, options_.claim)) return report;
+    if (PAWL_MUTANT("staged_are_deleted_unsent")) delete_sent(ids_of(jobs));
     PAWL_FAULT("enqueuer.push.before");
     queue::PushReport pushed;
     try {

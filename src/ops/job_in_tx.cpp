@@ -1,6 +1,7 @@
 #include "src/ops/job_in_tx.hpp"
 
 #include "src/core/fault.hpp"
+#include "src/core/mutant.hpp"
 #include "src/engine/maker.hpp"
 
 #include <memory>
@@ -41,6 +42,7 @@ public:
         const auto* result = std::get_if<JobResult>(&worked_);
         if (result == nullptr || !std::holds_alternative<JobDone>(*result)) throw Undo{};
         PAWL_FAULT("worker.tx.inside");
+        if (PAWL_MUTANT("job_is_marked_later")) return;
         const auto marked = queue_.finish_in(session, job_);
         if (marked == queue::Marked::lost) throw Lost{};
         if (marked == queue::Marked::done_before) throw DoneBefore{};

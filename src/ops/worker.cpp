@@ -3,6 +3,7 @@
 #include "src/core/backoff.hpp"
 #include "src/core/call_rule.hpp"
 #include "src/core/fault.hpp"
+#include "src/core/mutant.hpp"
 #include "src/core/waiting.hpp"
 #include "src/engine/log.hpp"
 #include "src/engine/maker.hpp"
@@ -189,6 +190,7 @@ void Worker::settle_in_transaction(
         PAWL_FAULT("worker.tx.after");
         if (well->staged) engine_.staged();
         ++report.done;
+        if (PAWL_MUTANT("job_is_marked_later")) queue_.finish(job);
         queue_.finished(job);
     } else if (std::holds_alternative<TxDoneBefore>(outcome)) {
         ++report.done_before;
@@ -205,13 +207,13 @@ void Worker::settle_in_transaction(
     }
 }
 
-// A handler that fails may do so because its own writes are there, of the time before: a job that is
-// done is no failure, and does not belong to the dead letters.
+// A handler that fails may do so because its own writes are there, of the time before: a job that
+// is done is no failure, and does not belong to the dead letters.
 bool Worker::took_out_done(const queue::TakenJob& job, WorkReport& report) {
     const bool done = store::read_now(engine_.store(), [&](store::Session& session) {
         return queue_.done_before(session, job);
     });
-    if (!done) return false;
+    if (!done || PAWL_MUTANT("done_job_may_fail")) return false;
     ++report.done_before;
     queue_.finished(job);
     return true;
@@ -220,17 +222,7 @@ bool Worker::took_out_done(const queue::TakenJob& job, WorkReport& report) {
 void Worker::work_in_call(
     const detail::JobForm& form, queue::TakenJob& job, core::Moment asked_at, WorkReport& report
 ) {
-    const auto now = engine_.clock().now();
-    if (job.called_at &&
-        (*job.called_at > now || now - *job.called_at >= options_.provider_memory)) {
-        const auto called_at = detail::text_of_time(*job.called_at);
-        return bury(
-            job,
-            "the receiver may have forgotten this job's key: it was first called at " + called_at,
-            report
-        );
-    }
-    if (!job.called_at && !queue_.mark_called(job)) {
+    if (!job.called_at && !PAWL_MUTANT("call_of_job_is_not_marked") && !queue_.mark_called(job)) {
         ++report.lost;
         return;
     }
@@ -242,15 +234,29 @@ void Worker::work_in_call(
         ++report.lost;
         return;
     }
+    // Last, as all before may have taken its time.
+    const auto now = engine_.clock().now();
+    if (job.called_at && !PAWL_MUTANT("horizon_of_jobs_is_forgotten") &&
+        (*job.called_at > now || now - *job.called_at >= options_.provider_memory)) {
+        const auto called_at = detail::text_of_time(*job.called_at);
+        return bury(
+            job,
+            "the receiver may have forgotten this job's key: it was first called at " + called_at,
+            report
+        );
+    }
     const auto stop = hand_.begin(job, form.timeout.value_or(options_.timeout));
     detail::Worked worked;
     try {
         PAWL_FAULT("worker.call.before");
+        if (PAWL_MUTANT("job_ends_before_its_call")) queue_.finish(job);
         const auto key = json::foreign_key({
             .installation = engine_.installation().name,
             .tenant = "",
             .account = "",
-            .client_key = job.raw.jid,
+            .client_key = job.raw.jid + (PAWL_MUTANT("key_of_each_job_try")
+                                             ? std::to_string(job.raw.attempt) + job.id
+                                             : ""),
             .point = "job",
         });
         worked = detail::Maker::with_call(ForeignKey{key}, stop, [&](KeyedCall& call) {
@@ -276,6 +282,7 @@ void Worker::work_as_operation(
     request.operation = &form;
     request.principal = {.tenant = "pawl", .account = "jobs"};
     request.key = job.raw.jid;
+    if (PAWL_MUTANT("operation_of_each_job_try")) request.key += std::to_string(job.claim);
     request.method = "JOB";
     request.path = job.kind;
     request.request = std::get<detail::Anything>(decoded);
@@ -431,7 +438,8 @@ void Worker::give_back() {
 }
 
 void Worker::upkeep_once() {
-    for (const auto& job : hand_.all()) queue_.renew(job, options_.lease);
+    for (const auto& job : hand_.all())
+        if (!PAWL_MUTANT("no_renewal_of_jobs")) queue_.renew(job, options_.lease);
     const int rescued = queue_.rescue(options_.lease);
     if (rescued > 0) log::info("rescuer", {{"rescued", std::to_string(rescued)}});
 }

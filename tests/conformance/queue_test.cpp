@@ -94,6 +94,25 @@ TEST_P(QueueTest, the_mark_that_a_job_is_done_commits_with_its_writes_or_not_at_
     EXPECT_FALSE(queue->renew(job, 30s));
 }
 
+// Found by the simulator: such a job, brought again, failed, and went to the dead letters.
+TEST_P(QueueTest, a_job_that_a_transaction_has_done_is_gone_or_known_to_be_done) {
+    stage("jid");
+    auto job = take_one();
+    const auto known = [&] {
+        return store::read_now(world->store(), [&](Session& session) {
+            return queue->done_before(session, job);
+        });
+    };
+    EXPECT_FALSE(known());
+
+    write_now(world->store(), [&](Session& session) {
+        EXPECT_EQ(queue->finish_in(session, job), Marked::done);
+    });
+
+    const bool gone = !queue->renew(job, 30s);
+    EXPECT_TRUE(gone || known());
+}
+
 TEST_P(QueueLeaseTest, a_lease_that_ended_frees_the_job_and_its_old_holder_writes_nothing) {
     stage("jid");
     auto old = take_one();

@@ -79,16 +79,25 @@ void Checks::look(const Had& had) {
     });
     for (auto& [id, row] : rows_)
         if (!row.gone && !there.contains(id)) missed(row);
+    if (operated_)
+        for (auto& letter : texts("SELECT id || ' ' || history FROM dead_jobs"))
+            deaths_.insert(std::move(letter));
 }
 
 // Attempts grow and points never go back, whoever writes; and nobody takes what another holds.
 void Checks::see(Row row, const Had& had) {
-    state_ = mixed(state_, static_cast<std::uint64_t>(row.id * 1'000 + row.attempt * 10 + row.rank));
+    state_ =
+        mixed(state_, static_cast<std::uint64_t>(row.id * 1'000 + row.attempt * 10 + row.rank));
     state_ = mixed(state_, std::hash<std::string>{}(row.standing + (row.lease_until ? "h" : "f")));
     if (row.rank < 0) violated("I4", "a point that there is not: " + row.point);
+    row.holder = server_;
     const auto [at, fresh] = rows_.try_emplace(row.id, row);
     if (fresh) return;
     auto& last = at->second;
+    if (row.attempt == last.attempt) row.holder = last.holder;
+    if (row.attempt == last.attempt && row.standing == "open" && last.standing == "open" &&
+        last.lease_until && !row.lease_until && server_ != row.holder)
+        violated("I19", row.who + " was unlocked by a server that did not hold it");
     if (row.attempt < last.attempt) violated("I15", "an attempt fell");
     if (row.attempt > last.attempt + 1) violated("I15", "an attempt was left out");
     if (row.rank < last.rank) violated("I4", "a recovery point went back");
@@ -103,6 +112,9 @@ void Checks::see(Row row, const Had& had) {
         row.operation != BuyOnce::name && !had.days && !had.clock_went_back &&
         !world_.bank.stored_an_error && !world_.carrier.stored_an_error)
         violated("I10", "a person is asked, of a receiver that honours keys");
+    row.asked_since = row.standing == last.standing && row.attempt == last.attempt
+                          ? last.asked_since
+                          : world_.clock.steady();
     last = std::move(row);
 }
 
@@ -133,8 +145,7 @@ void Checks::final_answer(const Asked& asked, const engine::Settled& settled, co
     if (response.body.find("\"who\":\"" + asked.who + "\"") == std::string::npos ||
         response.body.find(mine) == std::string::npos)
         violated("I13", asked.who + " has the answer of another: " + response.body);
-    auto [at, first] =
-        finals_.emplace(asked.who, Final{response.status, response.body, 0});
+    auto [at, first] = finals_.emplace(asked.who, Final{response.status, response.body, 0});
     if (!first && (at->second.status != response.status || at->second.body != response.body))
         violated(
             "I3",
@@ -148,7 +159,10 @@ void Checks::final_answer(const Asked& asked, const engine::Settled& settled, co
 void Checks::refused(const Asked& asked, engine::Why why, bool free, const Had& had) {
     look(had);
     const auto* row = row_of(asked.who);
-    if (row == nullptr) return;
+    if (row == nullptr && why != engine::Why::key_reused && why != engine::Why::key_expired &&
+        why != engine::Why::needs_attention)
+        return;
+    if (row == nullptr) return violated("I13", asked.who + " is told of the key of another");
     const bool same = row->params.find("\"what\":\"" + asked.what + "\"") != std::string::npos;
     if (why == engine::Why::key_reused && same)
         violated("I12", "the same request is taken for another");
@@ -172,6 +186,9 @@ void Checks::job_tried(const JobSeen& job, bool fails, const Had& had) {
         violated("I6", "two " + std::string{job.kind} + " jobs for " + job.who);
     // With all its tries before it, or there twice, each with its own.
     const bool anew = merged_.contains(job.id) || world_.broker.entries[job.id] > 1;
+    // A handler in a transaction may run before the fence says that its worker slept too long.
+    const bool fenced_later = job.kind == Pack::kind;
+    if (job.attempt < last.attempt && fenced_later) return;
     if (job.attempt < last.attempt && !anew) violated("I18", "an attempt of a job fell");
     if (job.attempt > last.attempt + 1 && !anew)
         violated("I18", "an attempt of a job was left out");
@@ -179,6 +196,8 @@ void Checks::job_tried(const JobSeen& job, bool fails, const Had& had) {
         const auto layer = retry_layers.at(static_cast<std::size_t>(last.attempt - 1));
         if (now - *last.failed_at < layer) violated("I18", "a job was tried again too early");
     }
+    if (last.failed_at && job.attempt == last.attempt && !anew && had.calm())
+        violated("I18", "a failure of a job was not counted");
     if (job.attempt != last.attempt) last.failed_at.reset();
     last.jid = job.id;
     last.attempt = job.attempt;
@@ -188,16 +207,18 @@ void Checks::job_tried(const JobSeen& job, bool fails, const Had& had) {
     throw std::runtime_error{"a bad day"};
 }
 
-void Checks::operated(
-    bool purged, const std::vector<queue::DeadLetter>& letters, int done, bool acknowledged
-) {
-    if (acknowledged && done > 0) ++acts_;
-    if (!acknowledged) ++acts_in_doubt_;
+void Checks::operates(bool purges, const std::vector<queue::DeadLetter>& letters) {
     for (const auto& letter : letters)
-        if (purged)
+        if (purges)
             purged_.insert(letter.kind + letter.args);
         else
             merged_.insert(letter.jid);
+}
+
+void Checks::operated(std::optional<int> done) {
+    letters_done_ += done.value_or(0);
+    if (!done) ++acts_in_doubt_;
+    if (done && *done > 0) ++acts_;
 }
 
 bool Checks::jobs_are_open() {
@@ -246,13 +267,8 @@ void Checks::check_jobs_of(const std::string& who, const Had& had) {
         const auto at = receiver.effects.find(who);
         return at == receiver.effects.end() ? 0 : static_cast<int>(at->second.size());
     };
-    // An enqueuer that stops in the middle of a push for longer than its claim pushes again what
-    // others have: known by its id where the effect is, but a receiver forgets ids after a day.
-    const bool twice_in_days = std::any_of(
-        world_.broker.entries.begin(), world_.broker.entries.end(), [](const auto& entry) {
-            return entry.second > 1;
-        }
-    ) && had.days;
+    // Known by its id where the effect is, but a receiver forgets ids after a day.
+    const bool twice_in_days = world_.broker.has_twice() && had.days;
     const auto check = [&](std::string_view kind, int effects) {
         if (twice_in_days && kind == Tell::kind) return;
         if (effects > 1)
@@ -261,7 +277,9 @@ void Checks::check_jobs_of(const std::string& who, const Had& had) {
             violated("I7", "the " + std::string{kind} + " job of " + who + " is lost");
         // The mark and the effect are one commit: it can't be both.
         if (effects == 1 && kind == Pack::kind && is_there(kind))
-            violated("I7", "the " + std::string{kind} + " job of " + who + " is done, and is there");
+            violated(
+                "I7", "the " + std::string{kind} + " job of " + who + " is done, and is there"
+            );
     };
     check(Pack::kind, static_cast<int>(std::count(parcels.begin(), parcels.end(), who)));
     check(Tell::kind, of_receiver(world_.mail));
@@ -291,14 +309,20 @@ void Checks::end(const Had& had) {
             violated("I5", std::to_string(times(payments)) + " payments of " + row.who);
         if (paid && world_.works) check_jobs_of(row.who, had);
     }
-    const auto audited = number(
-        "SELECT count(*) FROM audit_log WHERE action = 'merge' OR action = 'purge'");
+    if (letters_done_ > static_cast<int>(deaths_.size()))
+        violated(
+            "I17",
+            std::to_string(letters_done_) + " dead letters merged or purged of " +
+                std::to_string(deaths_.size())
+        );
+    const auto audited =
+        number("SELECT count(*) FROM audit_log WHERE action = 'merge' OR action = 'purge'");
     if (audited < acts_ || audited > acts_ + acts_in_doubt_)
         violated(
-            "I22",
-            std::to_string(audited) + " acts are in the audit, of " + std::to_string(acts_)
+            "I22", std::to_string(audited) + " acts are in the audit, of " + std::to_string(acts_)
         );
-    state_ = mixed(state_, static_cast<std::uint64_t>(world_.clock.now().time_since_epoch().count()));
+    state_ =
+        mixed(state_, static_cast<std::uint64_t>(world_.clock.now().time_since_epoch().count()));
 }
 
 }  // namespace pawl::simulation

@@ -21,8 +21,10 @@ namespace pawl::simulation {
 struct Had {
     bool clock_steps{};
     bool clock_went_back{};
-    bool days{};   // Longer than a receiver remembers, and than keys are kept.
-    bool jumps{};  // Time passed while everybody stood still.
+    bool days{};    // Longer than a receiver remembers, and than keys are kept.
+    bool jumps{};   // Time passed while everybody stood still.
+    bool faults{};  // Anything else that failed, or died, or stopped.
+    bool calm() const { return !clock_steps && !days && !jumps && !faults; }
 };
 
 // The world that the checks look at.
@@ -44,6 +46,7 @@ class Checks {
 public:
     explicit Checks(const World& world) : world_{world} {}
     void expect_work() { world_.works = true; }
+    void expect_operator() { operated_ = true; }
 
     void violated(std::string_view invariant, const std::string& what) {
         if (!violation_) violation_ = std::string{invariant} + ": " + what;
@@ -63,9 +66,13 @@ public:
         std::optional<TimePoint> lease_until;
         int status{};
         std::optional<TimePoint> expires_at;
-        bool gone{};  // The reaper has it.
+        bool gone{};           // The reaper has it.
+        int holder{};          // The server whose transaction began the attempt.
+        Steady asked_since{};  // That it waits for a person.
     };
-    // After a transaction of anybody.
+    // What happens from now on, this server does; each start of one is another.
+    void server_at_work(int server) { server_ = server; }
+    // After a transaction.
     void look(const Had& had);
     const std::map<std::int64_t, Row>& rows() const { return rows_; }
     const Row* row_of(const std::string& who) const;
@@ -77,10 +84,10 @@ public:
 
     // May throw what the handler shall throw, if it `fails`.
     void job_tried(const JobSeen& job, bool fails, const Had& had);
-    // An operator did this to these dead letters, or nobody knows whether (`acknowledged`).
-    void operated(
-        bool purged, const std::vector<queue::DeadLetter>& letters, int done, bool acknowledged
-    );
+    // An operator begins to do this to these dead letters, and has done it to so many; nothing:
+    // nobody knows.
+    void operates(bool purges, const std::vector<queue::DeadLetter>& letters);
+    void operated(std::optional<int> done);
 
     bool jobs_are_open();  // Any that is neither done nor dead.
     bool keys_are_open() const;
@@ -108,13 +115,17 @@ private:
     World world_;
     std::optional<std::string> violation_;
     std::map<std::int64_t, Row> rows_;
-    std::map<std::string, Final> finals_;                            // By who.
-    std::map<std::pair<std::string, std::string>, Tried> tried_;     // By kind and who.
+    std::map<std::string, Final> finals_;                         // By who.
+    std::map<std::pair<std::string, std::string>, Tried> tried_;  // By kind and who.
     std::set<std::string> purged_;  // Kinds and arguments of jobs, or perhaps.
     std::set<std::string> merged_;  // Job ids, or perhaps.
+    std::set<std::string> deaths_;  // Each letter's id and history: it may die again.
+    bool operated_{false};
+    int letters_done_{0};
     int acts_{0};
     int acts_in_doubt_{0};
     std::uint64_t state_{0};
+    int server_{0};
 };
 
 inline std::uint64_t mixed(std::uint64_t state, std::uint64_t more) {

@@ -7,11 +7,17 @@
 
 #include <CLI/CLI.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -26,6 +32,7 @@ struct Given {
     std::size_t lines{30};  // Told of a history, at most.
     bool tells{false};
     int deviations{0};
+    int jobs{1};
 };
 
 int tell(const std::vector<std::uint8_t>& list, const Given& given) {
@@ -60,11 +67,20 @@ int explain(const Given& given, const std::string& which, std::vector<std::uint8
         given.shrink_tries
     );
     tell(list, given);
-    std::printf("again: pawl-sim --choices %s\n", text_of(list).c_str());
+    std::printf(
+        "again: pawl-sim %s%s--choices %s\n",
+        given.options.small ? "--small " : "",
+        given.options.small_works ? "--workers " : "",
+        text_of(list).c_str()
+    );
     return 1;
 }
 
 using Clock = std::chrono::steady_clock;
+
+unsigned long long as_number(std::uint64_t n) {
+    return n;
+}
 
 int exhaust(Given given) {
     given.options.small = true;  // For whoever tells one of them, too.
@@ -79,9 +95,9 @@ int exhaust(Given given) {
             "different states; %.0f a second\n",
             how,
             given.deviations,
-            static_cast<unsigned long long>(so_far.histories),
-            static_cast<unsigned long long>(so_far.steps),
-            static_cast<unsigned long long>(so_far.states),
+            as_number(so_far.histories),
+            as_number(so_far.steps),
+            as_number(so_far.states),
             static_cast<double>(so_far.histories) / seconds()
         );
         std::fflush(stdout);
@@ -97,33 +113,83 @@ int exhaust(Given given) {
     return 0;
 }
 
+// Of all threads.
+struct Sum {
+    std::atomic<std::uint64_t> next{0};
+    std::mutex mutex;  // Of what follows.
+    std::uint64_t steps{0}, crashes{0}, freezes{0}, failed_commits{0}, clock_steps{0}, jobs{0},
+        settled{0}, expired{0};
+    std::optional<std::pair<std::uint64_t, std::vector<std::uint8_t>>> broken;  // Lowest seed.
+    std::exception_ptr failure;
+
+    void add(const Ended& ended) {
+        const auto count = [](std::uint64_t& sum, int more) {
+            sum += static_cast<std::uint64_t>(more);
+        };
+        const std::lock_guard lock{mutex};
+        count(steps, ended.steps);
+        count(crashes, ended.crashes);
+        count(freezes, ended.freezes);
+        count(failed_commits, ended.failed_commits);
+        count(clock_steps, ended.clock_steps);
+        count(jobs, ended.jobs);
+        count(settled, ended.settled);
+        count(expired, ended.expired);
+    }
+    bool goes_on() {
+        const std::lock_guard lock{mutex};
+        return !broken && !failure;
+    }
+};
+
+void live_some(const Given& given, Sum& sum) {
+    try {
+        while (sum.goes_on()) {
+            const auto i = sum.next++;
+            if (i >= given.histories) return;
+            Choices choices{given.seed + i};
+            const auto ended = live(choices, given.options);
+            sum.add(ended);
+            if (!given.tells && !ended.violation) continue;
+            const std::lock_guard lock{sum.mutex};
+            if (given.tells) tell(choices.taken(), given);
+            if (ended.violation && (!sum.broken || given.seed + i < sum.broken->first))
+                sum.broken.emplace(given.seed + i, choices.taken());
+        }
+    } catch (...) {
+        const std::lock_guard lock{sum.mutex};
+        sum.failure = std::current_exception();
+    }
+}
+
 int run(const Given& given) {
     if (given.deviations > 0) return exhaust(given);
     if (!given.choices.empty()) return tell(choices_of(given.choices), given);
     const auto began = Clock::now();
-    std::uint64_t steps = 0, crashes = 0, freezes = 0, failed_commits = 0;
-    for (std::uint64_t i = 0; i < given.histories; ++i) {
-        Choices choices{given.seed + i};
-        const auto ended = live(choices, given.options);
-        if (given.tells) tell(choices.taken(), given);
-        if (ended.violation) {
-            return explain(given, "seed " + std::to_string(given.seed + i), choices.taken());
-        }
-        steps += static_cast<std::uint64_t>(ended.steps);
-        crashes += static_cast<std::uint64_t>(ended.crashes);
-        freezes += static_cast<std::uint64_t>(ended.freezes);
-        failed_commits += static_cast<std::uint64_t>(ended.failed_commits);
+    Sum sum;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < given.jobs; ++i) threads.emplace_back([&] { live_some(given, sum); });
+    for (auto& thread : threads) thread.join();
+    if (sum.failure) std::rethrow_exception(sum.failure);
+    if (sum.broken) {
+        const auto& [seed, choices] = *sum.broken;
+        return explain(given, "seed " + std::to_string(seed), choices);
     }
     const std::chrono::duration<double> took = Clock::now() - began;
     std::printf(
-        "%llu histories from seed %llu, %llu steps, %llu crashes, %llu stops, %llu failed commits: "
+        "%llu histories from seed %llu, %llu steps, %llu deaths, %llu stops, %llu failed commits, "
+        "%llu steps of the clock, %llu tries of jobs, %llu decisions of people, %llu keys expired: "
         "nothing is wrong; %.0f a second\n",
-        static_cast<unsigned long long>(given.histories),
-        static_cast<unsigned long long>(given.seed),
-        static_cast<unsigned long long>(steps),
-        static_cast<unsigned long long>(crashes),
-        static_cast<unsigned long long>(freezes),
-        static_cast<unsigned long long>(failed_commits),
+        as_number(given.histories),
+        as_number(given.seed),
+        as_number(sum.steps),
+        as_number(sum.crashes),
+        as_number(sum.freezes),
+        as_number(sum.failed_commits),
+        as_number(sum.clock_steps),
+        as_number(sum.jobs),
+        as_number(sum.settled),
+        as_number(sum.expired),
         static_cast<double>(given.histories) / took.count()
     );
     return 0;
@@ -153,6 +219,9 @@ int main(int argc, char** argv) {
     app.add_option(
            "--shrink-tries", given.shrink_tries, "Histories to find a shorter one that fails"
     )
+        ->capture_default_str();
+    app.add_option("--jobs", given.jobs, "Threads, each with a world of its own")
+        ->check(CLI::Range(1, 256))
         ->capture_default_str();
     app.add_flag("--tell", given.tells, "Tells each history, right or wrong");
     app.add_option("--lines", given.lines, "Of a history that is told; the middle is left out")

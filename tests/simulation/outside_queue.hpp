@@ -4,6 +4,7 @@
 #include "src/queue/pusher.hpp"
 #include "src/queue/queue.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -15,8 +16,8 @@
 
 namespace pawl::simulation {
 
-// A queue outside the database, as Redis is: what it holds outlives the servers, it knows nothing of
-// their transactions, and it knows a job that is pushed again until it is told to forget it.
+// A queue outside the database, as Redis is: what it holds outlives the servers, it knows nothing
+// of their transactions, and it knows a job that is pushed again until it is told to forget it.
 struct Broker {
     struct Job {
         queue::StagedJob job;
@@ -28,6 +29,13 @@ struct Broker {
     std::map<std::int64_t, Job> jobs;
     std::set<std::string> pushed;        // Job ids that may be pushed again.
     std::map<std::string, int> entries;  // How often a job id came as a new one.
+    // An enqueuer that stops in the middle of a push for longer than its claim pushes again what
+    // others have sent, and the broker been told to forget: nobody promises otherwise.
+    bool has_twice() const {
+        return std::any_of(entries.begin(), entries.end(), [](const auto& e) {
+            return e.second > 1;
+        });
+    }
     std::int64_t ids{0};
     std::int64_t claims{0};
 };

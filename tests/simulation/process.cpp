@@ -63,10 +63,8 @@ Process::Process(const Shared& shared)
         engine_->on_staged([this] { hurry(shared_.outside ? "enqueuer" : "worker"); });
         enqueuer_.on_sent([this](int) { hurry("worker"); });
     }
-    if (shared.reaps)
-        add_round("reaper", 30s, [this] { reaper_.run_once(shared_.clock.now()); });
-    if (shared.operate)
-        add_round("operator", 40s, [this] { shared_.operate(dead_letters_); });
+    if (shared.reaps) add_round("reaper", 30s, [this] { reaper_.run_once(shared_.clock.now()); });
+    if (shared.operate) add_round("operator", 40s, [this] { shared_.operate(dead_letters_); });
 }
 
 Process::~Process() {

@@ -8,7 +8,8 @@ namespace pawl::simulation {
 
 const Receiver::Remembered* Receiver::remembered(const std::string& key) {
     const auto at = past_.find(key);
-    if (key.empty() || at == past_.end() || clock_.steady() - at->second.at > memory) return nullptr;
+    if (key.empty() || at == past_.end() || clock_.steady() - at->second.at > memory)
+        return nullptr;
     return &at->second;
 }
 

@@ -25,12 +25,12 @@ struct Declined {
 enum class Does {
     serve,
     decline,
-    retry,       // Refused before anything was done.
-    lost,        // The request never arrives.
-    cut,         // Done, and the answer never arrives.
-    throws,      // Likewise, by an exception.
-    late,        // Done some time after its sender gave up.
-    stuck        // Stores an error under the key, and repeats that from now on (F8).
+    retry,   // Refused before anything was done.
+    lost,    // The request never arrives.
+    cut,     // Done, and the answer never arrives.
+    throws,  // Likewise, by an exception.
+    late,    // Done some time after its sender gave up.
+    stuck    // Stores an error under the key, and repeats that from now on (F8).
 };
 
 // Somebody else's service: a bank, a carrier, a mail server. It remembers what it did by key for

@@ -3,46 +3,108 @@
 #include "src/core/mutant.hpp"
 #include "store/statements.hpp"
 
+#include <algorithm>
 #include <map>
 #include <stdexcept>
+#include <utility>
 
 namespace pawl::simulation {
 
 const std::vector<SqlMutant>& sql_mutants() {
     static const std::vector<SqlMutant> all{
+        // With the decision of core::decide_claim, which says the same.
+        {"lease_is_always_over",
+         "take_over",
+         "AND (lease_until IS NULL OR lease_until <= $3 OR lease_until > $5)",
+         "AND $5 <> ''"},
+        {"attempt_does_not_grow", "take_over", "attempt = attempt + 1", "attempt = attempt"},
+        {"unlock_without_attempt", "fail_attempt", "AND attempt = $2", "AND $2 > 0"},
+        // F4: what was an outage is the answer for ever.
+        {"outage_is_the_answer",
+         "fail_attempt",
+         "SET lease_until = NULL, error = $4",
+         "SET lease_until = NULL, standing = 'finished', recovery_point = 'finished', "
+         "response_status = 500, response_type = 'text/plain', response_headers = '[]', "
+         "response_body = '', finished_at = $5, expires_at = '9999', error = $4"},
+        // F6: the reaper takes what is open, or too early, or leaves nothing behind.
+        {"reaper_takes_what_is_open",
+         "find_expired",
+         "WHERE expires_at <= $1",
+         "WHERE coalesce(expires_at, created_at) <= $1"},
+        {"reaper_takes_what_is_open",
+         "find_expired",
+         "AND (expires_at, id) > ($3, $4)",
+         "AND (coalesce(expires_at, created_at), id) > ($3, $4)"},
+        {"reaper_takes_what_is_open",
+         "find_expired",
+         "response_headers, expires_at",
+         "response_headers, coalesce(expires_at, created_at)"},
+        {"reaper_takes_what_is_open", "delete_key", "AND standing = 'finished'", ""},
+        {"reaper_takes_what_is_open", "delete_batch", "AND standing = 'finished'", ""},
+        {"reaper_is_early", "find_expired", "WHERE expires_at <= $1", "WHERE finished_at <= $1"},
+        {"registry_row_is_deleted",
+         "expire_registry",
+         "",
+         "DELETE FROM key_registry WHERE id = $1 AND coalesce($2, $3, $4, 1) IS NOT NULL"},
+        {"registry_row_is_deleted",
+         "expire_batch",
+         "",
+         "DELETE FROM key_registry WHERE id IN (SELECT value ->> '$.id' FROM json_each($1, "
+         "'$.keys')) AND $2 IS NOT NULL"},
+        // The article's own: one with a lower id may be another's, and not sent.
+        {"deletes_a_range",
+         "delete_staged_jobs",
+         "id IN (SELECT value FROM json_each($1))",
+         "id <= (SELECT max(value) FROM json_each($1))"},
+        {"rescues_the_living", "rescue_jobs", "lease_until <= $1", "lease_until <= $2"},
+        {"merge_keeps_the_letter", "delete_dead_jobs", "WHERE id IN", "WHERE id < 0 AND id IN"},
+        {"no_audit",
+         "insert_audit",
+         "VALUES ($1, $2, $3, $4, $5)",
+         "SELECT $1, $2, $3, $4, $5 WHERE 0"},
+        {"job_is_tried_before_its_time", "fail_job", "run_at = $5", "run_at = min($4, $5)"},
+        {"failure_is_not_counted", "fail_job", "failures = failures + 1", "failures = failures"},
+        {"another_jid_each_time",
+         "claim_staged_jobs",
+         "RETURNING id, jid,",
+         "RETURNING id, lower(hex(claimed_until)),"},
     };
     return all;
 }
 
 namespace {
 
-// The statements as the chosen mutant has them; texts stay where they are, as the connection keeps
-// a statement prepared by the place of its text.
+// As the chosen mutant has it. Texts stay where they are: the connection keeps a statement prepared
+// by the place of its text.
 const Sql& mutated(const Sql& statement) {
-    static std::map<std::string_view, std::string> texts;  // By the mutant's name.
-    thread_local Sql one;
+    // By mutant and statement.
+    static std::map<std::pair<std::string, std::string_view>, std::pair<std::string, Sql>> known;
+    const auto chosen = core::chosen_mutant();
+    const auto [at, fresh] = known.try_emplace({chosen, statement.name});
+    auto& [text, sql] = at->second;
+    if (!fresh) return sql.name.empty() ? statement : sql;
     for (const auto& mutant : sql_mutants()) {
-        if (!core::is_mutant(mutant.name) || mutant.statement != statement.name) continue;
-        auto [text, fresh] = texts.try_emplace(mutant.name, statement.sqlite);
-        if (fresh) {
-            const auto at = text->second.find(mutant.part);
-            if (at == std::string::npos)
-                throw std::logic_error{
-                    std::string{mutant.name} + " has no part in " + std::string{statement.name}};
-            text->second.replace(at, mutant.part.size(), mutant.becomes);
-        }
-        one = {statement.name, text->second, {}};
-        return one;
+        if (mutant.name != chosen || mutant.statement != statement.name) continue;
+        if (text.empty()) text = statement.sqlite;
+        const auto part = mutant.part.empty() ? std::string_view{text} : mutant.part;
+        const auto place = text.find(part);
+        if (place == std::string::npos)
+            throw std::logic_error{chosen + " has no such part in " + std::string{statement.name}};
+        text.replace(place, part.size(), mutant.becomes);
     }
-    return statement;
+    if (text.empty()) return statement;
+    sql = {statement.name, text, {}};
+    return sql;
 }
 
 }  // namespace
 
 bool sql_is_mutated() {
-    for (const auto& mutant : sql_mutants())
-        if (core::is_mutant(mutant.name)) return true;
-    return false;
+    const auto chosen = core::chosen_mutant();
+    return !chosen.empty() &&
+           std::any_of(sql_mutants().begin(), sql_mutants().end(), [&](const auto& mutant) {
+               return mutant.name == chosen;
+           });
 }
 
 std::int64_t MutatedSession::run(

@@ -13,7 +13,7 @@ namespace pawl::simulation {
 struct SqlMutant {
     std::string_view name;
     std::string_view statement;
-    std::string_view part;  // Once in its text.
+    std::string_view part;  // Of its text; empty: all of it.
     std::string_view becomes;
 };
 const std::vector<SqlMutant>& sql_mutants();

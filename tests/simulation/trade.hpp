@@ -70,7 +70,9 @@ public:
     Outcome<Done, Declined> pay(KeyedCall& call, const Ordered& at) {
         return bank_->take(call.key().text, at.asked.who);
     }
-    Outcome<Done, Declined> pay_once(Call&, const Ordered& at) { return bank_->take({}, at.asked.who); }
+    Outcome<Done, Declined> pay_once(Call&, const Ordered& at) {
+        return bank_->take({}, at.asked.who);
+    }
     Next<Charged> keep(Tx& tx, const Ordered& at, const Done& done) {
         static constexpr Statement<2> insert{
             "insert_payment", "INSERT INTO payments (who, charge) VALUES ($1, $2)", {}};

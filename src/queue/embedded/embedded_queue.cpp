@@ -6,6 +6,7 @@
 #include "src/core/claim.hpp"
 #include "src/core/error_text.hpp"
 #include "src/core/fault.hpp"
+#include "src/core/mutant.hpp"
 #include "src/core/time_text.hpp"
 #include "store/statements.hpp"
 
@@ -211,6 +212,7 @@ bool EmbeddedQueue::bury(const TakenJob& job, const std::string& error) {
             core::error_kind(text),
             core::time_text(now)
         );
+        if (PAWL_MUTANT("dead_and_alive")) return true;
         return remove(session, held(job));
     });
 }

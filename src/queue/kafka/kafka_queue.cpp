@@ -1,4 +1,3 @@
-#include "src/queue/inbox.hpp"
 #include "src/queue/kafka/kafka_queue.hpp"
 
 #include <pawl/detail/json.hpp>
@@ -6,6 +5,7 @@
 
 #include "src/core/claim.hpp"
 #include "src/core/fault.hpp"
+#include "src/queue/inbox.hpp"
 #include "src/queue/kafka/in_hand.hpp"
 #include "src/queue/kafka/job_record.hpp"
 #include "src/queue/kafka/member.hpp"

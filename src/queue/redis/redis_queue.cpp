@@ -1,10 +1,10 @@
-#include "src/queue/inbox.hpp"
 #include "src/queue/redis/redis_queue.hpp"
 
 #include <pawl/detail/rows.hpp>
 
 #include "src/core/claim.hpp"
 #include "src/core/fault.hpp"
+#include "src/queue/inbox.hpp"
 #include "src/queue/redis/connection.hpp"
 #include "src/queue/redis/payload.hpp"
 #include "src/queue/redis/scripts.hpp"

@@ -1,0 +1,125 @@
+#include "tests/simulation/life.hpp"
+
+#include <array>
+
+namespace pawl::simulation {
+
+void History::draw_faults() {
+    if (options_.small) {
+        dies_ = freezes_ = commits_fail_ = replies_fail_ = true;
+        return;
+    }
+    dies_ = choices_.pick(2) == 1;
+    freezes_ = choices_.pick(2) == 1;
+    commits_fail_ = choices_.pick(2) == 1;
+    replies_fail_ = choices_.pick(2) == 1;
+    jumps_ = choices_.pick(2) == 1;
+    steps_clock_ = choices_.one_in(3);
+    days_pass_ = choices_.one_in(4);
+    calls_are_slow_ = choices_.one_in(3);
+    jobs_fail_ = choices_.pick(2) == 1;
+}
+
+Does History::bank_does() {
+    if (dying_) return Does::lost;
+    if (!faults_ || !replies_fail_ || !choices_.one_in(2)) return Does::serve;
+    constexpr std::array all{
+        Does::serve,
+        Does::retry,
+        Does::lost,
+        Does::cut,
+        Does::throws,
+        Does::late,
+        Does::decline,
+        Does::stuck};
+    return all[choices_.pick(all.size())];
+}
+
+Does History::other_does() {
+    if (dying_) return Does::lost;
+    if (!faults_ || !replies_fail_ || !choices_.one_in(3)) return Does::serve;
+    constexpr std::array all{
+        Does::serve, Does::retry, Does::lost, Does::cut, Does::throws, Does::late};
+    return all[choices_.pick(all.size())];
+}
+
+milliseconds History::call_takes() {
+    if (dying_ || !faults_ || !calls_are_slow_ || !choices_.one_in(3)) return 0ms;
+    constexpr std::array times{1'000ms, 12'000ms, 45'000ms};
+    return times[choices_.pick(times.size())];
+}
+
+void History::on_the_way(bool there) {
+    if (!faults_ || !replies_fail_ || dying_ || !choices_.one_in(12)) return;
+    had_.faults = true;
+    throw StoreError{
+        StoreError::Kind::unavailable,
+        there ? StoreError::Effect::none : StoreError::Effect::in_doubt,
+        "outside",
+        "a planted failure"};
+}
+
+// True: it was this step.
+bool History::fault() {
+    return faults_ && (process_fault() || time_fault());
+}
+
+bool History::process_fault() {
+    if (dies_ && ended_.crashes < options_.crashes_max && choices_.one_in(40)) {
+        const auto which = choices_.pick(processes_.size());
+        if (!processes_[which]->alive()) return false;
+        ++ended_.crashes;
+        say_what_explains();
+        tell(server(which) + " dies");
+        dying_ = true;
+        processes_[which]->kill();
+        dying_ = false;
+        starts_at_[which] = clock_.steady() + milliseconds{choices_.pick(4) * 15'000};
+        return true;
+    }
+    if (freezes_ && ended_.freezes < options_.freezes_max && choices_.one_in(40)) {
+        const auto which = choices_.pick(processes_.size());
+        if (!processes_[which]->alive()) return false;
+        ++ended_.freezes;
+        say_what_explains();
+        tell(server(which) + " stops for more than a lease");
+        processes_[which]->frozen_until =
+            clock_.steady() + lease + milliseconds{choices_.pick(4) * 5'000};
+        return true;
+    }
+    return false;
+}
+
+bool History::time_fault() {
+    if (steps_clock_ && ended_.clock_steps < options_.clock_steps_max && choices_.one_in(40)) {
+        constexpr std::array steps{-40'000ms, 40'000ms, -600'000ms, 600'000ms};
+        ++ended_.clock_steps;
+        const auto by = steps[choices_.pick(steps.size())];
+        clock_.set_wall(by);
+        had_.clock_steps = true;
+        had_.clock_went_back = had_.clock_went_back || by < 0ms;
+        say_what_explains();
+        tell("the clock is set by " + std::to_string(by / 1s) + " s");
+        return true;
+    }
+    if (jumps_ && choices_.one_in(30)) {
+        constexpr std::array waits{100ms, 1'000ms, 6'000ms, 31'000ms};
+        clock_.advance(waits[choices_.pick(waits.size())]);
+        had_.jumps = true;
+        say_what_explains();
+        tell("time passes");
+        return true;
+    }
+    // No request is days under way.
+    if (days_pass_ && !had_.days && bank_.quiet() && mail_.quiet() && carrier_.quiet() &&
+        choices_.one_in(60)) {
+        clock_.advance(days);
+        had_.days = true;
+        say_what_explains();
+        tell("days pass");
+        return true;
+    }
+    return false;
+}
+
+}  // namespace pawl::simulation

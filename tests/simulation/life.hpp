@@ -1,0 +1,154 @@
+#pragma once
+
+#include "tests/simulation/checks.hpp"
+#include "tests/simulation/history.hpp"
+#include "tests/simulation/home.hpp"
+#include "tests/simulation/process.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pawl::simulation {
+
+inline constexpr milliseconds lease{30s};
+inline constexpr milliseconds client_timeout{8s};
+inline constexpr milliseconds days{73h};  // More than keys are kept, and than receivers remember.
+
+struct Client {
+    Asked asked;
+    std::string tenant;
+    std::string key;
+    bool once{false};  // Asks the operation that is never repeated.
+    int tries{0};
+    int tries_max{0};  // Then it gives up.
+    int repeats{1};    // After its final answer, to compare.
+    Steady wakes{};
+    std::optional<Steady> waits_until{};  // For an answer to its try.
+    bool rests{false};
+};
+
+// A history that is lived: what goes on by itself (history.cpp), what people do, clients and
+// operators (people.cpp), and what goes wrong (faults.cpp).
+class History {
+public:
+    History(Choices& choices, const HistoryOptions& options)
+        : choices_{choices}, options_{options} {
+        prepare();
+    }
+    Ended run() {
+        while (ended_.steps < options_.steps_max && !rests() && !checks_.violation()) step();
+        faults_ = false;
+        tell("faults end");
+        for (auto& process : processes_)
+            if (process->alive()) process->frozen_until = {};
+        // A back-off may be in the future by what the clock went back, up to the longest one.
+        const int limit =
+            ended_.steps + options_.settling_steps_max * (had_.clock_went_back ? 10 : 1);
+        while (!checks_.violation() && !settled()) {
+            step();
+            if (ended_.steps > limit)
+                checks_.violated("I10", "not settled: " + checks_.what_is_open());
+        }
+        if (!checks_.violation()) checks_.end(had_);
+        end_processes();
+        ended_.violation = checks_.violation();
+        ended_.end_state = checks_.state();
+        for (const auto* receiver : {&bank_, &mail_, &carrier_})
+            ended_.effects += static_cast<int>(receiver->effects.size());
+        for (const auto& [id, row] : checks_.rows()) ended_.expired += row.gone ? 1 : 0;
+        return std::move(ended_);
+    }
+
+private:
+    void prepare();
+    void draw_faults();
+    void add_clients();
+    void start(std::size_t process);
+    void step();
+    void happen(std::size_t process, const Process::Event& event);
+    bool fault();
+    bool process_fault();
+    bool time_fault();
+    void pass_time();
+    void send(std::size_t client);
+    void answered(std::size_t client, int attempt, const engine::Answer& answer, bool free);
+    void decide_for_a_person();
+    const Checks::Row* asked_about();
+    Receiver& books_of(const Checks::Row& row) {
+        return row.operation == Ships::name ? carrier_ : bank_;
+    }
+    // Who it is about; of a job's key its arguments say so: {"who":"a/k1"}.
+    static std::string subject_of(const Checks::Row& row) {
+        if (row.operation != Ships::name) return row.who;
+        const auto end = row.params.rfind('"');
+        const auto begin = row.params.rfind('"', end - 1) + 1;
+        return row.params.substr(begin, end - begin);
+    }
+    void operate(queue::DeadLetters& letters);
+    void end_processes();
+    bool clients_rest() const {
+        return std::all_of(clients_.begin(), clients_.end(), [](const auto& c) { return c.rests; });
+    }
+    bool rests();
+    bool settled();
+    std::uint64_t state() const;
+    Does bank_does();
+    Does other_does();
+    milliseconds call_takes();
+    void on_the_way(bool there);
+    Receiver::Asks asks(Does (History::*does)());
+    void say_what_explains() {
+        had_.faults = had_.faults || ended_.crashes + ended_.freezes + ended_.failed_commits > 0;
+        for (auto* receiver : {&bank_, &mail_, &carrier_}) receiver->overlap_is_wrong = had_.calm();
+    }
+    void tell(const std::string& what) {
+        if (!options_.tells) return;
+        const auto ms = (clock_.steady() - Steady{1h}) / 1ms;
+        ended_.told.push_back(std::to_string(ms) + " ms  " + what);
+    }
+    static std::string server(std::size_t which) { return "server " + std::to_string(which); }
+
+    Choices& choices_;
+    const HistoryOptions& options_;
+    Ended ended_;
+    SimClock& clock_{home().clock};
+    SimRandom random_{42};
+    memory::MemoryStore& database_{home().database};
+    Broker broker_;
+    Receiver bank_{clock_, asks(&History::bank_does)};
+    Receiver mail_{clock_, asks(&History::other_does)};
+    Receiver carrier_{clock_, asks(&History::other_does)};
+    Checks checks_{{database_, clock_, broker_, bank_, mail_, carrier_, lease}};
+    std::optional<Shared> shared_;
+    std::vector<std::unique_ptr<Process>> processes_;
+    std::vector<Steady> starts_at_;  // Of dead ones.
+    std::vector<int> numbers_;       // Of each start another.
+    int started_{0};
+    std::vector<Client> clients_;
+    bool faults_{true};
+    bool dying_{false};  // Whoever calls now is dead.
+    Had had_;
+    std::set<std::pair<std::int64_t, std::int64_t>> decided_;  // Key and attempt, by a person.
+
+    // What may happen next, kept to save its memory.
+    struct Possible {
+        enum class What { event, start, client, landing, person } what{};
+        std::size_t who{};
+        Process::Event event{};
+    };
+    std::vector<Possible> possible_;
+    std::vector<Process::Event> events_;
+
+    // Swarm (Groce et al., ISSTA 2012): what this history has at all.
+    bool dies_{false}, freezes_{false}, commits_fail_{false}, replies_fail_{false}, jumps_{false},
+        steps_clock_{false}, days_pass_{false}, calls_are_slow_{false}, jobs_fail_{false};
+};
+
+}  // namespace pawl::simulation

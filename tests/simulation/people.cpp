@@ -1,0 +1,165 @@
+#include <pawl/detail/rows.hpp>
+
+#include "src/store/blocking.hpp"
+#include "store/statements.hpp"
+#include "tests/simulation/life.hpp"
+
+#include <algorithm>
+
+namespace pawl::simulation {
+
+namespace {
+
+engine::KeyedRequest request_of(const Client& client, engine::Engine& to) {
+    engine::KeyedRequest request;
+    request.operation = to.find(client.once ? BuyOnce::name : Buy::name);
+    request.principal = {client.tenant, "ann"};
+    request.key = client.key;
+    request.method = "POST";
+    request.path = "/";
+    request.origin = "127.0.0.1";
+    request.request = std::make_shared<const Asked>(client.asked);
+    request.params = request.operation->encode_request(request.request.get());
+    request.fingerprint = request.params;
+    request.fingerprint_under = [params = request.params](const std::string&) { return params; };
+    return request;
+}
+
+}  // namespace
+
+void History::add_clients() {
+    const auto clients = options_.small ? 2 : 1 + choices_.pick(options_.clients_max);
+    const bool once = !options_.small && choices_.one_in(4);
+    for (std::size_t i = 0; i < clients; ++i) {
+        Client client;
+        client.tenant = !options_.small && choices_.one_in(4) ? "b" : "a";
+        client.key = !options_.small && choices_.one_in(3) ? "k2" : "k1";
+        // Another request under the same key.
+        client.asked.what = !options_.small && choices_.one_in(6) ? "a cap" : "a pin";
+        client.asked.who = client.tenant + "/" + client.key;
+        client.once = once;
+        client.tries_max = !options_.small && choices_.one_in(3) ? 1 : 12;
+        client.wakes = clock_.steady() + milliseconds{options_.small ? 0 : choices_.pick(4) * 40};
+        clients_.push_back(std::move(client));
+    }
+}
+
+void History::send(std::size_t index) {
+    auto& client = clients_[index];
+    if (std::none_of(processes_.begin(), processes_.end(), [](const auto& p) {
+            return p->alive();
+        })) {
+        client.wakes = clock_.steady() + 1s;
+        return;
+    }
+    const auto which = choices_.pick(processes_.size());
+    ++client.tries;
+    client.waits_until = clock_.steady() + client_timeout;
+    auto& process = *processes_[which];
+    const bool answers = process.alive() && clock_.steady() >= process.frozen_until;
+    if (options_.tells)
+        tell(
+            "client " + std::to_string(index) + " sends " + client.asked.who + " to " +
+            server(which) + (answers ? "" : ", which does not answer")
+        );
+    if (!answers) return;
+    process.engine().handle(
+        request_of(client, process.engine()),
+        [this, index, attempt = client.tries, &process](engine::Answer answer) {
+            answered(index, attempt, answer, !dying_ && process.engine().keys_in_hand() == 0);
+        }
+    );
+}
+
+void History::answered(std::size_t index, int attempt, const engine::Answer& answer, bool free) {
+    auto& client = clients_[index];
+    // Its line is cut, or the answer is lost, or it does not listen any more.
+    if (dying_ || client.tries != attempt || !client.waits_until) return;
+    if (faults_ && replies_fail_ && choices_.one_in(8)) return tell("an answer is lost");
+    client.waits_until.reset();
+    client.wakes = clock_.steady() + 200ms;
+    if (const auto* settled = std::get_if<engine::Settled>(&answer)) {
+        if (options_.tells)
+            tell(
+                "client " + std::to_string(index) + " has " +
+                std::to_string(settled->response.status) + (settled->replayed ? " again" : "")
+            );
+        checks_.final_answer(client.asked, *settled, had_);
+        if (client.repeats-- <= 0) client.rests = true;
+        return;
+    }
+    const auto& refused = std::get<engine::Refused>(answer);
+    if (options_.tells)
+        tell(
+            "client " + std::to_string(index) +
+            " is refused: " + std::to_string(static_cast<int>(refused.why)) + " " + refused.detail
+        );
+    checks_.refused(client.asked, refused.why, free, had_);
+    if (refused.why == engine::Why::key_reused || refused.why == engine::Why::key_expired)
+        client.rests = true;
+    if (faults_ && client.tries >= client.tries_max) client.rests = true;
+}
+
+// A row that waits for a person, who can know by now what its call has done.
+const Checks::Row* History::asked_about() {
+    for (const auto& [id, row] : checks_.rows()) {
+        if (row.gone || row.standing != "attention" || decided_.contains({id, row.attempt}))
+            continue;
+        // Not while whoever held it may still be about to call: docs/command_line.md.
+        if (clock_.steady() < row.asked_since + lease) continue;
+        if (books_of(row).quiet_about(subject_of(row))) return &row;
+    }
+    return nullptr;
+}
+
+// Who looks into the receiver's books, and says what stands there.
+void History::decide_for_a_person() {
+    const auto row = *asked_about();
+    const auto& books = books_of(row).effects;
+    const auto found = books.find(subject_of(row));
+    const bool called = row.point == "ordered" || row.point == "labelled";
+    const bool happened = called && found != books.end() && !found->second.empty();
+    tell("a person says of " + row.who + (happened ? ": it happened" : ": it did not happen"));
+    ++ended_.settled;
+    decided_.emplace(row.id, row.attempt);
+    store::write_now(database_, [&](store::Session& session) {
+        detail::run_statement(
+            session,
+            sql::request_settlement,
+            [](const detail::Row&) {},
+            row.id,
+            row.attempt,
+            std::string_view{happened ? "happened" : "did-not-happen"},
+            std::string_view{happened ? "Done" : ""},
+            happened ? R"({"id":")" + found->second.front() + R"("})" : std::string{},
+            std::string_view{"a person"},
+            std::string_view{"by the books"},
+            session.now()
+        );
+    });
+}
+
+// Merges or purges all dead letters, twice: a double click.
+void History::operate(queue::DeadLetters& letters) {
+    const auto dead = letters.page({}, "", 100);
+    if (dead.empty() || dying_) return;
+    const bool purges = faults_ && choices_.pick(2) == 1;
+    tell(purges ? "an operator purges" : "an operator merges");
+    std::vector<std::string> ids;
+    for (const auto& letter : dead) ids.push_back(letter.id);
+    const queue::DeadAct act{"an operator", "simulated"};
+    for (int click = 0; click < 2 && !dying_; ++click) {
+        checks_.operates(purges, dead);
+        try {
+            const auto did = purges
+                                 ? letters.purge(ids, act)
+                                 : letters.merge(ids, act, clock_.now() - std::chrono::hours{20});
+            checks_.operated(did.done);
+        } catch (const StoreError&) {
+            checks_.operated(std::nullopt);
+            throw;
+        }
+    }
+}
+
+}  // namespace pawl::simulation
