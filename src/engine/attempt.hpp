@@ -157,6 +157,8 @@ private:
     std::optional<KeyRow> seen_;          // The row as it was read before T1.
     std::optional<Answer> verdict_;       // There is nothing to run: this is the answer.
     std::optional<Progress> reached_;
+    std::optional<TimePoint>
+        expires_at_;      // Of the answer, as the row says: repeats are told the same.
     bool staged_{false};  // Jobs, in the transaction at hand.
 };
 

@@ -44,10 +44,8 @@ std::string text_of(const detail::CallEnd& ended, const std::string& thrown) {
 
 void Attempt::go_on() {
     if (std::exchange(staged_, false)) engine_.staged();
-    if (auto* response = std::get_if<Response>(&*reached_)) {
-        const auto expires_at = expiry(engine_.clock().now());
-        return end(Settled{std::move(*response), false, expires_at});
-    }
+    if (auto* response = std::get_if<Response>(&*reached_))
+        return end(Settled{std::move(*response), false, expires_at_});
     at_ = std::move(std::get<Position>(*reached_));
     if (engine_.calls().post([self = shared_from_this()] { self->call(); })) return;
     const std::string why =

@@ -51,6 +51,7 @@ void Attempt::insert_row(
     const auto version = engine_.installation().secret_version();
     const auto& r = request_;
     if (const auto* response = std::get_if<Response>(&reached)) {
+        expires_at_ = expiry(now);
         send_statement(
             session,
             sql::insert_key_finished,
@@ -71,7 +72,7 @@ void Attempt::insert_row(
             encode_headers(response->headers),
             response->body,
             now,
-            expiry(now),
+            expires_at_,
             generation_
         );
         return;
@@ -112,6 +113,7 @@ void Attempt::insert_row(
 void Attempt::move_row(store::Session& session, const Progress& reached) {
     const auto now = session.now();
     if (const auto* response = std::get_if<Response>(&reached)) {
+        expires_at_ = expiry(now);
         fence_statement(
             session,
             sql::finish_key,
@@ -123,7 +125,7 @@ void Attempt::move_row(store::Session& session, const Progress& reached) {
             encode_headers(response->headers),
             response->body,
             now,
-            expiry(now)
+            expires_at_
         );
     } else {
         const auto& to = std::get<Position>(reached);

@@ -86,6 +86,20 @@ TEST_F(RetentionTest, a_key_lives_to_the_moment_that_its_answer_names) {
     EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::key_expired);
 }
 
+// history_check.py, C1: the first answer told a time of its own, read after the commit, and on
+// PostgreSQL of another clock.
+TEST_F(RetentionTest, the_first_answer_names_the_same_moment_as_its_repeats) {
+    core::on_fault_point([&](std::string_view point) {
+        if (point == "sqlite.commit.after") world.clock.advance(1s);
+    });
+    const auto first = world.ask<Order>("k", order_of_jane);
+    core::on_fault_point(nullptr);
+
+    const auto again = world.ask<Order>("k", order_of_jane);
+
+    EXPECT_EQ(std::get<Settled>(first).expires_at, std::get<Settled>(again).expires_at);
+}
+
 TEST_F(RetentionTest, an_operation_that_says_so_runs_again_under_an_expired_key_and_charges_anew) {
     EXPECT_EQ(status_of(world.ask<RepeatableOrder>("k", order_of_jane)), 201);
     world.clock.advance(72h);
