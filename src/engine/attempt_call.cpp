@@ -47,6 +47,7 @@ void Attempt::go_on() {
     if (auto* response = std::get_if<Response>(&*reached_))
         return end(Settled{std::move(*response), false, expires_at_});
     at_ = std::move(std::get<Position>(*reached_));
+    engine_.at_work(hash_);
     if (engine_.calls().post([self = shared_from_this()] { self->call(); })) return;
     const std::string why =
         "no thread can be made for the call: is the process limited (ulimit, "

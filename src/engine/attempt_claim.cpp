@@ -306,13 +306,7 @@ std::optional<Answer> Attempt::decide(std::optional<KeyRow>& found, TimePoint no
 }
 
 bool Attempt::same_request(const KeyRow& row) const {
-    if (PAWL_MUTANT("any_request_is_the_same")) return true;
-    const auto& installation = engine_.installation();
-    if (row.secret_version == installation.secret_version() || !request_.fingerprint_under)
-        return row.fingerprint == request_.fingerprint;
-    const auto old = installation.secrets.find(row.secret_version);
-    if (old == installation.secrets.end()) return false;
-    return row.fingerprint == request_.fingerprint_under(old->second);
+    return engine::same_request(engine_.installation(), request_, row);
 }
 
 // Sets at_; false if this binary does not know the point, or its data do not decode: the key is

@@ -1,6 +1,7 @@
 #include "src/engine/engine.hpp"
 
 #include "src/core/fault.hpp"
+#include "src/core/mutant.hpp"
 #include "src/engine/attempt.hpp"
 #include "src/engine/maker.hpp"
 #include "src/engine/refusal.hpp"
@@ -11,6 +12,38 @@
 #include <utility>
 
 namespace pawl::engine {
+
+bool same_request(
+    const Installation& installation, const KeyedRequest& request, const KeyRow& row
+) {
+    if (PAWL_MUTANT("any_request_is_the_same")) return true;
+    if (row.secret_version == installation.secret_version() || !request.fingerprint_under)
+        return row.fingerprint == request.fingerprint;
+    const auto old = installation.secrets.find(row.secret_version);
+    if (old == installation.secrets.end()) return false;
+    return row.fingerprint == request.fingerprint_under(old->second);
+}
+
+namespace {
+
+// Of a key that somebody has in hand; nothing is run for it.
+Answer stored_answer(const Installation& installation, const KeyedRequest& request, KeyRow& row) {
+    if (row.expired && request.operation->re_execute) return Refused{.why = Why::in_progress};
+    if (row.expired)
+        return Refused{.why = Why::key_expired, .outcome = row.outcome, .location = row.location};
+    if (!same_request(installation, request, row)) return Refused{.why = Why::key_reused};
+    switch (row.standing) {
+        case core::Standing::finished:
+            return Settled{std::move(row.response), true, row.expires_at};
+        case core::Standing::attention:
+            return Refused{.why = Why::needs_attention};
+        case core::Standing::open:
+            break;
+    }
+    return Refused{.why = Why::in_progress};
+}
+
+}  // namespace
 
 Engine::Engine(Parts parts, EngineOptions options, Installation installation)
     : parts_{parts},
@@ -66,12 +99,17 @@ void Engine::handle(KeyedRequest request, OnAnswer on_answer) {
     if (stopping_) return on_answer(Refused{.why = Why::stopping});
     auto identity = key_identity(request.operation->scope, request.principal, request.key);
     auto hash = key_hash(identity);
-    const auto entered = live_.enter(hash, request.fingerprint);
+    const auto now = parts_.clock.steady();
+    const auto entered = live_.enter(hash, request.fingerprint, now);
     if (const auto* occupied = std::get_if<LiveKeys::Occupied>(&entered)) {
         if (occupied->same_request == false) return on_answer(Refused{.why = Why::key_reused});
         const auto longest = request.operation->in_progress.wait;
-        if (!occupied->same_request || longest.count() == 0)
-            return on_answer(Refused{.why = Why::in_progress});
+        if (!occupied->same_request || longest.count() == 0) {
+            const auto& since = occupied->at_work_since;
+            if (since && now - *since < options_.lease)
+                return on_answer(Refused{.why = Why::in_progress});
+            return look_beside(std::move(request), std::move(hash), std::move(on_answer));
+        }
         if (wait_for(hash, longest, on_answer)) return;
         return handle(std::move(request), std::move(on_answer));  // It ended this moment.
     }
@@ -79,6 +117,25 @@ void Engine::handle(KeyedRequest request, OnAnswer on_answer) {
         *this, std::move(request), std::move(identity), std::move(hash), std::move(on_answer)
     )
         ->claim();
+}
+
+// The key is in hand, and may have an answer all the same: whoever has it is only looking for that,
+// too, or has slept through its lease, and another server has gone on. Nothing is taken over here.
+void Engine::look_beside(KeyedRequest request, std::string hash, OnAnswer on_answer) {
+    // stop() waits for it as well: a name that no hash can have.
+    const auto in_hand = "beside " + std::to_string(++unkeyed_);
+    (void)live_.enter(in_hand, {}, {});
+    look_for_key(
+        parts_.store,
+        std::move(hash),
+        [this, in_hand, request = std::move(request), on_answer = std::move(on_answer)](
+            const std::exception_ptr& failed, std::optional<KeyRow> found, TimePoint
+        ) {
+            if (failed || !found)
+                return leave(in_hand, on_answer, Refused{.why = Why::in_progress});
+            leave(in_hand, on_answer, stored_answer(installation_, request, *found));
+        }
+    );
 }
 
 // Attaches to the running request; woken the moment it ends. False if it has ended.
@@ -133,7 +190,7 @@ void Engine::handle_unkeyed(
     };
     // It has no key, but stop() waits for it as well: a name that no hash can have.
     const auto in_hand = "unkeyed " + std::to_string(++unkeyed_);
-    (void)live_.enter(in_hand, {});
+    (void)live_.enter(in_hand, {}, {});
     auto reached = std::make_shared<Ended>();  // Shared by the two halves of one transaction.
     const auto start = operation.start(with, request.get());
     parts_.store.write(store::work(
@@ -187,7 +244,9 @@ void Engine::take_stored(
                 return on_answer(Refused{
                     .why = Why::stranded, .detail = "PAWL0007: operation " + row->operation});
             const bool known = row->secret_version == installation_.secret_version();
-            const auto entered = live_.enter(row->hash, known ? row->fingerprint : std::string{});
+            const auto entered = live_.enter(
+                row->hash, known ? row->fingerprint : std::string{}, parts_.clock.steady()
+            );
             if (std::holds_alternative<LiveKeys::Occupied>(entered))
                 return on_answer(Refused{.why = Why::in_progress});
             begin(*std::make_shared<Attempt>(*this, *operation, *row, on_answer));

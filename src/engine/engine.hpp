@@ -47,6 +47,9 @@ struct KeyedRequest {
         fingerprint_under;  // For keys stored under an older one.
 };
 
+// Whether a key was made for this request.
+bool same_request(const Installation& installation, const KeyedRequest& request, const KeyRow& row);
+
 // What a person decided of a key on the attention list.
 struct Settlement {
     std::int64_t key_id{};
@@ -129,6 +132,9 @@ public:
     // What an attempt has in hand is the request of its key's row: another is told so (key_reused).
     void confirm(const std::string& hash) { live_.confirm(hash); }
 
+    // It makes a call now: whoever asks meanwhile is told to come again.
+    void at_work(const std::string& hash) { live_.at_work(hash); }
+
     // The end of an attempt: answers its client and all who waited for it.
     void leave(const std::string& hash, const OnAnswer& owner, Answer answer);
 
@@ -141,6 +147,7 @@ public:
 private:
     // Looks for a stored key, and has an attempt of this process begin with it.
     void take_stored(std::int64_t key_id, OnAnswer on_answer, std::function<void(Attempt&)> begin);
+    void look_beside(KeyedRequest request, std::string hash, OnAnswer on_answer);
     bool wait_for(
         const std::string& hash, std::chrono::milliseconds longest, const OnAnswer& on_answer
     );

@@ -6,18 +6,28 @@
 namespace pawl::engine {
 
 std::variant<LiveKeys::Entered, LiveKeys::Occupied> LiveKeys::enter(
-    const std::string& hash, std::string_view fingerprint
+    const std::string& hash, std::string_view fingerprint, std::chrono::steady_clock::time_point now
 ) {
     const std::lock_guard lock{mutex_};
     const auto [at, fresh] = live_.try_emplace(hash);
+    auto& live = at->second;
     if (!fresh) {
-        if (at->second.fingerprint.empty() || fingerprint.empty()) return Occupied{};
-        if (at->second.fingerprint == fingerprint) return Occupied{true};
-        if (!at->second.confirmed) return Occupied{};
-        return Occupied{false};
+        Occupied found;
+        if (live.at_work) found.at_work_since = live.entered;
+        const bool same = live.fingerprint == fingerprint;
+        if (!live.fingerprint.empty() && !fingerprint.empty() && (same || live.confirmed))
+            found.same_request = same;
+        return found;
     }
-    at->second.fingerprint = fingerprint;
+    live.fingerprint = fingerprint;
+    live.entered = now;
     return Entered{};
+}
+
+void LiveKeys::at_work(const std::string& hash) {
+    const std::lock_guard lock{mutex_};
+    const auto at = live_.find(hash);
+    if (at != live_.end()) at->second.at_work = true;
 }
 
 void LiveKeys::confirm(const std::string& hash) {

@@ -25,9 +25,17 @@ public:
         // Nothing: not known, as the key's fingerprint has an older secret; or as it is another
         // request than the one in hand, of which is not known either whether it is the key's.
         std::optional<bool> same_request{};
+        // Since when; nothing: not known, as it may only be looking for an answer.
+        std::optional<std::chrono::steady_clock::time_point> at_work_since{};
     };
     // An empty fingerprint: not known.
-    std::variant<Entered, Occupied> enter(const std::string& hash, std::string_view fingerprint);
+    std::variant<Entered, Occupied> enter(
+        const std::string& hash,
+        std::string_view fingerprint,
+        std::chrono::steady_clock::time_point now
+    );
+    // Whoever entered has the key, and a call to make: it has no answer yet.
+    void at_work(const std::string& hash);
 
     // The request in hand is that of the key's row: another one is not, from now on.
     void confirm(const std::string& hash);
@@ -62,7 +70,9 @@ private:
     };
     struct Live {
         std::string fingerprint;
+        std::chrono::steady_clock::time_point entered;
         bool confirmed{false};
+        bool at_work{false};
         std::vector<Attached> waiters;  // In the order in which they came.
     };
     bool empty() const { return live_.empty() && telling_ == 0; }

@@ -32,6 +32,28 @@ TEST_F(ClaimTest, a_repeat_gets_the_same_bytes_and_charges_nothing) {
     EXPECT_EQ(world.count("orders"), 1);
 }
 
+// history_check.py, C2: whoever was looking for the answer made all others wait for it, who had to
+// come again.
+TEST_F(ClaimTest, repeats_at_once_all_get_the_answer) {
+    const auto first = body_of(world.ask<Order>("k", order_of_jane));
+    std::atomic<int> otherwise{0};
+    {
+        std::vector<std::jthread> clients;
+        for (int i = 0; i < 8; ++i)
+            clients.emplace_back([&, same = i % 2 == 0] {
+                const auto* order = same ? order_of_jane : R"({"customer":"joe","items":[]})";
+                for (int n = 0; n < 200; ++n) {
+                    const auto answer = world.ask<Order>("k", order);
+                    const auto* refused = std::get_if<Refused>(&answer);
+                    const bool right = same ? refused == nullptr && body_of(answer) == first
+                                            : refused != nullptr && refused->why == Why::key_reused;
+                    if (!right) ++otherwise;
+                }
+            });
+    }
+    EXPECT_EQ(otherwise, 0);
+}
+
 TEST_F(ClaimTest, a_refusal_is_an_answer_too) {
     provider.next({Does::decline});
 

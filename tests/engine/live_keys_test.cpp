@@ -9,14 +9,14 @@ namespace pawl::engine {
 namespace {
 
 std::optional<bool> same_as_in_hand(LiveKeys& keys, const std::string& fingerprint) {
-    return std::get<LiveKeys::Occupied>(keys.enter("hash", fingerprint)).same_request;
+    return std::get<LiveKeys::Occupied>(keys.enter("hash", fingerprint, {})).same_request;
 }
 
 // Found by the simulator: while somebody's wrong request under a key was being looked up, the right
 // one was told that it was wrong, for good.
 TEST(LiveKeys, another_request_is_wrong_only_when_the_one_in_hand_is_known_to_be_right) {
     LiveKeys keys;
-    ASSERT_TRUE(std::holds_alternative<LiveKeys::Entered>(keys.enter("hash", "one")));
+    ASSERT_TRUE(std::holds_alternative<LiveKeys::Entered>(keys.enter("hash", "one", {})));
 
     EXPECT_EQ(same_as_in_hand(keys, "one"), true);
     EXPECT_EQ(same_as_in_hand(keys, "another"), std::nullopt) << "which of the two has the key?";
@@ -29,8 +29,24 @@ TEST(LiveKeys, another_request_is_wrong_only_when_the_one_in_hand_is_known_to_be
     keys.leave("hash");
     keys.told();
     keys.confirm("hash");  // Nobody has it.
-    ASSERT_TRUE(std::holds_alternative<LiveKeys::Entered>(keys.enter("hash", "another")));
+    ASSERT_TRUE(std::holds_alternative<LiveKeys::Entered>(keys.enter("hash", "another", {})));
     EXPECT_EQ(same_as_in_hand(keys, "one"), std::nullopt);
+}
+
+TEST(LiveKeys, who_is_only_looking_is_not_at_work) {
+    using namespace std::chrono_literals;
+    LiveKeys keys;
+    const std::chrono::steady_clock::time_point entered{5s};
+    (void)keys.enter("hash", "one", entered);
+    auto since = [&] {
+        return std::get<LiveKeys::Occupied>(keys.enter("hash", "one", entered + 1s)).at_work_since;
+    };
+
+    EXPECT_EQ(since(), std::nullopt);
+    keys.at_work("hash");
+    EXPECT_EQ(since(), entered);
+    keys.at_work("another");
+    EXPECT_EQ(keys.size(), 1U);
 }
 
 }  // namespace
