@@ -410,7 +410,7 @@ def cases(settings):
             an_early_refusal_is_drained]
 
     def in_one_world(row):
-        with World(settings.bin, [*QUICK, '--rider', 'test_renewed jane@example.com']) as world:
+        with World(settings.bin, [*QUICK, '--rider', 'test_renewed jane@example.com'], judged=False) as world:
             world.start_server('--access-log', f'{world.folder}/access')
             if row is access_log:
                 first_and_repeat(world)

@@ -80,7 +80,7 @@ def check_it_lives(world, n=1):
 
 
 def family(settings, name):
-    with World(settings.bin) as world:
+    with World(settings.bin, judged=False) as world:
         world.start_server()
         wrong = []
         for what, sent, due, *why in FAMILIES[name]():
@@ -106,7 +106,7 @@ def truncated(settings):
     size = len(GOOD_JSON) - 32
     chunked = LINE + HOST + TOKEN + key(0) + TYPE + b'Transfer-Encoding: chunked\r\n\r\n'
     chunked += b'20\r\n' + GOOD_JSON[:32] + b'\r\n%x\r\n' % size + GOOD_JSON[32:] + b'\r\n0\r\n\r\n'
-    with World(settings.bin) as world:
+    with World(settings.bin, judged=False) as world:
         world.start_server()
         for request in (good, chunked):
             for at in range(0, len(request), 3):
@@ -150,7 +150,7 @@ def slow(settings):
               ('a body that stops', body_head + b'{"a', b'', 5), ('no body', body_head, b'', 5),
               ('a body in drops', body_head, b' ' * 100, 5), ('a chunk that stops', chunk_head + b'100\r\nabc', b'', 5),
               ('no chunk', chunk_head, b'', 5), ('chunks in drops', chunk_head, b'1\r\n \r\n' * 20, 5)]
-    with World(settings.bin) as world:
+    with World(settings.bin, judged=False) as world:
         world.start_server()
         with concurrent.futures.ThreadPoolExecutor(len(shapes) * 4) as pool:
             tasks = [(name, limit, pool.submit(dribbled, world.port, head, drops))
@@ -175,7 +175,7 @@ def slow(settings):
 
 def too_large_while_it_comes(settings):
     """413 comes although the client is still sending, and without waiting for the rest."""
-    with World(settings.bin) as world:
+    with World(settings.bin, judged=False) as world:
         world.start_server()
         head = LINE + HOST + TOKEN + key(0) + TYPE
         chunk = b'10000\r\n' + b' ' * 0x10000 + b'\r\n'
@@ -198,7 +198,7 @@ def on_one_connection(settings):
     bad = [whole(body=b'{'), whole(body=b'{}'), whole(headers=HOST + TOKEN + TYPE),
            whole(headers=HOST + TOKEN + TYPE + b'Idempotency-Key: a,b\r\n'),
            whole(headers=HOST + TOKEN + key(0) + b'Content-Type: text/plain\r\n')]
-    with World(settings.bin) as world:
+    with World(settings.bin, judged=False) as world:
         world.start_server()
         received = received_after(world.port, b''.join(bad) * 5 + SMUGGLED)
         statuses = [int(part[:3]) for part in received.split(b'HTTP/1.1 ')[1:]]
@@ -209,7 +209,7 @@ def on_one_connection(settings):
 
 def after_a_head(settings):
     """An answer to HEAD has no body; the problem of the request behind it has one."""
-    with World(settings.bin) as world:
+    with World(settings.bin, judged=False) as world:
         world.start_server()
         head = b'HEAD /rides HTTP/1.1\r\n' + HOST + TOKEN + b'\r\n'
         received = received_after(world.port, head * 2 + b'GET /rides HTTP/1.1\r\nX\r\n\r\n')
@@ -223,7 +223,7 @@ LIKELY = b'\x00\t\n\r ",:;{}[]\\%0-9eE\x7f\x80\xff'   # Bytes that mean somethin
 def mutated(settings):
     """A good request with a few bytes changed, taken out or put in by chance: refused or done, never our failure."""
     chance = random.Random(settings.seed)
-    with World(settings.bin) as world:
+    with World(settings.bin, judged=False) as world:
         world.start_server()
         done = 0
         for n in range(1500 if settings.everything else 500):

@@ -25,9 +25,9 @@ class BouncedWorld(World):
             self.bouncer.__exit__()
             raise
 
-    def __exit__(self, *_):
+    def __exit__(self, *why):
         try:
-            super().__exit__()
+            super().__exit__(*why)
         finally:
             self.bouncer.__exit__()
 

@@ -40,10 +40,13 @@ class Answer:
 
 
 class Phone:
-    """One rider. Each request has its own connection; an answer that did not come is an OSError."""
+    """One rider. Each request has its own connection; an answer that did not come is an OSError.
 
-    def __init__(self, port, token='test_jane', timeout=20):
-        self.port, self.token, self.timeout = port, token, timeout
+    What is asked under a key, and the answer, goes into the history, if there is one.
+    """
+
+    def __init__(self, port, token='test_jane', timeout=20, history=None):
+        self.port, self.token, self.timeout, self.history = port, token, timeout, history
 
     def send(self, method, path, body=None, headers=None, key=None):
         sent = {'Authorization': f'Bearer {self.token}'} | (headers or {})
@@ -52,15 +55,24 @@ class Phone:
         if isinstance(body, dict):
             body = json.dumps(body)
             sent.setdefault('Content-Type', 'application/json')
+        call = self._began(method, path, body, key)
         connection = http.client.HTTPConnection('127.0.0.1', self.port, timeout=self.timeout)
         try:
             connection.request(method, path, body, sent)
-            answer = connection.getresponse()
-            return Answer(answer.status, answer.getheaders(), answer.read())
+            got = connection.getresponse()
+            answer = Answer(got.status, got.getheaders(), got.read())
+            if call:
+                self.history.ended(call, answer)
+            return answer
         except http.client.HTTPException as error:
             raise OSError(f'{type(error).__name__}: {error}') from error
         finally:
             connection.close()
+
+    def _began(self, method, path, body, key, hung_up=False):
+        if self.history is None or not isinstance(key, str):
+            return None   # Bytes are no key that a server takes.
+        return self.history.began(self.token, key.strip('"'), method, path, body, hung_up)
 
     def get(self, path):
         return self.send('GET', path)
@@ -80,6 +92,7 @@ class Phone:
     def send_and_hang_up(self, method, path, body, key):
         """Sends a whole request and goes away before the answer."""
         text = json.dumps(body)
+        self._began(method, path, text, key, hung_up=True)
         with socket.create_connection(('127.0.0.1', self.port), timeout=self.timeout) as raw:
             raw.sendall(f'{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {self.token}\r\n'
                         f'Idempotency-Key: {key}\r\nContent-Type: application/json\r\n'

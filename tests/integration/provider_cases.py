@@ -183,7 +183,7 @@ NOT_MADE = {'a 429', 'a 401', 'a 403'}   # These prove that nothing was charged:
 
 def strange(settings, names):
     """Answers that are none, or not ours: never taken for a charge, nor for a refusal; the same key goes on."""
-    with World(settings.bin, QUICK + rider('strange')) as world, StrangeProvider(None) as provider:
+    with World(settings.bin, QUICK + rider('strange'), judged=False) as world, StrangeProvider(None) as provider:
         world.stripe = provider.port
         world.start_server()
         for n, name in enumerate(names):
@@ -212,7 +212,8 @@ def strange(settings, names):
 
 def strange_and_without_keys(settings, names):
     """The same for a provider without keys: called once, unless it is certain that nothing was charged."""
-    with World(settings.bin, [*QUICK, '--charge-once', *rider('strange')]) as world, StrangeProvider(None) as provider:
+    options = [*QUICK, '--charge-once', *rider('strange')]
+    with World(settings.bin, options, judged=False) as world, StrangeProvider(None) as provider:
         world.stripe = provider.port
         world.start_server()
         for n, name in enumerate(names):

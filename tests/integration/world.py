@@ -1,12 +1,17 @@
 """One world of real processes: the stand-in for Stripe, Rocket Rides, and a folder with their files."""
+import itertools
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 
+import history_check
+from history import History, save
 from phone import Phone
 from ports import free_port
 from queues import QUEUES
@@ -14,6 +19,11 @@ from stores import STORES
 
 WAIT_S = 20 * float(os.environ.get('PAWL_TEST_SLOWNESS', '1'))
 KILLED = -signal.SIGKILL
+
+
+def case_name():
+    """As a file may be called; the runner gives each thread the name of its case."""
+    return re.sub(r'[^a-z0-9.]+', '-', threading.current_thread().name.lower()).strip('-')[:100]
 
 
 class NotSo(AssertionError):
@@ -99,18 +109,24 @@ class Node:
         self.process.send_signal(signal.SIGCONT)
 
     def phone(self, token='test_jane', timeout=WAIT_S):
-        return Phone(self.port, token, timeout)
+        return Phone(self.port, token, timeout, self.world.history)
 
     def log(self):
         return self.world.log(self.name)
 
 
 class World:
-    """Starts what a case needs and ends all of it. Not thread-safe but for phone(), charges() and the like."""
+    """Starts what a case needs and ends all of it. Not thread-safe but for phone(), charges() and the like.
+
+    What phones ask and hear is recorded, and judged at the end (history_check.py) if the case itself has passed.
+    """
 
     database = 'sqlite'   # Which of stores.STORES; the runner sets it.
+    histories = None      # The folder to keep them in, as the runner is told by --save.
+    numbers = itertools.count(1)
 
-    def __init__(self, bin_folder, options=None, folder=None, provider_options=None, cluster=None, queue='embedded'):
+    def __init__(self, bin_folder, options=None, folder=None, provider_options=None, cluster=None, queue='embedded',
+                 judged=True):
         self.rides = os.path.join(os.path.abspath(bin_folder), 'rides')
         self.folder = folder or tempfile.mkdtemp(prefix='pawl-world-')
         self.data = self.folder   # Where the database is; a case may put it on a file system of its own.
@@ -120,10 +136,13 @@ class World:
         self.provider = self.server = None
         self.nodes = []   # Of a case with several servers; self.server is not among them.
         self.environment = {}   # Of the server.
+        self.wrapper = []       # What runs it: strace and its options.
         self.cluster = cluster   # A PostgreSQL of the case's own; else the run's.
         self.store = STORES[self.database](self)
         self.queue = QUEUES[queue](self)
         self.server_url = None   # Where the server looks for its database, if not at url.
+        self.history = History()
+        self.judged = judged   # Not where requests go past the phones, or the ledger is not all that was booked.
 
     def __enter__(self):
         try:
@@ -133,14 +152,27 @@ class World:
             raise
         return self
 
-    def __exit__(self, *_):
-        self.close()
+    def __exit__(self, kind=None, *_):
+        try:
+            events = self.history.with_effects(self._lines('ledger'))
+            if self.histories and self.history.events:
+                save(os.path.join(self.histories, f'{next(self.numbers):05}-{case_name()}.jsonl'), events)
+            if self.judged and kind is None:
+                self.judge(events)
+        finally:
+            self.close()
+
+    @staticmethod
+    def judge(events):
+        found = history_check.violations(events)
+        check(not found, f'{len(found)} violations in {history_check.summary(events)}:\n' + '\n'.join(map(str, found[:5])))
 
     # Processes.
 
     def start_process(self, name, arguments, environment=None):
+        wrapper = self.wrapper if name == 'serve' else []
         with open(os.path.join(self.folder, name + '.log'), 'ab') as log:
-            return subprocess.Popen([self.rides, *arguments], stdout=log, stderr=log,
+            return subprocess.Popen([*wrapper, self.rides, *arguments], stdout=log, stderr=log,
                                     env=os.environ | (environment or {}))
 
     def start_provider(self, *more):
@@ -215,7 +247,7 @@ class World:
     # What can be seen.
 
     def phone(self, token='test_jane', timeout=WAIT_S):
-        return Phone(self.port, token, timeout)
+        return Phone(self.port, token, timeout, self.history)
 
     def log(self, name='serve'):
         with open(os.path.join(self.folder, name + '.log'), encoding='utf-8', errors='replace') as file:
@@ -239,6 +271,8 @@ class World:
 
     def change(self, statement, *arguments):
         """Changes rows as no program would: time goes by, or a deploy is bad."""
+        if 'expires_at' in statement:
+            self.history.mark('retention-over')
         self.store.change(statement, *arguments)
 
     @property

@@ -1,0 +1,87 @@
+"""What the clients of a run did and heard, in the order of the clock: what history_check.py judges.
+
+Three kinds of events, one JSON object a line in a file:
+  call      a request under an Idempotency-Key: who asked (client), whose key (scope, key), what for (request: a hash of
+            method, path and body; makes: the kind of effect that a success has), when it began and ended by the
+            monotonic clock in ns, and the answer: status, type of a problem, hash of the body, headers, effect (the id
+            that the answer names). Without an answer `ended` and all of these are null; hung_up: the client wanted none
+  effect    what the provider booked: kind, id, and the key that it was given
+  mark      something that the rules depend on: "faults-end", "retention-over" (a test made keys old)
+"""
+import hashlib
+import json
+import threading
+import time
+
+KEPT_HEADERS = ('idempotent-replayed', 'idempotency-expires', 'content-type', 'location', 'retry-after')
+
+
+def digest(*parts):
+    text = '\0'.join(part if isinstance(part, str) else part.decode('latin-1') for part in parts)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class History:
+    """Thread-safe. A call is in it from its beginning, as it may have an effect and no answer."""
+
+    def __init__(self):
+        self.events = []
+        self.lock = threading.Lock()
+
+    def began(self, token, key, method, path, body, hung_up=False):
+        """The call, to be given to ended(). An account's key is its own; that of a refund is the tenant's."""
+        refund = path.endswith('/refund')
+        call = {'event': 'call', 'client': threading.current_thread().name, 'scope': 'tenant' if refund else ACCOUNTS.get(token, token),
+                'key': key, 'request': digest(method, path, canonical(body)), 'makes': 'refund' if refund else 'charge',
+                'began': time.monotonic_ns(), 'ended': None, 'status': None, 'hung_up': hung_up}
+        with self.lock:
+            self.events.append(call)
+        return call
+
+    @staticmethod
+    def ended(call, answer):
+        call |= {'type': answer.type, 'body': digest(answer.body), 'effect': effect_of(answer, call['makes']),
+                 'headers': {name: answer.headers[name] for name in KEPT_HEADERS if name in answer.headers},
+                 'status': answer.status, 'ended': time.monotonic_ns()}
+
+    def mark(self, name):
+        with self.lock:
+            self.events.append({'event': 'mark', 'name': name, 'at': time.monotonic_ns()})
+
+    def with_effects(self, ledger):
+        """All events, and what the provider booked: lines of its ledger."""
+        with self.lock:
+            events = [dict(event) for event in self.events]
+        return events + [{'event': 'effect', 'kind': line['kind'], 'id': line['id'], 'key': line['key']}
+                         for line in ledger if line['kind'] in ('charge', 'refund')]
+
+
+ACCOUNTS = {'test_renewed': 'test_jane'}   # Another token of the same account.
+
+
+def canonical(body):
+    """Two spellings of the same JSON are the same request."""
+    try:
+        return json.dumps(json.loads(body), sort_keys=True)
+    except (TypeError, ValueError):
+        return body or ''
+
+
+def effect_of(answer, kind):
+    """The charge or refund that a success names."""
+    if not 200 <= answer.status < 300:
+        return None
+    try:
+        return answer.json.get(kind)
+    except (ValueError, AttributeError):
+        return None
+
+
+def save(path, events):
+    with open(path, 'w', encoding='utf-8') as file:
+        file.writelines(json.dumps(event) + '\n' for event in events)
+
+
+def load(path):
+    with open(path, encoding='utf-8') as file:
+        return [json.loads(line) for line in file if line.strip()]
