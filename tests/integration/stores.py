@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import tempfile
+import time
 
 from ports import free_port
 
@@ -15,6 +16,15 @@ TOOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'to
 # Itself: what stands at /usr/bin/psql is a wrapper in Perl, ten times as slow.
 PSQL = (sorted(glob.glob('/usr/lib/postgresql/*/bin/psql')) or ['psql'])[-1]
 TIMEOUT_S = 20 * float(os.environ.get('PAWL_TEST_SLOWNESS', '1'))
+
+
+def alive(pid):
+    """Nor is one alive whose parent has not taken note of its end."""
+    try:
+        with open(f'/proc/{pid}/stat', encoding='ascii') as file:
+            return file.read().rsplit(')', 1)[1].split()[0] != 'Z'
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 class NoTables(Exception):
@@ -134,13 +144,20 @@ class Cluster:
             return [self.process.pid, *map(int, file.read().split())]
 
     def kill(self):
-        """kill -9 of the whole server, as when the machine goes down."""
-        for pid in self.server_pids():
+        """kill -9 of the whole server, as when the machine goes down; returns when the last of its processes is gone.
+
+        One that starts meanwhile would outlive it, and the next server refuses to start beside such an orphan.
+        """
+        self.process.send_signal(signal.SIGSTOP)
+        pids = self.server_pids()
+        for pid in pids:
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
         self.process.wait()
+        while any(map(alive, pids)):
+            time.sleep(0.005)
 
     def stop_at_once(self):
         """An immediate stop: no checkpoint, the next start recovers."""
