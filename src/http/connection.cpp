@@ -1,10 +1,9 @@
 #include "src/http/connection.hpp"
 
-#include "src/http/head_check.hpp"
-
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/beast/core/string.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/status.hpp>
 
@@ -41,6 +40,12 @@ std::size_t unread_max(const ListenerOptions& options) {
 
 bool needs_length(std::string_view method) {
     return method == "POST" || method == "PATCH";
+}
+
+// RFC 9110, 10.1.1: case does not count.
+bool expects_continue(const RequestHead& head) {
+    const auto expected = head.header("Expect");
+    return expected && boost::beast::iequals(*expected, "100-continue");
 }
 
 }  // namespace
@@ -90,6 +95,8 @@ void HttpConnection::enter(State state, std::chrono::milliseconds limit) {
 // The next request; its first bytes may be here already.
 void HttpConnection::begin() {
     parser_.reset();
+    chunk_problem_.reset();
+    extensions_size_ = 0;
     is_head_ = false;
     if (buffer_.size() == 0) {
         if (shared_->stopping) return close();
@@ -142,6 +149,7 @@ void HttpConnection::on_head(std::size_t size) {
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(limits.line_max + limits.headers_max + 1024));
     parser_->body_limit(limits.body_max);
+    parser_->on_chunk_header(check_chunk_);
     error_code error;
     const auto consumed = parser_->put(asio::buffer(raw.data(), raw.size()), error);
     if (error && error != beast_http::error::need_more) {
@@ -157,7 +165,7 @@ void HttpConnection::on_head(std::size_t size) {
     if (parser_->content_length().value_or(0) > limits.body_max)
         return refuse(413, "The body is larger than is allowed.");
     if (auto refused = shared_->handlers.on_head(head_)) return refuse(*refused);
-    if (bodied && head_.header("Expect") && *head_.header("Expect") == "100-continue" &&
+    if (bodied && expects_continue(head_) && parser_->get().version() >= 11 &&
         buffer_.size() == 0) {
         error_code ignored;
         constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -185,7 +193,7 @@ bool HttpConnection::make_head(std::string_view) {
     if (question < head_.target.size()) head_.query = head_.target.substr(question + 1);
     for (const auto& field : message)
         head_.headers.push_back({std::string{field.name_string()}, std::string{field.value()}});
-    keep_alive_ = message.keep_alive();
+    keep_alive_ = parser_->keep_alive();  // The message looks at the first Connection alone.
     is_head_ = head_.method == "HEAD";
     return true;
 }
@@ -203,7 +211,37 @@ void HttpConnection::read_body() {
     );
 }
 
+void HttpConnection::CheckChunk::operator()(
+    std::uint64_t size, boost::beast::string_view extensions, error_code& error
+) {
+    connection.chunk_problem_ =
+        connection.check_chunk(size, {extensions.data(), extensions.size()});
+    if (connection.chunk_problem_) error = beast_http::error::bad_chunk;
+}
+
+// `extensions` stands in the buffer, and behind it what has come since.
+std::optional<HeadProblem> HttpConnection::check_chunk(
+    std::uint64_t size, std::string_view extensions
+) {
+    const auto& limits = shared_->options;
+    extensions_size_ += extensions.size();
+    if (extensions_size_ > limits.headers_max)
+        return HeadProblem{413, "The chunk extensions are larger than is allowed."};
+    if (auto problem = check_extensions(extensions)) return problem;
+    if (size > 0) return std::nullopt;
+    const auto bytes = view(buffer_);
+    const auto line_end =
+        static_cast<std::size_t>(extensions.data() + extensions.size() - bytes.data());
+    const auto end = bytes.find("\r\n\r\n", line_end);
+    const auto trailers = bytes.substr(line_end + 2, end + 2 - line_end);
+    // Beast throws where a field has more than 64 KiB.
+    if (trailers.size() > limits.headers_max)
+        return HeadProblem{431, "The trailers are larger than is allowed."};
+    return check_trailers(trailers, {limits.line_max, limits.headers_count_max});
+}
+
 void HttpConnection::on_body(error_code error) {
+    if (chunk_problem_) return refuse(chunk_problem_->status, chunk_problem_->why);
     if (error == beast_http::error::body_limit)
         return refuse(413, "The body is larger than is allowed.");
     if (error.category() ==

@@ -3,11 +3,13 @@
 // Internal to the listener: needs Asio and Beast, so only listener.cpp, lane.cpp and connection.cpp
 // include it.
 
+#include "src/http/head_check.hpp"
 #include "src/http/listener.hpp"
 
 #include <boost/asio/io_context.hpp>         // tidy: allow header: for three files
 #include <boost/asio/ip/tcp.hpp>             // tidy: allow header: for three files
 #include <boost/beast/core/flat_buffer.hpp>  // tidy: allow header: for three files
+#include <boost/beast/core/string_type.hpp>  // tidy: allow header: for three files
 #include <boost/beast/http/parser.hpp>       // tidy: allow header: for three files
 #include <boost/beast/http/string_body.hpp>  // tidy: allow header: for three files
 
@@ -79,12 +81,24 @@ public:
 private:
     enum class State { idle, head, body, handling, writing, draining, closed };
 
+    // Beast asks it of each chunk, once the chunk's line is there; of the last once the trailers
+    // are.
+    struct CheckChunk {
+        HttpConnection& connection;
+        void operator()(
+            std::uint64_t size,
+            boost::beast::string_view extensions,
+            boost::system::error_code& error
+        );
+    };
+
     void read_more();
     void on_bytes();
     void on_head(std::size_t size);
     bool make_head(std::string_view raw);
     void read_body();
     void on_body(boost::system::error_code error);
+    std::optional<HeadProblem> check_chunk(std::uint64_t size, std::string_view extensions);
     void deliver();
     void refuse(int status, std::string_view why);
     void refuse(const Reply& reply);
@@ -100,6 +114,9 @@ private:
     SteadyTime deadline_{};
     boost::beast::flat_buffer buffer_;
     std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
+    CheckChunk check_chunk_{*this};
+    std::optional<HeadProblem> chunk_problem_;
+    std::size_t extensions_size_{0};  // Of all chunks of the request.
     RequestHead head_;
     std::string client_address_;
     bool keep_alive_{true};

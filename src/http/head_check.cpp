@@ -2,6 +2,8 @@
 
 #include "src/json/text.hpp"
 
+#include <boost/url/parse.hpp>
+
 #include <algorithm>
 #include <vector>
 
@@ -32,11 +34,24 @@ std::string_view trimmed(std::string_view text) {
 
 // RFC 9110, 7.2: a registered name, an IPv4 address or an IPv6 address in brackets, and a port.
 bool is_host(std::string_view value) {
-    constexpr std::string_view marks = "-._~!$&'()*+,;=:[]%";
-    return std::all_of(value.begin(), value.end(), [&](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-               marks.find(c) != marks.npos;
-    });
+    std::string host{value};
+    // RFC 6874: a network card of the sender's, which Boost.URL does not know.
+    const auto zone = host.find("%25");
+    const auto bracket = host.find(']');
+    if (host.starts_with('[') && zone < bracket && bracket != host.npos) {
+        if (!is_token(value.substr(zone + 3, bracket - zone - 3))) return false;
+        host.erase(zone, bracket - zone);
+    }
+    const auto authority = boost::urls::parse_authority(host);
+    return authority && !authority->has_userinfo();
+}
+
+bool is_control(char c) {
+    return (c >= 0 && c < ' ' && c != '\t') || c == 127;
+}
+
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
 }
 
 struct Seen {
@@ -60,7 +75,8 @@ std::optional<HeadProblem> check_request_line(std::string_view line, bool& http1
     for (const char c : target)
         if (c <= ' ' || c > '~' || c == '#')
             return HeadProblem{400, "The target has a character that is not allowed."};
-    if (version.size() != 8 || version.substr(0, 5) != "HTTP/" || version[6] != '.')
+    if (version.size() != 8 || version.substr(0, 5) != "HTTP/" || !is_digit(version[5]) ||
+        version[6] != '.' || !is_digit(version[7]))
         return HeadProblem{400, "The version is malformed."};
     if (version != "HTTP/1.1" && version != "HTTP/1.0")
         return HeadProblem{505, "HTTP/1.1 is served."};
@@ -76,18 +92,16 @@ std::optional<HeadProblem> check_field(std::string_view line, Seen& seen) {
     const auto name = line.substr(0, colon);
     const auto value = trimmed(line.substr(colon + 1));
     if (!is_token(name)) return HeadProblem{400, "The name of a header is no token."};
-    for (const char c : value)
-        if ((c >= 0 && c < ' ' && c != '\t') || c == 127)
-            return HeadProblem{400, "A header has a control character in its value."};
+    if (std::any_of(value.begin(), value.end(), is_control))
+        return HeadProblem{400, "A header has a control character in its value."};
     if (same(name, "host")) {
         ++seen.hosts;
         if (!is_host(value)) return HeadProblem{400, "The Host is no host."};
     }
     if (same(name, "content-length")) {
         ++seen.lengths;
-        const bool digits =
-            !value.empty() && value.size() <= 18 &&
-            std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
+        const bool digits = !value.empty() && value.size() <= 18 &&
+                            std::all_of(value.begin(), value.end(), is_digit);
         if (!digits) return HeadProblem{400, "The Content-Length is no number."};
     }
     if (same(name, "transfer-encoding")) {
@@ -151,6 +165,29 @@ std::optional<HeadProblem> check_head(std::string_view head, const HeadLimits& l
         from = to + 2;
     }
     return check_all(seen, http11);
+}
+
+std::optional<HeadProblem> check_extensions(std::string_view extensions) {
+    if (std::any_of(extensions.begin(), extensions.end(), is_control))
+        return HeadProblem{400, "A chunk extension has a control character."};
+    return std::nullopt;
+}
+
+std::optional<HeadProblem> check_trailers(std::string_view trailers, const HeadLimits& limits) {
+    if (auto problem = check_characters(trailers)) return problem;
+    Seen seen;
+    int count = 0;
+    for (std::size_t from = 0; from < trailers.size();) {
+        const auto to = trailers.find("\r\n", from);
+        if (to == trailers.npos || to == from) break;
+        if (++count > limits.headers_count_max)
+            return HeadProblem{431, "There are more trailers than are allowed."};
+        if (auto problem = check_field(trailers.substr(from, to - from), seen)) return problem;
+        from = to + 2;
+    }
+    if (seen.lengths + seen.codings > 0)
+        return HeadProblem{400, "A trailer says how long the body is."};
+    return std::nullopt;
 }
 
 std::optional<std::string> decode_path(std::string_view path) {

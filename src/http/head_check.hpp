@@ -21,6 +21,11 @@ struct HeadProblem {
 // smuggler's tools. `head` ends with its empty line.
 std::optional<HeadProblem> check_head(std::string_view head, const HeadLimits& limits);
 
+// The same of a chunk's line, behind its size, where Beast takes a LF in quotes for a character...
+std::optional<HeadProblem> check_extensions(std::string_view extensions);
+// ...and of the fields behind the last chunk, with their empty line: Beast takes folded ones.
+std::optional<HeadProblem> check_trailers(std::string_view trailers, const HeadLimits& limits);
+
 // %XX of a path; nothing for a broken escape, %00 or invalid UTF-8.
 std::optional<std::string> decode_path(std::string_view path);
 

@@ -133,6 +133,31 @@ TEST(Listener, says_continue_before_it_waits_for_the_body) {
     EXPECT_EQ(body_of(client.read_message()), "POST /echo body");
 }
 
+TEST(Listener, says_continue_whatever_the_case_and_never_to_http_1_0) {
+    Listening server;
+    const std::string fields = "\r\nHost: a\r\nContent-Length: 4\r\nExpect: 100-Continue\r\n\r\n";
+    auto client = server.connect();
+    client.send("POST /echo HTTP/1.1" + fields);
+    EXPECT_EQ(client.read_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+
+    auto old = server.connect();
+    old.send("POST /echo HTTP/1.0" + fields);
+    // Sent later: a body that is there already is an answer of its own.
+    ASSERT_EQ(status_of(server.ask(testing::requests::get_echo)), "200");
+    old.send("body");
+    EXPECT_EQ(status_of(old.read_message()), "200");
+}
+
+TEST(Listener, closes_where_any_of_several_connection_headers_says_so) {
+    Listening server;
+    auto client = server.connect();
+    client.send(
+        "GET /echo HTTP/1.1\r\nHost: a\r\nConnection: keep-alive\r\nConnection: close\r\n\r\n"
+    );
+
+    EXPECT_NE(client.read_all().find("\r\nConnection: close\r\n"), std::string::npos);
+}
+
 TEST(Listener, refuses_instead_of_continue_what_its_head_forbids) {
     Listening server;
     auto client = server.connect();

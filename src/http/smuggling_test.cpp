@@ -27,6 +27,12 @@ std::string with(const std::string& headers, const std::string& body = "0\r\n\r\
     return "POST /echo HTTP/1.1\r\nHost: a\r\n" + headers + "\r\n\r\n" + body;
 }
 
+std::string many(const std::string& text, int times) {
+    std::string all;
+    for (int i = 0; i < times; ++i) all += text;
+    return all;
+}
+
 const std::vector<Shape> shapes{
     {"length and chunks", with("Content-Length: 5\r\nTransfer-Encoding: chunked")},
     {"chunks and length", with("Transfer-Encoding: chunked\r\nContent-Length: 5")},
@@ -65,6 +71,11 @@ const std::vector<Shape> shapes{
     {"a name beyond ASCII", with("Content-L\xC3\xA4ngth: 5")},
     {"two hosts", with("Host: b\r\nContent-Length: 5")},
     {"no host", "GET /echo HTTP/1.1\r\n\r\n"},
+    {"a host with a port that is none", "GET /echo HTTP/1.1\r\nHost: a:b\r\n\r\n"},
+    {"a host with two ports", "GET /echo HTTP/1.1\r\nHost: a:1:2\r\n\r\n"},
+    {"a host with a broken escape", "GET /echo HTTP/1.1\r\nHost: a%2\r\n\r\n"},
+    {"half an address in brackets", "GET /echo HTTP/1.1\r\nHost: [::1\r\n\r\n"},
+    {"a host with a user", "GET /echo HTTP/1.1\r\nHost: b@a\r\n\r\n"},
     {"a target with a host", "GET http://b/echo HTTP/1.1\r\nHost: a\r\n\r\n"},
     {"a target with a space", "GET /echo /other HTTP/1.1\r\nHost: a\r\n\r\n"},
     {"a target with a fragment", "GET /echo#x HTTP/1.1\r\nHost: a\r\n\r\n"},
@@ -75,6 +86,7 @@ const std::vector<Shape> shapes{
     {"HTTP/1.2", "GET /echo HTTP/1.2\r\nHost: a\r\n\r\n", "505"},
     {"HTTP/2.0", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "505"},
     {"a version in lower case", "GET /echo http/1.1\r\nHost: a\r\n\r\n"},
+    {"a version of a letter", "GET /echo HTTP/1.x\r\nHost: a\r\n\r\n"},
     {"a version with more digits", "GET /echo HTTP/1.10\r\nHost: a\r\n\r\n"},
     {"a method that is no token", "GE(T /echo HTTP/1.1\r\nHost: a\r\n\r\n"},
     {"TLS on a plain port", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"s},
@@ -91,6 +103,21 @@ const std::vector<Shape> shapes{
     {"a chunk that ends with a bare LF", chunked + "5\r\nhello\n0\r\n\r\n"},
     {"an end with bare LFs", chunked + "5\r\nhello\r\n0\n\n"},
     {"an extension with a bare LF", chunked + "5;x\nhello\r\n0\r\n\r\n"},
+    {"an extension with a LF in quotes", chunked + "5;x=\"\n\"\r\nhello\r\n0\r\n\r\n"},
+    {"extensions without end",
+     chunked + "1;" + std::string(20'000, 'x') + "\r\na\r\n1;" + std::string(20'000, 'x') +
+         "\r\na\r\n0\r\n\r\n",
+     "413"},
+    {"a trailer that is folded", chunked + "5\r\nhello\r\n0\r\nX: y\r\n z\r\n\r\n"},
+    {"a trailer with a bare LF", chunked + "5\r\nhello\r\n0\r\nX: y\nZ: z\r\n\r\n"},
+    {"a length in a trailer", chunked + "5\r\nhello\r\n0\r\nContent-Length: 5\r\n\r\n"},
+    {"trailers without end",
+     chunked + "5\r\nhello\r\n0\r\n" + many("X: y\r\n", 101) + "\r\n",
+     "431"},
+    // Of 64 KiB Beast's container of fields threw, on the thread that serves all connections.
+    {"a trailer of 100,000 bytes",
+     chunked + "5\r\nhello\r\n0\r\nX: " + std::string(100'000, 'y') + "\r\n\r\n",
+     "431"},
 };
 
 TEST(Smuggling, every_shape_is_refused_and_nothing_behind_it_is_read) {
