@@ -1,0 +1,137 @@
+"""The attack corpus against the real server: each request over a socket of its own, with a good one behind it."""
+import concurrent.futures
+import re
+import socket
+
+import attack_bodies
+import attack_heads
+import attack_oracle
+from attack import CUT, key_of, sent_bytes
+from phone import parse
+from world import WAIT_S, NotSo, World, check, check_equal
+
+DATABASES = ('sqlite',)   # Which database is behind it has no part in this.
+GROUPS = attack_heads.GROUPS + attack_bodies.GROUPS
+
+
+def exchanged(port, sent, ends):
+    """What came until the server closed. The client closes its side first only where it `ends` by itself."""
+    received = b''
+    with socket.create_connection(('127.0.0.1', port), timeout=WAIT_S) as raw:
+        try:
+            raw.sendall(sent)
+            if ends:
+                raw.shutdown(socket.SHUT_WR)
+        except (BrokenPipeError, ConnectionResetError):
+            pass   # It may answer and close while we still send.
+        try:
+            while part := raw.recv(65536):
+                received += part
+        except ConnectionResetError:
+            pass
+        except socket.timeout as error:
+            raise NotSo(f'the server neither answers nor closes; it said {received[-300:]!r}') from error
+    return received
+
+
+def answers_in(received):
+    """All of them in order, without 100 Continue."""
+    found = []
+    while received:
+        answer = parse(received)
+        check(answer is not None, f'half an answer: {received[:200]!r}')
+        head = received.index(b'\r\n\r\n') + 4
+        received = received[head + (0 if answer.status == 100 else len(answer.body)):]
+        if answer.status != 100:
+            found.append(answer)
+    return found
+
+
+def judge(attack, number, port):
+    answers = answers_in(exchanged(port, sent_bytes(attack, number), attack.due == CUT))
+    statuses = [answer.status for answer in answers]
+    due = attack.due
+    wanted = [*due.statuses, *([{201}] if due.marker else [])]
+    check(len(statuses) == len(wanted) and all(status in those for status, those in zip(statuses, wanted)),
+          f'answers {statuses}, due are {wanted}: {answers[-1:]}')
+    for answer in answers:
+        check(answer.status < 400 or answer.is_problem or answer.status == 404, f'no problem: {answer}')
+        check(answer.status < 500 or answer.status in (501, 505), f'a failure of ours: {answer}')
+        check('hidden' not in str(answer.headers) and 'evil' not in str(answer.headers), f'what was sent is in {answer.headers}')
+    if answers:
+        check_equal(answers[-1].headers.get('connection'), 'close', 'what the last answer says of the connection')
+        check(not any(answer.headers.get('connection') == 'close' for answer in answers[:-1]), 'an answer behind the last')
+
+
+def check_rows(world, group, attacks):
+    """Keys are there for what was booked and for no more; nothing that was hidden was carried out."""
+    world.settle()
+    found = [key for (key,) in world.rows('SELECT idempotency_key FROM idempotency_keys')]
+    expected = {f'marker-{n}' for n, attack in enumerate(attacks) if attack.due.marker}
+    wrong = [key for key in found if key.startswith('marker-') and key not in expected] + sorted(expected - set(found))
+    for n, attack in enumerate(attacks):
+        own = [key for key in found if re.match(rf'{key_of(n)}(\D|$)', key)]
+        if len(own) != attack.due.booked:
+            wrong.append(f'{attack.name!r} has the keys {own}, and should have {attack.due.booked}')
+    hidden = sorted(key for key in found if key.startswith(('hidden', 'b')))
+    allowed = sum(1 for attack in attacks if b'hidden-@@' in attack.sent and ({201} in attack.due.statuses[1:]))
+    check(not wrong, f'{group.name}: keys that are not as they should be: {wrong}')
+    check_equal(len(hidden), allowed, f'{group.name}: keys that were hidden in bodies, trailers and the like: {hidden}')
+    check_equal(world.count('rides'), len(found), f'{group.name}: rides')
+    check_equal(len(world.ledger()), len(found), f'{group.name}: charges')
+
+
+def attacked(settings, group):
+    attacks = group.attacks()
+    if not settings.everything:
+        attacks = attacks[settings.seed % 3::3]
+    with World(settings.bin) as world:
+        world.start_server()
+
+        def one(n):
+            try:
+                judge(attacks[n], n, world.port)
+                check(not world.dead(), 'the server lives')
+                return None
+            except NotSo as error:
+                return f'{attacks[n].name!r}: {error}'
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            wrong = [why for why in pool.map(one, range(len(attacks))) if why]
+        check(not wrong, f'{group.section}: {group.must}. {len(wrong)} of {len(attacks)} are not so:\n' + '\n'.join(wrong))
+        check_rows(world, group, attacks)
+        check_equal(world.phone().book('after-all').status, 201, 'a good request, after all')
+        log = world.log()
+        check('internal' not in log and 'PAWL' not in log, f'its log: {log[-600:]}')
+
+
+def at_least_300(_settings):
+    """Different ones, under names of their own, each of a group that says which MUST it is about."""
+    sent = [attack.sent for group in GROUPS for attack in group.attacks()]
+    names = [(group.name, attack.name) for group in GROUPS for attack in group.attacks()]
+    check(len(set(sent)) >= 300, f'{len(set(sent))} different requests')
+    check_equal(sorted(name for name in names if names.count(name) > 1), [], 'names that stand there twice')
+    check(all(group.section and group.must for group in GROUPS), 'each group says its section')
+
+
+def as_h11(_settings):
+    """Of the same bytes h11 makes the same requests, but for differences with a reason."""
+    unexplained, used = [], set()
+    for group in GROUPS:
+        for n, attack in enumerate(group.attacks() if group.seen_by_h11 else ()):
+            theirs = attack_oracle.seen_by_h11(sent_bytes(attack, n))
+            what = attack_oracle.difference(attack, theirs)
+            if what is None:
+                continue
+            reason = attack_oracle.reason_for(group, attack, what)
+            if reason is None:
+                unexplained.append(f'{group.name}: {attack.name!r}: h11 {what} it {theirs}, due are {attack.due}')
+            used.add(reason)
+    check(not unexplained, f'{len(unexplained)} differences from h11 without a reason:\n' + '\n'.join(unexplained))
+    stale = [known for known in attack_oracle.DIFFERENCES if known not in used]
+    check(not stale, f'reasons for no difference: {stale}')
+
+
+def cases(settings):
+    found = [(f'attack: {group.name}', lambda group=group: attacked(settings, group)) for group in GROUPS]
+    return found + [('attack: at least 300 different ones', lambda: at_least_300(settings)),
+                    ('attack: compared with h11', lambda: as_h11(settings))]
