@@ -8,13 +8,27 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <mutex>
 #include <stdexcept>
 #include <stop_token>
+#include <string_view>
 #include <thread>
 
 namespace pawl::http {
+
+namespace {
+
+// One that nobody serves is the client's own word, and may be anything.
+std::string_view known_method(std::string_view method) {
+    constexpr std::array<std::string_view, 8> known{
+        "", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"};
+    return std::find(known.begin(), known.end(), method) != known.end() ? method : "_OTHER";
+}
+
+}  // namespace
 
 struct AccessLog::Impl {
     std::shared_ptr<spdlog::logger> logger;
@@ -56,7 +70,7 @@ void AccessLog::write(const Entry& entry) {
         R"({"ts":")" + core::time_text(engine::system_clock().now()) + R"(","client":)";
     json::append_string(line, entry.client);
     line += R"(,"method":)";
-    json::append_string(line, entry.method);
+    json::append_string(line, known_method(entry.method));
     line += R"(,"route":)";
     json::append_string(line, entry.route);
     line += R"(,"status":)" + std::to_string(entry.status) + R"(,"bytes":)" +

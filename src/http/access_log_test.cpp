@@ -60,7 +60,7 @@ TEST(AccessLog, writes_one_json_object_a_line_whatever_is_in_it) {
     EXPECT_EQ(first.at("took_us").as_int64(), 250);
     EXPECT_EQ(first.at("replayed").as_bool(), true);
     const auto second = boost::json::parse(lines[1]).as_object();
-    EXPECT_EQ(second.at("method").as_string(), nasty);
+    EXPECT_EQ(second.at("method").as_string(), "_OTHER") << "a client may put anything there";
     EXPECT_FALSE(second.contains("replayed"));
 }
 

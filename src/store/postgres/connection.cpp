@@ -61,11 +61,12 @@ std::string message_of(const pg_result* result) {
         const char* text = PQresultErrorField(result, code);
         return std::string{text != nullptr ? text : ""};
     };
-    auto text = field(PG_DIAG_MESSAGE_PRIMARY);
-    for (const char more : {PG_DIAG_MESSAGE_DETAIL, PG_DIAG_MESSAGE_HINT})
-        if (const auto said = field(more); !said.empty())
-            text.append(" (").append(said).append(")");
-    return text;
+    return message_without_values(
+        field(PG_DIAG_SQLSTATE),
+        {.primary = field(PG_DIAG_MESSAGE_PRIMARY),
+         .detail = field(PG_DIAG_MESSAGE_DETAIL),
+         .hint = field(PG_DIAG_MESSAGE_HINT)}
+    );
 }
 
 // Without a word behind it, so that no UPDATE of the .sql files is written twice: a division by

@@ -1,5 +1,7 @@
 #include "src/store/postgres/failure.hpp"
 
+#include <utility>
+
 namespace pawl::postgres {
 
 using Kind = StoreError::Kind;
@@ -34,6 +36,17 @@ std::string_view hint_for_state(std::string_view state) {
     if (state == "53300") return "; fewer connections= in the URL, or PgBouncer, would help";
     if (state == "25006") return "; is it a standby? Pawl writes to the primary alone";
     return {};
+}
+
+std::string message_without_values(std::string_view state, Message message) {
+    const auto cls = state.substr(0, 2);
+    auto& text = message.primary;
+    if (const auto quote = text.find('"'); cls == "22" && quote != text.npos)
+        text.replace(quote, text.rfind('"') + 1 - quote, "(a value)");
+    if (cls == "22" || cls == "23") message.detail.clear();
+    for (const auto& more : {message.detail, message.hint})
+        if (!more.empty()) text.append(" (").append(more).append(")");
+    return std::move(text);
 }
 
 }  // namespace pawl::postgres

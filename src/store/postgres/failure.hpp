@@ -2,6 +2,7 @@
 
 #include <pawl/error.hpp>
 
+#include <string>
 #include <string_view>
 
 namespace pawl::postgres {
@@ -11,5 +12,16 @@ StoreError::Kind kind_of_state(std::string_view state);
 
 // A hint for the errors that a wrong setting makes; empty for others.
 std::string_view hint_for_state(std::string_view state);
+
+// As PostgreSQL words them (PG_DIAG_MESSAGE_*).
+struct Message {
+    std::string primary;
+    std::string detail;
+    std::string hint;
+};
+
+// In one line, without what a broken constraint or a value that does not fit tells of a row: an
+// error is logged, and a log goes where the data may not. PostgreSQL's own log has all of it.
+std::string message_without_values(std::string_view state, Message message);
 
 }  // namespace pawl::postgres

@@ -41,4 +41,34 @@ TEST(SqlStateTest, a_wrong_setting_gets_a_hint) {
     EXPECT_TRUE(hint_for_state("23505").empty());
 }
 
+TEST(MessageTest, says_which_constraint_broke_and_not_the_row) {
+    EXPECT_EQ(
+        message_without_values(
+            "23514",
+            {.primary = "new row for relation \"rides\" violates check constraint \"bug\"",
+             .detail = "Failing row contains (9, 42.42, secret).",
+             .hint = ""}
+        ),
+        "new row for relation \"rides\" violates check constraint \"bug\""
+    );
+    EXPECT_EQ(
+        message_without_values(
+            "22P02",
+            {.primary = "invalid input syntax for type bigint: \"my \"secret\"\"",
+             .detail = "secret",
+             .hint = "a hint"}
+        ),
+        "invalid input syntax for type bigint: (a value) (a hint)"
+    );
+}
+
+TEST(MessageTest, says_all_of_what_is_not_about_a_row) {
+    EXPECT_EQ(
+        message_without_values(
+            "40P01", {.primary = "deadlock detected", .detail = "1 waits for 2", .hint = "see log"}
+        ),
+        "deadlock detected (1 waits for 2) (see log)"
+    );
+}
+
 }  // namespace pawl::postgres
