@@ -17,30 +17,37 @@ namespace {
 std::mutex mutex;
 std::map<std::string, std::set<std::string, std::less<>>> executed;  // By store.
 
-void note(const std::string& store, const Sql& statement) {
-    const std::lock_guard guard{mutex};
-    executed[store].emplace(statement.name);
-}
+// Where a statement that was executed is noted.
+struct Notes {
+    const std::string& store;
+    RecordingStore::Trace& trace;
+
+    void add(const Sql& statement) const {
+        trace.add(statement.name);
+        const std::lock_guard guard{mutex};
+        executed[store].emplace(statement.name);
+    }
+};
 
 class RecordingSession final : public store::Session {
 public:
-    RecordingSession(store::Session& inner, const std::string& name) : inner_{inner}, name_{name} {}
+    RecordingSession(store::Session& inner, const Notes& notes) : inner_{inner}, notes_{notes} {}
     std::int64_t run(
         const Sql& statement,
         std::span<const store::Value> parameters,
         detail::FunctionRef<void(const store::Row&)> each
     ) override {
         const auto changed = inner_.run(statement, parameters, each);
-        note(name_, statement);
+        notes_.add(statement);
         return changed;
     }
     void send(const Sql& statement, std::span<const store::Value> parameters) override {
         inner_.send(statement, parameters);
-        note(name_, statement);
+        notes_.add(statement);
     }
     void fence(const Sql& statement, std::span<const store::Value> parameters) override {
         inner_.fence(statement, parameters);
-        note(name_, statement);
+        notes_.add(statement);
     }
     void lock_patience(std::chrono::milliseconds patience) override {
         inner_.lock_patience(patience);
@@ -53,15 +60,15 @@ public:
 
 private:
     store::Session& inner_;
-    const std::string& name_;
+    Notes notes_;
 };
 
 class RecordingWork final : public store::Work {
 public:
-    RecordingWork(std::unique_ptr<store::Work> inner, const std::string& name)
-        : inner_{std::move(inner)}, name_{name} {}
+    RecordingWork(std::unique_ptr<store::Work> inner, const Notes& notes)
+        : inner_{std::move(inner)}, notes_{notes} {}
     void run(store::Session& session) override {
-        RecordingSession recording{session, name_};
+        RecordingSession recording{session, notes_};
         inner_->run(recording);
     }
     void done(std::exception_ptr failed) noexcept override { inner_->done(std::move(failed)); }
@@ -71,7 +78,7 @@ public:
 
 private:
     std::unique_ptr<store::Work> inner_;
-    const std::string& name_;
+    Notes notes_;
 };
 
 class EveryStatement final : public ::testing::Environment {
@@ -91,19 +98,29 @@ public:
 
 }  // namespace
 
+void RecordingStore::Trace::add(std::string_view name) {
+    const std::lock_guard guard{mutex_};
+    names_.emplace_back(name);
+}
+
+std::vector<std::string> RecordingStore::Trace::take() {
+    const std::lock_guard guard{mutex_};
+    return std::exchange(names_, {});
+}
+
 RecordingStore::RecordingStore(std::unique_ptr<store::Store> inner, std::string name)
-    : inner_{std::move(inner)}, name_{std::move(name)} {}
+    : name_{std::move(name)}, inner_{std::move(inner)} {}
 
 void RecordingStore::write(std::unique_ptr<store::Work> work, store::Urgency urgency) {
-    inner_->write(std::make_unique<RecordingWork>(std::move(work), name_), urgency);
+    inner_->write(std::make_unique<RecordingWork>(std::move(work), Notes{name_, trace_}), urgency);
 }
 
 void RecordingStore::read(std::unique_ptr<store::Work> work) {
-    inner_->read(std::make_unique<RecordingWork>(std::move(work), name_));
+    inner_->read(std::make_unique<RecordingWork>(std::move(work), Notes{name_, trace_}));
 }
 
 void RecordingStore::look(std::unique_ptr<store::Look> look) {
-    note(name_, look->statement());
+    Notes{name_, trace_}.add(look->statement());
     inner_->look(std::move(look));
 }
 

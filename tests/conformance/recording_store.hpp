@@ -3,9 +3,12 @@
 #include "src/store/store.hpp"
 
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace pawl::conformance {
 
@@ -14,6 +17,17 @@ namespace pawl::conformance {
 // failure.
 class RecordingStore final : public store::Store {
 public:
+    // The names of what one store executed, in order; from any thread.
+    class Trace {
+    public:
+        void add(std::string_view name);
+        std::vector<std::string> take();  // Since it was last taken.
+
+    private:
+        std::mutex mutex_;
+        std::vector<std::string> names_;
+    };
+
     RecordingStore(std::unique_ptr<store::Store> inner, std::string name);
 
     using store::Store::write;
@@ -28,10 +42,13 @@ public:
     }
     void stop() override { inner_->stop(); }
     bool serves_one_process() const override { return inner_->serves_one_process(); }
+    std::optional<store::IdsAhead> ids_ahead() const override { return inner_->ids_ahead(); }
+    Trace& trace() { return trace_; }
 
 private:
-    std::unique_ptr<store::Store> inner_;
+    Trace trace_;  // Outlives the store within, whose threads add to it.
     std::string name_;
+    std::unique_ptr<store::Store> inner_;
 };
 
 }  // namespace pawl::conformance
