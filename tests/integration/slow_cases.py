@@ -1,0 +1,100 @@
+"""slowhttptest against the server: slow headers, bodies, reads and many ranges, while others book rides all the same."""
+import csv
+import json
+import subprocess
+import threading
+import time
+
+from world import WAIT_S, World, check, check_equal
+
+CONNECTIONS = 300
+SERVED_WITHIN_S = WAIT_S / 10
+# slowhttptest has no option for a header of one's own. Into those that it has it writes what it is given, line ends too.
+LOGIN = 'x\r\nAuthorization: Bearer test_jane'
+COMMON = ['-c', str(CONNECTIONS), '-r', str(CONNECTIONS), '-p', '5', '-g']
+# Name: its options; how long it lasts; by when the server has cut off all that are slow (src/http/listener.hpp).
+SLOW = {
+    'headers': (['-H', '-i', '1', '-x', '24', '-t', 'GET'], 16, 10 + 3),
+    # Below 1,024 bytes a second, after 5 s of grace.
+    'bodies': (['-B', '-i', '1', '-s', '8192', '-x', '10', '-j', LOGIN], 12, 5 + 3),
+    'ranges': (['-R', '-t', 'GET', '-a', '5', '-b', '2000', '-j', LOGIN], 5, None),
+    # An answer of 25 KiB, ten times, which is all that slowhttptest asks for. The kernel takes that over: nobody is cut off
+    # before the 60 s of an idle connection. A client that leaves more unread is cut off after 30 s (listener_test.cpp).
+    'reads': (['-X', '-k', '10', '-n', '5', '-w', '10', '-y', '64', '-z', '5', '-t', 'GET', '-j', LOGIN], 12, None),
+}
+# What the slow ones are answered.
+TOLD = {'headers': 408, 'bodies': 408, 'ranges': 200, 'reads': 200}
+
+
+def table_of(path):
+    """Of slowhttptest: a row each second, the numbers by their column."""
+    with open(path, newline='', encoding='utf-8') as file:
+        return [{name.strip(): int(value) for name, value in row.items() if name} for row in csv.DictReader(file)]
+
+
+class Riders:
+    """They book without a pause; each answer and how long it took."""
+
+    def __init__(self, world):
+        self.world, self.over, self.took, self.wrong = world, threading.Event(), [], []
+        self.threads = [threading.Thread(target=self.book, args=(n,)) for n in range(4)]
+
+    def book(self, n):
+        number = 0
+        while not self.over.wait(0.05):
+            began = time.monotonic()
+            try:
+                answer = self.world.phone().book(f'rider-{n}-{number}')
+                if answer.status != 201:
+                    self.wrong.append(str(answer))
+            except OSError as error:
+                self.wrong.append(str(error))
+            self.took.append(time.monotonic() - began)
+            number += 1
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        for thread in self.threads:
+            thread.join()
+
+
+def others_are_served(settings, how):
+    options, seconds, cut_off = SLOW[how]
+    with World(settings.bin) as world:
+        world.start_server('--access-log', f'{world.folder}/access')
+        for n in range(100 if how == 'reads' else 1):
+            check_equal(world.phone().book(f'before-{n}').status, 201, 'a ride')
+        target = f'http://127.0.0.1:{world.port}/rides' + ('?limit=100' if how == 'reads' else '')
+        report = f'{world.folder}/report'
+        with Riders(world) as riders:
+            done = subprocess.run(['slowhttptest', *options, *COMMON, '-l', str(seconds), '-u', target, '-o', report],
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds + WAIT_S, check=False)
+        rows = table_of(report + '.csv')
+        check(rows, f'slowhttptest has a report: {done.stdout[-300:]} {done.stderr[-300:]}')
+        check_equal(riders.wrong, [], 'rides that were not booked')
+        check(len(riders.took) > 2 * len(rows), f'rides booked in {len(rows)} s: {len(riders.took)}')
+        check(max(riders.took) < SERVED_WITHIN_S, f'the slowest took {max(riders.took):.2f} s, the limit is {SERVED_WITHIN_S} s')
+        check_equal([row for row in rows if not row['Service Available']], [], 'seconds without service')
+        most = max(row['Connected'] for row in rows)
+        if cut_off:
+            check(most > CONNECTIONS / 2, f'it held {most} connections at once')
+            late = [row for row in rows if row['Seconds'] > cut_off and row['Connected'] > 0]
+            check(not late, f'after {cut_off} s the slow ones are cut off: {late[:1]}')
+        world.settle()
+        check_equal(len(world.ledger()), world.count('rides'), 'charges')
+        check_equal(world.stop_server(), 0, 'the exit code')
+        with open(f'{world.folder}/access', encoding='utf-8') as file:
+            statuses = [json.loads(line)['status'] for line in file]
+        asked = statuses.count(TOLD[how])
+        check(asked >= CONNECTIONS / 2, f'slow requests that ended in {TOLD[how]}: {asked}')
+
+
+def cases(settings):
+    # Of a package that `tools/install full` alone brings.
+    return [(f'slow: {how}, others are served', lambda how=how: others_are_served(settings, how))
+            for how in SLOW if settings.everything]
