@@ -1,6 +1,7 @@
 #include "apps/rides/small_requests.hpp"
 
 #include "rides/statements.hpp"
+#include "src/json/hash.hpp"
 
 #include <algorithm>
 
@@ -23,15 +24,17 @@ struct UserMade {
 }  // namespace
 
 // Another one for every address: each character that is not plain is written as _ and its hex.
-// cus_jane is jane@example.com, as the stand-in for Stripe knows some by name.
+// cus_jane is jane@example.com, as the stand-in for Stripe knows some by name. One that would be
+// too long for its column is a hash behind two _, as no written one has them.
 std::string customer_of(const std::string& email) {
+    constexpr std::size_t customer_max = 50;
     constexpr std::string_view short_domain = "@example.com";
     const auto name = email.substr(0, email.find('@'));
     const auto is_plain = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
     };
     if (email.substr(name.size()) == short_domain &&
-        std::all_of(name.begin(), name.end(), is_plain))
+        std::all_of(name.begin(), name.end(), is_plain) && name.size() <= customer_max - 4)
         return "cus_" + name;
     constexpr std::string_view digits = "0123456789abcdef";
     std::string customer = "cus_";
@@ -43,6 +46,8 @@ std::string customer_of(const std::string& email) {
         const auto byte = static_cast<unsigned char>(c);
         customer.append({'_', digits[byte >> 4], digits[byte & 15]});
     }
+    if (customer.size() > customer_max)
+        customer = ("cus__" + pawl::json::hex(pawl::json::sha256(email))).substr(0, customer_max);
     return customer;
 }
 

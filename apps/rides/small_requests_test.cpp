@@ -26,5 +26,17 @@ TEST(CustomerOf, is_another_one_for_every_address) {
     EXPECT_EQ(customer_of("jane@example.org"), "cus_jane_40example_2eorg");
 }
 
+// PUT /users/<script>alert(1)</script>@example.com was 500: the column takes 50 characters.
+TEST(CustomerOf, fits_its_column_however_long_the_address_is) {
+    const std::string long_one(60, 'a');
+    std::set<std::string> customers;
+    for (const std::string domain : {"@example.com", "@example.org"})
+        for (const auto& name : {long_one, long_one + "b", std::string(20, '<')})
+            customers.insert(customer_of(name + domain));
+
+    EXPECT_EQ(customers.size(), 6U);
+    for (const auto& customer : customers) EXPECT_LE(customer.size(), 50U) << customer;
+}
+
 }  // namespace
 }  // namespace rides

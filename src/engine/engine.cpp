@@ -3,6 +3,7 @@
 #include "src/core/fault.hpp"
 #include "src/core/mutant.hpp"
 #include "src/engine/attempt.hpp"
+#include "src/engine/log.hpp"
 #include "src/engine/maker.hpp"
 #include "src/engine/refusal.hpp"
 #include "src/engine/response_rule.hpp"
@@ -206,9 +207,17 @@ void Engine::handle_unkeyed(
             }
             reached->response = storable(std::move(std::get<Response>(moved)));
         },
-        [this, reached, in_hand, on_answer = std::move(on_answer)](const std::exception_ptr& failed
+        [this, &operation, reached, in_hand, on_answer = std::move(on_answer)](
+            const std::exception_ptr& failed
         ) {
-            if (failed) return leave(in_hand, on_answer, failure_of(failed).refusal);
+            if (failed) {
+                auto refusal = failure_of(failed).refusal;
+                log::warning(
+                    "request_refused",
+                    {{"operation", std::string{operation.name}}, {"detail", refusal.detail}}
+                );
+                return leave(in_hand, on_answer, std::move(refusal));
+            }
             if (reached->staged) staged();
             leave(in_hand, on_answer, Settled{std::move(reached->response), false, std::nullopt});
         },

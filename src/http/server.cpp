@@ -363,10 +363,15 @@ void HttpServer::Impl::serve_query(
                 return query->answer(query->query.get(), read, principal, origin, request.get());
             });
         },
-        [this, answer, out](const std::exception_ptr& failed) {
-            if (failed)
-                return (*out
-                )(http::reply_to(engine::failure_of(failed).refusal, options.key_reused_status));
+        [this, answer, out, query](const std::exception_ptr& failed) {
+            if (failed) {
+                auto refusal = engine::failure_of(failed).refusal;
+                log::warning(
+                    "query_refused",
+                    {{"query", std::string{query->name}}, {"detail", refusal.detail}}
+                );
+                return (*out)(http::reply_to(std::move(refusal), options.key_reused_status));
+            }
             (*out)(http::reply_to(
                 engine::Settled{std::move(*answer), false, {}}, options.key_reused_status
             ));

@@ -117,6 +117,7 @@ class Canaries:
             self.world.change("CREATE TRIGGER bug_in_rides BEFORE INSERT ON rides WHEN NEW.origin_lat = 42.4242424242424 "
                               "BEGIN SELECT RAISE(ABORT, 'a bug'); END")
         self.ask(500, 'test_jane', f'/users/{c.unmade}@example.com', method='PUT')
+        check('request_refused' in self.world.log(), 'the log says so')
         self.book(500, 'broken', origin_lat=42.4242424242424)
 
     def crash(self):
