@@ -41,6 +41,40 @@ class Text(unittest.TestCase):
         self.assertEqual(findings('src/core/a.cpp', 'a;\n' * 500), [])
 
 
+class SqlText(unittest.TestCase):
+    def findings(self, code, path='src/ops/a.cpp'):
+        return [what for what in findings(path, code + '\n') if what.startswith('sql')]
+
+    def test_a_constant_passes(self):
+        for code in ('static constexpr Sql count{"count", "SELECT count(*) FROM jobs", {}};',
+                     'constexpr Statement<1> list{"list", "SELECT args FROM jobs WHERE kind = $1", {}};',
+                     'connection.control("ROLLBACK TO work");', 'throw Bad{"update " + name + ": no such key"};'):
+            self.assertEqual(self.findings(code), [], code)
+
+    def test_a_text_put_together_is_found(self):
+        for code in ('auto text = "SELECT * FROM jobs WHERE kind = \'" + kind + "\'";', 'text += " WHERE kind = " + kind;',
+                     'auto text = "DELETE FROM jobs" +\n    where;', 'text.append(" ORDER BY " + column);',
+                     'auto text = fmt::format("UPDATE jobs SET kind = {}", kind);', 'text.append("SELECT 1");'):
+            self.assertNotEqual(self.findings(code), [], code)
+
+    def test_a_statement_that_is_no_constant_is_found(self):
+        for code in ('const Sql sql{"a", text, {}};', 'run(Sql{name, text, {}});', 'Sql sql = made;'):
+            self.assertNotEqual(self.findings(code), [], code)
+
+    def test_text_is_handed_to_a_database_in_its_seam_alone(self):
+        for call in ('sqlite3_prepare_v3(db, text, -1, 0, &s, nullptr);', 'sqlite3_exec(db, text, f, p, e);', 'PQexec(pg, text);',
+                     'PQsendQueryParams(pg, text, 0, n, n, n, n, 0);', 'PQexecParams(pg, text, 0, n, n, n, n, 0);'):
+            self.assertNotEqual(self.findings(call), [], call)
+            self.assertEqual(self.findings(call, 'src/store/sqlite/connection.cpp'), [], call)
+
+    def test_what_says_why_passes(self):
+        self.assertEqual(self.findings('// tidy: allow sql: a number of ours\nauto text = "PRAGMA user_version = " + n;'), [])
+        self.assertNotEqual(self.findings('// tidy: allow clock: no\nauto text = "PRAGMA user_version = " + n;'), [])
+
+    def test_tests_may_make_their_own(self):
+        self.assertEqual(self.findings('const Sql sql{"test", "SELECT " + text, {}};', 'src/ops/a_test.cpp'), [])
+
+
 class PublicHeaders(unittest.TestCase):
     def findings(self, line, path='include/pawl/a.hpp'):
         return findings(path, f'#pragma once\n{line}\n')

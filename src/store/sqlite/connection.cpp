@@ -150,6 +150,7 @@ void Connection::check_application(const std::string& path, Mode mode) {
     if (found == std::to_string(application_id)) return;
     if (found == "0" && mode == Mode::tool) return;  // Whether it has our tables is seen later.
     if (found == "0")
+        // tidy: allow sql: a number of ours, and PRAGMA takes no parameters
         return script("configure", "PRAGMA application_id = " + std::to_string(application_id));
     throw StoreError{
         Kind::unavailable,
