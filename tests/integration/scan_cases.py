@@ -31,6 +31,7 @@ def page(port):
     fields = ''.join(f'<input type="text" name="{name}" value="{GOOD[name]}">' for name in FIELDS)
     form = lambda action, more: f'<form method="post" action="{to}{action}">{more}<input type="submit"></form>'
     key = lambda value: f'<input type="hidden" name="idempotency_key" value="{value}">'
+    links.append('/echo?q=x')
     body = ''.join(f'<a href="{link}">x</a>' for link in links) + form('/rides', fields + key('wapiti-1')) + form('/rides/1/refund',
                                                                                                                   key('wapiti-2'))
     return f'<html><body>{body}</body></html>'.encode()
@@ -40,10 +41,12 @@ def page(port):
 def served(body):
     class Page(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
+            """And /echo, which has what wapiti looks for: that it finds nothing else then says something."""
+            path, _, query = self.path.partition('?')
             self.send_response(200)
             self.send_header('Content-Type', 'text/html')
             self.end_headers()
-            self.wfile.write(body)
+            self.wfile.write(urllib.parse.unquote_plus(query).encode() if path == '/echo' else body)
 
         def log_message(self, *_):
             """Nothing."""
@@ -71,8 +74,10 @@ def wapiti(settings):
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240, check=False)
         check_equal(done.returncode, 0, f'how wapiti ended: {done.stdout[-600:]} {done.stderr[-600:]}')
         with open(report, encoding='utf-8') as file:
-            found = {kind: items for kind, items in json.load(file)['vulnerabilities'].items() if items}
-        check(not found, f'findings: {json.dumps(found)[:2000]}')
+            found = [item | {'kind': kind} for kind, items in json.load(file)['vulnerabilities'].items() for item in items]
+        planted = [item for item in found if item['path'] == '/echo']
+        check(planted, f'it finds what is planted: {found}')
+        check_equal([item for item in found if item not in planted], [], 'findings')
         world.settle()
         check_equal(world.stop_server(), 0, 'the exit code')
         with open(f'{world.folder}/access', encoding='utf-8') as file:
