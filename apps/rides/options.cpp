@@ -89,7 +89,24 @@ void add_serve(CLI::App& app, ServeOptions& options) {
         "File of lines \"token email\"; on loopback there are test riders"
     );
     app.add_option(
-        "--rider", options.riders, "One more test rider, \"token email\"; on loopback only"
+        "--rider", options.riders, "One more test rider, \"token email [tenant]\"; on loopback only"
+    );
+    app.add_option(
+        "--tenant-in-hand",
+        options.quota.in_hand_max,
+        "Requests of one tenant at work at once, more is 429; 0: no limit (default: half of "
+        "--calls-max, at least 16)"
+    );
+    app.add_option(
+           "--tenant-rate",
+           options.quota.rate_per_s,
+           "Requests of one tenant a second, more is 429; 0: no limit"
+    )
+        ->capture_default_str();
+    app.add_option(
+        "--tenant-burst",
+        options.quota.burst,
+        "So many at once after a pause (default: those of a second)"
     );
     app.add_option_function<std::vector<std::int64_t>>(
            "--retry-after-ms",

@@ -10,7 +10,14 @@ void Riders::add(const std::string& line) {
     if (space == line.npos || space == 0 || line.find('@', space) == line.npos ||
         line.find(' ', space + 1) != line.npos)
         throw std::invalid_argument{"a line of the tokens is not \"token email\""};
-    by_token_[line.substr(0, space)] = line.substr(space + 1);
+    by_token_[line.substr(0, space)] = {"rides", line.substr(space + 1)};
+}
+
+void Riders::add_test_rider(const std::string& line) {
+    const auto last = line.rfind(' ');
+    if (last == line.npos || last == line.find(' ')) return add(line);
+    add(line.substr(0, last));
+    by_token_[line.substr(0, line.find(' '))].tenant = line.substr(last + 1);
 }
 
 void Riders::add_file(const std::string& path) {
@@ -26,12 +33,12 @@ std::optional<pawl::Principal> Riders::find(const pawl::RequestHead& head) const
     if (!given || given->substr(0, bearer.size()) != bearer) return std::nullopt;
     const auto at = by_token_.find(std::string{given->substr(bearer.size())});
     if (at == by_token_.end()) return std::nullopt;
-    return pawl::Principal{"rides", at->second};
+    return at->second;
 }
 
 std::vector<std::string> Riders::emails() const {
     std::vector<std::string> all;
-    for (const auto& [token, email] : by_token_) all.push_back(email);
+    for (const auto& [token, rider] : by_token_) all.push_back(rider.account);
     return all;
 }
 

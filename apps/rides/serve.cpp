@@ -24,7 +24,7 @@ Riders riders_of(const ServeOptions& options) {
     if (!is_loopback(options.listen) && !options.riders.empty())
         throw std::invalid_argument{
             "--rider is for tests, on a loopback address; put the line into the file of --tokens"};
-    for (const auto& line : options.riders) riders.add(line);
+    for (const auto& line : options.riders) riders.add_test_rider(line);
     if (!options.tokens.empty()) return riders;
     if (!is_loopback(options.listen))
         throw std::invalid_argument{
@@ -95,7 +95,8 @@ int serve(const ServeOptions& options) {
         {.listen = options.listen,
          .authenticate = [&](const pawl::RequestHead& head) { return riders.find(head); },
          .access_log = options.access_log,
-         .threads = options.http_threads}};
+         .threads = options.http_threads,
+         .quota = options.quota}};
     server.post<BookRide>("/rides");
     server.get("/rides", ListRides{});
     server.get("/rides/{id}", ShowRide{});

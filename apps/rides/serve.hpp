@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pawl/http.hpp>
 #include <pawl/service.hpp>
 
 #include "apps/rides/stripe.hpp"
@@ -24,7 +25,8 @@ struct ServeOptions {
     std::string access_log;
     int http_threads{0};  // 0: as many as there are cores, at most 4.
     std::string tokens;   // A file of lines "token email"; on loopback test riders without it.
-    std::vector<std::string> riders;  // More test riders, "token email"; on loopback only.
+    std::vector<std::string> riders;  // More test riders, "token email [tenant]"; on loopback only.
+    pawl::TenantQuota quota;
     pawl::ServiceOptions service;
 
     std::optional<std::string> problem() const;  // Names the option, the value and what is wanted.

@@ -14,6 +14,20 @@
 
 namespace pawl {
 
+// What each tenant may ask of one server; more is 429 with Retry-After. All requests with a route
+// count, repeats and queries too: docs/http.md. A principal without a tenant is counted by account.
+struct TenantQuota {
+    // Requests at work at once; 0: any number. Not set: half of ServiceOptions::calls_max and at
+    // least 16, so that nobody alone holds every thread for calls; any number if all are anonymous.
+    std::optional<int> in_hand_max{};
+    // Requests a second, over time; 0: any number, as only the application knows what is much.
+    double rate_per_s{0};
+    // So many may come at once after a pause; not set: those of a second.
+    std::optional<int> burst{};
+
+    std::optional<std::string> problem() const;
+};
+
 struct HttpOptions {
     std::string listen{"127.0.0.1:8080"};
     // Who asks; nothing: 401, before anything else is looked at. On the server's threads, several
@@ -24,6 +38,7 @@ struct HttpOptions {
     std::string access_log{};    // A file of JSON lines; "-" is standard error, empty none.
     int connections_max{4096};
     int threads{0};  // For connections; 0: as many as there are cores, at most 4.
+    TenantQuota quota{};
 
     std::optional<std::string> problem() const;
 };

@@ -75,7 +75,12 @@ void AccessLog::write(const Entry& entry) {
     json::append_string(line, entry.route);
     line += R"(,"status":)" + std::to_string(entry.status) + R"(,"bytes":)" +
             std::to_string(entry.bytes) + R"(,"took_us":)" + std::to_string(entry.took.count());
-    line += entry.replayed ? R"(,"replayed":true})" : "}";
+    if (entry.replayed) line += R"(,"replayed":true)";
+    if (!entry.over_quota.empty()) {
+        line += R"(,"over_quota":)";
+        json::append_string(line, entry.over_quota);
+    }
+    line += '}';
     impl_->logger->log(spdlog::level::info, "{}", line);
 }
 

@@ -23,6 +23,7 @@ public:
         std::size_t bytes{};
         std::chrono::microseconds took{};
         bool replayed{};
+        std::string_view over_quota{};  // 429: which limit, "in_hand" or "rate".
     };
     void write(const Entry& entry);
     bool on() const { return impl_ != nullptr; }

@@ -48,10 +48,11 @@ TEST(AccessLog, writes_one_json_object_a_line_whatever_is_in_it) {
              .replayed = true}
         );
         log.write({.client = "", .method = nasty, .route = "", .status = 400});
+        log.write({.client = "", .method = "", .route = "", .status = 429, .over_quota = "rate"});
     }
 
     const auto lines = file.lines();
-    ASSERT_EQ(lines.size(), 2U);
+    ASSERT_EQ(lines.size(), 3U);
     const auto first = boost::json::parse(lines[0]).as_object();
     EXPECT_EQ(first.at("route").as_string(), nasty);
     EXPECT_EQ(first.at("client").as_string(), "::1");
@@ -62,6 +63,8 @@ TEST(AccessLog, writes_one_json_object_a_line_whatever_is_in_it) {
     const auto second = boost::json::parse(lines[1]).as_object();
     EXPECT_EQ(second.at("method").as_string(), "_OTHER") << "a client may put anything there";
     EXPECT_FALSE(second.contains("replayed"));
+    EXPECT_FALSE(second.contains("over_quota"));
+    EXPECT_EQ(boost::json::parse(lines[2]).as_object().at("over_quota").as_string(), "rate");
 }
 
 TEST(AccessLog, lines_reach_the_file_while_it_is_open) {

@@ -12,7 +12,7 @@ namespace pawl::http {
 
 namespace {
 
-constexpr std::array<ProblemKind, 28> kinds{{
+constexpr std::array<ProblemKind, 29> kinds{{
     // Of the request as HTTP; nothing is stored.
     {"request-invalid", 400, false},
     {"key-missing", 400, false},
@@ -25,6 +25,7 @@ constexpr std::array<ProblemKind, 28> kinds{{
     {"body-too-large", 413, false},
     {"line-too-long", 414, false},
     {"type-not-served", 415, false},
+    {"quota-exceeded", 429, true},
     {"headers-too-large", 431, false},
     {"not-implemented", 501, false},
     {"version-not-served", 505, false},
@@ -226,6 +227,19 @@ Reply reply_to(engine::Answer answer, int key_reused_status) {
         if (refused.location) problem.detail += "; see " + *refused.location;
     }
     return problem_reply(problem);
+}
+
+Reply quota_exceeded(const core::OverQuota& why) {
+    const bool rate = why.limit == core::OverQuota::Limit::rate;
+    return problem_reply(
+        {.status = 429,
+         .type = "quota-exceeded",
+         .title = "More requests come than one tenant may send",
+         .detail = rate ? "They come too fast." : "Too many of them are at work at once.",
+         .retry = true,
+         .retry_after = why.retry_after,
+         .code = "PAWL0013"}
+    );
 }
 
 Reply refusal(int status, std::string_view detail) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "src/core/quota.hpp"
 #include "src/engine/answer.hpp"
 #include "src/http/listener.hpp"
 
@@ -34,6 +35,9 @@ std::span<const ProblemKind> problem_kinds();
 
 // The answer of the engine as HTTP. `key_reused_status` is 422, 409 or 400.
 Reply reply_to(engine::Answer answer, int key_reused_status);
+
+// Nothing was begun, so the key is as it was.
+Reply quota_exceeded(const core::OverQuota& why);
 
 // What the listener itself refuses: 400, 408, 411, 413, 414, 431, 501, 505, and 404, 405 and 415 of
 // the routes.

@@ -138,6 +138,19 @@ TEST(Problems, a_stranded_key_has_the_code_for_the_operator) {
     );
 }
 
+TEST(Problems, a_quota_exceeded_says_when_to_come_again_and_which_limit_it_was) {
+    using core::OverQuota;
+    const auto rate = quota_exceeded({OverQuota::Limit::rate, std::chrono::seconds{7}});
+    const auto in_hand = quota_exceeded({OverQuota::Limit::in_hand, std::chrono::seconds{1}});
+
+    EXPECT_EQ(rate.status, 429);
+    EXPECT_EQ(header_of(rate, "Retry-After"), "7");
+    EXPECT_NE(rate.body.find("\"retry\":true"), std::string::npos);
+    EXPECT_NE(rate.body.find("They come too fast."), std::string::npos);
+    EXPECT_EQ(header_of(in_hand, "Retry-After"), "1");
+    EXPECT_NE(in_hand.body.find("Too many of them are at work at once."), std::string::npos);
+}
+
 TEST(Problems, text_is_escaped) {
     const auto reply = refusal(400, "a \"quote\"\nand a line");
 

@@ -8,10 +8,12 @@
 #include "src/engine/refusal.hpp"
 #include "src/http/access_log.hpp"
 #include "src/http/http_date.hpp"
+#include "src/http/http_options.hpp"
 #include "src/http/key_header.hpp"
 #include "src/http/key_state.hpp"
 #include "src/http/listener.hpp"
 #include "src/http/problem.hpp"
+#include "src/http/quotas.hpp"
 #include "src/http/routes.hpp"
 #include "src/json/fingerprint.hpp"
 
@@ -46,8 +48,11 @@ public:
         began_ = clock_.steady();
     }
     void set_route(const std::string& route) { route_ = &route; }
+    void set_place(http::Quotas::Place place) { place_ = std::move(place); }
+    void set_over_quota(std::string_view limit) { over_quota_ = limit; }
     void operator()(Reply reply) {
         if (used_.exchange(true)) return;  // It was answered, and then its handler threw.
+        place_.leave();  // Before the answer: its client may send the next one at once.
         if (access_.on()) {
             bool replayed = false;
             for (const auto& header : reply.headers)
@@ -61,7 +66,8 @@ public:
                  reply.status,
                  reply.body.size(),
                  took,
-                 replayed}
+                 replayed,
+                 over_quota_}
             );
         }
         respond_(std::move(reply));
@@ -74,6 +80,8 @@ private:
     std::string client_;
     std::string method_;
     const std::string* route_{};  // The routes outlive all requests.
+    http::Quotas::Place place_;
+    std::string_view over_quota_;
     std::chrono::steady_clock::time_point began_{};
     std::atomic<bool> used_{false};
 };
@@ -149,23 +157,12 @@ Reply two_form_keys() {
 
 }  // namespace
 
-std::optional<std::string> HttpOptions::problem() const {
-    if (!authenticate && !anonymous)
-        return "authenticate is not set: set it, or say anonymous = true if all clients may share "
-               "one account";
-    if (key_reused_status != 422 && key_reused_status != 409 && key_reused_status != 400)
-        return "key_reused_status is " + std::to_string(key_reused_status) + ": 422, 409 or 400";
-    if (connections_max < 1)
-        return "connections_max is " + std::to_string(connections_max) + ": at least 1";
-    if (threads < 0 || threads > 256)
-        return "threads is " + std::to_string(threads) + ": 1 to 256, or 0 for one a core";
-    return std::nullopt;
-}
-
 struct HttpServer::Impl {
     Impl(Service& service, HttpOptions options_)
-        : engine{service.engine()}, options{std::move(options_)}, access{options.access_log} {
-        if (auto why = options.problem()) throw std::invalid_argument{"pawl::HttpOptions: " + *why};
+        : engine{service.engine()},
+          options{http::checked(std::move(options_))},
+          access{options.access_log},
+          quotas{http::quota_rule(options, engine.options().calls_max)} {
         http::ListenerOptions listening;
         listening.listen = options.listen;
         listening.connections_max = options.connections_max;
@@ -193,6 +190,7 @@ struct HttpServer::Impl {
     Reply on_error(int status, std::string_view why);
     void on_request(Request request, Responder respond);
     void answer(Request request, const Way& out);
+    bool let_in(const Principal& principal, const Way& out);
     void serve(Asking asking, const Way& out);
     std::optional<Reply> read_fields(Asking& asking, detail::RequestFields& fields);
     void serve_query(const Asking& asking, const detail::Anything& request, const Way& out);
@@ -203,6 +201,7 @@ struct HttpServer::Impl {
     engine::Engine& engine;
     HttpOptions options;
     http::AccessLog access;
+    http::Quotas quotas;
     http::Routes<Target> routes;
     std::unique_ptr<http::Listener> listener;
 };
@@ -270,7 +269,35 @@ void HttpServer::Impl::answer(Request request, const Way& out) {
     auto* match = std::get_if<http::Routes<Target>::Match>(&found);
     if (match == nullptr) return (*out)(http::refusal(404, "No route has this path."));
     out->set_route(*match->pattern);
+    if (!let_in(*principal, out)) return;
     serve({std::move(request), std::move(*principal), std::move(*match), {}}, out);
+}
+
+// Within its tenant's quota, before anything is done that costs the others: parsing, the store, a
+// call. Otherwise it is answered.
+bool HttpServer::Impl::let_in(const Principal& principal, const Way& out) {
+    // The words keep an account from the quota of a tenant of its name.
+    const auto who =
+        principal.tenant.empty() ? "account " + principal.account : "tenant " + principal.tenant;
+    auto entered = quotas.enter(who, engine.clock().steady());
+    if (auto* place = std::get_if<http::Quotas::Place>(&entered)) {
+        out->set_place(std::move(*place));
+        return true;
+    }
+    const auto& refused = std::get<http::Quotas::Refused>(entered);
+    const std::string_view limit =
+        refused.why.limit == core::OverQuota::Limit::rate ? "rate" : "in_hand";
+    if (refused.tell > 0)
+        log::warning(
+            "quota_exceeded",
+            {{"code", "PAWL0013"},
+             {"who", who},
+             {"limit", std::string{limit}},
+             {"refused", std::to_string(refused.tell)}}
+        );
+    out->set_over_quota(limit);
+    (*out)(http::quota_exceeded(refused.why));
+    return false;
 }
 
 std::optional<Reply> HttpServer::Impl::read_fields(Asking& asking, detail::RequestFields& fields) {

@@ -1,6 +1,7 @@
 #include <pawl/http.hpp>
 #include <pawl/json.hpp>
 
+#include "src/http/testing/answer.hpp"
 #include "src/http/testing/raw_socket.hpp"
 
 #include <gtest/gtest.h>
@@ -19,6 +20,7 @@
 namespace pawl {
 namespace {
 
+using http::testing::Answer;
 using http::testing::RawSocket;
 
 // What the operations below did, and what holds them up.
@@ -121,25 +123,6 @@ public:
         return respond(
             200, Note{at.request.number, at.principal.account + at.request.style.value_or("")}
         );
-    }
-};
-
-struct Answer {
-    std::string text;
-    int status() const { return text.size() > 12 ? std::stoi(text.substr(9, 3)) : 0; }
-    std::string body() const { return text.substr(text.find("\r\n\r\n") + 4); }
-    std::string header(const std::string& name) const {
-        const auto head = text.substr(0, text.find("\r\n\r\n") + 2);
-        const auto at = head.find("\r\n" + name + ": ");
-        if (at == head.npos) return "";
-        const auto from = at + name.size() + 4;
-        return head.substr(from, head.find("\r\n", from) - from);
-    }
-    std::string type() const {
-        constexpr std::string_view start = "{\"type\":\"/errors/";
-        const auto text_body = body();
-        if (!text_body.starts_with(start)) return "no problem";
-        return text_body.substr(start.size(), text_body.find('"', start.size()) - start.size());
     }
 };
 
