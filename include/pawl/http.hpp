@@ -48,6 +48,7 @@ class HttpServer {
 public:
     // Listens at once. Throws std::invalid_argument for options, std::system_error for the address.
     HttpServer(Service& service, HttpOptions options);
+    // What is in hand goes on, and is the service's; its answers reach nobody any more.
     ~HttpServer();
 
     // Routes: "/rides/{id}"; the fields of the request come from path, query and body. Before
@@ -113,7 +114,7 @@ private:
     void add_query(std::string route, QueryForm form);
 
     struct Impl;
-    std::unique_ptr<Impl> impl_;
+    std::shared_ptr<Impl> impl_;  // Shared with the requests in hand, which may outlive the server.
 };
 
 // Blocks SIGINT and SIGTERM on this thread and on those that it makes from now on. First thing in

@@ -149,6 +149,12 @@ protected:
         return found;
     }
 
+    std::string log() const {
+        std::stringstream text;
+        text << std::ifstream{log_}.rdbuf();
+        return text.str();
+    }
+
     std::string log_{::testing::TempDir() + "quota_" + std::to_string(::getpid()) + ".jsonl"};
     Pay::Seen seen_;
     bool released_{false};
@@ -273,6 +279,19 @@ TEST_F(QuotaServerTest, a_client_that_goes_away_frees_nothing) {
     EXPECT_EQ(status, 201);
 }
 
+// Its answer, its place and its line in the log were of a server that was no more.
+TEST_F(QuotaServerTest, a_request_that_outlives_its_server_is_done_and_logged) {
+    serve({.in_hand_max = 1});
+    const auto held = hold();
+
+    server_.reset();
+    let_go();
+    service_.stop(5s);
+
+    EXPECT_EQ(keys(), 1);
+    EXPECT_NE(log().find(R"("route":"/payments","status":201)"), std::string::npos) << log();
+}
+
 TEST_F(QuotaServerTest, an_account_without_a_tenant_is_counted_alone) {
     serve({.rate_per_s = 0.001, .burst = 1});
 
@@ -295,11 +314,9 @@ TEST_F(QuotaServerTest, the_access_log_says_which_limit_it_was) {
     service_.stop(5s);
     server_.reset();  // Closes the log.
 
-    std::stringstream text;
-    text << std::ifstream{log_}.rdbuf();
-    EXPECT_NE(text.str().find(R"("status":429,)"), std::string::npos);
-    EXPECT_NE(text.str().find(R"("over_quota":"rate"})"), std::string::npos) << text.str();
-    EXPECT_NE(text.str().find(R"("over_quota":"in_hand"})"), std::string::npos) << text.str();
+    EXPECT_NE(log().find(R"("status":429,)"), std::string::npos);
+    EXPECT_NE(log().find(R"("over_quota":"rate"})"), std::string::npos) << log();
+    EXPECT_NE(log().find(R"("over_quota":"in_hand"})"), std::string::npos) << log();
 }
 
 }  // namespace

@@ -40,8 +40,16 @@ struct Target {
 // must be copyable, which a Responder is not.
 class Out {
 public:
-    Out(Responder respond, http::AccessLog& access, core::Clock& clock, const RequestHead& head)
-        : respond_{std::move(respond)}, access_{access}, clock_{clock} {
+    // `server` holds all that is borrowed here, and by the request's callbacks.
+    Out(std::shared_ptr<const void> server,
+        Responder respond,
+        http::AccessLog& access,
+        core::Clock& clock,
+        const RequestHead& head)
+        : server_{std::move(server)},
+          respond_{std::move(respond)},
+          access_{access},
+          clock_{clock} {
         if (!access_.on()) return;
         client_ = head.client_address;
         method_ = head.method;
@@ -74,6 +82,7 @@ public:
     }
 
 private:
+    std::shared_ptr<const void> server_;  // Of the HttpServer, and of each request in hand.
     Responder respond_;
     http::AccessLog& access_;
     core::Clock& clock_;
@@ -157,7 +166,7 @@ Reply two_form_keys() {
 
 }  // namespace
 
-struct HttpServer::Impl {
+struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
     Impl(Service& service, HttpOptions options_)
         : engine{service.engine()},
           options{http::checked(std::move(options_))},
@@ -247,8 +256,9 @@ std::optional<Reply> HttpServer::Impl::refuse_head(const RequestHead& head) cons
 }
 
 void HttpServer::Impl::on_request(Request request, Responder respond) {
-    const auto out =
-        std::make_shared<Out>(std::move(respond), access, engine.clock(), request.head);
+    const auto out = std::make_shared<Out>(
+        shared_from_this(), std::move(respond), access, engine.clock(), request.head
+    );
     try {
         answer(std::move(request), out);
     } catch (const std::exception& thrown) {
@@ -454,11 +464,14 @@ void HttpServer::Impl::fingerprint(Asking& asking, engine::KeyedRequest& keyed) 
 }
 
 HttpServer::HttpServer(Service& service, HttpOptions options)
-    : impl_{std::make_unique<Impl>(service, std::move(options))} {
+    : impl_{std::make_shared<Impl>(service, std::move(options))} {
     get("/idempotency-keys/{key}", http::KeyState{});
 }
 
-HttpServer::~HttpServer() = default;
+// The listener's threads end here, and not on a thread that ends a request later.
+HttpServer::~HttpServer() {
+    impl_->listener.reset();
+}
 
 void HttpServer::add_route(std::string_view method, std::string route, std::string_view operation) {
     const auto* form = impl_->engine.find(operation);
