@@ -64,6 +64,10 @@ AccessLog::AccessLog(const std::string& file) {
 
 AccessLog::~AccessLog() = default;
 
+void AccessLog::flush() {
+    if (impl_) impl_->logger->flush();
+}
+
 void AccessLog::write(const Entry& entry) {
     if (!impl_) return;
     std::string line =

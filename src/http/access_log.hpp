@@ -26,6 +26,7 @@ public:
         std::string_view over_quota{};  // 429: which limit, "in_hand" or "rate".
     };
     void write(const Entry& entry);
+    void flush();
     bool on() const { return impl_ != nullptr; }
 
 private:

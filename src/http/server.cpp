@@ -46,10 +46,7 @@ public:
         http::AccessLog& access,
         core::Clock& clock,
         const RequestHead& head)
-        : server_{std::move(server)},
-          respond_{std::move(respond)},
-          access_{access},
-          clock_{clock} {
+        : server_{std::move(server)}, respond_{std::move(respond)}, access_{access}, clock_{clock} {
         if (!access_.on()) return;
         client_ = head.client_address;
         method_ = head.method;
@@ -471,6 +468,7 @@ HttpServer::HttpServer(Service& service, HttpOptions options)
 // The listener's threads end here, and not on a thread that ends a request later.
 HttpServer::~HttpServer() {
     impl_->listener.reset();
+    impl_->access.flush();  // A request in hand may keep it open.
 }
 
 void HttpServer::add_route(std::string_view method, std::string route, std::string_view operation) {

@@ -411,7 +411,7 @@ TEST_F(HttpServerTest, the_access_log_has_a_line_a_request_with_the_route_and_no
     ask({.method = "GET", .target = "/notes/7?style=secret"});
     ask({.target = "/secret", .token = ""});
     server_->stop(std::chrono::seconds{5});
-    server_.reset();  // Closes the log.
+    server_.reset();  // Writes the log out.
 
     std::ifstream file{log_};
     std::vector<std::string> lines;
