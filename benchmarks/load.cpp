@@ -5,7 +5,8 @@
 // The loop is closed: a client sends its next request when the answer to the last one has come in
 // whole, so latency is what such a client sees, and the rate is what all of them get together. Only
 // answers that arrive while measuring are counted. An answer that is not the one that was due
-// counts as an error, and its text is told.
+// counts as an error, and its text is told. With --flood a 429 is due as well: such a client comes
+// again at once, whatever Retry-After says, and the refusals are counted apart.
 
 #include "benchmarks/answer_reader.hpp"
 #include "benchmarks/histogram.hpp"
@@ -23,6 +24,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -44,7 +46,9 @@ struct Options {
     std::string path{"/rides"};
     std::string token{"test_jane"};
     std::string keys{"bench"};  // What keys begin with: new in each run on one database.
-    double warm_up{0.5};        // Seconds.
+    int pause_ms{0};            // Of each client, between an answer and its next request.
+    bool flood{false};
+    double warm_up{0.5};  // Seconds.
     double seconds{3};
 };
 
@@ -79,6 +83,8 @@ private:
     void push(std::size_t n);
     void pull(std::size_t n);
     void on_answer(std::size_t n, const AnswerSeen& seen);
+    void ask_later(std::size_t n, Time now);
+    int ask_those_due(Time now);
     void error(const std::string& text);
     std::string request_of(std::size_t n) const;
     void start_clock(Time now);
@@ -92,7 +98,13 @@ private:
     Time measure_to_{Time::max()};
     Histogram latencies_;       // Nanoseconds.
     std::uint64_t answers_{0};  // All, also those outside the measured time.
+    std::uint64_t refused_{0};  // 429, while measuring.
     std::uint64_t errors_{0};
+    struct Pause {
+        Time until;
+        std::size_t client{};
+    };
+    std::deque<Pause> pauses_;  // In the order of their ends, as all are of one length.
     std::string first_error_;
 };
 
@@ -183,12 +195,17 @@ void Load::on_answer(std::size_t n, const AnswerSeen& seen) {
     ++answers_;
     const bool due_replay = options_.kind == Kind::replay && client.booked;
     const int due = options_.kind == Kind::get ? 200 : 201;
-    if (seen.status != due || seen.replayed != due_replay)
+    const bool measured = now >= measure_from_ && now < measure_to_;
+    const bool refused = options_.flood && seen.status == 429;
+    if (refused) {
+        refused_ += measured ? 1 : 0;
+        if (client.in.find("\r\nRetry-After: ") >= seen.size) error("429 without Retry-After");
+    } else if (seen.status != due || seen.replayed != due_replay)
         error(
             std::to_string(seen.status) + (seen.replayed ? " (replayed) " : " ") +
             std::string{seen.body}
         );
-    if (now >= measure_from_ && now < measure_to_)
+    if (measured && !refused)
         latencies_.add(
             static_cast<std::uint64_t>(std::chrono::nanoseconds{now - client.began}.count())
         );
@@ -200,7 +217,24 @@ void Load::on_answer(std::size_t n, const AnswerSeen& seen) {
         client.booked = true;
         if (--unbooked_ == 0) start_clock(now);
     }
-    ask(n, now);
+    ask_later(n, now);
+}
+
+void Load::ask_later(std::size_t n, Time now) {
+    if (options_.pause_ms == 0) return ask(n, now);
+    pauses_.push_back({now + std::chrono::milliseconds{options_.pause_ms}, n});
+}
+
+// Milliseconds until the next one is due.
+int Load::ask_those_due(Time now) {
+    while (!pauses_.empty() && pauses_.front().until <= now) {
+        const auto n = pauses_.front().client;
+        pauses_.pop_front();
+        ask(n, now);
+    }
+    if (pauses_.empty()) return 10'000;
+    const auto left = pauses_.front().until - now;
+    return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count());
 }
 
 void Load::error(const std::string& text) {
@@ -222,10 +256,11 @@ void Load::run() {
     for (std::size_t n = 0; n < clients_.size(); ++n) ask(n, now);
     std::vector<epoll_event> events(clients_.size());
     while (running_) {
+        const int patience = ask_those_due(Clock::now());
         const int ready =
-            epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), 10'000);
+            epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), patience);
         if (ready < 0 && errno != EINTR) fail("epoll_wait");
-        if (ready == 0) throw std::runtime_error{"no answer came for 10 s"};
+        if (ready == 0 && pauses_.empty()) throw std::runtime_error{"no answer came for 10 s"};
         for (int i = 0; i < ready && running_; ++i)
             pull(static_cast<std::size_t>(events[static_cast<std::size_t>(i)].data.u64));
     }
@@ -239,7 +274,7 @@ void Load::print() const {
     };
     auto ms = [](std::uint64_t ns) { return static_cast<double>(ns) / 1e6; };
     std::printf(
-        R"({"answers": %llu, "count": %llu, "rate_per_s": %.1f, "p50_ms": %.3f, "p99_ms": %.3f, "largest_ms": %.3f, "errors": %llu, "cpu_s": %.2f})"
+        R"({"answers": %llu, "count": %llu, "rate_per_s": %.1f, "p50_ms": %.3f, "p99_ms": %.3f, "largest_ms": %.3f, "refused": %llu, "errors": %llu, "cpu_s": %.2f})"
         "\n",
         static_cast<unsigned long long>(answers_),
         static_cast<unsigned long long>(latencies_.count()),
@@ -247,6 +282,7 @@ void Load::print() const {
         ms(latencies_.at(0.5)),
         ms(latencies_.at(0.99)),
         ms(latencies_.largest()),
+        static_cast<unsigned long long>(refused_),
         static_cast<unsigned long long>(errors_),
         seconds(usage.ru_utime) + seconds(usage.ru_stime)
     );
@@ -275,6 +311,10 @@ int main(int argc, char** argv) {
     app.add_option("--path", options.path, "What to ask");
     app.add_option("--token", options.token, "Of a rider");
     app.add_option("--keys", options.keys, "What the keys begin with");
+    app.add_option("--pause-ms", options.pause_ms, "Of a client, before its next request");
+    app.add_flag(
+        "--flood", options.flood, "429 with Retry-After is an answer, and no reason to wait"
+    );
     app.add_option("--warm-up", options.warm_up, "Seconds before measuring");
     app.add_option("--seconds", options.seconds, "Of measuring")->check(CLI::PositiveNumber);
     CLI11_PARSE(app, argc, argv);

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import time
 
+NO_QUOTA = ('--tenant-in-hand', '0')   # All clients of a load are of one tenant, which would have half of the calls.
 TICKS = os.sysconf('SC_CLK_TCK')
 
 
@@ -94,12 +95,12 @@ def provider(bin_dir, folder, delay_ms, first_id):
         os.path.join(folder, 'provider.log'), r'API on port (\d+), mail on port (\d+)'), (ledger, mails)
 
 
-def server(bin_dir, folder, url, ports, workers):
+def server(bin_dir, folder, url, ports, workers, options=NO_QUOTA):
     return Process(
         'rides serve',
         [f'{bin_dir}/rides', 'serve', '--listen', '127.0.0.1:0', '--database', url,
          '--stripe-url', f'http://127.0.0.1:{ports[0]}', '--smtp-url', f'smtp://127.0.0.1:{ports[1]}',
-         '--workers', str(workers)],
+         '--workers', str(workers), *options],
         os.path.join(folder, 'server.log'), r'listening on port (\d+)')
 
 
@@ -122,10 +123,10 @@ def run_json(command):
     return result
 
 
-def load(bin_dir, port, kind, clients, keys, warm_up, seconds):
+def load(bin_dir, port, kind, clients, keys, warm_up, seconds, options=()):
     path = '/livez' if kind == 'get' else '/rides'
     return run_json([f'{bin_dir}/bench_load', '--port', str(port), '--kind', kind, '--path', path,
-                     '--clients', str(clients), '--keys', keys, '--warm-up', str(warm_up), '--seconds', str(seconds)])
+                     '--clients', str(clients), '--keys', keys, '--warm-up', str(warm_up), '--seconds', str(seconds), *options])
 
 
 def floor(bin_dir, database, seconds, works):

@@ -54,13 +54,13 @@ COLUMNS = (
 )
 
 
-def head():
-    return '  '.join(title.rjust(width) if n else title.ljust(width) for n, (title, width, _) in enumerate(COLUMNS))
+def head(columns=COLUMNS):
+    return '  '.join(title.rjust(width) if n else title.ljust(width) for n, (title, width, _) in enumerate(columns))
 
 
-def line(row):
+def line(row, columns=COLUMNS):
     return '  '.join(cell(row).rjust(width) if n else cell(row).ljust(width)
-                     for n, (_, width, cell) in enumerate(COLUMNS))
+                     for n, (_, width, cell) in enumerate(columns))
 
 
 def write_json(path, rows):
