@@ -1,4 +1,5 @@
 """tools/stages counts what each kind of runner says, and never takes a broken run for a good one."""
+import os
 import unittest
 
 from tidy_test import load
@@ -34,6 +35,19 @@ class Modes(unittest.TestCase):
         default, full, nightly = (self.names(mode) for mode in ('default', 'full', 'nightly'))
         self.assertLess(set(default), set(full))
         self.assertLess(set(full), set(nightly))
+
+    def test_each_program_that_a_stage_runs_is_there(self):
+        for mode in ('default', 'full', 'nightly'):
+            for name, command, _ in stages.stages(mode):
+                if '/' in command[0] and not command[0].startswith('build/'):
+                    self.assertTrue(os.access(os.path.join(stages.ROOT, command[0]), os.X_OK), name)
+
+    def test_the_fuzzers_run_behind_their_build_for_as_long_as_is_said(self):
+        names = self.names('full')
+        self.assertLess(names.index('build fuzz'), names.index('fuzz'))
+        for mode, seconds in (('full', '15'), ('nightly', '900')):
+            commands = {name: command for name, command, _ in stages.stages(mode)}
+            self.assertEqual(commands['fuzz'], ['tests/fuzz/run', '--seconds', seconds])
 
 
 if __name__ == '__main__':

@@ -1,0 +1,27 @@
+// A history of the simulator (tests/simulation): the input is what it picks, one byte at a time.
+// What libFuzzer adds to seeds is that it keeps what reached new code. No history breaks an
+// invariant. Without sanitizers, which do not know fibers: preset `fuzz-choices`.
+
+#include "src/engine/log.hpp"
+#include "tests/fuzz/fuzz.hpp"
+#include "tests/simulation/history.hpp"
+
+#include <cstdio>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    static const bool quiet =
+        (pawl::log::open("/dev/null"), true);  // Thousands of warnings, all wanted.
+    (void)quiet;
+    using namespace pawl::simulation;
+    Choices choices{std::vector<std::uint8_t>{data, data + size}};
+    const auto ended = live(choices, {});
+    if (ended.violation)
+        std::fprintf(
+            stderr,
+            "%s\nagain: build/dev/bin/pawl-sim --choices %s\n",
+            ended.violation->c_str(),
+            text_of(choices.taken()).c_str()
+        );
+    PAWL_ASSERT(!ended.violation);
+    return 0;
+}

@@ -1,0 +1,177 @@
+// A member of a Sidekiq list, which anybody may have written. Whatever it is, it is taken as a job
+// or buried, byte for byte if it is none; what a failure, a call and a merge do not mean to change
+// is unchanged to the byte; what we write we read.
+//
+// The input is a payload. Where a line "&" stands in it, what follows is an error text.
+
+#include "src/core/error_text.hpp"
+#include "src/core/time_text.hpp"
+#include "src/json/members.hpp"
+#include "src/json/text.hpp"
+#include "src/queue/redis/payload.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+#include <array>
+#include <limits>
+#include <optional>
+
+namespace {
+
+using namespace pawl;
+using namespace pawl::queue;
+using json::Members;
+
+constexpr TimePoint now{std::chrono::milliseconds{1'800'000'000'123}};
+constexpr redis::Unsaid unsaid{"mails", now};
+
+// What our writers may touch. Of all others the bytes stay.
+constexpr std::array ours{
+    "queue",
+    "retry_count",
+    "failed_at",
+    "retried_at",
+    "error_message",
+    "error_class",
+    "error_backtrace",
+    "pawl_called_at",
+    "pawl_history",
+    "enqueued_at"};
+
+std::string without_ours(std::string_view payload) {
+    auto members = *json::members_of(payload);
+    for (const auto* name : ours) members.erase(name);
+    return members.text();
+}
+
+bool is_job(const TakenJob& job) {
+    return !job.kind.empty();
+}
+
+// What a list of dead letters and `pawl dlq show` print of it.
+void check_letter(std::string_view payload) {
+    const auto letter = redis::letter_of(payload, unsaid);
+    PAWL_ASSERT(!letter.jid.empty() && !letter.queue.empty());
+    PAWL_ASSERT(letter.failures >= 0);
+    PAWL_ASSERT(json::items_of(letter.history).has_value());
+    PAWL_ASSERT(letter.error_kind == core::error_kind(letter.error));
+    for (const auto& at :
+         {std::optional{letter.created_at},
+          letter.called_at,
+          letter.first_failed_at,
+          letter.last_failed_at})
+        if (at) PAWL_ASSERT(core::time_from_text(core::time_text(*at)) == at);
+}
+
+void check_no_job(std::string_view payload, std::string_view error) {
+    const auto times = SidekiqTimes::seconds;
+    PAWL_ASSERT(redis::taken_of(payload, unsaid).raw.args == payload);
+    PAWL_ASSERT(redis::with_failure(payload, error, now, times) == payload);
+    PAWL_ASSERT(redis::with_call(payload, now, times) == payload);
+    PAWL_ASSERT(redis::with_merge(payload, {"ann", now, true}, times) == payload);
+    PAWL_ASSERT(redis::with_queue(payload, "default") == payload);
+}
+
+// All but its tries.
+void check_same_job(const TakenJob& one, const TakenJob& other) {
+    PAWL_ASSERT(one.raw.jid == other.raw.jid);
+    PAWL_ASSERT(one.kind == other.kind);
+    PAWL_ASSERT(one.raw.args == other.raw.args);
+    PAWL_ASSERT(one.raw.key_id == other.raw.key_id);
+    PAWL_ASSERT(one.queue == other.queue);
+}
+
+std::string check_failure(std::string_view payload, std::string_view error, SidekiqTimes times) {
+    const auto before = redis::taken_of(payload, unsaid);
+    auto failed = redis::with_failure(payload, error, now, times);
+    const auto after = redis::taken_of(failed, unsaid);
+    check_same_job(before, after);
+    PAWL_ASSERT(without_ours(failed) == without_ours(payload));
+    PAWL_ASSERT(
+        after.failures == before.failures + 1 ||
+        before.failures == std::numeric_limits<int>::max() - 1
+    );
+    PAWL_ASSERT(after.raw.last_error == core::storable_error(error));
+    PAWL_ASSERT(after.raw.last_failed_at == now);
+    PAWL_ASSERT(after.called_at == before.called_at);
+    if (before.raw.first_failed_at)
+        PAWL_ASSERT(after.raw.first_failed_at == before.raw.first_failed_at);
+    check_letter(failed);
+    return failed;
+}
+
+// A job's way: taken, called, failed, failed again, dead, merged.
+void check_job(std::string_view payload, std::string_view error) {
+    const auto times =
+        fuzz::Dice{payload}.below(2) == 0 ? SidekiqTimes::seconds : SidekiqTimes::milliseconds;
+    const auto first = redis::taken_of(payload, unsaid);
+    const auto queued = redis::with_queue(payload, unsaid.queue);
+    PAWL_ASSERT(without_ours(queued) == without_ours(payload));
+    check_same_job(first, redis::taken_of(queued, {"", now}));
+    const auto called = redis::with_call(queued, now, times);
+    PAWL_ASSERT(redis::taken_of(called, unsaid).called_at == now);
+    const auto failed = check_failure(called, error, times);
+    const auto twice = check_failure(failed, "again", times);
+    const auto merged = redis::with_merge(twice, {"ann", now, true}, times);
+    const auto last = redis::taken_of(merged, unsaid);
+    check_same_job(first, last);
+    PAWL_ASSERT(without_ours(merged) == without_ours(payload));
+    PAWL_ASSERT(last.failures == 0 && !last.called_at);
+    check_letter(merged);
+}
+
+// The payload as the arguments of one of our jobs.
+void check_ours(std::string_view args, std::string_view error) {
+    StagedJob job;
+    job.jid = "0123456789abcdef01234567";
+    job.queue = "mails";
+    job.kind = "send";
+    job.args = args;
+    job.failures = static_cast<int>(args.size() % 3);
+    job.key_id = 42;
+    job.created_at = now;
+    if (job.failures > 0) {
+        job.last_error = std::string{error};
+        job.first_failed_at = job.last_failed_at = now;
+    }
+    for (const auto times : {SidekiqTimes::seconds, SidekiqTimes::milliseconds}) {
+        const auto written = redis::payload_of(job, now, times);
+        const auto* text = std::get_if<std::string>(&written);
+        PAWL_ASSERT((text != nullptr) == json::is_utf8(args));
+        if (text == nullptr) continue;
+        PAWL_ASSERT(json::is_json(*text));
+        const auto read = redis::taken_of(*text, {"", TimePoint{}});
+        PAWL_ASSERT(read.raw.jid == job.jid && read.kind == job.kind && read.queue == job.queue);
+        PAWL_ASSERT(read.failures == job.failures && read.raw.key_id == job.key_id);
+        PAWL_ASSERT(read.raw.created_at == now);
+        const auto begin = args.find_first_not_of(" \t\r\n");
+        const bool as_json = json::is_json(args);  // Then space around it says nothing.
+        const auto end = args.find_last_not_of(" \t\r\n") + 1;
+        PAWL_ASSERT(read.raw.args == (as_json ? args.substr(begin, end - begin) : args));
+        if (job.last_error) PAWL_ASSERT(read.raw.last_error == core::storable_error(error));
+    }
+}
+
+void check_time(std::string_view number) {
+    const auto at = redis::time_of_number(number);
+    if (!at) return;
+    PAWL_ASSERT(redis::time_of_number(redis::score_of(*at)) == at);
+    for (const auto times : {SidekiqTimes::seconds, SidekiqTimes::milliseconds})
+        PAWL_ASSERT(redis::time_of_number(redis::time_number(*at, times)) == at);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const auto [payload, error] = fuzz::cut_at(fuzz::text_of(data, size), "\n&\n");
+    const auto job = redis::taken_of(payload, unsaid);
+    PAWL_ASSERT(job.held == payload && !job.raw.jid.empty() && job.queue == unsaid.queue);
+    PAWL_ASSERT(job.failures >= 0 && job.raw.attempt == job.failures + 1);
+    check_letter(payload);
+    if (is_job(job))
+        check_job(payload, error);
+    else
+        check_no_job(payload, error);
+    check_ours(payload, error);
+    check_time(payload);
+    return 0;
+}
