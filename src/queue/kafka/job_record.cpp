@@ -29,8 +29,14 @@ std::int64_t ms_of(TimePoint at) {
     return at.time_since_epoch().count();
 }
 
+// Anybody may write any number of milliseconds; what our times can say ends with the year 9999.
 TimePoint time_of_ms(std::int64_t ms) {
-    return TimePoint{std::chrono::milliseconds{ms}};
+    constexpr std::int64_t last = 253'402'300'799'999;
+    return TimePoint{std::chrono::milliseconds{std::clamp<std::int64_t>(ms, 0, last)}};
+}
+
+TimePoint written_at(const Record& record) {
+    return time_of_ms(ms_of(record.at));
 }
 
 std::optional<std::string> text_in(const Headers& headers, std::string_view name) {
@@ -64,15 +70,21 @@ struct Origin {
     std::int64_t offset{};
 };
 
+// As headers of that family say it: all of it, or nothing.
+std::optional<Origin> origin_in(const Headers& headers, std::string_view family) {
+    const auto topic = text_in(headers, named(family, "topic"));
+    const auto partition = integer_in(headers, named(family, "partition"));
+    const auto offset = integer_in(headers, named(family, "offset"));
+    constexpr std::int64_t partition_max = std::numeric_limits<std::int32_t>::max();
+    if (!topic || !partition || *partition < 0 || *partition > partition_max || !offset)
+        return std::nullopt;
+    return Origin{*topic, *partition, *offset};
+}
+
 // Where it was read first; by itself unless it was moved from there.
 Origin origin_of(const Record& record) {
-    for (const auto front : {original, dead_letter}) {
-        const auto before = front == original ? std::string{original} : "kafka_dlt-original-";
-        const auto topic = text_in(record.headers, before + "topic");
-        const auto partition = integer_in(record.headers, before + "partition");
-        const auto offset = integer_in(record.headers, before + "offset");
-        if (topic && partition && offset) return {*topic, *partition, *offset};
-    }
+    if (auto origin = origin_in(record.headers, original)) return *origin;
+    if (auto origin = origin_in(record.headers, "kafka_dlt-original-")) return *origin;
     return {record.partition.topic, record.partition.number, record.offset};
 }
 
@@ -98,8 +110,10 @@ std::string jid_of(const Record& record) {
 int failures_of(const Record& record) {
     auto failures = number_in(record.headers, "pawl_failures");
     if (!failures)
-        if (const auto tries = integer_in(record.headers, attempts)) failures = *tries - 1;
-    constexpr std::int64_t most = std::numeric_limits<int>::max() - 1;
+        if (const auto tries = integer_in(record.headers, attempts))
+            failures = std::max<std::int64_t>(*tries, 1) - 1;
+    constexpr std::int64_t most =
+        std::numeric_limits<int>::max() - 2;  // For this try, and the next.
     return static_cast<int>(std::clamp<std::int64_t>(failures.value_or(0), 0, most));
 }
 
@@ -133,12 +147,15 @@ void note_failure(Record& record, const TakenJob& job, const std::string& error,
 // The first coordinates stay: how often it moves says nothing, where it came from does.
 void note_origin(Record& record, const Record& from, const std::string& group) {
     auto& headers = record.headers;
-    if (!find(headers, original_timestamp))
+    if (!integer_in(headers, original_timestamp))
         set(headers, original_timestamp, big_integer_bytes(ms_of(from.at)));
-    if (find(headers, named(original, "topic"))) return;
-    set(headers, named(original, "topic"), from.partition.topic);
-    set(headers, named(original, "partition"), int32_bytes(from.partition.number));
-    set(headers, named(original, "offset"), int64_bytes(from.offset));
+    if (origin_in(headers, original)) return;
+    const auto origin = origin_of(from);
+    set(headers, named(original, "topic"), origin.topic);
+    set(headers,
+        named(original, "partition"),
+        int32_bytes(static_cast<std::int32_t>(origin.partition)));
+    set(headers, named(original, "offset"), int64_bytes(origin.offset));
     set(headers, named(original, "timestamp"), int64_bytes(ms_of(from.at)));
     set(headers, named(original, "timestamp-type"), "CreateTime");
     set(headers, named(original, "consumer-group"), group);
@@ -181,7 +198,7 @@ std::string digits(std::int64_t number, std::size_t width) {
 constexpr std::array<std::size_t, 3> widths{15, 6, 15};
 
 TimePoint died_at(const Record& record) {
-    return time_in(record.headers, "pawl_died_at").value_or(record.at);
+    return time_in(record.headers, "pawl_died_at").value_or(written_at(record));
 }
 
 }  // namespace
@@ -224,7 +241,7 @@ TakenJob job_of(const Record& record, std::string_view queue) {
     job.raw.key_id = number_in(headers, "pawl_key");
     const auto first = integer_in(headers, original_timestamp);
     job.raw.created_at =
-        time_in(headers, "ce_time").value_or(first ? time_of_ms(*first) : record.at);
+        time_in(headers, "ce_time").value_or(first ? time_of_ms(*first) : written_at(record));
     job.raw.first_failed_at = time_in(headers, "pawl_first_failed_at");
     job.raw.last_failed_at = time_in(headers, "pawl_last_failed_at");
     job.raw.last_error = text_in(headers, "pawl_error");
@@ -235,7 +252,7 @@ TakenJob job_of(const Record& record, std::string_view queue) {
 
 TimePoint due_of(const Record& record, TimePoint now) {
     const auto due = integer_in(record.headers, backoff);
-    return due ? time_of_ms(*due) : std::min(record.at, now);
+    return due ? time_of_ms(*due) : std::min(written_at(record), now);
 }
 
 Record retry_record(

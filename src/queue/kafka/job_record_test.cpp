@@ -1,8 +1,11 @@
 #include "src/queue/kafka/job_record.hpp"
 
+#include "src/core/time_text.hpp"
+
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace pawl::queue::kafka {
 
@@ -300,6 +303,60 @@ TEST(JobRecord, a_clock_that_was_ahead_delays_nothing) {
     foreign.at = t0 + 24h;
 
     EXPECT_EQ(due_of(foreign, t0), t0);
+}
+
+// tests/fuzz/kafka.cpp, inputs most_negative_attempts and time_of_no_calendar.
+TEST(JobRecord, numbers_that_nothing_of_ours_holds_are_the_nearest_that_it_does) {
+    auto record = pushed();
+    remove(record.headers, "ce_time");
+    set(record.headers,
+        "retry_topic-attempts",
+        int64_bytes(std::numeric_limits<std::int64_t>::min()));
+    set(record.headers,
+        "retry_topic-original-timestamp",
+        int64_bytes(std::numeric_limits<std::int64_t>::min()));
+    record.at = TimePoint::max();
+
+    const auto letter = letter_of(record, "mails");
+
+    EXPECT_EQ(letter.failures, 0);
+    EXPECT_EQ(letter.created_at, TimePoint{});
+    EXPECT_EQ(core::time_text(letter.died_at), "9999-12-31T23:59:59.999Z");
+    ASSERT_TRUE(place_of_letter(letter.id)) << letter.id << ": nobody could merge or purge it";
+    EXPECT_EQ(place_of_letter(letter.id)->offset, record.offset);
+    EXPECT_EQ(due_of(record, t0), t0) << "a writer's clock was ahead";
+}
+
+// tests/fuzz/kafka.cpp, input most_failures.
+TEST(JobRecord, a_job_that_has_failed_as_often_as_can_be_counted_fails_once_more) {
+    auto record = pushed();
+    set(record.headers, "pawl_failures", std::to_string(std::numeric_limits<std::int64_t>::max()));
+    const int most = job_of(record, "mails").failures;
+
+    const auto next = retried(record);
+
+    EXPECT_GE(job_of(next, "mails").failures, most);
+    EXPECT_EQ(*integer_of(header(next, "retry_topic-attempts")), std::int64_t{most} + 2);
+}
+
+// tests/fuzz/kafka.cpp, inputs origin_in_part and origin_of_a_dead_letter: a job without an id has
+// the id of its first place, and must not get another with each try.
+TEST(JobRecord, one_without_an_id_keeps_it_whatever_part_of_an_origin_it_came_with) {
+    for (const auto* family : {"kafka_original-", "kafka_dlt-original-"})
+        for (const bool whole : {false, true}) {
+            auto record = pushed();
+            remove(record.headers, "ce_id");
+            set(record.headers, std::string{family} + "topic", "away");
+            if (whole) set(record.headers, std::string{family} + "partition", int32_bytes(2));
+            if (whole) set(record.headers, std::string{family} + "offset", int64_bytes(9));
+            const auto jid = job_of(record, "mails").raw.jid;
+
+            const auto once = retried(record);
+
+            EXPECT_EQ(job_of(once, "mails").raw.jid, jid) << family << whole;
+            EXPECT_EQ(job_of(retried(once), "mails").raw.jid, jid) << family << whole;
+            EXPECT_EQ(job_of(buried(once), "mails").raw.jid, jid) << family << whole;
+        }
 }
 
 TEST(JobRecord, what_an_exception_says_becomes_text) {
