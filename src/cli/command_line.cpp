@@ -4,6 +4,7 @@
 #include "src/cli/dead_letters.hpp"
 #include "src/cli/graph.hpp"
 #include "src/cli/keys.hpp"
+#include "src/cli/numbers.hpp"
 #include "src/cli/output.hpp"
 #include "src/cli/queues.hpp"
 #include "src/ops/service_impl.hpp"
@@ -15,7 +16,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <map>
 #include <memory>
 #include <sstream>
 
@@ -47,6 +47,11 @@ struct Run {
     Service& open(Database::As as = Database::As::tool) const { return line.open(as); }
 };
 
+const CLI::Validator& decimal() {
+    static const CLI::Validator validator{cli::check_decimal, ""};
+    return validator;
+}
+
 struct MigrationLine {
     std::string owner;
     std::string name;
@@ -66,7 +71,7 @@ void add_which(CLI::App& to, Run& run) {
     auto* id = to.add_option("id", run.which.id, "Number of the key, as `keys list` shows it");
     auto* key =
         to.add_option("--key", run.which.key, "Instead: the Idempotency-Key that the client sent");
-    id->excludes(key);
+    id->check(decimal())->excludes(key);
     key->excludes(id);
 }
 
@@ -81,8 +86,10 @@ void add_keys(CLI::App& app, Run& run) {
     list->add_option("--operation", run.filter.operation, "Of this operation only");
     list->add_option("--account", run.filter.account, "Of this account only");
     list->add_option("--key", run.filter.key, "With this Idempotency-Key only");
-    list->add_option("--below", run.filter.below, "With a smaller id only: the next page");
+    list->add_option("--below", run.filter.below, "With a smaller id only: the next page")
+        ->check(decimal());
     list->add_option("--limit", run.filter.limit, "At most so many")
+        ->check(decimal())
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
 
@@ -137,6 +144,7 @@ void add_attention(CLI::App& app, Run& run) {
         cli::list_attention(r.open(), r.limit, r.json, r.out);
     });
     list->add_option("--limit", run.limit, "At most so many")
+        ->check(decimal())
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
     auto* show = command(attention, run, "show", "One of them, with all that is known", [](Run& r) {
@@ -146,10 +154,7 @@ void add_attention(CLI::App& app, Run& run) {
 }
 
 void add_dead_filter(CLI::App& to, Run& run) {
-    static const std::map<std::string, std::int64_t> units{
-        {"s", 1}, {"m", 60}, {"h", 3'600}, {"d", 86'400}};
-    const CLI::AsNumberWithUnit seconds{
-        units, CLI::AsNumberWithUnit::UNIT_REQUIRED, "30s, 15m, 2h, 3d"};
+    const CLI::Validator seconds{cli::age_to_seconds, "30s, 15m, 2h, 3d"};
     auto& filter = run.dead.filter;
     to.add_option("--queue", filter.queue, "Of this queue only");
     to.add_option("--kind", filter.kind, "Of this kind of job only");
@@ -158,12 +163,14 @@ void add_dead_filter(CLI::App& to, Run& run) {
     );
     to.add_option("--error", filter.error, "With this in their error");
     to.add_option("--failures-min", filter.failures_min, "Failed at least so often")
+        ->check(decimal())
         ->check(CLI::Range(0, 1'000'000));
     to.add_option("--older-than", run.dead.older_than_s, "Dead for longer than this")
         ->transform(seconds);
     to.add_option("--younger-than", run.dead.younger_than_s, "Dead for less than this")
         ->transform(seconds);
     to.add_option("--sample", run.dead.sample, "So many of them, drawn by lot")
+        ->check(decimal())
         ->check(CLI::Range(1, 100'000));
 }
 
@@ -173,6 +180,7 @@ void add_dead_act(CLI::App& to, Run& run) {
     to.add_flag("--all", run.dead.all, "All that there are");
     to.add_flag("--dry-run", run.dead.dry_run, "Show which it would be, and do nothing");
     to.add_option("--limit", run.dead.limit, "How many --dry-run shows")
+        ->check(decimal())
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
     to.add_option("--reason", run.dead.act.reason, "Why; for the audit");
@@ -198,6 +206,7 @@ void add_dead_letters(CLI::App& app, Run& run) {
     list->add_flag("--by-error", run.dead.by_error, "How many of each kind of error, not each job");
     list->add_option("--after", run.dead.after, "With a larger id only: the next page");
     list->add_option("--limit", run.dead.limit, "At most so many")
+        ->check(decimal())
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
     auto* show = command(dlq, run, "show", "All that is known of one", [](Run& r) {

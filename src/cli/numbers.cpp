@@ -1,0 +1,48 @@
+#include "src/cli/numbers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace pawl::cli {
+
+namespace {
+
+constexpr std::string_view units{"smhd"};
+constexpr std::array<std::int64_t, units.size()> seconds_in{1, 60, 3'600, 86'400};
+// Far beyond it a time wraps around in milliseconds, and what is old would be all that there is.
+constexpr std::int64_t age_max_s = 100LL * 365 * 86'400;
+
+std::optional<std::int64_t> natural(std::string_view text) {
+    std::int64_t value = 0;
+    const auto* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, value);
+    if (read.ec != std::errc{} || read.ptr != end || value < 0) return std::nullopt;
+    return value;
+}
+
+}  // namespace
+
+std::string check_decimal(const std::string& text) {
+    const auto digits = std::string_view{text}.substr(text.starts_with('-') ? 1 : 0);
+    const bool well =
+        !digits.empty() && (digits.front() != '0' || digits.size() == 1) &&
+        std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+    return well ? "" : "\"" + text + "\" is no number: digits, the first of them no 0";
+}
+
+std::string age_to_seconds(std::string& text) {
+    const auto unit = text.empty() ? units.npos : units.find(text.back());
+    const auto count = unit == units.npos
+                           ? std::nullopt
+                           : natural(std::string_view{text}.substr(0, text.size() - 1));
+    if (!count) return "\"" + text + "\" is no age: write 30s, 15m, 2h or 3d";
+    if (*count > age_max_s / seconds_in[unit]) return text + " is more than a hundred years";
+    text = std::to_string(*count * seconds_in[unit]);
+    return "";
+}
+
+}  // namespace pawl::cli

@@ -1,0 +1,46 @@
+#include "src/cli/numbers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace pawl::cli {
+namespace {
+
+// Empty for what is no age.
+std::string seconds_of(std::string text) {
+    return age_to_seconds(text).empty() ? text : "";
+}
+
+TEST(Age, is_a_number_and_a_unit) {
+    EXPECT_EQ(seconds_of("30s"), "30");
+    EXPECT_EQ(seconds_of("15m"), "900");
+    EXPECT_EQ(seconds_of("2h"), "7200");
+    EXPECT_EQ(seconds_of("3d"), "259200");
+    for (const auto* wrong : {"", "d", "5", "5w", "-1d", "+1d", "1.5h", "0x10d", " 1d", "1 d"})
+        EXPECT_EQ(seconds_of(wrong), "") << wrong;
+}
+
+// tests/fuzz/dead_filter.cpp, input ten_days: CLI11 made eight of them.
+TEST(Age, of_010_days_is_ten) {
+    EXPECT_EQ(seconds_of("010d"), "864000");
+}
+
+// tests/fuzz/dead_filter.cpp, input longest_age: the time before which they died wrapped around
+// into the future, and a purge of the oldest was one of all.
+TEST(Age, of_more_than_a_hundred_years_is_refused) {
+    EXPECT_EQ(seconds_of("36500d"), "3153600000");
+    for (const auto* wrong :
+         {"36501d", "106751991168d", "9223372036854775807s", "9223372036854775808s"})
+        EXPECT_EQ(seconds_of(wrong), "") << wrong;
+}
+
+TEST(Decimal, has_no_zero_in_front_and_no_other_base) {
+    for (const auto* well : {"0", "7", "10", "-3", "9223372036854775807"})
+        EXPECT_EQ(check_decimal(well), "") << well;
+    for (const auto* wrong : {"", "-", "010", "0x10", "1e3", " 1", "1 ", "-01", "seven"})
+        EXPECT_NE(check_decimal(wrong), "") << wrong;
+}
+
+}  // namespace
+}  // namespace pawl::cli
