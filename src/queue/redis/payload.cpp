@@ -265,7 +265,9 @@ std::string with_failure(
     if (!job) return std::string{payload};
     const auto text = core::storable_error(error);
     job->set("retry_count", std::to_string(failures_of(*job)));
-    job->set(job->find("failed_at") ? "retried_at" : "failed_at", time_number(now, times));
+    const bool first = !time_at(*job, "failed_at");
+    if (first) job->erase("retried_at");  // Of no failure, or it would stand for the last one.
+    job->set(first ? "failed_at" : "retried_at", time_number(now, times));
     job->set("error_message", json::literal_of(text));
     job->set("error_class", json::literal_of(our_error_class));
     job->erase("error_backtrace");  // Of the error before, in Ruby.

@@ -156,6 +156,19 @@ TEST(RedisPayloadTest, a_failure_is_told_as_ruby_tells_it) {
     EXPECT_EQ(job.raw.last_error, "the second");
 }
 
+// tests/fuzz/sidekiq.cpp, inputs retried_but_never_failed and failed_at_no_time.
+TEST(RedisPayloadTest, a_first_failure_is_the_last_one_whatever_was_said_of_retries) {
+    for (const auto* said : {"", R"("failed_at":"x",)"}) {
+        const auto payload =
+            R"({"class":"C","jid":"j",)" + std::string{said} + R"("retried_at":1700000000.5})";
+
+        const auto job = taken(with_failure(payload, "no", now, seconds));
+
+        EXPECT_EQ(job.raw.first_failed_at, now) << said;
+        EXPECT_EQ(job.raw.last_failed_at, now) << said;
+    }
+}
+
 TEST(RedisPayloadTest, a_failure_of_rubys_names_its_class) {
     const auto job =
         taken(R"({"class":"C","jid":"j","args":[],"retry_count":4,"failed_at":1795250001.004,)"
