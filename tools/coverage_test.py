@@ -16,6 +16,7 @@ SOURCE = '''int f(int a, int b) {
         case 1: return 4;
         default: return 5;
     }
+    return a || (PAWL_MUTANT("y") && c);
 }
 '''
 BRANCH, MACRO = 4, 1
@@ -74,6 +75,12 @@ class Report(unittest.TestCase):
 
     def test_a_condition_behind_a_planted_fault_is_counted(self):
         self.assertEqual(self.missing(([FILE], [], [branch(4, 'b', 1, 0)])), [(4, 'b', 'never false')])
+
+    def test_a_condition_that_is_only_asked_under_a_planted_fault_is_not(self):
+        self.assertEqual(self.report(([FILE], [], [branch(10, 'c', 0, 0)]))['total']['branches'], 0)
+
+    def test_a_switch_has_no_way_past_its_cases(self):
+        self.assertEqual(self.report(([FILE], [], [branch(6, 'b', 0, 2)]))['total']['branches'], 0)
 
     def test_a_condition_in_another_macro_stands_where_that_is_named(self):
         function = (['/usr/include/errno.h', FILE], [[5, 9, 5, 14, 1, 1, 0, MACRO]], [[38, 1, 38, 9, 1, 0, 0, 0, BRANCH]])

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace pawl::core {
 
 TEST(ErrorKindTest, errors_that_differ_in_what_they_are_about_are_of_one_kind) {
@@ -17,6 +19,7 @@ TEST(ErrorKindTest, a_status_is_part_of_the_kind) {
     EXPECT_EQ(error_kind("SMTP 550: no such mailbox"), "SMTP 550: no such mailbox");
     EXPECT_NE(error_kind("HTTP 404"), error_kind("HTTP 503"));
     EXPECT_EQ(error_kind("HTTP 604"), "HTTP #");
+    EXPECT_EQ(error_kind("HTTP 099"), "HTTP #");
 }
 
 TEST(ErrorKindTest, an_apostrophe_quotes_nothing) {
@@ -25,6 +28,10 @@ TEST(ErrorKindTest, an_apostrophe_quotes_nothing) {
         "can't reach the mail server, won't try"
     );
     EXPECT_EQ(error_kind("an open 'quote"), "an open 'quote");
+}
+
+TEST(ErrorKindTest, what_is_quoted_may_stand_first) {
+    EXPECT_EQ(error_kind("'rides' is no table"), "\"?\" is no table");
 }
 
 TEST(ErrorKindTest, only_the_first_line_counts_and_no_more_than_120_bytes) {
@@ -38,6 +45,7 @@ TEST(ErrorKindTest, no_character_is_cut_in_two) {
     text += "\xC3\xBC and more";
 
     EXPECT_EQ(error_kind(text), std::string(119, 'a'));
+    EXPECT_EQ(error_kind(std::string(200, '\x80')), "") << "of no character is there a part";
 }
 
 TEST(StorableErrorTest, what_is_utf_8_stays_as_it_is) {
@@ -53,6 +61,40 @@ TEST(StorableErrorTest, what_is_none_becomes_question_marks) {
     EXPECT_EQ(storable_error("\xC0\xAF"), "??");            // Overlong.
     EXPECT_EQ(storable_error("\xED\xA0\x80"), "???");       // A surrogate.
     EXPECT_EQ(storable_error("\xF4\x90\x80\x80"), "????");  // Beyond Unicode.
+}
+
+TEST(StorableErrorTest, the_first_and_the_last_characters_of_each_length_stay) {
+    for (const std::string text :
+         {"\xC2\x80",
+          "\xDF\xBF",
+          "\xE0\xA0\x80",
+          "\xED\x9F\xBF",
+          "\xEE\x80\x80",
+          "\xEF\xBF\xBF",
+          "\xF0\x90\x80\x80",
+          "\xF4\x8F\xBF\xBF"})
+        EXPECT_EQ(storable_error(text), text);
+}
+
+TEST(StorableErrorTest, each_byte_of_a_broken_character_is_a_question_mark) {
+    for (const std::string text :
+         {"\xE0\x9F\xBF",
+          "\xE2.",
+          "\xE2\x82",
+          "\xE2\x82.",
+          "\xF0\x8F\xBF\xBF",
+          "\xF1.",
+          "\xF1\x80.",
+          "\xF1\x80\x80",
+          "\xF5\x80\x80\x80"}) {
+        const auto dots = std::count(text.begin(), text.end(), '.');
+        const auto broken = text.size() - static_cast<std::size_t>(dots);
+
+        EXPECT_EQ(
+            storable_error(text),
+            std::string(broken, '?') + std::string(static_cast<std::size_t>(dots), '.')
+        );
+    }
 }
 
 TEST(StorableErrorTest, it_has_an_end) {

@@ -116,6 +116,29 @@ TEST(DecideAfterTry, follows_the_table) {
     }
 }
 
+TEST(DecideAfterTry, what_is_refused_at_the_door_says_nothing_of_the_try_before) {
+    const TryFacts after_a_lost_one{.again = keyed, .tries = 2, .doubt = true};
+    for (const int status : {401, 403, 404, 405, 407, 410, 421, 501, 505}) {
+        const auto after = decide_after_try(rule, after_a_lost_one, answered(status), 0.5);
+        EXPECT_EQ(text_of(after), "take, in doubt") << status;
+    }
+    const auto too_early = decide_after_try(rule, after_a_lost_one, answered(425), 0.5);
+    EXPECT_EQ(text_of(too_early), "again, in doubt");
+}
+
+TEST(DecideAfterTry, a_status_that_passes_is_tried_again_unless_the_server_says_no) {
+    for (const int status : {500, 502, 503, 504}) {
+        EXPECT_EQ(
+            text_of(decide_after_try(rule, {keyed, 1}, answered(status), 0.5)), "again, in doubt"
+        ) << status;
+        EXPECT_EQ(
+            text_of(decide_after_try(rule, {keyed, 1}, told(status, false), 0.5)), "take, in doubt"
+        ) << status;
+    }
+    EXPECT_EQ(text_of(decide_after_try(rule, {keyed, 1}, answered(425), 0.5)), "again");
+    EXPECT_EQ(text_of(decide_after_try(rule, {keyed, 1}, answered(505), 0.5)), "take");
+}
+
 TEST(DecideAfterTry, waits_as_long_as_the_server_asks_and_never_shorter) {
     const TryFacts facts{Repeat::safe_with_key, 1};
     const TryEnd throttled{.kind = Kind::answered, .status = 429, .retry_after = 7s};
@@ -171,6 +194,13 @@ TEST(RetryRule, names_the_option_that_is_wrong) {
     );
     EXPECT_EQ(
         (RetryRule{.first = 50ms}.problem()), "shortest is 100 ms: from 0 ms to first, 50 ms"
+    );
+    EXPECT_EQ(RetryRule{.first = 0ms}.problem(), "first is 0 ms: at least 1 ms");
+    EXPECT_EQ(
+        RetryRule{.shortest = -1ms}.problem(), "shortest is -1 ms: from 0 ms to first, 500 ms"
+    );
+    EXPECT_EQ(
+        RetryRule{.retry_after_max = -1ms}.problem(), "retry_after_max is -1 ms: at least 0 ms"
     );
     EXPECT_EQ(RetryRule{.deadline = 0ms}.problem(), "deadline is 0 ms: at least 1 ms");
 }

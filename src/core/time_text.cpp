@@ -1,7 +1,5 @@
 #include "src/core/time_text.hpp"
 
-#include <charconv>
-
 namespace pawl::core {
 
 namespace {
@@ -12,11 +10,9 @@ void put(char* at, int digits, int value) {
     for (int i = digits - 1; i >= 0; --i, value /= 10) at[i] = static_cast<char>('0' + value % 10);
 }
 
-std::optional<int> get(std::string_view text, std::size_t from, std::size_t digits) {
+int get(std::string_view digits) {
     int value = 0;
-    const char* first = text.data() + from;
-    auto [end, error] = std::from_chars(first, first + digits, value);
-    if (error != std::errc{} || end != first + digits || value < 0) return std::nullopt;
+    for (const char digit : digits) value = 10 * value + (digit - '0');
     return value;
 }
 
@@ -45,15 +41,15 @@ std::optional<TimePoint> time_from_text(std::string_view text) {
         if (form[i] == 'd' ? !digit : text[i] != form[i]) return std::nullopt;
     }
     const year_month_day date{
-        year{*get(text, 0, 4)},
-        month{static_cast<unsigned>(*get(text, 5, 2))},
-        day{static_cast<unsigned>(*get(text, 8, 2))}};
-    const int hour = *get(text, 11, 2);
-    const int minute = *get(text, 14, 2);
-    const int second = *get(text, 17, 2);
+        year{get(text.substr(0, 4))},
+        month{static_cast<unsigned>(get(text.substr(5, 2)))},
+        day{static_cast<unsigned>(get(text.substr(8, 2)))}};
+    const int hour = get(text.substr(11, 2));
+    const int minute = get(text.substr(14, 2));
+    const int second = get(text.substr(17, 2));
     if (!date.ok() || hour > 23 || minute > 59 || second > 59) return std::nullopt;
     return TimePoint{sys_days{date}} + hours{hour} + minutes{minute} + seconds{second} +
-           milliseconds{*get(text, 20, 3)};
+           milliseconds{get(text.substr(20, 3))};
 }
 
 }  // namespace pawl::core

@@ -63,7 +63,7 @@ std::string_view fault(std::string_view text) {
 
 // In the field of a problem stands only a name that is itself good.
 DecodeProblem problem(std::string_view name, std::string_view why) {
-    return {.field = fault(name).empty() ? excerpt(name) : std::string{}, .why = std::string{why}};
+    return {.field = excerpt(name), .why = std::string{why}};
 }
 
 std::variant<Pair, DecodeProblem> parse_pair(std::string_view text) {

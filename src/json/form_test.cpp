@@ -88,6 +88,7 @@ TEST(CanonicalPairs, spells_each_text_in_one_way) {
     EXPECT_EQ(canonical_of("a=%7e%41+%2b%26%3D%c3%b6"), "a=~A%20%2B%26%3D%C3%B6");
     EXPECT_EQ(canonical_of("a=~A%20%2B%26%3D\u00f6"), "a=~A%20%2B%26%3D%C3%B6");
     EXPECT_EQ(canonical_of("a=1;b=2"), "a=1%3Bb%3D2");
+    EXPECT_EQ(canonical_of("a=%2D%2E%5F%7E"), "a=-._~") << "what RFC 3986 has unreserved";
 }
 
 TEST(CanonicalPairs, takes_a_hundred_fields) {

@@ -78,6 +78,7 @@ TEST(ItemsTest, items_are_their_bytes) {
 TEST(StringTest, a_string_is_read_and_written) {
     EXPECT_EQ(string_of(R"("a\u00fc\n")"), "a\xC3\xBC\n");
     EXPECT_EQ(string_of("7"), std::nullopt);
+    EXPECT_EQ(string_of("\"open"), std::nullopt);
     EXPECT_EQ(literal_of("a\"\n"), R"("a\"\n")");
 }
 

@@ -182,6 +182,9 @@ TEST(ToNatural, covers_all_64_bits_and_nothing_negative) {
     EXPECT_FALSE(to_natural(-1.0, 5, out, problem));
     EXPECT_FALSE(to_natural(std::int64_t{6}, 5, out, problem));
     EXPECT_EQ(problem.why, "Must be a whole number from 0 to 5.");
+    problem = {};
+    EXPECT_FALSE(to_natural(1e20, 5, out, problem)) << "no number of 64 bits";
+    EXPECT_EQ(problem.why, "Must be a whole number from 0 to 5.");
 }
 
 TEST(ToReal, whole_numbers_must_be_exact) {

@@ -110,6 +110,19 @@ TEST_F(HandTest, a_handler_is_told_to_stop_when_its_time_is_over_and_no_other) {
     EXPECT_FALSE(long_one.stop_requested());
 }
 
+TEST_F(HandTest, one_that_waits_or_was_stopped_before_has_no_time_that_ends) {
+    hand.add({job("waits")}, {});
+    const auto called = hand.begin(job("a"), 10ms);
+    clock.at += 10ms;
+    const auto far = clock.at + 1h;
+    hand.stop_overdue(far);
+    ASSERT_TRUE(called.stop_requested());
+
+    EXPECT_EQ(hand.stop_overdue(far), far);
+    hand.stop_all();
+    EXPECT_THAT(all(), ::testing::Contains("waits"));
+}
+
 TEST_F(HandTest, whose_time_is_over_before_any_others_is_told_of) {
     int told = 0;
     hand.on_sooner([&] { ++told; });

@@ -42,7 +42,7 @@ TEST(Gaps, what_does_not_fit_is_open_and_never_the_other_way_round) {
 
 TEST(Gaps, the_words_of_another_say_nothing) {
     for (const auto* text :
-         {"", "hello", "1:", "1:x", "1:2,x,1", "1:2,-3", "1:0,3", "2:2,3", "1:,"})
+         {"", "hello", "1:", "1:x", "1:2,x,1", "1:2,3x", "1:2,-3", "1:0,3", "2:2,3", "1:,"})
         EXPECT_TRUE(read_gaps(10, text).empty()) << text;
 }
 

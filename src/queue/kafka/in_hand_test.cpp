@@ -195,6 +195,71 @@ TEST_F(InHandTest, one_that_is_held_for_long_lets_its_partition_run_only_so_far_
     EXPECT_THAT(hand.to_pause(), ElementsAre(p0));
 }
 
+TEST_F(InHandTest, of_a_partition_that_is_not_ours_there_is_nothing_to_tell) {
+    hand.assign(p0, 3, "");
+
+    EXPECT_EQ(hand.position(p1), std::nullopt);
+    EXPECT_EQ(hand.next(p1), std::nullopt);
+    hand.committed({p1, 9, ""});  // An answer that came after the partition went.
+    EXPECT_THAT(hand.partitions(), ElementsAre(p0));
+    EXPECT_EQ(hand.next(p0), 3);
+}
+
+TEST_F(InHandTest, where_nothing_was_committed_and_nothing_is_read_nothing_is_committed) {
+    hand.assign(p0, std::nullopt, "");
+
+    EXPECT_EQ(hand.position(p0), std::nullopt);
+    EXPECT_EQ(hand.next_due(), std::nullopt);
+    add(7);
+    hand.done(take());
+    EXPECT_EQ(committable(), 8);
+}
+
+TEST_F(InHandTest, what_waits_has_no_fence) {
+    hand.assign(p0, 0, "");
+    add(0);
+
+    EXPECT_FALSE(hand.find({p0, 0, 0}));
+    EXPECT_FALSE(hand.done({p0, 0, 0}));
+    EXPECT_EQ(hand.rescue(at(24h), at(48h)), 0) << "it is in nobody's hands";
+}
+
+TEST_F(InHandTest, a_partition_with_as_many_bytes_as_are_allowed_is_paused_until_half_are_done) {
+    InHand small{InHand::Limits{.records = 100, .bytes = 800, .ahead = 100}};
+    small.assign(p0, 0, "");
+    for (int offset = 0; offset < 5; ++offset) {
+        Record record;
+        record.partition = p0;
+        record.offset = offset;
+        record.value = std::string(100, 'x');  // 170 bytes with what each has.
+        small.add(std::make_shared<const Record>(std::move(record)), at(0ms));
+        if (offset < 4) EXPECT_THAT(small.to_pause(), IsEmpty()) << offset;
+    }
+
+    EXPECT_THAT(small.to_pause(), ElementsAre(p0));
+    const auto taken = small.take(5, at(0ms), at(30s));
+    for (int done = 0; done < 2; ++done) {
+        small.done(taken.at(static_cast<std::size_t>(done)).token);
+        EXPECT_THAT(small.to_resume(), IsEmpty()) << done;
+    }
+    small.done(taken.at(2).token);
+    EXPECT_THAT(small.to_resume(), ElementsAre(p0));
+}
+
+TEST_F(InHandTest, a_partition_that_ran_too_far_ahead_is_read_again_when_what_held_it_is_done) {
+    hand.assign(p0, 0, "");
+    add(0, 1h);
+    for (int offset = 1; offset < 100; ++offset) {
+        add(offset);
+        hand.done(take());
+    }
+    ASSERT_THAT(hand.to_pause(), ElementsAre(p0));
+
+    EXPECT_THAT(hand.to_resume(), IsEmpty());
+    hand.done(take(1h));
+    EXPECT_THAT(hand.to_resume(), ElementsAre(p0));
+}
+
 TEST_F(InHandTest, the_same_record_is_in_hand_once) {
     hand.assign(p0, 0, "");
 

@@ -264,7 +264,11 @@ TEST(JobRecord, one_without_an_id_has_that_of_its_first_place_over_all_retries) 
 
 TEST(JobRecord, an_id_that_can_be_none_is_not_taken) {
     for (const auto& id :
-         {std::string{}, std::string{"a b"}, std::string{"\xFF"}, std::string(256, 'a')}) {
+         {std::string{},
+          std::string{"a b"},
+          std::string{"a\x7F"},
+          std::string{"\xFF"},
+          std::string(256, 'a')}) {
         Record foreign;
         set(foreign.headers, "ce_id", id);
         EXPECT_EQ(job_of(foreign, "q").raw.jid.size(), 24) << id;
@@ -277,6 +281,56 @@ TEST(JobRecord, a_tombstone_has_no_arguments) {
     EXPECT_EQ(job_of(tombstone, "q").raw.args, "");
     EXPECT_FALSE(retried(tombstone).value);
     EXPECT_EQ(letter_of(buried(tombstone), "q").args, "");
+}
+
+TEST(JobRecord, a_nul_in_good_utf_8_is_shown_as_a_question_mark) {
+    auto record = pushed();
+    record.value = std::string{"a\x00z", 3};
+
+    EXPECT_EQ(letter_of(buried(record), "mails").args, "a?z");
+}
+
+TEST(JobRecord, half_a_first_place_is_none) {
+    Record foreign;
+    foreign.partition = {"orders", 1};
+    foreign.offset = 99;
+    const auto own = job_of(foreign, "q").raw.jid;
+
+    set(foreign.headers, "kafka_original-topic", "others");
+    EXPECT_EQ(job_of(foreign, "q").raw.jid, own) << "its partition is missing";
+    set(foreign.headers, "kafka_original-partition", int32_bytes(3));
+    EXPECT_EQ(job_of(foreign, "q").raw.jid, own) << "its offset is missing";
+    set(foreign.headers, "kafka_original-offset", int64_bytes(4));
+    EXPECT_NE(job_of(foreign, "q").raw.jid, own);
+}
+
+TEST(JobRecord, a_job_of_no_request_names_no_key) {
+    auto job = staged();
+    job.key_id = std::nullopt;
+    const auto record = read(pushed_record(job, "pawl.mails", t0), 0, 1);
+
+    EXPECT_EQ(header(record, "pawl_key"), "none");
+    EXPECT_FALSE(job_of(record, "mails").raw.key_id);
+}
+
+TEST(JobRecord, an_id_of_a_letter_that_is_none_leads_nowhere) {
+    const auto id = letter_id(buried(pushed()), "mails");
+    ASSERT_TRUE(place_of_letter(id));
+    auto changed = [&](std::size_t at, char to) {
+        auto text = id;
+        text[at] = to;
+        return text;
+    };
+    for (const auto& none :
+         {std::string{},
+          id.substr(0, 15),
+          id.substr(0, 16),
+          id.substr(0, 39),  // No queue.
+          changed(15, '-'),  // No mark between its parts.
+          changed(22, '-'),  //
+          changed(0, 'x'),   // No number.
+          changed(0, '-')})
+        EXPECT_FALSE(place_of_letter(none)) << none;
 }
 
 TEST(JobRecord, a_retry_of_springs_counts_its_attempts) {
@@ -365,10 +419,10 @@ TEST(JobRecord, what_an_exception_says_becomes_text) {
 
 TEST(JobRecord, arguments_that_are_no_text_are_shown_as_far_as_they_are) {
     auto record = pushed();
-    record.value = std::string{"a\xFF\x00z", 4};
+    record.value = std::string{"a\xFF\x00\x7Fz", 5};
     const auto dead = buried(record);
 
-    EXPECT_EQ(letter_of(dead, "mails").args, "a??z");
+    EXPECT_EQ(letter_of(dead, "mails").args, "a???z");
     EXPECT_EQ(merged_record(dead, "t", "ann", t0, true).value, record.value);
 }
 

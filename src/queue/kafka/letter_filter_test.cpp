@@ -33,6 +33,7 @@ TEST(LetterFilter, each_condition_rules_out_what_it_does_not_mean) {
     EXPECT_FALSE(matches({.queue = "default"}, one));
     EXPECT_FALSE(matches({.kind = "j"}, one));
     EXPECT_FALSE(matches({.error_kind = "ride"}, one));
+    EXPECT_TRUE(matches({.error_kind = "ride # is away"}, one));
     EXPECT_FALSE(matches({.error = "18"}, one));
     EXPECT_FALSE(matches({.failures_min = 4}, one));
     EXPECT_FALSE(matches({.died_before = TimePoint{10s}}, one));

@@ -33,6 +33,11 @@ TEST(KafkaOptions, what_a_url_does_not_say_is_as_before) {
     EXPECT_FALSE(options.problem());
 }
 
+TEST(KafkaOptions, a_comma_too_many_names_no_broker) {
+    EXPECT_EQ(brokers_of("kafka://one,,two,"), "one:9092,two:9092");
+    EXPECT_EQ(brokers_of("kafka://,"), "");
+}
+
 TEST(KafkaOptions, an_address_of_ipv6_has_its_port_behind_its_brackets) {
     EXPECT_EQ(brokers_of("kafka://[::1]"), "[::1]:9092");
     EXPECT_EQ(brokers_of("kafka://[::1]:9093"), "[::1]:9093");
@@ -60,6 +65,7 @@ TEST(KafkaOptions, a_url_that_is_none_is_refused) {
     EXPECT_THROW(kafka_options_of_url("redis://one"), std::invalid_argument);
     EXPECT_THROW(kafka_options_of_url("kafka://one?group=%4"), std::invalid_argument);
     EXPECT_THROW(kafka_options_of_url("kafka://one?group=%zz"), std::invalid_argument);
+    EXPECT_THROW(kafka_options_of_url("kafka://one?group=%4z"), std::invalid_argument);
 }
 
 TEST(KafkaOptions, what_is_out_of_its_limits_is_named) {
@@ -79,6 +85,13 @@ TEST(KafkaOptions, what_is_out_of_its_limits_is_named) {
     EXPECT_THAT(problem([](KafkaOptions& o) { o.session_timeout = 1ms; }), HasSubstr("1 ms"));
     EXPECT_THAT(problem([](KafkaOptions& o) { o.hold_max = 0; }), HasSubstr("hold_max"));
     EXPECT_THAT(problem([](KafkaOptions& o) { o.message_max = 1; }), HasSubstr("message_max"));
+    EXPECT_THAT(problem([](KafkaOptions& o) { o.prefix = std::string(61, 'a'); }), HasSubstr("60"));
+    EXPECT_THAT(problem([](KafkaOptions& o) { o.layers = {0s, 1s}; }), HasSubstr("from 1 ms"));
+    EXPECT_THAT(problem([](KafkaOptions& o) { o.session_timeout = 1h; }), HasSubstr("30 min"));
+    EXPECT_THAT(problem([](KafkaOptions& o) { o.hold_max = 100'001; }), HasSubstr("100001"));
+    EXPECT_THAT(
+        problem([](KafkaOptions& o) { o.message_max = 200'000'000; }), HasSubstr("200000000")
+    );
 }
 
 }  // namespace pawl::queue

@@ -25,6 +25,17 @@ TEST(Record, the_last_header_of_a_name_is_the_one_that_counts) {
     EXPECT_FALSE(find(headers, "d"));
 }
 
+TEST(Record, what_is_not_there_has_no_size) {
+    Record record;
+    const auto bare = size_of(record);
+    record.key = "k";
+    record.value = std::string(5, 'v');
+    record.headers.push_back({"name", "word"});
+    record.headers.push_back({"null", std::nullopt});
+
+    EXPECT_EQ(size_of(record), bare + 1 + 5 + (10 + 4 + 4) + (10 + 4));
+}
+
 TEST(Record, a_header_that_is_set_is_there_once) {
     Headers headers{{"a", "1"}, {"b", "2"}, {"a", "3"}};
 

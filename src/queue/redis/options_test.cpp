@@ -60,13 +60,39 @@ TEST(RedisUrlTest, what_is_wrong_is_said_without_the_password) {
              {"redis://u:secret@h/first", "'first', which is no number"},
              {"redis://u:secret@h/-1", "database is -1"},
              {"redis://u@h", "without a password"},
+             {"redis://u:secret@h/1000001", "database is 1000001"},
+             {"redis://u:secret@h/1x", "'1x', which is no number"},
+             {"redis://u:secret@h/0#part", "redis://[user:password@]host"},
              {"redis://u:secret@h?sidekiq=9", "5 to 8"},
+             {"redis://u:secret@h?sidekiq=4", "5 to 8"},
              {"redis://u:secret@h?timeout=9", "timeout is not known"},
              {"redis://u:secret@h?command_timeout_ms=0", "10 to 60000"},
+             {"redis://u:secret@h?command_timeout_ms=60001", "command_timeout_ms is 60001 ms"},
+             {"redis://u:secret@h?connect_timeout_ms=9", "connect_timeout_ms is 9 ms"},
              {"redis://u:secret@h?connect_timeout_ms=soon", "no number"}}) {
         EXPECT_THAT(refusal_of(url), ::testing::HasSubstr(why)) << url;
         EXPECT_THAT(refusal_of(url), ::testing::Not(::testing::HasSubstr("secret"))) << url;
     }
+}
+
+TEST(RedisUrlTest, what_no_url_says_has_limits_too) {
+    const auto problem = [](auto change) {
+        RedisOptions options{.host = "h"};
+        change(options);
+        return options.problem().value_or("none");
+    };
+
+    EXPECT_EQ(problem([](RedisOptions&) {}), "none");
+    EXPECT_EQ(problem([](RedisOptions& o) { o.host = ""; }), "the host is empty");
+    EXPECT_EQ(problem([](RedisOptions& o) { o.idle_max = -1; }), "idle_max is -1: 0 to 1000");
+    EXPECT_EQ(problem([](RedisOptions& o) { o.idle_max = 1'001; }), "idle_max is 1001: 0 to 1000");
+}
+
+TEST(RedisUrlTest, one_of_redis_is_told_by_its_scheme) {
+    EXPECT_TRUE(is_redis_url("redis://h"));
+    EXPECT_TRUE(is_redis_url("rediss://h"));
+    EXPECT_FALSE(is_redis_url("redis:h"));
+    EXPECT_FALSE(is_redis_url("kafka://h"));
 }
 
 }  // namespace

@@ -130,6 +130,34 @@ TEST(RedisPayloadTest, what_redis_will_never_take_is_refused) {
     EXPECT_TRUE(std::holds_alternative<RefusedJob>(payload_of(job, now, seconds)));
 }
 
+TEST(RedisPayloadTest, a_job_without_a_kind_or_an_id_is_refused) {
+    auto nameless = staged();
+    nameless.kind = "";
+    auto without_id = staged();
+    without_id.jid = "";
+
+    for (const auto& job : {nameless, without_id}) {
+        const auto refused = payload_of(job, now, seconds);
+        ASSERT_TRUE(std::holds_alternative<RefusedJob>(refused));
+        EXPECT_EQ(std::get<RefusedJob>(refused).why, "it has no kind or no id");
+    }
+}
+
+TEST(RedisPayloadTest, what_a_job_did_not_meet_it_does_not_tell) {
+    auto job = staged();
+    job.key_id = std::nullopt;
+    job.failures = 1;
+    job.first_failed_at = job.last_failed_at = now - 4s;
+    job.history = "no list";
+
+    const auto payload = pushed(job);
+
+    EXPECT_THAT(payload, Not(HasSubstr("pawl_key")));
+    EXPECT_THAT(payload, Not(HasSubstr("retried_at"))) << "the first failure was no retry";
+    EXPECT_THAT(payload, Not(HasSubstr("pawl_history")));
+    EXPECT_EQ(taken(payload).failures, 1);
+}
+
 TEST(RedisPayloadTest, both_forms_of_time_are_read_whichever_is_written) {
     EXPECT_EQ(time_of_number("1795250001.004"), now);
     EXPECT_EQ(time_of_number("1795250001.0039999"), now);
@@ -237,6 +265,18 @@ TEST(RedisPayloadTest, a_job_comes_back_to_the_queue_it_was_taken_from) {
         R"({"class":"C","jid":"j","queue":"b"})"
     );
     EXPECT_THAT(with_queue(with_args("[]"), "b"), HasSubstr(R"("queue":"b")"));
+    const std::string there = R"({ "class":"C", "jid":"j", "queue":"b" })";
+    EXPECT_EQ(with_queue(there, "b"), there) << "byte for byte";
+}
+
+TEST(RedisPayloadTest, a_mark_of_text_on_what_is_none_does_not_count) {
+    const auto job = taken(R"({"class":"C","jid":"j","args":[7],"pawl_args_text":true})");
+
+    EXPECT_EQ(job.raw.args, "7");
+}
+
+TEST(RedisPayloadTest, less_than_no_retries_is_no_failure) {
+    EXPECT_EQ(taken(R"({"class":"C","jid":"j","args":[],"retry_count":-1})").failures, 0);
 }
 
 TEST(RedisPayloadTest, what_members_of_a_wrong_type_say_does_not_count) {

@@ -1,0 +1,38 @@
+#include <pawl/error.hpp>
+
+#include <gtest/gtest.h>
+
+namespace pawl {
+namespace {
+
+using Kind = StoreError::Kind;
+using Effect = StoreError::Effect;
+
+StoreError error(Kind kind, Effect effect = Effect::rolled_back) {
+    return {kind, effect, "take_over", "its text"};
+}
+
+TEST(StoreErrorKinds, what_is_of_the_environment_passes_and_is_safe_to_repeat) {
+    for (const auto kind :
+         {Kind::unavailable,
+          Kind::full,
+          Kind::read_only,
+          Kind::busy,
+          Kind::locked,
+          Kind::contention,
+          Kind::deadline}) {
+        EXPECT_TRUE(error(kind).passing());
+        EXPECT_TRUE(error(kind).safe_to_repeat());
+        EXPECT_FALSE(error(kind, Effect::in_doubt).safe_to_repeat());
+    }
+}
+
+TEST(StoreErrorKinds, a_fault_of_the_program_or_its_data_does_not_pass) {
+    for (const auto kind : {Kind::constraint, Kind::statement, Kind::refused, Kind::fenced}) {
+        EXPECT_FALSE(error(kind).passing());
+        EXPECT_FALSE(error(kind).safe_to_repeat());
+    }
+}
+
+}  // namespace
+}  // namespace pawl

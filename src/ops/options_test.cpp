@@ -1,0 +1,95 @@
+#include <pawl/service.hpp>
+
+#include "src/ops/completer.hpp"
+#include "src/ops/enqueuer.hpp"
+#include "src/ops/reaper.hpp"
+#include "src/ops/worker.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace pawl::ops {
+namespace {
+
+template <class Options>
+std::string problem(const Options& options) {
+    return options.problem().value_or("none");
+}
+
+TEST(ServiceOptions, name_what_is_out_of_its_limits) {
+    EXPECT_EQ(problem(ServiceOptions{}), "none");
+    EXPECT_EQ(problem(ServiceOptions{.lease = 99ms}), "lease is 99 ms: 100 ms to 1 h");
+    EXPECT_EQ(problem(ServiceOptions{.lease = 2h}), "lease is 7200000 ms: 100 ms to 1 h");
+    EXPECT_EQ(
+        problem(ServiceOptions{.phase_deadline = 9ms}), "phase_deadline is 9 ms: at least 10 ms"
+    );
+    EXPECT_EQ(
+        problem(ServiceOptions{.lease = 9s, .phase_deadline = 4s}),
+        "phase_deadline is 4000 ms: at most a third of the lease, 3000 ms"
+    );
+    EXPECT_EQ(
+        problem(ServiceOptions{.keep_keys = 0h}),
+        "keep_keys is 0 h: at least 1 h, or clients still retry"
+    );
+    EXPECT_EQ(problem(ServiceOptions{.calls_max = 0}), "calls_max is 0: 1 to 10000");
+    EXPECT_EQ(problem(ServiceOptions{.calls_max = 10'001}), "calls_max is 10001: 1 to 10000");
+    EXPECT_EQ(
+        problem(ServiceOptions{.retry_layers = {1s, -1ms}}),
+        "retry_layers has -1 ms: no wait is negative"
+    );
+    EXPECT_EQ(
+        problem(ServiceOptions{.queue = "rabbit://here"}),
+        "queue is rabbit://here: embedded, redis://HOST[:PORT][/DB] or kafka://HOST[:PORT]"
+    );
+}
+
+TEST(ServiceOptions, name_what_is_out_of_the_limits_of_a_service_within) {
+    EXPECT_EQ(problem(ServiceOptions{.workers = -1}), "workers is -1: 0 to 1000");
+    EXPECT_EQ(
+        problem(ServiceOptions{.keep_expired = 23h}),
+        "reaper.keep_expired is 23 h: at least 24 h, clients still retry"
+    );
+    EXPECT_EQ(problem(ServiceOptions{.complete_after = -1ms}), "completer.grace is negative");
+    EXPECT_THROW((Service{*Database::open("memory:"), {.calls_max = 0}}), std::invalid_argument);
+}
+
+TEST(WorkerOptions, name_what_is_out_of_its_limits) {
+    EXPECT_EQ(problem(WorkerOptions{}), "none");
+    EXPECT_EQ(problem(WorkerOptions{.threads = 1'001}), "workers is 1001: 0 to 1000");
+    EXPECT_EQ(problem(WorkerOptions{.take_max = 0}), "take_max is 0: 1 to 10000");
+    EXPECT_EQ(problem(WorkerOptions{.take_max = 10'001}), "take_max is 10001: 1 to 10000");
+    EXPECT_EQ(
+        problem(WorkerOptions{.lease = 5s, .timeout = 5s}),
+        "job_timeout is 5000 ms: less than job_lease, 5000 ms"
+    );
+}
+
+TEST(EnqueuerOptions, name_what_is_out_of_its_limits) {
+    EXPECT_EQ(problem(EnqueuerOptions{}), "none");
+    EXPECT_EQ(problem(EnqueuerOptions{.batch_max = 0}), "enqueuer.batch_max is 0: 1 to 10000");
+    EXPECT_EQ(
+        problem(EnqueuerOptions{.batch_max = 10'001}), "enqueuer.batch_max is 10001: 1 to 10000"
+    );
+    EXPECT_EQ(problem(EnqueuerOptions{.claim = 999ms}), "enqueuer.claim is 999 ms: at least 1 s");
+}
+
+TEST(CompleterOptions, name_what_is_out_of_its_limits) {
+    EXPECT_EQ(problem(CompleterOptions{}), "none");
+    EXPECT_EQ(problem(CompleterOptions{.every = 9ms}), "completer.every is 9 ms: at least 10 ms");
+    EXPECT_EQ(problem(CompleterOptions{.batch_max = 0}), "completer.batch_max is 0: 1 to 10000");
+    EXPECT_EQ(
+        problem(CompleterOptions{.batch_max = 10'001}), "completer.batch_max is 10001: 1 to 10000"
+    );
+}
+
+TEST(ReaperOptions, name_what_is_out_of_its_limits) {
+    EXPECT_EQ(problem(ReaperOptions{}), "none");
+    EXPECT_EQ(problem(ReaperOptions{.every = 9ms}), "reaper.every is 9 ms: at least 10 ms");
+    EXPECT_EQ(problem(ReaperOptions{.batch_max = 0}), "reaper.batch_max is 0: 1 to 10000");
+    EXPECT_EQ(problem(ReaperOptions{.batch_max = 10'001}), "reaper.batch_max is 10001: 1 to 10000");
+}
+
+}  // namespace
+}  // namespace pawl::ops

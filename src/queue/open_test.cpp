@@ -1,0 +1,67 @@
+#include "src/queue/open.hpp"
+
+#include "src/engine/clock.hpp"
+#include "src/store/memory/memory_store.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace pawl::queue {
+namespace {
+
+using namespace std::chrono_literals;
+
+class OpenQueueTest : public ::testing::Test {
+protected:
+    OpenQueue open(const QueueSetting& setting) {
+        return open_queue(setting, store_, engine::system_clock(), nullptr);
+    }
+
+private:
+    memory::MemoryStore store_{engine::system_clock()};
+};
+
+std::string problem(const QueueSetting& setting) {
+    return setting.problem().value_or("none");
+}
+
+TEST_F(OpenQueueTest, the_embedded_one_stands_on_the_store_and_pushes_to_nobody) {
+    const auto opened = open({.url = "embedded"});
+
+    opened.check();
+    EXPECT_TRUE(opened.queue);
+    EXPECT_TRUE(opened.dead_letters);
+    EXPECT_FALSE(opened.pusher);
+}
+
+// Nobody listens at port 1.
+TEST_F(OpenQueueTest, those_outside_are_opened_while_they_are_away) {
+    for (const auto* url : {"redis://127.0.0.1:1", "kafka://127.0.0.1:1"}) {
+        const auto opened = open({.url = url});
+
+        EXPECT_TRUE(opened.queue) << url;
+        EXPECT_TRUE(opened.pusher) << url;
+        EXPECT_TRUE(opened.dead_letters) << url;
+    }
+    EXPECT_THROW(open({.url = "redis://127.0.0.1:1"}).check(), StoreError);
+}
+
+TEST_F(OpenQueueTest, a_setting_with_a_problem_opens_nothing) {
+    EXPECT_THROW(open({.url = "rabbit://here"}), std::invalid_argument);
+    EXPECT_EQ(problem({}), "none");
+    EXPECT_EQ(problem({.url = "redis://here"}), "none");
+    EXPECT_EQ(problem({.url = "redis://"}), "the queue's Redis URL: it names no host");
+    EXPECT_EQ(problem({.url = "kafka://here"}), "none");
+    EXPECT_EQ(problem({.url = "kafka://"}), "the queue's URL names no broker");
+}
+
+// A worker may retry at once, or wait twice as long: on Kafka each length is a topic.
+TEST_F(OpenQueueTest, retry_layers_of_any_kind_have_topics) {
+    EXPECT_EQ(problem({.url = "kafka://here", .retry_layers = {1s, 0s, 1s, 5s}}), "none");
+    EXPECT_EQ(problem({.url = "kafka://here", .retry_layers = {0s, 0s}}), "none");
+}
+
+}  // namespace
+}  // namespace pawl::queue
