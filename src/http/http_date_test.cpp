@@ -32,6 +32,10 @@ TEST(HttpDate, refuses_what_is_no_date_of_this_form) {
           "Sunday, 06-Nov-94 08:49:37 GMT",
           "Sun Nov  6 08:49:37 1994     ",
           "Sun, -6 Nov 1994 08:49:37 GMT",
+          "Sun, 06 Nov 19x4 08:49:37 GMT",
+          "Sun, 06 Nov 1994 0x:49:37 GMT",
+          "Sun, 06 Nov 1994 08:4x:37 GMT",
+          "Sun, 06 Nov 1994 08:49:-1 GMT",
           "Sun, 06 Nov 1994 08:49:37 UTC"})
         EXPECT_EQ(parse_http_date(text), std::nullopt) << text;
 }

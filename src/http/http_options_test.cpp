@@ -1,9 +1,13 @@
+#include <pawl/http.hpp>
+
 #include "src/http/http_options.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 
 namespace pawl {
 namespace {
@@ -60,6 +64,47 @@ TEST(QuotaRule, a_rate_is_never_rounded_up_and_its_burst_is_of_a_second) {
     EXPECT_EQ(http::quota_rule(with({.rate_per_s = 0.5}), 1).token_each, 2s);
     EXPECT_EQ(http::quota_rule(with({.rate_per_s = 0.5}), 1).burst, 1);
     EXPECT_EQ(http::quota_rule(with({.rate_per_s = 0.5, .burst = 9}), 1).burst, 9);
+}
+
+struct Nothing {
+    static constexpr std::string_view name = "nothing";
+};
+
+std::string problem(HttpOptions options) {
+    options.anonymous = true;
+    return options.problem().value_or("none");
+}
+
+TEST(HttpOptions, name_what_is_out_of_its_limits) {
+    for (const int status : {400, 409, 422})
+        EXPECT_EQ(problem({.key_reused_status = status}), "none") << status;
+    EXPECT_EQ(problem({.connections_max = 0}), "connections_max is 0: at least 1");
+    EXPECT_EQ(problem({.threads = 256}), "none");
+    EXPECT_EQ(problem({.threads = -1}), "threads is -1: 1 to 256, or 0 for one a core");
+    EXPECT_EQ(problem({.threads = 257}), "threads is 257: 1 to 256, or 0 for one a core");
+}
+
+TEST(HttpOptions, a_server_is_not_made_with_a_problem) {
+    const auto database = Database::open("memory:");
+    Service service{*database};
+
+    EXPECT_THROW((HttpServer{service, {}}), std::invalid_argument);
+}
+
+TEST(HttpServer, a_route_to_an_operation_that_was_not_added_is_refused_by_name) {
+    const auto database = Database::open("memory:");
+    Service service{*database};
+    HttpServer server{service, {.listen = "127.0.0.1:0", .anonymous = true, .threads = 1}};
+
+    try {
+        server.post<Nothing>("/nothing");
+        FAIL() << "it was taken";
+    } catch (const std::invalid_argument& refused) {
+        EXPECT_STREQ(
+            refused.what(),
+            "pawl: route /nothing names the operation nothing: add it to the service first"
+        );
+    }
 }
 
 }  // namespace

@@ -456,7 +456,11 @@ TEST(ListenerOptions, names_the_option_that_is_wrong) {
     EXPECT_EQ(ListenerOptions{}.problem(), std::nullopt);
     EXPECT_EQ(ListenerOptions{.line_max = 1}.problem(), "line_max is 1: at least 256 bytes");
     EXPECT_EQ(ListenerOptions{.connections_max = 0}.problem(), "connections_max is 0: at least 1");
+    EXPECT_EQ(ListenerOptions{.headers_max = 9}.problem(), "headers_max is 9: at least 1024 bytes");
+    EXPECT_EQ(ListenerOptions{.header_timeout = 0ms}.problem(), "header_timeout is not positive");
     EXPECT_EQ(ListenerOptions{.threads = 0}.problem(), "threads is 0: 1 to 256");
+    EXPECT_EQ(ListenerOptions{.threads = 257}.problem(), "threads is 257: 1 to 256");
+    EXPECT_THROW((Listener{{.threads = 0}, {}}), std::invalid_argument);
 }
 
 }  // namespace

@@ -131,6 +131,13 @@ TEST(Problems, an_expired_key_tells_what_became_of_it) {
     ) << reply.body;
 }
 
+TEST(Problems, an_expired_key_without_a_place_names_none) {
+    const auto reply = reply_to(Refused{.why = Why::key_expired, .outcome = 402}, 422);
+
+    EXPECT_NE(reply.body.find("\"detail\":\"It ended with status 402\""), std::string::npos)
+        << reply.body;
+}
+
 TEST(Problems, a_stranded_key_has_the_code_for_the_operator) {
     EXPECT_NE(
         reply_to(Refused{.why = Why::stranded}, 422).body.find("\"code\":\"PAWL0007\""),
@@ -171,6 +178,8 @@ TEST(SettledReply, has_what_was_stored_and_what_the_contract_adds) {
     EXPECT_EQ(header_of(reply, "Cache-Control"), "no-store");
     EXPECT_EQ(header_of(reply, "Idempotent-Replayed"), "true");
     EXPECT_EQ(header_of(reply, "Idempotency-Expires"), "Thu, 01 Jan 1970 00:00:00 GMT");
+    settled.response.content_type = "";
+    EXPECT_EQ(header_of(reply_to(settled, 422), "Content-Type"), "") << "none was stored";
     settled.replayed = false;
     EXPECT_EQ(header_of(reply_to(settled, 422), "Idempotent-Replayed"), "");
 }

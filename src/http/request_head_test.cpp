@@ -12,6 +12,7 @@ TEST(RequestHead, finds_a_header_without_case) {
     EXPECT_EQ(head.header("content-type"), "a");
     EXPECT_EQ(head.header("x-ONE"), "");
     EXPECT_EQ(head.header("Content-Typ"), std::nullopt);
+    EXPECT_EQ(head.header("Content-Tape"), std::nullopt);
     EXPECT_EQ(head.header(""), std::nullopt);
 }
 

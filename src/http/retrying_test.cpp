@@ -152,6 +152,34 @@ TEST(Retrying, the_servers_own_word_decides_over_the_status) {
     );
 }
 
+// Of "no", of a body that says nothing of it, and of headers that are no time, nothing is taken.
+TEST(Retrying, words_that_nobody_understands_decide_nothing) {
+    const Header problem{"Content-Type", "application/problem+json"};
+    World world;
+    world.answers = {
+        arrived(503, {{"Stripe-Should-Retry", "perhaps"}}),
+        arrived(503, {problem}, R"([false])"),
+        arrived(503, {problem}, R"({"title":"away"})"),
+        arrived(503, {problem}, R"({"retry":"no"})"),
+        arrived(503, {{"Retry-After", ""}}),
+        arrived(503, {{"Retry-After", "-5"}}),
+        arrived(200)};
+
+    const auto ended = world.client({.tries_max = 9}).perform(charge, Repeat::safe_with_key);
+
+    EXPECT_EQ(std::get<Answered>(ended).tries, 7);
+    EXPECT_EQ(world.waits, std::vector<std::chrono::milliseconds>(6, 500ms));
+}
+
+TEST(Retrying, a_word_of_stripes_makes_an_answer_repeatable) {
+    World world;
+    world.answers = {arrived(400, {{"Stripe-Should-Retry", "true"}}), arrived(200)};
+
+    const auto ended = world.client().perform(charge, Repeat::safe_with_key);
+
+    EXPECT_EQ(std::get<Answered>(ended).tries, 2);
+}
+
 TEST(Retrying, no_try_may_last_past_the_deadline) {
     World world;
     world.each_takes = 4s;

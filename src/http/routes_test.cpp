@@ -61,6 +61,24 @@ TEST(Routes, an_escaped_slash_is_no_border_of_a_segment) {
     EXPECT_EQ(found("GET", "/%72ides/%2531"), "3 id=%31");  // Decoded once.
 }
 
+TEST(Routes, a_method_is_named_once_whatever_patterns_meet_the_path) {
+    auto routes = some_routes();
+    routes.add("GET", "/rides/today", 8);
+
+    const auto result = routes.find("PUT", "/rides/today");
+
+    ASSERT_TRUE(std::holds_alternative<Routes<int>::MethodNotAllowed>(result));
+    EXPECT_EQ(std::get<Routes<int>::MethodNotAllowed>(result).allow, "GET, HEAD, DELETE");
+}
+
+TEST(Routes, braces_that_are_not_closed_are_a_word) {
+    Routes<int> routes;
+    routes.add("GET", "/{id", 1);
+
+    EXPECT_TRUE(std::holds_alternative<Routes<int>::NotFound>(routes.find("GET", "/17")));
+    EXPECT_TRUE(std::holds_alternative<Routes<int>::Match>(routes.find("GET", "/{id")));
+}
+
 TEST(Routes, a_parameter_is_one_segment_that_is_not_empty) {
     for (const std::string path :
          {"/rides/",

@@ -280,6 +280,12 @@ TEST_F(HttpServerTest, refusals_come_in_the_order_of_the_contract) {
          {.headers = {key, json}, .body = R"({"text":""})"},
          400,
          "request-invalid"},
+        {"broken form",
+         {.headers = {key, {"Content-Type", "application/x-www-form-urlencoded"}},
+          .body = "text=%zz"},
+         400,
+         "request-invalid"},
+        {"broken query", {.method = "GET", .target = "/notes/7?style=%zz"}, 400, "request-invalid"},
         {"bad path parameter", {.method = "GET", .target = "/notes/seven"}, 400, "request-invalid"},
     };
     for (const auto& c : cases) {
@@ -364,6 +370,7 @@ TEST_F(HttpServerTest, tells_how_far_a_key_of_ones_own_has_come) {
     EXPECT_EQ(state("k1", "joe").status(), 404);
     EXPECT_EQ(state("k1", "joe").type(), "not-found");
     EXPECT_EQ(state("k2", "jane").status(), 404);
+    EXPECT_EQ(state("k1,k2", "jane").status(), 404) << "what can be no key is nobody's";
     EXPECT_EQ(state("k1", "").status(), 401);
 }
 

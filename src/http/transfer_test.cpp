@@ -285,6 +285,21 @@ TEST(Transfers, a_header_that_could_split_the_request_is_not_sent) {
     EXPECT_EQ(server.connections(), 0);
 }
 
+TEST(Transfers, nothing_with_a_control_character_or_without_a_name_is_sent) {
+    RawServer server{take_post_and_close};
+    Transfers transfers;
+    auto method = post_to(server.url());
+    method.method = "POST / HTTP/1.1\r\nX:";
+    auto name = post_to(server.url());
+    name.headers = {{"X-Name:\x7f", "Jane"}};
+    auto nameless = post_to(server.url());
+    nameless.headers = {{"", "Jane"}};
+
+    for (auto* request : {&method, &name, &nameless})
+        EXPECT_EQ(verdict(transfers.perform(std::move(*request))), "not sent");
+    EXPECT_EQ(server.connections(), 0);
+}
+
 TEST(Transfers, a_redirect_is_an_answer_and_is_not_followed) {
     RawServer server{[](RawServer& self, RawSocket& socket) {
         while (true) {

@@ -1,0 +1,35 @@
+#include <pawl/http.hpp>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+
+namespace pawl {
+namespace {
+
+// The signal waits from before the first thread on, as one that comes while the process starts.
+[[noreturn]] void serve_until(int signal) {
+    block_end_signals();
+    ::kill(::getpid(), signal);
+    int status = 0;
+    {
+        const auto database = Database::open("memory:");
+        Service service{*database};
+        HttpServer server{service, {.listen = "127.0.0.1:0", .anonymous = true, .threads = 1}};
+        status = run_until_signal(service, server);
+    }
+    std::exit(status);
+}
+
+TEST(RunUntilSignalDeathTest, either_signal_ends_a_server_in_order) {
+    ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
+
+    EXPECT_EXIT(serve_until(SIGTERM), ::testing::ExitedWithCode(0), "\"stopped\"");
+    EXPECT_EXIT(serve_until(SIGINT), ::testing::ExitedWithCode(0), "\"stopped\"");
+}
+
+}  // namespace
+}  // namespace pawl
