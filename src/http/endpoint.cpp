@@ -12,7 +12,7 @@ std::optional<boost::asio::ip::tcp::endpoint> endpoint_of(const std::string& lis
     const auto colon = listen.rfind(':');
     if (colon == listen.npos) return std::nullopt;
     auto host = listen.substr(0, colon);
-    if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
+    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
     if (host == "localhost") host = "127.0.0.1";
     boost::system::error_code error;
     const auto address = boost::asio::ip::make_address(host, error);

@@ -24,6 +24,7 @@ TEST(EndpointOf, reads_addresses_of_both_families_and_the_machine_itself) {
     EXPECT_EQ(read("0.0.0.0:65535"), "0.0.0.0:65535");
 }
 
+// "[::1:80" was read as "[::]:80": a typo listened on all addresses.
 TEST(EndpointOf, takes_nothing_else) {
     for (const std::string listen :
          {"",
