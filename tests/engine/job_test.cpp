@@ -278,6 +278,35 @@ TEST_F(JobTest, past_the_memory_of_its_receiver_a_job_is_not_called_again) {
     EXPECT_EQ(world.count("dead_jobs"), 1);
 }
 
+TEST_F(JobTest, a_first_call_that_lies_in_the_future_counts_as_past) {
+    int calls = 0;
+    handle(NoteInCall{[&](KeyedCall&, const Job<Note>&) {
+        ++calls;
+        return done;
+    }});
+    stage();
+    world.execute("UPDATE jobs SET called_at = '2999-01-01T00:00:00.000Z'");
+
+    EXPECT_EQ(one.run_once(10).buried, 1);
+    EXPECT_EQ(calls, 0);
+}
+
+TEST_F(JobTest, a_job_may_stage_the_next_one) {
+    int told = 0;
+    world.engine->on_staged([&] { ++told; });
+    handle(NoteInTx{[](Tx& tx, const Job<Note>& job) {
+        if (job.args.text == "a") tx.stage(Note{"b"});
+    }});
+    stage();
+
+    EXPECT_EQ(one.run_once(10).done, 1);
+    EXPECT_EQ(told, 1);
+    EXPECT_EQ(one.run_once(10).done, 1);
+
+    EXPECT_EQ(world.text("SELECT group_concat(text) FROM notes"), "a,b");
+    EXPECT_EQ(told, 1);
+}
+
 TEST_F(JobTest, a_handler_sees_its_tries_and_the_last_error) {
     std::vector<std::string> seen;
     handle(NoteInTx{[&](Tx&, const Job<Note>& job) {

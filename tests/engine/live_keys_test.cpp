@@ -49,5 +49,30 @@ TEST(LiveKeys, who_is_only_looking_is_not_at_work) {
     EXPECT_EQ(keys.size(), 1U);
 }
 
+TEST(LiveKeys, nobody_waits_for_a_key_that_is_in_no_hand) {
+    LiveKeys keys;
+
+    EXPECT_EQ(keys.attach("hash", nullptr, {}), std::nullopt);
+    EXPECT_EQ(keys.detach("hash", 1), std::nullopt);
+    EXPECT_FALSE(keys.hand_over("hash"));
+    keys.told();
+    EXPECT_TRUE(keys.leave("hash").empty());
+    keys.told();
+    EXPECT_TRUE(keys.wait_empty(std::chrono::milliseconds{0}));
+}
+
+TEST(LiveKeys, who_was_answered_is_told_nothing_more) {
+    LiveKeys keys;
+    (void)keys.enter("hash", "one", {});
+    const auto waiter = keys.attach("hash", [](const Answer&) {}, {});
+    ASSERT_TRUE(waiter);
+
+    EXPECT_TRUE(keys.detach("hash", *waiter));
+
+    EXPECT_FALSE(keys.detach("hash", *waiter));
+    EXPECT_TRUE(keys.leave("hash").empty());
+    keys.told();
+}
+
 }  // namespace
 }  // namespace pawl::engine

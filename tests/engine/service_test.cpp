@@ -37,6 +37,15 @@ private:
     std::vector<std::string>* keys_;
 };
 
+class OpenGate {
+public:
+    explicit OpenGate(Gate& gate) : gate_{&gate} {}
+    void work(Tx&, const Job<Counted>&) { gate_->open(); }
+
+private:
+    Gate* gate_;
+};
+
 class CountAsOperation {
 public:
     static constexpr std::string_view name = "count_as_operation";
@@ -193,6 +202,96 @@ TEST_F(ServiceTest, a_job_as_an_operation_resumes_where_it_was) {
     EXPECT_EQ(world.count("done"), 1);
     EXPECT_EQ(provider.charges.size(), 1U);
     EXPECT_EQ(provider.keys.size(), 2U);
+}
+
+TEST_F(ServiceTest, a_job_whose_operation_needs_a_person_waits_for_them) {
+    const auto& form = world.engine->add(detail::form_of<CountAsOperation>(
+        std::make_shared<CountAsOperation>(CountAsOperation{provider})
+    ));
+    worker.add(Counted::kind, form);
+    provider.next({Does::stuck});
+    stage("a");
+
+    EXPECT_EQ(worker.run_once(10).retried, 1);
+    world.clock.advance(61s);
+    EXPECT_EQ(worker.run_once(10).retried, 1);
+
+    EXPECT_EQ(world.count("attention"), 1);
+    EXPECT_EQ(world.count("jobs"), 1);
+    EXPECT_EQ(world.number("SELECT failures FROM jobs"), 0) << "it has not failed";
+    EXPECT_EQ(provider.keys.size(), 1U);
+}
+
+TEST_F(ServiceTest, a_job_whose_key_was_settled_with_another_request_is_discarded) {
+    const auto& form = world.engine->add(detail::form_of<CountAsOperation>(
+        std::make_shared<CountAsOperation>(CountAsOperation{provider})
+    ));
+    worker.add(Counted::kind, form);
+    stage("a");
+    world.execute(
+        "INSERT INTO jobs (jid, queue, kind, args, state, run_at, created_at) "
+        "SELECT jid, queue, kind, '{\"text\":\"b\"}', state, run_at, created_at FROM jobs"
+    );
+
+    const auto report = worker.run_once(10);
+
+    EXPECT_EQ(report.done, 1);
+    EXPECT_EQ(report.buried, 1);
+    EXPECT_EQ(world.count("done"), 1);
+    EXPECT_EQ(
+        world.text("SELECT last_error FROM dead_jobs"),
+        "its key was settled with another request, or has expired"
+    );
+}
+
+TEST_F(ServiceTest, a_job_that_its_operation_cannot_read_is_dead) {
+    const auto& form = world.engine->add(detail::form_of<CountAsOperation>(
+        std::make_shared<CountAsOperation>(CountAsOperation{provider})
+    ));
+    worker.add(Counted::kind, form);
+    stage("a");
+    world.execute("UPDATE jobs SET args = '{\"no\":1}'");
+
+    EXPECT_EQ(worker.run_once(10).buried, 1);
+    EXPECT_EQ(world.count("done"), 0);
+}
+
+TEST_F(ServiceTest, a_job_of_an_operation_comes_again_while_the_engine_stops) {
+    const auto& form = world.engine->add(detail::form_of<CountAsOperation>(
+        std::make_shared<CountAsOperation>(CountAsOperation{provider})
+    ));
+    worker.add(Counted::kind, form);
+    stage("a");
+    world.engine->refuse_new();
+
+    EXPECT_EQ(worker.run_once(10).retried, 1);
+
+    EXPECT_EQ(world.number("SELECT failures FROM jobs"), 0);
+}
+
+TEST_F(ServiceTest, a_worker_outlives_an_outage_of_its_queue) {
+    ops::WorkerOptions options;
+    options.poll = 1ms;
+    options.longest_outage_wait = 5ms;
+    ops::Worker patient{*world.engine, queue, pauses, options};
+    Gate worked;
+    patient.add(detail::job_form_of(std::make_shared<OpenGate>(worked)));
+    stage("a");
+    world.store.fail_reads(5);
+
+    const std::jthread thread{[&](const std::stop_token& stop) { patient.run(stop); }};
+
+    worked.wait();
+}
+
+TEST_F(ServiceTest, a_kind_of_job_has_one_handler) {
+    const auto& form = world.engine->add(detail::form_of<CountAsOperation>(
+        std::make_shared<CountAsOperation>(CountAsOperation{provider})
+    ));
+    worker.add(detail::job_form_of(std::make_shared<CountInTx>()));
+
+    EXPECT_THROW(worker.add(detail::job_form_of(std::make_shared<CountInTx>())), std::logic_error);
+    EXPECT_THROW(worker.add(Counted::kind, form), std::logic_error);
 }
 
 TEST_F(ServiceTest, jobs_of_unknown_kind_or_shape_end_in_the_dead_letters) {

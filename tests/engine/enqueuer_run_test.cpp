@@ -1,0 +1,118 @@
+#include "src/engine/clock.hpp"
+#include "src/ops/enqueuer.hpp"
+#include "tests/engine/world.hpp"
+
+namespace pawl::testing {
+namespace {
+
+// The enqueuer on a thread of its own, with a queue that comes and goes.
+
+class Outside final : public queue::Pusher {
+public:
+    queue::PushReport push(std::span<const queue::StagedJob> jobs) override {
+        const std::lock_guard lock{mutex_};
+        ++tries_;
+        changed_.notify_all();
+        if (away_)
+            throw StoreError{
+                StoreError::Kind::unavailable, StoreError::Effect::none, "push", "away"};
+        queue::PushReport report;
+        for (const auto& job : jobs) {
+            report.sent.push_back(job.id);
+            ++arrived_;
+        }
+        return report;
+    }
+    void be_away(bool away) {
+        const std::lock_guard lock{mutex_};
+        away_ = away;
+    }
+    void wait_for_tries(int n) {
+        std::unique_lock lock{mutex_};
+        if (!changed_.wait_for(lock, 20s, [&] { return tries_ >= n; }))
+            throw std::logic_error{"nobody pushed in 20 s"};
+    }
+    void wait_for_jobs(int n) {
+        std::unique_lock lock{mutex_};
+        if (!changed_.wait_for(lock, 20s, [&] { return arrived_ >= n; }))
+            throw std::logic_error{"not all jobs came in 20 s"};
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    int tries_{0};
+    int arrived_{0};
+    bool away_{false};
+};
+
+class EnqueuerRunTest : public ::testing::Test {
+protected:
+    EnqueuerRunTest() {
+        enqueuer.on_sent([this](int jobs) { told += jobs; });
+    }
+    void stage(const std::string& jid) {
+        world.execute(
+            "INSERT INTO staged_jobs (jid, queue, kind, args, run_at, created_at) VALUES ('" + jid +
+            "', 'default', 'k', '{}', '2020-01-01T00:00:00.000Z', '2020-01-01T00:00:00.000Z')"
+        );
+    }
+    void put_in_the_embedded_queue(const std::string& jid) {
+        world.execute(
+            "INSERT INTO jobs (jid, queue, kind, args, state, run_at, created_at) VALUES ('" + jid +
+            "', 'default', 'k', '{}', 'ready', '2020-01-01T00:00:00.000Z', "
+            "'2020-01-01T00:00:00.000Z')"
+        );
+    }
+    std::jthread run() {
+        return std::jthread{[this](const std::stop_token& stop) { enqueuer.run(stop); }};
+    }
+    World world;
+    Outside outside;
+    ops::Enqueuer enqueuer{
+        world.store,
+        engine::system_clock(),
+        &outside,
+        {.first_wait = 1h, .longest_wait = 1h, .longest_outage_wait = 5ms}};
+    std::atomic<int> told{0};
+};
+
+TEST_F(EnqueuerRunTest, a_hint_ends_its_sleep) {
+    const int looks =
+        world.store.reads() + 2;  // For jobs, here and where another setting left some.
+    const auto thread = run();
+    world.store.wait_for_reads(looks);
+    stage("a");
+
+    enqueuer.wake();
+
+    outside.wait_for_jobs(1);
+}
+
+TEST_F(EnqueuerRunTest, a_queue_that_is_away_is_tried_until_it_is_back) {
+    outside.be_away(true);
+    stage("a");
+    const auto thread = run();
+    outside.wait_for_tries(3);
+    enqueuer.wake();  // Which is no reason to try at once.
+
+    outside.be_away(false);
+
+    outside.wait_for_jobs(1);
+}
+
+TEST_F(EnqueuerRunTest, what_the_embedded_queue_was_left_with_goes_out_too) {
+    put_in_the_embedded_queue("left");
+    stage("staged");
+    {
+        const auto thread = run();
+        outside.wait_for_jobs(2);
+    }
+
+    EXPECT_EQ(world.count("jobs"), 0);
+    EXPECT_EQ(world.count("staged_jobs"), 0);
+    EXPECT_EQ(told, 2);
+}
+
+}  // namespace
+}  // namespace pawl::testing

@@ -1,0 +1,65 @@
+#include "src/engine/response_rule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace pawl::engine {
+namespace {
+
+std::string refusal_of(Response response) {
+    try {
+        storable(std::move(response));
+    } catch (const std::invalid_argument& refused) {
+        return refused.what();
+    }
+    return "it was taken";
+}
+
+TEST(Storable, of_the_headers_four_stay_in_the_one_spelling_that_is_looked_for) {
+    const auto kept = storable(
+        {.status = 201,
+         .headers =
+             {{"LOCATION", "/rides/1"},
+              {"Set-Cookie", "session=1\r\n"},
+              {"etag", "\"1\""},
+              {"Locations", "x"},
+              {"link", "</a>"},
+              {"content-language", "gsw\xC3\xA9"}}}
+    );
+
+    ASSERT_EQ(kept.headers.size(), 4U);
+    EXPECT_EQ(kept.headers[0].name, "Location");
+    EXPECT_EQ(kept.headers[1].name, "ETag");
+    EXPECT_EQ(kept.headers[2].name, "Link");
+    EXPECT_EQ(kept.headers[3].name, "Content-Language");
+    EXPECT_EQ(kept.headers[3].value, "gsw\xC3\xA9");
+}
+
+TEST(Storable, what_is_no_final_answer_or_could_split_one_is_refused) {
+    EXPECT_EQ(refusal_of({.status = 199}), "a response has a status from 200 to 599, not 199");
+    EXPECT_EQ(refusal_of({.status = 600}), "a response has a status from 200 to 599, not 600");
+    EXPECT_EQ(refusal_of({.status = 200}), "it was taken");
+    EXPECT_EQ(refusal_of({.status = 599}), "it was taken");
+    EXPECT_EQ(
+        refusal_of({.content_type = "text/plain\r\nX: y"}), "a content type has a control character"
+    );
+    for (const auto& value :
+         {std::string{"/a\r\nX: y"}, std::string{"/a\x7f"}, std::string{"/a\0", 3}})
+        EXPECT_EQ(
+            refusal_of({.headers = {{"Location", value}}}),
+            "the header Location has a control character"
+        );
+}
+
+TEST(Storable, a_body_has_at_most_a_mebibyte) {
+    EXPECT_EQ(refusal_of({.body = std::string(response_body_max, 'x')}), "it was taken");
+    EXPECT_EQ(
+        refusal_of({.body = std::string(response_body_max + 1, 'x')}),
+        "a response has at most 1 MiB of body to be stored, not 1048577 bytes"
+    );
+}
+
+}  // namespace
+}  // namespace pawl::engine

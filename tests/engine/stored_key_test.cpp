@@ -1,0 +1,315 @@
+#include "tests/engine/shop.hpp"
+#include "tests/engine/world.hpp"
+
+namespace pawl::testing {
+namespace {
+
+// What meets a key that is not as it was left: removed, expired, of another program, in other hands
+// or unreadable for a moment. Nobody is answered wrongly, and nothing is done twice.
+
+class AgainOrder : public Order {
+public:
+    static constexpr std::string_view name = "again_order";
+    static constexpr bool re_execute = true;
+    using Order::Order;
+};
+
+class NoteOnly {
+public:
+    static constexpr std::string_view name = "note_only";
+    static constexpr auto key = KeyRule::none;
+    struct Request {
+        std::string text;
+    };
+    using Started = pawl::Started<Request>;
+    Finish note(Tx& tx, const Started& at) {
+        tx.stage(OrderJob{at.request.text});
+        return pawl::respond(200, at.request.text);
+    }
+    using Flow = Steps<Atomic<&NoteOnly::note>>;
+};
+
+class StoredKeyTest : public ::testing::Test, public FirstCallHeld {
+protected:
+    void SetUp() override {
+        world.execute(std::string{shop_tables});
+        world.execute(std::string{payment_tables});
+        add_operations();
+    }
+    void TearDown() override { core::on_fault_point(nullptr); }
+    void add_operations() {
+        world.add(Order{provider});
+        world.add(OrderOnce{provider});
+        world.add(AgainOrder{provider});
+        world.add(NoteOnly{});
+    }
+    Answer ask() { return world.ask<Order>("k", order_of_jane); }
+    std::int64_t key_id() { return world.number("SELECT max(id) FROM key_registry"); }
+    // An open key at its call, which nobody holds any more.
+    void leave_open() {
+        provider.next({Does::retry});
+        ASSERT_EQ(why_of(ask()), Why::provider_unavailable);
+    }
+    template <class F>
+    static Answer answer_of(F begin) {
+        auto promise = std::make_shared<std::promise<Answer>>();
+        auto future = promise->get_future();
+        begin([promise](Answer answer) { promise->set_value(std::move(answer)); });
+        return World::get(std::move(future));
+    }
+    Answer complete(std::int64_t id) {
+        return answer_of([&](engine::OnAnswer told) { world.engine->complete(id, std::move(told)); }
+        );
+    }
+    Answer settle(engine::Settlement settlement) {
+        return answer_of([&](engine::OnAnswer told) {
+            world.engine->settle(settlement, std::move(told));
+        });
+    }
+    Answer note() {
+        const auto asked = world.request<NoteOnly>("", R"({"text":"a"})");
+        return answer_of([&](engine::OnAnswer told) {
+            world.engine->handle_unkeyed(
+                *asked.operation, {0, asked.principal, ""}, asked.request, std::move(told)
+            );
+        });
+    }
+    Provider provider;
+    World world;
+};
+
+TEST_F(StoredKeyTest, two_operations_have_two_names) {
+    EXPECT_THROW(world.add(Order{provider}), std::logic_error);
+    EXPECT_EQ(world.engine->find("no_such_order"), nullptr);
+}
+
+TEST_F(StoredKeyTest, there_is_nothing_to_complete_of_a_key_that_is_gone_or_expired) {
+    EXPECT_EQ(why_of(complete(999)), Why::in_progress);
+
+    EXPECT_EQ(status_of(ask()), 201);
+    world.clock.advance(100h);
+    ASSERT_EQ((ops::Reaper{world.store, world.clock, {}}.run_once(world.clock.now()).reaped), 1);
+
+    EXPECT_EQ(why_of(complete(key_id())), Why::in_progress);
+    EXPECT_EQ(provider.keys.size(), 1U);
+}
+
+TEST_F(StoredKeyTest, a_key_of_an_operation_that_this_program_has_not_is_stranded) {
+    leave_open();
+    world.execute("UPDATE idempotency_keys SET operation = 'of_tomorrow'");
+
+    const auto answer = complete(key_id());
+
+    EXPECT_EQ(why_of(answer), Why::stranded);
+    EXPECT_EQ(std::get<Refused>(answer).detail, "PAWL0007: operation of_tomorrow");
+}
+
+TEST_F(StoredKeyTest, what_is_in_hand_is_not_completed_as_well) {
+    hold_first_call(provider);
+    auto answer = world.send<Order>("k", order_of_jane);
+    at_call.wait();
+
+    EXPECT_EQ(why_of(complete(key_id())), Why::in_progress);
+
+    let_go.open();
+    EXPECT_EQ(status_of(World::get(std::move(answer))), 201);
+    EXPECT_EQ(provider.keys.size(), 1U);
+}
+
+// Its fingerprint was made under a secret that is not at hand: whether a request is the same can't
+// be told while the completer has the key.
+TEST_F(StoredKeyTest, a_request_under_an_older_secret_waits_for_the_completer) {
+    leave_open();
+    world.execute("UPDATE idempotency_keys SET secret_version = 99");
+    hold_first_call(provider);
+    std::promise<Answer> completed;
+    world.engine->complete(key_id(), [&](Answer answer) {
+        completed.set_value(std::move(answer));
+    });
+    at_call.wait();
+
+    EXPECT_EQ(why_of(ask()), Why::in_progress);
+
+    let_go.open();
+    EXPECT_EQ(status_of(World::get(completed.get_future())), 201);
+}
+
+TEST_F(StoredKeyTest, a_key_under_a_secret_that_nobody_has_takes_no_request_for_its_own) {
+    EXPECT_EQ(status_of(ask()), 201);
+    world.execute("UPDATE idempotency_keys SET secret_version = 99");
+
+    EXPECT_EQ(why_of(ask()), Why::key_reused);
+}
+
+TEST_F(StoredKeyTest, a_stopped_engine_begins_nothing) {
+    leave_open();
+    world.engine->refuse_new();
+
+    EXPECT_EQ(why_of(complete(key_id())), Why::stopping);
+    EXPECT_EQ(why_of(note()), Why::stopping);
+    EXPECT_EQ(provider.keys.size(), 1U);
+}
+
+TEST_F(StoredKeyTest, a_look_that_fails_says_so_and_does_nothing) {
+    world.store.fail_reads(1);
+    EXPECT_EQ(why_of(ask()), Why::store_unavailable);
+    EXPECT_EQ(world.count("key_registry"), 0);
+    leave_open();
+    const auto id = key_id();
+    world.store.fail_reads(1);
+    EXPECT_EQ(why_of(complete(id)), Why::store_unavailable);
+
+    EXPECT_EQ(status_of(ask()), 201);
+    EXPECT_EQ(provider.charges.size(), 1U);
+}
+
+TEST_F(StoredKeyTest, a_doubtful_claim_that_cannot_be_looked_up_is_left_to_its_lease) {
+    world.store.give_ids_ahead();
+    world.restart();
+    add_operations();
+    world.store.arm(1, FailingStore::How::in_doubt);
+    world.store.fail_reads(1);
+
+    EXPECT_EQ(why_of(ask()), Why::store_unavailable);
+    EXPECT_EQ(provider.keys.size(), 0U);
+    EXPECT_EQ(why_of(ask()), Why::in_progress) << "it was made, and its lease runs";
+
+    world.clock.advance(31s);
+    EXPECT_EQ(status_of(ask()), 201);
+    EXPECT_EQ(world.count("orders"), 1);
+}
+
+TEST_F(StoredKeyTest, where_no_ids_can_be_had_ahead_claims_go_on_without_and_ask_no_more) {
+    world.store.give_ids_ahead();
+    world.restart();
+    add_operations();
+    world.store.arm(2, FailingStore::How::refused, StoreError::Kind::statement);
+    EXPECT_EQ(status_of(world.ask<Order>("a", order_of_jane)), 201);
+    EXPECT_EQ(world.store.writes(), 3) << "claim, ids, keep";
+
+    EXPECT_EQ(status_of(world.ask<Order>("b", order_of_jane)), 201);
+
+    EXPECT_EQ(world.store.writes(), 5);
+}
+
+TEST_F(StoredKeyTest, ids_that_could_not_be_had_in_an_outage_are_asked_for_again) {
+    world.store.give_ids_ahead();
+    world.restart();
+    add_operations();
+    world.store.arm(2, FailingStore::How::undone);
+    EXPECT_EQ(status_of(world.ask<Order>("a", order_of_jane)), 201);
+
+    EXPECT_EQ(status_of(world.ask<Order>("b", order_of_jane)), 201);
+
+    EXPECT_EQ(world.store.writes(), 6) << "claim, ids and keep, twice";
+}
+
+// Somebody deleted it by hand. Its charge is known under its key, should the request come again.
+TEST_F(StoredKeyTest, a_key_that_is_removed_under_its_call_writes_nothing_more) {
+    hold_first_call(provider);
+    auto answer = world.send<Order>("k", order_of_jane);
+    at_call.wait();
+    world.execute("DELETE FROM idempotency_keys");
+    world.execute("DELETE FROM key_registry");
+
+    let_go.open();
+
+    EXPECT_EQ(why_of(World::get(std::move(answer))), Why::in_progress);
+    EXPECT_EQ(world.count("payments"), 0);
+}
+
+TEST_F(StoredKeyTest, who_lost_the_key_and_cannot_look_says_so) {
+    hold_first_call(provider);
+    auto answer = world.send<Order>("k", order_of_jane);
+    at_call.wait();
+    world.execute("UPDATE idempotency_keys SET attempt = attempt + 1");
+    world.store.fail_reads(1);
+
+    let_go.open();
+
+    EXPECT_EQ(why_of(World::get(std::move(answer))), Why::store_unavailable);
+    EXPECT_EQ(world.count("payments"), 0);
+}
+
+// F7, between the look of the take-over and the call itself.
+TEST_F(StoredKeyTest, a_provider_that_forgets_while_the_call_waits_is_not_called) {
+    provider.next({Does::doubt});
+    EXPECT_EQ(why_of(ask()), Why::provider_unavailable);
+    world.clock.advance(20h - 1s);
+    core::on_fault_point([&](std::string_view point) {
+        if (point == "engine.claim.after") world.clock.advance(2s);
+    });
+
+    EXPECT_EQ(why_of(ask()), Why::needs_attention);
+
+    EXPECT_EQ(provider.keys.size(), 1U);
+    EXPECT_EQ(world.text("SELECT reason FROM attention"), "forgotten");
+}
+
+TEST_F(StoredKeyTest, a_second_execution_that_fails_leaves_the_key_expired) {
+    const std::string thrower = R"({"customer":"jane","items":[]})";
+    EXPECT_EQ(status_of(world.ask<AgainOrder>("k", thrower)), 201);
+    world.clock.advance(100h);
+    ASSERT_EQ((ops::Reaper{world.store, world.clock, {}}.run_once(world.clock.now()).reaped), 1);
+    world.execute("DROP TABLE orders");
+
+    EXPECT_EQ(why_of(world.ask<AgainOrder>("k", thrower)), Why::internal);
+
+    EXPECT_EQ(world.count("idempotency_keys"), 0);
+    world.execute(std::string{shop_tables});
+    EXPECT_EQ(status_of(world.ask<AgainOrder>("k", thrower)), 201);
+}
+
+TEST_F(StoredKeyTest, a_decision_is_carried_out_on_the_attempt_that_it_was_made_on) {
+    provider.next({Does::doubt_charged});
+    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::needs_attention);
+    const engine::Settlement give_up{
+        .key_id = key_id(),
+        .attempt = 1,
+        .recovery_point = "ordered",
+        .kind = engine::Settlement::Kind::give_up,
+        .by = "ann"};
+    auto of_another = give_up;
+    of_another.attempt = 7;
+
+    EXPECT_EQ(why_of(settle(of_another)), Why::in_progress);
+    EXPECT_EQ(world.text("SELECT standing FROM idempotency_keys"), "attention");
+    EXPECT_EQ(status_of(settle(give_up)), 409);
+    EXPECT_EQ(why_of(settle(give_up)), Why::in_progress) << "it was carried out";
+}
+
+TEST_F(StoredKeyTest, a_decision_on_a_point_that_nobody_knows_says_so) {
+    provider.next({Does::doubt_charged});
+    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::needs_attention);
+    world.execute("UPDATE idempotency_keys SET recovery_point = 'of_tomorrow'");
+
+    const auto answer = settle(
+        {.key_id = key_id(),
+         .attempt = 1,
+         .recovery_point = "of_tomorrow",
+         .kind = engine::Settlement::Kind::give_up,
+         .by = "ann"}
+    );
+
+    EXPECT_EQ(why_of(answer), Why::internal);
+    EXPECT_EQ(
+        world.text("SELECT settling_error FROM attention"),
+        "PAWL0007: recovery point of_tomorrow is unknown"
+    );
+}
+
+TEST_F(StoredKeyTest, without_a_key_a_request_is_one_transaction_that_is_there_or_not) {
+    int staged = 0;
+    world.engine->on_staged([&] { ++staged; });
+    world.store.arm(1, FailingStore::How::undone);
+
+    EXPECT_EQ(why_of(note()), Why::store_unavailable);
+    EXPECT_EQ(world.count("jobs"), 0);
+    EXPECT_EQ(staged, 0);
+    EXPECT_EQ(body_of(note()), "a");
+    EXPECT_EQ(world.count("jobs"), 1);
+    EXPECT_EQ(staged, 1);
+}
+
+}  // namespace
+}  // namespace pawl::testing

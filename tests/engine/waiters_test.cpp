@@ -1,0 +1,197 @@
+#include "src/engine/waiters.hpp"
+
+#include "src/engine/timers.hpp"
+#include "src/store/memory/memory_store.hpp"
+#include "src/store/migrate.hpp"
+#include "store/migrations.hpp"
+#include "tests/engine/world.hpp"
+
+#include <gmock/gmock.h>
+
+namespace pawl::engine {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using Woken = Waiters::Woken;
+using Parked = Waiters::Parked;
+
+// Nothing happens but what the test says.
+class HandTimers final : public Timers {
+public:
+    void after(std::chrono::milliseconds wait, std::function<void()> f) override {
+        due.push_back({wait, std::move(f)});
+    }
+    void stop() override {}
+    // Those of one length, in their order.
+    void pass(std::chrono::milliseconds wait) {
+        for (auto& [length, f] : std::exchange(due, {}))
+            if (length == wait)
+                f();
+            else
+                due.push_back({length, std::move(f)});
+    }
+    std::vector<std::pair<std::chrono::milliseconds, std::function<void()>>> due;
+};
+
+class HeldReads final : public store::Store {
+public:
+    explicit HeldReads(core::Clock& clock) : inner_{clock} {
+        store::apply_migrations(inner_, "pawl", sql::migrations::all);
+    }
+    using store::Store::write;
+    void write(std::unique_ptr<store::Work> work, store::Urgency urgency) override {
+        inner_.write(std::move(work), urgency);
+    }
+    void read(std::unique_ptr<store::Work> work) override { held.push_back(std::move(work)); }
+    std::optional<std::string_view> text_of(const Sql& statement) const override {
+        return inner_.text_of(statement);
+    }
+    std::unique_ptr<store::Listening> listen(store::OnNotice on_notice) override {
+        tell = std::move(on_notice);
+        return nullptr;
+    }
+    void stop() override { inner_.stop(); }
+    void answer() {
+        for (auto& work : std::exchange(held, {})) inner_.read(std::move(work));
+    }
+    void fail() {
+        for (auto& work : std::exchange(held, {}))
+            work->done(std::make_exception_ptr(StoreError{
+                StoreError::Kind::unavailable, StoreError::Effect::none, "find_held", "away"}));
+    }
+    std::vector<std::unique_ptr<store::Work>> held;
+    store::OnNotice tell;
+
+private:
+    memory::MemoryStore inner_;
+};
+
+// Of keys that nobody holds: each look finds that the wait has an end.
+class WaitersTest : public ::testing::Test {
+protected:
+    Parked park(const std::string& hash, std::chrono::milliseconds longest = 10s) {
+        return waiters.park(hash, clock.steady() + longest, [this, hash](Woken how) {
+            const std::string word = how == Woken::to_look    ? "look "
+                                     : how == Woken::too_late ? "late "
+                                                              : "stop ";
+            woken.push_back(word + hash);
+        });
+    }
+    class StillClock final : public core::Clock {
+    public:
+        TimePoint now() override { return TimePoint{1h}; }
+        std::chrono::steady_clock::time_point steady() override {
+            return std::chrono::steady_clock::time_point{1h};
+        }
+    };
+    StillClock clock;
+    HeldReads store{clock};
+    HandTimers timers;
+    Waiters waiters{store, clock, timers, {.every = 250ms, .keys_max = 3, .lease = 30s}};
+    std::vector<std::string> woken;
+};
+
+TEST_F(WaitersTest, one_look_is_for_all_and_wakes_those_whose_wait_has_an_end) {
+    EXPECT_EQ(park("aa"), Parked::waits);
+    EXPECT_EQ(park("bb"), Parked::waits);
+    timers.pass(250ms);
+    ASSERT_EQ(store.held.size(), 1U);
+
+    store.answer();
+
+    EXPECT_THAT(woken, ::testing::UnorderedElementsAre("look aa", "look bb"));
+    EXPECT_EQ(waiters.size(), 0U);
+}
+
+TEST_F(WaitersTest, no_more_keys_are_waited_for_than_may) {
+    EXPECT_EQ(park("aa"), Parked::waits);
+    EXPECT_EQ(park("bb"), Parked::waits);
+    EXPECT_EQ(park("cc"), Parked::waits);
+
+    EXPECT_EQ(park("dd"), Parked::too_many);
+}
+
+TEST_F(WaitersTest, who_was_woken_is_neither_late_nor_found) {
+    EXPECT_EQ(park("aa"), Parked::waits);
+    timers.pass(250ms);
+    ASSERT_EQ(store.held.size(), 1U);
+    store.tell("aa");
+    ASSERT_THAT(woken, ElementsAre("look aa"));
+
+    store.answer();
+    timers.pass(10s);
+
+    EXPECT_THAT(woken, ElementsAre("look aa"));
+}
+
+TEST_F(WaitersTest, the_end_of_a_stay_is_not_that_of_the_next_one_of_its_key) {
+    EXPECT_EQ(park("aa", 1s), Parked::waits);
+    store.tell("aa");
+    EXPECT_EQ(park("aa", 2s), Parked::waits);
+
+    timers.pass(1s);
+    EXPECT_THAT(woken, ElementsAre("look aa"));
+    timers.pass(2s);
+
+    EXPECT_THAT(woken, ElementsAre("look aa", "late aa"));
+}
+
+// Notices were lost, perhaps, and the look that is under way may have been before what they told.
+TEST_F(WaitersTest, notices_lost_during_a_look_make_another_one_at_once) {
+    EXPECT_EQ(park("aa"), Parked::waits);
+    timers.pass(250ms);
+    ASSERT_EQ(store.held.size(), 1U);
+    EXPECT_EQ(park("bb"), Parked::waits);
+    store.tell("");
+    EXPECT_EQ(store.held.size(), 1U) << "one at a time";
+
+    store.answer();
+    EXPECT_THAT(woken, ElementsAre("look aa"));
+    ASSERT_EQ(store.held.size(), 1U);
+    store.answer();
+
+    EXPECT_THAT(woken, ElementsAre("look aa", "look bb"));
+}
+
+TEST_F(WaitersTest, a_look_that_fails_wakes_nobody_and_is_made_again) {
+    EXPECT_EQ(park("aa"), Parked::waits);
+    timers.pass(250ms);
+    store.fail();
+    EXPECT_THAT(woken, IsEmpty());
+
+    timers.pass(250ms);
+    store.answer();
+
+    EXPECT_THAT(woken, ElementsAre("look aa"));
+}
+
+TEST_F(WaitersTest, nobody_looks_for_nobody) {
+    EXPECT_EQ(park("aa"), Parked::waits);
+    store.tell("aa");
+
+    timers.pass(250ms);
+    store.tell("");
+
+    EXPECT_TRUE(store.held.empty());
+}
+
+TEST_F(WaitersTest, a_stop_wakes_all_during_a_look_and_takes_no_more) {
+    EXPECT_EQ(park("aa"), Parked::waits);
+    timers.pass(250ms);
+    ASSERT_EQ(store.held.size(), 1U);
+
+    waiters.stop();
+
+    EXPECT_THAT(woken, ElementsAre("stop aa"));
+    EXPECT_EQ(park("bb"), Parked::stopping);
+    store.tell("");
+    store.answer();
+    waiters.finish();
+    EXPECT_TRUE(store.held.empty());
+    EXPECT_THAT(woken, ElementsAre("stop aa"));
+}
+
+}  // namespace
+}  // namespace pawl::engine
