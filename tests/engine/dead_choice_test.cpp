@@ -32,6 +32,9 @@ protected:
         all = chosen({});
         ASSERT_THAT(all, SizeIs(3));
     }
+    static ops::DeadChoice these(Ids ids, std::optional<int> sample = {}) {
+        return {.ids = std::move(ids), .filter = {}, .sample = sample};
+    }
     Ids chosen(const ops::DeadChoice& choice) {
         Ids ids;
         ops::each_dead_letter(letters, choice, random, [&](const queue::DeadLetter& letter) {
@@ -46,20 +49,20 @@ protected:
 };
 
 TEST_F(DeadChoiceTest, ids_mean_themselves_and_unknown_ones_nobody) {
-    EXPECT_THAT(chosen({.ids = {all[2], "999", all[0]}}), ElementsAre(all[2], all[0]));
+    EXPECT_THAT(chosen(these({all[2], "999", all[0]})), ElementsAre(all[2], all[0]));
 }
 
 TEST_F(DeadChoiceTest, a_sample_is_of_the_ids_or_of_all) {
-    EXPECT_THAT(chosen({.ids = {all[1]}, .sample = 5}), ElementsAre(all[1]));
-    EXPECT_THAT(chosen({.sample = 2}), SizeIs(2));
-    EXPECT_THAT(chosen({.sample = 0}), IsEmpty());
+    EXPECT_THAT(chosen(these({all[1]}, 5)), ElementsAre(all[1]));
+    EXPECT_THAT(chosen(these({}, 2)), SizeIs(2));
+    EXPECT_THAT(chosen(these({}, 0)), IsEmpty());
 }
 
 TEST_F(DeadChoiceTest, a_batch_may_be_the_last) {
     const auto stop = [](const ops::DeadReport&) { return false; };
 
     const auto report = ops::purge_dead_letters(
-        letters, {.ids = {all[0], "999"}}, {.by = "ann", .reason = "test"}, random, stop
+        letters, these({all[0], "999"}), {.by = "ann", .reason = "test"}, random, stop
     );
 
     EXPECT_EQ(report.chosen, 2);

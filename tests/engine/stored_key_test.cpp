@@ -268,6 +268,8 @@ TEST_F(StoredKeyTest, a_decision_is_carried_out_on_the_attempt_that_it_was_made_
         .attempt = 1,
         .recovery_point = "ordered",
         .kind = engine::Settlement::Kind::give_up,
+        .result_name = "",
+        .result = "",
         .by = "ann"};
     auto of_another = give_up;
     of_another.attempt = 7;
@@ -288,6 +290,8 @@ TEST_F(StoredKeyTest, a_decision_on_a_point_that_nobody_knows_says_so) {
          .attempt = 1,
          .recovery_point = "of_tomorrow",
          .kind = engine::Settlement::Kind::give_up,
+         .result_name = "",
+         .result = "",
          .by = "ann"}
     );
 
