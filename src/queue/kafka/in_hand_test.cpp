@@ -9,6 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 const Partition p0{"t", 0};
 const Partition p1{"t", 1};
@@ -233,10 +234,9 @@ TEST_F(InHandTest, a_partition_with_as_many_bytes_as_are_allowed_is_paused_until
         record.offset = offset;
         record.value = std::string(100, 'x');  // 170 bytes with what each has.
         small.add(std::make_shared<const Record>(std::move(record)), at(0ms));
-        if (offset < 4) EXPECT_THAT(small.to_pause(), IsEmpty()) << offset;
+        EXPECT_THAT(small.to_pause(), SizeIs(offset < 4 ? 0 : 1)) << offset;
     }
 
-    EXPECT_THAT(small.to_pause(), ElementsAre(p0));
     const auto taken = small.take(5, at(0ms), at(30s));
     for (int done = 0; done < 2; ++done) {
         small.done(taken.at(static_cast<std::size_t>(done)).token);
