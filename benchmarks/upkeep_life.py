@@ -103,6 +103,7 @@ IF EXISTS (SELECT 1 FROM pg_partitioned_table WHERE partrelid = 'idempotency_key
 END IF;"""
 
 SOON = "now() + interval '30 seconds'"
+LONG_AGO = "'-infinity'"
 HASH = 'md5(n::text)'
 HEX = 'md5(n::text) || md5(n::text)'
 HEADERS = "'[{\"name\":\"Location\",\"value\":\"/rides/1\"}]'"
@@ -129,7 +130,7 @@ def procedures():
             sql['finish_key'], key, '1', f"CASE WHEN ids[i] % {MOVED} = 0 THEN 'charge_created' ELSE 'ride_created' END", '201',
             "'application/json'", HEADERS, BODY, 'now()', 'now()'),
         'insert_job': text(sql['insert_job'], 'left(md5(n::text), 24)', "'default'", "'send_receipt'", POINT, 'now()', key, 'now()'),
-        'claim_jobs': text(sql['claim_jobs'], "'default'", 'now()', SOON, str(IN_HAND)),
+        'claim_jobs': text(sql['claim_jobs'], "'default'", 'now()', SOON, str(IN_HAND), LONG_AGO),
         'delete_job': text(sql['delete_job'], 'job_ids[i]', '1'),
     }
     live = LIVE.format(in_hand=IN_HAND, renewed=RENEWED, moved=MOVED, **parts)

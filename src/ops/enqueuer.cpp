@@ -170,16 +170,17 @@ void Enqueuer::bury_refused(const queue::RefusedJob& job) {
     store::write_now(store_, [&](store::Session& session) {
         std::optional<std::int64_t> id;
         constexpr int first_claim = 1;
+        const auto now = session.now();
         run_statement(
             session,
             sql::copy_staged_to_jobs,
             [&](const Row& row) { id = row.integer(0); },
             one,
             std::string_view{"running"},
-            first_claim
+            first_claim,
+            now
         );
         if (!id) return;  // Another did it.
-        const auto now = session.now();
         run_statement(
             session,
             sql::bury_job,
@@ -219,7 +220,7 @@ int Enqueuer::jobs_to_staged() {
     return store::write_now(store_, [&](store::Session& session) {
         const auto now = session.now();
         // Of workers of the embedded queue that are dead; living ones end what they have in hand.
-        run_statement(session, sql::rescue_jobs, no_rows, now, no_bound);
+        run_statement(session, sql::rescue_jobs, no_rows, now, no_bound, TimePoint{});
         std::vector<std::int64_t> ids;
         run_statement(
             session,
@@ -246,7 +247,8 @@ int Enqueuer::staged_to_jobs() {
             no_rows,
             list,
             std::string_view{"ready"},
-            never_claimed
+            never_claimed,
+            session.now()
         );
         run_statement(session, sql::delete_staged_jobs, no_rows, list);
         return static_cast<int>(jobs.size());

@@ -61,6 +61,20 @@ constexpr Sql count_all_jobs = on_all("count_all_jobs", "SELECT count(*) FROM jo
 class EmbeddedQueueTest : public OnEachStore {
 protected:
     void stage(const QueueWorld::Job& job) { insert(*store, job, clock.now()); }
+    // As a worker does, each 20 ms until the job comes, or for so long; how long it took.
+    std::chrono::milliseconds look_for(
+        std::chrono::milliseconds at_most, const std::string& jid = "no job"
+    ) {
+        for (auto waited = 0ms;; waited += 20ms) {
+            for (const auto& job : queue.take(10, 1h))
+                if (job.raw.jid == jid) return waited;
+            if (waited >= at_most) {
+                EXPECT_EQ(jid, "no job") << "did not come";
+                return waited;
+            }
+            clock.advance(20ms);
+        }
+    }
     queue::EmbeddedQueue queue{*store};
 };
 PAWL_ON_EACH_STORE(EmbeddedQueueTest);
@@ -159,6 +173,108 @@ TEST_P(EmbeddedQueueTest, a_server_that_starts_frees_its_predecessors_jobs_at_on
 
     EXPECT_FALSE(queue.finish(held));
     EXPECT_EQ(queue.take(10, 30s).size(), 2);
+}
+
+// Looks begin behind what was taken (src/queue/embedded/floor.hpp); these are late for that.
+
+TEST_P(
+    EmbeddedQueueTest, a_job_whose_transaction_lasted_waits_at_most_ten_times_as_long_to_be_taken
+) {
+    struct Late {
+        std::string jid;
+        std::chrono::milliseconds lasted;
+    };
+    for (const auto& [jid, lasted] :
+         {Late{"a", 40ms}, Late{"b", 60ms}, Late{"c", 450ms}, Late{"d", 700ms}, Late{"e", 5s}}) {
+        SCOPED_TRACE(jid);
+        look_for(1s);
+        const auto began = clock.now();
+        look_for(lasted);
+        insert(*store, {.jid = jid}, began);
+
+        const auto waited = look_for(60s, jid);
+
+        EXPECT_LE(waited, 10 * lasted);
+        if (lasted <= 50ms) {
+            EXPECT_EQ(waited, 0ms) << "as nearly all are";
+        }
+    }
+}
+
+TEST_P(EmbeddedQueueTest, a_job_due_long_ago_that_nobody_could_see_is_taken_after_the_next_rescue) {
+    look_for(1s);
+    insert(*store, {.jid = "restored"}, clock.now() - 1h);
+    EXPECT_TRUE(queue.take(10, 30s).empty()) << "looks begin behind it";
+
+    queue.rescue(60s);
+
+    EXPECT_EQ(look_for(0s, "restored"), 0ms);
+}
+
+TEST_P(EmbeddedQueueTest, jobs_due_long_ago_come_in_their_order_however_few_are_taken_at_once) {
+    look_for(1s);
+    for (int n = 0; n < 5; ++n)
+        insert(*store, {.jid = "old " + std::to_string(n)}, clock.now() - 1h + n * 1min);
+    stage({.jid = "new"});
+    queue.rescue(60s);
+
+    std::vector<std::string> taken;
+    for (int look = 0; look < 4; ++look) {
+        for (const auto& job : queue.take(2, 30s)) taken.push_back(job.raw.jid);
+        clock.advance(1s);
+    }
+
+    EXPECT_EQ(
+        taken, (std::vector<std::string>{"old 0", "old 1", "old 2", "old 3", "old 4", "new"})
+    );
+}
+
+TEST_P(EmbeddedQueueTest, after_the_clock_was_set_back_jobs_are_taken_at_once) {
+    look_for(1s);
+    clock.advance(-1h);
+    stage({.jid = "jid"});
+
+    EXPECT_EQ(look_for(0s, "jid"), 0ms);
+}
+
+TEST_P(EmbeddedQueueTest, a_job_put_back_by_a_server_whose_clock_is_behind_is_taken_at_once) {
+    stage({.jid = "a"});
+    stage({.jid = "b"});
+    const auto jobs = queue.take(2, 30s);
+    look_for(1s);
+
+    EXPECT_TRUE(queue.put_back(jobs.at(0), clock.now() - 1h, std::nullopt));
+    EXPECT_TRUE(queue.put_back(jobs.at(1), clock.now() - 1h, "an error"));
+
+    EXPECT_EQ(queue.take(10, 30s).size(), 2);
+}
+
+TEST_P(
+    EmbeddedQueueTest, what_another_server_claimed_and_gave_back_is_taken_within_ten_times_as_long
+) {
+    if (!is_postgres(GetParam())) GTEST_SKIP() << "one writer: no two claims at once";
+    look_for(2s);
+    stage({.jid = "held"});
+    std::promise<void> claimed, free;
+    const auto other = open();
+    std::thread holder{[&] {
+        EXPECT_ANY_THROW(write_now(*other, [&, done = free.get_future().share()](Session& session) {
+            change(
+                session, sql::claim_jobs, "default", clock.now(), clock.now() + 30s, 1, TimePoint{}
+            );
+            claimed.set_value();
+            done.wait();
+            throw std::runtime_error{"it stops"};
+        }));
+    }};
+    claimed.get_future().wait();
+    stage({.jid = "another"});
+    EXPECT_EQ(look_for(0s, "another"), 0ms);
+    look_for(400ms);  // Of our clock, by which positions count.
+    free.set_value();
+    holder.join();
+
+    EXPECT_LE(look_for(10s, "held"), 4s);
 }
 
 TEST_P(EmbeddedQueueTest, a_look_that_finds_nothing_due_costs_no_commit) {

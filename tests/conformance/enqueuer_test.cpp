@@ -304,6 +304,22 @@ TEST_P(EnqueuerTest, after_a_change_to_the_embedded_queue_what_was_staged_is_a_j
     EXPECT_THAT(outside.arrived, IsEmpty());
 }
 
+// Workers' looks begin behind what they have taken.
+TEST_P(EnqueuerTest, after_a_change_of_queue_what_was_due_long_ago_is_taken_at_once_in_its_order) {
+    ops::Enqueuer to_embedded{*store, clock, nullptr, options};
+    stage("second", 2s);
+    stage("first", 1s);
+    clock.advance(1h);
+    queue::EmbeddedQueue embedded{*store};
+    EXPECT_THAT(embedded.take(10, 30s), IsEmpty());
+
+    EXPECT_EQ(to_embedded.move_leftovers().moved, 2);
+
+    const auto jobs = embedded.take(10, 30s);
+    ASSERT_THAT(jobs, SizeIs(2));
+    EXPECT_EQ(jobs[0].raw.jid, "first");
+}
+
 TEST_P(EnqueuerTest, staged_jobs_are_counted_by_queue) {
     struct Count {
         std::string queue;

@@ -169,7 +169,11 @@ inline std::vector<Case> cases_of_jobs() {
     const auto* held = R"(["120003:1","120006:1"])";
     return {
         {&sql::bury_job, {id::running_job, "1", "why", at::now, "why", "now"}},
-        {&sql::claim_jobs, {"queue-1", at::later, at::end_of_lease, "10"}, {}, {}, 200},
+        {&sql::claim_jobs,
+         {"queue-1", at::later, at::end_of_lease, "10", at::long_ago},
+         {},
+         {},
+         200},
         {&sql::count_jobs, {}, {"jobs"}, by_people, 0},
         {&sql::delete_job, {id::running_job, "1"}},
         {&sql::delete_jobs, {held}},
@@ -195,10 +199,14 @@ inline std::vector<Case> cases_of_jobs() {
          0},
         {&sql::mark_job_called, {id::running_job, "1", at::now}},
         {&sql::mark_jobs_called, {held, at::now}},
-        {&sql::next_job_at, {"queue-1"}},
+        {&sql::next_job_at, {"queue-1", at::long_ago}},
         {&sql::put_job_back, {id::running_job, "1", at::later}},
         {&sql::renew_job, {id::running_job, "1", at::later}},
-        {&sql::rescue_jobs, {"2027-02-01 00:00:00.1+00", "2027-03-01 00:00:00+00"}, {}, {}, 200},
+        {&sql::rescue_jobs,
+         {"2027-02-01 00:00:00.1+00", "2027-03-01 00:00:00+00", at::long_ago},
+         {},
+         {},
+         200},
         {&sql::rescue_predecessors_jobs, {at::now}, {"jobs_leased", "jobs"}, at_the_start, 0},
     };
 }
@@ -212,7 +220,11 @@ inline std::vector<Case> cases_of_staged_jobs() {
     return {
         {&sql::claim_staged_jobs, {at::now, at::now, at::soon, at::later, "10"}, {}, {}, 300},
         {&sql::copy_jobs_to_staged, {ready}, {"jobs", "jobs_due"}, after_a_change, 0},
-        {&sql::copy_staged_to_jobs, {ids, "ready", "0"}, {"staged_jobs"}, after_a_change, 0},
+        {&sql::copy_staged_to_jobs,
+         {ids, "ready", "0", at::now},
+         {"staged_jobs"},
+         after_a_change,
+         0},
         {&sql::count_staged_jobs, {}, {"staged_jobs"}, by_people, 0},
         {&sql::delete_ready_jobs, {ready}, {"jobs", "jobs_due"}, after_a_change, 0},
         {&sql::delete_staged_jobs, {ids}, {}, {}, 200},

@@ -10,6 +10,7 @@
 #include "src/core/time_text.hpp"
 #include "store/statements.hpp"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -96,6 +97,29 @@ TakenJob taken(const Row& row) {
     return job;
 }
 
+struct Claimed {
+    void add(const Row& row) {
+        jobs.push_back(taken(row));
+        latest = std::max(latest, column_as<TimePoint>(row, 13, "claim_jobs"));
+    }
+    std::vector<TakenJob> jobs;
+    TimePoint latest{};  // Of their run_at.
+};
+
+std::optional<TimePoint> first_ready(
+    store::Session& session, const std::string& queue, TimePoint from
+) {
+    std::optional<TimePoint> first;
+    run_statement(
+        session,
+        sql::next_job_at,
+        [&](const Row& row) { first = column_as<TimePoint>(row, 0, "next_job_at"); },
+        queue,
+        from
+    );
+    return first;
+}
+
 }  // namespace
 
 EmbeddedQueue::EmbeddedQueue(store::Store& store, std::string name)
@@ -118,37 +142,64 @@ std::vector<std::optional<TimePoint>> EmbeddedQueue::mark_together(const std::ve
     });
 }
 
+std::optional<Floor::Look> EmbeddedQueue::look_for_due() {
+    std::optional<Floor::Look> look;
+    try {
+        const auto next = store::read_now(store_, [&](store::Session& session) {
+            const auto now = session.now();
+            {
+                const std::lock_guard lock{mutex_};
+                look = floor_.look(now);
+            }
+            return first_ready(session, name_, look->from);
+        });
+        if (next && *next <= look->at) {
+            look->from = *next;  // What is before it, this look has seen.
+            return look;
+        }
+    } catch (const StoreError& error) {
+        const std::lock_guard lock{mutex_};
+        if (look && error.kind() == StoreError::Kind::deadline) floor_.failed(*look);
+        throw;
+    }
+    const std::lock_guard lock{mutex_};
+    floor_.looked(*look, std::nullopt);
+    return std::nullopt;
+}
+
 std::vector<TakenJob> EmbeddedQueue::take(int limit, std::chrono::milliseconds lease) {
-    const bool due = store::read_now(store_, [&](store::Session& session) {
-        std::optional<TimePoint> next;
-        run_statement(
-            session,
-            sql::next_job_at,
-            [&](const Row& row) {
-                next = column_as<std::optional<TimePoint>>(row, 0, "next_job_at");
-            },
-            name_
-        );
-        return next && *next <= session.now();
-    });
-    if (!due) return {};  // No write transaction, and no fsync, only to find nothing.
+    const auto look = look_for_due();
+    if (!look) return {};  // No write transaction, and no fsync, only to find nothing.
     PAWL_FAULT("queue.take.before");
-    auto jobs = store::write_now(store_, [&](store::Session& session) {
-        std::vector<TakenJob> found;
-        const auto now = session.now();
-        run_statement(
-            session,
-            sql::claim_jobs,
-            [&](const Row& row) { found.push_back(taken(row)); },
-            name_,
-            now,
-            now + lease,
-            limit
-        );
-        return found;
-    });
+    Claimed claimed;
+    try {
+        claimed = store::write_now(store_, [&](store::Session& session) {
+            Claimed found;
+            const auto now = session.now();
+            run_statement(
+                session,
+                sql::claim_jobs,
+                [&](const Row& row) { found.add(row); },
+                name_,
+                now,
+                now + lease,
+                limit,
+                look->from
+            );
+            return found;
+        });
+    } catch (...) {
+        const std::lock_guard lock{mutex_};
+        floor_.failed(*look);
+        throw;
+    }
+    {
+        const bool all = claimed.jobs.size() < static_cast<std::size_t>(limit);
+        const std::lock_guard lock{mutex_};
+        floor_.looked(*look, all ? std::nullopt : std::optional{claimed.latest});
+    }
     PAWL_FAULT("queue.take.after");
-    return jobs;
+    return std::move(claimed.jobs);
 }
 
 bool EmbeddedQueue::renew(const TakenJob& job, std::chrono::milliseconds lease) {
@@ -177,11 +228,13 @@ bool EmbeddedQueue::put_back(
 ) {
     PAWL_FAULT("queue.put_back.before");
     return store::write_now(store_, [&](store::Session& session) {
+        const auto now = session.now();
+        // By the caller's clock, which may be behind: no look goes back for this job.
+        const auto not_before = std::max(run_at, now);
         if (!error)
             return run_statement(
-                       session, sql::put_job_back, no_rows, id_of(job), job.claim, run_at
+                       session, sql::put_job_back, no_rows, id_of(job), job.claim, not_before
                    ) == 1;
-        const auto now = session.now();
         return run_statement(
                    session,
                    sql::fail_job,
@@ -190,7 +243,7 @@ bool EmbeddedQueue::put_back(
                    job.claim,
                    core::storable_error(*error),
                    now,
-                   run_at,
+                   not_before,
                    core::time_text(now)
                ) == 1;
     });
@@ -224,26 +277,49 @@ bool EmbeddedQueue::mark_called(TakenJob& job) {
 }
 
 int EmbeddedQueue::rescue(std::chrono::milliseconds lease) {
-    return store::write_now(store_, [&](store::Session& session) {
-        const auto now = session.now();
-        return static_cast<int>(
-            run_statement(session, sql::rescue_jobs, no_rows, now, core::lease_bound(now, lease))
-        );
-    });
+    std::optional<Sweeps::Sweep> sweep;
+    try {
+        const auto rescued = store::write_now(store_, [&](store::Session& session) {
+            const auto now = session.now();
+            {
+                const std::lock_guard lock{mutex_};
+                sweep = sweeps_.begin(now);
+            }
+            return run_statement(
+                session,
+                sql::rescue_jobs,
+                no_rows,
+                now,
+                core::lease_bound(now, lease),
+                sweep->leases_since
+            );
+        });
+        look_from_the_beginning(*sweep);
+        return static_cast<int>(rescued);
+    } catch (const StoreError& error) {
+        const std::lock_guard lock{mutex_};
+        if (sweep && error.kind() == StoreError::Kind::deadline) sweeps_.took_too_long(*sweep);
+        throw;
+    }
+}
+
+// Here, and not where a worker looks: under an old snapshot it takes seconds.
+void EmbeddedQueue::look_from_the_beginning(const Sweeps::Sweep& sweep) {
+    std::optional<TimePoint> first;
+    TimePoint ended = sweep.at;
+    if (sweep.whole)
+        store::read_now(store_, [&](store::Session& session) {
+            first = first_ready(session, name_, from_the_beginning);
+            ended = session.now();
+        });
+    const std::lock_guard lock{mutex_};
+    if (first) floor_.lower_to(*first);
+    sweeps_.ended(sweep, ended);
 }
 
 std::optional<TimePoint> EmbeddedQueue::next_due() {
     return store::read_now(store_, [&](store::Session& session) {
-        std::optional<TimePoint> next;
-        run_statement(
-            session,
-            sql::next_job_at,
-            [&](const Row& row) {
-                next = column_as<std::optional<TimePoint>>(row, 0, "next_job_at");
-            },
-            name_
-        );
-        return next;
+        return first_ready(session, name_, from_the_beginning);
     });
 }
 

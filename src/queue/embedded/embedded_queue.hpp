@@ -1,10 +1,12 @@
 #pragma once
 
+#include "src/queue/embedded/floor.hpp"
 #include "src/queue/queue.hpp"
 #include "src/store/combiner.hpp"
 #include "src/store/store.hpp"
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,9 +41,15 @@ public:
 
 private:
     std::vector<std::optional<TimePoint>> mark_together(const std::vector<Held>& jobs);
+    // Where a claim is to begin; nothing if no job is due.
+    std::optional<Floor::Look> look_for_due();
+    void look_from_the_beginning(const Sweeps::Sweep& sweep);
 
     store::Store& store_;
     std::string name_;
+    std::mutex mutex_;  // Of the two below.
+    Floor floor_;
+    Sweeps sweeps_;
     // Workers that make calls mark and end their jobs together.
     store::Combiner<Held, bool> finishing_;
     store::Combiner<Held, std::optional<TimePoint>> marking_;

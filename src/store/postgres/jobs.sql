@@ -16,17 +16,19 @@ WHERE id = $1
   AND attempt = $2
   AND state = 'running';
 
--- name: claim_jobs   ($1 queue, $2 now, $3 lease until, $4 limit)
+-- name: claim_jobs   ($1 queue, $2 now, $3 lease until, $4 limit, $5 run at least then)
+-- $5 leaves out where all jobs are gone: under an old snapshot their index entries stay, and each is visited.
 -- Passes over what another worker is claiming at this moment.
 WITH taken AS (
     UPDATE jobs
     SET state = 'running', attempt = attempt + 1, lease_until = $3
     WHERE id = ANY (ARRAY(
-        SELECT id FROM jobs WHERE queue = $1 AND state = 'ready' AND run_at <= $2 ORDER BY run_at, id LIMIT $4
+        SELECT id FROM jobs WHERE queue = $1 AND state = 'ready' AND run_at >= $5 AND run_at <= $2
+        ORDER BY run_at, id LIMIT $4
         FOR UPDATE SKIP LOCKED))
     RETURNING *)
 SELECT id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
-       last_error
+       last_error, run_at
 FROM taken
 ORDER BY run_at, id;
 
@@ -139,12 +141,13 @@ SELECT id, jid, queue, kind, args, 'ready', $2::timestamptz, attempt, 0, CASE WH
 FROM dead_jobs
 WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint));
 
--- name: next_job_at   ($1 queue)
+-- name: next_job_at   ($1 queue, $2 run at least then)
 -- Not min(run_at): on a table that was never analyzed PostgreSQL 15 reads all of it for that.
 SELECT run_at
 FROM jobs
 WHERE queue = $1
   AND state = 'ready'
+  AND run_at >= $2
 ORDER BY run_at, id
 LIMIT 1;
 
@@ -163,14 +166,14 @@ WHERE id = $1
   AND attempt = $2
   AND state = 'running';
 
--- name: rescue_jobs   ($1 now, $2 no lease can last beyond)
+-- name: rescue_jobs   ($1 now, $2 no lease can last beyond, $3 leases that ended before were looked at)
 -- Leases that ended: their workers are dead or lost. One further away than any can be is a clock that was wrong. Each end
 -- of the index by itself: for the two at once PostgreSQL reads every job that runs. The conditions stand again outside
 -- for the job that is renewed meanwhile.
 UPDATE jobs
 SET state = 'ready', lease_until = NULL, run_at = $1
 WHERE id = ANY (ARRAY(
-    SELECT id FROM jobs WHERE lease_until <= $1
+    SELECT id FROM jobs WHERE lease_until >= $3 AND lease_until <= $1
     UNION ALL
     SELECT id FROM jobs WHERE lease_until > $2))
   AND state = 'running'

@@ -15,13 +15,15 @@ WHERE id = $1
   AND attempt = $2
   AND state = 'running';
 
--- name: claim_jobs   ($1 queue, $2 now, $3 lease until, $4 limit)
+-- name: claim_jobs   ($1 queue, $2 now, $3 lease until, $4 limit, $5 run at least then)
+-- $5 leaves out where all jobs are gone: under an old snapshot their index entries stay, and each is visited.
 UPDATE jobs
 SET state = 'running', attempt = attempt + 1, lease_until = $3
 WHERE id IN (
-    SELECT id FROM jobs WHERE queue = $1 AND state = 'ready' AND run_at <= $2 ORDER BY run_at, id LIMIT $4)
+    SELECT id FROM jobs WHERE queue = $1 AND state = 'ready' AND run_at >= $5 AND run_at <= $2
+    ORDER BY run_at, id LIMIT $4)
 RETURNING id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
-    last_error;
+    last_error, run_at;
 
 -- name: count_jobs
 SELECT queue, state, count(*), min(run_at)
@@ -131,11 +133,12 @@ SELECT id, jid, queue, kind, args, 'ready', $2, attempt, 0, CASE WHEN $3 THEN NU
 FROM dead_jobs
 WHERE id IN (SELECT value FROM json_each($1));
 
--- name: next_job_at   ($1 queue)
+-- name: next_job_at   ($1 queue, $2 run at least then)
 SELECT run_at
 FROM jobs
 WHERE queue = $1
   AND state = 'ready'
+  AND run_at >= $2
 ORDER BY run_at, id
 LIMIT 1;
 
@@ -154,12 +157,12 @@ WHERE id = $1
   AND attempt = $2
   AND state = 'running';
 
--- name: rescue_jobs   ($1 now, $2 no lease can last beyond)
+-- name: rescue_jobs   ($1 now, $2 no lease can last beyond, $3 leases that ended before were looked at)
 -- Leases that ended: their workers are dead or lost. One further away than any can be is a clock that was wrong.
 UPDATE jobs
 SET state = 'ready', lease_until = NULL, run_at = $1
 WHERE state = 'running'
-  AND (lease_until <= $1 OR lease_until > $2);
+  AND (lease_until >= $3 AND lease_until <= $1 OR lease_until > $2);
 
 -- name: rescue_predecessors_jobs   ($1 now)
 -- At the start of the one server that owns the file. The lease is named for its index.

@@ -24,16 +24,17 @@ FROM jobs
 WHERE id IN (SELECT value FROM json_each($1))
 ORDER BY id;
 
--- name: copy_staged_to_jobs   ($1 ids as a JSON list, $2 state, $3 attempt)
--- After a change of queue, or for what the queue outside refuses; with delete_staged_jobs behind, in one transaction.
+-- name: copy_staged_to_jobs   ($1 ids as a JSON list, $2 state, $3 attempt, $4 now)
+-- After a change of queue, or for what the queue outside refuses; with delete_staged_jobs behind, in one transaction. Due
+-- by now at the earliest, in their order: workers begin their looks behind what was due before.
 INSERT INTO jobs
     (jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
     history, state, attempt, run_at)
 SELECT jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
-       history, $2, $3, run_at
+       history, $2, $3, max(run_at, $4)
 FROM staged_jobs
 WHERE id IN (SELECT value FROM json_each($1))
-ORDER BY id
+ORDER BY staged_jobs.run_at, id
 RETURNING id;
 
 -- name: count_staged_jobs

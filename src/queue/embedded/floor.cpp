@@ -1,0 +1,88 @@
+#include "src/queue/embedded/floor.hpp"
+
+#include <algorithm>
+
+namespace pawl::queue {
+
+namespace {
+
+// Two connections read the database's clock a few ms apart (docs/adr/0006): that is no clock that
+// was set back.
+constexpr auto clocks_apart = 1s;
+// Longer than a claim's transaction may last.
+constexpr auto out_of_sight_max = 10s;
+constexpr int share_of_sweeps = 20;
+// What a sweep may take that is undone because it took too long: the deadline of a read or write.
+constexpr auto sweep_deadline = 5s;
+
+}  // namespace
+
+Floor::Look Floor::look(TimePoint now) const {
+    Look look{.from = position_, .at = now, .lowerings = lowerings_};
+    if (!known_ || now < seen_ - clocks_apart) {
+        look.from = from_the_beginning;
+        look.whole = true;
+        return look;
+    }
+    for (const auto& level : levels_)
+        if (&level == levels_.data() || now >= level.due)
+            look.from = std::min(look.from, level.older);
+    return look;
+}
+
+void Floor::looked(const Look& look, std::optional<TimePoint> last) {
+    if (look.lowerings != lowerings_) return;  // What was seen meanwhile is looked for first.
+    const auto position = last.value_or(look.at);
+    if (look.whole) {
+        // Behind its first job there may be some that another holds, and gives back.
+        const auto first = look.from == from_the_beginning ? position : look.from;
+        return begin_anew(position, std::min(first, position), look.at);
+    }
+    position_ = position;
+    seen_ = std::max(seen_, look.at);
+    for (auto& level : levels_)
+        if (look.at >= level.due)
+            level = {level.apart, level.newer, position, look.at + level.apart};
+}
+
+void Floor::failed(const Look& look) {
+    const auto from = look.from == from_the_beginning ? look.at - out_of_sight_max : look.from;
+    if (look.whole) begin_anew(from, from, look.at);
+    lower_to(from);
+}
+
+void Floor::lower_to(TimePoint run_at) {
+    if (!known_ || run_at > position_) return;
+    position_ = run_at;
+    ++lowerings_;
+}
+
+void Floor::begin_anew(TimePoint position, TimePoint first, TimePoint now) {
+    known_ = true;
+    position_ = position;
+    seen_ = now;
+    for (auto& level : levels_) {
+        level.older = level.newer = first - 2 * level.apart;
+        level.due = now + level.apart;
+    }
+}
+
+Sweeps::Sweep Sweeps::begin(TimePoint now) const {
+    if (!last_ || now >= whole_due_ || now < *last_ - clocks_apart)
+        return {.leases_since = from_the_beginning, .at = now, .whole = true};
+    return {.leases_since = *last_ - out_of_sight_max, .at = now};
+}
+
+void Sweeps::ended(const Sweep& sweep, TimePoint now) {
+    last_ = sweep.at;
+    if (sweep.whole)
+        whole_due_ = now + share_of_sweeps * std::max(now - sweep.at, TimePoint::duration{0});
+}
+
+void Sweeps::took_too_long(const Sweep& sweep) {
+    if (!sweep.whole) return;
+    if (!last_) last_ = sweep.at;
+    whole_due_ = sweep.at + share_of_sweeps * sweep_deadline;
+}
+
+}  // namespace pawl::queue

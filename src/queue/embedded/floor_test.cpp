@@ -1,0 +1,268 @@
+#include "src/queue/embedded/floor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <vector>
+
+namespace pawl::queue {
+
+namespace {
+
+const TimePoint start{std::chrono::hours{24 * 365 * 57}};
+
+// A floor whose first look, from the beginning, found nothing.
+Floor at_work() {
+    Floor floor;
+    floor.looked(floor.look(start), std::nullopt);
+    return floor;
+}
+
+// Looks each `step` that find nothing more, until `until`; the last.
+Floor::Look look_each(
+    Floor& floor, std::chrono::milliseconds step, TimePoint from, TimePoint until
+) {
+    Floor::Look look{};
+    for (auto now = from; now <= until; now += step) {
+        look = floor.look(now);
+        floor.looked(look, std::nullopt);
+    }
+    return look;
+}
+
+}  // namespace
+
+TEST(Floor, the_first_look_is_from_the_beginning_and_the_second_is_not) {
+    Floor floor;
+    const auto first = floor.look(start);
+    floor.looked(first, std::nullopt);
+
+    EXPECT_EQ(first.from, from_the_beginning);
+    EXPECT_EQ(floor.look(start + 1ms).from, start - 100ms);
+}
+
+TEST(Floor, a_look_begins_at_the_last_job_that_was_taken_if_there_may_be_more) {
+    Floor floor;
+
+    floor.looked(floor.look(start), start - 1h);
+
+    EXPECT_EQ(floor.look(start + 1ms).from, start - 1h - 100ms);
+}
+
+TEST(Floor, looks_all_the_time_go_back_no_further_than_150_ms_but_now_and_then) {
+    auto floor = at_work();
+    int further = 0;
+
+    for (auto now = start; now < start + 100s; now += 5ms) {
+        const auto look = floor.look(now);
+        if (look.from < now - 150ms) ++further;
+        floor.looked(look, std::nullopt);
+    }
+
+    EXPECT_GT(further, 200) << "each half a second";
+    EXPECT_LE(further, 230);
+}
+
+TEST(Floor, after_a_clock_that_was_set_back_it_looks_from_the_beginning_once) {
+    auto floor = at_work();
+
+    const auto back = floor.look(start - 1h);
+    floor.looked(back, std::nullopt);
+
+    EXPECT_EQ(back.from, from_the_beginning);
+    EXPECT_EQ(floor.look(start - 1h + 1ms).from, start - 1h - 100ms);
+}
+
+TEST(Floor, two_looks_at_a_clock_by_different_connections_are_no_clock_that_was_set_back) {
+    auto floor = at_work();
+
+    EXPECT_NE(floor.look(start - 900ms).from, from_the_beginning);
+}
+
+TEST(Floor, a_claim_that_was_undone_is_looked_for_again) {
+    auto floor = at_work();
+    look_each(floor, 10ms, start, start + 2s);
+    auto undone = floor.look(start + 3s);
+    undone.from = start + 1s;  // Where the first ready job was.
+
+    floor.failed(undone);
+
+    EXPECT_EQ(floor.look(start + 3s).from, start + 1s);
+}
+
+TEST(Floor, a_first_look_that_is_too_long_is_not_repeated_by_each_worker) {
+    Floor floor;
+
+    floor.failed(floor.look(start));
+
+    EXPECT_EQ(floor.look(start + 1ms).from, start - 10s - 100ms);
+}
+
+TEST(Floor, a_job_that_somebody_saw_is_not_passed_by_a_look_that_began_before) {
+    auto floor = at_work();
+    const auto before = floor.look(start + 1s);
+
+    floor.lower_to(start - 1h);
+    floor.looked(before, std::nullopt);
+
+    EXPECT_LE(floor.look(start + 2s).from, start - 1h);
+}
+
+TEST(Floor, a_job_seen_where_looks_have_yet_to_come_changes_nothing) {
+    auto floor = at_work();
+
+    floor.lower_to(start + 1h);
+
+    EXPECT_EQ(floor.look(start + 1ms).from, start - 100ms);
+}
+
+TEST(Floor, from_an_old_job_it_goes_on_to_those_behind_it) {
+    auto floor = at_work();
+    floor.lower_to(start - 1h);
+
+    floor.looked(floor.look(start + 1s), start - 59min);
+
+    EXPECT_EQ(floor.look(start + 1s).from, start - 59min);
+}
+
+// A table of ready jobs, most of which others hide for a while, and a worker that looks at it.
+class Life {
+public:
+    explicit Life(std::uint64_t seed)
+        : dice_{seed}, limit_{1 + up_to(20).count()}, rarely_{chance(2) ? 20 : 400} {
+        if (chance(2))
+            for (int n = 0; n < 300; ++n)
+                jobs_.push_back({start - up_to(3'600'000), start - 1h, 0ms});
+    }
+
+    // How often a job was passed over for longer than was promised.
+    int passed_over(std::chrono::seconds length) {
+        for (auto now = start; now < start + length; now += up_to(rarely_)) {
+            stage(now);
+            look(now);
+            before_ = now;
+        }
+        return passed_over_;
+    }
+    int taken() const { return taken_; }
+
+private:
+    struct Waiting {
+        TimePoint run_at;
+        TimePoint seen_from;  // Until then it is not committed, or another holds it.
+        std::chrono::milliseconds out_of_sight;
+    };
+
+    std::chrono::milliseconds up_to(int most) {
+        return std::chrono::milliseconds{std::uniform_int_distribution<int>{0, most}(dice_)};
+    }
+    bool chance(int one_in) { return up_to(one_in - 1) == 0ms; }
+
+    void stage(TimePoint now) {
+        for (auto n = up_to(3).count(); n > 0; --n) {
+            const auto at = before_ + (now - before_) / 2;
+            const auto hidden = chance(2) ? 0ms : up_to(chance(2) ? 20 : 5'000);
+            jobs_.push_back({at, at + hidden, hidden});
+        }
+    }
+
+    void look(TimePoint now) {
+        auto look = floor_.look(now);
+        std::ranges::sort(jobs_, {}, &Waiting::run_at);
+        const auto there = [&](const Waiting& job) {
+            return job.seen_from <= now && job.run_at >= look.from && job.run_at <= now;
+        };
+        const auto first = std::ranges::find_if(jobs_, there);
+        if (first != jobs_.end()) look.from = first->run_at;
+        std::optional<TimePoint> last;
+        std::int64_t found = 0;
+        std::erase_if(jobs_, [&](Waiting& job) {
+            if (!there(job) || found == limit_) return false;
+            // Another server claims it, and gives it back; one that was behind already, a sweep
+            // finds.
+            if (job.out_of_sight == 0ms && chance(10)) {
+                job.out_of_sight = up_to(5'000);
+                job.seen_from = now + job.out_of_sight;
+                return false;
+            }
+            ++found;
+            last = job.run_at;
+            return true;
+        });
+        taken_ += static_cast<int>(found);
+        floor_.looked(look, found == limit_ ? last : std::nullopt);
+        if (found == limit_) return;  // There may be more, which wait for their turn.
+        for (const auto& job : jobs_)
+            if (job.run_at <= now &&
+                now > job.seen_from + 10 * job.out_of_sight + std::chrono::milliseconds{rarely_})
+                ++passed_over_;
+    }
+
+    std::mt19937_64 dice_;
+    std::int64_t limit_;
+    int rarely_;  // At most so many ms are between two looks.
+    std::vector<Waiting> jobs_;
+    Floor floor_;
+    TimePoint before_{start};
+    int passed_over_{};
+    int taken_{};
+};
+
+// The promise, whether a worker looks often or rarely, at a backlog or at none.
+TEST(Floor, whoever_was_out_of_sight_for_up_to_5_s_waits_at_most_ten_times_as_long) {
+    int taken = 0;
+
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        Life life{seed};
+        EXPECT_EQ(life.passed_over(60s), 0) << "with seed " << seed;
+        taken += life.taken();
+    }
+
+    EXPECT_GT(taken, 10'000);
+}
+
+TEST(Sweeps, go_from_the_beginning_each_time_where_that_takes_no_time) {
+    Sweeps sweeps;
+
+    for (int round = 0; round < 3; ++round) {
+        const auto sweep = sweeps.begin(start + round * 20s);
+        EXPECT_TRUE(sweep.whole);
+        EXPECT_EQ(sweep.leases_since, from_the_beginning);
+        sweeps.ended(sweep, start + round * 20s + 900ms);
+    }
+}
+
+TEST(Sweeps, take_at_most_a_twentieth_of_the_time) {
+    Sweeps sweeps;
+    sweeps.ended(sweeps.begin(start), start + 3s);
+
+    const auto between = sweeps.begin(start + 62s);
+    sweeps.ended(between, start + 62s);
+
+    EXPECT_FALSE(between.whole);
+    EXPECT_EQ(between.leases_since, start - 10s);
+    EXPECT_EQ(sweeps.begin(start + 62s).leases_since, start + 52s);
+    EXPECT_TRUE(sweeps.begin(start + 63s).whole);
+}
+
+TEST(Sweeps, one_that_took_too_long_is_tried_again_after_100_s_and_leases_are_looked_at_meanwhile) {
+    Sweeps sweeps;
+
+    sweeps.took_too_long(sweeps.begin(start));
+
+    EXPECT_EQ(sweeps.begin(start + 20s).leases_since, start - 10s);
+    EXPECT_FALSE(sweeps.begin(start + 99s).whole);
+    EXPECT_TRUE(sweeps.begin(start + 100s).whole);
+}
+
+TEST(Sweeps, a_clock_that_was_set_back_makes_the_next_whole) {
+    Sweeps sweeps;
+    sweeps.ended(sweeps.begin(start), start + 5s);
+
+    EXPECT_TRUE(sweeps.begin(start - 1h).whole);
+}
+
+}  // namespace pawl::queue
