@@ -85,7 +85,9 @@ TEST(OutsideQueue, takes_a_job_once_until_it_is_told_to_forget_it) {
     HandClock clock;
     simulation::Broker broker;
     simulation::OutsideQueue queue{broker, clock, "default", {}};
-    const std::vector<queue::StagedJob> jobs{{.id = 1, .jid = "jid", .queue = "default"}};
+    std::vector<queue::StagedJob> jobs(1);
+    jobs[0].jid = "jid";
+    jobs[0].queue = "default";
 
     queue.push(jobs);
     queue.push(jobs);
