@@ -104,6 +104,8 @@ void Attempt::call() {
 }
 
 void Attempt::on_called(detail::CallEnd ended, const std::string& error) {
+    // From now on it may be answered by what the store keeps, even if this attempt is told nothing.
+    engine_.at_work(hash_, false);
     const auto kind = ended_of(ended);
     const auto text = text_of(ended, error);
     const Refused unavailable{.why = Why::provider_unavailable, .detail = text};

@@ -132,8 +132,8 @@ public:
     // What an attempt has in hand is the request of its key's row: another is told so (key_reused).
     void confirm(const std::string& hash) { live_.confirm(hash); }
 
-    // It makes a call now: whoever asks meanwhile is told to come again.
-    void at_work(const std::string& hash) { live_.at_work(hash); }
+    // It makes a call now, or has made it: whoever asks meanwhile is told to come again.
+    void at_work(const std::string& hash, bool is = true) { live_.at_work(hash, is); }
 
     // The end of an attempt: answers its client and all who waited for it.
     void leave(const std::string& hash, const OnAnswer& owner, Answer answer);

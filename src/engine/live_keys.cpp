@@ -24,10 +24,10 @@ std::variant<LiveKeys::Entered, LiveKeys::Occupied> LiveKeys::enter(
     return Entered{};
 }
 
-void LiveKeys::at_work(const std::string& hash) {
+void LiveKeys::at_work(const std::string& hash, bool is) {
     const std::lock_guard lock{mutex_};
     const auto at = live_.find(hash);
-    if (at != live_.end()) at->second.at_work = true;
+    if (at != live_.end()) at->second.at_work = is;
 }
 
 void LiveKeys::confirm(const std::string& hash) {

@@ -34,8 +34,8 @@ public:
         std::string_view fingerprint,
         std::chrono::steady_clock::time_point now
     );
-    // Whoever entered has the key, and a call to make: it has no answer yet.
-    void at_work(const std::string& hash);
+    // Whoever entered has the key, and makes its call: it has no answer before the call has ended.
+    void at_work(const std::string& hash, bool is = true);
 
     // The request in hand is that of the key's row: another one is not, from now on.
     void confirm(const std::string& hash);

@@ -1,6 +1,6 @@
-#include <pawl/http.hpp>
-
 #include "src/http/http_options.hpp"
+
+#include <pawl/http.hpp>
 
 #include <gtest/gtest.h>
 

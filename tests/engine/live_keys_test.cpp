@@ -45,6 +45,8 @@ TEST(LiveKeys, who_is_only_looking_is_not_at_work) {
     EXPECT_EQ(since(), std::nullopt);
     keys.at_work("hash");
     EXPECT_EQ(since(), entered);
+    keys.at_work("hash", false);
+    EXPECT_EQ(since(), std::nullopt) << "its commit may be done, and nobody told";
     keys.at_work("another");
     EXPECT_EQ(keys.size(), 1U);
 }

@@ -180,8 +180,7 @@ Ids meant_by(const Meaning& meaning, TimePoint now, const std::vector<DeadLetter
 Ids ids_in(const std::string& json) {
     Ids ids;
     const auto rows = boost::json::parse(json);
-    for (const auto& row : rows.as_array())
-        ids.insert(std::string{row.at("id").as_string()});
+    for (const auto& row : rows.as_array()) ids.insert(std::string{row.at("id").as_string()});
     return ids;
 }
 

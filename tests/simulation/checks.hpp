@@ -77,6 +77,7 @@ public:
     const std::map<std::int64_t, Row>& rows() const { return rows_; }
     const Row* row_of(const std::string& who) const;
 
+    bool is_answered(const std::string& who) const { return finals_.contains(who); }
     // A client's final answer, and one that is none. `free`: the server that said so has no key in
     // hand.
     void final_answer(const Asked& asked, const engine::Settled& settled, const Had& had);

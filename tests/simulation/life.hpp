@@ -31,6 +31,7 @@ struct Client {
     int repeats{1};    // After its final answer, to compare.
     Steady wakes{};
     std::optional<Steady> waits_until{};  // For an answer to its try.
+    bool is_answered{false};              // Its key, to whomever, before it sent its try.
     bool rests{false};
 };
 

@@ -54,6 +54,7 @@ void History::send(std::size_t index) {
     }
     const auto which = choices_.pick(processes_.size());
     ++client.tries;
+    client.is_answered = checks_.is_answered(client.asked.who);
     client.waits_until = clock_.steady() + client_timeout;
     auto& process = *processes_[which];
     const bool answers = process.alive() && clock_.steady() >= process.frozen_until;
@@ -63,10 +64,13 @@ void History::send(std::size_t index) {
             server(which) + (answers ? "" : ", which does not answer")
         );
     if (!answers) return;
+    // Beside others of its key it only looks for an answer.
+    const bool alone = process.engine().keys_in_hand() == 0;
     process.engine().handle(
         request_of(client, process.engine()),
-        [this, index, attempt = client.tries, &process](engine::Answer answer) {
-            answered(index, attempt, answer, !dying_ && process.engine().keys_in_hand() == 0);
+        [this, index, attempt = client.tries, alone, &process](engine::Answer answer) {
+            const bool free = alone && !dying_ && process.engine().keys_in_hand() == 0;
+            answered(index, attempt, answer, free);
         }
     );
 }
@@ -95,6 +99,9 @@ void History::answered(std::size_t index, int attempt, const engine::Answer& ans
             " is refused: " + std::to_string(static_cast<int>(refused.why)) + " " + refused.detail
         );
     checks_.refused(client.asked, refused.why, free, had_);
+    // A lease that a step of the clock ended is not over for whoever holds it.
+    if (refused.why == engine::Why::in_progress && client.is_answered && !had_.clock_steps)
+        checks_.violated("C2", client.asked.who + " is in progress after it was answered");
     if (refused.why == engine::Why::key_reused || refused.why == engine::Why::key_expired)
         client.rests = true;
     if (faults_ && client.tries >= client.tries_max) client.rests = true;
