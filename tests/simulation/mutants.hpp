@@ -14,7 +14,6 @@ inline std::set<std::string> all_mutants() {
         "answer_though_not_kept",
         "any_request_is_the_same",
         "call_of_job_is_not_marked",
-        "clock_set_back_is_no_pause",
         "dead_and_alive",
         "done_job_may_fail",
         "doubt_is_done",
