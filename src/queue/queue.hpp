@@ -46,7 +46,7 @@ public:
     // A lost lease may also come out as StoreError (fenced), now, later or with the commit.
     virtual Marked finish_in(detail::Session& session, const TakenJob& job) = 0;
     // Whether an earlier transaction has done this job, which a queue outside has brought again.
-    virtual bool done_before(detail::Session&, const TakenJob&) { return false; }
+    virtual bool done_before(detail::Session& session, const TakenJob& job) = 0;
     // After that transaction has committed, or found the job done before: takes it out of a queue
     // outside the database. If this fails, the job comes again, and is found done before.
     virtual void finished(const TakenJob& job) = 0;

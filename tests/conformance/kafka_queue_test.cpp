@@ -42,6 +42,9 @@ public:
     queue::Marked finish_in(detail::Session& session, const queue::TakenJob& job) override {
         return queue_.finish_in(session, job);
     }
+    bool done_before(detail::Session& session, const queue::TakenJob& job) override {
+        return queue_.done_before(session, job);
+    }
     void finished(const queue::TakenJob& job) override { queue_.finished(job); }
     bool finish(const queue::TakenJob& job) override { return queue_.finish(job); }
     bool put_back(

@@ -12,15 +12,27 @@
 namespace pawl::conformance {
 namespace {
 
-// Of the broker's dead ones only how many there are.
+// The broker's dead jobs, to look at alone.
 class Dead final : public queue::DeadLetters {
 public:
     explicit Dead(simulation::Broker& broker) : broker_{broker} {}
     std::vector<queue::DeadLetter> page(const queue::DeadFilter&, const std::string&, int)
         override {
         std::vector<queue::DeadLetter> letters;
-        for (const auto& [id, job] : broker_.jobs)
-            if (job.state == simulation::Broker::Job::State::dead) letters.emplace_back();
+        for (const auto& [id, job] : broker_.jobs) {
+            if (job.state != simulation::Broker::Job::State::dead) continue;
+            auto& letter = letters.emplace_back();
+            letter.jid = job.job.jid;
+            letter.kind = job.job.kind;
+            letter.args = job.job.args;
+            letter.failures = job.job.failures;
+            letter.error = job.job.last_error.value_or("");
+            letter.called_at = job.job.called_at;
+            letter.key_id = job.job.key_id;
+            letter.created_at = job.job.created_at;
+            letter.first_failed_at = job.job.first_failed_at;
+            letter.died_at = *job.job.last_failed_at;
+        }
         return letters;
     }
     std::vector<queue::DeadGroup> groups(const queue::DeadFilter&) override { return {}; }

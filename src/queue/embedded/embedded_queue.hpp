@@ -23,6 +23,7 @@ public:
     std::vector<TakenJob> take(int limit, std::chrono::milliseconds lease) override;
     bool renew(const TakenJob& job, std::chrono::milliseconds lease) override;
     Marked finish_in(detail::Session& session, const TakenJob& job) override;
+    bool done_before(detail::Session&, const TakenJob&) override { return false; }
     void finished(const TakenJob&) override {}  // The transaction took it out.
     bool finish(const TakenJob& job) override;
     bool put_back(const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error)
