@@ -84,7 +84,7 @@ def attacked(settings, group):
     attacks = group.attacks()
     if not settings.everything:
         attacks = attacks[settings.seed % 3::3]
-    with World(settings.bin) as world:
+    with World(settings.bin, judged=False) as world:
         world.start_server()
 
         def one(n):

@@ -19,13 +19,14 @@ from history import load
 
 RULES = {
     'C1': 'all final answers of a key are equal',
-    'C2': 'who asks after a final answer gets that answer, or 503, or 410 past its retention',
+    'C2': 'who asks after a final answer gets that answer, or 503 or 429, or 410 past its retention',
     'C3': 'the ledger agrees: a success has exactly one effect, whatever else none, and nothing is booked twice',
     'C4': 'another request under a used key gets 422, and the first one never',
     'C5': 'a key that was accepted becomes final soon after faults end',
     'C6': 'at most one final answer of a key is no replay',
 }
 SECOND = 10**9
+AWAY = (429, 503)   # Come back later: the tenant has asked too much, or something is away.
 
 
 @dataclasses.dataclass
@@ -92,7 +93,7 @@ def final_stays(key, rules):
 
     gone = None   # Once a key has expired, only that is told.
     for call in key.after_final(own=True):
-        if not is_final(call) and call['status'] not in (503, 410) and not is_reused(call):
+        if not is_final(call) and call['status'] not in (*AWAY, 410) and not is_reused(call):
             yield f'{call["status"]} after its final answer', [key.first, call]
     for call in key.answered:
         if call['status'] == 410 and not past(call):
@@ -111,7 +112,7 @@ def one_request(key, _):
     for call in others:
         yield 'two requests were accepted under one key', [key.first, call]
     for call in key.after_final(own=False):
-        if not is_reused(call) and not is_final(call) and call['status'] not in (503, 410):
+        if not is_reused(call) and not is_final(call) and call['status'] not in (*AWAY, 410):
             yield f'another request got {call["status"]}', [key.first, call]
     for call in filter(is_reused, key.answered):
         if key.first and call['request'] == key.first['request']:
