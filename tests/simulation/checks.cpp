@@ -290,7 +290,8 @@ void Checks::end(const Had& had) {
     look(had);
     const auto orders = texts("SELECT who FROM orders");
     const auto payments = texts("SELECT who FROM payments");
-    for (const auto& [id, row] : rows_) {
+    for (const auto& each : rows_) {
+        const auto& row = each.second;
         if (row.operation == Ships::name) continue;
         const auto at = world_.bank.effects.find(row.who);
         const auto charges = at == world_.bank.effects.end() ? 0 : at->second.size();
