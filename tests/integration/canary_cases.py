@@ -6,10 +6,10 @@ import os
 import re
 
 from attack import LINE, coded, get, post
-from attack_cases import answers_in, exchanged
 from kill_cases import QUICK
 from malformed_requests import FORM, GOOD_FORM, GOOD_JSON, HOST, TYPE
 from phone import HERE_TO_THERE
+from raw import answers_in, exchanged
 from world import KILLED, World, check, check_equal, wait_until
 
 KEYS = {'idempotency_keys'}

@@ -10,6 +10,7 @@ import malformed_bodies
 import malformed_requests
 from malformed_requests import GOOD_JSON, HOST, LINE, SMUGGLED, STATUS, TOKEN, TYPE, key, whole
 from phone import parse
+from raw import exchanged
 from world import WAIT_S, NotSo, World, check, check_equal, wait_until
 
 FAMILIES = {
@@ -26,23 +27,6 @@ FAMILIES = {
     'paths and methods': malformed_bodies.paths_and_methods,
     'sizes': malformed_bodies.sizes,
 }
-
-
-def received_after(port, sent):
-    """All that comes until the server closes. It does once it has answered: the client says that it sends no more."""
-    received = b''
-    with socket.create_connection(('127.0.0.1', port), timeout=WAIT_S) as raw:
-        try:
-            raw.sendall(sent)
-            raw.shutdown(socket.SHUT_WR)
-        except (BrokenPipeError, ConnectionResetError):
-            pass   # It may answer and close while we still send.
-        try:
-            while part := raw.recv(65536):
-                received += part
-        except ConnectionResetError:
-            pass
-    return received
 
 
 def check_answer(name, received, due, why=''):
@@ -85,7 +69,7 @@ def family(settings, name):
         wrong = []
         for what, sent, due, *why in FAMILIES[name]():
             try:
-                check_answer(what[:90], received_after(world.port, sent), due, *why)
+                check_answer(what[:90], exchanged(world.port, sent), due, *why)
                 check(not world.dead(), f'{what!r}: the server lives')
             except NotSo as error:
                 wrong.append(str(error))
@@ -110,14 +94,14 @@ def truncated(settings):
         world.start_server()
         for request in (good, chunked):
             for at in range(0, len(request), 3):
-                check_equal(received_after(world.port, request[:at]), b'', f'an answer to {request[:at]!r}')
+                check_equal(exchanged(world.port, request[:at]), b'', f'an answer to {request[:at]!r}')
             for at in range(0, len(request), 7):
                 with socket.create_connection(('127.0.0.1', world.port)) as raw:
                     raw.sendall(request[:at])
                     raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))   # close() is a reset.
         check_no_rows(world, 'requests that were cut off')
         for n, request in enumerate((good, chunked)):
-            answer = parse(received_after(world.port, request.replace(b'k-0', b'w-%d' % n)))
+            answer = parse(exchanged(world.port, request.replace(b'k-0', b'w-%d' % n)))
             check_equal(answer.status, 201, f'the same, whole: {answer}')
         check_it_lives(world)
 
@@ -200,7 +184,7 @@ def on_one_connection(settings):
            whole(headers=HOST + TOKEN + key(0) + b'Content-Type: text/plain\r\n')]
     with World(settings.bin, judged=False) as world:
         world.start_server()
-        received = received_after(world.port, b''.join(bad) * 5 + SMUGGLED)
+        received = exchanged(world.port, b''.join(bad) * 5 + SMUGGLED)
         statuses = [int(part[:3]) for part in received.split(b'HTTP/1.1 ')[1:]]
         check_equal(statuses, [400, 400, 400, 400, 415] * 5 + [201], 'the answers, in order')
         check_equal(world.count('key_registry'), 1, 'keys')
@@ -212,7 +196,7 @@ def after_a_head(settings):
     with World(settings.bin, judged=False) as world:
         world.start_server()
         head = b'HEAD /rides HTTP/1.1\r\n' + HOST + TOKEN + b'\r\n'
-        received = received_after(world.port, head * 2 + b'GET /rides HTTP/1.1\r\nX\r\n\r\n')
+        received = exchanged(world.port, head * 2 + b'GET /rides HTTP/1.1\r\nX\r\n\r\n')
         check_equal(re.findall(rb'HTTP/1\.1 (\d\d\d) ', received), [b'200', b'200', b'400'], 'the answers')
         check_answer('after two HEADs', received[received.rindex(b'HTTP/1.1 400'):], 'request-invalid')
 
@@ -237,7 +221,7 @@ def mutated(settings):
                     del request[at:at + chance.randint(1, 8)]
                 else:
                     request[at:at] = bytes(chance.choices(range(256), k=chance.randint(1, 8)))
-            received = received_after(world.port, bytes(request))
+            received = exchanged(world.port, bytes(request))
             answer = parse(received)
             check(not world.dead(), f'the server lives after {bytes(request)!r}')
             done += answer is not None and answer.status == 201 and not answer.replayed

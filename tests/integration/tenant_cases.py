@@ -5,11 +5,11 @@ That the same statements run for both is shown by tests/conformance/other_tenant
 import json
 import re
 
-from attack_cases import exchanged
 from malformed_requests import GOOD_JSON, HOST
 from murphy_cases import faults
 from phone import HERE_TO_THERE
 from race_cases import QUICK
+from raw import exchanged
 from world import World, check, check_equal, wait_until
 
 VARIES = re.compile(rb'^(Date|Idempotency-Expires): [^\r]*\r\n', re.MULTILINE)
