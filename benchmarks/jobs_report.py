@@ -57,11 +57,11 @@ def line(row):
 
 
 def fall(intervals, pinned_from, pinned_until):
-    """What the rate of the last tenth under a pin has lost of the rate before it, as a share. `intervals`: the rates of
+    """(median before the pin, median of the last tenth under it, what is lost as a share). `intervals`: the rates of
     intervals as long as each other; the pin was there from the one to the other."""
     before = intervals[:pinned_from]
     pinned = intervals[pinned_from:pinned_until]
     if not before or not pinned:
         raise ValueError('no interval before the pin, or none under it')
-    last = pinned[-max(1, len(pinned) // 10):]
-    return 1 - median(last) / median(before)
+    first, last = median(before), median(pinned[-max(1, len(pinned) // 10):])
+    return first, last, 1 - last / first

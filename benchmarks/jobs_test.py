@@ -70,7 +70,7 @@ class Report(unittest.TestCase):
     def test_a_pinned_snapshot_cost_what_the_last_tenth_lost(self):
         rates = [100, 100, 100] + [90] * 9 + [80] + [100]
 
-        self.assertAlmostEqual(jobs_report.fall(rates, 3, 13), 0.2)
+        self.assertEqual(jobs_report.fall(rates, 3, 13), (100, 80, 1 - 80 / 100))
 
     def test_without_a_rate_before_the_pin_there_is_no_fall(self):
         with self.assertRaises(ValueError):

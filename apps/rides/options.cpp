@@ -20,6 +20,31 @@ CLI::Option* add_ms(
     );
 }
 
+// What one client may cost before its request is whole.
+void add_limits(CLI::App& app, ServeOptions& options) {
+    auto& limits = options.limits;
+    const auto add = [&](const char* name, auto& to, const char* text) {
+        app.add_option(name, to, text)->capture_default_str();
+    };
+    add("--connections-max", options.connections_max, "Open connections; one more waits");
+    add("--line-max", limits.line_max, "Bytes of a request line");
+    add("--headers-max", limits.headers_max, "Bytes of all headers of a request");
+    add("--headers-count-max", limits.headers_count_max, "Headers of a request");
+    add("--body-max", limits.body_max, "Bytes of a body");
+    add("--body-rate-min",
+        limits.body_rate_min,
+        "Bytes a second of a body, and of an answer's reading");
+    add_ms(app, "--body-grace-ms", limits.body_grace, "After which a body's rate is judged");
+    add_ms(app, "--header-timeout-ms", limits.header_timeout, "For all headers of a request");
+    add_ms(
+        app,
+        "--write-timeout-ms",
+        limits.write_timeout,
+        "For a client that does not read its answer"
+    );
+    add_ms(app, "--idle-timeout-ms", limits.idle_timeout, "Of a connection without a request");
+}
+
 }  // namespace
 
 void add_application(CLI::App& app, ServeOptions& options) {
@@ -82,6 +107,7 @@ void add_serve(CLI::App& app, ServeOptions& options) {
         options.http_threads,
         "Threads for connections; 0: as many as cores, at most 4"
     );
+    add_limits(app, options);
     app.add_option("--access-log", options.access_log, "File of JSON lines; - is standard error");
     app.add_option(
         "--tokens",

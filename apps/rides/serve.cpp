@@ -95,7 +95,9 @@ int serve(const ServeOptions& options) {
         {.listen = options.listen,
          .authenticate = [&](const pawl::RequestHead& head) { return riders.find(head); },
          .access_log = options.access_log,
+         .connections_max = options.connections_max,
          .threads = options.http_threads,
+         .limits = options.limits,
          .quota = options.quota}};
     server.post<BookRide>("/rides");
     server.get("/rides", ListRides{});

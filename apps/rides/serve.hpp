@@ -26,6 +26,8 @@ struct ServeOptions {
     int http_threads{0};  // 0: as many as there are cores, at most 4.
     std::string tokens;   // A file of lines "token email"; on loopback test riders without it.
     std::vector<std::string> riders;  // More test riders, "token email [tenant]"; on loopback only.
+    int connections_max{4096};        // One more waits until one is closed.
+    pawl::HttpLimits limits;
     pawl::TenantQuota quota;
     pawl::ServiceOptions service;
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pawl/http_limits.hpp>
 #include <pawl/request_head.hpp>
 #include <pawl/service.hpp>
 
@@ -37,7 +38,8 @@ struct HttpOptions {
     int key_reused_status{422};  // Same key, other request: 422, 409 or 400.
     std::string access_log{};    // A file of JSON lines; "-" is standard error, empty none.
     int connections_max{4096};
-    int threads{0};  // For connections; 0: as many as there are cores, at most 4.
+    int threads{0};       // For connections; 0: as many as there are cores, at most 4.
+    HttpLimits limits{};  // Of a request on its way, and of a connection.
     TenantQuota quota{};
 
     std::optional<std::string> problem() const;

@@ -13,8 +13,9 @@ struct Header {
     std::string value;  // Without the white space around it.
 };
 
-// What stands before the body of an HTTP request. `target` is as it was sent; `path` is
-// percent-decoded, `query` is what follows the first `?`, not decoded.
+// What stands before the body of an HTTP request. `target` is path and query as they were sent
+// (without the "http://host" that may stand before them), or "*"; `path` is percent-decoded,
+// `query` is what follows the first `?`, not decoded.
 struct RequestHead {
     std::string method;
     std::string target;

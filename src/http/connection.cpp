@@ -34,8 +34,8 @@ bool has_bare_lf(std::string_view bytes) {
 
 // What a connection may hold unread: a whole head and a piece of a body. A chunk extension without
 // end stops here.
-std::size_t unread_max(const ListenerOptions& options) {
-    return options.line_max + options.headers_max + 128UL * 1024;
+std::size_t unread_max(const HttpLimits& limits) {
+    return limits.line_max + limits.headers_max + 128UL * 1024;
 }
 
 bool needs_length(std::string_view method) {
@@ -80,7 +80,7 @@ void Mailbox::deliver() {
 HttpConnection::HttpConnection(tcp::socket socket, std::shared_ptr<Shared> shared)
     : socket_{std::move(socket)},
       shared_{std::move(shared)},
-      buffer_{unread_max(shared_->options)} {
+      buffer_{unread_max(shared_->options.limits)} {
     error_code ignored;
     socket_.set_option(tcp::no_delay{true}, ignored);
     const auto peer = socket_.remote_endpoint(ignored);
@@ -100,10 +100,10 @@ void HttpConnection::begin() {
     is_head_ = false;
     if (buffer_.size() == 0) {
         if (shared_->stopping) return close();
-        enter(State::idle, shared_->options.idle_timeout);
+        enter(State::idle, shared_->options.limits.idle_timeout);
         return read_more();
     }
-    enter(State::head, shared_->options.header_timeout);
+    enter(State::head, shared_->options.limits.header_timeout);
     on_bytes();
 }
 
@@ -116,7 +116,7 @@ void HttpConnection::read_more() {
             if (error) return self->close();
             self->buffer_.commit(size);
             if (self->state_ == State::idle)
-                self->enter(State::head, self->shared_->options.header_timeout);
+                self->enter(State::head, self->shared_->options.limits.header_timeout);
             self->on_bytes();
         }
     );
@@ -126,7 +126,7 @@ void HttpConnection::on_bytes() {
     while (buffer_.size() >= 2 && view(buffer_).substr(0, 2) == "\r\n")
         buffer_.consume(2);  // RFC 9112, 2.2
     const auto bytes = view(buffer_);
-    const auto& limits = shared_->options;
+    const auto& limits = shared_->options.limits;
     const auto end = bytes.find("\r\n\r\n");
     const auto line_end = std::min(bytes.find('\n'), bytes.size());
     if (line_end > limits.line_max + 1)
@@ -143,7 +143,7 @@ void HttpConnection::on_bytes() {
 
 void HttpConnection::on_head(std::size_t size) {
     const auto raw = view(buffer_).substr(0, size);
-    const auto& limits = shared_->options;
+    const auto& limits = shared_->options.limits;
     if (const auto problem = check_head(raw, {limits.line_max, limits.headers_count_max}))
         return refuse(problem->status, problem->why);
     parser_.emplace();
@@ -184,7 +184,8 @@ bool HttpConnection::make_head(std::string_view) {
     const auto& message = parser_->get();
     head_ = {};
     head_.method = std::string{message.method_string()};
-    head_.target = std::string{message.target()};
+    const auto target = message.target();
+    head_.target = origin_form({target.data(), target.size()}).value_or("*");
     head_.client_address = client_address_;
     const auto question = std::min(head_.target.find('?'), head_.target.size());
     auto path = decode_path(std::string_view{head_.target}.substr(0, question));
@@ -223,7 +224,7 @@ void HttpConnection::CheckChunk::operator()(
 std::optional<HeadProblem> HttpConnection::check_chunk(
     std::uint64_t size, std::string_view extensions
 ) {
-    const auto& limits = shared_->options;
+    const auto& limits = shared_->options.limits;
     extensions_size_ += extensions.size();
     if (extensions_size_ > limits.headers_max)
         return HeadProblem{413, "The chunk extensions are larger than is allowed."};
@@ -278,7 +279,7 @@ void HttpConnection::refuse(const Reply& reply) {
 }
 
 void HttpConnection::write(const Reply& reply, bool last) {
-    const auto& limits = shared_->options;
+    const auto& limits = shared_->options.limits;
     const std::chrono::seconds at_least_rate{
         reply.body.size() / std::max<std::size_t>(limits.body_rate_min, 1)};
     enter(State::writing, limits.write_timeout + at_least_rate);
@@ -332,8 +333,8 @@ void HttpConnection::drain() {
 void HttpConnection::check_deadline(SteadyTime now) {
     if (state_ == State::body) {
         const auto spent = std::chrono::duration<double>(now - body_since_).count();
-        const double wanted = static_cast<double>(shared_->options.body_rate_min) * spent;
-        const std::chrono::duration<double> grace = shared_->options.body_grace;
+        const double wanted = static_cast<double>(shared_->options.limits.body_rate_min) * spent;
+        const std::chrono::duration<double> grace = shared_->options.limits.body_grace;
         if (spent > grace.count() && static_cast<double>(body_bytes_) < wanted) {
             stop_reading();
             refuse(408, "The body came too slowly.");

@@ -70,8 +70,7 @@ std::optional<HeadProblem> check_request_line(std::string_view line, bool& http1
     const auto target = line.substr(first + 1, last - first - 1);
     const auto version = line.substr(last + 1);
     if (!is_token(method)) return HeadProblem{400, "The method is no token."};
-    if (target.empty() || (target.front() != '/' && target != "*"))
-        return HeadProblem{400, "The target must be a path."};
+    if (!origin_form(target)) return HeadProblem{400, "The target must be a path."};
     for (const char c : target)
         if (c <= ' ' || c > '~' || c == '#')
             return HeadProblem{400, "The target has a character that is not allowed."};
@@ -188,6 +187,20 @@ std::optional<HeadProblem> check_trailers(std::string_view trailers, const HeadL
     if (seen.lengths + seen.codings > 0)
         return HeadProblem{400, "A trailer says how long the body is."};
     return std::nullopt;
+}
+
+std::optional<std::string> origin_form(std::string_view target) {
+    if (target == "*" || target.starts_with('/')) return std::string{target};
+    const auto colon = target.find("://");
+    const auto scheme = target.substr(0, std::min(colon, target.size()));
+    if (colon == target.npos || (!same(scheme, "http") && !same(scheme, "https")))
+        return std::nullopt;
+    const auto rest = target.substr(colon + 3);
+    const auto end = std::min(rest.find_first_of("/?#"), rest.size());
+    const auto host = rest.substr(0, end);
+    if (host.empty() || host.starts_with(':') || !is_host(host)) return std::nullopt;
+    const auto path = rest.substr(end);
+    return (path.starts_with('/') ? "" : "/") + std::string{path};
 }
 
 std::optional<std::string> decode_path(std::string_view path) {

@@ -26,6 +26,10 @@ std::optional<HeadProblem> check_extensions(std::string_view extensions);
 // ...and of the fields behind the last chunk, with their empty line: Beast takes folded ones.
 std::optional<HeadProblem> check_trailers(std::string_view trailers, const HeadLimits& limits);
 
+// The path and query of a request's target: of "/a?b" all of it, of "http://host/a?b" (RFC 9112,
+// 3.2.2) what is behind the host, "*" as it is. Nothing: it is none of them, or it names a user.
+std::optional<std::string> origin_form(std::string_view target);
+
 // %XX of a path; nothing for a broken escape, %00 or invalid UTF-8.
 std::optional<std::string> decode_path(std::string_view path);
 

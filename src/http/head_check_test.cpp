@@ -23,6 +23,7 @@ TEST(CheckHead, takes_what_is_right) {
         "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET /a?b=c&d=%20 HTTP/1.1\r\nhost:a\r\n\r\n",
         "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET http://b/c?d HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: [2001:db8::1%25eth0]:8080\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: xn--a_b~c.example.com.:80\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: EXAMPLE:80 \t\r\n\r\n",
@@ -70,6 +71,10 @@ TEST(CheckHead, tells_what_is_wrong) {
          400,
          "A header has a control character in its value."},
         {"GET a HTTP/1.1\r\nHost: a\r\n\r\n", 400, "The target must be a path."},
+        {"GET ftp://b/ HTTP/1.1\r\nHost: a\r\n\r\n", 400, "The target must be a path."},
+        {"GET http://b/#c HTTP/1.1\r\nHost: a\r\n\r\n",
+         400,
+         "The target has a character that is not allowed."},
         {"GET /\xC3\xA4 HTTP/1.1\r\nHost: a\r\n\r\n",
          400,
          "The target has a character that is not allowed."},
@@ -93,6 +98,40 @@ TEST(CheckHead, tells_what_is_wrong) {
         EXPECT_EQ(problem->status, c.status);
         EXPECT_EQ(problem->why, c.why);
     }
+}
+
+// RFC 9112, 3.2.2: a server must take it, though only proxies are sent it.
+TEST(OriginForm, leaves_out_the_host_of_an_absolute_target) {
+    struct Case {
+        std::string_view target;
+        std::optional<std::string> form;
+    };
+    const std::vector<Case> cases{
+        {"/", "/"},
+        {"*", "*"},
+        {"/a?b=http://c/d", "/a?b=http://c/d"},
+        {"//a/b", "//a/b"},
+        {"http://a/b?c", "/b?c"},
+        {"HTTPS://a:80/b/", "/b/"},
+        {"http://[::1]:80//b", "//b"},
+        {"http://a", "/"},
+        {"http://a?b/c", "/?b/c"},
+        {"", std::nullopt},
+        {"a", std::nullopt},
+        {"**", std::nullopt},
+        {"http:/a", std::nullopt},
+        {"http://", std::nullopt},
+        {"http:///a", std::nullopt},
+        {"http://:80/a", std::nullopt},
+        {"http://?a", std::nullopt},
+        {"http://me@a/b", std::nullopt},
+        {"http://a:b/c", std::nullopt},
+        {"http://a\\b/c", std::nullopt},
+        {"ws://a/b", std::nullopt},
+        {" http://a/b", std::nullopt},
+        {"://a/b", std::nullopt},
+    };
+    for (const auto& c : cases) EXPECT_EQ(origin_form(c.target), c.form) << c.target;
 }
 
 TEST(DecodePath, decodes_once_and_refuses_what_is_broken) {

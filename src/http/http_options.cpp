@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -24,6 +25,45 @@ std::optional<std::string> TenantQuota::problem() const {
     return std::nullopt;
 }
 
+namespace {
+
+// Of bytes, or of milliseconds; Beast holds no header of more than 64 KiB.
+std::optional<std::string> out_of(
+    std::string_view name, std::uint64_t value, std::uint64_t least, std::uint64_t most
+) {
+    if (value >= least && value <= most) return std::nullopt;
+    return std::string{name} + " is " + std::to_string(value) + ": " + std::to_string(least) +
+           " to " + std::to_string(most);
+}
+
+std::optional<std::string> out_of(
+    std::string_view name, std::chrono::milliseconds value, std::chrono::milliseconds most
+) {
+    if (value.count() >= 1 && value <= most) return std::nullopt;
+    return std::string{name} + " is " + std::to_string(value.count()) + " ms: 1 to " +
+           std::to_string(most.count());
+}
+
+}  // namespace
+
+std::optional<std::string> HttpLimits::problem() const {
+    using namespace std::chrono_literals;
+    constexpr std::uint64_t kib = 1024;
+    if (auto why = out_of("line_max", line_max, 256, 60 * kib)) return why;
+    if (auto why = out_of("headers_max", headers_max, kib, 60 * kib)) return why;
+    if (headers_count_max < 1 || headers_count_max > 10'000)
+        return "headers_count_max is " + std::to_string(headers_count_max) + ": 1 to 10000";
+    if (auto why = out_of("body_max", body_max, 0, 64 * kib * kib)) return why;
+    if (auto why = out_of("body_rate_min", body_rate_min, 0, kib * kib * kib)) return why;
+    for (const auto& [name, value] :
+         {std::pair{"header_timeout", header_timeout},
+          {"body_grace", body_grace},
+          {"write_timeout", write_timeout},
+          {"idle_timeout", idle_timeout}})
+        if (auto why = out_of(name, value, 24h)) return why;
+    return std::nullopt;
+}
+
 std::optional<std::string> HttpOptions::problem() const {
     if (!authenticate && !anonymous)
         return "authenticate is not set: set it, or say anonymous = true if all clients may share "
@@ -34,6 +74,7 @@ std::optional<std::string> HttpOptions::problem() const {
         return "connections_max is " + std::to_string(connections_max) + ": at least 1";
     if (threads < 0 || threads > 256)
         return "threads is " + std::to_string(threads) + ": 1 to 256, or 0 for one a core";
+    if (auto why = limits.problem()) return "limits." + *why;
     if (auto why = quota.problem()) return "quota." + *why;
     return std::nullopt;
 }

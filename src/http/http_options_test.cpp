@@ -84,6 +84,31 @@ TEST(HttpOptions, name_what_is_out_of_its_limits) {
     EXPECT_EQ(problem({.threads = 257}), "threads is 257: 1 to 256, or 0 for one a core");
 }
 
+TEST(HttpLimits, name_what_is_out_of_its_limits) {
+    struct Case {
+        HttpLimits limits;
+        std::string problem;
+    };
+    const std::vector<Case> cases{
+        {{}, "none"},
+        {{.line_max = 255}, "limits.line_max is 255: 256 to 61440"},
+        {{.line_max = 61'441}, "limits.line_max is 61441: 256 to 61440"},
+        {{.headers_max = 1'023}, "limits.headers_max is 1023: 1024 to 61440"},
+        {{.headers_max = 61'440}, "none"},
+        {{.headers_max = 61'441}, "limits.headers_max is 61441: 1024 to 61440"},
+        {{.headers_count_max = 0}, "limits.headers_count_max is 0: 1 to 10000"},
+        {{.headers_count_max = 10'001}, "limits.headers_count_max is 10001: 1 to 10000"},
+        {{.body_max = 0}, "none"},
+        {{.body_max = 67'108'865}, "limits.body_max is 67108865: 0 to 67108864"},
+        {{.header_timeout = 0ms}, "limits.header_timeout is 0 ms: 1 to 86400000"},
+        {{.body_rate_min = 0}, "none"},
+        {{.body_grace = 25h}, "limits.body_grace is 90000000 ms: 1 to 86400000"},
+        {{.write_timeout = -1ms}, "limits.write_timeout is -1 ms: 1 to 86400000"},
+        {{.idle_timeout = 24h}, "none"},
+    };
+    for (const auto& c : cases) EXPECT_EQ(problem({.limits = c.limits}), c.problem);
+}
+
 TEST(HttpOptions, a_server_is_not_made_with_a_problem) {
     const auto database = Database::open("memory:");
     Service service{*database};

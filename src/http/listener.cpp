@@ -44,12 +44,9 @@ void Responder::operator()(Reply reply) {
 }
 
 std::optional<std::string> ListenerOptions::problem() const {
-    if (line_max < 256) return "line_max is " + std::to_string(line_max) + ": at least 256 bytes";
-    if (headers_max < 1024)
-        return "headers_max is " + std::to_string(headers_max) + ": at least 1024 bytes";
+    if (auto why = limits.problem()) return "limits." + *why;
     if (connections_max < 1)
         return "connections_max is " + std::to_string(connections_max) + ": at least 1";
-    if (header_timeout.count() < 1) return "header_timeout is not positive";
     if (threads < 1 || threads > 256) return "threads is " + std::to_string(threads) + ": 1 to 256";
     return std::nullopt;
 }

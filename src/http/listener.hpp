@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pawl/http_limits.hpp>
 #include <pawl/request_head.hpp>
 
 #include <chrono>
@@ -45,18 +46,8 @@ private:
 
 struct ListenerOptions {
     std::string listen{
-        "127.0.0.1:8080"};             // host:port; port 0 takes a free one. IPv6 as [::1]:8080.
-    std::size_t line_max{8UL * 1024};  // The request line; more is 414 (431 for the headers).
-    std::size_t headers_max{32UL * 1024};
-    int headers_count_max{100};
-    std::size_t body_max{1024UL * 1024};
-    std::chrono::milliseconds header_timeout{
-        10s};                         // From the first byte of a request to the end of its headers.
-    std::size_t body_rate_min{1024};  // Bytes a second, of a body and of the reading of an answer,
-    std::chrono::milliseconds body_grace{5s};     // judged after so much of a body.
-    std::chrono::milliseconds idle_timeout{60s};  // A kept-alive connection without a request.
-    std::chrono::milliseconds write_timeout{
-        30s};  // For a client that does not read; more for a large answer.
+        "127.0.0.1:8080"};  // host:port; port 0 takes a free one. IPv6 as [::1]:8080.
+    HttpLimits limits{};
     std::chrono::milliseconds drain_early{
         2s};                    // After an early 4xx the rest of the body is read this long.
     int connections_max{4096};  // One more waits in the backlog.

@@ -171,6 +171,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
           quotas{http::quota_rule(options, engine.options().calls_max)} {
         http::ListenerOptions listening;
         listening.listen = options.listen;
+        listening.limits = options.limits;
         listening.connections_max = options.connections_max;
         listening.threads = options.threads > 0 ? options.threads : default_threads();
         listener = std::make_unique<http::Listener>(

@@ -76,7 +76,7 @@ const std::vector<Shape> shapes{
     {"a host with a broken escape", "GET /echo HTTP/1.1\r\nHost: a%2\r\n\r\n"},
     {"half an address in brackets", "GET /echo HTTP/1.1\r\nHost: [::1\r\n\r\n"},
     {"a host with a user", "GET /echo HTTP/1.1\r\nHost: b@a\r\n\r\n"},
-    {"a target with a host", "GET http://b/echo HTTP/1.1\r\nHost: a\r\n\r\n"},
+    {"a target with a user", "GET http://b@a/echo HTTP/1.1\r\nHost: a\r\n\r\n"},
     {"a target with a space", "GET /echo /other HTTP/1.1\r\nHost: a\r\n\r\n"},
     {"a target with a fragment", "GET /echo#x HTTP/1.1\r\nHost: a\r\n\r\n"},
     {"a target with NUL in it", "GET /echo%00 HTTP/1.1\r\nHost: a\r\n\r\n"},

@@ -128,7 +128,10 @@ void check_request(std::string_view bytes) {
     PAWL_ASSERT(parser.chunked() == (message.count("Transfer-Encoding") == 1));
     const std::string target{message.target()};
     PAWL_ASSERT(head.substr(head.find(' ') + 1, target.size()) == target);
-    const auto [path, query] = cut_at(target, "?");
+    const auto form = http::origin_form(target);
+    PAWL_ASSERT(form);
+    PAWL_ASSERT(target.ends_with(*form) || target.ends_with(form->substr(1)));  // "http://host?a"
+    const auto [path, query] = cut_at(*form, "?");
     if (!http::decode_path(path)) return;
     check_body(parser, bytes.substr(head.size()));
     check_fields(query, std::string{message["Content-Type"]}, message.body());

@@ -54,13 +54,15 @@ def target_forms():
     found += each(BAD, on_line,
                   [b'POST http:/rides HTTP/1.1', b'POST http:rides HTTP/1.1', b'POST http:///rides HTTP/1.1',
                    b'POST http://a b/rides HTTP/1.1', b'POST http://user@localhost/rides HTTP/1.1', b'POST http:\\\\localhost/rides HTTP/1.1',
+                   b'POST http://:80/rides HTTP/1.1', b'POST http://localhost:port/rides HTTP/1.1', b'POST ws://localhost/rides HTTP/1.1',
+                   b'POST http://localhost\\@other/rides HTTP/1.1', b'POST http://localhost/rides#a HTTP/1.1', b'POST http:// HTTP/1.1',
                    b'POST file:///etc/passwd HTTP/1.1', b'POST ftp://localhost/rides HTTP/1.1', b'POST javascript:alert(1) HTTP/1.1',
                    b'POST //localhost:port/ HTTP/1.1 x'])
     return found
 
 
 def absolute_forms():
-    return each(BAD, on_line,
+    return each(BOOKED, on_line,
                 [b'POST http://localhost/rides HTTP/1.1', b'POST HTTP://localhost/rides HTTP/1.1',
                  b'POST https://localhost/rides HTTP/1.1', b'POST http://localhost:80/rides HTTP/1.1',
                  b'POST http://another.example/rides HTTP/1.1'])

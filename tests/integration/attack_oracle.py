@@ -37,7 +37,7 @@ def seen_by_h11(sent):
 
 ACCEPTS, REFUSES = 'accepts', 'refuses'
 NO_PATHS = 'h11 leaves methods, paths and hosts to others; here what is not served ends the connection with 404 or 405'
-NOT_A_PATH = 'stricter: a target that is neither a path nor *; an origin server needs no other'
+NOT_A_PATH = 'stricter: a target that is neither a path, nor * nor a URI of http; an origin server needs no other'
 LIMITS = 'stricter: limits on lines, fields, extensions and trailers, which h11 has only for what is not complete'
 # Group, a pattern of the names in it, what h11 does, and why Pawl does not. Nearly all are of one kind: Pawl refuses what
 # another reader on the way could read differently, where the RFC leaves a choice.
@@ -48,8 +48,6 @@ DIFFERENCES = [
     ('targets', 'in the target: #', ACCEPTS, 'RFC 9112 3.2: a target has no fragment'),
     ('targets', '^(behind the path|POST)', ACCEPTS, NO_PATHS),
     ('forms of targets', '', ACCEPTS, NOT_A_PATH),
-    ('absolute-form', '', ACCEPTS,
-     'a departure from RFC 9112 3.2.2: Pawl stands behind no forward proxy, and two hosts in one request are an ambiguity'),
     ('versions', 'HTTP/', ACCEPTS, 'stricter: HTTP/1.0 and 1.1 are served, others are told so with 505 (RFC 9110 15.6.6)'),
     ('folded lines', '', ACCEPTS, 'RFC 9112 5.2: a server must refuse folded lines or unfold them; h11 unfolds'),
     ('bare CR, LF and NUL', '^LF', ACCEPTS, 'stricter: a line ends with CRLF; RFC 9112 2.2 allows LF and does not ask for it'),

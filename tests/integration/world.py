@@ -67,10 +67,11 @@ class Node:
         self.world, self.name, self.port = world, f'node-{number}', free_port()
         self.process = None
 
-    def start(self, *more, fault=None):
+    def start(self, *more, fault=None, fault_log=None):
         """It may take a moment: see wait()."""
+        said = {'PAWL_FAULT_AT': fault, 'PAWL_FAULT_LOG': fault_log}
         self.process = self.world.start_process(self.name, self.world.server_command(*more, port=self.port),
-                                                {'PAWL_FAULT_AT': fault} if fault else {})
+                                                {name: value for name, value in said.items() if value})
 
     def wait(self):
         """Until it answers."""

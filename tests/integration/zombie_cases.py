@@ -1,0 +1,81 @@
+"""A server that stops at any point of what it does by itself, and wakes when another has done it, on PostgreSQL.
+
+What it does by itself: it completes a ride whose server has died with the charge made, and works its jobs. The points are
+those that such a server reaches (PAWL_FAULT_LOG), each commit among them; nodes_cases.py stops servers over requests.
+"""
+import collections
+import os
+
+from nodes_cases import QUICK, booked, check_all, jobs_at_work
+from world import KILLED, WAIT_S, Node, World, check, check_equal, wait_until
+
+DATABASES = ('postgres',)
+COMMITS = 'postgres.commit.'
+
+
+class Dropped:
+    """A ride that nobody is at work on, and a server that is not started yet."""
+
+    def __init__(self, settings):
+        self.settings = settings
+
+    def __enter__(self):
+        self.world = World(self.settings.bin, [*QUICK, '--complete-after-ms', '200']).__enter__()
+        dead, server = self.world.nodes = [Node(self.world, number) for number in (1, 2)]
+        dead.start(fault='engine.call.after:1:kill9')
+        dead.wait()
+        try:
+            check(False, f'the server dies over it: {dead.phone().book("k")}')
+        except OSError:
+            check_equal(dead.process.wait(WAIT_S), KILLED, 'how it ended')
+        return self.world, server
+
+    def __exit__(self, *how):
+        return self.world.__exit__(*how)
+
+
+def reached(settings):
+    """How often each point is reached by a server alone, from its start to its stop."""
+    with Dropped(settings) as (world, node):
+        log = os.path.join(world.folder, 'faults')
+        node.start(fault_log=log)
+        node.wait()
+        world.settle()
+        check_equal(node.stop(), 0, 'the exit code')
+        check_all(world, 1)
+        with open(log, encoding='utf-8') as file:
+            return collections.Counter(file.read().split('\n')[:-1])
+
+
+def stopped_at(settings, point, hit):
+    with Dropped(settings) as (world, zombie):
+        zombie.start(fault=f'{point}:{hit}:stop')
+        zombie.wait_paused()
+        at_work = jobs_at_work(world)
+        other = Node(world, 3)
+        world.nodes.append(other)
+        other.start()
+        other.wait()
+        world.settle()
+        final = booked(other, 'k')
+        zombie.wake()
+        zombie.wait()
+        wait_until('the same from the woken one', lambda: booked(zombie, 'k').body == final.body)
+        check_equal(zombie.stop(), 0, 'the exit code')
+        check_all(world, 1, at_work)
+
+
+def hits_of(settings, point, count):
+    """Of a commit all, or some of them: they are of other statements each time."""
+    if settings.mode == 'long':
+        return range(1, min(count, 40) + 1)
+    some = 6 if point.startswith(COMMITS) else 1
+    return sorted(settings.random.sample(range(1, count + 1), min(some, count)))
+
+
+def cases(settings):
+    points = sorted(reached(settings).items())
+    if not settings.everything:
+        points = sorted(settings.random.sample(points, 3))
+    return [(f'zombies: it stops at {point}, hit {hit} of {count}', lambda point=point, hit=hit: stopped_at(settings, point, hit))
+            for point, count in points for hit in hits_of(settings, point, count)]
