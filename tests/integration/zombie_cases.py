@@ -66,11 +66,12 @@ def stopped_at(settings, point, hit):
 
 
 def hits_of(settings, point, count):
-    """Of a commit all, or some of them: they are of other statements each time."""
+    """Of a commit all, or some of them: they are of other statements each time. The first is of the server's start, and once
+    kept every other server from starting for an hour."""
     if settings.mode == 'long':
         return range(1, min(count, 40) + 1)
     some = 6 if point.startswith(COMMITS) else 1
-    return sorted(settings.random.sample(range(1, count + 1), min(some, count)))
+    return sorted({1, *settings.random.sample(range(1, count + 1), min(some, count))})
 
 
 def cases(settings):
