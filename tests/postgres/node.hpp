@@ -136,6 +136,7 @@ public:
             engine::open_installation(store, engine::system_clock(), random, {})
         );
         engine->add(detail::form_of<Pay>(std::make_shared<Pay>(std::move(charge))));
+        store.reads = 0;  // Those of its start.
     }
     ~Node() { engine->stop(10s); }
     Node(const Node&) = delete;
