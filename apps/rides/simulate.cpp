@@ -1,8 +1,8 @@
 #include "apps/rides/simulate.hpp"
 
+#include "src/client/retrying.hpp"
 #include "src/engine/clock.hpp"
 #include "src/engine/random.hpp"
-#include "src/http/retrying.hpp"
 
 #include <pthread.h>
 
@@ -23,12 +23,12 @@ namespace rides {
 namespace {
 
 using namespace std::chrono_literals;
-using pawl::http::Answered;
-using pawl::http::Ended;
+using pawl::Answered;
+using pawl::ClientEnd;
+using pawl::client::Retrying;
 using pawl::http::Lost;
 using pawl::http::NotSent;
 using pawl::http::Outgoing;
-using pawl::http::Retrying;
 using pawl::http::Sent;
 
 struct Counts {
@@ -72,10 +72,10 @@ private:
 };
 
 // The answer, or why there is none.
-std::string text_of(const Ended& ended) {
+std::string text_of(const ClientEnd& ended) {
     if (const auto* answered = std::get_if<Answered>(&ended))
-        return std::to_string(answered->answer.status) + " " + answered->answer.body;
-    const auto* gave_up = std::get_if<pawl::http::GaveUp>(&ended);
+        return std::to_string(answered->status) + " " + answered->body;
+    const auto* gave_up = std::get_if<pawl::GaveUp>(&ended);
     return gave_up != nullptr ? gave_up->why : "";
 }
 
@@ -92,8 +92,8 @@ public:
                .clock = pawl::engine::system_clock(),
                .random = pawl::engine::system_random(),
                .wait = good_network().wait},
-              patient},
-          asking_again_{good_network(), patient} {}
+              patient()},
+          asking_again_{good_network(), patient()} {}
 
     void ride(int n, const std::stop_token& stop) {
         const auto request = order(n);
@@ -115,13 +115,20 @@ public:
     }
 
 private:
-    static constexpr pawl::core::RetryRule patient{
-        .first = 20ms,
-        .longest = 500ms,
-        .shortest = 10ms,
-        .tries_max = 100,
-        .deadline = 120s,
-        .retry_after_max = 300ms};
+    // Each phone is a process of its own, so nothing of what they ask is budgeted together.
+    static Retrying::Limits patient() {
+        Retrying::Limits limits;
+        limits.retry = {
+            .first = 20ms,
+            .longest = 500ms,
+            .shortest = 10ms,
+            .tries_max = 100,
+            .deadline = 120s,
+            .retry_after_max = 300ms};
+        limits.budget.per_s = 1e6;
+        limits.breaker.failures_max = 0;
+        return limits;
+    }
 
     Retrying::Parts good_network() {
         return Retrying::over(
@@ -129,20 +136,20 @@ private:
         );
     }
 
-    static int status_of(const Ended& ended) {
+    static int status_of(const ClientEnd& ended) {
         const auto* answered = std::get_if<Answered>(&ended);
-        return answered != nullptr ? answered->answer.status : 0;
+        return answered != nullptr ? answered->status : 0;
     }
-    static bool settled(const Ended& ended) {
+    static bool settled(const ClientEnd& ended) {
         return status_of(ended) == 201 || status_of(ended) == 402;
     }
     // Not "come again".
-    static bool is_final(const Ended& ended) {
+    static bool is_final(const ClientEnd& ended) {
         const int status = status_of(ended);
         return status != 0 && status != 409 && status != 429 && status < 500;
     }
 
-    void count_unsettled(const Ended& ended) {
+    void count_unsettled(const ClientEnd& ended) {
         const int status = status_of(ended);
         ++(status >= 400 && status < 500 ? counts_.refused : counts_.gave_up);
         counts_.trouble(text_of(ended));

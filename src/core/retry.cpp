@@ -80,6 +80,13 @@ bool could_help(const TryFacts& facts, const TryEnd& end) {
     }
 }
 
+// Whether the try has cost the server nothing but the question.
+bool is_free(const TryFacts& facts, const TryEnd& end) {
+    if (end.kind == TryEnd::Kind::not_sent) return true;
+    return end.kind == TryEnd::Kind::answered && end.status == 409 &&
+           facts.again == Repeat::safe_with_key;
+}
+
 // The same rule as for the steps of an operation. 429 is a proof too: refused before anything was
 // done (RFC 6585, 4). A 503 is none: a proxy says it of a server that may have got the request.
 bool may_repeat(const TryFacts& facts, const TryEnd& end) {
@@ -114,13 +121,17 @@ AfterTry decide_after_try(
 ) noexcept {
     const bool answered = end.kind == TryEnd::Kind::answered;
     const bool doubt = leaves_doubt(facts, end);
+    if (end.hopeless && !answered) return GiveUp{GiveUp::Why::not_sendable, doubt};
     if (!could_help(facts, end)) return TakeAnswer{doubt};
     auto no_more = [&](GiveUp::Why why) -> AfterTry {
         if (answered) return TakeAnswer{doubt};
         return GiveUp{why, doubt};
     };
     if (!may_repeat(facts, end)) return no_more(GiveUp::Why::not_repeatable);
-    if (facts.tries >= rule.tries_max) return no_more(GiveUp::Why::tries);
+    const bool free = is_free(facts, end);
+    const int counted = facts.tries - facts.free;  // This one too.
+    // A free one is followed by a try that counts, which must be one of those allowed.
+    if (counted - (free ? 1 : 0) >= rule.tries_max) return no_more(GiveUp::Why::tries);
     auto wait = wait_before(rule, facts.tries, facts.waited, dice);
     if (end.retry_after) {
         // Never early; and spread, or all who were told the same second come back in it.
@@ -130,7 +141,7 @@ AfterTry decide_after_try(
         );
     }
     if (facts.spent + wait >= rule.deadline) return no_more(GiveUp::Why::deadline);
-    return TryAgain{wait, doubt};
+    return TryAgain{wait, doubt, free};
 }
 
 std::optional<std::string> RetryRule::problem() const {

@@ -25,8 +25,9 @@ struct RetryRule {
     std::chrono::milliseconds first{500};
     std::chrono::milliseconds longest{std::chrono::seconds{20}};
     std::chrono::milliseconds shortest{
-        100};          // Full jitter near zero hammers a server that throttles (aws-sdk-net#4341).
-    int tries_max{3};  // In all, the first one too (SRE book: 3).
+        100};  // Full jitter near zero hammers a server that throttles (aws-sdk-net#4341).
+    // In all, the first one too (SRE book: 3). Those that cost nothing do not count: see TryAgain.
+    int tries_max{3};
     std::chrono::milliseconds deadline{
         std::chrono::seconds{60}};  // Of all tries and waits together.
     std::chrono::milliseconds retry_after_max{
@@ -43,10 +44,11 @@ struct TryEnd {
         answered
     };
     Kind kind{};
-    int status{};                                            // The rest is of an answer.
+    int status{};                                            // From here on of an answer.
     std::optional<std::chrono::milliseconds> retry_after{};  // Of its Retry-After, from now.
     std::optional<bool> told{};  // The server's own word, whether a repeat can help.
     bool replayed{};             // Idempotent-Replayed: stored, it will never be another.
+    bool hopeless{};             // Of one that was not sent: no repeat will be either.
 };
 
 struct TryFacts {
@@ -55,11 +57,14 @@ struct TryFacts {
     std::chrono::milliseconds spent{};   // Since the first began.
     std::chrono::milliseconds waited{};  // Before this try; zero for the first.
     bool doubt{};                        // What the tries before have left.
+    int free{};                          // Of the tries before, those that cost nothing.
 };
 
 struct TryAgain {
     std::chrono::milliseconds wait{};
     bool doubt{};
+    // It costs no try: nothing was sent, or the server says that it is at work on an earlier one.
+    bool free{};
 };
 // The answer of this try is the end. `doubt`: an earlier try may have been carried out, and this
 // answer does not tell, as with a 401 after a lost one.
@@ -67,7 +72,7 @@ struct TakeAnswer {
     bool doubt{};
 };
 struct GiveUp {
-    enum class Why { tries, deadline, not_repeatable };
+    enum class Why { tries, deadline, not_repeatable, not_sendable };
     Why why{};
     bool doubt{};
 };

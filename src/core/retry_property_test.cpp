@@ -46,6 +46,7 @@ struct Story {
     int tries{0};
     milliseconds spent{0};
     bool doubt{false};
+    int free{0};
     std::vector<TryEnd> ends;
 };
 
@@ -58,7 +59,7 @@ Story play(const RetryRule& rule, Repeat again) {
         story.ends.push_back(any_end());
         const auto after = decide_after_try(
             rule,
-            {again, story.tries, story.spent, waited, story.doubt},
+            {again, story.tries, story.spent, waited, story.doubt, story.free},
             story.ends.back(),
             any_dice()
         );
@@ -66,6 +67,7 @@ Story play(const RetryRule& rule, Repeat again) {
             waited = more->wait;
             story.spent += waited;
             story.doubt = more->doubt;
+            if (more->free) ++story.free;
             continue;
         }
         if (const auto* take = std::get_if<TakeAnswer>(&after)) story.doubt = take->doubt;
@@ -80,8 +82,19 @@ RC_GTEST_PROP(Retrying, ends_within_its_tries_and_its_deadline, ()) {
 
     const auto story = play(rule, any_repeat());
 
-    RC_ASSERT(story.tries <= rule.tries_max);
+    RC_ASSERT(story.tries - story.free <= rule.tries_max);
     RC_ASSERT(story.spent < rule.deadline);
+}
+
+RC_GTEST_PROP(Retrying, only_what_was_not_sent_or_is_in_progress_costs_no_try, ()) {
+    const auto again = any_repeat();
+    const auto story = play(any_rule(), again);
+
+    const auto free = std::count_if(story.ends.begin(), story.ends.end() - 1, [&](const auto& e) {
+        return e.kind == Kind::not_sent ||
+               (e.kind == Kind::answered && e.status == 409 && again == Repeat::safe_with_key);
+    });
+    RC_ASSERT(story.free == free);
 }
 
 RC_GTEST_PROP(Retrying, a_call_that_is_never_repeated_is_tried_again_only_on_proof, ()) {

@@ -24,9 +24,10 @@ std::string text_of(const AfterTry& after) {
     if (const auto* again = std::get_if<TryAgain>(&after)) return "again" + doubtful(again->doubt);
     if (const auto* take = std::get_if<TakeAnswer>(&after)) return "take" + doubtful(take->doubt);
     const auto& given_up = std::get<GiveUp>(after);
-    const std::string why = given_up.why == GiveUp::Why::tries      ? "tries"
-                            : given_up.why == GiveUp::Why::deadline ? "deadline"
-                                                                    : "not repeatable";
+    const std::string why = given_up.why == GiveUp::Why::tries          ? "tries"
+                            : given_up.why == GiveUp::Why::deadline     ? "deadline"
+                            : given_up.why == GiveUp::Why::not_sendable ? "not sendable"
+                                                                        : "not repeatable";
     return "give up: " + why + doubtful(given_up.doubt);
 }
 
@@ -55,7 +56,20 @@ const std::vector<Case> cases{
      {.again = keyed, .tries = 2, .doubt = true},
      {Kind::not_sent},
      "again, in doubt"},
-    {"not sent, the last", {keyed, 3}, {Kind::not_sent}, "give up: tries"},
+    {"not sent costs no try", {keyed, 3}, {Kind::not_sent}, "again"},
+    {"not sent, behind all the tries there are", {keyed, 4}, {Kind::not_sent}, "give up: tries"},
+    {"lost, behind some that were not sent",
+     {.again = keyed, .tries = 4, .free = 2},
+     {Kind::lost},
+     "again, in doubt"},
+    {"lost, the last that counts",
+     {.again = keyed, .tries = 5, .free = 2},
+     {Kind::lost},
+     "give up: tries, in doubt"},
+    {"what can never be sent",
+     {keyed, 1},
+     {.kind = Kind::not_sent, .hopeless = true},
+     "give up: not sendable"},
     {"lost, never", {never, 1}, {Kind::lost}, "give up: not repeatable, in doubt"},
     {"lost, keyed", {keyed, 1}, {Kind::lost}, "again, in doubt"},
     {"lost, safe", {safe, 1}, {Kind::lost}, "again, in doubt"},
@@ -78,7 +92,8 @@ const std::vector<Case> cases{
     {"mismatch is never repeated", {keyed, 1}, answered(422), "take"},
     {"400 is never repeated", {keyed, 1}, answered(400), "take"},
     {"in progress, keyed", {keyed, 1}, answered(409), "again, in doubt"},
-    {"in progress, the last", {keyed, 3}, answered(409), "take, in doubt"},
+    {"in progress costs no try", {keyed, 3}, answered(409), "again, in doubt"},
+    {"in progress, behind all the tries there are", {keyed, 4}, answered(409), "take, in doubt"},
     {"a conflict without a key", {safe, 1}, answered(409), "take"},
     {"a conflict of a call that is never repeated", {never, 1}, answered(409), "take"},
     {"a conflict that is stored", {keyed, 1}, replayed_409, "take"},

@@ -1,9 +1,7 @@
+#include <pawl/client.hpp>
 #include <pawl/http.hpp>
 #include <pawl/json.hpp>
 
-#include "src/engine/clock.hpp"
-#include "src/engine/random.hpp"
-#include "src/http/retrying.hpp"
 #include "src/http/testing/answer.hpp"
 #include "src/http/testing/raw_socket.hpp"
 
@@ -236,28 +234,19 @@ TEST_F(QuotaServerTest, a_place_is_free_again_however_its_request_ends) {
 TEST_F(QuotaServerTest, our_own_client_waits_as_it_is_told_and_then_has_its_answer) {
     serve({.rate_per_s = 1, .burst = 1});
     ASSERT_EQ(pay("acme.jane", "k1").status(), 201);
-    http::Transfers transfers{{}};
     std::vector<std::chrono::milliseconds> waits;
-    auto parts = http::Retrying::over(transfers, engine::system_clock(), engine::system_random());
-    parts.wait = [&waits, wait = parts.wait](auto how_long, const std::stop_token& stop) {
-        waits.push_back(how_long);
-        wait(how_long, stop);
-    };
+    Client client{
+        {.url = "http://127.0.0.1:" + std::to_string(server_->port()),
+         .headers = {{"Authorization", "acme.jane"}},
+         .wait_first = 1ms,
+         .on_try = [&waits](const ClientTry& one) {
+             if (one.again_in) waits.push_back(*one.again_in);
+         }}};
 
-    const auto ended = http::Retrying{parts, {.first = 1ms, .shortest = 0ms}}.perform(
-        {.method = "POST",
-         .url = "http://127.0.0.1:" + std::to_string(server_->port()) + "/payments",
-         .headers =
-             {{"Authorization", "acme.jane"},
-              {"Idempotency-Key", "k2"},
-              {"Content-Type", "application/json"}},
-         .body = R"({"id":"quick"})"},
-        Repeat::safe_with_key,
-        {}
-    );
+    const auto ended = client.post("/payments", R"({"id":"quick"})", ClientKey::saved("k2"));
 
-    const auto& answered = std::get<http::Answered>(ended);
-    EXPECT_EQ(answered.answer.status, 201);
+    const auto& answered = std::get<Answered>(ended);
+    EXPECT_EQ(answered.status, 201);
     EXPECT_EQ(answered.tries, 2);
     EXPECT_FALSE(answered.in_doubt);
     EXPECT_FALSE(answered.replayed);

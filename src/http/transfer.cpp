@@ -202,10 +202,10 @@ void set_mail(CURL* easy, Exchange& exchange) {
 
 // No answer came: was anything sent? Asked of what happened and not of libcurl's code: after its
 // own resend a refused connection says "could not connect" of a request that has left once.
-Sent without_answer(const Exchange& exchange, std::string why) {
+Sent without_answer(const Exchange& exchange, std::string why, bool hopeless = false) {
     const bool left = exchange.mail ? exchange.upload_begun : exchange.sendings > 0;
     if (left) return Lost{std::move(why)};
-    return NotSent{std::move(why)};
+    return NotSent{std::move(why), hopeless};
 }
 
 Sent mail_verdict(Exchange& exchange, CURL* easy, CURLcode code) {
@@ -218,26 +218,53 @@ Sent mail_verdict(Exchange& exchange, CURL* easy, CURLcode code) {
     return without_answer(exchange, curl_easy_strerror(code));
 }
 
+// RFC 9112, 6.3: an answer whose length is malformed is none. libcurl 7.88 reads "2, 3" as 2, and a
+// number that it can't hold as no length at all.
+bool has_bad_length(const Arrived& answer) {
+    std::optional<std::string_view> length;
+    for (const auto& header : answer.headers) {
+        if (!same_name(header.name, "Content-Length")) continue;
+        std::string_view value{header.value};
+        while (!value.empty() && (value.back() == ' ' || value.back() == '\t'))
+            value.remove_suffix(1);
+        const bool digits =
+            !value.empty() && value.size() <= 18 &&
+            std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
+        if (!digits || (length && *length != value)) return true;
+        length = value;
+    }
+    return false;
+}
+
 Sent verdict(Exchange& exchange, CURL* easy, CURLcode code) {
     if (exchange.mail) return mail_verdict(exchange, easy, code);
     if (code == CURLE_OK) {
         // libcurl 7.88 is content with a head that was cut off behind its first line.
         if (!exchange.head_whole) return Lost{"the answer ended in its headers"};
+        if (has_bad_length(exchange.answer))
+            return Lost{"the answer's Content-Length is malformed"};
         long status = 0;
         curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
         exchange.answer.status = static_cast<int>(status);
         return std::move(exchange.answer);
     }
     if (exchange.too_large) return Lost{"the answer is larger than is allowed"};
-    return without_answer(exchange, curl_easy_strerror(code));
+    const bool hopeless = code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL;
+    return without_answer(exchange, curl_easy_strerror(code), hopeless);
 }
 
 }  // namespace
 
-std::optional<std::string_view> Arrived::header(std::string_view name) const {
+std::optional<std::string_view> first_header(
+    const std::vector<Header>& headers, std::string_view name
+) {
     for (const auto& header : headers)
         if (same_name(header.name, name)) return header.value;
     return std::nullopt;
+}
+
+std::optional<std::string_view> Arrived::header(std::string_view name) const {
+    return first_header(headers, name);
 }
 
 std::optional<std::string> TransferOptions::problem() const {
@@ -335,7 +362,7 @@ struct Transfers::Impl {
     void begin(std::unique_ptr<Exchange> exchange) {
         const auto problem =
             exchange->mail ? problem_of(*exchange->mail) : problem_of(exchange->request);
-        if (problem) return exchange->done(NotSent{*problem});
+        if (problem) return exchange->done(NotSent{*problem, true});
         CURL* easy = nullptr;
         if (idle.empty()) {
             easy = curl_easy_init();

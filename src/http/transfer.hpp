@@ -32,6 +32,11 @@ struct Outgoing {
     bool never_resend{false};
 };
 
+// The first of this name, without case.
+std::optional<std::string_view> first_header(
+    const std::vector<Header>& headers, std::string_view name
+);
+
 struct Arrived {
     int status{};
     std::vector<Header> headers;
@@ -44,6 +49,7 @@ struct Arrived {
 // it, be it refused, unresolved, out of time while connecting, without TLS, malformed or stopped.
 struct NotSent {
     std::string why;
+    bool hopeless{false};  // It is of the request itself: no repeat will be sent either.
 };
 
 // Some of it was sent, and no whole answer came.

@@ -1,4 +1,4 @@
-#include "src/http/retrying.hpp"
+#include "src/client/retrying.hpp"
 
 #include "src/engine/clock.hpp"
 #include "src/engine/random.hpp"
@@ -12,8 +12,16 @@
 #include <string>
 #include <vector>
 
-namespace pawl::http {
+namespace pawl::client {
 namespace {
+
+using namespace std::chrono_literals;
+using http::Arrived;
+using http::Lost;
+using http::NotSent;
+using http::Outgoing;
+using http::Sent;
+using http::Transfers;
 
 class FakeClock final : public core::Clock {
 public:
@@ -29,7 +37,8 @@ public:
     std::uint64_t next() override { return 0; }
 };
 
-// Time moves by waiting and by sending only, and every answer is said beforehand.
+// Time moves by waiting and by sending only, and every answer is said beforehand; the last one
+// comes again and again.
 struct World {
     FakeClock clock;
     FakeRandom random;
@@ -40,14 +49,15 @@ struct World {
     std::stop_source stop;
     int stop_in_wait{0};  // The number of the wait in which a stop is asked for.
 
-    Retrying client(core::RetryRule rule = {}) {
+    Retrying client(core::RetryRule rule = {}) { return client(Retrying::Limits{.retry = rule}); }
+    Retrying client(Retrying::Limits limits) {
         return Retrying{
             {.send =
                  [this](Outgoing request, const std::stop_token&) {
                      sent.push_back(std::move(request));
                      clock.wall += each_takes;
-                     auto answer = std::move(answers.front());
-                     answers.pop_front();
+                     auto answer = answers.front();
+                     if (answers.size() > 1) answers.pop_front();
                      return answer;
                  },
              .clock = clock,
@@ -58,7 +68,7 @@ struct World {
                      if (static_cast<int>(waits.size()) == stop_in_wait) stop.request_stop();
                      clock.wall += wait;
                  }},
-            rule};
+            std::move(limits)};
     }
 };
 
@@ -80,7 +90,7 @@ TEST(Retrying, repeats_the_same_bytes_under_the_same_key_until_there_is_an_answe
     const auto ended = world.client().perform(charge, Repeat::safe_with_key);
 
     const auto& answered = std::get<Answered>(ended);
-    EXPECT_EQ(answered.answer.status, 201);
+    EXPECT_EQ(answered.status, 201);
     EXPECT_EQ(answered.tries, 3);
     EXPECT_TRUE(answered.replayed);
     EXPECT_FALSE(answered.in_doubt);
@@ -100,7 +110,7 @@ TEST(Retrying, a_call_that_is_never_repeated_is_sent_once_and_never_resent) {
 
     const auto& gave_up = std::get<GaveUp>(ended);
     EXPECT_TRUE(gave_up.in_doubt);
-    EXPECT_EQ(gave_up.why, "a repeat would not be safe: reset");
+    EXPECT_EQ(gave_up.why, "a repeat would not be safe: lost: reset");
     ASSERT_EQ(world.sent.size(), 1U);
     EXPECT_TRUE(world.sent[0].never_resend);
 }
@@ -120,7 +130,7 @@ TEST(Retrying, gives_up_without_doubt_only_if_nothing_was_ever_sent) {
 
 TEST(Retrying, waits_as_the_server_asks_in_seconds_or_by_date) {
     World world;
-    const auto at = http_date(world.clock.now() + 8s);
+    const auto at = http::http_date(world.clock.now() + 8s);
     world.answers = {
         arrived(429, {{"Retry-After", "4"}}),
         arrived(503, {{"Retry-After", at}}),
@@ -130,7 +140,7 @@ TEST(Retrying, waits_as_the_server_asks_in_seconds_or_by_date) {
 
     const auto ended = world.client({.tries_max = 9}).perform(charge, Repeat::safe_with_key);
 
-    EXPECT_EQ(std::get<Answered>(ended).answer.status, 200);
+    EXPECT_EQ(std::get<Answered>(ended).status, 200);
     // The date is 8 s after the beginning; 4 s and two tries of 10 ms have gone.
     EXPECT_EQ(world.waits, (std::vector<std::chrono::milliseconds>{4s, 3980ms, 30s, 500ms}));
 }
@@ -191,7 +201,7 @@ TEST(Retrying, no_try_may_last_past_the_deadline) {
         world.client({.tries_max = 100, .deadline = 10s}).perform(request, Repeat::safe_with_key);
 
     EXPECT_TRUE(std::get<GaveUp>(ended).in_doubt);
-    EXPECT_EQ(std::get<GaveUp>(ended).why, "the deadline came: time-out");
+    EXPECT_EQ(std::get<GaveUp>(ended).why, "the deadline came: lost: time-out");
     ASSERT_EQ(world.sent.size(), 3U);
     EXPECT_EQ(world.sent[0].timeout, 5s);
     EXPECT_EQ(
@@ -229,24 +239,140 @@ TEST(Retrying, refuses_a_rule_with_a_problem) {
     EXPECT_THROW(world.client({.tries_max = 0}), std::invalid_argument);
 }
 
+TEST(Retrying, what_was_not_sent_costs_no_try) {
+    World world;
+    world.answers = {
+        NotSent{"refused"},
+        NotSent{"refused"},
+        NotSent{"refused"},
+        NotSent{"refused"},
+        Lost{"reset"},
+        NotSent{"refused"},
+        arrived(503),
+        arrived(201)};
+
+    const auto ended = world.client().perform(charge, Repeat::safe_with_key);
+
+    EXPECT_EQ(std::get<Answered>(ended).status, 201);
+    EXPECT_EQ(std::get<Answered>(ended).tries, 8);
+}
+
+TEST(Retrying, an_earlier_try_in_progress_is_waited_for) {
+    World world;
+    world.answers = std::deque<Sent>(7, arrived(409, {{"Retry-After", "2"}}));
+    world.answers.push_back(arrived(201, {{"Idempotent-Replayed", "true"}}));
+
+    const auto ended = world.client().perform(charge, Repeat::safe_with_key);
+
+    EXPECT_TRUE(std::get<Answered>(ended).replayed);
+    EXPECT_EQ(world.waits, std::vector<std::chrono::milliseconds>(7, 2s));
+}
+
+TEST(Retrying, what_can_never_be_sent_ends_at_once) {
+    World world;
+    world.answers = {NotSent{"the header has a control character", true}};
+
+    const auto ended = world.client().perform(charge, Repeat::safe_with_key);
+
+    EXPECT_FALSE(std::get<GaveUp>(ended).in_doubt);
+    EXPECT_EQ(
+        std::get<GaveUp>(ended).why,
+        "it can never be sent: not sent: the header has a control character"
+    );
+    EXPECT_TRUE(world.waits.empty());
+}
+
+TEST(Retrying, repeats_wait_for_the_servers_budget_or_are_not_made) {
+    World world;
+    world.answers = {arrived(503)};
+    const auto client =
+        world.client({.retry = {.tries_max = 9}, .budget = {.per_s = 0.1, .burst = 1}});
+
+    const auto first = client.perform(charge, Repeat::safe_with_key);
+    const auto second = client.perform(charge, Repeat::safe_with_key);
+
+    // One at once, then one in ten seconds each, while the deadline of a minute is not over.
+    EXPECT_EQ(std::get<Answered>(first).tries, 7);
+    EXPECT_EQ(world.waits.at(0), 500ms);
+    EXPECT_GT(world.waits.at(1), 9s);
+    EXPECT_TRUE(std::get<Answered>(first).in_doubt);
+    EXPECT_LE(std::get<Answered>(second).tries, 7);
+}
+
+TEST(Retrying, a_lost_request_whose_repeat_has_no_budget_stays_in_doubt) {
+    World world;
+    world.answers = {Lost{"reset"}};
+    const auto client = world.client({.budget = {.per_s = 0.001, .burst = 1}});
+
+    (void)client.perform(charge, Repeat::safe_with_key);
+    const auto ended = client.perform(charge, Repeat::safe_with_key);
+
+    EXPECT_TRUE(std::get<GaveUp>(ended).in_doubt);
+    EXPECT_EQ(
+        std::get<GaveUp>(ended).why,
+        "the budget of repeats to http://provider.example:80 is used up: lost: reset"
+    );
+}
+
+TEST(Retrying, a_server_that_has_failed_too_often_is_left_alone_for_a_while) {
+    World world;
+    world.answers = {NotSent{"refused"}};
+    const auto client = world.client(
+        {.retry = {.first = 1ms, .longest = 1ms, .shortest = 1ms, .deadline = 10s},
+         .breaker = {.failures_max = 3, .first = 3s}}
+    );
+
+    const auto ended = client.perform(charge, Repeat::safe_with_key);
+
+    EXPECT_FALSE(std::get<GaveUp>(ended).in_doubt);
+    // Three, the probe behind 3 s, and 6 s later another.
+    EXPECT_EQ(world.sent.size(), 5U);
+    world.answers = {arrived(200)};
+    const auto next = client.perform(charge, Repeat::safe_with_key);
+    EXPECT_EQ(world.sent.size(), 5U);
+    EXPECT_EQ(std::get<GaveUp>(next).tries, 0);
+    EXPECT_FALSE(std::get<GaveUp>(next).in_doubt);
+}
+
+TEST(Retrying, tells_each_try_and_what_follows) {
+    World world;
+    world.answers = {Lost{"reset"}, arrived(201)};
+    std::vector<std::string> told;
+    const auto client = world.client({.on_try = [&](const ClientTry& one) {
+        told.push_back(
+            std::to_string(one.number) + " " + one.what + " " + std::to_string(one.took.count()) +
+            " ms" +
+            (one.again_in ? ", again in " + std::to_string(one.again_in->count()) + " ms" : "")
+        );
+    }});
+
+    (void)client.perform(charge, Repeat::safe_with_key);
+
+    EXPECT_EQ(
+        told,
+        (std::vector<std::string>{"1 lost: reset 10 ms, again in 500 ms", "2 answered 201 10 ms"})
+    );
+}
+
 // Over real sockets: the first connection is cut after the request, the second answers.
 TEST(Retrying, a_keyed_post_that_is_lost_once_arrives_in_the_end) {
-    testing::RawServer server{[](testing::RawServer& self, testing::RawSocket& socket) {
-        self.saw(socket.read_message());
-        if (self.connections() == 1) return socket.reset();
-        socket.send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
-    }};
+    http::testing::RawServer server{
+        [](http::testing::RawServer& self, http::testing::RawSocket& socket) {
+            self.saw(socket.read_message());
+            if (self.connections() == 1) return socket.reset();
+            socket.send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
+        }};
     Transfers transfers;
     const Retrying client{
         Retrying::over(transfers, engine::system_clock(), engine::system_random()),
-        {.first = 1ms, .longest = 10ms, .shortest = 1ms}};
+        {.retry = {.first = 1ms, .longest = 10ms, .shortest = 1ms}}};
     auto request = charge;
     request.url = server.url();
 
     const auto ended = client.perform(request, Repeat::safe_with_key);
 
     ASSERT_TRUE(std::holds_alternative<Answered>(ended));
-    EXPECT_EQ(std::get<Answered>(ended).answer.status, 201);
+    EXPECT_EQ(std::get<Answered>(ended).status, 201);
     ASSERT_EQ(server.seen().size(), 2U);
     EXPECT_EQ(server.seen()[0], server.seen()[1]);
 }
@@ -255,9 +381,9 @@ TEST(Retrying, a_stop_wakes_a_real_wait) {
     Transfers transfers;
     const Retrying client{
         Retrying::over(transfers, engine::system_clock(), engine::system_random()),
-        {.first = 60s, .longest = 60s, .deadline = 10min}};
+        {.retry = {.first = 60s, .longest = 60s, .deadline = 10min}}};
     auto request = charge;
-    request.url = "http://127.0.0.1:" + std::to_string(testing::closed_port());
+    request.url = "http://127.0.0.1:" + std::to_string(http::testing::closed_port());
     std::stop_source stop;
     auto ended = std::async(std::launch::async, [&] {
         return client.perform(request, Repeat::never, stop.get_token());
@@ -270,4 +396,4 @@ TEST(Retrying, a_stop_wakes_a_real_wait) {
 }
 
 }  // namespace
-}  // namespace pawl::http
+}  // namespace pawl::client

@@ -1,0 +1,83 @@
+#include "src/client/callbacks.hpp"
+
+#include "src/core/assert.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace pawl::client {
+
+// One step of it is done at a time: by start(), a try's end or a timer.
+struct Callbacks::Pending {
+    http::Outgoing request;
+    Course course;
+    Done done;
+    bool waits{false};  // For a timer, under the mutex; else it is being tried.
+};
+
+Callbacks::Callbacks(const Retrying& retrying, http::Transfers& transfers, core::Clock& clock)
+    : retrying_{retrying}, transfers_{transfers}, timers_{clock} {}
+
+Callbacks::~Callbacks() {
+    PAWL_ASSERT(pending_.empty());
+}
+
+void Callbacks::stop() {
+    {
+        const std::lock_guard lock{mutex_};
+        stopping_ = true;
+    }
+    timers_.stop();
+    std::vector<std::shared_ptr<Pending>> waiting;
+    {
+        const std::lock_guard lock{mutex_};
+        for (const auto& each : pending_)
+            if (each->waits) waiting.push_back(each);
+    }
+    for (const auto& each : waiting) end(each, each->course.given_up("the client has ended"));
+}
+
+void Callbacks::start(http::Outgoing request, Repeat again, Done done) {
+    auto course = retrying_.course_of(request, again);
+    auto next = course.next();
+    const auto pending =
+        std::make_shared<Pending>(Pending{std::move(request), std::move(course), std::move(done)});
+    {
+        const std::lock_guard lock{mutex_};
+        pending_.insert(pending);
+    }
+    go_on(pending, std::move(next));
+}
+
+void Callbacks::end(const std::shared_ptr<Pending>& pending, ClientEnd how) {
+    pending->done(std::move(how));
+    const std::lock_guard lock{mutex_};
+    pending_.erase(pending);
+}
+
+void Callbacks::go_on(const std::shared_ptr<Pending>& pending, Course::Next next) {
+    if (auto* how = std::get_if<ClientEnd>(&next)) return end(pending, std::move(*how));
+    bool stopping = false;
+    const auto* wait = std::get_if<Course::Wait>(&next);
+    {
+        const std::lock_guard lock{mutex_};
+        stopping = stopping_;
+        if (!stopping) pending->waits = wait != nullptr;
+    }
+    if (stopping) return end(pending, pending->course.given_up("the client has ended"));
+    if (wait != nullptr)
+        return timers_.after(wait->wait, [this, pending] {
+            {
+                const std::lock_guard lock{mutex_};
+                if (stopping_) return;  // stop() tells it.
+                pending->waits = false;
+            }
+            go_on(pending, pending->course.next());
+        });
+    transfers_.start(
+        as_said(pending->request, std::get<Course::Send>(next)),
+        [this, pending](http::Sent sent) { go_on(pending, pending->course.after(std::move(sent))); }
+    );
+}
+
+}  // namespace pawl::client

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "src/client/retrying.hpp"
+#include "src/engine/timers.hpp"
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <unordered_set>
+
+namespace pawl::client {
+
+// Requests that nobody blocks for: tried by the transfers' thread, their waits on a thread of
+// timers. Thread-safe.
+class Callbacks {
+public:
+    using Done = std::function<void(ClientEnd)>;
+    // `retrying` and `clock` outlive it. The transfers end between stop() and its own end: that
+    // ends what is being tried.
+    Callbacks(const Retrying& retrying, http::Transfers& transfers, core::Clock& clock);
+    ~Callbacks();
+
+    void stop();  // Whoever waits is told now; nothing is tried any more.
+
+    void start(http::Outgoing request, Repeat again, Done done);
+
+private:
+    struct Pending;
+    void go_on(const std::shared_ptr<Pending>& pending, Course::Next next);
+    void end(const std::shared_ptr<Pending>& pending, ClientEnd how);
+
+    const Retrying& retrying_;
+    http::Transfers& transfers_;
+    std::mutex mutex_;
+    bool stopping_{false};
+    std::unordered_set<std::shared_ptr<Pending>> pending_;
+    engine::TimerThread timers_;  // Last: its thread uses what stands above.
+};
+
+}  // namespace pawl::client

@@ -1,0 +1,196 @@
+#include <pawl/client.hpp>
+
+#include "src/client/callbacks.hpp"
+#include "src/client/retrying.hpp"
+#include "src/engine/clock.hpp"
+#include "src/engine/random.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace pawl {
+
+namespace {
+
+core::Jitter jitter_of(Backoff backoff) {
+    switch (backoff) {
+        case Backoff::full:
+            return core::Jitter::full;
+        case Backoff::stripe:
+            return core::Jitter::stripe;
+        case Backoff::decorrelated:
+            break;
+    }
+    return core::Jitter::decorrelated;
+}
+
+core::RetryRule retry_of(const ClientOptions& options) {
+    core::RetryRule rule;
+    rule.jitter = jitter_of(options.backoff);
+    rule.first = options.wait_first;
+    rule.longest = options.wait_longest;
+    rule.shortest = std::min(rule.shortest, options.wait_first);
+    rule.tries_max = options.tries_max;
+    rule.deadline = options.deadline;
+    rule.retry_after_max = options.retry_after_max;
+    return rule;
+}
+
+core::BudgetRule budget_of(const ClientOptions& options) {
+    return {options.budget_each_success, options.budget_per_s, options.budget_burst};
+}
+
+core::BreakerRule breaker_of(const ClientOptions& options) {
+    return {
+        .failures_max = options.breaker_failures,
+        .first = options.breaker_first,
+        .longest = options.breaker_longest,
+        // Whatever a probe may take: a try, and a first wait so that the rule holds.
+        .probe_max = std::max(options.timeout, options.breaker_first) + options.breaker_first};
+}
+
+client::Retrying::Limits limits_of(const ClientOptions& options) {
+    return {retry_of(options), budget_of(options), breaker_of(options), options.on_try};
+}
+
+ClientOptions checked(ClientOptions options) {
+    if (auto why = options.problem()) throw std::invalid_argument{"pawl::ClientOptions: " + *why};
+    return options;
+}
+
+bool is_whole_url(std::string_view target) {
+    return target.starts_with("http://") || target.starts_with("https://");
+}
+
+// RFC 9110, 9.2.2.
+Repeat without_key(std::string_view method) {
+    for (const auto* each : {"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
+        if (method == each) return Repeat::safe;
+    return Repeat::never;
+}
+
+}  // namespace
+
+std::optional<std::string> ClientOptions::problem() const {
+    using namespace std::chrono_literals;
+    if (!url.empty() && !is_whole_url(url))
+        return "url is " + url + ": http:// or https://, and a host";
+    for (const auto& [name, value] :
+         {std::pair{"connect_timeout", connect_timeout}, {"timeout", timeout}})
+        if (value < 1ms || value > 24h)
+            return std::string{name} + " is " + std::to_string(value.count()) +
+                   " ms: 1 to 86400000";
+    if (answer_max < 1) return "answer_max is 0: at least 1 byte";
+    if (auto why = retry_of(*this).problem()) return why;
+    if (auto why = budget_of(*this).problem()) return "budget_" + *why;
+    if (auto why = breaker_of(*this).problem()) return "breaker: " + *why;
+    if (connections_max < 1)
+        return "connections_max is " + std::to_string(connections_max) + ": at least 1";
+    return std::nullopt;
+}
+
+std::optional<std::string_view> Answered::header(std::string_view name) const {
+    return http::first_header(headers, name);
+}
+
+struct Client::Impl {
+    explicit Impl(ClientOptions given)
+        : options{checked(std::move(given))},
+          transfers{std::make_unique<http::Transfers>(http::TransferOptions{
+              .connections_max = options.connections_max,
+              .connections_kept_max = options.connections_max})},
+          retrying{
+              client::Retrying::over(*transfers, engine::system_clock(), engine::system_random()),
+              limits_of(options)},
+          callbacks{retrying, *transfers, engine::system_clock()} {}
+    ~Impl() {
+        callbacks.stop();
+        transfers.reset(
+        );  // It ends what is being tried, and tells the callbacks, which are there.
+    }
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+
+    http::Outgoing outgoing(const ClientRequest& request, const std::string* key) const {
+        http::Outgoing out;
+        out.method = request.method;
+        out.url = is_whole_url(request.target) ? request.target : options.url + request.target;
+        out.headers = options.headers;
+        out.headers.insert(out.headers.end(), request.headers.begin(), request.headers.end());
+        if (!request.body.empty()) out.headers.push_back({"Content-Type", request.content_type});
+        if (key != nullptr) out.headers.push_back({"Idempotency-Key", *key});
+        out.body = request.body;
+        out.connect_timeout = options.connect_timeout;
+        out.timeout = options.timeout;
+        out.answer_max = options.answer_max;
+        return out;
+    }
+
+    ClientOptions options;
+    std::unique_ptr<http::Transfers> transfers;
+    client::Retrying retrying;
+    client::Callbacks callbacks;
+};
+
+Client::Client(ClientOptions options) : impl_{std::make_unique<Impl>(std::move(options))} {}
+Client::~Client() = default;
+
+const ClientOptions& Client::options() const {
+    return impl_->options;
+}
+
+ClientEnd Client::perform(
+    const ClientRequest& request, const ClientKey& key, std::stop_token stop
+) {
+    return impl_->retrying.perform(
+        impl_->outgoing(request, &key.text()), Repeat::safe_with_key, stop
+    );
+}
+
+ClientEnd Client::send_once(const ClientRequest& request, std::stop_token stop) {
+    return impl_->retrying.perform(
+        impl_->outgoing(request, nullptr), without_key(request.method), stop
+    );
+}
+
+ClientEnd Client::get(std::string target, std::stop_token stop) {
+    return send_once({.method = "GET", .target = std::move(target)}, std::move(stop));
+}
+
+ClientEnd Client::put(std::string target, std::string body, std::stop_token stop) {
+    return send_once(
+        {.method = "PUT", .target = std::move(target), .body = std::move(body)}, std::move(stop)
+    );
+}
+
+ClientEnd Client::del(std::string target, std::stop_token stop) {
+    return send_once({.method = "DELETE", .target = std::move(target)}, std::move(stop));
+}
+
+ClientEnd Client::post(
+    std::string target, std::string body, const ClientKey& key, std::stop_token stop
+) {
+    return perform(
+        {.method = "POST", .target = std::move(target), .body = std::move(body)},
+        key,
+        std::move(stop)
+    );
+}
+
+ClientEnd Client::perform(const KeyedCall& call, const ClientRequest& request) {
+    call.assert_open();
+    return impl_->retrying.perform(
+        impl_->outgoing(request, &call.key().text), Repeat::safe_with_key, call.stop()
+    );
+}
+
+void Client::start(
+    const ClientRequest& request, const ClientKey& key, std::function<void(ClientEnd)> done
+) {
+    impl_->callbacks.start(
+        impl_->outgoing(request, &key.text()), Repeat::safe_with_key, std::move(done)
+    );
+}
+
+}  // namespace pawl

@@ -1,0 +1,212 @@
+#include <pawl/client.hpp>
+#include <pawl/testing.hpp>
+
+#include "src/http/testing/raw_server.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace pawl {
+namespace {
+
+using namespace std::chrono_literals;
+using http::testing::RawServer;
+using http::testing::RawSocket;
+
+std::string answer(int status, const std::string& body, const std::string& headers = "") {
+    return "HTTP/1.1 " + std::to_string(status) + " X\r\n" + headers +
+           "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+ClientOptions quick(const RawServer& server) {
+    return {.url = server.url(), .wait_first = 1ms, .wait_longest = 10ms, .breaker_failures = 0};
+}
+
+TEST(ClientKey, is_what_a_server_takes) {
+    EXPECT_EQ(ClientKey::saved("order-17").text(), "order-17");
+    for (const std::string text : {"", "a b", "\"a\"", "a;b", "a,b", "ä"})
+        EXPECT_THROW(ClientKey::saved(text), std::invalid_argument) << text;
+    EXPECT_NO_THROW(ClientKey::saved(std::string(255, 'a')));
+    EXPECT_THROW(ClientKey::saved(std::string(256, 'a')), std::invalid_argument);
+}
+
+TEST(EntityKey, is_the_same_for_the_same_and_never_for_another) {
+    EXPECT_EQ(entity_key("payment", 1234, "refund").text(), "payment/1234/refund");
+    EXPECT_EQ(entity_key("payment", "1234", "refund"), entity_key("payment", 1234, "refund"));
+    EXPECT_EQ(entity_key("payment", -1, "refund").text(), "payment/-1/refund");
+    EXPECT_EQ(entity_key("a/b", "c", "d").text(), "a%2Fb/c/d");
+    EXPECT_EQ(entity_key("a", "ä %", "d").text(), "a/%C3%A4%20%25/d");
+    EXPECT_NE(entity_key("a/b", "c", "d"), entity_key("a", "b/c", "d"));
+    EXPECT_NE(entity_key("a%2Fb", "c", "d"), entity_key("a/b", "c", "d"));
+    EXPECT_THROW(entity_key("payment", "", "refund"), std::invalid_argument);
+    EXPECT_THROW(entity_key("payment", std::string(250, '1'), "refund"), std::invalid_argument);
+}
+
+TEST(Client, sends_a_post_with_its_key_until_there_is_an_answer) {
+    RawServer server{[](RawServer& self, RawSocket& socket) {
+        self.saw(socket.read_message());
+        if (self.connections() == 1) return socket.reset();
+        socket.send(answer(201, "{}", "Idempotent-Replayed: true\r\nX-A: b\r\n"));
+    }};
+    auto options = quick(server);
+    options.headers = {{"Authorization", "Bearer t"}};
+    Client client{options};
+
+    const auto ended = client.post("/rides?x=1", R"({"a":1})", ClientKey::saved("k-1"));
+
+    const auto& answered = std::get<Answered>(ended);
+    EXPECT_EQ(answered.status, 201);
+    EXPECT_EQ(answered.body, "{}");
+    EXPECT_EQ(answered.header("x-a"), "b");
+    EXPECT_TRUE(answered.replayed);
+    EXPECT_EQ(answered.tries, 2);
+    const auto seen = server.seen();
+    ASSERT_EQ(seen.size(), 2U);
+    EXPECT_EQ(seen[0], seen[1]);
+    for (const auto* line :
+         {"POST /rides?x=1 HTTP/1.1\r\n",
+          "\r\nIdempotency-Key: k-1\r\n",
+          "\r\nAuthorization: Bearer t\r\n",
+          "\r\nContent-Type: application/json\r\n",
+          "{\"a\":1}"})
+        EXPECT_NE(seen[0].find(line), std::string::npos) << line;
+}
+
+TEST(Client, without_a_key_repeats_what_is_idempotent_and_nothing_else) {
+    struct Case {
+        std::string method;
+        std::size_t sent;
+    };
+    for (const auto& c : std::vector<Case>{
+             {"GET", 3},
+             {"HEAD", 3},
+             {"PUT", 3},
+             {"DELETE", 3},
+             {"OPTIONS", 3},
+             {"POST", 1},
+             {"PATCH", 1},
+             {"FROB", 1}}) {
+        RawServer server{[](RawServer& self, RawSocket& socket) {
+            self.saw(socket.read_message());
+            socket.close();
+        }};
+        Client client{quick(server)};
+
+        const auto ended = client.send_once({.method = c.method, .target = "/"});
+
+        EXPECT_TRUE(std::get<GaveUp>(ended).in_doubt) << c.method;
+        EXPECT_EQ(server.seen().size(), c.sent) << c.method;
+    }
+}
+
+TEST(Client, a_target_may_be_a_whole_url) {
+    RawServer server{[](RawServer&, RawSocket& socket) {
+        socket.read_message();
+        socket.send(answer(200, "here"));
+    }};
+    Client client{{.url = "http://127.0.0.1:1"}};
+
+    EXPECT_EQ(std::get<Answered>(client.get(server.url() + "/a")).body, "here");
+}
+
+TEST(Client, a_call_of_an_operation_goes_under_its_key) {
+    RawServer server{[](RawServer& self, RawSocket& socket) {
+        self.saw(socket.read_message());
+        socket.send(answer(200, "{}"));
+    }};
+    Client client{quick(server)};
+    testing::FakeCall call;
+
+    (void)client.perform(call.keyed(), {.method = "POST", .target = "/charges", .body = "{}"});
+
+    EXPECT_NE(
+        server.seen().at(0).find("\r\nIdempotency-Key: " + call.keyed().key().text + "\r\n"),
+        std::string::npos
+    );
+}
+
+TEST(Client, refuses_options_with_a_problem) {
+    const auto problem = [](ClientOptions options) { return options.problem().value_or("none"); };
+    EXPECT_EQ(problem({}), "none");
+    EXPECT_EQ(problem({.url = "ftp://a"}), "url is ftp://a: http:// or https://, and a host");
+    EXPECT_EQ(problem({.timeout = 0ms}), "timeout is 0 ms: 1 to 86400000");
+    EXPECT_EQ(problem({.tries_max = 0}), "tries_max is 0: at least 1");
+    EXPECT_EQ(problem({.budget_per_s = 0}), "budget_per_s is 0.000000: 0.001 to 1000000");
+    EXPECT_EQ(
+        problem({.breaker_failures = -1}),
+        "breaker: failures_max is -1: 1 to 1000000, or 0 for never"
+    );
+    EXPECT_EQ(problem({.connections_max = 0}), "connections_max is 0: at least 1");
+    EXPECT_THROW(Client{{.tries_max = 0}}, std::invalid_argument);
+}
+
+TEST(Client, calls_back_for_each_of_many_requests_over_losses) {
+    std::atomic<int> n{0};
+    RawServer server{[&](RawServer&, RawSocket& socket) {
+        while (true) {
+            if (socket.read_message().empty()) return;
+            if (++n % 3 == 0) return socket.close();
+            if (!socket.send(answer(201, "{}"))) return;
+        }
+    }};
+    auto options = quick(server);
+    options.tries_max = 50;
+    options.budget_per_s = 1e6;
+    std::vector<std::promise<ClientEnd>> ended(200);
+    {
+        Client client{options};
+        for (std::size_t i = 0; i < ended.size(); ++i)
+            client.start(
+                {.method = "POST", .target = "/", .body = "{}"},
+                ClientKey::saved("k-" + std::to_string(i)),
+                [&, i](ClientEnd end) { ended[i].set_value(std::move(end)); }
+            );
+        for (auto& each : ended) EXPECT_EQ(std::get<Answered>(each.get_future().get()).status, 201);
+    }
+}
+
+// One is being tried, one waits for its repeat.
+TEST(Client, its_end_tells_all_that_is_in_hand) {
+    std::promise<void> tried;
+    RawServer slow{[&](RawServer&, RawSocket& socket) {
+        socket.read_message();
+        tried.set_value();
+        socket.read_all();
+    }};
+    std::promise<void> waits;
+    std::atomic<bool> told{false};  // Later of the other one, too.
+    std::promise<ClientEnd> first;
+    std::promise<ClientEnd> second;
+    {
+        Client client{
+            {.deadline = 1h,
+             .wait_first = 1min,
+             .wait_longest = 1min,
+             .on_try = [&](const ClientTry& one) {
+                 if (one.again_in && !told.exchange(true)) waits.set_value();
+             }}};
+        client.start(
+            {.method = "POST", .target = slow.url()},
+            ClientKey::saved("k-1"),
+            [&](ClientEnd end) { first.set_value(std::move(end)); }
+        );
+        client.start(
+            {.method = "POST",
+             .target = "http://127.0.0.1:" + std::to_string(http::testing::closed_port())},
+            ClientKey::saved("k-2"),
+            [&](ClientEnd end) { second.set_value(std::move(end)); }
+        );
+        tried.get_future().wait();
+        waits.get_future().wait();
+    }
+    EXPECT_TRUE(std::get<GaveUp>(first.get_future().get()).in_doubt);
+    EXPECT_FALSE(std::get<GaveUp>(second.get_future().get()).in_doubt);
+}
+
+}  // namespace
+}  // namespace pawl

@@ -1,0 +1,127 @@
+#include "src/client/course.hpp"
+
+#include "src/client/told.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace pawl::client {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+std::string what_of(const http::Sent& sent) {
+    if (const auto* not_sent = std::get_if<http::NotSent>(&sent))
+        return "not sent: " + not_sent->why;
+    if (const auto* lost = std::get_if<http::Lost>(&sent)) return "lost: " + lost->why;
+    return "answered " + std::to_string(std::get<http::Arrived>(sent).status);
+}
+
+std::string sentence_of(core::GiveUp::Why why) {
+    switch (why) {
+        case core::GiveUp::Why::tries:
+            return "no more tries are allowed";
+        case core::GiveUp::Why::deadline:
+            return "the deadline came";
+        case core::GiveUp::Why::not_sendable:
+            return "it can never be sent";
+        case core::GiveUp::Why::not_repeatable:
+            break;
+    }
+    return "a repeat would not be safe";
+}
+
+// That the server, or the way to it, is not well; what it refuses it is well enough to refuse.
+bool is_failure(const core::TryEnd& end) {
+    if (end.kind != core::TryEnd::Kind::answered) return !end.hopeless;
+    return end.status >= 500 && end.status != 501 && end.status != 505 && !end.replayed;
+}
+
+Answered answered(http::Arrived answer, int tries, bool in_doubt, bool replayed) {
+    return {
+        .status = answer.status,
+        .headers = std::move(answer.headers),
+        .body = std::move(answer.body),
+        .tries = tries,
+        .in_doubt = in_doubt,
+        .replayed = replayed};
+}
+
+}  // namespace
+
+Course::Course(const Rules& rules, Repeat again, std::string server)
+    : rules_{rules},
+      server_{std::move(server)},
+      began_{rules.clock.steady()},
+      facts_{.again = again} {}
+
+milliseconds Course::spent() const {
+    return std::chrono::duration_cast<milliseconds>(rules_.clock.steady() - began_);
+}
+
+GaveUp Course::given_up(std::string why) const {
+    return {facts_.doubt, facts_.tries, std::move(why)};
+}
+
+Course::Next Course::next() {
+    const auto left = rules_.retry.deadline - spent();
+    if (left.count() <= 0) return given_up("the deadline came");  // A wait that overslept.
+    try_began_ = rules_.clock.steady();
+    const auto later = rules_.servers.pass(server_, try_began_);
+    if (!later) return Send{left, facts_.again == Repeat::never};
+    if (*later >= left)
+        return given_up(
+            server_ + " has failed too often, and is left alone until the deadline would be over"
+        );
+    return Wait{*later};
+}
+
+Course::Next Course::after(http::Sent sent) {
+    ++facts_.tries;
+    facts_.spent = spent();
+    const auto end = end_of(sent, rules_.clock.now());
+    rules_.servers.ended(server_, is_failure(end), rules_.clock.steady(), rules_.random.dice());
+    const auto after = core::decide_after_try(rules_.retry, facts_, end, rules_.random.dice());
+    if (const auto* more = std::get_if<core::TryAgain>(&after)) return again(*more, sent);
+    tell(sent, std::nullopt);
+    if (const auto* take = std::get_if<core::TakeAnswer>(&after))
+        return answered(
+            std::get<http::Arrived>(std::move(sent)), facts_.tries, take->doubt, end.replayed
+        );
+    const auto& over = std::get<core::GiveUp>(after);
+    return GaveUp{over.doubt, facts_.tries, sentence_of(over.why) + ": " + what_of(sent)};
+}
+
+Course::Next Course::again(const core::TryAgain& more, const http::Sent& sent) {
+    auto wait = more.wait;
+    if (!more.free) {
+        const auto left = rules_.retry.deadline - spent();
+        const auto token = rules_.servers.repeat(server_, rules_.clock.steady(), left);
+        if (!token || *token >= left) {
+            tell(sent, std::nullopt);
+            return no_more("the budget of repeats to " + server_ + " is used up", sent, more.doubt);
+        }
+        wait = std::max(wait, *token);
+    }
+    facts_.doubt = more.doubt;
+    facts_.waited = more.wait;
+    if (more.free) ++facts_.free;
+    tell(sent, wait);
+    return Wait{wait};
+}
+
+// An answer is an answer, also one that a repeat could have bettered.
+ClientEnd Course::no_more(std::string why, http::Sent sent, bool doubt) const {
+    if (auto* answer = std::get_if<http::Arrived>(&sent))
+        return answered(std::move(*answer), facts_.tries, doubt, false);
+    return GaveUp{doubt, facts_.tries, std::move(why) + ": " + what_of(sent)};
+}
+
+void Course::tell(const http::Sent& sent, std::optional<milliseconds> again_in) const {
+    if (!rules_.on_try) return;
+    const auto took = std::chrono::duration_cast<milliseconds>(rules_.clock.steady() - try_began_);
+    rules_.on_try({facts_.tries, what_of(sent), took, again_in});
+}
+
+}  // namespace pawl::client

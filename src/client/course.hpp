@@ -1,0 +1,60 @@
+#pragma once
+
+#include <pawl/client.hpp>
+
+#include "src/client/servers.hpp"
+#include "src/core/clock.hpp"
+#include "src/core/retry.hpp"
+#include "src/http/transfer.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace pawl::client {
+
+// What the requests of a client share. The references outlive it.
+struct Rules {
+    core::RetryRule retry;
+    Servers& servers;
+    core::Clock& clock;
+    core::Random& random;
+    std::function<void(const ClientTry&)> on_try{};
+};
+
+// The course of one request from its first try to its end: what to do next, after all that has
+// happened. It sends nothing and waits for nothing itself. Not thread-safe; its rules outlive it.
+class Course {
+public:
+    // `again`: when a repeat is safe. safe_with_key: the request carries a key that this server
+    // honours and that was saved before.
+    Course(const Rules& rules, Repeat again, std::string server);
+
+    struct Send {
+        std::chrono::milliseconds timeout_max{};  // Until the deadline.
+        bool never_resend{};
+    };
+    struct Wait {
+        std::chrono::milliseconds wait{};
+    };
+    using Next = std::variant<Send, Wait, ClientEnd>;
+
+    Next next();  // At the beginning, and behind each wait.
+    Next after(http::Sent sent);
+    GaveUp given_up(std::string why) const;  // It is stopped from outside.
+
+private:
+    std::chrono::milliseconds spent() const;
+    Next again(const core::TryAgain& more, const http::Sent& sent);
+    void tell(const http::Sent& sent, std::optional<std::chrono::milliseconds> again_in) const;
+    ClientEnd no_more(std::string why, http::Sent sent, bool doubt) const;
+
+    const Rules& rules_;
+    const std::string server_;
+    const std::chrono::steady_clock::time_point began_;
+    std::chrono::steady_clock::time_point try_began_;
+    core::TryFacts facts_;
+};
+
+}  // namespace pawl::client

@@ -1,0 +1,72 @@
+#include "src/client/retrying.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+namespace pawl::client {
+
+namespace {
+
+void wait_in_earnest(std::chrono::milliseconds wait, const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any stopped;
+    std::unique_lock lock{mutex};
+    stopped.wait_for(lock, stop, wait, [&] { return stop.stop_requested(); });
+}
+
+core::RetryRule checked(core::RetryRule rule) {
+    if (auto why = rule.problem()) throw std::invalid_argument{"pawl::core::RetryRule: " + *why};
+    return rule;
+}
+
+}  // namespace
+
+Retrying::Parts Retrying::over(
+    http::Transfers& transfers, core::Clock& clock, core::Random& random
+) {
+    auto send = [&transfers](http::Outgoing request, std::stop_token stop) {
+        return transfers.perform(std::move(request), std::move(stop));
+    };
+    return {.send = std::move(send), .clock = clock, .random = random, .wait = &wait_in_earnest};
+}
+
+Retrying::Retrying(Parts parts, Limits limits)
+    : parts_{std::move(parts)},
+      servers_{std::make_unique<Servers>(limits.budget, limits.breaker)},
+      rules_{
+          checked(limits.retry), *servers_, parts_.clock, parts_.random, std::move(limits.on_try)} {
+}
+
+Course Retrying::course_of(const http::Outgoing& request, Repeat again) const {
+    return Course{rules_, again, server_of(request.url)};
+}
+
+http::Outgoing as_said(const http::Outgoing& request, const Course::Send& send) {
+    auto one = request;
+    one.timeout = std::min(request.timeout, send.timeout_max);
+    one.never_resend = request.never_resend || send.never_resend;
+    return one;
+}
+
+ClientEnd Retrying::perform(
+    const http::Outgoing& request, Repeat again, const std::stop_token& stop
+) const {
+    auto course = course_of(request, again);
+    auto next = course.next();
+    while (true) {
+        if (auto* end = std::get_if<ClientEnd>(&next)) return std::move(*end);
+        if (stop.stop_requested()) return course.given_up("it was stopped");
+        if (const auto* wait = std::get_if<Course::Wait>(&next)) {
+            parts_.wait(wait->wait, stop);
+            if (stop.stop_requested()) return course.given_up("it was stopped");
+            next = course.next();
+            continue;
+        }
+        next = course.after(parts_.send(as_said(request, std::get<Course::Send>(next)), stop));
+    }
+}
+
+}  // namespace pawl::client

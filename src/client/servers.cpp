@@ -1,0 +1,76 @@
+#include "src/client/servers.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace pawl::client {
+
+Servers::Servers(core::BudgetRule budget, core::BreakerRule breaker)
+    : budget_{budget}, breaker_{breaker} {
+    if (auto why = budget_.problem()) throw std::invalid_argument{"pawl: budget." + *why};
+    if (auto why = breaker_.problem()) throw std::invalid_argument{"pawl: breaker." + *why};
+}
+
+Servers::Known& Servers::known(const std::string& server, core::SteadyTime now) {
+    if (known_.size() >= known_max && !known_.contains(server)) {
+        std::erase_if(known_, [&](const auto& each) {
+            return !each.second.breaker.is_open() && each.second.budget.full_at <= now;
+        });
+        if (known_.size() >= known_max) known_.erase(known_.begin());
+    }
+    return known_[server];
+}
+
+std::optional<std::chrono::milliseconds> Servers::pass(
+    const std::string& server, core::SteadyTime now
+) {
+    const std::lock_guard lock{mutex_};
+    auto& breaker = known(server, now).breaker;
+    const auto way = core::decide_pass(breaker_, breaker, now);
+    if (const auto* later = std::get_if<core::ComeBack>(&way)) return later->wait;
+    breaker = std::get<core::Breaker>(way);
+    return std::nullopt;
+}
+
+void Servers::ended(const std::string& server, bool failed, core::SteadyTime now, double dice) {
+    const std::lock_guard lock{mutex_};
+    auto& of = known(server, now);
+    if (failed) {
+        of.breaker = core::after_failure(breaker_, of.breaker, now, dice);
+        return;
+    }
+    of.breaker = {};
+    of.budget = core::after_success(budget_, of.budget, now);
+}
+
+std::optional<std::chrono::milliseconds> Servers::repeat(
+    const std::string& server, core::SteadyTime now, std::chrono::milliseconds wait_max
+) {
+    const std::lock_guard lock{mutex_};
+    auto& budget = known(server, now).budget;
+    const auto taken = core::withdraw(budget_, budget, now, wait_max);
+    if (!taken) return std::nullopt;
+    budget = taken->left;
+    return taken->wait;
+}
+
+std::string server_of(std::string_view url) {
+    const auto behind = url.find("://");
+    if (behind == url.npos) return std::string{url};
+    const auto end = std::min(url.find_first_of("/?#", behind + 3), url.size());
+    const auto at = url.substr(0, end).rfind('@');
+    const auto from = at != url.npos && at > behind ? at + 1 : behind + 3;
+    std::string server{url.substr(0, behind + 3)};
+    server += url.substr(from, end - from);
+    std::transform(server.begin(), server.end(), server.begin(), [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    });
+    const auto host = server.substr(behind + 3);
+    const auto colon = host.rfind(':');
+    const bool has_port = colon != host.npos && host.find(']', colon) == host.npos;
+    if (has_port) return server;
+    return server + (server.starts_with("https:") ? ":443" : ":80");
+}
+
+}  // namespace pawl::client
