@@ -37,7 +37,7 @@ def request_lines():
     head = HOST + TOKEN + key(0) + TYPE + b'Content-Length: %d\r\n\r\n' % len(GOOD_JSON) + GOOD_JSON
     lines = [b'POST /rides', b'POST', b'/rides HTTP/1.1', b' POST /rides HTTP/1.1', b'POST  /rides HTTP/1.1',
              b'POST /rides  HTTP/1.1', b'POST /rides HTTP/1.1 ', b'POST\t/rides\tHTTP/1.1', b'POST /ri des HTTP/1.1',
-             b'POST rides HTTP/1.1', b'POST http://localhost/rides HTTP/1.1', b'POST localhost:80 HTTP/1.1',
+             b'POST rides HTTP/1.1', b'POST http://a@localhost/rides HTTP/1.1', b'POST localhost:80 HTTP/1.1',
              b'POST /rides HTTP/1', b'POST /rides HTTP/1.', b'POST /rides http/1.1', b'POST /rides HTTP/11',
              b'POST /rides HTTP/1.10', b'POST /rides HTTQ/1.1', b'POST /rides FTP', b'POST /rides HTTP/-1.1',
              b'P(ST /rides HTTP/1.1', b'PO,ST /rides HTTP/1.1', b'"POST" /rides HTTP/1.1',
