@@ -220,7 +220,8 @@ def in_sources():
 
 
 def all_points_are_reached(*counters):
-    others = tuple(f'{name}.' for name in STORES if name != World.database)
+    # The outbox is of whoever calls Rocket Rides: tests/outbox kills it.
+    others = ('outbox.', *(f'{name}.' for name in STORES if name != World.database))
     never = {point for point in in_sources() if not point.startswith(others)} - set().union(*counters)
     check(not never, f'fault points that no day reaches: {sorted(never)}; live them in a case')
 

@@ -1,0 +1,385 @@
+#include <pawl/json.hpp>
+#include <pawl/outbox.hpp>
+
+#include "outbox/migrations.hpp"
+#include "outbox/statements.hpp"
+#include "src/client/outbox/outbox_rule.hpp"
+#include "src/core/fault.hpp"
+#include "src/core/thread_name.hpp"
+#include "src/core/time_text.hpp"
+#include "src/engine/clock.hpp"
+#include "src/engine/log.hpp"
+#include "src/engine/random.hpp"
+#include "src/json/text.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+namespace pawl {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t body_max = 1024UL * 1024;
+constexpr std::string_view owner = "pawl-outbox";
+// Beyond the client's deadline: another sends it then.
+constexpr milliseconds lease_beyond{30'000};
+constexpr int forgotten_at_once = 1'000;
+
+// What stands in the table of a request: its content type is one of the headers.
+struct Stored {
+    std::string method;
+    std::string headers;
+    std::string body;
+    friend bool operator==(const Stored&, const Stored&) = default;
+};
+
+void check_text(std::string_view text, const char* what) {
+    if (json::is_utf8(text) && text.find('\0') == text.npos) return;
+    throw std::invalid_argument{
+        std::string{"pawl: the "} + what +
+        " of a request in the outbox is no UTF-8, or has NUL in it"};
+}
+
+Stored stored(const ClientRequest& request) {
+    check_text(request.method, "method");
+    check_text(request.target, "target");
+    check_text(request.body, "body");
+    if (request.target.empty())
+        throw std::invalid_argument{"pawl: a request in the outbox has no target"};
+    if (request.body.size() > body_max)
+        throw std::invalid_argument{
+            "pawl: the body of a request in the outbox has " + std::to_string(request.body.size()) +
+            " bytes: at most 1 MiB"};
+    auto headers = request.headers;
+    if (!request.body.empty()) headers.push_back({"Content-Type", request.content_type});
+    for (const auto& header : headers) {
+        check_text(header.name, "headers");
+        check_text(header.value, "headers");
+    }
+    return {request.method, to_json(headers), request.body};
+}
+
+// As outbox_claim says it.
+struct Claimed {
+    std::int64_t id{};
+    int attempt{};
+    std::string target;
+    std::string key;
+    std::string method;
+    std::string headers;
+    std::string body;
+    TimePoint first_at;
+};
+
+ClientRequest request_of(const Claimed& claimed) {
+    ClientRequest request{.method = claimed.method, .target = claimed.target, .body = claimed.body};
+    auto headers = detail::decode<std::vector<Header>>(claimed.headers);
+    if (auto* found = std::get_if<0>(&headers))
+        for (auto& header : *found) {
+            if (header.name == "Content-Type")
+                request.content_type = std::move(header.value);
+            else
+                request.headers.push_back(std::move(header));
+        }
+    return request;
+}
+
+std::string why_of(const ClientEnd& end) {
+    if (const auto* gave_up = std::get_if<GaveUp>(&end)) return gave_up->why;
+    return "answered " + std::to_string(std::get<Answered>(end).status);
+}
+
+OutboxOptions checked(OutboxOptions options) {
+    if (auto why = options.problem()) throw std::invalid_argument{"pawl::OutboxOptions: " + *why};
+    return options;
+}
+
+}  // namespace
+
+std::optional<std::string> OutboxOptions::problem() const {
+    using namespace std::chrono_literals;
+    if (at_once < 1 || at_once > 1'000)
+        return "at_once is " + std::to_string(at_once) + ": 1 to 1000";
+    if (every < 10ms || every > 1h)
+        return "every is " + std::to_string(every.count()) + " ms: 10 to 3600000";
+    if (wait_first < 1ms)
+        return "wait_first is " + std::to_string(wait_first.count()) + " ms: at least 1";
+    if (wait_longest < wait_first)
+        return "wait_longest is " + std::to_string(wait_longest.count()) +
+               " ms: at least wait_first, " + std::to_string(wait_first.count()) + " ms";
+    if (give_up_after < 1h)
+        return "give_up_after is " + std::to_string(give_up_after.count()) + " h: at least 1";
+    if (keep < 1h) return "keep is " + std::to_string(keep.count()) + " h: at least 1";
+    return std::nullopt;
+}
+
+struct Outbox::Impl {
+    Impl(Database& database_, Client& client_, OnEnd on_end_, OutboxOptions options_)
+        : database{database_},
+          client{client_},
+          on_end{std::move(on_end_)},
+          options{checked(options_)},
+          lease{client.options().deadline + lease_beyond} {}
+
+    std::vector<Claimed> claim(int limit);
+    void start_all(std::vector<Claimed> claimed);
+    void send(Claimed claimed);
+    void drain();
+    void record_ended();
+    void record(const Claimed& claimed, const ClientEnd& end);
+    void forget();
+    void run(const std::stop_token& stop);
+
+    Database& database;
+    Client& client;
+    const OnEnd on_end;
+    const OutboxOptions options;
+    const milliseconds lease;
+
+    std::mutex mutex;  // Of what follows.
+    std::condition_variable_any changed;
+    int in_hand{0};
+    std::vector<std::pair<Claimed, ClientEnd>> ended;
+    std::jthread thread;
+};
+
+std::vector<Claimed> Outbox::Impl::claim(int limit) {
+    std::vector<Claimed> claimed;
+    database.write([&](Tx& tx) {
+        const auto now = tx.now();
+        claimed = query<Claimed>(tx, client::sql::outbox_claim, now, now + lease, limit);
+    });
+    return claimed;
+}
+
+void Outbox::Impl::start_all(std::vector<Claimed> claimed) {
+    const auto now = engine::system_clock().now();
+    for (auto& one : claimed) {
+        const auto age = std::chrono::duration_cast<milliseconds>(now - one.first_at);
+        if (client::may_send(options, one.attempt - 1, age)) {
+            send(std::move(one));
+            continue;
+        }
+        const std::lock_guard lock{mutex};
+        ended.emplace_back(
+            std::move(one),
+            GaveUp{true, 0, "it was first sent so long ago that its key may be forgotten there"}
+        );
+    }
+}
+
+void Outbox::Impl::drain() {
+    while (true) {
+        record_ended();
+        std::unique_lock lock{mutex};
+        if (in_hand == 0 && ended.empty()) return;
+        changed.wait(lock, [this] { return !ended.empty(); });
+    }
+}
+
+// Its end is put where record_ended() finds it; nothing is written on the client's threads.
+void Outbox::Impl::send(Claimed claimed) {
+    auto request = request_of(claimed);
+    auto key = ClientKey::saved(claimed.key);
+    auto on_client_end = [this, claimed = std::move(claimed)](ClientEnd end) mutable {
+        const std::lock_guard lock{mutex};
+        ended.emplace_back(std::move(claimed), std::move(end));
+        --in_hand;
+        changed.notify_all();
+    };
+    {
+        const std::lock_guard lock{mutex};
+        ++in_hand;
+    }
+    PAWL_FAULT("outbox.send.before");
+    client.start(request, key, std::move(on_client_end));
+}
+
+void Outbox::Impl::record_ended() {
+    std::vector<std::pair<Claimed, ClientEnd>> now_ended;
+    {
+        const std::lock_guard lock{mutex};
+        now_ended.swap(ended);
+    }
+    for (const auto& [claimed, end] : now_ended) {
+        PAWL_FAULT("outbox.record.before");
+        try {
+            record(claimed, end);
+        } catch (const std::exception& failed) {
+            // Its claim ends by itself, and then it is sent again, under its key.
+            log::warning(
+                "outbox_not_recorded",
+                {{"target", claimed.target}, {"key", claimed.key}, {"detail", failed.what()}}
+            );
+        }
+        PAWL_FAULT("outbox.record.after");
+    }
+}
+
+void Outbox::Impl::record(const Claimed& claimed, const ClientEnd& end) {
+    database.write([&](Tx& tx) {
+        const auto now = tx.now();
+        const auto age = std::chrono::duration_cast<milliseconds>(now - claimed.first_at);
+        const auto after = client::decide_after_sending(
+            options, end, claimed.attempt, age, engine::system_random().dice()
+        );
+        if (const auto* later = std::get_if<client::PutOff>(&after)) {
+            execute(
+                tx,
+                client::sql::outbox_put_off,
+                claimed.id,
+                claimed.attempt,
+                now + later->wait,
+                why_of(end)
+            );
+            return;
+        }
+        const bool gave_up = std::get<client::FinishIt>(after).gave_up;
+        const auto* answered = std::get_if<Answered>(&end);
+        const auto finished = execute(
+            tx,
+            client::sql::outbox_finish,
+            claimed.id,
+            claimed.attempt,
+            std::string_view{gave_up ? "gave-up" : "answered"},
+            answered != nullptr ? answered->status : 0,
+            gave_up ? why_of(end) : std::string{},
+            now
+        );
+        if (finished == 0) return;  // Another has it, or had.
+        if (!on_end) return;
+        auto said = end;
+        if (gave_up) said = GaveUp{true, 0, why_of(end)};
+        on_end(
+            tx,
+            {ClientKey::saved(claimed.key), request_of(claimed), std::move(said), claimed.attempt}
+        );
+    });
+}
+
+void Outbox::Impl::forget() {
+    database.write([&](Tx& tx) {
+        execute(tx, client::sql::outbox_forget, tx.now() - options.keep, forgotten_at_once);
+    });
+}
+
+void Outbox::Impl::run(const std::stop_token& stop) {
+    core::name_this_thread("pawl-outbox");
+    auto& clock = engine::system_clock();
+    auto forget_at = clock.steady();
+    while (!stop.stop_requested()) {
+        try {
+            record_ended();
+            int room = 0;
+            {
+                const std::lock_guard lock{mutex};
+                room = options.at_once - in_hand;
+            }
+            auto claimed = room > 0 ? claim(room) : std::vector<Claimed>{};
+            const bool more = static_cast<int>(claimed.size()) == room;
+            start_all(std::move(claimed));
+            if (clock.steady() >= forget_at) {
+                forget();
+                forget_at = clock.steady() + std::chrono::minutes{1};
+            }
+            if (more && room > 0) continue;
+        } catch (const std::exception& failed) {
+            log::warning("outbox_round_failed", {{"detail", failed.what()}});
+        }
+        std::unique_lock lock{mutex};
+        changed.wait_for(lock, stop, options.every, [this] { return !ended.empty(); });
+    }
+    drain();
+}
+
+Outbox::Outbox(Database& database, Client& client, OnEnd on_end, OutboxOptions options)
+    : impl_{std::make_unique<Impl>(database, client, std::move(on_end), options)} {
+    migrate(database);
+}
+
+Outbox::~Outbox() {
+    stop();
+}
+
+void Outbox::migrate(Database& database) {
+    database.migrate(owner, client::sql::migrations::all);
+}
+
+ClientKey Outbox::put(Tx& tx, const ClientRequest& request) {
+    auto key = ClientKey::saved(engine::random_hex(engine::system_random(), 32));
+    put(tx, request, key);
+    return key;
+}
+
+bool Outbox::put(Tx& tx, const ClientRequest& request, const ClientKey& key) {
+    const auto row = stored(request);
+    const auto inserted = execute(
+        tx,
+        client::sql::outbox_put,
+        request.target,
+        key.text(),
+        row.method,
+        row.headers,
+        row.body,
+        tx.now()
+    );
+    if (inserted > 0) return true;
+    const auto there =
+        query_maybe<Stored>(tx, client::sql::outbox_find, request.target, key.text());
+    if (there && !(*there == row))
+        throw std::logic_error{
+            "pawl: the outbox holds another request to " + request.target + " under the key " +
+            key.text()};
+    return false;
+}
+
+Outbox::Insert Outbox::insert_of(
+    const ClientRequest& request, const ClientKey& key, Dialect dialect
+) {
+    const auto row = stored(request);
+    const auto& statement = client::sql::outbox_put;
+    return {
+        std::string{dialect == Dialect::sqlite ? statement.sqlite : statement.postgres},
+        {request.target,
+         key.text(),
+         row.method,
+         row.headers,
+         row.body,
+         core::time_text(engine::system_clock().now())}};
+}
+
+void Outbox::start() {
+    if (impl_->thread.joinable()) return;
+    impl_->thread = std::jthread{[this](const std::stop_token& stop) { impl_->run(stop); }};
+}
+
+void Outbox::stop() {
+    if (!impl_->thread.joinable()) return;
+    impl_->thread.request_stop();
+    impl_->thread.join();
+}
+
+int Outbox::send_due() {
+    auto claimed = impl_->claim(impl_->options.at_once);
+    const auto count = static_cast<int>(claimed.size());
+    impl_->start_all(std::move(claimed));
+    impl_->drain();
+    return count;
+}
+
+Outbox::Waiting Outbox::waiting() {
+    Waiting found;
+    impl_->database.write([&](Tx& tx) { found = query_one<Waiting>(tx, client::sql::outbox_count); }
+    );
+    return found;
+}
+
+}  // namespace pawl

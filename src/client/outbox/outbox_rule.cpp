@@ -1,0 +1,54 @@
+#include "src/client/outbox/outbox_rule.hpp"
+
+#include "src/core/backoff.hpp"
+
+#include <cmath>
+
+namespace pawl::client {
+
+namespace {
+
+// Refused by what passes: load, a failure, an earlier try at work, credentials that people mend.
+bool passes(int status) {
+    switch (status) {
+        case 401:
+        case 403:
+        case 407:
+        case 408:
+        case 409:
+        case 421:
+        case 425:
+        case 429:
+            return true;
+        default:
+            return status >= 500;
+    }
+}
+
+bool is_final(const ClientEnd& end) {
+    const auto* answered = std::get_if<Answered>(&end);
+    if (answered == nullptr) return false;
+    return answered->replayed || (!answered->in_doubt && !passes(answered->status));
+}
+
+}  // namespace
+
+bool may_send(const OutboxOptions& options, int attempts, std::chrono::milliseconds age) noexcept {
+    return attempts == 0 || age < options.give_up_after;
+}
+
+AfterSending decide_after_sending(
+    const OutboxOptions& options,
+    const ClientEnd& end,
+    int attempts,
+    std::chrono::milliseconds age,
+    double dice
+) noexcept {
+    if (is_final(end)) return FinishIt{};
+    if (age >= options.give_up_after) return FinishIt{.gave_up = true};
+    const auto whole = core::grown(options.wait_first, options.wait_longest, attempts - 1);
+    return PutOff{std::chrono::milliseconds{
+        std::llround(static_cast<double>(whole.count()) * (1.0 - 0.5 * dice))}};
+}
+
+}  // namespace pawl::client

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <pawl/outbox.hpp>
+
+#include <chrono>
+#include <variant>
+
+namespace pawl::client {
+
+struct FinishIt {
+    bool gave_up{};
+};
+struct PutOff {
+    std::chrono::milliseconds wait{};
+};
+using AfterSending = std::variant<FinishIt, PutOff>;
+
+// Whether it may be sent (again). `attempts`: before this one; `age`: since the first.
+bool may_send(const OutboxOptions& options, int attempts, std::chrono::milliseconds age) noexcept;
+
+// What becomes of a request of an outbox after the client's last word: an answer that a repeat
+// could change is none yet. `age`: since it was first sent; dice in [0, 1).
+AfterSending decide_after_sending(
+    const OutboxOptions& options,
+    const ClientEnd& end,
+    int attempts,
+    std::chrono::milliseconds age,
+    double dice
+) noexcept;
+
+}  // namespace pawl::client

@@ -1,0 +1,404 @@
+#include "src/http/testing/raw_server.hpp"
+#include "tests/outbox/ends.hpp"
+#include "tests/postgres/cluster.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <postgresql/libpq-fe.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+// The outbox on each database, against a server that knows keys and counts what it was asked.
+namespace pawl {
+namespace {
+
+using namespace std::chrono_literals;
+using http::testing::RawServer;
+using http::testing::RawSocket;
+using testing::quick_client;
+
+std::string key_in(const std::string& request) {
+    constexpr std::string_view name = "\r\nIdempotency-Key: ";
+    const auto at = request.find(name);
+    if (at == request.npos) return {};
+    const auto from = at + name.size();
+    return request.substr(from, request.find("\r\n", from) - from);
+}
+
+// Answers 201, or first what it was told to; how often it was asked for each key.
+class Receiver {
+public:
+    std::string url() const { return server_.url() + "/orders"; }
+    std::map<std::string, int> asked() const {
+        const std::lock_guard lock{mutex_};
+        return asked_;
+    }
+    void say_first(std::deque<int> statuses) {
+        const std::lock_guard lock{mutex_};
+        first_ = std::move(statuses);
+    }
+
+private:
+    void serve(RawSocket& socket) {
+        while (true) {
+            const auto request = socket.read_message();
+            if (request.empty()) return;
+            int status = 201;
+            bool replayed = false;
+            {
+                const std::lock_guard lock{mutex_};
+                if (!first_.empty()) {
+                    status = first_.front();
+                    first_.pop_front();
+                }
+                replayed = ++asked_[key_in(request)] > 1 && status == 201;
+            }
+            if (status == 0) return socket.reset();
+            socket.send(
+                "HTTP/1.1 " + std::to_string(status) + " X\r\n" +
+                (replayed ? "Idempotent-Replayed: true\r\n" : "") + "Content-Length: 0\r\n\r\n"
+            );
+        }
+    }
+
+    mutable std::mutex mutex_;
+    std::map<std::string, int> asked_;
+    std::deque<int> first_;
+    RawServer server_{[this](RawServer&, RawSocket& socket) { serve(socket); }};
+};
+
+class OutboxTest : public ::testing::TestWithParam<std::string> {
+protected:
+    OutboxTest() {
+        if (GetParam() == "sqlite") {
+            std::string name = ::testing::TempDir() + "pawl-outbox-XXXXXX";
+            folder_ = ::mkdtemp(name.data());
+            url_ = "sqlite:" + folder_ + "/shop.db";
+        } else {
+            postgres_ = std::make_unique<testing::PostgresDatabase>();
+            url_ = postgres_->url();
+        }
+        open();
+    }
+    ~OutboxTest() override {
+        database_.reset();
+        if (!folder_.empty()) std::filesystem::remove_all(folder_);
+    }
+    void open() {
+        database_ = Database::open(url_);
+        constexpr std::array<const Sql*, 1> tables{&testing::ends_table};
+        database_->migrate("test", tables);
+        Outbox::migrate(*database_);
+    }
+    std::unique_ptr<Outbox> outbox(OutboxOptions options = {}) {
+        return std::make_unique<Outbox>(*database_, client_, &testing::write_end, options);
+    }
+    ClientRequest order() const {
+        return {.method = "POST", .target = receiver_.url(), .body = R"({"item":7})"};
+    }
+    bool put(const std::string& key) {
+        bool stored = false;
+        database_->write([&](Tx& tx) { stored = Outbox::put(tx, order(), ClientKey::saved(key)); });
+        return stored;
+    }
+    // Key and status of each request that has ended, in the order of the keys.
+    std::vector<std::string> ends() {
+        static constexpr Statement<0> all{
+            "all_ends",
+            "SELECT key || ' ' || status FROM ends ORDER BY key",
+            "SELECT key || ' ' || status FROM ends ORDER BY key"};
+        std::vector<std::string> found;
+        database_->write([&](Tx& tx) { found = query<std::string>(tx, all); });
+        return found;
+    }
+    void make_due() {
+        static constexpr Statement<0> now{
+            "make_due",
+            "UPDATE outbox SET next_at = '2020-01-01T00:00:00.000Z'",
+            "UPDATE outbox SET next_at = '2020-01-01T00:00:00.000Z'"};
+        database_->write([&](Tx& tx) { execute(tx, now); });
+    }
+
+    std::string folder_;
+    std::string url_;
+    std::unique_ptr<testing::PostgresDatabase> postgres_;
+    Receiver receiver_;
+    std::unique_ptr<Database> database_;
+    Client client_{quick_client()};
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    Databases,
+    OutboxTest,
+    ::testing::Values("sqlite", "postgres"),
+    [](const auto& parameter) { return parameter.param; }
+);
+
+TEST_P(OutboxTest, what_was_committed_is_sent_and_what_was_not_is_not) {
+    const auto out = outbox();
+    put("k-1");
+    EXPECT_THROW(
+        database_->write([&](Tx& tx) {
+            Outbox::put(tx, order(), ClientKey::saved("k-2"));
+            throw std::runtime_error{"a bad day"};
+        }),
+        std::runtime_error
+    );
+
+    EXPECT_EQ(out->send_due(), 1);
+    EXPECT_EQ(out->send_due(), 0);
+
+    EXPECT_EQ(receiver_.asked(), (std::map<std::string, int>{{"k-1", 1}}));
+    EXPECT_EQ(ends(), (std::vector<std::string>{"k-1 201"}));
+}
+
+TEST_P(OutboxTest, a_key_is_put_once_and_never_with_another_request) {
+    const auto out = outbox();
+
+    EXPECT_TRUE(put("k-1"));
+    EXPECT_FALSE(put("k-1"));
+    EXPECT_THROW(
+        database_->write([&](Tx& tx) {
+            auto other = order();
+            other.body = R"({"item":8})";
+            Outbox::put(tx, other, ClientKey::saved("k-1"));
+        }),
+        std::logic_error
+    );
+    EXPECT_EQ(out->send_due(), 1);
+    EXPECT_FALSE(put("k-1"));  // It has been answered.
+    EXPECT_EQ(out->send_due(), 0);
+}
+
+TEST_P(OutboxTest, what_can_not_be_stored_as_it_is_is_refused) {
+    const auto refused = [&](const ClientRequest& request) {
+        EXPECT_THROW(
+            database_->write([&](Tx& tx) { Outbox::put(tx, request); }), std::invalid_argument
+        );
+    };
+    refused({.method = "POST", .target = receiver_.url(), .body = "\xff"});
+    refused({.method = "POST", .target = receiver_.url(), .body = std::string(1, '\0')});
+    refused({.method = "POST", .target = receiver_.url(), .body = std::string(1024 * 1024 + 1, 'a')}
+    );
+    refused({.method = "POST", .target = ""});
+    refused({.method = "POST", .target = receiver_.url(), .headers = {{"X-A", "\xff"}}});
+}
+
+TEST_P(OutboxTest, a_request_is_sent_with_all_that_it_was_put_with) {
+    std::vector<OutboxEnd> told;
+    Outbox out{*database_, client_, [&](Tx&, const OutboxEnd& end) { told.push_back(end); }};
+    ClientKey key = ClientKey::saved("x");
+    database_->write([&](Tx& tx) {
+        key = Outbox::put(
+            tx,
+            {.method = "PATCH",
+             .target = receiver_.url(),
+             .headers = {{"X-A", "ä \"b\""}},
+             .body = "a=ä&b=1",
+             .content_type = "application/x-www-form-urlencoded"}
+        );
+    });
+
+    EXPECT_EQ(out.send_due(), 1);
+
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_EQ(told[0].key, key);
+    EXPECT_EQ(told[0].request.method, "PATCH");
+    EXPECT_EQ(told[0].request.headers.at(0).value, "ä \"b\"");
+    EXPECT_EQ(told[0].request.body, "a=ä&b=1");
+    EXPECT_EQ(told[0].request.content_type, "application/x-www-form-urlencoded");
+    EXPECT_EQ(receiver_.asked(), (std::map<std::string, int>{{key.text(), 1}}));
+}
+
+TEST_P(OutboxTest, is_sent_again_under_its_key_until_the_answer_is_final) {
+    const auto out = outbox({.wait_first = 1ms});
+    receiver_.say_first({503, 503, 0, 429, 401, 409});
+    put("k-1");
+
+    out->start();
+    for (int i = 0; i < 500 && ends().empty(); ++i) std::this_thread::sleep_for(20ms);
+    out->stop();
+
+    EXPECT_EQ(ends(), (std::vector<std::string>{"k-1 201"}));
+    EXPECT_EQ(receiver_.asked(), (std::map<std::string, int>{{"k-1", 7}}));
+}
+
+TEST_P(OutboxTest, whose_end_can_not_be_written_is_sent_again) {
+    int runs = 0;
+    Outbox out{*database_, client_, [&](Tx& tx, const OutboxEnd& end) {
+                   testing::write_end(tx, end);
+                   if (++runs == 1) throw std::runtime_error{"a bad day"};
+               }};
+    put("k-1");
+
+    EXPECT_EQ(out.send_due(), 1);
+    EXPECT_EQ(ends(), std::vector<std::string>{});
+    make_due();  // Its claim has ended.
+    EXPECT_EQ(out.send_due(), 1);
+
+    EXPECT_EQ(ends(), (std::vector<std::string>{"k-1 201"}));
+    EXPECT_EQ(receiver_.asked(), (std::map<std::string, int>{{"k-1", 2}}));
+}
+
+TEST_P(OutboxTest, what_was_first_sent_long_ago_is_for_people) {
+    const auto out = outbox();
+    receiver_.say_first({503, 503});
+    put("k-1");
+    EXPECT_EQ(out->send_due(), 1);
+    static constexpr Statement<0> older{
+        "older",
+        "UPDATE outbox SET first_at = '2020-01-01T00:00:00.000Z'",
+        "UPDATE outbox SET first_at = '2020-01-01T00:00:00.000Z'"};
+    database_->write([&](Tx& tx) { execute(tx, older); });
+    make_due();
+
+    EXPECT_EQ(out->send_due(), 1);
+
+    EXPECT_EQ(receiver_.asked(), (std::map<std::string, int>{{"k-1", 2}}));  // Two tries, at first.
+    EXPECT_EQ(ends(), (std::vector<std::string>{"k-1 0"}));
+    EXPECT_EQ(out->waiting().gave_up, 1);
+    EXPECT_EQ(out->waiting().waiting, 0);
+}
+
+TEST_P(OutboxTest, of_several_senders_one_writes_each_end) {
+    std::vector<std::string> due;
+    for (int i = 100; i < 250; ++i) {
+        put("k-" + std::to_string(i));
+        due.push_back("k-" + std::to_string(i) + " 201");
+    }
+    EXPECT_EQ(outbox()->waiting().waiting, 150);
+    {
+        const auto one = outbox();
+        const auto other = outbox();
+        one->start();
+        other->start();
+        for (int i = 0; i < 500 && ends().size() < due.size(); ++i)
+            std::this_thread::sleep_for(20ms);
+    }
+
+    EXPECT_EQ(ends(), due);
+    for (const auto& [key, times] : receiver_.asked()) EXPECT_EQ(times, 1) << key;
+}
+
+TEST_P(OutboxTest, a_transaction_of_another_library_may_put_too) {
+    const auto insert = [&](const std::string& key) {
+        return Outbox::insert_of(
+            order(),
+            ClientKey::saved(key),
+            GetParam() == "sqlite" ? Outbox::Dialect::sqlite : Outbox::Dialect::postgres
+        );
+    };
+    const auto undone = insert("k-1");
+    const auto kept = insert("k-2");
+    if (GetParam() == "sqlite") {
+        sqlite3* own = nullptr;
+        ASSERT_EQ(sqlite3_open((folder_ + "/shop.db").c_str(), &own), SQLITE_OK);
+        sqlite3_busy_timeout(own, 5'000);
+        const auto run = [&](const Outbox::Insert& one, const char* end) {
+            sqlite3_exec(own, "BEGIN", nullptr, nullptr, nullptr);
+            sqlite3_stmt* statement = nullptr;
+            ASSERT_EQ(sqlite3_prepare_v2(own, one.sql.c_str(), -1, &statement, nullptr), SQLITE_OK)
+                << sqlite3_errmsg(own);
+            for (std::size_t i = 0; i < one.values.size(); ++i)
+                sqlite3_bind_text(
+                    statement, static_cast<int>(i) + 1, one.values[i].c_str(), -1, SQLITE_STATIC
+                );
+            EXPECT_EQ(sqlite3_step(statement), SQLITE_DONE) << sqlite3_errmsg(own);
+            sqlite3_finalize(statement);
+            EXPECT_EQ(sqlite3_exec(own, end, nullptr, nullptr, nullptr), SQLITE_OK);
+        };
+        run(undone, "ROLLBACK");
+        run(kept, "COMMIT");
+        sqlite3_close(own);
+    } else {
+        PGconn* own = PQconnectdb(url_.c_str());
+        const auto run = [&](const Outbox::Insert& one, const char* end) {
+            PQclear(PQexec(own, "BEGIN"));
+            std::vector<const char*> values;
+            for (const auto& value : one.values) values.push_back(value.c_str());
+            PGresult* done = PQexecParams(
+                own,
+                one.sql.c_str(),
+                static_cast<int>(values.size()),
+                nullptr,
+                values.data(),
+                nullptr,
+                nullptr,
+                0
+            );
+            EXPECT_EQ(PQresultStatus(done), PGRES_COMMAND_OK) << PQerrorMessage(own);
+            PQclear(done);
+            PQclear(PQexec(own, end));
+        };
+        run(undone, "ROLLBACK");
+        run(kept, "COMMIT");
+        PQfinish(own);
+    }
+
+    EXPECT_EQ(outbox()->send_due(), 1);
+
+    EXPECT_EQ(receiver_.asked(), (std::map<std::string, int>{{"k-2", 1}}));
+}
+
+// kill -9 of the process that sends, at each of its fault points; another goes on.
+TEST_P(OutboxTest, a_death_anywhere_leaves_one_request_and_one_end) {
+    const auto run = [&](const std::string& fault, const std::string& key) {
+        database_.reset();  // A SQLite file is one server's.
+        const auto child = ::fork();
+        if (child == 0) {
+            if (!fault.empty()) ::setenv("PAWL_FAULT_AT", (fault + ":1:kill9").c_str(), 1);
+            ::execl(
+                PAWL_OUTBOX_VICTIM,
+                "outbox_victim",
+                url_.c_str(),
+                receiver_.url().c_str(),
+                key.empty() ? nullptr : key.c_str(),
+                nullptr
+            );
+            ::_exit(127);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        open();
+        return status;
+    };
+    struct Case {
+        std::string fault;
+        int asked;  // In all: before its death, and after it.
+    };
+    const std::vector<Case> cases{
+        {"outbox.send.before", 1}, {"outbox.record.before", 2}, {"outbox.record.after", 1}};
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        SCOPED_TRACE(cases[i].fault);
+        const auto key = "k-" + std::to_string(i);
+        const int status = run(cases[i].fault, key);
+        ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
+
+        make_due();
+        outbox()->send_due();
+
+        EXPECT_EQ(receiver_.asked().at(key), cases[i].asked);
+        const auto all = ends();
+        EXPECT_EQ(std::count(all.begin(), all.end(), key + " 201"), 1);
+    }
+    // One that lives to its end sends what it has put.
+    EXPECT_EQ(run("", "k-9"), 0);
+    EXPECT_EQ(receiver_.asked().at("k-9"), 1);
+}
+
+}  // namespace
+}  // namespace pawl
