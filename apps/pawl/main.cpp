@@ -2,6 +2,8 @@
 #include <pawl/database.hpp>
 #include <pawl/service.hpp>
 
+#include "apps/pawl/request.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <iostream>
@@ -40,6 +42,9 @@ std::string help_of(const CLI::App& app) {
     const auto at = all.find(heading);
     return "Options of every command:\n" +
            (at == all.npos ? all : all.substr(at + heading.size())) +
+           "Without a database: pawl request METHOD URL, which sends a request and repeats it "
+           "while "
+           "that is safe.\n"
            "The service's own program has these commands too, and those that need its "
            "operations: "
            "completer, graph.\n";
@@ -48,6 +53,9 @@ std::string help_of(const CLI::App& app) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    // It needs no database, and has options of its own.
+    if (argc > 1 && std::string_view{argv[1]} == "request")
+        return request_command({argv + 2, argv + argc}, std::cout, std::cerr);
     Options options;
     CLI::App ours{"", "pawl"};
     add_options(ours, options);

@@ -1,7 +1,10 @@
 """The operator's commands: of the service's own program, and of `pawl`, which has the database alone."""
+import concurrent.futures
 import json
+import os
 
 from kill_cases import QUICK
+from phone import HERE_TO_THERE
 from world import World, check, check_equal, wait_until
 
 
@@ -78,11 +81,45 @@ def pawl_makes_its_tables(settings):
         check('PAWL_DATABASE' in told and 'dlq' in told, f'--help: {told}')
 
 
+def pawl_requests(settings):
+    """A ride by `pawl request`, whose server dies behind the charge and is started again; and what it says where there is none."""
+    with World(settings.bin, QUICK, judged=False) as world:
+        world.start_server(fault='engine.call.after:1:kill9')
+        file = os.path.join(world.folder, 'ride.key')
+        words = ['request', 'POST', f'http://127.0.0.1:{world.port}/rides', '--data', json.dumps(HERE_TO_THERE),
+                 '--header', 'Authorization: Bearer test_jane']
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(world.rides_command, *words, '--key-file', file, '--tries', '50', '--wait-ms', '200',
+                                '--longest-wait-ms', '400', program='pawl')
+            wait_until('the server to die', world.dead)
+            check(world.start_server(), 'it starts again')
+            done = asked.result()
+        check_equal(json.loads(done.stdout)['message'][:5], 'Paid.', 'the body')
+        for said in ('made the key ', 'try 1: lost: ', '; again in ', 'answered 201'):
+            check(said in done.stderr, f'it says "{said}": {done.stderr}')
+        again = world.rides_command(*words, '--key-file', file, program='pawl')
+        check_equal(again.stdout, done.stdout, 'the same command again')
+        check('answered 201, replayed' in again.stderr, f'as it was: {again.stderr}')
+        check_equal(len(world.ledger()), 1, 'charges')
+        other = [*words[:4], json.dumps(HERE_TO_THERE | {'origin_lat': 1}), *words[5:]]
+        refused = world.rides_command(*other, '--key-file', file, check_status=1, program='pawl')
+        check('answered 422' in refused.stderr and 'try 2' not in refused.stderr, f'never repeated: {refused.stderr}')
+        world.rides_command(*words, check_status=1, program='pawl')   # Without a key: 400.
+        world.kill_server()
+        quick = ('--deadline-ms', '300', '--wait-ms', '50')
+        told = world.rides_command(*words, '--key', 'k-2', *quick, check_status=3, program='pawl')
+        check('It was not done.' in told.stderr, f'nobody is there: {told.stderr}')
+        for wrong in (['--key', 'a b'], ['--key', 'a', '--entity', 'b', 'c', 'd'], ['--header', 'x'], ['--tries', '0'],
+                      ['--data', '@/nowhere'], ['--key-file', '/nowhere/key']):
+            world.rides_command(*words, *wrong, check_status=2, program='pawl')
+
+
 def cases(settings):
     found = [(f'command: a paused queue waits, {queue}', lambda queue=queue: a_paused_queue_waits(settings, queue))
              for queue in ('embedded', 'redis')]
     found += [(f'command: pawl on {queue}, by the database alone', lambda queue=queue: pawl_by_the_database_alone(settings, queue))
               for queue in ('embedded', 'redis', 'kafka')]
     found.append(('command: pawl decides what a server carries out', lambda: pawl_decides(settings)))
+    found.append(('command: pawl requests', lambda: pawl_requests(settings)))
     found.append(('command: pawl makes its tables', lambda: pawl_makes_its_tables(settings)))
     return found

@@ -1,0 +1,64 @@
+#include "apps/pawl/key_file.hpp"
+
+#include "src/engine/random.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
+
+namespace pawl {
+
+namespace {
+
+[[noreturn]] void fail(const std::string& what, const std::string& path) {
+    throw std::system_error{
+        errno, std::generic_category(), "--key-file: can't " + what + " " + path};
+}
+
+void sync(const std::string& path, int flags) {
+    const int file = ::open(path.c_str(), flags | O_CLOEXEC);
+    if (file < 0) fail("open", path);
+    const bool synced = ::fsync(file) == 0;
+    ::close(file);
+    if (!synced) fail("sync", path);
+}
+
+}  // namespace
+
+KeyInFile key_in_file(const std::string& path) {
+    bool made = false;
+    if (!std::filesystem::exists(path)) {
+        // Under its name only when it is whole, and never over one that came meanwhile.
+        const auto draft = path + "." + engine::random_hex(engine::system_random(), 16);
+        {
+            std::ofstream file{draft};
+            file << engine::random_hex(engine::system_random(), 32) << "\n";
+            if (!file.flush()) fail("write", draft);
+        }
+        sync(draft, O_WRONLY);
+        made = ::link(draft.c_str(), path.c_str()) == 0;
+        const int why = errno;
+        ::unlink(draft.c_str());
+        if (!made && why != EEXIST) {
+            errno = why;
+            fail("make", path);
+        }
+        const auto folder = std::filesystem::path{path}.parent_path().string();
+        sync(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
+    }
+    std::ifstream file{path};
+    std::string line;
+    if (!std::getline(file, line)) {
+        errno = errno != 0 ? errno : EIO;
+        fail("read a key from", path);
+    }
+    return {ClientKey::saved(line), made};
+}
+
+}  // namespace pawl

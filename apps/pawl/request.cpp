@@ -1,0 +1,188 @@
+#include "apps/pawl/request.hpp"
+
+#include <pawl/client.hpp>
+#include <pawl/service.hpp>
+
+#include "apps/pawl/key_file.hpp"
+#include "src/cli/numbers.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <ostream>
+#include <sstream>
+#include <stdexcept>
+
+namespace {
+
+constexpr std::size_t data_max = 64UL * 1024 * 1024;
+
+enum Exit { good = 0, refused = 1, wrong_words = 2, not_done = 3, in_doubt = 4 };
+
+struct Options {
+    pawl::ClientRequest request;
+    pawl::ClientOptions client;
+    std::string data;
+    std::vector<std::string> headers;
+    std::string key;
+    std::string key_file;
+    std::vector<std::string> entity;
+    bool quiet{false};
+};
+
+// What follows the @, a file or - for standard input; else the text itself.
+std::string data_of(const std::string& given) {
+    if (given.empty() || given.front() != '@') return given;
+    const auto name = given.substr(1);
+    std::ifstream file;
+    if (name != "-") {
+        file.open(name, std::ios::binary);
+        if (!file) throw std::invalid_argument{"--data: can't read the file " + name};
+    }
+    std::istream& in = name == "-" ? std::cin : file;
+    std::string text{std::istreambuf_iterator<char>{in}, {}};
+    if (text.size() > data_max)
+        throw std::invalid_argument{"--data: " + name + " has more than 64 MiB"};
+    return text;
+}
+
+pawl::Header header_of(const std::string& text) {
+    const auto colon = text.find(':');
+    if (colon == text.npos || colon == 0)
+        throw std::invalid_argument{"--header is \"" + text + "\": \"Name: value\""};
+    const auto from = text.find_first_not_of(' ', colon + 1);
+    return {text.substr(0, colon), from == text.npos ? "" : text.substr(from)};
+}
+
+std::optional<pawl::ClientKey> key_of(const Options& options, std::ostream& err) {
+    if (!options.key.empty()) return pawl::ClientKey::saved(options.key);
+    if (!options.entity.empty())
+        return pawl::entity_key(options.entity.at(0), options.entity.at(1), options.entity.at(2));
+    if (options.key_file.empty()) return std::nullopt;
+    const auto key = pawl::key_in_file(options.key_file);
+    if (!options.quiet)
+        err << (key.made ? "made the key " : "the key ") << key.key.text() << ", in "
+            << options.key_file << "\n";
+    return key.key;
+}
+
+void add_ms(
+    CLI::App& app, const std::string& name, std::chrono::milliseconds& to, const char* text
+) {
+    app.add_option_function<std::int64_t>(
+           name,
+           [&to](std::int64_t ms) { to = std::chrono::milliseconds{ms}; },
+           std::string{text} + " (default " + std::to_string(to.count()) + ")"
+    )
+        ->check(pawl::cli::check_decimal);
+}
+
+void add_options(CLI::App& app, Options& options) {
+    auto& client = options.client;
+    app.add_option("method", options.request.method, "GET, POST, PUT, PATCH, DELETE, ...")
+        ->required();
+    app.add_option("url", options.request.target, "http:// or https://")->required();
+    app.add_option(
+        "--data", options.data, "The body; @FILE reads it from a file, @- from standard input"
+    );
+    app.add_option("--content-type", options.request.content_type, "Of the body")
+        ->capture_default_str();
+    app.add_option("--header", options.headers, "\"Name: value\"; may be repeated")
+        ->allow_extra_args(false);
+    auto* keys = app.add_option_group("key", "Without one a POST or PATCH is sent once");
+    keys->add_option("--key", options.key, "The Idempotency-Key; you have it in a safe place");
+    keys->add_option(
+        "--key-file",
+        options.key_file,
+        "The key in this file; made and synced before the first try if there is none, so that the "
+        "same command goes on after a crash"
+    );
+    keys->add_option(
+            "--entity", options.entity, "The key of what is done once: payment 1234 refund"
+    )
+        ->expected(3);
+    keys->require_option(0, 1);
+    app.add_option("--tries", client.tries_max, "In all; those that were not sent do not count")
+        ->check(pawl::cli::check_decimal)
+        ->capture_default_str();
+    add_ms(app, "--timeout-ms", client.timeout, "Of one try");
+    add_ms(app, "--connect-timeout-ms", client.connect_timeout, "To a connection");
+    add_ms(app, "--deadline-ms", client.deadline, "Of all tries and waits together");
+    add_ms(app, "--wait-ms", client.wait_first, "Before the first repeat");
+    add_ms(app, "--longest-wait-ms", client.wait_longest, "Before any repeat");
+    static const std::map<std::string, pawl::Backoff> backoffs{
+        {"decorrelated", pawl::Backoff::decorrelated},
+        {"full", pawl::Backoff::full},
+        {"stripe", pawl::Backoff::stripe}};
+    app.add_option("--backoff", client.backoff, "How waits grow: decorrelated, full or stripe")
+        ->transform(CLI::CheckedTransformer(backoffs));
+    app.add_flag("--quiet", options.quiet, "Only the body of the answer, and why there is none");
+    app.footer(
+        "The body of the answer is on standard output, each try on standard error.\n"
+        "Exit codes: 0 answered below 400, 1 answered from 400 on, 2 wrong arguments,\n"
+        "3 no answer, and certainly not done; 4 no answer, and nobody knows: ask again with the "
+        "same key."
+    );
+}
+
+void tell(std::ostream& err, const pawl::ClientTry& one) {
+    err << "try " << one.number << ": " << one.what << " after " << one.took.count() << " ms";
+    if (one.again_in) err << "; again in " << one.again_in->count() << " ms";
+    err << std::endl;
+}
+
+int told(const pawl::ClientEnd& end, const Options& options, std::ostream& out, std::ostream& err) {
+    if (const auto* gave_up = std::get_if<pawl::GaveUp>(&end)) {
+        err << "pawl: no answer: " << gave_up->why << "\n"
+            << (gave_up->in_doubt ? "It may have been done: ask again with the same key.\n"
+                                  : "It was not done.\n");
+        return gave_up->in_doubt ? Exit::in_doubt : Exit::not_done;
+    }
+    const auto& answered = std::get<pawl::Answered>(end);
+    if (!options.quiet)
+        err << "answered " << answered.status << (answered.replayed ? ", replayed" : "")
+            << (answered.in_doubt ? ", and an earlier try may have been carried out" : "") << "\n";
+    out << answered.body;
+    if (!answered.body.empty() && answered.body.back() != '\n') out << "\n";
+    if (answered.in_doubt) return Exit::in_doubt;
+    return answered.status < 400 ? Exit::good : Exit::refused;
+}
+
+}  // namespace
+
+int request_command(const std::vector<std::string>& words, std::ostream& out, std::ostream& err) {
+    Options options;
+    CLI::App app{
+        "Sends one request, repeats it while that is safe, and tells each try", "pawl request"};
+    add_options(app, options);
+    try {
+        app.parse(std::vector<std::string>{words.rbegin(), words.rend()});
+    } catch (const CLI::ParseError& wrong) {
+        return app.exit(wrong, out, err) == 0 ? Exit::good : Exit::wrong_words;
+    }
+    try {
+        for (const auto& header : options.headers)
+            options.request.headers.push_back(header_of(header));
+        options.request.body = data_of(options.data);
+        if (!options.quiet)
+            options.client.on_try = [&err](const pawl::ClientTry& one) { tell(err, one); };
+        pawl::Client client{options.client};
+        const auto key = key_of(options, err);
+        return told(
+            key ? client.perform(options.request, *key) : client.send_once(options.request),
+            options,
+            out,
+            err
+        );
+    } catch (const std::exception& failed) {
+        const std::string_view why{failed.what()};
+        err << (why.starts_with("pawl") ? "" : "pawl: ") << why << "\n";
+        return Exit::wrong_words;
+    }
+}
