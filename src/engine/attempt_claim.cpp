@@ -341,7 +341,7 @@ void Attempt::on_first(std::exception_ptr failed) {
         engine_.confirm(hash_);
         return go_on();
     }
-    if (store::is_store_error(failed, Kind::locked)) return wait_or_refuse();
+    if (store::is_store_error(failed, Kind::locked)) return on_locked();
     auto failure = failure_of(failed);
     if (is_in_doubt(failed) && PAWL_MUTANT("doubt_is_done") && reached_) return go_on();
     if (is_in_doubt(failed)) return look_after_doubt(failure.refusal);
@@ -351,6 +351,14 @@ void Attempt::on_first(std::exception_ptr failed) {
     // What is stored can be told also where nothing can be written, and whatever its phases would
     // say now.
     look([self = shared_from_this(), failure] { self->on_failed_claim(failure); });
+}
+
+// Whoever holds the lock is at work on this key; or on another, under the id that was taken ahead:
+// after a crash of PostgreSQL two servers may have the same. Then this key may have its answer.
+void Attempt::on_locked() {
+    ahead_.reset();
+    if (looked_) return wait_or_refuse();
+    look([self = shared_from_this()] { self->wait_or_refuse(); });
 }
 
 // Somebody has the key, and was not seen; or somebody the id: of those at hand more may be taken.

@@ -132,8 +132,9 @@ void Engine::look_beside(KeyedRequest request, std::string hash, OnAnswer on_ans
         [this, in_hand, request = std::move(request), on_answer = std::move(on_answer)](
             const std::exception_ptr& failed, std::optional<KeyRow> found, TimePoint
         ) {
-            if (failed || !found)
-                return leave(in_hand, on_answer, Refused{.why = Why::in_progress});
+            // It may have its answer since long, and nobody can see.
+            if (failed) return leave(in_hand, on_answer, failure_of(failed).refusal);
+            if (!found) return leave(in_hand, on_answer, Refused{.why = Why::in_progress});
             leave(in_hand, on_answer, stored_answer(installation_, request, *found));
         }
     );

@@ -101,6 +101,16 @@ TEST_F(FirstLookOfAttemptTest, a_repeat_is_answered_where_nothing_can_be_written
     EXPECT_TRUE(replayed(again));
 }
 
+// Found with it: the lock was of another key's id, and this key had its answer.
+TEST_F(FirstLookOfAttemptTest, a_repeat_whose_claim_met_a_lock_is_answered) {
+    (void)world.ask<Order>("k", order_of_jane);
+
+    world.store.arm(1, FailingStore::How::undone, StoreError::Kind::locked);
+    const auto again = ask_other("k");
+
+    EXPECT_TRUE(replayed(again));
+}
+
 TEST_F(FirstLookOfAttemptTest, a_new_key_is_refused_where_nothing_can_be_written) {
     world.store.arm(1, FailingStore::How::refused, StoreError::Kind::full);
 

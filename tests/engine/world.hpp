@@ -133,6 +133,11 @@ public:
             fails = reads_to_fail_ > 0;
             if (fails) --reads_to_fail_;
             read_.notify_all();
+            if (!fails && holds_next_read_) {
+                holds_next_read_ = false;
+                held_read_ = std::move(work);
+                return;
+            }
         }
         if (fails)
             return work->done(std::make_exception_ptr(StoreError{
@@ -146,6 +151,20 @@ public:
     void fail_reads(int next) {
         const std::lock_guard lock{mutex_};
         reads_to_fail_ = next;
+    }
+    // It is asked of the database only when it is let go.
+    void hold_next_read() {
+        const std::lock_guard lock{mutex_};
+        holds_next_read_ = true;
+    }
+    void let_read_go() {
+        std::unique_ptr<store::Work> held;
+        {
+            const std::lock_guard lock{mutex_};
+            held.swap(held_read_);
+        }
+        if (!held) throw std::logic_error{"no read is held"};
+        inner_->read(std::move(held));
     }
     // Until there have been as many reads since the start.
     void wait_for_reads(int n) {
@@ -251,6 +270,8 @@ private:
     std::condition_variable read_;
     int reads_{0};
     int reads_to_fail_{0};
+    bool holds_next_read_{false};
+    std::unique_ptr<store::Work> held_read_;
     // Recursive: a woken attempt may end, and tell, on the thread that told it.
     mutable std::recursive_mutex telling_;
     std::map<int, store::OnNotice> listeners_;
