@@ -3,6 +3,7 @@
 #include "src/client/told.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace pawl::client {
@@ -74,7 +75,9 @@ Course::Next Course::next() {
         return given_up(
             server_ + " has failed too often, and is left alone until the deadline would be over"
         );
-    return Wait{*later};
+    // All who wait here would come in one moment: spread over as long again.
+    const auto more = static_cast<double>(later->count()) * rules_.random.dice();
+    return Wait{std::min(*later + milliseconds{std::llround(more)}, left)};
 }
 
 Course::Next Course::after(http::Sent sent) {
