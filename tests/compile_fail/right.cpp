@@ -1,6 +1,7 @@
 // A right program. tests/compile_fail/check makes each wrong one from it by changing a few words,
 // so that a wrong program differs from this by its mistake alone; this one must compile.
 #include <pawl/call.hpp>
+#include <pawl/client.hpp>
 #include <pawl/http.hpp>
 #include <pawl/json.hpp>
 #include <pawl/operation.hpp>
@@ -129,4 +130,10 @@ void use(pawl::Service& service, pawl::HttpServer& server, Stripe& stripe) {
     service.add(PointsWorker{});
     server.post<BookRide>("/rides");
     server.get("/rides", ListRides{});
+}
+
+void call_out(pawl::Client& client) {
+    const auto key = pawl::ClientKey::saved("kept by us");
+    (void)client.post("/rides", "{}", key);
+    (void)client.send_once({.method = "POST", .target = "/rides"});
 }

@@ -219,4 +219,12 @@ PARTS = {
         ('server.get("/rides", ListRides{});', 'server.get("/rides", PointsWorker{});')]),
 }
 
-WRONG = FLOW | POINTS | CALLS | HANDS | PARTS
+POST = 'client.post("/rides", "{}", key)'
+CLIENT = {
+    'post_without_a_key': (['deleted', 'post'], [(POST, 'client.post("/rides", "{}")')]),
+    'post_under_a_mere_string': (['deleted', 'post'], [(POST, 'client.post("/rides", "{}", std::string{"new each time"})')]),
+    'key_that_nobody_keeps': (["private|protected", 'ClientKey'], [
+        ('pawl::ClientKey::saved("kept by us")', 'pawl::ClientKey{std::string{"new each time"}}')]),
+}
+
+WRONG = FLOW | POINTS | CALLS | HANDS | PARTS | CLIENT
