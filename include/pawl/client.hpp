@@ -128,7 +128,8 @@ struct ClientOptions {
 // Sends requests and repeats them: with the same bytes and key, only while a repeat is safe (a key,
 // or a method that is idempotent: RFC 9110, 9.2.2; or proof that nothing was sent), within a total
 // deadline, a budget and a breaker for each server. Retry-After is honoured and capped, 409
-// `in-progress` waited for, 422 and what is stored never repeated. Thread-safe.
+// `in-progress` waited for, 422 and what is stored never repeated. An Idempotency-Key among the
+// headers is std::invalid_argument: a key is given as a ClientKey. Thread-safe.
 class Client {
 public:
     // Throws std::invalid_argument for options with a problem.
@@ -157,7 +158,7 @@ public:
     ClientEnd perform(const KeyedCall& call, const ClientRequest& request);
 
     // The same without blocking: `done` runs once, on a thread of the client's, quick; or here if
-    // nothing can be sent at all. Throws nothing of its own.
+    // nothing can be sent at all.
     void start(
         const ClientRequest& request, const ClientKey& key, std::function<void(ClientEnd)> done
     );

@@ -118,6 +118,9 @@ struct Client::Impl {
         out.url = is_whole_url(request.target) ? request.target : options.url + request.target;
         out.headers = options.headers;
         out.headers.insert(out.headers.end(), request.headers.begin(), request.headers.end());
+        if (http::first_header(out.headers, "Idempotency-Key"))
+            throw std::invalid_argument{
+                "pawl: an Idempotency-Key among the headers: a key is given as a ClientKey"};
         if (!request.body.empty()) out.headers.push_back({"Content-Type", request.content_type});
         if (key != nullptr) out.headers.push_back({"Idempotency-Key", *key});
         out.body = request.body;

@@ -130,6 +130,18 @@ TEST(Client, a_call_of_an_operation_goes_under_its_key) {
     );
 }
 
+TEST(Client, takes_no_key_among_the_headers) {
+    Client client{{.url = "http://127.0.0.1:1"}};
+
+    EXPECT_THROW(
+        client.perform(
+            {.method = "POST", .target = "/", .headers = {{"idempotency-key", "a"}}},
+            ClientKey::saved("b")
+        ),
+        std::invalid_argument
+    );
+}
+
 TEST(Client, refuses_options_with_a_problem) {
     const auto problem = [](ClientOptions options) { return options.problem().value_or("none"); };
     EXPECT_EQ(problem({}), "none");

@@ -65,6 +65,13 @@ GaveUp Course::given_up(std::string why) const {
     return {facts_.doubt, facts_.tries, std::move(why)};
 }
 
+GaveUp Course::stopped(const http::Sent& sent) {
+    ++facts_.tries;
+    facts_.doubt = facts_.doubt || std::holds_alternative<http::Lost>(sent);
+    tell(sent, std::nullopt);
+    return given_up("it was stopped");
+}
+
 Course::Next Course::next() {
     const auto left = rules_.retry.deadline - spent();
     if (left.count() <= 0) return given_up("the deadline came");  // A wait that overslept.

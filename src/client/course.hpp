@@ -42,7 +42,8 @@ public:
 
     Next next();  // At the beginning, and behind each wait.
     Next after(http::Sent sent);
-    GaveUp given_up(std::string why) const;  // It is stopped from outside.
+    GaveUp given_up(std::string why) const;  // It is stopped from outside, between tries...
+    GaveUp stopped(const http::Sent& sent);  // ...or in one, which says nothing of the server.
 
 private:
     std::chrono::milliseconds spent() const;

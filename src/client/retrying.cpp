@@ -65,7 +65,10 @@ ClientEnd Retrying::perform(
             next = course.next();
             continue;
         }
-        next = course.after(parts_.send(as_said(request, std::get<Course::Send>(next)), stop));
+        auto sent = parts_.send(as_said(request, std::get<Course::Send>(next)), stop);
+        if (stop.stop_requested() && !std::holds_alternative<http::Arrived>(sent))
+            return course.stopped(sent);
+        next = course.after(std::move(sent));
     }
 }
 

@@ -47,6 +47,7 @@ struct World {
     std::vector<std::chrono::milliseconds> waits;
     std::chrono::milliseconds each_takes{10};
     std::stop_source stop;
+    int stop_in_send{0};  // The number of the try in which a stop is asked for.
     int stop_in_wait{0};  // The number of the wait in which a stop is asked for.
 
     Retrying client(core::RetryRule rule = {}) { return client(Retrying::Limits{.retry = rule}); }
@@ -55,6 +56,7 @@ struct World {
             {.send =
                  [this](Outgoing request, const std::stop_token&) {
                      sent.push_back(std::move(request));
+                     if (static_cast<int>(sent.size()) == stop_in_send) stop.request_stop();
                      clock.wall += each_takes;
                      auto answer = answers.front();
                      if (answers.size() > 1) answers.pop_front();
@@ -220,6 +222,22 @@ TEST(Retrying, a_stop_ends_the_wait_and_keeps_the_doubt) {
     EXPECT_TRUE(std::get<GaveUp>(ended).in_doubt);
     EXPECT_EQ(std::get<GaveUp>(ended).why, "it was stopped");
     EXPECT_EQ(world.sent.size(), 1U);
+}
+
+// A stop says nothing of the server: its breaker does not count it.
+TEST(Retrying, a_stop_in_a_try_keeps_what_may_have_been_sent_and_blames_nobody) {
+    World world;
+    world.answers = {Lost{"it was stopped"}, arrived(200)};
+    const auto client = world.client({.breaker = {.failures_max = 1}});
+    world.stop_in_send = 1;
+
+    const auto ended = client.perform(charge, Repeat::safe_with_key, world.stop.get_token());
+    const auto next = client.perform(charge, Repeat::safe_with_key);
+
+    EXPECT_TRUE(std::get<GaveUp>(ended).in_doubt);
+    EXPECT_EQ(std::get<GaveUp>(ended).tries, 1);
+    EXPECT_EQ(std::get<Answered>(next).tries, 1);
+    EXPECT_TRUE(world.waits.empty());
 }
 
 TEST(Retrying, stopped_before_the_first_try_it_sends_nothing) {

@@ -196,6 +196,7 @@ TEST_P(OutboxTest, what_can_not_be_stored_as_it_is_is_refused) {
     );
     refused({.method = "POST", .target = ""});
     refused({.method = "POST", .target = receiver_.url(), .headers = {{"X-A", "\xff"}}});
+    refused({.method = "POST", .target = receiver_.url(), .headers = {{"idempotency-key", "a"}}});
 }
 
 TEST_P(OutboxTest, a_request_is_sent_with_all_that_it_was_put_with) {

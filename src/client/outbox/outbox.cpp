@@ -10,6 +10,7 @@
 #include "src/engine/clock.hpp"
 #include "src/engine/log.hpp"
 #include "src/engine/random.hpp"
+#include "src/http/transfer.hpp"
 #include "src/json/text.hpp"
 
 #include <algorithm>
@@ -52,6 +53,9 @@ Stored stored(const ClientRequest& request) {
     check_text(request.method, "method");
     check_text(request.target, "target");
     check_text(request.body, "body");
+    if (http::first_header(request.headers, "Idempotency-Key"))
+        throw std::invalid_argument{
+            "pawl: an Idempotency-Key among the headers: a key is given as a ClientKey"};
     if (request.target.empty())
         throw std::invalid_argument{"pawl: a request in the outbox has no target"};
     if (request.body.size() > body_max)
