@@ -133,7 +133,8 @@ void Engine::look_beside(KeyedRequest request, std::string hash, OnAnswer on_ans
             const std::exception_ptr& failed, std::optional<KeyRow> found, TimePoint
         ) {
             // It may have its answer since long, and nobody can see.
-            if (failed) return leave(in_hand, on_answer, failure_of(failed).refusal);
+            if (failed && !PAWL_MUTANT("failed_look_is_busy"))
+                return leave(in_hand, on_answer, failure_of(failed).refusal);
             if (!found) return leave(in_hand, on_answer, Refused{.why = Why::in_progress});
             leave(in_hand, on_answer, stored_answer(installation_, request, *found));
         }

@@ -19,6 +19,7 @@ inline std::set<std::string> all_mutants() {
         "doubt_is_done",
         "expired_is_new",
         "failed_job_comes_at_once",
+        "failed_look_is_busy",
         "far_lease_holds",
         "horizon_is_forgotten",
         "horizon_of_jobs_is_forgotten",

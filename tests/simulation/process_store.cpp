@@ -15,6 +15,11 @@ std::exception_ptr no_process() {
         StoreError::Kind::unavailable, StoreError::Effect::none, "simulation", "the process died"});
 }
 
+std::exception_ptr no_answer() {
+    return std::make_exception_ptr(StoreError{
+        StoreError::Kind::unavailable, StoreError::Effect::none, "simulation", "a read failed"});
+}
+
 // Says when the transaction is open; and runs it on statements with a planted fault, if there is
 // one.
 class Watched final : public store::Work {
@@ -56,6 +61,7 @@ void ProcessStore::submit(std::unique_ptr<store::Work> work, bool writes) {
 void ProcessStore::step(std::size_t nth, std::optional<memory::Fate> fate) {
     auto [work, writes] = std::move(line_.at(nth));
     line_.erase(line_.begin() + static_cast<std::ptrdiff_t>(nth));
+    if (!writes && fate) return work->done(no_answer());
     if (!writes) return database_.read(std::move(work));
     if (fate) database_.plan_next_commit(*fate);
     database_.write(std::move(work));

@@ -27,7 +27,7 @@ public:
     void stop() override {}
 
     std::size_t waiting() const { return line_.size(); }
-    // The nth that waits happens, with a fate if it would commit.
+    // The nth that waits happens, with a fate if it would commit; a read that has one fails.
     void step(std::size_t nth, std::optional<memory::Fate> fate);
     // The process is dead: nothing of it reaches the database any more.
     void kill();
