@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pawl/browser.hpp>
 #include <pawl/http_limits.hpp>
 #include <pawl/request_head.hpp>
 #include <pawl/service.hpp>
@@ -41,6 +42,7 @@ struct HttpOptions {
     int threads{0};       // For connections; 0: as many as there are cores, at most 4.
     HttpLimits limits{};  // Of a request on its way, and of a connection.
     TenantQuota quota{};
+    BrowserOptions browser{};  // Pages and forms; without a word there are none.
 
     std::optional<std::string> problem() const;
 };
@@ -77,6 +79,11 @@ public:
         if constexpr (Query<Q>)
             add_query(route, query_form<Q>(std::make_shared<Q>(std::move(query))));
     }
+
+    // A page for anybody: no credentials, no key, no quota and no database; of `browser` nothing
+    // but `present` is asked. Before start(). On the server's threads, several at once: quick, no
+    // waiting. "GET" serves HEAD too.
+    void open(std::string_view method, const std::string& route, OpenPage page);
 
     void start();
     std::uint16_t port() const;

@@ -88,6 +88,10 @@ public:
     bool stop(std::chrono::milliseconds drain);
 
     const ServiceOptions& options() const;
+    // A secret of the application's own, 64 hex digits: made from the installation's newest one and
+    // `purpose`, so that all servers on the database have the same. Another secret file, another
+    // one.
+    std::string secret_for(std::string_view purpose) const;
     engine::Engine& engine();  // The library's own.
     struct Impl;
     Impl& impl() { return *impl_; }

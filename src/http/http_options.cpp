@@ -74,6 +74,7 @@ std::optional<std::string> HttpOptions::problem() const {
         return "connections_max is " + std::to_string(connections_max) + ": at least 1";
     if (threads < 0 || threads > 256)
         return "threads is " + std::to_string(threads) + ": 1 to 256, or 0 for one a core";
+    if (browser.token_field.empty()) return "browser.token_field is empty: the name of a field";
     if (auto why = limits.problem()) return "limits." + *why;
     if (auto why = quota.problem()) return "quota." + *why;
     return std::nullopt;

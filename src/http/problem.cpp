@@ -12,12 +12,13 @@ namespace pawl::http {
 
 namespace {
 
-constexpr std::array<ProblemKind, 29> kinds{{
+constexpr std::array<ProblemKind, 30> kinds{{
     // Of the request as HTTP; nothing is stored.
     {"request-invalid", 400, false},
     {"key-missing", 400, false},
     {"key-invalid", 400, false},
     {"unauthorized", 401, false},
+    {"form-refused", 403, false},
     {"not-found", 404, false},
     {"method-not-allowed", 405, false},
     {"request-time-out", 408, true},

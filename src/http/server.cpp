@@ -7,6 +7,7 @@
 #include "src/engine/random.hpp"
 #include "src/engine/refusal.hpp"
 #include "src/http/access_log.hpp"
+#include "src/http/forms.hpp"
 #include "src/http/http_date.hpp"
 #include "src/http/http_options.hpp"
 #include "src/http/key_header.hpp"
@@ -15,10 +16,10 @@
 #include "src/http/problem.hpp"
 #include "src/http/quotas.hpp"
 #include "src/http/routes.hpp"
+#include "src/http/way_out.hpp"
 #include "src/json/fingerprint.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -32,84 +33,20 @@ using http::Request;
 using http::Responder;
 
 struct Target {
-    const detail::OperationForm* operation{};  // One of the two.
+    const detail::OperationForm* operation{};  // One of the three.
     std::optional<HttpServer::QueryForm> query;
+    OpenPage open;
 };
 
-// The way out of one request: writes the access log. Shared by the callbacks that may answer; they
-// must be copyable, which a Responder is not.
-class Out {
-public:
-    // `server` holds all that is borrowed here, and by the request's callbacks.
-    Out(std::shared_ptr<const void> server,
-        Responder respond,
-        http::AccessLog& access,
-        core::Clock& clock,
-        const RequestHead& head)
-        : server_{std::move(server)}, respond_{std::move(respond)}, access_{access}, clock_{clock} {
-        if (!access_.on()) return;
-        client_ = head.client_address;
-        method_ = head.method;
-        began_ = clock_.steady();
-    }
-    void set_route(const std::string& route) { route_ = &route; }
-    void set_place(http::Quotas::Place place) { place_ = std::move(place); }
-    void set_over_quota(std::string_view limit) { over_quota_ = limit; }
-    void operator()(Reply reply) {
-        if (used_.exchange(true)) return;  // It was answered, and then its handler threw.
-        place_.leave();  // Before the answer: its client may send the next one at once.
-        if (access_.on()) {
-            bool replayed = false;
-            for (const auto& header : reply.headers)
-                replayed = replayed || header.name == "Idempotent-Replayed";
-            const auto took =
-                std::chrono::duration_cast<std::chrono::microseconds>(clock_.steady() - began_);
-            access_.write(
-                {client_,
-                 method_,
-                 route_ != nullptr ? std::string_view{*route_} : "",
-                 reply.status,
-                 reply.body.size(),
-                 took,
-                 replayed,
-                 over_quota_}
-            );
-        }
-        respond_(std::move(reply));
-    }
-
-private:
-    std::shared_ptr<const void> server_;  // Of the HttpServer, and of each request in hand.
-    Responder respond_;
-    http::AccessLog& access_;
-    core::Clock& clock_;
-    std::string client_;
-    std::string method_;
-    const std::string* route_{};  // The routes outlive all requests.
-    http::Quotas::Place place_;
-    std::string_view over_quota_;
-    std::chrono::steady_clock::time_point began_{};
-    std::atomic<bool> used_{false};
-};
-using Way = std::shared_ptr<Out>;
+using Way = std::shared_ptr<http::WayOut>;
 
 // What is known of a request when its body has come.
 struct Asking {
     Request request;
     Principal principal;
     http::Routes<Target>::Match match;
-    std::optional<std::string>
-        form_key;  // A hidden field may carry the key: a double click books one ride.
+    http::FormExtras form{};
 };
-
-Reply invalid(const DecodeProblem& problem) {
-    return http::problem_reply(
-        {.status = 400,
-         .type = "request-invalid",
-         .title = "The request is malformed",
-         .detail = detail::text_of(problem)}
-    );
-}
 
 Reply key_refusal(std::string_view type, std::string_view title, std::string detail) {
     return http::problem_reply(
@@ -143,22 +80,8 @@ std::string_view path_as_sent(const RequestHead& head) {
     return std::string_view{head.target}.substr(0, head.target.find('?'));
 }
 
-constexpr std::string_view form_key_field = "idempotency_key";
-
 int default_threads() {
     return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 4U));
-}
-
-bool has_form_key(const detail::RequestFields& fields) {
-    return std::ranges::any_of(fields.texts(), [](const auto& text) {
-        return text.source == detail::TextSource::form && text.name == form_key_field;
-    });
-}
-
-Reply two_form_keys() {
-    return key_refusal(
-        "key-invalid", "The Idempotency-Key is malformed", "The form has more than one."
-    );
 }
 
 }  // namespace
@@ -200,6 +123,8 @@ struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
     bool let_in(const Principal& principal, const Way& out);
     void serve(Asking asking, const Way& out);
     std::optional<Reply> read_fields(Asking& asking, detail::RequestFields& fields);
+    bool from_own_page(const Asking& asking) const;
+    void serve_open(const OpenPage& page, const Request& request, const Way& out);
     void serve_query(const Asking& asking, const detail::Anything& request, const Way& out);
     std::optional<Reply> key_for(const Asking& asking, std::string& key);
     void serve_operation(Asking asking, std::string key, detail::Anything request, const Way& out);
@@ -227,6 +152,15 @@ std::optional<Reply> HttpServer::Impl::on_head(const RequestHead& head) {
     } catch (...) {
         refused = internal_error(nullptr);
     }
+    if (refused && options.browser.present && http::asks_for_page(head))
+        refused = http::shown(
+            options.browser,
+            {.head = head,
+             .status = refused->status,
+             .headers = refused->headers,
+             .body = refused->body},
+            *refused
+        );
     if (refused)
         access.write(
             {.client = head.client_address,
@@ -241,8 +175,10 @@ std::optional<Reply> HttpServer::Impl::on_head(const RequestHead& head) {
 // Who asks comes first: an unknown client learns nothing, not even which paths there are.
 std::optional<Reply> HttpServer::Impl::refuse_head(const RequestHead& head) const {
     if (is_livez(head)) return std::nullopt;
-    if (!principal_of(head)) return unauthorized();
     const auto found = routes.find(head.method, path_as_sent(head));
+    const auto* match = std::get_if<http::Routes<Target>::Match>(&found);
+    if (match != nullptr && match->target->open) return std::nullopt;
+    if (!principal_of(head)) return unauthorized();
     if (std::holds_alternative<http::Routes<Target>::NotFound>(found))
         return http::refusal(404, "No route has this path.");
     if (const auto* other = std::get_if<http::Routes<Target>::MethodNotAllowed>(&found)) {
@@ -254,8 +190,10 @@ std::optional<Reply> HttpServer::Impl::refuse_head(const RequestHead& head) cons
 }
 
 void HttpServer::Impl::on_request(Request request, Responder respond) {
-    const auto out = std::make_shared<Out>(
-        shared_from_this(), std::move(respond), access, engine.clock(), request.head
+    const auto out = std::make_shared<http::WayOut>(
+        http::WayOut::Parts{shared_from_this(), access, engine.clock(), options.browser},
+        std::move(respond),
+        request.head
     );
     try {
         answer(std::move(request), out);
@@ -270,15 +208,28 @@ void HttpServer::Impl::answer(Request request, const Way& out) {
     if (is_livez(request.head))
         return (*out
         )(Reply{.status = 200, .headers = {{"Content-Type", "text/plain"}}, .body = "ok\n"});
+    auto found = routes.find(request.head.method, path_as_sent(request.head));
+    auto* match = std::get_if<http::Routes<Target>::Match>(&found);
+    if (match != nullptr && match->target->open) {
+        out->set_route(*match->pattern);
+        return serve_open(match->target->open, request, out);
+    }
     auto principal = principal_of(request.head);
     if (!principal)
         return (*out)(unauthorized());  // The credentials ended since the head was looked at.
-    auto found = routes.find(request.head.method, path_as_sent(request.head));
-    auto* match = std::get_if<http::Routes<Target>::Match>(&found);
+    out->set_principal(*principal);
     if (match == nullptr) return (*out)(http::refusal(404, "No route has this path."));
     out->set_route(*match->pattern);
     if (!let_in(*principal, out)) return;
     serve({std::move(request), std::move(*principal), std::move(*match), {}}, out);
+}
+
+void HttpServer::Impl::serve_open(const OpenPage& page, const Request& request, const Way& out) {
+    const auto form = http::open_form(request);
+    if (const auto* problem = std::get_if<DecodeProblem>(&form))
+        return (*out)(http::invalid(*problem));
+    engine::Settled answer{page({request.head, std::get<0>(form)}), false, {}};
+    (*out)(http::reply_to(std::move(answer), options.key_reused_status));
 }
 
 // Within its tenant's quota, before anything is done that costs the others: parsing, the store, a
@@ -310,9 +261,10 @@ bool HttpServer::Impl::let_in(const Principal& principal, const Way& out) {
 
 std::optional<Reply> HttpServer::Impl::read_fields(Asking& asking, detail::RequestFields& fields) {
     for (const auto& [name, value] : asking.match.parameters)
-        if (auto problem = fields.add_path(name, value)) return invalid(*problem);
+        if (auto problem = fields.add_path(name, value)) return http::invalid(*problem);
     if (!asking.request.head.query.empty())
-        if (auto problem = fields.add_query(asking.request.head.query)) return invalid(*problem);
+        if (auto problem = fields.add_query(asking.request.head.query))
+            return http::invalid(*problem);
     if (asking.request.head.count("Content-Type") > 1)
         return http::refusal(400, "The Content-Type stands there twice.");
     const auto coding = asking.request.head.header("Content-Encoding").value_or("identity");
@@ -323,13 +275,10 @@ std::optional<Reply> HttpServer::Impl::read_fields(Asking& asking, detail::Reque
         case json::BodyKind::none:
             return std::nullopt;
         case json::BodyKind::json:
-            if (auto problem = fields.add_json(asking.request.body)) return invalid(*problem);
+            if (auto problem = fields.add_json(asking.request.body)) return http::invalid(*problem);
             return std::nullopt;
         case json::BodyKind::form:
-            if (auto problem = fields.add_form(asking.request.body)) return invalid(*problem);
-            asking.form_key = fields.take_form(form_key_field);
-            if (has_form_key(fields)) return two_form_keys();
-            return std::nullopt;
+            return http::read_form(options.browser, asking.request.body, fields, asking.form);
         case json::BodyKind::other:
             break;
     }
@@ -340,30 +289,39 @@ void HttpServer::Impl::serve(Asking asking, const Way& out) {
     detail::RequestFields fields;
     if (auto refused = read_fields(asking, fields)) return (*out)(std::move(*refused));
     const Target& target = *asking.match.target;
+    if (out->shows()) out->set_form(http::form_of(fields));
+    if (target.operation != nullptr && !from_own_page(asking)) return (*out)(http::form_refused());
     // The key is looked at before the fields: without it a repeat would not be safe, whatever they
     // say.
     std::string key;
     if (target.operation != nullptr)
         if (auto refused = key_for(asking, key)) return (*out)(std::move(*refused));
+    out->set_key(key);
     auto request = target.query ? target.query->request(fields) : target.operation->request(fields);
-    if (auto* problem = std::get_if<DecodeProblem>(&request)) return (*out)(invalid(*problem));
+    if (auto* problem = std::get_if<DecodeProblem>(&request))
+        return (*out)(http::invalid(*problem));
     auto& decoded = std::get<detail::Anything>(request);
     if (target.query) return serve_query(asking, decoded, out);
     serve_operation(std::move(asking), std::move(key), std::move(decoded), out);
+}
+
+bool HttpServer::Impl::from_own_page(const Asking& asking) const {
+    return !options.browser.from_own_page ||
+           options.browser.from_own_page(asking.request.head, asking.form.token);
 }
 
 std::optional<Reply> HttpServer::Impl::key_for(const Asking& asking, std::string& key) {
     const auto rule = asking.match.target->operation->key;
     if (rule == KeyRule::none) return std::nullopt;
     auto given = http::key_header(asking.request.head);
-    if (asking.form_key) {
+    if (asking.form.key) {
         if (!std::holds_alternative<http::NoKey>(given))
             return key_refusal(
                 "key-invalid",
                 "The Idempotency-Key is malformed",
                 "It is in a header and in a form field."
             );
-        given = http::key_of(*asking.form_key);
+        given = http::key_of(*asking.form.key);
     }
     if (auto* problem = std::get_if<http::KeyProblem>(&given))
         return key_refusal("key-invalid", "The Idempotency-Key is malformed", problem->why);
@@ -478,11 +436,15 @@ void HttpServer::add_route(std::string_view method, std::string route, std::stri
         throw std::invalid_argument{
             "pawl: route " + route + " names the operation " + std::string{operation} +
             ": add it to the service first"};
-    impl_->routes.add(std::string{method}, std::move(route), Target{form, std::nullopt});
+    impl_->routes.add(std::string{method}, std::move(route), Target{form, std::nullopt, {}});
 }
 
 void HttpServer::add_query(std::string route, QueryForm form) {
-    impl_->routes.add("GET", std::move(route), Target{nullptr, std::move(form)});
+    impl_->routes.add("GET", std::move(route), Target{nullptr, std::move(form), {}});
+}
+
+void HttpServer::open(std::string_view method, const std::string& route, OpenPage page) {
+    impl_->routes.add(std::string{method}, route, Target{nullptr, std::nullopt, std::move(page)});
 }
 
 void HttpServer::start() {

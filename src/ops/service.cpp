@@ -6,6 +6,7 @@
 #include "src/engine/engine.hpp"
 #include "src/engine/log.hpp"
 #include "src/engine/random.hpp"
+#include "src/json/hash.hpp"
 #include "src/ops/database_jobs.hpp"
 #include "src/ops/service_impl.hpp"
 #include "store/statements.hpp"
@@ -228,6 +229,10 @@ bool Service::stop(std::chrono::milliseconds drain) {
 }
 const ServiceOptions& Service::options() const {
     return impl_->options;
+}
+std::string Service::secret_for(std::string_view purpose) const {
+    const auto named = "application secret: " + std::string{purpose};
+    return json::hex(json::hmac_sha256(impl_->engine.installation().secret(), named));
 }
 engine::Engine& Service::engine() {
     return impl_->engine;

@@ -1,0 +1,95 @@
+#include "src/http/forms.hpp"
+
+#include <pawl/detail/form.hpp>
+
+#include "src/http/problem.hpp"
+#include "src/json/fingerprint.hpp"
+#include "src/json/form.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace pawl::http {
+
+namespace {
+
+constexpr std::string_view key_field = "idempotency_key";
+
+bool has_field(const detail::RequestFields& fields, std::string_view name) {
+    return std::ranges::any_of(fields.texts(), [name](const auto& text) {
+        return text.source == detail::TextSource::form && text.name == name;
+    });
+}
+
+Reply two_keys() {
+    return problem_reply(
+        {.status = 400,
+         .type = "key-invalid",
+         .title = "The Idempotency-Key is malformed",
+         .detail = "The form has more than one."}
+    );
+}
+
+// A form that has been parsed, without one of its fields.
+std::string without(std::string_view field, std::string_view form) {
+    auto pairs = std::get<0>(json::parse_pairs(form));
+    std::erase_if(pairs, [&](const json::Pair& pair) { return pair.name == field; });
+    return json::canonical(std::move(pairs));
+}
+
+}  // namespace
+
+Reply invalid(const DecodeProblem& problem) {
+    return problem_reply(
+        {.status = 400,
+         .type = "request-invalid",
+         .title = "The request is malformed",
+         .detail = detail::text_of(problem)}
+    );
+}
+
+Reply form_refused() {
+    return problem_reply(
+        {.status = 403,
+         .type = "form-refused",
+         .title = "The request does not come from a page of this service",
+         .detail = "Its form has no token of your session; nothing was begun."}
+    );
+}
+
+std::optional<Reply> read_form(
+    const BrowserOptions& browser,
+    std::string& body,
+    detail::RequestFields& fields,
+    FormExtras& extras
+) {
+    if (auto problem = fields.add_form(body)) return invalid(*problem);
+    extras.key = fields.take_form(key_field);
+    if (has_field(fields, key_field)) return two_keys();
+    if (!browser.from_own_page) return std::nullopt;
+    if (auto token = fields.take_form(browser.token_field)) {
+        extras.token = std::move(*token);
+        body = without(browser.token_field, body);
+    }
+    return has_field(fields, browser.token_field) ? std::optional{form_refused()} : std::nullopt;
+}
+
+std::vector<FormField> form_of(const detail::RequestFields& fields) {
+    std::vector<FormField> form;
+    for (const auto& text : fields.texts())
+        if (text.source == detail::TextSource::form) form.push_back({text.name, text.value});
+    return form;
+}
+
+std::variant<std::vector<FormField>, DecodeProblem> open_form(const Request& request) {
+    std::vector<FormField> form;
+    const auto type = request.head.header("Content-Type").value_or("");
+    if (json::body_kind(type, request.body) != json::BodyKind::form) return form;
+    auto pairs = json::parse_pairs(request.body);
+    if (auto* problem = std::get_if<DecodeProblem>(&pairs)) return std::move(*problem);
+    for (auto& pair : std::get<0>(pairs))
+        form.push_back({std::move(pair.name), std::move(pair.value)});
+    return form;
+}
+
+}  // namespace pawl::http
