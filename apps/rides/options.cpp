@@ -110,6 +110,13 @@ void add_serve(CLI::App& app, ServeOptions& options) {
     add_limits(app, options);
     app.add_option("--access-log", options.access_log, "File of JSON lines; - is standard error");
     app.add_option(
+        "--site",
+        options.site,
+        "Where browsers find it, https://HOST: turns on the pages, with Secure cookies; on "
+        "loopback "
+        "there are pages without it"
+    );
+    app.add_option(
         "--tokens",
         options.tokens,
         "File of lines \"token email\"; on loopback there are test riders"

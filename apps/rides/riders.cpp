@@ -31,7 +31,11 @@ std::optional<pawl::Principal> Riders::find(const pawl::RequestHead& head) const
     constexpr std::string_view bearer = "Bearer ";
     const auto given = head.header("Authorization");
     if (!given || given->substr(0, bearer.size()) != bearer) return std::nullopt;
-    const auto at = by_token_.find(std::string{given->substr(bearer.size())});
+    return find_token(std::string{given->substr(bearer.size())});
+}
+
+std::optional<pawl::Principal> Riders::find_token(const std::string& token) const {
+    const auto at = by_token_.find(token);
     if (at == by_token_.end()) return std::nullopt;
     return at->second;
 }

@@ -21,6 +21,8 @@ public:
     void add_test_rider(const std::string& line);
     void add_file(const std::string& path);
     std::optional<pawl::Principal> find(const pawl::RequestHead& head) const;
+    std::optional<pawl::Principal> find_token(const std::string& token) const;
+    const std::unordered_map<std::string, pawl::Principal>& by_token() const { return by_token_; }
     std::vector<std::string> emails() const;
 
 private:

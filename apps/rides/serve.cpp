@@ -3,12 +3,15 @@
 #include <pawl/http.hpp>
 
 #include "apps/rides/book_ride.hpp"
+#include "apps/rides/pages/pages.hpp"
 #include "apps/rides/receipt.hpp"
 #include "apps/rides/refund_ride.hpp"
 #include "apps/rides/riders.hpp"
 #include "apps/rides/small_requests.hpp"
 #include "rides/migrations.hpp"
 #include "rides/statements.hpp"
+#include "src/engine/clock.hpp"
+#include "src/engine/random.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -78,11 +81,40 @@ std::optional<std::string> ServeOptions::problem() const {
         return "--stripe-url is " + stripe_url + ": http:// or https:// and a host";
     if (!begins(smtp_url, "smtp://") && !begins(smtp_url, "smtps://"))
         return "--smtp-url is " + smtp_url + ": smtp:// or smtps:// and a host";
+    if (auto why = site_problem(site)) return why;
     const auto folder = std::filesystem::path{access_log}.parent_path();
     if (!folder.empty() && !std::filesystem::is_directory(folder))
         return "--access-log is " + access_log + ": there is no folder " + folder.string();
     return std::nullopt;
 }
+
+namespace {
+
+// With `pages` browsers too; without, what the API's clients need.
+pawl::HttpOptions http_options(
+    const ServeOptions& options, const Riders& riders, const Pages* pages
+) {
+    pawl::HttpOptions http{
+        .listen = options.listen,
+        .authenticate =
+            [&riders, pages](const pawl::RequestHead& head) {
+                if (pages == nullptr || head.count("Authorization") > 0) return riders.find(head);
+                return pages->signed_in(head);
+            },
+        .access_log = options.access_log,
+        .connections_max = options.connections_max,
+        .threads = options.http_threads,
+        .limits = options.limits,
+        .quota = options.quota};
+    if (pages == nullptr) return http;
+    http.browser.present = [pages](const pawl::Shown& what) { return pages->present(what); };
+    http.browser.from_own_page = [pages](const pawl::RequestHead& head, std::string_view token) {
+        return pages->from_own_page(head, token);
+    };
+    return http;
+}
+
+}  // namespace
 
 int serve(const ServeOptions& options) {
     if (auto why = options.problem()) throw std::invalid_argument{*why};
@@ -90,21 +122,20 @@ int serve(const ServeOptions& options) {
     const auto riders = riders_of(options);
     Application application{options, pawl::Database::As::server};
     make_users(application.database(), riders);
+    const Sessions sessions{
+        application.service().secret_for("sessions of riders"), options.site, riders};
+    const Pages pages{sessions, pawl::engine::system_clock(), pawl::engine::system_random()};
+    const bool has_pages = !options.site.empty() || is_loopback(options.listen);
     pawl::HttpServer server{
-        application.service(),
-        {.listen = options.listen,
-         .authenticate = [&](const pawl::RequestHead& head) { return riders.find(head); },
-         .access_log = options.access_log,
-         .connections_max = options.connections_max,
-         .threads = options.http_threads,
-         .limits = options.limits,
-         .quota = options.quota}};
+        application.service(), http_options(options, riders, has_pages ? &pages : nullptr)};
     server.post<BookRide>("/rides");
     server.get("/rides", ListRides{});
     server.get("/rides/{id}", ShowRide{});
+    server.get("/bookings/{key}", ShowBooking{});
     server.del<CancelRide>("/rides/{id}");
     server.post<RefundRide>("/rides/{id}/refund");
     server.put<PutUser>("/users/{email}");
+    if (has_pages) pages.add_to(server);
     std::fprintf(stderr, "rides: listening on port %u\n", static_cast<unsigned>(server.port()));
     return pawl::run_until_signal(application.service(), server);
 }

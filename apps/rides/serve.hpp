@@ -26,7 +26,10 @@ struct ServeOptions {
     int http_threads{0};  // 0: as many as there are cores, at most 4.
     std::string tokens;   // A file of lines "token email"; on loopback test riders without it.
     std::vector<std::string> riders;  // More test riders, "token email [tenant]"; on loopback only.
-    int connections_max{4096};        // One more waits until one is closed.
+    // Where browsers find it, "https://rides.example"; on loopback it may be empty: by HTTP, there
+    // alone. Elsewhere there are no pages without it.
+    std::string site;
+    int connections_max{4096};  // One more waits until one is closed.
     pawl::HttpLimits limits;
     pawl::TenantQuota quota;
     pawl::ServiceOptions service;

@@ -1,5 +1,7 @@
 #include "apps/rides/small_requests.hpp"
 
+#include <pawl/key_progress.hpp>
+
 #include "rides/statements.hpp"
 #include "src/json/hash.hpp"
 
@@ -9,9 +11,6 @@ namespace rides {
 
 namespace {
 
-struct Rides {
-    std::vector<Ride> rides;
-};
 struct State {
     RideId ride{};
     std::string state;
@@ -19,6 +18,29 @@ struct State {
 struct UserMade {
     std::string email;
     bool made{};
+};
+
+std::string_view word_of(pawl::KeyProgress::State state) {
+    using pawl::KeyProgress;
+    switch (state) {
+        case KeyProgress::State::needs_attention:
+            return "needs_attention";
+        case KeyProgress::State::finished:
+            return "finished";
+        case KeyProgress::State::expired:
+            return "expired";
+        case KeyProgress::State::open:
+            break;
+    }
+    return "open";
+}
+
+// The operation's own problem: see problem().
+struct Told {
+    std::string title;
+    int status{};
+    std::string detail;
+    bool retry{};
 };
 
 }  // namespace
@@ -103,6 +125,26 @@ pawl::Response ListRides::answer(pawl::Snapshot& read, const pawl::Asked<Request
             read, sql::list_rides, user->id, at.request.before, at.request.limit.value_or(20)
         )}
     );
+}
+
+pawl::Response ShowBooking::answer(pawl::Snapshot& read, const pawl::Asked<Request>& at) {
+    Booking booking{.key = at.request.key, .state = "new"};
+    const auto progress = pawl::find_key_progress(read, at.principal, booking.key);
+    if (!progress) return pawl::respond(200, booking);
+    booking.state = word_of(progress->state);
+    booking.status = progress->status;
+    booking.location = progress->location;
+    if (progress->answer && progress->answer->status >= 400) {
+        auto told = pawl::detail::decode<Told>(progress->answer->body);
+        if (auto* why = std::get_if<Told>(&told)) {
+            booking.title = std::move(why->title);
+            booking.detail = std::move(why->detail);
+        }
+    }
+    if (const auto user = pawl::query_maybe<User>(read, sql::find_user, at.principal.account))
+        booking.ride =
+            pawl::query_maybe<Ride>(read, sql::find_ride_of_key, progress->key_id, user->id);
+    return pawl::respond(200, booking);
 }
 
 }  // namespace rides

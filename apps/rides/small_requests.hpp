@@ -60,6 +60,32 @@ public:
     pawl::Response answer(pawl::Snapshot& read, const pawl::Asked<Request>& at);
 };
 
+/// GET /bookings/{key}: what became of the booking that one sent under this key.
+class ShowBooking {
+public:
+    static constexpr std::string_view name = "show_booking";
+    struct Request {
+        std::string key;
+    };
+    pawl::Response answer(pawl::Snapshot& read, const pawl::Asked<Request>& at);
+};
+
+// Its answer.
+struct Booking {
+    std::string key;
+    std::string state;            // "new", "open", "needs_attention", "finished" or "expired".
+    std::optional<int> status{};  // finished and expired: of the answer.
+    std::optional<std::string> location{};  // Of the ride that it made.
+    std::optional<std::string> title{};     // finished without a ride: why.
+    std::optional<std::string> detail{};
+    std::optional<Ride> ride{};  // Once its first step is done.
+};
+
+// The answer of ListRides.
+struct Rides {
+    std::vector<Ride> rides;
+};
+
 /// The Stripe customer of a new user: cus_ and what stands before the @.
 std::string customer_of(const std::string& email);
 

@@ -287,6 +287,7 @@ inline std::vector<Case> cases_of_rides() {
         {&rides::sql::add_points, {id::user, "3"}},
         {&rides::sql::cancel_ride, {id::ride, id::user}},
         {&rides::sql::find_ride, {id::ride, id::user}},
+        {&rides::sql::find_ride_of_key, {"250076", id::user}},
         {&rides::sql::find_user, {"user-77@example.com"}},
         {&rides::sql::insert_audit, {"created", now, "{}", "::1", id::ride, "ride", id::user}},
         {&rides::sql::insert_ride,

@@ -17,6 +17,13 @@ FROM rides
 WHERE id = $1
   AND user_id = $2;
 
+-- name: find_ride_of_key   ($1 key id, $2 user)
+SELECT id, created_at, origin_lat, origin_lon, target_lat, target_lon, state, amount, currency, stripe_charge_id,
+       stripe_refund_id
+FROM rides
+WHERE idempotency_key_id = $1
+  AND user_id = $2;
+
 -- name: find_user   ($1 email)
 SELECT id, stripe_customer_id
 FROM users

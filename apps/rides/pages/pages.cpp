@@ -1,0 +1,213 @@
+#include "apps/rides/pages/pages.hpp"
+
+#include <pawl/detail/json.hpp>
+#include <pawl/http.hpp>
+
+#include "apps/rides/pages/files.hpp"
+#include "apps/rides/pages/views.hpp"
+#include "src/engine/random.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rides {
+
+namespace {
+
+using pawl::OpenAsked;
+using pawl::Response;
+using pawl::Shown;
+
+std::string_view field(std::span<const pawl::FormField> form, std::string_view name) {
+    const auto at = std::ranges::find(form, name, &pawl::FormField::name);
+    return at == form.end() ? std::string_view{} : std::string_view{at->value};
+}
+
+template <class T>
+std::optional<T> read(std::string_view json) {
+    auto decoded = pawl::detail::decode<T>(json);
+    if (auto* value = std::get_if<T>(&decoded)) return std::move(*value);
+    return std::nullopt;
+}
+
+// Where a sign-in may lead: pages of ours and nothing else, or a link could send riders anywhere.
+std::string checked_next(std::string_view path) {
+    const auto plain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '-' || c == '_' || c == '/';
+    };
+    const bool ours =
+        path == "/rides" || path.starts_with("/rides/") || path.starts_with("/bookings/");
+    if (!ours || path.size() > 300 || !std::ranges::all_of(path, plain)) return "/book";
+    return std::string{path};
+}
+
+// Of a form that was sent when its session was over: the page on which it stood.
+std::string_view referring_path(const pawl::RequestHead& head) {
+    const auto from = head.header("Referer").value_or("");
+    const auto host = from.find("://");
+    const auto path = host == from.npos ? from.npos : from.find('/', host + 3);
+    return path == from.npos ? std::string_view{} : from.substr(path);
+}
+
+Response file(std::string_view content, std::string type) {
+    Response response{.body = std::string{content}, .content_type = std::move(type)};
+    add_safety(response);
+    return response;
+}
+
+std::optional<Page> page_of_answer(const Shown& what, const std::string& form_token) {
+    if (what.route == "/bookings/{key}") {
+        auto booking = read<Booking>(what.body);
+        if (!booking) return std::nullopt;
+        if (booking->state != "new") return booking_page(*booking);
+        return form_page({.key = booking->key, .form_token = form_token});
+    }
+    if (what.route == "/rides/{id}") {
+        if (auto ride = read<Ride>(what.body)) return ride_page(*ride);
+        return std::nullopt;
+    }
+    if (what.route == "/rides") {
+        if (auto all = read<Rides>(what.body)) return rides_page(all->rides);
+    }
+    return std::nullopt;
+}
+
+std::optional<Page> page_of_problem(const Shown& what, const std::string& form_token) {
+    const auto problem = read<Problem>(what.body);
+    if (!problem) return std::nullopt;
+    const bool booking = what.route == "/rides" && what.head.method == "POST";
+    if (what.status == 401) {
+        const bool get = what.head.method == "GET";
+        const auto next = checked_next(get ? what.head.path : referring_path(what.head));
+        auto page = sign_in_page(next, false, get ? "" : "Your booking was not sent on.");
+        page.status = 401;
+        return page;
+    }
+    // Only now that the token was right: what stands in the fields is the rider's own.
+    if (booking && kind_of(*problem) == "request-invalid" && !what.key.empty())
+        return form_page(
+            {.key = std::string{what.key},
+             .form_token = form_token,
+             .values = what.form,
+             .wrong = problem->detail.value_or("")}
+        );
+    return problem_page(
+        {.problem = *problem,
+         .key = what.key,
+         .form_token = form_token,
+         .form = what.form,
+         .retry_after = what.header("Retry-After"),
+         .booking = booking}
+    );
+}
+
+// Where a sent booking leads: always to an address that can be looked at again without sending
+// anything. Nothing: what was begun, if anything, is not known, and the same form is to be sent
+// again.
+std::optional<std::string> after_booking(const Shown& what) {
+    if (what.key.empty()) return std::nullopt;
+    const auto booking = "/bookings/" + std::string{what.key};
+    if (what.status == 201) {
+        const auto ride = what.header("Location");
+        return ride.empty() ? booking : std::string{ride};
+    }
+    const auto problem = read<Problem>(what.body);
+    if (!problem) return std::nullopt;
+    const auto kind = kind_of(*problem);
+    const bool known = kind.empty() || kind == "in-progress" || kind == "needs-attention" ||
+                       kind == "provider-unavailable" || kind == "key-expired";
+    return known ? std::optional{booking} : std::nullopt;
+}
+
+}  // namespace
+
+void Pages::add_to(pawl::HttpServer& server) const {
+    server.open("GET", "/", [this](const OpenAsked& asked) { return home(asked); });
+    server.open("GET", "/book", [this](const OpenAsked& asked) { return new_form(asked); });
+    server.open("POST", "/sign-in", [this](const OpenAsked& asked) { return sign_in(asked); });
+    server.open("POST", "/sign-out", [this](const OpenAsked& asked) { return sign_out(asked); });
+    server.open("GET", "/pages.css", [](const OpenAsked&) {
+        return file(style_sheet, "text/css; charset=utf-8");
+    });
+    server.open("GET", "/icon.svg", [](const OpenAsked&) { return file(icon, "image/svg+xml"); });
+}
+
+std::optional<pawl::Principal> Pages::signed_in(const pawl::RequestHead& head) const {
+    auto found = sessions_.find(head, clock_.now());
+    if (!found) return std::nullopt;
+    return std::move(found->principal);
+}
+
+// Whoever has a bearer token sends it by itself, and no page of another site can make it do so.
+bool Pages::from_own_page(const pawl::RequestHead& head, std::string_view token) const {
+    if (head.count("Authorization") > 0) return true;
+    const auto session = sessions_.find(head, clock_.now());
+    return session && !sessions_.is_foreign(head) && same_text(token, session->form_token);
+}
+
+std::optional<Response> Pages::present(const Shown& what) const {
+    const bool booking = what.route == "/rides" && what.head.method == "POST";
+    if (booking)
+        if (auto path = after_booking(what)) return see_other(std::move(*path));
+    const auto session = sessions_.find(what.head, clock_.now());
+    const std::string form_token = session ? session->form_token : "";
+    if (what.route == "/bookings/{key}" && what.status == 200)
+        if (const auto known = read<Booking>(what.body);
+            known && known->state == "finished" && known->status == 201 && known->location)
+            return see_other(*known->location);
+    const auto type = what.header("Content-Type");
+    auto page = type.starts_with("application/problem+json") ? page_of_problem(what, form_token)
+                : what.status == 200                         ? page_of_answer(what, form_token)
+                                                             : std::nullopt;
+    if (!page) return std::nullopt;
+    if (session) {
+        page->rider = session->principal.account;
+        page->form_token = form_token;
+    }
+    return page_response(*page);
+}
+
+Response Pages::home(const OpenAsked& asked) const {
+    if (signed_in(asked.head)) return see_other("/book");
+    return page_response(sign_in_page("/book", false, ""));
+}
+
+// A key for each form, made here and never by the page: it stands in the address.
+Response Pages::new_form(const OpenAsked& asked) const {
+    if (!signed_in(asked.head)) return see_other("/");
+    return see_other("/bookings/" + pawl::engine::random_hex(random_, 32));
+}
+
+// From a page of another site a rider could be signed in as somebody else, and book for him.
+Response Pages::sign_in(const OpenAsked& asked) const {
+    const auto next = checked_next(field(asked.form, "next"));
+    if (sessions_.is_foreign(asked.head)) {
+        auto page =
+            sign_in_page("/book", false, "Another site asked to sign you in. You were not.");
+        page.status = 403;
+        return page_response(page);
+    }
+    const auto cookie = sessions_.begin(
+        std::string{field(asked.form, "token")}, pawl::engine::random_hex(random_, 32), clock_.now()
+    );
+    if (!cookie) {
+        auto page = sign_in_page(next, true, "");
+        page.status = 401;
+        return page_response(page);
+    }
+    auto response = see_other(next);
+    response.headers.push_back({"Set-Cookie", *cookie});
+    return response;
+}
+
+Response Pages::sign_out(const OpenAsked& asked) const {
+    const auto session = sessions_.find(asked.head, clock_.now());
+    auto response = see_other("/");
+    const bool own = session && !sessions_.is_foreign(asked.head) &&
+                     same_text(field(asked.form, "form_token"), session->form_token);
+    if (own) response.headers.push_back({"Set-Cookie", sessions_.end()});
+    return response;
+}
+
+}  // namespace rides

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <pawl/principal.hpp>
+#include <pawl/request_head.hpp>
+#include <pawl/tx.hpp>
+
+#include "apps/rides/riders.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace rides {
+
+// Who is signed in by a cookie, as long as its token is among the riders'.
+struct Signed {
+    pawl::Principal principal;
+    std::string form_token;  // For every form that is shown in this session.
+};
+
+// Sessions of browsers, all in the cookie: its id, when it began, a mark of the rider's token, and
+// an HMAC over the three. So every server knows them, a token that is taken from its rider ends
+// them, and nothing is kept here; a single one can't be ended before its time. Thread-safe.
+//
+// The token of forms is an HMAC over the id: another session has another, and who can't read our
+// pages can't make it ("HMAC-based token" of OWASP's CSRF cheat sheet).
+class Sessions {
+public:
+    static constexpr std::chrono::hours age_max{12};
+
+    // `secret` is the installation's. `site` is where browsers find the server, "https://host":
+    // cookies are Secure then; empty: on loopback, by HTTP. Of the riders as they are now.
+    Sessions(std::string secret, std::string site, const Riders& riders);
+
+    // The value of Set-Cookie; nothing if no rider has the token. `id` is 32 random hex digits.
+    std::optional<std::string> begin(
+        const std::string& token, std::string_view id, pawl::TimePoint now
+    ) const;
+    std::string end() const;  // The value of Set-Cookie that removes it.
+    std::optional<Signed> find(const pawl::RequestHead& head, pawl::TimePoint now) const;
+
+    // Whether a browser says that another site's page sent this. What says nothing comes from an
+    // old browser, or from none.
+    bool is_foreign(const pawl::RequestHead& head) const;
+
+private:
+    std::string mac(std::string_view what, std::string_view of) const;
+    std::string set_cookie(std::string_view value, std::chrono::seconds age) const;
+
+    std::string secret_;
+    std::string site_;
+    std::string name_;
+    std::unordered_map<std::string, pawl::Principal> by_mark_;  // Of their tokens.
+};
+
+// In a time that does not tell how much of them is the same.
+bool same_text(std::string_view a, std::string_view b);
+
+// The value of a cookie; nothing if there is none, or more than one. RFC 6265, 5.4.
+std::optional<std::string> cookie(const pawl::RequestHead& head, std::string_view name);
+
+// What is wrong with --site, if anything.
+std::optional<std::string> site_problem(std::string_view site);
+
+}  // namespace rides

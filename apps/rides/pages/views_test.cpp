@@ -1,0 +1,212 @@
+#include "apps/rides/pages/views.hpp"
+
+#include "apps/rides/pages/sketch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <string>
+#include <vector>
+
+namespace rides {
+namespace {
+
+Ride ride_of(std::string state) {
+    return {
+        .id = {7},
+        .created_at = "2027-01-15T08:00:00.000Z",
+        .origin_lat = 47.61,
+        .origin_lon = -122.33,
+        .target_lat = 47.66,
+        .target_lon = -122.35,
+        .state = std::move(state),
+        .amount = 2005,
+        .currency = "usd",
+        .stripe_charge_id = {},
+        .stripe_refund_id = {}};
+}
+
+bool has(const Page& page, std::string_view text) {
+    return page.content.text.find(text) != std::string::npos;
+}
+
+TEST(Markup, what_is_text_is_never_read_as_html) {
+    const auto made = fill("<a title=\"{a}\">{b}</a>", {{"a", "\"'&<>{b}"}, {"b", Markup{"<b>"}}});
+
+    EXPECT_EQ(made.text, "<a title=\"&quot;&#39;&amp;&lt;&gt;{b}\"><b></a>");
+}
+
+TEST(Markup, a_page_refreshes_by_itself_without_a_script_and_only_if_told) {
+    Page page{.title = "<T>", .refresh_s = 2};
+    const auto body = page_response(page).body;
+    page.refresh_s = 0;
+
+    EXPECT_NE(body.find("<meta http-equiv=\"refresh\" content=\"2\">"), std::string::npos);
+    EXPECT_NE(body.find("<title>&lt;T&gt; "), std::string::npos);
+    EXPECT_EQ(page_response(page).body.find("refresh"), std::string::npos);
+    for (const auto* no : {"<script", "style=", "onclick", "javascript:"})
+        EXPECT_EQ(body.find(no), std::string::npos) << no;
+}
+
+TEST(FormPage, has_the_key_hidden_and_gives_back_what_was_written) {
+    const std::vector<pawl::FormField> values{{"origin_lat", "<91>"}, {"target_lon", "5"}};
+    const auto page = form_page(
+        {.key = "k-1", .form_token = "t", .values = values, .wrong = "origin_lat: Must be < 90."}
+    );
+
+    EXPECT_EQ(page.status, 400);
+    EXPECT_TRUE(has(page, R"(<input type="hidden" name="idempotency_key" value="k-1">)"));
+    EXPECT_TRUE(has(page, R"(value="&lt;91&gt;")"));
+    EXPECT_TRUE(has(page, R"(<a href="#origin_lat">From, Latitude</a>: Must be &lt; 90.)"));
+    EXPECT_TRUE(has(page, "aria-invalid"));
+    const auto fresh = form_page({.key = "k-1", .form_token = "t"});
+    EXPECT_EQ(fresh.status, 200);
+    EXPECT_FALSE(has(fresh, "aria-invalid"));
+    EXPECT_FALSE(has(fresh, "alert"));
+}
+
+TEST(BookingPage, says_what_became_of_it_and_never_book_again_while_that_may_pay_twice) {
+    struct Case {
+        Booking booking;
+        std::string title;
+        int refresh_s;
+        bool may_book;
+    };
+    const auto of = [](std::string state, std::optional<int> status = {}) {
+        return Booking{.key = "k", .state = std::move(state), .status = status};
+    };
+    const std::vector<Case> cases{
+        {of("open"), "Your ride is being booked", 2, false},
+        {of("needs_attention"), "A person is looking into your payment", 30, false},
+        {of("finished", 402), "Your card was declined", 0, true},
+        {of("finished", 422), "The ride was not booked", 0, true},
+        {of("expired", 201), "This form is too old", 0, true},
+    };
+    for (const auto& c : cases) {
+        SCOPED_TRACE(c.title);
+        const auto page = booking_page(c.booking);
+        EXPECT_EQ(page.title, c.title);
+        EXPECT_EQ(page.refresh_s, c.refresh_s);
+        EXPECT_EQ(has(page, "href=\"/book\""), c.may_book);
+        EXPECT_FALSE(has(page, "action=\"/rides\"")) << "nothing is sent from here";
+    }
+}
+
+TEST(BookingPage, an_expired_key_leads_to_its_ride_and_nowhere_else) {
+    Booking booking{.key = "k", .state = "expired", .status = 201, .location = "/rides/7"};
+    EXPECT_TRUE(has(booking_page(booking), "href=\"/rides/7\""));
+    EXPECT_EQ(booking_page(booking).status, 410);
+    booking.location = "//evil.example";
+    EXPECT_FALSE(has(booking_page(booking), "evil"));
+}
+
+TEST(ProblemPage, sends_again_only_what_may_be_sent_again_and_then_the_same) {
+    struct Case {
+        std::string type;
+        int status;
+        bool retry;
+        bool again;
+    };
+    const std::vector<Case> cases{
+        {"store-unavailable", 503, true, true},
+        {"overloaded", 503, true, true},
+        {"stopping", 503, true, true},
+        {"internal", 500, true, true},
+        {"contention", 503, true, true},
+        {"stranded", 503, true, true},
+        {"key-reused", 422, false, false},
+        {"form-refused", 403, false, false},
+        {"quota-exceeded", 429, true, false},
+        {"key-invalid", 400, false, false},
+        {"body-too-large", 413, false, false},
+    };
+    const std::vector<pawl::FormField> form{{"origin_lat", "\"1"}};
+    for (const auto& c : cases) {
+        SCOPED_TRACE(c.type);
+        const Problem problem{
+            .type = "/errors/" + c.type,
+            .title = "A title",
+            .status = c.status,
+            .detail = {},
+            .retry = c.retry,
+            .code = {}};
+        const auto page = problem_page(
+            {.problem = problem,
+             .key = "k",
+             .form_token = "t",
+             .form = form,
+             .retry_after = "3",
+             .booking = true}
+        );
+        EXPECT_EQ(page.status, c.status);
+        EXPECT_EQ(page.refresh_s, 0) << "what was sent is not sent again by itself";
+        EXPECT_EQ(has(page, "name=\"idempotency_key\" value=\"k\""), c.again);
+        EXPECT_EQ(has(page, "name=\"origin_lat\" value=\"&quot;1\""), c.again);
+        EXPECT_EQ(has(page, "Open a new form"), !c.retry);
+    }
+}
+
+TEST(RidePage, looks_again_by_itself_only_while_it_is_booked) {
+    EXPECT_EQ(ride_page(ride_of("booking")).refresh_s, 2);
+    for (const auto* state : {"booked", "refused", "cancelled", "refunded", "given_up"}) {
+        const auto page = ride_page(ride_of(state));
+        EXPECT_EQ(page.refresh_s, 0) << state;
+        EXPECT_TRUE(has(page, "$20.05")) << state;
+        EXPECT_TRUE(has(page, "2027-01-15 08:00 UTC")) << state;
+        EXPECT_EQ(has(page, "class=\"rocket\""), std::string{state} == "booked") << state;
+    }
+}
+
+TEST(RidesPage, has_a_way_to_the_earlier_ones_where_there_are_some) {
+    EXPECT_TRUE(has(rides_page({}), "There are none yet."));
+    std::vector<Ride> rides(20, ride_of("booked"));
+    rides.back().id = {3};
+    EXPECT_TRUE(has(rides_page(rides), "href=\"/rides?before=3\""));
+    rides.pop_back();
+    EXPECT_FALSE(has(rides_page(rides), "before="));
+}
+
+TEST(Sketch, distances_are_those_of_the_globe) {
+    EXPECT_EQ(distance_text(distance_km({52.52, 13.40}, {48.86, 2.35})), "877 km");
+    EXPECT_EQ(distance_text(distance_km({0, 179}, {0, -179})), "222 km");
+    EXPECT_EQ(distance_text(distance_km({90, 0}, {-90, 0})), "20,015 km");
+    EXPECT_EQ(distance_text(distance_km({1, 1}, {1, 1})), "0.0 km");
+    EXPECT_EQ(place_text({-33.9, 151.2}), "33.90° S, 151.20° E");
+}
+
+// Near or far, over the date line or a pole, or no way at all: both ends are in sight.
+TEST(Sketch, both_ends_are_on_the_drawing) {
+    struct Case {
+        Place from;
+        Place to;
+    };
+    const std::vector<Case> cases{
+        {{47.61, -122.33}, {47.66, -122.35}},
+        {{0, 179}, {0, -179}},
+        {{90, 0}, {-90, 180}},
+        {{5, 5}, {5, 5}},
+        {{-90, -180}, {90, 180}},
+        {{0, 0}, {1e-7, 0}},
+        {{10, -170}, {-10, 170}}};
+    const std::regex end{R"re(<circle class="(?:from|to)" cx="([-0-9.]+)" cy="([-0-9.]+)")re"};
+    for (const auto& c : cases) {
+        const auto svg = route_sketch(c.from, c.to, true).text;
+        SCOPED_TRACE(svg);
+        int ends = 0;
+        for (std::sregex_iterator at{svg.begin(), svg.end(), end}, none; at != none; ++at, ++ends) {
+            EXPECT_TRUE(std::stod((*at)[1]) > 20 && std::stod((*at)[1]) < 620);
+            EXPECT_TRUE(std::stod((*at)[2]) > 30 && std::stod((*at)[2]) < 260);
+        }
+        EXPECT_EQ(ends, 2);
+        EXPECT_EQ(svg.find("nan"), std::string::npos);
+        EXPECT_EQ(svg.find("inf"), std::string::npos);
+    }
+    // Eastward over the date line: to the right, and not the long way back.
+    const auto east = route_sketch({0, 179}, {0, -179}, false).text;
+    std::smatch from;
+    ASSERT_TRUE(std::regex_search(east, from, end));
+    EXPECT_LT(std::stod(from[1]), 320);
+}
+
+}  // namespace
+}  // namespace rides
