@@ -3,6 +3,7 @@
 #include "apps/rides/mail_catcher.hpp"
 #include "apps/rides/provider_bank.hpp"
 #include "src/engine/clock.hpp"
+#include "src/engine/random.hpp"
 #include "src/http/http_date.hpp"
 #include "src/http/listener.hpp"
 #include "src/json/form.hpp"
@@ -33,13 +34,27 @@ std::string api_key_of(const pawl::RequestHead& head) {
                                                     : std::string{};
 }
 
-Reply reply_of(const BankAnswer& answer) {
+// The headers by which Stripe's own clients live: what to quote to its support, which version of
+// the API answers, and whether a repeat can end otherwise.
+Reply reply_of(
+    const BankAnswer& answer, const std::string& id = {}, std::string_view version = {}
+) {
     Reply reply{
         .status = answer.status,
         .headers = {{"Content-Type", "application/json"}},
         .body = answer.body};
-    if (!answer.key.empty()) reply.headers.push_back({"Idempotency-Key", answer.key});
-    if (answer.replayed) reply.headers.push_back({"Idempotent-Replayed", "true"});
+    const auto add = [&reply](const char* name, std::string_view value) {
+        if (!value.empty()) reply.headers.push_back({name, std::string{value}});
+    };
+    add("Request-Id", id);
+    add("Stripe-Version", version);
+    add("Idempotency-Key", answer.key);
+    if (answer.replayed) add("Idempotent-Replayed", "true");
+    add("Original-Request", answer.original);
+    if (answer.status == 401) add("WWW-Authenticate", "Bearer realm=\"Stripe\"");
+    if (answer.status == 409) add("Stripe-Should-Retry", "true");
+    // It is stored, and would only be repeated.
+    if (answer.status == 500) add("Stripe-Should-Retry", "false");
     return reply;
 }
 
@@ -73,7 +88,9 @@ struct Provider::Impl {
                                 ) { serve(request, std::move(respond)); },
                   .on_error =
                       [](int status, std::string_view why) {
-                          return reply_of(stripe_error(status, "invalid_request_error", "", why));
+                          return reply_of(stripe_error(
+                              {.status = status, .type = "invalid_request_error", .message = why}
+                          ));
                       },
                   .date =
                       [] { return pawl::http::http_date(pawl::engine::system_clock().now()); }}} {
@@ -83,7 +100,7 @@ struct Provider::Impl {
     void serve(const Request& request, Responder respond);
     void serve_test(const Request& request, Responder respond);
     void serve_api(const Request& request, Responder respond);
-    void tell(BankAnswer answer, std::shared_ptr<Responder> respond);
+    void tell(Reply reply, const BankAnswer& answer, std::shared_ptr<Responder> respond);
 
     ProviderOptions options;
     Faults faults;  // On the listener's thread only, as the bank is.
@@ -117,32 +134,44 @@ void Provider::Impl::serve_test(const Request& request, Responder respond) {
 
 void Provider::Impl::serve_api(const Request& request, Responder respond) {
     const auto account = api_key_of(request.head);
+    const auto id = "req_" + pawl::engine::random_hex(pawl::engine::system_random(), 14);
+    const std::string version{request.head.header("Stripe-Version").value_or("2025-06-30.basil")};
+    const auto refuse = [&](const StripeProblem& why) {
+        respond(reply_of(stripe_error(why), id, version));
+    };
     if (!account.starts_with("sk_"))
-        return respond(reply_of(
-            stripe_error(401, "invalid_request_error", "", "Give your API key as a bearer token.")
-        ));
+        return refuse(
+            {.status = 401,
+             .type = "invalid_request_error",
+             .message =
+                 account.empty() ? "You did not provide an API key." : "Invalid API Key provided."}
+        );
     if (faults.down)
-        return respond(reply_of(stripe_error(503, "api_error", "", "The service is down.")));
-    if (request.head.method == "GET") return respond(reply_of(bank.find(request.head.path)));
+        return refuse({.status = 503, .type = "api_error", .message = "The service is down."});
+    if (request.head.method == "GET")
+        return respond(reply_of(bank.find(request.head.path), id, version));
     const auto pairs = pawl::json::parse_pairs(request.body);
     if (!std::holds_alternative<std::vector<pawl::json::Pair>>(pairs))
-        return respond(
-            reply_of(stripe_error(400, "invalid_request_error", "", "The form is malformed."))
+        return refuse(
+            {.status = 400, .type = "invalid_request_error", .message = "The form is malformed."}
         );
     BankRequest asked{
         .path = request.head.path,
         .account = account,
         .key = std::string{request.head.header("Idempotency-Key").value_or("")},
+        .id = id,
         .form = {}};
     for (const auto& pair : std::get<0>(pairs)) asked.form[pair.name] = pair.value;
     auto shared = std::make_shared<Responder>(std::move(respond)
     );  // A Responder can't be copied, callbacks must.
-    auto run = [this, asked, shared] {
+    auto run = [this, asked, shared, version] {
         bank.execute(
             asked,
             faults,
             pawl::engine::system_clock().now(),
-            [this, shared](BankAnswer answer) { tell(std::move(answer), shared); }
+            [this, shared, version, id = asked.id](const BankAnswer& answer) {
+                tell(reply_of(answer, id, version), answer, shared);
+            }
         );
     };
     const auto late =
@@ -152,12 +181,14 @@ void Provider::Impl::serve_api(const Request& request, Responder respond) {
 }
 
 // On any thread, once the ledger has it.
-void Provider::Impl::tell(BankAnswer answer, std::shared_ptr<Responder> respond) {
+void Provider::Impl::tell(
+    Reply reply, const BankAnswer& answer, std::shared_ptr<Responder> respond
+) {
     auto wait = faults.delay + answer.delay;
     if (answer.never) wait = never;
-    if (wait.count() == 0) return (*respond)(reply_of(answer));
-    listener.after(wait, [respond = std::move(respond), answer = std::move(answer)] {
-        (*respond)(reply_of(answer));
+    if (wait.count() == 0) return (*respond)(std::move(reply));
+    listener.after(wait, [respond = std::move(respond), reply = std::move(reply)] {
+        (*respond)(reply);
     });
 }
 

@@ -6,6 +6,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -45,25 +46,74 @@ std::string id_of(const char* prefix, std::uint64_t n) {
     return text.data();
 }
 
-BankAnswer missing(const char* param) {
-    auto answer = stripe_error(
-        400,
-        "invalid_request_error",
-        "parameter_missing",
-        std::string{"Missing required param: "} + param + "."
+constexpr std::string_view wrong = "invalid_request_error";
+
+BankAnswer missing(std::string_view param) {
+    const auto message = "Missing required param: " + std::string{param} + ".";
+    return stripe_error(
+        {.status = 400,
+         .type = wrong,
+         .code = "parameter_missing",
+         .message = message,
+         .param = param}
     );
-    return answer;
+}
+
+BankAnswer no_whole_number(std::string_view param, const std::string& value) {
+    const auto message = "Invalid integer: " + value;
+    return stripe_error(
+        {.status = 400,
+         .type = wrong,
+         .code = "parameter_invalid_integer",
+         .message = message,
+         .param = param}
+    );
+}
+
+BankAnswer no_such(std::string_view kind, std::string_view id, std::string_view param) {
+    const auto message = "No such " + std::string{kind} + ": '" + std::string{id} + "'";
+    return stripe_error(
+        {.status = 404,
+         .type = wrong,
+         .code = "resource_missing",
+         .message = message,
+         .param = param}
+    );
+}
+
+BankAnswer no_such_url(std::string_view method, const std::string& path) {
+    const auto message = "Unrecognized request URL (" + std::string{method} + ": " + path + ").";
+    return stripe_error({.status = 404, .type = wrong, .message = message});
+}
+
+BankAnswer broken() {
+    return stripe_error({.status = 500, .type = "api_error", .message = "Something went wrong."});
+}
+
+std::int64_t seconds_of(pawl::TimePoint now) {
+    return std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
 }
 
 }  // namespace
 
-BankAnswer stripe_error(
-    int status, std::string_view type, std::string_view code, std::string_view message
-) {
-    json::object error{{"type", type}, {"message", message}};
-    if (!code.empty()) error["code"] = code;
-    if (code == "card_declined") error["decline_code"] = "generic_decline";
-    return {.status = status, .body = json::serialize(json::object{{"error", error}}), .key = {}};
+BankAnswer stripe_error(const StripeProblem& problem) {
+    json::object error{{"type", problem.type}, {"message", problem.message}};
+    const auto add = [&error](const char* name, std::string_view text) {
+        if (!text.empty()) error[name] = text;
+    };
+    add("code", problem.code);
+    add("param", problem.param);
+    add("charge", problem.charge);
+    if (problem.code == "card_declined") error["decline_code"] = "generic_decline";
+    if (!problem.code.empty()) {
+        std::string page{problem.code};
+        std::replace(page.begin(), page.end(), '_', '-');
+        error["doc_url"] = "https://stripe.com/docs/error-codes/" + page;
+    }
+    return {
+        .status = problem.status,
+        .body = json::serialize(json::object{{"error", error}}),
+        .key = {}};
 }
 
 Bank::Bank(const File& file, std::chrono::seconds forget_keys_after)
@@ -108,7 +158,8 @@ void Bank::load_line(const std::string& line) {
         entry.at("status").to_number<int>(),
         text("body"),
         pawl::core::time_from_text(text("at")).value_or(pawl::TimePoint{}),
-        false};
+        false,
+        text("request")};
 }
 
 void Bank::execute(
@@ -121,41 +172,18 @@ void Bank::execute(
     const auto name = request.account + "\n" + request.key;
     const auto print = fingerprint(request);
     const bool keyed = !request.key.empty();
-    if (const auto at = keys_.find(name);
-        keyed && at != keys_.end() && now - at->second.at < forget_keys_after_) {
-        BankAnswer answer;
-        if (at->second.fingerprint != print)
-            answer = stripe_error(
-                400,
-                "idempotency_error",
-                "",
-                "Keys for idempotent requests can only be used with the same parameters they were "
-                "first used with."
-            );
-        else if (at->second.at_work)
-            answer = stripe_error(
-                409,
-                "idempotency_error",
-                "idempotency_key_in_use",
-                "There is currently another in-progress request using this Idempotent Key."
-            );
-        else
-            answer = {
-                .status = at->second.status,
-                .body = at->second.body,
-                .key = request.key,
-                .replayed = true};
+    if (auto known = known_answer(request, print, now)) {
         lock.unlock();
-        return tell(std::move(answer));
+        return tell(std::move(*known));
     }
-    auto outcome = decide(request, faults);
+    auto outcome = decide(request, faults, now);
     outcome.answer.key = request.key;
     if (!outcome.remember && !outcome.booked) {
         lock.unlock();
         return tell(std::move(outcome.answer));
     }
     if (keyed && outcome.remember)
-        keys_[name] = {print, outcome.answer.status, outcome.answer.body, now, true};
+        keys_[name] = {print, outcome.answer.status, outcome.answer.body, now, true, request.id};
     auto line = line_of(request, outcome, now);
     lock.unlock();
     ledger_.append(
@@ -170,26 +198,55 @@ void Bank::execute(
     );
 }
 
-Bank::Outcome Bank::decide(const BankRequest& request, const Faults& faults) {
-    if (request.path == "/v1/charges") return charge(request, faults);
-    if (request.path == "/v1/refunds") return refund(request);
-    return {
-        stripe_error(404, "invalid_request_error", "resource_missing", "Unrecognized request URL."),
-        false,
-        {}};
+// What a key that was used before answers.
+std::optional<BankAnswer> Bank::known_answer(
+    const BankRequest& request, const std::string& print, pawl::TimePoint now
+) const {
+    const auto at = keys_.find(request.account + "\n" + request.key);
+    if (request.key.empty() || at == keys_.end() || now - at->second.at >= forget_keys_after_)
+        return std::nullopt;
+    const auto& first = at->second;
+    if (first.fingerprint != print) {
+        const auto message =
+            "Keys for idempotent requests can only be used with the same parameters they were "
+            "first used with. Try using a key other than '" +
+            request.key + "' if you meant to execute a different request.";
+        return stripe_error({.status = 400, .type = "idempotency_error", .message = message});
+    }
+    if (first.at_work)
+        return stripe_error(
+            {.status = 409,
+             .type = "idempotency_error",
+             .code = "idempotency_key_in_use",
+             .message = "There is currently another in-progress request using this Idempotent Key."}
+        );
+    return BankAnswer{
+        .status = first.status,
+        .body = first.body,
+        .key = request.key,
+        .replayed = true,
+        .original = first.request};
 }
 
-Bank::Outcome Bank::charge(const BankRequest& request, const Faults& faults) {
+Bank::Outcome Bank::decide(const BankRequest& request, const Faults& faults, pawl::TimePoint now) {
+    if (request.path == "/v1/charges") return charge(request, faults, now);
+    if (request.path == "/v1/refunds") return refund(request, now);
+    return {no_such_url("POST", request.path), false, {}};
+}
+
+Bank::Outcome Bank::charge(const BankRequest& request, const Faults& faults, pawl::TimePoint now) {
     const auto amount = number(field(request, "amount"));
     const auto customer = field(request, "customer");
-    if (!amount) return {missing("amount"), false, {}};
+    if (field(request, "amount").empty()) return {missing("amount"), false, {}};
+    if (!amount) return {no_whole_number("amount", field(request, "amount")), false, {}};
     if (*amount < 50)
         return {
             stripe_error(
-                400,
-                "invalid_request_error",
-                "amount_too_small",
-                "Amount must be at least 50 cents."
+                {.status = 400,
+                 .type = wrong,
+                 .code = "amount_too_small",
+                 .message = "Amount must be at least 50 cents.",
+                 .param = "amount"}
             ),
             false,
             {}};
@@ -198,35 +255,60 @@ Bank::Outcome Bank::charge(const BankRequest& request, const Faults& faults) {
     const int tries = ++tries_[request.account + "\n" + request.key];
     auto is = [&](std::string_view name) { return customer.starts_with(name); };
     if (is("cus_503once") ? tries == 1 : is("cus_503"))
-        return {stripe_error(503, "api_error", "", "Try again."), false, {}};
-    if (is("cus_429once") && tries == 1)
-        return {stripe_error(429, "rate_limit_error", "", "Too many requests."), false, {}};
-    if (faults.decline || is("cus_declined"))
         return {
-            stripe_error(402, "card_error", "card_declined", "Your card was declined."), true, {}};
-    if (is("cus_500"))
-        return {stripe_error(500, "api_error", "", "Something went wrong."), true, {}};
+            stripe_error({.status = 503, .type = "api_error", .message = "Try again."}), false, {}};
+    if (is("cus_429once") ? tries == 1 : is("cus_429"))
+        return {
+            stripe_error(
+                {.status = 429,
+                 .type = wrong,
+                 .code = "rate_limit",
+                 .message = "Request rate limit exceeded."}
+            ),
+            false,
+            {}};
+    if (auto refused = fault_of(request, faults)) return std::move(*refused);
     Outcome outcome;
-    outcome.booked = book_charge(request);
+    outcome.booked = book_charge(request, now);
     outcome.answer.body = outcome.booked->body;
-    if (is("cus_charged500")) {
-        outcome.answer = stripe_error(500, "api_error", "", "Something went wrong.");
-    }
+    if (is("cus_charged500")) outcome.answer = broken();
     outcome.remember = !is("cus_forgets");
     if (is("cus_slow")) outcome.answer.delay = std::chrono::milliseconds{300};
     outcome.answer.never = is("cus_timeout") || (is("cus_once") && tries == 1);
     return outcome;
 }
 
-Bank::Booked Bank::book_charge(const BankRequest& request) {
+// What is remembered though nothing is booked.
+std::optional<Bank::Outcome> Bank::fault_of(const BankRequest& request, const Faults& faults) {
+    const auto customer = field(request, "customer");
+    if (faults.decline || customer.starts_with("cus_declined"))
+        return Outcome{
+            stripe_error(
+                {.status = 402,
+                 .type = "card_error",
+                 .code = "card_declined",
+                 .message = "Your card was declined.",
+                 .charge = id_of("ch_", next_++)}
+            ),
+            true,
+            {}};
+    if (customer.starts_with("cus_500")) return Outcome{broken(), true, {}};
+    return std::nullopt;
+}
+
+Bank::Booked Bank::book_charge(const BankRequest& request, pawl::TimePoint now) {
     Booked booked{"charge", id_of("ch_", next_++), {}, *number(field(request, "amount")), {}};
     booked.body = json::serialize(json::object{
         {"id", booked.id},
         {"object", "charge"},
         {"amount", booked.amount},
+        {"amount_refunded", 0},
+        {"captured", true},
+        {"created", seconds_of(now)},
         {"currency", field(request, "currency")},
         {"customer", field(request, "customer")},
         {"description", field(request, "description")},
+        {"livemode", false},
         {"paid", true},
         {"refunded", false},
         {"status", "succeeded"}});
@@ -235,27 +317,35 @@ Bank::Booked Bank::book_charge(const BankRequest& request) {
     return booked;
 }
 
-Bank::Outcome Bank::refund(const BankRequest& request) {
+Bank::Outcome Bank::refund(const BankRequest& request, pawl::TimePoint now) {
     const auto of = field(request, "charge");
+    const auto given = field(request, "amount");
+    if (of.empty()) return {missing("charge"), false, {}};
     const auto charged = booked_.find(of);
-    if (charged == booked_.end())
+    if (charged == booked_.end() || charged->second.kind != "charge")
+        return {no_such("charge", of, "charge"), false, {}};
+    const auto left = charged->second.amount - refunded_[of];
+    if (left == 0) {
+        const auto message = "Charge " + of + " has already been refunded.";
         return {
             stripe_error(
-                404, "invalid_request_error", "resource_missing", "No such charge: '" + of + "'"
+                {.status = 400,
+                 .type = wrong,
+                 .code = "charge_already_refunded",
+                 .message = message}
             ),
-            false,
+            true,
             {}};
-    const auto amount = field(request, "amount").empty()
-                            ? charged->second.amount
-                            : number(field(request, "amount")).value_or(-1);
-    if (amount < 1) return {missing("amount"), false, {}};
-    if (refunded_[of] + amount > charged->second.amount)
+    }
+    const auto amount = given.empty() ? left : number(given).value_or(0);
+    if (amount < 1) return {no_whole_number("amount", given), false, {}};
+    if (amount > left)
         return {
             stripe_error(
-                400,
-                "invalid_request_error",
-                "charge_already_refunded",
-                "Charge " + of + " has already been refunded."
+                {.status = 400,
+                 .type = wrong,
+                 .message = "Refund amount is greater than unrefunded amount on charge.",
+                 .param = "amount"}
             ),
             true,
             {}};
@@ -265,6 +355,7 @@ Bank::Outcome Bank::refund(const BankRequest& request) {
         {"object", "refund"},
         {"amount", amount},
         {"charge", of},
+        {"created", seconds_of(now)},
         {"status", "succeeded"}});
     refunded_[of] += amount;
     booked_[booked.id] = booked;
@@ -291,6 +382,7 @@ std::string Bank::line_of(const BankRequest& request, const Outcome& outcome, pa
     line["customer"] = field(request, "customer");
     line["description"] = field(request, "description");
     line["key"] = request.key;
+    line["request"] = request.id;
     if (!outcome.remember) line["forgotten"] = true;
     line["fingerprint"] = fingerprint(request);
     line["status"] = outcome.answer.status;
@@ -298,12 +390,24 @@ std::string Bank::line_of(const BankRequest& request, const Outcome& outcome, pa
     return json::serialize(line);
 }
 
+// As it is now: a charge knows what was given back of it.
 BankAnswer Bank::find(const std::string& path) const {
     const std::lock_guard lock{mutex_};
-    const auto at = booked_.find(path.substr(path.rfind('/') + 1));
-    if (at == booked_.end())
-        return stripe_error(404, "invalid_request_error", "resource_missing", "No such object.");
-    return {.status = 200, .body = at->second.body, .key = {}};
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kinds{
+        {{"/v1/charges/", "charge"}, {"/v1/refunds/", "refund"}}};
+    for (const auto& [prefix, kind] : kinds) {
+        if (!path.starts_with(prefix)) continue;
+        const auto id = path.substr(prefix.size());
+        const auto at = booked_.find(id);
+        if (at == booked_.end() || at->second.kind != kind) return no_such(kind, id, "id");
+        auto object = json::parse(at->second.body).as_object();
+        if (const auto back = refunded_.find(id); back != refunded_.end()) {
+            object["amount_refunded"] = back->second;
+            object["refunded"] = back->second == at->second.amount;
+        }
+        return {.status = 200, .body = json::serialize(object), .key = {}};
+    }
+    return no_such_url("GET", path);
 }
 
 std::string Bank::summary() const {

@@ -26,6 +26,7 @@ struct BankRequest {
     std::string path;     // "/v1/charges"
     std::string account;  // The API key: keys of two accounts are not one.
     std::string key;      // Idempotency-Key; may be empty.
+    std::string id;       // Request-Id: of this one request, not of its repeats.
     std::map<std::string, std::string> form;
 };
 
@@ -34,13 +35,21 @@ struct BankAnswer {
     std::string body;
     std::string key;
     bool replayed{};
+    std::string original{};  // Of a replay: the Request-Id of the first.
     std::chrono::milliseconds delay{0};
     bool never{};  // Not to be answered at all.
 };
 
-BankAnswer stripe_error(
-    int status, std::string_view type, std::string_view code, std::string_view message
-);
+// An error in Stripe's form (its API reference, "Errors"): what is empty is left out.
+struct StripeProblem {
+    int status{};
+    std::string_view type;
+    std::string_view code{};
+    std::string_view message;
+    std::string_view param{};   // Which of the request's is wrong.
+    std::string_view charge{};  // card_error: the charge that failed.
+};
+BankAnswer stripe_error(const StripeProblem& problem);
 
 // The charges, the refunds and the remembered answers: in the ledger, and in memory. Thread-safe.
 class Bank {
@@ -77,6 +86,7 @@ private:
         std::string body;
         pawl::TimePoint at{};
         bool at_work{true};
+        std::string request{};
     };
     struct Outcome {
         BankAnswer answer;
@@ -86,10 +96,14 @@ private:
 
     void load();
     void load_line(const std::string& line);
-    Outcome decide(const BankRequest& request, const Faults& faults);
-    Outcome charge(const BankRequest& request, const Faults& faults);
-    Outcome refund(const BankRequest& request);
-    Booked book_charge(const BankRequest& request);
+    Outcome decide(const BankRequest& request, const Faults& faults, pawl::TimePoint now);
+    Outcome charge(const BankRequest& request, const Faults& faults, pawl::TimePoint now);
+    std::optional<Outcome> fault_of(const BankRequest& request, const Faults& faults);
+    Outcome refund(const BankRequest& request, pawl::TimePoint now);
+    Booked book_charge(const BankRequest& request, pawl::TimePoint now);
+    std::optional<BankAnswer> known_answer(
+        const BankRequest& request, const std::string& print, pawl::TimePoint now
+    ) const;
     std::string line_of(const BankRequest& request, const Outcome& outcome, pawl::TimePoint now)
         const;
 
