@@ -1,0 +1,79 @@
+// Drives Chromium for tests/integration/browser.py: a JSON object a line comes in, one goes out for each.
+//
+//   {"id": 7, "do": "click", "page": "a", "selector": "button"}  ->  {"id": 7, "value": null}  or  {"id": 7, "error": "..."}
+//
+// A context is one browser with cookies of its own; a page is a tab of one. Both have the names that the tests give them.
+import readline from 'node:readline';
+import {chromium} from 'playwright-core';
+
+const [, , executablePath, limitMs] = process.argv;
+const limit = Number(limitMs);
+// As root Chromium has no sandbox.
+const browser = await chromium.launch(
+  {executablePath, timeout: 2 * limit, args: process.getuid() === 0 ? ['--no-sandbox'] : []});
+process.stdout.write(JSON.stringify({id: -1, value: browser.version()}) + '\n');
+const contexts = new Map();
+const pages = new Map();
+
+function watch(page, record) {
+  page.on('console', message => record.console.push(message.text()));
+  page.on('pageerror', error => record.console.push(String(error)));
+  page.on('response', answer => record.answers.push(
+    {method: answer.request().method(), url: answer.url(), status: answer.status(), headers: answer.headers()}));
+}
+
+const verbs = {
+  async open({context, javascript = true, site}) {
+    const made = await browser.newContext({javaScriptEnabled: javascript, baseURL: site});
+    made.setDefaultTimeout(limit);
+    contexts.set(context, made);
+  },
+  async close({context}) {
+    await contexts.get(context).close();
+    contexts.delete(context);
+  },
+  async tab({context, page}) {
+    const record = {page: await contexts.get(context).newPage(), console: [], answers: []};
+    watch(record.page, record);
+    pages.set(page, record);
+  },
+  async cookies({context}) { return contexts.get(context).cookies(); },
+  async go({page, path}) {
+    const answer = await pages.get(page).page.goto(path);
+    return answer && answer.status();
+  },
+  async fill({page, fields}) {
+    for (const [name, value] of Object.entries(fields))
+      await pages.get(page).page.fill(`[name="${name}"]`, value);
+  },
+  async click({page, selector, times = 1}) {
+    // Where it leads is another question: who presses twice does not wait for an answer.
+    await pages.get(page).page.click(selector, {clickCount: times, delay: 20, noWaitAfter: true});
+  },
+  async reload({page}) { await pages.get(page).page.reload(); },
+  async back({page}) { await pages.get(page).page.goBack(); },
+  async run({page, script}) { return pages.get(page).page.evaluate(script); },
+  async html({page, content}) { await pages.get(page).page.setContent(content); },
+  async count({page, selector}) { return pages.get(page).page.locator(selector).count(); },
+  async attribute({page, selector, name}) { return pages.get(page).page.locator(selector).first().getAttribute(name); },
+  async text({page, selector = 'body'}) { return pages.get(page).page.locator(selector).first().innerText(); },
+  // Until the tab shows a heading, by whatever ways it comes there.
+  async shows({page, heading}) {
+    await pages.get(page).page.locator('h1', {hasText: heading}).waitFor();
+    return pages.get(page).page.url();
+  },
+  async heading({page}) { return pages.get(page).page.locator('h1').first().innerText(); },
+  async url({page}) { return pages.get(page).page.url(); },
+  async answers({page}) { return pages.get(page).answers; },
+  async console({page}) { return pages.get(page).console; },
+  async picture({page, path}) { await pages.get(page).page.screenshot({path, fullPage: true}); },
+};
+
+for await (const line of readline.createInterface({input: process.stdin})) {
+  const {id, do: verb, ...given} = JSON.parse(line);
+  // Not waited for: several tests share one browser.
+  Promise.resolve().then(() => verbs[verb](given)).then(
+    value => process.stdout.write(JSON.stringify({id, value: value ?? null}) + '\n'),
+    error => process.stdout.write(JSON.stringify({id, error: String(error)}) + '\n'));
+}
+await browser.close();
