@@ -49,9 +49,9 @@ Reply page_reply(Response page, const Reply& answer) {
 bool asks_for_page(const RequestHead& head) {
     constexpr std::string_view page = "text/html";
     const auto accept = head.header("Accept").value_or("");
-    return std::ranges::search(accept, page, [](char a, char b) {
+    return std::search(accept.begin(), accept.end(), page.begin(), page.end(), [](char a, char b) {
                return lower(a) == b;
-           }).begin() != accept.end();
+           }) != accept.end();
 }
 
 Reply shown(const BrowserOptions& browser, const Shown& what, Reply reply) {
