@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pawl/isolation.hpp>
 #include <pawl/statement.hpp>
 #include <pawl/tx.hpp>
 
@@ -38,7 +39,9 @@ public:
     // One transaction outside any request, such as making users at the start. Waits for its commit,
     // so no step calls it. Throws StoreError, and what `phase` throws: then nothing is written.
     // `phase` may run again.
-    void write(const std::function<void(Tx&)>& phase);
+    void write(
+        const std::function<void(Tx&)>& phase, Isolation isolation = Isolation::repeatable_read
+    );
 
     // The library's own:
     store::Store& store();

@@ -38,13 +38,13 @@ public:
     // One transaction: committed when f returns, undone when it throws. Gives what f gave. As in a
     // server, f may run again, and a client that is called in it ends the process.
     template <class F>
-    auto in_tx(F f) {
+    auto in_tx(F f, Isolation isolation = Isolation::repeatable_read) {
         using Result = std::invoke_result_t<F&, Tx&>;
         if constexpr (std::is_void_v<Result>) {
-            database_->write([&](Tx& tx) { f(tx); });
+            database_->write([&](Tx& tx) { f(tx); }, isolation);
         } else {
             std::optional<Result> result;
-            database_->write([&](Tx& tx) { result.emplace(f(tx)); });
+            database_->write([&](Tx& tx) { result.emplace(f(tx)); }, isolation);
             return std::move(*result);
         }
     }

@@ -4,6 +4,7 @@
 #include <pawl/detail/rows.hpp>
 #include <pawl/detail/session.hpp>
 #include <pawl/error.hpp>
+#include <pawl/isolation.hpp>
 #include <pawl/job.hpp>
 #include <pawl/statement.hpp>
 
@@ -72,6 +73,8 @@ public:
 
     // The database's clock.
     TimePoint now() { return session().now(); }
+    // What it sees of others' commits; nothing of them on SQLite, whatever it is.
+    Isolation isolation() const;
     // For query() and execute() below.
     detail::Session& session();
 

@@ -26,7 +26,7 @@ void Attempt::keep(detail::Arrival arrival) {
         void run(store::Session& session) override {
             auto& a = *attempt_;
             auto moved = detail::Maker::with_tx(
-                a.engine_.tx_context(session, a.id_, a.staged_),
+                a.engine_.tx_context(session, a.id_, a.staged_, a.operation_->isolation),
                 [&](Tx& tx) {
                     return a.step().keep(a.operation_->op.get(), tx, a.at_.point.get(), arrival_);
                 }

@@ -124,7 +124,7 @@ detail::Moved Attempt::settled_move(store::Session& session, const Settlement& s
     const auto& form = step();
     void* op = operation_->op.get();
     return detail::Maker::with_tx(
-        engine_.tx_context(session, id_, staged_),
+        engine_.tx_context(session, id_, staged_, operation_->isolation),
         [&](Tx& tx) -> detail::Moved {
             if (settlement.kind == Settlement::Kind::give_up)
                 return form.abandon != nullptr ? form.abandon(op, tx, at_.point.get()) : given_up();

@@ -26,9 +26,10 @@ using Text = std::optional<std::string>;
 Attempt::Progress Attempt::advance_from(store::Session& session, Position from) {
     const auto& form = operation_->steps[from.step];
     if (form.foreign) return from;
-    auto moved = detail::Maker::with_tx(engine_.tx_context(session, id_, staged_), [&](Tx& tx) {
-        return form.run(operation_->op.get(), tx, from.point.get());
-    });
+    auto moved = detail::Maker::with_tx(
+        engine_.tx_context(session, id_, staged_, operation_->isolation),
+        [&](Tx& tx) { return form.run(operation_->op.get(), tx, from.point.get()); }
+    );
     PAWL_FAULT("engine.phase.after");
     return advance(session, from.step, std::move(moved));
 }

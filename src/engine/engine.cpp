@@ -203,7 +203,7 @@ void Engine::handle_unkeyed(
             while (const auto* at = std::get_if<detail::Reached>(&moved)) {
                 const auto& step = operation.steps[at->step];
                 moved = detail::Maker::with_tx(
-                    tx_context(session, std::nullopt, reached->staged),
+                    tx_context(session, std::nullopt, reached->staged, operation.isolation),
                     [&](Tx& tx) { return step.run(operation.op.get(), tx, at->point.get()); }
                 );
             }

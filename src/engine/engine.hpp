@@ -111,9 +111,12 @@ public:
 
     // For one Tx; `staged` is set when it stages a job.
     detail::TxContext tx_context(
-        store::Session& session, std::optional<std::int64_t> key_id, bool& staged
+        store::Session& session,
+        std::optional<std::int64_t> key_id,
+        bool& staged,
+        Isolation isolation
     ) {
-        return {session, parts_.random, key_id, &staged, options_.staging};
+        return {session, parts_.random, key_id, &staged, options_.staging, isolation};
     }
 
     store::Store& store() { return parts_.store; }

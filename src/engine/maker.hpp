@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pawl/call.hpp>
+#include <pawl/isolation.hpp>
 #include <pawl/tx.hpp>
 
 #include "src/core/clock.hpp"
@@ -19,7 +20,11 @@ struct TxContext {
     std::optional<std::int64_t> key_id{};
     bool* staged{};  // Set when a job is staged.
     engine::Staging staging{engine::Staging::as_job};
+    Isolation isolation{Isolation::repeatable_read};
 };
+
+// Whether this thread is in one, and so must neither reach the world nor wait for it (I20).
+bool in_transaction();
 
 // The only maker of a Tx, a Snapshot and a Call: each lives for one call of f.
 struct Maker {

@@ -69,7 +69,15 @@ void Call::assert_open() const {
     PAWL_ASSERT(transactions_open == 0);
 }
 
+Isolation Tx::isolation() const {
+    return context_.isolation;
+}
+
 namespace detail {
+
+bool in_transaction() {
+    return transactions_open > 0;
+}
 
 void throw_row_count(std::string_view statement, std::size_t rows) {
     throw StoreError{

@@ -95,19 +95,24 @@ void Database::migrate(std::string_view owner, std::span<const Sql* const> migra
     store::apply_migrations(*impl_->store, owner, migrations);
 }
 
-void Database::write(const std::function<void(Tx&)>& phase) {
+void Database::write(const std::function<void(Tx&)>& phase, Isolation isolation) {
     bool staged = false;
     store::write_now(
         *impl_->store,
         [&](store::Session& session) {
             staged = false;
             detail::Maker::with_tx(
-                {session, engine::system_random(), std::nullopt, &staged, impl_->jobs.staging()},
+                {session,
+                 engine::system_random(),
+                 std::nullopt,
+                 &staged,
+                 impl_->jobs.staging(),
+                 isolation},
                 phase
             );
         },
         std::chrono::seconds{5},
-        Isolation::repeatable_read
+        isolation
     );
     if (staged) impl_->jobs.staged();
 }

@@ -35,7 +35,7 @@ public:
 
     void run(store::Session& session) override {
         staged_ = false;
-        const auto context = engine_.tx_context(session, job_.raw.key_id, staged_);
+        const auto context = engine_.tx_context(session, job_.raw.key_id, staged_, isolation());
         worked_ = detail::Maker::with_tx(context, [&](Tx& tx) {
             return form_.in_tx(form_.handler.get(), tx, job_.raw);
         });
