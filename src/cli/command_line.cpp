@@ -293,8 +293,11 @@ void reaper(Run& run) {
         all.reaped += report.reaped;
         all.forgotten += report.forgotten;
         all.done_forgotten += report.done_forgotten;
+        all.windows_forgotten += report.windows_forgotten;
         all.not_removed = report.not_removed;
-        if (report.reaped + report.forgotten + report.done_forgotten == 0) break;
+        if (report.reaped + report.forgotten + report.done_forgotten + report.windows_forgotten ==
+            0)
+            break;
     }
     cli::print_row(run.out, all, run.json);
 }

@@ -134,6 +134,9 @@ ReaperReport Reaper::run_once(TimePoint now, const std::stop_token& stop) {
         done.done_forgotten = static_cast<int>(run_statement(
             session, sql::forget_done, no_rows, now - options_.keep_done, options_.batch_max
         ));
+        done.windows_forgotten = static_cast<int>(
+            run_statement(session, sql::forget_windows, no_rows, now, options_.batch_max)
+        );
     });
     PAWL_FAULT("reaper.round.after");
     return done;
@@ -162,15 +165,19 @@ bool Reaper::reap(ReaperReport& done, Place& past, TimePoint now) {
 void Reaper::run(const std::stop_token& stop) {
     rounds(stop, clock_, options_.every, "reaper", [this, &stop](TimePoint now) {
         const auto report = run_once(now, stop);
-        if (report.reaped + report.forgotten + report.done_forgotten + report.not_removed > 0)
+        if (report.reaped + report.forgotten + report.done_forgotten + report.windows_forgotten +
+                report.not_removed >
+            0)
             log::info(
                 "reaper",
                 {{"reaped", std::to_string(report.reaped)},
                  {"forgotten", std::to_string(report.forgotten)},
                  {"done_forgotten", std::to_string(report.done_forgotten)},
+                 {"windows_forgotten", std::to_string(report.windows_forgotten)},
                  {"not_removed", std::to_string(report.not_removed)}}
             );
-        return std::max(report.reaped, report.done_forgotten) >= options_.batch_max;
+        return std::max({report.reaped, report.done_forgotten, report.windows_forgotten}) >=
+               options_.batch_max;
     });
 }
 

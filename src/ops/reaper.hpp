@@ -25,9 +25,10 @@ struct ReaperOptions {
 
 struct ReaperReport {
     int reaped{};  // Settled keys whose time was over: only their registry rows stay, as expired.
-    int forgotten{};       // Registry rows removed for good.
-    int done_forgotten{};  // Jobs done too long ago to come again.
-    int not_removed{};     // Something still stood in the way; they stay.
+    int forgotten{};          // Registry rows removed for good.
+    int done_forgotten{};     // Jobs done too long ago to come again.
+    int windows_forgotten{};  // Windows of once-per-window actions that were over.
+    int not_removed{};        // Something still stood in the way; they stay.
 };
 
 // Removes settled keys that are old. Unsettled keys are never touched. Safe on several machines at

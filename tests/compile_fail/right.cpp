@@ -4,6 +4,9 @@
 #include <pawl/client.hpp>
 #include <pawl/http.hpp>
 #include <pawl/json.hpp>
+#include <pawl/lease.hpp>
+#include <pawl/locks.hpp>
+#include <pawl/once_per_window.hpp>
 #include <pawl/operation.hpp>
 #include <pawl/query.hpp>
 #include <pawl/service.hpp>
@@ -122,6 +125,20 @@ public:
             200, Place{pawl::query_one<double>(read, insert_ride, 1, at.request.lat)}
         );
     }
+};
+
+// What a lease guards is written behind its fence, and a phase that reads before it writes is under
+// a lock.
+class CloseBooks {
+public:
+    static constexpr pawl::OncePerWindow close{.action = "close", .window = std::chrono::hours{1}};
+
+    static void close_books(Tx& tx, const pawl::Lease& lease) {
+        pawl::fenced(tx, lease.fence());
+        pawl::tx_lock(tx, "books");
+        (void)close.run(tx, {"rides", "jane"}, [] { return RideId{7}; });
+    }
+    static void warm_up(const pawl::EfficiencyLease& spare, Tx&) { (void)spare.is_held(); }
 };
 
 void use(pawl::Service& service, pawl::HttpServer& server, Stripe& stripe) {

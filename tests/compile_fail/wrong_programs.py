@@ -227,4 +227,27 @@ CLIENT = {
         ('pawl::ClientKey::saved("kept by us")', 'pawl::ClientKey{std::string{"new each time"}}')]),
 }
 
-WRONG = FLOW | POINTS | CALLS | HANDS | PARTS | CLIENT
+FENCED = 'pawl::fenced(tx, lease.fence());'
+NO_FENCE = 'pawl: an efficiency lease has no fence, as its place may give an epoch again: take a Lease'
+
+LOCKS = {
+    'fence_of_an_efficiency_lease': (NO_FENCE, [('(void)spare.is_held();', 'spare.fence();')]),
+    'efficiency_lease_for_a_lease': ([CANNOT_CONVERT + '|invalid initialization|no matching', 'EfficiencyLease'], [
+        ('(void)spare.is_held();', 'const pawl::Lease& lease = spare;\n        (void)lease;')]),
+    'lease_for_its_fence': (['Lease', 'Fence'], [(FENCED, 'pawl::fenced(tx, lease);')]),
+    'number_for_a_fence': (['int', 'Fence'], [(FENCED, 'pawl::fenced(tx, 7);')]),
+    'fence_made_by_hand': (['private', 'Fence'], [(FENCED, 'pawl::fenced(tx, pawl::Fence{"books", 7});')]),
+    'lease_made_by_hand': (['private|protected|no matching', 'Lease'], [
+        (FENCED, 'pawl::Lease mine{nullptr, nullptr};\n        pawl::fenced(tx, mine.fence());')]),
+    'copied_lease': (['deleted', 'Lease'], [(FENCED, 'pawl::Lease mine = lease;')]),
+    'lock_in_a_foreign_call': (['KeyedCall', 'Tx'], [in_body(CALL, 'pawl::tx_lock(call, "books");')]),
+    'lock_in_a_query': (['Snapshot', 'Tx'], [in_body(ANSWER, 'pawl::tx_lock(read, "books");')]),
+    'ignored_try_of_a_lock': (['ignoring return', 'nodiscard'], [
+        ('pawl::tx_lock(tx, "books");', 'pawl::try_tx_lock(tx, "books");')]),
+    'window_without_a_unit': ([CANNOT_CONVERT, 'chrono|duration|milliseconds'], [
+        ('.window = std::chrono::hours{1}', '.window = 5')]),
+    'window_that_stores_a_pointer': ('pawl: a pointer has no JSON form: use a value or std::optional', [
+        ('return RideId{7}; });', 'return static_cast<const Place*>(nullptr); });')]),
+}
+
+WRONG = FLOW | POINTS | CALLS | HANDS | PARTS | CLIENT | LOCKS

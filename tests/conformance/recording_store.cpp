@@ -52,6 +52,11 @@ public:
     void lock_patience(std::chrono::milliseconds patience) override {
         inner_.lock_patience(patience);
     }
+    void lock_name(std::string_view name, std::int64_t number, std::chrono::milliseconds patience)
+        override {
+        inner_.lock_name(name, number, patience);
+    }
+    bool try_lock_name(std::int64_t number) override { return inner_.try_lock_name(number); }
     void run_script(const Sql& script) override { inner_.run_script(script); }
     void savepoint() override { inner_.savepoint(); }
     void roll_back_to() override { inner_.roll_back_to(); }

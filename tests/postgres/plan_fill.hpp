@@ -93,6 +93,17 @@ SELECT 'pawl.mails__rides__dlq', 0, i, 'purged', 'ann', '2026-12-31Z', 'why', i 
 FROM generate_series(1, 100000) AS i;
 )";
 
+inline constexpr auto fill_locks = R"(
+INSERT INTO leases (name, epoch, holder, lease_until, ttl_ms)
+SELECT 'lease-' || i, 1, 'holder', '2026-12-31Z', 30000 FROM generate_series(1, 100000) AS i;
+
+INSERT INTO fences (name, epoch) SELECT 'lease-' || i, 1 FROM generate_series(1, 100000) AS i;
+
+INSERT INTO once_windows (hash, over_at, result)
+SELECT lpad(i::text, 32, '0'), '2026-12-31Z'::timestamptz + i * interval '1 second', '7'
+FROM generate_series(1, 200000) AS i;
+)";
+
 inline constexpr auto fill_rides = R"(
 INSERT INTO users (email, stripe_customer_id)
 SELECT 'user-' || i || '@example.com', 'cus_' || i FROM generate_series(1, 50000) AS i;

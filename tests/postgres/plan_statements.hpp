@@ -259,6 +259,24 @@ inline std::vector<Case> cases_of_kafka() {
     };
 }
 
+inline std::vector<Case> cases_of_locks() {
+    const auto hash = hash_of("77");
+    const auto* far = "2027-01-03 00:00:00+00";
+    return {
+        {&sql::extend_lease, {"lease-77", "1", "holder", at::soon}},
+        {&sql::find_fence, {"lease-77"}},
+        {&sql::find_window, {hash}},
+        {&sql::forget_windows, {"2026-12-31 00:00:10+00", "10"}, {}, {}, 200},
+        {&sql::give_back_lease, {"lease-77", "holder"}},
+        {&sql::insert_lease, {"new", "holder", at::soon, "30000"}},
+        {&sql::lock_lease, {"lease-77"}},
+        {&sql::open_window, {hash, at::now, at::soon, far}},
+        {&sql::pass_fence, {"lease-77", "2"}},
+        {&sql::set_window_result, {hash, "7"}},
+        {&sql::take_lease, {"lease-77", "1", "holder", at::soon, "30000"}},
+    };
+}
+
 // About tables of a few rows, or none; create_migrations, which makes one, has no plan.
 inline std::vector<Case> cases_of_the_database() {
     return {
@@ -276,8 +294,10 @@ inline std::vector<Case> cases_of_the_database() {
         {&sql::postgres::claim_under_id, {id::next, hash_of(id::next)}, {}, {}, 100, true},
         {&sql::postgres::database_clock, {}},
         {&sql::postgres::durability, {}},
+        {&sql::postgres::lock_name, {"7"}},
         {&sql::postgres::lock_patience, {"50"}},
         {&sql::postgres::take_key_ids, {"10"}},
+        {&sql::postgres::try_lock_name, {"7"}},
     };
 }
 
@@ -308,6 +328,7 @@ inline std::vector<Case> all_cases() {
           cases_of_jobs(),
           cases_of_staged_jobs(),
           cases_of_kafka(),
+          cases_of_locks(),
           cases_of_the_database(),
           cases_of_rides()})
         all.insert(all.end(), cases.begin(), cases.end());

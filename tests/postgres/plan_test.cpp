@@ -98,7 +98,7 @@ public:
         connection.now(switch_autovacuum_off);
     }
     void fill() {
-        for (const auto* rows : {fill_keys, fill_jobs, fill_kafka, fill_rides})
+        for (const auto* rows : {fill_keys, fill_jobs, fill_kafka, fill_locks, fill_rides})
             connection.now(rows);
     }
 

@@ -31,6 +31,11 @@ public:
     ) override;
     void send(const Sql& statement, std::span<const store::Value> parameters) override;
     void fence(const Sql& statement, std::span<const store::Value> parameters) override;
+    void lock_name(std::string_view name, std::int64_t number, std::chrono::milliseconds patience)
+        override {
+        inner_.lock_name(name, number, patience);
+    }
+    bool try_lock_name(std::int64_t number) override { return inner_.try_lock_name(number); }
     void run_script(const Sql& script) override { inner_.run_script(script); }
     void savepoint() override { inner_.savepoint(); }
     void roll_back_to() override { inner_.roll_back_to(); }

@@ -73,6 +73,12 @@ public:
     // (locked), from now on in this transaction; 0: as long as the deadline allows. Nothing where
     // writers wait for each other anyway.
     virtual void lock_patience(std::chrono::milliseconds) {}
+    // Until the end of the transaction no other has the lock of this number, which errors call by
+    // its name. Waits for at most `patience`, then throws StoreError (busy), or (deadline) if that
+    // comes first. Nothing where a write transaction is alone anyway.
+    virtual void lock_name(std::string_view, std::int64_t, std::chrono::milliseconds) {}
+    // The same without a wait: false if another has it.
+    virtual bool try_lock_name(std::int64_t) { return true; }
     // Several statements in one text, without parameters: a migration.
     virtual void run_script(const Sql& script) = 0;
     virtual void savepoint() = 0;     // They nest.

@@ -7,6 +7,7 @@
 #include <postgresql/libpq-fe.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -382,6 +383,14 @@ void Connection::set_deadline(std::chrono::milliseconds from_now) {
 
 bool Connection::deadline_passed() const {
     return deadline_ && clock_.steady() > *deadline_;
+}
+
+std::chrono::milliseconds Connection::time_left() const {
+    using std::chrono::milliseconds;
+    if (!deadline_) return milliseconds::max();
+    return std::max(
+        std::chrono::floor<milliseconds>(*deadline_ - clock_.steady()), milliseconds{0}
+    );
 }
 
 std::optional<TimePoint> Connection::database_now() const {

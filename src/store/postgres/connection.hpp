@@ -100,6 +100,7 @@ public:
     void set_deadline(std::chrono::milliseconds from_now);
     void clear_deadline() { deadline_.reset(); }
     bool deadline_passed() const;
+    std::chrono::milliseconds time_left() const;  // To the deadline; 0 behind it.
 
     // The database's clock, as this connection last saw it, moved on by the steady clock. Nothing
     // if that is more than ten seconds ago.

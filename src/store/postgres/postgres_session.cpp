@@ -6,6 +6,7 @@
 
 #include <postgresql/libpq-fe.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string>
@@ -125,6 +126,48 @@ void PostgresSession::lock_patience(std::chrono::milliseconds patience) {
     if (connection_.amend_begin(begin_lock_patience, text)) return;
     const std::array<Value, 1> values{std::string_view{text}};
     queue(sql::postgres::lock_patience, values, Use::plain);
+}
+
+// Said in words of its own, as what PostgreSQL says of either end names no lock.
+StoreError PostgresSession::lock_not_had(
+    std::string_view name, const StoreError& why, bool by_deadline
+) {
+    using Kind = StoreError::Kind;
+    const bool waited = why.kind() == Kind::locked || why.kind() == Kind::deadline;
+    if (!waited || why.statement() != sql::postgres::lock_name.name) return why;
+    const auto begin = "the lock '" + std::string{name} + "' is another transaction's, ";
+    if (by_deadline || why.kind() == Kind::deadline)
+        return {
+            Kind::deadline,
+            why.effect(),
+            why.statement(),
+            begin + "and the deadline came before its end"};
+    return {Kind::busy, why.effect(), why.statement(), begin + "for longer than this one waits"};
+}
+
+void PostgresSession::lock_name(
+    std::string_view name, std::int64_t number, std::chrono::milliseconds patience
+) {
+    const std::array<Value, 1> values{number};
+    const auto left = connection_.time_left();
+    lock_patience(std::max(std::min(patience, left), std::chrono::milliseconds{1}));
+    queue(sql::postgres::lock_name, values, Use::plain);
+    try {
+        (void)flush();
+    } catch (const StoreError& error) {
+        why_ = lock_not_had(name, error, in_ == In::own_transaction && left <= patience);
+        throw StoreError{*why_};
+    }
+    lock_patience(std::chrono::milliseconds{0});
+}
+
+bool PostgresSession::try_lock_name(std::int64_t number) {
+    const std::array<Value, 1> values{number};
+    bool locked = false;
+    run(sql::postgres::try_lock_name, values, [&](const detail::Row& row) {
+        locked = row.integer(0) == 1;
+    });
+    return locked;
 }
 
 void PostgresSession::run_script(const Sql& script) {

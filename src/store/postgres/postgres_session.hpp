@@ -29,6 +29,9 @@ public:
     void send(const Sql& statement, std::span<const detail::Value> parameters) override;
     void fence(const Sql& statement, std::span<const detail::Value> parameters) override;
     void lock_patience(std::chrono::milliseconds patience) override;
+    void lock_name(std::string_view name, std::int64_t number, std::chrono::milliseconds patience)
+        override;
+    bool try_lock_name(std::int64_t number) override;
     void run_script(const Sql& script) override;
     void savepoint() override;
     void roll_back_to() override;
@@ -49,6 +52,7 @@ private:
         const Sql& statement, std::span<const detail::Value> parameters, Connection::Use use
     );
     void control(const char* text);
+    static StoreError lock_not_had(std::string_view name, const StoreError& why, bool by_deadline);
     Result flush();
     void refuse_after_failure(std::string_view statement) const;
 

@@ -11,6 +11,10 @@ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint;
 -- name: lock_patience   ($1 in ms; 0: until the deadline)
 SELECT set_config('lock_timeout', $1, true);
 
+-- name: lock_name   ($1 number)
+-- Until the end of the transaction, and never of the session: behind PgBouncer that is another one's next.
+SELECT pg_advisory_xact_lock($1);
+
 -- name: take_key_ids   ($1 how many)
 -- For claims that wait for no answer (src/engine/key_ids.hpp).
 -- Its commit is durable, as the sequence's own WAL makes it one that has written.
@@ -27,3 +31,6 @@ ON CONFLICT DO NOTHING;
 -- Each as its name, for this session: the database, the role and the URL may have their own. NULL where there is none.
 SELECT current_setting('synchronous_commit', true) AS synchronous_commit, current_setting('fsync', true) AS fsync,
        current_setting('full_page_writes', true) AS full_page_writes;
+
+-- name: try_lock_name   ($1 number)
+SELECT pg_try_advisory_xact_lock($1)::integer;

@@ -1,0 +1,60 @@
+#include "src/core/lease.hpp"
+
+#include "src/core/backoff.hpp"
+
+#include <algorithm>
+
+namespace pawl::core {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds first_look{20};
+constexpr milliseconds longest_look{250};
+constexpr milliseconds shortest_look{1};
+
+}  // namespace
+
+bool named_lease_over(const LeaseFacts& lease, TimePoint now) noexcept {
+    return !lease.holder || lease.until <= now || lease.until > now + 2 * lease.ttl;
+}
+
+LeaseChoice decide_lease(const LeaseFacts* found, std::string_view holder, TimePoint now) noexcept {
+    if (found == nullptr) return LeaseTaken{1};
+    if (named_lease_over(*found, now) || *found->holder == holder)
+        return LeaseTaken{found->epoch + 1};
+    return LeaseHeld{found->until - now};
+}
+
+bool may_extend(
+    const LeaseFacts* found, std::int64_t epoch, std::string_view holder, TimePoint now
+) noexcept {
+    return found != nullptr && found->epoch == epoch && !named_lease_over(*found, now) &&
+           *found->holder == holder;
+}
+
+SteadyTime holder_end(SteadyTime asked_at, milliseconds ttl) noexcept {
+    return asked_at + ttl - ttl / lease_margin_part;
+}
+
+SteadyTime renewal_due(SteadyTime asked_at, milliseconds ttl) noexcept {
+    return asked_at + ttl / 3;
+}
+
+SteadyTime renewal_due_again(SteadyTime now, milliseconds ttl) noexcept {
+    return now + std::max(ttl / 10, milliseconds{10});
+}
+
+milliseconds look_again_in(
+    milliseconds lease_left, milliseconds wait_left, int looks, double dice
+) noexcept {
+    const auto full = grown(first_look, longest_look, looks);
+    const milliseconds some{
+        static_cast<milliseconds::rep>(static_cast<double>(full.count()) * (0.5 + dice / 2))};
+    // A moment behind its end, when it is surely over.
+    const auto longest = std::min(lease_left + shortest_look, wait_left);
+    return std::max(std::min(some, longest), shortest_look);
+}
+
+}  // namespace pawl::core

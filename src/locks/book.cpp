@@ -1,0 +1,143 @@
+#include "src/locks/book.hpp"
+
+#include <pawl/error.hpp>
+
+#include "src/engine/maker.hpp"
+#include "src/engine/random.hpp"
+#include "src/locks/names.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+namespace pawl::locks {
+
+namespace {
+
+using std::chrono::milliseconds;
+using Kind = StoreError::Kind;
+using Effect = StoreError::Effect;
+
+constexpr std::size_t holder_digits = 32;
+
+void check(std::string_view name, const LeaseOptions& options) {
+    check_name("lease", name);
+    if (auto why = options.problem()) throw std::invalid_argument{"LeaseOptions: " + *why};
+    if (detail::in_transaction())
+        throw std::logic_error{
+            "pawl: the lease '" + std::string{name} +
+            "' is asked for within a transaction, which would wait for the world: take it before, "
+            "and call fenced() within"};
+}
+
+}  // namespace
+
+Book::Book(std::unique_ptr<Place> place, Gives gives, core::Clock& clock, core::Random& random)
+    : place_{std::move(place)},
+      gives_{gives},
+      clock_{clock},
+      random_{random},
+      keeper_{*place_, clock} {}
+
+void Book::check_fences() {
+    if (gives_ == Gives::no_fences) return;
+    if (auto why = place_->fence_problem())
+        throw StoreError{Kind::refused, Effect::none, "lease", std::move(*why)};
+}
+
+void Book::check_fences_or_give_back(std::string_view name, const std::string& holder) {
+    try {
+        check_fences();
+    } catch (const StoreError&) {
+        give_back_quietly(name, holder);
+        throw;
+    }
+}
+
+void Book::give_back_quietly(std::string_view name, const std::string& holder) noexcept {
+    try {
+        place_->give_back(name, holder);
+    } catch (const std::exception&) {  // Then it ends by time.
+    }
+}
+
+Book::Try Book::take(
+    std::string_view name, const std::string& holder, const LeaseOptions& options
+) {
+    const auto asked_at = clock_.steady();
+    const auto choice = place_->take(name, holder, options.ttl);
+    if (const auto* held = std::get_if<core::LeaseHeld>(&choice)) return {nullptr, held->left};
+    check_fences_or_give_back(name, holder);
+    if (clock_.steady() >= core::holder_end(asked_at, options.ttl)) {
+        give_back_quietly(name, holder);
+        throw StoreError{
+            Kind::deadline,
+            Effect::none,
+            "lease",
+            "the lease '" + std::string{name} + "' took longer to get than its ttl of " +
+                std::to_string(options.ttl.count()) + " ms"};
+    }
+    auto held = std::make_shared<Held>();
+    held->name = name;
+    held->holder = holder;
+    held->epoch = std::get<core::LeaseTaken>(choice).epoch;
+    held->ttl = options.ttl;
+    keeper_.keep(held, asked_at);
+    return {std::move(held), {}};
+}
+
+std::shared_ptr<Held> Book::try_acquire(std::string_view name, const LeaseOptions& options) {
+    check(name, options);
+    return take(name, engine::random_hex(random_, holder_digits), options).held;
+}
+
+// As one holder all the time, so that a try of which nobody knows the outcome is in no one's way.
+std::shared_ptr<Held> Book::acquire(
+    std::string_view name,
+    milliseconds wait,
+    const LeaseOptions& options,
+    const std::stop_token& stop
+) {
+    check(name, options);
+    const auto holder = engine::random_hex(random_, holder_digits);
+    const auto until = clock_.steady() + wait;
+    for (int looks = 0; !stop.stop_requested(); ++looks) {
+        Try tried;
+        std::optional<StoreError> failed;
+        try {
+            tried = take(name, holder, options);
+        } catch (const StoreError& error) {
+            if (!error.passing()) throw;
+            failed = error;
+            tried.lease_left = options.ttl;
+        }
+        if (tried.held) return tried.held;
+        const auto left = std::chrono::ceil<milliseconds>(until - clock_.steady());
+        if (left <= milliseconds{0}) {
+            if (failed) throw StoreError{*failed};
+            break;
+        }
+        std::unique_lock lock{waiting_};
+        stopped_.wait_for(
+            lock,
+            stop,
+            core::look_again_in(tried.lease_left, left, looks, random_.dice()),
+            [] { return false; }
+        );
+    }
+    return nullptr;
+}
+
+bool Book::give_back(Held& held) noexcept {
+    const auto was_held = keeper_.let_go(held);
+    if (!was_held) return false;
+    // The store would wait for the transaction, and that for the store.
+    if (detail::in_transaction()) return false;
+    try {
+        place_->give_back(held.name, held.holder);
+        return *was_held;
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
+}  // namespace pawl::locks

@@ -1,0 +1,45 @@
+#include <pawl/lease.hpp>
+#include <pawl/tx.hpp>
+
+#include "src/locks/names.hpp"
+#include "store/statements.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace pawl {
+
+Fence Fence::received(std::string name, std::int64_t epoch) {
+    locks::check_name("fence", name);
+    if (epoch < 1)
+        throw std::invalid_argument{
+            "pawl: the fence '" + name + "' has the epoch " + std::to_string(epoch) +
+            ": that of a lease is 1 or more"};
+    return {std::move(name), epoch};
+}
+
+FencedOff::FencedOff(const Fence& fence, std::int64_t seen)
+    : std::runtime_error{"pawl: the fence '" + fence.name() + "' of epoch " +
+                         std::to_string(fence.epoch()) + " is too old: epoch " +
+                         std::to_string(seen) +
+                         " has written here, so its lease was lost; take the lease anew, and look "
+                         "at what is there now"},
+      epoch_{fence.epoch()},
+      seen_{seen} {}
+
+void fenced(Tx& tx, const Fence& fence) {
+    const auto passed = detail::run_statement(
+        tx.session(), sql::pass_fence, [](const detail::Row&) {}, fence.name(), fence.epoch()
+    );
+    if (passed != 0) return;
+    std::int64_t seen = 0;
+    detail::run_statement(
+        tx.session(),
+        sql::find_fence,
+        [&](const detail::Row& row) { seen = row.integer(0); },
+        fence.name()
+    );
+    throw FencedOff{fence, seen};
+}
+
+}  // namespace pawl

@@ -1,0 +1,122 @@
+#include "src/locks/keeper.hpp"
+
+#include "src/core/thread_name.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace pawl::locks {
+
+using std::chrono::milliseconds;
+
+Keeper::Keeper(Place& place, core::Clock& clock)
+    : place_{place},
+      clock_{clock},
+      renewing_{[this] {
+          core::name_this_thread("pawl-leases");
+          renew_all();
+      }},
+      watching_{[this] {
+          core::name_this_thread("pawl-lease-ends");
+          watch_all();
+      }} {}
+
+Keeper::~Keeper() {
+    {
+        const std::lock_guard lock{mutex_};
+        stopping_ = true;
+    }
+    changed_.notify_all();
+    renewing_.join();
+    watching_.join();
+}
+
+void Keeper::keep(std::shared_ptr<Held> held, core::SteadyTime asked_at) {
+    {
+        const std::lock_guard lock{mutex_};
+        held->end = core::holder_end(asked_at, held->ttl);
+        held->renew_at = core::renewal_due(asked_at, held->ttl);
+        held_.insert(held);
+    }
+    changed_.notify_all();
+}
+
+bool Keeper::is_held(const Held& held) {
+    const auto now = clock_.steady();
+    const std::lock_guard lock{mutex_};
+    return !held.over && now < held.end;
+}
+
+std::optional<bool> Keeper::let_go(Held& held) {
+    const auto now = clock_.steady();
+    const std::lock_guard lock{mutex_};
+    if (std::exchange(held.let_go, true)) return std::nullopt;
+    const bool was_held = !held.over && now < held.end;
+    held.over = true;
+    std::erase_if(held_, [&](const auto& one) { return one.get() == &held; });
+    return was_held;
+}
+
+// Told without the mutex, as whoever is told may ask.
+void Keeper::lose(const std::shared_ptr<Held>& held) {
+    {
+        const std::lock_guard lock{mutex_};
+        held_.erase(held);
+        if (std::exchange(held->over, true)) return;
+    }
+    held->lost.request_stop();
+}
+
+std::shared_ptr<Held> Keeper::wait_for_first(core::SteadyTime Held::*time) {
+    std::unique_lock lock{mutex_};
+    while (!stopping_) {
+        const auto first =
+            std::min_element(held_.begin(), held_.end(), [time](const auto& a, const auto& b) {
+                return (*a).*time < (*b).*time;
+            });
+        if (first == held_.end()) {
+            changed_.wait(lock);
+            continue;
+        }
+        // A copy: it may move, or go, meanwhile.
+        const auto at = (**first).*time;
+        if (at <= clock_.steady()) return *first;
+        changed_.wait_until(lock, at);
+    }
+    return nullptr;
+}
+
+void Keeper::watch_all() {
+    while (const auto first = wait_for_first(&Held::end)) lose(first);
+}
+
+void Keeper::renew_all() {
+    while (const auto first = wait_for_first(&Held::renew_at)) renew(first);
+}
+
+void Keeper::renew(const std::shared_ptr<Held>& held) {
+    const auto asked_at = clock_.steady();
+    bool extended = false;
+    try {
+        extended = place_.extend(held->name, held->epoch, held->holder, held->ttl);
+    } catch (const std::exception&) {  // It may be back before the end; the end comes by itself.
+        const std::lock_guard lock{mutex_};
+        held->renew_at = core::renewal_due_again(clock_.steady(), held->ttl);
+        return;
+    }
+    const auto now = clock_.steady();
+    {
+        const std::lock_guard lock{mutex_};
+        if (held->over) return;
+        // An answer that came too late is none: whoever asked meanwhile was told that it is lost.
+        if (extended && now < held->end) {
+            held->end = core::holder_end(asked_at, held->ttl);
+            held->renew_at = core::renewal_due(asked_at, held->ttl);
+            return;
+        }
+    }
+    lose(held);
+}
+
+}  // namespace pawl::locks

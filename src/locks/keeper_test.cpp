@@ -1,0 +1,233 @@
+#include <pawl/error.hpp>
+
+#include "src/engine/clock.hpp"
+#include "src/engine/random.hpp"
+#include "src/locks/book.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <future>
+#include <mutex>
+#include <set>
+#include <thread>
+
+// What a holder is told, while its place answers, refuses, fails or keeps it waiting.
+namespace pawl::locks {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+using Kind = StoreError::Kind;
+
+constexpr LeaseOptions short_one{.ttl = 200ms};
+
+[[noreturn]] void fail(Kind kind) {
+    throw StoreError{kind, StoreError::Effect::none, "test", "as the test says"};
+}
+
+// Does what the test says; by default all that is asked of it.
+class FakePlace final : public Place {
+public:
+    struct Does {
+        std::function<core::LeaseChoice(std::string_view holder)> take{
+            [](auto) { return core::LeaseTaken{7}; }};
+        std::function<bool()> extend{[] { return true; }};
+        std::function<std::optional<std::string>()> fence_problem{[] { return std::nullopt; }};
+    };
+    explicit FakePlace(Does does) : does_{std::move(does)} {}
+    core::LeaseChoice take(std::string_view, std::string_view holder, milliseconds) override {
+        return does_.take(holder);
+    }
+    bool extend(std::string_view, std::int64_t epoch, std::string_view, milliseconds) override {
+        EXPECT_EQ(epoch, 7);
+        ++extended;
+        return does_.extend();
+    }
+    void give_back(std::string_view, std::string_view holder) override {
+        const std::lock_guard lock{mutex};
+        given_back.emplace_back(holder);
+    }
+    std::optional<std::string> fence_problem() override { return does_.fence_problem(); }
+
+    std::vector<std::string> all_given_back() {
+        const std::lock_guard lock{mutex};
+        return given_back;
+    }
+    std::atomic<int> extended{0};
+
+private:
+    Does does_;
+    std::mutex mutex;
+    std::vector<std::string> given_back;
+};
+
+struct Given {
+    explicit Given(FakePlace::Does does = {}, Book::Gives gives = Book::Gives::fences) {
+        auto made = std::make_unique<FakePlace>(std::move(does));
+        place = made.get();
+        book = std::make_unique<Book>(
+            std::move(made), gives, engine::system_clock(), engine::system_random()
+        );
+    }
+    FakePlace* place{};
+    std::unique_ptr<Book> book;
+};
+
+template <class F>
+bool comes_true(F f, milliseconds within = 10s) {
+    const auto end = std::chrono::steady_clock::now() + within;
+    while (!f()) {
+        if (std::chrono::steady_clock::now() > end) return false;
+        std::this_thread::sleep_for(2ms);
+    }
+    return true;
+}
+
+TEST(Keeper, renews_it_for_as_long_as_it_is_held) {
+    Given given;
+    const auto held = given.book->try_acquire("report", short_one);
+
+    EXPECT_TRUE(comes_true([&] { return given.place->extended >= 8; }));
+
+    EXPECT_TRUE(given.book->is_held(*held));
+    EXPECT_FALSE(held->lost.stop_requested());
+    EXPECT_TRUE(given.book->give_back(*held));
+    EXPECT_FALSE(given.book->is_held(*held));
+    EXPECT_FALSE(held->lost.stop_requested()) << "given back is not lost";
+    EXPECT_EQ(given.place->all_given_back(), std::vector{held->holder});
+    EXPECT_FALSE(given.book->give_back(*held)) << "it was no more ours";
+    EXPECT_EQ(given.place->all_given_back().size(), 1) << "and the place is not asked again";
+}
+
+TEST(Keeper, one_that_the_place_gave_to_another_is_lost_at_once) {
+    Given given{{.extend = [] { return false; }}};
+    const auto began = std::chrono::steady_clock::now();
+    const auto held = given.book->try_acquire("report", {.ttl = 3s});
+
+    EXPECT_TRUE(comes_true([&] { return held->lost.stop_requested(); }));
+
+    EXPECT_LT(std::chrono::steady_clock::now() - began, 2700ms) << "no need to wait for its end";
+    EXPECT_FALSE(given.book->is_held(*held));
+    EXPECT_EQ(given.place->extended, 1);
+}
+
+TEST(Keeper, trouble_of_the_place_is_tried_again_and_then_it_is_lost_before_its_end) {
+    Given given{{.extend = []() -> bool { fail(Kind::unavailable); }}};
+    const auto began = std::chrono::steady_clock::now();
+    const auto held = given.book->try_acquire("report", {.ttl = 600ms});
+    std::promise<std::chrono::steady_clock::time_point> told;
+    const std::stop_callback on_lost{
+        held->lost.get_token(), [&] { told.set_value(std::chrono::steady_clock::now()); }};
+
+    const auto lost_after = told.get_future().get() - began;
+
+    EXPECT_GE(lost_after, 500ms);
+    EXPECT_GE(given.place->extended, 3);
+    EXPECT_FALSE(given.book->is_held(*held));
+}
+
+TEST(Keeper, trouble_that_passes_in_time_costs_nothing) {
+    std::atomic<int> tries{0};
+    Given given{{.extend = [&]() -> bool {
+        if (++tries <= 2) fail(Kind::unavailable);
+        return true;
+    }}};
+    const auto held = given.book->try_acquire("report", {.ttl = 2s});
+
+    EXPECT_TRUE(comes_true([&] { return tries >= 4; }));
+
+    EXPECT_TRUE(given.book->is_held(*held));
+}
+
+// The place keeps it waiting: who is told of the loss is not.
+TEST(Keeper, a_renewal_without_an_answer_holds_up_no_word_of_the_loss) {
+    std::promise<void> go;
+    auto gone = go.get_future().share();
+    Given given{{.extend = [gone] {
+        gone.wait();
+        return true;
+    }}};
+    const auto held = given.book->try_acquire("report", short_one);
+
+    EXPECT_TRUE(comes_true([&] { return held->lost.stop_requested(); }));
+    EXPECT_FALSE(given.book->is_held(*held));
+    go.set_value();
+
+    EXPECT_FALSE(comes_true([&] { return given.book->is_held(*held); }, 100ms))
+        << "what came too late brings nothing back";
+}
+
+TEST(Book, waits_for_another_to_give_it_back) {
+    std::atomic<int> looks{0};
+    std::set<std::string> holders;
+    Given given{{.take = [&](std::string_view holder) -> core::LeaseChoice {
+        holders.emplace(holder);
+        if (++looks < 4) return core::LeaseHeld{30s};
+        return core::LeaseTaken{7};
+    }}};
+
+    EXPECT_EQ(given.book->try_acquire("report", short_one), nullptr);
+    const auto held = given.book->acquire("report", 10s, short_one, {});
+
+    ASSERT_NE(held, nullptr);
+    EXPECT_EQ(looks, 4);
+    EXPECT_EQ(holders.size(), 2) << "one for each acquisition, however often it looks";
+}
+
+TEST(Book, waits_no_longer_than_it_was_told_and_less_if_it_is_stopped) {
+    Given given{{.take = [](auto) { return core::LeaseHeld{30s}; }}};
+    const auto began = std::chrono::steady_clock::now();
+
+    EXPECT_EQ(given.book->acquire("report", 150ms, short_one, {}), nullptr);
+    const auto waited = std::chrono::steady_clock::now() - began;
+    EXPECT_GE(waited, 150ms);
+
+    std::stop_source stop;
+    auto waiting = std::async(std::launch::async, [&] {
+        return given.book->acquire("report", 1h, short_one, stop.get_token());
+    });
+    EXPECT_EQ(waiting.wait_for(50ms), std::future_status::timeout);
+    stop.request_stop();
+    EXPECT_EQ(waiting.get(), nullptr);
+}
+
+TEST(Book, waits_out_what_passes_and_throws_the_rest) {
+    std::atomic<int> looks{0};
+    Given given{{.take = [&](auto) -> core::LeaseChoice {
+        if (++looks < 3) fail(Kind::unavailable);
+        return core::LeaseTaken{7};
+    }}};
+    Given broken{{.take = [](auto) -> core::LeaseChoice { fail(Kind::statement); }}};
+    Given away{{.take = [](auto) -> core::LeaseChoice { fail(Kind::unavailable); }}};
+
+    EXPECT_NE(given.book->acquire("report", 10s, short_one, {}), nullptr);
+    EXPECT_THROW(broken.book->acquire("report", 1h, short_one, {}), StoreError);
+    EXPECT_THROW(away.book->acquire("report", 50ms, short_one, {}), StoreError);
+    EXPECT_THROW(away.book->try_acquire("report", short_one), StoreError);
+}
+
+TEST(Book, one_that_came_later_than_it_lasts_is_none) {
+    Given given{{.take = [](auto) -> core::LeaseChoice {
+        std::this_thread::sleep_for(120ms);
+        return core::LeaseTaken{7};
+    }}};
+
+    EXPECT_THROW(given.book->try_acquire("report", {.ttl = 100ms}), StoreError);
+
+    EXPECT_EQ(given.place->all_given_back().size(), 1);
+}
+
+TEST(Book, where_an_epoch_may_come_again_no_fencing_lease_is_given) {
+    const FakePlace::Does everysec{.fence_problem = [] { return "appendfsync = everysec"; }};
+    Given fencing{everysec};
+    Given efficiency{everysec, Book::Gives::no_fences};
+
+    EXPECT_THROW(fencing.book->try_acquire("report", short_one), StoreError);
+    EXPECT_EQ(fencing.place->all_given_back().size(), 1) << "others need not wait for it";
+    EXPECT_NE(efficiency.book->try_acquire("report", short_one), nullptr);
+}
+
+}  // namespace
+}  // namespace pawl::locks

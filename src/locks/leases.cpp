@@ -1,0 +1,125 @@
+#include "src/engine/clock.hpp"
+#include "src/engine/random.hpp"
+#include "src/locks/book.hpp"
+#include "src/locks/redis_place.hpp"
+#include "src/locks/store_place.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+namespace pawl {
+
+namespace {
+
+using locks::Book;
+
+constexpr std::chrono::milliseconds shortest_ttl = 100ms;
+constexpr std::chrono::milliseconds longest_ttl = 1h;
+
+std::shared_ptr<Book> book_of(std::unique_ptr<locks::Place> place, Book::Gives gives) {
+    return std::make_shared<Book>(
+        std::move(place), gives, engine::system_clock(), engine::system_random()
+    );
+}
+
+}  // namespace
+
+std::optional<std::string> LeaseOptions::problem() const {
+    if (ttl >= shortest_ttl && ttl <= longest_ttl) return std::nullopt;
+    return "ttl is " + std::to_string(ttl.count()) +
+           " ms: " + std::to_string(shortest_ttl.count()) + " ms to " +
+           std::to_string(longest_ttl.count()) + " ms, for which others wait for a dead holder";
+}
+
+HeldLease::HeldLease(std::shared_ptr<Book> book, std::shared_ptr<locks::Held> held)
+    : book_{std::move(book)}, held_{std::move(held)} {}
+
+HeldLease::HeldLease(HeldLease&& other) noexcept = default;
+
+HeldLease& HeldLease::operator=(HeldLease&& other) noexcept {
+    if (this == &other) return *this;
+    give_back();
+    book_ = std::move(other.book_);
+    held_ = std::move(other.held_);
+    return *this;
+}
+
+HeldLease::~HeldLease() {
+    give_back();
+}
+
+const std::string& HeldLease::name() const {
+    static const std::string none;
+    return held_ ? held_->name : none;
+}
+
+std::int64_t HeldLease::epoch() const {
+    return held_ ? held_->epoch : 0;
+}
+
+bool HeldLease::is_held() const noexcept {
+    return held_ && book_->is_held(*held_);
+}
+
+std::stop_token HeldLease::lost() const {
+    return held_ ? held_->lost.get_token() : std::stop_token{};
+}
+
+bool HeldLease::give_back() noexcept {
+    return held_ && book_->give_back(*held_);
+}
+
+Leases::Leases(std::shared_ptr<Book> book) : book_{std::move(book)} {}
+
+Leases::Leases(Database& database)
+    : book_{book_of(std::make_unique<locks::StorePlace>(database.store()), Book::Gives::fences)} {}
+
+Leases Leases::in_redis(const std::string& url) {
+    Leases leases{book_of(locks::redis_place(url), Book::Gives::fences)};
+    leases.book_->check_fences();
+    return leases;
+}
+
+std::optional<Lease> Leases::try_acquire(std::string_view name, const LeaseOptions& options) {
+    auto held = book_->try_acquire(name, options);
+    if (!held) return std::nullopt;
+    return Lease{book_, std::move(held)};
+}
+
+std::optional<Lease> Leases::acquire(
+    std::string_view name,
+    std::chrono::milliseconds wait,
+    const LeaseOptions& options,
+    const std::stop_token& stop
+) {
+    auto held = book_->acquire(name, wait, options, stop);
+    if (!held) return std::nullopt;
+    return Lease{book_, std::move(held)};
+}
+
+EfficiencyLeases::EfficiencyLeases(std::shared_ptr<Book> book) : book_{std::move(book)} {}
+
+EfficiencyLeases EfficiencyLeases::in_redis(const std::string& url) {
+    return EfficiencyLeases{book_of(locks::redis_place(url), Book::Gives::no_fences)};
+}
+
+std::optional<EfficiencyLease> EfficiencyLeases::try_acquire(
+    std::string_view name, const LeaseOptions& options
+) {
+    auto held = book_->try_acquire(name, options);
+    if (!held) return std::nullopt;
+    return EfficiencyLease{book_, std::move(held)};
+}
+
+std::optional<EfficiencyLease> EfficiencyLeases::acquire(
+    std::string_view name,
+    std::chrono::milliseconds wait,
+    const LeaseOptions& options,
+    const std::stop_token& stop
+) {
+    auto held = book_->acquire(name, wait, options, stop);
+    if (!held) return std::nullopt;
+    return EfficiencyLease{book_, std::move(held)};
+}
+
+}  // namespace pawl

@@ -1,0 +1,169 @@
+#include <pawl/lease.hpp>
+#include <pawl/locks.hpp>
+#include <pawl/testing.hpp>
+
+#include "src/locks/redis_durability.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <memory>
+#include <string>
+
+// Leases as a program has them, on SQLite in memory.
+namespace pawl {
+namespace {
+
+using ::testing::HasSubstr;
+
+template <class F>
+std::string why_invalid(F f) {
+    try {
+        f();
+    } catch (const std::logic_error& error) {
+        return error.what();
+    }
+    return "nothing was thrown";
+}
+
+TEST(Leases, one_has_it_until_it_is_given_back) {
+    pawl::testing::TestDatabase database;
+    Leases leases{database.database()};
+    Leases of_another{database.database()};
+
+    auto lease = leases.try_acquire("report");
+    ASSERT_TRUE(lease);
+    EXPECT_TRUE(lease->is_held());
+    EXPECT_FALSE(of_another.try_acquire("report"));
+    EXPECT_FALSE(leases.try_acquire("report")) << "nor twice by one process";
+    EXPECT_TRUE(leases.try_acquire("mails"));
+    EXPECT_TRUE(lease->give_back());
+    EXPECT_FALSE(lease->is_held());
+
+    const auto next = of_another.acquire("report", 5s);
+    ASSERT_TRUE(next);
+    EXPECT_EQ(next->name(), "report");
+    EXPECT_EQ(next->fence().epoch(), 2);
+}
+
+TEST(Leases, it_ends_with_its_object_and_goes_along_with_a_move) {
+    pawl::testing::TestDatabase database;
+    Leases leases{database.database()};
+    {
+        auto lease = leases.try_acquire("report");
+        auto moved = std::move(*lease);
+        lease.reset();
+        EXPECT_TRUE(moved.is_held());
+        EXPECT_FALSE(leases.try_acquire("report"));
+        auto other = leases.try_acquire("mails");
+        *other = std::move(moved);
+        EXPECT_EQ(other->name(), "report");
+        EXPECT_TRUE(leases.try_acquire("mails")) << "what it held before is given back";
+    }
+
+    EXPECT_TRUE(leases.try_acquire("report"));
+}
+
+TEST(Leases, a_lease_outlives_its_leases) {
+    pawl::testing::TestDatabase database;
+    auto leases = std::make_unique<Leases>(database.database());
+    auto lease = leases->try_acquire("report", {.ttl = 300ms});
+
+    leases.reset();
+
+    std::promise<void> never;
+    never.get_future().wait_for(500ms);
+    EXPECT_TRUE(lease->is_held()) << "and is renewed";
+}
+
+TEST(Leases, in_a_transaction_they_are_refused_and_a_lease_that_ends_there_ends_by_time) {
+    pawl::testing::TestDatabase database;
+    Leases leases{database.database()};
+    auto lease = leases.try_acquire("report");
+
+    database.in_tx([&](Tx&) {
+        EXPECT_THAT(
+            why_invalid([&] { (void)leases.try_acquire("mails"); }),
+            HasSubstr("within a transaction")
+        );
+        lease.reset();
+    });
+
+    EXPECT_FALSE(leases.try_acquire("report"));
+}
+
+TEST(Leases, bounds_are_said) {
+    pawl::testing::TestDatabase database;
+    Leases leases{database.database()};
+
+    EXPECT_THAT(
+        why_invalid([&] { (void)leases.try_acquire("report", {.ttl = 99ms}); }),
+        HasSubstr("ttl is 99 ms: 100 ms to 3600000 ms")
+    );
+    EXPECT_THAT(
+        why_invalid([&] { (void)leases.try_acquire("report", {.ttl = 1h + 1ms}); }),
+        HasSubstr("ttl")
+    );
+    EXPECT_THAT(
+        why_invalid([&] { (void)leases.try_acquire(std::string(201, 'x')); }),
+        HasSubstr("201 bytes")
+    );
+    EXPECT_THAT(why_invalid([&] { (void)leases.try_acquire(""); }), HasSubstr("0 bytes"));
+    EXPECT_THAT(why_invalid([&] { (void)Fence::received("report", 0); }), HasSubstr("epoch 0"));
+}
+
+TEST(Leases, a_fence_of_an_older_holder_is_refused_where_a_newer_one_wrote) {
+    pawl::testing::TestDatabase database;
+    Leases leases{database.database()};
+    const auto write = [&](const Fence& fence) {
+        database.in_tx([&](Tx& tx) { fenced(tx, fence); });
+    };
+    auto lease = leases.try_acquire("report");
+    const auto old = lease->fence();
+    write(old);
+    lease.reset();
+    const auto newer = leases.try_acquire("report")->fence();
+    write(newer);
+
+    EXPECT_THROW(write(old), FencedOff);
+    EXPECT_THROW(write(Fence::received(old.name(), old.epoch())), FencedOff);
+    EXPECT_NO_THROW(write(newer));
+}
+
+TEST(FenceProblem, each_setting_that_loses_an_epoch_is_named_with_what_it_must_be) {
+    const locks::RedisState right{"noeviction", "yes", "always", "no", "master", "0"};
+    struct Case {
+        std::string says;
+        locks::RedisState state;
+    };
+    auto with = [&](std::optional<std::string> locks::RedisState::*setting,
+                    std::optional<std::string> is) {
+        auto state = right;
+        state.*setting = std::move(is);
+        return state;
+    };
+    using State = locks::RedisState;
+    const Case cases[]{
+        {"appendfsync = everysec, and must say always", with(&State::appendfsync, "everysec")},
+        {"appendonly = no, and must say yes", with(&State::appendonly, "no")},
+        {"maxmemory-policy = allkeys-lru, and must say noeviction",
+         with(&State::maxmemory_policy, "allkeys-lru")},
+        {"no-appendfsync-on-rewrite = yes, and must say no",
+         with(&State::no_appendfsync_on_rewrite, "yes")},
+        {"role = slave, and must say master", with(&State::role, "slave")},
+        {"connected_slaves = 1, and must say 0", with(&State::connected_slaves, "1")},
+        {"does not say its appendfsync", with(&State::appendfsync, std::nullopt)},
+        {"does not say its connected_slaves", with(&State::connected_slaves, std::nullopt)}};
+
+    EXPECT_EQ(locks::fence_problem_of(right, "here:6379"), std::nullopt);
+    for (const auto& [says, state] : cases) {
+        const auto problem = locks::fence_problem_of(state, "here:6379").value_or("none");
+        EXPECT_THAT(problem, HasSubstr(says));
+        EXPECT_THAT(problem, HasSubstr("PAWL0030: the Redis at here:6379"));
+        EXPECT_THAT(problem, HasSubstr("efficiency leases"));
+    }
+}
+
+}  // namespace
+}  // namespace pawl

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace pawl::locks {
+
+inline constexpr std::size_t name_max = 200;
+
+// Names go into rows and messages: 1 to 200 bytes, and none that a text of PostgreSQL can't hold.
+inline void check_name(const char* of, std::string_view name) {
+    if (!name.empty() && name.size() <= name_max && name.find('\0') == name.npos) return;
+    throw std::invalid_argument{
+        "pawl: the name of a " + std::string{of} + " has " + std::to_string(name.size()) +
+        " bytes: 1 to " + std::to_string(name_max) + ", and no U+0000"};
+}
+
+}  // namespace pawl::locks

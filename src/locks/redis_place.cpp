@@ -1,0 +1,132 @@
+#include "src/locks/redis_place.hpp"
+
+#include "src/locks/redis_durability.hpp"
+#include "src/queue/redis/connection.hpp"
+#include "src/queue/redis/durability.hpp"
+#include "src/queue/redis/scripts.hpp"
+
+#include <array>
+
+namespace pawl::locks {
+
+namespace {
+
+using queue::redis::Access;
+using queue::redis::Command;
+using queue::redis::Reply;
+using queue::redis::Script;
+using std::chrono::milliseconds;
+
+// What src/core/lease.hpp decides, as it must be one step in Redis. KEYS: the lease. ARGV: now (or
+// nothing: Redis' own), holder, ttl. The epoch and 0; or 0 and how long it is another's.
+constexpr Script take_lease{"redis take_lease", R"(
+local now = tonumber(ARGV[1])
+local micros
+if now then
+  micros = now * 1000
+else
+  local time = redis.call('TIME')
+  micros = tonumber(time[1]) * 1000000 + tonumber(time[2])
+  now = math.floor(micros / 1000)
+end
+local ttl = tonumber(ARGV[3])
+local row = redis.call('HMGET', KEYS[1], 'epoch', 'holder', 'until', 'ttl')
+local ends = tonumber(row[3] or 0)
+if row[2] and row[2] ~= ARGV[2] and ends > now and ends <= now + 2 * tonumber(row[4]) then
+  return {0, ends - now}
+end
+local epoch = math.max(tonumber(row[1] or 0) + 1, micros)
+redis.call('HSET', KEYS[1], 'epoch', string.format('%.0f', epoch), 'holder', ARGV[2],
+           'until', string.format('%.0f', now + ttl), 'ttl', ARGV[3])
+return {epoch, 0}
+)"};
+
+// KEYS: the lease. ARGV: now (or nothing), epoch, holder, ttl. 0: it is over, or another's.
+constexpr Script extend_lease{"redis extend_lease", R"(
+local now = tonumber(ARGV[1])
+if not now then
+  local time = redis.call('TIME')
+  now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local row = redis.call('HMGET', KEYS[1], 'epoch', 'holder', 'until', 'ttl')
+if row[1] ~= ARGV[2] or row[2] ~= ARGV[3] then return 0 end
+local ends = tonumber(row[3])
+if ends <= now or ends > now + 2 * tonumber(row[4]) then return 0 end
+redis.call('HSET', KEYS[1], 'until', string.format('%.0f', now + tonumber(ARGV[4])), 'ttl', ARGV[4])
+return 1
+)"};
+
+// KEYS: the lease. ARGV: holder. The epoch stays.
+constexpr Script give_back_lease{"redis give_back_lease", R"(
+if redis.call('HGET', KEYS[1], 'holder') ~= ARGV[1] then return 0 end
+return redis.call('HDEL', KEYS[1], 'holder')
+)"};
+
+Command key_of(std::string_view name) {
+    return {"pawl:lease:" + std::string{name}};
+}
+
+std::optional<std::string> setting_of(const Reply& reply) {
+    if (reply.is_error() || reply.items.size() != 2) return std::nullopt;
+    return reply.items[1].text;
+}
+
+}  // namespace
+
+core::LeaseChoice RedisPlace::take(
+    std::string_view name, std::string_view holder, milliseconds ttl
+) {
+    const auto reply = client_->run(
+        take_lease,
+        key_of(name),
+        {client_->given_now(), std::string{holder}, std::to_string(ttl.count())}
+    );
+    if (const auto epoch = reply.items.at(0).integer; epoch != 0) return core::LeaseTaken{epoch};
+    return core::LeaseHeld{milliseconds{reply.items.at(1).integer}};
+}
+
+bool RedisPlace::extend(
+    std::string_view name, std::int64_t epoch, std::string_view holder, milliseconds ttl
+) {
+    const auto reply = client_->run(
+        extend_lease,
+        key_of(name),
+        {client_->given_now(),
+         std::to_string(epoch),
+         std::string{holder},
+         std::to_string(ttl.count())}
+    );
+    return reply.integer == 1;
+}
+
+void RedisPlace::give_back(std::string_view name, std::string_view holder) {
+    client_->run(give_back_lease, key_of(name), {std::string{holder}});
+}
+
+std::optional<std::string> RedisPlace::fence_problem() {
+    const std::array<Command, 5> commands{
+        Command{"CONFIG", "GET", "maxmemory-policy"},
+        Command{"CONFIG", "GET", "appendonly"},
+        Command{"CONFIG", "GET", "appendfsync"},
+        Command{"CONFIG", "GET", "no-appendfsync-on-rewrite"},
+        Command{"INFO", "replication"}};
+    const auto replies = client_->ask_all("redis fence", commands, Access::read);
+    const auto& info = replies[4].is_error() ? std::string{} : replies[4].text;
+    return fence_problem_of(
+        {setting_of(replies[0]),
+         setting_of(replies[1]),
+         setting_of(replies[2]),
+         setting_of(replies[3]),
+         queue::redis::info_field(info, "role"),
+         queue::redis::info_field(info, "connected_slaves")},
+        client_->options().place()
+    );
+}
+
+std::unique_ptr<Place> redis_place(const std::string& url) {
+    return std::make_unique<RedisPlace>(
+        std::make_unique<queue::redis::Client>(queue::redis_options_of_url(url))
+    );
+}
+
+}  // namespace pawl::locks

@@ -1,0 +1,117 @@
+#include "src/locks/store_place.hpp"
+
+#include <pawl/detail/rows.hpp>
+
+#include "src/store/blocking.hpp"
+#include "store/statements.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace pawl::locks {
+
+namespace {
+
+using std::chrono::milliseconds;
+using namespace std::chrono_literals;
+using detail::run_statement;
+
+constexpr auto no_rows = [](const detail::Row&) {};
+
+// Who fails fast does not wait for a process that is paused with the row in hand.
+constexpr milliseconds patience = 500ms;
+constexpr milliseconds locked_for = 100ms;  // Nobody knows, so: soon again.
+
+struct Found {
+    std::int64_t epoch{};
+    std::optional<std::string> holder;
+    TimePoint until;
+    std::int64_t ttl_ms{};
+
+    core::LeaseFacts facts() const { return {epoch, holder, until, milliseconds{ttl_ms}}; }
+};
+
+std::optional<Found> lock(store::Session& session, std::string_view name) {
+    std::optional<Found> found;
+    run_statement(
+        session,
+        sql::lock_lease,
+        [&](const detail::Row& row) { found = detail::row_as<Found>(row, sql::lock_lease.name); },
+        name
+    );
+    return found;
+}
+
+core::LeaseChoice take_in(
+    store::Session& session, std::string_view name, std::string_view holder, milliseconds ttl
+) {
+    session.lock_patience(patience);
+    const auto found = lock(session, name);
+    const auto facts = found ? std::optional{found->facts()} : std::nullopt;
+    const auto now = session.now();
+    const auto choice = core::decide_lease(facts ? &*facts : nullptr, holder, now);
+    if (!std::holds_alternative<core::LeaseTaken>(choice)) return choice;
+    const auto until = now + ttl;
+    const auto touched =
+        found
+            ? run_statement(
+                  session, sql::take_lease, no_rows, name, found->epoch, holder, until, ttl.count()
+              )
+            : run_statement(session, sql::insert_lease, no_rows, name, holder, until, ttl.count());
+    if (touched == 0) return core::LeaseHeld{locked_for};  // Somebody else made the row just now.
+    return choice;
+}
+
+// A process that is paused with the row in hand loses it soon enough for its holder to renew.
+milliseconds deadline_of(milliseconds ttl) {
+    return std::clamp<milliseconds>(ttl / 4, 100ms, 5s);
+}
+
+// Before the works of requests: a lease does not wait behind a crowd.
+template <class F>
+auto write_first(store::Store& store, milliseconds deadline, F f) {
+    return store::detail_blocking::run_and_wait(
+        [&store](std::unique_ptr<store::Work> w) {
+            store.write(std::move(w), store::Urgency::first);
+        },
+        f,
+        deadline,
+        Isolation::read_committed
+    );
+}
+
+}  // namespace
+
+core::LeaseChoice StorePlace::take(
+    std::string_view name, std::string_view holder, milliseconds ttl
+) {
+    try {
+        return write_first(store_, deadline_of(ttl), [&](store::Session& session) {
+            return take_in(session, name, holder, ttl);
+        });
+    } catch (const StoreError& error) {
+        if (error.kind() != StoreError::Kind::locked) throw;
+        return core::LeaseHeld{locked_for};
+    }
+}
+
+bool StorePlace::extend(
+    std::string_view name, std::int64_t epoch, std::string_view holder, milliseconds ttl
+) {
+    return write_first(store_, deadline_of(ttl), [&](store::Session& session) {
+        const auto found = lock(session, name);
+        const auto facts = found ? std::optional{found->facts()} : std::nullopt;
+        const auto now = session.now();
+        if (!core::may_extend(facts ? &*facts : nullptr, epoch, holder, now)) return false;
+        return run_statement(session, sql::extend_lease, no_rows, name, epoch, holder, now + ttl) ==
+               1;
+    });
+}
+
+void StorePlace::give_back(std::string_view name, std::string_view holder) {
+    write_first(store_, 5s, [&](store::Session& session) {
+        run_statement(session, sql::give_back_lease, no_rows, name, holder);
+    });
+}
+
+}  // namespace pawl::locks

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "src/locks/place.hpp"
+#include "src/store/store.hpp"
+
+namespace pawl::locks {
+
+// In the table `leases`.
+class StorePlace final : public Place {
+public:
+    explicit StorePlace(store::Store& store) : store_{store} {}  // It outlives the place.
+    core::LeaseChoice take(
+        std::string_view name, std::string_view holder, std::chrono::milliseconds ttl
+    ) override;
+    bool extend(
+        std::string_view name,
+        std::int64_t epoch,
+        std::string_view holder,
+        std::chrono::milliseconds ttl
+    ) override;
+    void give_back(std::string_view name, std::string_view holder) override;
+
+private:
+    store::Store& store_;
+};
+
+}  // namespace pawl::locks

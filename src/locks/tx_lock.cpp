@@ -1,0 +1,50 @@
+#include <pawl/locks.hpp>
+
+#include "src/json/hash.hpp"
+#include "src/locks/names.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace pawl {
+
+namespace {
+
+constexpr std::chrono::milliseconds longest_wait = 24h;  // Longer than any deadline.
+
+// Other programs on this database, and Pawl's own migrations, have advisory locks too: the first
+// part keeps ours apart from them.
+std::int64_t number_of(std::string_view name) {
+    json::Parts parts;
+    const auto digest = json::sha256(parts.add("pawl.tx_lock").add(name).bytes());
+    std::uint64_t number = 0;
+    for (std::size_t i = 0; i < sizeof number; ++i) number = number << 8U | digest[i];
+    return static_cast<std::int64_t>(number);
+}
+
+// On every store alike, so that a test on SQLite finds what PostgreSQL would.
+void check(const Tx& tx, std::string_view name) {
+    locks::check_name("lock", name);
+    if (tx.isolation() != Isolation::repeatable_read) return;
+    throw std::logic_error{
+        "pawl: tx_lock '" + std::string{name} +
+        "' in a transaction of repeatable_read, which reads what was there before the lock was "
+        "had: give the operation `static constexpr auto isolation = "
+        "pawl::Isolation::read_committed`"};
+}
+
+}  // namespace
+
+void tx_lock(Tx& tx, std::string_view name, std::chrono::milliseconds wait) {
+    check(tx, name);
+    tx.session().lock_name(name, number_of(name), std::clamp(wait, 0ms, longest_wait));
+}
+
+bool try_tx_lock(Tx& tx, std::string_view name) {
+    check(tx, name);
+    return tx.session().try_lock_name(number_of(name));
+}
+
+}  // namespace pawl

@@ -1,0 +1,65 @@
+-- Leases, fences, and actions that are one within a window of time. What is decided about a lease stands in
+-- src/core/lease.hpp; the row is locked before it is looked at.
+
+-- name: extend_lease   ($1 name, $2 epoch, $3 holder, $4 until)
+UPDATE leases
+SET lease_until = $4
+WHERE name = $1
+  AND epoch = $2
+  AND holder = $3;
+
+-- name: find_fence   ($1 name)
+SELECT epoch FROM fences WHERE name = $1;
+
+-- name: find_window   ($1 hash)
+SELECT result FROM once_windows WHERE hash = $1;
+
+-- name: forget_windows   ($1 over before, $2 limit)
+DELETE FROM once_windows
+WHERE hash IN (
+    SELECT hash FROM once_windows WHERE over_at < $1 ORDER BY over_at LIMIT $2);
+
+-- name: give_back_lease   ($1 name, $2 holder)
+-- Its epoch stays.
+UPDATE leases
+SET holder = NULL
+WHERE name = $1
+  AND holder = $2;
+
+-- name: insert_lease   ($1 name, $2 holder, $3 until, $4 ttl in ms)
+-- Touches no row for whoever is second with a name that is new.
+INSERT INTO leases (name, epoch, holder, lease_until, ttl_ms)
+VALUES ($1, 1, $2, $3, $4)
+ON CONFLICT DO NOTHING;
+
+-- name: lock_lease   ($1 name)
+-- A write transaction is alone here.
+SELECT epoch, holder, lease_until, ttl_ms FROM leases WHERE name = $1;
+
+-- name: open_window   ($1 hash, $2 now, $3 its end, $4 no window can last beyond)
+-- Touches no row within the window of another. Who comes at the same time waits for the first one's commit; above READ
+-- COMMITTED that is a serialization failure then, and its transaction runs again.
+INSERT INTO once_windows (hash, over_at, result)
+VALUES ($1, $3, '')
+ON CONFLICT (hash) DO UPDATE
+SET over_at = excluded.over_at, result = ''
+WHERE once_windows.over_at <= $2
+   OR once_windows.over_at > $4;
+
+-- name: pass_fence   ($1 name, $2 epoch)
+-- Touches no row if a higher epoch was here. Written anew by each, so that the row stays locked until the commit: a higher
+-- one waits, and its writes come behind these.
+INSERT INTO fences (name, epoch)
+VALUES ($1, $2)
+ON CONFLICT (name) DO UPDATE
+SET epoch = excluded.epoch
+WHERE fences.epoch <= excluded.epoch;
+
+-- name: set_window_result   ($1 hash, $2 result)
+UPDATE once_windows SET result = $2 WHERE hash = $1;
+
+-- name: take_lease   ($1 name, $2 epoch seen, $3 holder, $4 until, $5 ttl in ms)
+UPDATE leases
+SET epoch = epoch + 1, holder = $3, lease_until = $4, ttl_ms = $5
+WHERE name = $1
+  AND epoch = $2;

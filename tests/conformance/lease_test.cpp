@@ -1,0 +1,215 @@
+#include "src/locks/redis_place.hpp"
+#include "src/locks/store_place.hpp"
+#include "src/queue/redis/client.hpp"
+#include "tests/conformance/each_store.hpp"
+#include "tests/redis/redis_server.hpp"
+
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <set>
+
+// What a place of leases must do: the table of each store, and a real Redis.
+namespace pawl::conformance {
+
+namespace {
+
+using core::LeaseChoice;
+using locks::Place;
+
+class LeaseWorld {
+public:
+    virtual ~LeaseWorld() = default;
+    virtual std::unique_ptr<Place> open() = 0;
+    HandClock clock;
+};
+
+class StoreWorld final : public LeaseWorld {
+public:
+    explicit StoreWorld(Stores stores) : home_{stores, clock}, store_{home_.open_filled()} {}
+    std::unique_ptr<Place> open() override { return std::make_unique<locks::StorePlace>(*store_); }
+
+private:
+    StoreHome home_;
+    std::unique_ptr<store::Store> store_;
+};
+
+class RedisLeaseWorld final : public LeaseWorld {
+public:
+    RedisLeaseWorld() : options_{testing::empty_redis().options()} {}
+    std::unique_ptr<Place> open() override {
+        return std::make_unique<locks::RedisPlace>(
+            std::make_unique<queue::redis::Client>(options_, &clock)
+        );
+    }
+
+private:
+    queue::RedisOptions options_;
+};
+
+struct PlaceKind {
+    std::string name;
+    std::function<std::unique_ptr<LeaseWorld>()> make;
+};
+void PrintTo(const PlaceKind& kind, std::ostream* out) {
+    *out << kind.name;
+}
+
+class LeaseTest : public ::testing::TestWithParam<PlaceKind> {
+protected:
+    // 0: it is another's.
+    std::int64_t take(const std::string& holder, std::chrono::milliseconds ttl = 30s) {
+        const auto choice = place->take("report", holder, ttl);
+        const auto* taken = std::get_if<core::LeaseTaken>(&choice);
+        return taken != nullptr ? taken->epoch : 0;
+    }
+    bool extend(std::int64_t epoch, const std::string& holder) {
+        return place->extend("report", epoch, holder, 30s);
+    }
+
+    std::unique_ptr<LeaseWorld> world = GetParam().make();
+    HandClock& clock = world->clock;
+    std::unique_ptr<Place> place = world->open();
+    std::unique_ptr<Place> of_another_process = world->open();
+};
+
+std::vector<PlaceKind> store_kinds() {
+    std::vector<PlaceKind> kinds;
+    for (const auto stores : all_stores)
+        kinds.push_back({name_of(stores), [stores] { return std::make_unique<StoreWorld>(stores); }}
+        );
+    return kinds;
+}
+INSTANTIATE_TEST_SUITE_P(Stores, LeaseTest, ::testing::ValuesIn(store_kinds()), [](const auto& of) {
+    return of.param.name;
+});
+INSTANTIATE_TEST_SUITE_P(
+    Redis,
+    LeaseTest,
+    ::testing::Values(PlaceKind{"redis", [] { return std::make_unique<RedisLeaseWorld>(); }}),
+    [](const auto& of) { return of.param.name; }
+);
+
+}  // namespace
+
+TEST_P(LeaseTest, one_has_it_and_others_hear_how_long) {
+    EXPECT_GE(take("ann"), 1);
+    clock.advance(10s);
+
+    const auto choice = of_another_process->take("report", "joe", 5s);
+
+    ASSERT_TRUE(std::holds_alternative<core::LeaseHeld>(choice));
+    EXPECT_EQ(std::get<core::LeaseHeld>(choice).left, 20s);
+}
+
+TEST_P(LeaseTest, each_name_is_a_lease_of_its_own) {
+    take("ann");
+
+    EXPECT_TRUE(std::holds_alternative<core::LeaseTaken>(place->take("mails", "joe", 5s)));
+}
+
+TEST_P(LeaseTest, it_is_free_at_its_end_and_not_before) {
+    const auto first = take("ann");
+    clock.advance(30s - 1ms);
+    EXPECT_EQ(take("joe"), 0);
+
+    clock.advance(1ms);
+
+    EXPECT_GT(take("joe"), first);
+}
+
+TEST_P(LeaseTest, its_holder_prolongs_it_and_nobody_else_does) {
+    const auto epoch = take("ann");
+    clock.advance(20s);
+
+    EXPECT_FALSE(extend(epoch, "joe"));
+    EXPECT_FALSE(extend(epoch + 1, "ann"));
+    EXPECT_FALSE(place->extend("mails", epoch, "ann", 30s)) << "a name that nobody took";
+    EXPECT_TRUE(extend(epoch, "ann"));
+
+    clock.advance(29s);
+    EXPECT_EQ(take("joe"), 0);
+    clock.advance(1s);
+    EXPECT_GT(take("joe"), epoch);
+}
+
+TEST_P(LeaseTest, one_that_is_over_is_not_prolonged_though_it_is_still_there) {
+    const auto epoch = take("ann");
+    clock.advance(30s);
+
+    EXPECT_FALSE(extend(epoch, "ann"));
+
+    EXPECT_GT(take("joe"), epoch);
+    EXPECT_FALSE(extend(epoch, "ann")) << "nor when another has it";
+}
+
+TEST_P(LeaseTest, given_back_it_is_free_at_once_and_its_epoch_stays) {
+    const auto first = take("ann");
+
+    place->give_back("report", "joe");
+    EXPECT_EQ(take("joe"), 0) << "it was not joe's to give";
+    place->give_back("report", "ann");
+    place->give_back("report", "ann");
+    place->give_back("mails", "ann");
+
+    EXPECT_FALSE(extend(first, "ann"));
+    EXPECT_GT(take("joe"), first);
+}
+
+TEST_P(LeaseTest, epochs_only_grow_however_it_ends) {
+    std::int64_t last = 0;
+    for (int n = 0; n < 20; ++n) {
+        const auto holder = "holder-" + std::to_string(n);
+        const auto epoch = take(holder);
+        ASSERT_GT(epoch, last);
+        last = epoch;
+        if (n % 3 == 0)
+            place->give_back("report", holder);
+        else
+            clock.advance(n % 3 == 1 ? 30s : 300 * 24h);
+    }
+}
+
+// Nobody knows what became of its first request: no answer came.
+TEST_P(LeaseTest, the_same_holder_has_it_anew) {
+    const auto first = take("ann");
+    clock.advance(10s);
+
+    EXPECT_GT(take("ann"), first);
+
+    clock.advance(29s);
+    EXPECT_EQ(take("joe"), 0);
+}
+
+TEST_P(LeaseTest, a_clock_that_was_far_ahead_holds_it_for_twice_its_ttl_at_most) {
+    clock.advance(24h);
+    const auto first = take("ann", 30s);
+    clock.advance(-24h);
+
+    EXPECT_FALSE(extend(first, "ann"));
+    EXPECT_GT(take("joe"), first);
+
+    // A long one is not over because the next asks for a short one.
+    place->give_back("report", "joe");
+    take("ann", 1h);
+    EXPECT_EQ(take("joe", 100ms), 0);
+}
+
+TEST_P(LeaseTest, of_many_at_once_one_has_it) {
+    std::vector<std::future<bool>> tries;
+    std::vector<std::unique_ptr<Place>> places;
+    for (int n = 0; n < 8; ++n) {
+        places.push_back(world->open());
+        tries.push_back(std::async(std::launch::async, [n, &place = *places.back()] {
+            return std::holds_alternative<core::LeaseTaken>(
+                place.take("crowd", "holder-" + std::to_string(n), 30s)
+            );
+        }));
+    }
+    int had = 0;
+    for (auto& one : tries) had += one.get() ? 1 : 0;
+
+    EXPECT_EQ(had, 1);
+}
+
+}  // namespace pawl::conformance

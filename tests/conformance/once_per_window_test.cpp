@@ -1,0 +1,272 @@
+#include <pawl/lease.hpp>
+#include <pawl/locks.hpp>
+#include <pawl/once_per_window.hpp>
+
+#include "src/engine/maker.hpp"
+#include "src/engine/random.hpp"
+#include "src/ops/reaper.hpp"
+#include "tests/conformance/each_store.hpp"
+
+// What a phase does by these in its own transaction, on each store: once in a window, behind a
+// fence, under a lock.
+namespace pawl::conformance {
+
+namespace {
+
+class InTx : public OnEachStore {
+protected:
+    template <class F>
+    auto in_tx(F f, Isolation isolation = Isolation::repeatable_read) {
+        return write_now(
+            *store,
+            [&](Session& session) {
+                return detail::Maker::with_tx(
+                    {.session = session,
+                     .random = engine::system_random(),
+                     .key_id = {},
+                     .staged = nullptr,
+                     .staging = engine::Staging::as_job,
+                     .isolation = isolation},
+                    f
+                );
+            },
+            5s,
+            isolation
+        );
+    }
+};
+
+struct RideId {
+    std::int64_t value{};
+};
+struct Booked {
+    RideId ride{};
+    std::string note;
+};
+
+class OncePerWindowTest : public InTx {
+protected:
+    const Principal jane{"rides", "jane"};
+    Once<RideId> book(const Principal& who, std::string_view about = {}) {
+        return in_tx([&](Tx& tx) {
+            return order.run(tx, who, about, [&] { return RideId{++made}; });
+        });
+    }
+    static constexpr OncePerWindow order{.action = "order", .window = 5s};
+    std::int64_t made{0};
+};
+PAWL_ON_EACH_STORE(OncePerWindowTest);
+
+class FencedTest : public InTx {
+protected:
+    std::optional<std::int64_t> pass(const std::string& name, std::int64_t epoch) {
+        return in_tx([&](Tx& tx) -> std::optional<std::int64_t> {
+            try {
+                fenced(tx, Fence::received(name, epoch));
+                execute(tx, notes::insert, name + std::to_string(++written));
+                return std::nullopt;
+            } catch (const FencedOff& off) {
+                EXPECT_EQ(off.epoch(), epoch);
+                EXPECT_NE(std::string{off.what()}.find("'" + name + "'"), std::string::npos);
+                return off.seen();
+            }
+        });
+    }
+    int written{0};
+};
+PAWL_ON_EACH_STORE(FencedTest);
+
+class TxLockTest : public InTx {};
+PAWL_ON_EACH_STORE(TxLockTest);
+
+}  // namespace
+
+TEST_P(OncePerWindowTest, the_others_within_it_get_what_the_first_stored) {
+    const auto first = book(jane);
+    clock.advance(5s - 1ms);
+    const auto second = book(jane);
+
+    EXPECT_TRUE(first.first);
+    EXPECT_FALSE(second.first);
+    EXPECT_EQ(second.value.value, first.value.value);
+    EXPECT_EQ(made, 1);
+}
+
+TEST_P(OncePerWindowTest, it_begins_with_the_first_and_is_not_prolonged) {
+    book(jane);
+    clock.advance(4s);
+    book(jane);
+    clock.advance(1s);
+
+    const auto next = book(jane);
+
+    EXPECT_TRUE(next.first);
+    EXPECT_EQ(next.value.value, 2);
+    clock.advance(4s);
+    EXPECT_FALSE(book(jane).first) << "and has a window of its own";
+}
+
+TEST_P(OncePerWindowTest, another_account_action_or_article_is_another) {
+    static constexpr OncePerWindow refund{.action = "refund", .window = 5s};
+    book(jane);
+
+    EXPECT_TRUE(book({"rides", "joe"}).first);
+    EXPECT_TRUE(book({"others", "jane"}).first);
+    EXPECT_TRUE(book(jane, "to the moon").first);
+    EXPECT_TRUE(in_tx([&](Tx& tx) { return refund.run(tx, jane, [] { return RideId{9}; }); }).first
+    );
+    EXPECT_FALSE(book(jane).first);
+    EXPECT_FALSE(book(jane, "to the moon").first);
+}
+
+TEST_P(OncePerWindowTest, a_phase_that_is_undone_was_not_the_first) {
+    EXPECT_ANY_THROW(in_tx([&](Tx& tx) {
+        order.run(tx, jane, [] { return RideId{7}; });
+        throw std::runtime_error{"after all"};
+    }));
+
+    const auto next = book(jane);
+
+    EXPECT_TRUE(next.first);
+    EXPECT_EQ(next.value.value, 1);
+}
+
+TEST_P(OncePerWindowTest, the_first_ones_fault_undoes_its_window) {
+    EXPECT_ANY_THROW(in_tx([&](Tx& tx) {
+        order.run(tx, jane, []() -> RideId { throw std::runtime_error{"no seat"}; });
+    }));
+
+    EXPECT_TRUE(book(jane).first);
+}
+
+TEST_P(OncePerWindowTest, what_is_stored_comes_back_whole) {
+    const auto run = [&] {
+        return in_tx([&](Tx& tx) {
+            return order.run(tx, jane, [] { return Booked{{7}, "to the \"moon\"\n"}; });
+        });
+    };
+    run();
+
+    const auto again = run();
+
+    EXPECT_FALSE(again.first);
+    EXPECT_EQ(again.value.ride.value, 7);
+    EXPECT_EQ(again.value.note, "to the \"moon\"\n");
+}
+
+TEST_P(OncePerWindowTest, what_another_binary_stored_as_another_type_is_said) {
+    in_tx([&](Tx& tx) { order.run(tx, jane, [] { return std::string{"seven"}; }); });
+
+    try {
+        book(jane);
+        FAIL() << "nothing was thrown";
+    } catch (const std::runtime_error& error) {
+        EXPECT_NE(std::string{error.what()}.find("'order'"), std::string::npos) << error.what();
+    }
+}
+
+TEST_P(OncePerWindowTest, its_bounds_are_said) {
+    const auto run = [&](OncePerWindow once, std::size_t size) {
+        in_tx([&](Tx& tx) { once.run(tx, jane, [&] { return std::string(size, 'x'); }); });
+    };
+
+    EXPECT_THROW(run({.action = "", .window = 5s}, 1), std::invalid_argument);
+    EXPECT_THROW(run({.action = "order", .window = 0s}, 1), std::invalid_argument);
+    EXPECT_THROW(run({.action = "order", .window = 24h + 1ms}, 1), std::invalid_argument);
+    EXPECT_THROW(run({.action = "order", .window = 5s}, 64 * 1024 - 1), std::invalid_argument);
+    EXPECT_NO_THROW(run({.action = "order", .window = 24h}, 64 * 1024 - 2));
+}
+
+TEST_P(OncePerWindowTest, a_clock_that_was_far_ahead_does_not_hold_it_for_ever) {
+    clock.advance(365 * 24h);
+    book(jane);
+    clock.advance(-365 * 24h);
+
+    EXPECT_TRUE(book(jane).first);
+}
+
+TEST_P(OncePerWindowTest, the_reaper_forgets_what_is_over) {
+    ops::Reaper reaper{*store, clock, {}};
+    book(jane);
+    book({"rides", "joe"});
+    clock.advance(5s);
+    EXPECT_EQ(reaper.run_once(clock.now()).windows_forgotten, 0);
+    book({"rides", "ann"});
+    clock.advance(1ms);
+
+    EXPECT_EQ(reaper.run_once(clock.now()).windows_forgotten, 2);
+
+    EXPECT_FALSE(book({"rides", "ann"}).first);
+    EXPECT_TRUE(book(jane).first);
+}
+
+TEST_P(FencedTest, a_lower_epoch_is_refused_once_a_higher_one_wrote) {
+    EXPECT_EQ(pass("report", 7), std::nullopt);
+    EXPECT_EQ(pass("report", 7), std::nullopt) << "its holder may write often";
+    EXPECT_EQ(pass("report", 9), std::nullopt);
+
+    EXPECT_EQ(pass("report", 8), 9);
+    EXPECT_EQ(pass("report", 7), 9);
+    EXPECT_EQ(pass("report", 9), std::nullopt);
+    EXPECT_EQ(note_count(), 4);
+}
+
+TEST_P(FencedTest, each_name_has_its_own) {
+    EXPECT_EQ(pass("report", 9), std::nullopt);
+
+    EXPECT_EQ(pass("mails", 1), std::nullopt);
+}
+
+TEST_P(FencedTest, what_was_undone_was_not_seen) {
+    EXPECT_ANY_THROW(in_tx([&](Tx& tx) {
+        fenced(tx, Fence::received("report", 9));
+        throw std::runtime_error{"after all"};
+    }));
+
+    EXPECT_EQ(pass("report", 1), std::nullopt);
+}
+
+TEST_P(FencedTest, a_phase_that_lets_it_through_is_undone) {
+    pass("report", 9);
+
+    EXPECT_THROW(
+        in_tx([&](Tx& tx) {
+            execute(tx, notes::insert, "by the old one");
+            fenced(tx, Fence::received("report", 8));
+        }),
+        FencedOff
+    );
+
+    EXPECT_EQ(note_count(), 1);
+}
+
+TEST_P(TxLockTest, it_may_be_taken_again_in_the_same_transaction) {
+    in_tx(
+        [&](Tx& tx) {
+            tx_lock(tx, "seats");
+            tx_lock(tx, "seats", 0ms);
+            EXPECT_TRUE(try_tx_lock(tx, "seats"));
+            execute(tx, notes::insert, "under it");
+        },
+        Isolation::read_committed
+    );
+
+    EXPECT_EQ(note_count(), 1);
+}
+
+TEST_P(TxLockTest, a_snapshot_older_than_the_lock_is_refused_on_every_store) {
+    EXPECT_THROW(in_tx([](Tx& tx) { tx_lock(tx, "seats"); }), std::logic_error);
+    EXPECT_THROW(in_tx([](Tx& tx) { (void)try_tx_lock(tx, "seats"); }), std::logic_error);
+
+    EXPECT_NO_THROW(in_tx([](Tx& tx) { tx_lock(tx, "seats"); }, Isolation::serializable));
+}
+
+TEST_P(TxLockTest, a_name_out_of_bounds_is_said) {
+    for (const auto& name : {std::string{}, std::string(201, 'x'), std::string{"a\0b", 3}})
+        EXPECT_THROW(
+            in_tx([&](Tx& tx) { tx_lock(tx, name); }, Isolation::read_committed),
+            std::invalid_argument
+        ) << name.size();
+}
+
+}  // namespace pawl::conformance
