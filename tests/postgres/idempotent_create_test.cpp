@@ -227,7 +227,7 @@ INSTANTIATE_TEST_SUITE_P(
 );
 
 TEST_P(IdempotentCreateTest, of_two_writers_at_once_one_makes_it_and_one_finds_it) {
-    if (on() == On::postgres) meeting.expect(2);  // Both have read before either writes.
+    if (on() == On::postgres) meeting.expect(2);  // Neither has written yet.
 
     const auto [one, other] = at_once<2>("jane@example.com");
 
@@ -236,7 +236,8 @@ TEST_P(IdempotentCreateTest, of_two_writers_at_once_one_makes_it_and_one_finds_i
     EXPECT_EQ(one.body(), other.body());
     EXPECT_EQ(count(sql::count_users), 1);
     EXPECT_EQ(count(sql::count_actions), 1);
-    if (on() == On::sqlite) return;
+    // Who inserts at once may meet the other in its statement, and need not run again.
+    if (on() == On::sqlite || std::get<1>(GetParam()) == "/users/") return;
     EXPECT_GE(meeting.runs(), 3) << "one met the other, and ran again";
 }
 

@@ -126,7 +126,8 @@ TEST_F(PostgresLocksTest, what_is_read_under_a_lock_is_what_the_last_holder_wrot
     const auto found = read_rows<std::int64_t>(one, numbers);
 
     ASSERT_EQ(found.size(), 2 * each);
-    for (int n = 0; n < 2 * each; ++n) EXPECT_EQ(found[n], n + 1);
+    std::int64_t expected = 0;
+    for (const auto number : found) EXPECT_EQ(number, ++expected);
 }
 
 // Why repeatable_read is refused: the snapshot is there before the lock is had (docs/adr/0017).
