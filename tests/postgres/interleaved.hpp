@@ -33,7 +33,8 @@ protected:
     static void TearDownTestSuite() { database.reset(); }
     Interleaved() {
         both_.monitor.now("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
-        both_.monitor.now(std::string{sql::migrations::migration_0001_initial.postgres});
+        for (const auto* migration : sql::migrations::all)
+            both_.monitor.now(std::string{migration->postgres});
         both_.monitor.now(
             "CREATE TABLE accounts (id INTEGER PRIMARY KEY, cents INTEGER);"
             "INSERT INTO accounts VALUES (1, 0);"

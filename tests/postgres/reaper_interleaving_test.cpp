@@ -186,7 +186,7 @@ TEST_P(ReaperBatch, goes_by_halves_where_a_key_is_held_meanwhile) {
 TEST(ReaperOfAServer, waits_for_no_lock_and_comes_again) {
     const pawl::testing::PostgresDatabase database;
     Connection locker{database.url()};
-    locker.now(std::string{sql::migrations::migration_0001_initial.postgres});
+    for (const auto* migration : sql::migrations::all) locker.now(std::string{migration->postgres});
     locker.now(
         "INSERT INTO key_registry (hash) SELECT 'hash ' || i FROM generate_series(1, 3) AS i;"
         "INSERT INTO idempotency_keys (id, hash, tenant, account, idempotency_key, operation, "

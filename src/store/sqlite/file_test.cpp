@@ -266,7 +266,7 @@ TEST_F(FileTest, anybody_with_sqlite_reads_it_while_it_is_served_and_times_are_t
     ASSERT_EQ(sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
     const int code = sqlite3_exec(
         raw,
-        "SELECT name || ' ' || applied_at FROM migrations",
+        "SELECT name || ' ' || applied_at FROM migrations ORDER BY name LIMIT 1",
         [](void* to, int, char** column, char**) {
             static_cast<std::string*>(to)->append(column[0]);
             return 0;
