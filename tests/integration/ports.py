@@ -10,6 +10,7 @@ import threading
 
 # Below the range from which the kernel gives ports to clients: one of those could take ours between two starts.
 FIRST, END, BLOCK = 10_000, 32_000, 2_000
+UNSAFE = {10_080}   # Chromium opens nothing there (Amanda's port); all others that it refuses are below the first.
 
 claiming = threading.Lock()
 claimed = []   # The socket that holds our block, and its ports, from the first to the last and again.
@@ -34,6 +35,8 @@ def free_port():
             claimed.append(claim())
         _, ports = claimed[0]
         for port in itertools.islice(ports, BLOCK):
+            if port in UNSAFE:
+                continue
             with socket.socket() as probe:
                 try:
                     probe.bind(('127.0.0.1', port))

@@ -44,6 +44,11 @@ class Ports(unittest.TestCase):
         with socket.create_server(('127.0.0.1', port + 1)):
             self.assertNotEqual(ports.free_port(), port + 1)
 
+    def test_no_port_is_given_that_a_browser_refuses(self):
+        given = {ports.free_port() for _ in range(2 * ports.BLOCK)}
+        self.assertGreater(len(given), ports.BLOCK // 2)
+        self.assertFalse(given & ports.UNSAFE)
+
     def test_all_ports_are_below_those_of_clients(self):
         with open('/proc/sys/net/ipv4/ip_local_port_range', encoding='ascii') as file:
             self.assertLessEqual(ports.END, int(file.read().split()[0]))
