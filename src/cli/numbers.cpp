@@ -1,5 +1,7 @@
 #include "src/cli/numbers.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -25,6 +27,12 @@ std::optional<std::int64_t> natural(std::string_view text) {
 }
 
 }  // namespace
+
+void check_all_decimal(CLI::App& app) {
+    for (auto* option : app.get_options())
+        if (option->get_type_name() == "INT" || option->get_type_name() == "UINT")
+            option->check(check_decimal);
+}
 
 std::string check_decimal(const std::string& text) {
     const auto digits = std::string_view{text}.substr(text.starts_with('-') ? 1 : 0);

@@ -114,12 +114,23 @@ def pawl_requests(settings):
             world.rides_command(*words, *wrong, check_status=2, program='pawl')
 
 
+def numbers_are_decimal(settings):
+    """CLI11 reads 010 as eight and 0x10 as sixteen: a lease that is another than was typed."""
+    with World(settings.bin) as world:
+        for words in (['serve', '--lease-ms', '010'], ['serve', '--calls-max', '0x10'], ['serve', '--retry-after-ms', '100,010'],
+                      ['serve', '--tenant-in-hand', '010'], ['provider', '--delay-ms', '010'], ['simulate', '--rides', '010'],
+                      ['completer', '--once', '--lease-ms', '010']):
+            said = world.rides_command(*words, check_status=2).stderr
+            check('is no number' in said, f'{words}: {said}')
+
+
 def cases(settings):
     found = [(f'command: a paused queue waits, {queue}', lambda queue=queue: a_paused_queue_waits(settings, queue))
              for queue in ('embedded', 'redis')]
     found += [(f'command: pawl on {queue}, by the database alone', lambda queue=queue: pawl_by_the_database_alone(settings, queue))
               for queue in ('embedded', 'redis', 'kafka')]
     found.append(('command: pawl decides what a server carries out', lambda: pawl_decides(settings)))
+    found.append(('command: numbers are decimal', lambda: numbers_are_decimal(settings)))
     found.append(('command: pawl requests', lambda: pawl_requests(settings)))
     found.append(('command: pawl makes its tables', lambda: pawl_makes_its_tables(settings)))
     return found
