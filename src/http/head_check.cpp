@@ -79,6 +79,9 @@ std::optional<HeadProblem> check_request_line(std::string_view line, bool& http1
         return HeadProblem{400, "The version is malformed."};
     if (version != "HTTP/1.1" && version != "HTTP/1.0")
         return HeadProblem{505, "HTTP/1.1 is served."};
+    // RFC 9112, 3.2.4. A route table would take it for the path of nothing.
+    if (target == "*" && method != "OPTIONS")
+        return HeadProblem{400, "The target * is of OPTIONS alone."};
     http11 = version == "HTTP/1.1";
     return std::nullopt;
 }

@@ -71,6 +71,7 @@ TEST(CheckHead, tells_what_is_wrong) {
          400,
          "A header has a control character in its value."},
         {"GET a HTTP/1.1\r\nHost: a\r\n\r\n", 400, "The target must be a path."},
+        {"GET * HTTP/1.1\r\nHost: a\r\n\r\n", 400, "The target * is of OPTIONS alone."},
         {"GET ftp://b/ HTTP/1.1\r\nHost: a\r\n\r\n", 400, "The target must be a path."},
         {"GET http://b/#c HTTP/1.1\r\nHost: a\r\n\r\n",
          400,

@@ -127,14 +127,16 @@ def paths_and_methods():
         add(b'POST /rides/' + ride + b'/refund', BAD)
     for email in (b'jane', b'@', b'@b', b'a@', b'a%20b@c', b'a%0a@b', b'%C3%B6@b', b'a' * 255 + b'@b', b'a%7F@b'):
         add(b'PUT /users/' + email, BAD)
-    for path in (b'/', b'//', b'//rides', b'/rides/', b'/Rides', b'/ride', b'/rides/1/', b'/rides/1/refunds',
+    for path in (b'//', b'//rides', b'/rides/', b'/Rides', b'/ride', b'/rides/1/', b'/rides/1/refunds',
                  b'/rides/1/refund/', b'/rides//refund', b'/users', b'/users/', b'/users/a@b/c', b'/rides/../rides',
                  b'/./rides', b'/rides%20', b'/rides%2F1%2Frefund', b'/rides%2f1/refund', b'/etc/passwd', b'/livez/',
-                 b'*', b'/rides;a=b'):
+                 b'/rides;a=b'):
         add(b'POST ' + path, NO_ROUTE)
+    add(b'POST *', BAD)
+    add(b'GET *', BAD)   # It was served as / once there was a page.
     for line in (b'PUT /rides', b'PATCH /rides', b'DELETE /rides', b'POST /rides/1', b'PUT /rides/1',
                  b'POST /rides/1%2Frefund', b'GET /rides/1/refund', b'DELETE /rides/1/refund', b'POST /users/a@b',
-                 b'GET /users/a@b', b'OPTIONS /rides', b'TRACE /rides', b'CONNECT /rides', b'post /rides',
+                 b'GET /users/a@b', b'POST /', b'OPTIONS /rides', b'TRACE /rides', b'CONNECT /rides', b'post /rides',
                  b'BREW /rides', b'POST /livez'):
         add(line, NO_ROUTE if line.endswith(b'livez') else NO_METHOD)
     return found

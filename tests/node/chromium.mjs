@@ -39,8 +39,14 @@ const verbs = {
   },
   async cookies({context}) { return contexts.get(context).cookies(); },
   async go({page, path}) {
-    const answer = await pages.get(page).page.goto(path);
-    return answer && answer.status();
+    // Chromium may still be on its way to its own page of a connection that was lost, and takes that for another wish.
+    for (let tries = 1; ; ++tries)
+      try {
+        const answer = await pages.get(page).page.goto(path);
+        return answer && answer.status();
+      } catch (error) {
+        if (tries === 5 || !String(error).includes('interrupted by another navigation to "chrome-error:')) throw error;
+      }
   },
   async fill({page, fields}) {
     for (const [name, value] of Object.entries(fields))
