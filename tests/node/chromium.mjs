@@ -45,7 +45,8 @@ const verbs = {
         const answer = await pages.get(page).page.goto(path);
         return answer && answer.status();
       } catch (error) {
-        if (tries === 5 || !String(error).includes('interrupted by another navigation to "chrome-error:')) throw error;
+        if (tries === 20 || !String(error).includes('interrupted by another navigation to "chrome-error:')) throw error;
+        await new Promise(resolve => setTimeout(resolve, 250));
       }
   },
   async fill({page, fields}) {
