@@ -255,6 +255,22 @@ TEST_P(OutboxTest, whose_end_can_not_be_written_is_sent_again) {
     EXPECT_EQ(receiver_.asked(), (std::map<std::string, int>{{"k-1", 2}}));
 }
 
+// Found by reading: it was counted as in hand for ever, and stop() never came back.
+TEST_P(OutboxTest, a_client_that_can_not_send_at_all_holds_nobody_up) {
+    auto wrong = quick_client();
+    wrong.headers = {{"Idempotency-Key", "not here"}};
+    Client client{wrong};
+    Outbox out{*database_, client, &testing::write_end};
+    put("k-1");
+
+    EXPECT_THROW(out.send_due(), std::invalid_argument);
+    EXPECT_EQ(out.send_due(), 0);  // Until its claim ends.
+
+    make_due();
+    EXPECT_EQ(outbox()->send_due(), 1);
+    EXPECT_EQ(ends(), (std::vector<std::string>{"k-1 201"}));
+}
+
 TEST_P(OutboxTest, what_was_first_sent_long_ago_is_for_people) {
     const auto out = outbox();
     receiver_.say_first({503, 503});

@@ -199,12 +199,12 @@ void Outbox::Impl::send(Claimed claimed) {
         --in_hand;
         changed.notify_all();
     };
-    {
-        const std::lock_guard lock{mutex};
-        ++in_hand;
-    }
     PAWL_FAULT("outbox.send.before");
     client.start(request, key, std::move(on_client_end));
+    // Behind it: one that throws is not in hand, and nobody waits for it. This thread alone looks
+    // at the count, so that it may have ended already.
+    const std::lock_guard lock{mutex};
+    ++in_hand;
 }
 
 void Outbox::Impl::record_ended() {
