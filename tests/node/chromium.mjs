@@ -39,13 +39,14 @@ const verbs = {
   },
   async cookies({context}) { return contexts.get(context).cookies(); },
   async go({page, path}) {
-    // Chromium may still be on its way to its own page of a connection that was lost, and takes that for another wish.
+    // Chromium may still be on its way elsewhere (to its own page of a connection that was lost, or where a form that it
+    // sends again leads), and takes that for another wish.
     for (let tries = 1; ; ++tries)
       try {
         const answer = await pages.get(page).page.goto(path);
         return answer && answer.status();
       } catch (error) {
-        if (tries === 20 || !String(error).includes('interrupted by another navigation to "chrome-error:')) throw error;
+        if (tries === 20 || !/interrupted by another navigation|net::ERR_ABORTED/.test(String(error))) throw error;
         await new Promise(resolve => setTimeout(resolve, 250));
       }
   },
