@@ -23,6 +23,11 @@ class Counts(unittest.TestCase):
         self.assertEqual(stages.counts('built\n', 0), (1, 0))
         self.assertEqual(stages.counts('error\n', 2), (0, 1))
 
+    def test_what_failed_is_shown_with_its_reason(self):
+        shown = stages.shown_of_failure(
+            'ok  1.0 s  one\nFAILED  2.0 s  two\n    Traceback\n      three is not four\nok  1.0 s  five\n    six\n')
+        self.assertEqual(shown.split(), 'FAILED 2.0 s two Traceback three is not four'.split())
+
     def test_a_run_that_broke_off_after_good_numbers_has_failed(self):
         self.assertEqual(stages.counts(CTEST_GOOD, 139)[1], 1)
 
