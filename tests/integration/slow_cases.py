@@ -1,6 +1,7 @@
 """slowhttptest against the server: slow headers, bodies, reads and many ranges, while others book rides all the same."""
 import csv
 import json
+import statistics
 import subprocess
 import threading
 import time
@@ -8,7 +9,9 @@ import time
 from world import WAIT_S, World, check, check_equal
 
 CONNECTIONS = 300
-SERVED_WITHIN_S = WAIT_S / 10
+# The least that a slow one is let, the grace of a body: who waited for one of them would take longer. Half of all rides take
+# a tenth of that, on whatever machine.
+SERVED_WITHIN_S = WAIT_S / 4
 # slowhttptest has no option for a header of one's own. Into those that it has it writes what it is given, line ends too.
 LOGIN = 'x\r\nAuthorization: Bearer test_jane'
 COMMON = ['-c', str(CONNECTIONS), '-r', str(CONNECTIONS), '-p', '5', '-g']
@@ -78,6 +81,8 @@ def others_are_served(settings, how):
         check(rows, f'slowhttptest has a report: {done.stdout[-300:]} {done.stderr[-300:]}')
         check_equal(riders.wrong, [], 'rides that were not booked')
         check(len(riders.took) > 2 * len(rows), f'rides booked in {len(rows)} s: {len(riders.took)}')
+        middle = statistics.median(riders.took)
+        check(middle < SERVED_WITHIN_S / 10, f'half took more than {middle:.2f} s, the limit is {SERVED_WITHIN_S / 10} s')
         check(max(riders.took) < SERVED_WITHIN_S, f'the slowest took {max(riders.took):.2f} s, the limit is {SERVED_WITHIN_S} s')
         check_equal([row for row in rows if not row['Service Available']], [], 'seconds without service')
         most = max(row['Connected'] for row in rows)
