@@ -1,5 +1,7 @@
 #include "src/engine/response_rule.hpp"
 
+#include "src/core/letter_case.hpp"
+
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -10,20 +12,13 @@ namespace pawl::engine {
 
 namespace {
 
-bool same(std::string_view a, std::string_view b) {
-    auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) {
-        return lower(x) == lower(y);
-    });
-}
-
 // The name as it is stored, in the one spelling that readers of stored headers look for; nullptr:
 // it is not stored.
 const std::string_view* stored_name(const Header& header) {
     static constexpr std::array<std::string_view, 4> names{
         "Content-Language", "Location", "ETag", "Link"};
     const auto* at = std::find_if(names.begin(), names.end(), [&](auto name) {
-        return same(name, header.name);
+        return core::same_without_case(name, header.name);
     });
     return at == names.end() ? nullptr : at;
 }

@@ -1,5 +1,7 @@
 #include "src/http/head_check.hpp"
 
+#include "src/core/letter_case.hpp"
+#include "src/http/content_length.hpp"
 #include "src/json/text.hpp"
 
 #include <boost/url/parse.hpp>
@@ -17,13 +19,6 @@ bool is_token(std::string_view text) {
         return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
                marks.find(c) != marks.npos;
     });
-}
-
-bool same(std::string_view a, std::string_view lower) {
-    return a.size() == lower.size() &&
-           std::equal(a.begin(), a.end(), lower.begin(), [](char x, char y) {
-               return (x >= 'A' && x <= 'Z' ? static_cast<char>(x + 32) : x) == y;
-           });
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -96,19 +91,17 @@ std::optional<HeadProblem> check_field(std::string_view line, Seen& seen) {
     if (!is_token(name)) return HeadProblem{400, "The name of a header is no token."};
     if (std::any_of(value.begin(), value.end(), is_control))
         return HeadProblem{400, "A header has a control character in its value."};
-    if (same(name, "host")) {
+    if (core::same_without_case(name, "host")) {
         ++seen.hosts;
         if (!is_host(value)) return HeadProblem{400, "The Host is no host."};
     }
-    if (same(name, "content-length")) {
+    if (core::same_without_case(name, "content-length")) {
         ++seen.lengths;
-        const bool digits = !value.empty() && value.size() <= 18 &&
-                            std::all_of(value.begin(), value.end(), is_digit);
-        if (!digits) return HeadProblem{400, "The Content-Length is no number."};
+        if (!is_content_length(value)) return HeadProblem{400, "The Content-Length is no number."};
     }
-    if (same(name, "transfer-encoding")) {
+    if (core::same_without_case(name, "transfer-encoding")) {
         ++seen.codings;
-        if (!same(value, "chunked"))
+        if (!core::same_without_case(value, "chunked"))
             return HeadProblem{501, "Only the transfer coding chunked is served."};
         seen.chunked = true;
     }
@@ -196,7 +189,8 @@ std::optional<std::string> origin_form(std::string_view target) {
     if (target == "*" || target.starts_with('/')) return std::string{target};
     const auto colon = target.find("://");
     const auto scheme = target.substr(0, std::min(colon, target.size()));
-    if (colon == target.npos || (!same(scheme, "http") && !same(scheme, "https")))
+    if (colon == target.npos ||
+        (!core::same_without_case(scheme, "http") && !core::same_without_case(scheme, "https")))
         return std::nullopt;
     const auto rest = target.substr(colon + 3);
     const auto end = std::min(rest.find_first_of("/?#"), rest.size());

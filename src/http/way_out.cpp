@@ -1,5 +1,6 @@
 #include "src/http/way_out.hpp"
 
+#include "src/core/letter_case.hpp"
 #include "src/engine/log.hpp"
 
 #include <algorithm>
@@ -21,10 +22,6 @@ namespace {
 // What an answer says to programs on the way, whatever is shown to people.
 constexpr std::array<std::string_view, 5> kept_headers{
     "Allow", "Idempotency-Expires", "Idempotent-Replayed", "Retry-After", "WWW-Authenticate"};
-
-char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-}
 
 bool has_header(const std::vector<Header>& headers, std::string_view name) {
     return std::ranges::find(headers, name, &Header::name) != headers.end();
@@ -50,7 +47,7 @@ bool asks_for_page(const RequestHead& head) {
     constexpr std::string_view page = "text/html";
     const auto accept = head.header("Accept").value_or("");
     return std::search(accept.begin(), accept.end(), page.begin(), page.end(), [](char a, char b) {
-               return lower(a) == b;
+               return core::lower(a) == b;
            }) != accept.end();
 }
 

@@ -1,5 +1,6 @@
 #include "src/json/fingerprint.hpp"
 
+#include "src/core/letter_case.hpp"
 #include "src/json/document.hpp"
 
 #include <algorithm>
@@ -11,9 +12,6 @@ namespace {
 
 bool is_space(char c) {
     return c == ' ' || c == '\t';
-}
-char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
 BodyKind kind_of(std::string_view media, std::string_view body) {
@@ -36,7 +34,7 @@ std::string media_type(std::string_view content_type) {
     while (!media.empty() && is_space(media.front())) media.remove_prefix(1);
     while (!media.empty() && is_space(media.back())) media.remove_suffix(1);
     std::string out{media};
-    std::transform(out.begin(), out.end(), out.begin(), lower);
+    std::transform(out.begin(), out.end(), out.begin(), core::lower);
     return out;
 }
 

@@ -2,6 +2,8 @@
 
 #include <pawl/statement.hpp>
 
+#include "src/core/letter_case.hpp"
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -38,9 +40,7 @@ std::string_view word_at(std::string_view text, std::size_t at) {
 
 std::string lower(std::string_view word) {
     std::string text{word};
-    std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
+    std::transform(text.begin(), text.end(), text.begin(), core::lower);
     return text;
 }
 
