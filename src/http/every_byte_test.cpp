@@ -72,14 +72,15 @@ TEST(EveryByte, a_request_that_is_cut_off_anywhere_is_lost) {
         }
 }
 
-// Nothing was read, and nobody can know on this side.
+// Nothing was read, and nobody can know on this side: what a reset finds unsent may be proof.
 TEST(EveryByte, a_connection_that_ends_before_the_first_byte_is_no_proof) {
-    for (const auto how : {End::close, End::reset})
-        for (int n = 0; n < 50; ++n) {
-            RawServer server{[&](RawServer&, RawSocket& socket) { end(socket, how); }};
+    for (int n = 0; n < 50; ++n) {
+        RawServer closing{[&](RawServer&, RawSocket& socket) { socket.close(); }};
+        RawServer resetting{[&](RawServer&, RawSocket& socket) { socket.reset(); }};
 
-            ASSERT_NE(verdict_of(sent_to(server.url())), "arrived");
-        }
+        ASSERT_EQ(verdict_of(sent_to(closing.url())), "lost");
+        ASSERT_NE(verdict_of(sent_to(resetting.url())), "arrived");
+    }
 }
 
 struct Form {

@@ -1,27 +1,25 @@
 #include "src/http/transfer.hpp"
 
 #include "src/core/assert.hpp"
+#include "src/core/letter_case.hpp"
 #include "src/core/thread_name.hpp"
+#include "src/http/content_length.hpp"
 
 #include <curl/curl.h>
 
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <set>
 #include <thread>
-#include <unordered_set>
 #include <utility>
 
 namespace pawl::http {
 
 namespace {
 
-bool same_name(std::string_view a, std::string_view b) {
-    auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) {
-               return lower(x) == lower(y);
-           });
-}
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
 
 std::string crlf_lines(std::string_view text) {
     std::string out;
@@ -45,14 +43,6 @@ bool has_control(std::string_view text) {
     return std::any_of(text.begin(), text.end(), [](char c) {
         return (c >= 0 && c < ' ' && c != '\t') || c == 127;
     });
-}
-
-std::optional<std::string> problem_of(const Outgoing& request) {
-    if (has_control(request.method)) return "the method has a control character";
-    for (const auto& header : request.headers)
-        if (has_control(header.name) || has_control(header.value) || header.name.empty())
-            return "the header " + header.name + " has a control character or no name";
-    return std::nullopt;
 }
 
 std::optional<std::string> problem_of(const Mail& mail) {
@@ -79,6 +69,7 @@ struct Exchange {
     std::size_t header_bytes{0};
     bool too_large{false};
     bool head_whole{false};  // The empty line behind the headers has come.
+    Clock::time_point over_at{};
 
     ~Exchange() { curl_slist_free_all(list); }
     Exchange() = default;
@@ -140,6 +131,9 @@ int on_sending(void* self, char*, char*, int, int) {
 void set_common(CURL* easy, Exchange& exchange) {
     curl_easy_setopt(easy, CURLOPT_PRIVATE, &exchange);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    // A name server that does not answer is not waited for beyond the time-out: all others would
+    // wait with it.
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(
         easy, CURLOPT_PROXY, ""
@@ -223,14 +217,11 @@ Sent mail_verdict(Exchange& exchange, CURL* easy, CURLcode code) {
 bool has_bad_length(const Arrived& answer) {
     std::optional<std::string_view> length;
     for (const auto& header : answer.headers) {
-        if (!same_name(header.name, "Content-Length")) continue;
+        if (!core::same_without_case(header.name, "Content-Length")) continue;
         std::string_view value{header.value};
         while (!value.empty() && (value.back() == ' ' || value.back() == '\t'))
             value.remove_suffix(1);
-        const bool digits =
-            !value.empty() && value.size() <= 18 &&
-            std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
-        if (!digits || (length && *length != value)) return true;
+        if (!is_content_length(value) || (length && *length != value)) return true;
         length = value;
     }
     return false;
@@ -255,11 +246,19 @@ Sent verdict(Exchange& exchange, CURL* easy, CURLcode code) {
 
 }  // namespace
 
+std::optional<std::string> problem_of(const Outgoing& request) {
+    if (has_control(request.method)) return "the method has a control character";
+    for (const auto& header : request.headers)
+        if (has_control(header.name) || has_control(header.value) || header.name.empty())
+            return "the header " + header.name + " has a control character or no name";
+    return std::nullopt;
+}
+
 std::optional<std::string_view> first_header(
     const std::vector<Header>& headers, std::string_view name
 ) {
     for (const auto& header : headers)
-        if (same_name(header.name, name)) return header.value;
+        if (core::same_without_case(header.name, name)) return header.value;
     return std::nullopt;
 }
 
@@ -346,17 +345,33 @@ struct Transfers::Impl {
             int running = 0;
             curl_multi_perform(multi, &running);
             take_ended();
-            if (!end) curl_multi_poll(multi, nullptr, 0, 1'000, nullptr);
+            if (!end) curl_multi_poll(multi, nullptr, 0, end_overdue(), nullptr);
         }
-        for (Exchange* exchange : std::vector<Exchange*>{in_hand.begin(), in_hand.end()})
+        while (!in_hand.empty()) {
+            auto* exchange = in_hand.begin()->second;
             finish(exchange, without_answer(*exchange, "the process is stopping"));
+        }
     }
 
     // Its answer may be here already, taken by the round before: then there is nothing to give up.
     void give_up(std::uint64_t id) {
-        const auto found =
-            std::find_if(in_hand.begin(), in_hand.end(), [&](auto* e) { return e->id == id; });
-        if (found != in_hand.end()) finish(*found, without_answer(**found, "it was stopped"));
+        for (const auto& [over_at, exchange] : in_hand)
+            if (exchange->id == id)
+                return finish(exchange, without_answer(*exchange, "it was stopped"));
+    }
+
+    // libcurl 7.88 counts no time for those that wait for one of the connections that it may have.
+    // Returns for how long there is nothing to end, in ms.
+    int end_overdue() {
+        const auto now = Clock::now();
+        while (!in_hand.empty() && in_hand.begin()->first <= now) {
+            auto* exchange = in_hand.begin()->second;
+            finish(exchange, without_answer(*exchange, "Timeout was reached"));
+        }
+        constexpr milliseconds longest{1'000};
+        if (in_hand.empty()) return longest.count();
+        const auto next = std::chrono::ceil<milliseconds>(in_hand.begin()->first - now);
+        return static_cast<int>(std::min(next, longest).count());
     }
 
     void begin(std::unique_ptr<Exchange> exchange) {
@@ -376,7 +391,9 @@ struct Transfers::Impl {
             set_mail(easy, *exchange);
         else
             set_http(easy, *exchange);
-        in_hand.insert(exchange.get());
+        // Later than libcurl's own, which says more.
+        exchange->over_at = Clock::now() + exchange->request.timeout + milliseconds{50};
+        in_hand.emplace(exchange->over_at, exchange.get());
         curl_multi_add_handle(multi, easy);
         (void)exchange.release();  // Owned by in_hand until finish().
     }
@@ -396,7 +413,7 @@ struct Transfers::Impl {
 
     void finish(Exchange* exchange, Sent sent) {
         const std::unique_ptr<Exchange> owned{exchange};
-        in_hand.erase(exchange);
+        in_hand.erase({exchange->over_at, exchange});
         curl_multi_remove_handle(multi, exchange->easy);
         curl_easy_reset(exchange->easy);
         idle.push_back(exchange->easy);
@@ -409,7 +426,7 @@ struct Transfers::Impl {
     std::vector<std::uint64_t> cancelled;
     std::uint64_t last_id{0};
     bool stopping{false};
-    std::unordered_set<Exchange*> in_hand;
+    std::set<std::pair<Clock::time_point, Exchange*>> in_hand;  // By when they are overdue.
     std::vector<CURL*> idle;
     std::thread thread;
 };

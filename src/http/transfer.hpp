@@ -32,6 +32,9 @@ struct Outgoing {
     bool never_resend{false};
 };
 
+// Why it can never be sent: a line end in it would let whoever chose it write a header.
+std::optional<std::string> problem_of(const Outgoing& request);
+
 // The first of this name, without case.
 std::optional<std::string_view> first_header(
     const std::vector<Header>& headers, std::string_view name

@@ -1,0 +1,99 @@
+// Requests that wait for something else than their server: a name, a connection.
+#include "src/http/testing/raw_server.hpp"
+#include "src/http/transfer.hpp"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <netdb.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace {
+
+std::promise<void> name_server_is_back;
+std::shared_future<void> back = name_server_is_back.get_future().share();
+std::atomic<int> asked{0};
+
+}  // namespace
+
+// Of this program: the name of a server whose name server does not answer.
+extern "C" int getaddrinfo(
+    const char* name, const char* service, const addrinfo* hints, addrinfo** found
+) {
+    if (name != nullptr && std::string_view{name} == "silent.test") {
+        ++asked;
+        back.wait();
+        return EAI_AGAIN;
+    }
+    using Real = int (*)(const char*, const char*, const addrinfo*, addrinfo**);
+    static const auto real = reinterpret_cast<Real>(::dlsym(RTLD_NEXT, "getaddrinfo"));
+    return real(name, service, hints, found);
+}
+
+namespace pawl::http {
+namespace {
+
+using testing::RawServer;
+using testing::RawSocket;
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+bool is_not_sent(const Sent& sent) {
+    return std::holds_alternative<NotSent>(sent);
+}
+
+// Found by reading: libcurl waited for the name on the one thread that serves all.
+TEST(Transfers, a_name_server_that_is_silent_holds_up_nobody_else) {
+    RawServer server{[](RawServer&, RawSocket& socket) {
+        while (!socket.read_message().empty())
+            socket.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    }};
+    {
+        Transfers transfers;
+        std::promise<Sent> silent;
+        transfers.start({.url = "http://silent.test/", .connect_timeout = 100ms}, [&](Sent sent) {
+            silent.set_value(std::move(sent));
+        });
+
+        EXPECT_TRUE(is_not_sent(silent.get_future().get()));
+        EXPECT_GE(asked.load(), 1);
+        for (int n = 0; n < 10; ++n)
+            EXPECT_TRUE(std::holds_alternative<Arrived>(
+                transfers.perform({.url = server.url(), .timeout = 10s})
+            ));
+    }
+    name_server_is_back.set_value();  // Else all of the above would have waited for ever.
+}
+
+// Found by reading: libcurl counts no time for a request that waits for a connection.
+TEST(Transfers, a_request_that_waits_for_a_connection_has_its_time_too) {
+    std::promise<void> taken;
+    std::promise<void> answers;
+    auto may_answer = answers.get_future().share();
+    RawServer server{[&](RawServer& self, RawSocket& socket) {
+        self.saw(socket.read_message());
+        taken.set_value();
+        may_answer.wait();
+        socket.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    }};
+    Transfers transfers{{.connections_max = 1, .connections_kept_max = 1}};
+    std::promise<Sent> first;
+    transfers.start({.url = server.url(), .timeout = 60s}, [&](Sent sent) {
+        first.set_value(std::move(sent));
+    });
+    taken.get_future().wait();
+
+    EXPECT_TRUE(is_not_sent(transfers.perform({.url = server.url(), .timeout = 100ms})));
+
+    answers.set_value();
+    EXPECT_TRUE(std::holds_alternative<Arrived>(first.get_future().get()));
+    EXPECT_EQ(server.seen().size(), 1U);
+}
+
+}  // namespace
+}  // namespace pawl::http
