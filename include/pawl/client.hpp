@@ -46,10 +46,11 @@ ClientKey entity_key(std::string_view kind, std::int64_t id, std::string_view ac
 
 struct ClientRequest {
     std::string method{"GET"};
-    std::string target{};  // Behind ClientOptions::url: "/rides"; or a whole URL.
+    std::string target{};  // Behind ClientOptions::url: "", "/rides", "?a"; or a whole URL.
     std::vector<Header> headers{};
     std::string body{};
-    std::string content_type{"application/json"};  // Of a body.
+    // Of a body, unless the headers have one.
+    std::string content_type{"application/json"};
 };
 
 // The server's last word, whatever its status.
@@ -92,7 +93,8 @@ struct ClientTry {
 
 struct ClientOptions {
     std::string url{};  // http:// or https://, put before the target: "https://api.example.com/v1".
-    std::vector<Header> headers{};  // With each request: credentials.
+    // With each request: credentials. With `url`, only with those to its server.
+    std::vector<Header> headers{};
 
     std::chrono::milliseconds connect_timeout{5'000};
     std::chrono::milliseconds timeout{30'000};   // Of one try.
@@ -157,8 +159,8 @@ public:
     // In a foreign call of an operation: under its key, until its stop.
     ClientEnd perform(const KeyedCall& call, const ClientRequest& request);
 
-    // The same without blocking: `done` runs once, on a thread of the client's, quick; or here if
-    // nothing can be sent at all.
+    // The same without blocking: `done` runs once, on a thread of the client's, or here if nothing
+    // can be sent at all. Quick; must not throw.
     void start(
         const ClientRequest& request, const ClientKey& key, std::function<void(ClientEnd)> done
     );

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 namespace pawl {
@@ -74,19 +75,33 @@ Repeat without_key(std::string_view method) {
 
 std::optional<std::string> ClientOptions::problem() const {
     using namespace std::chrono_literals;
+    // With a name and a password in it, it is nothing for a log.
     if (!url.empty() && !is_whole_url(url))
-        return "url is " + url + ": http:// or https://, and a host";
-    for (const auto& [name, value] :
-         {std::pair{"connect_timeout", connect_timeout}, {"timeout", timeout}})
-        if (value < 1ms || value > 24h)
-            return std::string{name} + " is " + std::to_string(value.count()) +
-                   " ms: 1 to 86400000";
+        return "url is " + (url.find('@') == url.npos ? url : "no address of http") +
+               ": http:// or https://, and a host";
+    if (http::first_header(headers, "Idempotency-Key"))
+        return "headers has an Idempotency-Key: a key is given as a ClientKey";
+    const auto ms = [](std::chrono::milliseconds m) { return std::to_string(m.count()); };
+    for (const auto& [name, value, least] :
+         {std::tuple{"connect_timeout", connect_timeout, 1ms},
+          {"timeout", timeout, 1ms},
+          {"deadline", deadline, 1ms},
+          {"wait_first", wait_first, 1ms},
+          {"wait_longest", wait_longest, wait_first},
+          {"retry_after_max", retry_after_max, 0ms},
+          {"breaker_first", breaker_first, 1ms},
+          {"breaker_longest", breaker_longest, breaker_first}})
+        if (value < least || value > 24h)
+            return std::string{name} + " is " + ms(value) + " ms: " + ms(least) + " to 86400000";
     if (answer_max < 1) return "answer_max is 0: at least 1 byte";
+    if (breaker_failures < 0 || breaker_failures > 1'000'000)
+        return "breaker_failures is " + std::to_string(breaker_failures) +
+               ": 1 to 1000000, or 0 for never";
     if (auto why = retry_of(*this).problem()) return why;
     if (auto why = budget_of(*this).problem()) return "budget_" + *why;
     if (auto why = breaker_of(*this).problem()) return "breaker: " + *why;
-    if (connections_max < 1)
-        return "connections_max is " + std::to_string(connections_max) + ": at least 1";
+    if (connections_max < 1 || connections_max > 100'000)
+        return "connections_max is " + std::to_string(connections_max) + ": 1 to 100000";
     return std::nullopt;
 }
 
@@ -115,19 +130,32 @@ struct Client::Impl {
     http::Outgoing outgoing(const ClientRequest& request, const std::string* key) const {
         http::Outgoing out;
         out.method = request.method;
-        out.url = is_whole_url(request.target) ? request.target : options.url + request.target;
-        out.headers = options.headers;
+        out.url = url_of(request.target);
+        // Credentials are for whom they were given for.
+        if (options.url.empty() || client::server_of(out.url) == client::server_of(options.url))
+            out.headers = options.headers;
         out.headers.insert(out.headers.end(), request.headers.begin(), request.headers.end());
         if (http::first_header(out.headers, "Idempotency-Key"))
             throw std::invalid_argument{
                 "pawl: an Idempotency-Key among the headers: a key is given as a ClientKey"};
-        if (!request.body.empty()) out.headers.push_back({"Content-Type", request.content_type});
+        if (!request.body.empty() && !http::first_header(out.headers, "Content-Type"))
+            out.headers.push_back({"Content-Type", request.content_type});
         if (key != nullptr) out.headers.push_back({"Idempotency-Key", *key});
         out.body = request.body;
         out.connect_timeout = options.connect_timeout;
         out.timeout = options.timeout;
         out.answer_max = options.answer_max;
         return out;
+    }
+
+    // Else "@elsewhere/" or ".elsewhere/" would make it another server's.
+    std::string url_of(const std::string& target) const {
+        if (is_whole_url(target)) return target;
+        if (!options.url.empty() && !target.empty() && target[0] != '/' && target[0] != '?')
+            throw std::invalid_argument{
+                "pawl: the target of a request is \"" + target +
+                "\": a whole URL, or what follows the client's url and begins with / or ?"};
+        return options.url + target;
     }
 
     ClientOptions options;

@@ -114,6 +114,45 @@ TEST(Client, a_target_may_be_a_whole_url) {
     EXPECT_EQ(std::get<Answered>(client.get(server.url() + "/a")).body, "here");
 }
 
+// Found by reading: "@elsewhere/" was another server's, and the credentials went along.
+TEST(Client, credentials_go_to_the_server_that_they_are_for) {
+    const auto take = [](RawServer& self, RawSocket& socket) {
+        self.saw(socket.read_message());
+        socket.send(answer(200, "{}"));
+    };
+    RawServer own{take};
+    RawServer other{take};
+    auto options = quick(own);
+    options.headers = {{"Authorization", "Bearer t"}};
+    Client client{options};
+
+    (void)client.get("/a");
+    (void)client.get(other.url() + "/a");
+
+    EXPECT_NE(own.seen().at(0).find("\r\nAuthorization: Bearer t\r\n"), std::string::npos);
+    EXPECT_EQ(other.seen().at(0).find("Bearer"), std::string::npos);
+    for (const auto* target : {"@evil/", ".evil/", "rides", "1/", "#a"})
+        EXPECT_THROW((void)client.get(target), std::invalid_argument) << target;
+    EXPECT_EQ(std::get<Answered>(client.get("?a=1")).status, 200);
+    EXPECT_EQ(std::get<Answered>(client.get("")).status, 200);
+}
+
+TEST(Client, sends_one_content_type) {
+    RawServer server{[](RawServer& self, RawSocket& socket) {
+        self.saw(socket.read_message());
+        socket.send(answer(200, "{}"));
+    }};
+    Client client{quick(server)};
+
+    (void)client.perform(
+        {.method = "POST", .target = "/", .headers = {{"content-type", "text/csv"}}, .body = "1,2"},
+        ClientKey::saved("k")
+    );
+
+    EXPECT_NE(server.seen().at(0).find("\r\ncontent-type: text/csv\r\n"), std::string::npos);
+    EXPECT_EQ(server.seen().at(0).find("application/json"), std::string::npos);
+}
+
 TEST(Client, a_call_of_an_operation_goes_under_its_key) {
     RawServer server{[](RawServer& self, RawSocket& socket) {
         self.saw(socket.read_message());
@@ -146,14 +185,29 @@ TEST(Client, refuses_options_with_a_problem) {
     const auto problem = [](ClientOptions options) { return options.problem().value_or("none"); };
     EXPECT_EQ(problem({}), "none");
     EXPECT_EQ(problem({.url = "ftp://a"}), "url is ftp://a: http:// or https://, and a host");
+    EXPECT_EQ(
+        problem({.url = "ftp://me:secret@a"}),
+        "url is no address of http: http:// or https://, and a host"
+    );
     EXPECT_EQ(problem({.timeout = 0ms}), "timeout is 0 ms: 1 to 86400000");
+    EXPECT_EQ(problem({.deadline = 25h}), "deadline is 90000000 ms: 1 to 86400000");
+    EXPECT_EQ(
+        problem({.deadline = std::chrono::milliseconds::max()}),
+        "deadline is 9223372036854775807 ms: 1 to 86400000"
+    );
+    EXPECT_EQ(problem({.wait_first = 0ms}), "wait_first is 0 ms: 1 to 86400000");
+    EXPECT_EQ(problem({.wait_longest = 1ms}), "wait_longest is 1 ms: 500 to 86400000");
+    EXPECT_EQ(problem({.breaker_longest = 1ms}), "breaker_longest is 1 ms: 1000 to 86400000");
+    EXPECT_EQ(
+        problem({.headers = {{"idempotency-key", "a"}}}),
+        "headers has an Idempotency-Key: a key is given as a ClientKey"
+    );
     EXPECT_EQ(problem({.tries_max = 0}), "tries_max is 0: at least 1");
     EXPECT_EQ(problem({.budget_per_s = 0}), "budget_per_s is 0.000000: 0.001 to 1000000");
     EXPECT_EQ(
-        problem({.breaker_failures = -1}),
-        "breaker: failures_max is -1: 1 to 1000000, or 0 for never"
+        problem({.breaker_failures = -1}), "breaker_failures is -1: 1 to 1000000, or 0 for never"
     );
-    EXPECT_EQ(problem({.connections_max = 0}), "connections_max is 0: at least 1");
+    EXPECT_EQ(problem({.connections_max = 0}), "connections_max is 0: 1 to 100000");
     EXPECT_THROW(Client{{.tries_max = 0}}, std::invalid_argument);
 }
 

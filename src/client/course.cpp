@@ -33,10 +33,14 @@ std::string sentence_of(core::GiveUp::Why why) {
     return "a repeat would not be safe";
 }
 
-// That the server, or the way to it, is not well; what it refuses it is well enough to refuse.
-bool is_failure(const core::TryEnd& end) {
-    if (end.kind != core::TryEnd::Kind::answered) return !end.hopeless;
-    return end.status >= 500 && end.status != 501 && end.status != 505 && !end.replayed;
+// Failing: the server, or the way to it, is not well. What it refuses it is well enough to refuse.
+Servers::Said said_by(const core::TryEnd& end) {
+    using Said = Servers::Said;
+    if (end.kind != core::TryEnd::Kind::answered)
+        return end.hopeless ? Said::nothing : Said::failing;
+    const bool failing =
+        end.status >= 500 && end.status != 501 && end.status != 505 && !end.replayed;
+    return failing ? Said::failing : Said::well;
 }
 
 Answered answered(http::Arrived answer, int tries, bool in_doubt, bool replayed) {
@@ -61,7 +65,13 @@ milliseconds Course::spent() const {
     return std::chrono::duration_cast<milliseconds>(rules_.clock.steady() - began_);
 }
 
-GaveUp Course::given_up(std::string why) const {
+void Course::report(Servers::Said said) {
+    if (!std::exchange(passed_, false)) return;
+    rules_.servers.ended(server_, said, rules_.clock.steady(), rules_.random.dice());
+}
+
+GaveUp Course::given_up(std::string why) {
+    report(Servers::Said::nothing);
     return {facts_.doubt, facts_.tries, std::move(why)};
 }
 
@@ -77,21 +87,22 @@ Course::Next Course::next() {
     if (left.count() <= 0) return given_up("the deadline came");  // A wait that overslept.
     try_began_ = rules_.clock.steady();
     const auto later = rules_.servers.pass(server_, try_began_);
+    passed_ = !later;
     if (!later) return Send{left, facts_.again == Repeat::never};
     if (*later >= left)
         return given_up(
             server_ + " has failed too often, and is left alone until the deadline would be over"
         );
-    // All who wait here would come in one moment: spread over as long again.
-    const auto more = static_cast<double>(later->count()) * rules_.random.dice();
-    return Wait{std::min(*later + milliseconds{std::llround(more)}, left)};
+    // All who wait here would come in one moment: spread over as long again, but in time for a try.
+    const auto spread = static_cast<double>(std::min(*later, left - *later).count());
+    return Wait{*later + milliseconds{std::llround(spread * rules_.random.dice())}};
 }
 
 Course::Next Course::after(http::Sent sent) {
     ++facts_.tries;
     facts_.spent = spent();
     const auto end = end_of(sent, rules_.clock.now());
-    rules_.servers.ended(server_, is_failure(end), rules_.clock.steady(), rules_.random.dice());
+    report(said_by(end));
     const auto after = core::decide_after_try(rules_.retry, facts_, end, rules_.random.dice());
     if (const auto* more = std::get_if<core::TryAgain>(&after)) return again(*more, sent);
     tell(sent, std::nullopt);

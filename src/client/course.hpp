@@ -42,11 +42,12 @@ public:
 
     Next next();  // At the beginning, and behind each wait.
     Next after(http::Sent sent);
-    GaveUp given_up(std::string why) const;  // It is stopped from outside, between tries...
+    GaveUp given_up(std::string why);        // It is stopped from outside, between tries...
     GaveUp stopped(const http::Sent& sent);  // ...or in one, which says nothing of the server.
 
 private:
     std::chrono::milliseconds spent() const;
+    void report(Servers::Said said);
     Next again(const core::TryAgain& more, const http::Sent& sent);
     void tell(const http::Sent& sent, std::optional<std::chrono::milliseconds> again_in) const;
     ClientEnd no_more(std::string why, http::Sent sent, bool doubt) const;
@@ -56,6 +57,7 @@ private:
     const std::chrono::steady_clock::time_point began_;
     std::chrono::steady_clock::time_point try_began_;
     core::TryFacts facts_;
+    bool passed_{false};  // The breaker, and has not said yet what came of it.
 };
 
 }  // namespace pawl::client

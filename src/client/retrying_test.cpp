@@ -34,7 +34,8 @@ public:
 
 class FakeRandom final : public core::Random {
 public:
-    std::uint64_t next() override { return 0; }
+    std::uint64_t next() override { return value; }
+    std::uint64_t value{0};
 };
 
 // Time moves by waiting and by sending only, and every answer is said beforehand; the last one
@@ -350,6 +351,45 @@ TEST(Retrying, a_server_that_has_failed_too_often_is_left_alone_for_a_while) {
     EXPECT_EQ(world.sent.size(), 5U);
     EXPECT_EQ(std::get<GaveUp>(next).tries, 0);
     EXPECT_FALSE(std::get<GaveUp>(next).in_doubt);
+}
+
+TEST(Retrying, a_probe_that_was_not_sent_or_is_stopped_leaves_the_way_to_the_next) {
+    World world;
+    world.answers = {
+        Lost{"reset"}, NotSent{"a bad header", true}, Lost{"it was stopped"}, Lost{"reset"}};
+    const auto client = world.client(
+        {.retry = {.tries_max = 1, .deadline = 500ms},
+         .breaker = {.failures_max = 1, .first = 1s, .probe_max = 60s}}
+    );
+    const auto tries = [&](const std::stop_token& stop = {}) {
+        (void)client.perform(charge, Repeat::safe_with_key, stop);
+        return world.sent.size();
+    };
+    world.stop_in_send = 3;
+    EXPECT_EQ(tries(), 1U);
+    EXPECT_EQ(tries(), 1U);  // It is open.
+    world.clock.wall += 1s;
+    EXPECT_EQ(tries(), 2U);
+    EXPECT_EQ(tries(world.stop.get_token()), 3U);
+    EXPECT_EQ(tries(world.stop.get_token()), 3U);  // Stopped before it is sent.
+    EXPECT_EQ(tries(), 4U);
+    world.clock.wall += 1s;
+    EXPECT_EQ(tries(), 4U);  // Open for twice as long: none of them has closed it.
+}
+
+// Found by reading: half of those who waited here slept until their deadline and were never sent.
+TEST(Retrying, who_waits_for_a_breaker_is_back_in_time_for_a_try) {
+    World world;
+    world.random.value = ~std::uint64_t{0};  // The longest spread.
+    world.answers = {Lost{"reset"}, arrived(201)};
+    const auto client = world.client(
+        {.retry = {.deadline = 60s},
+         .breaker = {.failures_max = 1, .first = 20s, .longest = 20s, .probe_max = 20s}}
+    );
+
+    const auto ended = client.perform(charge, Repeat::safe_with_key);
+
+    EXPECT_EQ(std::get<Answered>(ended).status, 201);
 }
 
 TEST(Retrying, tells_each_try_and_what_follows) {

@@ -1,5 +1,7 @@
 #include "src/client/servers.hpp"
 
+#include "src/core/letter_case.hpp"
+
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
@@ -33,12 +35,18 @@ std::optional<std::chrono::milliseconds> Servers::pass(
     return std::nullopt;
 }
 
-void Servers::ended(const std::string& server, bool failed, core::SteadyTime now, double dice) {
+void Servers::ended(const std::string& server, Said said, core::SteadyTime now, double dice) {
     const std::lock_guard lock{mutex_};
     auto& of = known(server, now);
-    if (failed) {
-        of.breaker = core::after_failure(breaker_, of.breaker, now, dice);
-        return;
+    switch (said) {
+        case Said::nothing:  // If it was the probe, the next may go.
+            of.breaker.probe_since.reset();
+            return;
+        case Said::failing:
+            of.breaker = core::after_failure(breaker_, of.breaker, now, dice);
+            return;
+        case Said::well:
+            break;
     }
     of.breaker = {};
     of.budget = core::after_success(budget_, of.budget, now);
@@ -63,9 +71,7 @@ std::string server_of(std::string_view url) {
     const auto from = at != url.npos && at > behind ? at + 1 : behind + 3;
     std::string server{url.substr(0, behind + 3)};
     server += url.substr(from, end - from);
-    std::transform(server.begin(), server.end(), server.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-    });
+    std::transform(server.begin(), server.end(), server.begin(), core::lower);
     const auto host = server.substr(behind + 3);
     const auto colon = host.rfind(':');
     const bool has_port = colon != host.npos && host.find(']', colon) == host.npos;

@@ -19,7 +19,9 @@ public:
 
     // Nothing: a try may go now. Else come again in so long.
     std::optional<std::chrono::milliseconds> pass(const std::string& server, core::SteadyTime now);
-    void ended(const std::string& server, bool failed, core::SteadyTime now, double dice);
+    // What a try that had passed said of the server; nothing, where it was stopped or never sent.
+    enum class Said { well, failing, nothing };
+    void ended(const std::string& server, Said said, core::SteadyTime now, double dice);
     // How long a repeat has to wait for its token; nothing: longer than `wait_max`.
     std::optional<std::chrono::milliseconds> repeat(
         const std::string& server, core::SteadyTime now, std::chrono::milliseconds wait_max

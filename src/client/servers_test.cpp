@@ -11,6 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr core::SteadyTime start{1h};
+using Said = Servers::Said;
 
 TEST(ServerOf, is_scheme_host_and_port_in_one_form) {
     struct Case {
@@ -32,13 +33,27 @@ TEST(ServerOf, is_scheme_host_and_port_in_one_form) {
 
 TEST(Servers, one_that_fails_is_left_alone_and_no_other) {
     Servers servers{{}, {.failures_max = 2, .first = 1s}};
-    for (int i = 0; i < 2; ++i) servers.ended("a", true, start, 0);
+    for (int i = 0; i < 2; ++i) servers.ended("a", Said::failing, start, 0);
 
     EXPECT_EQ(servers.pass("a", start), 1s);
     EXPECT_EQ(servers.pass("b", start), std::nullopt);
     EXPECT_EQ(servers.pass("a", start + 1s), std::nullopt);
-    servers.ended("a", false, start + 1s, 0);
+    servers.ended("a", Said::well, start + 1s, 0);
     EXPECT_EQ(servers.pass("a", start + 1s), std::nullopt);
+}
+
+// Found by reading: one that was never sent closed the breaker, and a probe that was stopped kept
+// it open for as long as a probe may take.
+TEST(Servers, a_try_that_says_nothing_leaves_the_breaker_to_the_next_probe) {
+    Servers servers{{}, {.failures_max = 1, .first = 1s, .probe_max = 60s}};
+    servers.ended("a", Said::failing, start, 0);
+    EXPECT_EQ(servers.pass("a", start + 1s), std::nullopt);
+    EXPECT_EQ(servers.pass("a", start + 1s), 1s);
+
+    servers.ended("a", Said::nothing, start + 1s, 0);
+
+    EXPECT_EQ(servers.pass("a", start + 1s), std::nullopt);
+    EXPECT_EQ(servers.pass("a", start + 1s), 1s);
 }
 
 TEST(Servers, each_has_a_budget_of_its_own_that_successes_fill) {
@@ -47,16 +62,16 @@ TEST(Servers, each_has_a_budget_of_its_own_that_successes_fill) {
     EXPECT_EQ(servers.repeat("a", start, 1s), 0ms);
     EXPECT_EQ(servers.repeat("a", start, 500ms), std::nullopt);
     EXPECT_EQ(servers.repeat("b", start, 500ms), 0ms);
-    servers.ended("a", false, start, 0);
+    servers.ended("a", Said::well, start, 0);
     EXPECT_EQ(servers.repeat("a", start, 500ms), 0ms);
 }
 
 TEST(Servers, are_forgotten_where_they_are_too_many_but_for_those_in_trouble) {
     Servers servers{{}, {.failures_max = 1, .first = 1h, .longest = 1h, .probe_max = 1h}};
-    servers.ended("dead", true, start, 0);
+    servers.ended("dead", Said::failing, start, 0);
 
     for (std::size_t i = 0; i < 3 * Servers::known_max; ++i)
-        servers.ended("s" + std::to_string(i), false, start, 0);
+        servers.ended("s" + std::to_string(i), Said::well, start, 0);
 
     EXPECT_EQ(servers.pass("dead", start), 1h);
 }

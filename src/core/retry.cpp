@@ -53,8 +53,13 @@ bool leaves_doubt(const TryFacts& facts, const TryEnd& end) {
     const bool failing =
         (end.status >= 500 && end.status != 501 && end.status != 505) || end.status == 408;
     if (failing || (end.status == 409 && facts.again == Repeat::safe_with_key)) return true;
-    // "Try again" says that the same bytes may end otherwise, so that an earlier try may have.
-    const bool may_end_otherwise = end.told.value_or(false) || speaks_of_this_try_only(end.status);
+    // "Try again" says that the same bytes may end otherwise, so that an earlier try may have. A
+    // redirect has not looked, a precondition may be false because of the earlier try, and without
+    // a key nothing binds a server to refuse what it has done.
+    const bool may_end_otherwise = end.told.value_or(false) ||
+                                   speaks_of_this_try_only(end.status) ||
+                                   (end.status >= 300 && end.status < 400) || end.status == 412 ||
+                                   (end.status >= 400 && facts.again != Repeat::safe_with_key);
     return facts.doubt && may_end_otherwise;
 }
 
