@@ -20,10 +20,12 @@ struct OutboxOptions {
     std::chrono::milliseconds wait_first{
         5'000};  // After a client that gave up; then twice as long,
     std::chrono::milliseconds wait_longest{3'600'000};  // up to this. By chance up to a half less.
-    // After its first sending; then it is for people: ended with GaveUp, in doubt. Less than the
-    // server remembers keys: a repeat after that would be a new request.
+    // After its first sending that the server may know of; then it is for people: ended with
+    // GaveUp, in doubt. Less than the server remembers keys: a repeat after that would be a new
+    // request. What was never carried out, with proof, is sent for as long as it takes.
     std::chrono::hours give_up_after{20};
-    std::chrono::hours keep{72};  // What has ended is known for so long: put() again does nothing.
+    // What was answered is known for so long: put() again does nothing.
+    std::chrono::hours keep{72};
 
     std::optional<std::string> problem() const;  // Names the option, the value and the limit.
 };
@@ -38,8 +40,9 @@ struct OutboxEnd {
 
 // Requests to another server that are decided on in a transaction of one's own: stored with their
 // keys in it, and sent when it has committed, whatever dies in between (the "transactional outbox":
-// Richardson, Microservices Patterns, 3.2.6). From any number of processes on a database; each
-// request goes under its one key, so that the other server sees it once. Thread-safe.
+// Richardson, Microservices Patterns, 3.2.6). From any number of processes on PostgreSQL, from the
+// one that serves a SQLite file; each request goes under its one key, so that the other server sees
+// it once. Thread-safe.
 class Outbox {
 public:
     // In the transaction that ends the request here, so that what it writes is written once. It may
@@ -57,9 +60,12 @@ public:
 
     // Stores a request under a new key, which it returns, and which is random.
     static ClientKey put(Tx& tx, const ClientRequest& request);
-    // Under this key. The same again changes nothing: false. Throws std::logic_error if another
-    // request is there under the key, std::invalid_argument for what can't be stored: a body or
-    // header that is no UTF-8 or has NUL in it, or a body of more than 1 MiB.
+    // Under this key to this target. The same again changes nothing: false. Throws
+    // std::logic_error if another request to the target is there under the key,
+    // std::invalid_argument for what can't be stored or sent: no UTF-8, a NUL, a control character
+    // in a header, a target of more than 2,000 bytes or a body of more than 1 MiB. To another
+    // target the key is another's: who gives a server a new address ends what waits for the old one
+    // first.
     static bool put(Tx& tx, const ClientRequest& request, const ClientKey& key);
 
     // The same as text for whoever has no Tx but a transaction on this database by another library:
@@ -77,7 +83,7 @@ public:
     // What is in hand is waited for, at most as long as the client's deadline.
     void stop();
     // Sends what is due at this moment and waits for it; how many requests. For tests, and for a
-    // process that is started now and then. Not beside start().
+    // process that is started now and then. Throws StoreError, std::logic_error beside start().
     int send_due();
 
     struct Waiting {

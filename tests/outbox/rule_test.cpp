@@ -44,10 +44,19 @@ TEST(AfterSending, is_for_people_when_the_key_may_be_forgotten) {
     EXPECT_EQ(after(Answered{.status = 201}, 9, 30h), "finished");
 }
 
-TEST(MaySend, whatever_was_never_sent_and_the_rest_while_its_key_is_known) {
-    EXPECT_TRUE(may_send(options, 0, 1000h));
-    EXPECT_TRUE(may_send(options, 1, 20h - 1ms));
-    EXPECT_FALSE(may_send(options, 1, 20h));
+TEST(AfterSending, says_whether_the_other_server_may_know_of_it) {
+    const auto undone = [](const ClientEnd& end) {
+        return std::get<PutOff>(decide_after_sending(options, end, 1, 0ms, 0)).undone;
+    };
+    EXPECT_TRUE(undone(GaveUp{}));
+    EXPECT_TRUE(undone(Answered{.status = 401}));
+    EXPECT_FALSE(undone(GaveUp{.in_doubt = true}));
+    EXPECT_FALSE(undone(Answered{.status = 503, .in_doubt = true}));
+}
+
+TEST(MaySendAgain, while_its_key_is_known) {
+    EXPECT_TRUE(may_send_again(options, 20h - 1ms));
+    EXPECT_FALSE(may_send_again(options, 20h));
 }
 
 TEST(OutboxOptions, names_what_is_out_of_its_limits) {
@@ -59,8 +68,20 @@ TEST(OutboxOptions, names_what_is_out_of_its_limits) {
         OutboxOptions{.wait_longest = 1s}.problem(),
         "wait_longest is 1000 ms: at least wait_first, 5000 ms"
     );
-    EXPECT_EQ(OutboxOptions{.give_up_after = 0h}.problem(), "give_up_after is 0 h: at least 1");
-    EXPECT_EQ(OutboxOptions{.keep = 0h}.problem(), "keep is 0 h: at least 1");
+    EXPECT_EQ(
+        (OutboxOptions{.wait_longest = 241h}.problem()),
+        "wait_longest is 867600000 ms: at most 864000000"
+    );
+    // Found by reading: more wrapped around, and what had been answered was forgotten, and sent
+    // again.
+    for (const auto hours : {std::chrono::hours{0}, 87'601h, std::chrono::hours::max()}) {
+        const auto h = std::to_string(hours.count());
+        EXPECT_EQ(
+            OutboxOptions{.give_up_after = hours}.problem(),
+            "give_up_after is " + h + " h: 1 to 87600"
+        );
+        EXPECT_EQ(OutboxOptions{.keep = hours}.problem(), "keep is " + h + " h: 1 to 87600");
+    }
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t body_max = 1024UL * 1024;
+constexpr std::size_t target_max = 2'000;  // An index of PostgreSQL holds it beside the key.
 constexpr std::string_view owner = "pawl-outbox";
 // Beyond the client's deadline: another sends it then.
 constexpr milliseconds lease_beyond{30'000};
@@ -56,18 +57,23 @@ Stored stored(const ClientRequest& request) {
     if (http::first_header(request.headers, "Idempotency-Key"))
         throw std::invalid_argument{
             "pawl: an Idempotency-Key among the headers: a key is given as a ClientKey"};
-    if (request.target.empty())
-        throw std::invalid_argument{"pawl: a request in the outbox has no target"};
+    if (request.target.empty() || request.target.size() > target_max)
+        throw std::invalid_argument{
+            "pawl: the target of a request in the outbox has " +
+            std::to_string(request.target.size()) + " bytes: 1 to " + std::to_string(target_max)};
     if (request.body.size() > body_max)
         throw std::invalid_argument{
             "pawl: the body of a request in the outbox has " + std::to_string(request.body.size()) +
             " bytes: at most 1 MiB"};
     auto headers = request.headers;
-    if (!request.body.empty()) headers.push_back({"Content-Type", request.content_type});
+    if (!request.body.empty() && !http::first_header(headers, "Content-Type"))
+        headers.push_back({"Content-Type", request.content_type});
     for (const auto& header : headers) {
         check_text(header.name, "headers");
         check_text(header.value, "headers");
     }
+    if (auto why = http::problem_of({.method = request.method, .headers = headers}))
+        throw std::invalid_argument{"pawl: of a request in the outbox " + *why};
     return {request.method, to_json(headers), request.body};
 }
 
@@ -83,16 +89,22 @@ struct Claimed {
     TimePoint first_at;
 };
 
+struct InHand {
+    Claimed claimed;
+    bool first{};  // No sending before it is known to the other server.
+};
+
 ClientRequest request_of(const Claimed& claimed) {
     ClientRequest request{.method = claimed.method, .target = claimed.target, .body = claimed.body};
     auto headers = detail::decode<std::vector<Header>>(claimed.headers);
-    if (auto* found = std::get_if<0>(&headers))
-        for (auto& header : *found) {
-            if (header.name == "Content-Type")
-                request.content_type = std::move(header.value);
-            else
-                request.headers.push_back(std::move(header));
-        }
+    auto* found = std::get_if<0>(&headers);
+    if (found == nullptr) throw std::runtime_error{"its headers are not what put() writes"};
+    for (auto& header : *found) {
+        if (header.name == "Content-Type")
+            request.content_type = std::move(header.value);
+        else
+            request.headers.push_back(std::move(header));
+    }
     return request;
 }
 
@@ -119,9 +131,11 @@ std::optional<std::string> OutboxOptions::problem() const {
     if (wait_longest < wait_first)
         return "wait_longest is " + std::to_string(wait_longest.count()) +
                " ms: at least wait_first, " + std::to_string(wait_first.count()) + " ms";
-    if (give_up_after < 1h)
-        return "give_up_after is " + std::to_string(give_up_after.count()) + " h: at least 1";
-    if (keep < 1h) return "keep is " + std::to_string(keep.count()) + " h: at least 1";
+    if (wait_longest > 240h)
+        return "wait_longest is " + std::to_string(wait_longest.count()) + " ms: at most 864000000";
+    for (const auto& [name, hours] : {std::pair{"give_up_after", give_up_after}, {"keep", keep}})
+        if (hours < 1h || hours > 87'600h)
+            return std::string{name} + " is " + std::to_string(hours.count()) + " h: 1 to 87600";
     return std::nullopt;
 }
 
@@ -133,12 +147,13 @@ struct Outbox::Impl {
           options{checked(options_)},
           lease{client.options().deadline + lease_beyond} {}
 
-    std::vector<Claimed> claim(int limit);
-    void start_all(std::vector<Claimed> claimed);
-    void send(Claimed claimed);
+    std::vector<InHand> claim(int limit);
+    void start_all(std::vector<InHand> all);
+    void send(InHand one);
+    void has_ended(InHand one, ClientEnd end);
     void drain();
     void record_ended();
-    void record(const Claimed& claimed, const ClientEnd& end);
+    void record(const InHand& one, const ClientEnd& end);
     void forget();
     void run(const std::stop_token& stop);
 
@@ -151,32 +166,54 @@ struct Outbox::Impl {
     std::mutex mutex;  // Of what follows.
     std::condition_variable_any changed;
     int in_hand{0};
-    std::vector<std::pair<Claimed, ClientEnd>> ended;
+    std::vector<std::pair<InHand, ClientEnd>> ended;
+
+    std::mutex sending;  // Held by whoever begins or ends to send, or sends.
     std::jthread thread;
 };
 
-std::vector<Claimed> Outbox::Impl::claim(int limit) {
-    std::vector<Claimed> claimed;
+std::vector<InHand> Outbox::Impl::claim(int limit) {
+    std::vector<InHand> all;
     database.write([&](Tx& tx) {
+        all.clear();
         const auto now = tx.now();
-        claimed = query<Claimed>(tx, client::sql::outbox_claim, now, now + lease, limit);
+        for (auto& one : query<Claimed>(tx, client::sql::outbox_claim, now, now + lease, limit)) {
+            const bool first = one.first_at == now;
+            all.push_back({std::move(one), first});
+        }
     });
-    return claimed;
+    return all;
 }
 
-void Outbox::Impl::start_all(std::vector<Claimed> claimed) {
+void Outbox::Impl::has_ended(InHand one, ClientEnd end) {
+    const std::lock_guard lock{mutex};
+    ended.emplace_back(std::move(one), std::move(end));
+    --in_hand;
+    changed.notify_all();
+}
+
+// One that can't be sent as it stands, or not by this client, is put off as one that was refused:
+// nobody else waits for it, and people see why.
+void Outbox::Impl::start_all(std::vector<InHand> all) {
     const auto now = engine::system_clock().now();
-    for (auto& one : claimed) {
-        const auto age = std::chrono::duration_cast<milliseconds>(now - one.first_at);
-        if (client::may_send(options, one.attempt - 1, age)) {
-            send(std::move(one));
+    for (auto& one : all) {
+        {
+            const std::lock_guard lock{mutex};
+            ++in_hand;
+        }
+        const auto age = std::chrono::duration_cast<milliseconds>(now - one.claimed.first_at);
+        if (!one.first && !client::may_send_again(options, age + client.options().deadline)) {
+            has_ended(
+                std::move(one),
+                GaveUp{true, 0, "it was first sent so long ago that its key may be forgotten there"}
+            );
             continue;
         }
-        const std::lock_guard lock{mutex};
-        ended.emplace_back(
-            std::move(one),
-            GaveUp{true, 0, "it was first sent so long ago that its key may be forgotten there"}
-        );
+        try {
+            send(one);
+        } catch (const std::exception& failed) {
+            has_ended(std::move(one), GaveUp{false, 0, failed.what()});
+        }
     }
 }
 
@@ -190,45 +227,41 @@ void Outbox::Impl::drain() {
 }
 
 // Its end is put where record_ended() finds it; nothing is written on the client's threads.
-void Outbox::Impl::send(Claimed claimed) {
-    auto request = request_of(claimed);
-    auto key = ClientKey::saved(claimed.key);
-    auto on_client_end = [this, claimed = std::move(claimed)](ClientEnd end) mutable {
-        const std::lock_guard lock{mutex};
-        ended.emplace_back(std::move(claimed), std::move(end));
-        --in_hand;
-        changed.notify_all();
-    };
+void Outbox::Impl::send(InHand one) {
+    auto request = request_of(one.claimed);
+    auto key = ClientKey::saved(one.claimed.key);
     PAWL_FAULT("outbox.send.before");
-    client.start(request, key, std::move(on_client_end));
-    // Behind it: one that throws is not in hand, and nobody waits for it. This thread alone looks
-    // at the count, so that it may have ended already.
-    const std::lock_guard lock{mutex};
-    ++in_hand;
+    client.start(request, key, [this, one = std::move(one)](ClientEnd end) mutable {
+        has_ended(std::move(one), std::move(end));
+    });
 }
 
 void Outbox::Impl::record_ended() {
-    std::vector<std::pair<Claimed, ClientEnd>> now_ended;
+    std::vector<std::pair<InHand, ClientEnd>> now_ended;
     {
         const std::lock_guard lock{mutex};
         now_ended.swap(ended);
     }
-    for (const auto& [claimed, end] : now_ended) {
+    for (const auto& [one, end] : now_ended) {
         PAWL_FAULT("outbox.record.before");
+        // If it can't be written, its claim ends by itself, and then it is sent again, under its
+        // key.
+        const auto not_recorded = [id = one.claimed.id](const std::string& why) {
+            log::warning("outbox_not_recorded", {{"id", std::to_string(id)}, {"detail", why}});
+        };
         try {
-            record(claimed, end);
+            record(one, end);
         } catch (const std::exception& failed) {
-            // Its claim ends by itself, and then it is sent again, under its key.
-            log::warning(
-                "outbox_not_recorded",
-                {{"target", claimed.target}, {"key", claimed.key}, {"detail", failed.what()}}
-            );
+            not_recorded(failed.what());
+        } catch (...) {  // Of on_end, which is the application's.
+            not_recorded("it threw what is no std::exception");
         }
         PAWL_FAULT("outbox.record.after");
     }
 }
 
-void Outbox::Impl::record(const Claimed& claimed, const ClientEnd& end) {
+void Outbox::Impl::record(const InHand& one, const ClientEnd& end) {
+    const auto& claimed = one.claimed;
     database.write([&](Tx& tx) {
         const auto now = tx.now();
         const auto age = std::chrono::duration_cast<milliseconds>(now - claimed.first_at);
@@ -242,7 +275,8 @@ void Outbox::Impl::record(const Claimed& claimed, const ClientEnd& end) {
                 claimed.id,
                 claimed.attempt,
                 now + later->wait,
-                why_of(end)
+                why_of(end),
+                one.first && later->undone ? 1 : 0
             );
             return;
         }
@@ -270,9 +304,12 @@ void Outbox::Impl::record(const Claimed& claimed, const ClientEnd& end) {
 }
 
 void Outbox::Impl::forget() {
-    database.write([&](Tx& tx) {
-        execute(tx, client::sql::outbox_forget, tx.now() - options.keep, forgotten_at_once);
-    });
+    std::int64_t forgotten = forgotten_at_once;
+    while (forgotten == forgotten_at_once)
+        database.write([&](Tx& tx) {
+            forgotten =
+                execute(tx, client::sql::outbox_forget, tx.now() - options.keep, forgotten_at_once);
+        });
 }
 
 void Outbox::Impl::run(const std::stop_token& stop) {
@@ -287,7 +324,7 @@ void Outbox::Impl::run(const std::stop_token& stop) {
                 const std::lock_guard lock{mutex};
                 room = options.at_once - in_hand;
             }
-            auto claimed = room > 0 ? claim(room) : std::vector<Claimed>{};
+            auto claimed = room > 0 ? claim(room) : std::vector<InHand>{};
             const bool more = static_cast<int>(claimed.size()) == room;
             start_all(std::move(claimed));
             if (clock.steady() >= forget_at) {
@@ -361,21 +398,28 @@ Outbox::Insert Outbox::insert_of(
 }
 
 void Outbox::start() {
+    const std::lock_guard lock{impl_->sending};
     if (impl_->thread.joinable()) return;
     impl_->thread = std::jthread{[this](const std::stop_token& stop) { impl_->run(stop); }};
 }
 
 void Outbox::stop() {
+    const std::lock_guard lock{impl_->sending};
     if (!impl_->thread.joinable()) return;
     impl_->thread.request_stop();
     impl_->thread.join();
+    impl_->thread = {};
 }
 
 int Outbox::send_due() {
+    const std::lock_guard lock{impl_->sending};
+    if (impl_->thread.joinable())
+        throw std::logic_error{"pawl: Outbox::send_due() beside start(), which sends what is due"};
     auto claimed = impl_->claim(impl_->options.at_once);
     const auto count = static_cast<int>(claimed.size());
     impl_->start_all(std::move(claimed));
     impl_->drain();
+    impl_->forget();
     return count;
 }
 

@@ -33,8 +33,8 @@ bool is_final(const ClientEnd& end) {
 
 }  // namespace
 
-bool may_send(const OutboxOptions& options, int attempts, std::chrono::milliseconds age) noexcept {
-    return attempts == 0 || age < options.give_up_after;
+bool may_send_again(const OutboxOptions& options, std::chrono::milliseconds age) noexcept {
+    return age < options.give_up_after;
 }
 
 AfterSending decide_after_sending(
@@ -47,8 +47,10 @@ AfterSending decide_after_sending(
     if (is_final(end)) return FinishIt{};
     if (age >= options.give_up_after) return FinishIt{.gave_up = true};
     const auto whole = core::grown(options.wait_first, options.wait_longest, attempts - 1);
-    return PutOff{std::chrono::milliseconds{
-        std::llround(static_cast<double>(whole.count()) * (1.0 - 0.5 * dice))}};
+    return PutOff{
+        std::chrono::milliseconds{
+            std::llround(static_cast<double>(whole.count()) * (1.0 - 0.5 * dice))},
+        !std::visit([](const auto& of) { return of.in_doubt; }, end)};
 }
 
 }  // namespace pawl::client

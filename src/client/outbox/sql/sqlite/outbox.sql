@@ -37,9 +37,9 @@ INSERT INTO outbox (target, key, method, headers, body, next_at, created_at)
 VALUES ($1, $2, $3, $4, $5, '1970-01-01T00:00:00.000Z', $6)
 ON CONFLICT (target, key) DO NOTHING;
 
--- name: outbox_put_off   ($1 id, $2 attempt, $3 when it is due, $4 why)
+-- name: outbox_put_off   ($1 id, $2 attempt, $3 when it is due, $4 why, $5 1: the other server knows nothing of it)
 UPDATE outbox
-SET next_at = $3, error = $4
+SET next_at = $3, error = $4, first_at = CASE WHEN $5 = 0 THEN first_at END
 WHERE id = $1
   AND attempt = $2
   AND standing = 'waiting';
