@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 
@@ -32,6 +33,7 @@ void sync(const std::string& path, int flags) {
 }  // namespace
 
 KeyInFile key_in_file(const std::string& path) {
+    if (path.empty()) throw std::invalid_argument{"--key-file: the name of the file is empty"};
     bool made = false;
     if (!std::filesystem::exists(path)) {
         // Under its name only when it is whole, and never over one that came meanwhile.
@@ -49,15 +51,16 @@ KeyInFile key_in_file(const std::string& path) {
             errno = why;
             fail("make", path);
         }
-        const auto folder = std::filesystem::path{path}.parent_path().string();
-        sync(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
     }
+    // Also where it was there: whoever made it may have died before this.
+    sync(path, O_RDONLY);
+    const auto folder = std::filesystem::path{path}.parent_path().string();
+    sync(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
     std::ifstream file{path};
     std::string line;
-    if (!std::getline(file, line)) {
-        errno = errno != 0 ? errno : EIO;
-        fail("read a key from", path);
-    }
+    if (!std::getline(file, line))
+        throw std::invalid_argument{
+            "--key-file: " + path + " holds no key: its first line is empty"};
     return {ClientKey::saved(line), made};
 }
 

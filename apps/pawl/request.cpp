@@ -30,8 +30,8 @@ struct Options {
     pawl::ClientOptions client;
     std::string data;
     std::vector<std::string> headers;
-    std::string key;
-    std::string key_file;
+    std::optional<std::string> key;  // An empty one is a mistake, and not none.
+    std::optional<std::string> key_file;
     std::vector<std::string> entity;
     bool quiet{false};
 };
@@ -61,14 +61,14 @@ pawl::Header header_of(const std::string& text) {
 }
 
 std::optional<pawl::ClientKey> key_of(const Options& options, std::ostream& err) {
-    if (!options.key.empty()) return pawl::ClientKey::saved(options.key);
+    if (options.key) return pawl::ClientKey::saved(*options.key);
     if (!options.entity.empty())
         return pawl::entity_key(options.entity.at(0), options.entity.at(1), options.entity.at(2));
-    if (options.key_file.empty()) return std::nullopt;
-    const auto key = pawl::key_in_file(options.key_file);
+    if (!options.key_file) return std::nullopt;
+    const auto key = pawl::key_in_file(*options.key_file);
     if (!options.quiet)
         err << (key.made ? "made the key " : "the key ") << key.key.text() << ", in "
-            << options.key_file << "\n";
+            << *options.key_file << "\n";
     return key.key;
 }
 
@@ -96,10 +96,16 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--header", options.headers, "\"Name: value\"; may be repeated")
         ->allow_extra_args(false);
     auto* keys = app.add_option_group("key", "Without one a POST or PATCH is sent once");
-    keys->add_option("--key", options.key, "The Idempotency-Key; you have it in a safe place");
-    keys->add_option(
+    // CLI11 takes an empty word for an optional as none.
+    const auto set = [](std::optional<std::string>& to) {
+        return [&to](const std::string& word) { to = word; };
+    };
+    keys->add_option_function<std::string>(
+        "--key", set(options.key), "The Idempotency-Key; you have it in a safe place"
+    );
+    keys->add_option_function<std::string>(
         "--key-file",
-        options.key_file,
+        set(options.key_file),
         "The key in this file; made and synced before the first try if there is none, so that the "
         "same command goes on after a crash"
     );
@@ -126,8 +132,8 @@ void add_options(CLI::App& app, Options& options) {
     app.footer(
         "The body of the answer is on standard output, each try on standard error.\n"
         "Exit codes: 0 answered below 400, 1 answered from 400 on, 2 wrong arguments,\n"
-        "3 no answer, and certainly not done; 4 no answer, and nobody knows: ask again with the "
-        "same key."
+        "3 no answer, and certainly not done; 4 nobody knows whether it was done: ask again with "
+        "the\nsame key, or without one find out first."
     );
 }
 
@@ -137,17 +143,25 @@ void tell(std::ostream& err, const pawl::ClientTry& one) {
     err << std::endl;
 }
 
-int told(const pawl::ClientEnd& end, const Options& options, std::ostream& out, std::ostream& err) {
+int told(
+    const pawl::ClientEnd& end,
+    bool has_key,
+    const Options& options,
+    std::ostream& out,
+    std::ostream& err
+) {
+    const auto* what_to_do = has_key ? "It may have been done: ask again with the same key.\n"
+                                     : "It may have been done, and it had no key: find out before "
+                                       "you send it again.\n";
     if (const auto* gave_up = std::get_if<pawl::GaveUp>(&end)) {
         err << "pawl: no answer: " << gave_up->why << "\n"
-            << (gave_up->in_doubt ? "It may have been done: ask again with the same key.\n"
-                                  : "It was not done.\n");
+            << (gave_up->in_doubt ? what_to_do : "It was not done.\n");
         return gave_up->in_doubt ? Exit::in_doubt : Exit::not_done;
     }
     const auto& answered = std::get<pawl::Answered>(end);
     if (!options.quiet)
-        err << "answered " << answered.status << (answered.replayed ? ", replayed" : "")
-            << (answered.in_doubt ? ", and an earlier try may have been carried out" : "") << "\n";
+        err << "answered " << answered.status << (answered.replayed ? ", replayed" : "") << "\n"
+            << (answered.in_doubt ? what_to_do : "");
     out << answered.body;
     if (!answered.body.empty() && answered.body.back() != '\n') out << "\n";
     if (answered.in_doubt) return Exit::in_doubt;
@@ -176,6 +190,7 @@ int request_command(const std::vector<std::string>& words, std::ostream& out, st
         const auto key = key_of(options, err);
         return told(
             key ? client.perform(options.request, *key) : client.send_once(options.request),
+            key.has_value(),
             options,
             out,
             err

@@ -109,8 +109,14 @@ def pawl_requests(settings):
         quick = ('--deadline-ms', '300', '--wait-ms', '50')
         told = world.rides_command(*words, '--key', 'k-2', *quick, check_status=3, program='pawl')
         check('It was not done.' in told.stderr, f'nobody is there: {told.stderr}')
-        for wrong in (['--key', 'a b'], ['--key', 'a', '--entity', 'b', 'c', 'd'], ['--header', 'x'], ['--tries', '0'],
-                      ['--data', '@/nowhere'], ['--key-file', '/nowhere/key']):
+        empty = os.path.join(world.folder, 'empty.key')
+        with open(empty, 'w', encoding='ascii'):
+            pass
+        told = world.rides_command(*words, '--key-file', empty, check_status=2, program='pawl')
+        check('holds no key' in told.stderr, f'an empty file: {told.stderr}')
+        # With --key "$KEY" an unset variable must not make it a request without a key.
+        for wrong in (['--key', ''], ['--key-file', ''], ['--key', 'a b'], ['--key', 'a', '--entity', 'b', 'c', 'd'],
+                      ['--header', 'x'], ['--tries', '0'], ['--data', '@/nowhere'], ['--key-file', '/nowhere/key']):
             world.rides_command(*words, *wrong, check_status=2, program='pawl')
 
 
