@@ -9,6 +9,7 @@
 #include <array>
 #include <functional>
 #include <stdexcept>
+#include <utility>
 
 namespace pawl::simulation {
 
@@ -36,6 +37,17 @@ std::optional<TimePoint> time_in(const detail::Row& row, int column) {
 
 }  // namespace
 
+Checks::Checks(const World& world)
+    : world_{world},
+      job_places_{
+          world.broker,
+          world.mail,
+          world.carrier,
+          {[this](const std::string& kind, const std::string& args) {
+               return purged_.contains(kind + args);
+           },
+           [this](const std::string& what) { violated("I7", what); }}} {}
+
 std::int64_t Checks::number(std::string_view text) {
     return store::read_now(world_.database, [&](store::Session& session) {
         std::int64_t value = 0;
@@ -57,8 +69,14 @@ std::vector<std::string> Checks::texts(std::string_view text) {
 }
 
 void Checks::look(const Had& had) {
+    const auto changes = world_.database.changes();
+    if (std::exchange(changes_, changes) != changes) look_at_all(had);
+    state_ = mixed(state_of_rows_, world_.broker.jobs.size());
+}
+
+void Checks::look_at_all(const Had& had) {
     std::set<std::int64_t> there;
-    state_ = world_.broker.jobs.size();
+    state_of_rows_ = 0;
     store::read_now(world_.database, [&](store::Session& session) {
         session.run(look_at_rows, {}, [&](const detail::Row& row) {
             Row seen;
@@ -76,6 +94,7 @@ void Checks::look(const Had& had) {
             there.insert(seen.id);
             see(std::move(seen), had);
         });
+        if (world_.works) job_places_.look(session);
     });
     for (auto& [id, row] : rows_)
         if (!row.gone && !there.contains(id)) missed(row);
@@ -86,9 +105,12 @@ void Checks::look(const Had& had) {
 
 // Attempts grow and points never go back, whoever writes; and nobody takes what another holds.
 void Checks::see(Row row, const Had& had) {
-    state_ =
-        mixed(state_, static_cast<std::uint64_t>(row.id * 1'000 + row.attempt * 10 + row.rank));
-    state_ = mixed(state_, std::hash<std::string>{}(row.standing + (row.lease_until ? "h" : "f")));
+    state_of_rows_ = mixed(
+        state_of_rows_, static_cast<std::uint64_t>(row.id * 1'000 + row.attempt * 10 + row.rank)
+    );
+    state_of_rows_ = mixed(
+        state_of_rows_, std::hash<std::string>{}(row.standing + (row.lease_until ? "h" : "f"))
+    );
     if (row.rank < 0) violated("I4", "a point that there is not: " + row.point);
     row.holder = server_;
     const auto [at, fresh] = rows_.try_emplace(row.id, row);
@@ -287,7 +309,7 @@ void Checks::check_jobs_of(const std::string& who, const Had& had) {
 }
 
 void Checks::end(const Had& had) {
-    look(had);
+    look_at_all(had);
     const auto orders = texts("SELECT who FROM orders");
     const auto payments = texts("SELECT who FROM payments");
     for (const auto& each : rows_) {

@@ -3,6 +3,7 @@
 #include "src/engine/answer.hpp"
 #include "src/queue/dead_letters.hpp"
 #include "src/store/memory/memory_store.hpp"
+#include "tests/simulation/job_places.hpp"
 #include "tests/simulation/outside_queue.hpp"
 #include "tests/simulation/receiver.hpp"
 #include "tests/simulation/trade.hpp"
@@ -44,7 +45,7 @@ struct World {
 // seen in the middle of the engine.
 class Checks {
 public:
-    explicit Checks(const World& world) : world_{world} {}
+    explicit Checks(const World& world);
     void expect_work() { world_.works = true; }
     void expect_operator() { operated_ = true; }
 
@@ -72,7 +73,7 @@ public:
     };
     // What happens from now on, this server does; each start of one is another.
     void server_at_work(int server) { server_ = server; }
-    // After a transaction.
+    // After a transaction; where nothing has changed there is nothing to see.
     void look(const Had& had);
     const std::map<std::int64_t, Row>& rows() const { return rows_; }
     const Row* row_of(const std::string& who) const;
@@ -99,6 +100,7 @@ public:
 private:
     std::int64_t number(std::string_view text);
     std::vector<std::string> texts(std::string_view text);
+    void look_at_all(const Had& had);
     void see(Row row, const Had& had);
     void missed(Row& row);
     void check_jobs_of(const std::string& who, const Had& had);
@@ -114,6 +116,9 @@ private:
         std::optional<Steady> failed_at;  // This attempt.
     };
     World world_;
+    JobPlaces job_places_;
+    std::int64_t changes_{-1};  // Of the database, when it was looked at.
+    std::uint64_t state_of_rows_{0};
     std::optional<std::string> violation_;
     std::map<std::int64_t, Row> rows_;
     std::map<std::string, Final> finals_;                         // By who.

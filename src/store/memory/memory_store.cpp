@@ -199,6 +199,11 @@ store::StoreStats MemoryStore::stats() const {
     return impl_->stats;
 }
 
+std::int64_t MemoryStore::changes() const {
+    const std::lock_guard guard{impl_->connecting};
+    return impl_->connection.total_changes();
+}
+
 void MemoryStore::stop() {
     std::unique_lock guard{impl_->mutex};
     impl_->stopping = true;

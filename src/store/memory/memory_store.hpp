@@ -4,6 +4,7 @@
 #include "src/store/store.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -50,6 +51,8 @@ public:
     void read(std::unique_ptr<store::Work> work) override;
     std::optional<std::string_view> text_of(const Sql& statement) const override;
     store::StoreStats stats() const override;
+    // Rows written since it was made, those that were undone too: while it stays, nothing changes.
+    std::int64_t changes() const;
     void stop() override;
 
     enum class Step { nothing_waits, ran, died };
