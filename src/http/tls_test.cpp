@@ -8,6 +8,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -48,6 +49,55 @@ Context self_signed() {
     SSL_CTX_use_certificate(context.get(), certificate.get());
     SSL_CTX_use_PrivateKey(context.get(), key.get());
     return context;
+}
+
+// What a server says to a ClientHello, which it reads from the socket: up to its certificate.
+std::string first_flight(SSL_CTX* context, testing::RawSocket& socket) {
+    const Connection connection{SSL_new(context)};
+    SSL_set_bio(connection.get(), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
+    auto* said = SSL_get_wbio(connection.get());
+    while (BIO_ctrl_pending(said) == 0) {
+        const auto byte = socket.read_exactly(1);
+        if (byte.empty()) return {};
+        BIO_write(SSL_get_rbio(connection.get()), byte.data(), 1);
+        SSL_accept(connection.get());
+    }
+    std::string flight(BIO_ctrl_pending(said), '\0');
+    BIO_read(said, flight.data(), static_cast<int>(flight.size()));
+    return flight;
+}
+
+// Behind every ninth byte, as each loads the system's certificates.
+TEST(Transfers, a_handshake_that_the_server_cuts_off_stops_the_request) {
+    const auto context = self_signed();
+    std::size_t longest = 0;
+    for (const bool resets : {false, true})
+        for (std::size_t n = 0; n <= longest; n += 9) {
+            std::size_t size = 0;
+            testing::RawServer server{[&](testing::RawServer& self, testing::RawSocket& socket) {
+                const auto flight = first_flight(context.get(), socket);
+                size = flight.size();
+                socket.send(flight.substr(0, n));
+                if (resets) return socket.reset();
+                socket.half_close();
+                self.saw(socket.read_all());  // An alert, if anything.
+            }};
+
+            {
+                Transfers transfers;
+                const auto sent = transfers.perform(
+                    {.method = "POST",
+                     .url = "https://127.0.0.1:" + std::to_string(server.port()) + "/charges",
+                     .body = "amount=1"}
+                );
+                ASSERT_TRUE(std::holds_alternative<NotSent>(sent)) << n << " bytes said";
+            }
+
+            server.wait_for_scripts();
+            longest = std::max(longest, size);
+            for (const auto& seen : server.seen()) ASSERT_LT(seen.size(), 100U) << n;
+        }
+    EXPECT_GT(longest, 300U);
 }
 
 TEST(Transfers, a_certificate_that_is_not_trusted_stops_the_request) {

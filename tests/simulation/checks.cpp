@@ -246,7 +246,13 @@ void Checks::operated(std::optional<int> done) {
 bool Checks::jobs_are_open() {
     for (const auto& [id, job] : world_.broker.jobs)
         if (job.state != Broker::Job::State::dead) return true;
-    return number("SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM staged_jobs)") > 0;
+    const auto changes = world_.database.changes();
+    if (!open_jobs_ || open_jobs_->first != changes)
+        open_jobs_.emplace(
+            changes,
+            number("SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM staged_jobs)")
+        );
+    return open_jobs_->second > 0;
 }
 
 bool Checks::keys_are_open() const {

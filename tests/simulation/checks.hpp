@@ -119,6 +119,8 @@ private:
     JobPlaces job_places_;
     std::int64_t changes_{-1};  // Of the database, when it was looked at.
     std::uint64_t state_of_rows_{0};
+    std::optional<std::pair<std::int64_t, std::int64_t>>
+        open_jobs_;  // At so many changes, so many.
     std::optional<std::string> violation_;
     std::map<std::int64_t, Row> rows_;
     std::map<std::string, Final> finals_;                         // By who.
