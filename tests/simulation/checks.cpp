@@ -22,6 +22,9 @@ constexpr Sql look_at_rows{
     "standing, lease_until, response_status, expires_at FROM idempotency_keys",
     {}};
 
+constexpr Sql look_at_books{
+    "simulation_books", "SELECT epoch, holder FROM pages ORDER BY rowid", {}};
+
 int rank_of(std::string_view point) {
     constexpr std::array<std::pair<std::string_view, int>, 5> ranks{
         {{"started", 0}, {"ordered", 1}, {"labelled", 1}, {"charged", 2}, {"finished", 3}}};
@@ -95,12 +98,26 @@ void Checks::look_at_all(const Had& had) {
             see(std::move(seen), had);
         });
         if (world_.works) job_places_.look(session);
+        look_at_pages(session);
     });
     for (auto& [id, row] : rows_)
         if (!row.gone && !there.contains(id)) missed(row);
     if (operated_)
         for (auto& letter : texts("SELECT id || ' ' || history FROM dead_jobs"))
             deaths_.insert(std::move(letter));
+}
+
+// The fence: no page of an epoch stands behind one of a later, and an epoch is of one holder.
+void Checks::look_at_pages(store::Session& session) {
+    std::int64_t last = 0;
+    std::string holder;
+    session.run(look_at_books, {}, [&](const detail::Row& row) {
+        const auto epoch = row.integer(0);
+        if (epoch < last) violated("I23", "a page stands behind one of a later epoch");
+        if (epoch == last && holder != row.text(1)) violated("I23", "two holders have an epoch");
+        last = epoch;
+        holder = row.text(1);
+    });
 }
 
 // Attempts grow and points never go back, whoever writes; and nobody takes what another holds.

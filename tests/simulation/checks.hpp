@@ -101,6 +101,7 @@ private:
     std::int64_t number(std::string_view text);
     std::vector<std::string> texts(std::string_view text);
     void look_at_all(const Had& had);
+    void look_at_pages(store::Session& session);
     void see(Row row, const Had& had);
     void missed(Row& row);
     void check_jobs_of(const std::string& who, const Had& had);

@@ -18,6 +18,7 @@ void History::draw_faults() {
     days_pass_ = choices_.one_in(4);
     calls_are_slow_ = choices_.one_in(3);
     jobs_fail_ = choices_.pick(2) == 1;
+    keeps_books_ = choices_.one_in(4);
 }
 
 Does History::bank_does() {

@@ -57,6 +57,12 @@ void History::prepare() {
             checks_.job_tried(job, faults_ && jobs_fail_ && choices_.one_in(3), had_);
         },
         {[this] { on_the_way(true); }, [this] { on_the_way(false); }},
+        keeps_books_ ? std::function<bool()>{[this] { return faults_; }} : nullptr,
+        beliefs_,
+        [this](const std::string& what) {
+            // The lease is kept by the wall's clock, and held by the steady one.
+            if (!had_.clock_steps) checks_.violated("I23", what);
+        },
         {}});
     if (works && jobs_fail_ && choices_.pick(2) == 1) {
         shared_->operate = [this](queue::DeadLetters& letters) { operate(letters); };

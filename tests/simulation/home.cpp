@@ -32,6 +32,7 @@ engine::Installation Home::made() {
     run("CREATE TABLE payments (who TEXT NOT NULL, charge TEXT NOT NULL)");
     run("CREATE TABLE parcels (who TEXT NOT NULL)");
     run("CREATE TABLE labels (who TEXT NOT NULL)");
+    run("CREATE TABLE pages (epoch INTEGER NOT NULL, holder TEXT NOT NULL)");
     auto installation = engine::open_installation(database, clock, random, "");
     static const Sql tables{
         "simulation_tables",

@@ -31,6 +31,7 @@ struct Client {
     int repeats{1};    // After its final answer, to compare.
     Steady wakes{};
     std::optional<Steady> waits_until{};  // For an answer to its try.
+    int clock_steps{0};                   // Of the history, when it sent that.
     bool is_answered{false};              // Its key, to whomever, before it sent its try.
     bool rests{false};
 };
@@ -123,6 +124,7 @@ private:
     SimRandom random_{42};
     memory::MemoryStore& database_{home().database};
     Broker broker_;
+    Beliefs beliefs_;
     Receiver bank_{clock_, asks(&History::bank_does)};
     Receiver mail_{clock_, asks(&History::other_does)};
     Receiver carrier_{clock_, asks(&History::other_does)};
@@ -148,6 +150,7 @@ private:
     std::vector<Process::Event> events_;
 
     // Swarm (Groce et al., ISSTA 2012): what this history has at all.
+    bool keeps_books_{false};
     bool dies_{false}, freezes_{false}, commits_fail_{false}, replies_fail_{false}, jumps_{false},
         steps_clock_{false}, days_pass_{false}, calls_are_slow_{false}, jobs_fail_{false};
 };

@@ -28,6 +28,8 @@ inline std::set<std::string> all_mutants() {
         "key_of_each_attempt",
         "key_of_each_job_try",
         "lease_is_always_over",
+        "lease_is_believed_too_long",
+        "lease_of_another_is_taken",
         "lease_never_ends",
         "never_is_called_again",
         "no_completer",

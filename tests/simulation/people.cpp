@@ -56,6 +56,7 @@ void History::send(std::size_t index) {
     ++client.tries;
     client.is_answered = checks_.is_answered(client.asked.who);
     client.waits_until = clock_.steady() + client_timeout;
+    client.clock_steps = ended_.clock_steps;
     auto& process = *processes_[which];
     const bool answers = process.alive() && clock_.steady() >= process.frozen_until;
     if (options_.tells)
@@ -98,7 +99,10 @@ void History::answered(std::size_t index, int attempt, const engine::Answer& ans
             "client " + std::to_string(index) +
             " is refused: " + std::to_string(static_cast<int>(refused.why)) + " " + refused.detail
         );
-    checks_.refused(client.asked, refused.why, free, had_);
+    // One that held the key itself when the clock was set, and lost it since, says nothing of the
+    // lease that is there now.
+    const bool of_this_lease = free && client.clock_steps == ended_.clock_steps;
+    checks_.refused(client.asked, refused.why, of_this_lease, had_);
     // A lease that a step of the clock ended is not over for whoever holds it.
     if (refused.why == engine::Why::in_progress && client.is_answered && !had_.clock_steps)
         checks_.violated("C2", client.asked.who + " is in progress after it was answered");

@@ -43,7 +43,8 @@ Process::Process(const Shared& shared)
           *engine_,
           shared.outside ? static_cast<queue::Queue&>(outside_) : embedded_,
           pauses_,
-          shared.worker} {
+          shared.worker},
+      steward_{store_, shared.clock, shared.random, shared.beliefs, shared.books_are_wrong} {
     engine_->add(detail::form_of<Buy>(std::make_shared<Buy>(shared.bank)));
     engine_->add(detail::form_of<BuyOnce>(std::make_shared<BuyOnce>(shared.bank)));
     const auto& ships =
@@ -64,6 +65,10 @@ Process::Process(const Shared& shared)
         enqueuer_.on_sent([this](int) { hurry("worker"); });
     }
     if (shared.reaps) add_round("reaper", 30s, [this] { reaper_.run_once(shared_.clock.now()); });
+    if (shared.keeps_books)
+        add_round("steward", 15s, [this] {
+            if (shared_.keeps_books()) steward_.run_once();
+        });
     if (shared.operate) add_round("operator", 40s, [this] { shared_.operate(dead_letters_); });
 }
 

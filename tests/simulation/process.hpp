@@ -10,6 +10,7 @@
 #include "src/queue/embedded/embedded_queue.hpp"
 #include "tests/simulation/outside_queue.hpp"
 #include "tests/simulation/process_store.hpp"
+#include "tests/simulation/steward.hpp"
 #include "tests/simulation/time.hpp"
 #include "tests/simulation/trade.hpp"
 
@@ -101,6 +102,9 @@ struct Shared {
     engine::Installation installation;
     OnJob on_job;
     OutsideQueue::Way way;
+    std::function<bool()> keeps_books;  // Stewards begin now; none: there are none.
+    Beliefs& beliefs;
+    Steward::Wrong books_are_wrong;
     // An operator's hour with the dead letters; none: there is no operator.
     std::function<void(queue::DeadLetters&)> operate;
 };
@@ -162,6 +166,7 @@ private:
     ops::Reaper reaper_;
     ops::Enqueuer enqueuer_;
     ops::Worker worker_;
+    Steward steward_;
     std::vector<Round> rounds_;
     bool alive_{true};
 };

@@ -64,6 +64,9 @@ const std::vector<SqlMutant>& sql_mutants() {
          "SELECT $1, $2, $3, $4, $5 WHERE 0"},
         {"job_is_tried_before_its_time", "fail_job", "run_at = $5", "run_at = min($4, $5)"},
         {"failure_is_not_counted", "fail_job", "failures = failures + 1", "failures = failures"},
+        // Named leases.
+        {"fence_lets_all_pass", "pass_fence", "WHERE fences.epoch <= excluded.epoch", "WHERE 1"},
+        {"epoch_does_not_grow", "take_lease", "epoch = epoch + 1", "epoch = epoch"},
         {"another_jid_each_time",
          "claim_staged_jobs",
          "RETURNING id, jid,",
