@@ -1,5 +1,6 @@
 // pawl-sim: lives histories until one breaks an invariant, shrinks that, and tells it.
 
+#include "src/cli/numbers.hpp"
 #include "src/engine/log.hpp"
 #include "tests/simulation/exhaust.hpp"
 #include "tests/simulation/history.hpp"
@@ -226,6 +227,7 @@ int main(int argc, char** argv) {
     app.add_flag("--tell", given.tells, "Tells each history, right or wrong");
     app.add_option("--lines", given.lines, "Of a history that is told; the middle is left out")
         ->capture_default_str();
+    pawl::cli::check_all_decimal(app);
     CLI11_PARSE(app, argc, argv);
     try {
         pawl::log::open("/dev/null");
