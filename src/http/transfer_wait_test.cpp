@@ -15,8 +15,15 @@
 
 namespace {
 
-std::promise<void> name_server_is_back;
-std::shared_future<void> back = name_server_is_back.get_future().share();
+// Never destroyed: a thread of libcurl's that nobody waits for is the last to look at it.
+std::promise<void>& name_server_is_back() {
+    static auto& one = *new std::promise<void>;
+    return one;
+}
+std::shared_future<void>& back() {
+    static auto& one = *new std::shared_future<void>{name_server_is_back().get_future()};
+    return one;
+}
 std::atomic<int> asked{0};
 
 }  // namespace
@@ -27,7 +34,7 @@ extern "C" int getaddrinfo(
 ) {
     if (name != nullptr && std::string_view{name} == "silent.test") {
         ++asked;
-        back.wait();
+        std::shared_future<void>{back()}.wait();
         return EAI_AGAIN;
     }
     using Real = int (*)(const char*, const char*, const addrinfo*, addrinfo**);
@@ -67,7 +74,7 @@ TEST(Transfers, a_name_server_that_is_silent_holds_up_nobody_else) {
                 transfers.perform({.url = server.url(), .timeout = 10s})
             ));
     }
-    name_server_is_back.set_value();  // Else all of the above would have waited for ever.
+    name_server_is_back().set_value();  // Else all of the above would have waited for ever.
 }
 
 // Found by reading: libcurl counts no time for a request that waits for a connection.
