@@ -62,6 +62,7 @@ Next<BookRide::RideCreated> BookRide::create_ride(Tx& tx, const Started& at) {
         r.target_lon,
         fare,
         fare_currency,
+        at.principal.tenant,
         user.id
     );
     record(tx, {"created", ride.value, "ride", pawl::to_json(r)}, user.id, at.origin);

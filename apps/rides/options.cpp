@@ -119,10 +119,13 @@ void add_serve(CLI::App& app, ServeOptions& options) {
     app.add_option(
         "--tokens",
         options.tokens,
-        "File of lines \"token email\"; on loopback there are test riders"
+        "File of lines \"token email\", or \"token email support\" for who may refund any ride; on "
+        "loopback there are test riders"
     );
     app.add_option(
-        "--rider", options.riders, "One more test rider, \"token email [tenant]\"; on loopback only"
+        "--rider",
+        options.riders,
+        "One more test rider, \"token email [support or a tenant]\"; on loopback only"
     );
     app.add_option(
         "--tenant-in-hand",

@@ -23,6 +23,28 @@ struct Refunded {
 
 }  // namespace
 
+// The key is the whole tenant's and what is said under it is said for ever, so it is the ride's
+// own, used by nobody who may not, and not before the ride has a charge or will never have one.
+std::optional<pawl::Response> RefundRide::before_key(
+    pawl::Snapshot& read, const pawl::Asked<Request>& at, std::string_view key
+) {
+    const auto state = pawl::query_maybe<std::string>(
+        read, sql::find_state_for_refund, at.request.id, at.principal.tenant, at.principal.account
+    );
+    if (!state) return problem(404, "There is no such ride", "");
+    const auto own = "ride-" + std::to_string(at.request.id.value) + "-refund";
+    if (key != own)
+        return problem(
+            422, "The key is not that of this refund", "The Idempotency-Key is to be " + own + "."
+        );
+    if (*state == "booking")
+        return passing_problem(
+            409, "The ride is being booked", "It can be refunded once it is booked."
+        );
+    return std::nullopt;
+}
+
+// before_key() has been asked.
 pawl::Next<RefundRide::RefundOrdered> RefundRide::order_refund(pawl::Tx& tx, const Started& at) {
     const auto ride = pawl::query_maybe<RideToRefund>(tx, sql::show_ride_for_refund, at.request.id);
     if (!ride) return problem(404, "There is no such ride", "");

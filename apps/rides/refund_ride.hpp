@@ -4,14 +4,16 @@
 #include "apps/rides/stripe.hpp"
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace rides {
 
-/// POST /rides/{id}/refund, key `ride-{id}-refund`: one refund a ride, whoever asks and however
-/// often. Rider and support may well ask at the same moment, each from a screen of their own:
-/// whoever is second hears what became of it, and not that somebody else is at it.
+/// POST /rides/{id}/refund, key `ride-{id}-refund` and no other: one refund a ride, whoever asks
+/// and however often. Its rider may ask, and support (Riders). Both may well do so at the same
+/// moment, each from a screen of their own: whoever is second hears what became of it, and not that
+/// somebody else is at it. To everybody else there is no such ride.
 class RefundRide {
 public:
     static constexpr std::string_view name = "refund_ride";
@@ -33,6 +35,9 @@ public:
         std::string currency;
     };
 
+    std::optional<pawl::Response> before_key(
+        pawl::Snapshot& read, const pawl::Asked<Request>& at, std::string_view key
+    );
     pawl::Next<RefundOrdered> order_refund(pawl::Tx& tx, const Started& at);
     pawl::Outcome<Refund, RefundRefused> refund_charge(
         pawl::KeyedCall& call, const RefundOrdered& at

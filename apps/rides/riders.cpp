@@ -1,5 +1,6 @@
 #include "apps/rides/riders.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <stdexcept>
 
@@ -7,15 +8,20 @@ namespace rides {
 
 void Riders::add(const std::string& line) {
     const auto space = line.find(' ');
-    if (space == line.npos || space == 0 || line.find('@', space) == line.npos ||
-        line.find(' ', space + 1) != line.npos)
-        throw std::invalid_argument{"a line of the tokens is not \"token email\""};
-    by_token_[line.substr(0, space)] = {"rides", line.substr(space + 1)};
+    const auto end = line.find(' ', std::min(space, line.size() - 1) + 1);
+    const auto email = space == line.npos ? "" : line.substr(space + 1, end - space - 1);
+    const bool support = end != line.npos && line.substr(end + 1) == "support";
+    if (space == 0 || email.find('@') == email.npos || (end != line.npos && !support))
+        throw std::invalid_argument{
+            "a line of the tokens is not \"token email\" or \"token email support\""};
+    by_token_[line.substr(0, space)] = {"rides", email};
+    if (support) support_.insert(email);
 }
 
 void Riders::add_test_rider(const std::string& line) {
     const auto last = line.rfind(' ');
-    if (last == line.npos || last == line.find(' ')) return add(line);
+    if (last == line.npos || last == line.find(' ') || line.substr(last + 1) == "support")
+        return add(line);
     add(line.substr(0, last));
     by_token_[line.substr(0, line.find(' '))].tenant = line.substr(last + 1);
 }
@@ -40,9 +46,10 @@ std::optional<pawl::Principal> Riders::find_token(const std::string& token) cons
     return at->second;
 }
 
-std::vector<std::string> Riders::emails() const {
-    std::vector<std::string> all;
-    for (const auto& [token, rider] : by_token_) all.push_back(rider.account);
+std::vector<Riders::Account> Riders::accounts() const {
+    std::vector<Account> all;
+    for (const auto& [token, rider] : by_token_)
+        all.push_back({rider.account, support_.contains(rider.account)});
     return all;
 }
 

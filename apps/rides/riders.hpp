@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace rides {
@@ -14,19 +15,24 @@ namespace rides {
 // server serves. All are of one tenant, "rides".
 class Riders {
 public:
-    // A line is "token email". Throws std::invalid_argument that shows no token.
+    // A line is "token email", or "token email support" for an account that may refund the rides of
+    // others, too. Throws std::invalid_argument that shows no token.
     void add(const std::string& line);
-    // Also "token email tenant": what is counted by tenant can be tried so. Rides themselves know
-    // no tenant: this is for tests.
+    // Also "token email tenant": what is counted, or kept, by tenant can be tried so.
     void add_test_rider(const std::string& line);
     void add_file(const std::string& path);
     std::optional<pawl::Principal> find(const pawl::RequestHead& head) const;
     std::optional<pawl::Principal> find_token(const std::string& token) const;
     const std::unordered_map<std::string, pawl::Principal>& by_token() const { return by_token_; }
-    std::vector<std::string> emails() const;
+    struct Account {
+        std::string email;
+        bool support{};
+    };
+    std::vector<Account> accounts() const;  // One may have several tokens: once for each.
 
 private:
     std::unordered_map<std::string, pawl::Principal> by_token_;
+    std::unordered_set<std::string> support_;  // E-mail addresses.
 };
 
 bool is_loopback(const std::string& listen);

@@ -4,16 +4,30 @@
 
 namespace rides {
 
-pawl::Response problem(int status, std::string title, std::string detail) {
-    struct Problem {
-        std::string title;
-        int status{};
-        std::string detail;
-        bool retry{};
-    };
-    auto response =
-        pawl::respond(status, Problem{std::move(title), status, std::move(detail), false});
+namespace {
+
+struct Problem {
+    std::string title;
+    int status{};
+    std::string detail;
+    bool retry{};
+};
+
+pawl::Response respond_with(const Problem& problem) {
+    auto response = pawl::respond(problem.status, problem);
     response.content_type = "application/problem+json";
+    return response;
+}
+
+}  // namespace
+
+pawl::Response problem(int status, std::string title, std::string detail) {
+    return respond_with({std::move(title), status, std::move(detail), false});
+}
+
+pawl::Response passing_problem(int status, std::string title, std::string detail) {
+    auto response = respond_with({std::move(title), status, std::move(detail), true});
+    response.headers.push_back({"Retry-After", "1"});
     return response;
 }
 

@@ -38,6 +38,8 @@ struct Ride {
 
 // The body of an error that an operation decides on: application/problem+json, as the server's own.
 pawl::Response problem(int status, std::string title, std::string detail);
+// One that passes: the same request may well be answered otherwise in a second. Never kept.
+pawl::Response passing_problem(int status, std::string title, std::string detail);
 
 // What happened, in the same transaction: who, to what, from where.
 struct Audit {

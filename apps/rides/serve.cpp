@@ -32,9 +32,10 @@ Riders riders_of(const ServeOptions& options) {
     if (!is_loopback(options.listen))
         throw std::invalid_argument{
             "--tokens is missing: only on a loopback address are there test riders; give a file of "
-            "lines \"token email\""};
+            "lines \"token email\", or \"token email support\""};
     riders.add("test_jane jane@example.com");
     riders.add("test_joe joe@example.com");
+    riders.add("test_support support@example.com support");
     return riders;
 }
 
@@ -47,8 +48,10 @@ std::string api_key_of(const ServeOptions& options) {
 
 void make_users(pawl::Database& database, const Riders& riders) {
     database.write([&](pawl::Tx& tx) {
-        for (const auto& email : riders.emails())
+        for (const auto& [email, support] : riders.accounts()) {
             (void)pawl::query<std::int64_t>(tx, sql::insert_user, email, customer_of(email));
+            pawl::send(tx, sql::set_role, email, support ? "support" : "rider");
+        }
     });
 }
 

@@ -24,8 +24,10 @@ struct ServeOptions {
         false};  // Stripe's stand-in takes no keys: charge at most once, doubts to a person.
     std::string access_log;
     int http_threads{0};  // 0: as many as there are cores, at most 4.
-    std::string tokens;   // A file of lines "token email"; on loopback test riders without it.
-    std::vector<std::string> riders;  // More test riders, "token email [tenant]"; on loopback only.
+    // A file of lines "token email [support]"; on loopback test riders without it.
+    std::string tokens;
+    // More test riders, "token email [support or a tenant]"; on loopback only.
+    std::vector<std::string> riders;
     // Where browsers find it, "https://rides.example"; on loopback it may be empty: by HTTP, there
     // alone. Elsewhere there are no pages without it.
     std::string site;

@@ -23,6 +23,16 @@ using namespace std::chrono_literals;
 //   in_progress      InProgress    conflict
 //   re_execute       bool          false: an expired key is 410
 //   provider_memory  hours         20; how long a provider knows our keys
+//
+// What a phase answers is kept, for everyone who has the key. Who may not ask at all, and what is
+// only not to be had yet, is for a member function that is asked before the key, of each request
+// and each repeat of it:
+//
+//   std::optional<Response> before_key(
+//       Snapshot& read, const Asked<Request>& at, std::string_view key);
+//
+// Its answer is not kept, and tells nothing of one that is; nothing: the request goes on. So a key
+// with scope = tenant answers only those whom the operation lets in, and is taken by nobody else.
 enum class KeyRule {
     required,  // No key: 400 key-missing.
     optional,  // No key: one is made, so that a crash is still completed; nobody can repeat the

@@ -98,6 +98,51 @@ const detail::OperationForm* Engine::find(std::string_view operation) const {
 
 void Engine::handle(KeyedRequest request, OnAnswer on_answer) {
     if (stopping_) return on_answer(Refused{.why = Why::stopping});
+    if (request.operation->before_key != nullptr)
+        return ask_operation(std::move(request), std::move(on_answer));
+    take_in(std::move(request), std::move(on_answer));
+}
+
+// Before the key is looked at or held: whom the operation refuses is in nobody's way.
+void Engine::ask_operation(KeyedRequest request, OnAnswer on_answer) {
+    // stop() waits for it as well: a name that no hash can have.
+    const auto in_hand = "asking " + std::to_string(++unkeyed_);
+    (void)live_.enter(in_hand, {}, {});
+    const auto asked = std::make_shared<const KeyedRequest>(std::move(request));
+    auto refused = std::make_shared<std::optional<Response>>();  // Shared by the halves of a read.
+    parts_.store.read(store::work(
+        [asked, refused](store::Session& session) {
+            *refused = detail::Maker::with_snapshot(session, [&](Snapshot& read) {
+                const auto& form = *asked->operation;
+                return form.before_key(
+                    form.op.get(),
+                    read,
+                    {asked->principal, asked->origin, asked->key},
+                    asked->request.get()
+                );
+            });
+        },
+        [this, in_hand, asked, refused, on_answer = std::move(on_answer)](
+            const std::exception_ptr& failed
+        ) {
+            if (failed) {
+                auto refusal = failure_of(failed).refusal;
+                log::warning(
+                    "request_refused",
+                    {{"operation", std::string{asked->operation->name}}, {"detail", refusal.detail}}
+                );
+                return leave(in_hand, on_answer, std::move(refusal));
+            }
+            if (*refused)
+                return leave(in_hand, on_answer, Settled{std::move(**refused), false, {}});
+            take_in(*asked, on_answer);
+            leave(in_hand, nullptr, {});
+        }
+    ));
+}
+
+void Engine::take_in(KeyedRequest request, OnAnswer on_answer) {
+    if (stopping_) return on_answer(Refused{.why = Why::stopping});
     auto identity = key_identity(request.operation->scope, request.principal, request.key);
     auto hash = key_hash(identity);
     const auto now = parts_.clock.steady();
@@ -112,7 +157,7 @@ void Engine::handle(KeyedRequest request, OnAnswer on_answer) {
             return look_beside(std::move(request), std::move(hash), std::move(on_answer));
         }
         if (wait_for(hash, longest, on_answer)) return;
-        return handle(std::move(request), std::move(on_answer));  // It ended this moment.
+        return take_in(std::move(request), std::move(on_answer));  // It ended this moment.
     }
     std::make_shared<Attempt>(
         *this, std::move(request), std::move(identity), std::move(hash), std::move(on_answer)

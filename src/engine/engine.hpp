@@ -150,6 +150,8 @@ public:
 private:
     // Looks for a stored key, and has an attempt of this process begin with it.
     void take_stored(std::int64_t key_id, OnAnswer on_answer, std::function<void(Attempt&)> begin);
+    void ask_operation(KeyedRequest request, OnAnswer on_answer);
+    void take_in(KeyedRequest request, OnAnswer on_answer);
     void look_beside(KeyedRequest request, std::string hash, OnAnswer on_answer);
     bool wait_for(
         const std::string& hash, std::chrono::milliseconds longest, const OnAnswer& on_answer

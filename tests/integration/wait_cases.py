@@ -24,11 +24,11 @@ def refunds(settings, servers, delay_s, check_those):
             wait_until('the refund at Stripe', lambda: world.ledger('refund'))
             began = time.monotonic()
             # The rider, and support: the last of the servers is another than the first's, where there are two.
-            askers = [pool.submit(refund, world.nodes[-1 - i % servers], ('test_joe', 'test_jane')[i // 2 % 2])
+            askers = [pool.submit(refund, world.nodes[-1 - i % servers], ('test_support', 'test_jane')[i // 2 % 2])
                       for i in range(8)]
             answers = [asker.result() for asker in askers]
             check_those(first, answers, time.monotonic() - began)
-        again = refund(world.nodes[-1], 'test_joe')
+        again = refund(world.nodes[-1], 'test_support')
         check(again.replayed and again.body == first.result().body, f'later: {again}')
         check_equal(len(world.ledger('refund')), 1, 'refunds at Stripe')
         check_equal(world.count('audit_records', "action = 'refund_ordered'"), 1, 'refunds ordered')

@@ -2,6 +2,7 @@
 
 #include <pawl/detail/json.hpp>
 #include <pawl/operation.hpp>
+#include <pawl/query.hpp>
 #include <pawl/tx.hpp>
 
 #include <array>
@@ -69,6 +70,13 @@ struct StartedWith {
     std::string origin;
 };
 
+// Who asks, before anything is known of the key.
+struct AskedWith {
+    Principal principal;
+    std::string origin;
+    std::string_view key;
+};
+
 struct OperationForm {
     std::string_view name;
     KeyRule key{};
@@ -89,6 +97,9 @@ struct OperationForm {
     std::string (*encode_request)(const void* request){};
     Decoded (*decode_request)(std::string_view json){};
     Anything (*start)(const StartedWith&, const void* request){};  // Makes the Started<Request>.
+    // Null where the operation has none.
+    std::optional<Response> (*before_key
+    )(void* op, Snapshot& read, const AskedWith& with, const void* request){};
 
     // The step that starts from a stored name, old names included; nothing if this binary does not
     // know it.
@@ -314,6 +325,40 @@ void fill_settings(OperationForm& form) {
         add_pasts<typename Op::Flow>(form, static_cast<const typename Op::Past*>(nullptr));
 }
 
+template <class Op, class Request>
+concept LooksBeforeKey =
+    requires(Op op, Snapshot& read, const Asked<Request>& at, std::string_view key) {
+    { op.before_key(read, at, key) } -> std::same_as<std::optional<Response>>;
+};
+
+template <class Op>
+constexpr bool before_key_is_right() {
+    if constexpr (requires { &Op::before_key; })
+        return LooksBeforeKey<Op, typename Op::Flow::First::Request>;
+    return true;
+}
+
+template <class Op>
+void fill_before_key(OperationForm& form) {
+    using Request = typename Op::Flow::First::Request;
+    static_assert(
+        before_key_is_right<Op>(),
+        "pawl: before_key is a member function std::optional<Response> before_key(Snapshot&, const "
+        "Asked<Request>&, std::string_view key)"
+    );
+    if constexpr (LooksBeforeKey<Op, Request>) {
+        static_assert(
+            key_rule<Op>() != KeyRule::none,
+            "pawl: before_key comes before the key, and this operation has none: its phase refuses"
+        );
+        form.before_key = [](void* op, Snapshot& read, const AskedWith& with, const void* request) {
+            return static_cast<Op*>(op)->before_key(
+                read, Asked<Request>{with.principal, with.origin, as<Request>(request)}, with.key
+            );
+        };
+    }
+}
+
 template <class Op>
 OperationForm form_of(std::shared_ptr<Op> op) {
     using First = typename Op::Flow::First;
@@ -328,6 +373,7 @@ OperationForm form_of(std::shared_ptr<Op> op) {
     fill_settings<Op>(form);
     fill_steps<Op>(form, static_cast<const typename Op::Flow::All*>(nullptr));
     form.request = &request_of<Request>;
+    fill_before_key<Op>(form);
     form.encode_request = [](const void* request) { return encode(as<Request>(request)); };
     form.decode_request = &decode_as<Request>;
     form.start = [](const StartedWith& with, const void* request) -> Anything {

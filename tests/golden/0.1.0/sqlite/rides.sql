@@ -24,6 +24,15 @@ FROM rides
 WHERE idempotency_key_id = $1
   AND user_id = $2;
 
+-- name: find_state_for_refund   ($1 ride, $2 tenant, $3 email of who asks)
+-- No row for a ride of another tenant, nor for one of another rider unless support asks.
+SELECT r.state
+FROM rides AS r
+JOIN users AS u ON u.email = $3
+WHERE r.id = $1
+  AND r.tenant = $2
+  AND (r.user_id = u.id OR u.role = 'support');
+
 -- name: find_user   ($1 email)
 SELECT id, stripe_customer_id
 FROM users
@@ -33,10 +42,10 @@ WHERE email = $1;
 INSERT INTO audit_records (action, created_at, data, origin_ip, resource_id, resource_type, user_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7);
 
--- name: insert_ride   ($1 now, $2 key id, $3 origin lat, $4 origin lon, $5 target lat, $6 target lon, $7 amount, $8 currency, $9 user)
+-- name: insert_ride   ($1 now, $2 key id, $3 origin lat, $4 origin lon, $5 target lat, $6 target lon, $7 amount, $8 currency, $9 tenant, $10 user)
 INSERT INTO rides (created_at, idempotency_key_id, origin_lat, origin_lon, target_lat, target_lon, state, amount,
-                   currency, user_id)
-VALUES ($1, $2, $3, $4, $5, $6, 'booking', $7, $8, $9)
+                   currency, tenant, user_id)
+VALUES ($1, $2, $3, $4, $5, $6, 'booking', $7, $8, $9, $10)
 RETURNING id;
 
 -- name: insert_user   ($1 email, $2 stripe customer)
@@ -63,6 +72,9 @@ WHERE id = $1;
 UPDATE rides
 SET stripe_refund_id = $2, state = 'refunded'
 WHERE id = $1;
+
+-- name: set_role   ($1 email, $2 role)
+UPDATE users SET role = $2 WHERE email = $1 AND role <> $2;
 
 -- name: set_state   ($1 ride, $2 state)
 UPDATE rides

@@ -1,0 +1,111 @@
+#include <pawl/json.hpp>
+#include <pawl/query.hpp>
+
+#include "tests/engine/world.hpp"
+
+namespace pawl::testing {
+namespace {
+
+// Found by reading: what an operation refuses in its phase is kept under a key that is the whole
+// tenant's, and what is kept is told to whoever sends that key.
+
+struct Wanted {
+    std::string thing;
+};
+
+// Of the whole tenant, but for Joe; and not before the shop is open.
+class Buy {
+public:
+    static constexpr std::string_view name = "buy";
+    static constexpr auto scope = Scope::tenant;
+    static constexpr auto in_progress = wait(10s);
+    using Request = Wanted;
+    using Started = pawl::Started<Wanted>;
+    explicit Buy(const bool& open, std::vector<std::string>& keys) : open_{&open}, keys_{&keys} {}
+
+    std::optional<Response> before_key(
+        Snapshot& read, const Asked<Wanted>& at, std::string_view key
+    ) {
+        (void)query_maybe<std::int64_t>(read, one);
+        keys_->emplace_back(key);
+        if (at.principal.account == "joe") return respond(404, Wanted{"no " + at.request.thing});
+        if (at.request.thing == "bug") throw std::runtime_error{"a bug of before_key()"};
+        if (!*open_) return respond(409, Wanted{"closed"});
+        return std::nullopt;
+    }
+    Finish buy(Tx&, const Started& at) {
+        return respond(201, Wanted{at.request.thing + " for " + at.principal.account});
+    }
+    using Flow = Steps<Atomic<&Buy::buy>>;
+
+private:
+    static constexpr Statement<0> one{"one", "SELECT 1", {}};
+    const bool* open_;
+    std::vector<std::string>* keys_;
+};
+static_assert(Operation<Buy>);
+
+struct Shop : World {
+    Shop() { add(Buy{open, keys}); }
+    bool open{true};
+    std::vector<std::string> keys;
+
+    Settled buy(const std::string& account, const std::string& key = "k") {
+        return std::get<Settled>(ask<Buy>(key, R"({"thing":"tea"})", account));
+    }
+};
+
+TEST(BeforeKey, whoever_is_refused_takes_no_key_and_learns_no_answer) {
+    Shop shop;
+
+    const auto before = shop.buy("joe");
+    const auto bought = shop.buy("jane");
+    const auto after = shop.buy("joe");
+
+    EXPECT_EQ(before.response.status, 404);
+    EXPECT_FALSE(before.expires_at) << "it is not kept";
+    EXPECT_EQ(bought.response.body, R"({"thing":"tea for jane"})");
+    EXPECT_FALSE(bought.replayed) << "the key was free";
+    EXPECT_EQ(after.response.body, before.response.body);
+    EXPECT_FALSE(after.replayed);
+    EXPECT_TRUE(shop.buy("ann").replayed) << "who may ask gets the answer of the tenant";
+    EXPECT_EQ(shop.keys, (std::vector<std::string>{"k", "k", "k", "k"}))
+        << "repeats are asked, too";
+}
+
+TEST(BeforeKey, what_is_only_not_to_be_had_yet_is_not_kept) {
+    Shop shop;
+    shop.open = false;
+    EXPECT_EQ(shop.buy("jane").response.status, 409);
+
+    shop.open = true;
+
+    EXPECT_EQ(shop.buy("jane").response.status, 201);
+}
+
+TEST(BeforeKey, a_look_that_fails_is_refused_and_begins_nothing) {
+    Shop shop;
+    shop.store.fail_reads(1);
+    const auto unread = std::get<Refused>(shop.ask<Buy>("k", R"({"thing":"tea"})"));
+    const auto bug = std::get<Refused>(shop.ask<Buy>("k", R"({"thing":"bug"})"));
+
+    EXPECT_EQ(unread.why, Why::store_unavailable);
+    EXPECT_EQ(bug.why, Why::internal);
+    EXPECT_FALSE(shop.buy("jane").replayed) << "the key is as it was";
+}
+
+// stop() waits for who is just being asked, as for every request in hand.
+TEST(BeforeKey, the_engine_ends_only_when_the_look_is_over) {
+    Shop shop;
+    shop.store.hold_next_read();
+    auto asked = shop.send<Buy>("k", R"({"thing":"tea"})");
+
+    EXPECT_FALSE(shop.engine->stop(50ms));
+    shop.store.let_read_go();
+
+    EXPECT_EQ(std::get<Refused>(World::get(std::move(asked))).why, Why::stopping);
+    EXPECT_TRUE(shop.engine->stop(10s));
+}
+
+}  // namespace
+}  // namespace pawl::testing
