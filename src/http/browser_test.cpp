@@ -241,6 +241,9 @@ TEST_F(BrowserTest, an_operation_asked_for_by_cookie_needs_the_token_of_its_form
         EXPECT_EQ(refused.status(), 403);
         EXPECT_EQ(refused.type(), "form-refused");
     }
+    // Found by reading: its page knew no key, and could not lead to what was sent before.
+    EXPECT_EQ(send_form(wrong[1], html).status(), 299);
+    EXPECT_EQ(seen_.back().key, "k");
     // No form at all, or a key in the header: what another site can send without asking.
     EXPECT_EQ(
         ask("POST", "/notes", "Cookie: jane\r\nIdempotency-Key: k\r\n").type(), "form-refused"

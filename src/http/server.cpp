@@ -290,7 +290,12 @@ void HttpServer::Impl::serve(Asking asking, const Way& out) {
     if (auto refused = read_fields(asking, fields)) return (*out)(std::move(*refused));
     const Target& target = *asking.match.target;
     if (out->shows()) out->set_form(http::form_of(fields));
-    if (target.operation != nullptr && !from_own_page(asking)) return (*out)(http::form_refused());
+    if (target.operation != nullptr && !from_own_page(asking)) {
+        // So that its page can lead to what was sent under the key before, and may be at work.
+        const auto given = http::key_of(asking.form.key.value_or(""));
+        if (const auto* known = std::get_if<std::string>(&given)) out->set_key(*known);
+        return (*out)(http::form_refused());
+    }
     // The key is looked at before the fields: without it a repeat would not be safe, whatever they
     // say.
     std::string key;

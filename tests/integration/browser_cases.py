@@ -56,6 +56,13 @@ class Riding:
         tab.shows('Book a rocket')
         return tab
 
+    def sign_in_anew(self):
+        """Whatever is open stands in the session before."""
+        tab = self.browser.tab('/rides')
+        tab.click('text=Sign out')
+        tab.shows('Fly with Rocket Rides')
+        self.signed_in(self.browser)
+
     def form(self, tab=None, **changes):
         """A new one, filled in; its address."""
         tab = tab or self.tab
@@ -462,6 +469,11 @@ def cases(settings):
         'a person must look': needs_a_person, 'too many at work': too_many, 'a form whose key has expired': expired,
         'a wrong field': wrong_field, 'pages of other sites': other_sites, 'pages are safe': safe_pages,
         'the session ends before the form is sent': session_over_in_the_form}
+    return with_a_browser(settings, found)
+
+
+def with_a_browser(settings, found):
+    """The cases of these functions by name, where there are the programs for them."""
     missing = node.programs_missing(browser=True)
     if not settings.everything and (missing or not node.installed()):
         print(f'skipped: the cases with a browser: {missing or "npm is asked by ./test --full only"}', flush=True)

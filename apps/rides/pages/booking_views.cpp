@@ -1,6 +1,9 @@
 #include "apps/rides/pages/sketch.hpp"
 #include "apps/rides/pages/views.hpp"
 
+#include <boost/url/encode.hpp>
+#include <boost/url/rfc/unreserved_chars.hpp>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -211,6 +214,18 @@ Page expired(const Booking& booking) {
 }
 
 }  // namespace
+
+bool is_key_of_form(std::string_view key) {
+    return std::ranges::all_of(key, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '-' || c == '_';
+    });
+}
+
+std::string booking_path(std::string_view key) {
+    if (key == "." || key == "..") return "/rides";  // No address has these at its end.
+    return "/bookings/" + std::string{boost::urls::encode(key, boost::urls::unreserved_chars)};
+}
 
 Page form_page(const BookingForm& form) {
     const auto [field, why] = parted(form.wrong);

@@ -61,6 +61,7 @@ std::optional<Page> page_of_answer(const Shown& what, const std::string& form_to
         auto booking = read<Booking>(what.body);
         if (!booking) return std::nullopt;
         if (booking->state != "new") return booking_page(*booking);
+        if (!is_key_of_form(booking->key)) return nothing_there_page();
         return form_page({.key = booking->key, .form_token = form_token});
     }
     if (what.route == "/rides/{id}") {
@@ -98,7 +99,8 @@ std::optional<Page> page_of_problem(const Shown& what, const std::string& form_t
          .form_token = form_token,
          .form = what.form,
          .retry_after = what.header("Retry-After"),
-         .booking = booking}
+         .booking = booking,
+         .looked = what.head.method == "GET" || what.head.method == "HEAD"}
     );
 }
 
@@ -107,7 +109,7 @@ std::optional<Page> page_of_problem(const Shown& what, const std::string& form_t
 // again.
 std::optional<std::string> after_booking(const Shown& what) {
     if (what.key.empty()) return std::nullopt;
-    const auto booking = "/bookings/" + std::string{what.key};
+    const auto booking = booking_path(what.key);
     if (what.status == 201) {
         const auto ride = what.header("Location");
         return ride.empty() ? booking : std::string{ride};

@@ -22,7 +22,8 @@ constexpr std::array<Words, 9> of_bookings{{
      false},
     {"form-refused",
      "This form can't be used any more",
-     "It is of another sign-in, or another site made your browser send it. Nothing was booked.",
+     "It is of another sign-in, or another site made your browser send it. Nothing was booked by "
+     "sending it now.",
      false},
     {"quota-exceeded",
      "Too many bookings come in just now",
@@ -67,8 +68,10 @@ Words words_of(const Refused& refused) {
     if (kind == "not-found" || (problem.status == 404 && !refused.booking))
         return {
             "", "There is no such page", "What you look for is not here, or is not yours.", false};
-    if (!refused.booking && problem.retry)
+    if (refused.looked && problem.retry)
         return {"", "We can't show this just now", "This page tries again by itself.", false};
+    if (!refused.booking && problem.retry)
+        return {"", "We can't do this just now", "Send it again in a moment.", false};
     if (!refused.booking && kind != "form-refused") return {"", problem.title, "", false};
     const auto at = std::ranges::find(of_bookings, kind, &Words::kind);
     if (at != of_bookings.end()) return *at;
@@ -106,11 +109,14 @@ Markup actions_of(const Refused& refused) {
     Markup actions;
     if (!refused.key.empty())
         actions += fill(
-            R"(<a class="button quiet" href="/bookings/{key}">See what became of it</a> )",
-            {{"key", refused.key}}
+            R"(<a class="button quiet" href="{booking}">See what became of it</a> )",
+            {{"booking", booking_path(refused.key)}}
         );
     actions += {R"(<a class="button quiet" href="/rides">Your rides</a> )"};
-    if (!refused.problem.retry)
+    // Under this key something may have been sent before, and still pay.
+    const auto kind = kind_of(refused.problem);
+    const bool may_pay = !refused.key.empty() && (kind == "key-reused" || kind == "form-refused");
+    if (!refused.problem.retry && !may_pay)
         actions += {R"(<a class="button" href="/book">Open a new form</a>)"};
     return actions;
 }
@@ -139,7 +145,7 @@ Page problem_page(const Refused& refused) {
     const auto words = words_of(refused);
     Page page{.status = refused.problem.status, .title = std::string{words.title}};
     // What was only looked at comes by itself; what was sent is never sent again by itself.
-    if (!refused.booking && refused.problem.retry) page.refresh_s = 3;
+    if (refused.looked && refused.problem.retry) page.refresh_s = 3;
     Markup wait;
     if (!refused.retry_after.empty())
         wait = fill("<p class=\"hint\">Best after {s} s.</p>\n", {{"s", refused.retry_after}});
@@ -154,6 +160,25 @@ Page problem_page(const Refused& refused) {
          {"actions", actions_of(refused)}}
     );
     return page;
+}
+
+Page nothing_there_page() {
+    const Problem problem{
+        .type = "/errors/not-found",
+        .title = "",
+        .status = 404,
+        .detail = {},
+        .retry = false,
+        .code = {}};
+    return problem_page(
+        {.problem = problem,
+         .key = {},
+         .form_token = {},
+         .form = {},
+         .retry_after = {},
+         .booking = false,
+         .looked = true}
+    );
 }
 
 Page sign_in_page(std::string_view next, bool wrong, std::string_view why) {

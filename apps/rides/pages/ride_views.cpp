@@ -72,8 +72,7 @@ constexpr std::string_view ride_form = R"(<div class="card told {tone}">
 <div><dt>Fare</dt><dd>{fare}</dd></div>
 <div><dt>Ride</dt><dd>{id}, {time}</dd></div>{charge}
 </dl>
-<p class="actions"><a class="button quiet" href="/rides">Your rides</a>
-<a class="button" href="/book">Book another ride</a></p>
+<p class="actions"><a class="button quiet" href="/rides">Your rides</a>{again}</p>
 </div>)";
 
 constexpr std::string_view row_form =
@@ -109,7 +108,9 @@ Page ride_page(const Ride& ride) {
          {"fare", fare_of(ride)},
          {"id", std::to_string(ride.id.value)},
          {"time", time_of(ride.created_at)},
-         {"charge", charge}}
+         {"charge", charge},
+         {"again",
+          busy ? Markup{} : Markup{"\n<a class=\"button\" href=\"/book\">Book another ride</a>"}}}
     );
     return page;
 }

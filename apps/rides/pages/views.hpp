@@ -36,6 +36,11 @@ struct BookingForm {
     std::string wrong{};  // "origin_lat: Must be from -90 to 90."
 };
 Page form_page(const BookingForm& form);
+// Ours are 32 hex digits. No form is shown for a key that could be part of a path, or end one:
+// somebody else made it up, to lead riders to where their booking isn't seen.
+bool is_key_of_form(std::string_view key);
+// Where a booking can be looked at, whatever is in its key.
+std::string booking_path(std::string_view key);
 
 // How far the booking under a key has come, unless it is a ride: that has its own page.
 Page booking_page(const Booking& booking);
@@ -53,8 +58,10 @@ struct Refused {
     std::string_view form_token;
     std::span<const pawl::FormField> form;
     std::string_view retry_after;  // Seconds; may be empty.
-    bool booking{};                // It was a booking; else a look at something.
+    bool booking{};                // It was a booking.
+    bool looked{};                 // Nothing was asked for but a look: it may be had again.
 };
 Page problem_page(const Refused& refused);
+Page nothing_there_page();  // 404
 
 }  // namespace rides

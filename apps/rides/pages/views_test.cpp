@@ -142,17 +142,67 @@ TEST(ProblemPage, sends_again_only_what_may_be_sent_again_and_then_the_same) {
         EXPECT_EQ(page.refresh_s, 0) << "what was sent is not sent again by itself";
         EXPECT_EQ(has(page, "name=\"idempotency_key\" value=\"k\""), c.again);
         EXPECT_EQ(has(page, "name=\"origin_lat\" value=\"&quot;1\""), c.again);
-        EXPECT_EQ(has(page, "Open a new form"), !c.retry);
+        // Found by reading: a new form was offered while the one that came first may still pay.
+        const bool may_pay = c.type == "key-reused" || c.type == "form-refused";
+        EXPECT_EQ(has(page, "Open a new form"), !c.retry && !may_pay);
+        EXPECT_TRUE(has(page, "href=\"/bookings/k\""));
     }
+}
+
+Page refused_page(std::string_view type, std::string_view key, bool looked) {
+    const Problem problem{
+        .type = "/errors/" + std::string{type},
+        .title = "A title",
+        .status = 503,
+        .detail = {},
+        .retry = type != "form-refused",
+        .code = {}};
+    return problem_page(
+        {.problem = problem,
+         .key = key,
+         .form_token = "t",
+         .form = {},
+         .retry_after = {},
+         .booking = false,
+         .looked = looked}
+    );
+}
+
+TEST(ProblemPage, without_a_key_there_is_nothing_to_see_but_a_new_form) {
+    EXPECT_TRUE(has(refused_page("form-refused", "", false), "Open a new form"));
+    EXPECT_FALSE(has(refused_page("form-refused", "", false), "/bookings/"));
+}
+
+// Found by reading: the page of a DELETE that got a 503 sent it again by itself.
+TEST(ProblemPage, only_a_look_is_repeated_by_itself) {
+    EXPECT_EQ(refused_page("store-unavailable", "", true).refresh_s, 3);
+    EXPECT_EQ(refused_page("store-unavailable", "", false).refresh_s, 0);
+    EXPECT_FALSE(has(refused_page("store-unavailable", "", false), "by itself"));
+}
+
+// Found by reading: what a key has in it ended the address, or led elsewhere.
+TEST(BookingPath, whatever_is_in_a_key_it_is_one_segment) {
+    EXPECT_EQ(booking_path("0a-B_9"), "/bookings/0a-B_9");
+    EXPECT_EQ(booking_path("../book"), "/bookings/..%2Fbook");
+    EXPECT_EQ(booking_path("a?b#c%d\"<"), "/bookings/a%3Fb%23c%25d%22%3C");
+    EXPECT_EQ(booking_path(".."), "/rides");
+    EXPECT_TRUE(has(refused_page("form-refused", "a#b", false), "href=\"/bookings/a%23b\""));
+    EXPECT_TRUE(is_key_of_form("0a-B_9"));
+    for (const auto* key : {"../book", "..", "a/b", "a?b", "a#b", "a%b", "a.b"})
+        EXPECT_FALSE(is_key_of_form(key)) << key;
+    EXPECT_EQ(nothing_there_page().status, 404);
 }
 
 TEST(RidePage, looks_again_by_itself_only_while_it_is_booked) {
     EXPECT_EQ(ride_page(ride_of("booking")).refresh_s, 2);
+    EXPECT_FALSE(has(ride_page(ride_of("booking")), "href=\"/book\""))
+        << "it may still be paid for";
     for (const auto* state : {"booked", "refused", "cancelled", "refunded", "given_up"}) {
         const auto page = ride_page(ride_of(state));
         EXPECT_EQ(page.refresh_s, 0) << state;
         EXPECT_TRUE(has(page, "$20.05")) << state;
         EXPECT_TRUE(has(page, "2027-01-15 08:00 UTC")) << state;
+        EXPECT_TRUE(has(page, "href=\"/book\"")) << state;
         EXPECT_EQ(has(page, "class=\"rocket\""), std::string{state} == "booked") << state;
     }
 }

@@ -1,0 +1,34 @@
+"""What the pages of Rocket Rides lead to, by a real browser: never away from a booking that may still pay."""
+from browser_cases import AT_WORK, BOOK, DONE, ROUTE, Riding, with_a_browser
+from world import check, check_equal, wait_until
+
+
+def crafted_links(settings):
+    """Found by reading: a link with a made-up key showed a form whose booking led to another form, while the first still paid."""
+    with Riding(settings) as riding:
+        for crafted in ('..%2Fbook', 'a%2Fb', 'a%3Fb', 'a%23b', 'a%25b'):
+            check_equal(riding.tab.go(f'/bookings/{crafted}'), 404, f'the status of {crafted}')
+            check_equal(riding.tab.count('form[action="/rides"]'), 0, f'forms of {crafted}')
+
+
+def form_of_an_older_sign_in(settings):
+    """Found by reading: its page offered a new form while the booking that was sent by it was at work."""
+    with Riding(settings) as riding:
+        form = riding.form()
+        stale = riding.browser.tab(form)
+        stale.fill(**ROUTE)
+        with riding.provider_held():
+            riding.tab.click(BOOK)
+            wait_until('the first to be begun', lambda: riding.world.count('rides') == 1)
+            riding.sign_in_anew()
+            stale.click(BOOK)
+            stale.shows("This form can't be used any more")
+            check_equal(stale.count('a[href="/book"].button'), 0, 'ways to a new form')
+            stale.click('text=See what became of it')
+            stale.shows(AT_WORK)
+        check(stale.shows(DONE).endswith('/rides/1'), f'where it leads: {stale.url}')
+        riding.one_ride()
+
+
+def cases(settings):
+    return with_a_browser(settings, {'crafted links': crafted_links, 'a form of an older sign-in': form_of_an_older_sign_in})
