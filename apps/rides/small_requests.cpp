@@ -2,6 +2,7 @@
 
 #include <pawl/key_progress.hpp>
 
+#include "apps/rides/book_ride.hpp"
 #include "rides/statements.hpp"
 #include "src/json/hash.hpp"
 
@@ -130,7 +131,10 @@ pawl::Response ListRides::answer(pawl::Snapshot& read, const pawl::Asked<Request
 pawl::Response ShowBooking::answer(pawl::Snapshot& read, const pawl::Asked<Request>& at) {
     Booking booking{.key = at.request.key, .state = "new"};
     const auto progress = pawl::find_key_progress(read, at.principal, booking.key);
-    if (!progress) return pawl::respond(200, booking);
+    // A refund's key is no booking's, though this rider may ask about it.
+    const bool expired = progress && progress->state == pawl::KeyProgress::State::expired;
+    if (!progress || (!expired && progress->operation != BookRide::name))
+        return pawl::respond(200, booking);
     booking.state = word_of(progress->state);
     booking.status = progress->status;
     booking.location = progress->location;

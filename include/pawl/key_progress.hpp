@@ -16,9 +16,10 @@ struct KeyProgress {
     enum class State { open, needs_attention, finished, expired };
     std::int64_t key_id{};  // As in Started.
     State state{};
-    std::string recovery_point;             // While it is not settled.
-    std::optional<Response> answer{};       // finished: what every repeat gets.
-    std::optional<int> status{};            // finished and expired.
+    std::string operation{};           // Not of an expired one, of which only the key is known.
+    std::string recovery_point;        // While it is not settled.
+    std::optional<Response> answer{};  // finished: what every repeat gets.
+    std::optional<int> status{};       // finished and expired.
     std::optional<std::string> location{};  // finished and expired: what it made.
 };
 

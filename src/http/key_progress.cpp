@@ -26,6 +26,7 @@ KeyProgress progress_of(engine::KeyRow row) {
         progress.location = std::move(row.location);
         return progress;
     }
+    progress.operation = std::move(row.operation);
     if (row.standing == core::Standing::finished) {
         progress.state = State::finished;
         progress.status = row.response.status;

@@ -9,6 +9,10 @@ def crafted_links(settings):
         for crafted in ('..%2Fbook', 'a%2Fb', 'a%3Fb', 'a%23b', 'a%25b'):
             check_equal(riding.tab.go(f'/bookings/{crafted}'), 404, f'the status of {crafted}')
             check_equal(riding.tab.count('form[action="/rides"]'), 0, f'forms of {crafted}')
+        ride = riding.world.phone().book('r').json['ride']
+        check_equal(riding.world.phone().refund(ride).status, 201, 'a refund')
+        riding.tab.go(f'/bookings/ride-{ride}-refund')
+        check_equal(riding.tab.heading, 'Book a rocket', 'under the key of a refund nothing was booked')
 
 
 def form_of_an_older_sign_in(settings):
