@@ -16,7 +16,7 @@ def crafted_links(settings):
 
 
 def form_of_an_older_sign_in(settings):
-    """Found by reading: its page offered a new form while the booking that was sent by it was at work."""
+    """Found by reading: its page offered a new form while the booking that was sent by it was at work; and its sign-out did nothing."""
     with Riding(settings) as riding:
         form = riding.form()
         stale = riding.browser.tab(form)
@@ -32,6 +32,10 @@ def form_of_an_older_sign_in(settings):
             stale.shows(AT_WORK)
         check(stale.shows(DONE).endswith('/rides/1'), f'where it leads: {stale.url}')
         riding.one_ride()
+        riding.sign_in_anew()
+        stale.click('text=Sign out')
+        stale.shows('Fly with Rocket Rides')
+        check_equal(stale.go('/rides'), 401, 'signed out')
 
 
 def cases(settings):
