@@ -35,7 +35,7 @@ struct Once {
 //
 // By the database's clock. Of two at once one is first, at every isolation and on every store: the
 // other waits for its commit, and on PostgreSQL may run again. If the first one's phase is undone,
-// so is the window.
+// so is the window; and so it is if f throws, even where the phase goes on.
 struct OncePerWindow {
     std::string_view action;               // 1 to 200 bytes: a stored name.
     std::chrono::milliseconds window{5s};  // 1 ms to 24 h.
@@ -48,9 +48,14 @@ struct OncePerWindow {
         using R = std::remove_cvref_t<std::invoke_result_t<F&>>;
         auto place = open(tx, who, about);
         if (!place.first) return Once<R>{decoded<R>(place.result), false};
-        Once<R> first{f(), true};
-        store(tx, place, detail::encode(first.value));
-        return first;
+        try {
+            Once<R> first{f(), true};
+            store(tx, place, detail::encode(first.value));
+            return first;
+        } catch (...) {
+            close(tx, place);
+            throw;
+        }
     }
     template <class F>
     auto run(Tx& tx, const Principal& who, F f) const {
@@ -65,6 +70,7 @@ private:
     };
     Place open(Tx& tx, const Principal& who, std::string_view about) const;
     void store(Tx& tx, const Place& place, const std::string& result) const;
+    static void close(Tx& tx, const Place& place) noexcept;
     [[noreturn]] void throw_of_another_type(std::string_view why) const;
 
     template <class R>

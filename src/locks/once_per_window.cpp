@@ -65,6 +65,17 @@ void OncePerWindow::store(Tx& tx, const Place& place, const std::string& result)
     detail::send_statement(tx.session(), sql::set_window_result, place.hash, result);
 }
 
+// Whoever catches what f threw, and commits, has done nothing that others could be told.
+void OncePerWindow::close(Tx& tx, const Place& place) noexcept {
+    try {
+        detail::run_statement(
+            tx.session(), sql::close_window, [](const detail::Row&) {}, place.hash
+        );
+    } catch (const std::exception&) {  // Then the transaction can only be undone, and the window
+                                       // is.
+    }
+}
+
 void OncePerWindow::throw_of_another_type(std::string_view why) const {
     throw std::runtime_error{
         "pawl: what the first '" + std::string{action} +

@@ -263,6 +263,7 @@ inline std::vector<Case> cases_of_locks() {
     const auto hash = hash_of("77");
     const auto* far = "2027-01-03 00:00:00+00";
     return {
+        {&sql::close_window, {hash}},
         {&sql::extend_lease, {"lease-77", "1", "holder", at::soon}},
         {&sql::find_fence, {"lease-77"}},
         {&sql::find_window, {hash}},

@@ -1,6 +1,9 @@
 -- Leases, fences, and actions that are one within a window of time. What is decided about a lease stands in
 -- src/core/lease.hpp; the row is locked before it is looked at.
 
+-- name: close_window   ($1 hash)
+DELETE FROM once_windows WHERE hash = $1;
+
 -- name: extend_lease   ($1 name, $2 epoch, $3 holder, $4 until)
 UPDATE leases
 SET lease_until = $4
