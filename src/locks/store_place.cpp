@@ -18,8 +18,6 @@ using detail::run_statement;
 
 constexpr auto no_rows = [](const detail::Row&) {};
 
-// Who fails fast does not wait for a process that is paused with the row in hand.
-constexpr milliseconds patience = 500ms;
 constexpr milliseconds locked_for = 100ms;  // Nobody knows, so: soon again.
 
 struct Found {
@@ -42,10 +40,21 @@ std::optional<Found> lock(store::Session& session, std::string_view name) {
     return found;
 }
 
+// A process that is paused with the row in hand loses it soon enough for its holder to renew.
+milliseconds deadline_of(milliseconds ttl) {
+    return std::clamp<milliseconds>(ttl / 4, 100ms, 5s);
+}
+
+// Who fails fast does not wait for a process that is paused with the row in hand; and hears so
+// before the deadline of what asks.
+milliseconds patience_of(milliseconds ttl) {
+    return std::min<milliseconds>(500ms, deadline_of(ttl) / 2);
+}
+
 core::LeaseChoice take_in(
     store::Session& session, std::string_view name, std::string_view holder, milliseconds ttl
 ) {
-    session.lock_patience(patience);
+    session.lock_patience(patience_of(ttl));
     const auto found = lock(session, name);
     const auto facts = found ? std::optional{found->facts()} : std::nullopt;
     const auto now = session.now();
@@ -60,11 +69,6 @@ core::LeaseChoice take_in(
             : run_statement(session, sql::insert_lease, no_rows, name, holder, until, ttl.count());
     if (touched == 0) return core::LeaseHeld{locked_for};  // Somebody else made the row just now.
     return choice;
-}
-
-// A process that is paused with the row in hand loses it soon enough for its holder to renew.
-milliseconds deadline_of(milliseconds ttl) {
-    return std::clamp<milliseconds>(ttl / 4, 100ms, 5s);
 }
 
 // Before the works of requests: a lease does not wait behind a crowd.
