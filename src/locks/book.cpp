@@ -6,6 +6,7 @@
 #include "src/engine/random.hpp"
 #include "src/locks/names.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -18,6 +19,8 @@ using Kind = StoreError::Kind;
 using Effect = StoreError::Effect;
 
 constexpr std::size_t holder_digits = 32;
+// More would be no moment of the clock any more.
+constexpr milliseconds longest_wait = std::chrono::hours{24} * 365;
 
 void check(std::string_view name, const LeaseOptions& options) {
     check_name("lease", name);
@@ -99,7 +102,7 @@ std::shared_ptr<Held> Book::acquire(
 ) {
     check(name, options);
     const auto holder = engine::random_hex(random_, holder_digits);
-    const auto until = clock_.steady() + wait;
+    const auto until = clock_.steady() + std::clamp(wait, 0ms, longest_wait);
     for (int looks = 0; !stop.stop_requested(); ++looks) {
         Try tried;
         std::optional<StoreError> failed;

@@ -193,6 +193,18 @@ TEST(Book, waits_no_longer_than_it_was_told_and_less_if_it_is_stopped) {
     EXPECT_EQ(waiting.get(), nullptr);
 }
 
+// Found by reading: the longest of all waits was over before it began.
+TEST(Book, the_longest_wait_is_one) {
+    std::atomic<int> looks{0};
+    Given given{{.take = [&](auto) -> core::LeaseChoice {
+        if (++looks < 3) return core::LeaseHeld{1ms};
+        return core::LeaseTaken{7};
+    }}};
+
+    EXPECT_NE(given.book->acquire("report", milliseconds::max(), short_one, {}), nullptr);
+    EXPECT_NE(given.book->acquire("mails", milliseconds::min(), short_one, {}), nullptr);
+}
+
 TEST(Book, waits_out_what_passes_and_throws_the_rest) {
     std::atomic<int> looks{0};
     Given given{{.take = [&](auto) -> core::LeaseChoice {
