@@ -10,26 +10,34 @@ namespace pawl::locks {
 
 using std::chrono::milliseconds;
 
-Keeper::Keeper(Place& place, core::Clock& clock)
-    : place_{place},
-      clock_{clock},
-      renewing_{[this] {
-          core::name_this_thread("pawl-leases");
-          renew_all();
-      }},
-      watching_{[this] {
-          core::name_this_thread("pawl-lease-ends");
-          watch_all();
-      }} {}
+Keeper::Keeper(Place& place, core::Clock& clock) : place_{place}, clock_{clock} {
+    try {
+        renewing_ = std::thread{[this] {
+            core::name_this_thread("pawl-leases");
+            renew_all();
+        }};
+        watching_ = std::thread{[this] {
+            core::name_this_thread("pawl-lease-ends");
+            watch_all();
+        }};
+    } catch (...) {  // No more threads are to be had: the first must not be left to itself.
+        stop();
+        throw;
+    }
+}
 
 Keeper::~Keeper() {
+    stop();
+}
+
+void Keeper::stop() noexcept {
     {
         const std::lock_guard lock{mutex_};
         stopping_ = true;
     }
     changed_.notify_all();
-    renewing_.join();
-    watching_.join();
+    for (auto* thread : {&renewing_, &watching_})
+        if (thread->joinable()) thread->join();
 }
 
 void Keeper::keep(std::shared_ptr<Held> held, core::SteadyTime asked_at) {

@@ -33,7 +33,8 @@ struct Held {
 // held.
 class Keeper {
 public:
-    Keeper(Place& place, core::Clock& clock);  // Both outlive it.
+    // Both outlive it. Throws std::system_error where no thread is to be had.
+    Keeper(Place& place, core::Clock& clock);
     ~Keeper();
     Keeper(const Keeper&) = delete;
     Keeper& operator=(const Keeper&) = delete;
@@ -46,6 +47,7 @@ public:
     bool is_held(const Held& held);
 
 private:
+    void stop() noexcept;
     void renew_all();
     void renew(const std::shared_ptr<Held>& held);
     void lose(const std::shared_ptr<Held>& held);
