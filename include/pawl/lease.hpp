@@ -21,8 +21,8 @@
 //   if (auto lease = leases.try_acquire("nightly report")) {
 //       const auto report = make_report(lease->lost());          // Minutes; stops when it is lost.
 //       database.write([&](pawl::Tx& tx) {
-//           pawl::fenced(tx, lease->fence());                    // Throws FencedOff if another is
-//           on. pawl::execute(tx, sql::insert_report, report);
+//           pawl::fenced(tx, lease->fence());                    // FencedOff: another is on.
+//           pawl::execute(tx, sql::insert_report, report);
 //       });
 //   }
 namespace pawl {
@@ -120,9 +120,9 @@ private:
 
 // Leases in one place, shared by all processes that name the same place. Thread-safe; their
 // renewals share a thread. No function may be called within a transaction: std::logic_error.
-// Each throws std::invalid_argument for a name that has not 1 to 200 bytes, or options that have a
-// problem, and StoreError where the place is not reached: then the lease may have been taken, and
-// ends by time.
+// Each throws std::invalid_argument for a name that has not 1 to 200 bytes of UTF-8, or options
+// that have a problem, and StoreError where the place is not reached: then the lease may have been
+// taken, and ends by time.
 class Leases {
 public:
     // In the database's own table. The database outlives this, and every lease of it.

@@ -110,6 +110,9 @@ TEST(Leases, bounds_are_said) {
         HasSubstr("201 bytes")
     );
     EXPECT_THAT(why_invalid([&] { (void)leases.try_acquire(""); }), HasSubstr("0 bytes"));
+    // Found by reading: PostgreSQL refused the statement instead.
+    EXPECT_THAT(why_invalid([&] { (void)Fence::received("\xff", 1); }), HasSubstr("UTF-8"));
+    EXPECT_THAT(why_invalid([&] { (void)leases.try_acquire("a\xc0\x80"); }), HasSubstr("UTF-8"));
     EXPECT_THAT(why_invalid([&] { (void)Fence::received("report", 0); }), HasSubstr("epoch 0"));
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "src/json/text.hpp"
+
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -8,8 +10,11 @@ namespace pawl::locks {
 
 inline constexpr std::size_t name_max = 200;
 
-// Names go into rows and messages: 1 to 200 bytes, and none that a text of PostgreSQL can't hold.
+// Names go into rows and messages: 1 to 200 bytes of UTF-8, and none that a text of PostgreSQL
+// can't hold.
 inline void check_name(const char* of, std::string_view name) {
+    if (!json::is_utf8(name))
+        throw std::invalid_argument{"pawl: the name of a " + std::string{of} + " is no UTF-8"};
     if (!name.empty() && name.size() <= name_max && name.find('\0') == name.npos) return;
     throw std::invalid_argument{
         "pawl: the name of a " + std::string{of} + " has " + std::to_string(name.size()) +
