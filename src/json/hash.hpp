@@ -4,8 +4,12 @@
 // may be called from any thread; each thread keeps its own OpenSSL contexts. They throw
 // std::runtime_error if OpenSSL itself fails.
 //
-//   Digest digest = json::sha256(json::Parts{}.add("a").add("bc").bytes());   // Not that of
-//   add("ab").add("c"). std::string text = json::hex(digest);
+//   json::Parts parts;
+//   parts.add("a").add("bc");
+//   Digest digest = json::sha256(parts.bytes());
+//   std::string text = json::hex(digest);
+//
+// The parts "ab" and "c" have another digest.
 
 #include <array>
 #include <cstdint>
