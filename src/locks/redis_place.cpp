@@ -13,7 +13,6 @@ namespace {
 
 using queue::redis::Access;
 using queue::redis::Command;
-using queue::redis::Reply;
 using queue::redis::Script;
 using std::chrono::milliseconds;
 
@@ -64,11 +63,6 @@ return redis.call('HDEL', KEYS[1], 'holder')
 
 Command key_of(std::string_view name) {
     return {"pawl:lease:" + std::string{name}};
-}
-
-std::optional<std::string> setting_of(const Reply& reply) {
-    if (reply.is_error() || reply.items.size() != 2) return std::nullopt;
-    return reply.items[1].text;
 }
 
 }  // namespace

@@ -20,12 +20,6 @@ namespace {
 
 constexpr std::string_view connecting = "redis connect";
 
-// What CONFIG GET answers: a name and a value, or nothing of a name that it does not know.
-std::optional<std::string> setting_of(const Reply& reply) {
-    if (reply.items.size() != 2) return std::nullopt;
-    return reply.items[1].text;
-}
-
 Settings ask_settings(Connection& connection, const RedisOptions& options) {
     const std::array<Command, 3> commands{
         Command{"CONFIG", "GET", "maxmemory-policy"},

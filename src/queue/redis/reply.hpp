@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,13 @@ struct Reply {
     bool is_nil() const { return kind == Kind::nil; }
     bool is_error() const { return kind == Kind::error; }
 };
+
+// What CONFIG GET answers: a name and a value. Nothing of a name that this Redis does not know, or
+// does not tell.
+inline std::optional<std::string> setting_of(const Reply& reply) {
+    if (reply.is_error() || reply.items.size() != 2) return std::nullopt;
+    return reply.items[1].text;
+}
 
 using Command = std::vector<std::string>;
 
