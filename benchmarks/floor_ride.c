@@ -74,7 +74,8 @@ static void insert_ride(struct floor* f, struct floor_ride* ride) {
     real(s, 6, -122.35);
     integer(s, 7, 2000);
     text(s, 8, "usd");
-    integer(s, 9, ride->user);
+    text(s, 9, "rides");
+    integer(s, 10, ride->user);
     ride->ride_id = run(s);
     s = &f->insert_audit;
     text(s, 1, "created");

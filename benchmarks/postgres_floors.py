@@ -67,7 +67,8 @@ class Scripts:
 
     def _ride(self):
         return [filled(self.sql['find_user'], "'jane@example.com'"),
-                filled(self.sql['insert_ride'], 'now()', KEY, '47.61', '-122.33', '47.66', '-122.35', '2000', "'usd'", '1'),
+                filled(self.sql['insert_ride'], 'now()', KEY, '47.61', '-122.33', '47.66', '-122.35', '2000', "'usd'", "'rides'",
+                       '1'),
                 filled(self.sql['audit_record'], "'created'", 'now()', PARAMS, "'127.0.0.1'", RIDE, "'ride'", '1')]
 
     def _charge(self):
