@@ -49,7 +49,8 @@ TEST_F(KafkaTroubleTest, brokers_that_come_back_find_everything_as_it_was) {
     EXPECT_THROW(queue->put_back(job, clock.now(), "an error"), StoreError);
     EXPECT_TRUE(queue->renew(job, 30s)) << "it is still ours";
     const auto of_take = error_of([&] {
-        for (int i = 0; i < 10'000; ++i) queue->take(1, 30s);
+        const auto end = std::chrono::steady_clock::now() + 60s;
+        while (std::chrono::steady_clock::now() < end) queue->take(1, 30s);
     });
     EXPECT_THAT(of_take.what(), HasSubstr("PAWL0020"));
     own.all_up();
