@@ -93,8 +93,9 @@ Course::Next Course::next() {
         return given_up(
             server_ + " has failed too often, and is left alone until the deadline would be over"
         );
-    // All who wait here would come in one moment: spread over as long again, but in time for a try.
-    const auto spread = static_cast<double>(std::min(*later, left - *later).count());
+    // All who wait here would come in one moment: spread over as long again, but with half of what
+    // is left then for a try.
+    const auto spread = static_cast<double>(std::min(*later, (left - *later) / 2).count());
     return Wait{*later + milliseconds{std::llround(spread * rules_.random.dice())}};
 }
 

@@ -390,6 +390,7 @@ TEST(Retrying, who_waits_for_a_breaker_is_back_in_time_for_a_try) {
     const auto ended = client.perform(charge, Repeat::safe_with_key);
 
     EXPECT_EQ(std::get<Answered>(ended).status, 201);
+    EXPECT_GT(world.sent.back().timeout, 10s);  // Worth a try.
 }
 
 TEST(Retrying, tells_each_try_and_what_follows) {
