@@ -98,7 +98,7 @@ const detail::OperationForm* Engine::find(std::string_view operation) const {
 
 void Engine::handle(KeyedRequest request, OnAnswer on_answer) {
     if (stopping_) return on_answer(Refused{.why = Why::stopping});
-    if (request.operation->before_key != nullptr)
+    if (request.operation->before_key != nullptr && !request.of_a_job)
         return ask_operation(std::move(request), std::move(on_answer));
     take_in(std::move(request), std::move(on_answer));
 }

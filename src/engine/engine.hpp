@@ -40,6 +40,7 @@ struct KeyedRequest {
     std::string method;
     std::string path;
     std::string origin;
+    bool of_a_job{false};  // A phase of ours has let it in: before_key() is not asked.
     detail::Anything request;
     std::string params{};     // The request as JSON; if empty, made when it is to be stored.
     std::string fingerprint;  // Hex, under the newest secret.

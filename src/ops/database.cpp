@@ -1,5 +1,6 @@
 #include <pawl/database.hpp>
 
+#include "src/core/url.hpp"
 #include "src/engine/clock.hpp"
 #include "src/engine/log.hpp"
 #include "src/engine/maker.hpp"
@@ -36,7 +37,7 @@ void check_has_tables(store::Store& store, const std::string& url) {
     });
     if (!found)
         throw std::invalid_argument{
-            "the database " + url +
+            "the database " + core::without_password(url) +
             " has no tables of Pawl: is it the right one? `migrate`, or a server, makes them"};
 }
 
@@ -65,10 +66,9 @@ std::unique_ptr<store::Store> open_store(const std::string& url, Database::As as
     if (url == "memory:") return std::make_unique<memory::MemoryStore>(clock);
     if (!url.starts_with(scheme) || url.size() == scheme.size())
         throw std::invalid_argument{
-            "the database " + url +
+            "the database " + core::without_password(url) +
             " is not known: sqlite:FILE, such as sqlite:rides.db, postgres://USER@HOST/NAME, or "
-            "for "
-            "tests memory:"};
+            "for tests memory:"};
     const auto file = url.substr(scheme.size());
     if (as == Database::As::tool && file != ":memory:" && !std::filesystem::exists(file))
         throw std::invalid_argument{

@@ -77,9 +77,10 @@ std::stop_token Hand::begin(const queue::TakenJob& job, std::chrono::millisecond
     return token;
 }
 
-void Hand::leave(const std::string& id) {
+void Hand::leave(const std::string& id, std::int64_t claim) {
     const std::lock_guard lock{mutex_};
-    held_.erase(id);
+    const auto at = held_.find(id);
+    if (at != held_.end() && at->second.job.claim == claim) held_.erase(at);
 }
 
 std::vector<queue::TakenJob> Hand::all() {

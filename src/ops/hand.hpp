@@ -60,7 +60,8 @@ public:
 
     // Its handler begins and is to be told to stop after `timeout`.
     std::stop_token begin(const queue::TakenJob& job, std::chrono::milliseconds timeout);
-    void leave(const std::string& id);
+    // Unless it was lost, and taken here again under another claim.
+    void leave(const std::string& id, std::int64_t claim);
 
     std::vector<queue::TakenJob> all();  // To renew their leases.
     // Tells the handlers whose time is over; returns when the next one's is, at most `until`.

@@ -80,9 +80,24 @@ TEST_F(HandTest, a_job_is_held_from_its_taking_until_it_is_left) {
     next();
     EXPECT_THAT(all(), ElementsAre("a", "b"));
 
-    hand.leave("a");
+    hand.leave("a", 0);
 
     EXPECT_THAT(all(), ElementsAre("b"));
+}
+
+// Found by reading: its lease was not renewed any more.
+TEST_F(HandTest, a_job_that_was_lost_and_taken_again_is_held_by_its_new_claim) {
+    auto again = job("a");
+    again.claim = 7;
+    hand.add({job("a")}, {});
+    next();
+    hand.add({again}, {});
+
+    hand.leave("a", 0);
+
+    EXPECT_THAT(all(), ElementsAre("a"));
+    hand.leave("a", 7);
+    EXPECT_THAT(all(), IsEmpty());
 }
 
 TEST_F(HandTest, what_waits_can_be_given_back_and_what_is_worked_cannot) {

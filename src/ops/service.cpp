@@ -2,6 +2,7 @@
 #include <pawl/service.hpp>
 
 #include "src/core/thread_name.hpp"
+#include "src/core/url.hpp"
 #include "src/engine/clock.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/log.hpp"
@@ -150,7 +151,10 @@ void Service::Impl::check_queue() {
         queue.check();
     } catch (const StoreError& error) {
         if (error.kind() == StoreError::Kind::refused) throw;
-        log::warning("queue_away", {{"queue", options.queue}, {"detail", error.what()}});
+        log::warning(
+            "queue_away",
+            {{"queue", core::without_password(options.queue)}, {"detail", error.what()}}
+        );
     }
 }
 
@@ -158,16 +162,18 @@ void Service::Impl::start() {
     check_queue();
     if (engine.store().serves_one_process()) end_predecessors_leases();
     count_stranded();
-    auto run = [this](const char* name, auto f) {
-        threads.emplace_back([name, f](const std::stop_token& stop) {
+    auto thread_of = [](const char* name, auto f) {
+        return std::jthread{[name, f](const std::stop_token& stop) {
             core::name_this_thread(name);
             f(stop);
-        });
+        }};
     };
+    auto run = [&](const char* name, auto f) { threads.push_back(thread_of(name, f)); };
     run("pawl-completer", [this](const std::stop_token& stop) { completer.run(stop); });
     run("pawl-enqueuer", [this](const std::stop_token& stop) { enqueuer.run(stop); });
     run("pawl-reaper", [this](const std::stop_token& stop) { reaper.run(stop); });
-    run("pawl-rescuer", [this](const std::stop_token& stop) { worker.run_upkeep(stop); });
+    rescuer =
+        thread_of("pawl-rescuer", [this](const std::stop_token& stop) { worker.run_upkeep(stop); });
     for (int i = 0; i < options.workers; ++i)
         run("pawl-worker", [this](const std::stop_token& stop) { worker.run(stop); });
 }
@@ -184,8 +190,13 @@ bool Service::Impl::stop(std::chrono::milliseconds drain) {
     engine.stop_calls();
     worker.stop_calls();
     drained = drained || wait_idle(last);
-    if (drained) threads.clear();  // Joins.
+    if (drained) join();
     return drained;
+}
+
+void Service::Impl::join() {
+    threads.clear();
+    rescuer = {};
 }
 
 bool Service::Impl::wait_idle(std::chrono::milliseconds limit) {
@@ -203,7 +214,7 @@ Service::Impl::~Impl() {
     database.jobs().leave();
     engine.stop_calls();
     worker.stop_calls();
-    threads.clear();
+    join();
     engine.finish();
 }
 

@@ -23,6 +23,7 @@ struct Service::Impl {
     void start();
     bool stop(std::chrono::milliseconds drain);
     bool wait_idle(std::chrono::milliseconds limit);
+    void join();
     void end_predecessors_leases();
     void count_stranded();
     void check_queue();
@@ -39,6 +40,7 @@ struct Service::Impl {
     ops::Enqueuer enqueuer;
     ops::Worker worker;
     std::vector<std::jthread> threads;
+    std::jthread rescuer;  // Renews the leases of what is in hand: the last to stop.
     bool stopped{false};
 };
 

@@ -138,18 +138,26 @@ int Worker::take_for_all() {
 }
 
 void Worker::work_all(std::vector<HeldJob>& jobs, WorkReport& report) {
+    // Whatever becomes of them: one that is not left is renewed for ever.
+    struct Leaves {
+        Hand& hand;
+        std::vector<std::pair<std::string, std::int64_t>> jobs{};
+        ~Leaves() {
+            for (const auto& [id, claim] : jobs) hand.leave(id, claim);
+        }
+    } leaves{hand_};
+    for (const auto& held : jobs) leaves.jobs.emplace_back(held.job.id, held.job.claim);
     if (form_in_transaction(jobs.front().job) != nullptr)
         work_in_transactions(jobs, report);
     else
         for (auto& held : jobs) or_lost(held.job, report, [&] { work(held, report); });
-    for (const auto& held : jobs) hand_.leave(held.job.id);
 }
 
 template <class F>
 void Worker::or_lost(const queue::TakenJob& job, WorkReport& report, F f) {
     try {
         f();
-    } catch (const StoreError& error) {
+    } catch (const std::exception& error) {
         ++report.lost;
         log::warning(
             "job_not_marked", {{"jid", job.raw.jid}, {"kind", job.kind}, {"detail", error.what()}}
@@ -235,9 +243,14 @@ void Worker::work_in_call(
         return;
     }
     // Last, as all before may have taken its time.
-    const auto now = engine_.clock().now();
+    const core::CallFacts facts{
+        .again = Repeat::safe_with_key,
+        .called_at = job.called_at,
+        .calling = false,
+        .provider_memory = options_.provider_memory};
+    const auto rule = core::decide_call(facts, engine_.clock().now());
     if (job.called_at && !PAWL_MUTANT("horizon_of_jobs_is_forgotten") &&
-        (*job.called_at > now || now - *job.called_at >= options_.provider_memory)) {
+        std::holds_alternative<core::MustNotCall>(rule)) {
         const auto called_at = detail::text_of_time(*job.called_at);
         return bury(
             job,
@@ -285,6 +298,7 @@ void Worker::work_as_operation(
     if (PAWL_MUTANT("operation_of_each_job_try")) request.key += std::to_string(job.claim);
     request.method = "JOB";
     request.path = job.kind;
+    request.of_a_job = true;
     request.request = std::get<detail::Anything>(decoded);
     request.params = form.encode_request(request.request.get());  // Its fingerprint, too.
     request.fingerprint_under = [kind = job.kind,

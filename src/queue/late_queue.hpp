@@ -37,7 +37,14 @@ public:
         return queue().bury(job, error);
     }
     bool mark_called(TakenJob& job) override { return queue().mark_called(job); }
-    int rescue(std::chrono::milliseconds lease) override { return queue().rescue(lease); }
+    // By no one who works nothing: of Kafka's partitions it would take some.
+    int rescue(std::chrono::milliseconds lease) override {
+        const auto is_open = [this] {
+            const std::lock_guard lock{mutex_};
+            return queue_ != nullptr;
+        };
+        return is_open() ? queue().rescue(lease) : 0;
+    }
     std::optional<TimePoint> next_due() override { return queue().next_due(); }
 
 private:

@@ -1,5 +1,6 @@
 #include "src/queue/open.hpp"
 
+#include "src/core/url.hpp"
 #include "src/queue/embedded/embedded_dead_letters.hpp"
 #include "src/queue/embedded/embedded_queue.hpp"
 #include "src/queue/kafka/kafka_dead_letters.hpp"
@@ -84,7 +85,8 @@ std::optional<std::string> QueueSetting::problem() const {
     } catch (const std::invalid_argument& wrong) {
         return wrong.what();
     }
-    return "queue is " + url + ": embedded, redis://HOST[:PORT][/DB] or kafka://HOST[:PORT]";
+    return "queue is " + core::without_password(url) +
+           ": embedded, redis://HOST[:PORT][/DB] or kafka://HOST[:PORT]";
 }
 
 OpenQueue open_queue(

@@ -94,6 +94,20 @@ TEST(BeforeKey, a_look_that_fails_is_refused_and_begins_nothing) {
     EXPECT_FALSE(shop.buy("jane").replayed) << "the key is as it was";
 }
 
+// Found by reading: a job that was refused so was taken for one that is done.
+TEST(BeforeKey, a_job_of_ones_own_is_not_asked) {
+    Shop shop;
+    auto request = shop.request<Buy>("k", R"({"thing":"tea"})", "joe");
+    request.of_a_job = true;
+    std::promise<Answer> ended;
+    shop.engine->handle(std::move(request), [&](Answer answer) {
+        ended.set_value(std::move(answer));
+    });
+
+    EXPECT_EQ(std::get<Settled>(ended.get_future().get()).response.status, 201);
+    EXPECT_TRUE(shop.keys.empty());
+}
+
 // stop() waits for who is just being asked, as for every request in hand.
 TEST(BeforeKey, the_engine_ends_only_when_the_look_is_over) {
     Shop shop;

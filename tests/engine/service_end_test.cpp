@@ -31,6 +31,21 @@ private:
     std::promise<void>* stopped_;
 };
 
+// Works until it is let go, whatever it is told.
+class Deaf {
+public:
+    Deaf(Gate& at_work, Gate& let_go) : at_work_{&at_work}, let_go_{&let_go} {}
+    JobResult work(Call&, const Job<Heed>&) {
+        at_work_->open();
+        let_go_->wait();
+        return done;
+    }
+
+private:
+    Gate* at_work_;
+    Gate* let_go_;
+};
+
 class ServiceEnd : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -56,6 +71,35 @@ TEST_F(ServiceEnd, the_call_of_a_job_is_told_to_stop_within_the_drain) {
     EXPECT_TRUE(service.stop(3s));
 
     EXPECT_EQ(stopped.get_future().wait_for(0s), std::future_status::ready);
+}
+
+// Found by reading: another would have rescued it, and made its call a second time beside this one.
+TEST_F(ServiceEnd, the_lease_of_a_job_is_renewed_while_its_call_ends) {
+    static constexpr Statement<0> find{"find_lease", "SELECT lease_until FROM jobs", {}};
+    const auto lease = [&] {
+        std::string until;
+        database->write([&](Tx& tx) { until = query_one<std::string>(tx, find); });
+        return until;
+    };
+    Gate at_work;
+    Gate let_go;
+    ServiceOptions options;
+    options.job_lease = 3s;
+    options.job_timeout = 2s;
+    Service service{*database, options};
+    service.add(Deaf{at_work, let_go});
+    service.start();
+    database->write([](Tx& tx) { tx.stage(Heed{"x"}); });
+    at_work.wait();
+    std::jthread stops{[&] { service.stop(20s); }};
+
+    for (int renewed = 0; renewed < 2; ++renewed) {  // One may have been under way.
+        const auto before = lease();
+        for (int i = 0; i < 500 && lease() == before; ++i) std::this_thread::sleep_for(20ms);
+        EXPECT_NE(lease(), before);
+    }
+
+    let_go.open();
 }
 
 // What it stages wakes a worker, who must still be there.

@@ -1,5 +1,6 @@
 #include "src/store/postgres/connection.hpp"
 
+#include "src/core/url.hpp"
 #include "src/store/postgres/failure.hpp"
 #include "src/store/postgres/sql_text.hpp"
 
@@ -106,7 +107,8 @@ Connection::Connection(const PostgresOptions& options, core::Clock& clock)
             Kind::unavailable,
             Effect::none,
             "connect",
-            "PAWL0008: the database " + without_password(options.url) + " does not answer: " + why};
+            "PAWL0008: the database " + core::without_password(options.url) +
+                " does not answer: " + why};
     }
     // libpq writes a warning to stderr otherwise; a full pipe there would hang the thread.
     PQsetNoticeProcessor(

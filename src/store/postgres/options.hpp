@@ -31,7 +31,4 @@ struct PostgresOptions {
 PostgresOptions options_of_url(const std::string& url, PostgresOptions unless_said = {});
 bool is_postgres_url(const std::string& url);
 
-// The URL as a log may show it: without its password.
-std::string without_password(const std::string& url);
-
 }  // namespace pawl::postgres

@@ -1,0 +1,26 @@
+#include "src/core/url.hpp"
+
+#include <gtest/gtest.h>
+
+namespace pawl::core {
+namespace {
+
+TEST(WithoutPassword, hides_it_wherever_it_stands) {
+    EXPECT_EQ(without_password("postgres://u:secret@h:1/d"), "postgres://u:***@h:1/d");
+    EXPECT_EQ(without_password("postgres://u@h:5432/d"), "postgres://u@h:5432/d");
+    EXPECT_EQ(without_password("postgres://h:5432/d"), "postgres://h:5432/d");
+    EXPECT_EQ(
+        without_password("postgres://h/d?user=u&password=secret&sslpassword=it&sslmode=require"),
+        "postgres://h/d?user=u&password=***&sslpassword=***&sslmode=require"
+    );
+    EXPECT_EQ(
+        without_password("postgres://u:secret@h/d?application_name=a@b"),
+        "postgres://u:***@h/d?application_name=a@b"
+    );
+    EXPECT_EQ(without_password("redis://:secret@h:6379/0"), "redis://:***@h:6379/0");
+    EXPECT_EQ(without_password("embedded"), "embedded");
+    EXPECT_EQ(without_password("postgres://?password=secret"), "postgres://?password=***");
+}
+
+}  // namespace
+}  // namespace pawl::core
