@@ -86,12 +86,9 @@ private:
     Receiver& books_of(const Checks::Row& row) {
         return row.operation == Ships::name ? carrier_ : bank_;
     }
-    // Who it is about; of a job's key its arguments say so: {"who":"a/k1"}.
+    // Who it is about; of a job's key its arguments say so.
     static std::string subject_of(const Checks::Row& row) {
-        if (row.operation != Ships::name) return row.who;
-        const auto end = row.params.rfind('"');
-        const auto begin = row.params.rfind('"', end - 1) + 1;
-        return row.params.substr(begin, end - begin);
+        return row.operation == Ships::name ? who_in(row.params) : row.who;
     }
     void operate(queue::DeadLetters& letters);
     void end_processes();
