@@ -111,6 +111,10 @@ ops::DeadChoice choice_of(Service& service, const DeadOptions& options) {
     return choice;
 }
 
+ops::DeadChoice choice_to_act_on(Service& service, const DeadOptions& options) {
+    return ops::dead_by(service.engine().clock().now(), choice_of(service, options));
+}
+
 bool says_which(const DeadOptions& options) {
     const auto& filter = options.filter;
     return options.all || !options.ids.empty() || filter.queue || filter.kind ||
@@ -140,7 +144,7 @@ void print_dry_run(Service& service, const DeadOptions& options, bool json, std:
     std::int64_t chosen = 0;
     ops::each_dead_letter(
         letters,
-        choice_of(service, options),
+        choice_to_act_on(service, options),
         service.engine().random(),
         [&](const DeadLetter& letter) {
             ++chosen;
@@ -208,7 +212,7 @@ bool carry_out(const Asked& asked, const Verb& verb, const Step& step) {
         print_dry_run(service, options, json, out);
         return true;
     }
-    const auto report = step(choice_of(service, options), told_on(progress, verb.done));
+    const auto report = step(choice_to_act_on(service, options), told_on(progress, verb.done));
     return print_outcome(report, verb.done, json, out);
 }
 

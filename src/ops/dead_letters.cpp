@@ -101,6 +101,13 @@ DeadReport in_batches(
 
 }  // namespace
 
+DeadChoice dead_by(TimePoint now, DeadChoice choice) {
+    auto& before = choice.filter.died_before;
+    const auto behind = now + TimePoint::duration{1};
+    before = before ? std::min(*before, behind) : behind;
+    return choice;
+}
+
 void each_dead_letter(
     queue::DeadLetters& letters,
     const DeadChoice& choice,

@@ -19,6 +19,10 @@ struct DeadChoice {
     std::optional<int> sample;
 };
 
+// For a purge or a merge: only what had died by `now`. A merged job that dies again at once would
+// be chosen again, and the merge never end.
+DeadChoice dead_by(TimePoint now, DeadChoice choice);
+
 struct DeadReport {
     std::int64_t chosen{};
     std::int64_t done{};

@@ -67,6 +67,21 @@ def it_is_away_at_the_start(settings, queue):
         wait_until('nothing to be staged', lambda: world.count('staged_jobs') == 0)
 
 
+def it_throws_jobs_away(settings):
+    """A Redis that evicts is no queue: refused at the start, with what to change."""
+    with World(settings.bin, QUICK, queue='redis') as world:
+        world.queue.ask('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
+        check(not world.start_server(), 'the server does not start')
+        log = world.log('serve')
+        for word in ('PAWL0011', 'allkeys-lru, and must be noeviction'):
+            check(word in log, f'{word} in {log[-600:]}')
+        world.queue.ask('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
+        day = Day(world)
+        day.start()
+        check_equal(world.phone().book('k').status, 201, 'a ride')
+        day.wait('the receipt', lambda: len(world.mails()) == 1)
+
+
 def it_hangs_past_every_limit(settings):
     """No answer to a push is in doubt: it is sent again, and is there once."""
     with World(settings.bin, QUICK, queue='redis') as world:
@@ -103,5 +118,6 @@ def cases(settings):
                   lambda: days_under_outages(settings, 'kafka', brokers, 9 * SLOW, seed)))
     found += [(f'outage: {queue} is away when the server starts', lambda queue=queue: it_is_away_at_the_start(settings, queue))
               for queue in ('redis', 'kafka')]
+    found.append(('outage: a Redis that throws jobs away is refused', lambda: it_throws_jobs_away(settings)))
     found.append(('outage: Redis hangs past every limit', lambda: it_hangs_past_every_limit(settings)))
     return found

@@ -61,6 +61,9 @@ TEST_F(KafkaQueueTest, a_letter_that_a_death_has_written_twice_is_one) {
     EXPECT_EQ(letters.merge(std::vector{shown[0].id}, act, std::nullopt).done, 1);
     EXPECT_EQ(letters.purge(std::vector{shown[1].id}, act).done, 1);
     EXPECT_THAT(letters.page({}, "", 10), IsEmpty()) << "the second went with the first";
+    // Retention takes the first of them: its mark is forgotten, and the second stays settled.
+    const kafka::Partition dead{kafka::dead_topic(options, "default"), 0};
+    EXPECT_EQ(kafka::settled(store, dead, 1).offsets.count(1), 1);
 
     const auto again = take(*queue);
     ASSERT_THAT(jids(again), ElementsAre("a"));

@@ -15,6 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr const char* produce_api = "0";
+constexpr const char* find_coordinator_api = "10";
 
 class KafkaTroubleTest : public KafkaTest {
 protected:
@@ -26,6 +27,14 @@ protected:
         core::on_fault_point([name](std::string_view reached) {
             if (reached == name) throw std::runtime_error{"a planted fault"};
         });
+    }
+    // What it throws, as soon as it throws.
+    static std::string error_of_take(KafkaQueue& queue) {
+        return error_of([&] {
+                   const auto end = std::chrono::steady_clock::now() + 30s;
+                   while (std::chrono::steady_clock::now() < end) queue.take(1, 30s);
+               }
+        ).what();
     }
     ~KafkaTroubleTest() override { core::on_fault_point({}); }
 };
@@ -48,11 +57,7 @@ TEST_F(KafkaTroubleTest, brokers_that_come_back_find_everything_as_it_was) {
     EXPECT_THAT(of_push.what(), HasSubstr(own.brokers()));
     EXPECT_THROW(queue->put_back(job, clock.now(), "an error"), StoreError);
     EXPECT_TRUE(queue->renew(job, 30s)) << "it is still ours";
-    const auto of_take = error_of([&] {
-        const auto end = std::chrono::steady_clock::now() + 60s;
-        while (std::chrono::steady_clock::now() < end) queue->take(1, 30s);
-    });
-    EXPECT_THAT(of_take.what(), HasSubstr("PAWL0020"));
+    EXPECT_THAT(error_of_take(*queue), HasSubstr("PAWL0020"));
     own.all_up();
 
     EXPECT_TRUE(queue->put_back(job, clock.now(), "an error"));
@@ -60,6 +65,24 @@ TEST_F(KafkaTroubleTest, brokers_that_come_back_find_everything_as_it_was) {
     const auto jobs = jids(take(*queue));
     EXPECT_THAT(jobs, ::testing::Contains("before"));
     EXPECT_THAT(jobs, ::testing::Contains("after"));
+}
+
+// It was thrown away: a look at the brokers, which answered, ended it, and the queue looked idle.
+TEST_F(KafkaTroubleTest, a_broker_that_refuses_the_group_is_told_until_it_lets_us) {
+    testing::KafkaCluster own;
+    options.brokers = own.brokers();
+    own.make_topics(options, "default", 2);
+    push({"jid"});
+    own.tell(std::string{"error "} + find_coordinator_api + " 30 1000");  // GROUP_AUTHORIZATION_...
+    const auto queue = open();
+
+    const auto why = error_of_take(*queue);
+    EXPECT_THAT(why, HasSubstr("PAWL0020"));
+    EXPECT_THAT(why, HasSubstr("Group authorization failed"));
+    EXPECT_THROW(queue->take(1, 30s), StoreError) << "not once alone";
+    own.tell(std::string{"clear "} + find_coordinator_api);
+
+    EXPECT_THAT(jids(take(*queue)), ElementsAre("jid"));
 }
 
 TEST_F(KafkaTroubleTest, after_an_outage_longer_than_its_membership_a_job_comes_again) {

@@ -3,6 +3,7 @@
 #include "src/queue/kafka/kafka_dead_letters.hpp"
 #include "src/queue/kafka/kafka_pusher.hpp"
 #include "src/queue/kafka/kafka_queue.hpp"
+#include "src/queue/kafka/letter_marks.hpp"
 #include "src/queue/kafka/producer.hpp"
 #include "src/queue/kafka/topic_reader.hpp"
 #include "src/queue/kafka/topics.hpp"

@@ -25,10 +25,12 @@ TEST(RedisClientTest, a_redis_that_evicts_jobs_is_refused_with_what_to_change) {
     const auto refused = error_of([&] { client.check(); });
 
     ASSERT_TRUE(refused);
-    EXPECT_EQ(refused->kind(), Kind::unavailable);
+    EXPECT_EQ(refused->kind(), Kind::refused) << "no program starts with it";
     EXPECT_THAT(refused->what(), HasSubstr("PAWL0011"));
     EXPECT_THAT(refused->what(), HasSubstr("allkeys-lru, and must be noeviction"));
-    EXPECT_TRUE(error_of([&] { push(client, staged("j")); })) << "nothing is pushed there either";
+    const auto of_push = error_of([&] { push(client, staged("j")); });
+    ASSERT_TRUE(of_push) << "nothing is pushed there either";
+    EXPECT_EQ(of_push->kind(), Kind::unavailable) << "its jobs wait until that is mended";
     server.ask({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
     EXPECT_FALSE(error_of([&] { client.check(); })) << "no restart is needed";
 }

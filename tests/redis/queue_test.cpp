@@ -1,4 +1,5 @@
 #include "src/core/fault.hpp"
+#include "src/ops/hand.hpp"
 #include "src/queue/redis/redis_queue.hpp"
 #include "src/store/memory/memory_store.hpp"
 #include "tests/conformance/store_world.hpp"
@@ -151,6 +152,25 @@ TEST_F(RedisQueueTest, a_claim_that_is_counted_twice_fences_all_the_same) {
     EXPECT_EQ(mine.claim, old.claim);
     EXPECT_FALSE(queue.finish(old));
     EXPECT_TRUE(queue.finish(mine));
+}
+
+// Each claim of Redis is an id of its own; the end of the first leaves the second in hand.
+TEST_F(RedisQueueTest, what_was_lost_and_taken_here_again_stays_in_hand) {
+    ops::Hand hand{clock};
+    push(client, staged("a"));
+    const auto lost = take_one();
+    hand.add({lost}, {});
+    clock.advance(30s);
+    EXPECT_EQ(queue.rescue(60s), 1);
+    const auto mine = take_one();
+    hand.add({mine}, {});
+
+    hand.leave(lost.id, lost.claim);
+
+    ASSERT_THAT(hand.all(), SizeIs(1));
+    EXPECT_TRUE(queue.renew(hand.all().at(0), 30s)) << "its lease is the one that holds";
+    hand.leave(mine.id, mine.claim);
+    EXPECT_THAT(hand.all(), SizeIs(0));
 }
 
 // Found by a kill between push and delete: one job was dead twice (I18, one place).

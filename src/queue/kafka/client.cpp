@@ -71,6 +71,22 @@ Metadata metadata_of(
     return Metadata{found};
 }
 
+void log_what_was_not_made(rd_kafka_event_t* told, const KafkaLog& log) {
+    if (rd_kafka_event_error(told) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return log("topics were not made: " + std::string{rd_kafka_event_error_string(told)});
+    const auto* result = rd_kafka_event_CreateTopics_result(told);
+    if (result == nullptr) return;
+    std::size_t count = 0;
+    const auto* const* topics = rd_kafka_CreateTopics_result_topics(result, &count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto error = rd_kafka_topic_result_error(topics[i]);
+        if (error == RD_KAFKA_RESP_ERR_NO_ERROR || error == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS)
+            continue;
+        log("topic " + std::string{rd_kafka_topic_result_name(topics[i])} +
+            " was not made: " + rd_kafka_err2str(error));
+    }
+}
+
 }  // namespace
 
 void DestroyHandle::operator()(rd_kafka_s* handle) const {
@@ -213,11 +229,7 @@ void create_topics(rd_kafka_s* handle, const KafkaOptions& options, Wanted wante
     rd_kafka_CreateTopics(handle, plain.data(), plain.size(), admin.get(), answers.get());
     const std::unique_ptr<rd_kafka_event_t, DestroyEvent> event{
         rd_kafka_queue_poll(answers.get(), ms(options.request_timeout) + 1'000)};
-    if (!event || !options.log) return;
-    if (rd_kafka_event_error(event.get()) != RD_KAFKA_RESP_ERR_NO_ERROR)
-        options.log(
-            "topics were not made: " + std::string{rd_kafka_event_error_string(event.get())}
-        );
+    if (event && options.log) log_what_was_not_made(event.get(), options.log);
 }
 
 }  // namespace pawl::queue::kafka

@@ -4,6 +4,7 @@
 #include "src/core/time_text.hpp"
 #include "src/json/hash.hpp"
 #include "src/json/text.hpp"
+#include "src/queue/job_id.hpp"
 #include "src/queue/kafka/history.hpp"
 
 #include <algorithm>
@@ -22,8 +23,6 @@ constexpr std::string_view attempts = "retry_topic-attempts";
 constexpr std::string_view backoff = "retry_topic-backoff-timestamp";
 constexpr std::string_view original_timestamp = "retry_topic-original-timestamp";
 constexpr std::string_view merged_from = "pawl-merged-from-offset";
-constexpr std::size_t jid_max =
-    255;  // As long as a client's key may be: an operation takes it as one.
 
 std::int64_t ms_of(TimePoint at) {
     return at.time_since_epoch().count();
@@ -97,14 +96,9 @@ std::string id_of_place(const Origin& origin) {
     return json::hex(json::sha256(parts.bytes())).substr(0, 24);
 }
 
-bool can_be_id(const std::string& id) {
-    return !id.empty() && id.size() <= jid_max &&
-           std::all_of(id.begin(), id.end(), [](char c) { return c > ' ' && c < '\x7F'; });
-}
-
 std::string jid_of(const Record& record) {
     auto id = text_in(record.headers, "ce_id");
-    return id && can_be_id(*id) ? *id : id_of_place(origin_of(record));
+    return id && can_be_jid(*id) ? *id : id_of_place(origin_of(record));
 }
 
 int failures_of(const Record& record) {

@@ -29,20 +29,33 @@ using Ids = std::span<const std::string>;
 constexpr std::chrono::seconds batch_deadline{30};
 
 struct Found {
-    LetterAt at() const { return {record.partition, record.offset, life_of(record)}; }
+    LetterAt at() const { return at(record.offset); }
+    LetterAt at(std::int64_t offset) const { return {record.partition, offset, life_of(record)}; }
     Record record;
     DeadLetter letter;
+    std::int64_t last_offset{record.offset};  // Of its life, where that was looked for.
 };
+
+enum class Lives {
+    first,  // The letters themselves.
+    whole,  // And where the same death was written again: to the end of each partition.
+};
+
+using OnFound = std::function<void(Found)>;
+using OnDouble = std::function<void(const Record&, const std::string& life)>;
 
 }  // namespace
 
 struct KafkaDeadLetters::Impl {
     // Those that are shown: no mark settles them, and they are the first of their job's life.
-    void each(const std::string* only, const std::function<void(Found)>& f);
-    void each_of(const std::vector<Stretch>& stretches, const std::function<void(Found)>& f);
+    void each(const std::string* only, const OnFound& f);
+    void each_of(
+        const std::vector<Stretch>& stretches, const OnFound& f, const OnDouble& on_double = {}
+    );
     // The ones that are there, each once, by their ids.
-    std::map<std::string, Found> look_for(Ids ids);
-    // Marks those that none has settled, and writes why, in one transaction.
+    std::map<std::string, Found> look_for(Ids ids, Lives lives);
+    // Marks those that none has settled, and writes why, in one transaction. Both ends of a life
+    // are marked: retention takes the first of them with its mark, and the second stays settled.
     std::vector<std::string> settle(
         const std::map<std::string, Found>& found, Mark with, const DeadAct& act
     );
@@ -56,7 +69,7 @@ struct KafkaDeadLetters::Impl {
     Producer producer;
 };
 
-void KafkaDeadLetters::Impl::each(const std::string* only, const std::function<void(Found)>& f) {
+void KafkaDeadLetters::Impl::each(const std::string* only, const OnFound& f) {
     std::vector<Stretch> stretches;
     for (const auto& topic : reader.topics()) {
         const auto queue = queue_of_dead_topic(options, topic);
@@ -68,7 +81,7 @@ void KafkaDeadLetters::Impl::each(const std::string* only, const std::function<v
 }
 
 void KafkaDeadLetters::Impl::each_of(
-    const std::vector<Stretch>& stretches, const std::function<void(Found)>& f
+    const std::vector<Stretch>& stretches, const OnFound& f, const OnDouble& on_double
 ) {
     std::map<Partition, Settled> hidden;
     std::map<Partition, std::unordered_set<std::string>> shown;
@@ -78,14 +91,17 @@ void KafkaDeadLetters::Impl::each_of(
     reader.read(stretches, [&](Record record) {
         const auto life = life_of(record);
         if (hidden[record.partition].contains(record.offset, life)) return;
-        if (!shown[record.partition].insert(life).second) return;
+        if (!shown[record.partition].insert(life).second) {
+            if (on_double) on_double(record, life);
+            return;
+        }
         auto letter =
             letter_of(record, queue_of_dead_topic(options, record.partition.topic).value_or(""));
         f({std::move(record), std::move(letter)});
     });
 }
 
-std::map<std::string, Found> KafkaDeadLetters::Impl::look_for(Ids ids) {
+std::map<std::string, Found> KafkaDeadLetters::Impl::look_for(Ids ids, Lives lives) {
     std::set<std::string> wanted;
     std::map<Partition, Stretch> stretches;  // Around all that is wanted of a partition.
     for (const auto& id : ids) {
@@ -112,13 +128,23 @@ std::map<std::string, Found> KafkaDeadLetters::Impl::look_for(Ids ids) {
                 there.push_back(
                     {partition,
                      std::max(stretch.from, extent.from),
-                     std::min(stretch.to, extent.to)}
+                     lives == Lives::whole ? extent.to : std::min(stretch.to, extent.to)}
                 );
     }
     std::map<std::string, Found> found;
-    each_of(there, [&](Found one) {
-        if (wanted.contains(one.letter.id)) found.emplace(one.letter.id, std::move(one));
-    });
+    std::map<std::pair<Partition, std::string>, std::int64_t> last;
+    each_of(
+        there,
+        [&](Found one) {
+            if (wanted.contains(one.letter.id)) found.emplace(one.letter.id, std::move(one));
+        },
+        [&](const Record& again, const std::string& life) {
+            last[{again.partition, life}] = again.offset;
+        }
+    );
+    for (auto& [id, one] : found)
+        if (const auto at = last.find({one.record.partition, one.at().life}); at != last.end())
+            one.last_offset = at->second;
     return found;
 }
 
@@ -135,8 +161,12 @@ std::vector<std::string> KafkaDeadLetters::Impl::settle(
         store,
         [&](store::Session& session) {
             std::vector<std::string> done;
-            for (const auto& [id, one] : found)
-                if (mark(session, one.at(), with, act)) done.push_back(id);
+            for (const auto& [id, one] : found) {
+                if (!mark(session, one.at(), with, act)) continue;
+                if (one.last_offset != one.record.offset)
+                    mark(session, one.at(one.last_offset), with, act);
+                done.push_back(id);
+            }
             for (const auto& [partition, low] : lows) forget_marks(session, partition, low);
             if (!done.empty()) audit(session, act, with == Mark::purged ? "purge" : "merge", done);
             return done;
@@ -189,7 +219,9 @@ void KafkaDeadLetters::Impl::send(
             throw in_doubt(options, "merging into " + records[i].partition.topic, sent[i].why);
 }
 
-KafkaDeadLetters::KafkaDeadLetters(KafkaOptions options, store::Store& store, core::Clock& clock)
+KafkaDeadLetters::KafkaDeadLetters(
+    const KafkaOptions& options, store::Store& store, core::Clock& clock
+)
     : impl_{new Impl{options, store, clock, TopicReader{options}, Producer{options}}} {}
 
 KafkaDeadLetters::~KafkaDeadLetters() = default;
@@ -219,13 +251,13 @@ std::vector<DeadGroup> KafkaDeadLetters::groups(const DeadFilter& filter) {
 }
 
 std::optional<DeadLetter> KafkaDeadLetters::find(const std::string& id) {
-    auto found = impl_->look_for(std::span{&id, 1});
+    auto found = impl_->look_for(std::span{&id, 1}, Lives::first);
     if (found.empty()) return std::nullopt;
     return std::move(found.begin()->second.letter);
 }
 
 DeadDone KafkaDeadLetters::purge(Ids ids, const DeadAct& act) {
-    const auto found = impl_->look_for(ids);
+    const auto found = impl_->look_for(ids, Lives::whole);
     PAWL_FAULT("kafka.purge.before");
     const auto done = static_cast<int>(impl_->settle(found, Mark::purged, act).size());
     PAWL_FAULT("kafka.purge.after");
@@ -235,7 +267,7 @@ DeadDone KafkaDeadLetters::purge(Ids ids, const DeadAct& act) {
 DeadDone KafkaDeadLetters::merge(
     Ids ids, const DeadAct& act, std::optional<TimePoint> remembered_since
 ) {
-    auto found = impl_->look_for(ids);
+    auto found = impl_->look_for(ids, Lives::whole);
     const auto forgotten = std::erase_if(found, [&](const auto& one) {
         const auto& called_at = one.second.letter.called_at;
         return remembered_since && called_at && *called_at < *remembered_since;

@@ -21,7 +21,7 @@ namespace pawl::queue {
 class KafkaDeadLetters final : public DeadLetters {
 public:
     // The store and the clock outlive it.
-    KafkaDeadLetters(KafkaOptions options, store::Store& store, core::Clock& clock);
+    KafkaDeadLetters(const KafkaOptions& options, store::Store& store, core::Clock& clock);
     ~KafkaDeadLetters() override;
 
     std::vector<DeadLetter> page(const DeadFilter& filter, const std::string& after, int limit)

@@ -101,6 +101,7 @@ struct KafkaQueue::Impl final : MemberEvents {
         const std::lock_guard lock{mutex};
         for (const auto& [partition, committed_at, gaps] : partitions)
             in_hand.assign(partition, committed_at, gaps);
+        if (!partitions.empty()) why_refused.clear();
         changed.notify_all();
     }
     void revoked(const std::vector<Partition>& partitions) override {
@@ -113,11 +114,17 @@ struct KafkaQueue::Impl final : MemberEvents {
         const std::lock_guard lock{mutex};
         in_hand.add(std::make_shared<const Record>(std::move(record)), due);
         why_troubled.clear();
+        why_refused.clear();
         changed.notify_all();
     }
     void troubled(const std::string& why) override {
         const std::lock_guard lock{mutex};
         why_troubled = why;
+        changed.notify_all();
+    }
+    void refused(const std::string& why) override {
+        const std::lock_guard lock{mutex};
+        why_refused = why;
         changed.notify_all();
     }
     std::vector<Position> to_commit() override {
@@ -148,21 +155,31 @@ struct KafkaQueue::Impl final : MemberEvents {
     // Of the inbox and of job_calls: the same job may be another's work in another group.
     std::string inbox_id(const TakenJob& job) const { return options.group + "/" + job.raw.jid; }
 
+    // Throws if nothing is due and nothing will come: no broker answers, or one refuses us.
     void check_trouble() {
+        std::string why;
         {
             const std::lock_guard lock{mutex};
-            if (why_troubled.empty() || in_hand.any_due(clock.now())) return;
+            if (in_hand.any_due(clock.now())) return;
+            if (!why_refused.empty()) throw trouble(options, "reading " + name, why_refused);
+            if (why_troubled.empty()) return;
+            why = std::exchange(why_troubled, {});  // What is told while we look is not lost.
         }
-        member->check_brokers();
-        const std::lock_guard lock{mutex};
-        why_troubled.clear();
+        try {
+            member->check_brokers();
+        } catch (const StoreError&) {
+            const std::lock_guard lock{mutex};
+            if (why_troubled.empty()) why_troubled = why;
+            throw trouble(options, "reading " + name, why);
+        }
     }
 
     std::vector<InHand::Taken> take_due(int limit, std::chrono::milliseconds lease, bool wait) {
         std::unique_lock lock{mutex};
         if (wait)
             changed.wait_for(lock, options.take_wait, [this] {
-                return in_hand.any_due(clock.now()) || !why_troubled.empty();
+                return in_hand.any_due(clock.now()) || !why_troubled.empty() ||
+                       !why_refused.empty();
             });
         const auto now = clock.now();
         return in_hand.take(limit, now, now + lease);
@@ -198,7 +215,8 @@ struct KafkaQueue::Impl final : MemberEvents {
     std::mutex mutex;
     std::condition_variable changed;
     InHand in_hand;
-    std::string why_troubled;
+    std::string why_troubled;  // Until a broker is heard of.
+    std::string why_refused;   // Until something is read, or there are partitions to read.
     Producer producer;
     TimePoint next_forget;
     std::unique_ptr<Member> member;  // Its thread ends before all else goes.

@@ -70,6 +70,14 @@ std::vector<Position> positions_of(const rd_kafka_topic_partition_list_t& list) 
     return found;
 }
 
+// What no waiting mends: somebody has to give us a right, or other settings.
+bool is_refusal(int error) {
+    return error == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||
+           error == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED ||
+           error == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED ||
+           error == RD_KAFKA_RESP_ERR__FATAL;
+}
+
 }  // namespace
 
 struct Member::Impl {
@@ -117,10 +125,11 @@ Member::Impl::Impl(
     MemberEvents& told
 )
     : options{given}, events{told}, context{given.log, this, {}} {
+    // Not all-brokers-down alone: it is not said while one of them was never connected to.
     context.on_error = [this](int error, std::string_view text) {
-        if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN ||
-            error == RD_KAFKA_RESP_ERR__AUTHENTICATION ||
-            error == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
+        if (is_refusal(error))
+            events.refused(std::string{text});
+        else
             events.troubled(std::string{text});
     };
     const auto session = options.session_timeout.count();
@@ -163,7 +172,7 @@ void Member::Impl::begin(const std::vector<std::string>& topics, const Wanted& w
     std::vector<Partition> all;
     for (const auto& topic : topics) all.push_back({topic, RD_KAFKA_PARTITION_UA});
     const auto error = rd_kafka_subscribe(handle.get(), list_of(all).get());
-    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) events.troubled(rd_kafka_err2str(error));
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) events.refused(rd_kafka_err2str(error));
 }
 
 void Member::Impl::run(const std::stop_token& stop) {
@@ -172,8 +181,8 @@ void Member::Impl::run(const std::stop_token& stop) {
             rd_kafka_consumer_poll(handle.get(), poll_ms)};
         if (message && message->err == RD_KAFKA_RESP_ERR_NO_ERROR)
             events.read(record_of(*message));
-        else if (message && message->err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
-            events.troubled(rd_kafka_message_errstr(message.get()));
+        else if (message && is_refusal(message->err))
+            events.refused(rd_kafka_message_errstr(message.get()));
         pause_and_resume();
         commit();
     }
@@ -247,7 +256,7 @@ void Member::Impl::take_over(rd_kafka_topic_partition_list_t* list) {
                 }
     events.assigned(assigned);
     if (auto* failed = rd_kafka_incremental_assign(handle.get(), list)) {
-        events.troubled(rd_kafka_error_string(failed));
+        events.refused(rd_kafka_error_string(failed));
         rd_kafka_error_destroy(failed);
     }
 }
@@ -257,7 +266,7 @@ void Member::Impl::hand_over(rd_kafka_topic_partition_list_t* list, bool lost) {
     if (!lost) commit_and_wait(events.last_positions(partitions));
     events.revoked(partitions);
     if (auto* failed = rd_kafka_incremental_unassign(handle.get(), list)) {
-        events.troubled(rd_kafka_error_string(failed));
+        events.refused(rd_kafka_error_string(failed));
         rd_kafka_error_destroy(failed);
     }
 }

@@ -28,8 +28,10 @@ public:
     // They are another's as soon as this has returned.
     virtual void revoked(const std::vector<Partition>& partitions) = 0;
     virtual void read(Record record) = 0;
-    // All brokers are away, or one says what no waiting mends.
+    // Perhaps no broker answers any more: of each that goes, and of all of them.
     virtual void troubled(const std::string& why) = 0;
+    // A broker says no to what the group needs. Said once, however long it lasts.
+    virtual void refused(const std::string& why) = 0;
     // After each look at the brokers, ten times a second and more: what to commit, to stop and to
     // start reading.
     virtual std::vector<Position> to_commit() = 0;

@@ -15,6 +15,7 @@ namespace pawl::queue::kafka {
 struct Partition {
     std::string topic;
     int number{};
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang 14 takes what is compared with 0 for a pointer.
     auto operator<=>(const Partition&) const = default;
 };
 

@@ -88,15 +88,11 @@ struct Client::Impl {
         }
         return open();
     }
-    std::unique_ptr<Connection> open() {
+    std::unique_ptr<Connection> open(StoreError::Kind refused = StoreError::Kind::unavailable) {
         auto made = std::make_unique<Connection>(options);
         const auto settings = ask_settings(*made, options);
         if (auto refusal = refusal_of(settings, options.place()))
-            throw StoreError{
-                StoreError::Kind::unavailable,
-                StoreError::Effect::none,
-                connecting,
-                std::move(*refusal)};
+            throw StoreError{refused, StoreError::Effect::none, connecting, std::move(*refusal)};
         const auto remark = remark_on(settings, options.place());
         if (remark && on_remark && !remarked.exchange(true)) on_remark(*remark);
         load_scripts(*made);
@@ -142,7 +138,7 @@ Client::Client(RedisOptions options, core::Clock* clock, core::OnRemark on_remar
 Client::~Client() = default;
 
 void Client::check() {
-    ask("redis check", {"PING"}, Access::read);
+    impl_->give_back(impl_->open(StoreError::Kind::refused));
 }
 
 Reply Client::ask(std::string_view what, const Command& command, Access access) {

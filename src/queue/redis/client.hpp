@@ -34,7 +34,8 @@ public:
     Client(const Client&) = delete;
     Client& operator=(const Client&) = delete;
 
-    // Throws if Redis can't be reached or must not be used (PAWL0011); for the start of a program.
+    // For the start of a program: throws if Redis can't be reached, and as refused if it must not
+    // be used (PAWL0011). Later that is trouble like any other, which whoever runs it may end.
     void check();
 
     // An error that Redis answers is thrown. `what` is the statement that a StoreError names.

@@ -5,6 +5,7 @@
 #include "src/json/hash.hpp"
 #include "src/json/members.hpp"
 #include "src/json/text.hpp"
+#include "src/queue/job_id.hpp"
 
 #include <charconv>
 #include <cmath>
@@ -52,7 +53,7 @@ std::optional<TimePoint> time_at(const Members& job, std::string_view name) {
 std::optional<Members> job_of(std::string_view payload) {
     auto members = json::members_of(payload);
     if (!members || text_at(*members, "class").value_or("").empty() ||
-        text_at(*members, "jid").value_or("").empty())
+        !can_be_jid(text_at(*members, "jid").value_or("")))
         return std::nullopt;
     return members;
 }

@@ -242,6 +242,8 @@ TEST(RedisPayloadTest, what_is_no_job_stays_as_it_is) {
           R"({"class":"C"})",
           R"({"jid":"j","queue":"mails"})",
           R"({"class":7,"jid":"j"})",
+          R"({"class":"C","jid":"a\u0000b"})",  // PostgreSQL's inbox refused it at each try.
+          R"({"class":"C","jid":"a b"})",
           ""}) {
         const auto job = taken(text);
         EXPECT_EQ(job.kind, "") << text;
