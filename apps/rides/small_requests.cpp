@@ -131,7 +131,7 @@ pawl::Response ListRides::answer(pawl::Snapshot& read, const pawl::Asked<Request
 pawl::Response ShowBooking::answer(pawl::Snapshot& read, const pawl::Asked<Request>& at) {
     Booking booking{.key = at.request.key, .state = "new"};
     const auto progress = pawl::find_key_progress(read, at.principal, booking.key);
-    // A refund's key is no booking's, though this rider may ask about it.
+    // Another operation's key is no booking's, though it is this rider's.
     const bool expired = progress && progress->state == pawl::KeyProgress::State::expired;
     if (!progress || (!expired && progress->operation != BookRide::name))
         return pawl::respond(200, booking);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pawl/operation.hpp>
 #include <pawl/principal.hpp>
 #include <pawl/response.hpp>
 #include <pawl/tx.hpp>
@@ -23,9 +24,11 @@ struct KeyProgress {
     std::optional<std::string> location{};  // finished and expired: what it made.
 };
 
-// Nothing for a key that is another's, or nobody's. Throws StoreError.
+// Nothing for a key that is another's, or nobody's, or of an operation of the other scope. The
+// stored answer of a Scope::tenant key is for whomever its operation's before_key lets ask; nobody
+// asks it here, so the query itself says who may see it. Throws StoreError.
 std::optional<KeyProgress> find_key_progress(
-    Snapshot& read, const Principal& principal, std::string_view key
+    Snapshot& read, const Principal& principal, std::string_view key, Scope scope = Scope::account
 );
 
 }  // namespace pawl

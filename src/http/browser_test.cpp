@@ -47,12 +47,26 @@ private:
     std::atomic<int>& notes_;
 };
 
+// Whoever of the tenant asks under a key meets the same note.
+class ShareNote {
+public:
+    static constexpr std::string_view name = "share_note";
+    static constexpr auto scope = Scope::tenant;
+    struct Request {
+        std::string text;
+    };
+    using Started = pawl::Started<Request>;
+    Finish make(Tx&, const Started& at) { return respond(201, Note{1, at.request.text}); }
+    using Flow = Steps<Atomic<&ShareNote::make>>;
+};
+
 // What find_key_progress says of a key.
 class ShowKey {
 public:
     static constexpr std::string_view name = "show_key";
     struct Request {
         std::string key;
+        std::optional<bool> shared{};
     };
     struct Found {
         bool finished{};
@@ -61,7 +75,8 @@ public:
         std::optional<std::string> point{};
     };
     Response answer(Snapshot& read, const Asked<Request>& at) {
-        const auto found = find_key_progress(read, at.principal, at.request.key);
+        const auto scope = at.request.shared.value_or(false) ? Scope::tenant : Scope::account;
+        const auto found = find_key_progress(read, at.principal, at.request.key, scope);
         if (!found) return respond(404, "{}");
         return respond(
             200,
@@ -89,6 +104,7 @@ class BrowserTest : public ::testing::Test {
 protected:
     BrowserTest() {
         service_.add(MakeNote{notes_});
+        service_.add(ShareNote{});
         HttpOptions options{
             .listen = "127.0.0.1:0",
             .authenticate = [](const RequestHead& head) -> std::optional<Principal> {
@@ -103,9 +119,15 @@ protected:
         };
         server_.emplace(service_, std::move(options));
         server_->post<MakeNote>("/notes");
+        server_->post<ShareNote>("/shared");
         server_->get("/keys/{key}", ShowKey{});
         server_->open("GET", "/open", [](const OpenAsked&) {
             return Response{.body = "anybody", .content_type = "text/plain"};
+        });
+        server_->open("GET", "/open/{text}", [](const OpenAsked&) {
+            Response response;
+            response.headers.push_back({"X-Text", "a\r\nSet-Cookie: stolen=yes"});
+            return response;
         });
         server_->open("POST", "/open", [](const OpenAsked& asked) {
             std::string text;
@@ -279,6 +301,13 @@ TEST_F(BrowserTest, an_open_page_needs_nobody_and_gets_its_form) {
     EXPECT_EQ(ask("PUT", "/open", "").status(), 401) << "only what was opened is open";
 }
 
+TEST_F(BrowserTest, a_page_whose_headers_would_split_the_answer_is_not_sent) {
+    const auto answer = ask("GET", "/open/x", "");
+
+    EXPECT_EQ(answer.status(), 500);
+    EXPECT_EQ(answer.header("Set-Cookie"), "");
+}
+
 TEST_F(BrowserTest, the_progress_of_a_key_is_its_owners_to_see) {
     ASSERT_EQ(send_form("text=hi&idempotency_key=k&form_token=right").status(), 201);
     ASSERT_EQ(send_form("text=a+bug&idempotency_key=open&form_token=right").status(), 500);
@@ -293,6 +322,19 @@ TEST_F(BrowserTest, the_progress_of_a_key_is_its_owners_to_see) {
     );
     EXPECT_EQ(ask("GET", "/keys/none", "Cookie: jane\r\n").status(), 404);
     EXPECT_EQ(ask("GET", "/keys/a%22", "Cookie: jane\r\n").status(), 404);
+}
+
+// Found by reading: whoever of the tenant asked had the stored answer, whatever before_key says.
+TEST_F(BrowserTest, the_answer_of_a_key_of_the_tenant_is_given_to_who_asks_for_such_a_key) {
+    ASSERT_EQ(
+        ask("POST", "/shared", "Cookie: jane\r\n", "text=hi&idempotency_key=s&form_token=right")
+            .status(),
+        201
+    );
+
+    EXPECT_EQ(ask("GET", "/keys/s", "Cookie: jane\r\n").status(), 404);
+    EXPECT_EQ(ask("GET", "/keys/s?shared=true", "Cookie: jane\r\n").status(), 200);
+    EXPECT_EQ(ask("GET", "/keys/k?shared=true", "Cookie: jane\r\n").status(), 404);
 }
 
 TEST(AsksForPage, is_what_browsers_do) {

@@ -2,6 +2,7 @@
 
 #include "src/core/letter_case.hpp"
 #include "src/http/content_length.hpp"
+#include "src/http/token.hpp"
 #include "src/json/text.hpp"
 
 #include <boost/url/parse.hpp>
@@ -12,14 +13,6 @@
 namespace pawl::http {
 
 namespace {
-
-bool is_token(std::string_view text) {
-    constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
-    return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-               marks.find(c) != marks.npos;
-    });
-}
 
 std::string_view trimmed(std::string_view text) {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);

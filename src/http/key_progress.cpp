@@ -43,17 +43,15 @@ KeyProgress progress_of(engine::KeyRow row) {
 }  // namespace
 
 std::optional<KeyProgress> find_key_progress(
-    Snapshot& read, const Principal& principal, std::string_view key
+    Snapshot& read, const Principal& principal, std::string_view key, Scope scope
 ) {
     const auto given = http::key_of(key);
     const auto* text = std::get_if<std::string>(&given);
     if (text == nullptr) return std::nullopt;
-    // A key of the whole tenant has no account in its hash.
-    for (const auto scope : {Scope::account, Scope::tenant}) {
-        const auto hash = engine::key_hash(engine::key_identity(scope, principal, *text));
-        if (auto row = engine::find_key(read.session(), hash)) return progress_of(std::move(*row));
-    }
-    return std::nullopt;
+    const auto hash = engine::key_hash(engine::key_identity(scope, principal, *text));
+    auto row = engine::find_key(read.session(), hash);
+    if (!row) return std::nullopt;
+    return progress_of(std::move(*row));
 }
 
 }  // namespace pawl

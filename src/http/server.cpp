@@ -15,6 +15,7 @@
 #include "src/http/listener.hpp"
 #include "src/http/problem.hpp"
 #include "src/http/quotas.hpp"
+#include "src/http/reply_check.hpp"
 #include "src/http/routes.hpp"
 #include "src/http/way_out.hpp"
 #include "src/json/fingerprint.hpp"
@@ -161,6 +162,7 @@ std::optional<Reply> HttpServer::Impl::on_head(const RequestHead& head) {
              .body = refused->body},
             *refused
         );
+    if (refused) refused = http::sendable(std::move(*refused));
     if (refused)
         access.write(
             {.client = head.client_address,

@@ -2,6 +2,7 @@
 
 #include "src/core/letter_case.hpp"
 #include "src/engine/log.hpp"
+#include "src/http/reply_check.hpp"
 
 #include <algorithm>
 #include <array>
@@ -103,6 +104,7 @@ void WayOut::operator()(Reply reply) {
             answer
         );
     }
+    reply = sendable(std::move(reply));
     if (parts_.access.on()) log(reply, replayed);
     respond_(std::move(reply));
 }

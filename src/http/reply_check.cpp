@@ -1,0 +1,55 @@
+#include "src/http/reply_check.hpp"
+
+#include "src/core/letter_case.hpp"
+#include "src/engine/log.hpp"
+#include "src/http/problem.hpp"
+#include "src/http/token.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace pawl::http {
+
+namespace {
+
+// The listener's own: it writes them where they are due.
+constexpr std::array<std::string_view, 6> listeners_own{
+    "Connection", "Content-Length", "Date", "Keep-Alive", "Transfer-Encoding", "Upgrade"};
+
+bool is_listeners_own(std::string_view name) {
+    return std::ranges::any_of(listeners_own, [&](auto own) {
+        return core::same_without_case(own, name);
+    });
+}
+
+// Tab is white space in a header; bytes above ASCII pass, as obs-text.
+bool is_value(std::string_view text) {
+    return std::ranges::none_of(text, [](char c) {
+        return (c >= 0 && c < ' ' && c != '\t') || c == '\x7F';
+    });
+}
+
+}  // namespace
+
+std::optional<std::string> problem_of(const Reply& reply) {
+    if (reply.status < 200 || reply.status > 599)
+        return "its status is " + std::to_string(reply.status) + ": 200 to 599";
+    for (const auto& header : reply.headers) {
+        if (!is_token(header.name)) return "the name of a header is no token";
+        if (is_listeners_own(header.name)) return "it sets the header " + header.name + " itself";
+        if (!is_value(header.value))
+            return "the header " + header.name + " has a control character";
+    }
+    return std::nullopt;
+}
+
+Reply sendable(Reply reply) {
+    const auto problem = problem_of(reply);
+    if (!problem) return reply;
+    log::error("answer_refused", {{"detail", *problem}});
+    return reply_to(engine::Refused{.why = engine::Why::internal}, 422);
+}
+
+}  // namespace pawl::http

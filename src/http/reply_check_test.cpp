@@ -1,0 +1,52 @@
+#include "src/http/reply_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace pawl::http {
+namespace {
+
+// Found by reading: the headers of queries, open pages, before_key and present were sent as they
+// were; those of operations have long been checked where they are stored.
+TEST(ReplyCheck, what_would_end_an_answer_or_begin_another_is_not_sent) {
+    struct Case {
+        Reply reply;
+        std::string problem;
+    };
+    const std::vector<Case> cases{
+        {{.status = 101}, "its status is 101: 200 to 599"},
+        {{.status = 600}, "its status is 600: 200 to 599"},
+        {{.headers = {{"Location", "/a\r\nSet-Cookie: x=y"}}},
+         "the header Location has a control character"},
+        {{.headers = {{"X-Name", "a\nb"}}}, "the header X-Name has a control character"},
+        {{.headers = {{"X-Name", std::string(1, '\0')}}},
+         "the header X-Name has a control character"},
+        {{.headers = {{"X: y\r\nZ", "v"}}}, "the name of a header is no token"},
+        {{.headers = {{"", "v"}}}, "the name of a header is no token"},
+        {{.headers = {{"content-length", "0"}}}, "it sets the header content-length itself"},
+        {{.headers = {{"Transfer-Encoding", "chunked"}}},
+         "it sets the header Transfer-Encoding itself"},
+        {{.headers = {{"Connection", "close"}}}, "it sets the header Connection itself"}};
+    for (const auto& c : cases) {
+        EXPECT_EQ(problem_of(c.reply).value_or("it may be sent"), c.problem);
+        EXPECT_EQ(sendable(c.reply).status, 500) << c.problem;
+    }
+}
+
+TEST(ReplyCheck, all_else_goes_out_as_it_is) {
+    const Reply reply{
+        .status = 299,
+        .headers = {{"X-Name", "a\tb \xC3\xA9"}, {"Set-Cookie", "a=b"}, {"Set-Cookie", "c=d"}},
+        .body = std::string(2, '\0')};
+
+    EXPECT_FALSE(problem_of(reply));
+    const auto sent = sendable(reply);
+    EXPECT_EQ(sent.status, 299);
+    EXPECT_EQ(sent.headers.size(), 3U);
+    EXPECT_EQ(sent.body.size(), 2U);
+}
+
+}  // namespace
+}  // namespace pawl::http
