@@ -5,12 +5,24 @@
 
 namespace pawl::core {
 
+std::size_t parameters_at(std::string_view url) {
+    const auto from = url.find("://");
+    if (from == url.npos) return std::min(url.find('?'), url.size());
+    const auto end = url.find_first_of("@/", from + 3);
+    const bool has_user = end != url.npos && url[end] == '@';
+    return std::min(url.find('?', has_user ? end : from), url.size());
+}
+
 std::string without_password(const std::string& url) {
-    const auto mark = std::min(url.find('?'), url.size());
+    const auto from = url.find("://");
+    if (from == url.npos) {  // "host=h password=secret": nothing in it is known to be none.
+        const auto equals = url.find('=');
+        return equals == url.npos ? url : url.substr(0, equals) + "=***";
+    }
+    const auto mark = parameters_at(url);
     auto shown = url.substr(0, mark);
-    const auto from = shown.find("://");
-    const auto at = shown.find('@');
-    if (from != url.npos && at != url.npos)
+    // To the last @: of a URL that nobody can read a piece too much, rather than of a password.
+    if (const auto at = shown.rfind('@'); at != shown.npos && at > from)
         if (const auto colon = shown.find(':', from + 3); colon < at)
             shown.replace(colon, at - colon, ":***");
     std::string_view rest = std::string_view{url}.substr(mark);

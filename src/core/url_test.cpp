@@ -19,6 +19,11 @@ TEST(WithoutPassword, hides_it_wherever_it_stands) {
     );
     EXPECT_EQ(without_password("redis://:secret@h:6379/0"), "redis://:***@h:6379/0");
     EXPECT_EQ(without_password("embedded"), "embedded");
+    EXPECT_EQ(without_password("sqlite:rides.db"), "sqlite:rides.db");
+    EXPECT_EQ(without_password("postgres://u:pa?ss@h/d"), "postgres://u:***@h/d");
+    EXPECT_EQ(without_password("postgres://u:p@a/ss@h/d?x=1"), "postgres://u:***@h/d?x=1");
+    EXPECT_EQ(without_password("postgres://h:5432/d?a=b@c"), "postgres://h:5432/d?a=b@c");
+    EXPECT_EQ(without_password("host=h password=secret"), "host=***");
     EXPECT_EQ(without_password("postgres://?password=secret"), "postgres://?password=***");
 }
 

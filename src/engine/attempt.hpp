@@ -73,6 +73,7 @@ private:
     void run_first(store::Session& session);
     void on_first(std::exception_ptr failed);
     bool lost_claim(const std::exception_ptr& failed) const;
+    bool met_a_holder(const std::exception_ptr& failed) const;
     void on_locked();
     void claim_anew();
     void on_failed_claim(Failure failure);

@@ -1,5 +1,6 @@
 #include <pawl/detail/rows.hpp>
 
+#include "src/core/error_text.hpp"
 #include "src/core/fault.hpp"
 #include "src/engine/attempt.hpp"
 #include "src/engine/log.hpp"
@@ -142,10 +143,11 @@ void Attempt::give_back(bool clear_mark, const std::string& error, Refused refus
 
 // A keeper may also fail because another attempt has kept the same result: the fence says so here.
 void Attempt::run_give_back(store::Session& session, bool clear_mark, const std::string& error) {
+    const auto text = core::storable_error(error);
     if (clear_mark)
-        return fence_statement(session, sql::clear_calling, id_, number_, at_.stored, error);
+        return fence_statement(session, sql::clear_calling, id_, number_, at_.stored, text);
     const auto now = session.now();
-    fence_statement(session, sql::fail_attempt, id_, number_, at_.stored, error, now);
+    fence_statement(session, sql::fail_attempt, id_, number_, at_.stored, text, now);
 }
 
 bool Attempt::is_lost_lease(const std::exception_ptr& failed) {

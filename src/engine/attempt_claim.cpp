@@ -1,5 +1,6 @@
 #include <pawl/detail/rows.hpp>
 
+#include "src/core/error_text.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/mutant.hpp"
 #include "src/core/time_text.hpp"
@@ -341,7 +342,7 @@ void Attempt::on_first(std::exception_ptr failed) {
         engine_.confirm(hash_);
         return go_on();
     }
-    if (store::is_store_error(failed, Kind::locked)) return on_locked();
+    if (met_a_holder(failed)) return on_locked();
     auto failure = failure_of(failed);
     if (is_in_doubt(failed) && PAWL_MUTANT("doubt_is_done") && reached_) return go_on();
     if (is_in_doubt(failed)) return look_after_doubt(failure.refusal);
@@ -351,6 +352,18 @@ void Attempt::on_first(std::exception_ptr failed) {
     // What is stored can be told also where nothing can be written, and whatever its phases would
     // say now.
     look([self = shared_from_this(), failure] { self->on_failed_claim(failure); });
+}
+
+// A lock that a phase waited for in vain is no holder of the key: its statements have names of
+// their own.
+bool Attempt::met_a_holder(const std::exception_ptr& failed) const {
+    return store::is_store_error(failed, [this](const StoreError& error) {
+        const auto of = error.statement();
+        return error.kind() == Kind::locked &&
+               (of == sql::find_key.name || of == sql::insert_registry.name ||
+                of == sql::take_over.name || of == sql::revive_registry.name ||
+                (ahead_ && of == ahead_->claim->name));
+    });
 }
 
 // Whoever holds the lock is at work on this key; or on another, under the id that was taken ahead:
@@ -429,7 +442,7 @@ void Attempt::run_failed_claim(store::Session& session, const std::string& error
         if (!id) return;
         id_ = *id;
         number_ = 1;
-        insert_row(session, Position{0, nullptr, "started"}, error);
+        insert_row(session, Position{0, nullptr, "started"}, core::storable_error(error));
         return;
     }
     if (seen_->expired) return;  // A re-execution that failed: the key stays expired.
@@ -441,7 +454,7 @@ void Attempt::run_failed_claim(store::Session& session, const std::string& error
         seen_->id,
         seen_->attempt + 1,
         seen_->recovery_point,
-        error,
+        core::storable_error(error),
         session.now()
     );
 }

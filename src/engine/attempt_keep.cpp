@@ -110,6 +110,10 @@ void Attempt::keep_for_person(store::Session& session, const detail::Arrival& ar
             session, sql::keep_result_for_person, no_rows, id_, form.name, result, generation_
         ) != 0)
         return;
+    // Moved on under our own number: our commit was kept, and its answer was lost.
+    const auto row = find_key(session, id_);
+    if (row && !row->expired && row->attempt == number_ && row->recovery_point != at_.stored)
+        return;
     log::error(
         "late_result",
         {{"key_id", std::to_string(id_)},

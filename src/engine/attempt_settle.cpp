@@ -1,5 +1,6 @@
 #include <pawl/detail/rows.hpp>
 
+#include "src/core/error_text.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/mutant.hpp"
 #include "src/engine/attempt.hpp"
@@ -154,7 +155,7 @@ void Attempt::record_settling_error(const Settlement& settlement, const std::str
                 no_rows,
                 settlement.key_id,
                 settlement.attempt,
-                error
+                core::storable_error(error)
             );
         },
         [self, error](const std::exception_ptr&) {

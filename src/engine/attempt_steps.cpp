@@ -1,5 +1,6 @@
 #include <pawl/detail/rows.hpp>
 
+#include "src/core/error_text.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/move.hpp"
 #include "src/core/mutant.hpp"
@@ -170,8 +171,9 @@ void Attempt::to_attention(
     store::Session& session, std::string_view reason, const std::string& detail
 ) {
     const auto now = session.now();
-    fence_statement(session, sql::to_attention, id_, number_, at_.stored, detail, now);
-    send_statement(session, sql::insert_attention, id_, number_, at_.stored, reason, detail, now);
+    const auto text = core::storable_error(detail);
+    fence_statement(session, sql::to_attention, id_, number_, at_.stored, text, now);
+    send_statement(session, sql::insert_attention, id_, number_, at_.stored, reason, text, now);
 }
 
 // Written last in its transaction, from the clock of that moment: a slow phase does not eat its own
@@ -188,7 +190,7 @@ core::Moment Attempt::moment() const {
 std::optional<TimePoint> Attempt::expiry(TimePoint now) const {
     const Keep keep = operation_->keep.value_or(Keep{engine_.options().keep});
     if (!keep) return std::nullopt;
-    return now + *keep;
+    return now + std::min<std::chrono::hours>(*keep, longest_keep);
 }
 
 }  // namespace pawl::engine

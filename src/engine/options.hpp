@@ -10,6 +10,9 @@ namespace pawl::engine {
 
 using namespace std::chrono_literals;
 
+// Later an answer would be over in a year that four digits do not hold.
+inline constexpr std::chrono::hours longest_keep{876'000};
+
 struct EngineOptions {
     std::chrono::milliseconds lease{30s};
     std::chrono::hours keep{72};  // A bug deployed on Friday can be fixed on Monday.

@@ -19,7 +19,9 @@ Renewals::Renewals(
 std::uint64_t Renewals::begin(Held held, std::chrono::steady_clock::time_point leased_at) {
     const std::lock_guard lock{mutex_};
     const auto id = next_++;
-    held_.emplace(id, Entry{std::move(held), leased_at});
+    held_.emplace(
+        id, Entry{std::move(held), leased_at, std::make_shared<std::atomic<bool>>(false)}
+    );
     if (!ticking_) {
         ticking_ = true;
         timers_.after(lease_ / 6, [this] { tick(); });
@@ -34,26 +36,27 @@ void Renewals::end(std::uint64_t id) {
 
 // Twice in each third of a lease, so that none is renewed later than at half of its life.
 void Renewals::tick() {
-    std::vector<Held> due;
+    std::vector<Entry> due;
     {
         const std::lock_guard lock{mutex_};
         const auto now = clock_.steady();
         for (auto& [id, entry] : held_) {
-            if (now - entry.renewed_at < lease_ / 3) continue;
+            const bool has_failed = entry.failed->exchange(false);
+            if (!has_failed && now - entry.renewed_at < lease_ / 3) continue;
             entry.renewed_at = now;
-            due.push_back(entry.held);
+            due.push_back(entry);
         }
         ticking_ = !held_.empty();
         if (ticking_) timers_.after(lease_ / 6, [this] { tick(); });
     }
-    for (const auto& held : due) renew(held);
+    for (const auto& entry : due) renew(entry);
 }
 
-void Renewals::renew(const Held& held) {
+void Renewals::renew(const Entry& entry) {
     if (PAWL_MUTANT("no_renewal")) return;
     store_.write(
         store::work(
-            [held, lease = lease_](store::Session& session) {
+            [held = entry.held, lease = lease_](store::Session& session) {
                 detail::run_statement(
                     session,
                     sql::renew_lease,
@@ -64,9 +67,10 @@ void Renewals::renew(const Held& held) {
                     session.now() + lease
                 );
             },
-            // A renewal that fails is tried again at the next tick; the fence of the next write has
-            // the last word.
-            [](const std::exception_ptr&) {}
+            // Tried again at the next tick; the fence of the next write has the last word.
+            [has_failed = entry.failed](const std::exception_ptr& failed) {
+                if (failed) *has_failed = true;
+            }
         ),
         store::Urgency::first
     );

@@ -4,6 +4,7 @@
 #include "src/engine/timers.hpp"
 #include "src/store/store.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -32,13 +33,15 @@ public:
     void end(std::uint64_t id);
 
 private:
-    void tick();
-    void renew(const Held& held);
-
     struct Entry {
         Held held;
         std::chrono::steady_clock::time_point renewed_at;
+        // The last one, and so the next tick tries again. Shared with a write that may outlive us.
+        std::shared_ptr<std::atomic<bool>> failed;
     };
+    void tick();
+    void renew(const Entry& entry);
+
     store::Store& store_;
     core::Clock& clock_;
     Timers& timers_;

@@ -52,11 +52,24 @@ Waiters::Parked Waiters::park(
         waiting_.insert_or_assign(hash, Entry{seen.id, wake});
         first = !std::exchange(listens_, true);
         if (!looking_) plan_look();
+        ++parking_;
     }
+    struct Parking {
+        Waiters& self;
+        ~Parking() { self.end_parking(); }
+    };
+    const Parking parking{*this};
     if (first) listen();
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock_.steady());
     timers_.after(left, [this, seen] { on_late(seen); });
     return Parked::waits;
+}
+
+// Told with the mutex held: whoever waits in finish() may end this at once.
+void Waiters::end_parking() {
+    const std::lock_guard lock{mutex_};
+    --parking_;
+    looked_.notify_all();
 }
 
 // For good: whoever has waited once will again.
@@ -78,7 +91,7 @@ void Waiters::stop() {
 
 void Waiters::finish() {
     std::unique_lock lock{mutex_};
-    looked_.wait(lock, [this] { return !looking_; });
+    looked_.wait(lock, [this] { return !looking_ && parking_ == 0; });
     const auto ended = std::move(listening_);
     lock.unlock();  // A notice on its way wants it.
 }

@@ -47,7 +47,8 @@ public:
     );
     // Wakes all, and takes no more.
     void stop();
-    // After stop(): no look is under way when it returns, and no notice comes any more.
+    // After stop(): no look and no park() is under way when it returns, and no notice comes any
+    // more.
     void finish();
     std::size_t size() const;
 
@@ -64,6 +65,7 @@ private:
         std::vector<Seen> asked;
         std::vector<std::string> held;  // The answer, sorted.
     };
+    void end_parking();
     void listen();
     void on_notice(std::string_view hash);
     void on_late(const Seen& seen);
@@ -83,6 +85,7 @@ private:
     std::condition_variable looked_;
     std::unordered_map<std::string, Entry> waiting_;
     std::uint64_t next_id_{1};
+    int parking_{0};          // Calls of park() that have not returned.
     bool planned_{false};     // A look will come.
     bool looking_{false};     // One is under way.
     bool look_again_{false};  // Notices may have been lost while it was.

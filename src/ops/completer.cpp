@@ -4,6 +4,7 @@
 
 #include "src/core/backoff.hpp"
 #include "src/core/claim.hpp"
+#include "src/core/error_text.hpp"
 #include "src/core/mutant.hpp"
 #include "src/core/waiting.hpp"
 #include "src/engine/log.hpp"
@@ -102,7 +103,21 @@ void Completer::complete_dropped(CompleterReport& report) {
             ++report.completed;
             continue;
         }
-        note_failure(ids[i], std::get<engine::Refused>(answers[i]), report);
+        note_failure_or_log(ids[i], std::get<engine::Refused>(answers[i]), report);
+    }
+}
+
+// One key whose failure can't be noted takes no other along; a store that is away takes all.
+void Completer::note_failure_or_log(
+    std::int64_t key_id, const engine::Refused& refused, CompleterReport& report
+) {
+    try {
+        note_failure(key_id, refused, report);
+    } catch (const StoreError& error) {
+        if (error.passing()) throw;
+        log::error(
+            "completer_note_failed", {{"key_id", std::to_string(key_id)}, {"detail", error.what()}}
+        );
     }
 }
 
@@ -118,6 +133,7 @@ void Completer::note_failure(
         return;
     }
     ++(refused.why == engine::Why::stranded ? report.stranded : report.failed);
+    const auto detail = core::storable_error(refused.detail);
     const bool capped = store::write_now(engine_.store(), [&](store::Session& session) {
         const auto now = session.now();
         int runs = 0;
@@ -152,7 +168,7 @@ void Completer::note_failure(
             key_id,
             row->attempt,
             row->recovery_point,
-            refused.detail,
+            detail,
             now
         );
         if (moved == 0) return false;
@@ -164,7 +180,7 @@ void Completer::note_failure(
             row->attempt,
             row->recovery_point,
             std::string_view{"failed-too-often"},
-            refused.detail,
+            detail,
             now
         );
         return true;

@@ -33,6 +33,11 @@ TEST(ServiceOptions, name_what_is_out_of_its_limits) {
         problem(ServiceOptions{.keep_keys = 0h}),
         "keep_keys is 0 h: at least 1 h, or clients still retry"
     );
+    // Found by reading: beyond the year 9999 an answer was over at once.
+    EXPECT_EQ(
+        problem(ServiceOptions{.keep_keys = 876'001h}),
+        "keep_keys is 876001 h: at most 876000 h, a hundred years"
+    );
     EXPECT_EQ(problem(ServiceOptions{.calls_max = 0}), "calls_max is 0: 1 to 10000");
     EXPECT_EQ(problem(ServiceOptions{.calls_max = 10'001}), "calls_max is 10001: 1 to 10000");
     EXPECT_EQ(

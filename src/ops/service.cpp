@@ -58,6 +58,9 @@ std::optional<std::string> ServiceOptions::problem() const {
     if (keep_keys < 1h)
         return "keep_keys is " + std::to_string(keep_keys.count()) +
                " h: at least 1 h, or clients still retry";
+    if (keep_keys > engine::longest_keep)
+        return "keep_keys is " + std::to_string(keep_keys.count()) + " h: at most " +
+               std::to_string(engine::longest_keep.count()) + " h, a hundred years";
     if (calls_max < 1 || calls_max > 10'000)
         return "calls_max is " + std::to_string(calls_max) + ": 1 to 10000";
     for (const auto wait : retry_layers)

@@ -35,6 +35,8 @@ SAME_NAME = 'pawl: two steps start from the same recovery point, or two points s
 ABANDON_FORM = 'pawl: abandon is a member function Finish abandon(Tx&, const Point&)'
 PROBLEM_FORM = 'pawl: a request checks itself in std::optional<std::string> problem() const'
 TEMPLATE = 'pawl: a result whose type is a template needs a `static constexpr std::string_view name`'
+BEFORE_KEY = 'pawl: before_key is a public member function std::optional<Response> before_key(Snapshot&, '\
+             'const Asked<Request>&, std::string_view key)'
 SETTING = 'pawl: a setting of this operation has another type than pawl/operation.hpp says'
 ARGUMENTS = 'pawl: the number of arguments is not the number of $n in the statement'
 JOB_FORM = 'pawl: a job is a plain struct with a `static constexpr std::string_view kind` of 1 to 100 characters'
@@ -150,6 +152,11 @@ CALLS = {
         (CALL, CALL.replace('return stripe_.charge(call);', 'stripe_.charge(call);\n        return Charge{"ch"};'))]),
     'foreign_call_without_a_key_row': ('pawl: an operation without a key has no foreign call', [
         setting('auto key = pawl::KeyRule::none')]),
+    'before_key_of_another_form': (BEFORE_KEY, [
+        (ABANDON, ABANDON + '\n    std::optional<pawl::Response> before_key(pawl::Snapshot&) { return std::nullopt; }')]),
+    'before_key_that_is_private': (BEFORE_KEY, [
+        (ABANDON, ABANDON + '\nprivate:\n    std::optional<pawl::Response> before_key(pawl::Snapshot&, '
+         'const pawl::Asked<RideRequest>&, std::string_view) { return std::nullopt; }\npublic:')]),
     'abandon_that_is_a_response': (ABANDON_FORM, [(ABANDON, ABANDON.replace('Finish', 'pawl::Response'))]),
     'abandon_that_goes_on': (ABANDON_FORM, [
         (ABANDON, 'Next<ChargeCreated> abandon(Tx&, const RideCreated& at) { return ChargeCreated{at.ride, ""}; }')]),

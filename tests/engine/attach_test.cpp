@@ -195,6 +195,7 @@ TEST_F(AttachTest, all_who_wait_for_another_node_are_sent_away_at_once_when_thei
 // A lock that another transaction holds: whatever comes of it, the claim is made anew.
 TEST_F(AttachTest, a_claim_that_met_a_lock_is_made_anew) {
     let_go.open();
+    world.store.fail_in(sql::insert_registry.name);
     world.store.arm_some(1, 2, FailingStore::How::undone, StoreError::Kind::locked);
 
     const auto answer = World::get(send_there("k"));
@@ -295,6 +296,7 @@ TEST_F(FewWaitersTest, for_more_keys_than_may_be_waited_for_the_answer_comes_at_
     auto first = hold("k");
     auto there = send_there("k");
     wait_for_waiters(1);
+    world.store.fail_in(sql::insert_registry.name);
     world.store.arm_some(1, 1, FailingStore::How::undone, StoreError::Kind::locked);
 
     EXPECT_EQ(why_of(World::get(send_there("k2"))), Why::in_progress);

@@ -105,6 +105,7 @@ TEST_F(FirstLookOfAttemptTest, a_repeat_is_answered_where_nothing_can_be_written
 TEST_F(FirstLookOfAttemptTest, a_repeat_whose_claim_met_a_lock_is_answered) {
     (void)world.ask<Order>("k", order_of_jane);
 
+    world.store.fail_in(sql::insert_registry.name);
     world.store.arm(1, FailingStore::How::undone, StoreError::Kind::locked);
     const auto again = ask_other("k");
 

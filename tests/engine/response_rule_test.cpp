@@ -53,6 +53,17 @@ TEST(Storable, what_is_no_final_answer_or_could_split_one_is_refused) {
         );
 }
 
+// Found by reading: PostgreSQL refused the row, behind the charge, each time again.
+TEST(Storable, what_no_text_of_a_database_holds_is_refused) {
+    EXPECT_THROW(storable({201, "caf\xe9"}), std::invalid_argument);
+    EXPECT_THROW(storable({201, std::string(1, '\0')}), std::invalid_argument);
+    EXPECT_THROW(storable({201, "{}", "text/\xff"}), std::invalid_argument);
+    EXPECT_THROW(
+        storable({.status = 201, .headers = {{"Location", "/\xff"}}}), std::invalid_argument
+    );
+    EXPECT_NO_THROW(storable({201, "café"}));
+}
+
 TEST(Storable, a_body_has_at_most_a_mebibyte) {
     EXPECT_EQ(refusal_of({.body = std::string(response_body_max, 'x')}), "it was taken");
     EXPECT_EQ(

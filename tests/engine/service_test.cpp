@@ -330,6 +330,28 @@ TEST_F(ServiceTest, the_completer_waits_for_the_lease_and_the_grace_time) {
     EXPECT_EQ(provider.charges.size(), 1U);
 }
 
+// Found by reading: the failures of all others were not noted either.
+TEST_F(ServiceTest, a_failure_that_can_not_be_noted_takes_no_other_along) {
+    const auto* request = R"({"customer":"thrower","items":[]})";
+    (void)world.ask<Order>("one", request);
+    (void)world.ask<Order>("other", request);
+    world.clock.advance(2h);
+    world.store.arm(0, FailingStore::How::undone);
+    (void)world.complete();
+    const int last_two = world.store.writes();
+    ASSERT_EQ(world.count("idempotency_keys WHERE completer_runs = 1"), 2);
+
+    world.clock.advance(2h);
+    world.store.arm(last_two - 1, FailingStore::How::undone, StoreError::Kind::statement);
+    (void)world.complete();
+
+    EXPECT_EQ(world.count("idempotency_keys WHERE completer_runs = 2"), 1);
+    EXPECT_EQ(world.count("idempotency_keys WHERE completer_runs = 1"), 1);
+    world.clock.advance(2h);
+    world.store.arm(last_two - 1, FailingStore::How::undone, StoreError::Kind::unavailable);
+    EXPECT_THROW(world.complete(), StoreError) << "a store that is away fails all";
+}
+
 TEST_F(
     ServiceTest, the_completer_gives_up_on_what_fails_too_often_but_clients_failures_never_count
 ) {

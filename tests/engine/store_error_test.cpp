@@ -24,6 +24,7 @@ protected:
                   Kind::full,
                   Kind::read_only,
                   Kind::busy,
+                  Kind::locked,  // A phase's own: it was told as a key that is at work.
                   Kind::contention,
                   Kind::deadline})
                 for (int first = 1; first <= 4; ++first)
@@ -38,7 +39,7 @@ protected:
                std::to_string(static_cast<int>(c.kind));
     }
     static Why why_of_kind(Kind kind) {
-        if (kind == Kind::contention) return Why::contention;
+        if (kind == Kind::contention || kind == Kind::locked) return Why::contention;
         if (kind == Kind::deadline) return Why::phase_deadline;
         return kind == Kind::busy ? Why::overloaded : Why::store_unavailable;
     }

@@ -8,6 +8,8 @@
 
 #include <gmock/gmock.h>
 
+#include <future>
+
 namespace pawl::engine {
 namespace {
 
@@ -49,6 +51,7 @@ public:
         return inner_.text_of(statement);
     }
     std::unique_ptr<store::Listening> listen(store::OnNotice on_notice) override {
+        if (on_listen) on_listen();
         tell = std::move(on_notice);
         return nullptr;
     }
@@ -63,6 +66,7 @@ public:
     }
     std::vector<std::unique_ptr<store::Work>> held;
     store::OnNotice tell;
+    std::function<void()> on_listen;
 
 private:
     memory::MemoryStore inner_;
@@ -103,6 +107,21 @@ TEST_F(WaitersTest, one_look_is_for_all_and_wakes_those_whose_wait_has_an_end) {
 
     EXPECT_THAT(woken, ::testing::UnorderedElementsAre("look aa", "look bb"));
     EXPECT_EQ(waiters.size(), 0U);
+}
+
+// Found by reading: what it used was gone when it went on.
+TEST_F(WaitersTest, its_end_waits_for_one_who_is_just_parking) {
+    std::future<void> end;
+    store.on_listen = [&] {
+        waiters.stop();
+        end = std::async(std::launch::async, [&] { waiters.finish(); });
+        EXPECT_EQ(end.wait_for(50ms), std::future_status::timeout);
+    };
+
+    EXPECT_EQ(park("aa"), Parked::waits);
+
+    EXPECT_EQ(end.wait_for(20s), std::future_status::ready);
+    EXPECT_THAT(woken, ElementsAre("stop aa"));
 }
 
 TEST_F(WaitersTest, no_more_keys_are_waited_for_than_may) {

@@ -104,6 +104,8 @@ public:
         count_ = 0;
         ended_ = 0;
     }
+    // The statement that the failures are of.
+    void fail_in(std::string_view statement) { fails_in_ = statement; }
     int writes() const {
         const std::lock_guard lock{mutex_};
         return count_;
@@ -256,7 +258,7 @@ private:
 
     private:
         StoreError error(StoreError::Effect effect) const {
-            return {kind_, effect, "commit", "a planted failure"};
+            return {kind_, effect, store_.fails_in_, "a planted failure"};
         }
         FailingStore& store_;
         std::unique_ptr<store::Work> inner_;
@@ -284,6 +286,7 @@ private:
     int last_{0};
     How how_{How::undone};
     Kind kind_{Kind::unavailable};
+    std::string_view fails_in_{"commit"};
 };
 
 // Lets the threads of a test wait for each other, never longer than its limit.

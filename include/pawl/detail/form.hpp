@@ -331,11 +331,27 @@ concept LooksBeforeKey =
     { op.before_key(read, at, key) } -> std::same_as<std::optional<Response>>;
 };
 
+// Whether a class has a member of the name at all, private, overloaded or a template: then the name
+// is ambiguous in what derives from both. Of one that is final only what can be named is seen.
+struct NamesBeforeKey {
+    void before_key();
+};
+template <class Op>
+struct WithBeforeKey : Op, NamesBeforeKey {};
+template <class Op>
+constexpr bool has_before_key() {
+    if constexpr (std::is_final_v<Op>) return requires {
+            &Op::before_key;
+        };
+    else
+        return !requires {
+            &WithBeforeKey<Op>::before_key;
+        };
+}
+
 template <class Op>
 constexpr bool before_key_is_right() {
-    if constexpr (requires { &Op::before_key; })
-        return LooksBeforeKey<Op, typename Op::Flow::First::Request>;
-    return true;
+    return !has_before_key<Op>() || LooksBeforeKey<Op, typename Op::Flow::First::Request>;
 }
 
 template <class Op>
@@ -343,8 +359,9 @@ void fill_before_key(OperationForm& form) {
     using Request = typename Op::Flow::First::Request;
     static_assert(
         before_key_is_right<Op>(),
-        "pawl: before_key is a member function std::optional<Response> before_key(Snapshot&, const "
-        "Asked<Request>&, std::string_view key)"
+        "pawl: before_key is a public member function std::optional<Response> "
+        "before_key(Snapshot&, "
+        "const Asked<Request>&, std::string_view key)"
     );
     if constexpr (LooksBeforeKey<Op, Request>) {
         static_assert(

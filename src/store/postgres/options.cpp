@@ -1,5 +1,7 @@
 #include "src/store/postgres/options.hpp"
 
+#include "src/core/url.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <stdexcept>
@@ -56,9 +58,9 @@ bool is_postgres_url(const std::string& url) {
 
 PostgresOptions options_of_url(const std::string& url, PostgresOptions unless_said) {
     auto options = std::move(unless_said);
-    const auto mark = url.find('?');
+    const auto mark = core::parameters_at(url);
     options.url = url.substr(0, mark);
-    if (mark == url.npos) return options;
+    if (mark == url.size()) return options;
     std::string_view rest = std::string_view{url}.substr(mark + 1);
     std::string kept;
     while (!rest.empty()) {

@@ -16,6 +16,16 @@ TEST(PostgresUrlTest, our_parameters_are_taken_and_the_rest_is_libpqs) {
     EXPECT_FALSE(options.prepared);
 }
 
+// Found by reading: the password was cut off at it.
+TEST(PostgresUrlTest, a_password_may_have_a_question_mark) {
+    const auto options = options_of_url("postgres://u:p?a@h/d?connections=4&x=1");
+
+    EXPECT_EQ(options.url, "postgres://u:p?a@h/d?x=1");
+    EXPECT_EQ(options.connections, 4);
+    EXPECT_EQ(options_of_url("postgres://u:p?a@h/d").url, "postgres://u:p?a@h/d");
+    EXPECT_EQ(options_of_url("postgres://h/d?application_name=a@b&connections=4").connections, 4);
+}
+
 TEST(PostgresUrlTest, a_url_without_parameters_stays_as_it_is) {
     const auto options = options_of_url("postgresql://host/name");
 
