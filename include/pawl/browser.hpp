@@ -46,7 +46,7 @@ struct BrowserOptions {
     // Makes a page of an answer, for clients whose Accept names text/html. Nothing: they get the
     // answer itself. What is stored under the key stays what it is. Retry-After and the headers of
     // the contract are sent along. On any thread, several at once; quick, no waiting. If it throws,
-    // the answer itself is sent.
+    // or makes a page that can't be sent, the answer itself is sent.
     std::function<std::optional<Response>(const Shown&)> present{};
     // A browser sends cookies along whatever page made it send a request. Asked before every
     // operation, once its body has come; false: 403 `form-refused`, and nothing was begun. `token`

@@ -4,12 +4,6 @@
 
 namespace pawl::core {
 
-namespace {
-
-constexpr std::chrono::seconds clocks_differ_by{30};
-
-}  // namespace
-
 CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
     if (PAWL_MUTANT("never_is_called_again") && facts.again == Repeat::never) return MayCall{};
     // The mark counts whatever the flow says today: a deploy may have changed the step's Repeat.

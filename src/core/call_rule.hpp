@@ -11,6 +11,9 @@
 // model/README.md.
 namespace pawl::core {
 
+// What two clocks may differ by: those of two machines, or a database's and this process's.
+inline constexpr std::chrono::seconds clocks_differ_by{30};
+
 struct CallFacts {
     Repeat again{};
     std::optional<TimePoint>

@@ -13,28 +13,42 @@ std::size_t parameters_at(std::string_view url) {
     return std::min(url.find('?', has_user ? end : from), url.size());
 }
 
-std::string without_password(const std::string& url) {
-    const auto from = url.find("://");
-    if (from == url.npos) {  // "host=h password=secret": nothing in it is known to be none.
-        const auto equals = url.find('=');
-        return equals == url.npos ? url : url.substr(0, equals) + "=***";
-    }
-    const auto mark = parameters_at(url);
-    auto shown = url.substr(0, mark);
-    // To the last @: of a URL that nobody can read a piece too much, rather than of a password.
-    if (const auto at = shown.rfind('@'); at != shown.npos && at > from)
-        if (const auto colon = shown.find(':', from + 3); colon < at)
-            shown.replace(colon, at - colon, ":***");
-    std::string_view rest = std::string_view{url}.substr(mark);
-    while (!rest.empty()) {  // Each parameter behind its ? or &.
-        const auto one = rest.substr(0, rest.find('&', 1));
-        rest.remove_prefix(one.size());
-        const auto name = one.substr(1, one.find('=') - 1);
-        if (name == "password" || name == "sslpassword")
-            shown.append(one.substr(0, 1 + name.size())).append("=***");
+namespace {
+
+// Each value behind a '?' or '&' whose name ends in "password", wherever it stands.
+std::string without_password_parameters(std::string_view text) {
+    constexpr std::string_view secret = "password";
+    std::string shown;
+    while (!text.empty()) {
+        const auto one = text.substr(0, text.find_first_of("?&", 1));
+        text.remove_prefix(one.size());
+        const bool is_parameter = one.front() == '?' || one.front() == '&';
+        const auto name = one.substr(0, one.find('='));
+        if (is_parameter && name.size() < one.size() && name.ends_with(secret))
+            shown.append(name).append("=***");
         else
             shown.append(one);
     }
+    return shown;
+}
+
+}  // namespace
+
+// Rather a piece too little of a URL that nobody can read than a password.
+std::string without_password(const std::string& url) {
+    if (url.starts_with("sqlite:")) return url;
+    auto shown = without_password_parameters(url);
+    const auto scheme = shown.find("://");
+    const auto before = shown.rfind('@', parameters_at(shown));
+    const auto at = before != shown.npos ? before : shown.rfind('@');
+    if (scheme == shown.npos) {
+        if (at != shown.npos) return "***" + shown.substr(at);
+        const auto equals = shown.find('=');  // "host=h password=secret".
+        return equals == shown.npos ? shown : shown.substr(0, equals) + "=***";
+    }
+    if (at != shown.npos)
+        if (const auto colon = shown.find(':', scheme + 3); colon < at)
+            shown.replace(colon, at - colon, ":***");
     return shown;
 }
 

@@ -22,7 +22,18 @@ TEST(WithoutPassword, hides_it_wherever_it_stands) {
     EXPECT_EQ(without_password("sqlite:rides.db"), "sqlite:rides.db");
     EXPECT_EQ(without_password("postgres://u:pa?ss@h/d"), "postgres://u:***@h/d");
     EXPECT_EQ(without_password("postgres://u:p@a/ss@h/d?x=1"), "postgres://u:***@h/d?x=1");
-    EXPECT_EQ(without_password("postgres://h:5432/d?a=b@c"), "postgres://h:5432/d?a=b@c");
+    EXPECT_EQ(without_password("postgres://u:p?a/ss@h/d"), "postgres://u:***@h/d");
+    EXPECT_EQ(
+        without_password("postgres://h?user=a@b&password=secret"),
+        "postgres://h?user=a@b&password=***"
+    );
+    EXPECT_EQ(
+        without_password("kafka://h?sasl.username=u&sasl.password=s"),
+        "kafka://h?sasl.username=u&sasl.password=***"
+    );
+    EXPECT_EQ(without_password("postgres://h:5432/d?a=b@c"), "postgres://h:***@c");
+    EXPECT_EQ(without_password("postgres:/u:secret@h/d"), "***@h/d");
+    EXPECT_EQ(without_password("sqlite:/data/a=b@c.db"), "sqlite:/data/a=b@c.db");
     EXPECT_EQ(without_password("host=h password=secret"), "host=***");
     EXPECT_EQ(without_password("postgres://?password=secret"), "postgres://?password=***");
 }

@@ -106,10 +106,17 @@ void Attempt::lost_lease(const std::optional<detail::Arrival>& arrival) {
 void Attempt::keep_for_person(store::Session& session, const detail::Arrival& arrival) {
     const auto& form = step().results[arrival.result];
     const auto result = form.encode(arrival.value.get());
-    if (run_statement(
-            session, sql::keep_result_for_person, no_rows, id_, form.name, result, generation_
-        ) != 0)
-        return;
+    const auto kept = run_statement(
+        session,
+        sql::keep_result_for_person,
+        no_rows,
+        id_,
+        form.name,
+        result,
+        generation_,
+        at_.stored
+    );
+    if (kept != 0) return;
     // Moved on under our own number: our commit was kept, and its answer was lost.
     const auto row = find_key(session, id_);
     if (row && !row->expired && row->attempt == number_ && row->recovery_point != at_.stored)

@@ -252,7 +252,7 @@ void Engine::handle_unkeyed(
                     [&](Tx& tx) { return step.run(operation.op.get(), tx, at->point.get()); }
                 );
             }
-            reached->response = storable(std::move(std::get<Response>(moved)));
+            reached->response = storable(std::move(std::get<Response>(moved)), Bytes::any);
         },
         [this, &operation, reached, in_hand, on_answer = std::move(on_answer)](
             const std::exception_ptr& failed

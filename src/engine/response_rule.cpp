@@ -36,7 +36,7 @@ bool is_text(std::string_view text) {
 
 }  // namespace
 
-Response storable(Response response) {
+Response storable(Response response, Bytes bytes) {
     if (response.status < 200 || response.status > 599)
         throw std::invalid_argument{
             "a response has a status from 200 to 599, not " + std::to_string(response.status)};
@@ -46,7 +46,8 @@ Response storable(Response response) {
             std::to_string(response.body.size()) + " bytes"};
     // A text of PostgreSQL holds nothing else, and what a test on SQLite lets through would fail
     // there, behind a charge.
-    if (!is_text(response.body) || !is_text(response.content_type))
+    const bool stored = bytes == Bytes::text;
+    if (stored && (!is_text(response.body) || !is_text(response.content_type)))
         throw std::invalid_argument{
             "a response to be stored is UTF-8 without NUL: other bytes in base64, or by a link"};
     if (has_control(response.content_type))
@@ -57,7 +58,7 @@ Response storable(Response response) {
         if (name == nullptr) continue;
         if (has_control(header.value))
             throw std::invalid_argument{"the header " + header.name + " has a control character"};
-        if (!is_text(header.value))
+        if (stored && !is_text(header.value))
             throw std::invalid_argument{"the header " + header.name + " is no UTF-8"};
         kept.push_back({std::string{*name}, std::move(header.value)});
     }

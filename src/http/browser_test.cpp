@@ -158,6 +158,7 @@ protected:
         const std::lock_guard lock{mutex_};
         seen_.push_back(seen);
         Response page{.status = 299, .body = "<p>", .content_type = "text/html"};
+        if (what.head.path == "/keys/split") page.headers.push_back({"X-Key", "a\r\nb"});
         page.headers.push_back({"X-Page", "yes"});
         return page;
     }
@@ -244,7 +245,7 @@ TEST_F(BrowserTest, every_refusal_may_be_shown_also_one_before_the_body) {
 }
 
 TEST_F(BrowserTest, without_a_page_or_when_it_throws_the_answer_itself_is_sent) {
-    for (const auto* path : {"/keys/no-page", "/keys/bug"}) {
+    for (const auto* path : {"/keys/no-page", "/keys/bug", "/keys/split"}) {
         const auto answer = ask("GET", path, std::string{"Cookie: jane\r\n"} + html);
         EXPECT_EQ(answer.status(), 404) << path;
         EXPECT_EQ(answer.body(), "{}");
@@ -334,6 +335,8 @@ TEST_F(BrowserTest, the_answer_of_a_key_of_the_tenant_is_given_to_who_asks_for_s
 
     EXPECT_EQ(ask("GET", "/keys/s", "Cookie: jane\r\n").status(), 404);
     EXPECT_EQ(ask("GET", "/keys/s?shared=true", "Cookie: jane\r\n").status(), 200);
+    ASSERT_EQ(send_form("text=hi&idempotency_key=k&form_token=right").status(), 201);
+    EXPECT_EQ(ask("GET", "/keys/k", "Cookie: jane\r\n").status(), 200);
     EXPECT_EQ(ask("GET", "/keys/k?shared=true", "Cookie: jane\r\n").status(), 404);
 }
 

@@ -45,10 +45,10 @@ std::optional<std::string> problem_of(const Reply& reply) {
     return std::nullopt;
 }
 
-Reply sendable(Reply reply) {
+Reply sendable(Reply reply, std::string_view route) {
     const auto problem = problem_of(reply);
     if (!problem) return reply;
-    log::error("answer_refused", {{"detail", *problem}});
+    log::error("answer_refused", {{"route", std::string{route}}, {"detail", *problem}});
     return reply_to(engine::Refused{.why = engine::Why::internal}, 422);
 }
 

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace pawl::http {
 
@@ -12,7 +13,8 @@ namespace pawl::http {
 // Content-Length another end of this one.
 std::optional<std::string> problem_of(const Reply& reply);
 
-// The reply; in the place of one that can't be sent a 500, and a word in the log.
-Reply sendable(Reply reply);
+// The reply; in the place of one that can't be sent a 500, and a word in the log. `route`: its
+// pattern, for the log.
+Reply sendable(Reply reply, std::string_view route);
 
 }  // namespace pawl::http

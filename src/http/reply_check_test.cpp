@@ -31,7 +31,7 @@ TEST(ReplyCheck, what_would_end_an_answer_or_begin_another_is_not_sent) {
         {{.headers = {{"Connection", "close"}}}, "it sets the header Connection itself"}};
     for (const auto& c : cases) {
         EXPECT_EQ(problem_of(c.reply).value_or("it may be sent"), c.problem);
-        EXPECT_EQ(sendable(c.reply).status, 500) << c.problem;
+        EXPECT_EQ(sendable(c.reply, "/a").status, 500) << c.problem;
     }
 }
 
@@ -42,7 +42,7 @@ TEST(ReplyCheck, all_else_goes_out_as_it_is) {
         .body = std::string(2, '\0')};
 
     EXPECT_FALSE(problem_of(reply));
-    const auto sent = sendable(reply);
+    const auto sent = sendable(reply, {});
     EXPECT_EQ(sent.status, 299);
     EXPECT_EQ(sent.headers.size(), 3U);
     EXPECT_EQ(sent.body.size(), 2U);

@@ -162,7 +162,7 @@ std::optional<Reply> HttpServer::Impl::on_head(const RequestHead& head) {
              .body = refused->body},
             *refused
         );
-    if (refused) refused = http::sendable(std::move(*refused));
+    if (refused) refused = http::sendable(std::move(*refused), {});
     if (refused)
         access.write(
             {.client = head.client_address,

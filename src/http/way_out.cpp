@@ -54,7 +54,12 @@ bool asks_for_page(const RequestHead& head) {
 
 Reply shown(const BrowserOptions& browser, const Shown& what, Reply reply) {
     try {
-        if (auto page = browser.present(what)) return page_reply(std::move(*page), reply);
+        if (auto page = browser.present(what)) {
+            auto made = page_reply(std::move(*page), reply);
+            const auto problem = problem_of(made);
+            if (!problem) return made;
+            log::error("page_failed", {{"detail", *problem}});
+        }
     } catch (const std::exception& thrown) {
         log::error("page_failed", {{"detail", thrown.what()}});
     } catch (...) {
@@ -104,7 +109,7 @@ void WayOut::operator()(Reply reply) {
             answer
         );
     }
-    reply = sendable(std::move(reply));
+    reply = sendable(std::move(reply), route_ != nullptr ? *route_ : std::string_view{});
     if (parts_.access.on()) log(reply, replayed);
     respond_(std::move(reply));
 }

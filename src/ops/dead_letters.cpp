@@ -1,7 +1,10 @@
 #include "src/ops/dead_letters.hpp"
 
+#include "src/core/call_rule.hpp"
+
 #include <algorithm>
 #include <span>
+#include <unordered_set>
 #include <utility>
 
 namespace pawl::ops {
@@ -68,14 +71,19 @@ std::optional<Ids> known_ids(
 
 using Step = std::function<queue::DeadDone(std::span<const std::string>)>;
 
+// Whether a job whose letter was chosen may be chosen again under another letter.
+enum class Again { yes, no };
+
 DeadReport in_batches(
     queue::DeadLetters& letters,
     const DeadChoice& choice,
+    Again again,
     core::Random& random,
     const Step& step,
     const OnDeadBatch& on_batch
 ) {
     DeadReport report;
+    std::unordered_set<std::string> met;
     const auto carry_out = [&](std::span<const std::string> ids) {
         const auto done = step(ids);
         report.chosen += static_cast<std::int64_t>(ids.size());
@@ -93,8 +101,10 @@ DeadReport in_batches(
     }
     each_page(letters, choice.filter, [&](std::vector<queue::DeadLetter>& page) {
         Ids ids;
-        for (auto& letter : page) ids.push_back(std::move(letter.id));
-        return carry_out(ids);
+        for (auto& letter : page)
+            if (again == Again::yes || met.insert(letter.queue + " " + letter.jid).second)
+                ids.push_back(std::move(letter.id));
+        return ids.empty() || carry_out(ids);
     });
     return report;
 }
@@ -103,7 +113,7 @@ DeadReport in_batches(
 
 DeadChoice dead_by(TimePoint now, DeadChoice choice) {
     auto& before = choice.filter.died_before;
-    const auto behind = now + TimePoint::duration{1};
+    const auto behind = now + core::clocks_differ_by;
     before = before ? std::min(*before, behind) : behind;
     return choice;
 }
@@ -133,7 +143,7 @@ DeadReport purge_dead_letters(
     const OnDeadBatch& on_batch
 ) {
     const auto step = [&](std::span<const std::string> ids) { return letters.purge(ids, act); };
-    return in_batches(letters, choice, random, step, on_batch);
+    return in_batches(letters, choice, Again::yes, random, step, on_batch);
 }
 
 DeadReport merge_dead_letters(
@@ -147,7 +157,7 @@ DeadReport merge_dead_letters(
     const auto step = [&](std::span<const std::string> ids) {
         return letters.merge(ids, act, remembered_since);
     };
-    return in_batches(letters, choice, random, step, on_batch);
+    return in_batches(letters, choice, Again::no, random, step, on_batch);
 }
 
 }  // namespace pawl::ops

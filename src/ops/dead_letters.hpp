@@ -19,8 +19,8 @@ struct DeadChoice {
     std::optional<int> sample;
 };
 
-// For a purge or a merge: only what had died by `now`. A merged job that dies again at once would
-// be chosen again, and the merge never end.
+// For a purge or a merge: only what had died by `now`, give or take what clocks differ by, else
+// jobs that die while it goes on would make it go on for ever.
 DeadChoice dead_by(TimePoint now, DeadChoice choice);
 
 struct DeadReport {
@@ -51,7 +51,7 @@ DeadReport purge_dead_letters(
     core::Random& random,
     const OnDeadBatch& on_batch
 );
-// See queue::DeadLetters::merge.
+// See queue::DeadLetters::merge. A job that dies again meanwhile is not merged a second time.
 DeadReport merge_dead_letters(
     queue::DeadLetters& letters,
     const DeadChoice& choice,

@@ -42,7 +42,7 @@ TEST(ServiceOptions, name_what_is_out_of_its_limits) {
     EXPECT_EQ(problem(ServiceOptions{.calls_max = 10'001}), "calls_max is 10001: 1 to 10000");
     EXPECT_EQ(
         problem(ServiceOptions{.retry_layers = {1s, -1ms}}),
-        "retry_layers has -1 ms: no wait is negative"
+        "retry_layers has -1 ms: no wait is negative, or above a hundred years"
     );
     EXPECT_EQ(
         problem(ServiceOptions{.queue = "rabbit://here"}),
@@ -55,6 +55,10 @@ TEST(ServiceOptions, name_what_is_out_of_the_limits_of_a_service_within) {
     EXPECT_EQ(
         problem(ServiceOptions{.keep_expired = 23h}),
         "reaper.keep_expired is 23 h: at least 24 h, clients still retry"
+    );
+    EXPECT_EQ(
+        problem(ServiceOptions{.keep_expired = 876'001h}),
+        "reaper.keep_expired is 876001 h: at most 876000 h, a hundred years"
     );
     EXPECT_EQ(problem(ServiceOptions{.complete_after = -1ms}), "completer.grace is negative");
     EXPECT_THROW((Service{*Database::open("memory:"), {.calls_max = 0}}), std::invalid_argument);

@@ -6,6 +6,7 @@
 #include "src/core/fault.hpp"
 #include "src/engine/key_row.hpp"
 #include "src/engine/log.hpp"
+#include "src/engine/options.hpp"
 #include "src/ops/by_halves.hpp"
 #include "src/ops/rounds.hpp"
 #include "store/statements.hpp"
@@ -110,6 +111,9 @@ std::optional<std::string> ReaperOptions::problem() const {
     if (keep_expired < 24h)
         return "reaper.keep_expired is " + std::to_string(keep_expired.count()) +
                " h: at least 24 h, clients still retry";
+    if (keep_expired > engine::longest_keep)
+        return "reaper.keep_expired is " + std::to_string(keep_expired.count()) + " h: at most " +
+               std::to_string(engine::longest_keep.count()) + " h, a hundred years";
     if (batch_max < 1 || batch_max > 10'000)
         return "reaper.batch_max is " + std::to_string(batch_max) + ": 1 to 10000";
     return std::nullopt;

@@ -64,7 +64,9 @@ std::optional<std::string> ServiceOptions::problem() const {
     if (calls_max < 1 || calls_max > 10'000)
         return "calls_max is " + std::to_string(calls_max) + ": 1 to 10000";
     for (const auto wait : retry_layers)
-        if (wait < 0ms) return "retry_layers has " + ms(wait) + ": no wait is negative";
+        if (wait < 0ms || wait > engine::longest_keep)
+            return "retry_layers has " + ms(wait) +
+                   ": no wait is negative, or above a hundred years";
     if (auto why = queue_setting(*this).problem()) return why;
     ops::WorkerOptions worker{.threads = workers, .lease = job_lease, .timeout = job_timeout};
     if (auto why = worker.problem()) return why;

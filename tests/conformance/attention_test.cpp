@@ -142,12 +142,18 @@ TEST_P(AttentionTest, a_late_result_is_kept_for_the_person_and_the_first_one_sta
     const auto id = open_key("hash");
     to_attention(id, 1);
 
-    EXPECT_EQ(run(sql::keep_result_for_person, id, "Charge", R"({"id":"ch_9"})", 1), 0)
-        << "of a call of another generation";
-    EXPECT_EQ(run(sql::keep_result_for_person, id, "Charge", R"({"id":"ch_1"})", 0), 1);
-    EXPECT_EQ(run(sql::keep_result_for_person, id, "Charge", R"({"id":"ch_2"})", 0), 0);
-    EXPECT_EQ(run(sql::keep_result_for_person, id, "Charge", R"({"id":"ch_1"})", 0), 1)
-        << "whose commit was in doubt writes it again";
+    EXPECT_EQ(
+        run(sql::keep_result_for_person, id, "Charge", R"({"id":"ch_9"})", 1, "ride_created"), 0
+    ) << "of a call of another generation";
+    EXPECT_EQ(
+        run(sql::keep_result_for_person, id, "Charge", R"({"id":"ch_1"})", 0, "ride_created"), 1
+    );
+    EXPECT_EQ(
+        run(sql::keep_result_for_person, id, "Charge", R"({"id":"ch_2"})", 0, "ride_created"), 0
+    );
+    EXPECT_EQ(
+        run(sql::keep_result_for_person, id, "Charge", R"({"id":"ch_1"})", 0, "ride_created"), 1
+    ) << "whose commit was in doubt writes it again";
 
     EXPECT_EQ(read_rows<Entry>(*store, sql::show_attention, id).at(0).result, R"({"id":"ch_1"})");
 }

@@ -301,32 +301,5 @@ TEST(RenewalTest, the_lease_of_a_call_in_hand_is_renewed_and_nobody_takes_over) 
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
-// Found by reading: it was tried again a third of a lease later, and two that failed lost the
-// lease.
-TEST(RenewalTest, one_that_fails_is_tried_again_at_the_next_tick) {
-    World world{{.lease = 300ms}};
-    world.execute(std::string{shop_tables});
-    world.execute(std::string{payment_tables});
-    Provider provider;
-    world.add(Order{provider});
-    Gate at_call;
-    Gate let_go;
-    provider.before([&] {
-        at_call.open();
-        let_go.wait();
-    });
-    auto first = world.send<Order>("k", order_of_jane);
-    at_call.wait();
-    const auto taken = world.text("SELECT lease_until FROM idempotency_keys");
-    world.store.arm(1, FailingStore::How::refused);
-    world.clock.advance(110ms);  // A third, and not two.
-
-    world.store.wait_for_writes(2);
-
-    EXPECT_GT(world.text("SELECT lease_until FROM idempotency_keys"), taken);
-    let_go.open();
-    EXPECT_EQ(status_of(World::get(std::move(first))), 201);
-}
-
 }  // namespace
 }  // namespace pawl::testing

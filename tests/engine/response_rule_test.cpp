@@ -62,6 +62,7 @@ TEST(Storable, what_no_text_of_a_database_holds_is_refused) {
         storable({.status = 201, .headers = {{"Location", "/\xff"}}}), std::invalid_argument
     );
     EXPECT_NO_THROW(storable({201, "café"}));
+    EXPECT_NO_THROW(storable({201, "caf\xe9"}, Bytes::any)) << "of an operation without a key";
 }
 
 TEST(Storable, a_body_has_at_most_a_mebibyte) {

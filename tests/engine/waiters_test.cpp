@@ -1,9 +1,9 @@
 #include "src/engine/waiters.hpp"
 
-#include "src/engine/timers.hpp"
 #include "src/store/memory/memory_store.hpp"
 #include "src/store/migrate.hpp"
 #include "store/migrations.hpp"
+#include "tests/engine/hand_timers.hpp"
 #include "tests/engine/world.hpp"
 
 #include <gmock/gmock.h>
@@ -18,24 +18,6 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Woken = Waiters::Woken;
 using Parked = Waiters::Parked;
-
-// Nothing happens but what the test says.
-class HandTimers final : public Timers {
-public:
-    void after(std::chrono::milliseconds wait, std::function<void()> f) override {
-        due.push_back({wait, std::move(f)});
-    }
-    void stop() override {}
-    // Those of one length, in their order.
-    void pass(std::chrono::milliseconds wait) {
-        for (auto& [length, f] : std::exchange(due, {}))
-            if (length == wait)
-                f();
-            else
-                due.push_back({length, std::move(f)});
-    }
-    std::vector<std::pair<std::chrono::milliseconds, std::function<void()>>> due;
-};
 
 class HeldReads final : public store::Store {
 public:

@@ -98,6 +98,22 @@ TEST_F(KafkaQueueTest, jobs_of_a_layer_come_in_the_order_of_their_times_and_none
     }
 }
 
+// Its topic was read by nobody until somebody set the layer again.
+TEST_F(KafkaQueueTest, a_layer_that_is_taken_away_strands_no_job) {
+    make_topics();
+    push({"jid"});
+    auto queue = open();
+    EXPECT_TRUE(queue->put_back(take(*queue).at(0), clock.now() + 1h, "an error"));
+    queue.reset();
+    options.layers = {10s};
+
+    queue = open();
+    EXPECT_THAT(take(*queue), IsEmpty());
+    clock.advance(1h);
+
+    EXPECT_THAT(jids(take(*queue)), ElementsAre("jid"));
+}
+
 TEST_F(KafkaQueueTest, a_full_partition_is_paused_and_loses_nothing) {
     make_topics();
     options.hold_max = 3;

@@ -135,7 +135,7 @@ inline std::vector<Case> cases_of_keys() {
           at::later,
           "0"}},
         {&sql::insert_registry, {hash_of(id::next)}},
-        {&sql::keep_result_for_person, {id::attention, "Charge", "{}", "0"}},
+        {&sql::keep_result_for_person, {id::attention, "Charge", "{}", "0", "ride_created"}},
         {&sql::list_attention, {"10"}, {"attention", "idempotency_keys"}, by_people, 0},
         {&sql::list_keys,
          {none, none, none, none, none, "10"},

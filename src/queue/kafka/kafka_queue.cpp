@@ -34,6 +34,7 @@ constexpr auto no_rows = [](const Row&) {};
 constexpr std::chrono::hours call_memory{30 * 24};
 constexpr std::chrono::hours forget_every{1};
 constexpr int forget_max = 1'000;
+constexpr const char* no_topic = "";  // Of a refusal that is of the group.
 
 Token token_of(const TakenJob& job) {
     const auto last = job.id.rfind('/');
@@ -101,7 +102,10 @@ struct KafkaQueue::Impl final : MemberEvents {
         const std::lock_guard lock{mutex};
         for (const auto& [partition, committed_at, gaps] : partitions)
             in_hand.assign(partition, committed_at, gaps);
-        if (!partitions.empty()) why_refused.clear();
+        // The group lets us in, though it may have nothing for us; and so do these topics.
+        why_refused.erase(no_topic);
+        for (const auto& [partition, committed_at, gaps] : partitions)
+            why_refused.erase(partition.topic);
         changed.notify_all();
     }
     void revoked(const std::vector<Partition>& partitions) override {
@@ -112,9 +116,10 @@ struct KafkaQueue::Impl final : MemberEvents {
     void read(Record record) override {
         const auto due = due_of(record, clock.now());
         const std::lock_guard lock{mutex};
-        in_hand.add(std::make_shared<const Record>(std::move(record)), due);
         why_troubled.clear();
-        why_refused.clear();
+        why_refused.erase(no_topic);
+        why_refused.erase(record.partition.topic);
+        in_hand.add(std::make_shared<const Record>(std::move(record)), due);
         changed.notify_all();
     }
     void troubled(const std::string& why) override {
@@ -122,9 +127,9 @@ struct KafkaQueue::Impl final : MemberEvents {
         why_troubled = why;
         changed.notify_all();
     }
-    void refused(const std::string& why) override {
+    void refused(const std::string& topic, const std::string& why) override {
         const std::lock_guard lock{mutex};
-        why_refused = why;
+        why_refused[topic] = why;
         changed.notify_all();
     }
     std::vector<Position> to_commit() override {
@@ -161,7 +166,8 @@ struct KafkaQueue::Impl final : MemberEvents {
         {
             const std::lock_guard lock{mutex};
             if (in_hand.any_due(clock.now())) return;
-            if (!why_refused.empty()) throw trouble(options, "reading " + name, why_refused);
+            if (!why_refused.empty())
+                throw trouble(options, "reading " + name, why_refused.begin()->second);
             if (why_troubled.empty()) return;
             why = std::exchange(why_troubled, {});  // What is told while we look is not lost.
         }
@@ -216,7 +222,9 @@ struct KafkaQueue::Impl final : MemberEvents {
     std::condition_variable changed;
     InHand in_hand;
     std::string why_troubled;  // Until a broker is heard of.
-    std::string why_refused;   // Until something is read, or there are partitions to read.
+    // By topic, of the group under no_topic. Until something of it is read or to be read: of a
+    // topic without a record nothing else says that it may be read again.
+    std::map<std::string, std::string> why_refused;
     Producer producer;
     TimePoint next_forget;
     std::unique_ptr<Member> member;  // Its thread ends before all else goes.
@@ -284,12 +292,15 @@ KafkaQueue::KafkaQueue(
 )
     : impl_{std::make_unique<Impl>(std::move(options), std::move(name), store, clock)} {
     const auto& given = impl_->options;
-    const auto topics = worked_topics(given, impl_->name);
-    Wanted wanted;
-    for (const auto& topic : topics) wanted.emplace_back(topic, given.partitions);
-    wanted.emplace_back(dead_topic(given, impl_->name), 1);  // Its order is that of the deaths.
+    Member::Topics topics;
+    topics.read = worked_topics(given, impl_->name);
+    topics.more = [impl = impl_.get()](const std::vector<std::string>& there) {
+        return topics_of_old_layers(impl->options, impl->name, there);
+    };
+    for (const auto& topic : topics.read) topics.wanted.emplace_back(topic, given.partitions);
+    topics.wanted.emplace_back(dead_topic(given, impl_->name), 1);  // Its order is of the deaths.
     impl_->member = std::make_unique<Member>(
-        given, consumer_group(given, impl_->name), topics, std::move(wanted), *impl_
+        given, consumer_group(given, impl_->name), std::move(topics), *impl_
     );
 }
 

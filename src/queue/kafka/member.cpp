@@ -78,17 +78,18 @@ bool is_refusal(int error) {
            error == RD_KAFKA_RESP_ERR__FATAL;
 }
 
+std::string topic_of(const rd_kafka_message_t& message) {
+    return message.rkt == nullptr ? std::string{} : rd_kafka_topic_name(message.rkt);
+}
+
 }  // namespace
 
 struct Member::Impl {
     Impl(
-        const KafkaOptions& given,
-        const std::string& group,
-        std::vector<std::string> topics,
-        Wanted wanted,
-        MemberEvents& told
+        const KafkaOptions& given, const std::string& group, Topics given_topics, MemberEvents& told
     );
-    void begin(const std::vector<std::string>& topics, const Wanted& wanted);
+    void subscribe();
+    std::vector<std::string> more_topics();
     void run(const std::stop_token& stop);
     void take_over(rd_kafka_topic_partition_list_t* list);
     void hand_over(rd_kafka_topic_partition_list_t* list, bool lost);
@@ -110,25 +111,24 @@ struct Member::Impl {
     );
 
     const KafkaOptions options;
+    const Topics topics;
     MemberEvents& events;
     Context context;
+    bool all_known{false};  // Of the topics to read: a broker has said which there are.
+    bool look_again{false};
     bool committing{false};  // One commit at a time: they must not overtake each other.
     Handle handle;
     std::jthread thread;  // Ended by ~Impl() before the handle goes.
 };
 
 Member::Impl::Impl(
-    const KafkaOptions& given,
-    const std::string& group,
-    std::vector<std::string> topics,
-    Wanted wanted,
-    MemberEvents& told
+    const KafkaOptions& given, const std::string& group, Topics given_topics, MemberEvents& told
 )
-    : options{given}, events{told}, context{given.log, this, {}} {
+    : options{given}, topics{std::move(given_topics)}, events{told}, context{given.log, this, {}} {
     // Not all-brokers-down alone: it is not said while one of them was never connected to.
     context.on_error = [this](int error, std::string_view text) {
         if (is_refusal(error))
-            events.refused(std::string{text});
+            events.refused({}, std::string{text});
         else
             events.troubled(std::string{text});
     };
@@ -155,24 +155,34 @@ Member::Impl::Impl(
         }
     );
     rd_kafka_poll_set_consumer(handle.get());
-    thread = std::jthread{
-        [this, made = std::move(wanted), read = std::move(topics)](const std::stop_token& stop) {
-            core::name_this_thread("pawl-kafka");
-            begin(read, made);
-            run(stop);
-        }};
+    thread = std::jthread{[this](const std::stop_token& stop) {
+        core::name_this_thread("pawl-kafka");
+        subscribe();
+        run(stop);
+    }};
 }
 
-void Member::Impl::begin(const std::vector<std::string>& topics, const Wanted& wanted) {
+std::vector<std::string> Member::Impl::more_topics() {
+    std::vector<std::string> more;
     try {
-        create_topics(handle.get(), options, wanted);
+        create_topics(handle.get(), options, topics.wanted);
+        more = topics.more(topic_names(handle.get(), options));
+        all_known = true;
     } catch (const StoreError& error) {
         events.troubled(error.what());  // What is not there is read as soon as it is.
     }
+    return more;
+}
+
+void Member::Impl::subscribe() {
     std::vector<Partition> all;
-    for (const auto& topic : topics) all.push_back({topic, RD_KAFKA_PARTITION_UA});
+    for (const auto& topic : topics.read) all.push_back({topic, RD_KAFKA_PARTITION_UA});
+    for (const auto& topic : more_topics()) {
+        if (options.log) options.log("topic " + topic + " is read until it is empty");
+        all.push_back({topic, RD_KAFKA_PARTITION_UA});
+    }
     const auto error = rd_kafka_subscribe(handle.get(), list_of(all).get());
-    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) events.refused(rd_kafka_err2str(error));
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) events.refused({}, rd_kafka_err2str(error));
 }
 
 void Member::Impl::run(const std::stop_token& stop) {
@@ -182,7 +192,9 @@ void Member::Impl::run(const std::stop_token& stop) {
         if (message && message->err == RD_KAFKA_RESP_ERR_NO_ERROR)
             events.read(record_of(*message));
         else if (message && is_refusal(message->err))
-            events.refused(rd_kafka_message_errstr(message.get()));
+            events.refused(topic_of(*message), rd_kafka_message_errstr(message.get()));
+        // No broker answered at the start: one does now.
+        if (!all_known && std::exchange(look_again, false)) subscribe();
         pause_and_resume();
         commit();
     }
@@ -255,8 +267,9 @@ void Member::Impl::take_over(rd_kafka_topic_partition_list_t* list) {
                     one.gaps = position.gaps;
                 }
     events.assigned(assigned);
+    look_again = true;
     if (auto* failed = rd_kafka_incremental_assign(handle.get(), list)) {
-        events.refused(rd_kafka_error_string(failed));
+        events.refused({}, rd_kafka_error_string(failed));
         rd_kafka_error_destroy(failed);
     }
 }
@@ -266,19 +279,15 @@ void Member::Impl::hand_over(rd_kafka_topic_partition_list_t* list, bool lost) {
     if (!lost) commit_and_wait(events.last_positions(partitions));
     events.revoked(partitions);
     if (auto* failed = rd_kafka_incremental_unassign(handle.get(), list)) {
-        events.refused(rd_kafka_error_string(failed));
+        events.refused({}, rd_kafka_error_string(failed));
         rd_kafka_error_destroy(failed);
     }
 }
 
 Member::Member(
-    const KafkaOptions& options,
-    const std::string& group,
-    std::vector<std::string> topics,
-    Wanted wanted,
-    MemberEvents& events
+    const KafkaOptions& options, const std::string& group, Topics topics, MemberEvents& events
 )
-    : impl_{std::make_unique<Impl>(options, group, std::move(topics), std::move(wanted), events)} {}
+    : impl_{std::make_unique<Impl>(options, group, std::move(topics), events)} {}
 
 Member::~Member() = default;
 

@@ -5,6 +5,7 @@
 #include "src/queue/kafka/options.hpp"
 #include "src/queue/kafka/record.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -30,8 +31,9 @@ public:
     virtual void read(Record record) = 0;
     // Perhaps no broker answers any more: of each that goes, and of all of them.
     virtual void troubled(const std::string& why) = 0;
-    // A broker says no to what the group needs. Said once, however long it lasts.
-    virtual void refused(const std::string& why) = 0;
+    // A broker says no to the group (no topic), or to reading a topic. Said once, however long it
+    // lasts.
+    virtual void refused(const std::string& topic, const std::string& why) = 0;
     // After each look at the brokers, ten times a second and more: what to commit, to stop and to
     // start reading.
     virtual std::vector<Position> to_commit() = 0;
@@ -50,14 +52,16 @@ protected:
 // is not disturbed (cooperative-sticky).
 class Member {
 public:
-    // Joins in the background, and makes those of `wanted` that are not there. `events` outlives
-    // it.
+    // What a member reads: these topics, those that `more` finds among the cluster's, and those of
+    // `wanted` are made if they are not there.
+    struct Topics {
+        std::vector<std::string> read;
+        std::function<std::vector<std::string>(const std::vector<std::string>& there)> more;
+        Wanted wanted;
+    };
+    // Joins in the background. `events` outlives it.
     Member(
-        const KafkaOptions& options,
-        const std::string& group,
-        std::vector<std::string> topics,
-        Wanted wanted,
-        MemberEvents& events
+        const KafkaOptions& options, const std::string& group, Topics topics, MemberEvents& events
     );
     ~Member();  // Commits, and leaves the group.
     Member(const Member&) = delete;

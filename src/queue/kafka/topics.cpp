@@ -13,6 +13,10 @@ bool is_legal(char c) {
            c == '_' || c == '-';
 }
 
+std::string retry_topic_begin(const KafkaOptions& options, std::string_view queue) {
+    return main_topic(options, queue) + "__" + options.group + "__retry_";
+}
+
 }  // namespace
 
 bool is_topic(std::string_view name) {
@@ -27,8 +31,7 @@ std::string main_topic(const KafkaOptions& options, std::string_view queue) {
 std::string retry_topic(
     const KafkaOptions& options, std::string_view queue, std::chrono::milliseconds layer
 ) {
-    return main_topic(options, queue) + "__" + options.group + "__retry_" +
-           std::to_string(layer.count());
+    return retry_topic_begin(options, queue) + std::to_string(layer.count());
 }
 
 std::string dead_topic(const KafkaOptions& options, std::string_view queue) {
@@ -39,6 +42,21 @@ std::vector<std::string> worked_topics(const KafkaOptions& options, std::string_
     std::vector<std::string> topics{main_topic(options, queue)};
     for (const auto layer : options.layers) topics.push_back(retry_topic(options, queue, layer));
     return topics;
+}
+
+std::vector<std::string> topics_of_old_layers(
+    const KafkaOptions& options, std::string_view queue, const std::vector<std::string>& there
+) {
+    const auto begin = retry_topic_begin(options, queue);
+    const auto worked = worked_topics(options, queue);
+    std::vector<std::string> old;
+    for (const auto& topic : there) {
+        const auto delay = std::string_view{topic}.substr(std::min(begin.size(), topic.size()));
+        if (!topic.starts_with(begin) || delay.empty()) continue;
+        if (delay.find_first_not_of("0123456789") != delay.npos) continue;
+        if (std::find(worked.begin(), worked.end(), topic) == worked.end()) old.push_back(topic);
+    }
+    return old;
 }
 
 std::optional<std::string> queue_of_dead_topic(

@@ -27,6 +27,11 @@ std::string retry_topic(
 std::string dead_topic(const KafkaOptions& options, std::string_view queue);
 // Main and retry topics: what a worker of the queue reads.
 std::vector<std::string> worked_topics(const KafkaOptions& options, std::string_view queue);
+// Those of `there` that are retry topics of the queue and of no layer of the options: of one that
+// was taken away, and jobs may wait in it.
+std::vector<std::string> topics_of_old_layers(
+    const KafkaOptions& options, std::string_view queue, const std::vector<std::string>& there
+);
 // Nothing if it is no dead-letter topic of this prefix and group.
 std::optional<std::string> queue_of_dead_topic(const KafkaOptions& options, std::string_view topic);
 

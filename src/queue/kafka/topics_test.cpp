@@ -22,6 +22,25 @@ TEST(Topics, the_group_is_in_the_names_of_what_it_could_not_do) {
     );
 }
 
+TEST(Topics, those_of_layers_that_are_no_more_are_known_by_their_names) {
+    EXPECT_EQ(
+        topics_of_old_layers(
+            options,
+            "mails",
+            {"shop.mails",
+             "shop.mails__rides__retry_10000",
+             "shop.mails__rides__retry_5000",
+             "shop.mails__rides__retry_",
+             "shop.mails__rides__retry_5s",
+             "shop.mails__others__retry_5000",
+             "shop.bills__rides__retry_5000",
+             "shop.mails__rides__dlq",
+             "shop"}
+        ),
+        std::vector<std::string>{"shop.mails__rides__retry_5000"}
+    );
+}
+
 TEST(Topics, a_queue_is_known_by_its_dead_letter_topic) {
     EXPECT_EQ(queue_of_dead_topic(options, "shop.mails__rides__dlq"), "mails");
     EXPECT_EQ(queue_of_dead_topic(options, "shop.a.b-c__rides__dlq"), "a.b-c");

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <charconv>
 #include <mutex>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -138,7 +139,11 @@ Client::Client(RedisOptions options, core::Clock* clock, core::OnRemark on_remar
 Client::~Client() = default;
 
 void Client::check() {
-    impl_->give_back(impl_->open(StoreError::Kind::refused));
+    auto opened = impl_->open(StoreError::Kind::refused);
+    const Command ping{"PING"};
+    const auto reply = opened->ask("redis check", std::span{&ping, 1}, Access::read).at(0);
+    if (reply.is_error()) fail("redis check", reply.text);
+    impl_->give_back(std::move(opened));
 }
 
 Reply Client::ask(std::string_view what, const Command& command, Access access) {

@@ -203,13 +203,14 @@ VALUES ($1)
 ON CONFLICT DO NOTHING
 RETURNING id;
 
--- name: keep_result_for_person   ($1 key id, $2 result name, $3 result, $4 generation of its call)
+-- name: keep_result_for_person   ($1 key id, $2 result name, $3 result, $4 generation of its call, $5 its recovery point)
 -- A result that arrived after its key had gone to the attention list. Of an earlier generation it is of a call that a
--- person has said did not happen: it must not pass for the result of the call now in doubt. Written again where it was not
--- known whether it was.
+-- person has said did not happen, and of another point it is of another call: it must not pass for the result of the call
+-- now in doubt. Written again where it was not known whether it was.
 UPDATE attention
 SET result_name = $2, result = $3
 WHERE key_id = $1
+  AND recovery_point = $5
   AND (result IS NULL OR (result_name = $2 AND result = $3))
   AND EXISTS (SELECT 1 FROM idempotency_keys AS k WHERE k.id = $1 AND k.generation = $4);
 

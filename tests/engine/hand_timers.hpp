@@ -1,0 +1,30 @@
+#pragma once
+
+#include "src/engine/timers.hpp"
+
+#include <chrono>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace pawl::engine {
+
+// Nothing happens but what the test says.
+class HandTimers final : public Timers {
+public:
+    void after(std::chrono::milliseconds wait, std::function<void()> f) override {
+        due.push_back({wait, std::move(f)});
+    }
+    void stop() override {}
+    // Those of one length, in their order.
+    void pass(std::chrono::milliseconds wait) {
+        for (auto& [length, f] : std::exchange(due, {}))
+            if (length == wait)
+                f();
+            else
+                due.push_back({length, std::move(f)});
+    }
+    std::vector<std::pair<std::chrono::milliseconds, std::function<void()>>> due;
+};
+
+}  // namespace pawl::engine

@@ -1,0 +1,83 @@
+#include "src/engine/renewals.hpp"
+
+#include "tests/engine/hand_timers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <exception>
+#include <optional>
+#include <string_view>
+
+namespace pawl::engine {
+namespace {
+
+using namespace std::chrono_literals;
+
+class SteadyClock final : public core::Clock {
+public:
+    TimePoint now() override { return TimePoint{}; }
+    std::chrono::steady_clock::time_point steady() override { return at; }
+    std::chrono::steady_clock::time_point at{1h};
+};
+
+// Counts the writes, and fails those that it is told to.
+class CountedWrites final : public store::Store {
+public:
+    using store::Store::write;
+    void write(std::unique_ptr<store::Work> work, store::Urgency) override {
+        ++count;
+        work->done(
+            fails ? std::make_exception_ptr(StoreError{
+                        StoreError::Kind::unavailable, StoreError::Effect::none, "", "away"})
+                  : nullptr
+        );
+    }
+    void read(std::unique_ptr<store::Work>) override {}
+    std::optional<std::string_view> text_of(const Sql&) const override { return std::nullopt; }
+    void stop() override {}
+    int count{0};
+    bool fails{false};
+};
+
+// A lease of 600 ms: a look each 100 ms, a renewal each 200.
+class RenewalsTest : public ::testing::Test {
+protected:
+    int renewed_at_next_look() {
+        const int before = store.count;
+        clock.at += 100ms;
+        timers.pass(100ms);
+        return store.count - before;
+    }
+    SteadyClock clock;
+    CountedWrites store;
+    HandTimers timers;
+    Renewals renewals{store, clock, timers, 600ms};
+};
+
+TEST_F(RenewalsTest, a_lease_is_renewed_at_each_third_of_it_until_its_end) {
+    const auto id = renewals.begin({1, 1, "charge"}, clock.steady());
+
+    EXPECT_EQ(renewed_at_next_look(), 0);
+    EXPECT_EQ(renewed_at_next_look(), 1);
+    EXPECT_EQ(renewed_at_next_look(), 0);
+    EXPECT_EQ(renewed_at_next_look(), 1);
+    renewals.end(id);
+    EXPECT_EQ(renewed_at_next_look(), 0);
+    EXPECT_EQ(renewed_at_next_look(), 0);
+}
+
+// Found by reading: it was tried again a third of a lease later, and two failures lost the lease.
+TEST_F(RenewalsTest, one_that_fails_is_tried_again_at_the_next_look) {
+    renewals.begin({1, 1, "charge"}, clock.steady());
+    store.fails = true;
+    EXPECT_EQ(renewed_at_next_look(), 0);
+    EXPECT_EQ(renewed_at_next_look(), 1);
+
+    EXPECT_EQ(renewed_at_next_look(), 1);
+    store.fails = false;
+    EXPECT_EQ(renewed_at_next_look(), 1);
+    EXPECT_EQ(renewed_at_next_look(), 0) << "a third of a lease from the one that went well";
+}
+
+}  // namespace
+}  // namespace pawl::engine
