@@ -80,6 +80,10 @@ void hold(pawl::Leases& leases, pawl::Database& database, const Given& given) {
         } catch (const pawl::FencedOff& off) {
             say("fenced_off", off.seen());
             say("is_held", lease.is_held() ? 1 : 0);
+            // The word of the loss is another thread's, which woke at the same time.
+            const auto patience = Clock::now() + 20s;
+            while (!lease.lost().stop_requested() && Clock::now() < patience)
+                std::this_thread::sleep_for(1ms);
             return;
         } catch (const pawl::StoreError& error) {
             if (!error.passing()) throw;
