@@ -18,7 +18,7 @@ public:
     std::uint64_t next() override { return 0; }
 };
 
-// With each merge a day passes in which the merged jobs die again, and as many others, behind all
+// While a merge goes on the merged jobs die again, and as many others, behind all
 // that were there.
 class Dying final : public queue::DeadLetters {
 public:
@@ -38,7 +38,7 @@ public:
     queue::DeadDone
     merge(std::span<const std::string> ids, const queue::DeadAct&, std::optional<TimePoint>)
         override {
-        now_ += a_day;
+        now_ += merge_takes;
         for (const auto& id : ids) {
             die(letters_.extract(id).mapped().jid);
             if (others_die) die("other " + std::to_string(deaths_));
@@ -51,7 +51,7 @@ public:
         return {};
     }
 
-    std::chrono::milliseconds a_day{0};
+    std::chrono::milliseconds merge_takes{0};
     bool others_die{false};
 
 private:
@@ -93,7 +93,7 @@ TEST(DeadLettersTest, what_dies_again_while_all_are_merged_is_not_merged_again) 
 TEST(DeadLettersTest, what_dies_while_all_are_merged_is_not_of_them) {
     Dying letters;
     letters.others_die = true;
-    letters.a_day = 20s;
+    letters.merge_takes = 20s;
 
     EXPECT_EQ(merged(letters), 3 + 3) << "20 s may be what two clocks differ by, 40 s are not";
 }

@@ -9,6 +9,14 @@
 
 namespace pawl::engine {
 
+// Time stands still but for what the test moves.
+class StillClock final : public core::Clock {
+public:
+    TimePoint now() override { return TimePoint{std::chrono::hours{1}}; }
+    std::chrono::steady_clock::time_point steady() override { return at; }
+    std::chrono::steady_clock::time_point at{std::chrono::hours{1}};
+};
+
 // Nothing happens but what the test says.
 class HandTimers final : public Timers {
 public:

@@ -13,13 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class SteadyClock final : public core::Clock {
-public:
-    TimePoint now() override { return TimePoint{}; }
-    std::chrono::steady_clock::time_point steady() override { return at; }
-    std::chrono::steady_clock::time_point at{1h};
-};
-
 // Counts the writes, and fails those that it is told to.
 class CountedWrites final : public store::Store {
 public:
@@ -48,7 +41,7 @@ protected:
         timers.pass(100ms);
         return store.count - before;
     }
-    SteadyClock clock;
+    StillClock clock;
     CountedWrites store;
     HandTimers timers;
     Renewals renewals{store, clock, timers, 600ms};

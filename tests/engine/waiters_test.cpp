@@ -65,13 +65,6 @@ protected:
             woken.push_back(word + hash);
         });
     }
-    class StillClock final : public core::Clock {
-    public:
-        TimePoint now() override { return TimePoint{1h}; }
-        std::chrono::steady_clock::time_point steady() override {
-            return std::chrono::steady_clock::time_point{1h};
-        }
-    };
     StillClock clock;
     HeldReads store{clock};
     HandTimers timers;
