@@ -31,10 +31,10 @@ using namespace std::chrono_literals;
 //   std::optional<Response> before_key(
 //       Snapshot& read, const Asked<Request>& at, std::string_view key);
 //
-// One that can't be called so (private, of another form) does not compile, unless the class is
-// final: of such a class only public members are seen.
 // Its answer is not kept, and tells nothing of one that is; nothing: the request goes on. So a key
 // with scope = tenant answers only those whom the operation lets in, and is taken by nobody else.
+// A before_key that can't be called so (private, of another form) does not compile, unless its
+// class is final: of such a class only public members are seen.
 enum class KeyRule {
     required,  // No key: 400 key-missing.
     optional,  // No key: one is made, so that a crash is still completed; nobody can repeat the

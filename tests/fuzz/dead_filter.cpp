@@ -105,7 +105,8 @@ Ran run(const std::vector<std::string>& words) {
     return ran;
 }
 
-// Read by other code than the command's: digits, and a unit behind them.
+// Read by other code than the command's: digits, and a unit behind them. A count with a 0 before it
+// is refused, as it may be meant as octal (input leading_zero); in an age it changes nothing.
 std::optional<std::int64_t> digits_of(std::string_view text, std::int64_t most) {
     std::int64_t value = 0;
     const auto* const end = text.data() + text.size();
@@ -141,8 +142,9 @@ bool read_word(Meaning& to, std::string_view name, std::string_view value) {
     if (name == "--error") return filter.error = text, true;
     if (name == "--error-kind") return filter.error_kind = text, true;
     if (name == "--failures-min") {
-        if (const auto n = digits_of(value, 1'000'000)) filter.failures_min = static_cast<int>(*n);
-        return filter.failures_min.has_value();
+        const auto n = digits_of(value, 1'000'000);
+        if (!n || (value.size() > 1 && value.front() == '0')) return false;
+        return filter.failures_min = static_cast<int>(*n), true;
     }
     if (name == "--older-than") return (to.older_s = seconds_of(value)).has_value();
     if (name == "--younger-than") return (to.younger_s = seconds_of(value)).has_value();
