@@ -189,6 +189,7 @@ std::string digits(std::int64_t number, std::size_t width) {
     return text.size() < width ? std::string(width - text.size(), '0') + text : text;
 }
 
+// At least: so letters in the order of their ids are in that of their times and offsets.
 constexpr std::array<std::size_t, 3> widths{15, 6, 15};
 
 TimePoint died_at(const Record& record) {
@@ -343,13 +344,14 @@ std::string life_of(const Record& record) {
 std::optional<LetterPlace> place_of_letter(std::string_view id) {
     std::array<std::int64_t, 3> numbers{};
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const auto number = number_of(id.substr(0, widths[i]));
-        if (id.size() <= widths[i] || id[widths[i]] != '.' || !number || *number < 0)
+        const auto text = id.substr(0, id.find('.'));
+        const auto number = number_of(text);
+        if (text.size() == id.size() || !number || digits(*number, widths[i]) != text)
             return std::nullopt;
         numbers[i] = *number;
-        id.remove_prefix(widths[i] + 1);
+        id.remove_prefix(text.size() + 1);
     }
-    if (id.empty()) return std::nullopt;
+    if (id.empty() || numbers[1] > std::numeric_limits<int>::max()) return std::nullopt;
     return LetterPlace{std::string{id}, static_cast<int>(numbers[1]), numbers[2]};
 }
 

@@ -329,7 +329,9 @@ TEST(JobRecord, an_id_of_a_letter_that_is_none_leads_nowhere) {
           changed(15, '-'),  // No mark between its parts.
           changed(22, '-'),  //
           changed(0, 'x'),   // No number.
-          changed(0, '-')})
+          changed(0, '-'),
+          "0" + id,  // Another name of the same.
+          std::string{"001800000003000.4294967296.000000000000012.mails"}})  // No partition.
         EXPECT_FALSE(place_of_letter(none)) << none;
 }
 
@@ -379,6 +381,18 @@ TEST(JobRecord, numbers_that_nothing_of_ours_holds_are_the_nearest_that_it_does)
     ASSERT_TRUE(place_of_letter(letter.id)) << letter.id << ": nobody could merge or purge it";
     EXPECT_EQ(place_of_letter(letter.id)->offset, record.offset);
     EXPECT_EQ(due_of(record, t0), t0) << "a writer's clock was ahead";
+}
+
+// tests/fuzz/kafka.cpp, input offset_beyond_the_id: nobody could merge or purge it.
+TEST(JobRecord, an_offset_of_more_digits_than_ids_have_is_found_by_its_id) {
+    auto record = pushed();
+    record.offset = 1'221'474'832'147'483'647;
+
+    const auto place = place_of_letter(letter_id(record, "mails"));
+
+    ASSERT_TRUE(place);
+    EXPECT_EQ(place->offset, record.offset);
+    EXPECT_EQ(place->queue, "mails");
 }
 
 // tests/fuzz/kafka.cpp, input most_failures.
