@@ -53,6 +53,7 @@ milliseconds History::call_takes() {
 void History::on_the_way(bool there) {
     if (!faults_ || !replies_fail_ || dying_ || !choices_.one_in(12)) return;
     had_.faults = true;
+    tell(there ? "the queue is not reached" : "the queue's answer is lost");
     throw StoreError{
         StoreError::Kind::unavailable,
         there ? StoreError::Effect::none : StoreError::Effect::in_doubt,
@@ -70,7 +71,7 @@ bool History::process_fault() {
         const auto which = choices_.pick(processes_.size());
         if (!processes_[which]->alive()) return false;
         ++ended_.crashes;
-        say_what_explains();
+        had_.faults = true;
         tell(server(which) + " dies");
         dying_ = true;
         processes_[which]->kill();
@@ -82,7 +83,7 @@ bool History::process_fault() {
         const auto which = choices_.pick(processes_.size());
         if (!processes_[which]->alive()) return false;
         ++ended_.freezes;
-        say_what_explains();
+        had_.faults = true;
         tell(server(which) + " stops for more than a lease");
         processes_[which]->frozen_until =
             clock_.steady() + lease + milliseconds{choices_.pick(4) * 5'000};
@@ -99,7 +100,6 @@ bool History::time_fault() {
         clock_.set_wall(by);
         had_.clock_steps = true;
         had_.clock_went_back = had_.clock_went_back || by < 0ms;
-        say_what_explains();
         tell("the clock is set by " + std::to_string(by / 1s) + " s");
         return true;
     }
@@ -107,7 +107,6 @@ bool History::time_fault() {
         constexpr std::array waits{100ms, 1'000ms, 6'000ms, 31'000ms};
         clock_.advance(waits[choices_.pick(waits.size())]);
         had_.jumps = true;
-        say_what_explains();
         tell("time passes");
         return true;
     }
@@ -116,7 +115,6 @@ bool History::time_fault() {
         choices_.one_in(60)) {
         clock_.advance(days);
         had_.days = true;
-        say_what_explains();
         tell("days pass");
         return true;
     }

@@ -103,10 +103,6 @@ private:
     milliseconds call_takes();
     void on_the_way(bool there);
     Receiver::Asks asks(Does (History::*does)());
-    void say_what_explains() {
-        had_.faults = had_.faults || ended_.crashes + ended_.freezes + ended_.failed_commits > 0;
-        for (auto* receiver : {&bank_, &mail_, &carrier_}) receiver->overlap_is_wrong = had_.calm();
-    }
     void tell(const std::string& what) {
         if (!options_.tells) return;
         const auto ms = (clock_.steady() - Steady{1h}) / 1ms;

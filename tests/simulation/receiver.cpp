@@ -50,7 +50,7 @@ Outcome<Done, Declined> Receiver::take(const std::string& key, const std::string
         const auto [first, fresh] = first_.try_emplace(key, now);
         if (!fresh && now - first->second > memory)
             asks_.violated("I21", "a call under a key that may be forgotten, about " + who);
-        if (under_way_[key] > 0 && overlap_is_wrong)
+        if (under_way_[key] > 0)
             asks_.violated("I11", "two calls at once under one key, about " + who);
     }
     const auto does = asks_.does(*this);

@@ -58,7 +58,6 @@ public:
     bool quiet_about(const std::string& who) const;
 
     std::map<std::string, std::vector<std::string>> effects;  // Ids, by who.
-    bool overlap_is_wrong{false};  // Nothing yet explains two calls at once under one key.
     bool stored_an_error{false};
 
 private:
