@@ -15,6 +15,7 @@ namespace {
 struct Lost {};
 struct DoneBefore {};
 struct Undo {};
+struct TooLate {};
 
 class JobInTx final : public store::Work {
 public:
@@ -22,33 +23,29 @@ public:
         engine::Engine& engine,
         queue::Queue& queue,
         const detail::JobForm& form,
-        const queue::TakenJob& job,
-        std::chrono::milliseconds deadline,
+        const JobRun& run,
         std::function<void(TxOutcome)> on_end
     )
-        : engine_{engine},
-          queue_{queue},
-          form_{form},
-          job_{job},
-          deadline_{deadline},
-          on_end_{std::move(on_end)} {}
+        : engine_{engine}, queue_{queue}, form_{form}, run_{run}, on_end_{std::move(on_end)} {}
 
     void run(store::Session& session) override {
+        const core::Moment now{engine_.clock().now(), engine_.clock().steady()};
+        if (!core::may_still_call(run_.held_since, now, run_.lease)) throw TooLate{};
         staged_ = false;
-        const auto context = engine_.tx_context(session, job_.raw.key_id, staged_, isolation());
+        const auto context = engine_.tx_context(session, run_.job.raw.key_id, staged_, isolation());
         worked_ = detail::Maker::with_tx(context, [&](Tx& tx) {
-            return form_.in_tx(form_.handler.get(), tx, job_.raw);
+            return form_.in_tx(form_.handler.get(), tx, run_.job.raw);
         });
         const auto* result = std::get_if<JobResult>(&worked_);
         if (result == nullptr || !std::holds_alternative<JobDone>(*result)) throw Undo{};
         PAWL_FAULT("worker.tx.inside");
         if (PAWL_MUTANT("job_is_marked_later")) return;
-        const auto marked = queue_.finish_in(session, job_);
+        const auto marked = queue_.finish_in(session, run_.job);
         if (marked == queue::Marked::lost) throw Lost{};
         if (marked == queue::Marked::done_before) throw DoneBefore{};
     }
     void done(std::exception_ptr failed) noexcept override { on_end_(outcome(std::move(failed))); }
-    std::chrono::milliseconds deadline() const override { return deadline_; }
+    std::chrono::milliseconds deadline() const override { return run_.deadline; }
     Isolation isolation() const override { return Isolation::repeatable_read; }
     // Jobs of one kind run the same code: what is learnt of one counts for the others.
     const void* kind() const override { return &form_; }
@@ -64,6 +61,8 @@ private:
             return TxLost{};
         } catch (const DoneBefore&) {
             return TxDoneBefore{};
+        } catch (const TooLate&) {
+            return TxTrouble{};
         } catch (const StoreError& error) {
             if (error.kind() == StoreError::Kind::fenced) return TxLost{};
             // One that takes too long will take too long again; else it would come back for ever.
@@ -80,8 +79,7 @@ private:
     engine::Engine& engine_;
     queue::Queue& queue_;
     const detail::JobForm& form_;
-    const queue::TakenJob& job_;
-    std::chrono::milliseconds deadline_;
+    JobRun run_;
     std::function<void(TxOutcome)> on_end_;
     detail::Worked worked_;
     bool staged_{false};
@@ -93,13 +91,10 @@ void run_in_transaction(
     engine::Engine& engine,
     queue::Queue& queue,
     const detail::JobForm& form,
-    const queue::TakenJob& job,
-    std::chrono::milliseconds deadline,
+    const JobRun& run,
     std::function<void(TxOutcome)> on_end
 ) {
-    engine.store().write(
-        std::make_unique<JobInTx>(engine, queue, form, job, deadline, std::move(on_end))
-    );
+    engine.store().write(std::make_unique<JobInTx>(engine, queue, form, run, std::move(on_end)));
 }
 
 }  // namespace pawl::ops

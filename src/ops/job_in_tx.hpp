@@ -2,8 +2,8 @@
 
 #include <pawl/detail/job_form.hpp>
 
+#include "src/core/call_rule.hpp"
 #include "src/engine/engine.hpp"
-#include "src/ops/hand.hpp"
 #include "src/queue/queue.hpp"
 
 #include <chrono>
@@ -30,14 +30,22 @@ struct TxFailed {
 struct TxTrouble {};  // Of the database, which is no failure of the job.
 using TxOutcome = std::variant<TxDone, TxLost, TxDoneBefore, TxUndone, TxFailed, TxTrouble>;
 
+struct JobRun {
+    const queue::TakenJob& job;
+    // Its transaction begins in the first half of the lease, or is trouble: a queue outside does
+    // not fence it, and behind the lease another may bury what it then commits.
+    core::Moment held_since;
+    std::chrono::milliseconds lease;
+    std::chrono::milliseconds deadline;  // Of the transaction.
+};
+
 // Hands the job's transaction to the store and returns; `on_end` is told from the store's thread,
 // once, and quickly hands on. What is referred to lives until then.
 void run_in_transaction(
     engine::Engine& engine,
     queue::Queue& queue,
     const detail::JobForm& form,
-    const queue::TakenJob& job,
-    std::chrono::milliseconds deadline,
+    const JobRun& run,
     std::function<void(TxOutcome)> on_end
 );
 

@@ -97,7 +97,7 @@ const detail::JobForm* Worker::form_in_transaction(const queue::TakenJob& job) c
 
 WorkReport Worker::run_once(int limit) {
     WorkReport report;
-    if (take(limit) == 0) return report;
+    take(limit);
     while (true) {
         auto next = hand_.next([](const auto&) { return false; }, 1);
         if (next.jobs.empty()) return report;
@@ -170,25 +170,39 @@ void Worker::work(HeldJob& held, WorkReport& report) {
     if (at == handlers_.end())
         bury(held.job, "no handler is for jobs of kind '" + held.job.kind + "'", report);
     else if (const auto* form = std::get_if<detail::JobForm>(&at->second))
-        work_in_call(*form, held.job, held.asked_at, report);
+        work_in_call(*form, held, report);
     else
         work_as_operation(*std::get<const detail::OperationForm*>(at->second), held.job, report);
 }
 
 // Each a transaction of its own, which the store may let share a commit with others.
 void Worker::work_in_transactions(std::vector<HeldJob>& jobs, WorkReport& report) {
-    Outcomes outcomes{jobs.size()};
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-        const auto& job = jobs[i].job;
+    std::vector<const HeldJob*> held;
+    for (auto& job : jobs)
+        or_lost(job.job, report, [&] {
+            if (still_held(job))
+                held.push_back(&job);
+            else
+                ++report.lost;
+        });
+    Outcomes outcomes{held.size()};
+    for (std::size_t i = 0; i < held.size(); ++i) {
+        const auto& job = held[i]->job;
         const auto& form = *form_in_transaction(job);
-        const auto deadline = form.timeout.value_or(options_.phase_deadline);
-        run_in_transaction(engine_, queue_, form, job, deadline, [&outcomes, i](TxOutcome outcome) {
+        const JobRun run{
+            .job = job,
+            .held_since = held[i]->asked_at,
+            .lease = options_.lease,
+            .deadline = form.timeout.value_or(options_.phase_deadline)};
+        run_in_transaction(engine_, queue_, form, run, [&outcomes, i](TxOutcome outcome) {
             outcomes.set(i, std::move(outcome));
         });
     }
     const auto ended = outcomes.wait();
-    for (std::size_t i = 0; i < jobs.size(); ++i)
-        or_lost(jobs[i].job, report, [&] { settle_in_transaction(jobs[i].job, ended[i], report); });
+    for (std::size_t i = 0; i < held.size(); ++i)
+        or_lost(held[i]->job, report, [&] {
+            settle_in_transaction(held[i]->job, ended[i], report);
+        });
 }
 
 void Worker::settle_in_transaction(
@@ -227,18 +241,23 @@ bool Worker::took_out_done(const queue::TakenJob& job, WorkReport& report) {
     return true;
 }
 
-void Worker::work_in_call(
-    const detail::JobForm& form, queue::TakenJob& job, core::Moment asked_at, WorkReport& report
-) {
+// A process that was paused over the claim or a mark has a lease that is over, or soon will be:
+// another would do the same while this one does.
+bool Worker::still_held(HeldJob& held) {
+    const core::Moment now{engine_.clock().now(), engine_.clock().steady()};
+    if (core::may_still_call(held.asked_at, now, options_.lease)) return true;
+    if (!queue_.renew(held.job, options_.lease)) return false;
+    held.asked_at = now;
+    return true;
+}
+
+void Worker::work_in_call(const detail::JobForm& form, HeldJob& held, WorkReport& report) {
+    auto& job = held.job;
     if (!job.called_at && !PAWL_MUTANT("call_of_job_is_not_marked") && !queue_.mark_called(job)) {
         ++report.lost;
         return;
     }
-    // A process that was paused over the claim or the mark has a lease that is over, or soon will
-    // be: another would send the same while this one does.
-    const core::Moment moment{engine_.clock().now(), engine_.clock().steady()};
-    if (!core::may_still_call(asked_at, moment, options_.lease) &&
-        !queue_.renew(job, options_.lease)) {
+    if (!still_held(held)) {
         ++report.lost;
         return;
     }
@@ -319,6 +338,10 @@ void Worker::work_as_operation(
     switch (refused.why) {
         case engine::Why::in_progress:
         case engine::Why::stopping:
+        // Trouble of the database is no failure of a job, whatever form its handler has.
+        case engine::Why::store_unavailable:
+        case engine::Why::contention:
+        case engine::Why::overloaded:
             return settle(job, JobResult{retry_in(1s)}, report);
         case engine::Why::needs_attention:
             return settle(job, JobResult{retry_in(1min)}, report);

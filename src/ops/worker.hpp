@@ -92,9 +92,8 @@ private:
         const queue::TakenJob& job, const TxOutcome& outcome, WorkReport& report
     );
     bool took_out_done(const queue::TakenJob& job, WorkReport& report);
-    void work_in_call(
-        const detail::JobForm& form, queue::TakenJob& job, core::Moment asked_at, WorkReport& report
-    );
+    bool still_held(HeldJob& held);
+    void work_in_call(const detail::JobForm& form, HeldJob& held, WorkReport& report);
     void work_as_operation(
         const detail::OperationForm& form, const queue::TakenJob& job, WorkReport& report
     );
