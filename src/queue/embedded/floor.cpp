@@ -75,8 +75,11 @@ Sweeps::Sweep Sweeps::begin(TimePoint now) const {
 
 void Sweeps::ended(const Sweep& sweep, TimePoint now) {
     last_ = sweep.at;
-    if (sweep.whole)
-        whole_due_ = now + share_of_sweeps * std::max(now - sweep.at, TimePoint::duration{0});
+    if (!sweep.whole) return;
+    // A write and a read take no longer: else the process stood still, or its clock was set.
+    const TimePoint::duration most{2 * sweep_deadline};
+    const auto worked = std::clamp(now - sweep.at, TimePoint::duration{0}, most);
+    whole_due_ = now + share_of_sweeps * worked;
 }
 
 void Sweeps::took_too_long(const Sweep& sweep) {

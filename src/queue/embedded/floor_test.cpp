@@ -258,6 +258,17 @@ TEST(Sweeps, one_that_took_too_long_is_tried_again_after_100_s_and_leases_are_lo
     EXPECT_TRUE(sweeps.begin(start + 100s).whole);
 }
 
+// An hour in which the process stood still, or by which its clock was set, kept the next away for
+// twenty.
+TEST(Sweeps, one_over_which_the_process_stood_still_counts_as_the_longest_that_there_is) {
+    Sweeps sweeps;
+
+    sweeps.ended(sweeps.begin(start), start + 1h);
+
+    EXPECT_FALSE(sweeps.begin(start + 1h + 199s).whole);
+    EXPECT_TRUE(sweeps.begin(start + 1h + 200s).whole);
+}
+
 TEST(Sweeps, a_clock_that_was_set_back_makes_the_next_whole) {
     Sweeps sweeps;
     sweeps.ended(sweeps.begin(start), start + 5s);
