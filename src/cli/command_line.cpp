@@ -7,6 +7,8 @@
 #include "src/cli/numbers.hpp"
 #include "src/cli/output.hpp"
 #include "src/cli/queues.hpp"
+#include "src/core/error_text.hpp"
+#include "src/json/text.hpp"
 #include "src/ops/service_impl.hpp"
 #include "src/store/blocking.hpp"
 #include "store/statements.hpp"
@@ -339,6 +341,15 @@ void add_commands(CLI::App& app, Run& run) {
     add_services(app, run);
 }
 
+// tests/fuzz/dead_filter.cpp, input error_half_a_character: of such bytes each store says in its
+// own way where they are found.
+void check_texts(const std::vector<std::string>& words) {
+    for (const auto& word : words)
+        if (!json::is_utf8(word))
+            throw CLI::ValidationError{
+                core::storable_error(word), "no UTF-8, which all texts here are"};
+}
+
 }  // namespace
 
 bool is_command(std::string_view word, bool knows_operations) {
@@ -371,6 +382,7 @@ int command_line(
     app.footer(line.options_help);
     add_commands(app, run);
     try {
+        check_texts(arguments);
         app.parse(std::vector<std::string>{arguments.rbegin(), arguments.rend()}
         );  // CLI11 takes them from the back.
         const bool id_wanted = app.got_subcommand("keys") || app.got_subcommand("attention");

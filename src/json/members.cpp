@@ -12,8 +12,6 @@ namespace pawl::json {
 
 namespace {
 
-constexpr std::size_t levels_max = 256;
-
 // Takes all and keeps nothing: only whether the text is JSON is asked.
 struct Nothing {
     static constexpr std::size_t max_object_size = std::size_t(-1);
@@ -97,9 +95,9 @@ private:
 
 }  // namespace
 
-bool is_json(std::string_view text) {
+bool is_json(std::string_view text, std::size_t levels) {
     boost::json::parse_options options;
-    options.max_depth = levels_max;
+    options.max_depth = levels;
     boost::json::basic_parser<Nothing> parser{options};
     boost::json::error_code ec;
     const auto read = parser.write_some(false, text.data(), text.size(), ec);

@@ -8,6 +8,7 @@
 //   members->set("retry_count", "3");
 //   std::string text = members->text();
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,9 +16,10 @@
 
 namespace pawl::json {
 
-// JSON by RFC 8259, in UTF-8, of at most 256 levels. Unlike parse() it refuses neither a name that
-// comes twice nor a number that no type of ours holds.
-bool is_json(std::string_view text);
+inline constexpr std::size_t levels_max = 256;
+// JSON by RFC 8259, in UTF-8, of at most so many levels. Unlike parse() it refuses neither a name
+// that comes twice nor a number that no type of ours holds.
+bool is_json(std::string_view text, std::size_t levels = levels_max);
 
 // An object, in its order. Where a name comes twice the last one counts, as in Ruby and JavaScript.
 class Members {

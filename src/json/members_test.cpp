@@ -62,6 +62,8 @@ TEST(MembersTest, what_is_no_object_has_no_members) {
 TEST(MembersTest, hostile_depth_is_no_json) {
     EXPECT_TRUE(is_json(std::string(200, '[') + std::string(200, ']')));
     EXPECT_FALSE(is_json(std::string(100'000, '[') + std::string(100'000, ']')));
+    EXPECT_TRUE(is_json("[[7]]", 2));
+    EXPECT_FALSE(is_json("[[7]]", 1));
 }
 
 TEST(ItemsTest, items_are_their_bytes) {

@@ -156,7 +156,9 @@ void set_failures(Members& job, const StagedJob& from, SidekiqTimes times) {
         job.set("error_class", json::literal_of(our_error_class));
     }
     if (from.called_at) job.set("pawl_called_at", time_number(*from.called_at, times));
-    if (from.history != "[]" && json::items_of(from.history)) job.set("pawl_history", from.history);
+    if (from.history != "[]" && json::is_json(from.history, json::levels_max - 1) &&
+        json::items_of(from.history))
+        job.set("pawl_history", from.history);
 }
 
 }  // namespace
@@ -223,7 +225,8 @@ DeadLetter letter_of(std::string_view payload, const Unsaid& unsaid) {
 std::variant<std::string, RefusedJob> payload_of(
     const StagedJob& job, TimePoint now, SidekiqTimes times
 ) {
-    const bool is_json = json::is_json(job.args);
+    // In two levels of the payload's own: deeper ones travel as their text.
+    const bool is_json = json::is_json(job.args, json::levels_max - 2);
     if (!is_json && !json::is_utf8(job.args))
         return RefusedJob{job.id, "its arguments are no UTF-8, which Redis jobs are"};
     if (job.kind.empty() || job.jid.empty()) return RefusedJob{job.id, "it has no kind or no id"};
