@@ -151,9 +151,13 @@ class Day:
         check_equal(self.points(), 20 * BOOKED * days, 'points, one for each dollar')
         mails = collections.Counter(mail['message_id'].strip('<>').split('@')[0] for mail in world.mails())
         check_equal(len(mails), 5 * days, 'receipts by Message-ID')
-        # At most one repeat a kill, under the same id; where it can be seen who was at work, of those alone.
+        # At most one repeat a kill, under the same id; where it can be seen who was at work, of those alone. On a full machine a
+        # mail server may take longer than a job may: that try has failed, and its mail may have been sent.
         troubles = self.deaths + self.outages
-        check_equal({jid: count for jid, count in mails.items() if count > 1 + troubles}, {}, 'receipts sent too often')
+        for jid, count in mails.items():
+            told = [line for line in world.log().split('\n') if jid in line]
+            in_doubt = sum('"job_failed"' in line and '451' not in line or '"job_not_marked"' in line for line in told)
+            check(count <= 1 + troubles + in_doubt, f'{jid}: {count} receipts, {troubles} troubles, {in_doubt} tries in doubt: {told}')
         twice = {jid for jid, count in mails.items() if count > 1}
         if world.queue.name == 'embedded':
             check(twice <= self.at_work, f'receipts sent twice that no kill explains: {twice - self.at_work}')

@@ -50,9 +50,10 @@ public:
         tell("faults end");
         for (auto& process : processes_)
             if (process->alive()) process->frozen_until = {};
-        // A back-off may be in the future by what the clock went back, up to the longest one.
-        const int limit =
-            ended_.steps + options_.settling_steps_max * (had_.clock_went_back ? 10 : 1);
+        // A back-off may be in the future by what the clock went back, up to the longest one; and
+        // it may have grown to that in the time that passed while things failed.
+        const bool long_waits = had_.clock_steps || had_.jumps || had_.days;
+        const int limit = ended_.steps + options_.settling_steps_max * (long_waits ? 10 : 1);
         while (!checks_.violation() && !settled()) {
             step();
             if (ended_.steps > limit)
