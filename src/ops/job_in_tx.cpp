@@ -15,7 +15,6 @@ namespace {
 struct Lost {};
 struct DoneBefore {};
 struct Undo {};
-struct TooLate {};
 
 class JobInTx final : public store::Work {
 public:
@@ -30,7 +29,7 @@ public:
 
     void run(store::Session& session) override {
         const core::Moment now{engine_.clock().now(), engine_.clock().steady()};
-        if (!core::may_still_call(run_.held_since, now, run_.lease)) throw TooLate{};
+        if (!core::may_still_call(run_.held_since, now, run_.lease)) throw Lost{};
         staged_ = false;
         const auto context = engine_.tx_context(session, run_.job.raw.key_id, staged_, isolation());
         worked_ = detail::Maker::with_tx(context, [&](Tx& tx) {
@@ -61,8 +60,6 @@ private:
             return TxLost{};
         } catch (const DoneBefore&) {
             return TxDoneBefore{};
-        } catch (const TooLate&) {
-            return TxTrouble{};
         } catch (const StoreError& error) {
             if (error.kind() == StoreError::Kind::fenced) return TxLost{};
             // One that takes too long will take too long again; else it would come back for ever.

@@ -19,7 +19,7 @@ namespace pawl::ops {
 struct TxDone {
     bool staged{};  // Other jobs, by its handler.
 };
-struct TxLost {};        // The job is another's: nothing was written.
+struct TxLost {};        // The job is another's, or soon may be: nothing was written.
 struct TxDoneBefore {};  // Another transaction did it: nothing was written.
 struct TxUndone {
     detail::Worked worked;  // What its handler said instead of done: nothing was written.
@@ -32,8 +32,9 @@ using TxOutcome = std::variant<TxDone, TxLost, TxDoneBefore, TxUndone, TxFailed,
 
 struct JobRun {
     const queue::TakenJob& job;
-    // Its transaction begins in the first half of the lease, or is trouble: a queue outside does
-    // not fence it, and behind the lease another may bury what it then commits.
+    // Its transaction begins in the first half of the lease, or the job is lost: a queue outside
+    // does not fence it, and behind the lease another may bury what it then commits. Nor is it put
+    // back: if it was the clock that was set, nobody knows when it would be due.
     core::Moment held_since;
     std::chrono::milliseconds lease;
     std::chrono::milliseconds deadline;  // Of the transaction.

@@ -103,7 +103,7 @@ TEST_F(JobLeaseTest, a_transaction_begins_in_the_first_half_of_its_jobs_lease) {
     };
 
     world.clock.advance(options.lease / 2);
-    EXPECT_TRUE(std::holds_alternative<ops::TxTrouble>(outcome()));
+    EXPECT_TRUE(std::holds_alternative<ops::TxLost>(outcome()));
     EXPECT_EQ(packed, 0);
 
     world.clock.advance(-1ms);
