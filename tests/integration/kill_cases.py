@@ -154,8 +154,9 @@ class Day:
         # At most one repeat a kill, under the same id; where it can be seen who was at work, of those alone. On a full machine a
         # mail server may take longer than a job may: that try has failed, and its mail may have been sent.
         troubles = self.deaths + self.outages
+        log = world.log().split('\n')
         for jid, count in mails.items():
-            told = [line for line in world.log().split('\n') if jid in line]
+            told = [line for line in log if jid in line]
             in_doubt = sum('"job_failed"' in line and '451' not in line or '"job_not_marked"' in line for line in told)
             check(count <= 1 + troubles + in_doubt, f'{jid}: {count} receipts, {troubles} troubles, {in_doubt} tries in doubt: {told}')
         twice = {jid for jid, count in mails.items() if count > 1}
