@@ -1,5 +1,9 @@
 """tools/stages counts what each kind of runner says, and never takes a broken run for a good one."""
+import collections
+import contextlib
+import io
 import os
+import tempfile
 import unittest
 
 from tidy_test import load
@@ -30,6 +34,44 @@ class Counts(unittest.TestCase):
 
     def test_a_run_that_broke_off_after_good_numbers_has_failed(self):
         self.assertEqual(stages.counts(CTEST_GOOD, 139)[1], 1)
+
+
+class Repeats(unittest.TestCase):
+    """A test that fails by chance is told from one that is broken."""
+
+    BROKEN = 'The following tests FAILED:\n\t  2 - A/b.c/0 (Failed)\nErrors while running CTest\n'
+
+    def repeat(self, runner, output, failed=1):
+        with tempfile.NamedTemporaryFile() as log:
+            return stages.repeat_ctest(['sh', '-c', runner, 'ctest'], output, failed, log.name, None)
+
+    def test_a_test_that_passes_alone_is_flaky(self):
+        runner = 'case "$*" in *"-R ^A/b\\.c/0$ --repeat until-fail:2") exit 0;; esac; exit 1'
+        self.assertEqual(self.repeat(runner, self.BROKEN), ['A/b.c/0'])
+
+    def test_a_test_that_fails_again_is_broken(self):
+        self.assertEqual(self.repeat('exit 8', self.BROKEN), [])
+
+    def test_a_failure_without_a_name_or_many_of_them_are_not_repeated(self):
+        self.assertEqual(self.repeat('exit 0', 'Segmentation fault\n'), [])
+        many = 'The following tests FAILED:\n' + ''.join(f'\t {i} - t{i} (Failed)\n' for i in range(6))
+        self.assertEqual(self.repeat('exit 0', many, 6), [])
+
+    def test_the_integration_runner_repeats_too(self):
+        runner = load('../tests/integration/run')
+        tries = collections.Counter()
+
+        def once():
+            tries['once'] += 1
+
+        def always():
+            raise runner.NotSo('no')
+
+        results = [{'name': 'once', 'ok': False}, {'name': 'always', 'ok': False}, {'name': 'good', 'ok': True}]
+        with contextlib.redirect_stdout(io.StringIO()):
+            flaky = runner.flaky_of(results, {'once': once, 'always': always})
+        self.assertEqual((flaky, tries['once']), (['once'], 2))
+        self.assertEqual([result['ok'] for result in results], [True, False, True])
 
 
 class Modes(unittest.TestCase):
