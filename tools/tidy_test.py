@@ -168,6 +168,40 @@ class Banned(unittest.TestCase):
         self.assertEqual(findings('src/ops/a.cpp', '// never rand() here\n'), [])
 
 
+class Blocking(unittest.TestCase):
+    def findings(self, code, path='src/http/connection.cpp'):
+        return [what for what in findings(path, code + '\n') if what.startswith('blocking')]
+
+    def test_a_synchronous_call_of_a_socket_is_found(self):
+        for code in ('socket_.send(\n    asio::buffer(go_on), 0, ignored\n);', 'socket_.receive(buffer);',
+                     'socket_.read_some(buffer, error);',
+                     'connection.socket().write_some(buffer);', 'asio::write(socket_, buffers, error);',
+                     'asio::read_until(socket_, b, mark);',
+                     'beast_http::write(socket_, message);', 'beast_http::read_some(socket_, buffer_, *parser_, error);',
+                     'acceptor.accept(error);', 'acceptor.wait(tcp::acceptor::wait_read);', 'stream->handshake(server);',
+                     '::send(fd, data, size, 0);', '::poll(&fds, 1, -1);', 'socket_.set_option(asio::socket_base::linger{true, 5});',
+                     'socket_.non_blocking(false);'):
+            self.assertEqual(len(self.findings(code)), 1, code)
+
+    def test_asynchronous_calls_and_what_waits_for_nothing_pass(self):
+        for code in ('socket_.async_read_some(buffer, f);', 'asio::async_write(socket_, buffers, f);',
+                     'beast_http::async_read_some(\n socket_, b);',
+                     'acceptor.async_accept(lane.io(), f);', 'acceptor.async_wait(tcp::acceptor::wait_read, f);',
+                     'socket_.shutdown(tcp::socket::shutdown_send, ignored);', 'socket_.close(ignored);', 'socket_.cancel(ignored);',
+                     'write(reply, true);', 'access.write({.status = 1});', '// socket_.send(bytes) would wait'):
+            self.assertEqual(self.findings(code), [], code)
+
+    def test_it_is_about_the_listener(self):
+        call = 'socket_.send(bytes);'
+        for path in ('src/http/lane.cpp', 'src/http/listener.cpp', 'src/http/server.cpp'):
+            self.assertEqual(len(self.findings(call, path)), 1, path)
+        for path in ('src/http/listener_test.cpp', 'src/http/testing/raw_socket.cpp', 'src/queue/redis/client.cpp'):
+            self.assertEqual(self.findings(call, path), [], path)
+
+    def test_a_stated_reason_passes(self):
+        self.assertEqual(self.findings('socket_.send(bytes);  // tidy: allow blocking: of no peer'), [])
+
+
 class Faults(unittest.TestCase):
     def test_a_name_without_a_part_is_found(self):
         self.assertIn('part.place', findings('src/ops/a.cpp', 'PAWL_FAULT("Before");\n')[0])

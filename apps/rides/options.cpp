@@ -26,7 +26,12 @@ void add_limits(CLI::App& app, ServeOptions& options) {
     const auto add = [&](const char* name, auto& to, const char* text) {
         app.add_option(name, to, text)->capture_default_str();
     };
-    add("--connections-max", options.connections_max, "Open connections; one more waits");
+    add("--connections-max",
+        options.connections_max,
+        "Open connections; for one more, the one without a request for the longest time is closed");
+    add("--connections-per-address-max",
+        options.connections_per_address_max,
+        "Of one client address, one more is closed; 0: no limit, as it must be behind a proxy");
     add("--line-max", limits.line_max, "Bytes of a request line");
     add("--headers-max", limits.headers_max, "Bytes of all headers of a request");
     add("--headers-count-max", limits.headers_count_max, "Headers of a request");

@@ -106,6 +106,7 @@ pawl::HttpOptions http_options(
             },
         .access_log = options.access_log,
         .connections_max = options.connections_max,
+        .connections_per_address_max = options.connections_per_address_max,
         .threads = options.http_threads,
         .limits = options.limits,
         .quota = options.quota};

@@ -31,7 +31,8 @@ struct ServeOptions {
     // Where browsers find it, "https://rides.example"; on loopback it may be empty: by HTTP, there
     // alone. Elsewhere there are no pages without it.
     std::string site;
-    int connections_max{4096};  // One more waits until one is closed.
+    int connections_max{4096};
+    int connections_per_address_max{1024};  // 0: no limit.
     pawl::HttpLimits limits;
     pawl::TenantQuota quota;
     pawl::ServiceOptions service;

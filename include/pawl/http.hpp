@@ -38,7 +38,12 @@ struct HttpOptions {
     bool anonymous{false};       // Serve without authenticate: all clients share one account.
     int key_reused_status{422};  // Same key, other request: 422, 409 or 400.
     std::string access_log{};    // A file of JSON lines; "-" is standard error, empty none.
+    // Open connections. For one more, the one that has been without a request for the longest time
+    // is closed. Less if the process may not have so many descriptors: PAWL0014.
     int connections_max{4096};
+    // Of one client address (of IPv6: one network of 64 bits); one more is closed at once. 0: no
+    // limit, as it must be behind a proxy, whose address all connections have.
+    int connections_per_address_max{1024};
     int threads{0};       // For connections; 0: as many as there are cores, at most 4.
     HttpLimits limits{};  // Of a request on its way, and of a connection.
     TenantQuota quota{};
@@ -87,8 +92,10 @@ public:
 
     void start();
     std::uint16_t port() const;
-    // Takes no new connection and lets requests in hand be answered.
-    void stop(std::chrono::milliseconds drain);
+    // Takes no new connection and lets requests in hand be answered for at most `drain`. Returns
+    // after at most `drain` and 2 s: false if code of the application (authenticate, a page) has
+    // not returned and holds a thread of the server. Then end the process; the destructor waits.
+    bool stop(std::chrono::milliseconds drain);
 
     // A query without its types.
     struct QueryForm {

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstring>
+#include <utility>
 
 namespace pawl::http {
 
@@ -77,9 +78,45 @@ void Mailbox::deliver() {
         if (auto connection = to.lock()) connection->answer(reply);
 }
 
-HttpConnection::HttpConnection(tcp::socket socket, std::shared_ptr<Shared> shared)
+WaitingConnections::Place WaitingConnections::add(HttpConnection& connection) {
+    auto& connections = by_kind_.at(index(Spare::never));
+    return connections.insert(connections.end(), &connection);
+}
+
+void WaitingConnections::move(Place place, Spare from, Spare to) {
+    auto& connections = by_kind_.at(index(to));
+    connections.splice(connections.end(), by_kind_.at(index(from)), place);
+    publish(from);
+    publish(to);
+}
+
+void WaitingConnections::remove(Place place, Spare from) {
+    by_kind_.at(index(from)).erase(place);
+    publish(from);
+}
+
+HttpConnection* WaitingConnections::longest(Spare kind) const {
+    const auto& connections = by_kind_.at(index(kind));
+    return connections.empty() ? nullptr : connections.front();
+}
+
+void WaitingConnections::publish(Spare kind) {
+    if (kind == Spare::never) return;
+    const auto* first = longest(kind);
+    since_.at(index(kind))
+        .store(
+            first == nullptr ? none : first->state_since().time_since_epoch().count(),
+            std::memory_order_relaxed
+        );
+}
+
+HttpConnection::HttpConnection(
+    tcp::socket socket, AddressKey address, std::shared_ptr<Shared> shared
+)
     : socket_{std::move(socket)},
       shared_{std::move(shared)},
+      address_{address},
+      place_{shared_->waiting.add(*this)},
       buffer_{unread_max(shared_->options.limits)} {
     error_code ignored;
     socket_.set_option(tcp::no_delay{true}, ignored);
@@ -87,9 +124,30 @@ HttpConnection::HttpConnection(tcp::socket socket, std::shared_ptr<Shared> share
     client_address_ = peer.address().to_string();
 }
 
+Spare HttpConnection::spare_in(State state) {
+    switch (state) {
+        case State::idle:
+            return Spare::idle;
+        case State::head:
+        case State::draining:
+            return Spare::unready;
+        case State::continuing:
+        case State::body:
+        case State::writing:
+            return Spare::slow;
+        case State::handling:
+        case State::closed:
+            break;
+    }
+    return Spare::never;
+}
+
 void HttpConnection::enter(State state, std::chrono::milliseconds limit) {
     state_ = state;
-    deadline_ = limit.count() > 0 ? steady_now() + limit : SteadyTime::max();
+    state_since_ = steady_now();
+    deadline_ = limit.count() > 0 ? state_since_ + limit : SteadyTime::max();
+    const auto from = std::exchange(spare_, spare_in(state));
+    shared_->waiting.move(place_, from, spare_);
 }
 
 // The next request; its first bytes may be here already.
@@ -165,15 +223,29 @@ void HttpConnection::on_head(std::size_t size) {
     if (parser_->content_length().value_or(0) > limits.body_max)
         return refuse(413, "The body is larger than is allowed.");
     if (auto refused = shared_->handlers.on_head(head_)) return refuse(*refused);
-    if (bodied && expects_continue(head_) && parser_->get().version() >= 11 &&
-        buffer_.size() == 0) {
-        error_code ignored;
-        constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
-        socket_.send(
-            asio::buffer(go_on), 0, ignored
-        );  // 25 bytes: never waits on a socket that was just read.
-    }
+    if (bodied && expects_continue(head_) && parser_->get().version() >= 11 && buffer_.size() == 0)
+        return write_continue();
     if (parser_->is_done()) return deliver();
+    begin_body();
+}
+
+// Asynchronous although it is 25 bytes: the peer may have left so many answers unread that nothing
+// fits into the send buffer. The body is read behind it, so that there is one deadline at a time.
+void HttpConnection::write_continue() {
+    static constexpr std::string_view interim = "HTTP/1.1 100 Continue\r\n\r\n";
+    enter(State::continuing, shared_->options.limits.write_timeout);
+    asio::async_write(
+        socket_,
+        asio::buffer(interim),
+        [self = shared_from_this()](error_code error, std::size_t) {
+            if (self->state_ != State::continuing) return;  // Its time was over.
+            if (error) return self->close();
+            self->begin_body();
+        }
+    );
+}
+
+void HttpConnection::begin_body() {
     enter(State::body, {});
     body_bytes_ = 0;
     body_since_ = steady_now();
@@ -367,8 +439,9 @@ void HttpConnection::close() {
     error_code ignored;
     socket_.close(ignored);
     const auto self = shared_from_this();
+    shared_->waiting.remove(place_, spare_);
     shared_->open.erase(self);
-    if (shared_->on_closed) shared_->on_closed();
+    if (shared_->on_closed) shared_->on_closed(address_);
 }
 
 }  // namespace pawl::http

@@ -3,6 +3,7 @@
 // Internal to the listener: needs Asio and Beast, so only listener.cpp, lane.cpp and connection.cpp
 // include it.
 
+#include "src/http/address_key.hpp"
 #include "src/http/head_check.hpp"
 #include "src/http/listener.hpp"
 
@@ -14,8 +15,12 @@
 #include <boost/beast/http/string_body.hpp>  // tidy: allow header: for three files
 
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
+#include <limits>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -54,13 +59,42 @@ private:
     std::vector<std::pair<std::weak_ptr<HttpConnection>, Reply>> replies_;
 };
 
+// How willingly a connection is closed to make room for a new one; the first kind goes first. One
+// whose request is being handled is never closed for that.
+enum class Spare { idle, unready, slow, never };
+inline constexpr std::size_t spare_kinds = 3;
+
+// The connections of one lane by kind, each in the order in which they became so. The times are
+// published, so that the acceptor finds the oldest of all lanes without a lock.
+class WaitingConnections {
+public:
+    using Connections = std::list<HttpConnection*>;
+    using Place = Connections::iterator;
+    static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+
+    Place add(HttpConnection& connection);  // As Spare::never.
+    void move(Place place, Spare from, Spare to);
+    void remove(Place place, Spare from);
+    HttpConnection* longest(Spare kind) const;
+    // Since when the one that waits longest does, as a steady clock's count; from any thread.
+    std::int64_t longest_since(Spare kind) const { return since_.at(index(kind)); }
+
+private:
+    static std::size_t index(Spare kind) { return static_cast<std::size_t>(kind); }
+    void publish(Spare kind);
+
+    std::array<Connections, spare_kinds + 1> by_kind_;
+    std::array<std::atomic<std::int64_t>, spare_kinds> since_{none, none, none};
+};
+
 // What the connections of one lane share. Lives as long as any of them.
 struct Shared {
     ListenerOptions options;
     Listener::Handlers handlers;
     std::shared_ptr<Mailbox> mailbox;
     std::unordered_set<std::shared_ptr<HttpConnection>> open;
-    std::function<void()> on_closed;  // Another may be accepted.
+    WaitingConnections waiting;
+    std::function<void(AddressKey)> on_closed;  // Another may be accepted.
     bool stopping{false};
     std::string date;  // The Date header, made once a second.
     SteadyTime date_until{};
@@ -70,16 +104,17 @@ struct Shared {
 // lane's thread only.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 public:
-    HttpConnection(tcp::socket socket, std::shared_ptr<Shared> shared);
+    HttpConnection(tcp::socket socket, AddressKey address, std::shared_ptr<Shared> shared);
 
     void begin();
     void answer(const Reply& reply);  // To the request in hand.
     void check_deadline(SteadyTime now);
     void stop_when_idle();
     void close();
+    SteadyTime state_since() const { return state_since_; }
 
 private:
-    enum class State { idle, head, body, handling, writing, draining, closed };
+    enum class State { idle, head, continuing, body, handling, writing, draining, closed };
 
     // Beast asks it of each chunk, once the chunk's line is there; of the last once the trailers
     // are.
@@ -96,6 +131,8 @@ private:
     void on_bytes();
     void on_head(std::size_t size);
     bool make_head(std::string_view raw);
+    void write_continue();
+    void begin_body();
     void read_body();
     void on_body(boost::system::error_code error);
     std::optional<HeadProblem> check_chunk(std::uint64_t size, std::string_view extensions);
@@ -106,11 +143,16 @@ private:
     void on_written(boost::system::error_code error);
     void drain();
     void stop_reading();
+    static Spare spare_in(State state);
     void enter(State state, std::chrono::milliseconds limit);
 
     tcp::socket socket_;
     std::shared_ptr<Shared> shared_;
+    AddressKey address_;
     State state_{State::idle};
+    Spare spare_{Spare::never};
+    WaitingConnections::Place place_;
+    SteadyTime state_since_{};
     SteadyTime deadline_{};
     boost::beast::flat_buffer buffer_;
     std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;

@@ -72,6 +72,9 @@ std::optional<std::string> HttpOptions::problem() const {
         return "key_reused_status is " + std::to_string(key_reused_status) + ": 422, 409 or 400";
     if (connections_max < 1)
         return "connections_max is " + std::to_string(connections_max) + ": at least 1";
+    if (connections_per_address_max < 0)
+        return "connections_per_address_max is " + std::to_string(connections_per_address_max) +
+               ": at least 1, or 0 for no limit";
     if (threads < 0 || threads > 256)
         return "threads is " + std::to_string(threads) + ": 1 to 256, or 0 for one a core";
     if (browser.token_field.empty()) return "browser.token_field is empty: the name of a field";

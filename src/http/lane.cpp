@@ -26,14 +26,14 @@ std::vector<std::shared_ptr<HttpConnection>> open_now(const Shared& shared) {
 Lane::Lane(
     const ListenerOptions& options,
     const Listener::Handlers& handlers,
-    std::function<void()> on_closed
+    std::function<void(AddressKey)> on_closed
 )
     : shared_{std::make_shared<Shared>()}, sweep_timer_{io_} {
     shared_->options = options;
     shared_->handlers = handlers;
     shared_->mailbox = std::make_shared<Mailbox>(io_);
-    shared_->on_closed = [this, on_closed = std::move(on_closed)] {
-        if (!shared_->stopping) return on_closed();
+    shared_->on_closed = [this, on_closed = std::move(on_closed)](AddressKey address) {
+        if (!shared_->stopping) return on_closed(address);
         if (shared_->open.empty()) io_.stop();
     };
 }
@@ -48,16 +48,29 @@ void Lane::start() {
         core::name_this_thread("pawl-http");
         shared_->mailbox->set_thread(std::this_thread::get_id());
         sweep();
+#ifdef PAWL_FAULTS
+        if (shared_->handlers.on_remark) {
+            stall_watch_.emplace(io_, shared_->handlers.on_remark);
+            stall_watch_->start();
+        }
+#endif
         io_.run();
+        ended_.set_value();
     }};
 }
 
-void Lane::add(tcp::socket socket) {
-    asio::dispatch(io_, [this, socket = std::move(socket)]() mutable {
+void Lane::add(tcp::socket socket, AddressKey address) {
+    asio::dispatch(io_, [this, address, socket = std::move(socket)]() mutable {
         if (shared_->stopping) return;
-        auto connection = std::make_shared<HttpConnection>(std::move(socket), shared_);
+        auto connection = std::make_shared<HttpConnection>(std::move(socket), address, shared_);
         shared_->open.insert(connection);
         connection->begin();
+    });
+}
+
+void Lane::close_longest(Spare kind) {
+    asio::post(io_, [this, kind] {
+        if (auto* connection = shared_->waiting.longest(kind)) connection->close();
     });
 }
 
@@ -74,6 +87,11 @@ void Lane::sweep() {
 
 void Lane::stop(std::chrono::milliseconds drain) {
     asio::post(io_, [this, drain] { begin_stop(drain); });
+}
+
+bool Lane::ends_until(SteadyTime until) {
+    if (!thread_.joinable()) return true;
+    return ended_.get_future().wait_until(until) == std::future_status::ready;
 }
 
 void Lane::join() {

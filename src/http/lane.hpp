@@ -3,11 +3,13 @@
 // Internal to the listener, as connection.hpp is.
 
 #include "src/http/connection.hpp"
+#include "src/http/stall_watch.hpp"
 
 #include <boost/asio/steady_timer.hpp>  // tidy: allow header: for two files
 
 #include <chrono>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -23,17 +25,24 @@ public:
     Lane(
         const ListenerOptions& options,
         const Listener::Handlers& handlers,
-        std::function<void()> on_closed
+        std::function<void(AddressKey)> on_closed
     );
     ~Lane();
 
     void start();
     asio::io_context& io() { return io_; }
     // Serves it; from any thread. The socket was accepted for io().
-    void add(tcp::socket socket);
+    void add(tcp::socket socket, AddressKey address);
+    // Since when the connection of this kind that waits longest does; from any thread.
+    std::int64_t longest_since(Spare kind) const { return shared_->waiting.longest_since(kind); }
+    // Closes it, if there still is one; from any thread.
+    void close_longest(Spare kind);
     // Lets requests in hand be answered for at most `drain`, then closes all; from any thread.
     void stop(std::chrono::milliseconds drain);
-    // After stop(); the lane is of no use any more.
+    // After stop(): whether the thread has ended, at the latest at `until`. Only a handler that
+    // does not return can hold it longer.
+    bool ends_until(SteadyTime until);
+    // After stop(), without a limit; the lane is of no use any more.
     void join();
 
 private:
@@ -45,6 +54,8 @@ private:
     std::shared_ptr<Shared> shared_;
     asio::steady_timer sweep_timer_;  // Always set: io_ has work until it is stopped.
     std::optional<asio::steady_timer> stop_timer_;
+    std::optional<StallWatch> stall_watch_;
+    std::promise<void> ended_;
     std::thread thread_;
 };
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
 #include <map>
 #include <mutex>
 #include <set>
@@ -18,26 +20,111 @@ using testing::Listening;
 using testing::RawSocket;
 using namespace testing::requests;
 
-TEST(Listener, one_connection_too_many_waits_until_another_ends) {
+// Issue 16, number 6: holders of all connections that ask now and then locked out everybody else.
+TEST(Listener, closes_the_longest_idle_connection_when_one_too_many_comes) {
+    Listening server{{.connections_max = 3}};
+    std::vector<RawSocket> holders;
+    for (int i = 0; i < 3; ++i) {
+        holders.push_back(server.connect());
+        holders.back().send(get_echo);
+        ASSERT_EQ(status_of(holders.back().read_message()), "200");
+    }
+    holders[0].send(get_echo);  // So the second has been idle the longest.
+    ASSERT_EQ(status_of(holders[0].read_message()), "200");
+
+    auto newcomer = server.connect();
+    newcomer.send(get_echo);
+
+    EXPECT_EQ(status_of(newcomer.read_message()), "200");
+    EXPECT_TRUE(holders[1].at_end());
+    for (const std::size_t kept : {0U, 2U}) {
+        holders[kept].send(get_echo);
+        EXPECT_EQ(status_of(holders[kept].read_message()), "200") << kept;
+    }
+}
+
+TEST(Listener, closes_those_that_send_a_head_or_read_nothing_only_if_none_is_idle) {
+    Listening server{{.connections_max = 3}};
+    auto reads_nothing = server.connect();
+    reads_nothing.small_receive_buffer();
+    reads_nothing.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
+    reads_nothing.read_exactly(1);
+    auto sends_a_head = server.connect();
+    sends_a_head.send("GET /echo HTTP/1.1\r\nHo");
+    auto idle = server.connect();
+    idle.send(get_echo);
+    ASSERT_EQ(status_of(idle.read_message()), "200");
+    std::vector<RawSocket> busy;
+    const auto come_and_stay = [&] {
+        busy.push_back(server.connect());
+        busy.back().send(post("/later", "x"));
+        return server.take_later();
+    };
+
+    auto first = come_and_stay();
+    ASSERT_TRUE(first);
+    EXPECT_TRUE(idle.at_end());
+    auto second = come_and_stay();
+    ASSERT_TRUE(second);
+    EXPECT_TRUE(sends_a_head.at_end());
+    auto third = come_and_stay();
+    ASSERT_TRUE(third);
+    EXPECT_LT(reads_nothing.read_all().size(), Listening::large);
+
+    for (auto* later : {&first, &second, &third}) (**later)(Reply{.body = "here"});
+    for (auto& client : busy) EXPECT_EQ(body_of(client.read_message()), "here");
+}
+
+TEST(Listener, one_connection_too_many_waits_while_all_others_are_handled) {
     Listening server{{.connections_max = 2}};
+    std::vector<RawSocket> busy;
+    std::vector<Responder> later;
+    for (int i = 0; i < 2; ++i) {
+        busy.push_back(server.connect());
+        busy.back().send(post("/later", "x"));
+        auto taken = server.take_later();
+        ASSERT_TRUE(taken);
+        later.push_back(std::move(*taken));
+    }
+    auto third = server.connect();
+    third.send(post("/later", "x"));
+    std::promise<void> rounds;  // Time enough to take it, if it were taken.
+    server.listener().after(200ms, [&] { rounds.set_value(); });
+    ASSERT_EQ(rounds.get_future().wait_for(10s), std::future_status::ready);
+    EXPECT_EQ(server.requests(), 2);
+
+    later[0](Reply{.body = "done"});
+
+    auto taken = server.take_later();
+    ASSERT_TRUE(taken);
+    (*taken)(Reply{.body = "at last"});
+    EXPECT_EQ(body_of(busy[0].read_message()), "done");
+    EXPECT_EQ(body_of(third.read_message()), "at last");
+    later[1](Reply{.body = "done"});
+    EXPECT_EQ(body_of(busy[1].read_message()), "done");
+}
+
+TEST(Listener, one_connection_too_many_of_an_address_is_closed_and_counts_no_more) {
+    Listening server{{.connections_per_address_max = 2}};
     auto first = server.connect();
     auto second = server.connect();
     for (auto* client : {&first, &second}) {
         client->send(get_echo);
         ASSERT_EQ(status_of(client->read_message()), "200");
     }
-    auto third = server.connect();
-    third.send(post("/later", "x"));
-    first.send(get_echo);
-    ASSERT_EQ(status_of(first.read_message()), "200");
-    EXPECT_EQ(server.requests(), 3);  // The third was not taken.
 
-    second.close();
+    EXPECT_TRUE(server.connect().at_end());
 
-    auto later = server.take_later();
-    ASSERT_TRUE(later);
-    (*later)(Reply{.body = "at last"});
-    EXPECT_EQ(body_of(third.read_message()), "at last");
+    second.send(get_echo);
+    EXPECT_EQ(status_of(second.read_message()), "200");
+    first.close();
+    const auto until = std::chrono::steady_clock::now() + 10s;
+    std::string answer;
+    while (status_of(answer) != "200" && std::chrono::steady_clock::now() < until) {
+        auto next = server.connect();
+        if (next.send(get_echo)) answer = next.read_message();
+    }
+    EXPECT_EQ(status_of(answer), "200");
 }
 
 TEST(Listener, connections_go_to_all_threads_in_turn_and_each_stays_on_its_own) {

@@ -3,6 +3,8 @@
 #include <pawl/http_limits.hpp>
 #include <pawl/request_head.hpp>
 
+#include "src/core/remark.hpp"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -50,8 +52,9 @@ struct ListenerOptions {
     HttpLimits limits{};
     std::chrono::milliseconds drain_early{
         2s};                    // After an early 4xx the rest of the body is read this long.
-    int connections_max{4096};  // One more waits in the backlog.
-    int threads{1};             // Each serves its own connections.
+    int connections_max{4096};  // For one more, the one that has waited the longest is closed.
+    int connections_per_address_max{0};  // One more is closed at once; 0: no limit.
+    int threads{1};                      // Each serves its own connections.
 
     std::optional<std::string> problem() const;  // Names the option, the value and the limit.
 };
@@ -74,12 +77,15 @@ public:
         OnError on_error;
         std::function<std::string()>
             date;  // For the Date header (RFC 9110, 5.6.7); asked twice a second at most.
+        // What an operator should know; may be empty. On the listener's threads.
+        core::OnRemark on_remark{};
     };
 
     // Binds and listens at once; throws std::system_error that names the address. Serves from
     // start() on.
     Listener(const ListenerOptions& options, const Handlers& handlers);
-    ~Listener();  // Stops at once.
+    // Stops at once. Waits for a handler of the application that has not returned.
+    ~Listener();
 
     void start();
     std::uint16_t port() const;
@@ -87,8 +93,9 @@ public:
     // deadlines.
     void after(std::chrono::milliseconds wait, std::function<void()> f);
     // Takes no new connection, lets requests in hand be answered for at most `drain`, then closes
-    // all and joins.
-    void stop(std::chrono::milliseconds drain);
+    // all. Returns after at most `drain` and 2 s, whatever a thread does: false if a handler still
+    // holds one.
+    bool stop(std::chrono::milliseconds drain);
 
 private:
     struct Impl;

@@ -46,9 +46,14 @@ int run_until_signal(Service& service, HttpServer& server) {
     server.start();
     log::info("stopping", {{"signal", std::to_string(wait_for_end_signal())}});
     // Both at once: the service tells calls to stop while the server still waits for their answers.
-    std::jthread server_stopper{[&] { server.stop(drain_max); }};
+    bool listener_ended = false;
+    std::jthread server_stopper{[&] { listener_ended = server.stop(drain_max); }};
     const bool drained = service.stop(drain_max);
     server_stopper.join();
+    if (!listener_ended)
+        log::error(
+            "io_thread_held", {{"detail", "a thread of the HTTP server has not ended; it is left"}}
+        );
     const auto stats = service.engine().store().stats();
     log::info(
         "stopped",
@@ -59,7 +64,7 @@ int run_until_signal(Service& service, HttpServer& server) {
     );
     log::flush();
     // Calls that still hang are left where they stand: their keys are taken up by the next start.
-    if (!drained) std::_Exit(0);
+    if (!drained || !listener_ended) std::_Exit(0);
     return 0;
 }
 

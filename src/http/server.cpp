@@ -97,6 +97,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
         listening.listen = options.listen;
         listening.limits = options.limits;
         listening.connections_max = options.connections_max;
+        listening.connections_per_address_max = options.connections_per_address_max;
         listening.threads = options.threads > 0 ? options.threads : default_threads();
         listener = std::make_unique<http::Listener>(
             std::move(listening),
@@ -107,7 +108,8 @@ struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
                               ) { on_request(std::move(request), std::move(respond)); },
                 .on_error =
                     [this](int status, std::string_view why) { return on_error(status, why); },
-                .date = [this] { return http::http_date(engine.clock().now()); }}
+                .date = [this] { return http::http_date(engine.clock().now()); },
+                .on_remark = log::remark}
         );
     }
 
@@ -460,8 +462,8 @@ void HttpServer::start() {
 std::uint16_t HttpServer::port() const {
     return impl_->listener->port();
 }
-void HttpServer::stop(std::chrono::milliseconds drain) {
-    impl_->listener->stop(drain);
+bool HttpServer::stop(std::chrono::milliseconds drain) {
+    return impl_->listener->stop(drain);
 }
 
 }  // namespace pawl

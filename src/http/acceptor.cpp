@@ -1,0 +1,211 @@
+#include "src/http/acceptor.hpp"
+
+#include "src/http/endpoint.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+namespace pawl::http {
+
+using boost::system::error_code;
+
+namespace {
+
+constexpr std::chrono::milliseconds accept_again_after{100};
+constexpr std::chrono::milliseconds room_again_after{10};
+// So long has one been slow with a body, or with reading, before it is closed for another.
+constexpr std::chrono::seconds slow_after{1};
+
+SteadyTime steady_now() {
+    return std::chrono::steady_clock::now();  // tidy: allow clock: time-outs of sockets
+}
+
+tcp::endpoint checked_endpoint(const std::string& listen) {
+    if (const auto endpoint = endpoint_of(listen)) return *endpoint;
+    throw std::system_error{
+        std::make_error_code(std::errc::invalid_argument),
+        "listen is " + listen + ": an address and a port, such as 127.0.0.1:8080 or [::1]:8080"};
+}
+
+AddressKey key_of(const asio::ip::address& address) {
+    constexpr std::uint64_t v4 = 0xffff'0000'0000;  // No network of IPv6 has such a number.
+    if (address.is_v4()) return AddressKey{v4 | address.to_v4().to_uint()};
+    const auto bytes = address.to_v6().to_bytes();
+    if (address.to_v6().is_v4_mapped())
+        return AddressKey{
+            v4 | asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_uint()};
+    std::uint64_t network = 0;
+    for (std::size_t i = 0; i < 8; ++i) network = network << 8U | bytes.at(i);
+    return AddressKey{network};
+}
+
+}  // namespace
+
+std::size_t OnceAMinute::count(SteadyTime now) {
+    ++since_;
+    if (now < next_) return 0;
+    next_ = now + std::chrono::minutes{1};
+    return std::exchange(since_, 0);
+}
+
+Acceptor::Acceptor(
+    const ListenerOptions& options,
+    core::OnRemark on_remark,
+    asio::io_context& io,
+    const std::vector<std::unique_ptr<Lane>>& lanes
+)
+    : options_{options},
+      on_remark_{std::move(on_remark)},
+      lanes_{lanes},
+      acceptor_{io},
+      again_{io} {
+    try {
+        const auto endpoint = checked_endpoint(options.listen);
+        acceptor_.open(endpoint.protocol());
+        acceptor_.set_option(tcp::acceptor::reuse_address{true});
+        acceptor_.bind(endpoint);
+        acceptor_.listen(asio::socket_base::max_listen_connections);
+    } catch (const boost::system::system_error& failed) {
+        throw std::system_error{
+            std::error_code{failed.code().value(), std::system_category()},
+            "can't listen on " + options.listen};
+    }
+}
+
+std::uint16_t Acceptor::port() const {
+    error_code ignored;
+    return acceptor_.local_endpoint(ignored).port();
+}
+
+void Acceptor::begin() {
+    asio::post(executor(), [this] { next(); });
+}
+
+void Acceptor::stop() {
+    asio::post(executor(), [this] {
+        stopping_ = true;
+        error_code ignored;
+        acceptor_.close(ignored);
+    });
+}
+
+void Acceptor::on_closed(AddressKey address) {
+    asio::post(executor(), [this, address] {
+        --open_;
+        const auto at = open_by_address_.find(address);
+        if (at != open_by_address_.end() && --at->second == 0) open_by_address_.erase(at);
+        next();
+    });
+}
+
+void Acceptor::next() {
+    if (stopping_ || accepting_) return;
+    if (open_ >= options_.connections_max) return wait_for_room();
+    accept_one();
+}
+
+void Acceptor::accept_one() {
+    accepting_ = true;
+    auto& lane = *lanes_[next_lane_];
+    acceptor_.async_accept(lane.io(), [this, &lane](error_code error, tcp::socket socket) {
+        accepting_ = false;
+        if (stopping_) return;
+        on_accepted(lane, error, std::move(socket));
+    });
+}
+
+void Acceptor::on_accepted(Lane& lane, error_code error, tcp::socket socket) {
+    if (error) return on_failed(error);
+    error_code ignored;
+    const auto peer = socket.remote_endpoint(ignored).address();
+    const auto address = key_of(peer);
+    auto& of_address = open_by_address_[address];
+    const int limit = options_.connections_per_address_max;
+    if (limit > 0 && of_address >= limit) {
+        socket.close(ignored);
+        if (const auto closed = over_address_limit_.count(steady_now()))
+            remark(
+                "connections_of_address",
+                "",
+                peer.to_string() + " has " + std::to_string(limit) +
+                    " connections already: closed " + std::to_string(closed) +
+                    " new ones; if it is a proxy, set connections_per_address_max to 0"
+            );
+        return next();
+    }
+    ++of_address;
+    ++open_;
+    next_lane_ = (next_lane_ + 1) % lanes_.size();
+    lane.add(std::move(socket), address);
+    next();
+}
+
+// No descriptor left, or the like: try again soon instead of spinning.
+void Acceptor::on_failed(error_code error) {
+    const bool descriptors = error.value() == EMFILE || error.value() == ENFILE;
+    if (descriptors) make_room();
+    if (error != asio::error::connection_aborted)
+        if (const auto times = failed_.count(steady_now()))
+            remark(
+                "accept_failed",
+                descriptors ? "PAWL0014" : "",
+                error.message() + ", " + std::to_string(times) + " times; " +
+                    std::to_string(open_) + " connections are open"
+            );
+    try_again_after(accept_again_after);
+}
+
+// Waits until a connection is in the backlog, and closes another for it.
+void Acceptor::wait_for_room() {
+    if (waiting_) return;
+    waiting_ = true;
+    acceptor_.async_wait(tcp::acceptor::wait_read, [this](error_code error) {
+        waiting_ = false;
+        if (error || stopping_ || accepting_) return;
+        if (open_ < options_.connections_max) return accept_one();
+        make_room();
+        // The end of what was closed calls next(); if there was none, one may be idle soon.
+        try_again_after(room_again_after);
+    });
+}
+
+bool Acceptor::make_room() {
+    const auto now = steady_now();
+    for (const auto kind : {Spare::idle, Spare::unready, Spare::slow}) {
+        const auto longest =
+            std::ranges::min_element(lanes_, {}, [kind](const std::unique_ptr<Lane>& lane) {
+                return lane->longest_since(kind);
+            });
+        const auto since = (*longest)->longest_since(kind);
+        const auto latest = kind == Spare::slow ? now - slow_after : now;
+        if (since > latest.time_since_epoch().count()) continue;
+        (*longest)->close_longest(kind);
+        if (const auto closed = full_.count(now))
+            remark(
+                "connections_full",
+                "",
+                std::to_string(open_) + " connections are open: closed " + std::to_string(closed) +
+                    " that waited the longest, for new ones"
+            );
+        return true;
+    }
+    return false;
+}
+
+void Acceptor::try_again_after(std::chrono::milliseconds wait) {
+    again_.expires_after(wait);
+    again_.async_wait([this](error_code cancelled) {
+        if (!cancelled) next();
+    });
+}
+
+void Acceptor::remark(std::string_view event, std::string_view code, std::string detail) {
+    if (on_remark_) on_remark_({event, code, std::move(detail)});
+}
+
+}  // namespace pawl::http

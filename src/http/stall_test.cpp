@@ -1,0 +1,223 @@
+#include "src/http/lane.hpp"
+#include "src/http/listener.hpp"
+#include "src/http/testing/listening.hpp"
+#include "src/http/testing/raw_socket.hpp"
+
+#include <boost/asio/ip/tcp.hpp>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+// Nothing on an I/O thread may block, and a listener stops in time whatever a peer does (issue 16,
+// number 1).
+namespace pawl::http {
+namespace {
+
+using testing::RawSocket;
+using namespace testing::requests;
+
+const std::string post_that_waits =
+    "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n";
+
+Listener::Handlers echo() {
+    return {
+        .on_head = [](const RequestHead&) { return std::nullopt; },
+        .on_request = [](const Request& request, Responder respond
+                      ) { respond(Reply{.body = request.head.method + " " + request.body}); },
+        .on_error = [](int status, std::string_view) { return Reply{.status = status}; },
+        .date = [] { return std::string{"now"}; }};
+}
+
+// Both ends of a connection; the server's is a lane's own from add() on.
+struct Pair {
+    RawSocket client;
+    tcp::socket server;
+};
+
+// One thread with its connections, and the connections that a test gives it.
+class OneLane {
+public:
+    explicit OneLane(const ListenerOptions& options = {})
+        : lane_{options, echo(), [this](AddressKey) { ++closed_; }},
+          acceptor_{lane_.io(), {tcp::v4(), 0}} {
+        lane_.start();
+    }
+    ~OneLane() {
+        lane_.stop(0ms);
+        lane_.join();
+    }
+
+    Lane& lane() { return lane_; }
+    int closed() const { return closed_; }
+
+    Pair connect() {
+        auto client = RawSocket::to(acceptor_.local_endpoint().port());
+        return {std::move(client), acceptor_.accept()};
+    }
+    RawSocket added() {
+        auto pair = connect();
+        lane_.add(std::move(pair.server), AddressKey{});
+        return std::move(pair.client);
+    }
+    // Its send buffer is full, to the byte, of so many bytes that the client does not read.
+    RawSocket added_full(std::size_t& bytes) {
+        auto pair = connect();
+        pair.client.small_receive_buffer();
+        pair.server.set_option(asio::socket_base::send_buffer_size{32 * 1024});
+        // More fits once the client's kernel has packed what it got, and has been asked again.
+        for (int quiet = 0; quiet < 500; ++quiet) {
+            if (const auto more = fill(pair.server.native_handle())) {
+                bytes += more;
+                quiet = 0;
+            }
+            std::this_thread::sleep_for(1ms);
+        }
+        lane_.add(std::move(pair.server), AddressKey{});
+        return std::move(pair.client);
+    }
+
+private:
+    static std::size_t fill(int descriptor) {
+        const std::string junk(64UL * 1024, 'j');
+        std::size_t all = 0;
+        for (std::size_t size = junk.size(); size > 0;) {
+            const auto sent = ::send(descriptor, junk.data(), size, MSG_DONTWAIT | MSG_NOSIGNAL);
+            if (sent > 0)
+                all += static_cast<std::size_t>(sent);
+            else
+                size /= 2;
+        }
+        return all;
+    }
+
+    std::atomic<int> closed_{0};
+    Lane lane_;
+    tcp::acceptor acceptor_;
+};
+
+TEST(Lane, a_full_send_buffer_holds_no_thread_where_continue_is_due) {
+    OneLane server;
+    std::size_t junk = 0;
+    auto client = server.added_full(junk);
+    auto other = server.added();
+    client.send(post_that_waits);
+
+    for (int i = 0; i < 3; ++i) {
+        other.send(get_echo);
+        ASSERT_EQ(body_of(other.read_message()), "GET ");
+    }
+
+    EXPECT_EQ(client.read_exactly(junk).size(), junk);
+    EXPECT_EQ(client.read_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+    client.send("x");
+    EXPECT_EQ(body_of(client.read_message()), "POST x");
+}
+
+TEST(Lane, a_client_that_does_not_read_its_continue_is_cut_off) {
+    OneLane server{{.limits = {.write_timeout = 50ms}}};
+    std::size_t junk = 0;
+    auto client = server.added_full(junk);
+    auto other = server.added();
+    client.send(post_that_waits);
+
+    const auto until = std::chrono::steady_clock::now() + 10s;
+    while (server.closed() == 0 && std::chrono::steady_clock::now() < until) {
+        other.send(get_echo);
+        ASSERT_EQ(body_of(other.read_message()), "GET ");
+    }
+
+    EXPECT_EQ(server.closed(), 1);
+    EXPECT_EQ(client.read_all().size(), junk);
+}
+
+TEST(Lane, stops_in_time_while_a_client_does_not_read_its_continue) {
+    OneLane server;
+    std::size_t junk = 0;
+    auto client = server.added_full(junk);
+    auto other = server.added();
+    client.send(post_that_waits);
+    other.send(get_echo);
+    ASSERT_EQ(body_of(other.read_message()), "GET ");
+    const auto began = std::chrono::steady_clock::now();
+
+    server.lane().stop(100ms);
+
+    EXPECT_TRUE(server.lane().ends_until(began + 5s));
+}
+
+TEST(Listener, stop_returns_although_a_handler_does_not) {
+    std::promise<void> release;
+    std::promise<void> entered;
+    auto released = release.get_future().share();
+    std::once_flag once;
+    Listener listener{
+        {.listen = "127.0.0.1:0", .threads = 2},
+        {.on_head = [](const RequestHead&) { return std::nullopt; },
+         .on_request =
+             [&](const Request&, Responder respond) {
+                 std::call_once(once, [&] {
+                     entered.set_value();
+                     released.wait();
+                 });
+                 respond(Reply{.body = "here"});
+             },
+         .on_error = [](int status, std::string_view) { return Reply{.status = status}; },
+         .date = [] { return std::string{"now"}; }}};
+    listener.start();
+    auto client = RawSocket::to(listener.port());
+    client.send(get_echo);
+    ASSERT_EQ(entered.get_future().wait_for(10s), std::future_status::ready);
+    const auto began = std::chrono::steady_clock::now();
+
+    EXPECT_FALSE(listener.stop(50ms));
+
+    EXPECT_LT(std::chrono::steady_clock::now() - began, 5s);
+    release.set_value();
+}
+
+#ifdef PAWL_FAULTS
+TEST(StallWatch, remarks_a_handler_that_holds_its_thread_and_no_quick_one) {
+    std::mutex mutex;
+    std::vector<std::string> remarks;
+    Listener listener{
+        {.listen = "127.0.0.1:0"},
+        {.on_head = [](const RequestHead&) { return std::nullopt; },
+         .on_request =
+             [](const Request& request, Responder respond) {
+                 if (request.head.path == "/held") std::this_thread::sleep_for(200ms);
+                 respond(Reply{.body = "here"});
+             },
+         .on_error = [](int status, std::string_view) { return Reply{.status = status}; },
+         .date = [] { return std::string{"now"}; },
+         .on_remark =
+             [&](const core::Remark& remark) {
+                 const std::lock_guard lock{mutex};
+                 remarks.push_back(std::string{remark.event} + ": " + remark.detail);
+             }}};
+    listener.start();
+    auto client = RawSocket::to(listener.port());
+    for (int i = 0; i < 100; ++i) {
+        client.send(get_echo);
+        ASSERT_EQ(body_of(client.read_message()), "here");
+    }
+    client.send("GET /held HTTP/1.1\r\nHost: a\r\n\r\n");
+    ASSERT_EQ(body_of(client.read_message()), "here");
+    std::promise<void> later;
+    listener.after(50ms, [&] { later.set_value(); });
+    ASSERT_EQ(later.get_future().wait_for(10s), std::future_status::ready);
+
+    const std::lock_guard lock{mutex};
+    ASSERT_EQ(remarks.size(), 1U);
+    EXPECT_TRUE(remarks[0].starts_with("io_thread_stalled: held 1")) << remarks[0];
+}
+#endif
+
+}  // namespace
+}  // namespace pawl::http

@@ -1,0 +1,43 @@
+#pragma once
+
+// Internal to the listener, as connection.hpp is.
+
+#include "src/core/remark.hpp"
+
+#include <boost/asio/io_context.hpp>    // tidy: allow header: for two files
+#include <boost/asio/steady_timer.hpp>  // tidy: allow header: for two files
+
+#include <chrono>
+#include <functional>
+
+namespace pawl::http {
+
+// How long the scheduler says that this thread ran, and how long it was ready to run and did not.
+struct ThreadTimes {
+    std::chrono::nanoseconds on_cpu{};
+    std::chrono::nanoseconds starved{};
+};
+
+// Reports handlers that hold an I/O thread: every connection of the thread waits for them. A timer
+// that fires late by more than `stall_max` is a stall, unless the thread was ready to run and the
+// machine was busy. Remarks `io_thread_stalled`: how long it was held, how long it was on the CPU,
+// and how long it starved beside that. Used in builds with fault points alone; on the thread of
+// `io` only.
+class StallWatch {
+public:
+    StallWatch(boost::asio::io_context& io, core::OnRemark remark);
+    void start();
+
+    static constexpr std::chrono::milliseconds beat_every{10};
+    static constexpr std::chrono::milliseconds stall_max{50};
+
+private:
+    void wait();
+    void on_beat();
+
+    boost::asio::steady_timer timer_;
+    core::OnRemark remark_;
+    ThreadTimes before_{};
+};
+
+}  // namespace pawl::http

@@ -1,0 +1,216 @@
+"""Peers that read nothing, hold connections or go away at the worst moment: no thread of the server waits for any of them.
+
+The random walks run for a few seconds here; for an hour: tests/integration/stall --bin DIR --minutes 60.
+"""
+import json
+import os
+import re
+import resource
+import socket
+import threading
+import time
+
+import stall_walk
+from world import WAIT_S, World, check, check_equal, wait_until
+
+DATABASES = ('sqlite',)   # Which database is behind it has no part in this.
+LIVEZ = b'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'
+# An answer without a body is small, so that the send buffer is full sooner where the interim answer is due.
+EXPECTS = (b'HEAD /rides/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer test_jane\r\nContent-Length: 1\r\n'
+           b'Expect: 100-continue\r\n\r\n')
+
+
+def log_lines(world, event):
+    return [json.loads(line) for line in world.log().split('\n') if f'"event":"{event}"' in line]
+
+
+def check_no_stall(world):
+    """What the watchdog of builds with fault points has logged; a stall that was all computing is a sanitizer's or the machine's."""
+    stalls = []
+    for line in log_lines(world, 'io_thread_stalled'):
+        held, on_cpu = map(int, re.match(r'held (\d+) ms, on the CPU (\d+) ms', line['detail']).groups())
+        if held - on_cpu > 50:
+            stalls.append(line['detail'])
+    check(not stalls, f'stalls of I/O threads: {stalls}')
+
+
+def asked(port, limit_s=WAIT_S / 4):
+    """Seconds until a newcomer's /livez is answered."""
+    began = time.monotonic()
+    with socket.create_connection(('127.0.0.1', port), timeout=limit_s) as raw:
+        raw.sendall(LIVEZ)
+        try:
+            answer = raw.recv(1000)
+        except OSError as error:
+            answer = str(error).encode()
+    check(answer.startswith(b'HTTP/1.1 200 '), f'/livez beside them: {answer[:100]!r}')
+    return time.monotonic() - began
+
+
+def ends_in_time(world, limit_s):
+    """SIGTERM ends the process, whatever its peers do."""
+    world.server.terminate()
+    wait_until('the process to end', world.dead, limit_s)
+    check_equal(world.server.returncode, 0, 'the exit code')
+
+
+def nothing_is_read(settings):
+    """Issue 16, number 1: GETs in a pipeline until the send buffer is full, then a request that wants 100 Continue."""
+    with World(settings.bin, judged=False) as world:
+        world.start_server()
+        stop = threading.Event()
+
+        def attack(number):
+            while not stop.is_set():
+                number += 1
+                raw = stall_walk.connected(world.port, small_window=True)
+                try:
+                    raw.sendall(LIVEZ * (500 + number * 7 % 250))
+                    for _ in range(100):
+                        if stop.is_set():
+                            break
+                        raw.sendall(EXPECTS)
+                        time.sleep(0.002)
+                        raw.sendall(b'x')
+                        time.sleep(0.001)
+                except OSError:
+                    pass   # Full on both sides: on to the next.
+                held.append(raw)
+                if len(held) > 300:
+                    held.pop(0).close()
+        held = []
+        threads = [threading.Thread(target=attack, args=(number,)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        try:
+            end = time.monotonic() + (20 if settings.everything else 6)
+            slowest = 0
+            while time.monotonic() < end:
+                slowest = max(slowest, *(asked(world.port) for _ in range(4)))   # One for each thread.
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+        check(slowest < WAIT_S / 10, f'the slowest /livez beside them took {slowest:.2f} s')
+        check_no_stall(world)
+        ends_in_time(world, 15 + 2 + WAIT_S / 4)   # The drain, and its margin.
+        for raw in held:
+            raw.close()
+
+
+def full_of_holders(settings):
+    """Issue 16, number 6: 64 holders that ask once a second lock out nobody."""
+    with World(settings.bin, judged=False) as world:
+        world.start_server('--connections-max', '64')
+        holders, stop = [], threading.Event()
+
+        def hold():
+            while not stop.wait(1):
+                for n, raw in enumerate(holders):
+                    try:
+                        raw.sendall(LIVEZ)
+                        raw.settimeout(1)
+                        if not raw.recv(1000):
+                            raise OSError('closed')
+                    except OSError:
+                        raw.close()
+                        try:
+                            holders[n] = socket.create_connection(('127.0.0.1', world.port), timeout=1)
+                        except OSError:
+                            pass
+        for _ in range(64):
+            holders.append(socket.create_connection(('127.0.0.1', world.port), timeout=WAIT_S))
+            holders[-1].sendall(LIVEZ)
+            check(holders[-1].recv(1000).startswith(b'HTTP/1.1 200'), 'a holder is answered')
+        thread = threading.Thread(target=hold)
+        thread.start()
+        try:
+            for n in range(20):
+                check(asked(world.port) < WAIT_S / 10, 'a newcomer is answered at once')
+                check_equal(world.phone().book(f'newcomer-{n}').status, 201, 'a ride of a newcomer')
+        finally:
+            stop.set()
+            thread.join()
+        check_equal(len(log_lines(world, 'connections_full')), 1, 'lines of the log for all of them')
+        for raw in holders:
+            raw.close()
+        check_no_stall(world)
+
+
+def of_one_address(settings):
+    """A limit for each address: who is at it is closed, and others are served."""
+    with World(settings.bin, judged=False) as world:
+        world.start_server('--connections-per-address-max', '8')
+        held = []
+        wait_until('the probes of the start to be closed', lambda: asked(world.port) > 0)
+        for _ in range(40):
+            held.append(socket.create_connection(('127.0.0.1', world.port), timeout=WAIT_S))
+        held[-1].settimeout(WAIT_S)
+        check_equal(held[-1].recv(100), b'', 'one connection too many')
+        with socket.create_connection(('127.0.0.1', world.port), timeout=WAIT_S, source_address=('127.0.0.2', 0)) as other:
+            other.sendall(LIVEZ)
+            check(other.recv(1000).startswith(b'HTTP/1.1 200'), 'another address is served')
+        check_equal(len(log_lines(world, 'connections_of_address')), 1, 'lines of the log')
+        for raw in held:
+            raw.close()
+
+
+def descriptors_run_out(settings):
+    """Issue 16, number 7: what is idle is closed for a newcomer, and the log says why, once."""
+    with World(settings.bin, judged=False) as world:
+        world.start_server()
+        soft, hard = resource.prlimit(world.server.pid, resource.RLIMIT_NOFILE)
+        check_equal(soft, min(hard, max(soft, 2**20)), 'the soft limit, raised')
+        used = len(os.listdir(f'/proc/{world.server.pid}/fd'))
+        resource.prlimit(world.server.pid, resource.RLIMIT_NOFILE, (used + 30, hard))
+        held = []
+        for _ in range(60):
+            held.append(socket.create_connection(('127.0.0.1', world.port), timeout=WAIT_S))
+        failed = wait_until('a line of the log', lambda: log_lines(world, 'accept_failed'))
+        check_equal(failed[0]['code'], 'PAWL0014', f'its code: {failed}')
+        for _ in range(5):
+            check(asked(world.port) < WAIT_S / 4, 'a newcomer is answered')
+        check_equal(len(log_lines(world, 'accept_failed')), 1, 'lines of the log for all of them')
+        for raw in held:
+            raw.close()
+        check(asked(world.port) < WAIT_S / 4, 'a newcomer is answered afterwards')
+
+
+def few_descriptors(settings):
+    """A low hard limit: fewer connections are served, as the log says."""
+    with World(settings.bin, judged=False) as world:
+        world.wrapper = ['prlimit', '--nofile=400:400']
+        world.start_server()
+        capped = log_lines(world, 'connections_capped')
+        check_equal([(line['code'], line['detail']) for line in capped],
+                    [('PAWL0014', 'the process may open 400 files: connections_max is 200 instead of 4096')], 'what the log says')
+        held = [socket.create_connection(('127.0.0.1', world.port), timeout=WAIT_S) for _ in range(250)]
+        check(asked(world.port) < WAIT_S / 4, 'a newcomer is answered')
+        check_equal(world.phone().book('one').status, 201, 'a ride, with its call and its transactions')
+        check_equal(log_lines(world, 'accept_failed'), [], 'failures to accept')
+        for raw in held:
+            raw.close()
+
+
+def walks(settings):
+    """Random walks over the states of a connection."""
+    with World(settings.bin, judged=False) as world:
+        world.start_server('--write-timeout-ms', '1500', '--header-timeout-ms', '1000', '--idle-timeout-ms', '1500', '--body-grace-ms', '800',
+                           '--connections-max', '300')
+        report = stall_walk.walk(world.port, settings.seed, 25 if settings.everything else 6, lambda: asked(world.port))
+        check(not world.dead(), f'the server lives: {world.log()[-600:]}')
+        check(report.walks > 50, f'{report}')
+        check(report.slowest < WAIT_S / 10, f'the slowest /livez beside them: {report}')
+        check_no_stall(world)
+        check_equal(world.phone().book('after-all').status, 201, 'a ride, after all')
+        ends_in_time(world, 15 + 2 + WAIT_S / 4)
+        check('Sanitizer' not in world.log() and 'assert' not in world.log(), f'its log: {world.log()[-600:]}')
+
+
+def cases(settings):
+    return [('stall: nothing is read, and 100 Continue is due', lambda: nothing_is_read(settings)),
+            ('stall: all connections are held', lambda: full_of_holders(settings)),
+            ('stall: too many connections of one address', lambda: of_one_address(settings)),
+            ('stall: descriptors run out', lambda: descriptors_run_out(settings)),
+            ('stall: few descriptors', lambda: few_descriptors(settings)),
+            ('stall: random walks', lambda: walks(settings))]
