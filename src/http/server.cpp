@@ -7,6 +7,7 @@
 #include "src/engine/random.hpp"
 #include "src/engine/refusal.hpp"
 #include "src/http/access_log.hpp"
+#include "src/http/descriptor_limit.hpp"
 #include "src/http/forms.hpp"
 #include "src/http/http_date.hpp"
 #include "src/http/http_options.hpp"
@@ -96,7 +97,9 @@ struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
         http::ListenerOptions listening;
         listening.listen = options.listen;
         listening.limits = options.limits;
-        listening.connections_max = options.connections_max;
+        listening.connections_max = http::connections_within_limit(
+            options.connections_max, engine.options().calls_max, log::remark
+        );
         listening.connections_per_address_max = options.connections_per_address_max;
         listening.threads = options.threads > 0 ? options.threads : default_threads();
         listener = std::make_unique<http::Listener>(
