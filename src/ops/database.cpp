@@ -59,6 +59,11 @@ std::unique_ptr<store::Store> open_postgres(const std::string& url, Database::As
     );
 }
 
+// What it says of a file is that the file is lost.
+void log_error(const core::Remark& remark) {
+    log::error(remark.event, {{"code", std::string{remark.code}}, {"detail", remark.detail}});
+}
+
 std::unique_ptr<store::Store> open_store(const std::string& url, Database::As as) {
     constexpr std::string_view scheme = "sqlite:";
     auto& clock = engine::system_clock();
@@ -74,7 +79,9 @@ std::unique_ptr<store::Store> open_store(const std::string& url, Database::As as
         throw std::invalid_argument{
             "there is no database " + file + "; a server makes it, or `migrate`"};
     return std::make_unique<sqlite::SqliteStore>(
-        sqlite::SqliteOptions{.path = file, .owner = as != Database::As::tool}, clock
+        sqlite::SqliteOptions{.path = file, .owner = as != Database::As::tool},
+        clock,
+        as == Database::As::server ? core::OnRemark{log_error} : core::OnRemark{}
     );
 }
 

@@ -276,6 +276,21 @@ std::int64_t Connection::total_changes() const {
     return sqlite3_total_changes64(db_);
 }
 
+std::string Connection::file() const {
+    const char* name = sqlite3_db_filename(db_, "main");
+    return name != nullptr ? name : "";
+}
+
+bool Connection::has_moved() const {
+    int moved = 0;
+    sqlite3_file_control(db_, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    return moved != 0;
+}
+
+void Connection::leave_log() {
+    sqlite3_db_config(db_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+}
+
 bool Connection::deferred_key_broken() const {
     int broken = 0;
     int highest = 0;

@@ -57,6 +57,13 @@ public:
     bool in_transaction() const;
     int changes() const;
     std::int64_t total_changes() const;
+    // The path as SQLite has resolved it; its "-wal" and "-shm" lie beside it. Empty in memory.
+    std::string file() const;
+    // The path names another file by now, or none.
+    bool has_moved() const;
+    // When the connection is closed, the log stays as it is: nothing is written into the file, and
+    // nothing that the path names is removed.
+    void leave_log();
     // Some DEFERRABLE foreign key points nowhere: COMMIT would refuse, for all who share the
     // transaction.
     bool deferred_key_broken() const;

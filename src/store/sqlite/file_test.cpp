@@ -1,3 +1,4 @@
+#include "src/store/sqlite/file_watch.hpp"
 #include "src/store/sqlite/sqlite_store.hpp"
 #include "tests/conformance/store_world.hpp"
 
@@ -144,6 +145,205 @@ TEST_F(FileTest, a_lock_that_a_tool_holds_too_long_is_busy_and_nothing_is_writte
     EXPECT_TRUE(error.safe_to_repeat());
     write_one(*owner, notes::insert, "a");
     EXPECT_EQ(read_rows<int>(*owner, notes::count).at(0), 1);
+}
+
+// Issue 16, number 3: a server went on writing to a file that had been removed, renamed or
+// replaced, and what it had answered was gone after its next start.
+class LostFileTest : public FileTest {
+protected:
+    void SetUp() override {
+        make(path);
+        store = std::make_unique<SqliteStore>(
+            SqliteOptions{.path = path},
+            clock,
+            [this](const core::Remark& remark) { remarks.push_back(remark); }
+        );
+        write_one(*store, notes::insert, "in time");
+    }
+    void expect_refused(const std::string& why) {
+        clock.advance(FileWatch::read_every);
+        const auto read = error_of([&] { read_rows<int>(*store, notes::count); });
+        const auto first = error_of([&] { write_one(*store, notes::insert, "too late"); });
+        const auto again = error_of([&] { write_one(*store, notes::insert, "too late"); });
+        for (const auto& error : {read, first, again}) {
+            EXPECT_EQ(error.kind(), Kind::unavailable);
+            EXPECT_EQ(error.effect(), StoreError::Effect::none);
+            EXPECT_TRUE(says(error, "PAWL0016")) << error.what();
+            EXPECT_TRUE(says(error, why)) << error.what();
+        }
+        ASSERT_EQ(remarks.size(), 1U) << "said once";
+        EXPECT_EQ(remarks[0].code, "PAWL0016");
+    }
+    std::string beside(const std::string& ending) const { return path + ending; }
+
+    std::unique_ptr<SqliteStore> store;
+    std::vector<core::Remark> remarks;
+};
+
+TEST_F(LostFileTest, a_file_that_was_removed_is_written_and_read_no_more) {
+    std::filesystem::remove(path);
+
+    expect_refused("test.db was removed or renamed");
+}
+
+TEST_F(LostFileTest, a_file_that_was_renamed_gets_nothing_more_and_comes_back_at_a_start) {
+    std::filesystem::rename(path, folder.file("aside.db"));
+    expect_refused("test.db was removed or renamed");
+
+    store.reset();
+    std::filesystem::rename(folder.file("aside.db"), path);
+
+    EXPECT_EQ(read_rows<int>(*open(path), notes::count).at(0), 51);
+}
+
+TEST_F(LostFileTest, a_file_that_comes_back_is_still_refused_until_the_next_start) {
+    std::filesystem::rename(path, folder.file("aside.db"));
+    EXPECT_TRUE(says(error_of([&] { write_one(*store, notes::insert, "x"); }), "PAWL0016"));
+
+    std::filesystem::rename(folder.file("aside.db"), path);
+
+    EXPECT_TRUE(says(error_of([&] { write_one(*store, notes::insert, "x"); }), "PAWL0016"));
+}
+
+TEST_F(LostFileTest, a_file_that_was_replaced_is_left_alone_and_its_log_is_not_written_into_it) {
+    run_raw(path, ("VACUUM INTO '" + folder.file("backup.db") + "'").c_str());
+    write_one(*store, notes::insert, "after the backup");
+    std::filesystem::rename(folder.file("backup.db"), path);
+    const auto before = bytes_of(path);
+
+    expect_refused("test.db was replaced by another file");
+    store.reset();
+
+    EXPECT_EQ(bytes_of(path), before);
+    const auto error = error_of([&] { open(path); });
+    EXPECT_TRUE(says(error, "PAWL0016")) << error.what();
+    EXPECT_TRUE(says(error, "test.db-wal")) << error.what();
+    EXPECT_EQ(bytes_of(path), before);
+    std::filesystem::remove(beside("-wal"));
+    std::filesystem::remove(beside("-shm"));
+    EXPECT_EQ(read_rows<int>(*open(path), notes::count).at(0), 51);
+}
+
+TEST_F(LostFileTest, a_file_that_was_overwritten_in_place_is_noticed) {
+    run_raw(path, ("VACUUM INTO '" + folder.file("backup.db") + "'").c_str());
+    write_one(*store, notes::insert, "after the backup");
+    std::ofstream{path, std::ios::binary} << bytes_of(folder.file("backup.db"));
+    const auto before = bytes_of(path);
+
+    expect_refused("test.db was overwritten by another database");
+    store.reset();
+
+    EXPECT_EQ(bytes_of(path), before);
+    EXPECT_TRUE(says(error_of([&] { open(path); }), "PAWL0016"));
+    std::filesystem::remove(beside("-wal"));
+    std::filesystem::remove(beside("-shm"));
+    EXPECT_EQ(read_rows<int>(*open(path), notes::count).at(0), 51);
+}
+
+TEST_F(LostFileTest, a_log_that_was_removed_takes_no_commits_with_it) {
+    std::filesystem::remove(beside("-wal"));
+
+    expect_refused("test.db-wal was removed");
+}
+
+TEST_F(LostFileTest, an_index_of_the_log_that_was_removed_is_noticed_too) {
+    std::filesystem::remove(beside("-shm"));
+
+    expect_refused("test.db-shm was removed");
+}
+
+TEST_F(LostFileTest, a_lock_file_that_was_removed_makes_no_second_owner) {
+    std::filesystem::remove(beside(".lock"));
+
+    const auto second = error_of([&] { open(path); });
+
+    EXPECT_TRUE(says(second, "PAWL0002")) << second.what();
+    expect_refused("test.db.lock was re");
+}
+
+TEST_F(LostFileTest, a_link_that_leads_elsewhere_is_noticed) {
+    const auto link = folder.file("link.db");
+    make(folder.file("other.db"));
+    store.reset();
+    std::filesystem::create_symlink(path, link);
+    store = std::make_unique<SqliteStore>(
+        SqliteOptions{.path = link},
+        clock,
+        [this](const core::Remark& remark) { remarks.push_back(remark); }
+    );
+    std::filesystem::remove(link);
+    std::filesystem::create_symlink(folder.file("other.db"), link);
+
+    expect_refused("link.db was replaced by another file");
+}
+
+TEST_F(LostFileTest, a_commit_into_a_file_that_vanishes_meanwhile_is_in_doubt) {
+    const auto error = error_of([&] {
+        store::write_now(*store, [&](Session& session) {
+            std::filesystem::rename(path, folder.file("aside.db"));
+            session.run(
+                notes::insert,
+                std::array{store::Value{std::string_view{"lost"}}},
+                [](const auto&) {}
+            );
+            return 0;
+        });
+    });
+
+    EXPECT_EQ(error.effect(), StoreError::Effect::in_doubt);
+    EXPECT_TRUE(says(error, "PAWL0016")) << error.what();
+}
+
+// What people and backups do beside a server is no loss.
+TEST_F(LostFileTest, backups_checkpoints_and_a_vacuum_beside_the_server_are_no_loss) {
+    const auto copy = folder.file("copy.db");
+    const std::vector<std::string> done{
+        "VACUUM INTO '" + copy + "'",
+        "PRAGMA wal_checkpoint(TRUNCATE)",
+        "VACUUM",
+        "PRAGMA wal_checkpoint(TRUNCATE)",
+        "INSERT INTO notes (text) VALUES ('by hand')",
+        "PRAGMA wal_checkpoint(PASSIVE)"};
+    for (std::size_t i = 0; i < done.size(); ++i) {
+        const auto& text = done[i];
+        run_raw(path, text.c_str());
+        clock.advance(FileWatch::read_every);
+        EXPECT_NO_THROW(write_one(*store, notes::insert, std::to_string(i) + " later")) << text;
+        EXPECT_NO_THROW(read_rows<int>(*store, notes::count)) << text;
+    }
+    EXPECT_TRUE(remarks.empty());
+}
+
+// SQLite removes such a log without a word, and with it all that was committed.
+TEST_F(FileTest, a_log_beside_an_empty_file_is_left_for_people) {
+    std::ofstream{path + "-wal"} << "what a lost database has committed";
+
+    const auto error = error_of([&] { open(path); });
+
+    EXPECT_TRUE(says(error, "PAWL0016")) << error.what();
+    EXPECT_EQ(bytes_of(path + "-wal"), "what a lost database has committed");
+}
+
+TEST_F(LostFileTest, a_log_that_was_left_by_a_kill_is_not_written_into_a_backup) {
+    run_raw(path, ("VACUUM INTO '" + folder.file("backup.db") + "'").c_str());
+    write_one(*store, notes::insert, "after the backup");
+    std::filesystem::copy_file(beside("-wal"), folder.file("log"));
+    std::filesystem::copy_file(beside(".lock"), folder.file("lock"));
+    store.reset();
+    std::ofstream{path, std::ios::binary} << bytes_of(folder.file("backup.db"));
+    std::filesystem::copy_file(folder.file("log"), beside("-wal"));
+    std::filesystem::rename(folder.file("lock"), beside(".lock"));
+
+    EXPECT_TRUE(says(error_of([&] { open(path); }), "PAWL0016"));
+}
+
+TEST_F(LostFileTest, a_server_that_was_killed_finds_its_own_log_again) {
+    const auto aside = folder.file("killed.db");
+    for (const auto* ending : {"", "-wal", "-shm"})
+        std::filesystem::copy_file(beside(ending), aside + ending);
+    store.reset();
+
+    EXPECT_EQ(read_rows<int>(*open(aside), notes::count).at(0), 51);
 }
 
 TEST_F(FileTest, a_tool_makes_no_file) {

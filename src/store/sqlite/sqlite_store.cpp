@@ -2,13 +2,16 @@
 
 #include "src/core/thread_name.hpp"
 #include "src/store/sqlite/connection.hpp"
+#include "src/store/sqlite/file_watch.hpp"
 #include "src/store/sqlite/owner_lock.hpp"
 #include "src/store/sqlite/transaction.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -31,9 +34,10 @@ SqliteOptions checked(SqliteOptions options) {
 }  // namespace
 
 struct SqliteStore::Impl {
-    Impl(SqliteOptions options_, core::Clock& clock_)
+    Impl(SqliteOptions options_, core::Clock& clock_, core::OnRemark on_remark_)
         : options{std::move(options_)},
           clock{clock_},
+          on_remark{std::move(on_remark_)},
           memory{options.path == ":memory:"},
           lock{options.owner && !memory ? std::make_unique<OwnerLock>(options.path) : nullptr},
           writer{
@@ -43,6 +47,7 @@ struct SqliteStore::Impl {
               clock} {
         if (!memory)
             for (int i = 0; i < options.readers; ++i) readers.push_back(open_reader());
+        if (!memory) begin_watch();
         thread = std::thread{[this] {
             core::name_this_thread("pawl-writer");
             loop();
@@ -55,6 +60,17 @@ struct SqliteStore::Impl {
         );
     }
 
+    ~Impl() {
+        if (!watch || watch->check().empty()) return;
+        writer.leave_log();
+        for (const auto& reader : readers) reader->leave_log();
+    }
+
+    void begin_watch();
+    std::exception_ptr lost_file(const std::string& why, StoreError::Effect effect);
+    std::exception_ptr run_all(
+        std::vector<std::unique_ptr<Work>>& batch, std::vector<std::exception_ptr>& failed
+    );
     void loop();
     bool take(std::vector<std::unique_ptr<Work>>& batch);
     void run_batch(std::vector<std::unique_ptr<Work>>& batch);
@@ -65,11 +81,14 @@ struct SqliteStore::Impl {
 
     const SqliteOptions options;
     core::Clock& clock;
+    const core::OnRemark on_remark;
     const bool memory;
     std::unique_ptr<OwnerLock> lock;
     std::mutex
         writing;  // Held over a batch; for ":memory:" also by readers, who share the connection.
     Connection writer;
+    std::optional<FileWatch> watch;  // None in memory.
+    std::atomic<bool> told_lost{false};
 
     std::mutex mutex;
     std::condition_variable waiting;
@@ -84,6 +103,29 @@ struct SqliteStore::Impl {
     std::mutex joining;
     std::thread thread;
 };
+
+// The first read makes SQLite open the log, and make it where there is none.
+void SqliteStore::Impl::begin_watch() {
+    writer.script("watch", "SELECT count(*) FROM sqlite_schema");
+    const auto file = writer.file();
+    watch.emplace(options.path, lock ? lock->database() : -1);
+    watch->add(file + "-wal");
+    watch->add(file + "-shm");
+    if (lock) watch->add(lock->path());
+    auto why = watch->check();
+    if (why.empty() && writer.has_moved()) why = options.path + " was replaced by another file";
+    if (!why.empty()) std::rethrow_exception(lost_file(why, StoreError::Effect::none));
+}
+
+std::exception_ptr SqliteStore::Impl::lost_file(const std::string& why, StoreError::Effect effect) {
+    const auto text = "the database " + options.path + " is not the file that was opened: " + why +
+                      "; nothing is written or answered any more: stop the server, put the right "
+                      "file in its place, start it again";
+    if (on_remark && !told_lost.exchange(true))
+        on_remark({.event = "database_file_lost", .code = "PAWL0016", .detail = text});
+    return std::make_exception_ptr(StoreError{
+        StoreError::Kind::unavailable, effect, "", "PAWL0016: " + text});
+}
 
 bool SqliteStore::Impl::take(std::vector<std::unique_ptr<Work>>& batch) {
     std::unique_lock guard{mutex};
@@ -106,22 +148,35 @@ void SqliteStore::Impl::loop() {
     }
 }
 
+// Why none of them is committed, or null. The files are checked before the batch, so that nothing
+// is written into a file that is lost, and after the commit, so that nobody is answered for one.
+std::exception_ptr SqliteStore::Impl::run_all(
+    std::vector<std::unique_ptr<Work>>& batch, std::vector<std::exception_ptr>& failed
+) {
+    if (auto why = watch ? watch->check() : std::string{}; !why.empty())
+        return lost_file(why, StoreError::Effect::none);
+    try {
+        writer.control("BEGIN IMMEDIATE");
+    } catch (const StoreError&) {
+        return undone_with(std::current_exception());
+    }
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+        failed[i] = run_in_savepoint(writer, clock, *batch[i]);
+        // SQLite has undone the whole transaction. Nobody was answered, so all fail.
+        if (!writer.in_transaction()) return undone_with(failed[i]);
+    }
+    if (auto refused = commit(writer)) return refused;
+    if (auto why = watch ? watch->check() : std::string{}; !why.empty())
+        return lost_file(why, StoreError::Effect::in_doubt);
+    return nullptr;
+}
+
 void SqliteStore::Impl::run_batch(std::vector<std::unique_ptr<Work>>& batch) {
     std::vector<std::exception_ptr> failed(batch.size());
     std::exception_ptr all;
     {
         const std::lock_guard guard{writing};
-        try {
-            writer.control("BEGIN IMMEDIATE");
-        } catch (const StoreError&) {
-            all = undone_with(std::current_exception());
-        }
-        for (std::size_t i = 0; i < batch.size() && !all; ++i) {
-            failed[i] = run_in_savepoint(writer, clock, *batch[i]);
-            // SQLite has undone the whole transaction. Nobody was answered, so all fail.
-            if (!writer.in_transaction()) all = undone_with(failed[i]);
-        }
-        if (!all) all = commit(writer);
+        all = run_all(batch, failed);
         if (all) roll_back(writer);
     }
     {
@@ -132,6 +187,8 @@ void SqliteStore::Impl::run_batch(std::vector<std::unique_ptr<Work>>& batch) {
     }
     for (std::size_t i = 0; i < batch.size(); ++i)
         batch[i]->done(failed[i] ? std::move(failed[i]) : copy_of(all));
+    // After a checkpoint, once the answers are out: it waits for the disk.
+    if (const auto age = watch && lock ? watch->take_new_age() : std::nullopt) lock->record(*age);
 }
 
 std::optional<std::string> SqliteOptions::problem() const {
@@ -142,8 +199,8 @@ std::optional<std::string> SqliteOptions::problem() const {
     return std::nullopt;
 }
 
-SqliteStore::SqliteStore(SqliteOptions options, core::Clock& clock)
-    : impl_{std::make_unique<Impl>(checked(std::move(options)), clock)} {}
+SqliteStore::SqliteStore(SqliteOptions options, core::Clock& clock, core::OnRemark on_remark)
+    : impl_{std::make_unique<Impl>(checked(std::move(options)), clock, std::move(on_remark))} {}
 
 SqliteStore::~SqliteStore() {
     stop();
@@ -168,6 +225,10 @@ void SqliteStore::write(std::unique_ptr<Work> work, Urgency urgency) {
 
 void SqliteStore::read(std::unique_ptr<Work> work) {
     if (impl_->is_stopping()) return work->done(store::stopped());
+    if (impl_->watch) {
+        const auto why = impl_->watch->check_lately(impl_->clock.steady());
+        if (!why.empty()) return work->done(impl_->lost_file(why, StoreError::Effect::none));
+    }
     std::unique_ptr<Connection> reader;
     std::unique_lock<std::mutex> shared;
     if (impl_->memory) {

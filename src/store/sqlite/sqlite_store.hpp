@@ -1,6 +1,7 @@
 #pragma once
 
 #include "src/core/clock.hpp"
+#include "src/core/remark.hpp"
 #include "src/store/store.hpp"
 
 #include <chrono>
@@ -31,7 +32,9 @@ class SqliteStore final : public store::Store {
 public:
     // Throws StoreError: the file can't be opened, is no database, or is owned by another
     // (PAWL0002).
-    SqliteStore(SqliteOptions options, core::Clock& clock);
+    // PAWL0016: a write-ahead log of another file lies beside it. `on_remark` is told when the file
+    // is removed or replaced under the store: from then on it refuses all work.
+    SqliteStore(SqliteOptions options, core::Clock& clock, core::OnRemark on_remark = {});
     ~SqliteStore() override;
 
     using store::Store::write;
