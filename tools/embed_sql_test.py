@@ -151,15 +151,15 @@ class Header(Case):
         sqlite = self.file('-- name: a   ($1 id, $2 now)\nSELECT $1, $2;\n')
         postgres = self.file('-- name: a   ($1 id, $2 now)\nSELECT $2::text, $1;\n', 'pg.sql')
         made = self.made('--namespace', 'rides::sql', '--sqlite', sqlite, '--postgres', postgres)
-        self.assertIn('a_sqlite = R"sql(SELECT $1, $2)sql";', made)
-        self.assertIn('a_postgres = R"sql(SELECT $2::text, $1)sql";', made)
-        self.assertIn('pawl::Statement<2> a{\n    "a", a_sqlite, a_postgres};', made)
+        self.assertIn('a_sqlite{R"sql(SELECT $1, $2)sql", 13};', made)
+        self.assertIn('a_postgres{R"sql(SELECT $2::text, $1)sql", 19};', made)
+        self.assertIn('pawl::Statement<2> a{\n    pawl::detail::counted, {"a", 1}, a_sqlite, a_postgres};', made)
 
     def test_a_statement_of_one_store_is_empty_in_the_other(self):
         made = self.made('--namespace', 'n', '--sqlite', self.file('-- name: a\nSELECT 1;\n'),
                          '--postgres', self.file('-- name: b\nSELECT 2;\n', 'pg.sql'))
-        self.assertIn('a_postgres = {};', made)
-        self.assertIn('b_sqlite = {};', made)
+        self.assertIn('a_postgres{};', made)
+        self.assertIn('b_sqlite{};', made)
         self.assertIn('std::array<const pawl::Sql*, 2> all{\n    &a,\n    &b,\n};', made)
 
     def test_it_compiles_and_counts_as_the_library_does(self):

@@ -46,6 +46,10 @@ constexpr int parameters_in(std::string_view text) {
     return highest;
 }
 
+// Says that tools/embed_sql has counted the parameters already.
+struct Counted {};
+inline constexpr Counted counted{};
+
 // Its name is the compiler's message: not constexpr, so that no constant expression gets past it.
 void statement_n_must_have_as_many_parameters_in_its_text();
 
@@ -63,6 +67,13 @@ struct Statement : Sql {
             if (!text.empty() && detail::parameters_in(text) != Parameters)
                 detail::statement_n_must_have_as_many_parameters_in_its_text();
     }
+    consteval Statement(
+        detail::Counted,
+        std::string_view name_,
+        std::string_view sqlite_,
+        std::string_view postgres_
+    )
+        : Sql{name_, sqlite_, postgres_} {}
     static_assert(Parameters <= 32, "pawl: a statement has at most 32 parameters");
     static constexpr int parameters = Parameters;
 };
