@@ -37,8 +37,12 @@ public:
     void migrate(std::string_view owner, std::span<const Sql* const> migrations);
 
     // One transaction outside any request, such as making users at the start. Waits for its commit,
-    // so no step calls it. Throws StoreError, and what `phase` throws: then nothing is written.
-    // `phase` may run again.
+    // so no step calls it. `phase` may run again until its COMMIT is sent, and never after that.
+    // Throws what `phase` throws: nothing is written. Throws StoreError, whose effect() says what
+    // is known: none and rolled_back mean that nothing is written; in_doubt means that COMMIT got
+    // no answer, so that all of it is written or nothing. Nothing has been repeated. A caller who
+    // repeats it must first look whether its rows are there, or write what may be written twice
+    // (a unique key, fenced()).
     void write(
         const std::function<void(Tx&)>& phase, Isolation isolation = Isolation::repeatable_read
     );

@@ -159,6 +159,10 @@ void Connection::queue_control(const char* text) {
     queued_.push_back({{"control", {}, text}, Use::control, owner_, {}});
 }
 
+void Connection::queue_commit() {
+    queued_.push_back({{"commit", {}, "COMMIT"}, Use::commit, owner_, {}});
+}
+
 bool Connection::amend_begin(std::size_t parameter, std::string value) {
     if (queued_.empty() || queued_.back().use != Use::begin) return false;
     queued_.back().values.at(parameter) = std::move(value);
@@ -322,7 +326,7 @@ StoreError Connection::own_failure(const pg_result* result, const Expected& of) 
     }
     return {
         kind,
-        state == "40003" ? Effect::in_doubt : Effect::none,
+        leaves_end_open(state, of.use == Use::commit) ? Effect::in_doubt : Effect::none,
         of.name,
         "statement " + std::string{of.name} + ": " + message + " [" + state + "]" +
             std::string{hint_for_state(state)}};

@@ -44,10 +44,12 @@ public:
         fence,    // Touching no row raises, in the database itself.
         begin,    // Its third column is the database's clock.
         control,  // The store's own BEGIN and the like.
+        commit,   // Its failure may leave open whether it happened.
     };
     void queue(const Sql& statement, std::span<const detail::Value> parameters, Use use);
-    // The store's own BEGIN, COMMIT, SAVEPOINT, without the check of what a statement may say.
+    // The store's own BEGIN, SAVEPOINT, ROLLBACK, without the check of what a statement may say.
     void queue_control(const char* text);
+    void queue_commit();
     // Sets a parameter of Use::begin while that is the last that was queued; else false.
     bool amend_begin(std::size_t parameter, std::string value);
     // Sends what is queued and reads every answer. The last one's; throws the first failure.

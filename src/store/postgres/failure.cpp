@@ -30,6 +30,13 @@ StoreError::Kind kind_of_state(std::string_view state) {
     return Kind::statement;
 }
 
+// 40003 is statement_completion_unknown. Class 08, connection exceptions (08007 is
+// transaction_resolution_unknown), is also what a foreign data wrapper says of a server of its own:
+// before the COMMIT the transaction is surely undone then.
+bool leaves_end_open(std::string_view state, bool at_commit) {
+    return state == "40003" || (at_commit && state.starts_with("08"));
+}
+
 std::string_view hint_for_state(std::string_view state) {
     if (state == "26000" || state == "42P05")
         return "; behind PgBouncer in transaction mode add prepared=off to the URL";

@@ -10,6 +10,10 @@ namespace pawl::postgres {
 // What an SQLSTATE means to Pawl (PostgreSQL's appendix A, error codes).
 StoreError::Kind kind_of_state(std::string_view state);
 
+// Nobody knows whether the statement, or the transaction that it commits, took effect: what a
+// pooler or a distributed database says when it lost the server behind it.
+bool leaves_end_open(std::string_view state, bool at_commit);
+
 // A hint for the errors that a wrong setting makes; empty for others.
 std::string_view hint_for_state(std::string_view state);
 

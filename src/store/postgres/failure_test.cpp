@@ -34,6 +34,15 @@ TEST(SqlStateTest, each_means_what_the_engine_must_do) {
     for (const auto& [state, kind] : states) EXPECT_EQ(kind_of_state(state), kind) << state;
 }
 
+TEST(SqlStateTest, leaves_the_end_of_a_commit_open_only_where_nobody_knows_it) {
+    for (const auto* state : {"40003", "08000", "08006", "08007"})
+        EXPECT_TRUE(leaves_end_open(state, true)) << state;
+    for (const auto* state : {"40001", "40P01", "23505", "53200", "57014", "XX000", ""})
+        EXPECT_FALSE(leaves_end_open(state, true)) << state;
+    EXPECT_TRUE(leaves_end_open("40003", false));
+    EXPECT_FALSE(leaves_end_open("08006", false));
+}
+
 TEST(SqlStateTest, a_wrong_setting_gets_a_hint) {
     EXPECT_NE(hint_for_state("26000").find("prepared=off"), std::string_view::npos);
     EXPECT_NE(hint_for_state("53300").find("connections="), std::string_view::npos);

@@ -71,7 +71,7 @@ void roll_back(Connection& connection) noexcept {
 
 void commit(Connection& connection) {
     PAWL_FAULT("postgres.commit.before");
-    connection.queue_control("COMMIT");
+    connection.queue_commit();
     Result answer;
     try {
         answer = connection.flush();
