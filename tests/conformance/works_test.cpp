@@ -155,6 +155,64 @@ TEST_P(WorksTest, a_statement_is_interrupted_at_the_deadline_of_its_work) {
     EXPECT_EQ(note_count(), 0);
 }
 
+// Issue 16, number 22. On SQLite the phase's own exception came out: 500 instead of 503.
+TEST_P(WorksTest, trouble_of_the_database_stays_itself_whatever_a_phase_makes_of_it) {
+    clock.tick(1s);
+    Ending wraps;
+    Ending swallows;
+
+    store->write(wraps.work([](Session& session) {
+        change(session, notes::insert, "a");
+        try {
+            change(session, endless);
+        } catch (const std::exception&) {
+            throw std::runtime_error{"of the phase"};
+        }
+    }));
+    store->write(swallows.work([](Session& session) {
+        change(session, notes::insert, "b");
+        try {
+            change(session, endless);
+        } catch (const std::exception&) {
+        }
+    }));
+
+    for (const auto* ending : {&wraps, &swallows}) {
+        const auto error = ending->error();
+        ASSERT_TRUE(error);
+        EXPECT_EQ(error->kind(), Kind::deadline);
+        EXPECT_TRUE(error->passing());
+    }
+    clock.tick(0s);
+    EXPECT_EQ(note_count(), 0);
+}
+
+TEST_P(WorksTest, a_lost_fence_stays_one_whatever_a_phase_makes_of_it) {
+    constexpr auto fence = on_all<1>("fence_note", "UPDATE notes SET number = 1 WHERE text = $1");
+    const auto ending_of = [&](auto after_failure) {
+        Ending ending;
+        store->write(ending.work([&](Session& session) {
+            change(session, notes::insert, "a");
+            try {
+                detail::fence_statement(session, fence, std::string{"is not there"});
+                change(session, notes::insert, "b");
+            } catch (const std::exception&) {
+                after_failure();
+            }
+        }));
+        return ending.error();
+    };
+
+    const auto wraps = ending_of([] { throw std::runtime_error{"of the phase"}; });
+    const auto swallows = ending_of([] {});
+
+    for (const auto* error : {&wraps, &swallows}) {
+        ASSERT_TRUE(*error);
+        EXPECT_EQ((*error)->kind(), Kind::fenced);
+    }
+    EXPECT_EQ(note_count(), 0);
+}
+
 TEST_P(WorksTest, a_read_is_interrupted_at_its_deadline) {
     clock.tick(1s);
 

@@ -82,6 +82,7 @@ Result PostgresSession::flush() {
         return result;
     } catch (const StoreError& error) {
         why_ = error;
+        if (error.kind() == StoreError::Kind::contention) met_another_ = error;
         throw;
     }
 }
@@ -89,6 +90,10 @@ Result PostgresSession::flush() {
 void PostgresSession::throw_if_not_the_phases() const {
     if (!failed_ || !why_) return;
     if (why_->passing() || why_->kind() == StoreError::Kind::fenced) throw StoreError{*why_};
+}
+
+void PostgresSession::throw_if_met_another() const {
+    if (met_another_) throw StoreError{*met_another_};
 }
 
 std::int64_t PostgresSession::run(
@@ -206,6 +211,7 @@ void PostgresSession::roll_back_to() {
     control(names.undo);
     control(names.close);
     failed_ = false;
+    why_.reset();
 }
 
 void PostgresSession::release() {

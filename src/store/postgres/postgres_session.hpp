@@ -44,6 +44,9 @@ public:
     // That error, if it is neither the phase's fault nor its business: whatever its code made of
     // it.
     void throw_if_not_the_phases() const;
+    // Throws the serialization failure or deadlock that an attempt met, though it took its own
+    // back: the phase that throws after it may succeed if it runs again.
+    void throw_if_met_another() const;
     // A statement of it must not run in a transaction that others share.
     bool needs_own_transaction() const { return needs_own_; }
 
@@ -63,6 +66,7 @@ private:
     std::vector<Connection::Mark> savepoints_;  // What was queued behind each that is open.
     bool failed_{false};
     std::optional<StoreError> why_;
+    std::optional<StoreError> met_another_;
     bool has_sent_{false};  // What nobody has waited for, before the savepoints.
     bool needs_own_{false};
 };

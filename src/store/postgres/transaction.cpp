@@ -97,6 +97,7 @@ void run_phase(const TransactionParts& parts, store::Work& work, PostgresSession
         work.run(session);
     } catch (...) {
         session.throw_if_not_the_phases();
+        session.throw_if_met_another();
         throw;
     }
     session.throw_if_not_the_phases();  // It was swallowed.

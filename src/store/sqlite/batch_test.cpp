@@ -141,7 +141,8 @@ TEST_F(BatchTest, what_a_work_throws_after_it_ended_the_transaction_is_never_its
     clock.tick(0s);
 
     EXPECT_EQ(endings[0].error()->kind(), Kind::unavailable);
-    EXPECT_THROW((void)endings[1].error(), LostLease);
+    // Its own trouble with the database, which it can't hide (issue 16, number 22).
+    EXPECT_EQ(endings[1].error()->kind(), Kind::deadline);
 }
 
 TEST_F(BatchTest, a_work_that_swallows_the_end_of_the_transaction_commits_nothing) {

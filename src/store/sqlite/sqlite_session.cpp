@@ -97,6 +97,19 @@ std::int64_t SqliteSession::run(
     detail::FunctionRef<void(const detail::Row&)> each
 ) {
     refuse_after_failure(statement.name);
+    try {
+        return run_checked(statement, parameters, each);
+    } catch (const StoreError& error) {
+        why_ = error;
+        throw;
+    }
+}
+
+std::int64_t SqliteSession::run_checked(
+    const Sql& statement,
+    std::span<const Value> parameters,
+    detail::FunctionRef<void(const detail::Row&)> each
+) {
     failed_ = true;
     auto& prepared = connection_.prepare(statement);
     PAWL_ASSERT(static_cast<int>(parameters.size()) == prepared.parameters);
@@ -120,6 +133,21 @@ std::int64_t SqliteSession::run(
     return reads || connection_.total_changes() == before ? 0 : connection_.changes();
 }
 
+void SqliteSession::fence(const Sql& statement, std::span<const Value> parameters) {
+    try {
+        Session::fence(statement, parameters);
+    } catch (const StoreError& error) {
+        failed_ = true;
+        why_ = error;
+        throw;
+    }
+}
+
+void SqliteSession::throw_if_not_the_phases() const {
+    if (!failed_ || !why_) return;
+    if (why_->passing() || why_->kind() == StoreError::Kind::fenced) throw StoreError{*why_};
+}
+
 void SqliteSession::run_script(const Sql& script) {
     refuse_after_failure(script.name);
     if (mode_ == Mode::read) refuse(script.name, "writes, in a transaction that only reads");
@@ -141,6 +169,7 @@ void SqliteSession::roll_back_to() {
         connection_.control("ROLLBACK TO inner");
         connection_.control("RELEASE inner");
         failed_ = false;
+        why_.reset();
     }
 }
 

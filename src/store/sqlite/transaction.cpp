@@ -15,7 +15,13 @@ using Effect = StoreError::Effect;
 
 void run_checked(Connection& connection, core::Clock& clock, store::Work& work) {
     SqliteSession session{connection, clock, SqliteSession::Mode::write};
-    work.run(session);
+    try {
+        work.run(session);
+    } catch (...) {
+        session.throw_if_not_the_phases();
+        throw;
+    }
+    session.throw_if_not_the_phases();  // The phase swallowed it.
     store::check_phase_end(connection.deadline_passed(), session.failed());
     // Each work is asked alone: at COMMIT nobody could tell whose fault it is, and all would fail.
     if (connection.deferred_key_broken())

@@ -1,0 +1,182 @@
+#include "src/engine/clock.hpp"
+#include "src/engine/maker.hpp"
+#include "src/engine/random.hpp"
+#include "src/store/postgres/postgres_store.hpp"
+#include "tests/conformance/store_world.hpp"
+#include "tests/postgres/cluster.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+
+// Issue 16, number 22: a phase that met another transaction runs again, whatever its code made of
+// the error.
+namespace pawl::postgres {
+
+namespace {
+
+using namespace conformance;
+using Kind = StoreError::Kind;
+
+constexpr char one_kind{};
+// Fails with the given code in its first `times` calls.
+constexpr auto fail_at_first = on_all<2>("fail_at_first", "SELECT fail_at_first($1, $2)");
+constexpr const char* functions = R"(
+CREATE SEQUENCE calls;
+CREATE FUNCTION fail_at_first(code TEXT, times BIGINT) RETURNS BIGINT LANGUAGE plpgsql AS $$ BEGIN
+    IF nextval('calls') > times THEN RETURN 0; END IF;
+    RAISE EXCEPTION 'as the test says' USING ERRCODE = code;
+END $$;
+)";
+
+// As the engine runs one.
+class Phase final : public store::Work {
+public:
+    Phase(std::function<void(Tx&)> run, std::unique_ptr<store::Work> told)
+        : run_{std::move(run)}, told_{std::move(told)} {}
+    void run(Session& session) override {
+        detail::Maker::with_tx(
+            {.session = session,
+             .random = engine::system_random(),
+             .key_id = {},
+             .staged = nullptr,
+             .staging = engine::Staging::as_job,
+             .isolation = isolation()},
+            run_
+        );
+    }
+    void done(std::exception_ptr failed) noexcept override { told_->done(std::move(failed)); }
+    const void* kind() const override { return &one_kind; }
+
+private:
+    std::function<void(Tx&)> run_;
+    std::unique_ptr<store::Work> told_;
+};
+
+struct OfThePhase : std::runtime_error {
+    OfThePhase() : std::runtime_error{"of the phase"} {}
+};
+
+class RerunTest : public ::testing::TestWithParam<int> {
+protected:
+    RerunTest() {
+        write_one(store, notes::create);
+        testing::run_sql(database.url(), functions);
+    }
+    // A phase that inserts a note and meets `code` in its first `times` runs; `meet` is given what
+    // meets it.
+    template <class Meet>
+    std::exception_ptr end_of(const std::string& code, std::int64_t times, Meet meet) {
+        Ending ending;
+        store.write(std::make_unique<Phase>(
+            [&](Tx& tx) {
+                ++ran;
+                execute(tx, notes::insert, std::string{"a"});
+                meet(tx, [&] { (void)query<std::int64_t>(tx, fail_at_first, code, times); });
+            },
+            ending.work({})
+        ));
+        return ending.wait();
+    }
+    int note_count() {
+        return static_cast<int>(read_rows<std::int64_t>(store, notes::count).at(0));
+    }
+
+    testing::PostgresDatabase database;
+    std::atomic<int> ran{0};
+    PostgresStore store{
+        {.url = database.url(), .connections = 2, .sharing = GetParam(), .reruns_max = 5},
+        engine::system_clock(),
+        engine::system_random()};
+};
+INSTANTIATE_TEST_SUITE_P(Sharing, RerunTest, ::testing::Values(0, 1), [](const auto& of) {
+    return of.param == 0 ? "alone" : "shared";
+});
+
+constexpr auto wraps = [](Tx&, const auto& fail) {
+    try {
+        fail();
+    } catch (const std::exception&) {
+        throw OfThePhase{};
+    }
+};
+
+}  // namespace
+
+TEST_P(RerunTest, what_a_phase_wraps_in_an_exception_of_its_own_is_run_again) {
+    for (const auto* code : {"40001", "40P01"}) {
+        testing::run_sql(database.url(), "ALTER SEQUENCE calls RESTART; DELETE FROM notes");
+        ran = 0;
+
+        const auto failed = end_of(code, 2, wraps);
+
+        EXPECT_FALSE(failed) << code;
+        EXPECT_EQ(ran, 3) << code;
+        EXPECT_EQ(note_count(), 1) << code;
+    }
+}
+
+TEST_P(RerunTest, what_a_phase_swallows_is_run_again) {
+    const auto failed = end_of("40001", 2, [](Tx&, const auto& fail) {
+        try {
+            fail();
+        } catch (const std::exception&) {
+        }
+    });
+
+    EXPECT_FALSE(failed);
+    EXPECT_EQ(ran, 3);
+    EXPECT_EQ(note_count(), 1);
+}
+
+// The attempt has taken its own back, so that the transaction goes on; the phase does not.
+TEST_P(RerunTest, what_an_attempt_meets_and_a_phase_wraps_is_run_again) {
+    const auto failed = end_of("40001", 2, [](Tx& tx, const auto& fail) {
+        try {
+            (void)tx.attempt(fail);
+        } catch (const std::exception&) {
+            throw OfThePhase{};
+        }
+    });
+
+    EXPECT_FALSE(failed);
+    EXPECT_EQ(ran, 3);
+    EXPECT_EQ(note_count(), 1);
+}
+
+TEST_P(RerunTest, one_that_never_ends_ends_after_its_reruns) {
+    const auto failed = end_of("40001", 1'000, wraps);
+
+    EXPECT_TRUE(store::is_store_error(failed, Kind::contention));
+    EXPECT_EQ(ran, 6 + GetParam());  // Shared once, then alone.
+    EXPECT_EQ(note_count(), 0);
+}
+
+TEST_P(RerunTest, what_is_the_phases_own_fault_comes_as_the_phase_says_it_and_once) {
+    for (const auto* code : {"23505", "P0001", "42P01"}) {
+        testing::run_sql(database.url(), "ALTER SEQUENCE calls RESTART");
+        ran = 0;
+
+        EXPECT_THROW(std::rethrow_exception(end_of(code, 2, wraps)), OfThePhase) << code;
+
+        EXPECT_EQ(ran, 1) << code;
+    }
+    EXPECT_EQ(note_count(), 0);
+}
+
+TEST_P(RerunTest, what_passes_by_itself_stays_that_and_is_the_callers_to_repeat) {
+    for (const auto& [code, kind] :
+         {std::pair{"55P03", Kind::locked}, std::pair{"53100", Kind::full}}) {
+        testing::run_sql(database.url(), "ALTER SEQUENCE calls RESTART");
+        ran = 0;
+
+        const auto failed = end_of(code, 1'000, wraps);
+
+        EXPECT_TRUE(store::is_store_error(failed, kind)) << code;
+        EXPECT_EQ(ran, 1 + GetParam()) << code;
+    }
+    EXPECT_EQ(note_count(), 0);
+}
+
+}  // namespace pawl::postgres
