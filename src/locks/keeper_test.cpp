@@ -128,6 +128,51 @@ TEST(Keeper, trouble_of_the_place_is_tried_again_and_then_it_is_lost_before_its_
     EXPECT_FALSE(given.book->is_held(*held));
 }
 
+// Issue 16, number 22. The place counts a lease from a moment between the asking and the answer: to
+// count from the answer is to believe too long by as much as that took.
+TEST(Keeper, a_lease_that_is_renewed_ends_and_is_due_by_the_time_of_the_asking) {
+    constexpr auto ttl = 2s;
+    constexpr auto answer_takes = 300ms;
+    using Moment = std::chrono::steady_clock::time_point;
+    std::atomic<int> asked{0};
+    Moment begun_by;  // The place is asked at this time or before.
+    std::promise<void> renewed;
+    std::promise<void> go;
+    auto gone = go.get_future().share();
+    Given given{{.extend = [&, gone] {
+        if (++asked == 1) {
+            begun_by = std::chrono::steady_clock::now();
+            std::this_thread::sleep_for(answer_takes);
+        } else if (asked == 2) {
+            renewed.set_value();
+            gone.wait();  // The keeper's thread is here: nothing of the lease changes.
+        }
+        return true;
+    }}};
+
+    const auto held = given.book->try_acquire("report", {.ttl = ttl});
+    renewed.get_future().wait();
+
+    EXPECT_LE(held->end, core::holder_end(begun_by, ttl));
+    EXPECT_GT(held->end, core::holder_end(begun_by, ttl) - answer_takes);
+    EXPECT_LE(held->renew_at, core::renewal_due(begun_by, ttl));
+    go.set_value();
+}
+
+TEST(Keeper, a_lease_that_is_new_ends_and_is_due_by_the_time_of_the_asking) {
+    constexpr auto ttl = 2s;
+    Given given{{.take = [](auto) {
+        std::this_thread::sleep_for(200ms);
+        return core::LeaseTaken{7};
+    }}};
+    const auto asked_at = std::chrono::steady_clock::now();
+
+    const auto held = given.book->try_acquire("report", {.ttl = ttl});
+
+    EXPECT_LT(held->end, core::holder_end(asked_at, ttl) + 200ms);
+    EXPECT_GE(held->end, core::holder_end(asked_at, ttl));
+}
+
 TEST(Keeper, trouble_that_passes_in_time_costs_nothing) {
     std::atomic<int> tries{0};
     Given given{{.extend = [&]() -> bool {

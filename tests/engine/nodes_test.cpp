@@ -268,6 +268,50 @@ TEST_F(
     EXPECT_EQ(status_of(world.ask<Order>("k3", order_of_jane)), 201);
 }
 
+// Issue 16, number 22. The lack of threads is ours: counted as the key's failure it led to the
+// attention list, and a person was asked about a request that nothing is wrong with.
+TEST(OverloadTest, what_found_no_thread_in_time_is_no_failed_run_of_the_completer) {
+    World world{{.calls_max = 1}};
+    world.execute(std::string{shop_tables});
+    world.execute(std::string{payment_tables});
+    Provider provider;
+    world.add(Order{provider});
+    provider.next({Does::retry, Does::retry});
+    for (const auto* key : {"a", "b"}) (void)world.ask<Order>(key, order_of_jane);
+    // The next failed run is one too many.
+    world.execute(
+        "UPDATE idempotency_keys SET completer_runs = 50, completer_first_at = "
+        "'2020-01-01T00:00:00.000Z'"
+    );
+    world.clock.advance(1min);
+    Gate at_call;
+    Gate let_go;
+    std::atomic<int> calls{0};
+    provider.before([&] {
+        if (++calls > 1) return;
+        at_call.open();
+        let_go.wait();
+    });
+
+    ops::CompleterReport report;
+    std::jthread round{[&] { report = world.complete(); }};
+    at_call.wait();
+    for (int i = 0; i < 1'000 && !world.engine->calls().is_full(); ++i)
+        std::this_thread::sleep_for(10ms);
+    world.clock.advance(15s);  // Half of the lease of the one that waits for the thread.
+    let_go.open();
+    round.join();
+
+    EXPECT_EQ(report.completed, 1);
+    EXPECT_EQ(report.failed, 0);
+    EXPECT_EQ(report.to_person, 0);
+    EXPECT_EQ(world.count("attention"), 0);
+    EXPECT_EQ(world.count("idempotency_keys WHERE completer_runs > 50"), 0);
+    world.clock.advance(1min);
+    EXPECT_EQ(world.complete().completed, 1) << "it is taken in the next round";
+    EXPECT_EQ(provider.charges.size(), 2U);
+}
+
 // A lease is renewed while the call is in hand, so that nobody takes over a slow call.
 TEST(RenewalTest, the_lease_of_a_call_in_hand_is_renewed_and_nobody_takes_over) {
     World world{{.lease = 300ms}};

@@ -15,6 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr const char* produce_api = "0";
+constexpr const char* offset_commit_api = "8";
 constexpr const char* find_coordinator_api = "10";
 
 class KafkaTroubleTest : public KafkaTest {
@@ -83,6 +84,33 @@ TEST_F(KafkaTroubleTest, a_broker_that_refuses_the_group_is_told_until_it_lets_u
     own.tell(std::string{"clear "} + find_coordinator_api);
 
     EXPECT_THAT(jids(take(*queue)), ElementsAre("jid"));
+}
+
+// Issue 16, number 22. Taken for done, it was not tried again: who had the partition next worked
+// what was put back, though it was in its retry topic too.
+TEST_F(KafkaTroubleTest, an_offset_commit_that_fails_is_tried_until_it_succeeds) {
+    testing::KafkaCluster own;
+    options.brokers = own.brokers();
+    own.make_topics(options, "default", 1);
+    push({"put_back", "buried"});
+    {
+        const auto queue = open();
+        const auto jobs = take(*queue, 2);
+        ASSERT_EQ(jobs.size(), 2);
+        own.tell(std::string{"error "} + offset_commit_api + " 30 1000");  // GROUP_AUTHORIZATION...
+        EXPECT_TRUE(queue->put_back(jobs[0], clock.now() + 10s, "an error"));
+        EXPECT_TRUE(queue->bury(jobs[1], "for good"));
+
+        EXPECT_FALSE(queue->wait_committed(1s)) << "no broker has taken it";
+        own.tell(std::string{"clear "} + offset_commit_api);
+
+        EXPECT_TRUE(queue->wait_committed(30s));
+    }
+
+    const auto heir = open();
+    EXPECT_THAT(take(*heir), IsEmpty()) << "nothing is due, and nothing comes again";
+    clock.advance(10s);
+    EXPECT_THAT(jids(take(*heir)), ElementsAre("put_back"));
 }
 
 TEST_F(KafkaTroubleTest, after_an_outage_longer_than_its_membership_a_job_comes_again) {

@@ -1,0 +1,227 @@
+#include "src/client/course.hpp"
+
+#include <gtest/gtest.h>
+
+// Several requests to one server, step by step: what each says to the breaker that they share.
+namespace pawl::client {
+namespace {
+
+using namespace std::chrono_literals;
+using Said = Servers::Said;
+
+class FakeClock final : public core::Clock {
+public:
+    TimePoint now() override { return wall; }
+    std::chrono::steady_clock::time_point steady() override {
+        return std::chrono::steady_clock::time_point{wall.time_since_epoch()};
+    }
+    TimePoint wall{std::chrono::seconds{1'700'000'000}};
+};
+
+class FakeRandom final : public core::Random {
+public:
+    std::uint64_t next() override { return value; }
+    std::uint64_t value{0};
+};
+
+const std::string server = "http://provider.example:80";
+
+class CourseTest : public ::testing::Test {
+protected:
+    // The server has failed, and may be tried again now.
+    CourseTest() {
+        servers.ended(server, Said::failing, clock.steady(), 0);
+        clock.wall += 1s;
+    }
+    Course course(const Rules& rules, Repeat again = Repeat::safe_with_key) const {
+        return {rules, again, server};
+    }
+    static bool is_sent(const Course::Next& next) {
+        return std::holds_alternative<Course::Send>(next);
+    }
+    bool another_is_sent() { return is_sent(course(hasty).next()); }
+
+    FakeClock clock;
+    FakeRandom random;
+    Servers servers{{}, {.failures_max = 1, .first = 1s, .longest = 1s, .probe_max = 60s}};
+    const Rules patient{
+        .retry = {.deadline = 60s}, .servers = servers, .clock = clock, .random = random};
+    // Its deadline comes before the server may be tried again.
+    const Rules hasty{
+        .retry = {.deadline = 500ms}, .servers = servers, .clock = clock, .random = random};
+};
+
+}  // namespace
+
+// Issue 16, number 22. Said by one that was never sent, it ended the probe of another: as many
+// requests as came went to a server that is down.
+TEST_F(CourseTest, one_that_the_breaker_refuses_does_not_end_the_probe_of_another) {
+    auto probe = course(patient);
+    ASSERT_TRUE(is_sent(probe.next()));
+
+    auto refused = course(hasty);
+    EXPECT_TRUE(std::holds_alternative<ClientEnd>(refused.next()));
+
+    EXPECT_FALSE(another_is_sent());
+}
+
+TEST_F(CourseTest, one_that_waits_for_the_breaker_and_is_stopped_does_not_end_the_probe_either) {
+    auto probe = course(patient);
+    ASSERT_TRUE(is_sent(probe.next()));
+
+    auto waits = course(patient);
+    ASSERT_TRUE(std::holds_alternative<Course::Wait>(waits.next()));
+    (void)waits.given_up("it was stopped");
+
+    EXPECT_FALSE(another_is_sent());
+}
+
+TEST_F(CourseTest, one_that_has_reported_its_try_reports_no_more_between_its_tries) {
+    auto first = course(patient);
+    ASSERT_TRUE(is_sent(first.next()));
+    ASSERT_TRUE(std::holds_alternative<Course::Wait>(first.after(http::Lost{"reset"})));
+    clock.wall += 1s;
+    auto probe = course(patient);
+    ASSERT_TRUE(is_sent(probe.next()));
+
+    (void)first.given_up("it was stopped");
+
+    EXPECT_FALSE(another_is_sent());
+}
+
+TEST_F(CourseTest, a_probe_that_is_stopped_or_given_up_leaves_the_way_to_the_next) {
+    auto stopped = course(patient);
+    ASSERT_TRUE(is_sent(stopped.next()));
+    (void)stopped.stopped(http::Lost{"it was stopped"});
+
+    auto given_up = course(patient);
+    ASSERT_TRUE(is_sent(given_up.next()));
+    (void)given_up.given_up("it was stopped before it was sent");
+
+    EXPECT_TRUE(another_is_sent());
+}
+
+TEST_F(CourseTest, what_a_server_answers_by_itself_closes_the_breaker_and_its_failures_do_not) {
+    struct Case {
+        const char* name;
+        http::Sent sent;
+        bool closes;
+    };
+    const Case cases[] = {
+        {"an answer", http::Arrived{.status = 200, .headers = {}, .body = {}}, true},
+        {"a refusal", http::Arrived{.status = 400, .headers = {}, .body = {}}, true},
+        {"too many requests", http::Arrived{.status = 429, .headers = {}, .body = {}}, true},
+        {"not implemented", http::Arrived{.status = 501, .headers = {}, .body = {}}, true},
+        {"no such version", http::Arrived{.status = 505, .headers = {}, .body = {}}, true},
+        {"a stored failure",
+         http::Arrived{.status = 500, .headers = {{"Idempotent-Replayed", "true"}}, .body = {}},
+         true},
+        {"a failure", http::Arrived{.status = 500, .headers = {}, .body = {}}, false},
+        {"too busy", http::Arrived{.status = 503, .headers = {}, .body = {}}, false},
+        {"no way to it", http::NotSent{"refused"}, false},
+        {"a loss", http::Lost{"reset"}, false}};
+    for (const auto& c : cases) {
+        Servers own{{}, {.failures_max = 1, .first = 1s, .longest = 1s, .probe_max = 60s}};
+        own.ended(server, Said::failing, clock.steady(), 0);
+        clock.wall += 1s;
+        const Rules rules{.retry = {}, .servers = own, .clock = clock, .random = random};
+        auto probe = course(rules, Repeat::never);
+        ASSERT_TRUE(is_sent(probe.next())) << c.name;
+
+        (void)probe.after(c.sent);
+
+        EXPECT_EQ(is_sent(course(rules).next()), c.closes) << c.name;
+    }
+}
+
+// What can never be sent says nothing of the server; its probe is over all the same.
+TEST_F(CourseTest, what_can_never_be_sent_leaves_the_breaker_as_it_was) {
+    auto hopeless = course(patient);
+    ASSERT_TRUE(is_sent(hopeless.next()));
+    (void)hopeless.after(http::NotSent{"a bad header", true});
+
+    auto probe = course(patient);
+    EXPECT_TRUE(is_sent(probe.next()));
+    EXPECT_FALSE(another_is_sent());
+}
+
+TEST_F(CourseTest, a_wait_for_the_breaker_that_ends_with_the_deadline_is_not_begun) {
+    Servers open{{}, {.failures_max = 1, .first = 10s, .longest = 10s, .probe_max = 60s}};
+    open.ended(server, Said::failing, clock.steady(), 0);
+    const auto next_within = [&](std::chrono::milliseconds deadline) {
+        const Rules rules{
+            .retry = {.deadline = deadline}, .servers = open, .clock = clock, .random = random};
+        return course(rules).next();
+    };
+
+    EXPECT_TRUE(std::holds_alternative<ClientEnd>(next_within(9'999ms)));
+    EXPECT_TRUE(std::holds_alternative<ClientEnd>(next_within(10s)));
+    const auto waits = next_within(10'001ms);
+    ASSERT_TRUE(std::holds_alternative<Course::Wait>(waits));
+    EXPECT_EQ(std::get<Course::Wait>(waits).wait, 10s);
+}
+
+TEST_F(CourseTest, a_try_lasts_no_longer_than_what_is_left_and_none_begins_behind_the_deadline) {
+    auto one = course(patient);
+    clock.wall += 20s;
+    EXPECT_EQ(std::get<Course::Send>(one.next()).timeout_max, 40s);
+
+    clock.wall += 40s;
+    EXPECT_TRUE(std::holds_alternative<ClientEnd>(one.next()));
+}
+
+TEST_F(CourseTest, a_stop_in_a_try_that_was_not_sent_keeps_the_doubt_of_the_tries_before) {
+    auto one = course(patient);
+    ASSERT_TRUE(is_sent(one.next()));
+    ASSERT_TRUE(std::holds_alternative<Course::Wait>(one.after(http::Lost{"reset"})));
+    clock.wall += 2s;
+    ASSERT_TRUE(is_sent(one.next()));
+
+    EXPECT_TRUE(one.stopped(http::NotSent{"it was stopped"}).in_doubt);
+}
+
+// Two tests of the budget of repeats: one token at once, and one more each ten seconds.
+class CourseBudgetTest : public ::testing::Test {
+protected:
+    Course::Next after_loss(Course& course) {
+        if (!std::holds_alternative<Course::Send>(course.next())) ADD_FAILURE() << "not sent";
+        return course.after(http::Lost{"reset"});
+    }
+    Rules rules(std::chrono::milliseconds deadline) {
+        return {
+            .retry =
+                {.first = 100ms,
+                 .longest = 20s,
+                 .shortest = 100ms,
+                 .tries_max = 10,
+                 .deadline = deadline},
+            .servers = servers,
+            .clock = clock,
+            .random = random};
+    }
+    FakeClock clock;
+    FakeRandom random;
+    Servers servers{{.each_success = 1, .per_s = 0.1, .burst = 1}, {.failures_max = 0}};
+};
+
+TEST_F(CourseBudgetTest, a_repeat_whose_token_comes_with_the_deadline_is_not_waited_for) {
+    const auto given = rules(10s);
+    Course one{given, Repeat::safe_with_key, server};
+
+    EXPECT_TRUE(std::holds_alternative<Course::Wait>(after_loss(one)));
+    EXPECT_TRUE(std::holds_alternative<ClientEnd>(after_loss(one)));
+}
+
+TEST_F(CourseBudgetTest, a_wait_for_a_token_does_not_make_the_next_wait_longer) {
+    random.value = ~std::uint64_t{0};  // The longest waits.
+    const auto given = rules(10min);
+    Course one{given, Repeat::safe_with_key, server};
+    ASSERT_TRUE(std::holds_alternative<Course::Wait>(after_loss(one)));
+    EXPECT_EQ(std::get<Course::Wait>(after_loss(one)).wait, 10s);
+    clock.wall += 10s;
+    servers.ended(server, Said::well, clock.steady(), 0);  // Another's success gives a token.
+
+    EXPECT_LT(std::get<Course::Wait>(after_loss(one)).wait, 5s);
+}
+
+}  // namespace pawl::client
