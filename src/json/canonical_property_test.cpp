@@ -77,13 +77,37 @@ Number natural(std::uint64_t value) {
     return {static_cast<long double>(value), {std::to_string(value)}};
 }
 
+// Whole numbers of 64 bits must come with all their digits.
 Number real(double value) {
+    const bool all_digits =
+        std::trunc(value) == value && value >= -9223372036854775808.0 && value < 0x1p64;
     char text[64];
+    if (all_digits) {
+        std::snprintf(text, sizeof text, "%.1f", value);
+        Number number{value, {text}};
+        std::snprintf(text, sizeof text, "%.3fE+0", value);
+        number.spellings.emplace_back(text);
+        return number;
+    }
     std::snprintf(text, sizeof text, "%.16e", value);
     Number number{value, {text}};
-    std::snprintf(text, sizeof text, "%.20E", value);
+    std::snprintf(text, sizeof text, "%.16E", value);
     number.spellings.emplace_back(text);
     return number;
+}
+
+// A decimal with so many significant digits, the first and the last of them no zero.
+struct Decimal {
+    std::string digits;
+    int power{};
+    std::string text() const { return digits + "e" + std::to_string(power); }
+};
+Decimal decimal_of(int digits_max) {
+    const auto count = *rc::gen::inRange(1, digits_max + 1);
+    std::string digits;
+    for (int i = 0; i < count; ++i)
+        digits += static_cast<char>('0' + *rc::gen::inRange(i == 0 || i == count - 1 ? 1 : 0, 10));
+    return {digits, *rc::gen::inRange(-60, 60)};
 }
 
 // Where doubles and 64-bit whole numbers meet.
@@ -289,6 +313,40 @@ TEST(Canonical, numbers_have_equal_texts_exactly_if_they_are_equal) {
                     canonical_of({a}, seed) == canonical_of({b}, seed + 8), a.value == b.value
                 ) << a.spellings[0]
                   << " " << b.spellings[0];
+}
+
+// Issue 16, number 13. So no two amounts of money are taken for one another.
+RC_GTEST_PROP(Canonical, decimals_of_fifteen_digits_are_kept_and_never_confused, ()) {
+    const auto one = decimal_of(15);
+    const auto other = decimal_of(15);
+
+    const auto text_of_one = canonical_text(one.text());
+    const auto text_of_other = canonical_text(other.text());
+
+    RC_ASSERT(text_of_one.index() == 0U);
+    RC_ASSERT(text_of_other.index() == 0U);
+    const bool same_number = one.digits == other.digits && one.power == other.power;
+    RC_ASSERT((std::get<0>(text_of_one) == std::get<0>(text_of_other)) == same_number);
+}
+
+// Of as many digits as it has, an accepted number is the nearest to what is kept of it.
+RC_GTEST_PROP(Canonical, a_decimal_that_is_accepted_can_be_given_back, ()) {
+    const auto sent = decimal_of(25);
+    const auto text = canonical_text(sent.text());
+    if (text.index() != 0) {
+        RC_ASSERT(sent.digits.size() > 15U);
+        return;
+    }
+    const auto neighbour = [&](char last) {
+        auto changed = sent;
+        changed.digits.back() = last;
+        return canonical_text(changed.text());
+    };
+
+    const char last = sent.digits.back();
+    const auto above = neighbour(last == '9' ? '8' : static_cast<char>(last + 1));
+
+    RC_ASSERT((above.index() != 0 || std::get<0>(above) != std::get<0>(text)));
 }
 
 RC_GTEST_PROP(Canonical, no_value_is_refused, ()) {

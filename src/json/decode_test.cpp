@@ -332,7 +332,7 @@ TEST(Decode, names_the_field_whose_type_cannot_hold_the_value) {
         {with("ride", "9223372036854775808"), {"ride", ride_range}},
         {with("ride", "18446744073709552000"), {"ride", ride_range}},
         {with("ride", "1e18"), {"ride", "Must be written with all its digits."}},
-        {with("ride", "9007199254740993.0"), {"ride", "Must be written with all its digits."}},
+        {with("ride", "9007199254740994.0"), {"ride", "Must be written with all its digits."}},
         {with("price", "9007199254740993"),
          {"price", "Has more digits than its type holds exactly."}},
         {with("price", "18446744073709551615"),

@@ -12,9 +12,9 @@
 //  - a whole number literal that neither 64 bits nor ECMAScript's text of a double holds
 //  (number.hpp);
 //  - more than 32 levels of objects and lists.
-// A decimal fraction is rounded to the nearest double; that is not refused. Doubles are read by
-// std::from_chars, as Boost.JSON 1.81 may be off by a bit. 0 and -0 are one number in the canonical
-// form.
+//  - a fraction, or a number with an exponent, that a double would round (number.hpp).
+// Doubles are read by std::from_chars, as Boost.JSON 1.81 may be off by a bit. 0 and -0 are one
+// number in the canonical form.
 //
 // Canonical form: RFC 8785, with one deviation: whole numbers in [-2^63, 2^64) keep all their
 // digits beyond 2^53, where the RFC would round them to doubles; so equal texts mean equal values,

@@ -137,20 +137,71 @@ bool is_number(std::string_view text) {
     return text.empty();
 }
 
-std::variant<Number, std::string_view> number_of(std::string_view literal) {
+namespace {
+
+// The digits that count, without zeros at either end, and the power of ten: 0.d1d2...dk times
+// 10^point. A sign makes no difference here.
+struct Significant {
+    std::string digits;
+    std::int64_t point{};
+    bool operator==(const Significant&) const = default;
+};
+
+Significant significant_of(std::string_view literal) {
+    take(literal, "-");
+    Significant found;
+    const auto whole = take_digits(literal);
+    found.digits = whole;
+    if (take(literal, ".")) found.digits += take_digits(literal);
+    if (take(literal, "eE")) {
+        take(literal, "+");
+        found.point = read<std::int64_t>(literal).value_or(0);
+    }
+    found.point += static_cast<std::int64_t>(whole.size());
+    const auto first = found.digits.find_first_not_of('0');
+    if (first == found.digits.npos) return {};
+    found.digits.erase(found.digits.find_last_not_of('0') + 1);
+    found.digits.erase(0, first);
+    found.point -= static_cast<std::int64_t>(first);
+    return found;
+}
+
+// Whether who gets `value` can tell what was sent. `written` is its canonical text.
+bool is_kept(std::string_view literal, double value, const std::string& written) {
+    constexpr int digits_max = 17;  // Every double is told from its neighbours by so many.
+    const auto sent = significant_of(literal);
+    if (sent == significant_of(written)) return true;
+    const bool all_digits = std::trunc(value) == value && value >= -two_to_63 && value < two_to_64;
+    if (all_digits || sent.digits.size() > digits_max) return false;
+    std::array<char, 32> buffer{};
+    const auto end = std::to_chars(
+        buffer.data(),
+        buffer.data() + buffer.size(),
+        value,
+        std::chars_format::scientific,
+        static_cast<int>(sent.digits.size()) - 1
+    );
+    const std::string_view printed{
+        buffer.data(), static_cast<std::size_t>(end.ptr - buffer.data())};
+    return sent == significant_of(printed);
+}
+
+}  // namespace
+
+std::variant<Number, std::string> number_of(std::string_view literal) {
     bool digits_only = literal.find_first_of(".eE") == literal.npos;
     if (digits_only) {
         if (auto value = read<std::int64_t>(literal)) return Number{*value};
         if (auto value = read<std::uint64_t>(literal)) return Number{*value};
     }
     auto value = read<double>(literal);
-    if (!value || std::isinf(*value)) return out_of_double;
-    if (digits_only) {
-        std::string written;
-        append_number(written, *value);
-        if (written != literal)
-            return "Is a whole number with more digits than can be held exactly.";
-    }
+    if (!value || std::isinf(*value)) return std::string{out_of_double};
+    std::string written;
+    append_number(written, *value);
+    if (digits_only && written != literal)
+        return "Is a whole number with more digits than can be held exactly.";
+    if (!is_kept(literal, *value, written))
+        return "Has more digits than are kept: it would be rounded to " + written + ".";
     return Number{*value};
 }
 

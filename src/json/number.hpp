@@ -24,9 +24,11 @@ inline constexpr std::string_view out_of_double =
 //  very text that ECMAScript
 //    writes for a double (295147905179352830000), as a client in JavaScript or our own encoder
 //    would send it;
-//  - another literal is the nearest double; refused if that is infinite, or zero for a literal that
-//  is not.
-std::variant<Number, std::string_view> number_of(std::string_view literal);
+//  - another literal is the nearest double; refused if that is infinite, zero for a literal that is
+//  not, or another number: the literal must be the double's canonical text (append_number), or the
+//  double rounded to as many digits as the literal has, 17 at most, as printf("%.17g") writes it.
+//  So a decimal of up to 15 digits is always kept, and 0.10000000000000000001 is refused.
+std::variant<Number, std::string> number_of(std::string_view literal);
 
 // Whether all of the text is a number by JSON's grammar: no white space, no plus sign, no leading
 // zero, no hex.

@@ -62,8 +62,8 @@ void expect_number(std::string_view literal, T value) {
 
 void expect_refused(std::string_view literal, std::string_view why) {
     auto number = number_of(literal);
-    ASSERT_TRUE(std::holds_alternative<std::string_view>(number)) << literal;
-    EXPECT_EQ(std::get<std::string_view>(number), why) << literal;
+    ASSERT_TRUE(std::holds_alternative<std::string>(number)) << literal;
+    EXPECT_EQ(std::get<std::string>(number), why) << literal;
 }
 
 constexpr auto int_max = std::numeric_limits<std::int64_t>::max();
@@ -110,12 +110,14 @@ TEST(NumberOf, larger_whole_literals_are_taken_only_as_ecmascript_writes_them) {
         expect_refused(literal, "Is a whole number with more digits than can be held exactly.");
 }
 
-TEST(NumberOf, fractions_are_rounded_to_the_nearest_double) {
+TEST(NumberOf, fractions_of_up_to_fifteen_digits_are_the_nearest_double) {
     expect_number<double>("0.1", 0.1);
     expect_number<double>("1.0", 1.0);
     expect_number<double>("1e0", 1.0);
-    expect_number<double>("0.1000000000000000055511151231257827021181583404541015625", 0.1);
-    expect_number<double>("9007199254740993.0", 9007199254740992.0);
+    expect_number<double>("0.100000000000000", 0.1);
+    expect_number<double>("1234567890.12345", 1234567890.12345);
+    expect_number<double>("9007199254740992.0", 9007199254740992.0);
+    expect_number<double>("1e23", 1e23);
     expect_number<double>("4.9e-324", std::numeric_limits<double>::denorm_min());
     expect_number<double>("0e999", 0.0);
     expect_number<double>("0.000e-999", 0.0);
@@ -129,7 +131,37 @@ TEST(NumberOf, hard_fractions_are_correctly_rounded) {
     expect_number<double>("48.802781212179468", 48.802781212179468);
     expect_number<double>("6.1279183657966458e+88", 6.1279183657966458e+88);
     expect_number<double>("9.5998012756364456e-283", 9.5998012756364456e-283);
-    expect_number<double>("2.2250738585072011e-308", 0x0.fffffffffffffp-1022);
+    expect_number<double>("2.2250738585072009e-308", 0x0.fffffffffffffp-1022);
+}
+
+// Issue 16, number 13: one key, and 0.1 was the same request as 0.10000000000000000001.
+TEST(NumberOf, fractions_that_would_be_rounded_are_refused) {
+    const auto rounded_to = [](std::string_view literal, const std::string& kept) {
+        expect_refused(
+            literal, "Has more digits than are kept: it would be rounded to " + kept + "."
+        );
+    };
+    rounded_to("0.10000000000000000001", "0.1");
+    rounded_to("-0.10000000000000000001", "-0.1");
+    rounded_to("1.00000000000000000001", "1");
+    rounded_to("0.1000000000000000055511151231257827021181583404541015625", "0.1");
+    rounded_to("9007199254740993.0", "9007199254740992");
+    rounded_to("9007199254740993e0", "9007199254740992");
+    rounded_to("1.2345678901234567e19", "12345678901234567168");
+    rounded_to("90000000000000.01", "90000000000000.02");
+    rounded_to("123456789012345.68", "123456789012345.69");
+    rounded_to("2.2250738585072011e-308", "2.225073858507201e-308");
+    rounded_to("3e-324", "5e-324");
+}
+
+// As programs in C, .NET and older Java write them, with more digits than the fewest.
+TEST(NumberOf, a_double_written_with_up_to_seventeen_digits_is_that_double) {
+    expect_number<double>("0.10000000000000001", 0.1);
+    expect_number<double>("0.29999999999999999", 0.3);
+    expect_number<double>("5.6843418860808015E-14", 0x1p-44);  // Java until 18.
+    expect_number<double>("5.684341886080802e-14", 0x1p-44);   // The fewest, and not the nearest.
+    expect_number<double>("1.0000000000000001e+23", 0x1.52d02c7e14af7p+76);
+    expect_number<double>("4.9406564584124654e-324", std::numeric_limits<double>::denorm_min());
 }
 
 TEST(NumberOf, literals_beyond_a_double_are_refused) {

@@ -131,8 +131,7 @@ struct Builder {
 
     bool number(std::string_view literal, error_code& ec) {
         auto value = number_of(literal);
-        if (const auto* why = std::get_if<std::string_view>(&value))
-            return refuse(std::string{*why}, ec);
+        if (auto* why = std::get_if<std::string>(&value)) return refuse(std::move(*why), ec);
         std::visit([this](auto exact) { push(exact); }, std::get<Number>(value));
         return ended();
     }

@@ -40,8 +40,8 @@ std::optional<json::Number> number(const void* value) {
 std::optional<json::Number> number(std::string_view text, DecodeProblem& problem) {
     if (!json::is_number(text)) return refuse_number(problem), std::nullopt;
     auto value = json::number_of(text);
-    if (const auto* why = std::get_if<std::string_view>(&value))
-        return refuse(std::string{*why}, problem), std::nullopt;
+    if (auto* why = std::get_if<std::string>(&value))
+        return refuse(std::move(*why), problem), std::nullopt;
     return std::get<json::Number>(value);
 }
 

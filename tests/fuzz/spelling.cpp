@@ -1,9 +1,13 @@
 #include "tests/fuzz/spelling.hpp"
 
+#include "src/json/document.hpp"
 #include "src/json/members.hpp"
 
+#include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <set>
 #include <utility>
 
@@ -102,10 +106,51 @@ std::optional<Decimal> decimal_of(std::string_view number) {
     return decimal;
 }
 
-// Whether it is so small that no rule on large numbers can mean it.
+// Whether it is so small that no rule on large or inexact numbers can mean it.
 bool is_modest(std::string_view number) {
     const auto decimal = decimal_of(number);
-    return decimal && decimal->digits.size() <= 18 && std::abs(decimal->power) <= 200;
+    const std::size_t digits_max = only_digits(number) ? 18 : 15;
+    return decimal && decimal->digits.size() <= digits_max && std::abs(decimal->power) <= 200;
+}
+
+// The same number, whatever its zeros.
+bool is_same_decimal(std::string_view one, std::string_view other) {
+    const auto bare = [](std::string_view number) {
+        auto decimal = decimal_of(number).value_or(Decimal{});
+        auto& digits = decimal.digits;
+        const auto last = digits.find_last_not_of('0');
+        if (last == digits.npos) return Decimal{};
+        decimal.power += static_cast<int>(digits.size() - 1 - last);
+        digits.erase(last + 1);
+        digits.erase(0, digits.find_first_not_of('0'));
+        return decimal;
+    };
+    const auto a = bare(one);
+    const auto b = bare(other);
+    return a.sign == b.sign && a.digits == b.digits && a.power == b.power;
+}
+
+// Whether the C library's double, or one of its usual texts, is that number.
+bool is_kept(std::string_view number) {
+    if (only_digits(number) || !decimal_of(number)) return true;  // Those have a rule of their own.
+    const std::string text{number};
+    const double value = std::strtod(text.c_str(), nullptr);
+    std::array<char, 512> printed{};
+    std::snprintf(printed.data(), printed.size(), "%.0f", value);
+    if (std::abs(value) >= 0x1p53 && value >= -0x1p63 && value < 0x1p64)
+        return is_same_decimal(number, printed.data());
+    for (int digits = 1; digits <= 17; ++digits) {
+        std::snprintf(printed.data(), printed.size(), "%.*e", digits - 1, value);
+        if (is_same_decimal(number, printed.data())) return true;
+    }
+    // The fewest digits that come back need not be the nearest of so many.
+    const auto canonical = json::canonical_text(number);
+    return canonical.index() == 0 && is_same_decimal(number, std::get<std::string>(canonical));
+}
+
+bool has_changed(const Node& node) {
+    if (node.kind == Node::Kind::number) return !is_kept(node.literal);
+    return std::any_of(node.items.begin(), node.items.end(), has_changed);
 }
 
 bool has_large(const Node& node) {
@@ -240,7 +285,7 @@ std::optional<JsonFaults> faults_of(std::string_view text) {
     if (!json::is_json(text)) return std::nullopt;
     Reader reader{text};
     const auto root = reader.value();
-    return JsonFaults{reader.depth() > 32, has_twice(root), has_large(root)};
+    return JsonFaults{reader.depth() > 32, has_twice(root), has_large(root), has_changed(root)};
 }
 
 std::string spelled_anew(std::string_view json, Dice& dice) {

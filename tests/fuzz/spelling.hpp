@@ -14,7 +14,8 @@ struct JsonFaults {
     bool too_deep{};  // More than 32 levels.
     bool twice{};     // A name, in one object.
     bool large{};     // A number that 64 bits or a double may not hold.
-    bool any() const { return too_deep || twice || large; }
+    bool rounded{};   // A fraction that a double changes.
+    bool any() const { return too_deep || twice || large || rounded; }
 };
 // Nothing of what is no JSON.
 std::optional<JsonFaults> faults_of(std::string_view text);
