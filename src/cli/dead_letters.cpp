@@ -66,18 +66,19 @@ Text text_of_time(const std::optional<TimePoint>& at) {
     return at ? Text{core::time_text(*at)} : Text{};
 }
 
-DeadLine line_of(const DeadLetter& letter) {
+Line<DeadLine> line_of(const DeadLetter& letter) {
     return {
-        letter.id,
-        core::time_text(letter.died_at),
-        letter.queue,
-        letter.kind,
-        letter.failures,
-        letter.error};
+        {letter.id,
+         core::time_text(letter.died_at),
+         letter.queue,
+         letter.kind,
+         letter.failures,
+         letter.error},
+        letter.damaged};
 }
 
-DeadDetail detail_of(const DeadLetter& letter) {
-    return {
+Line<DeadDetail> detail_of(const DeadLetter& letter) {
+    DeadDetail shown{
         letter.id,
         letter.jid,
         letter.queue,
@@ -93,6 +94,7 @@ DeadDetail detail_of(const DeadLetter& letter) {
         text_of_time(letter.last_failed_at),
         core::time_text(letter.died_at),
         Json{letter.history}};
+    return {std::move(shown), letter.damaged};
 }
 
 queue::DeadLetters& letters_of(Service& service, const DeadOptions& options) {
@@ -140,7 +142,7 @@ std::vector<GroupLine> groups_of(queue::DeadLetters& letters, const queue::DeadF
 // What a purge or merge would be about.
 void print_dry_run(Service& service, const DeadOptions& options, bool json, std::ostream& out) {
     auto& letters = letters_of(service, options);
-    std::vector<DeadLine> lines;
+    std::vector<Line<DeadLine>> lines;
     std::int64_t chosen = 0;
     ops::each_dead_letter(
         letters,
@@ -223,7 +225,7 @@ void list_dead(Service& service, const DeadOptions& options, bool json, std::ost
     const auto choice = choice_of(service, options);
     constexpr std::string_view none = "There are no dead letters like that.";
     if (options.by_error) return print_rows(out, groups_of(letters, choice.filter), json, none);
-    std::vector<DeadLine> lines;
+    std::vector<Line<DeadLine>> lines;
     if (choice.sample) {
         ops::each_dead_letter(
             letters,
@@ -237,7 +239,7 @@ void list_dead(Service& service, const DeadOptions& options, bool json, std::ost
         lines.push_back(line_of(letter));
     print_rows(out, lines, json, none);
     if (!json && std::ssize(lines) == options.limit)
-        out << "There may be more: --after " << lines.back().id << '\n';
+        out << "There may be more: --after " << lines.back().row.id << '\n';
 }
 
 void show_dead(

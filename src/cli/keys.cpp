@@ -121,16 +121,18 @@ struct Done {
 };
 
 template <class R, class... A>
-std::vector<R> read(Service& service, const Sql& statement, const A&... arguments) {
+std::vector<Line<R>> read(Service& service, const Sql& statement, const A&... arguments) {
     return store::read_now(service.engine().store(), [&](store::Session& session) {
-        std::vector<R> rows;
+        std::vector<Line<R>> lines;
         detail::run_statement(
             session,
             statement,
-            [&](const detail::Row& row) { rows.push_back(detail::row_as<R>(row, statement.name)); },
+            [&](const detail::Row& row) {
+                lines.push_back(line_of_row<R>(row, statement.name));
+            },
             arguments...
         );
-        return rows;
+        return lines;
     });
 }
 
@@ -145,23 +147,24 @@ std::int64_t id_of(Service& service, const WhichKey& which) {
     const auto found = read<KeyLine>(service, sql::list_keys, none, none, none, which.key, any, 10);
     if (found.empty())
         throw CannotDo{"there is no key \"" + which.key.value_or("") + "\"; it may have expired"};
-    if (found.size() == 1) return found.front().id;
+    if (found.size() == 1) return found.front().row.id;
     std::string ids;
-    for (const auto& line : found) ids += " " + std::to_string(line.id) + " (" + line.account + ")";
+    for (const auto& [row, damage] : found)
+        ids += " " + std::to_string(row.id) + " (" + row.account + ")";
     throw CannotDo{"several keys are \"" + *which.key + "\"; give one's id:" + ids};
 }
 
-KeyDetail key_of(Service& service, std::int64_t id) {
+Line<KeyDetail> key_of(Service& service, std::int64_t id) {
     auto rows = read<KeyDetail>(service, sql::show_key, id);
     if (rows.empty())
         throw CannotDo{"there is no " + name_of(id) + "; it may have expired (keys are kept 72 h)"};
     return std::move(rows.front());
 }
 
-Attention attention_of(Service& service, std::int64_t id) {
+Line<Attention> attention_of(Service& service, std::int64_t id) {
     auto rows = read<Attention>(service, sql::show_attention, id);
     if (!rows.empty()) return std::move(rows.front());
-    const auto key = key_of(service, id);
+    const auto key = key_of(service, id).row;
     throw CannotDo{
         name_of(id) + " is not on the attention list: it is " + key.standing + " at " +
         key.recovery_point};
@@ -245,7 +248,7 @@ void record_decision(Service& service, const Attention& at, const Decision& deci
 }  // namespace
 
 void list_keys(Service& service, const KeyFilter& filter, bool json, std::ostream& out) {
-    const auto rows = read<KeyLine>(
+    const auto found = read<KeyLine>(
         service,
         sql::list_keys,
         filter.standing,
@@ -255,25 +258,26 @@ void list_keys(Service& service, const KeyFilter& filter, bool json, std::ostrea
         filter.below,
         filter.limit
     );
-    if (json) return print_rows(out, rows, true, "");
-    std::vector<KeyShort> lines;
-    for (const auto& k : rows)
+    if (json) return print_rows(out, found, true, "");
+    std::vector<Line<KeyShort>> lines;
+    for (const auto& [k, damage] : found)
         lines.push_back(
-            {k.id,
-             k.created_at,
-             k.account,
-             k.key,
-             k.operation,
-             k.standing,
-             k.recovery_point,
-             k.attempt,
-             k.status,
-             k.lease_until,
-             k.error}
+            {{k.id,
+              k.created_at,
+              k.account,
+              k.key,
+              k.operation,
+              k.standing,
+              k.recovery_point,
+              k.attempt,
+              k.status,
+              k.lease_until,
+              k.error},
+             damage}
         );
     print_rows(out, lines, false, "No key is like that.");
-    if (std::ssize(rows) == filter.limit)
-        out << "There may be more: --below " << rows.back().id << '\n';
+    if (std::ssize(found) == filter.limit)
+        out << "There may be more: --below " << found.back().row.id << '\n';
 }
 
 void show_key(Service& service, const WhichKey& which, bool json, std::ostream& out) {
@@ -284,7 +288,7 @@ void retry_key(
     Service& service, const WhichKey& which, const std::string& by, bool json, std::ostream& out
 ) {
     const auto id = id_of(service, which);
-    const auto key = key_of(service, id);
+    const auto key = key_of(service, id).row;
     if (key.standing == "finished")
         throw CannotDo{name_of(id) + " is finished: there is nothing to retry"};
     if (key.standing == "attention")
@@ -310,7 +314,11 @@ void settle_key(
     Service& service, const WhichKey& which, Decision decision, bool json, std::ostream& out
 ) {
     const auto id = id_of(service, which);
-    const auto at = attention_of(service, id);
+    const auto [at, damage] = attention_of(service, id);
+    if (!damage.problem.empty())
+        throw CannotDo{
+            "PAWL0022: " + name_of(id) + " is damaged: " + damage.problem +
+            ". Repair its row first: docs/errors/PAWL0022.md"};
     if (decision.note.find_first_not_of(" \t\n") == std::string::npos)
         throw CannotDo{"--note is empty: say how you know, for whoever asks later"};
     if (decision.settlement == "happened") {
@@ -333,20 +341,21 @@ void settle_key(
 }
 
 void list_attention(Service& service, int limit, bool json, std::ostream& out) {
-    auto rows = read<Attention>(service, sql::list_attention, limit);
-    if (json) return print_rows(out, rows, true, "");
-    std::vector<AttentionLine> lines;
-    for (auto& a : rows)
+    const auto found = read<Attention>(service, sql::list_attention, limit);
+    if (json) return print_rows(out, found, true, "");
+    std::vector<Line<AttentionLine>> lines;
+    for (const auto& [a, damage] : found)
         lines.push_back(
-            {a.key_id,
-             a.since,
-             a.account,
-             a.key,
-             a.operation,
-             a.recovery_point,
-             a.reason,
-             a.settling_error ? Text{"failed: " + *a.settling_error} : a.settlement,
-             a.detail}
+            {{a.key_id,
+              a.since,
+              a.account,
+              a.key,
+              a.operation,
+              a.recovery_point,
+              a.reason,
+              a.settling_error ? Text{"failed: " + *a.settling_error} : a.settlement,
+              a.detail},
+             damage}
         );
     print_rows(out, lines, false, "Nothing waits for a person.");
 }

@@ -2,11 +2,14 @@
 
 #include <pawl/detail/reflect.hpp>
 
+#include "src/store/damaged_row.hpp"
+
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstdint>
@@ -71,12 +74,47 @@ std::string text_of(const T& value) {
     }
 }
 
+// What stands for a value that does not decode (PAWL0022).
+inline constexpr std::string_view damaged = "damaged";
+
+// A row as far as it decodes.
+template <class R>
+struct Line {
+    R row{};
+    store::Damage damage{};
+};
+
+inline bool is_damaged(const store::Damage& damage, std::string_view column) {
+    return std::find(damage.columns.begin(), damage.columns.end(), column) != damage.columns.end();
+}
+
+template <class R>
+Line<R> line_of_row(const detail::Row& row, std::string_view statement) {
+    store::DamagedRow values{row, statement};
+    Line<R> line;
+    int column = 0;
+    detail::for_each_field(line.row, [&](std::string_view name, auto& field) {
+        field = values.column<std::remove_cvref_t<decltype(field)>>(column++, name);
+    });
+    line.damage = values.damage();
+    return line;
+}
+
 template <class R>
 boost::json::object object_of(const R& row) {
     boost::json::object object;
     detail::for_each_field(row, [&](std::string_view name, const auto& field) {
         object[name] = json_of(field);
     });
+    return object;
+}
+
+// A damaged value is null; the member "damaged" says what is wrong.
+template <class R>
+boost::json::object object_of(const Line<R>& line) {
+    auto object = object_of(line.row);
+    for (const auto& column : line.damage.columns) object[column] = nullptr;
+    if (!line.damage.problem.empty()) object[damaged] = line.damage.problem;
     return object;
 }
 
@@ -89,38 +127,66 @@ void print_table(
 void print_json(std::ostream& out, const boost::json::value& value);
 
 template <class R>
-void print_rows(std::ostream& out, const std::vector<R>& rows, bool json, std::string_view none) {
+std::vector<std::string> cells_of(const R& row, const store::Damage& damage) {
+    std::vector<std::string> cells;
+    detail::for_each_field(row, [&](std::string_view name, const auto& field) {
+        cells.push_back(is_damaged(damage, name) ? std::string{damaged} : text_of(field));
+    });
+    return cells;
+}
+
+// Damaged rows stand where they belong; what is wrong with each is said below the table.
+template <class R>
+void print_rows(
+    std::ostream& out, const std::vector<Line<R>>& lines, bool json, std::string_view none
+) {
     if (json) {
         boost::json::array array;
-        for (const auto& row : rows) array.push_back(object_of(row));
+        for (const auto& line : lines) array.push_back(object_of(line));
         return print_json(out, array);
     }
-    if (rows.empty()) {
+    if (lines.empty()) {
         out << none << '\n';
         return;
     }
     std::vector<std::string> header;
-    detail::for_each_field(rows.front(), [&](std::string_view name, const auto&) {
+    detail::for_each_field(lines.front().row, [&](std::string_view name, const auto&) {
         header.emplace_back(name);
     });
     std::vector<std::vector<std::string>> cells;
-    for (const auto& row : rows) {
-        auto& line = cells.emplace_back();
-        detail::for_each_field(row, [&](std::string_view, const auto& field) {
-            line.push_back(text_of(field));
-        });
-    }
+    cells.reserve(lines.size());
+    for (const auto& line : lines) cells.push_back(cells_of(line.row, line.damage));
     print_table(out, header, cells);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+        if (!lines[i].damage.problem.empty())
+            out << "PAWL0022: " << header.front() << ' ' << cells[i].front()
+                << " is damaged: " << lines[i].damage.problem << '\n';
+}
+
+template <class R>
+void print_rows(std::ostream& out, const std::vector<R>& rows, bool json, std::string_view none) {
+    std::vector<Line<R>> lines;
+    lines.reserve(rows.size());
+    for (const auto& row : rows) lines.push_back({row, {}});
+    print_rows(out, lines, json, none);
 }
 
 // One row, a line for each field.
 template <class R>
-void print_row(std::ostream& out, const R& row, bool json) {
-    if (json) return print_json(out, object_of(row));
-    detail::for_each_field(row, [&](std::string_view name, const auto& field) {
-        out << name << std::string(name.size() < 20 ? 20 - name.size() : 1, ' ') << text_of(field)
-            << '\n';
+void print_row(std::ostream& out, const Line<R>& line, bool json) {
+    if (json) return print_json(out, object_of(line));
+    const auto print = [&](std::string_view name, const std::string& text) {
+        out << name << std::string(name.size() < 20 ? 20 - name.size() : 1, ' ') << text << '\n';
+    };
+    detail::for_each_field(line.row, [&](std::string_view name, const auto& field) {
+        print(name, is_damaged(line.damage, name) ? std::string{damaged} : text_of(field));
     });
+    if (!line.damage.problem.empty()) print("PAWL0022", line.damage.problem);
+}
+
+template <class R>
+void print_row(std::ostream& out, const R& row, bool json) {
+    print_row(out, Line<R>{row, {}}, json);
 }
 
 }  // namespace pawl::cli

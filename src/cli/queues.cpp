@@ -6,6 +6,7 @@
 #include "src/core/time_text.hpp"
 #include "src/ops/service_impl.hpp"
 #include "src/store/blocking.hpp"
+#include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
 
 #include <algorithm>
@@ -46,7 +47,10 @@ QueueLine& line_of(Lines& lines, std::string_view queue) {
 }
 
 void seen(QueueLine& line, const detail::Row& row, int column, std::string_view in) {
-    const auto at = core::time_text(detail::column_as<TimePoint>(row, column, in));
+    store::DamagedRow values{row, in};
+    const auto time = values.column<TimePoint>(column, "run_at");
+    // A time that does not decode is shown only where there is none that does: 'd' is behind '9'.
+    const auto at = values.problem().empty() ? core::time_text(time) : std::string{damaged};
     line.oldest = line.oldest ? std::min(*line.oldest, at) : at;
 }
 
@@ -72,7 +76,7 @@ void list_queues(Service& service, bool json, std::ostream& out) {
     count(service, lines);
     for (const auto& pause : service.impl().pauses.list()) {
         auto& line = line_of(lines, pause.queue);
-        line.paused_since = core::time_text(pause.since);
+        line.paused_since = pause.since ? core::time_text(*pause.since) : std::string{damaged};
         line.paused_by = pause.by;
         line.reason = pause.reason;
     }

@@ -107,7 +107,9 @@ void Completer::complete_dropped(CompleterReport& report) {
     }
 }
 
-// One key whose failure can't be noted takes no other along; a store that is away takes all.
+// One key whose failure can't be noted takes no other along; a store that is away takes all. A row
+// that does not decode (PAWL0022) fails in each round until people repair it: it is put off, so
+// that it is tried, and logged, every two hours and not every second.
 void Completer::note_failure_or_log(
     std::int64_t key_id, const engine::Refused& refused, CompleterReport& report
 ) {
@@ -116,8 +118,15 @@ void Completer::note_failure_or_log(
     } catch (const StoreError& error) {
         if (error.passing()) throw;
         log::error(
-            "completer_note_failed", {{"key_id", std::to_string(key_id)}, {"detail", error.what()}}
+            "completer_note_failed",
+            {{"code", "PAWL0022"}, {"key_id", std::to_string(key_id)}, {"detail", error.what()}}
         );
+        run_round("completer", [&] {
+            store::write_now(engine_.store(), [&](store::Session& session) {
+                const auto next = session.now() + engine_.options().completer_cap.longest_wait;
+                run_statement(session, sql::set_completer_next, no_rows, key_id, next);
+            });
+        });
     }
 }
 

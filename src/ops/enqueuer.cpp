@@ -13,6 +13,7 @@
 #include "src/engine/log.hpp"
 #include "src/ops/rounds.hpp"
 #include "src/store/blocking.hpp"
+#include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
 
 #include <algorithm>
@@ -47,21 +48,23 @@ std::vector<std::string> jids_of(
 }
 
 queue::StagedJob staged_job(const Row& row) {
-    constexpr std::string_view in = "claim_staged_jobs";
+    using Time = std::optional<TimePoint>;
+    store::DamagedRow values{row, "claim_staged_jobs"};
     queue::StagedJob job;
     job.id = row.integer(0);
     job.jid = row.text(1);
     job.queue = row.text(2);
     job.kind = row.text(3);
     job.args = row.text(4);
-    job.failures = column_as<int>(row, 5, in);
-    job.called_at = column_as<std::optional<TimePoint>>(row, 6, in);
-    job.key_id = column_as<std::optional<std::int64_t>>(row, 7, in);
-    job.created_at = column_as<TimePoint>(row, 8, in);
-    job.first_failed_at = column_as<std::optional<TimePoint>>(row, 9, in);
-    job.last_failed_at = column_as<std::optional<TimePoint>>(row, 10, in);
-    job.last_error = column_as<std::optional<std::string>>(row, 11, in);
+    job.failures = values.column<int>(5, "failures");
+    job.called_at = values.column<Time>(6, "called_at");
+    job.key_id = values.column<std::optional<std::int64_t>>(7, "key_id");
+    job.created_at = values.column<TimePoint>(8, "created_at");
+    job.first_failed_at = values.column<Time>(9, "first_failed_at");
+    job.last_failed_at = values.column<Time>(10, "last_failed_at");
+    job.last_error = values.column<std::optional<std::string>>(11, "last_error");
     job.history = row.text(12);
+    job.damaged = values.problem();
     return job;
 }
 
@@ -130,7 +133,8 @@ EnqueueReport Enqueuer::run_once() {
     EnqueueReport report;
     if (pusher_ == nullptr) return report;
     const core::Moment asked_at{clock_.now(), clock_.steady()};
-    const auto jobs = claim();
+    auto jobs = claim();
+    report.refused = bury_damaged(jobs);
     // A process that was paused over its claim: others may have sent these meanwhile, and the queue
     // been told to forget that it has had them. If not, they are free when the claim ends.
     const core::Moment moment{clock_.now(), clock_.steady()};
@@ -149,10 +153,26 @@ EnqueueReport Enqueuer::run_once() {
     delete_sent(pushed.sent);
     PAWL_FAULT("enqueuer.delete.after");
     pusher_->forget(jids_of(jobs, pushed.sent));
-    for (const auto& refused : pushed.refused) bury_refused(refused);
+    for (const auto& refused : pushed.refused)
+        bury_staged(refused.id, "the queue refuses it: " + refused.why);
     report.sent = static_cast<int>(pushed.sent.size());
-    report.refused = static_cast<int>(pushed.refused.size());
+    report.refused += static_cast<int>(pushed.refused.size());
     return report;
+}
+
+// Takes them out of `jobs` first, which are sent whatever becomes of these. One that can't be
+// buried stays claimed, and comes again when its claim ends.
+int Enqueuer::bury_damaged(std::vector<queue::StagedJob>& jobs) {
+    const auto first = std::stable_partition(jobs.begin(), jobs.end(), [](const auto& job) {
+        return job.damaged.empty();
+    });
+    const std::vector<queue::StagedJob> damaged(first, jobs.end());
+    jobs.erase(first, jobs.end());
+    for (const auto& job : damaged)
+        run_round("enqueuer", [&] {
+            bury_staged(job.id, "PAWL0022: the job's row: " + job.damaged);
+        });
+    return static_cast<int>(damaged.size());
 }
 
 void Enqueuer::delete_sent(const std::vector<std::int64_t>& ids) {
@@ -163,10 +183,10 @@ void Enqueuer::delete_sent(const std::vector<std::int64_t>& ids) {
 }
 
 // By way of the embedded queue's tables, where people find dead letters of the database.
-void Enqueuer::bury_refused(const queue::RefusedJob& job) {
-    const auto one = detail::encode(std::vector{job.id});
-    const auto why = core::storable_error("the queue refuses it: " + job.why);
-    log::warning("staged_job_refused", {{"id", std::to_string(job.id)}, {"detail", why}});
+void Enqueuer::bury_staged(std::int64_t staged_id, const std::string& error) {
+    const auto one = detail::encode(std::vector{staged_id});
+    const auto why = core::storable_error(error);
+    log::warning("staged_job_refused", {{"id", std::to_string(staged_id)}, {"detail", why}});
     store::write_now(store_, [&](store::Session& session) {
         std::optional<std::int64_t> id;
         constexpr int first_claim = 1;

@@ -63,7 +63,8 @@ private:
     bool anything_staged(std::optional<TimePoint> due_by);  // By default, by now.
     std::vector<queue::StagedJob> claim();
     void delete_sent(const std::vector<std::int64_t>& ids);
-    void bury_refused(const queue::RefusedJob& job);
+    int bury_damaged(std::vector<queue::StagedJob>& jobs);
+    void bury_staged(std::int64_t staged_id, const std::string& error);
     void release(std::span<const queue::StagedJob> jobs) noexcept;
     int jobs_to_staged();
     int staged_to_jobs();

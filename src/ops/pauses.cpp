@@ -4,6 +4,7 @@
 
 #include "src/queue/audit.hpp"
 #include "src/store/blocking.hpp"
+#include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
 
 namespace pawl::ops {
@@ -45,7 +46,7 @@ std::vector<Pause> Pauses::list() {
         run_statement(session, sql::list_pauses, [&](const Row& row) {
             pauses.push_back(
                 {std::string{row.text(0)},
-                 detail::column_as<TimePoint>(row, 1, "list_pauses"),
+                 store::DamagedRow{row, "list_pauses"}.column<std::optional<TimePoint>>(1, "since"),
                  std::string{row.text(2)},
                  std::string{row.text(3)}}
             );

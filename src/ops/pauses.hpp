@@ -6,6 +6,7 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ using namespace std::chrono_literals;
 
 struct Pause {
     std::string queue;
-    TimePoint since{};
+    std::optional<TimePoint> since;  // nullopt: what is stored is no time (PAWL0022).
     std::string by;
     std::string reason;
 };

@@ -9,6 +9,7 @@
 #include "src/engine/options.hpp"
 #include "src/ops/by_halves.hpp"
 #include "src/ops/rounds.hpp"
+#include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
 
 #include <algorithm>
@@ -34,6 +35,29 @@ struct Batch {
     std::vector<Old> keys;
 };
 
+// Keys whose rows do not decode (PAWL0022): they stay where they are, and hold up no other.
+struct Damaged {
+    int count{};
+    std::int64_t first_id{};
+    std::string first_problem;
+};
+
+struct Found {
+    Batch old;
+    Damaged damaged;
+};
+
+void report(const Damaged& damaged) {
+    if (damaged.count == 0) return;
+    log::error(
+        "damaged_rows",
+        {{"code", "PAWL0022"},
+         {"key_id", std::to_string(damaged.first_id)},
+         {"detail", damaged.first_problem},
+         {"count", std::to_string(damaged.count)}}
+    );
+}
+
 std::optional<std::string> location_of(std::string_view headers) {
     for (auto& header : engine::decode_headers(headers))
         if (header.name == "Location") return std::move(header.value);
@@ -41,19 +65,26 @@ std::optional<std::string> location_of(std::string_view headers) {
 }
 
 // Takes `past` to the last of them.
-Batch find_old(store::Session& session, TimePoint now, int limit, Reaper::Place& past) {
-    Batch old;
+Found find_old(store::Session& session, TimePoint now, int limit, Reaper::Place& past) {
+    Found found;
     Reaper::Place last = past;
     run_statement(
         session,
         sql::find_expired,
         [&](const Row& row) {
-            old.keys.push_back(
-                {row.integer(0),
-                 detail::column_as<std::optional<int>>(row, 1, "find_expired"),
-                 row.is_null(2) ? std::nullopt : location_of(row.text(2))}
-            );
-            last = {std::string{row.text(3)}, row.integer(0)};
+            const auto id = row.integer(0);
+            last = {std::string{row.text(3)}, id};
+            store::DamagedRow values{row, "find_expired"};
+            const auto outcome = values.column<std::optional<int>>(1, "response_status");
+            if (values.problem().empty()) {
+                auto location = row.is_null(2) ? std::nullopt : location_of(row.text(2));
+                found.old.keys.push_back({id, outcome, std::move(location)});
+                return;
+            }
+            auto& damaged = found.damaged;
+            if (damaged.count++ > 0) return;
+            damaged.first_id = id;
+            damaged.first_problem = values.problem();
         },
         now,
         limit,
@@ -61,7 +92,7 @@ Batch find_old(store::Session& session, TimePoint now, int limit, Reaper::Place&
         past.id
     );
     past = std::move(last);
-    return old;
+    return found;
 }
 
 // What `remove` says that it has not done, or what something of the application holds on to, such
@@ -151,19 +182,23 @@ ReaperReport Reaper::run_once(TimePoint now, const std::stop_token& stop) {
 bool Reaper::reap(ReaperReport& done, Place& past, TimePoint now) {
     struct Reaped {
         Halved keys;
+        Damaged damaged;
         Place past;
     };
     const auto reaped = store::write_now(store_, [&](store::Session& session) {
-        Reaped seen{{}, past};
-        const auto batch = find_old(session, now, options_.batch_max, seen.past);
+        Reaped seen{{}, {}, past};
+        const auto found = find_old(session, now, options_.batch_max, seen.past);
         auto remove = [&](std::span<const Old> some) { return remove_all(session, some, now); };
-        seen.keys = by_halves(std::span<const Old>{batch.keys}, remove);
+        seen.keys = by_halves(std::span<const Old>{found.old.keys}, remove);
+        seen.damaged = found.damaged;
         return seen;
     });
     past = reaped.past;
+    report(reaped.damaged);
+    const int left = reaped.keys.left + reaped.damaged.count;
     done.reaped += reaped.keys.removed;
-    done.not_removed += reaped.keys.left;
-    return reaped.keys.removed + reaped.keys.left == options_.batch_max;
+    done.not_removed += left;
+    return reaped.keys.removed + left == options_.batch_max;
 }
 
 void Reaper::run(const std::stop_token& stop) {

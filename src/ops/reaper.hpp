@@ -28,7 +28,7 @@ struct ReaperReport {
     int forgotten{};          // Registry rows removed for good.
     int done_forgotten{};     // Jobs done too long ago to come again.
     int windows_forgotten{};  // Windows of once-per-window actions that were over.
-    int not_removed{};        // Something still stood in the way; they stay.
+    int not_removed{};        // They stay: something holds on to them, or their row is damaged.
 };
 
 // Removes settled keys that are old. Unsettled keys are never touched. Safe on several machines at

@@ -2,6 +2,8 @@
 
 #include <pawl/detail/session.hpp>
 
+#include "src/store/damaged_row.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -27,6 +29,7 @@ struct DeadLetter {
     std::optional<TimePoint> first_failed_at;
     std::optional<TimePoint> last_failed_at;
     TimePoint died_at{};
+    store::Damage damaged{};  // What of its row does not decode, and is left out above.
 };
 
 // Which are meant; what is not set does not matter.

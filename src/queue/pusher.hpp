@@ -25,6 +25,7 @@ struct StagedJob {
     std::optional<TimePoint> last_failed_at;
     std::optional<std::string> last_error;
     std::string history{"[]"};  // Its failures and merges, a JSON list.
+    std::string damaged{};      // What of its row does not decode (PAWL0022).
 };
 
 struct RefusedJob {

@@ -70,6 +70,45 @@ def pawl_decides(settings):
         check_equal(world.phone('test_doubt').book('k').status, 201, 'the answer')
 
 
+def a_damaged_row(settings):
+    """Issue 16, number 14: one row with an attempt beyond int made every list of keys fail."""
+    with World(settings.bin, [*QUICK, '--charge-once', '--rider', 'test_doubt 500@example.com']) as world:
+        world.start_server()
+        for key in ('k-1', 'k-2'):
+            check_equal(world.phone().book(key).status, 201, 'a ride')
+            check_equal(world.phone('test_doubt').book('doubt-' + key).status, 502, 'a ride in doubt')
+        check_equal(world.phone('test_refused').book('refused').status, 201, 'a ride')
+        wait_until('the dead letter', lambda: world.count('dead_jobs') == 1 and world.queue.waiting() == 0)
+        check_equal(world.stop_server(), 0, 'the exit code')
+        # PostgreSQL's columns hold no number beyond int, but times that are none.
+        damage = {'sqlite': ('attempt', '3000000000'), 'postgres': ('created_at', "'infinity'")}[world.database]
+        world.change(f'UPDATE idempotency_keys SET {damage[0]} = {damage[1]} WHERE idempotency_key IN (?, ?)', 'k-1', 'doubt-k-1')
+        times = {'sqlite': 'failures = 3000000000', 'postgres': "first_failed_at = 'infinity'"}[world.database]
+        world.change(f'UPDATE dead_jobs SET {times}')
+        attention = {'sqlite': 'attempt = 3000000000', 'postgres': "since = 'infinity'"}[world.database]
+        world.change(f'UPDATE attention SET {attention} WHERE key_id = (SELECT id FROM idempotency_keys WHERE idempotency_key = ?)',
+                     'doubt-k-1')
+
+        keys = {key['key']: key for key in json.loads(world.pawl_command('keys', 'list', '--json').stdout)}
+        check_equal(sorted(keys), ['doubt-k-1', 'doubt-k-2', 'k-1', 'k-2', 'refused'], 'all keys are listed')
+        check(damage[0] in keys['k-1']['damaged'] and keys['k-1'][damage[0]] is None, f'what is wrong with it: {keys["k-1"]}')
+        check('damaged' not in keys['k-2'], 'the others are sound')
+        said = world.pawl_command('keys', 'list').stdout
+        check(f'PAWL0022: id {keys["k-1"]["id"]} is damaged: {damage[0]}' in said, f'the table says so: {said}')
+        shown = json.loads(world.pawl_command('keys', 'show', '--key', 'k-1', '--json').stdout)
+        check(damage[0] in shown['damaged'] and shown['operation'] == 'book_ride', f'it is shown: {shown}')
+        check('PAWL0022' in world.pawl_command('keys', 'show', '--key', 'k-1').stdout, 'and to people')
+        waiting = json.loads(world.pawl_command('attention', 'list', '--json').stdout)
+        check_equal(sorted('damaged' in one for one in waiting), [False, True], 'damaged rows of the attention list')
+        refused = world.rides_command('keys', 'settle', '--key', 'doubt-k-1', '--as', 'give-up', '--note', 'x', '--database', world.url,
+                                      '--charge-once', check_status=1)
+        check('PAWL0022' in refused.stderr, f'it is not settled as it is: {refused.stderr}')
+        letters = json.loads(world.pawl_command('dlq', 'list', '--json').stdout)
+        check('damaged' in letters[0], f'a damaged dead letter: {letters}')
+        world.pawl_command('dlq', 'show', letters[0]['id'])
+        world.pawl_command('queues', 'list')
+
+
 def pawl_makes_its_tables(settings):
     with World(settings.bin) as world:
         check_equal(world.rides_command('keys', 'list', check_status=1, program='pawl').stdout, '', 'without a database')
@@ -138,5 +177,6 @@ def cases(settings):
     found.append(('command: pawl decides what a server carries out', lambda: pawl_decides(settings)))
     found.append(('command: numbers are decimal', lambda: numbers_are_decimal(settings)))
     found.append(('command: pawl requests', lambda: pawl_requests(settings)))
+    found.append(('command: a damaged row', lambda: a_damaged_row(settings)))
     found.append(('command: pawl makes its tables', lambda: pawl_makes_its_tables(settings)))
     return found

@@ -6,6 +6,7 @@
 #include "src/core/fault.hpp"
 #include "src/core/time_text.hpp"
 #include "src/queue/audit.hpp"
+#include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
 
 #include <charconv>
@@ -13,7 +14,6 @@
 
 namespace pawl::queue {
 
-using detail::column_as;
 using detail::Row;
 using detail::run_statement;
 
@@ -51,23 +51,25 @@ std::vector<std::int64_t> numbers_of(Ids ids) {
 }
 
 DeadLetter letter_of(const Row& row) {
-    constexpr std::string_view in = "list_dead_jobs";
+    using Time = std::optional<TimePoint>;
+    store::DamagedRow values{row, "list_dead_jobs"};
     DeadLetter letter;
     letter.id = std::to_string(row.integer(0));
     letter.jid = row.text(1);
     letter.queue = row.text(2);
     letter.kind = row.text(3);
     letter.args = row.text(4);
-    letter.failures = column_as<int>(row, 5, in);
-    letter.error = column_as<Text>(row, 6, in).value_or("");
+    letter.failures = values.column<int>(5, "failures");
+    letter.error = values.column<Text>(6, "error").value_or("");
     letter.error_kind = row.text(7);
     letter.history = row.text(8);
-    letter.called_at = column_as<std::optional<TimePoint>>(row, 9, in);
-    letter.key_id = column_as<std::optional<std::int64_t>>(row, 10, in);
-    letter.created_at = column_as<TimePoint>(row, 11, in);
-    letter.first_failed_at = column_as<std::optional<TimePoint>>(row, 12, in);
-    letter.last_failed_at = column_as<std::optional<TimePoint>>(row, 13, in);
-    letter.died_at = column_as<TimePoint>(row, 14, in);
+    letter.called_at = values.column<Time>(9, "called_at");
+    letter.key_id = values.column<std::optional<std::int64_t>>(10, "key_id");
+    letter.created_at = values.column<TimePoint>(11, "created_at");
+    letter.first_failed_at = values.column<Time>(12, "first_failed_at");
+    letter.last_failed_at = values.column<Time>(13, "last_failed_at");
+    letter.died_at = values.column<TimePoint>(14, "died_at");
+    letter.damaged = values.damage();
     return letter;
 }
 
@@ -100,8 +102,12 @@ Locked lock_letters(
         session,
         sql::lock_dead_jobs,
         [&](const Row& row) {
-            const auto called_at = column_as<std::optional<TimePoint>>(row, 1, "lock_dead_jobs");
-            if (remembered_since && called_at && *called_at < *remembered_since)
+            store::DamagedRow values{row, "lock_dead_jobs"};
+            const auto called_at = values.column<std::optional<TimePoint>>(1, "called_at");
+            // When it was called can't be read: that may have been long ago.
+            const bool long_ago = !values.problem().empty() ||
+                                  (called_at && remembered_since && *called_at < *remembered_since);
+            if (remembered_since && long_ago)
                 ++locked.forgotten;
             else
                 locked.there.push_back(row.integer(0));
@@ -143,19 +149,19 @@ std::vector<DeadLetter> EmbeddedDeadLetters::page(
 
 std::vector<DeadGroup> EmbeddedDeadLetters::groups(const DeadFilter& filter) {
     return store::read_now(store_, [&](store::Session& session) {
-        constexpr std::string_view in = "group_dead_jobs";
         std::vector<DeadGroup> groups;
         run_statement(
             session,
             sql::group_dead_jobs,
             [&](const Row& row) {
+                store::DamagedRow values{row, "group_dead_jobs"};
                 groups.push_back(
                     {std::string{row.text(0)},
                      std::string{row.text(1)},
                      std::string{row.text(2)},
                      row.integer(3),
-                     column_as<TimePoint>(row, 4, in),
-                     column_as<TimePoint>(row, 5, in),
+                     values.column<TimePoint>(4, "first_died_at"),
+                     values.column<TimePoint>(5, "last_died_at"),
                      std::to_string(row.integer(6))}
                 );
             },

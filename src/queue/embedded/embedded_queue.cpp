@@ -8,6 +8,7 @@
 #include "src/core/fault.hpp"
 #include "src/core/mutant.hpp"
 #include "src/core/time_text.hpp"
+#include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
 
 #include <algorithm>
@@ -18,7 +19,6 @@
 
 namespace pawl::queue {
 
-using detail::column_as;
 using detail::Row;
 using detail::run_statement;
 
@@ -76,8 +76,9 @@ std::vector<bool> mark_all(
     return {run_statement(session, sql::mark_job_called, no_rows, id, claim, now) == 1};
 }
 
-TakenJob taken(const Row& row) {
-    constexpr std::string_view in = "claim_jobs";
+using Time = std::optional<TimePoint>;
+
+TakenJob taken(const Row& row, store::DamagedRow& values) {
     TakenJob job;
     job.id = std::to_string(row.integer(0));
     job.raw.jid = row.text(1);
@@ -85,27 +86,41 @@ TakenJob taken(const Row& row) {
     job.kind = row.text(3);
     job.raw.args = row.text(4);
     job.claim = row.integer(5);
-    job.failures = column_as<int>(row, 6, in);
-    job.called_at = column_as<std::optional<TimePoint>>(row, 7, in);
-    job.raw.key_id = column_as<std::optional<std::int64_t>>(row, 8, in);
-    job.raw.created_at = column_as<TimePoint>(row, 9, in);
-    job.raw.first_failed_at = column_as<std::optional<TimePoint>>(row, 10, in);
-    job.raw.last_failed_at = column_as<std::optional<TimePoint>>(row, 11, in);
-    job.raw.last_error = column_as<std::optional<std::string>>(row, 12, in);
+    job.failures = values.column<int>(6, "failures");
+    job.called_at = values.column<Time>(7, "called_at");
+    job.raw.key_id = values.column<std::optional<std::int64_t>>(8, "key_id");
+    job.raw.created_at = values.column<TimePoint>(9, "created_at");
+    job.raw.first_failed_at = values.column<Time>(10, "first_failed_at");
+    job.raw.last_failed_at = values.column<Time>(11, "last_failed_at");
+    job.raw.last_error = values.column<std::optional<std::string>>(12, "last_error");
     job.raw.origin = "embedded";
     job.raw.attempt = job.failures + 1;
     return job;
 }
 
+struct DamagedJob {
+    TakenJob job;
+    std::string why;
+};
+
 struct Claimed {
     void add(const Row& row) {
-        jobs.push_back(taken(row));
-        latest = std::max(latest, column_as<TimePoint>(row, 13, "claim_jobs"));
+        store::DamagedRow values{row, "claim_jobs"};
+        auto job = taken(row, values);
+        latest = std::max(latest, values.column<TimePoint>(13, "run_at"));
+        if (values.problem().empty())
+            jobs.push_back(std::move(job));
+        else
+            damaged.push_back({std::move(job), "PAWL0022: the job's row: " + values.problem()});
     }
+    std::size_t count() const { return jobs.size() + damaged.size(); }
+
     std::vector<TakenJob> jobs;
+    std::vector<DamagedJob> damaged;
     TimePoint latest{};  // Of their run_at.
 };
 
+// nullopt also for a time that does not decode: the job waits for people, and no other with it.
 std::optional<TimePoint> first_ready(
     store::Session& session, const std::string& queue, TimePoint from
 ) {
@@ -113,7 +128,9 @@ std::optional<TimePoint> first_ready(
     run_statement(
         session,
         sql::next_job_at,
-        [&](const Row& row) { first = column_as<TimePoint>(row, 0, "next_job_at"); },
+        [&](const Row& row) {
+            first = store::DamagedRow{row, "next_job_at"}.column<Time>(0, "run_at");
+        },
         queue,
         from
     );
@@ -194,12 +211,23 @@ std::vector<TakenJob> EmbeddedQueue::take(int limit, std::chrono::milliseconds l
         throw;
     }
     {
-        const bool all = claimed.jobs.size() < static_cast<std::size_t>(limit);
+        const bool all = claimed.count() < static_cast<std::size_t>(limit);
         const std::lock_guard lock{mutex_};
         floor_.looked(*look, all ? std::nullopt : std::optional{claimed.latest});
     }
     PAWL_FAULT("queue.take.after");
+    for (const auto& one : claimed.damaged) bury_damaged(one.job, one.why);
     return std::move(claimed.jobs);
+}
+
+// A handler can't be given such a job as it was. If it can't be buried either, it stays under its
+// lease, and the next claim after that tries again; the jobs that were claimed with it go on.
+void EmbeddedQueue::bury_damaged(const TakenJob& job, const std::string& why) {
+    try {
+        bury(job, why);
+    } catch (const StoreError&) {
+        return;
+    }
 }
 
 bool EmbeddedQueue::renew(const TakenJob& job, std::chrono::milliseconds lease) {

@@ -44,6 +44,7 @@ private:
     std::vector<std::optional<TimePoint>> mark_together(const std::vector<Held>& jobs);
     // Where a claim is to begin; nothing if no job is due.
     std::optional<Floor::Look> look_for_due();
+    void bury_damaged(const TakenJob& job, const std::string& why);
     void look_from_the_beginning(const Sweeps::Sweep& sweep);
 
     store::Store& store_;

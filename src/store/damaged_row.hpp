@@ -1,0 +1,48 @@
+#pragma once
+
+#include <pawl/detail/rows.hpp>
+#include <pawl/error.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pawl::store {
+
+// What of a row does not decode (PAWL0022); both are empty of a row that is sound.
+struct Damage {
+    std::string problem;               // "attempt is 3000000000", for people.
+    std::vector<std::string> columns;  // The same columns by name.
+};
+
+// Reads a row in which some values may not decode (PAWL0022): a number out of range, a time that is
+// none. Each such value is named in damage() and read as T{}, so that one damaged row does not
+// hide, or hold up, all others of its result.
+class DamagedRow {
+public:
+    DamagedRow(const detail::Row& row, std::string_view statement)
+        : row_{row}, statement_{statement} {}
+
+    // `name` is the column's, for people.
+    template <class T>
+    T column(int column, std::string_view name) {
+        try {
+            return detail::column_as<T>(row_, column, statement_);
+        } catch (const StoreError& error) {
+            if (error.kind() != StoreError::Kind::statement) throw;
+            note(column, name);
+            return T{};
+        }
+    }
+    const Damage& damage() const { return damage_; }
+    const std::string& problem() const { return damage_.problem; }
+
+private:
+    void note(int column, std::string_view name);
+
+    const detail::Row& row_;
+    std::string_view statement_;
+    Damage damage_;
+};
+
+}  // namespace pawl::store
