@@ -16,6 +16,13 @@ struct State {
     RideId ride{};
     std::string state;
 };
+// A cancelled ride that was paid for: cancelling moves no money, a refund is a request of its own.
+struct CancelledPaid {
+    RideId ride{};
+    std::string state;
+    bool refunded{};
+    std::string refund;  // How to get the money back.
+};
 struct UserMade {
     std::string email;
     bool made{};
@@ -43,6 +50,20 @@ struct Told {
     std::string detail;
     bool retry{};
 };
+
+pawl::Response cancelled(const Ride& ride) {
+    if (!ride.stripe_charge_id) return pawl::respond(200, State{ride.id, "cancelled"});
+    const auto id = std::to_string(ride.id.value);
+    return pawl::respond(
+        200,
+        CancelledPaid{
+            ride.id,
+            "cancelled",
+            false,
+            "The ride was paid for and is not refunded yet: POST /rides/" + id +
+                "/refund with Idempotency-Key: ride-" + id + "-refund."}
+    );
+}
 
 }  // namespace
 
@@ -78,11 +99,11 @@ pawl::Finish CancelRide::cancel(pawl::Tx& tx, const Started& at) {
     const auto user = user_of(tx, at.principal);
     const auto ride = pawl::query_maybe<Ride>(tx, sql::find_ride, at.request.id, user.id);
     if (!ride) return problem(404, "There is no such ride", "");
-    if (ride->state == "cancelled") return pawl::respond(200, State{ride->id, "cancelled"});
+    if (ride->state == "cancelled") return cancelled(*ride);
     if (pawl::execute(tx, sql::cancel_ride, at.request.id, user.id) == 0)
         return problem(409, "The ride can't be cancelled", "Its state is " + ride->state + ".");
     record(tx, {"cancelled", ride->id.value, "ride"}, user.id, at.origin);
-    return pawl::respond(200, State{ride->id, "cancelled"});
+    return cancelled(*ride);
 }
 
 std::optional<std::string> PutUser::Request::problem() const {

@@ -9,7 +9,8 @@
 // The requests of one transaction or one look: no foreign call, so no recovery points.
 namespace rides {
 
-/// DELETE /rides/{id}: cancels a ride of one's own. Natural key: a repeat finds it cancelled.
+/// DELETE /rides/{id}: cancels a ride of one's own. Natural key: a repeat finds it cancelled. It
+/// moves no money: of a ride that was paid for the answer says so, and how to have it refunded.
 class CancelRide {
 public:
     static constexpr std::string_view name = "cancel_ride";

@@ -14,18 +14,22 @@
 #include "store/statements.hpp"
 
 #include <CLI/CLI.hpp>
+#include <pwd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <sstream>
+#include <stdexcept>
 
 namespace pawl {
 
 namespace {
 
 using cli::CannotDo;
+using cli::WrongUse;
 
 // One run: the commands fill in their options, the one that was chosen sets `act`.
 struct Run {
@@ -75,6 +79,8 @@ void add_which(CLI::App& to, Run& run) {
         to.add_option("--key", run.which.key, "Instead: the Idempotency-Key that the client sent");
     id->check(decimal())->excludes(key);
     key->excludes(id);
+    to.add_option("--account", run.which.account, "Of this account: who sent the key")->needs(key);
+    to.add_option("--tenant", run.which.tenant, "Of this tenant")->needs(key);
 }
 
 void add_keys(CLI::App& app, Run& run) {
@@ -88,7 +94,7 @@ void add_keys(CLI::App& app, Run& run) {
     list->add_option("--operation", run.filter.operation, "Of this operation only");
     list->add_option("--account", run.filter.account, "Of this account only");
     list->add_option("--key", run.filter.key, "With this Idempotency-Key only");
-    list->add_option("--below", run.filter.below, "With a smaller id only: the next page")
+    list->add_option("--below", run.filter.below, "Older than the key of this id: the next page")
         ->check(decimal());
     list->add_option("--limit", run.filter.limit, "At most so many")
         ->check(decimal())
@@ -217,6 +223,7 @@ void add_dead_letters(CLI::App& app, Run& run) {
     show->add_option("id", run.dead_id, "As `dlq list` shows it")->required();
     auto* merge =
         command(dlq, run, "merge", "Back into their queue, to be tried again", [](Run& r) {
+            cli::check_dead_act(r.dead, "merge");
             if (!cli::merge_dead(r.open(), r.dead, r.json, r.out, r.error)) r.status = 1;
         });
     add_dead_act(*merge, run);
@@ -226,6 +233,7 @@ void add_dead_letters(CLI::App& app, Run& run) {
         "Also those whose receiver may have forgotten the first call: it may do it again"
     );
     auto* purge = command(dlq, run, "purge", "Remove them for ever", [](Run& r) {
+        cli::check_dead_act(r.dead, "purge");
         if (!cli::purge_dead(r.open(), r.dead, r.json, r.out, r.error)) r.status = 1;
     });
     add_dead_act(*purge, run);
@@ -266,7 +274,7 @@ void add_queues(CLI::App& app, Run& run) {
 
 void graph(Run& run) {
     const auto* operation = run.open(Database::As::migration).engine().find(run.operation);
-    if (operation == nullptr) throw CannotDo{"there is no operation \"" + run.operation + "\""};
+    if (operation == nullptr) throw WrongUse{"there is no operation \"" + run.operation + "\""};
     cli::print_graph(*operation, run.json, run.out);
 }
 
@@ -364,9 +372,12 @@ bool is_command(std::string_view word, bool knows_operations) {
 }
 
 std::string operator_name() {
-    const char* name = std::getenv("SUDO_USER");
-    if (name == nullptr) name = std::getenv("USER");
-    return name != nullptr ? name : "operator";
+    for (const auto* variable : {"SUDO_USER", "USER"})
+        if (const char* name = std::getenv(variable); name != nullptr && *name != '\0') return name;
+    // As under cron and systemd, which need not set either. One thread runs here.
+    const auto uid = ::getuid();
+    const auto* user = ::getpwuid(uid);
+    return user != nullptr ? user->pw_name : "uid " + std::to_string(uid);
 }
 
 int command_line(
@@ -397,6 +408,12 @@ int command_line(
         return app.exit(wrong, out, error) == 0 ? 0 : 2;
     } catch (const CannotDo& cannot) {
         error << line.program << ": " << cannot.why << '\n';
+    } catch (const WrongUse& wrong) {
+        error << line.program << ": " << wrong.why << '\n';
+        return 2;
+    } catch (const std::invalid_argument& wrong) {  // Of an option: the database's URL, the lease.
+        error << line.program << ": " << wrong.what() << '\n';
+        return 2;
     } catch (const std::exception& failed) {
         error << line.program << ": " << failed.what() << '\n';
     }

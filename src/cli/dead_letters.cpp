@@ -159,15 +159,6 @@ void print_dry_run(Service& service, const DeadOptions& options, bool json, std:
             << (chosen > std::ssize(lines) ? "; these are the first" : "") << ".\n";
 }
 
-void check_act(const DeadOptions& options, const std::string& verb) {
-    if (!says_which(options))
-        throw CannotDo{
-            "which dead letters? Give ids, a filter such as --kind or --older-than, or --all. "
-            "`dlq list --by-error` shows what there is"};
-    if (options.act.reason.empty() && !options.dry_run)
-        throw CannotDo{"why? Give --reason; it stands in the audit of every job that you " + verb};
-}
-
 ops::OnDeadBatch told_on(std::ostream& progress, const std::string& done) {
     return [&progress, done](const ops::DeadReport& report) {
         if (report.chosen > ops::dead_batch)
@@ -209,7 +200,6 @@ struct Verb {
 template <class Step>
 bool carry_out(const Asked& asked, const Verb& verb, const Step& step) {
     const auto& [service, options, json, out, progress] = asked;
-    check_act(options, verb.now);
     if (options.dry_run) {
         print_dry_run(service, options, json, out);
         return true;
@@ -219,6 +209,15 @@ bool carry_out(const Asked& asked, const Verb& verb, const Step& step) {
 }
 
 }  // namespace
+
+void check_dead_act(const DeadOptions& options, const std::string& verb) {
+    if (!says_which(options))
+        throw WrongUse{
+            "which dead letters? Give ids, a filter such as --kind or --older-than, or --all. "
+            "`dlq list --by-error` shows what there is"};
+    if (options.act.reason.empty() && !options.dry_run)
+        throw WrongUse{"why? Give --reason; it stands in the audit of every job that you " + verb};
+}
 
 void list_dead(Service& service, const DeadOptions& options, bool json, std::ostream& out) {
     auto& letters = letters_of(service, options);

@@ -40,6 +40,9 @@ void show_dead(
 );
 // A JSON object a line; arguments that are not JSON as a string.
 void export_dead(Service& service, const DeadOptions& options, std::ostream& out);
+// Throws WrongUse if `options` do not say which letters, or not why; asked before the database is
+// opened.
+void check_dead_act(const DeadOptions& options, const std::string& verb);
 // Progress of long work goes to `progress`. False if something was left that was meant.
 bool purge_dead(
     Service& service,

@@ -2,11 +2,10 @@
 
 #include <pawl/detail/rows.hpp>
 
-#include "src/cli/output.hpp"
-#include "src/engine/engine.hpp"
-#include "src/store/blocking.hpp"
+#include "src/cli/read_rows.hpp"
 #include "store/statements.hpp"
 
+#include <utility>
 #include <vector>
 
 namespace pawl::cli {
@@ -16,22 +15,6 @@ namespace {
 using Text = std::optional<std::string>;
 
 // The columns of list_keys, show_key, and list_attention, in their order.
-struct KeyLine {
-    std::int64_t id{};
-    std::string tenant;
-    std::string account;
-    std::string key;
-    std::string operation;
-    std::string standing;
-    std::string recovery_point;
-    int attempt{};
-    Text lease_until;
-    std::optional<int> status;
-    std::string created_at;
-    std::string last_run_at;
-    Text error;
-};
-
 struct KeyShort {
     std::int64_t id{};
     std::string created_at;
@@ -120,45 +103,14 @@ struct Done {
     std::string done;
 };
 
-template <class R, class... A>
-std::vector<Line<R>> read(Service& service, const Sql& statement, const A&... arguments) {
-    return store::read_now(service.engine().store(), [&](store::Session& session) {
-        std::vector<Line<R>> lines;
-        detail::run_statement(
-            session,
-            statement,
-            [&](const detail::Row& row) {
-                lines.push_back(line_of_row<R>(row, statement.name));
-            },
-            arguments...
-        );
-        return lines;
-    });
-}
-
-std::string name_of(std::int64_t id) {
-    return "key " + std::to_string(id);
-}
-
-std::int64_t id_of(Service& service, const WhichKey& which) {
-    if (which.id) return *which.id;
-    const Text none;
-    const std::optional<std::int64_t> any;
-    const auto found = read<KeyLine>(service, sql::list_keys, none, none, none, which.key, any, 10);
-    if (found.empty())
-        throw CannotDo{"there is no key \"" + which.key.value_or("") + "\"; it may have expired"};
-    if (found.size() == 1) return found.front().row.id;
-    std::string ids;
-    for (const auto& [row, damage] : found)
-        ids += " " + std::to_string(row.id) + " (" + row.account + ")";
-    throw CannotDo{"several keys are \"" + *which.key + "\"; give one's id:" + ids};
-}
-
 Line<KeyDetail> key_of(Service& service, std::int64_t id) {
     auto rows = read<KeyDetail>(service, sql::show_key, id);
-    if (rows.empty())
-        throw CannotDo{"there is no " + name_of(id) + "; it may have expired (keys are kept 72 h)"};
-    return std::move(rows.front());
+    if (!rows.empty()) return std::move(rows.front());
+    if (const auto expired = expired_key(service, id))
+        throw CannotDo{
+            name_of(id) + " expired at " + expired->row.expired_at +
+            ": nothing can be done with it any more; `keys show` has what is left of it"};
+    no_such_key(id);
 }
 
 Line<Attention> attention_of(Service& service, std::int64_t id) {
@@ -248,6 +200,10 @@ void record_decision(Service& service, const Attention& at, const Decision& deci
 }  // namespace
 
 void list_keys(Service& service, const KeyFilter& filter, bool json, std::ostream& out) {
+    if (filter.below && read<KeyDetail>(service, sql::show_key, *filter.below).empty())
+        throw CannotDo{
+            "there is no " + name_of(*filter.below) +
+            " any more to go on behind: begin anew, without --below"};
     const auto found = read<KeyLine>(
         service,
         sql::list_keys,
@@ -281,7 +237,12 @@ void list_keys(Service& service, const KeyFilter& filter, bool json, std::ostrea
 }
 
 void show_key(Service& service, const WhichKey& which, bool json, std::ostream& out) {
-    print_row(out, key_of(service, id_of(service, which)), json);
+    const auto id = id_of(service, which);
+    const auto rows = read<KeyDetail>(service, sql::show_key, id);
+    if (!rows.empty()) return print_row(out, rows.front(), json);
+    const auto expired = expired_key(service, id);
+    if (!expired) no_such_key(id);
+    print_row(out, *expired, json);
 }
 
 void retry_key(
@@ -320,7 +281,7 @@ void settle_key(
             "PAWL0022: " + name_of(id) + " is damaged: " + damage.problem +
             ". Repair its row first: docs/errors/PAWL0022.md"};
     if (decision.note.find_first_not_of(" \t\n") == std::string::npos)
-        throw CannotDo{"--note is empty: say how you know, for whoever asks later"};
+        throw WrongUse{"--note is empty: say how you know, for whoever asks later"};
     if (decision.settlement == "happened") {
         if (decision.checked)
             check_result(service, at, decision);

@@ -2,6 +2,8 @@
 
 #include <pawl/service.hpp>
 
+#include "src/cli/which_key.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <ostream>
@@ -10,18 +12,12 @@
 // The commands on keys and on the attention list. Each throws CannotDo (output.hpp) and StoreError.
 namespace pawl::cli {
 
-// Which key is meant: by its id, or by what the client sent where that is of one key alone.
-struct WhichKey {
-    std::optional<std::int64_t> id;
-    std::optional<std::string> key;
-};
-
 struct KeyFilter {
     std::optional<std::string> standing;
     std::optional<std::string> operation;
     std::optional<std::string> account;
     std::optional<std::string> key;
-    std::optional<std::int64_t> below;  // Ids below this one: the next page.
+    std::optional<std::int64_t> below;  // Older than this key: the next page.
     int limit{50};
 };
 

@@ -1,8 +1,10 @@
 #include "src/cli/output.hpp"
 
 #include <boost/json/serialize.hpp>
+#include <unistd.h>
 
 #include <algorithm>
+#include <iostream>
 
 namespace pawl::cli {
 
@@ -26,6 +28,19 @@ std::string plain(std::string text) {
     return text;
 }
 
+// What is piped or goes to a file is for programs, which need all of it.
+bool is_terminal(const std::ostream& out) {
+    const auto* standard = &std::cout;  // tidy: allow console: it is compared, not written to
+    return &out == standard && ::isatty(STDOUT_FILENO) == 1;
+}
+
+// Never in the middle of a character of UTF-8.
+std::string cut(const std::string& line) {
+    auto end = line_max - 3;
+    while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) --end;
+    return line.substr(0, end) + "...";
+}
+
 void print_line(
     std::ostream& out, const std::vector<std::string>& cells, const std::vector<std::size_t>& widths
 ) {
@@ -35,7 +50,7 @@ void print_line(
         if (i + 1 < cells.size())
             line.append(widths[i] - std::min(widths[i], cells[i].size()) + 2, ' ');
     }
-    if (line.size() > line_max) line = line.substr(0, line_max - 3) + "...";
+    if (line.size() > line_max && is_terminal(out)) line = cut(line);
     out << line << '\n';
 }
 

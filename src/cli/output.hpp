@@ -29,8 +29,13 @@ struct Json {
     std::string text;
 };
 
-// A mistake of the caller, with what to do about it: exit code 1.
+// What the database, or another part of the world, does not allow, with what to do: exit code 1.
 struct CannotDo {
+    std::string why;
+};
+
+// Arguments that are wrong whatever the database holds: exit code 2, as from CLI11.
+struct WrongUse {
     std::string why;
 };
 
@@ -118,7 +123,7 @@ boost::json::object object_of(const Line<R>& line) {
     return object;
 }
 
-// Cells in aligned columns under a header; the last column is cut to what fits a line of 160.
+// Cells in aligned columns under a header. On a terminal a line is cut to 160 characters.
 void print_table(
     std::ostream& out,
     const std::vector<std::string>& header,

@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace pawl::cli {
@@ -23,10 +25,12 @@ using Text = std::optional<std::string>;
 
 struct QueueLine {
     std::string queue;
+    std::string where;  // database, redis or kafka.
     std::int64_t ready{};
     std::int64_t running{};
-    std::int64_t staged{};
-    Text oldest;  // When the first of them is, or was, due.
+    std::int64_t later{};   // Outside the database: put off, or to be tried again.
+    std::int64_t staged{};  // In the database, on their way to a queue outside.
+    Text oldest;            // When the first of them is, or was, due.
     Text paused_since;
     Text paused_by;
     Text reason;
@@ -38,12 +42,40 @@ struct Outcome {
     bool changed{};
 };
 
-using Lines = std::map<std::string, QueueLine>;
+using Lines = std::map<std::pair<std::string, std::string>, QueueLine>;  // By queue and place.
 
-QueueLine& line_of(Lines& lines, std::string_view queue) {
-    auto& line = lines[std::string{queue}];
+constexpr std::string_view database = "database";
+
+QueueLine& line_of(Lines& lines, std::string_view queue, std::string_view where = database) {
+    auto& line = lines[{std::string{queue}, std::string{where}}];
     line.queue = queue;
+    line.where = where;
     return line;
+}
+
+// Where the service's workers take their jobs from.
+std::string_view place_of_work(Service& service) {
+    const std::string_view queue = service.options().queue;
+    if (queue.starts_with("redis")) return "redis";
+    if (queue.starts_with("kafka")) return "kafka";
+    return database;
+}
+
+// Empty, or why the queue outside the database could not be asked.
+std::string count_outside(Service& service, Lines& lines) {
+    auto& outside = service.impl().queue;
+    if (!outside.waiting) return {};
+    try {
+        for (const auto& found : outside.waiting()) {
+            auto& line = line_of(lines, found.queue, place_of_work(service));
+            line.ready = found.ready;
+            line.running = found.running;
+            line.later = found.later;
+        }
+    } catch (const StoreError& error) {
+        return error.what();
+    }
+    return {};
 }
 
 void seen(QueueLine& line, const detail::Row& row, int column, std::string_view in) {
@@ -74,18 +106,35 @@ void count(Service& service, Lines& lines) {
 void list_queues(Service& service, bool json, std::ostream& out) {
     Lines lines;
     count(service, lines);
+    const auto not_asked = count_outside(service, lines);
     for (const auto& pause : service.impl().pauses.list()) {
-        auto& line = line_of(lines, pause.queue);
+        auto& line = line_of(lines, pause.queue, place_of_work(service));
         line.paused_since = pause.since ? core::time_text(*pause.since) : std::string{damaged};
         line.paused_by = pause.by;
         line.reason = pause.reason;
     }
     std::vector<QueueLine> rows;
     for (const auto& [name, line] : lines) rows.push_back(line);
-    print_rows(out, rows, json, "No queue has a job here, and none is paused.");
+    print_rows(out, rows, json, "No queue has a job, and none is paused.");
+    if (!not_asked.empty())
+        throw CannotDo{"what waits outside the database is not listed: " + not_asked};
 }
 
 void pause_queue(Service& service, const PauseAct& act, bool json, std::ostream& out) {
+    Lines lines;
+    line_of(lines, service.impl().worker.queue());
+    count(service, lines);
+    const auto not_asked = count_outside(service, lines);
+    const auto named = [&](const auto& line) { return line.second.queue == act.queue; };
+    if (not_asked.empty() && std::none_of(lines.begin(), lines.end(), named)) {
+        std::set<std::string> names;
+        for (const auto& [name, line] : lines) names.insert(line.queue);
+        std::string known;
+        for (const auto& name : names) known += (known.empty() ? "" : ", ") + name;
+        throw CannotDo{
+            "no queue is called \"" + act.queue +
+            "\": a pause of it would stop nothing. Known: " + known};
+    }
     const bool changed = service.impl().pauses.pause(act.queue, act.by, act.reason);
     print_row(out, Outcome{act.queue, true, changed}, json);
 }

@@ -14,8 +14,10 @@ struct PauseAct {
     std::string reason;
 };
 
-// What the database knows of them: its own jobs, staged ones on their way out, and pauses.
+// Jobs of the database, staged ones on their way out, what waits in a queue outside, and pauses.
+// Prints what it knows, then throws CannotDo, if the queue outside can't be asked.
 void list_queues(Service& service, bool json, std::ostream& out);
+// Refuses a name that no queue has, unless the queue outside can't be asked for its names.
 void pause_queue(Service& service, const PauseAct& act, bool json, std::ostream& out);
 void resume_queue(Service& service, const PauseAct& act, bool json, std::ostream& out);
 

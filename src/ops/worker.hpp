@@ -64,6 +64,8 @@ public:
         std::string_view kind, const detail::OperationForm& operation
     );  // The job's id is its key.
 
+    const std::string& queue() const { return options_.queue; }
+
     // Takes at most `limit` due jobs, none of a paused queue, and works them, one after the other.
     // Throws StoreError.
     WorkReport run_once(int limit);

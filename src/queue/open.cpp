@@ -6,11 +6,13 @@
 #include "src/queue/kafka/kafka_dead_letters.hpp"
 #include "src/queue/kafka/kafka_pusher.hpp"
 #include "src/queue/kafka/kafka_queue.hpp"
+#include "src/queue/kafka/waiting.hpp"
 #include "src/queue/late_queue.hpp"
 #include "src/queue/redis/client.hpp"
 #include "src/queue/redis/redis_dead_letters.hpp"
 #include "src/queue/redis/redis_pusher.hpp"
 #include "src/queue/redis/redis_queue.hpp"
+#include "src/queue/redis/waiting.hpp"
 
 #include <set>
 #include <stdexcept>
@@ -50,6 +52,7 @@ OpenQueue open_redis(const QueueSetting& setting, store::Store& store, core::OnR
     open.queue = std::make_unique<RedisQueue>(*client, setting.name);
     open.pusher = std::make_unique<RedisPusher>(*client);
     open.dead_letters = std::make_unique<RedisDeadLetters>(*client, store);
+    open.waiting = [client, name = setting.name] { return redis::waiting(*client, name); };
     return open;
 }
 
@@ -72,6 +75,7 @@ OpenQueue open_kafka(
     });
     open.pusher = std::make_unique<KafkaPusher>(options, clock);
     open.dead_letters = std::make_unique<KafkaDeadLetters>(options, store, clock);
+    open.waiting = [options, name = setting.name] { return kafka::waiting(options, name); };
     return open;
 }
 

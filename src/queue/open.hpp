@@ -5,6 +5,7 @@
 #include "src/queue/dead_letters.hpp"
 #include "src/queue/pusher.hpp"
 #include "src/queue/queue.hpp"
+#include "src/queue/waiting.hpp"
 #include "src/store/store.hpp"
 
 #include <chrono>
@@ -30,10 +31,12 @@ struct OpenQueue {
     // Asks a queue outside whether it is there and jobs are safe on it; throws StoreError: refused
     // if they are not. The queue may be opened while it is away: it comes back by itself.
     std::function<void()> check;
-    std::shared_ptr<void> connections;  // What the three stand on, and nobody else.
+    std::shared_ptr<void> connections;  // What the others stand on, and nobody else.
     std::unique_ptr<Queue> queue;
     std::unique_ptr<Pusher> pusher;  // None for the embedded one.
     std::unique_ptr<DeadLetters> dead_letters;
+    // What waits outside the database; none for the embedded one. Throws StoreError.
+    std::function<std::vector<Waiting>()> waiting{};
 };
 
 // Store and clock outlive it. Connects to nothing yet. Throws std::invalid_argument for a setting

@@ -18,10 +18,7 @@ std::string shown(const detail::Row& row, int column) {
     try {
         std::string text{row.text(column).substr(0, shown_max)};
         std::replace_if(
-            text.begin(),
-            text.end(),
-            [](char c) { return c < ' ' || c > '~'; },
-            '?'
+            text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?'
         );
         return "'" + text + "'";
     } catch (const StoreError&) {

@@ -40,7 +40,9 @@ protected:
 
     // A key at recovery point "ride_created", attempt 1, under a lease of 30 s.
     std::int64_t open_key(const std::string& hash) {
-        const auto id = register_key(hash).value();
+        return open_key(register_key(hash).value(), hash);
+    }
+    std::int64_t open_key(std::int64_t id, const std::string& hash) {
         run(sql::insert_key,
             id,
             hash,

@@ -2,6 +2,9 @@
 import concurrent.futures
 import json
 import os
+import pty
+import pwd
+import subprocess
 
 from kill_cases import QUICK
 from phone import HERE_TO_THERE
@@ -109,9 +112,120 @@ def a_damaged_row(settings):
         world.pawl_command('queues', 'list')
 
 
+def an_expired_key_is_shown(settings):
+    """Issue 16, number 21: `keys show --key` said that there was no such key, though its tombstone had the answer."""
+    with World(settings.bin, QUICK) as world:
+        world.start_server()
+        check_equal(world.phone().book('old').status, 201, 'a ride')
+        check_equal(world.phone().book('new').status, 201, 'another')
+        world.settle()
+        world.change("UPDATE idempotency_keys SET expires_at = '2020-01-01T00:00:00.000Z' WHERE idempotency_key = 'old'")
+        world.pawl_command('reaper', '--once')
+        check_equal(world.count('idempotency_keys'), 1, 'keys that are left')
+        shown = json.loads(world.pawl_command('keys', 'show', '--key', 'old', '--json').stdout)
+        check_equal((shown['standing'], shown['response_status']), ('expired', 201), 'what is left of it')
+        check(shown['location'].startswith('/rides/') and shown['expired_at'], f'where it is, and when it expired: {shown}')
+        check_equal(json.loads(world.pawl_command('keys', 'show', str(shown['id']), '--json').stdout), shown, 'by its id')
+        world.change('DELETE FROM idempotency_keys')   # Nobody else has had a request since.
+        refused = world.pawl_command('keys', 'show', '--key', 'old', check_status=1).stderr
+        check('--account' in refused, f'what to add: {refused}')
+        owner = ('--account', 'jane@example.com', '--tenant', 'rides')
+        check_equal(json.loads(world.pawl_command('keys', 'show', '--key', 'old', *owner, '--json').stdout), shown, 'by its owner')
+        refused = world.pawl_command('keys', 'retry', str(shown['id']), check_status=1).stderr
+        check('expired at' in refused, f'nothing can be done with it: {refused}')
+
+
+def exit_codes(settings):
+    """Issue 16, number 21: 0 done, 1 it could not be done, 2 wrong arguments, as docs/command_line.md says."""
+    with World(settings.bin, QUICK) as world:
+        world.start_server()
+        check_equal(world.phone().book('k').status, 201, 'a ride')
+        check_equal(world.phone('test_refused').book('refused').status, 201, 'a ride whose receipt dies')
+        wait_until('the dead letter', lambda: world.count('dead_jobs') == 1 and world.queue.waiting() == 0)
+        check_equal(world.stop_server(), 0, 'the exit code')
+        ((key,),) = world.rows("SELECT id FROM idempotency_keys WHERE idempotency_key = 'k'")
+        ((letter,),) = world.rows('SELECT id FROM dead_jobs')
+        why = ('--reason', 'x')
+        for words, expected in [
+            (('keys', 'list'), 0), (('keys', 'list', '--limit', '0'), 2), (('keys', 'list', '--standing', 'no'), 2),
+            (('keys', 'list', '--below', '4711'), 1), (('keys', 'list', '--help'), 0), (('keys',), 2),
+            (('keys', 'show', key), 0), (('keys', 'show', '4711'), 1), (('keys', 'show', 'x'), 2), (('keys', 'show'), 2),
+            (('keys', 'show', '--key', 'none'), 1), (('keys', 'show', key, '--key', 'k'), 2), (('keys', 'show', key, '--account', 'a'), 2),
+            (('keys', 'retry', key), 1), (('keys', 'settle', key, '--as', 'give-up', '--note', 'x'), 1),
+            (('keys', 'settle', key, '--as', 'give-up'), 2), (('keys', 'settle', key, '--as', 'no', '--note', 'x'), 2),
+            (('attention', 'list'), 0), (('attention', 'show', key), 1), (('attention', 'list', '--limit', '-1'), 2),
+            (('dlq', 'list'), 0), (('dlq', 'list', '--older-than', '3'), 2), (('dlq', 'show', '4711'), 1), (('dlq', 'show'), 2),
+            (('dlq', 'purge', letter), 2), (('dlq', 'purge', *why), 2), (('dlq', 'merge', '--all'), 2), (('dlq', 'merge', *why), 2),
+            (('dlq', 'purge', '4711', *why), 1), (('dlq', 'purge', letter, '--dry-run'), 0), (('dlq', 'purge', letter, *why), 0),
+            (('dlq', 'export'), 0), (('dlq', 'export', '--to', '/nowhere/letters'), 1),
+            (('queues', 'list'), 0), (('queues', 'pause'), 2), (('queues', 'pause', 'defualt', *why), 1), (('queues', 'pause', *why), 0),
+            (('queues', 'resume'), 0), (('reaper',), 2), (('reaper', '--once'), 0), (('migrate',), 0),
+            (('no-such-command',), 2), (('keys', 'list', '--no-such-option'), 2), (('--version',), 0), (('--help',), 0),
+            (('keys', 'list', '--database', 'mysql://x'), 2), (('dlq', 'list', '--queue', 'pigeon'), 2),
+        ]:
+            world.pawl_command(*map(str, words), check_status=expected)
+        told = world.pawl_command('queues', 'pause', 'defualt', *why, check_status=1).stderr
+        check('"defualt"' in told and 'Known: default' in told, f'which queues there are: {told}')
+        where = ('--database', world.url)
+        for words, expected in [(('graph', 'book_ride'), 0), (('graph', 'no_such'), 2), (('graph',), 2), (('completer', '--once'), 0),
+                                (('completer',), 2), (('keys', 'list', '--lease-ms', '1'), 2)]:
+            world.rides_command(*words, *where, check_status=expected)
+        world.rides_command('keys', 'list', check_status=2, program='pawl')   # No database is named.
+
+
+def queues_outside_are_listed(settings, queue):
+    """Issue 16, number 21: with Redis or Kafka `queues list` was empty, whatever waited there."""
+    with World(settings.bin, QUICK, queue=queue) as world:
+        world.start_server()
+        check_equal(world.phone().book('k').status, 201, 'a ride')
+        world.settle()
+        world.pawl_command('queues', 'pause', '--reason', 'a test')
+        wait_until('the server to know', lambda: _untouched(world), 60)
+
+        def lines():
+            listed = json.loads(world.pawl_command('queues', 'list', '--json').stdout)
+            return [line for line in listed if line['where'] == queue and line['ready'] > 0]
+        (line,) = wait_until('the jobs to arrive there', lines, world.queue.patience_s)
+        check_equal((line['queue'], line['reason']), ('default', 'a test'), 'the queue, and its pause')
+        world.pawl_command('queues', 'resume')
+        wait_until('all to be done', lambda: not lines(), world.queue.patience_s)
+
+
+def who_did_it(settings):
+    """Issue 16, number 21: without SUDO_USER and USER, as under cron, the audit said "operator"."""
+    with World(settings.bin, QUICK) as world:
+        world.start_server()
+        nobody = {'USER': '', 'SUDO_USER': '', 'PAWL_DATABASE': world.url}
+        for environment in (nobody, nobody | {'USER': 'ann'}, nobody | {'USER': 'root', 'SUDO_USER': 'bob'}):
+            world.rides_command('queues', 'pause', '--reason', 'x', environment=environment, program='pawl')
+            world.rides_command('queues', 'resume', environment=environment, program='pawl')
+        actors = [actor for (actor,) in world.rows("SELECT actor FROM audit_log WHERE action = 'pause' ORDER BY id")]
+        check_equal(actors, [pwd.getpwuid(os.getuid()).pw_name, 'ann', 'bob'], 'the actors')
+
+
+def piped_tables_are_whole(settings):
+    """Issue 16, number 21: a line of a table was cut to 160 characters also where it went into a file or a pipe."""
+    with World(settings.bin, QUICK) as world:
+        world.start_server()
+        check_equal(world.phone().book('k').status, 201, 'a ride')
+        world.settle()
+        long = 'an error, and ' + 'ü' * 150 + ' its end'
+        world.change('UPDATE idempotency_keys SET error = ?', long)
+        check(long in world.pawl_command('keys', 'list').stdout, 'the whole error')
+        ours, theirs = pty.openpty()
+        try:
+            subprocess.run([os.path.join(os.path.dirname(world.rides), 'pawl'), 'keys', 'list', '--database', world.url],
+                           stdout=theirs, check=True, timeout=60)
+            shown = os.read(ours, 65536).decode()
+        finally:
+            os.close(ours)
+            os.close(theirs)
+        check('its end' not in shown and '...' in shown, f'on a terminal it is cut: {shown}')
+
+
 def pawl_makes_its_tables(settings):
     with World(settings.bin) as world:
-        check_equal(world.rides_command('keys', 'list', check_status=1, program='pawl').stdout, '', 'without a database')
+        check_equal(world.rides_command('keys', 'list', check_status=2, program='pawl').stdout, '', 'without a database')
         world.pawl_command('migrate')
         check_equal(json.loads(world.pawl_command('keys', 'list', '--json').stdout), [], 'keys of a new database')
         wrong = world.pawl_command('kyes', check_status=2)
@@ -177,6 +291,14 @@ def cases(settings):
     found.append(('command: pawl decides what a server carries out', lambda: pawl_decides(settings)))
     found.append(('command: numbers are decimal', lambda: numbers_are_decimal(settings)))
     found.append(('command: pawl requests', lambda: pawl_requests(settings)))
+    found += [(f'command: what waits in {queue} is listed', lambda queue=queue: queues_outside_are_listed(settings, queue))
+              for queue in ('redis', 'kafka')]
+    found += [('command: ' + name, lambda run=run: run(settings)) for name, run in {
+        'an expired key is shown': an_expired_key_is_shown,
+        'exit codes': exit_codes,
+        'who did it': who_did_it,
+        'piped tables are whole': piped_tables_are_whole,
+    }.items()]
     found.append(('command: a damaged row', lambda: a_damaged_row(settings)))
     found.append(('command: pawl makes its tables', lambda: pawl_makes_its_tables(settings)))
     return found

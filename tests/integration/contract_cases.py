@@ -116,6 +116,9 @@ def natural_keys(world):
     for _ in range(2):
         answer = world.phone().cancel(ride)
         check_equal((answer.status, answer.json['state']), (200, 'cancelled'), 'cancelled')
+        # Issue 16, number 21: nothing said that the money of a cancelled ride stays where it is.
+        check(answer.json['refunded'] is False and f'ride-{ride}-refund' in answer.json['refund'], f'its money: {answer.json}')
+    check_equal(world.phone().refund(ride).status, 201, 'and it can be refunded as it says')
 
 
 def expired(world):

@@ -94,6 +94,13 @@ WHERE expires_at <= $1
 ORDER BY expires_at, id
 LIMIT $2;
 
+-- name: find_expired_ids   ($1 hashes as a JSON list)
+SELECT id
+FROM key_registry
+WHERE hash IN (SELECT value FROM json_each($1))
+  AND state = 'expired'
+ORDER BY id;
+
 -- name: find_held   ($1 hashes as a JSON list, $2 now, $3 no lease can last beyond)
 -- Which of them somebody is at work on, by core::decide_claim's rule: for all who wait for a key of another process at
 -- once. What does not come back is worth a claim.
@@ -224,8 +231,15 @@ JOIN idempotency_keys AS k ON k.id = a.key_id
 ORDER BY a.since, a.key_id
 LIMIT $1;
 
--- name: list_keys   ($1 standing or NULL, $2 operation or NULL, $3 account or NULL, $4 key or NULL, $5 below this id
---   or NULL, $6 limit)
+-- name: list_accounts   ($1 limit)
+-- For a search by the client's key alone, of which an expired key leaves a hash with its tenant and account.
+SELECT DISTINCT tenant, account
+FROM idempotency_keys
+LIMIT $1;
+
+-- name: list_keys   ($1 standing or NULL, $2 operation or NULL, $3 account or NULL, $4 key or NULL, $5 older than this
+--   key or NULL, $6 limit)
+-- By time: servers take ids ahead in blocks, so that ids are not in the order of time (docs/adr/0010).
 SELECT id, tenant, account, idempotency_key, operation, standing, recovery_point, attempt, lease_until,
        response_status, created_at, last_run_at, error
 FROM idempotency_keys
@@ -233,8 +247,8 @@ WHERE ($1 IS NULL OR standing = $1)
   AND ($2 IS NULL OR operation = $2)
   AND ($3 IS NULL OR account = $3)
   AND ($4 IS NULL OR idempotency_key = $4)
-  AND ($5 IS NULL OR id < $5)
-ORDER BY id DESC
+  AND ($5 IS NULL OR (created_at, id) < (SELECT o.created_at, o.id FROM idempotency_keys AS o WHERE o.id = $5))
+ORDER BY created_at DESC, id DESC
 LIMIT $6;
 
 -- name: move_key   ($1 id, $2 attempt, $3 from point, $4 to point, $5 data, $6 lease until, $7 call key, $8 called
@@ -311,6 +325,14 @@ SELECT a.key_id, k.tenant, k.account, k.idempotency_key, k.operation, a.recovery
 FROM attention AS a
 JOIN idempotency_keys AS k ON k.id = a.key_id
 WHERE a.key_id = $1;
+
+-- name: show_expired   ($1 id)
+SELECT id, 'expired', outcome, location, expired_at, generation,
+       (SELECT json_group_array(json_object('at', at, 'actor', actor, 'action', action, 'detail', detail))
+        FROM (SELECT * FROM audit_log WHERE key_id = $1 ORDER BY id))
+FROM key_registry
+WHERE id = $1
+  AND state = 'expired';
 
 -- name: show_key   ($1 id)
 SELECT id, tenant, account, idempotency_key, operation, request_method, request_path, origin, params, standing,

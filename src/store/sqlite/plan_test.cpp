@@ -17,7 +17,7 @@ namespace {
 // For people, who wait, or once at the start of a server.
 const std::set<std::string_view> by_hand{
     "count_jobs",
-    "list_keys",
+    "list_accounts",
     // After a change of queue, and one row of what may be there:
     "find_waiting_job",
     "pick_ready_jobs"};

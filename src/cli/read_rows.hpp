@@ -1,0 +1,29 @@
+#pragma once
+
+#include <pawl/detail/rows.hpp>
+#include <pawl/service.hpp>
+
+#include "src/cli/output.hpp"
+#include "src/engine/engine.hpp"
+#include "src/store/blocking.hpp"
+
+#include <vector>
+
+namespace pawl::cli {
+
+// The rows of a statement, each as far as it decodes. Throws StoreError.
+template <class R, class... A>
+std::vector<Line<R>> read(Service& service, const Sql& statement, const A&... arguments) {
+    return store::read_now(service.engine().store(), [&](store::Session& session) {
+        std::vector<Line<R>> lines;
+        detail::run_statement(
+            session,
+            statement,
+            [&](const detail::Row& row) { lines.push_back(line_of_row<R>(row, statement.name)); },
+            arguments...
+        );
+        return lines;
+    });
+}
+
+}  // namespace pawl::cli

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <pawl/service.hpp>
+
+#include "src/cli/output.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace pawl::cli {
+
+// Which key is meant: by its id, or by what the client sent where that is of one key alone.
+struct WhichKey {
+    std::optional<std::int64_t> id;
+    std::optional<std::string> key;
+    std::optional<std::string> account;  // Whose key: needed where several accounts sent the same.
+    std::optional<std::string> tenant;
+};
+
+// A row of sql::list_keys.
+struct KeyLine {
+    std::int64_t id{};
+    std::string tenant;
+    std::string account;
+    std::string key;
+    std::string operation;
+    std::string standing;
+    std::string recovery_point;
+    int attempt{};
+    std::optional<std::string> lease_until;
+    std::optional<int> status;
+    std::string created_at;
+    std::string last_run_at;
+    std::optional<std::string> error;
+};
+
+// What is left of a key when the reaper has removed it.
+struct ExpiredKey {
+    std::int64_t id{};
+    std::string standing;
+    std::optional<int> response_status;
+    std::optional<std::string> location;
+    std::string expired_at;
+    int generation{};
+    Json history;
+};
+
+std::string name_of(std::int64_t id);  // "key 17".
+// The id of the key that is meant. A key that expired is looked for too. Throws CannotDo if no key,
+// or not one alone, is like that.
+std::int64_t id_of(Service& service, const WhichKey& which);
+// nullopt: no key of this id has expired.
+std::optional<Line<ExpiredKey>> expired_key(Service& service, std::int64_t id);
+[[noreturn]] void no_such_key(std::int64_t id);
+
+}  // namespace pawl::cli

@@ -1,0 +1,74 @@
+#include "src/queue/kafka/waiting.hpp"
+
+#include "src/queue/kafka/client.hpp"
+#include "src/queue/kafka/topic_reader.hpp"
+#include "src/queue/kafka/topics.hpp"
+
+#include <librdkafka/rdkafka.h>
+
+#include <algorithm>
+
+namespace pawl::queue::kafka {
+
+namespace {
+
+// Asks as the group whose offsets it wants, and never subscribes.
+Handle open_asker(const KafkaOptions& options, const std::string& queue, Context& context) {
+    context.log = options.log;
+    return open_client(
+        Role::consumer,
+        options,
+        {{"group.id", consumer_group(options, queue)},
+         {"enable.auto.commit", "false"},
+         {"allow.auto.create.topics", "false"}},
+        context,
+        [](rd_kafka_conf_t*) {}
+    );
+}
+
+std::int64_t behind(
+    rd_kafka_t* handle, const KafkaOptions& options, const std::vector<Stretch>& stretches
+) {
+    if (stretches.empty()) return 0;
+    const PartitionList list{rd_kafka_topic_partition_list_new(static_cast<int>(stretches.size()))};
+    for (const auto& stretch : stretches)
+        rd_kafka_topic_partition_list_add(
+            list.get(), stretch.partition.topic.c_str(), stretch.partition.number
+        );
+    const auto limit = static_cast<int>(options.request_timeout.count());
+    const auto error = rd_kafka_committed(handle, list.get(), limit);
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) throw trouble(options, "committed offsets", error);
+    std::int64_t records = 0;
+    for (int i = 0; i < list->cnt; ++i) {
+        const auto& stretch = stretches[static_cast<std::size_t>(i)];
+        // Below 0: nothing of the partition was ever committed.
+        const auto done = std::max(list->elems[i].offset, stretch.from);
+        records += std::max<std::int64_t>(stretch.to - done, 0);
+    }
+    return records;
+}
+
+}  // namespace
+
+std::vector<Waiting> waiting(const KafkaOptions& options, const std::string& queue) {
+    TopicReader reader{options};
+    const auto there = reader.topics();
+    const auto main = main_topic(options, queue);
+    auto topics = worked_topics(options, queue);
+    for (auto& old : topics_of_old_layers(options, queue, there)) topics.push_back(std::move(old));
+    std::vector<Stretch> ready;
+    std::vector<Stretch> later;
+    for (const auto& topic : topics) {
+        if (std::find(there.begin(), there.end(), topic) == there.end()) continue;
+        auto& of = topic == main ? ready : later;
+        for (auto& stretch : reader.extent(topic)) of.push_back(std::move(stretch));
+    }
+    Context context;
+    const auto asker = open_asker(options, queue, context);
+    return {
+        {.queue = queue,
+         .ready = behind(asker.get(), options, ready),
+         .later = behind(asker.get(), options, later)}};
+}
+
+}  // namespace pawl::queue::kafka

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "src/queue/redis/client.hpp"
+#include "src/queue/waiting.hpp"
+
+#include <string>
+#include <vector>
+
+namespace pawl::queue::redis {
+
+// The queues that Redis knows, and `own` in any case. What is put off waits in two sets for all
+// queues together, which are lines of their own if they are not empty. Throws StoreError.
+std::vector<Waiting> waiting(Client& client, const std::string& own);
+
+}  // namespace pawl::queue::redis
