@@ -139,6 +139,12 @@ void add_serve(CLI::App& app, ServeOptions& options) {
         "--calls-max, at least 16)"
     );
     app.add_option(
+        "--account-in-hand",
+        options.quota.account_in_hand_max,
+        "Requests of one account of a tenant at work at once, more is 429; 0: no limit (default: "
+        "half of --tenant-in-hand)"
+    );
+    app.add_option(
            "--tenant-rate",
            options.quota.rate_per_s,
            "Requests of one tenant a second, more is 429; 0: no limit"

@@ -22,6 +22,9 @@ struct TenantQuota {
     // Requests at work at once; 0: any number. Not set: half of ServiceOptions::calls_max and at
     // least 16, so that nobody alone holds every thread for calls; any number if all are anonymous.
     std::optional<int> in_hand_max{};
+    // Requests of one account of a tenant at work at once; 0: any number. Not set: half of what its
+    // tenant may have, so that one account can't shut out the others.
+    std::optional<int> account_in_hand_max{};
     // Requests a second, over time; 0: any number, as only the application knows what is much.
     double rate_per_s{0};
     // So many may come at once after a pause; not set: those of a second.

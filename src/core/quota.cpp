@@ -8,8 +8,14 @@ namespace pawl::core {
 
 using std::chrono::seconds;
 
-Admission decide_admission(const QuotaRule& rule, const TenantUse& use, SteadyTime now) noexcept {
+Admission decide_admission(
+    const QuotaRule& rule, const TenantUse& use, int account_in_hand, SteadyTime now
+) noexcept {
     PAWL_ASSERT(use.in_hand >= 0);
+    PAWL_ASSERT(account_in_hand >= 0);
+    // The account comes first: if both limits are reached, the operator learns who reached them.
+    if (rule.account_in_hand_max > 0 && account_in_hand >= rule.account_in_hand_max)
+        return OverQuota{OverQuota::Limit::account_in_hand, seconds{1}};
     // Nobody knows when one of those in hand ends; most do within a second.
     if (rule.in_hand_max > 0 && use.in_hand >= rule.in_hand_max)
         return OverQuota{OverQuota::Limit::in_hand, seconds{1}};

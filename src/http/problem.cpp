@@ -230,13 +230,29 @@ Reply reply_to(engine::Answer answer, int key_reused_status) {
     return problem_reply(problem);
 }
 
+std::string_view limit_name(core::OverQuota::Limit limit) {
+    switch (limit) {
+        case core::OverQuota::Limit::in_hand:
+            return "in_hand";
+        case core::OverQuota::Limit::rate:
+            return "rate";
+        case core::OverQuota::Limit::account_in_hand:
+            break;
+    }
+    return "account_in_hand";
+}
+
 Reply quota_exceeded(const core::OverQuota& why) {
     const bool rate = why.limit == core::OverQuota::Limit::rate;
+    const bool account = why.limit == core::OverQuota::Limit::account_in_hand;
     return problem_reply(
         {.status = 429,
          .type = "quota-exceeded",
-         .title = "More requests come than one tenant may send",
-         .detail = rate ? "They come too fast." : "Too many of them are at work at once.",
+         .title = account ? "More requests come than one account may send"
+                          : "More requests come than one tenant may send",
+         .detail = rate      ? "They come too fast."
+                   : account ? "Too many of this account are at work at once."
+                             : "Too many of them are at work at once.",
          .retry = true,
          .retry_after = why.retry_after,
          .code = "PAWL0013"}

@@ -156,6 +156,11 @@ TEST(Problems, a_quota_exceeded_says_when_to_come_again_and_which_limit_it_was) 
     EXPECT_NE(rate.body.find("They come too fast."), std::string::npos);
     EXPECT_EQ(header_of(in_hand, "Retry-After"), "1");
     EXPECT_NE(in_hand.body.find("Too many of them are at work at once."), std::string::npos);
+    const auto account =
+        quota_exceeded({OverQuota::Limit::account_in_hand, std::chrono::seconds{1}});
+    EXPECT_NE(
+        account.body.find("Too many of this account are at work at once."), std::string::npos
+    );
 }
 
 TEST(Problems, text_is_escaped) {

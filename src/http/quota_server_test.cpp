@@ -188,6 +188,23 @@ TEST_F(
     EXPECT_EQ(seen_.calls, 3);
 }
 
+// One rider's slow bookings shut out all other riders of the tenant (issue 16, number 8).
+TEST_F(QuotaServerTest, an_account_with_its_share_in_flight_does_not_shut_out_its_tenant) {
+    serve({.in_hand_max = 4, .account_in_hand_max = 1});
+    auto held = hold();
+
+    const auto refused = get("acme.jane");
+
+    EXPECT_EQ(refused.status(), 429);
+    EXPECT_EQ(refused.header("Retry-After"), "1");
+    EXPECT_NE(refused.body().find("of this account"), std::string::npos) << refused.body();
+    EXPECT_EQ(get("acme.joe").status(), 200);
+    EXPECT_EQ(pay("acme.joe", "k1").status(), 201);
+    let_go();
+    EXPECT_EQ(Answer{held.read_message()}.status(), 201);
+    EXPECT_EQ(get("acme.jane").status(), 200);
+}
+
 TEST_F(QuotaServerTest, it_is_looked_at_behind_the_credentials_and_before_all_else) {
     serve({.in_hand_max = 1});
     const auto held = hold();

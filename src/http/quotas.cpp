@@ -25,37 +25,86 @@ Quotas::Quotas(core::QuotaRule rule, std::size_t remembered_max)
           std::max<std::size_t>(remembered_max / std::tuple_size_v<decltype(parts_)>, 1)} {}
 
 std::variant<Quotas::Place, Quotas::Refused> Quotas::enter(
-    const std::string& tenant, core::SteadyTime now
+    const std::string& tenant, const std::string& account, core::SteadyTime now
 ) {
     auto& part = parts_.at(std::hash<std::string>{}(tenant) % parts_.size());
     const std::lock_guard lock{part.mutex};
     auto& found = tenant_of(part, tenant, now);
-    const auto admission = core::decide_admission(rule_, found.use, now);
+    auto* asker = account_of(found, account);
+    const auto admission =
+        core::decide_admission(rule_, found.use, asker != nullptr ? asker->in_hand : 0, now);
     if (const auto* after = std::get_if<core::TenantUse>(&admission)) {
         found.use = *after;
-        return Place{part, found};
+        if (asker != nullptr) ++asker->in_hand;
+        return Place{part, found, asker};
     }
-    Refused refused{std::get<core::OverQuota>(admission), 0};
-    ++found.refused;
-    if (found.tell_at <= now) {
-        refused.tell = std::exchange(found.refused, 0);
-        found.tell_at = now + tell_each;
-    }
+    const auto& why = std::get<core::OverQuota>(admission);
+    const bool by_account = why.limit == core::OverQuota::Limit::account_in_hand;
+    auto refused = (by_account ? asker->refusals : found.refusals).add(why, now);
+    if (asker != nullptr) forget(found, *asker);
     return refused;
+}
+
+Quotas::Refused Quotas::Refusals::add(const core::OverQuota& why, core::SteadyTime now) {
+    Refused refused{why, 0};
+    ++count;
+    if (tell_at > now) return refused;
+    refused.tell = std::exchange(count, 0);
+    tell_at = now + tell_each;
+    return refused;
+}
+
+Quotas::Account* Quotas::account_of(Tenant& tenant, const std::string& account) const {
+    if (rule_.account_in_hand_max == 0 || account.empty()) return nullptr;
+    const auto at = tenant.accounts.find(account);
+    if (at != tenant.accounts.end()) return &at->second;
+    if (tenant.accounts.size() >= accounts_max) return &tenant.other_accounts;
+    const auto made = tenant.accounts.try_emplace(account).first;
+    made->second.name = &made->first;
+    return &made->second;
+}
+
+// Most accounts have one request at a time: they are forgotten when it ends, and not by a walk.
+void Quotas::forget(Tenant& tenant, const Account& account) {
+    if (account.name == nullptr || !account.forgettable({})) return;
+    tenant.accounts.erase(tenant.accounts.find(*account.name));
 }
 
 Quotas::Tenant& Quotas::tenant_of(Part& part, const std::string& tenant, core::SteadyTime now)
     const {
     if (now >= part.forget_at) {
         part.forget_at = now + forget_each;
-        std::erase_if(part.tenants, [now](const auto& one) {
-            return core::is_forgettable(one.second.use, now) && one.second.tell_at <= now;
-        });
+        forget_idle(part, now);
     }
     const auto at = part.tenants.find(tenant);
     if (at != part.tenants.end()) return at->second;
     if (part.tenants.size() >= of_each_part_) return part.others;
     return part.tenants[tenant];
+}
+
+void Quotas::forget_idle(Part& part, core::SteadyTime now) {
+    const auto forget_accounts = [now](Tenant& tenant) {
+        std::erase_if(tenant.accounts, [now](const auto& each) {
+            return each.second.forgettable(now);
+        });
+    };
+    forget_accounts(part.others);
+    for (auto& [name, tenant] : part.tenants) forget_accounts(tenant);
+    std::erase_if(part.tenants, [now](const auto& one) {
+        const auto& tenant = one.second;
+        return core::is_forgettable(tenant.use, now) && tenant.refusals.tell_at <= now &&
+               tenant.accounts.empty() && tenant.other_accounts.forgettable(now);
+    });
+}
+
+std::size_t Quotas::remembered_accounts() const {
+    std::size_t sum = 0;
+    for (const auto& part : parts_) {
+        const std::lock_guard lock{part.mutex};
+        for (const auto& [name, tenant] : part.tenants) sum += tenant.accounts.size();
+        sum += part.others.accounts.size();
+    }
+    return sum;
 }
 
 std::size_t Quotas::remembered() const {
@@ -68,13 +117,16 @@ std::size_t Quotas::remembered() const {
 }
 
 Quotas::Place::Place(Place&& other) noexcept
-    : part_{std::exchange(other.part_, nullptr)}, tenant_{other.tenant_} {}
+    : part_{std::exchange(other.part_, nullptr)},
+      tenant_{other.tenant_},
+      account_{other.account_} {}
 
 Quotas::Place& Quotas::Place::operator=(Place&& other) noexcept {
     if (this == &other) return *this;
     leave();
     part_ = std::exchange(other.part_, nullptr);
     tenant_ = other.tenant_;
+    account_ = other.account_;
     return *this;
 }
 
@@ -84,6 +136,10 @@ void Quotas::Place::leave() noexcept {
     const std::lock_guard lock{part->mutex};
     PAWL_ASSERT(tenant_->use.in_hand > 0);
     --tenant_->use.in_hand;
+    if (account_ == nullptr) return;
+    PAWL_ASSERT(account_->in_hand > 0);
+    --account_->in_hand;
+    forget(*tenant_, *account_);
 }
 
 }  // namespace pawl::http

@@ -26,11 +26,11 @@ std::optional<Quotas::Refused> refused_of(std::variant<Quotas::Place, Quotas::Re
 
 TEST(Quotas, one_tenant_over_its_quota_takes_nothing_from_another) {
     Quotas quotas{{.in_hand_max = 2}};
-    const auto first = place_of(quotas.enter("acme", now));
-    const auto second = place_of(quotas.enter("acme", now));
+    const auto first = place_of(quotas.enter("acme", "", now));
+    const auto second = place_of(quotas.enter("acme", "", now));
 
-    const auto third = refused_of(quotas.enter("acme", now));
-    const auto other = place_of(quotas.enter("other", now));
+    const auto third = refused_of(quotas.enter("acme", "", now));
+    const auto other = place_of(quotas.enter("other", "", now));
 
     ASSERT_TRUE(third);
     EXPECT_EQ(third->why.limit, Limit::in_hand);
@@ -40,29 +40,29 @@ TEST(Quotas, one_tenant_over_its_quota_takes_nothing_from_another) {
 TEST(Quotas, a_place_is_free_again_once_however_it_ends) {
     Quotas quotas{{.in_hand_max = 1}};
     {
-        auto place = place_of(quotas.enter("acme", now));
+        auto place = place_of(quotas.enter("acme", "", now));
         auto moved = std::move(place);
-        EXPECT_TRUE(refused_of(quotas.enter("acme", now)));
+        EXPECT_TRUE(refused_of(quotas.enter("acme", "", now)));
         moved.leave();
         moved.leave();  // Or two would be free.
     }
-    const auto again = place_of(quotas.enter("acme", now));
+    const auto again = place_of(quotas.enter("acme", "", now));
 
-    EXPECT_TRUE(refused_of(quotas.enter("acme", now)));
+    EXPECT_TRUE(refused_of(quotas.enter("acme", "", now)));
 }
 
 TEST(Quotas, idle_tenants_are_forgotten_and_busy_ones_are_not) {
     Quotas quotas{{.token_each = 10s, .burst = 1}};
-    { const auto idle_soon = place_of(quotas.enter("idle", now)); }
-    const auto busy = place_of(quotas.enter("busy", now));
+    { const auto idle_soon = place_of(quotas.enter("idle", "", now)); }
+    const auto busy = place_of(quotas.enter("busy", "", now));
     ASSERT_EQ(quotas.remembered(), 2U);
 
     // Each part forgets when it is asked next.
-    for (int n = 0; n < 1'000; ++n) (void)quotas.enter("t" + std::to_string(n), now + 11s);
-    for (int n = 0; n < 1'000; ++n) (void)quotas.enter("t" + std::to_string(n), now + 22s);
+    for (int n = 0; n < 1'000; ++n) (void)quotas.enter("t" + std::to_string(n), "", now + 11s);
+    for (int n = 0; n < 1'000; ++n) (void)quotas.enter("t" + std::to_string(n), "", now + 22s);
     EXPECT_LE(quotas.remembered(), 1'001U);
     for (int n = 0; n < 1'000; ++n)
-        (void)refused_of(quotas.enter("u" + std::to_string(n), now + 33s));
+        (void)refused_of(quotas.enter("u" + std::to_string(n), "", now + 33s));
 
     EXPECT_EQ(quotas.remembered(), 1'001U);  // The newest thousand, and who has something in hand.
 }
@@ -73,7 +73,7 @@ TEST(Quotas, there_are_never_more_tenants_than_there_is_room_for_and_the_rest_sh
     int refused = 0;
 
     for (int n = 0; n < 10'000; ++n) {
-        auto entered = quotas.enter("tenant-" + std::to_string(n), now);
+        auto entered = quotas.enter("tenant-" + std::to_string(n), "", now);
         if (auto* place = std::get_if<Quotas::Place>(&entered))
             places.push_back(std::move(*place));
         else
@@ -84,29 +84,86 @@ TEST(Quotas, there_are_never_more_tenants_than_there_is_room_for_and_the_rest_sh
     EXPECT_EQ(places.size(), 32U + 16U);  // One more in each part: of all others together.
     EXPECT_EQ(refused, 10'000 - 48);
     places.clear();
-    const auto later = place_of(quotas.enter("tenant-9999", now + 2s));
+    const auto later = place_of(quotas.enter("tenant-9999", "", now + 2s));
 }
 
 TEST(Quotas, a_flood_is_told_once_a_minute_with_how_many_it_was) {
     Quotas quotas{{.in_hand_max = 1}};
-    const auto place = place_of(quotas.enter("acme", now));
+    const auto place = place_of(quotas.enter("acme", "", now));
 
-    EXPECT_EQ(refused_of(quotas.enter("acme", now))->tell, 1U);
-    for (int n = 0; n < 100; ++n) EXPECT_EQ(refused_of(quotas.enter("acme", now + 59s))->tell, 0U);
-    EXPECT_EQ(refused_of(quotas.enter("acme", now + 60s))->tell, 101U);
-    EXPECT_EQ(refused_of(quotas.enter("acme", now + 61s))->tell, 0U);
+    EXPECT_EQ(refused_of(quotas.enter("acme", "", now))->tell, 1U);
+    for (int n = 0; n < 100; ++n)
+        EXPECT_EQ(refused_of(quotas.enter("acme", "", now + 59s))->tell, 0U);
+    EXPECT_EQ(refused_of(quotas.enter("acme", "", now + 60s))->tell, 101U);
+    EXPECT_EQ(refused_of(quotas.enter("acme", "", now + 61s))->tell, 0U);
 }
 
 // Else a tenant that pauses for a moment would be told of again and again.
 TEST(Quotas, whoever_was_told_of_is_remembered_for_its_minute) {
     Quotas quotas{{.in_hand_max = 1}};
     {
-        const auto place = place_of(quotas.enter("acme", now));
-        EXPECT_EQ(refused_of(quotas.enter("acme", now))->tell, 1U);
+        const auto place = place_of(quotas.enter("acme", "", now));
+        EXPECT_EQ(refused_of(quotas.enter("acme", "", now))->tell, 1U);
     }
-    const auto place = place_of(quotas.enter("acme", now + 30s));
+    const auto place = place_of(quotas.enter("acme", "", now + 30s));
 
-    EXPECT_EQ(refused_of(quotas.enter("acme", now + 30s))->tell, 0U);
+    EXPECT_EQ(refused_of(quotas.enter("acme", "", now + 30s))->tell, 0U);
+}
+
+TEST(Quotas, one_account_with_its_share_takes_nothing_from_another_of_its_tenant) {
+    Quotas quotas{{.in_hand_max = 4, .account_in_hand_max = 2}};
+    const auto first = place_of(quotas.enter("acme", "jane", now));
+    auto second = place_of(quotas.enter("acme", "jane", now));
+
+    const auto third = refused_of(quotas.enter("acme", "jane", now));
+    const auto other = place_of(quotas.enter("acme", "joe", now));
+    const auto namesake = place_of(quotas.enter("other", "jane", now));
+
+    ASSERT_TRUE(third);
+    EXPECT_EQ(third->why.limit, Limit::account_in_hand);
+    EXPECT_EQ(third->tell, 1U);
+    EXPECT_EQ(refused_of(quotas.enter("acme", "jane", now))->tell, 0U);
+    second.leave();
+    const auto again = place_of(quotas.enter("acme", "jane", now));
+}
+
+TEST(Quotas, all_accounts_of_a_tenant_together_have_no_more_than_the_tenant) {
+    Quotas quotas{{.in_hand_max = 3, .account_in_hand_max = 2}};
+    std::vector<Quotas::Place> places;
+    for (const auto* account : {"jane", "jane", "joe"})
+        places.push_back(place_of(quotas.enter("acme", account, now)));
+
+    EXPECT_EQ(refused_of(quotas.enter("acme", "eve", now))->why.limit, Limit::in_hand);
+}
+
+TEST(Quotas, an_account_is_forgotten_when_its_last_request_ends) {
+    Quotas quotas{{.in_hand_max = 4, .account_in_hand_max = 2}};
+    for (int n = 0; n < 1'000; ++n)
+        (void)place_of(quotas.enter("acme", "account-" + std::to_string(n), now));
+    EXPECT_EQ(quotas.remembered_accounts(), 0U);
+
+    const auto held = place_of(quotas.enter("acme", "jane", now));
+    EXPECT_EQ(quotas.remembered_accounts(), 1U);
+}
+
+TEST(Quotas, accounts_beyond_the_room_for_them_share_a_place_within_their_tenant) {
+    Quotas quotas{{.account_in_hand_max = 1}};
+    std::vector<Quotas::Place> places;
+    int refused = 0;
+
+    for (std::size_t n = 0; n < Quotas::accounts_max + 100; ++n) {
+        auto entered = quotas.enter("acme", "account-" + std::to_string(n), now);
+        if (auto* place = std::get_if<Quotas::Place>(&entered))
+            places.push_back(std::move(*place));
+        else
+            ++refused;
+    }
+    const auto other = place_of(quotas.enter("other", "account", now));
+
+    EXPECT_EQ(quotas.remembered_accounts(), Quotas::accounts_max + 1);
+    EXPECT_EQ(refused, 99);
+    places.clear();
+    EXPECT_EQ(quotas.remembered_accounts(), 1U);
 }
 
 TEST(Quotas, many_threads_never_have_more_in_hand_than_may_be) {
@@ -119,7 +176,7 @@ TEST(Quotas, many_threads_never_have_more_in_hand_than_may_be) {
         for (int t = 0; t < 4; ++t)
             threads.emplace_back([&] {
                 for (int n = 0; n < 20'000; ++n) {
-                    auto entered = quotas.enter("acme", now);
+                    auto entered = quotas.enter("acme", "", now);
                     if (std::holds_alternative<Quotas::Refused>(entered)) continue;
                     ++let_in;
                     const int at_once = ++in_hand;
@@ -133,8 +190,8 @@ TEST(Quotas, many_threads_never_have_more_in_hand_than_may_be) {
     EXPECT_LE(most, 3);
     EXPECT_GT(let_in, 1'000);
     auto all = std::vector<Quotas::Place>{};
-    for (int n = 0; n < 3; ++n) all.push_back(place_of(quotas.enter("acme", now)));
-    EXPECT_TRUE(refused_of(quotas.enter("acme", now)));
+    for (int n = 0; n < 3; ++n) all.push_back(place_of(quotas.enter("acme", "", now)));
+    EXPECT_TRUE(refused_of(quotas.enter("acme", "", now)));
 }
 
 }  // namespace

@@ -245,19 +245,21 @@ bool HttpServer::Impl::let_in(const Principal& principal, const Way& out) {
     // The words keep an account from the quota of a tenant of its name.
     const auto who =
         principal.tenant.empty() ? "account " + principal.account : "tenant " + principal.tenant;
-    auto entered = quotas.enter(who, engine.clock().steady());
+    // Without a tenant the account is counted in the tenant's place, and has no share of one.
+    const auto& account = principal.tenant.empty() ? principal.tenant : principal.account;
+    auto entered = quotas.enter(who, account, engine.clock().steady());
     if (auto* place = std::get_if<http::Quotas::Place>(&entered)) {
         out->set_place(std::move(*place));
         return true;
     }
     const auto& refused = std::get<http::Quotas::Refused>(entered);
-    const std::string_view limit =
-        refused.why.limit == core::OverQuota::Limit::rate ? "rate" : "in_hand";
+    const auto limit = http::limit_name(refused.why.limit);
+    const bool by_account = refused.why.limit == core::OverQuota::Limit::account_in_hand;
     if (refused.tell > 0)
         log::warning(
             "quota_exceeded",
             {{"code", "PAWL0013"},
-             {"who", who},
+             {"who", by_account ? "account " + account + " of " + who : who},
              {"limit", std::string{limit}},
              {"refused", std::to_string(refused.tell)}}
         );

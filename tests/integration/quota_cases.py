@@ -80,6 +80,31 @@ def in_hand(settings):
         check_equal(world.log().count('PAWL0013'), 1, 'lines in the log, of which there is one a minute')
 
 
+def one_account(settings):
+    """Issue 16, number 8: one rider with slow bookings shut out all riders, as all are of one tenant."""
+    with World(settings.bin, [*QUICK, '--tenant-in-hand', '130'], provider_options=['--delay-ms', '3000']) as world:
+        world.start_server()
+        with concurrent.futures.ThreadPoolExecutor(130) as many:
+            booking = [many.submit(world.phone('test_jane', timeout=60).book, f'jane-{i}') for i in range(130)]
+            # Her share is reached when a request of hers is refused.
+            until = time.monotonic() + 30
+            while world.phone('test_jane').get('/rides').status != 429:
+                check(time.monotonic() < until, 'no request of the rider with 130 bookings was refused')
+                time.sleep(0.02)
+            for _ in range(20):
+                check_equal(world.phone('test_joe').get('/rides').status, 200, 'a query of another rider of the tenant')
+            joe = world.phone('test_joe', timeout=60).book('joe-1')
+            check_equal(joe.status, 201, f'a booking of another rider of the tenant: {joe}')
+            answers = [one.result() for one in booking]
+        check_equal({answer.status for answer in answers} - {503}, {201, 429}, 'what the rider with 130 bookings got')
+        for answer in answers:
+            if answer.status == 429:
+                refused(answer)
+        world.settle()
+        check_equal(len(world.ledger()), 1 + sum(answer.status == 201 for answer in answers), 'charges')
+        check('"limit":"account_in_hand"' in world.log(), 'the log names no limit of accounts')
+
+
 def rate(settings):
     """Tokens come at their pace, whatever is asked for; Retry-After says when."""
     per_s, burst = 5, 10
@@ -114,15 +139,17 @@ def rate(settings):
 def wrong_settings(settings):
     with World(settings.bin) as world:
         for option, value, told in (('--tenant-burst', '5', 'quota.burst is 5'), ('--tenant-in-hand', '-1', 'quota.in_hand_max is -1'),
+                                    ('--account-in-hand', '-1', 'quota.account_in_hand_max is -1'),
                                     ('--tenant-rate', '1e9', 'quota.rate_per_s is 1000000000')):
             done = world.rides_command(*world.server_command(), f'{option}={value}', check_status=1)
             check(told in done.stderr, f'{option} {value}: {done.stderr}')
         text = world.rides_command('serve', '--help').stdout
-        for option in ('--tenant-in-hand', '--tenant-rate', '--tenant-burst'):
+        for option in ('--tenant-in-hand', '--account-in-hand', '--tenant-rate', '--tenant-burst'):
             check(option in text, f'--help has no {option}')
 
 
 def cases(settings):
-    found = {'too many at work are refused, and others ride': in_hand, 'tokens come at their pace': rate,
+    found = {'too many at work are refused, and others ride': in_hand,
+             'one account leaves room for its tenant': one_account, 'tokens come at their pace': rate,
              'wrong settings are told': wrong_settings}
     return [('quota: ' + name, lambda run=run: run(settings)) for name, run in found.items()]
