@@ -338,6 +338,25 @@ TEST_P(WorksTest, stop_lets_what_was_queued_end_and_refuses_all_else) {
     store->stop();  // Once more: nothing happens.
 }
 
+// SQLite ran reads on the calling thread, which was a listener's (issue 16, number 2).
+TEST_P(WorksTest, a_read_never_blocks_its_caller) {
+    if (GetParam() == Stores::memory || GetParam() == Stores::sqlite_in_memory)
+        GTEST_SKIP() << "one connection for all: reads run on the calling thread";
+    std::promise<void> go_on;
+    auto may_go_on = go_on.get_future().share();
+    std::atomic<int> waited_in_vain{0};
+    std::vector<Ending> slow(10);  // More than there are reader threads.
+
+    for (auto& ending : slow)
+        store->read(ending.work([&](Session&) {
+            if (may_go_on.wait_for(2s) != std::future_status::ready) ++waited_in_vain;
+        }));
+    go_on.set_value();
+
+    for (const auto& ending : slow) EXPECT_FALSE(ending.error());
+    EXPECT_EQ(waited_in_vain, 0);
+}
+
 TEST_P(WorksTest, an_answer_may_submit_the_next_work) {
     Ending second;
     Ending first;

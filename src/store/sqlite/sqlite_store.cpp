@@ -4,6 +4,7 @@
 #include "src/store/sqlite/connection.hpp"
 #include "src/store/sqlite/file_watch.hpp"
 #include "src/store/sqlite/owner_lock.hpp"
+#include "src/store/sqlite/readers.hpp"
 #include "src/store/sqlite/transaction.hpp"
 
 #include <algorithm>
@@ -23,6 +24,9 @@ using store::Urgency;
 using store::Work;
 
 namespace {
+
+// As many as there are listener threads by default: with more of those a lookup may find none free.
+constexpr int lookup_connections = 4;
 
 using Line = std::deque<std::unique_ptr<Work>>;
 
@@ -45,8 +49,7 @@ struct SqliteStore::Impl {
               options.owner || memory ? Connection::Mode::owner : Connection::Mode::tool,
               options.busy_timeout,
               clock} {
-        if (!memory)
-            for (int i = 0; i < options.readers; ++i) readers.push_back(open_reader());
+        if (!memory) readers = make_readers();
         if (!memory) begin_watch();
         thread = std::thread{[this] {
             core::name_this_thread("pawl-writer");
@@ -54,19 +57,30 @@ struct SqliteStore::Impl {
         }};
     }
 
-    std::unique_ptr<Connection> open_reader() const {
-        return std::make_unique<Connection>(
-            options.path, Connection::Mode::reader, options.busy_timeout, clock
+    std::unique_ptr<Readers> make_readers() const {
+        return std::make_unique<Readers>(
+            ReadersOptions{
+                .threads = options.owner ? options.readers : 1,  // A tool reads one at a time.
+                .lookup_connections = options.owner ? lookup_connections : 1,
+                .waiting_max = options.reads_waiting_max,
+                .busy_timeout = options.busy_timeout},
+            [this](std::chrono::milliseconds busy_timeout) {
+                return std::make_unique<Connection>(
+                    options.path, Connection::Mode::reader, busy_timeout, clock
+                );
+            },
+            clock
         );
     }
 
     ~Impl() {
         if (!watch || watch->check().empty()) return;
         writer.leave_log();
-        for (const auto& reader : readers) reader->leave_log();
+        readers->leave_log();
     }
 
     void begin_watch();
+    std::exception_ptr why_no_read();
     std::exception_ptr lost_file(const std::string& why, StoreError::Effect effect);
     std::exception_ptr run_all(
         std::vector<std::unique_ptr<Work>>& batch, std::vector<std::exception_ptr>& failed
@@ -97,9 +111,7 @@ struct SqliteStore::Impl {
     bool stopping{false};
     store::StoreStats stats;
 
-    std::mutex reading;
-    std::condition_variable reader_free;
-    std::vector<std::unique_ptr<Connection>> readers;
+    std::unique_ptr<Readers> readers;  // nullptr: ":memory:".
     std::mutex joining;
     std::thread thread;
 };
@@ -195,6 +207,7 @@ std::optional<std::string> SqliteOptions::problem() const {
     if (path.empty()) return "database: the path is empty";
     if (waiting_max < 1) return "waiting_max is 0: at least 1";
     if (batch_max < 1) return "batch_max is 0: at least 1";
+    if (reads_waiting_max < 1) return "reads_waiting_max is 0: at least 1";
     if (readers < 1 || readers > 64) return "readers is " + std::to_string(readers) + ": 1 to 64";
     return std::nullopt;
 }
@@ -223,30 +236,28 @@ void SqliteStore::write(std::unique_ptr<Work> work, Urgency urgency) {
     if (refused) work->done(refused);  // NOLINT(bugprone-use-after-move): then it was not moved.
 }
 
+std::exception_ptr SqliteStore::Impl::why_no_read() {
+    if (is_stopping()) return store::stopped();
+    const auto why = watch ? watch->check_lately(clock.steady()) : std::string{};
+    return why.empty() ? nullptr : lost_file(why, StoreError::Effect::none);
+}
+
 void SqliteStore::read(std::unique_ptr<Work> work) {
-    if (impl_->is_stopping()) return work->done(store::stopped());
-    if (impl_->watch) {
-        const auto why = impl_->watch->check_lately(impl_->clock.steady());
-        if (!why.empty()) return work->done(impl_->lost_file(why, StoreError::Effect::none));
+    auto failed = impl_->why_no_read();
+    if (failed) return work->done(std::move(failed));
+    if (impl_->readers) return impl_->readers->read(std::move(work));
+    {
+        const std::lock_guard guard{impl_->writing};
+        failed = run_read(impl_->writer, impl_->clock, *work);
     }
-    std::unique_ptr<Connection> reader;
-    std::unique_lock<std::mutex> shared;
-    if (impl_->memory) {
-        shared = std::unique_lock{impl_->writing};
-    } else {
-        std::unique_lock guard{impl_->reading};
-        impl_->reader_free.wait(guard, [this] { return !impl_->readers.empty(); });
-        reader = std::move(impl_->readers.back());
-        impl_->readers.pop_back();
-    }
-    auto failed = run_read(reader ? *reader : impl_->writer, impl_->clock, *work);
-    if (reader) {
-        const std::lock_guard guard{impl_->reading};
-        impl_->readers.push_back(std::move(reader));
-        impl_->reader_free.notify_one();
-    }
-    if (shared.owns_lock()) shared.unlock();
     work->done(std::move(failed));
+}
+
+void SqliteStore::look(std::unique_ptr<store::Look> look) {
+    if (!impl_->readers) return Store::look(std::move(look));
+    auto failed = impl_->why_no_read();
+    if (failed) return look->done(std::move(failed), {});
+    impl_->readers->look(std::move(look));
 }
 
 std::optional<std::string_view> SqliteStore::text_of(const Sql& statement) const {
@@ -262,6 +273,7 @@ void SqliteStore::stop() {
     impl_->waiting.notify_one();
     const std::lock_guard guard{impl_->joining};
     if (impl_->thread.joinable()) impl_->thread.join();
+    if (impl_->readers) impl_->readers->stop();
 }
 
 store::StoreStats SqliteStore::stats() const {

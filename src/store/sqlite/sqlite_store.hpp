@@ -21,13 +21,15 @@ struct SqliteOptions {
     std::size_t waiting_max{20'000};             // Works in the line; more are refused (busy).
     std::size_t batch_max{1'000};                // Works in one commit.
     std::chrono::milliseconds busy_timeout{5s};  // For the short writes of tools.
-    int readers{2};                              // Connections for reads at once.
+    int readers{4};                              // Threads for reads.
+    std::size_t reads_waiting_max{1'000};        // Reads in the queue; more are refused (busy).
     std::optional<std::string> problem() const;
 };
 
 // WAL, synchronous=FULL. One writer thread takes the works that wait, runs each in its own
-// savepoint, commits once, and only then releases the answers: group commit. Reads run on the
-// calling thread.
+// savepoint, commits once, and only then releases the answers: group commit. Reads run on reader
+// threads, lookups on the calling thread if a connection is free (readers.hpp). ":memory:" has one
+// connection for all: there both wait for it on the calling thread.
 class SqliteStore final : public store::Store {
 public:
     // Throws StoreError: the file can't be opened, is no database, or is owned by another
@@ -40,6 +42,7 @@ public:
     using store::Store::write;
     void write(std::unique_ptr<store::Work> work, store::Urgency urgency) override;
     void read(std::unique_ptr<store::Work> work) override;
+    void look(std::unique_ptr<store::Look> look) override;
     std::optional<std::string_view> text_of(const Sql& statement) const override;
     void stop() override;
 

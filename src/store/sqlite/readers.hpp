@@ -1,0 +1,80 @@
+#pragma once
+
+#include "src/core/clock.hpp"
+#include "src/store/sqlite/connection.hpp"
+#include "src/store/store.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace pawl::sqlite {
+
+struct ReadersOptions {
+    int threads{};              // For reads, each with its own connection.
+    int lookup_connections{};   // For lookups on the calling threads.
+    std::size_t waiting_max{};  // Reads in the queue, and lookups; more are refused (busy).
+    std::chrono::milliseconds busy_timeout{};  // On the threads; a lookup on its caller's has none.
+};
+
+// The connections that only read. Neither member waits for another's statement (issue 16, number
+// 2): read() queues for the reader threads; look() runs one indexed statement on the calling thread
+// if one of the lookup connections is free, else it queues for a thread that runs nothing but
+// lookups, so that slow reads do not delay it. Thread-safe.
+class Readers {
+public:
+    // Given how long the connection waits for a lock of another process.
+    using Open = std::function<std::unique_ptr<Connection>(std::chrono::milliseconds)>;
+    // Throws StoreError if a connection can't be opened. The clock outlives the readers.
+    Readers(const ReadersOptions& options, const Open& open, core::Clock& clock);
+    ~Readers();
+    Readers(const Readers&) = delete;
+    Readers& operator=(const Readers&) = delete;
+
+    // A read that has waited for as long as it may run is refused (busy) instead of begun: a queue
+    // behind slow queries never grows older than that.
+    void read(std::unique_ptr<store::Work> work);
+    void look(std::unique_ptr<store::Look> look);
+    // Lets what was queued end, then refuses all else.
+    void stop();
+    // Connection::leave_log(), of all connections. After stop().
+    void leave_log();
+
+private:
+    struct Waiting {
+        std::unique_ptr<store::Work> work;
+        std::chrono::steady_clock::time_point since;
+    };
+    std::unique_ptr<Connection> free_connection();
+    void give_back(std::unique_ptr<Connection> connection);
+    void run_reads(Connection& connection);
+    void run_lookups(Connection& connection);
+    void run(Connection& connection, Waiting waiting);
+    std::exception_ptr run(Connection& connection, store::Look& look);
+    bool look_at_once(store::Look& look);
+    void queue(std::unique_ptr<store::Look> look);
+
+    core::Clock& clock_;
+    const std::size_t waiting_max_;
+
+    std::mutex mutex_;
+    std::condition_variable read_waits_;
+    std::condition_variable lookup_waits_;
+    std::deque<Waiting> reads_;
+    std::deque<std::unique_ptr<store::Look>> lookups_;
+    std::vector<std::unique_ptr<Connection>> free_;  // For lookups on the calling threads.
+    bool stopping_{false};
+
+    std::vector<std::unique_ptr<Connection>> connections_;  // Of the threads.
+    std::mutex joining_;
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace pawl::sqlite
