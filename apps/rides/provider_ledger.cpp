@@ -1,5 +1,8 @@
 #include "apps/rides/provider_ledger.hpp"
 
+#include "src/core/private_file.hpp"
+#include "src/engine/log_file.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -19,7 +22,9 @@ Ledger::Ledger(const std::string& path, Sync sync) : sync_{sync} {
         lines_.push_back(whole.substr(from, to - from));
         from = to + 1;
     }
-    file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    file_ =
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, pawl::core::private_mode);
+    pawl::log::warn_if_others_can_read("ledger or mails of the stand-in", path);
     if (file_ < 0)
         throw std::runtime_error{"the file " + path + " can't be written: " + std::strerror(errno)};
     if (from < whole.size() && ::ftruncate(file_, static_cast<off_t>(from)) != 0)

@@ -3,6 +3,7 @@
 #include "src/core/url.hpp"
 #include "src/engine/clock.hpp"
 #include "src/engine/log.hpp"
+#include "src/engine/log_file.hpp"
 #include "src/engine/maker.hpp"
 #include "src/engine/random.hpp"
 #include "src/ops/database_jobs.hpp"
@@ -78,11 +79,15 @@ std::unique_ptr<store::Store> open_store(const std::string& url, Database::As as
     if (as == Database::As::tool && file != ":memory:" && !std::filesystem::exists(file))
         throw std::invalid_argument{
             "there is no database " + file + "; a server makes it, or `migrate`"};
-    return std::make_unique<sqlite::SqliteStore>(
+    auto store = std::make_unique<sqlite::SqliteStore>(
         sqlite::SqliteOptions{.path = file, .owner = as != Database::As::tool},
         clock,
         as == Database::As::server ? core::OnRemark{log_error} : core::OnRemark{}
     );
+    if (as == Database::As::server)
+        for (const auto* end : {"", "-wal", "-shm"})
+            log::warn_if_others_can_read("database", file + end);
+    return store;
 }
 
 }  // namespace

@@ -1,0 +1,92 @@
+#include "src/engine/log_file.hpp"
+
+#include "src/core/private_file.hpp"
+#include "src/engine/log.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+namespace pawl::log {
+
+namespace {
+
+constexpr std::size_t buffer_max = 64UL * 1024;
+
+int open_log(const std::string& path) {
+    if (path == "-") return STDERR_FILENO;
+    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, core::private_mode);
+}
+
+}  // namespace
+
+LogFile::LogFile(std::string what, std::string path)
+    : what_{std::move(what)}, path_{std::move(path)}, file_{open_log(path_)} {
+    if (file_ < 0) throw std::runtime_error{why_not_written()};
+}
+
+std::string LogFile::why_not_written() const {
+    return "the " + what_ + " " + path_ + " can't be written: " + std::strerror(errno);
+}
+
+LogFile::~LogFile() {
+    flush();
+    if (file_ != STDERR_FILENO) ::close(file_);
+}
+
+void LogFile::append(std::string_view line) {
+    const std::lock_guard lock{mutex_};
+    waiting_.append(line).push_back('\n');
+    if (file_ == STDERR_FILENO || waiting_.size() >= buffer_max) write_out();
+}
+
+void LogFile::flush() {
+    const std::lock_guard lock{mutex_};
+    write_out();
+}
+
+// With the mutex held. A disk that is full loses lines, and stops nobody.
+void LogFile::write_out() {
+    std::string_view left{waiting_};
+    while (!left.empty()) {
+        const auto written = ::write(file_, left.data(), left.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) break;
+        left.remove_prefix(static_cast<std::size_t>(written));
+    }
+    lost_ += left.size();
+    waiting_.clear();
+}
+
+std::uint64_t LogFile::take_lost() {
+    const std::lock_guard lock{mutex_};
+    return std::exchange(lost_, 0);
+}
+
+std::optional<std::string> LogFile::reopen() {
+    const std::lock_guard lock{mutex_};
+    write_out();
+    if (file_ == STDERR_FILENO) return std::nullopt;
+    const int opened = open_log(path_);
+    if (opened < 0) return why_not_written();
+    ::close(std::exchange(file_, opened));
+    return std::nullopt;
+}
+
+void warn_if_others_can_read(std::string_view what, const std::string& path) {
+    if (!core::others_can_read(path)) return;
+    warning(
+        "file_readable_by_all",
+        {{"code", "PAWL0015"},
+         {"what", std::string{what}},
+         {"file", path},
+         {"detail", "every user of this machine can read it: chmod o-rwx"}}
+    );
+}
+
+}  // namespace pawl::log

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pawl::log {
+
+// A file of lines, private to our user, that can be renamed while it is open: reopen() then makes a
+// new one under the old name (logrotate). Thread-safe.
+class LogFile {
+public:
+    // `what` is what errors call it. Path "-" is standard error, which is never buffered. Throws
+    // std::runtime_error that names the file.
+    LogFile(std::string what, std::string path);
+    ~LogFile();
+    LogFile(const LogFile&) = delete;
+    LogFile& operator=(const LogFile&) = delete;
+
+    void append(std::string_view line
+    );  // Without its end; on the disk at the latest after flush().
+    void flush();
+    // What was appended before is in the file that was open. If the new one can't be opened the old
+    // one stays in use, and this says why.
+    std::optional<std::string> reopen();
+    // Bytes that could not be written since the last call: the disk is full.
+    std::uint64_t take_lost();
+    const std::string& path() const { return path_; }
+
+private:
+    void write_out();
+
+    std::string why_not_written() const;
+
+    const std::string what_;
+    const std::string path_;
+    std::mutex mutex_;
+    int file_{-1};
+    std::string waiting_;
+    std::uint64_t lost_{};
+};
+
+// Warns of a file that every user of the machine can read (PAWL0015). `what` names it in the log.
+void warn_if_others_can_read(std::string_view what, const std::string& path);
+
+}  // namespace pawl::log
