@@ -8,12 +8,12 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <string_view>
 
 namespace {
 
 int run_provider(const rides::ProviderOptions& options) {
     if (auto why = options.problem()) throw std::invalid_argument{*why};
-    pawl::block_end_signals();
     rides::Provider provider{options};
     provider.start();
     std::fprintf(
@@ -35,6 +35,9 @@ bool knows(const CLI::App& app, const std::string& command) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    const std::string_view first{argc > 1 ? argv[1] : ""};
+    // First of all: a SIGHUP of logrotate never ends a server, not even one that starts or stops.
+    if (first == "serve" || first == "provider") pawl::block_end_signals();
     if (argc > 1 && pawl::is_command(argv[1])) return rides::operate({argv + 1, argv + argc});
     CLI::App app{"Rocket Rides: the reference service of Pawl"};
     app.require_subcommand(1);

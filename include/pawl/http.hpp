@@ -99,6 +99,9 @@ public:
     // after at most `drain` and 2 s: false if code of the application (authenticate, a page) has
     // not returned and holds a thread of the server. Then end the process; the destructor waits.
     bool stop(std::chrono::milliseconds drain);
+    // New files under the same names, where those that are open were renamed: logrotate. From any
+    // thread.
+    void reopen_logs();
 
     // A query without its types.
     struct QueryForm {
@@ -136,13 +139,14 @@ private:
     std::shared_ptr<Impl> impl_;  // Shared with the requests in hand, which may outlive the server.
 };
 
-// Blocks SIGINT and SIGTERM on this thread and on those that it makes from now on. First thing in
-// main(): a thread that does not block them would end the process.
+// Blocks SIGINT, SIGTERM and SIGHUP on this thread and on those that it makes from now on. First
+// thing in main(): a thread that does not block them would end the process.
 void block_end_signals();
-// Waits for one of them, and returns it.
-int wait_for_end_signal();
+// Waits for SIGINT or SIGTERM, and returns it. At each SIGHUP meanwhile it calls `on_hangup`.
+int wait_for_end_signal(const std::function<void()>& on_hangup = {});
 
-// Starts both, waits for SIGINT or SIGTERM, drains for at most 15 s, returns the exit code.
+// Starts both, waits for SIGINT or SIGTERM (at SIGHUP the server's logs are reopened), drains for
+// at most 15 s, returns the exit code.
 int run_until_signal(Service& service, HttpServer& server);
 
 }  // namespace pawl

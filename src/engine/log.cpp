@@ -2,18 +2,34 @@
 
 #include "src/core/time_text.hpp"
 #include "src/engine/clock.hpp"
+#include "src/engine/log_file.hpp"
 #include "src/json/text.hpp"
 
-#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <memory>
-#include <stdexcept>
+#include <mutex>
+#include <string_view>
 
 namespace pawl::log {
 
 namespace {
+
+class FileSink final : public spdlog::sinks::base_sink<std::mutex> {
+public:
+    explicit FileSink(const std::string& file) : file_{"log", file} {}
+    LogFile& file() { return file_; }
+
+private:
+    void sink_it_(const spdlog::details::log_msg& message) override {
+        file_.append({message.payload.data(), message.payload.size()});
+    }
+    void flush_() override { file_.flush(); }
+
+    LogFile file_;
+};
 
 std::shared_ptr<spdlog::logger> make(spdlog::sink_ptr sink) {
     auto logger = std::make_shared<spdlog::logger>("pawl", std::move(sink));
@@ -63,12 +79,14 @@ void remark(const core::Remark& remark) {
 }
 
 void open(const std::string& file) {
-    try {
-        logger() = file.empty() ? make(std::make_shared<spdlog::sinks::stderr_sink_mt>())
-                                : make(std::make_shared<spdlog::sinks::basic_file_sink_mt>(file));
-    } catch (const spdlog::spdlog_ex& failed) {
-        throw std::runtime_error{"the log " + file + " can't be written: " + failed.what()};
-    }
+    logger() = file.empty() ? make(std::make_shared<spdlog::sinks::stderr_sink_mt>())
+                            : make(std::make_shared<FileSink>(file));
+}
+
+std::optional<std::string> reopen() {
+    for (const auto& sink : logger()->sinks())
+        if (auto* file = dynamic_cast<FileSink*>(sink.get())) return file->file().reopen();
+    return std::nullopt;
 }
 
 void flush() {

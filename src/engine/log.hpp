@@ -3,6 +3,7 @@
 #include "src/core/remark.hpp"
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,9 @@ void remark(const core::Remark& remark);  // A warning, with its code if it has 
 
 // "" is standard error. Throws std::runtime_error that names the file.
 void open(const std::string& file);
+// A new file under the same name, if the one that is open was renamed; standard error stays as it
+// is. Why it could not be opened, if so: then the log goes on in the old one.
+std::optional<std::string> reopen();
 void flush();
 
 }  // namespace pawl::log

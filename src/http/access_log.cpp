@@ -2,17 +2,14 @@
 
 #include "src/core/time_text.hpp"
 #include "src/engine/clock.hpp"
+#include "src/engine/log.hpp"
+#include "src/engine/log_file.hpp"
 #include "src/json/text.hpp"
-
-#include <spdlog/sinks/basic_file_sink.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <mutex>
-#include <stdexcept>
 #include <stop_token>
 #include <string_view>
 #include <thread>
@@ -31,7 +28,8 @@ std::string_view known_method(std::string_view method) {
 }  // namespace
 
 struct AccessLog::Impl {
-    std::shared_ptr<spdlog::logger> logger;
+    explicit Impl(const std::string& path) : file{"access log", path} {}
+    log::LogFile file;
     // Lines are written out once a second: whoever looks on sees them come, and a busy server makes
     // no call for each.
     std::jthread flusher;
@@ -39,33 +37,35 @@ struct AccessLog::Impl {
 
 AccessLog::AccessLog(const std::string& file) {
     if (file.empty()) return;
-    impl_ = std::make_unique<Impl>();
-    try {
-        spdlog::sink_ptr sink;
-        if (file == "-")
-            sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
-        else
-            sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(file);
-        impl_->logger = std::make_shared<spdlog::logger>("access", std::move(sink));
-    } catch (const spdlog::spdlog_ex& failed) {
-        throw std::runtime_error{"the access log " + file + " can't be written: " + failed.what()};
-    }
-    impl_->logger->set_pattern("%v");
-    impl_->flusher = std::jthread{[logger = impl_->logger](const std::stop_token& stop) {
+    impl_ = std::make_unique<Impl>(file);
+    log::warn_if_others_can_read("access log", file);
+    impl_->flusher = std::jthread{[&log = impl_->file](const std::stop_token& stop) {
         std::mutex mutex;
         std::condition_variable_any stopped;
         std::unique_lock lock{mutex};
         while (!stopped.wait_for(lock, stop, std::chrono::seconds{1}, [&] {
             return stop.stop_requested();
-        }))
-            logger->flush();
+        })) {
+            log.flush();
+            if (const auto lost = log.take_lost(); lost > 0)
+                log::error(
+                    "access_log_lost", {{"file", log.path()}, {"bytes", std::to_string(lost)}}
+                );
+        }
     }};
 }
 
 AccessLog::~AccessLog() = default;
 
 void AccessLog::flush() {
-    if (impl_) impl_->logger->flush();
+    if (impl_) impl_->file.flush();
+}
+
+void AccessLog::reopen() {
+    if (!impl_) return;
+    if (auto why = impl_->file.reopen())
+        return log::error("access_log_not_reopened", {{"detail", *why}});
+    log::warn_if_others_can_read("access log", impl_->file.path());
 }
 
 void AccessLog::write(const Entry& entry) {
@@ -85,7 +85,7 @@ void AccessLog::write(const Entry& entry) {
         json::append_string(line, entry.over_quota);
     }
     line += '}';
-    impl_->logger->log(spdlog::level::info, "{}", line);
+    impl_->file.append(line);
 }
 
 }  // namespace pawl::http

@@ -27,6 +27,8 @@ public:
     };
     void write(const Entry& entry);
     void flush();
+    void reopen(
+    );  // A new file under the same name; if it can't be opened, goes on in the old one.
     bool on() const { return impl_ != nullptr; }
 
 private:

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -77,6 +78,40 @@ TEST(AccessLog, lines_reach_the_file_while_it_is_open) {
         std::this_thread::yield();
 
     EXPECT_EQ(file.lines().size(), 1U);
+}
+
+// logrotate renames the file and sends SIGHUP (issue 16, number 11).
+TEST(AccessLog, after_a_rename_new_lines_are_in_a_new_file_and_none_is_lost) {
+    const LogFile file;
+    const auto renamed = file.path() + ".1";
+    {
+        AccessLog log{file.path()};
+        log.write({.client = "before", .method = "GET", .route = "/", .status = 200});
+        std::filesystem::rename(file.path(), renamed);
+        log.write({.client = "between", .method = "GET", .route = "/", .status = 200});
+
+        log.reopen();
+        log.write({.client = "after", .method = "GET", .route = "/", .status = 200});
+    }
+
+    std::ifstream old{renamed};
+    const std::string old_text{std::istreambuf_iterator<char>{old}, {}};
+    EXPECT_NE(old_text.find("\"before\""), std::string::npos);
+    EXPECT_NE(old_text.find("\"between\""), std::string::npos);
+    ASSERT_EQ(file.lines().size(), 1U);
+    EXPECT_NE(file.lines()[0].find("\"after\""), std::string::npos);
+    std::filesystem::remove(renamed);
+}
+
+// It says who asked for what (issue 16, number 9).
+TEST(AccessLog, is_readable_by_its_own_user_alone) {
+    const LogFile file;
+    const AccessLog log{file.path()};
+
+    EXPECT_EQ(
+        std::filesystem::status(file.path()).permissions(),
+        std::filesystem::perms::owner_read | std::filesystem::perms::owner_write
+    );
 }
 
 TEST(AccessLog, writes_nothing_without_a_file) {

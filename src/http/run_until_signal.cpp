@@ -20,6 +20,7 @@ sigset_t end_signals() {
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);  // Else it would end the process: it only reopens the logs.
     return set;
 }
 
@@ -30,10 +31,13 @@ void block_end_signals() {
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
 }
 
-int wait_for_end_signal() {
+int wait_for_end_signal(const std::function<void()>& on_hangup) {
     const auto set = end_signals();
-    int signal = 0;
-    sigwait(&set, &signal);
+    int signal = SIGHUP;
+    while (signal == SIGHUP) {
+        if (sigwait(&set, &signal) != 0) continue;
+        if (signal == SIGHUP && on_hangup) on_hangup();
+    }
     return signal;
 }
 
@@ -44,7 +48,8 @@ int run_until_signal(Service& service, HttpServer& server) {
     block_end_signals();
     service.start();
     server.start();
-    log::info("stopping", {{"signal", std::to_string(wait_for_end_signal())}});
+    const int signal = wait_for_end_signal([&server] { server.reopen_logs(); });
+    log::info("stopping", {{"signal", std::to_string(signal)}});
     // Both at once: the service tells calls to stop while the server still waits for their answers.
     bool listener_ended = false;
     std::jthread server_stopper{[&] { listener_ended = server.stop(drain_max); }};

@@ -5,15 +5,16 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <initializer_list>
 #include <memory>
 
 namespace pawl {
 namespace {
 
 // The signal waits from before the first thread on, as one that comes while the process starts.
-[[noreturn]] void serve_until(int signal) {
+[[noreturn]] void serve_until(std::initializer_list<int> signals) {
     block_end_signals();
-    ::kill(::getpid(), signal);
+    for (const int signal : signals) ::kill(::getpid(), signal);
     int status = 0;
     {
         const auto database = Database::open("memory:");
@@ -27,8 +28,19 @@ namespace {
 TEST(RunUntilSignalDeathTest, either_signal_ends_a_server_in_order) {
     ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
 
-    EXPECT_EXIT(serve_until(SIGTERM), ::testing::ExitedWithCode(0), "\"stopped\"");
-    EXPECT_EXIT(serve_until(SIGINT), ::testing::ExitedWithCode(0), "\"stopped\"");
+    EXPECT_EXIT(serve_until({SIGTERM}), ::testing::ExitedWithCode(0), "\"stopped\"");
+    EXPECT_EXIT(serve_until({SIGINT}), ::testing::ExitedWithCode(0), "\"stopped\"");
+}
+
+// It ended the server (issue 16, number 11).
+TEST(RunUntilSignalDeathTest, a_hangup_reopens_the_logs_and_ends_nothing) {
+    ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
+
+    EXPECT_EXIT(
+        serve_until({SIGHUP, SIGTERM}),
+        ::testing::ExitedWithCode(0),
+        "\"logs_reopened\"(.|\n)*\"signal\":\"15\"(.|\n)*\"stopped\""
+    );
 }
 
 }  // namespace

@@ -467,6 +467,11 @@ void HttpServer::start() {
 std::uint16_t HttpServer::port() const {
     return impl_->listener->port();
 }
+void HttpServer::reopen_logs() {
+    impl_->access.reopen();
+    if (auto why = log::reopen()) log::error("log_not_reopened", {{"detail", *why}});
+    log::info("logs_reopened");
+}
 bool HttpServer::stop(std::chrono::milliseconds drain) {
     return impl_->listener->stop(drain);
 }
