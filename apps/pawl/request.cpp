@@ -22,6 +22,7 @@
 namespace {
 
 constexpr std::size_t data_max = 64UL * 1024 * 1024;
+constexpr std::size_t headers_max = 100;
 
 enum Exit { good = 0, refused = 1, wrong_words = 2, not_done = 3, in_doubt = 4 };
 
@@ -60,6 +61,30 @@ pawl::Header header_of(const std::string& text) {
     return {text.substr(0, colon), from == text.npos ? "" : text.substr(from)};
 }
 
+// "Name: value", or "@FILE" with one of these in each line: a command line is seen by every user of
+// the machine, and a file is not.
+void add_headers(const std::string& given, std::vector<pawl::Header>& headers) {
+    if (given.empty() || given.front() != '@') return headers.push_back(header_of(given));
+    const auto name = given.substr(1);
+    std::ifstream file{name};
+    if (!file) throw std::invalid_argument{"--header: can't read the file " + name};
+    int number = 0;
+    for (std::string line; std::getline(file, line);) {
+        ++number;
+        if (line.empty()) continue;
+        // What is wrong is not shown: it may be a token.
+        const auto refuse = [&](const char* why) {
+            throw std::invalid_argument{
+                "--header: line " + std::to_string(number) + " of " + name + " " + why};
+        };
+        if (line.back() == '\r') refuse("ends with CR and LF: save it with LF alone");
+        const auto colon = line.find(':');
+        if (colon == line.npos || colon == 0) refuse("is not \"Name: value\"");
+        headers.push_back(header_of(line));
+        if (headers.size() > headers_max) refuse("is one header too many: at most 100");
+    }
+}
+
 std::optional<pawl::ClientKey> key_of(const Options& options, std::ostream& err) {
     if (options.key) return pawl::ClientKey::saved(*options.key);
     if (!options.entity.empty())
@@ -93,7 +118,12 @@ void add_options(CLI::App& app, Options& options) {
     );
     app.add_option("--content-type", options.request.content_type, "Of the body")
         ->capture_default_str();
-    app.add_option("--header", options.headers, "\"Name: value\"; may be repeated")
+    app.add_option(
+           "--header",
+           options.headers,
+           "\"Name: value\", or @FILE with one in each line, for what others must not see; may be "
+           "repeated"
+    )
         ->allow_extra_args(false);
     auto* keys = app.add_option_group("key", "Without one a POST or PATCH is sent once");
     // CLI11 takes an empty word for an optional as none.
@@ -181,8 +211,7 @@ int request_command(const std::vector<std::string>& words, std::ostream& out, st
         return app.exit(wrong, out, err) == 0 ? Exit::good : Exit::wrong_words;
     }
     try {
-        for (const auto& header : options.headers)
-            options.request.headers.push_back(header_of(header));
+        for (const auto& header : options.headers) add_headers(header, options.request.headers);
         options.request.body = data_of(options.data);
         if (!options.quiet)
             options.client.on_try = [&err](const pawl::ClientTry& one) { tell(err, one); };

@@ -57,7 +57,19 @@ void add_application(CLI::App& app, ServeOptions& options) {
         ->capture_default_str();
     app.add_option("--stripe-url", options.stripe_url, "Where Stripe, or its stand-in, is")
         ->capture_default_str();
-    app.add_option("--smtp-url", options.smtp_url, "The mail server")->capture_default_str();
+    app.add_flag(
+        "--stripe-plain-http",
+        options.stripe_plain_http,
+        "Take an http:// URL of Stripe on another host: the API key passes the network in clear"
+    );
+    app.add_option(
+           "--smtp-url",
+           options.smtp_url,
+           "The mail server: smtps://HOST, or smtp://HOST, which must offer STARTTLS if it is "
+           "another "
+           "host; smtp://HOST?tls=off sends in clear"
+    )
+        ->capture_default_str();
     app.add_flag(
         "--charge-once",
         options.charge_once,

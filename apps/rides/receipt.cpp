@@ -1,13 +1,17 @@
 #include "apps/rides/receipt.hpp"
 
+#include "apps/rides/riders.hpp"
 #include "rides/statements.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
 namespace rides {
 
 namespace {
+
+constexpr std::string_view tls_off = "?tls=off";
 
 std::string message_for(const pawl::Job<SendReceipt>& job) {
     const auto cents = job.args.amount % 100;
@@ -24,8 +28,26 @@ std::string message_for(const pawl::Job<SendReceipt>& job) {
 
 }  // namespace
 
-ReceiptWorker::ReceiptWorker(pawl::http::Transfers& transfers, std::string smtp_url)
-    : transfers_{transfers}, smtp_url_{std::move(smtp_url)} {}
+MailServer mail_server(const std::string& smtp_url) {
+    const auto query = std::min(smtp_url.find('?'), smtp_url.size());
+    const auto url = smtp_url.substr(0, query);
+    return {url, smtp_url.substr(query) != tls_off && !is_loopback_url(url)};
+}
+
+std::optional<std::string> smtp_problem(const std::string& smtp_url) {
+    const auto query = std::min(smtp_url.find('?'), smtp_url.size());
+    const auto scheme_end = smtp_url.find("://");
+    const auto scheme = smtp_url.substr(0, std::min(scheme_end, smtp_url.size()));
+    if ((scheme != "smtp" && scheme != "smtps") || scheme_end + 3 >= query)
+        return "--smtp-url is " + smtp_url + ": smtp:// or smtps:// and a host";
+    const auto said = smtp_url.substr(query);
+    if (said.empty() || (said == tls_off && scheme == "smtp")) return std::nullopt;
+    return "--smtp-url is " + smtp_url +
+           ": behind the host may stand ?tls=off alone, and only for smtp://";
+}
+
+ReceiptWorker::ReceiptWorker(pawl::http::Transfers& transfers, const std::string& smtp_url)
+    : transfers_{transfers}, server_{mail_server(smtp_url)} {}
 
 pawl::JobResult PointsWorker::work(pawl::Tx& tx, const pawl::Job<AddPoints>& job) {
     pawl::send(tx, sql::add_points, job.args.user, job.args.points);
@@ -36,7 +58,8 @@ pawl::JobResult ReceiptWorker::work(pawl::Call& call, const pawl::Job<SendReceip
     call.assert_open();
     const auto sent = transfers_.perform(
         pawl::http::Mail{
-            .smtp_url = smtp_url_,
+            .smtp_url = server_.url,
+            .tls_required = server_.tls_required,
             .from = "receipts@rides.example",
             .to = job.args.email,
             .message = message_for(job)},

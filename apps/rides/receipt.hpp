@@ -7,6 +7,7 @@
 #include "apps/rides/rides.hpp"
 #include "src/http/transfer.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,18 +35,27 @@ public:
     pawl::JobResult work(pawl::Tx& tx, const pawl::Job<AddPoints>& job);
 };
 
+// Where mails go. To another host they go by TLS, or not at all: receipts say who rode, and what
+// they paid. "smtp://host?tls=off" sends them in clear.
+struct MailServer {
+    std::string url;
+    bool tls_required{};
+};
+MailServer mail_server(const std::string& smtp_url);
+// What is wrong with --smtp-url, if anything.
+std::optional<std::string> smtp_problem(const std::string& smtp_url);
+
 // Mails receipts. SMTP knows no keys: a kill between the mail server's 250 and our mark repeats the
 // mail, under the same Message-ID, which is made from the job's id.
 class ReceiptWorker {
 public:
-    ReceiptWorker(
-        pawl::http::Transfers& transfers, std::string smtp_url
-    );  // Transfers outlives it.
+    // Transfers outlives it.
+    ReceiptWorker(pawl::http::Transfers& transfers, const std::string& smtp_url);
     pawl::JobResult work(pawl::Call& call, const pawl::Job<SendReceipt>& job);
 
 private:
     pawl::http::Transfers& transfers_;
-    std::string smtp_url_;
+    MailServer server_;
 };
 
 }  // namespace rides

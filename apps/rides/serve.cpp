@@ -11,11 +11,13 @@
 #include "rides/migrations.hpp"
 #include "rides/statements.hpp"
 #include "src/engine/clock.hpp"
+#include "src/engine/log_file.hpp"
 #include "src/engine/random.hpp"
 
 #include <cstdio>
 #include <filesystem>
 #include <stdexcept>
+#include <utility>
 
 namespace rides {
 
@@ -23,7 +25,12 @@ namespace {
 
 Riders riders_of(const ServeOptions& options) {
     Riders riders;
-    if (!options.tokens.empty()) riders.add_file(options.tokens);
+    // Beyond loopback whoever finds the server can guess.
+    const bool reachable = !is_loopback(options.listen) || !options.site.empty();
+    if (!options.tokens.empty()) {
+        pawl::log::warn_if_others_can_read("tokens file", options.tokens);
+        riders.add_file(options.tokens, reachable ? Riders::token_min : 1);
+    }
     if (!is_loopback(options.listen) && !options.riders.empty())
         throw std::invalid_argument{
             "--rider is for tests, on a loopback address; put the line into the file of --tokens"};
@@ -82,8 +89,11 @@ std::optional<std::string> ServeOptions::problem() const {
         return "--listen is " + listen + ": an address and a port, such as 127.0.0.1:8080";
     if (!begins(stripe_url, "http://") && !begins(stripe_url, "https://"))
         return "--stripe-url is " + stripe_url + ": http:// or https:// and a host";
-    if (!begins(smtp_url, "smtp://") && !begins(smtp_url, "smtps://"))
-        return "--smtp-url is " + smtp_url + ": smtp:// or smtps:// and a host";
+    if (begins(stripe_url, "http://") && !is_loopback_url(stripe_url) && !stripe_plain_http)
+        return "--stripe-url is " + stripe_url +
+               ": by http the API key and the charges pass the network in clear; give https, or "
+               "--stripe-plain-http if that is meant";
+    if (auto why = smtp_problem(smtp_url)) return why;
     if (auto why = site_problem(site)) return why;
     const auto folder = std::filesystem::path{access_log}.parent_path();
     if (!folder.empty() && !std::filesystem::is_directory(folder))
@@ -126,9 +136,17 @@ int serve(const ServeOptions& options) {
     const auto riders = riders_of(options);
     Application application{options, pawl::Database::As::server};
     make_users(application.database(), riders);
+    EndedSessions ended;
+    EndedSessionsInDatabase ended_in_database{application.database(), ended};
     const Sessions sessions{
-        application.service().secret_for("sessions of riders"), options.site, riders};
-    const Pages pages{sessions, pawl::engine::system_clock(), pawl::engine::system_random()};
+        application.service().secret_for("sessions of riders"), options.site, riders, ended};
+    SignInTries tries;
+    const Pages pages{
+        {.sessions = sessions,
+         .tries = tries,
+         .end_session = [&](EndedSession session) { ended_in_database.end(std::move(session)); },
+         .clock = pawl::engine::system_clock(),
+         .random = pawl::engine::system_random()}};
     const bool has_pages = !options.site.empty() || is_loopback(options.listen);
     pawl::HttpServer server{
         application.service(), http_options(options, riders, has_pages ? &pages : nullptr)};

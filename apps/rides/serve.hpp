@@ -18,6 +18,7 @@ struct ServeOptions {
     std::string listen{"127.0.0.1:8080"};
     std::string database{"sqlite:rides.db"};
     std::string stripe_url{"http://127.0.0.1:12111"};
+    bool stripe_plain_http{false};  // http:// to another host, too.
     std::string smtp_url{"smtp://127.0.0.1:12525"};
     std::string stripe_api_key;  // From STRIPE_API_KEY; on loopback a test value.
     bool charge_once{

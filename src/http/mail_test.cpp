@@ -94,6 +94,25 @@ TEST(Mail, has_crlf_lines_and_a_dot_of_its_own_does_not_end_it) {
     EXPECT_EQ(server.seen()[0], "Subject: x\r\n\r\none\r\n..\r\ntwo\r\nthree\r\nfour\r\n.\r\n");
 }
 
+// In clear whoever is on the way could read who rode where (issue 16, number 10).
+TEST(Mail, that_needs_tls_is_not_sent_to_a_server_without_it) {
+    RawServer server{mail_server({})};
+    Transfers transfers;
+    const auto url = "smtp://127.0.0.1:" + std::to_string(server.port());
+    const auto send = [&](bool tls_required) {
+        return verdict(transfers.perform(Mail{
+            .smtp_url = url,
+            .tls_required = tls_required,
+            .from = "a@example.com",
+            .to = "b@example.com",
+            .message = "Subject: x\n\ntext\n"}));
+    };
+
+    EXPECT_EQ(send(true), "not sent");
+    EXPECT_TRUE(server.seen().empty());
+    EXPECT_EQ(send(false), "250");
+}
+
 TEST(Mail, refused_connections_and_addresses_were_not_sent) {
     RawServer server{mail_server({})};
     Transfers transfers;

@@ -185,7 +185,8 @@ void set_http(CURL* easy, Exchange& exchange) {
 
 void set_mail(CURL* easy, Exchange& exchange) {
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
-    curl_easy_setopt(easy, CURLOPT_USE_SSL, static_cast<long>(CURLUSESSL_TRY));
+    const auto tls = exchange.mail->tls_required ? CURLUSESSL_ALL : CURLUSESSL_TRY;
+    curl_easy_setopt(easy, CURLOPT_USE_SSL, static_cast<long>(tls));
     curl_easy_setopt(easy, CURLOPT_MAIL_FROM, ("<" + exchange.mail->from + ">").c_str());
     exchange.list = curl_slist_append(exchange.list, ("<" + exchange.mail->to + ">").c_str());
     curl_easy_setopt(easy, CURLOPT_MAIL_RCPT, exchange.list);

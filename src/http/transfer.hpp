@@ -64,6 +64,7 @@ using Sent = std::variant<Arrived, NotSent, Lost>;
 
 struct Mail {
     std::string smtp_url;  // smtp://host:port or smtps://
+    bool tls_required{};   // smtp: STARTTLS, or nothing is sent. smtps has it in any case.
     std::string from;
     std::string to;
     std::string message;  // Headers, empty line, text (RFC 5322); line ends are made CRLF.

@@ -6,6 +6,7 @@
 #include "src/engine/clock.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/log.hpp"
+#include "src/engine/log_file.hpp"
 #include "src/engine/random.hpp"
 #include "src/json/hash.hpp"
 #include "src/ops/database_jobs.hpp"
@@ -28,6 +29,8 @@ constexpr std::string_view embedded = "embedded";
 
 ServiceOptions checked(ServiceOptions options) {
     if (auto why = options.problem()) throw std::invalid_argument{"pawl::ServiceOptions: " + *why};
+    if (!options.secret_file.empty())
+        log::warn_if_others_can_read("secret file", options.secret_file);
     return options;
 }
 

@@ -16,6 +16,8 @@ from kill_cases import QUICK
 from murphy_cases import faults
 from world import World, check, check_equal, wait_until
 
+ODD = '<img/src=x>&quot;@example.com'
+EMAILS = {'test_poor': 'declined@example.com', 'test_doubt': '500@example.com', 'test_odd': ODD}   # Others have their name's.
 ROUTE = {'origin_lat': '47.61', 'origin_lon': '-122.33', 'target_lat': '47.66', 'target_lon': '-122.35'}
 BOOK = 'form[action="/rides"] button'
 DONE, AT_WORK = 'Your rocket is on its way', 'Your ride is being booked'
@@ -51,7 +53,8 @@ class Riding:
 
     def signed_in(self, browser, rider=None):
         tab = browser.tab('/')
-        tab.fill(token=rider or self.rider)
+        rider = rider or self.rider
+        tab.fill(email=EMAILS.get(rider, rider.removeprefix('test_') + '@example.com'), token=rider)
         tab.click('button.main')
         tab.shows('Book a rocket')
         return tab
@@ -393,7 +396,8 @@ def other_sites(settings):
         check_equal((riding.world.count('rides'), riding.world.count('idempotency_keys'), len(riding.world.ledger())), (0, 0, 0),
                     'rides, keys, charges')
         # Signing the rider in as somebody else.
-        with foreign_page(f'<form id="f" method="post" action="{riding.site()}/sign-in"><input name="token" value="test_joe"></form>'
+        with foreign_page(f'<form id="f" method="post" action="{riding.site()}/sign-in"><input name="email" value="joe@example.com">'
+                          '<input name="token" value="test_joe"></form>'
                           '<script>document.getElementById("f").submit()</script>') as port:
             riding.browser.tab(f'http://localhost:{port}/').shows('Fly with Rocket Rides')
         riding.tab.go('/rides')
@@ -406,7 +410,7 @@ SAFE_HEADERS = {'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY', 
 
 def safe_pages(settings):
     """Headers on each page, nothing of a rider's read as HTML, a cookie that no script sees, an end of the session."""
-    email = '<img/src=x>&quot;@example.com'
+    email = ODD
     with Riding(settings, '--rider', f'test_odd {email}', rider='test_odd') as riding:
         tab = riding.tab
         check_equal(tab.text('.rider'), email, 'the address, as text')
@@ -428,10 +432,10 @@ def safe_pages(settings):
         check_equal(riding.browser.cookies(), [], 'cookies')
         check_equal(tab.go('/rides'), 401, 'without a session')
         tab.shows('Fly with Rocket Rides')
-        tab.fill(token='no such token')
+        tab.fill(email='jane@example.com', token='no such token')
         tab.click('button.main')
         wait_until('the notice', lambda: tab.count('[role=alert]') == 1)
-        tab.fill(token='test_jane')
+        tab.fill(email='jane@example.com', token='test_jane')
         tab.click('button.main')
         tab.shows('Your rides')   # Where the rider was going.
 
@@ -447,7 +451,7 @@ def session_over_in_the_form(settings):
         riding.tab.shows('Fly with Rocket Rides')
         check('Your booking was not sent on.' in riding.tab.text('[role=alert]'), riding.tab.text('main'))
         check_equal(riding.world.count('rides'), 0, 'rides')
-        riding.tab.fill(token='test_jane')
+        riding.tab.fill(email='jane@example.com', token='test_jane')
         riding.tab.click('button.main')
         check_equal(riding.tab.shows('Book a rocket'), form, 'where it leads')
         riding.tab.fill(**ROUTE)

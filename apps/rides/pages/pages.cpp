@@ -56,6 +56,20 @@ Response file(std::string_view content, std::string type) {
     return response;
 }
 
+Response too_many_tries(std::string_view next, std::chrono::seconds wait) {
+    const auto seconds = std::to_string(wait.count());
+    auto page = sign_in_page(
+        next,
+        false,
+        "There were too many wrong tokens, from your network or for this rider. Try again in " +
+            seconds + " s."
+    );
+    page.status = 429;
+    auto response = page_response(page);
+    response.headers.push_back({"Retry-After", seconds});
+    return response;
+}
+
 std::optional<Page> page_of_answer(const Shown& what, const std::string& form_token) {
     if (what.route == "/bookings/{key}") {
         auto booking = read<Booking>(what.body);
@@ -190,14 +204,18 @@ Response Pages::sign_in(const OpenAsked& asked) const {
         page.status = 403;
         return page_response(page);
     }
-    const auto cookie = sessions_.begin(
-        std::string{field(asked.form, "token")}, pawl::engine::random_hex(random_, 32), clock_.now()
-    );
+    const Sessions::SignIn given{
+        .email = std::string{field(asked.form, "email")},
+        .token = std::string{field(asked.form, "token")}};
+    const SignInTries::Who who{asked.head.client_address, given.email};
+    if (const auto wait = tries_.begin(who, clock_.steady())) return too_many_tries(next, *wait);
+    const auto cookie = sessions_.begin(given, pawl::engine::random_hex(random_, 32), clock_.now());
     if (!cookie) {
         auto page = sign_in_page(next, true, "");
         page.status = 401;
         return page_response(page);
     }
+    tries_.right_token(who);
     auto response = see_other(next);
     response.headers.push_back({"Set-Cookie", *cookie});
     return response;
@@ -207,8 +225,11 @@ Response Pages::sign_in(const OpenAsked& asked) const {
 // its rider wants to be out all the same.
 Response Pages::sign_out(const OpenAsked& asked) const {
     auto response = see_other("/");
-    if (!sessions_.is_foreign(asked.head))
-        response.headers.push_back({"Set-Cookie", sessions_.end()});
+    if (sessions_.is_foreign(asked.head)) return response;
+    // On the server too: the cookie may have been copied.
+    if (auto session = sessions_.find(asked.head, clock_.now()))
+        end_session_(std::move(session->session));
+    response.headers.push_back({"Set-Cookie", sessions_.end()});
     return response;
 }
 

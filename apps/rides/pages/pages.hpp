@@ -3,9 +3,12 @@
 #include <pawl/browser.hpp>
 
 #include "apps/rides/pages/sessions.hpp"
+#include "apps/rides/pages/sign_in_tries.hpp"
 #include "src/core/clock.hpp"
 
+#include <functional>
 #include <optional>
+#include <utility>
 
 namespace pawl {
 class HttpServer;
@@ -23,8 +26,19 @@ namespace rides {
 // All that is borrowed outlives the pages, and the pages the server. Thread-safe.
 class Pages {
 public:
-    Pages(const Sessions& sessions, pawl::core::Clock& clock, pawl::core::Random& random)
-        : sessions_{sessions}, clock_{clock}, random_{random} {}
+    struct Parts {
+        const Sessions& sessions;
+        SignInTries& tries;
+        std::function<void(EndedSession)> end_session;  // From any thread; quick.
+        pawl::core::Clock& clock;
+        pawl::core::Random& random;
+    };
+    explicit Pages(Parts parts)
+        : sessions_{parts.sessions},
+          tries_{parts.tries},
+          end_session_{std::move(parts.end_session)},
+          clock_{parts.clock},
+          random_{parts.random} {}
 
     void add_to(pawl::HttpServer& server) const;  // Its open pages. Before start().
     std::optional<pawl::Response> present(const pawl::Shown& what) const;
@@ -38,6 +52,8 @@ private:
     pawl::Response sign_out(const pawl::OpenAsked& asked) const;
 
     const Sessions& sessions_;
+    SignInTries& tries_;
+    std::function<void(EndedSession)> end_session_;
     pawl::core::Clock& clock_;
     pawl::core::Random& random_;
 };

@@ -125,11 +125,14 @@ constexpr std::string_view sign_in_form = R"(<h1>Fly with Rocket Rides</h1>
 {notice}<form class="card narrow" method="post" action="/sign-in">
 <h2>Sign in</h2>
 <input type="hidden" name="next" value="{next}">
+<label for="email">Your e-mail address</label>
+<input type="text" id="email" name="email" required maxlength="254" autocomplete="username"
+ inputmode="email" autocapitalize="none" spellcheck="false">
 <label for="token">Your token</label>
 <input type="password" id="token" name="token" required maxlength="200"
  autocomplete="current-password" aria-describedby="token-hint"{invalid}>
-<p class="hint" id="token-hint">The one that your phone uses. With ./run the riders
- have test_jane and test_joe.</p>
+<p class="hint" id="token-hint">The one that your phone uses. With ./run the riders are
+ jane@example.com with test_jane, and joe@example.com with test_joe.</p>
 <button class="main">Sign in</button>
 </form>)";
 
@@ -183,7 +186,7 @@ Page nothing_there_page() {
 
 Page sign_in_page(std::string_view next, bool wrong, std::string_view why) {
     Markup notice;
-    if (wrong) why = "No rider has this token.";
+    if (wrong) why = "No rider has this address and this token.";
     if (!why.empty())
         notice = fill(
             "<div class=\"notice bad\" role=\"alert\" id=\"wrong\"><p>{why}</p></div>\n",

@@ -37,12 +37,15 @@ std::optional<pawl::TimePoint> time_of(std::string_view seconds) {
 
 }  // namespace
 
-Sessions::Sessions(std::string secret, std::string site, const Riders& riders)
+Sessions::Sessions(
+    std::string secret, std::string site, const Riders& riders, const EndedSessions& ended
+)
     : secret_{std::move(secret)},
       site_{std::move(site)},
       // A browser takes __Host- only if it is Secure, for all paths and for this host alone: no
       // neighbour below the same domain can plant one.
-      name_{site_.empty() ? "rides_session" : "__Host-rides_session"} {
+      name_{site_.empty() ? "rides_session" : "__Host-rides_session"},
+      ended_{ended} {
     for (const auto& [token, rider] : riders.by_token()) by_mark_[mac("rider", token)] = rider;
 }
 
@@ -61,10 +64,12 @@ std::string Sessions::set_cookie(std::string_view value, std::chrono::seconds ag
 }
 
 std::optional<std::string> Sessions::begin(
-    const std::string& token, std::string_view id, pawl::TimePoint now
+    const SignIn& given, std::string_view id, pawl::TimePoint now
 ) const {
-    const auto mark = mac("rider", token);
-    if (!by_mark_.contains(mark)) return std::nullopt;
+    const auto mark = mac("rider", given.token);
+    const auto rider = by_mark_.find(mark);
+    if (rider == by_mark_.end() || !same_text(rider->second.account, given.email))
+        return std::nullopt;
     const auto since =
         std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
     auto value = std::string{id} + "." + std::to_string(since) + "." + mark;
@@ -92,7 +97,9 @@ std::optional<Signed> Sessions::find(const pawl::RequestHead& head, pawl::TimePo
         return std::nullopt;
     const auto rider = by_mark_.find(std::string{parts[2]});
     if (rider == by_mark_.end()) return std::nullopt;
-    return Signed{rider->second, mac("form", parts[0])};
+    EndedSession session{std::string{parts[0]}, *since};
+    if (ended_.has_ended(session)) return std::nullopt;
+    return Signed{rider->second, mac("form", parts[0]), std::move(session)};
 }
 
 bool Sessions::is_foreign(const pawl::RequestHead& head) const {
@@ -105,14 +112,6 @@ bool Sessions::is_foreign(const pawl::RequestHead& head) const {
     const auto origin = head.header("Origin").value_or("");
     if (!site_.empty()) return origin != site_;
     return origin != "http://" + std::string{head.header("Host").value_or("")};
-}
-
-bool same_text(std::string_view a, std::string_view b) {
-    if (a.size() != b.size()) return false;
-    unsigned difference = 0;
-    for (std::size_t i = 0; i < a.size(); ++i)
-        difference |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
-    return difference == 0;
 }
 
 std::optional<std::string> cookie(const pawl::RequestHead& head, std::string_view name) {

@@ -4,6 +4,7 @@
 #include <pawl/request_head.hpp>
 #include <pawl/tx.hpp>
 
+#include "apps/rides/pages/ended_sessions.hpp"
 #include "apps/rides/riders.hpp"
 
 #include <chrono>
@@ -18,11 +19,12 @@ namespace rides {
 struct Signed {
     pawl::Principal principal;
     std::string form_token;  // For every form that is shown in this session.
+    EndedSession session;    // By which a sign-out ends it.
 };
 
 // Sessions of browsers, all in the cookie: its id, when it began, a mark of the rider's token, and
 // an HMAC over the three. So every server knows them, a token that is taken from its rider ends
-// them, and nothing is kept here; a single one can't be ended before its time. Thread-safe.
+// them, and nothing is kept here but the sessions that a sign-out has ended. Thread-safe.
 //
 // The token of forms is an HMAC over the id: another session has another, and who can't read our
 // pages can't make it ("HMAC-based token" of OWASP's CSRF cheat sheet).
@@ -31,13 +33,20 @@ public:
     static constexpr std::chrono::hours age_max{12};
 
     // `secret` is the installation's. `site` is where browsers find the server, "https://host":
-    // cookies are Secure then; empty: on loopback, by HTTP. Of the riders as they are now.
-    Sessions(std::string secret, std::string site, const Riders& riders);
+    // cookies are Secure then; empty: on loopback, by HTTP. Of the riders as they are now. `ended`
+    // outlives the sessions.
+    Sessions(
+        std::string secret, std::string site, const Riders& riders, const EndedSessions& ended
+    );
 
-    // The value of Set-Cookie; nothing if no rider has the token. `id` is 32 random hex digits.
-    std::optional<std::string> begin(
-        const std::string& token, std::string_view id, pawl::TimePoint now
-    ) const;
+    struct SignIn {
+        std::string email;
+        std::string token;
+    };
+    // The value of Set-Cookie; nullopt if the rider with this address has no such token. `id` is 32
+    // random hex digits.
+    std::optional<std::string> begin(const SignIn& given, std::string_view id, pawl::TimePoint now)
+        const;
     std::string end() const;  // The value of Set-Cookie that removes it.
     std::optional<Signed> find(const pawl::RequestHead& head, pawl::TimePoint now) const;
 
@@ -52,11 +61,10 @@ private:
     std::string secret_;
     std::string site_;
     std::string name_;
-    std::unordered_map<std::string, pawl::Principal> by_mark_;  // Of their tokens.
+    const EndedSessions& ended_;
+    // By the marks of their tokens.
+    std::unordered_map<std::string, pawl::Principal, std::hash<std::string>, SameText> by_mark_;
 };
-
-// In a time that does not tell how much of them is the same.
-bool same_text(std::string_view a, std::string_view b);
 
 // The value of a cookie; nothing if there is none, or more than one. RFC 6265, 5.4.
 std::optional<std::string> cookie(const pawl::RequestHead& head, std::string_view name);

@@ -36,8 +36,9 @@ std::string pair_of(const std::string& set_cookie) {
 
 struct Set {
     Riders riders{riders_of({"token_jane jane@example.com", "token_joe joe@example.com"})};
-    Sessions sessions{"a secret", "", riders};
-    std::string cookie{pair_of(*sessions.begin("token_jane", id, noon))};
+    EndedSessions ended;
+    Sessions sessions{"a secret", "", riders, ended};
+    std::string cookie{pair_of(*sessions.begin({"jane@example.com", "token_jane"}, id, noon))};
 };
 
 TEST(Sessions, a_cookie_says_who_it_is_until_its_time_is_over) {
@@ -56,11 +57,25 @@ TEST(Sessions, a_cookie_says_who_it_is_until_its_time_is_over) {
 
 TEST(Sessions, no_rider_no_session_and_a_token_that_is_taken_away_ends_it) {
     const Set s;
-    const Sessions without_jane{"a secret", "", riders_of({"token_joe jane@example.com"})};
+    const Sessions without_jane{"a secret", "", riders_of({"token_joe jane@example.com"}), s.ended};
 
-    EXPECT_FALSE(s.sessions.begin("no token", id, noon));
-    EXPECT_FALSE(s.sessions.begin("", id, noon));
+    EXPECT_FALSE(s.sessions.begin({"jane@example.com", "no token"}, id, noon));
+    EXPECT_FALSE(s.sessions.begin({"jane@example.com", ""}, id, noon));
+    EXPECT_FALSE(s.sessions.begin({"joe@example.com", "token_jane"}, id, noon)) << "another's";
     EXPECT_FALSE(without_jane.find(head_with(s.cookie), noon));
+}
+
+// The cookie alone was taken away (issue 16, number 10).
+TEST(Sessions, one_that_was_ended_is_none_and_the_riders_others_go_on) {
+    Set s;
+    const auto other = pair_of(*s.sessions.begin(
+        {"jane@example.com", "token_jane"}, "00000000000000000000000000000000", noon
+    ));
+
+    s.ended.end(s.sessions.find(head_with(s.cookie), noon)->session);
+
+    EXPECT_FALSE(s.sessions.find(head_with(s.cookie), noon));
+    EXPECT_TRUE(s.sessions.find(head_with(other), noon));
 }
 
 TEST(Sessions, a_cookie_with_any_character_changed_is_none) {
@@ -70,7 +85,8 @@ TEST(Sessions, a_cookie_with_any_character_changed_is_none) {
         forged[i] = forged[i] == '1' ? '2' : '1';
         EXPECT_FALSE(s.sessions.find(head_with(forged), noon)) << forged;
     }
-    EXPECT_FALSE((Sessions{"another secret", "", s.riders}.find(head_with(s.cookie), noon)));
+    EXPECT_FALSE((Sessions{"another secret", "", s.riders, s.ended}.find(head_with(s.cookie), noon))
+    );
     for (const std::string bad :
          {"", "rides_session=", "rides_session=.", "rides_session=...", "=", ";;;"})
         EXPECT_FALSE(s.sessions.find(head_with(bad), noon)) << bad;
@@ -81,8 +97,9 @@ TEST(Sessions, a_cookie_with_any_character_changed_is_none) {
 TEST(Sessions, the_token_of_forms_is_of_one_session) {
     const Set s;
     const auto token = s.sessions.find(head_with(s.cookie), noon)->form_token;
-    const auto other =
-        pair_of(*s.sessions.begin("token_jane", "00000000000000000000000000000000", noon));
+    const auto other = pair_of(*s.sessions.begin(
+        {"jane@example.com", "token_jane"}, "00000000000000000000000000000000", noon
+    ));
 
     EXPECT_EQ(s.sessions.find(head_with(s.cookie), noon + 1h)->form_token, token);
     EXPECT_NE(s.sessions.find(head_with(other), noon)->form_token, token);
@@ -93,10 +110,10 @@ TEST(Sessions, the_token_of_forms_is_of_one_session) {
 
 TEST(Sessions, cookies_are_secure_where_there_is_a_site) {
     const Set s;
-    const Sessions secure{"a secret", "https://rides.example", s.riders};
+    const Sessions secure{"a secret", "https://rides.example", s.riders, s.ended};
 
-    const auto plain = *s.sessions.begin("token_jane", id, noon);
-    const auto made = *secure.begin("token_jane", id, noon);
+    const auto plain = *s.sessions.begin({"jane@example.com", "token_jane"}, id, noon);
+    const auto made = *secure.begin({"jane@example.com", "token_jane"}, id, noon);
 
     EXPECT_NE(plain.find("; Path=/; HttpOnly; SameSite=Lax; Max-Age=43200"), std::string::npos);
     EXPECT_EQ(plain.find("Secure"), std::string::npos);
@@ -130,9 +147,11 @@ TEST(Sessions, what_another_site_sent_is_foreign) {
          "https://r.example"},
         {"the same by HTTP", {{"Origin", "http://r.example"}}, true, "https://r.example"},
     };
+    const EndedSessions ended;
     for (const auto& c : cases)
-        EXPECT_EQ((Sessions{"s", c.site, Riders{}}.is_foreign(head_with(c.headers))), c.foreign)
-            << c.name;
+        EXPECT_EQ(
+            (Sessions{"s", c.site, Riders{}, ended}.is_foreign(head_with(c.headers))), c.foreign
+        ) << c.name;
 }
 
 TEST(SameText, is_as_equal_as_it_should_be) {

@@ -10,6 +10,14 @@ WHERE id = $1
   AND user_id = $2
   AND state IN ('booked', 'cancelled');
 
+-- name: end_session   ($1 id, $2 when it began)
+INSERT INTO ended_sessions (id, began)
+VALUES ($1, $2)
+ON CONFLICT (id) DO NOTHING;
+
+-- name: find_ended_sessions
+SELECT id, began FROM ended_sessions ORDER BY began DESC LIMIT 65536;
+
 -- name: find_ride   ($1 ride, $2 user)
 SELECT id, created_at, origin_lat, origin_lon, target_lat, target_lon, state, amount, currency, stripe_charge_id,
        stripe_refund_id
@@ -37,6 +45,9 @@ WHERE r.id = $1
 SELECT id, stripe_customer_id
 FROM users
 WHERE email = $1;
+
+-- name: forget_ended_sessions   ($1 those that began before)
+DELETE FROM ended_sessions WHERE began < $1;
 
 -- name: insert_audit   ($1 action, $2 now, $3 data, $4 origin ip, $5 resource id, $6 resource type, $7 user)
 INSERT INTO audit_records (action, created_at, data, origin_ip, resource_id, resource_type, user_id)

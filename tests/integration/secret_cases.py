@@ -1,0 +1,66 @@
+"""Who can read what the server keeps (issue 16, number 9)."""
+import os
+import stat
+
+from kill_cases import QUICK
+from world import World, check, check_equal
+
+SECRET = 'a-secret-of-a-file-0123456789abcdef'
+
+
+def mode(path):
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+def written(world, text, name='secret'):
+    path = os.path.join(world.folder, name)
+    with open(path, 'w', encoding='ascii') as file:
+        file.write(text)
+    os.chmod(path, 0o600)
+    return path
+
+
+def private_files(settings):
+    """Whatever the umask is, all that the server and the stand-in make is theirs alone."""
+    before = os.umask(0o000)
+    try:
+        world = World(settings.bin, [*QUICK])
+        with world:
+            log = os.path.join(world.folder, 'access.log')
+            world.start_server('--access-log', log)
+            check_equal(world.phone('test_jane').book('k-1').status, 201, 'a ride')
+            world.settle()
+            made = [log, os.path.join(world.folder, 'ledger'), os.path.join(world.folder, 'mails')]
+            if world.database == 'sqlite':
+                path = world.url.removeprefix('sqlite:')
+                made += [path, path + '-wal', path + '-shm', path + '.lock']
+            check_equal({os.path.basename(path): oct(mode(path)) for path in made},
+                        {os.path.basename(path): oct(0o600) for path in made}, 'modes')
+            check('PAWL0015' not in world.log() + world.log('provider'), 'a warning of files that are private')
+    finally:
+        os.umask(before)
+
+
+def readable_files(settings):
+    """Files that were there before keep their modes, and are warned of."""
+    with World(settings.bin, [*QUICK]) as world:
+        log = written(world, '', 'access.log')
+        tokens = written(world, 'test_jane jane@example.com\n', 'tokens')
+        secret = written(world, SECRET + '\n')
+        options = ('--access-log', log, '--tokens', tokens, '--secret-file', secret)
+        world.start_server(*options)
+        check_equal(world.stop_server(), 0, 'the exit code')
+        check('PAWL0015' not in world.log(), 'a warning of files that are private')
+        readable = [log, tokens, secret] + ([world.url.removeprefix('sqlite:')] if world.database == 'sqlite' else [])
+        for path in readable:
+            os.chmod(path, 0o644)
+        world.start_server(*options)
+        warned = [line for line in world.log().splitlines() if 'PAWL0015' in line]
+        for path in readable:
+            check(any(f'"{path}"' in line for line in warned), f'no warning of {path}: {warned}')
+        check(not any(SECRET in line for line in warned), 'the secret is in the log')
+
+
+def cases(settings):
+    found = {'what is made is private': private_files, 'what others can read is warned of': readable_files}
+    return [('secrets: ' + name, lambda run=run: run(settings)) for name, run in found.items()]
