@@ -22,9 +22,16 @@ struct Booked {
     std::string message;
 };
 
+// Nothing that a restore of the database gives anew, such as the ride's id: the repeat of a lost
+// request sends the same foreign key, so its body must be the same too. A point without a reference
+// was stored by an older binary, which may have sent its description already.
 ChargeOrder order_for(const BookRide::RideCreated& at) {
     return {
-        at.amount, at.currency, at.customer, "Charge for ride " + std::to_string(at.ride.value)};
+        at.amount,
+        at.currency,
+        at.customer,
+        at.reference ? std::string{charge_description} + *at.reference
+                     : "Charge for ride " + std::to_string(at.ride.value)};
 }
 
 }  // namespace
@@ -72,7 +79,8 @@ Next<BookRide::RideCreated> BookRide::create_ride(Tx& tx, const Started& at) {
         .amount = fare,
         .currency = std::string{fare_currency},
         .customer = std::move(user.stripe_customer_id),
-        .email = at.principal.account};
+        .email = at.principal.account,
+        .reference = at.key};
 }
 
 Outcome<Charge, Declined> BookRide::charge_card(KeyedCall& call, const RideCreated& at) {

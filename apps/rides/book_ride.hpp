@@ -13,6 +13,10 @@ using pawl::Atomic, pawl::Call, pawl::Finish, pawl::Foreign, pawl::KeyedCall, pa
     pawl::Outcome, pawl::Repeat, pawl::Steps, pawl::Tx;
 using namespace std::chrono_literals;
 
+// Before the client's key in the description of a charge: how a charge is found whose record is
+// missing here.
+inline constexpr std::string_view charge_description = "Rocket ride, request ";
+
 struct RideRequest {
     double origin_lat{};
     double origin_lon{};
@@ -39,6 +43,8 @@ public:
         std::string currency;
         std::string customer;
         std::string email;
+        // The client's key. Points stored before this field have none.
+        std::optional<std::string> reference{};
     };
     struct ChargeCreated {
         static constexpr std::string_view name = "charge_created";

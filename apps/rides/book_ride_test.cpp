@@ -29,6 +29,7 @@ protected:
             .key_id = 7,
             .principal = {"rides", "jane@example.com"},
             .origin = "::1",
+            .key = "key-7",
             .request = {47, -122, 48, -123}};
     }
     BookRide::RideCreated created() {

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
@@ -34,6 +36,11 @@ protected:
     pawl::Outcome<Charge, Declined> charge(const std::string& customer, const std::string& key) {
         FakeCall call{key};
         return op.charge_card(call.keyed(), ride_of(customer));
+    }
+
+    std::string ledger() const {
+        std::ifstream file{folder + "/ledger"};
+        return {std::istreambuf_iterator<char>{file}, {}};
     }
 
     // For a test that fails: why a call ended without a result.
@@ -66,6 +73,46 @@ TEST_F(ChargeTest, a_repeat_under_the_same_key_is_the_same_charge) {
     ASSERT_NE(result<Charge>(other), nullptr) << why(other);
     EXPECT_EQ(result<Charge>(first)->id, result<Charge>(repeat)->id);
     EXPECT_NE(result<Charge>(first)->id, result<Charge>(other)->id);
+}
+
+// Issue 16, number 4: the description held the ride's id, so that a request that a restore of the
+// database had lost could not be repeated under its foreign key.
+TEST_F(ChargeTest, a_request_that_a_restore_has_lost_is_repeated_as_the_same_charge) {
+    pawl::testing::TestDatabase database{"rides", sql::migrations::all};
+    const auto booked = [&](std::int64_t key_id) {
+        return *point<BookRide::RideCreated>(database.in_tx([&](pawl::Tx& tx) {
+            (void)pawl::query<std::int64_t>(tx, sql::insert_user, "jane@example.com", "cus_jane");
+            return op.create_ride(
+                tx,
+                {.key_id = key_id,
+                 .principal = {"rides", "jane@example.com"},
+                 .origin = "::1",
+                 .key = "client-key",
+                 .request = {47, -122, 48, -123}}
+            );
+        }));
+    };
+    FakeCall call{"foreign-key"};
+
+    const auto before = booked(1);
+    const auto lost = op.charge_card(call.keyed(), before);
+    const auto after = booked(2);
+    const auto repeat = op.charge_card(call.keyed(), after);
+
+    ASSERT_NE(before.ride.value, after.ride.value);
+    ASSERT_NE(result<Charge>(lost), nullptr) << why(lost);
+    ASSERT_NE(result<Charge>(repeat), nullptr) << why(repeat);
+    EXPECT_EQ(result<Charge>(lost)->id, result<Charge>(repeat)->id);
+}
+
+// Its description may have been sent before the deploy: the repeat must send the same.
+TEST_F(ChargeTest, a_point_stored_before_there_was_a_reference_sends_what_it_always_sent) {
+    EXPECT_EQ(ride_of("cus_jane").reference, std::nullopt);
+    FakeCall call{"key-1"};
+
+    ASSERT_NE(result<Charge>(op.charge_card(call.keyed(), ride_of("cus_jane"))), nullptr);
+
+    EXPECT_NE(ledger().find("Charge for ride 3"), std::string::npos) << ledger();
 }
 
 TEST_F(ChargeTest, a_declined_card_is_an_answer_and_the_client_is_told_why) {

@@ -32,6 +32,7 @@ struct Started {
                             // row goes one day.
     Principal principal{};
     std::string origin{};  // Address of the client.
+    std::string key{};     // The client's Idempotency-Key; empty for an operation without a key.
     Request request{};
 };
 

@@ -29,6 +29,12 @@ struct Atomic {
 // A step that changes something outside our database, and the keepers that record each of its
 // results: `Outcome<Results...> f(Call& or KeyedCall&, const Point&)`, `Next<Points...> f(Tx&,
 // const Point&, const Result&)`.
+//
+// What the call sends is the same to the byte whenever it is repeated, also after the database was
+// restored from a backup and the request was carried out again from its beginning. So the body
+// holds nothing that a restore gives anew: no row id, no time, no random number. The foreign key
+// would be the same and the body another, which providers refuse. Send what comes from the request,
+// from rows that the request only reads, or the client's key (`Started::key`).
 template <Repeat Again, auto Run, auto... Keep>
 struct Foreign {
     static_assert(

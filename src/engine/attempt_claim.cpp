@@ -194,7 +194,10 @@ void Attempt::run_fresh(store::Session& session, std::int64_t id, int generation
     generation_ = generation;
     session.lock_patience(0ms);
     const auto start = operation_->start(
-        {.key_id = id, .principal = request_.principal, .origin = request_.origin},
+        {.key_id = id,
+         .principal = request_.principal,
+         .origin = request_.origin,
+         .key = request_.key},
         request_.request.get()
     );
     reached_ = advance_from(session, {0, start, "started"});
@@ -328,7 +331,8 @@ bool Attempt::load_point(const KeyRow& row) {
     auto* request = std::get_if<detail::Anything>(&decoded);
     if (request == nullptr) return false;
     const auto start = operation_->start(
-        {.key_id = row.id, .principal = row.principal, .origin = row.origin}, request->get()
+        {.key_id = row.id, .principal = row.principal, .origin = row.origin, .key = row.key},
+        request->get()
     );
     at_ = {*at, start, row.recovery_point};
     return true;

@@ -91,8 +91,8 @@ def killed_at(settings, point, hit):
             for who in ('test_jane', 'test_joe'):
                 live_one(world, day, who, f'k-{days}')
             days += 1
-        charges = collections.Counter(line['description'] for line in world.ledger())
-        check(all(count == 1 for count in charges.values()), f'charges by ride: {charges}')
+        charges = collections.Counter(order_of(line) for line in world.ledger())
+        check(all(count == 1 for count in charges.values()), f'charges by customer and description: {charges}')
         settle_doubts(world, day)
         check_equal(world.unsettled(), 0, 'unsettled keys')
         check_equal(world.count('rides', "state = 'booked' AND stripe_charge_id IS NOT NULL"), len(world.ledger()),
@@ -112,12 +112,17 @@ def live_one(world, day, who, key):
     wait_until(f'an answer to {key}', told)
 
 
+def order_of(line):
+    """What names the request in the provider's ledger: its customer, and the client's key in the description."""
+    return line['customer'], line['description']
+
+
 def settle_doubts(world, day):
     """As a careful person would: looks at the provider, then says what happened."""
     ride = Doubtful(world, day)
-    booked = {line['description']: line['id'] for line in world.ledger()}
+    booked = {order_of(line): line['id'] for line in world.ledger()}
     for one in ride.waiting():
-        charge = booked.get(f'Charge for ride {one["recovery_data"]["ride"]}')
+        charge = booked.get((one['recovery_data']['customer'], f'Rocket ride, request {one["key"]}'))
         if charge:
             more = ['--as', 'happened', '--result', 'Charge', '--value', json.dumps({'id': charge})]
         else:

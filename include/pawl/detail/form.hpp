@@ -68,6 +68,7 @@ struct StartedWith {
     std::int64_t key_id{};
     Principal principal;
     std::string origin;
+    std::string key{};
 };
 
 // Who asks, before anything is known of the key.
@@ -398,6 +399,7 @@ OperationForm form_of(std::shared_ptr<Op> op) {
             .key_id = with.key_id,
             .principal = with.principal,
             .origin = with.origin,
+            .key = with.key,
             .request = as<Request>(request)});
     };
     return form;
