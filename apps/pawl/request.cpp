@@ -85,16 +85,23 @@ void add_headers(const std::string& given, std::vector<pawl::Header>& headers) {
     }
 }
 
-std::optional<pawl::ClientKey> key_of(const Options& options, std::ostream& err) {
-    if (options.key) return pawl::ClientKey::saved(*options.key);
+struct RequestKey {
+    pawl::ClientKey key;
+    bool made;  // By this run: no earlier run can have sent it.
+};
+
+std::optional<RequestKey> key_of(const Options& options, std::ostream& err) {
+    if (options.key) return RequestKey{pawl::ClientKey::saved(*options.key), false};
     if (!options.entity.empty())
-        return pawl::entity_key(options.entity.at(0), options.entity.at(1), options.entity.at(2));
+        return RequestKey{
+            pawl::entity_key(options.entity.at(0), options.entity.at(1), options.entity.at(2)),
+            false};
     if (!options.key_file) return std::nullopt;
     const auto key = pawl::key_in_file(*options.key_file);
     if (!options.quiet)
         err << (key.made ? "made the key " : "the key ") << key.key.text() << ", in "
             << *options.key_file << "\n";
-    return key.key;
+    return RequestKey{key.key, key.made};
 }
 
 void add_ms(
@@ -162,8 +169,10 @@ void add_options(CLI::App& app, Options& options) {
     app.footer(
         "The body of the answer is on standard output, each try on standard error.\n"
         "Exit codes: 0 answered below 400, 1 answered from 400 on, 2 wrong arguments,\n"
-        "3 no answer, and certainly not done; 4 nobody knows whether it was done: ask again with "
-        "the\nsame key, or without one find out first."
+        "3 no answer, and certainly not done; 4 nobody knows whether it was done, by this run or "
+        "by "
+        "an\nearlier one with the same key: ask again with the same key, or without one find out "
+        "first."
     );
 }
 
@@ -175,18 +184,24 @@ void tell(std::ostream& err, const pawl::ClientTry& one) {
 
 int told(
     const pawl::ClientEnd& end,
-    bool has_key,
+    const std::optional<RequestKey>& key,
     const Options& options,
     std::ostream& out,
     std::ostream& err
 ) {
-    const auto* what_to_do = has_key ? "It may have been done: ask again with the same key.\n"
-                                     : "It may have been done, and it had no key: find out before "
-                                       "you send it again.\n";
+    const auto* what_to_do = key ? "It may have been done: ask again with the same key.\n"
+                                 : "It may have been done, and it had no key: find out before "
+                                   "you send it again.\n";
     if (const auto* gave_up = std::get_if<pawl::GaveUp>(&end)) {
+        // That this run sent nothing says nothing about an earlier run with the same key.
+        const bool earlier_run = key && !key->made;
+        const auto* nothing_sent = earlier_run
+                                       ? "This run did nothing, but an earlier one with the "
+                                         "same key may have: ask again with the same key.\n"
+                                       : "It was not done.\n";
         err << "pawl: no answer: " << gave_up->why << "\n"
-            << (gave_up->in_doubt ? what_to_do : "It was not done.\n");
-        return gave_up->in_doubt ? Exit::in_doubt : Exit::not_done;
+            << (gave_up->in_doubt ? what_to_do : nothing_sent);
+        return gave_up->in_doubt || earlier_run ? Exit::in_doubt : Exit::not_done;
     }
     const auto& answered = std::get<pawl::Answered>(end);
     if (!options.quiet)
@@ -218,8 +233,8 @@ int request_command(const std::vector<std::string>& words, std::ostream& out, st
         pawl::Client client{options.client};
         const auto key = key_of(options, err);
         return told(
-            key ? client.perform(options.request, *key) : client.send_once(options.request),
-            key.has_value(),
+            key ? client.perform(options.request, key->key) : client.send_once(options.request),
+            key,
             options,
             out,
             err

@@ -36,7 +36,7 @@ bool may_still_call(
     return std::chrono::abs(by_wall) < lease / 2 && now.steady - taken.steady < lease / 2;
 }
 
-AfterCall decide_after_call(Repeat again, CallEnded end) noexcept {
+AfterCall decide_after_call(Repeat again, CallEnded end, EarlierCall earlier) noexcept {
     switch (end) {
         case CallEnded::result:
             return AfterCall::keep;
@@ -44,7 +44,8 @@ AfterCall decide_after_call(Repeat again, CallEnded end) noexcept {
             return PAWL_MUTANT("stored_error_is_retried") ? AfterCall::try_again
                                                           : AfterCall::needs_person;
         case CallEnded::retry:
-            return again == Repeat::never ? AfterCall::clear_mark : AfterCall::try_again;
+            // This try did nothing; that says nothing about an earlier one.
+            return earlier == EarlierCall::none ? AfterCall::clear_mark : AfterCall::try_again;
         case CallEnded::in_doubt:
             break;
     }

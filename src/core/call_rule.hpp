@@ -47,13 +47,15 @@ bool may_still_call(
 
 enum class CallEnded { result, retry, in_doubt, stuck };
 
+// Whether an earlier attempt may have made the same call already.
+enum class EarlierCall { none, perhaps };
+
 enum class AfterCall {
     keep,        // Run the keeper.
     try_again,   // Give the key back; the call may be repeated as its step says.
-    clear_mark,  // The same, and take back the mark of a Repeat::never call: it was certainly not
-                 // made.
+    clear_mark,  // The same, and erase the time and the mark of the call: none was ever made.
     needs_person
 };
-AfterCall decide_after_call(Repeat again, CallEnded end) noexcept;
+AfterCall decide_after_call(Repeat again, CallEnded end, EarlierCall earlier) noexcept;
 
 }  // namespace pawl::core

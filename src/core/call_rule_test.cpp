@@ -74,16 +74,35 @@ TEST(MayStillCall, ends_with_the_first_half_of_the_lease_by_either_clock) {
 }
 
 TEST(DecideAfterCall, a_call_that_is_never_repeated_goes_to_a_person_when_in_doubt) {
-    EXPECT_EQ(decide_after_call(Repeat::never, CallEnded::in_doubt), AfterCall::needs_person);
-    EXPECT_EQ(decide_after_call(Repeat::never, CallEnded::retry), AfterCall::clear_mark);
-    EXPECT_EQ(decide_after_call(Repeat::never, CallEnded::result), AfterCall::keep);
+    const auto after = [](CallEnded end) {
+        return decide_after_call(Repeat::never, end, EarlierCall::none);
+    };
+    EXPECT_EQ(after(CallEnded::in_doubt), AfterCall::needs_person);
+    EXPECT_EQ(after(CallEnded::retry), AfterCall::clear_mark);
+    EXPECT_EQ(after(CallEnded::result), AfterCall::keep);
 }
 
 TEST(DecideAfterCall, an_outage_never_finishes_a_key) {
     for (const auto again : {Repeat::safe, Repeat::safe_with_key}) {
-        EXPECT_EQ(decide_after_call(again, CallEnded::in_doubt), AfterCall::try_again);
-        EXPECT_EQ(decide_after_call(again, CallEnded::retry), AfterCall::try_again);
-        EXPECT_EQ(decide_after_call(again, CallEnded::stuck), AfterCall::needs_person);
+        for (const auto earlier : {EarlierCall::none, EarlierCall::perhaps}) {
+            const auto after = [&](CallEnded end) {
+                return decide_after_call(again, end, earlier);
+            };
+            EXPECT_EQ(after(CallEnded::in_doubt), AfterCall::try_again);
+            EXPECT_EQ(after(CallEnded::stuck), AfterCall::needs_person);
+        }
+    }
+}
+
+// Issue 16, number 15.
+TEST(DecideAfterCall, a_try_that_did_nothing_erases_no_earlier_call) {
+    for (const auto again : {Repeat::safe, Repeat::safe_with_key, Repeat::never}) {
+        EXPECT_EQ(
+            decide_after_call(again, CallEnded::retry, EarlierCall::none), AfterCall::clear_mark
+        );
+        EXPECT_EQ(
+            decide_after_call(again, CallEnded::retry, EarlierCall::perhaps), AfterCall::try_again
+        );
     }
 }
 

@@ -1,5 +1,7 @@
 #include "src/core/error_text.hpp"
 
+#include "src/core/time_text.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <utility>
@@ -68,7 +70,15 @@ std::size_t character_length(std::string_view text) {
     return 0;
 }
 
+constexpr std::string_view earlier = "an earlier call may have been made at ";
+
 }  // namespace
+
+std::string with_earlier_call(std::string error, std::optional<TimePoint> earlier_call) {
+    if (!earlier_call || error.starts_with(earlier)) return error;
+    auto text = std::string{earlier} + time_text(*earlier_call);
+    return error.empty() ? text : text + "; " + error;
+}
 
 std::string storable_error(std::string_view error) {
     std::string text;

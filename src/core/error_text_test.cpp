@@ -102,4 +102,15 @@ TEST(StorableErrorTest, it_has_an_end) {
     EXPECT_EQ(storable_error(std::string(10'000, '\xFF')).size(), 2'000);
 }
 
+// Issue 16, number 15.
+TEST(WithEarlierCall, names_the_earlier_call_first_and_once) {
+    const TimePoint called_at{std::chrono::seconds{1'800'000'000}};
+    const std::string both =
+        "an earlier call may have been made at 2027-01-15T08:00:00.000Z; this try did nothing";
+
+    EXPECT_EQ(with_earlier_call("this try did nothing", called_at), both);
+    EXPECT_EQ(with_earlier_call(both, called_at), both);
+    EXPECT_EQ(with_earlier_call("this try did nothing", std::nullopt), "this try did nothing");
+}
+
 }  // namespace pawl::core

@@ -97,8 +97,11 @@ bool is_free(const TryFacts& facts, const TryEnd& end) {
 bool may_repeat(const TryFacts& facts, const TryEnd& end) {
     const bool certainly_not_done = end.kind == TryEnd::Kind::not_sent ||
                                     (end.kind == TryEnd::Kind::answered && end.status == 429);
-    const auto after =
-        decide_after_call(facts.again, certainly_not_done ? CallEnded::retry : CallEnded::in_doubt);
+    const auto after = decide_after_call(
+        facts.again,
+        certainly_not_done ? CallEnded::retry : CallEnded::in_doubt,
+        facts.doubt ? EarlierCall::perhaps : EarlierCall::none
+    );
     return after != AfterCall::needs_person;
 }
 

@@ -109,8 +109,12 @@ private:
     void go_on();  // After a commit: answers, or makes the call that follows.
     void call();
     void on_called(detail::CallEnd end, const std::string& error);
-    void give_back(bool clear_mark, const std::string& error, Refused refusal);
-    void run_give_back(store::Session& session, bool clear_mark, const std::string& error);
+    // The call of an earlier attempt, if one may have been made.
+    std::optional<TimePoint> earlier_call() const;
+    core::AfterCall after_call(core::CallEnded end) const;
+    void give_back(core::AfterCall after, const std::string& error, Refused refusal);
+    void give_back_uncalled(const std::string& error, Why why);
+    void run_give_back(store::Session& session, core::AfterCall after, const std::string& error);
     void hand_to_person(
         std::string_view reason,
         const std::string& detail,

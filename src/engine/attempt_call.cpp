@@ -32,7 +32,7 @@ std::string text_of(const detail::CallEnd& ended, const std::string& thrown) {
         return why.empty() ? text : std::move(text) + ": " + why;
     };
     if (const auto* retry = std::get_if<Retry>(&ended))
-        return because("the call was certainly not made", retry->why);
+        return because("this try did nothing at the provider", retry->why);
     if (const auto* stuck = std::get_if<Stuck>(&ended)) return stuck->why;
     const auto* doubt = std::get_if<InDoubt>(&ended);
     return because(
@@ -53,22 +53,28 @@ void Attempt::go_on() {
     const std::string why =
         "no thread can be made for the call: is the process limited (ulimit, "
         "cgroup) to fewer than calls_max?";
-    give_back(step().again == Repeat::never, why, Refused{.why = Why::overloaded, .detail = why});
+    give_back_uncalled(why, Why::overloaded);
+}
+
+std::optional<TimePoint> Attempt::earlier_call() const {
+    return mark_ && !mark_->ours ? std::optional{mark_->called_at} : std::nullopt;
+}
+
+core::AfterCall Attempt::after_call(core::CallEnded end) const {
+    const auto earlier = earlier_call() ? core::EarlierCall::perhaps : core::EarlierCall::none;
+    return core::decide_after_call(step().again, end, earlier);
 }
 
 // On a thread of the call pool, with no transaction open and no connection held.
 void Attempt::call() {
-    const bool never = step().again == Repeat::never;
     if (engine_.calls().stop_token().stop_requested())
-        return give_back(
-            never, "the service was stopping before the call", Refused{.why = Why::stopping}
-        );
-    if (!core::may_still_call(leased_, moment(), engine_.options().lease)) {
-        const std::string why =
+        return give_back_uncalled("the service was stopping before the call", Why::stopping);
+    if (!core::may_still_call(leased_, moment(), engine_.options().lease))
+        return give_back_uncalled(
             "the call waited for half of its lease; more calls at once "
-            "(calls_max) or a faster provider would help";
-        return give_back(never, why, Refused{.why = Why::overloaded, .detail = why});
-    }
+            "(calls_max) or a faster provider would help",
+            Why::overloaded
+        );
     // The provider may have forgotten the key of an earlier attempt since T1 looked (F7).
     const auto rule = mark_->ours ? core::CallRule{core::MayCall{}}
                                   : core::decide_call(
@@ -79,7 +85,7 @@ void Attempt::call() {
                                     );
     if (std::holds_alternative<core::MustNotCall>(rule))
         return hand_to_person(
-            "forgotten", "the provider may have forgotten the key of the first call", std::nullopt
+            "forgotten", "the provider may have forgotten its key", std::nullopt
         );
 
     const auto renewal = engine_.renewals().begin({id_, number_, at_.stored}, leased_.steady);
@@ -109,14 +115,13 @@ void Attempt::on_called(detail::CallEnd ended, const std::string& error) {
     engine_.at_work(hash_, false);
     const auto kind = ended_of(ended);
     const auto text = text_of(ended, error);
-    const Refused unavailable{.why = Why::provider_unavailable, .detail = text};
-    switch (core::decide_after_call(step().again, kind)) {
+    const auto after = after_call(kind);
+    switch (after) {
         case core::AfterCall::keep:
             return keep(std::get<detail::Arrival>(std::move(ended)));
         case core::AfterCall::clear_mark:
-            return give_back(true, text, unavailable);
         case core::AfterCall::try_again:
-            return give_back(false, text, unavailable);
+            return give_back(after, text, Refused{.why = Why::provider_unavailable});
         case core::AfterCall::needs_person:
             return hand_to_person(
                 kind == core::CallEnded::stuck ? "stuck" : "in-doubt", text, std::nullopt
@@ -125,12 +130,13 @@ void Attempt::on_called(detail::CallEnd ended, const std::string& error) {
 }
 
 // The fenced unlock (F3): whoever comes next goes on from the same point.
-void Attempt::give_back(bool clear_mark, const std::string& error, Refused refusal) {
+void Attempt::give_back(core::AfterCall after, const std::string& error, Refused refusal) {
     auto self = shared_from_this();
+    refusal.detail = core::with_earlier_call(error, earlier_call());
     PAWL_FAULT("engine.give_back.before");
     engine_.store().write(store::work(
-        [self, clear_mark, error](store::Session& session) {
-            self->run_give_back(session, clear_mark, error);
+        [self, after, text = refusal.detail](store::Session& session) {
+            self->run_give_back(session, after, text);
         },
         [self, refusal = std::move(refusal)](const std::exception_ptr& failed) {
             if (is_lost_lease(failed)) return self->lost_lease(std::nullopt);
@@ -141,13 +147,25 @@ void Attempt::give_back(bool clear_mark, const std::string& error, Refused refus
     ));
 }
 
+void Attempt::give_back_uncalled(const std::string& error, Why why) {
+    give_back(after_call(core::CallEnded::retry), error, Refused{.why = why});
+}
+
 // A keeper may also fail because another attempt has kept the same result: the fence says so here.
-void Attempt::run_give_back(store::Session& session, bool clear_mark, const std::string& error) {
-    const auto text = core::storable_error(error);
-    if (clear_mark)
-        return fence_statement(session, sql::clear_calling, id_, number_, at_.stored, text);
-    const auto now = session.now();
-    fence_statement(session, sql::fail_attempt, id_, number_, at_.stored, text, now);
+void Attempt::run_give_back(
+    store::Session& session, core::AfterCall after, const std::string& error
+) {
+    const auto& statement =
+        after == core::AfterCall::clear_mark ? sql::clear_calling : sql::fail_attempt;
+    fence_statement(
+        session,
+        statement,
+        id_,
+        number_,
+        at_.stored,
+        core::storable_error(error),
+        session.now()
+    );
 }
 
 bool Attempt::is_lost_lease(const std::exception_ptr& failed) {
@@ -160,7 +178,9 @@ void Attempt::hand_to_person(
     auto self = shared_from_this();
     engine_.store().write(store::work(
         [self, reason, detail, result](store::Session& session) {
-            self->to_attention(session, reason, detail);
+            self->to_attention(
+                session, reason, core::with_earlier_call(detail, self->earlier_call())
+            );
             if (result) self->keep_for_person(session, *result);
         },
         [self, reason, detail, result](const std::exception_ptr& failed) {

@@ -249,10 +249,18 @@ void Attempt::resume_at_call(store::Session& session, const KeyRow& row) {
     if (const auto* stop = std::get_if<core::MustNotCall>(&rule)) {
         if (stop->forgotten)
             to_attention(
-                session, "forgotten", "the provider may have forgotten the key of the first call"
+                session,
+                "forgotten",
+                core::with_earlier_call(
+                    "the provider may have forgotten its key", row.called_at
+                )
             );
         else
-            to_attention(session, "in-doubt", "the call may have been made, and is never repeated");
+            to_attention(
+                session,
+                "in-doubt",
+                core::with_earlier_call("this call is never repeated", row.called_at)
+            );
         verdict_ = Refused{.why = Why::needs_attention};
         return;
     }
@@ -397,7 +405,8 @@ bool Attempt::lost_claim(const std::exception_ptr& failed) const {
 
 void Attempt::on_failed_claim(Failure failure) {
     if (failure.passing) return end(std::move(failure.refusal));
-    record_failed_claim(failure.refusal.detail);
+    const auto called_at = seen_ && !seen_->expired ? seen_->called_at : std::nullopt;
+    record_failed_claim(core::with_earlier_call(std::move(failure.refusal.detail), called_at));
 }
 
 void Attempt::end_claim(Answer answer) {

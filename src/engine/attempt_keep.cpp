@@ -69,7 +69,11 @@ void Attempt::on_kept(const detail::Arrival& arrival, std::exception_ptr failed)
         return hand_to_person(
             "in-doubt", "the result could not be kept: " + failure.refusal.detail, arrival
         );
-    give_back(false, "the result could not be kept: " + failure.refusal.detail, failure.refusal);
+    give_back(
+        core::AfterCall::try_again,
+        "the result could not be kept: " + failure.refusal.detail,
+        failure.refusal
+    );
 }
 
 // A result that can't be asked for again is kept in memory until it can be written. Its client need

@@ -142,7 +142,6 @@ void Completer::note_failure(
         return;
     }
     ++(refused.why == engine::Why::stranded ? report.stranded : report.failed);
-    const auto detail = core::storable_error(refused.detail);
     const bool capped = store::write_now(engine_.store(), [&](store::Session& session) {
         const auto now = session.now();
         int runs = 0;
@@ -170,6 +169,8 @@ void Completer::note_failure(
         if (!row || row->expired) return false;
         // A client has taken it over since this round began: it is at work, and may well succeed.
         if (!core::lease_over(row->lease_until, now, engine_.options().lease)) return false;
+        const auto text =
+            core::storable_error(core::with_earlier_call(refused.detail, row->called_at));
         const auto moved = run_statement(
             session,
             sql::to_attention,
@@ -177,7 +178,7 @@ void Completer::note_failure(
             key_id,
             row->attempt,
             row->recovery_point,
-            detail,
+            text,
             now
         );
         if (moved == 0) return false;
@@ -189,7 +190,7 @@ void Completer::note_failure(
             row->attempt,
             row->recovery_point,
             std::string_view{"failed-too-often"},
-            detail,
+            text,
             now
         );
         return true;

@@ -179,7 +179,7 @@ TEST_P(ClaimTest, whoever_lost_the_lease_writes_nothing_with_any_statement) {
     EXPECT_EQ(finish(id, 1, "ride_created"), 0);
     EXPECT_EQ(run(sql::renew_lease, id, 1, "ride_created", now() + 1h), 0);
     EXPECT_EQ(run(sql::fail_attempt, id, 1, "ride_created", "error", now()), 0);
-    EXPECT_EQ(run(sql::clear_calling, id, 1, "ride_created", "error"), 0);
+    EXPECT_EQ(run(sql::clear_calling, id, 1, "ride_created", "error", now()), 0);
     EXPECT_EQ(to_attention(id, 1), 0);
 
     const auto after = state(id);
@@ -199,7 +199,7 @@ TEST_P(ClaimTest, a_write_from_another_recovery_point_touches_nothing) {
     EXPECT_EQ(finish(id, 1, "started"), 0);
     EXPECT_EQ(run(sql::renew_lease, id, 1, "started", now() + 1h), 0);
     EXPECT_EQ(run(sql::fail_attempt, id, 1, "started", "error", now()), 0);
-    EXPECT_EQ(run(sql::clear_calling, id, 1, "started", "error"), 0);
+    EXPECT_EQ(run(sql::clear_calling, id, 1, "started", "error", now()), 0);
     EXPECT_EQ(run(sql::to_attention, id, 1, "started", "error", now()), 0);
 
     EXPECT_EQ(state(id).recovery_point, "ride_created");
@@ -255,7 +255,7 @@ TEST_P(ClaimTest, a_proven_retry_clears_the_mark_and_the_time_of_the_call) {
     run(sql::move_key, id, 1, "ride_created", "calling", "{}", now() + 30s, "k", now(), true, now()
     );
 
-    EXPECT_EQ(run(sql::clear_calling, id, 1, "calling", "not sent"), 1);
+    EXPECT_EQ(run(sql::clear_calling, id, 1, "calling", "not sent", now()), 1);
 
     const auto found =
         read_now(*store, [&](Session& session) { return engine::find_key(session, id); });

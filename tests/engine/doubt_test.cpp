@@ -63,6 +63,56 @@ TEST_F(DoubtTest, the_key_of_a_call_outlives_a_restart_and_a_new_secret) {
     EXPECT_EQ(provider.keys[0], provider.keys[1]);
 }
 
+// Issue 16, number 15: the error of a key whose card was charged said that nothing was.
+TEST_F(DoubtTest, a_try_that_did_nothing_says_that_an_earlier_call_may_have_been_made) {
+    provider.next({Does::doubt_charged, Does::retry});
+    (void)world.ask<Order>("k", order_of_jane);
+    const auto called_at = world.text("SELECT called_at FROM idempotency_keys");
+    world.clock.advance(1min);
+
+    const auto answer = world.ask<Order>("k", order_of_jane);
+
+    const auto text =
+        "an earlier call may have been made at " + called_at + "; this try did nothing";
+    EXPECT_EQ(world.text("SELECT error FROM idempotency_keys").substr(0, text.size()), text);
+    ASSERT_EQ(why_of(answer), Why::provider_unavailable);
+    EXPECT_EQ(std::get<Refused>(answer).detail.substr(0, text.size()), text);
+    EXPECT_EQ(world.text("SELECT called_at FROM idempotency_keys"), called_at);
+    EXPECT_EQ(status_of(world.ask_until_settled<Order>("k", order_of_jane)), 201);
+    EXPECT_EQ(provider.charges.size(), 1U);
+}
+
+TEST_F(DoubtTest, a_call_that_was_never_made_leaves_no_time_of_a_call) {
+    provider.next({Does::retry, Does::retry});
+    (void)world.ask<Order>("k", order_of_jane);
+    world.clock.advance(std::chrono::hours{30});
+    (void)world.ask<Order>("k", order_of_jane);
+
+    EXPECT_EQ(world.text("SELECT called_at FROM idempotency_keys"), "NULL");
+    EXPECT_EQ(
+        world.text("SELECT error FROM idempotency_keys"), "this try did nothing at the provider"
+    );
+    // Nor can the provider have forgotten a key that it never had.
+    world.clock.advance(std::chrono::hours{30});
+    EXPECT_EQ(status_of(world.ask<Order>("k", order_of_jane)), 201);
+    ASSERT_EQ(provider.keys.size(), 3U);
+    EXPECT_EQ(provider.keys[0], provider.keys[2]);
+}
+
+TEST_F(DoubtTest, the_attention_list_names_the_earlier_call_whatever_failed_last) {
+    provider.next({Does::doubt_charged});
+    (void)world.ask<Order>("k", order_of_jane);
+    const auto called_at = world.text("SELECT called_at FROM idempotency_keys");
+    for (int i = 0; i < 200 && world.count("attention") == 0; ++i) {
+        provider.next({Does::retry});
+        world.clock.advance(1h);  // Within the provider's memory, for the first 20.
+        (void)world.complete();
+    }
+
+    const auto detail = world.text("SELECT detail FROM attention");
+    EXPECT_EQ(detail.find("an earlier call may have been made at " + called_at), 0U) << detail;
+}
+
 TEST_F(DoubtTest, a_call_that_throws_is_in_doubt) {
     provider.next({Does::throws});
     EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::provider_unavailable);

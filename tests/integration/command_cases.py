@@ -260,8 +260,13 @@ def pawl_requests(settings):
         world.rides_command(*words, check_status=1, program='pawl')   # Without a key: 400.
         world.kill_server()
         quick = ('--deadline-ms', '300', '--wait-ms', '50')
-        told = world.rides_command(*words, '--key', 'k-2', *quick, check_status=3, program='pawl')
+        fresh = os.path.join(world.folder, 'fresh.key')
+        told = world.rides_command(*words, '--key-file', fresh, *quick, check_status=3, program='pawl')
         check('It was not done.' in told.stderr, f'nobody is there: {told.stderr}')
+        # Issue 16, number 15: of a key that an earlier run may have sent this run knows nothing.
+        for earlier in (['--key-file', fresh], ['--key-file', file], ['--key', 'k-2']):
+            told = world.rides_command(*words, *earlier, *quick, check_status=4, program='pawl')
+            check('an earlier one with the same key may have' in told.stderr, f'nobody is there: {told.stderr}')
         empty = os.path.join(world.folder, 'empty.key')
         with open(empty, 'w', encoding='ascii'):
             pass

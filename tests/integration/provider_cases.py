@@ -1,5 +1,6 @@
 """What the payment provider may do, and what becomes of the ride."""
 import concurrent.futures
+import json
 import re
 import signal
 
@@ -250,6 +251,29 @@ def nobody_listens(settings):
         check_equal(len(world.ledger()), 1, 'charges')
 
 
+def refused_after_a_charge(settings):
+    """Issue 16, number 15: the provider charged, the server died, the provider went away. The refused connection of the retry
+    proves nothing about the first call, and no text may read as if it did."""
+    with World(settings.bin, ['--lease-ms', '1500', '--phase-deadline-ms', '500', '--complete-after-ms', '3600000']) as world:
+        world.start_server(fault='engine.call.after:1:kill9')
+        try:
+            world.phone().book('k')
+        except OSError:
+            pass
+        wait_until('the server to die', world.dead)
+        check_equal(len(world.ledger()), 1, 'charges')
+        world.kill_provider()
+        world.start_server()
+        wait_until('the retry', lambda: world.phone().book('k').status == 503)
+        shown = json.loads(world.pawl_command('keys', 'show', '--key', 'k', '--json').stdout)
+        told = f'an earlier call may have been made at {shown["called_at"]}; this try '
+        for text in (shown['error'], world.log()):
+            check(told in text, f'"{told}" in {text[-600:]}')
+        world.start_provider()
+        wait_until('the ride', lambda: world.phone().book('k').status == 201)
+        check_equal(len(world.ledger()), 1, 'charges in the end')
+
+
 def memory(settings, called_at):
     """After 20 h Stripe may have forgotten the first call: a person decides, no second charge is risked (F7)."""
     with World(settings.bin, ['--lease-ms', '1500', '--phase-deadline-ms', '500', '--complete-after-ms',
@@ -292,6 +316,7 @@ def cases(settings):
         'strange answers': lambda: strange(settings, names),
         'strange answers, without keys': lambda: strange_and_without_keys(settings, names),
         'nobody listens, without keys': lambda: nobody_listens(settings),
+        'refused after a charge: an earlier call may have been made': lambda: refused_after_a_charge(settings),
         'its memory is over': lambda: memory(settings, '2020-01-01T00:00:00.000Z'),
         'the first call was in the future': lambda: memory(settings, '2099-01-01T00:00:00.000Z'),
     }

@@ -68,7 +68,7 @@ inline std::vector<Case> cases_of_keys() {
     const auto* batch = R"({"keys":[{"id":500007,"outcome":201},{"id":500008,"outcome":201}]})";
     const auto* point = "ride_created";
     return {
-        {&sql::clear_calling, {id::open, "1", point, none}, {}, {}, 100, true},
+        {&sql::clear_calling, {id::open, "1", point, none, at::now}, {}, {}, 100, true},
         {&sql::count_open_by_point,
          {},
          {"idempotency_keys_open", "attention", "idempotency_keys"},

@@ -2,10 +2,11 @@
 -- passes it, so that a test's clock rules. A fence is `id, attempt, recovery_point` in the WHERE: no row touched
 -- means that the lease is lost (model/README.md, F1 and F2).
 
--- name: clear_calling   ($1 id, $2 attempt, $3 recovery point, $4 error)
--- A proven "not sent": only after this may a Repeat::never call be made again.
+-- name: clear_calling   ($1 id, $2 attempt, $3 recovery point, $4 error, $5 now)
+-- The first call did nothing, with proof: only after this may a Repeat::never call be made again. Never where an earlier
+-- attempt may have made the call.
 UPDATE idempotency_keys
-SET calling = 0, called_at = NULL, lease_until = NULL, error = $4
+SET calling = 0, called_at = NULL, lease_until = NULL, error = $4, last_run_at = $5
 WHERE id = $1
   AND attempt = $2
   AND recovery_point = $3
