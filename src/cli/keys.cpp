@@ -94,6 +94,8 @@ struct AttentionLine {
     std::string operation;
     std::string recovery_point;
     std::string reason;
+    Text called_at;
+    Text result;  // That came and could not be kept: its name, and its value as JSON.
     Text settlement;
     std::string detail;
 };
@@ -122,6 +124,15 @@ Line<Attention> attention_of(Service& service, std::int64_t id) {
         key.recovery_point};
 }
 
+// For a decision, which a damaged row does not allow.
+Attention undamaged_attention_of(Service& service, std::int64_t id) {
+    auto [at, damage] = attention_of(service, id);
+    if (damage.problem.empty()) return at;
+    throw CannotDo{
+        "PAWL0022: " + name_of(id) + " is damaged: " + damage.problem +
+        ". Repair its row first: docs/errors/PAWL0022.md"};
+}
+
 void print_done(
     std::ostream& out, bool json, std::int64_t id, const char* done, const std::string& text
 ) {
@@ -129,8 +140,20 @@ void print_done(
     out << text << '\n';
 }
 
+// A result that came and could not be kept is what happened, unless the operator gives another.
+void use_kept_result(const Attention& at, Decision& decision) {
+    if (!at.result || !at.result_name) return;
+    if (decision.settlement == "did-not-happen")
+        throw CannotDo{
+            name_of(at.key_id) + ": the call did happen, its result is kept: " + *at.result_name +
+            " " + at.result->text + "; settle it --as happened"};
+    if (!decision.result.empty()) return;
+    decision.result = *at.result_name;
+    decision.value = at.result->text;
+}
+
 // Refuses now what the service could not carry out later.
-void check_result(Service& service, const Attention& at, Decision& decision) {
+void check_result(Service& service, const Attention& at, const Decision& decision) {
     const auto* operation = service.engine().find(at.operation);
     if (operation == nullptr)
         throw CannotDo{"this program does not know the operation " + at.operation};
@@ -138,11 +161,6 @@ void check_result(Service& service, const Attention& at, Decision& decision) {
     if (!step)
         throw CannotDo{
             "PAWL0007: this program does not know the recovery point " + at.recovery_point};
-    if (decision.result.empty() && at.result_name &&
-        at.result) {  // It came, and could not be kept.
-        decision.result = *at.result_name;
-        decision.value = at.result->text;
-    }
     std::string names;
     for (const auto& result : operation->steps[*step].results) {
         if (result.name == decision.result) {
@@ -245,6 +263,35 @@ void show_key(Service& service, const WhichKey& which, bool json, std::ostream& 
     print_row(out, *expired, json);
 }
 
+namespace {
+
+// "Retry" of a key whose call has a result that could not be kept: the program that carries it out
+// may be a newer one, so its keeper runs with that result. The call is not made again.
+void keep_result_now(
+    Service& service, std::int64_t id, const std::string& by, bool json, std::ostream& out
+) {
+    const auto at = undamaged_attention_of(service, id);
+    if (!at.result || !at.result_name)
+        throw CannotDo{name_of(id) + " needs a decision: keys settle " + std::to_string(id)};
+    Decision decision;
+    decision.settlement = "happened";
+    decision.by = by;
+    decision.note = "retry with the kept result";
+    use_kept_result(at, decision);
+    record_decision(service, at, decision);
+    print_done(
+        out,
+        json,
+        id,
+        "retry",
+        name_of(id) + ": the result " + decision.result +
+            " of its call is kept; a running server tries to record it within a second. If it "
+            "can't, `attention show` says why."
+    );
+}
+
+}  // namespace
+
 void retry_key(
     Service& service, const WhichKey& which, const std::string& by, bool json, std::ostream& out
 ) {
@@ -252,8 +299,7 @@ void retry_key(
     const auto key = key_of(service, id).row;
     if (key.standing == "finished")
         throw CannotDo{name_of(id) + " is finished: there is nothing to retry"};
-    if (key.standing == "attention")
-        throw CannotDo{name_of(id) + " needs a decision: keys settle " + std::to_string(id)};
+    if (key.standing == "attention") return keep_result_now(service, id, by, json, out);
     store::write_now(service.engine().store(), [&](store::Session& session) {
         const auto now = session.now();
         constexpr auto no_rows = [](const detail::Row&) {};
@@ -275,13 +321,10 @@ void settle_key(
     Service& service, const WhichKey& which, Decision decision, bool json, std::ostream& out
 ) {
     const auto id = id_of(service, which);
-    const auto [at, damage] = attention_of(service, id);
-    if (!damage.problem.empty())
-        throw CannotDo{
-            "PAWL0022: " + name_of(id) + " is damaged: " + damage.problem +
-            ". Repair its row first: docs/errors/PAWL0022.md"};
+    const auto at = undamaged_attention_of(service, id);
     if (decision.note.find_first_not_of(" \t\n") == std::string::npos)
         throw WrongUse{"--note is empty: say how you know, for whoever asks later"};
+    use_kept_result(at, decision);
     if (decision.settlement == "happened") {
         if (decision.checked)
             check_result(service, at, decision);
@@ -314,6 +357,8 @@ void list_attention(Service& service, int limit, bool json, std::ostream& out) {
               a.operation,
               a.recovery_point,
               a.reason,
+              a.called_at,
+              a.result && a.result_name ? Text{*a.result_name + " " + a.result->text} : Text{},
               a.settling_error ? Text{"failed: " + *a.settling_error} : a.settlement,
               a.detail},
              damage}

@@ -52,4 +52,14 @@ AfterCall decide_after_call(Repeat again, CallEnded end, EarlierCall earlier) no
     return again == Repeat::never ? AfterCall::needs_person : AfterCall::try_again;
 }
 
+AfterFailedKeep decide_after_failed_keep(
+    Repeat again, KeepFailure failure, KeepExtent extent
+) noexcept {
+    if (failure == KeepFailure::passing)
+        return again == Repeat::never ? AfterFailedKeep::keep_later : AfterFailedKeep::call_again;
+    // The second run also decides whether a broken constraint was a race with another transaction.
+    if (extent == KeepExtent::with_phases) return AfterFailedKeep::keep_alone;
+    return AfterFailedKeep::needs_person;
+}
+
 }  // namespace pawl::core

@@ -58,4 +58,24 @@ enum class AfterCall {
 };
 AfterCall decide_after_call(Repeat again, CallEnded end, EarlierCall earlier) noexcept;
 
+// Why the transaction failed that was to record a call's result.
+enum class KeepFailure {
+    passing,  // The database was away, busy, or the commit is in doubt: later it may succeed.
+    defect    // The keeper or a phase behind it threw, or broke a constraint.
+};
+// How much that transaction did.
+enum class KeepExtent {
+    with_phases,  // The keeper, and the phases behind it up to the next call or the end.
+    keeper_alone
+};
+enum class AfterFailedKeep {
+    keep_later,   // Hold the result in memory and try again: the provider can't be asked for it.
+    call_again,   // Give the key back; the next attempt gets the result under the same key.
+    keep_alone,   // Commit the keeper without the phases behind it, which may have failed.
+    needs_person  // With the result: only another program can keep it.
+};
+AfterFailedKeep decide_after_failed_keep(
+    Repeat again, KeepFailure failure, KeepExtent extent
+) noexcept;
+
 }  // namespace pawl::core

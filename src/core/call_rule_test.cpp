@@ -106,5 +106,22 @@ TEST(DecideAfterCall, a_try_that_did_nothing_erases_no_earlier_call) {
     }
 }
 
+// Issue 16, number 18.
+TEST(DecideAfterFailedKeep, a_defect_leads_to_a_person_after_the_keeper_failed_alone) {
+    for (const auto again : {Repeat::safe, Repeat::safe_with_key, Repeat::never}) {
+        const auto after = [&](KeepFailure failure, KeepExtent extent) {
+            return decide_after_failed_keep(again, failure, extent);
+        };
+        const auto later =
+            again == Repeat::never ? AfterFailedKeep::keep_later : AfterFailedKeep::call_again;
+        EXPECT_EQ(after(KeepFailure::passing, KeepExtent::with_phases), later);
+        EXPECT_EQ(after(KeepFailure::passing, KeepExtent::keeper_alone), later);
+        EXPECT_EQ(after(KeepFailure::defect, KeepExtent::with_phases), AfterFailedKeep::keep_alone);
+        EXPECT_EQ(
+            after(KeepFailure::defect, KeepExtent::keeper_alone), AfterFailedKeep::needs_person
+        );
+    }
+}
+
 }  // namespace
 }  // namespace pawl::core

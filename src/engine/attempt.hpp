@@ -122,8 +122,20 @@ private:
     );
 
     // Keep.
-    void keep(detail::Arrival arrival);
-    void on_kept(const detail::Arrival& arrival, std::exception_ptr failed);
+    // What the transaction of a result does. Alone: the keeper, without the phases behind it, one of
+    // which may have failed, as `error` says.
+    struct KeepPlan {
+        core::KeepExtent extent{core::KeepExtent::with_phases};
+        std::string error{};
+    };
+    void keep(detail::Arrival arrival, KeepPlan plan);
+    void run_keep(
+        store::Session& session, const detail::Arrival& arrival, const KeepPlan& plan
+    );
+    void on_kept(
+        const detail::Arrival& arrival, const KeepPlan& plan, const std::exception_ptr& failed
+    );
+    void on_failed_keep(const detail::Arrival& arrival, const KeepPlan& plan, Failure failure);
     void try_later(Refused refusal, std::function<void()> again);
     void lost_lease(const std::optional<detail::Arrival>& arrival);
     void keep_for_person(store::Session& session, const detail::Arrival& arrival);

@@ -118,7 +118,7 @@ void Attempt::on_called(detail::CallEnd ended, const std::string& error) {
     const auto after = after_call(kind);
     switch (after) {
         case core::AfterCall::keep:
-            return keep(std::get<detail::Arrival>(std::move(ended)));
+            return keep(std::get<detail::Arrival>(std::move(ended)), {});
         case core::AfterCall::clear_mark:
         case core::AfterCall::try_again:
             return give_back(after, text, Refused{.why = Why::provider_unavailable});

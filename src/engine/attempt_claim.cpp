@@ -251,9 +251,7 @@ void Attempt::resume_at_call(store::Session& session, const KeyRow& row) {
             to_attention(
                 session,
                 "forgotten",
-                core::with_earlier_call(
-                    "the provider may have forgotten its key", row.called_at
-                )
+                core::with_earlier_call("the provider may have forgotten its key", row.called_at)
             );
         else
             to_attention(

@@ -1,6 +1,8 @@
 #include <pawl/detail/rows.hpp>
 
+#include "src/core/error_text.hpp"
 #include "src/core/fault.hpp"
+#include "src/core/move.hpp"
 #include "src/core/mutant.hpp"
 #include "src/engine/attempt.hpp"
 #include "src/engine/log.hpp"
@@ -12,31 +14,21 @@
 
 namespace pawl::engine {
 
+using detail::fence_statement;
 using detail::run_statement;
 
 namespace {
 constexpr auto no_rows = [](const detail::Row&) {};
 }  // namespace
 
-void Attempt::keep(detail::Arrival arrival) {
+void Attempt::keep(detail::Arrival arrival, KeepPlan plan) {
     class Second final : public store::Work {
     public:
-        Second(std::shared_ptr<Attempt> attempt, detail::Arrival arrival)
-            : attempt_{std::move(attempt)}, arrival_{std::move(arrival)} {}
-        void run(store::Session& session) override {
-            auto& a = *attempt_;
-            auto moved = detail::Maker::with_tx(
-                a.engine_.tx_context(session, a.id_, a.staged_, a.operation_->isolation),
-                [&](Tx& tx) {
-                    return a.step().keep(a.operation_->op.get(), tx, a.at_.point.get(), arrival_);
-                }
-            );
-            PAWL_FAULT("engine.keep.inside");
-            a.reached_ = a.advance(session, a.at_.step, std::move(moved));
-            a.move_row(session, *a.reached_);
-        }
+        Second(std::shared_ptr<Attempt> attempt, detail::Arrival arrival, KeepPlan plan)
+            : attempt_{std::move(attempt)}, arrival_{std::move(arrival)}, plan_{std::move(plan)} {}
+        void run(store::Session& session) override { attempt_->run_keep(session, arrival_, plan_); }
         void done(std::exception_ptr failed) noexcept override {
-            attempt_->on_kept(arrival_, std::move(failed));
+            attempt_->on_kept(arrival_, plan_, failed);
         }
         std::chrono::milliseconds deadline() const override {
             return attempt_->engine_.options().phase_deadline;
@@ -47,33 +39,78 @@ void Attempt::keep(detail::Arrival arrival) {
     private:
         std::shared_ptr<Attempt> attempt_;
         detail::Arrival arrival_;
+        KeepPlan plan_;
     };
     PAWL_FAULT("engine.keep.before");
-    engine_.store().write(std::make_unique<Second>(shared_from_this(), std::move(arrival)));
+    engine_.store().write(
+        std::make_unique<Second>(shared_from_this(), std::move(arrival), std::move(plan))
+    );
 }
 
-void Attempt::on_kept(const detail::Arrival& arrival, std::exception_ptr failed) {
+void Attempt::run_keep(
+    store::Session& session, const detail::Arrival& arrival, const KeepPlan& plan
+) {
+    verdict_.reset();
+    auto moved = detail::Maker::with_tx(
+        engine_.tx_context(session, id_, staged_, operation_->isolation),
+        [&](Tx& tx) { return step().keep(operation_->op.get(), tx, at_.point.get(), arrival); }
+    );
+    PAWL_FAULT("engine.keep.inside");
+    const auto* reached = std::get_if<detail::Reached>(&moved);
+    const bool stops_here = plan.extent == core::KeepExtent::keeper_alone && reached != nullptr &&
+                            !operation_->steps[reached->step].foreign;
+    if (!stops_here) {
+        reached_ = advance(session, at_.step, std::move(moved));
+        return move_row(session, *reached_);
+    }
+    core::check_move(at_.step, reached->step, operation_->steps.size());
+    const auto stored = std::string{operation_->steps[reached->step].from};
+    reached_ = Position{reached->step, reached->point, stored};
+    move_row(session, *reached_);
+    fence_statement(
+        session,
+        sql::fail_attempt,
+        id_,
+        number_,
+        stored,
+        core::storable_error(plan.error),
+        session.now()
+    );
+    verdict_ = Refused{.why = Why::internal, .detail = plan.error};
+}
+
+void Attempt::on_kept(
+    const detail::Arrival& arrival, const KeepPlan& plan, const std::exception_ptr& failed
+) {
     if (!failed || (PAWL_MUTANT("answer_though_not_kept") && reached_)) {
         PAWL_FAULT("engine.keep.after");
-        return go_on();
+        if (!verdict_) return go_on();
+        if (std::exchange(staged_, false)) engine_.staged();
+        return end(*verdict_);
     }
     if (is_lost_lease(failed)) return lost_lease(arrival);
-    auto failure = failure_of(failed);
-    const bool never = step().again == Repeat::never;
-    if (failure.passing && never) {
-        return try_later(std::move(failure.refusal), [self = shared_from_this(), arrival] {
-            self->keep(arrival);
-        });
+    on_failed_keep(arrival, plan, failure_of(failed));
+}
+
+void Attempt::on_failed_keep(
+    const detail::Arrival& arrival, const KeepPlan& plan, Failure failure
+) {
+    using core::AfterFailedKeep;
+    const auto kind = failure.passing ? core::KeepFailure::passing : core::KeepFailure::defect;
+    const auto text = "the result could not be kept: " + failure.refusal.detail;
+    switch (core::decide_after_failed_keep(step().again, kind, plan.extent)) {
+        case AfterFailedKeep::keep_later:
+            return try_later(
+                std::move(failure.refusal),
+                [self = shared_from_this(), arrival, plan] { self->keep(arrival, plan); }
+            );
+        case AfterFailedKeep::call_again:
+            return give_back(core::AfterCall::try_again, text, std::move(failure.refusal));
+        case AfterFailedKeep::keep_alone:
+            return keep(arrival, {core::KeepExtent::keeper_alone, failure.refusal.detail});
+        case AfterFailedKeep::needs_person:
+            return hand_to_person("not-kept", "PAWL0019: " + text, arrival);
     }
-    if (!failure.passing && never)
-        return hand_to_person(
-            "in-doubt", "the result could not be kept: " + failure.refusal.detail, arrival
-        );
-    give_back(
-        core::AfterCall::try_again,
-        "the result could not be kept: " + failure.refusal.detail,
-        failure.refusal
-    );
 }
 
 // A result that can't be asked for again is kept in memory until it can be written. Its client need

@@ -132,7 +132,8 @@ void Attempt::move_row(store::Session& session, const Progress& reached) {
     } else {
         const auto& to = std::get<Position>(reached);
         const auto& form = operation_->steps[to.step];
-        if (to.step != at_.step) mark_call(now, to);
+        // A row at a phase has no call before it: only the time of the call whose result it keeps.
+        if (to.step != at_.step && form.foreign) mark_call(now, to);
         fence_statement(
             session,
             sql::move_key,
@@ -142,7 +143,7 @@ void Attempt::move_row(store::Session& session, const Progress& reached) {
             to.stored,
             form.encode != nullptr ? form.encode(to.point.get()) : std::string{"{}"},
             lease_end(session),
-            mark_->key,
+            form.foreign ? Text{mark_->key} : Text{},
             mark_->called_at,
             form.again == Repeat::never,
             now

@@ -2,6 +2,8 @@
 
 #include <pawl/error.hpp>
 
+#include <new>
+
 namespace pawl::engine {
 
 namespace {
@@ -35,6 +37,8 @@ Failure failure_of(const std::exception_ptr& failed) {
         std::rethrow_exception(failed);
     } catch (const StoreError& error) {
         return {error.passing(), Refused{.why = why_of(error.kind()), .detail = error.what()}};
+    } catch (const std::bad_alloc&) {  // Of the machine, not of the request.
+        return {true, Refused{.why = Why::overloaded, .detail = "out of memory"}};
     } catch (const std::exception& error) {
         return {false, Refused{.why = Why::internal, .detail = error.what()}};
     } catch (...) {

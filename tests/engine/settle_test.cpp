@@ -4,10 +4,11 @@
 namespace pawl::testing {
 namespace {
 
-// A throw in the first phase and in the keeper, for as long as the test wants.
+// A throw in the first phase, in the keeper and in the last phase, for as long as the test wants.
 struct Bugs {
     std::atomic<bool> in_phase{false};
     std::atomic<bool> in_keeper{false};
+    std::atomic<bool> in_last_phase{false};
 };
 
 class BuggyOrder : public OrderSteps {
@@ -22,6 +23,10 @@ public:
         if (bugs_->in_keeper) throw std::runtime_error{"a bug in the keeper"};
         return keep_payment(tx, at, paid);
     }
+    Finish end(Tx& tx, const Charged& at) {
+        if (bugs_->in_last_phase) throw std::runtime_error{"a bug in the last phase"};
+        return finish(tx, at);
+    }
     using Flow = Steps<
         Atomic<&BuggyOrder::write>,
         Foreign<
@@ -29,10 +34,24 @@ public:
             &BuggyOrder::charge_once,
             &BuggyOrder::keep,
             &BuggyOrder::keep_refusal>,
-        Atomic<&BuggyOrder::finish>>;
+        Atomic<&BuggyOrder::end>>;
 
 private:
     Bugs* bugs_;
+};
+
+class KeyedBuggyOrder : public BuggyOrder {
+public:
+    static constexpr std::string_view name = "keyed_buggy_order";
+    using BuggyOrder::BuggyOrder;
+    using Flow = Steps<
+        Atomic<&KeyedBuggyOrder::write>,
+        Foreign<
+            Repeat::safe_with_key,
+            &KeyedBuggyOrder::charge,
+            &KeyedBuggyOrder::keep,
+            &KeyedBuggyOrder::keep_refusal>,
+        Atomic<&KeyedBuggyOrder::end>>;
 };
 
 // What people decide, recorded as the command line does it, and carried out by the completer.
@@ -42,7 +61,9 @@ protected:
         world.execute(std::string{shop_tables});
         world.execute(std::string{payment_tables});
         world.add(BuggyOrder{provider, bugs});
+        world.add(KeyedBuggyOrder{provider, bugs});
     }
+    Answer ask_keyed() { return world.ask<KeyedBuggyOrder>("k", order_of_jane); }
     Answer ask() { return world.ask<BuggyOrder>("k", order_of_jane); }
     std::string standing() { return world.text("SELECT standing FROM idempotency_keys"); }
 
@@ -241,6 +262,83 @@ TEST_F(SettleTest, a_result_that_its_keeper_cannot_take_is_put_before_a_person) 
     EXPECT_EQ(status_of(ask()), 201);
 }
 
+// Issue 16, number 18: it looked like an outage of the provider, for 24 hours.
+TEST_F(SettleTest, a_result_of_a_keyed_call_that_its_keeper_cannot_take_goes_to_a_person_at_once) {
+    bugs.in_keeper = true;
+
+    EXPECT_EQ(why_of(ask_keyed()), Why::needs_attention);
+
+    EXPECT_EQ(
+        world.text("SELECT reason || ' ' || detail FROM attention"),
+        "not-kept PAWL0019: the result could not be kept: a bug in the keeper"
+    );
+    ASSERT_EQ(provider.charges.size(), 1U);
+    EXPECT_EQ(
+        world.text("SELECT result_name || result FROM attention"),
+        R"(Paid{"id":")" + provider.charges.begin()->second + R"("})"
+    );
+    EXPECT_EQ(why_of(ask_keyed()), Why::needs_attention);
+    EXPECT_EQ(provider.keys.size(), 1U);
+}
+
+TEST_F(SettleTest, a_result_that_was_not_kept_is_kept_by_the_next_release) {
+    bugs.in_keeper = true;
+    (void)ask_keyed();
+    EXPECT_EQ(decide("happened", R"({"id":"ch_1"})"), 1);
+    EXPECT_EQ(world.complete().settling_failed, 1);  // The fault is still there.
+    EXPECT_EQ(world.text("SELECT settling_error FROM attention"), "a bug in the keeper");
+    bugs.in_keeper = false;
+
+    EXPECT_EQ(decide("happened", R"({"id":"ch_1"})"), 1);
+
+    EXPECT_EQ(world.complete().settled, 1);
+    EXPECT_EQ(status_of(ask_keyed()), 201);
+    EXPECT_EQ(world.text("SELECT charge FROM payments"), "ch_1");
+    EXPECT_EQ(provider.keys.size(), 1U);
+}
+
+TEST_F(SettleTest, a_result_that_breaks_a_constraint_goes_to_a_person_at_once) {
+    world.execute("INSERT INTO payments (charge) VALUES ('ch_1')");
+
+    EXPECT_EQ(why_of(ask_keyed()), Why::needs_attention);
+
+    EXPECT_EQ(world.text("SELECT reason FROM attention"), "not-kept");
+    world.execute("DELETE FROM payments");
+    EXPECT_EQ(decide("happened", R"({"id":"ch_1"})"), 1);
+    EXPECT_EQ(world.complete().settled, 1);
+    EXPECT_EQ(status_of(ask_keyed()), 201);
+}
+
+// A deploy of it can be taken back: the clients' repeats then go on, and no person is needed.
+TEST_F(SettleTest, a_phase_behind_the_call_that_throws_keeps_the_result_and_is_retried) {
+    for (const bool keyed : {true, false}) {
+        const auto key = keyed ? "keyed" : "once";
+        const auto ask_it = [&] {
+            return keyed ? world.ask<KeyedBuggyOrder>(key, order_of_jane)
+                         : world.ask<BuggyOrder>(key, order_of_jane);
+        };
+        bugs.in_last_phase = true;
+        const auto calls = provider.keys.size();
+        const auto payments = world.count("payments");
+        provider.next({Does::charge});
+
+        EXPECT_EQ(why_of(ask_it()), Why::internal);
+        EXPECT_EQ(why_of(ask_it()), Why::internal);
+
+        EXPECT_EQ(world.count("payments"), payments + 1);
+        EXPECT_EQ(world.count("attention"), 0);
+        const auto open = std::string{" FROM idempotency_keys WHERE standing = 'open'"};
+        EXPECT_EQ(world.text("SELECT recovery_point" + open), "charged");
+        EXPECT_EQ(world.text("SELECT call_key" + open), "NULL");
+        const auto error = world.text("SELECT error" + open);
+        EXPECT_NE(error.find("a bug in the last phase"), std::string::npos) << error;
+        bugs.in_last_phase = false;
+        EXPECT_EQ(status_of(ask_it()), 201);
+        EXPECT_EQ(provider.keys.size(), calls + 1);
+        EXPECT_EQ(world.count("payments"), payments + 1);
+    }
+}
+
 // The result is in memory only, and there is no asking for it again.
 TEST_F(SettleTest, a_result_is_not_lost_when_the_attention_list_cannot_be_written_at_first) {
     for (const auto how :
@@ -251,11 +349,11 @@ TEST_F(SettleTest, a_result_is_not_lost_when_the_attention_list_cannot_be_writte
         Provider paid;
         bugs.in_keeper = true;
         fresh.add(BuggyOrder{paid, bugs});
-        fresh.store.arm(3, how);  // T1, the keeper, then the way to the list.
+        fresh.store.arm(4, how);  // T1, the keeper twice, then the way to the list.
 
         const auto told = fresh.ask<BuggyOrder>("k", order_of_jane);
         EXPECT_TRUE(std::holds_alternative<Refused>(told));
-        fresh.store.wait_for_writes(4);
+        fresh.store.wait_for_writes(5);
 
         EXPECT_EQ(
             fresh.text("SELECT result_name || result FROM attention"), R"(Paid{"id":"ch_1"})"
