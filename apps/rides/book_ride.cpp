@@ -114,10 +114,16 @@ Finish BookRide::finish_ride(Tx& tx, const ChargeCreated& at) {
     return response;
 }
 
-Finish BookRide::abandon(Tx& tx, const RideCreated& at) {
+Finish BookRide::abandon(Tx& tx, const RideCreated& at, const Abandoned& why) {
     pawl::send(tx, sql::set_state, at.ride, "given_up");
     return problem(
-        422, "The ride was given up", "An operator gave this request up; it was not carried out."
+        422,
+        "The ride was given up",
+        why.called_at
+            ? "An operator gave this request up; there is no ride. Your card may have been "
+              "charged for it: ask our support before you book again."
+            : "An operator gave this request up; there is no ride, and your card was not "
+              "charged."
     );
 }
 

@@ -9,8 +9,8 @@
 
 namespace rides {
 
-using pawl::Atomic, pawl::Call, pawl::Finish, pawl::Foreign, pawl::KeyedCall, pawl::Next,
-    pawl::Outcome, pawl::Repeat, pawl::Steps, pawl::Tx;
+using pawl::Abandoned, pawl::Atomic, pawl::Call, pawl::Finish, pawl::Foreign, pawl::KeyedCall,
+    pawl::Next, pawl::Outcome, pawl::Repeat, pawl::Steps, pawl::Tx;
 using namespace std::chrono_literals;
 
 // Before the client's key in the description of a charge: how a charge is found whose record is
@@ -65,8 +65,8 @@ public:
     Next<ChargeCreated> keep_charge(Tx& tx, const RideCreated& at, const Charge& charge);
     Finish refuse_ride(Tx& tx, const RideCreated& at, const Declined& declined);
     Finish finish_ride(Tx& tx, const ChargeCreated& at);
-    // A person gave the request up: no charge was made, or it was paid back by hand.
-    Finish abandon(Tx& tx, const RideCreated& at);
+    // A person gave the request up. The charge may have been made, if `why` says so.
+    Finish abandon(Tx& tx, const RideCreated& at, const Abandoned& why);
 
     using Flow = Steps<
         Atomic<&BookRide::create_ride>,  // started        -> ride_created

@@ -113,11 +113,26 @@ TEST_F(BookRideTest, the_receipt_says_what_was_paid_and_each_dollar_is_a_point) 
 TEST_F(BookRideTest, a_ride_that_is_given_up_says_so_and_is_not_booked) {
     const auto at = created();
 
-    const auto end = database.in_tx([&](pawl::Tx& tx) { return op.abandon(tx, at); });
+    const auto end = database.in_tx([&](pawl::Tx& tx) { return op.abandon(tx, at, {}); });
 
     ASSERT_NE(finish(end), nullptr);
     EXPECT_EQ(finish(end)->status, 422);
+    EXPECT_NE(finish(end)->body.find("was not charged"), std::string::npos);
     EXPECT_EQ(state(), "given_up");
+}
+
+// Issue 16, number 16.
+TEST_F(
+    BookRideTest, a_ride_that_is_given_up_after_a_call_says_that_the_card_may_have_been_charged
+) {
+    const auto at = created();
+    const pawl::Abandoned why{.called_at = pawl::TimePoint{std::chrono::hours{1}}};
+
+    const auto end = database.in_tx([&](pawl::Tx& tx) { return op.abandon(tx, at, why); });
+
+    ASSERT_NE(finish(end), nullptr);
+    EXPECT_NE(finish(end)->body.find("may have been charged"), std::string::npos);
+    EXPECT_EQ(finish(end)->body.find("not charged"), std::string::npos);
 }
 
 TEST_F(BookRideTest, coordinates_out_of_range_do_not_pass_the_table_either) {

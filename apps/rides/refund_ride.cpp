@@ -74,4 +74,15 @@ pawl::Finish RefundRide::keep_refusal(
     return problem(409, "The refund was refused", refused.message);
 }
 
+pawl::Finish RefundRide::abandon(pawl::Tx&, const RefundOrdered&, const pawl::Abandoned& why) {
+    return problem(
+        422,
+        "The refund was given up",
+        why.called_at
+            ? "An operator gave this refund up. The money may have been paid back: look at "
+              "your account, then ask our support."
+            : "An operator gave this refund up; nothing was paid back."
+    );
+}
+
 }  // namespace rides

@@ -44,6 +44,8 @@ public:
     );
     pawl::Finish keep_refund(pawl::Tx& tx, const RefundOrdered& at, const Refund& refund);
     pawl::Finish keep_refusal(pawl::Tx& tx, const RefundOrdered& at, const RefundRefused& refused);
+    // A person gave the refund up. The money may have been paid back, if `why` says so.
+    pawl::Finish abandon(pawl::Tx& tx, const RefundOrdered& at, const pawl::Abandoned& why);
 
     using Flow = pawl::Steps<
         pawl::Atomic<&RefundRide::order_refund>,  // started        -> refund_ordered, or finished

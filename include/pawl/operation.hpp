@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pawl/detail/session.hpp>
 #include <pawl/isolation.hpp>
 #include <pawl/steps.hpp>
 
@@ -55,6 +56,17 @@ inline constexpr InProgress conflict{};
 constexpr InProgress wait(std::chrono::milliseconds longest) {
     return {longest};
 }
+
+// What `abandon` is told: an operator ended the request for good (`settle --as give-up`). Its
+// response is the customer's final answer, and may not say that nothing was done where a call may
+// have been made.
+//
+//   Finish abandon(Tx& tx, const Point& at, const Abandoned& why);
+struct Abandoned {
+    // When the call from this point may have been made first; nullopt: no call was made, with
+    // proof.
+    std::optional<TimePoint> called_at{};
+};
 
 // How long a settled key is kept; nothing means for ever.
 using Keep = std::optional<std::chrono::hours>;

@@ -122,16 +122,14 @@ private:
     );
 
     // Keep.
-    // What the transaction of a result does. Alone: the keeper, without the phases behind it, one of
-    // which may have failed, as `error` says.
+    // What the transaction of a result does. Alone: the keeper, without the phases behind it, one
+    // of which may have failed, as `error` says.
     struct KeepPlan {
         core::KeepExtent extent{core::KeepExtent::with_phases};
         std::string error{};
     };
     void keep(detail::Arrival arrival, KeepPlan plan);
-    void run_keep(
-        store::Session& session, const detail::Arrival& arrival, const KeepPlan& plan
-    );
+    void run_keep(store::Session& session, const detail::Arrival& arrival, const KeepPlan& plan);
     void on_kept(
         const detail::Arrival& arrival, const KeepPlan& plan, const std::exception_ptr& failed
     );
@@ -143,7 +141,9 @@ private:
 
     // Settle.
     void run_settlement(store::Session& session, const Settlement& settlement);
-    detail::Moved settled_move(store::Session& session, const Settlement& settlement);
+    detail::Moved settled_move(
+        store::Session& session, const Settlement& settlement, const Abandoned& why
+    );
     void record_settling_error(const Settlement& settlement, const std::string& error);
 
     void end(Answer answer);

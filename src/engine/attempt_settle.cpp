@@ -33,12 +33,15 @@ std::string_view word_of(Settlement::Kind kind) {
 }
 
 // For operations without an `abandon` of their own.
-Response given_up() {
+Response given_up(const Abandoned& why) {
+    const std::string_view detail =
+        why.called_at ? "A part of it outside this service may have been carried out."
+                      : "It was not carried out.";
     return {
         .status = 422,
-        .body =
-            R"({"type":"/errors/given-up","title":"Given up by an operator: it will not be carried out",)"
-            R"("status":422,"retry":false})",
+        .body = R"({"type":"/errors/given-up","title":"Given up by an operator","status":422,)"
+                R"("detail":")" +
+                std::string{detail} + R"(","retry":false})",
         .content_type = "application/problem+json"};
 }
 
@@ -116,26 +119,30 @@ void Attempt::run_settlement(store::Session& session, const Settlement& settleme
         );  // A new generation: the provider must not take it for the call in doubt.
         reached_ = at_;
     } else {
-        reached_ = advance(session, at_.step, settled_move(session, settlement));
+        const auto moved = settled_move(session, settlement, {.called_at = row->called_at});
+        reached_ = advance(session, at_.step, moved);
     }
     move_row(session, *reached_);
 }
 
-detail::Moved Attempt::settled_move(store::Session& session, const Settlement& settlement) {
+detail::Moved Attempt::settled_move(
+    store::Session& session, const Settlement& settlement, const Abandoned& why
+) {
     const auto& form = step();
     void* op = operation_->op.get();
     return detail::Maker::with_tx(
         engine_.tx_context(session, id_, staged_, operation_->isolation),
         [&](Tx& tx) -> detail::Moved {
             if (settlement.kind == Settlement::Kind::give_up)
-                return form.abandon != nullptr ? form.abandon(op, tx, at_.point.get()) : given_up();
+                return form.abandon != nullptr ? form.abandon(op, tx, at_.point.get(), why)
+                                               : given_up(why);
             for (std::size_t i = 0; i < form.results.size(); ++i) {
                 if (form.results[i].name != settlement.result_name) continue;
                 auto decoded = form.results[i].decode(settlement.result);
-                if (auto* why = std::get_if<std::string>(&decoded))
+                if (auto* wrong = std::get_if<std::string>(&decoded))
                     throw std::invalid_argument{
                         "the result " + settlement.result_name +
-                        " is not as it should be: " + *why};
+                        " is not as it should be: " + *wrong};
                 return form.keep(op, tx, at_.point.get(), {i, std::get<detail::Anything>(decoded)});
             }
             throw std::invalid_argument{

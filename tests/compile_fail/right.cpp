@@ -86,7 +86,9 @@ public:
         tx.stage(SendReceipt{at.ride});
         return pawl::respond(201, at.ride);
     }
-    Finish abandon(Tx&, const RideCreated& at) { return pawl::respond(410, at.ride); }
+    Finish abandon(Tx&, const RideCreated& at, const pawl::Abandoned&) {
+        return pawl::respond(410, at.ride);
+    }
 
     using Flow = Steps<
         Atomic<&BookRide::create_ride>,

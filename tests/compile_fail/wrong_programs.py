@@ -13,7 +13,7 @@ REFUSE = 'Finish refuse_ride(Tx&, const RideCreated&, const Declined& declined) 
          '        return pawl::respond(402, declined);\n    }'
 FINISH = 'Finish finish_ride(Tx& tx, const ChargeCreated& at) {\n        tx.stage(SendReceipt{at.ride});'
 RESPOND = 'return pawl::respond(201, at.ride);\n    }'
-ABANDON = 'Finish abandon(Tx&, const RideCreated& at) { return pawl::respond(410, at.ride); }'
+ABANDON = 'Finish abandon(Tx&, const RideCreated& at, const pawl::Abandoned&) { return pawl::respond(410, at.ride); }'
 PROBLEM = 'std::optional<std::string> problem() const { return std::nullopt; }'
 FOREIGN = 'Foreign<Repeat::safe_with_key, &BookRide::charge_card, &BookRide::keep_charge, &BookRide::refuse_ride>'
 POINT = '''struct ChargeCreated {
@@ -32,7 +32,7 @@ CALL_FORM = 'pawl: a foreign call is a member function Outcome<Results...> f(Cal
 PHASE_FORM = 'pawl: an atomic phase is a member function Next<Points...> f(Tx&, const Point&)'
 KEEPER_FORM = 'pawl: a keeper is a member function Next<Points...> f(Tx&, const Point&, const Result&)'
 SAME_NAME = 'pawl: two steps start from the same recovery point, or two points share a name'
-ABANDON_FORM = 'pawl: abandon is a member function Finish abandon(Tx&, const Point&)'
+ABANDON_FORM = 'pawl: abandon is a member function Finish abandon(Tx&, const Point&, const Abandoned&)'
 PROBLEM_FORM = 'pawl: a request checks itself in std::optional<std::string> problem() const'
 TEMPLATE = 'pawl: a result whose type is a template needs a `static constexpr std::string_view name`'
 BEFORE_KEY = 'pawl: before_key is a public member function std::optional<Response> before_key(Snapshot&, '\
@@ -159,7 +159,9 @@ CALLS = {
          'const pawl::Asked<RideRequest>&, std::string_view) { return std::nullopt; }\npublic:')]),
     'abandon_that_is_a_response': (ABANDON_FORM, [(ABANDON, ABANDON.replace('Finish', 'pawl::Response'))]),
     'abandon_that_goes_on': (ABANDON_FORM, [
-        (ABANDON, 'Next<ChargeCreated> abandon(Tx&, const RideCreated& at) { return ChargeCreated{at.ride, ""}; }')]),
+        (ABANDON, 'Next<ChargeCreated> abandon(Tx&, const RideCreated& at, const pawl::Abandoned&) { return ChargeCreated{at.ride, ""}; }')]),
+    'abandon_that_does_not_know_whether_a_call_was_made': (ABANDON_FORM, [
+        (ABANDON, ABANDON.replace(', const pawl::Abandoned&', ''))]),
     'abandon_of_a_point_without_call': (ABANDON_FORM, [(ABANDON, ABANDON.replace('RideCreated', 'ChargeCreated'))]),
 }
 

@@ -207,6 +207,24 @@ TEST_F(DoubtTest, what_is_given_up_ends_by_the_word_of_the_operation) {
     EXPECT_EQ(status_of(world.ask<OrderOnce>("k", order_of_jane)), 409);
 }
 
+// Issue 16, number 16: a customer whose card was charged read that nothing was carried out.
+TEST_F(DoubtTest, what_is_given_up_is_told_whether_a_call_may_have_been_made) {
+    provider.next({Does::doubt_charged});
+    (void)world.ask<OrderOnce>("charged", order_of_jane);
+    EXPECT_EQ(body_of(settle(engine::Settlement::Kind::give_up)), R"("perhaps called")");
+
+    // The provider was never reached, and the completer has given up.
+    for (int i = 0; i < 200 && world.count("attention") == 0; ++i) {
+        provider.next({Does::retry});
+        if (i == 0) (void)world.ask<Order>("refused", order_of_jane);
+        world.clock.advance(2h);
+        provider.next({Does::retry});
+        (void)world.complete();
+    }
+    ASSERT_EQ(reason(), "failed-too-often");
+    EXPECT_EQ(body_of(settle(engine::Settlement::Kind::give_up)), R"("not called")");
+}
+
 TEST_F(DoubtTest, a_settlement_is_carried_out_once) {
     provider.next({Does::doubt_charged});
     (void)world.ask<OrderOnce>("k", order_of_jane);

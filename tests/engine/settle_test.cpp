@@ -236,7 +236,23 @@ TEST_F(SettleTest, a_phase_that_failed_too_often_can_be_given_up) {
     EXPECT_EQ(world.complete().settled, 1);
 
     EXPECT_EQ(status_of(ask()), 422);
+    EXPECT_NE(body_of(ask()).find("It was not carried out."), std::string::npos);
     EXPECT_EQ(world.count("orders"), 0);
+}
+
+// Without a word of the operation (issue 16, number 16): at the point behind the call it has none.
+TEST_F(
+    SettleTest, a_request_that_is_given_up_behind_its_call_does_not_say_that_it_was_not_carried_out
+) {
+    bugs.in_last_phase = true;
+    EXPECT_EQ(why_of(ask_keyed()), Why::internal);
+    wear_out_the_completer();
+    EXPECT_EQ(decide("give-up"), 1);
+
+    EXPECT_EQ(world.complete().settled, 1);
+
+    const auto body = body_of(ask_keyed());
+    EXPECT_NE(body.find("may have been carried out"), std::string::npos) << body;
 }
 
 TEST_F(SettleTest, a_phase_has_no_result_that_could_have_happened) {

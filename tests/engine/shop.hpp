@@ -154,7 +154,9 @@ public:
         tx.stage(OrderJob{at.order.customer});
         return pawl::respond(201, at);
     }
-    Finish abandon(Tx&, const Ordered&) { return pawl::respond(409, std::string{"given up"}); }
+    Finish abandon(Tx&, const Ordered&, const Abandoned& why) {
+        return pawl::respond(409, std::string{why.called_at ? "perhaps called" : "not called"});
+    }
     Outcome<Paid, Refused402> charge(KeyedCall& call, const Ordered&) {
         return provider_->charge(call.key().text);
     }

@@ -94,7 +94,9 @@ public:
         return PaidInFull{at.paid};
     }
     pawl::Finish finish(pawl::Tx&, const PaidInFull& at) { return pawl::respond(201, at); }
-    pawl::Finish abandon(pawl::Tx&, const Planned& at) { return pawl::respond(410, at.trip); }
+    pawl::Finish abandon(pawl::Tx&, const Planned& at, const pawl::Abandoned&) {
+        return pawl::respond(410, at.trip);
+    }
 };
 
 struct Rocket {

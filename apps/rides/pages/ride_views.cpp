@@ -33,7 +33,11 @@ constexpr std::array<StateWords, 6> words{{
      "declined"},
     {"cancelled", "bad", "You cancelled this ride", "The rocket flies without you.", "cancelled"},
     {"refunded", "bad", "This ride was refunded", "You have your money back.", "refunded"},
-    {"given_up", "bad", "This ride was given up", "It was not carried out.", "given up"},
+    {"given_up",
+     "bad",
+     "This ride was given up",
+     "There is no ride. If your card was charged for it, ask our support.",
+     "given up"},
 }};
 
 const StateWords& words_of(std::string_view state) {

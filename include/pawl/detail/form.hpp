@@ -58,8 +58,8 @@ struct StepForm {
     CallEnd (*call
     )(void* op, KeyedCall& call, const void* point){};  // Foreign only, as the two below.
     Moved (*keep)(void* op, Tx& tx, const void* point, const Arrival& arrival){};
-    Response (*abandon
-    )(void* op, Tx& tx, const void* point){};  // Null where the operation has none.
+    // Null where the operation has none.
+    Response (*abandon)(void* op, Tx& tx, const void* point, const Abandoned& why){};
     std::vector<ResultForm> results;
     std::vector<std::string_view> leads_to;  // Names of points; "finished" for a response.
 };
@@ -214,10 +214,13 @@ void fill_results(StepForm& step, List<R...>) {
 template <class Op, class Point>
 concept CallsAbandon = requires(Op op, Tx& tx, const Point& at) {
     op.abandon(tx, at);
+}
+|| requires(Op op, Tx& tx, const Point& at, const Abandoned& why) {
+    op.abandon(tx, at, why);
 };
 template <class Op, class Point>
-concept Abandons = requires(Op op, Tx& tx, const Point& at) {
-    { op.abandon(tx, at) } -> std::same_as<Finish>;
+concept Abandons = requires(Op op, Tx& tx, const Point& at, const Abandoned& why) {
+    { op.abandon(tx, at, why) } -> std::same_as<Finish>;
 };
 
 // That of a base class may be for the points of another operation.
@@ -246,12 +249,13 @@ StepForm step_form() {
         fill_results<Op, S>(step, typename S::Form::Results{});
         static_assert(
             Abandons<Op, From> || !CallsAbandon<Op, From>,
-            "pawl: abandon is a member function Finish abandon(Tx&, const Point&)"
+            "pawl: abandon is a member function Finish abandon(Tx&, const Point&, const "
+            "Abandoned&)"
         );
         if constexpr (Abandons<Op, From>)
-            step.abandon = [](void* op, Tx& tx, const void* point) {
-                return std::get<Response>(static_cast<Op*>(op)->abandon(tx, as<From>(point)).where()
-                );
+            step.abandon = [](void* op, Tx& tx, const void* point, const Abandoned& why) {
+                auto end = static_cast<Op*>(op)->abandon(tx, as<From>(point), why);
+                return std::get<Response>(end.where());
             };
     } else {
         step.run = [](void* op, Tx& tx, const void* point) {
@@ -384,8 +388,8 @@ OperationForm form_of(std::shared_ptr<Op> op) {
     OperationForm form;
     static_assert(
         abandon_is_of_use<Op>(static_cast<const typename Op::Flow::All*>(nullptr)),
-        "pawl: abandon is a member function Finish abandon(Tx&, const Point&), of a point that a "
-        "foreign call starts from"
+        "pawl: abandon is a member function Finish abandon(Tx&, const Point&, const Abandoned&), "
+        "of a point that a foreign call starts from"
     );
     form.op = std::move(op);
     fill_settings<Op>(form);
