@@ -125,6 +125,12 @@ void add_serve(CLI::App& app, ServeOptions& options) {
         "Threads for connections; 0: as many as cores, at most 4"
     );
     add_limits(app, options);
+    app.add_option_function<std::int64_t>(
+        "--drain-s",
+        [&drain = options.service.drain](std::int64_t s) { drain = std::chrono::seconds{s}; },
+        "How long a stop waits for requests at work; less than a call's time-out, 25 s, leaves "
+        "calls in doubt (default 35)"
+    );
     app.add_option("--access-log", options.access_log, "File of JSON lines; - is standard error");
     app.add_option(
         "--site",

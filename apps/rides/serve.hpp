@@ -36,7 +36,7 @@ struct ServeOptions {
     int connections_per_address_max{1024};  // 0: no limit.
     pawl::HttpLimits limits;
     pawl::TenantQuota quota;
-    pawl::ServiceOptions service;
+    pawl::ServiceOptions service{.call_timeout = Stripe::timeout};
 
     std::optional<std::string> problem() const;  // Names the option, the value and what is wanted.
 };

@@ -118,7 +118,7 @@ pawl::http::Outgoing Stripe::request_to(const std::string& path, std::string for
         {"Authorization", "Bearer " + api_key_},
         {"Content-Type", "application/x-www-form-urlencoded"}};
     request.body = std::move(form);
-    request.timeout = std::chrono::seconds{25};
+    request.timeout = timeout;
     return request;
 }
 

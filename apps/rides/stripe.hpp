@@ -4,6 +4,7 @@
 
 #include "src/http/transfer.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -40,6 +41,7 @@ struct RefundOrder {
 // Stripe's API, version 1. Thread-safe.
 class Stripe {
 public:
+    static constexpr std::chrono::seconds timeout{25};  // Of a call.
     Stripe(
         pawl::http::Transfers& transfers, std::string url, std::string api_key
     );  // Transfers outlives it.

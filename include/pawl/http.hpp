@@ -146,7 +146,7 @@ void block_end_signals();
 int wait_for_end_signal(const std::function<void()>& on_hangup = {});
 
 // Starts both, waits for SIGINT or SIGTERM (at SIGHUP the server's logs are reopened), drains for
-// at most 15 s, returns the exit code.
+// at most ServiceOptions::drain_time(), returns the exit code.
 int run_until_signal(Service& service, HttpServer& server);
 
 }  // namespace pawl

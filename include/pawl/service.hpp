@@ -32,6 +32,11 @@ struct ServiceOptions {
     std::chrono::hours keep_expired{400 * 24};  // How long an expired key still answers 410.
     std::chrono::milliseconds phase_deadline{5s};  // Under a third of the lease.
     int calls_max{1'024};                          // Foreign calls at once; each holds a thread.
+    // The longest that a foreign call of an operation takes: the time-outs of its clients.
+    std::chrono::milliseconds call_timeout{30s};
+    // How long a stop waits for requests at work. Not set: as long as a call may take, and 10 s to
+    // record its result. A shorter one leaves calls in doubt at each deploy.
+    std::optional<std::chrono::milliseconds> drain{};
     int workers{4};                                // Jobs at once.
     // Where staged jobs go: "embedded", a table of the database itself; redis://HOST[:PORT][/DB],
     // in Sidekiq's format; or kafka://HOST[:PORT][,HOST...]. docs/howto/queues.md.
@@ -45,6 +50,7 @@ struct ServiceOptions {
 
     // What is wrong with them: names the option, the value and the limit.
     std::optional<std::string> problem() const;
+    std::chrono::milliseconds drain_time() const { return drain.value_or(call_timeout + 10s); }
 };
 
 // An application: its operations and job handlers on one database, with the services that finish
@@ -53,8 +59,8 @@ class Service {
 public:
     // The database outlives the service. Throws StoreError; std::invalid_argument for options.
     explicit Service(Database& database, const ServiceOptions& options = {});
-    // Stops, with 15 s to drain if stop() was not called before; then waits for calls that hang,
-    // however long.
+    // Stops, with options().drain_time() if stop() was not called before; then waits for calls that
+    // hang, however long.
     ~Service();
 
     // Before start(). Throws std::logic_error if another has the name or the kind of job.

@@ -84,10 +84,9 @@ void Attempt::call() {
                                         engine_.clock().now()
                                     );
     if (std::holds_alternative<core::MustNotCall>(rule))
-        return hand_to_person(
-            "forgotten", "the provider may have forgotten its key", std::nullopt
-        );
+        return hand_to_person("forgotten", "the provider may have forgotten its key", std::nullopt);
 
+    engine_.doubts().begin(id_);
     const auto renewal = engine_.renewals().begin({id_, number_, at_.stored}, leased_.steady);
     detail::CallEnd ended = InDoubt{};
     std::string error;
@@ -115,6 +114,7 @@ void Attempt::on_called(detail::CallEnd ended, const std::string& error) {
     engine_.at_work(hash_, false);
     const auto kind = ended_of(ended);
     const auto text = text_of(ended, error);
+    if (kind == core::CallEnded::in_doubt) engine_.doubts().in_doubt(id_);
     const auto after = after_call(kind);
     switch (after) {
         case core::AfterCall::keep:
@@ -158,13 +158,7 @@ void Attempt::run_give_back(
     const auto& statement =
         after == core::AfterCall::clear_mark ? sql::clear_calling : sql::fail_attempt;
     fence_statement(
-        session,
-        statement,
-        id_,
-        number_,
-        at_.stored,
-        core::storable_error(error),
-        session.now()
+        session, statement, id_, number_, at_.stored, core::storable_error(error), session.now()
     );
 }
 
@@ -210,6 +204,7 @@ void Attempt::end(Answer answer) {
              {"point", at_.stored},
              {"detail", refused->detail}}
         );
+    engine_.doubts().end(id_);
     engine_.leave(hash_, on_answer_, std::move(answer));
 }
 

@@ -80,6 +80,7 @@ void Engine::finish() {
 // Whoever waits for a key of another process would wait for nothing that this one does.
 void Engine::refuse_new() {
     stopping_ = true;
+    doubts_.stop();
     waiters_.stop();
 }
 

@@ -5,6 +5,7 @@
 #include "src/core/clock.hpp"
 #include "src/engine/answer.hpp"
 #include "src/engine/call_pool.hpp"
+#include "src/engine/doubts.hpp"
 #include "src/engine/first_look.hpp"
 #include "src/engine/installation.hpp"
 #include "src/engine/key_ids.hpp"
@@ -131,6 +132,7 @@ public:
     Waiters& waiters() { return waiters_; }
     FirstLook& first_look() { return first_look_; }
     KeyIds& key_ids() { return key_ids_; }
+    Doubts& doubts() { return doubts_; }
     std::size_t keys_in_hand() const { return live_.size(); }
 
     // What an attempt has in hand is the request of its key's row: another is told so (key_reused).
@@ -163,6 +165,7 @@ private:
     Installation installation_;
     std::unordered_map<std::string, std::unique_ptr<detail::OperationForm>> operations_;
     LiveKeys live_;
+    Doubts doubts_;
     KeyIds key_ids_;
     FirstLook first_look_;
     std::unique_ptr<Timers> own_timers_;

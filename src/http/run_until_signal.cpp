@@ -13,8 +13,6 @@ namespace pawl {
 
 namespace {
 
-constexpr std::chrono::milliseconds drain_max{15'000};
-
 sigset_t end_signals() {
     sigset_t set;
     sigemptyset(&set);
@@ -51,18 +49,22 @@ int run_until_signal(Service& service, HttpServer& server) {
     const int signal = wait_for_end_signal([&server] { server.reopen_logs(); });
     log::info("stopping", {{"signal", std::to_string(signal)}});
     // Both at once: the service tells calls to stop while the server still waits for their answers.
+    const auto drain = service.options().drain_time();
     bool listener_ended = false;
-    std::jthread server_stopper{[&] { listener_ended = server.stop(drain_max); }};
-    const bool drained = service.stop(drain_max);
+    std::jthread server_stopper{[&] { listener_ended = server.stop(drain); }};
+    const bool drained = service.stop(drain);
     server_stopper.join();
     if (!listener_ended)
         log::error(
             "io_thread_held", {{"detail", "a thread of the HTTP server has not ended; it is left"}}
         );
+    const auto doubts = service.engine().doubts().report();
     const auto stats = service.engine().store().stats();
     log::info(
         "stopped",
         {{"keys_left", std::to_string(service.engine().keys_in_hand())},
+         {"in_doubt", std::to_string(doubts.count)},
+         {"in_doubt_keys", doubts.keys},
          {"works", std::to_string(stats.works)},
          {"commits", std::to_string(stats.commits)},
          {"largest_batch", std::to_string(stats.largest_batch)}}

@@ -58,6 +58,9 @@ std::optional<std::string> ServiceOptions::problem() const {
     if (phase_deadline * 3 > lease)
         return "phase_deadline is " + ms(phase_deadline) + ": at most a third of the lease, " +
                ms(lease / 3);
+    if (call_timeout < 1ms || call_timeout > 1h)
+        return "call_timeout is " + ms(call_timeout) + ": 1 ms to 1 h";
+    if (drain && (*drain < 0ms || *drain > 2h)) return "drain is " + ms(*drain) + ": 0 to 2 h";
     if (keep_keys < 1h)
         return "keep_keys is " + std::to_string(keep_keys.count()) +
                " h: at least 1 h, or clients still retry";
@@ -153,6 +156,17 @@ void Service::Impl::count_stranded() {
     });
 }
 
+void Service::Impl::warn_of_a_short_drain() const {
+    const auto drain = options.drain_time();
+    if (drain >= options.call_timeout) return;
+    log::warning(
+        "short_drain",
+        {{"drain_ms", std::to_string(drain.count())},
+         {"call_timeout_ms", std::to_string(options.call_timeout.count())},
+         {"detail", "a stop leaves calls in doubt that take longer than the drain"}}
+    );
+}
+
 // Requests need no queue: their jobs are staged until it is back. One that loses jobs is refused.
 void Service::Impl::check_queue() {
     try {
@@ -170,6 +184,7 @@ void Service::Impl::start() {
     check_queue();
     if (engine.store().serves_one_process()) end_predecessors_leases();
     count_stranded();
+    warn_of_a_short_drain();
     auto thread_of = [](const char* name, auto f) {
         return std::jthread{[name, f](const std::stop_token& stop) {
             core::name_this_thread(name);
@@ -193,7 +208,7 @@ bool Service::Impl::stop(std::chrono::milliseconds drain) {
     for (auto& thread : threads) thread.request_stop();
     engine.refuse_new();
     worker.take_no_more();
-    const auto last = drain / 5;
+    const auto last = std::min<std::chrono::milliseconds>(drain / 5, 5s);
     bool drained = wait_idle(drain - last);
     engine.stop_calls();
     worker.stop_calls();
@@ -218,7 +233,7 @@ bool Service::Impl::wait_idle(std::chrono::milliseconds limit) {
 // A call that outlasted the drain still comes back, and tells the worker of the jobs that it
 // staged: nothing may go before the last has ended.
 Service::Impl::~Impl() {
-    if (!stopped) stop(15s);
+    if (!stopped) stop(options.drain_time());
     database.jobs().leave();
     engine.stop_calls();
     worker.stop_calls();

@@ -26,6 +26,7 @@ struct Service::Impl {
     void join();
     void end_predecessors_leases();
     void count_stranded();
+    void warn_of_a_short_drain() const;
     void check_queue();
     void on_staged();
 

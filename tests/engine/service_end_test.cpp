@@ -59,6 +59,15 @@ protected:
     std::unique_ptr<Database> database = Database::open("sqlite::memory:");
 };
 
+// Issue 16, number 19: each deploy left calls in doubt that took longer than 15 s.
+TEST(ServiceDrain, is_longer_than_the_longest_call_unless_it_is_set) {
+    for (const auto call : {1s, 25s, 60s, 600s})
+        EXPECT_GE((ServiceOptions{.call_timeout = call}.drain_time()), call + 5s);
+    EXPECT_EQ((ServiceOptions{.call_timeout = 25s, .drain = 1s}.drain_time()), 1s);
+    EXPECT_TRUE((ServiceOptions{.call_timeout = 0s}.problem()));
+    EXPECT_TRUE((ServiceOptions{.drain = -1ms}.problem()));
+}
+
 TEST_F(ServiceEnd, the_call_of_a_job_is_told_to_stop_within_the_drain) {
     Gate at_work;
     std::promise<void> stopped;

@@ -70,6 +70,48 @@ TEST_F(StopTest, says_so_when_a_call_outlasts_its_limit) {
     EXPECT_EQ(status_of(World::get(std::move(first))), 201);  // Late, but not lost.
 }
 
+// Issue 16, number 19.
+TEST_F(StopTest, says_which_calls_it_left_without_an_end) {
+    auto first = world.send<Order>("k", order_of_jane);
+    at_call.wait();
+    EXPECT_FALSE(world.engine->stop(10ms));
+    const auto left = world.engine->doubts().report();
+    let_go.open();
+    (void)World::get(std::move(first));
+
+    EXPECT_EQ(left.count, 1U);
+    EXPECT_EQ(left.keys, world.text("SELECT CAST(id AS TEXT) FROM idempotency_keys"));
+}
+
+TEST_F(StopTest, says_which_calls_ended_in_doubt_while_it_waited) {
+    provider.next({Does::doubt, Does::doubt_charged});
+    let_go.open();
+    (void)world.ask<OrderOnce>("before", order_of_jane);  // Of this nobody needs to be told again.
+    EXPECT_EQ(world.engine->doubts().report().count, 0U);
+    Gate at_second;
+    Gate second_let_go;
+    provider.before([&] {
+        at_second.open();
+        second_let_go.wait();
+    });
+    auto second = world.send<OrderOnce>("k", order_of_jane);
+    at_second.wait();
+    std::jthread stopper{[&] { (void)world.engine->stop(20s); }};
+    // Not before the stop has begun.
+    while (why_of(world.ask<Order>("new", order_of_jane)) != Why::stopping)
+        std::this_thread::yield();
+    second_let_go.open();
+    stopper.join();
+
+    EXPECT_EQ(why_of(World::get(std::move(second))), Why::needs_attention);
+    const auto left = world.engine->doubts().report();
+    EXPECT_EQ(left.count, 1U);
+    EXPECT_EQ(
+        left.keys,
+        world.text("SELECT CAST(id AS TEXT) FROM idempotency_keys WHERE idempotency_key = 'k'")
+    );
+}
+
 // Within its limit, so that the proof of not having called is still written.
 TEST_F(StopTest, a_call_that_heeds_the_stop_gives_its_key_back_in_time) {
     auto first = world.send<HeedingOrder>("k", order_of_jane);

@@ -1,0 +1,43 @@
+#include "src/engine/doubts.hpp"
+
+namespace pawl::engine {
+
+namespace {
+constexpr std::size_t keys_told = 20;
+}  // namespace
+
+void Doubts::begin(std::int64_t key_id) {
+    const std::lock_guard lock{mutex_};
+    calls_[key_id] = false;
+}
+
+void Doubts::in_doubt(std::int64_t key_id) {
+    const std::lock_guard lock{mutex_};
+    if (stopping_) calls_[key_id] = true;
+}
+
+void Doubts::end(std::int64_t key_id) {
+    const std::lock_guard lock{mutex_};
+    const auto at = calls_.find(key_id);
+    if (at != calls_.end() && !at->second) calls_.erase(at);
+}
+
+void Doubts::stop() {
+    const std::lock_guard lock{mutex_};
+    stopping_ = true;
+}
+
+Doubts::Report Doubts::report() const {
+    const std::lock_guard lock{mutex_};
+    Report report{.count = calls_.size(), .keys = {}};
+    std::size_t told = 0;
+    for (const auto& [key_id, in_doubt] : calls_) {
+        if (told++ == keys_told) break;
+        report.keys += (report.keys.empty() ? "" : " ") + std::to_string(key_id);
+    }
+    if (report.count > keys_told)
+        report.keys += " and " + std::to_string(report.count - keys_told) + " more";
+    return report;
+}
+
+}  // namespace pawl::engine
