@@ -68,6 +68,8 @@ public:
     // A person gave the request up. The charge may have been made, if `why` says so.
     Finish abandon(Tx& tx, const RideCreated& at, const Abandoned& why);
 
+    std::string call_target(const RideCreated&) const { return stripe_.target(); }
+
     using Flow = Steps<
         Atomic<&BookRide::create_ride>,  // started        -> ride_created
         Foreign<

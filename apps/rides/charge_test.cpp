@@ -59,7 +59,8 @@ protected:
          .mails = folder + "/mails",
          .ledger_sync = false}};
     pawl::http::Transfers transfers{{}};
-    Stripe stripe{transfers, "http://127.0.0.1:" + std::to_string(provider.http_port()), "sk_test"};
+    Stripe stripe{
+        transfers, {"http://127.0.0.1:" + std::to_string(provider.http_port()), "sk_test"}};
     BookRide op{stripe};
 };
 

@@ -63,6 +63,12 @@ void add_application(CLI::App& app, ServeOptions& options) {
         "Take an http:// URL of Stripe on another host: the API key passes the network in clear"
     );
     app.add_option(
+        "--stripe-account",
+        options.stripe_account,
+        "The account of the API key, acct_...: with it a new key of the same account is no other "
+        "provider for calls in doubt"
+    );
+    app.add_option(
            "--smtp-url",
            options.smtp_url,
            "The mail server: smtps://HOST, or smtp://HOST, which must offer STARTTLS if it is "

@@ -47,6 +47,8 @@ public:
     // A person gave the refund up. The money may have been paid back, if `why` says so.
     pawl::Finish abandon(pawl::Tx& tx, const RefundOrdered& at, const pawl::Abandoned& why);
 
+    std::string call_target(const RefundOrdered&) const { return stripe_.target(); }
+
     using Flow = pawl::Steps<
         pawl::Atomic<&RefundRide::order_refund>,  // started        -> refund_ordered, or finished
                                                   // (404, 409)

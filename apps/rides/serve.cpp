@@ -66,7 +66,7 @@ void make_users(pawl::Database& database, const Riders& riders) {
 
 Application::Application(const ServeOptions& options, pawl::Database::As as)
     : transfers_{{.connections_max = options.service.calls_max, .connections_kept_max = 256}},
-      stripe_{transfers_, options.stripe_url, api_key_of(options)},
+      stripe_{transfers_, {options.stripe_url, api_key_of(options), options.stripe_account}},
       database_{pawl::Database::open(options.database, as)} {
     if (as != pawl::Database::As::tool) database_->migrate("rides", sql::migrations::all);
     service_ = std::make_unique<pawl::Service>(*database_, options.service);

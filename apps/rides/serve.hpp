@@ -20,6 +20,7 @@ struct ServeOptions {
     std::string stripe_url{"http://127.0.0.1:12111"};
     bool stripe_plain_http{false};  // http:// to another host, too.
     std::string smtp_url{"smtp://127.0.0.1:12525"};
+    std::string stripe_account;  // Who the API key belongs to, "acct_..."; may be empty.
     std::string stripe_api_key;  // From STRIPE_API_KEY; on loopback a test value.
     bool charge_once{
         false};  // Stripe's stand-in takes no keys: charge at most once, doubts to a person.

@@ -1,5 +1,8 @@
 #include "apps/rides/stripe.hpp"
 
+#include "src/core/url.hpp"
+#include "src/json/hash.hpp"
+
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 #include <boost/url/encode.hpp>
@@ -105,17 +108,29 @@ pawl::Outcome<Charge, Declined> charge_outcome(const Sent& sent) {
     });
 }
 
+// Of the API key 48 bits of a hash: they tell two keys apart, and nothing of the key.
+std::string target_of(const Stripe::Where& where) {
+    auto url = pawl::core::without_password(where.url);
+    while (url.ends_with('/')) url.pop_back();
+    const auto account =
+        where.account.empty()
+            ? "key " + pawl::json::hex(pawl::json::sha256("stripe api key " + where.api_key))
+                           .substr(0, 12)
+            : where.account;
+    return "stripe " + url + " account " + account;
+}
+
 }  // namespace
 
-Stripe::Stripe(pawl::http::Transfers& transfers, std::string url, std::string api_key)
-    : transfers_{transfers}, url_{std::move(url)}, api_key_{std::move(api_key)} {}
+Stripe::Stripe(pawl::http::Transfers& transfers, Where where)
+    : transfers_{transfers}, where_{std::move(where)}, target_{target_of(where_)} {}
 
 pawl::http::Outgoing Stripe::request_to(const std::string& path, std::string form) const {
     pawl::http::Outgoing request;
     request.method = "POST";
-    request.url = url_ + path;
+    request.url = where_.url + path;
     request.headers = {
-        {"Authorization", "Bearer " + api_key_},
+        {"Authorization", "Bearer " + where_.api_key},
         {"Content-Type", "application/x-www-form-urlencoded"}};
     request.body = std::move(form);
     request.timeout = timeout;

@@ -42,9 +42,17 @@ struct RefundOrder {
 class Stripe {
 public:
     static constexpr std::chrono::seconds timeout{25};  // Of a call.
-    Stripe(
-        pawl::http::Transfers& transfers, std::string url, std::string api_key
-    );  // Transfers outlives it.
+    struct Where {
+        std::string url;
+        std::string api_key;
+        // Stripe's name of the account. Without it a hash of the API key stands for it, and another
+        // key of the same account passes for another account.
+        std::string account{};
+    };
+    Stripe(pawl::http::Transfers& transfers, Where where);  // Transfers outlives it.
+
+    // Who is called: URL and account, never the API key.
+    const std::string& target() const { return target_; }
 
     pawl::Outcome<Charge, Declined> charge(pawl::KeyedCall& call, const ChargeOrder& order);
     // Without a key: a repeat would be a second charge, so it is on a connection of its own and
@@ -57,8 +65,8 @@ private:
     pawl::http::Outgoing request_to(const std::string& path, std::string form) const;
 
     pawl::http::Transfers& transfers_;
-    std::string url_;
-    std::string api_key_;
+    Where where_;
+    std::string target_;
 };
 
 }  // namespace rides

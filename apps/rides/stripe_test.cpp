@@ -71,7 +71,7 @@ TEST(StripeVerdict, follows_the_table) {
          .date = [] { return std::string{"now"}; }}};
     listener.start();
     pawl::http::Transfers transfers{{}};
-    Stripe stripe{transfers, "http://127.0.0.1:" + std::to_string(listener.port()), "sk_test"};
+    Stripe stripe{transfers, {"http://127.0.0.1:" + std::to_string(listener.port()), "sk_test"}};
 
     for (const auto& c : cases) {
         next = {.status = c.status, .body = c.body};
@@ -82,6 +82,25 @@ TEST(StripeVerdict, follows_the_table) {
         ) << c.status
           << " " << c.body;
     }
+}
+
+// Issue 16, number 20.
+TEST(StripeTarget, names_url_and_account_and_nothing_of_the_api_key) {
+    pawl::http::Transfers transfers{{}};
+    const auto target = [&](Stripe::Where where) {
+        return Stripe{transfers, std::move(where)}.target();
+    };
+    const auto first = target({"https://api.stripe.com", "sk_live_secret"});
+
+    EXPECT_EQ(first, target({"https://api.stripe.com/", "sk_live_secret"}));
+    EXPECT_NE(first, target({"https://api.stripe.com", "sk_live_other"}));
+    EXPECT_NE(first, target({"https://proxy.example", "sk_live_secret"}));
+    EXPECT_EQ(first.find("secret"), std::string::npos);
+    EXPECT_EQ(
+        target({"https://api.stripe.com", "sk_live_secret", "acct_1"}),
+        "stripe https://api.stripe.com account acct_1"
+    );
+    EXPECT_EQ(target({"https://me:pw@api.stripe.com", "k"}).find("pw"), std::string::npos);
 }
 
 }  // namespace

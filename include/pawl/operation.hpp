@@ -36,6 +36,16 @@ using namespace std::chrono_literals;
 // with scope = tenant answers only those whom the operation lets in, and is taken by nobody else.
 // A before_key that can't be called so (private, of another form) does not compile, unless its
 // class is final: of such a class only public members are seen.
+//
+// Who is called from a point is for a member function, for each point that a foreign call starts
+// from. A name of the provider and of the account there, the same for as long as both are:
+//
+//   std::string call_target(const Point& at) const;
+//
+// It is stored before the call is made. A repeat that would go to another provider or account, as
+// after a restart with another URL, is not made: the request goes to the attention list (PAWL0018).
+// It is asked in the transaction: quick, no waiting, and never a secret. Without it nobody notices;
+// the start of the service logs which calls have none.
 enum class KeyRule {
     required,  // No key: 400 key-missing.
     optional,  // No key: one is made, so that a crash is still completed; nobody can repeat the

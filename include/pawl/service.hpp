@@ -37,7 +37,7 @@ struct ServiceOptions {
     // How long a stop waits for requests at work. Not set: as long as a call may take, and 10 s to
     // record its result. A shorter one leaves calls in doubt at each deploy.
     std::optional<std::chrono::milliseconds> drain{};
-    int workers{4};                                // Jobs at once.
+    int workers{4};  // Jobs at once.
     // Where staged jobs go: "embedded", a table of the database itself; redis://HOST[:PORT][/DB],
     // in Sidekiq's format; or kafka://HOST[:PORT][,HOST...]. docs/howto/queues.md.
     std::string queue{"embedded"};

@@ -48,6 +48,7 @@ struct KeyDetail {
     Text call_key;
     Text called_at;
     bool calling{};
+    Text call_target;
     std::optional<int> response_status;
     Text response_type;
     std::optional<Json> response_headers;
@@ -83,6 +84,7 @@ struct Attention {
     Text settling_error;
     Text call_key;
     Text called_at;
+    Text call_target;
     Json recovery_data;
 };
 
@@ -95,6 +97,7 @@ struct AttentionLine {
     std::string recovery_point;
     std::string reason;
     Text called_at;
+    Text call_target;
     Text result;  // That came and could not be kept: its name, and its value as JSON.
     Text settlement;
     std::string detail;
@@ -358,6 +361,7 @@ void list_attention(Service& service, int limit, bool json, std::ostream& out) {
               a.recovery_point,
               a.reason,
               a.called_at,
+              a.call_target,
               a.result && a.result_name ? Text{*a.result_name + " " + a.result->text} : Text{},
               a.settling_error ? Text{"failed: " + *a.settling_error} : a.settlement,
               a.detail},

@@ -8,6 +8,9 @@ CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
     if (PAWL_MUTANT("never_is_called_again") && facts.again == Repeat::never) return MayCall{};
     // The mark counts whatever the flow says today: a deploy may have changed the step's Repeat.
     if (facts.calling) return MustNotCall{};
+    const bool both_named = !facts.called_target.empty() && !facts.target.empty();
+    if (facts.called_at && both_named && facts.called_target != facts.target)
+        return MustNotCall{MustNotCall::Why::elsewhere};
     switch (facts.again) {
         case Repeat::safe:
             return MayCall{};
@@ -23,7 +26,7 @@ CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
     // what two clocks differ by, the database's and this process's.
     const auto age = now - *facts.called_at;
     if (age < -clocks_differ_by || age >= facts.provider_memory)
-        return MustNotCall{.forgotten = true};
+        return MustNotCall{MustNotCall::Why::forgotten};
     return MayCall{};
 }
 

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <optional>
+#include <string_view>
 #include <variant>
 
 // Whether a foreign call may be made, and what its end means. Repairs F4, F7, F8 and F9 of
@@ -20,12 +21,19 @@ struct CallFacts {
         called_at{};  // Of the first call from this recovery point and generation.
     bool calling{};   // The mark that a Repeat::never call was about to be made.
     std::chrono::milliseconds provider_memory{};
+    // Who was called at called_at, and who would be called now; empty: not named.
+    std::string_view called_target{};
+    std::string_view target{};
 };
 
 struct MayCall {};
 struct MustNotCall {
-    bool forgotten{};  // The provider may have forgotten our key; otherwise: it may have been made,
-                       // and is never repeated.
+    enum class Why {
+        in_doubt,   // The call may have been made, and is never repeated.
+        forgotten,  // The provider may have forgotten our key.
+        elsewhere   // Another provider or account was called, which may have carried it out.
+    };
+    Why why{Why::in_doubt};
 };
 using CallRule = std::variant<MayCall, MustNotCall>;
 

@@ -46,17 +46,40 @@ TEST(DecideCall, follows_the_table) {
         {"safe, once a step that was never to be repeated",
          {.again = Repeat::safe, .called_at = now - 1s, .calling = true},
          "in doubt"},
+        // Issue 16, number 20: a restart with another URL charged at both.
+        {"keyed, another provider was called",
+         {Repeat::safe_with_key, now - 1s, false, 20h, "stripe a", "stripe b"},
+         "elsewhere"},
+        {"safe, another provider was called",
+         {Repeat::safe, now - 1s, false, 20h, "stripe a", "stripe b"},
+         "elsewhere"},
+        {"keyed, the same provider was called",
+         {Repeat::safe_with_key, now - 1s, false, 20h, "stripe a", "stripe a"},
+         "call"},
+        {"keyed, another provider, but no call was made",
+         {Repeat::safe_with_key, std::nullopt, false, 20h, "stripe a", "stripe b"},
+         "call"},
+        {"keyed, an older binary called and named nobody",
+         {Repeat::safe_with_key, now - 1s, false, 20h, "", "stripe b"},
+         "call"},
+        {"keyed, this binary names nobody",
+         {Repeat::safe_with_key, now - 1s, false, 20h, "stripe a", ""},
+         "call"},
     };
-    for (const auto& c : cases) {
-        const auto rule = decide_call(c.facts, now);
+    const auto word = [](const CallRule& rule) {
         const auto* stop = std::get_if<MustNotCall>(&rule);
-        EXPECT_EQ(
-            stop == nullptr   ? "call"
-            : stop->forgotten ? "forgotten"
-                              : "in doubt",
-            c.rule
-        ) << c.name;
-    }
+        if (stop == nullptr) return "call";
+        switch (stop->why) {
+            case MustNotCall::Why::in_doubt:
+                return "in doubt";
+            case MustNotCall::Why::forgotten:
+                return "forgotten";
+            case MustNotCall::Why::elsewhere:
+                break;
+        }
+        return "elsewhere";
+    };
+    for (const auto& c : cases) EXPECT_EQ(word(decide_call(c.facts, now)), c.rule) << c.name;
 }
 
 TEST(MayStillCall, ends_with_the_first_half_of_the_lease_by_either_clock) {

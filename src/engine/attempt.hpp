@@ -56,7 +56,8 @@ private:
     struct CallMark {
         std::string key;
         TimePoint called_at;
-        bool ours{};  // Made by this attempt: nobody can have called under it before.
+        bool ours{};           // Made by this attempt: nobody can have called under it before.
+        std::string target{};  // Who is called, if the operation names it.
     };
     // A fence touched no row: the store has rolled back, and one looks once.
     static bool is_lost_lease(const std::exception_ptr& failed);
@@ -100,6 +101,7 @@ private:
     void insert_row(store::Session& session, const Progress& reached, const std::string& error);
     void move_row(store::Session& session, const Progress& reached);
     void mark_call(TimePoint now, const Position& at);
+    std::string call_target(const Position& at) const;
     void to_attention(store::Session& session, std::string_view reason, const std::string& detail);
     TimePoint lease_end(store::Session& session);
     core::Moment moment() const;

@@ -39,6 +39,28 @@ bool is_in_doubt(const std::exception_ptr& failed) {
     });
 }
 
+// Why a call that may have been made is not repeated, for the attention list.
+struct PersonNeeded {
+    std::string_view reason;
+    std::string detail;
+};
+
+PersonNeeded need_of(core::MustNotCall::Why why, const KeyRow& row, const std::string& target) {
+    using Why = core::MustNotCall::Why;
+    switch (why) {
+        case Why::forgotten:
+            return {"forgotten", "the provider may have forgotten its key"};
+        case Why::elsewhere:
+            return {
+                "elsewhere",
+                "PAWL0018: it went to \"" + row.call_target.value_or("") +
+                    "\", and this server calls \"" + target + "\""};
+        case Why::in_doubt:
+            break;
+    }
+    return {"in-doubt", "this call is never repeated"};
+}
+
 KeyedRequest stored_request(const detail::OperationForm& operation, const KeyRow& row) {
     KeyedRequest request;
     request.operation = &operation;
@@ -239,33 +261,26 @@ void Attempt::run_resumed(store::Session& session, const KeyRow& row) {
 // At a foreign call that may have been made before: repairs F7 and F9.
 void Attempt::resume_at_call(store::Session& session, const KeyRow& row) {
     const auto now = session.now();
+    const auto target = call_target(at_);
     const auto rule = core::decide_call(
         {.again = step().again,
          .called_at = row.called_at,
          .calling = row.calling,
-         .provider_memory = operation_->provider_memory},
+         .provider_memory = operation_->provider_memory,
+         .called_target = row.call_target ? std::string_view{*row.call_target} : "",
+         .target = target},
         now
     );
     if (const auto* stop = std::get_if<core::MustNotCall>(&rule)) {
-        if (stop->forgotten)
-            to_attention(
-                session,
-                "forgotten",
-                core::with_earlier_call("the provider may have forgotten its key", row.called_at)
-            );
-        else
-            to_attention(
-                session,
-                "in-doubt",
-                core::with_earlier_call("this call is never repeated", row.called_at)
-            );
+        const auto needs = need_of(stop->why, row, target);
+        to_attention(session, needs.reason, core::with_earlier_call(needs.detail, row.called_at));
         verdict_ = Refused{.why = Why::needs_attention};
         return;
     }
     reached_ = at_;
     if (row.call_key && row.called_at && !PAWL_MUTANT("key_of_each_attempt") &&
         (step().again != Repeat::never || row.calling)) {
-        mark_ = CallMark{*row.call_key, *row.called_at};
+        mark_ = CallMark{*row.call_key, *row.called_at, false, row.call_target.value_or("")};
         return;  // take_over has written all that was to be written.
     }
     mark_call(now, at_);

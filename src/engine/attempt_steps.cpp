@@ -22,6 +22,10 @@ namespace {
 
 using Text = std::optional<std::string>;
 
+Text stored_target(const std::string& target) {
+    return target.empty() ? Text{} : Text{target};
+}
+
 }  // namespace
 
 Attempt::Progress Attempt::advance_from(store::Session& session, Position from) {
@@ -107,7 +111,8 @@ void Attempt::insert_row(
         !failed && form.again == Repeat::never,
         now,
         failed ? Text{error} : Text{},
-        generation_
+        generation_,
+        mark_ ? stored_target(mark_->target) : Text{}
     );
 }
 
@@ -146,7 +151,8 @@ void Attempt::move_row(store::Session& session, const Progress& reached) {
             form.foreign ? Text{mark_->key} : Text{},
             mark_->called_at,
             form.again == Repeat::never,
-            now
+            now,
+            stored_target(mark_->target)
         );
     }
 }
@@ -165,7 +171,15 @@ void Attempt::mark_call(TimePoint now, const Position& at) {
              .generation = static_cast<std::uint64_t>(generation_)}
         ),
         now,
-        true};
+        true,
+        call_target(at)};
+}
+
+// Who the call from here goes to, as this program is configured; empty: the operation does not say.
+std::string Attempt::call_target(const Position& at) const {
+    const auto& form = operation_->steps[at.step];
+    if (form.call_target == nullptr) return {};
+    return core::storable_error(form.call_target(operation_->op.get(), at.point.get()));
 }
 
 void Attempt::to_attention(

@@ -97,6 +97,15 @@ const detail::OperationForm* Engine::find(std::string_view operation) const {
     return at == operations_.end() ? nullptr : at->second.get();
 }
 
+std::vector<std::string> Engine::calls_without_target() const {
+    std::vector<std::string> found;
+    for (const auto& [name, form] : operations_)
+        for (const auto& step : form->steps)
+            if (step.foreign && step.call_target == nullptr)
+                found.push_back(name + " at " + std::string{step.from});
+    return found;
+}
+
 void Engine::handle(KeyedRequest request, OnAnswer on_answer) {
     if (stopping_) return on_answer(Refused{.why = Why::stopping});
     if (request.operation->before_key != nullptr && !request.of_a_job)

@@ -81,6 +81,8 @@ public:
     // Before any request.
     const detail::OperationForm& add(detail::OperationForm form);
     const detail::OperationForm* find(std::string_view operation) const;
+    // "OPERATION at POINT" of each foreign call of which the operation does not say who is called.
+    std::vector<std::string> calls_without_target() const;
 
     void handle(KeyedRequest request, OnAnswer on_answer);
     // KeyRule::none: one transaction, nothing remembered.

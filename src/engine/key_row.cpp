@@ -77,6 +77,7 @@ KeyRow key_row(const detail::Row& row) {
     key.call_key = columns.next<Text>();
     key.called_at = columns.next<std::optional<TimePoint>>();
     key.calling = columns.next<bool>();
+    key.call_target = columns.next<Text>();
     if (finished) {
         key.response.status = columns.next<int>();
         key.response.content_type = columns.next<Text>().value_or("");

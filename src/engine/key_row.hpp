@@ -46,6 +46,7 @@ struct KeyRow {
     std::optional<std::string> call_key;
     std::optional<TimePoint> called_at;
     bool calling{};
+    std::optional<std::string> call_target;  // Who was called at called_at, if that was named.
 
     // Empty of a finished key: its answer is all that anybody wants of it.
     Principal principal;  // Who asked first.

@@ -185,6 +185,13 @@ void Service::Impl::start() {
     if (engine.store().serves_one_process()) end_predecessors_leases();
     count_stranded();
     warn_of_a_short_drain();
+    for (const auto& call : engine.calls_without_target())
+        log::warning(
+            "call_without_target",
+            {{"call", call},
+             {"detail",
+              "without call_target() a restart with another provider may repeat it there"}}
+        );
     auto thread_of = [](const char* name, auto f) {
         return std::jthread{[name, f](const std::stop_token& stop) {
             core::name_this_thread(name);

@@ -33,6 +33,7 @@ PHASE_FORM = 'pawl: an atomic phase is a member function Next<Points...> f(Tx&, 
 KEEPER_FORM = 'pawl: a keeper is a member function Next<Points...> f(Tx&, const Point&, const Result&)'
 SAME_NAME = 'pawl: two steps start from the same recovery point, or two points share a name'
 ABANDON_FORM = 'pawl: abandon is a member function Finish abandon(Tx&, const Point&, const Abandoned&)'
+TARGET_FORM = 'pawl: call_target is a member function std::string call_target(const Point&) const'
 PROBLEM_FORM = 'pawl: a request checks itself in std::optional<std::string> problem() const'
 TEMPLATE = 'pawl: a result whose type is a template needs a `static constexpr std::string_view name`'
 BEFORE_KEY = 'pawl: before_key is a public member function std::optional<Response> before_key(Snapshot&, '\
@@ -162,6 +163,10 @@ CALLS = {
         (ABANDON, 'Next<ChargeCreated> abandon(Tx&, const RideCreated& at, const pawl::Abandoned&) { return ChargeCreated{at.ride, ""}; }')]),
     'abandon_that_does_not_know_whether_a_call_was_made': (ABANDON_FORM, [
         (ABANDON, ABANDON.replace(', const pawl::Abandoned&', ''))]),
+    'call_target_of_a_point_without_call': (TARGET_FORM, [
+        (ABANDON, ABANDON + '\n    std::string call_target(const ChargeCreated&) const { return "bank"; }')]),
+    'call_target_that_is_no_string': (TARGET_FORM, [
+        (ABANDON, ABANDON + '\n    int call_target(const RideCreated&) const { return 1; }')]),
     'abandon_of_a_point_without_call': (ABANDON_FORM, [(ABANDON, ABANDON.replace('RideCreated', 'ChargeCreated'))]),
 }
 

@@ -58,6 +58,7 @@ protected:
         std::optional<std::string> settling_error;
         std::optional<std::string> call_key;
         std::optional<TimePoint> called_at;
+        std::optional<std::string> call_target;
         std::string recovery_data;
     };
 };
@@ -83,6 +84,7 @@ TEST_P(AttentionTest, what_needs_a_person_is_listed_oldest_first_with_all_that_i
     EXPECT_EQ(shown[0].key, "key of first");
     EXPECT_EQ(shown[0].reason, "in-doubt");
     EXPECT_EQ(shown[0].call_key, "call key");
+    EXPECT_EQ(shown[0].call_target, "stripe");
     EXPECT_EQ(shown[0].recovery_data, R"({"ride":1})");
     EXPECT_FALSE(shown[0].settlement);
     EXPECT_EQ(read_rows<Entry>(*store, sql::list_attention, 1).size(), 1);

@@ -62,6 +62,7 @@ TEST_P(ClaimTest, a_key_is_found_by_hash_and_by_id_as_it_was_written) {
             EXPECT_EQ(found->recovery_point, "ride_created");
             EXPECT_EQ(found->recovery_data, R"({"ride":1})");
             EXPECT_EQ(found->call_key, "call key");
+            EXPECT_EQ(found->call_target, "stripe");
             EXPECT_EQ(found->called_at, now());
             EXPECT_FALSE(found->calling);
         }
@@ -173,7 +174,18 @@ TEST_P(ClaimTest, whoever_lost_the_lease_writes_nothing_with_any_statement) {
     const auto before = state(id);
 
     EXPECT_EQ(
-        run(sql::move_key, id, 1, "ride_created", "charged", "{}", now(), "k", now(), true, now()),
+        run(sql::move_key,
+            id,
+            1,
+            "ride_created",
+            "charged",
+            "{}",
+            now(),
+            "k",
+            now(),
+            true,
+            now(),
+            "stripe"),
         0
     );
     EXPECT_EQ(finish(id, 1, "ride_created"), 0);
@@ -194,7 +206,19 @@ TEST_P(ClaimTest, a_write_from_another_recovery_point_touches_nothing) {
     const auto id = open_key("hash");
 
     EXPECT_EQ(
-        run(sql::move_key, id, 1, "started", "charged", "{}", now(), "k", now(), false, now()), 0
+        run(sql::move_key,
+            id,
+            1,
+            "started",
+            "charged",
+            "{}",
+            now(),
+            "k",
+            now(),
+            false,
+            now(),
+            "stripe"),
+        0
     );
     EXPECT_EQ(finish(id, 1, "started"), 0);
     EXPECT_EQ(run(sql::renew_lease, id, 1, "started", now() + 1h), 0);
@@ -220,7 +244,8 @@ TEST_P(ClaimTest, a_move_writes_the_point_and_its_data_and_forgets_the_error) {
             "next call",
             now(),
             true,
-            now()),
+            now(),
+            "bank"),
         1
     );
 
@@ -238,7 +263,19 @@ TEST_P(ClaimTest, a_key_is_finished_once_and_its_response_stays) {
     EXPECT_EQ(finish(id, 1, "ride_created"), 0);
     EXPECT_EQ(finish(id, 1, "finished"), 0);
     EXPECT_EQ(
-        run(sql::move_key, id, 1, "finished", "started", "{}", now(), "k", now(), false, now()), 0
+        run(sql::move_key,
+            id,
+            1,
+            "finished",
+            "started",
+            "{}",
+            now(),
+            "k",
+            now(),
+            false,
+            now(),
+            "stripe"),
+        0
     );
 
     const auto found =
@@ -252,8 +289,18 @@ TEST_P(ClaimTest, a_key_is_finished_once_and_its_response_stays) {
 
 TEST_P(ClaimTest, a_proven_retry_clears_the_mark_and_the_time_of_the_call) {
     const auto id = open_key("hash");
-    run(sql::move_key, id, 1, "ride_created", "calling", "{}", now() + 30s, "k", now(), true, now()
-    );
+    run(sql::move_key,
+        id,
+        1,
+        "ride_created",
+        "calling",
+        "{}",
+        now() + 30s,
+        "k",
+        now(),
+        true,
+        now(),
+        "bank");
 
     EXPECT_EQ(run(sql::clear_calling, id, 1, "calling", "not sent", now()), 1);
 
@@ -261,6 +308,7 @@ TEST_P(ClaimTest, a_proven_retry_clears_the_mark_and_the_time_of_the_call) {
         read_now(*store, [&](Session& session) { return engine::find_key(session, id); });
     EXPECT_FALSE(found->calling);
     EXPECT_FALSE(found->called_at);
+    EXPECT_FALSE(found->call_target);
     EXPECT_FALSE(found->lease_until);
     EXPECT_EQ(state(id).error, "not sent");
 }

@@ -64,7 +64,8 @@ protected:
             false,
             now(),
             std::optional<std::string>{},
-            0);
+            0,
+            std::string{"stripe"});
         return id;
     }
     std::int64_t finish(

@@ -280,5 +280,77 @@ TEST_F(DoubtTest, a_point_that_no_step_of_this_program_knows_strands_its_key) {
     EXPECT_NE(std::get<Refused>(answer).detail.find("PAWL0007"), std::string::npos);
 }
 
+// Issue 16, number 20: a request in flight was charged at both.
+class TwoProvidersTest : public DoubtTest {
+protected:
+    TwoProvidersTest() { provider.target = "bank a"; }
+    void restart_with_bank_b() {
+        provider.target = "bank b";
+        world.restart();
+        add_all();
+    }
+    std::string of_key(const std::string& column) {
+        return world.text("SELECT " + column + " FROM idempotency_keys");
+    }
+};
+
+TEST_F(TwoProvidersTest, a_call_that_may_have_been_made_is_not_repeated_at_another_provider) {
+    provider.next({Does::doubt_charged});
+    (void)world.ask<Order>("k", order_of_jane);
+    EXPECT_EQ(of_key("call_target"), "bank a");
+    const auto called_at = of_key("called_at");
+    restart_with_bank_b();
+
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::needs_attention);
+
+    EXPECT_EQ(reason(), "elsewhere");
+    EXPECT_EQ(
+        world.text("SELECT detail FROM attention"),
+        "an earlier call may have been made at " + called_at +
+            "; PAWL0018: it went to \"bank a\", and this server calls \"bank b\""
+    );
+    EXPECT_EQ(provider.keys.size(), 1U);
+    // The result from there is kept as any other.
+    EXPECT_EQ(
+        status_of(settle(engine::Settlement::Kind::happened, "Paid", R"({"id":"ch_1"})")), 201
+    );
+    EXPECT_EQ(provider.keys.size(), 1U);
+}
+
+TEST_F(TwoProvidersTest, what_did_not_happen_at_the_first_is_called_at_the_second) {
+    provider.next({Does::doubt});
+    (void)world.ask<Order>("k", order_of_jane);
+    restart_with_bank_b();
+    (void)world.ask<Order>("k", order_of_jane);
+    provider.next({Does::doubt});
+
+    (void)settle(engine::Settlement::Kind::did_not_happen);
+
+    EXPECT_EQ(of_key("call_target"), "bank b");
+    EXPECT_EQ(status_of(world.ask_until_settled<Order>("k", order_of_jane)), 201);
+    ASSERT_EQ(provider.keys.size(), 3U);
+    EXPECT_NE(provider.keys[0], provider.keys[1]);
+}
+
+TEST_F(TwoProvidersTest, a_call_that_was_never_made_goes_to_the_provider_of_now) {
+    provider.next({Does::retry});
+    (void)world.ask<Order>("k", order_of_jane);
+    EXPECT_EQ(of_key("call_target"), "NULL");
+    restart_with_bank_b();
+
+    EXPECT_EQ(status_of(world.ask<Order>("k", order_of_jane)), 201);
+    EXPECT_EQ(of_key("call_target"), "bank b");
+}
+
+TEST_F(TwoProvidersTest, the_same_provider_is_asked_again) {
+    provider.next({Does::doubt_charged});
+    (void)world.ask<Order>("k", order_of_jane);
+    world.restart();
+    add_all();
+
+    EXPECT_EQ(status_of(world.ask_until_settled<Order>("k", order_of_jane)), 201);
+    EXPECT_EQ(provider.charges.size(), 1U);
+}
+
 }  // namespace
 }  // namespace pawl::testing

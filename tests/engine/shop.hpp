@@ -87,6 +87,7 @@ public:
     }
     void before(std::function<void()> f) { before_ = std::move(f); }
 
+    std::string target;                          // Who it is; empty: the operation does not say.
     bool remembers_declines{false};              // By key, as Stripe does: it is not charged later.
     std::map<std::string, std::string> charges;  // By key: what was booked.
     std::vector<std::string> keys;               // Of every call, in order.
@@ -157,6 +158,7 @@ public:
     Finish abandon(Tx&, const Ordered&, const Abandoned& why) {
         return pawl::respond(409, std::string{why.called_at ? "perhaps called" : "not called"});
     }
+    std::string call_target(const Ordered&) const { return provider_->target; }
     Outcome<Paid, Refused402> charge(KeyedCall& call, const Ordered&) {
         return provider_->charge(call.key().text);
     }

@@ -274,6 +274,34 @@ def refused_after_a_charge(settings):
         check_equal(len(world.ledger()), 1, 'charges in the end')
 
 
+def another_provider(settings, option):
+    """Issue 16, number 20: charged at one provider, then a restart with another: it must not be charged there too."""
+    with World(settings.bin, ['--lease-ms', '1500', '--phase-deadline-ms', '500', '--complete-after-ms', '3600000']) as world, \
+            StrangeProvider(CHARGED) as other:
+        world.start_server(fault='engine.call.after:1:kill9')
+        try:
+            world.phone().book('k')
+        except OSError:
+            pass
+        wait_until('the server to die', world.dead)
+        check_equal(len(world.ledger()), 1, 'charges at the first')
+        first = world.stripe
+        if option == 'url':
+            world.stripe = other.port
+            world.start_server()
+        else:
+            world.start_server('--stripe-account', 'acct_other')
+        answer = world.phone().book('k')
+        check_equal((answer.status, answer.type), (502, 'needs-attention'), f'the repeat: {answer}')
+        check_equal((len(other.requests), len(world.ledger())), (0, 1), 'calls of the repeat')
+        (one,) = json.loads(world.pawl_command('attention', 'list', '--json').stdout)
+        check_equal(one['reason'], 'elsewhere', 'the reason')
+        check('PAWL0018' in one['detail'] and f'http://127.0.0.1:{first}' in one['call_target'], f'who was called: {one}')
+        world.pawl_command('keys', 'settle', '--key', 'k', '--as', 'happened', '--result', 'Charge', '--note', 'seen',
+                           '--value', json.dumps({'id': world.ledger()[0]['id']}))
+        wait_until('the ride', lambda: world.phone().book('k').status == 201)
+
+
 def memory(settings, called_at):
     """After 20 h Stripe may have forgotten the first call: a person decides, no second charge is risked (F7)."""
     with World(settings.bin, ['--lease-ms', '1500', '--phase-deadline-ms', '500', '--complete-after-ms',
@@ -317,6 +345,8 @@ def cases(settings):
         'strange answers, without keys': lambda: strange_and_without_keys(settings, names),
         'nobody listens, without keys': lambda: nobody_listens(settings),
         'refused after a charge: an earlier call may have been made': lambda: refused_after_a_charge(settings),
+        'a restart with another provider': lambda: another_provider(settings, 'url'),
+        'a restart with another account': lambda: another_provider(settings, 'account'),
         'its memory is over': lambda: memory(settings, '2020-01-01T00:00:00.000Z'),
         'the first call was in the future': lambda: memory(settings, '2099-01-01T00:00:00.000Z'),
     }

@@ -144,9 +144,10 @@ struct EngineSteps {
     static Statement insert_key(const Session& s) {
         const auto* generation = made_by(s) == s.first_value("revive_registry") ? "1" : "0";
         return of(
-            sql::insert_key, {made_by(s), "h",   "t", "a",     "k",  "book_ride",  "POST",
-                              "/rides",   "::1", "f", "1",     "{}", lease_of(s),  "ride_created",
-                              "{}",       "c",   now, "false", now,  std::nullopt, generation}
+            sql::insert_key,
+            {made_by(s), "h",     "t", "a",          "k",         "book_ride",    "POST", "/rides",
+             "::1",      "f",     "1", "{}",         lease_of(s), "ride_created", "{}",   "c",
+             now,        "false", now, std::nullopt, generation,  std::nullopt}
         );
     }
     static Statement move_key(const Session& s, const Text& id, const Text& attempt) {
@@ -161,7 +162,8 @@ struct EngineSteps {
              "c",
              now,
              "false",
-             now}
+             now,
+             std::nullopt}
         );
     }
     Statement patiently(Statement statement) const {

@@ -145,7 +145,7 @@ inline std::vector<Case> cases_of_keys() {
          by_people,
          0},
         {&sql::move_key,
-         {id::open, "1", point, "charged", "{}", at::soon, "c", at::now, "false", at::now},
+         {id::open, "1", point, "charged", "{}", at::soon, "c", at::now, "false", at::now, none},
          {},
          {},
          100,

@@ -58,6 +58,8 @@ struct StepForm {
     CallEnd (*call
     )(void* op, KeyedCall& call, const void* point){};  // Foreign only, as the two below.
     Moved (*keep)(void* op, Tx& tx, const void* point, const Arrival& arrival){};
+    // Who is called; null where the operation does not say.
+    std::string (*call_target)(const void* op, const void* point){};
     // Null where the operation has none.
     Response (*abandon)(void* op, Tx& tx, const void* point, const Abandoned& why){};
     std::vector<ResultForm> results;
@@ -233,6 +235,25 @@ constexpr bool abandon_is_of_use(const std::tuple<S...>*) {
     return true;
 }
 
+template <class Op, class Point>
+concept AsksCallTarget = requires(const Op& op, const Point& at) {
+    { op.call_target(at) } -> std::same_as<std::string>;
+};
+template <class Op>
+concept NamesCallTarget = requires {
+    &Op::call_target;
+};
+
+// A member of that name is of some call of the operation; a base class may have those of others.
+template <class Op, class... S>
+constexpr bool call_target_is_of_use(const std::tuple<S...>*) {
+    if constexpr (NamesCallTarget<Op>) {
+        if constexpr (std::same_as<typename Member<decltype(&Op::call_target)>::Class, Op>)
+            return ((S::foreign && AsksCallTarget<Op, typename S::From>) || ...);
+    }
+    return true;
+}
+
 template <class Op, class S>
 StepForm step_form() {
     using From = typename S::From;
@@ -252,6 +273,10 @@ StepForm step_form() {
             "pawl: abandon is a member function Finish abandon(Tx&, const Point&, const "
             "Abandoned&)"
         );
+        if constexpr (AsksCallTarget<Op, From>)
+            step.call_target = [](const void* op, const void* point) {
+                return static_cast<const Op*>(op)->call_target(as<From>(point));
+            };
         if constexpr (Abandons<Op, From>)
             step.abandon = [](void* op, Tx& tx, const void* point, const Abandoned& why) {
                 auto end = static_cast<Op*>(op)->abandon(tx, as<From>(point), why);
@@ -390,6 +415,11 @@ OperationForm form_of(std::shared_ptr<Op> op) {
         abandon_is_of_use<Op>(static_cast<const typename Op::Flow::All*>(nullptr)),
         "pawl: abandon is a member function Finish abandon(Tx&, const Point&, const Abandoned&), "
         "of a point that a foreign call starts from"
+    );
+    static_assert(
+        call_target_is_of_use<Op>(static_cast<const typename Op::Flow::All*>(nullptr)),
+        "pawl: call_target is a member function std::string call_target(const Point&) const, of a "
+        "point that a foreign call starts from"
     );
     form.op = std::move(op);
     fill_settings<Op>(form);

@@ -6,7 +6,7 @@
 -- The first call did nothing, with proof: only after this may a Repeat::never call be made again. Never where an earlier
 -- attempt may have made the call.
 UPDATE idempotency_keys
-SET calling = 0, called_at = NULL, lease_until = NULL, error = $4, last_run_at = $5
+SET calling = 0, called_at = NULL, call_target = NULL, lease_until = NULL, error = $4, last_run_at = $5
 WHERE id = $1
   AND attempt = $2
   AND recovery_point = $3
@@ -118,7 +118,7 @@ WHERE k.standing = 'open'
 SELECT r.id, r.hash, r.state, r.outcome, r.location,
        k.tenant, k.account, k.idempotency_key, k.operation, k.origin, k.fingerprint, k.secret_version, k.params,
        k.standing, k.attempt, k.lease_until, k.recovery_point, k.recovery_data, k.generation,
-       k.call_key, k.called_at, k.calling,
+       k.call_key, k.called_at, k.calling, k.call_target,
        k.response_status, k.response_type, k.response_headers, k.response_body, k.expires_at
 FROM key_registry AS r
 LEFT JOIN idempotency_keys AS k ON k.id = r.id
@@ -128,7 +128,7 @@ WHERE r.hash = $1;
 SELECT r.id, r.hash, r.state, r.outcome, r.location,
        k.tenant, k.account, k.idempotency_key, k.operation, k.origin, k.fingerprint, k.secret_version, k.params,
        k.standing, k.attempt, k.lease_until, k.recovery_point, k.recovery_data, k.generation,
-       k.call_key, k.called_at, k.calling,
+       k.call_key, k.called_at, k.calling, k.call_target,
        k.response_status, k.response_type, k.response_headers, k.response_body, k.expires_at
 FROM key_registry AS r
 LEFT JOIN idempotency_keys AS k ON k.id = r.id
@@ -183,14 +183,14 @@ VALUES ($1, $2, $3, $4, $5);
 
 -- name: insert_key   ($1 id, $2 hash, $3 tenant, $4 account, $5 key, $6 operation, $7 method, $8 path, $9 origin, $10
 --   fingerprint, $11 secret version, $12 params, $13 lease until, $14 recovery point, $15 recovery data, $16 call
---   key, $17 called at, $18 calling, $19 now, $20 error, $21 generation)
+--   key, $17 called at, $18 calling, $19 now, $20 error, $21 generation, $22 call target)
 -- Last in the transaction of the claim (T1), so that it is written once, with the point already reached.
 INSERT INTO idempotency_keys
     (id, hash, tenant, account, idempotency_key, operation, request_method, request_path, origin, fingerprint,
      secret_version, params, standing, attempt, lease_until, recovery_point, recovery_data, call_key, called_at,
-     calling, created_at, last_run_at, error, generation)
+     calling, created_at, last_run_at, error, generation, call_target)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'open', 1, $13, $14, $15, $16, $17, $18, $19, $19, $20,
-        $21);
+        $21, $22);
 
 -- name: insert_key_finished   ($1 id, $2 hash, $3 tenant, $4 account, $5 key, $6 operation, $7 method, $8 path, $9
 --   origin, $10 fingerprint, $11 secret version, $12 params, $13 status, $14 type, $15 headers, $16 body, $17 now,
@@ -226,7 +226,7 @@ WHERE key_id = $1
 -- No foreign key of a Repeat::never call: it was sent none.
 SELECT a.key_id, k.tenant, k.account, k.idempotency_key, k.operation, a.recovery_point, a.attempt, a.reason, a.detail,
        a.result_name, a.result, a.since, a.settlement, a.settled_by, a.settled_note, a.settled_at, a.settling_error,
-       CASE WHEN k.calling = 0 THEN k.call_key END, k.called_at, k.recovery_data
+       CASE WHEN k.calling = 0 THEN k.call_key END, k.called_at, k.call_target, k.recovery_data
 FROM attention AS a
 JOIN idempotency_keys AS k ON k.id = a.key_id
 ORDER BY a.since, a.key_id
@@ -253,9 +253,9 @@ ORDER BY created_at DESC, id DESC
 LIMIT $6;
 
 -- name: move_key   ($1 id, $2 attempt, $3 from point, $4 to point, $5 data, $6 lease until, $7 call key, $8 called
---   at, $9 calling, $10 now)
+--   at, $9 calling, $10 now, $11 call target)
 UPDATE idempotency_keys
-SET recovery_point = $4, recovery_data = $5, lease_until = $6, call_key = $7, called_at = $8, calling = $9,
+SET recovery_point = $4, recovery_data = $5, lease_until = $6, call_key = $7, called_at = $8, calling = $9, call_target = $11,
     last_run_at = $10, error = NULL
 WHERE id = $1
   AND attempt = $2
@@ -322,7 +322,7 @@ WHERE key_id = $1
 -- name: show_attention   ($1 key id)
 SELECT a.key_id, k.tenant, k.account, k.idempotency_key, k.operation, a.recovery_point, a.attempt, a.reason, a.detail,
        a.result_name, a.result, a.since, a.settlement, a.settled_by, a.settled_note, a.settled_at, a.settling_error,
-       CASE WHEN k.calling = 0 THEN k.call_key END, k.called_at, k.recovery_data
+       CASE WHEN k.calling = 0 THEN k.call_key END, k.called_at, k.call_target, k.recovery_data
 FROM attention AS a
 JOIN idempotency_keys AS k ON k.id = a.key_id
 WHERE a.key_id = $1;
@@ -337,7 +337,7 @@ WHERE id = $1
 
 -- name: show_key   ($1 id)
 SELECT id, tenant, account, idempotency_key, operation, request_method, request_path, origin, params, standing,
-       attempt, lease_until, recovery_point, recovery_data, generation, call_key, called_at, calling,
+       attempt, lease_until, recovery_point, recovery_data, generation, call_key, called_at, calling, call_target,
        response_status, response_type, response_headers, response_body, created_at, last_run_at, finished_at,
        expires_at, error, completer_runs, completer_first_at, completer_next_at,
        (SELECT json_group_array(json_object('at', at, 'actor', actor, 'action', action, 'detail', detail))
