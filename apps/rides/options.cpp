@@ -36,10 +36,12 @@ void add_limits(CLI::App& app, ServeOptions& options) {
     add("--headers-max", limits.headers_max, "Bytes of all headers of a request");
     add("--headers-count-max", limits.headers_count_max, "Headers of a request");
     add("--body-max", limits.body_max, "Bytes of a body");
+    add("--open-body-max", limits.open_body_max, "Bytes of a body where no credentials are needed");
+    add("--bodies-max", limits.bodies_max, "Bytes of all bodies in memory at once, more is 503");
     add("--body-rate-min",
         limits.body_rate_min,
         "Bytes a second of a body, and of an answer's reading");
-    add_ms(app, "--body-grace-ms", limits.body_grace, "After which a body's rate is judged");
+    add_ms(app, "--body-grace-ms", limits.body_grace, "By which a body may fall behind its rate");
     add_ms(app, "--header-timeout-ms", limits.header_timeout, "For all headers of a request");
     add_ms(
         app,

@@ -1,5 +1,7 @@
 #include "apps/rides/provider.hpp"
 
+#include <pawl/bearer_token.hpp>
+
 #include "apps/rides/mail_catcher.hpp"
 #include "apps/rides/provider_bank.hpp"
 #include "src/engine/clock.hpp"
@@ -28,10 +30,7 @@ constexpr std::chrono::milliseconds never{
     60'000};  // "Never answered": longer than any client waits.
 
 std::string api_key_of(const pawl::RequestHead& head) {
-    const auto given = head.header("Authorization").value_or("");
-    constexpr std::string_view bearer = "Bearer ";
-    return given.substr(0, bearer.size()) == bearer ? std::string{given.substr(bearer.size())}
-                                                    : std::string{};
+    return std::string{pawl::bearer_token(head).value_or("")};
 }
 
 // The headers by which Stripe's own clients live: what to quote to its support, which version of

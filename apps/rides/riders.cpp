@@ -1,5 +1,7 @@
 #include "apps/rides/riders.hpp"
 
+#include <pawl/bearer_token.hpp>
+
 #include <boost/url/parse.hpp>
 
 #include <algorithm>
@@ -90,10 +92,9 @@ bool same_text(std::string_view a, std::string_view b) {
 }
 
 std::optional<pawl::Principal> Riders::find(const pawl::RequestHead& head) const {
-    constexpr std::string_view bearer = "Bearer ";
-    const auto given = head.header("Authorization");
-    if (!given || given->substr(0, bearer.size()) != bearer) return std::nullopt;
-    return find_token(std::string{given->substr(bearer.size())});
+    const auto token = pawl::bearer_token(head);
+    if (!token) return std::nullopt;
+    return find_token(std::string{*token});
 }
 
 std::optional<pawl::Principal> Riders::find_token(const std::string& token) const {

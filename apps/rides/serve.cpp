@@ -114,6 +114,7 @@ pawl::HttpOptions http_options(
                 if (pages == nullptr || head.count("Authorization") > 0) return riders.find(head);
                 return pages->signed_in(head);
             },
+        .realm = "Rocket Rides",
         .access_log = options.access_log,
         .connections_max = options.connections_max,
         .connections_per_address_max = options.connections_per_address_max,

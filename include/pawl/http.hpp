@@ -38,6 +38,7 @@ struct HttpOptions {
     // Who asks; nothing: 401, before anything else is looked at. On the server's threads, several
     // at once: quick, no waiting.
     std::function<std::optional<Principal>(const RequestHead&)> authenticate{};
+    std::string realm{"pawl"};   // What a 401 says the credentials are for.
     bool anonymous{false};       // Serve without authenticate: all clients share one account.
     int key_reused_status{422};  // Same key, other request: 422, 409 or 400.
     std::string access_log{};    // A file of JSON lines; "-" is standard error, empty none.

@@ -15,10 +15,15 @@ struct HttpLimits {
     std::size_t headers_max{32UL * 1024};
     int headers_count_max{100};
     std::size_t body_max{1024UL * 1024};  // Bytes; more is 413. Held in memory, stored with a key.
+    // The same on a route that is open to everybody (HttpServer::open); a GET of one has no body.
+    std::size_t open_body_max{16UL * 1024};
+    // Bytes of all bodies that the server holds at once, until they are answered; more is 503.
+    std::size_t bodies_max{256UL * 1024 * 1024};
     // From the first byte of a request to the end of its headers; more is 408.
     std::chrono::milliseconds header_timeout{10'000};
-    // Bytes a second of a body, judged after so much of it: less is 408. An answer may take
-    // `write_timeout`, and so much more as it is large at this rate; then the connection is closed.
+    // Bytes a second of a body: who falls behind this rate by `body_grace` gets 408, and what came
+    // faster before does not count. An answer may take `write_timeout`, and so much more as it is
+    // large at this rate; then the connection is closed.
     std::size_t body_rate_min{1024};
     std::chrono::milliseconds body_grace{5'000};
     std::chrono::milliseconds write_timeout{30'000};

@@ -39,8 +39,31 @@ std::size_t unread_max(const HttpLimits& limits) {
     return limits.line_max + limits.headers_max + 128UL * 1024;
 }
 
-bool needs_length(std::string_view method) {
-    return method == "POST" || method == "PATCH";
+constexpr HeadProblem no_room_for_bodies{
+    503, "The bodies of other requests take all the memory that there is for them."};
+
+// What an idle connection may keep of its buffer.
+constexpr std::size_t kept_capacity = 16UL * 1024;
+
+// RFC 9110, 2.5: a higher minor version is read as the highest that one knows. Beast refuses it.
+void serve_as_http_1_1(boost::beast::flat_buffer& buffer, std::string_view head) {
+    const auto minor = head.find("\r\n") - 1;
+    if (head[minor] > '1') static_cast<char*>(buffer.data().data())[minor] = '1';
+}
+
+bool is_hex_digit(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+// The bytes of a chunk's line beyond its size in the shortest form. `extensions` stands in `bytes`,
+// right behind the size.
+std::size_t padding_of(std::uint64_t size, std::string_view extensions, std::string_view bytes) {
+    const char* begin = extensions.data();
+    while (begin != bytes.data() && is_hex_digit(begin[-1])) --begin;
+    const auto digits = static_cast<std::size_t>(extensions.data() - begin);
+    std::size_t needed = 1;
+    while (size >>= 4U) ++needed;
+    return extensions.size() + (digits > needed ? digits - needed : 0);
 }
 
 // RFC 9110, 10.1.1: case does not count.
@@ -154,10 +177,12 @@ void HttpConnection::enter(State state, std::chrono::milliseconds limit) {
 void HttpConnection::begin() {
     parser_.reset();
     chunk_problem_.reset();
-    extensions_size_ = 0;
+    chunk_padding_ = 0;
     is_head_ = false;
+    body_charge_ = {};
     if (buffer_.size() == 0) {
         if (shared_->stopping) return close();
+        if (buffer_.capacity() > kept_capacity) buffer_.shrink_to_fit();
         enter(State::idle, shared_->options.limits.idle_timeout);
         return read_more();
     }
@@ -185,6 +210,7 @@ void HttpConnection::on_bytes() {
         buffer_.consume(2);  // RFC 9112, 2.2
     const auto bytes = view(buffer_);
     const auto& limits = shared_->options.limits;
+    is_head_ = bytes.starts_with("HEAD ");  // Whatever comes behind it: an answer has no body.
     const auto end = bytes.find("\r\n\r\n");
     const auto line_end = std::min(bytes.find('\n'), bytes.size());
     if (line_end > limits.line_max + 1)
@@ -204,6 +230,7 @@ void HttpConnection::on_head(std::size_t size) {
     const auto& limits = shared_->options.limits;
     if (const auto problem = check_head(raw, {limits.line_max, limits.headers_count_max}))
         return refuse(problem->status, problem->why);
+    serve_as_http_1_1(buffer_, raw);
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(limits.line_max + limits.headers_max + 1024));
     parser_->body_limit(limits.body_max);
@@ -215,18 +242,28 @@ void HttpConnection::on_head(std::size_t size) {
             return refuse(413, "The body is larger than is allowed.");
         return refuse(400, "The head is malformed.");
     }
-    if (!make_head(raw)) return refuse(400, "The path has a broken escape.");
+    if (!make_head()) return refuse(400, "The path has a broken escape.");
     buffer_.consume(consumed);
-    const bool bodied = parser_->content_length().value_or(0) > 0 || parser_->chunked();
-    if (needs_length(head_.method) && !parser_->content_length() && !parser_->chunked())
-        return refuse(411, "Send a Content-Length, or the body in chunks.");
-    if (parser_->content_length().value_or(0) > limits.body_max)
-        return refuse(413, "The body is larger than is allowed.");
+    const auto length = parser_->content_length().value_or(0);
+    if (length > limits.body_max) return refuse(413, "The body is larger than is allowed.");
     if (auto refused = shared_->handlers.on_head(head_)) return refuse(*refused);
-    if (bodied && expects_continue(head_) && parser_->get().version() >= 11 && buffer_.size() == 0)
+    // RFC 9112, 6.3: without a length and without chunks there is no body.
+    if (length == 0 && !parser_->chunked()) return deliver();
+    if (const auto problem = check_body_size(length)) return refuse(problem->status, problem->why);
+    if (expects_continue(head_) && parser_->get().version() >= 11 && buffer_.size() == 0)
         return write_continue();
-    if (parser_->is_done()) return deliver();
     begin_body();
+}
+
+std::optional<HeadProblem> HttpConnection::check_body_size(std::size_t length) {
+    const auto& of_route = shared_->handlers.body_max;
+    const auto limit = shared_->options.limits.body_max;
+    const auto body_max = of_route ? std::min(limit, of_route(head_)) : limit;
+    if (length > body_max) return HeadProblem{413, "The body is larger than is allowed here."};
+    // At least a byte of what comes in chunks.
+    if (!shared_->bodies->has(std::max<std::size_t>(length, 1))) return no_room_for_bodies;
+    parser_->body_limit(body_max);  // Of all chunks.
+    return std::nullopt;
 }
 
 // Asynchronous although it is 25 bytes: the peer may have left so many answers unread that nothing
@@ -246,13 +283,26 @@ void HttpConnection::write_continue() {
 }
 
 void HttpConnection::begin_body() {
-    enter(State::body, {});
-    body_bytes_ = 0;
-    body_since_ = steady_now();
+    const auto& limits = shared_->options.limits;
+    body_charge_ = BodyCharge{shared_->bodies};
+    enter(State::body, limits.body_rate_min > 0 ? limits.body_grace : std::chrono::milliseconds{});
     read_body();
 }
 
-bool HttpConnection::make_head(std::string_view) {
+// Each byte buys the time that it may take at the slowest rate, and nobody has more than the grace
+// ahead: what came fast before does not let the rest come slowly (issue 16, number 5).
+void HttpConnection::extend_body_deadline(std::size_t bytes) {
+    const auto& limits = shared_->options.limits;
+    if (limits.body_rate_min == 0) return;
+    const std::chrono::duration<double> bought{
+        static_cast<double>(bytes) / static_cast<double>(limits.body_rate_min)};
+    deadline_ = std::min(
+        deadline_ + std::chrono::duration_cast<SteadyTime::duration>(bought),
+        steady_now() + limits.body_grace
+    );
+}
+
+bool HttpConnection::make_head() {
     const auto& message = parser_->get();
     head_ = {};
     head_.method = std::string{message.method_string()};
@@ -278,7 +328,7 @@ void HttpConnection::read_body() {
         *parser_,
         [self = shared_from_this()](error_code error, std::size_t size) {
             if (self->state_ != State::body) return;
-            self->body_bytes_ += size;
+            self->extend_body_deadline(size);
             self->on_body(error);
         }
     );
@@ -297,9 +347,9 @@ std::optional<HeadProblem> HttpConnection::check_chunk(
     std::uint64_t size, std::string_view extensions
 ) {
     const auto& limits = shared_->options.limits;
-    extensions_size_ += extensions.size();
-    if (extensions_size_ > limits.headers_max)
-        return HeadProblem{413, "The chunk extensions are larger than is allowed."};
+    chunk_padding_ += padding_of(size, extensions, view(buffer_));
+    if (chunk_padding_ > limits.headers_max)
+        return HeadProblem{413, "The lines of the chunks are larger than is allowed."};
     if (auto problem = check_extensions(extensions)) return problem;
     if (size > 0) return std::nullopt;
     const auto bytes = view(buffer_);
@@ -322,6 +372,11 @@ void HttpConnection::on_body(error_code error) {
         error != beast_http::error::partial_message && error != beast_http::error::end_of_stream)
         return refuse(400, "The body is malformed.");
     if (error) return close();
+    if (!body_charge_.grow_to(parser_->get().body().size())) {
+        parser_.reset();  // With the body.
+        body_charge_ = {};
+        return refuse(no_room_for_bodies.status, no_room_for_bodies.why);
+    }
     if (parser_->is_done()) return deliver();
     read_body();
 }
@@ -332,6 +387,7 @@ void HttpConnection::deliver() {
     auto exchange = std::make_shared<Responder::Exchange>();
     exchange->mailbox = shared_->mailbox;
     exchange->connection = weak_from_this();
+    exchange->body_charge = std::move(body_charge_);
     shared_->handlers.on_request(std::move(request), Responder{std::move(exchange)});
 }
 
@@ -403,23 +459,12 @@ void HttpConnection::drain() {
 }
 
 void HttpConnection::check_deadline(SteadyTime now) {
-    if (state_ == State::body) {
-        const auto spent = std::chrono::duration<double>(now - body_since_).count();
-        const double wanted = static_cast<double>(shared_->options.limits.body_rate_min) * spent;
-        const std::chrono::duration<double> grace = shared_->options.limits.body_grace;
-        if (spent > grace.count() && static_cast<double>(body_bytes_) < wanted) {
-            stop_reading();
-            refuse(408, "The body came too slowly.");
-        }
-        return;
-    }
     if (now < deadline_) return;
-    if (state_ == State::head) {
-        stop_reading();
-        refuse(408, "The headers came too slowly.");
-        return;
-    }
-    close();
+    if (state_ != State::head && state_ != State::body) return close();
+    const auto* why =
+        state_ == State::head ? "The headers came too slowly." : "The body came too slowly.";
+    stop_reading();
+    refuse(408, why);
 }
 
 // The handler of the cancelled read sees another state and leaves everything alone.

@@ -4,6 +4,7 @@
 // include it.
 
 #include "src/http/address_key.hpp"
+#include "src/http/body_budget.hpp"
 #include "src/http/head_check.hpp"
 #include "src/http/listener.hpp"
 
@@ -92,6 +93,7 @@ struct Shared {
     ListenerOptions options;
     Listener::Handlers handlers;
     std::shared_ptr<Mailbox> mailbox;
+    std::shared_ptr<BodyBudget> bodies;  // Of all lanes.
     std::unordered_set<std::shared_ptr<HttpConnection>> open;
     WaitingConnections waiting;
     std::function<void(AddressKey)> on_closed;  // Another may be accepted.
@@ -130,9 +132,11 @@ private:
     void read_more();
     void on_bytes();
     void on_head(std::size_t size);
-    bool make_head(std::string_view raw);
+    bool make_head();
+    std::optional<HeadProblem> check_body_size(std::size_t length);
     void write_continue();
     void begin_body();
+    void extend_body_deadline(std::size_t bytes);
     void read_body();
     void on_body(boost::system::error_code error);
     std::optional<HeadProblem> check_chunk(std::uint64_t size, std::string_view extensions);
@@ -158,14 +162,13 @@ private:
     std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
     CheckChunk check_chunk_{*this};
     std::optional<HeadProblem> chunk_problem_;
-    std::size_t extensions_size_{0};  // Of all chunks of the request.
+    std::size_t chunk_padding_{0};  // Of the lines of all chunks of the request.
     RequestHead head_;
     std::string client_address_;
     bool keep_alive_{true};
     bool is_head_{false};
     bool last_{false};  // The answer being written is the last of this connection.
-    std::size_t body_bytes_{0};
-    SteadyTime body_since_{};
+    BodyCharge body_charge_;
     std::string out_head_;
     std::string out_body_;
     std::unique_ptr<std::array<char, 16UL * 1024>> drained_;
@@ -174,6 +177,7 @@ private:
 struct Responder::Exchange {
     std::shared_ptr<Mailbox> mailbox;
     std::weak_ptr<HttpConnection> connection;
+    BodyCharge body_charge;
     bool answered{false};
 };
 

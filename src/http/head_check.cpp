@@ -65,12 +65,11 @@ std::optional<HeadProblem> check_request_line(std::string_view line, bool& http1
     if (version.size() != 8 || version.substr(0, 5) != "HTTP/" || !is_digit(version[5]) ||
         version[6] != '.' || !is_digit(version[7]))
         return HeadProblem{400, "The version is malformed."};
-    if (version != "HTTP/1.1" && version != "HTTP/1.0")
-        return HeadProblem{505, "HTTP/1.1 is served."};
+    if (version[5] != '1') return HeadProblem{505, "HTTP/1.1 is served."};
     // RFC 9112, 3.2.4. A route table would take it for the path of nothing.
     if (target == "*" && method != "OPTIONS")
         return HeadProblem{400, "The target * is of OPTIONS alone."};
-    http11 = version == "HTTP/1.1";
+    http11 = version[7] != '0';  // RFC 9110, 2.5: 1.2 is served as 1.1.
     return std::nullopt;
 }
 

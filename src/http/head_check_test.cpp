@@ -29,6 +29,7 @@ TEST(CheckHead, takes_what_is_right) {
         "GET / HTTP/1.1\r\nHost: EXAMPLE:80 \t\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a\r\nX-1: a\r\n",  // The line behind it is its caller's.
         "GET / HTTP/1.0\r\n\r\n",
+        "GET / HTTP/1.2\r\nHost: a\r\n\r\n",
         "POST / HTTP/1.1\r\nHost:\r\nContent-Length: 0\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: a\r\nTRANSFER-ENCODING: \tChunked \r\n\r\n",
         "M-SEARCH / HTTP/1.1\r\nHost: a\r\nX-Tab: a\tb\r\n\r\n",
@@ -63,6 +64,8 @@ TEST(CheckHead, tells_what_is_wrong) {
         {"GET / HTTP/1.1\r\nHost: a/b\r\n\r\n", 400, "The Host is no host."},
         {"GET / HTTP/1.1\r\nHost: \xC3\xA4\r\n\r\n", 400, "The Host is no host."},
         {"GET / HTTP/3.0\r\nHost: a\r\n\r\n", 505, "HTTP/1.1 is served."},
+        {"GET / HTTP/0.9\r\nHost: a\r\n\r\n", 505, "HTTP/1.1 is served."},
+        {"GET / HTTP/1.2\r\n\r\n", 400, "The request needs one Host header."},
         {"GET / HTTP/1.1\r\nHost: a\r\nX: a\0\r\n\r\n"s, 400, "A NUL character."},
         {"GET / HTTP/1.1\r\nHost: a\r\nX: a\x01\r\n\r\n",
          400,

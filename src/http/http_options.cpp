@@ -60,6 +60,8 @@ std::optional<std::string> HttpLimits::problem() const {
     if (headers_count_max < 1 || headers_count_max > 10'000)
         return "headers_count_max is " + std::to_string(headers_count_max) + ": 1 to 10000";
     if (auto why = out_of("body_max", body_max, 0, 64 * kib * kib)) return why;
+    if (auto why = out_of("open_body_max", open_body_max, 0, 64 * kib * kib)) return why;
+    if (auto why = out_of("bodies_max", bodies_max, body_max, kib * kib * kib * kib)) return why;
     if (auto why = out_of("body_rate_min", body_rate_min, 0, kib * kib * kib)) return why;
     for (const auto& [name, value] :
          {std::pair{"header_timeout", header_timeout},
@@ -74,6 +76,9 @@ std::optional<std::string> HttpOptions::problem() const {
     if (!authenticate && !anonymous)
         return "authenticate is not set: set it, or say anonymous = true if all clients may share "
                "one account";
+    const auto quotable = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
+    if (!std::ranges::all_of(realm, quotable))
+        return "realm is " + realm + ": visible ASCII without \" and \\";
     if (key_reused_status != 422 && key_reused_status != 409 && key_reused_status != 400)
         return "key_reused_status is " + std::to_string(key_reused_status) + ": 422, 409 or 400";
     if (connections_max < 1)

@@ -26,11 +26,13 @@ std::vector<std::shared_ptr<HttpConnection>> open_now(const Shared& shared) {
 Lane::Lane(
     const ListenerOptions& options,
     const Listener::Handlers& handlers,
+    std::shared_ptr<BodyBudget> bodies,
     std::function<void(AddressKey)> on_closed
 )
     : shared_{std::make_shared<Shared>()}, sweep_timer_{io_} {
     shared_->options = options;
     shared_->handlers = handlers;
+    shared_->bodies = std::move(bodies);
     shared_->mailbox = std::make_shared<Mailbox>(io_);
     shared_->on_closed = [this, on_closed = std::move(on_closed)](AddressKey address) {
         if (!shared_->stopping) return on_closed(address);

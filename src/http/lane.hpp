@@ -25,6 +25,7 @@ public:
     Lane(
         const ListenerOptions& options,
         const Listener::Handlers& handlers,
+        std::shared_ptr<BodyBudget> bodies,  // Of all lanes.
         std::function<void(AddressKey)> on_closed
     );
     ~Lane();

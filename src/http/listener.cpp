@@ -52,11 +52,15 @@ struct Listener::Impl {
           acceptor{options, handlers.on_remark, lanes.front()->io(), lanes} {}
 
     std::vector<std::unique_ptr<Lane>> make_lanes(const Handlers& handlers) {
+        const auto bodies = std::make_shared<BodyBudget>(options.limits.bodies_max);
         std::vector<std::unique_ptr<Lane>> made;
         for (int i = 0; i < options.threads; ++i)
-            made.push_back(std::make_unique<Lane>(options, handlers, [this](AddressKey address) {
-                acceptor.on_closed(address);
-            }));
+            made.push_back(std::make_unique<Lane>(
+                options,
+                handlers,
+                bodies,
+                [this](AddressKey address) { acceptor.on_closed(address); }
+            ));
         return made;
     }
 

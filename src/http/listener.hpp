@@ -67,8 +67,8 @@ public:
     using OnHead = std::function<std::optional<Reply>(const RequestHead&)>;
     // The whole request. Called on the listener's threads, several at once; must not block.
     using OnRequest = std::function<void(Request, Responder)>;
-    // Makes the body of an error which the listener itself answers (400, 408, 411, 413, 414, 431,
-    // 501, 505).
+    // Makes the body of an error which the listener itself answers (400, 408, 413, 414, 431, 501,
+    // 503, 505).
     using OnError = std::function<Reply(int status, std::string_view why)>;
 
     struct Handlers {
@@ -77,6 +77,9 @@ public:
         OnError on_error;
         std::function<std::string()>
             date;  // For the Date header (RFC 9110, 5.6.7); asked twice a second at most.
+        // How large the body of this request may be, if that is less than limits.body_max; may be
+        // empty. Asked behind on_head.
+        std::function<std::size_t(const RequestHead&)> body_max{};
         // What an operator should know; may be empty. On the listener's threads.
         core::OnRemark on_remark{};
     };

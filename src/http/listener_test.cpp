@@ -236,8 +236,8 @@ TEST(Listener, refuses_what_is_over_a_limit_and_takes_what_is_at_it) {
         {"chunks over it",
          chunked + "64\r\n" + std::string(100, 'b') + "\r\n1\r\nb\r\n0\r\n\r\n",
          "413"},
-        {"no length", "POST /echo HTTP/1.1\r\nHost: a\r\n\r\n", "411"},
-        {"no length, PATCH", "PATCH /echo HTTP/1.1\r\nHost: a\r\n\r\n", "411"},
+        {"no length", "POST /echo HTTP/1.1\r\nHost: a\r\n\r\n", "200"},
+        {"no length, PATCH", "PATCH /echo HTTP/1.1\r\nHost: a\r\n\r\n", "200"},
         {"no length, DELETE", "DELETE /echo HTTP/1.1\r\nHost: a\r\n\r\n", "200"},
     };
     for (const auto& c : cases) {

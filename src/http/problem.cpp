@@ -22,7 +22,7 @@ constexpr std::array<ProblemKind, 30> kinds{{
     {"not-found", 404, false},
     {"method-not-allowed", 405, false},
     {"request-time-out", 408, true},
-    {"length-required", 411, false},
+    {"precondition-failed", 412, false},
     {"body-too-large", 413, false},
     {"line-too-long", 414, false},
     {"type-not-served", 415, false},
@@ -121,8 +121,8 @@ std::string_view title_of(int status) {
             return "This method is not served here";
         case 408:
             return "The request came too slowly";
-        case 411:
-            return "The request needs a Content-Length";
+        case 412:
+            return "Conditions are not served here";
         case 413:
             return "The body is too large";
         case 414:
@@ -133,6 +133,8 @@ std::string_view title_of(int status) {
             return "The headers are too large";
         case 501:
             return "A transfer coding that is not served";
+        case 503:
+            return "Too many requests wait already";
         case 505:
             return "Only HTTP/1.0 and HTTP/1.1 are served";
         default:
@@ -148,8 +150,8 @@ std::string_view type_of(int status) {
             return "method-not-allowed";
         case 408:
             return "request-time-out";
-        case 411:
-            return "length-required";
+        case 412:
+            return "precondition-failed";
         case 413:
             return "body-too-large";
         case 414:
@@ -160,6 +162,8 @@ std::string_view type_of(int status) {
             return "headers-too-large";
         case 501:
             return "not-implemented";
+        case 503:
+            return "overloaded";
         case 505:
             return "version-not-served";
         default:
@@ -260,13 +264,14 @@ Reply quota_exceeded(const core::OverQuota& why) {
 }
 
 Reply refusal(int status, std::string_view detail) {
-    return problem_reply(
-        {.status = status,
-         .type = type_of(status),
-         .title = title_of(status),
-         .detail = std::string{detail},
-         .retry = status == 408}
-    );
+    Problem problem{
+        .status = status,
+        .type = type_of(status),
+        .title = title_of(status),
+        .detail = std::string{detail},
+        .retry = status == 408 || status == 503};
+    if (status == 503) problem.retry_after = std::chrono::seconds{1};
+    return problem_reply(problem);
 }
 
 }  // namespace pawl::http

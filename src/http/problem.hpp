@@ -40,8 +40,8 @@ Reply reply_to(engine::Answer answer, int key_reused_status);
 Reply quota_exceeded(const core::OverQuota& why);
 std::string_view limit_name(core::OverQuota::Limit limit);  // For logs.
 
-// What the listener itself refuses: 400, 408, 411, 413, 414, 431, 501, 505, and 404, 405 and 415 of
-// the routes.
+// What the listener itself refuses: 400, 408, 413, 414, 431, 501, 503, 505, and 404, 405, 412 and
+// 415 of the routes.
 Reply refusal(int status, std::string_view detail);
 
 }  // namespace pawl::http

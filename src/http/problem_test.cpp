@@ -106,7 +106,7 @@ TEST(Problems, every_refusal_of_the_engine_and_the_listener_is_one_of_them) {
             reply.body.find("secret"), std::string::npos
         );  // What is for operators stays here.
     }
-    for (const int status : {400, 404, 405, 408, 411, 413, 414, 415, 431, 501, 505}) {
+    for (const int status : {400, 404, 405, 408, 412, 413, 414, 415, 431, 501, 503, 505}) {
         const auto reply = refusal(status, "why");
         EXPECT_EQ(reply.status, status);
         EXPECT_NE(reply.body.find("\"detail\":\"why\""), std::string::npos) << reply.body;

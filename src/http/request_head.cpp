@@ -1,3 +1,4 @@
+#include <pawl/bearer_token.hpp>
 #include <pawl/request_head.hpp>
 
 #include "src/core/letter_case.hpp"
@@ -22,6 +23,17 @@ int RequestHead::count(std::string_view name) const {
         headers.end(),
         [&](const Header& header) { return core::same_without_case(header.name, name); }
     ));
+}
+
+std::optional<std::string_view> bearer_token(const RequestHead& head) {
+    constexpr std::string_view scheme = "bearer";
+    const auto given = head.header("Authorization");
+    if (!given || !core::same_without_case(given->substr(0, scheme.size()), scheme))
+        return std::nullopt;
+    const auto rest = given->substr(scheme.size());
+    const auto token = rest.find_first_not_of(' ');
+    if (token == 0 || token == rest.npos) return std::nullopt;
+    return rest.substr(token);
 }
 
 }  // namespace pawl

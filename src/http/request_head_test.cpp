@@ -1,6 +1,12 @@
+#include <pawl/bearer_token.hpp>
 #include <pawl/request_head.hpp>
 
 #include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace pawl {
 namespace {
@@ -14,6 +20,32 @@ TEST(RequestHead, finds_a_header_without_case) {
     EXPECT_EQ(head.header("Content-Typ"), std::nullopt);
     EXPECT_EQ(head.header("Content-Tape"), std::nullopt);
     EXPECT_EQ(head.header(""), std::nullopt);
+}
+
+// Issue 16, number 12; RFC 9110, 11.1 and 11.6.2.
+TEST(RequestHead, a_bearer_token_stands_behind_its_scheme_in_any_case_and_any_spaces) {
+    struct Case {
+        std::string value;
+        std::optional<std::string_view> token;
+    };
+    const std::vector<Case> cases{
+        {"Bearer a", "a"},
+        {"bearer a", "a"},
+        {"BEARER   a", "a"},
+        {"Bearer a b", "a b"},
+        {"Bearer", std::nullopt},
+        {"Bearer  ", std::nullopt},
+        {"Bearera", std::nullopt},
+        {"Bearer\ta", std::nullopt},
+        {"Basic a", std::nullopt},
+        {"", std::nullopt},
+    };
+    for (const auto& c : cases) {
+        RequestHead head;
+        head.headers = {{"authorization", c.value}};
+        EXPECT_EQ(bearer_token(head), c.token) << c.value;
+    }
+    EXPECT_EQ(bearer_token(RequestHead{}), std::nullopt);
 }
 
 TEST(RequestHead, a_header_that_stands_twice_is_no_header) {

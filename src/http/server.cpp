@@ -7,6 +7,7 @@
 #include "src/engine/random.hpp"
 #include "src/engine/refusal.hpp"
 #include "src/http/access_log.hpp"
+#include "src/http/conditions.hpp"
 #include "src/http/descriptor_limit.hpp"
 #include "src/http/forms.hpp"
 #include "src/http/http_date.hpp"
@@ -70,11 +71,11 @@ bool is_livez(const RequestHead& head) {
     return head.path == "/livez" && (head.method == "GET" || head.method == "HEAD");
 }
 
-Reply unauthorized() {
+Reply unauthorized(const std::string& realm) {
     auto reply = http::problem_reply(
         {.status = 401, .type = "unauthorized", .title = "Credentials are missing or wrong"}
     );
-    reply.headers.push_back({"WWW-Authenticate", "Bearer"});
+    reply.headers.push_back({"WWW-Authenticate", "Bearer realm=\"" + realm + "\""});
     return reply;
 }
 
@@ -112,6 +113,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
                 .on_error =
                     [this](int status, std::string_view why) { return on_error(status, why); },
                 .date = [this] { return http::http_date(engine.clock().now()); },
+                .body_max = [this](const RequestHead& head) { return body_max(head); },
                 .on_remark = log::remark}
         );
     }
@@ -123,6 +125,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
 
     std::optional<Reply> on_head(const RequestHead& head);
     std::optional<Reply> refuse_head(const RequestHead& head) const;
+    std::size_t body_max(const RequestHead& head) const;
     Reply on_error(int status, std::string_view why);
     void on_request(Request request, Responder respond);
     void answer(Request request, const Way& out);
@@ -185,7 +188,7 @@ std::optional<Reply> HttpServer::Impl::refuse_head(const RequestHead& head) cons
     const auto found = routes.find(head.method, path_as_sent(head));
     const auto* match = std::get_if<http::Routes<Target>::Match>(&found);
     if (match != nullptr && match->target->open) return std::nullopt;
-    if (!principal_of(head)) return unauthorized();
+    if (!principal_of(head)) return unauthorized(options.realm);
     if (std::holds_alternative<http::Routes<Target>::NotFound>(found))
         return http::refusal(404, "No route has this path.");
     if (const auto* other = std::get_if<http::Routes<Target>::MethodNotAllowed>(&found)) {
@@ -194,6 +197,16 @@ std::optional<Reply> HttpServer::Impl::refuse_head(const RequestHead& head) cons
         return reply;
     }
     return std::nullopt;
+}
+
+// Whoever needs no credentials sends little, and nothing where nothing is read.
+std::size_t HttpServer::Impl::body_max(const RequestHead& head) const {
+    const bool reads = head.method == "GET" || head.method == "HEAD";
+    const auto found = routes.find(head.method, path_as_sent(head));
+    const auto* match = std::get_if<http::Routes<Target>::Match>(&found);
+    const bool open = is_livez(head) || (match != nullptr && match->target->open);
+    if (!open) return options.limits.body_max;
+    return reads ? 0 : options.limits.open_body_max;
 }
 
 void HttpServer::Impl::on_request(Request request, Responder respond) {
@@ -223,7 +236,8 @@ void HttpServer::Impl::answer(Request request, const Way& out) {
     }
     auto principal = principal_of(request.head);
     if (!principal)
-        return (*out)(unauthorized());  // The credentials ended since the head was looked at.
+        return (*out)(unauthorized(options.realm)
+        );  // The credentials ended since the head was looked at.
     out->set_principal(*principal);
     if (match == nullptr) return (*out)(http::refusal(404, "No route has this path."));
     out->set_route(*match->pattern);
@@ -295,6 +309,9 @@ std::optional<Reply> HttpServer::Impl::read_fields(Asking& asking, detail::Reque
 }
 
 void HttpServer::Impl::serve(Asking asking, const Way& out) {
+    if (asking.match.target->operation != nullptr)
+        if (auto refused = http::refuse_conditions(asking.request.head))
+            return (*out)(std::move(*refused));
     detail::RequestFields fields;
     if (auto refused = read_fields(asking, fields)) return (*out)(std::move(*refused));
     const Target& target = *asking.match.target;

@@ -301,7 +301,7 @@ TEST_F(HttpServerTest, refusals_come_in_the_order_of_the_contract) {
 
 TEST_F(HttpServerTest, says_which_methods_there_are_and_how_to_authenticate) {
     EXPECT_EQ(ask({.method = "DELETE", .target = "/notes/1"}).header("Allow"), "PUT, GET, HEAD");
-    EXPECT_EQ(ask({.token = ""}).header("WWW-Authenticate"), "Bearer");
+    EXPECT_EQ(ask({.token = ""}).header("WWW-Authenticate"), "Bearer realm=\"pawl\"");
 }
 
 TEST_F(HttpServerTest, a_request_in_progress_is_busy_until_it_is_done) {

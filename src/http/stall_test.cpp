@@ -45,7 +45,7 @@ struct Pair {
 class OneLane {
 public:
     explicit OneLane(const ListenerOptions& options = {})
-        : lane_{options, echo(), [this](AddressKey) { ++closed_; }},
+        : lane_{options, echo(), bodies_, [this](AddressKey) { ++closed_; }},
           acceptor_{lane_.io(), {tcp::v4(), 0}} {
         lane_.start();
     }
@@ -97,6 +97,7 @@ private:
         return all;
     }
 
+    std::shared_ptr<BodyBudget> bodies_{std::make_shared<BodyBudget>(1000)};
     std::atomic<int> closed_{0};
     Lane lane_;
     tcp::acceptor acceptor_;

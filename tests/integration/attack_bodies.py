@@ -25,7 +25,9 @@ def lengths():
                       ('far apart', length(n) + b'X: y\r\n' * 60 + length(b'0')), ('and an empty one', length(n) + length(b''))]:
         found.append(Attack('two lengths: ' + name, post(length=two), BAD))
     found += each(BOOKED, lambda value: post(length=length(value)), [n, b'0' + n, b'0' * 10 + n, b' \t' + n + b' \t'], 'that is allowed: ')
-    found += each(refused(411), lambda body: post(length=b'', body=body), [b'', GOOD_JSON], 'none, and the body ')
+    # RFC 9112 6.3: it has an empty body, and what is behind it is the next request.
+    found.append(Attack('none, and no body', post(length=b'', body=b''), kept(400)))
+    found.append(Attack('none, and a body', post(length=b''), Due(({400}, {400}), False, 0)))
     return found
 
 
@@ -118,6 +120,9 @@ def extensions():
                             b';=b', b';a="b'],
                   'not allowed: ')
     found += [Attack('200 KiB of one', of(b';' + b'a' * 200 * 1024), refused(400, 413, 431)),
+              Attack('behind 1,000 zeros', coded(b'0' * 1000 + b'%x\r\n' % SIZE + GOOD_JSON + b'\r\n0\r\n\r\n'), BOOKED),
+              Attack('behind each byte 1,000 zeros', coded(b''.join(b'%s1\r\n%c\r\n' % (b'0' * 1000, c) for c in GOOD_JSON) + b'0\r\n\r\n'),
+                     refused(400, 413, 431)),
               Attack('behind each byte 10 KiB', coded(b''.join(b'1;%s\r\n%c\r\n' % (b'a' * 10240, c) for c in GOOD_JSON) + b'0\r\n\r\n'),
                      refused(400, 413, 431))]
     return found
@@ -150,11 +155,11 @@ def behind_errors():
     bad = {'a malformed line': b'POST\r\n\r\n', 'no Host': post(host=b''), 'two lengths': post(length=length(b'5') * 2),
            'a coding': coded(fields=b'Transfer-Encoding: x\r\n'),
            'LF': b'GET /rides HTTP/1.1\n\n', 'a method': get(b'/rides', method=b'BREW'), 'a path': get(b'/nowhere'),
-           'no length': post(length=b''), 'a version': b'GET / HTTP/7.7\r\n\r\n',
+           'a version': b'GET / HTTP/7.7\r\n\r\n',
            'a token': get(b'/rides').replace(b'test_jane', b'nobody'), 'a large body': post(length=length(b'2000000')),
            'a line too long': b'GET /' + b'a' * 9000 + b' HTTP/1.1\r\n\r\n',
            'too many headers': get(b'/rides', b'X: y\r\n' * 150), 'a bad chunk': coded(b'x\r\n')}
-    due = {'a coding': 501, 'a method': 405, 'a path': 404, 'no length': 411, 'a version': 505, 'a token': 401, 'a large body': 413,
+    due = {'a coding': 501, 'a method': 405, 'a path': 404, 'a version': 505, 'a token': 401, 'a large body': 413,
            'a line too long': 414, 'too many headers': 431}
     found = []
     for name, request in bad.items():

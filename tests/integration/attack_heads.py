@@ -74,7 +74,8 @@ def versions():
         b'HTTP/x.1', b'HTTP/+1.1', b'HTTP/1.-1', b'HTTP/ 1.1', b'HTTP /1.1', b'HTTP/', b'HTTP', b'http/1.1', b'Http/1.1',
         b'HTTPS/1.1', b'HTTP/1.1x', b'xHTTP/1.1', b'HTTP\\1.1', b'HTTP/1.\xef\xbc\x91', b'ICY/1.1', b'RTSP/1.0', b'SIP/2.0'])
     found += each(refused(505), lambda version: on_line(b'POST /rides ' + version),
-                  [b'HTTP/0.9', b'HTTP/0.0', b'HTTP/1.2', b'HTTP/1.9', b'HTTP/2.0', b'HTTP/3.0', b'HTTP/9.9'])
+                  [b'HTTP/0.9', b'HTTP/0.0', b'HTTP/2.0', b'HTTP/3.0', b'HTTP/9.9'])
+    found += each(BOOKED, lambda version: on_line(b'POST /rides ' + version), [b'HTTP/1.2', b'HTTP/1.9'], 'served as 1.1: ')
     found.append(Attack('the preface of HTTP/2', b'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', refused(505)))
     found += each(BAD, lambda line: line + b'\r\n' + HOST + b'\r\n', [b'GET /rides', b'GET /livez', b'GET /'], 'as in HTTP/0.9: ')
     return found

@@ -43,7 +43,7 @@ def check_answer(name, received, due, why=''):
     if answer.status == 405:
         check(answer.headers.get('allow'), f'{name!r}: Allow is there')
     if answer.status == 401:
-        check_equal(answer.headers.get('www-authenticate'), 'Bearer', f'{name!r}: how to ask')
+        check_equal(answer.headers.get('www-authenticate'), 'Bearer realm="Rocket Rides"', f'{name!r}: how to ask')
 
 
 def check_no_rows(world, what):

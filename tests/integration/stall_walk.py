@@ -94,7 +94,6 @@ class Report:
     steps: int = 0
     asked: int = 0
     slowest: float = 0.0
-    why: str = ''
 
 
 def one_walk(port, chance, report):

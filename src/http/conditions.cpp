@@ -1,0 +1,21 @@
+#include "src/http/conditions.hpp"
+
+#include "src/http/problem.hpp"
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace pawl::http {
+
+std::optional<Reply> refuse_conditions(const RequestHead& head) {
+    // If-Modified-Since is for reading alone, If-Range for ranges.
+    constexpr std::array<std::string_view, 3> conditions{
+        "If-Match", "If-None-Match", "If-Unmodified-Since"};
+    for (const auto name : conditions)
+        if (head.count(name) > 0)
+            return refusal(412, std::string{name} + " is not served here: send it without.");
+    return std::nullopt;
+}
+
+}  // namespace pawl::http

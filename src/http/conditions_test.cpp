@@ -1,0 +1,31 @@
+#include "src/http/conditions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace pawl::http {
+namespace {
+
+// Issue 16, number 12.
+TEST(RefuseConditions, refuses_what_would_be_changed_under_a_condition) {
+    for (const std::string name :
+         {"If-Match", "if-none-match", "IF-UNMODIFIED-SINCE", "If-None-Match"}) {
+        RequestHead head;
+        head.headers = {{name, "*"}};
+        const auto refused = refuse_conditions(head);
+        ASSERT_TRUE(refused) << name;
+        EXPECT_EQ(refused->status, 412);
+        EXPECT_NE(refused->body.find("/errors/precondition-failed"), std::string::npos);
+    }
+}
+
+TEST(RefuseConditions, lets_through_what_has_none_for_a_change) {
+    RequestHead head;
+    EXPECT_FALSE(refuse_conditions(head));
+    head.headers = {{"If-Modified-Since", "Sun, 06 Nov 1994 08:49:37 GMT"}, {"If-Range", "\"a\""}};
+    EXPECT_FALSE(refuse_conditions(head));
+}
+
+}  // namespace
+}  // namespace pawl::http
