@@ -10,7 +10,6 @@
 #include "src/store/store.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace rides {
@@ -82,6 +81,7 @@ void EndedSessionsInDatabase::run(const std::stop_token& stop) {
             ended.swap(to_write_);
         }
         const bool last = stop.stop_requested();
+        if (last && ended.empty()) return;  // The database may have been stopped already.
         try {
             exchange(ended);
             failed = false;
