@@ -4,11 +4,15 @@
 
 #include "src/core/time_text.hpp"
 #include "src/engine/random.hpp"
+#include "src/json/hash.hpp"
 #include "store/statements.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
+#include <vector>
 
 namespace pawl::engine {
 
@@ -18,58 +22,129 @@ using detail::Row;
 using detail::run_statement;
 
 constexpr auto no_rows = [](const Row&) {};
+constexpr std::size_t file_secrets_max = 16;
 
-std::string read_secret(const std::string& path) {
+std::vector<std::string> read_secrets(const std::string& path) {
     std::ifstream file{path};
-    std::string line;
-    if (!file || !std::getline(file, line))
+    std::vector<std::string> secrets;
+    for (std::string line; std::getline(file, line);) {
+        const auto number = std::to_string(secrets.size() + 1);
+        if (line.size() < 32)
+            throw std::runtime_error{
+                "line " + number + " of the secret file " + path + " has " +
+                std::to_string(line.size()) +
+                " characters: at least 32 (openssl rand -hex 32 makes a secret)"};
+        if (line.back() == '\r')
+            throw std::runtime_error{
+                "line " + number + " of the secret file " + path +
+                " ends with CR and LF: save it with LF alone"};
+        secrets.push_back(std::move(line));
+    }
+    if (secrets.empty())
         throw std::runtime_error{
             "the secret file " + path +
-            " can't be read: PAWL_SECRET_FILE names a file of one line"};
-    if (line.size() < 32)
+            " can't be read: PAWL_SECRET_FILE names a file with a secret in its first line"};
+    if (secrets.size() > file_secrets_max)
         throw std::runtime_error{
-            "the secret in " + path + " has " + std::to_string(line.size()) +
-            " characters: at least 32 (openssl rand -hex 32 makes one)"};
-    return line;
+            "the secret file " + path + " has more than " + std::to_string(file_secrets_max) +
+            " secrets: the one in use, and below it older ones"};
+    return secrets;
 }
 
-Installation read(store::Session& session) {
-    Installation found;
+// What the database keeps of a secret that is in a file. The label never changes: it is stored.
+std::string verifier_of(const std::string& secret, const std::string& installation) {
+    return json::hex(
+        json::hmac_sha256(secret, "pawl: this verifies the secret of installation " + installation)
+    );
+}
+
+struct Stored {
+    std::string name;
+    std::map<int, std::string> secrets;    // Made in the database, or put there by 0.1.0.
+    std::map<int, std::string> verifiers;  // Of secrets that are in a file.
+
+    int highest() const {
+        return std::max(
+            secrets.empty() ? 0 : secrets.rbegin()->first,
+            verifiers.empty() ? 0 : verifiers.rbegin()->first
+        );
+    }
+};
+
+Stored read(store::Session& session) {
+    Stored found;
     run_statement(session, sql::find_installation, [&](const Row& row) {
         found.name = row.text(0);
     });
     run_statement(session, sql::find_secrets, [&](const Row& row) {
         found.secrets[static_cast<int>(row.integer(0))] = row.text(1);
     });
+    run_statement(session, sql::find_secret_verifiers, [&](const Row& row) {
+        found.verifiers[static_cast<int>(row.integer(0))] = row.text(1);
+    });
     return found;
+}
+
+std::optional<int> version_of(const std::map<int, std::string>& texts, const std::string& text) {
+    for (const auto& [version, one] : texts)
+        if (one == text) return version;
+    return std::nullopt;
+}
+
+// The version of a secret of the file; a new one if the database has not seen it. A clear copy, as
+// 0.1.0 has made it, is removed.
+int keep_verifier(
+    store::Session& session, Stored& stored, const std::string& secret, const std::string& now
+) {
+    const auto verifier = verifier_of(secret, stored.name);
+    auto version = version_of(stored.verifiers, verifier);
+    const auto clear = version_of(stored.secrets, secret);
+    while (!version) {
+        const int next = clear.value_or(stored.highest() + 1);
+        // Another server may have taken this version just now, for this secret or for another one.
+        if (run_statement(session, sql::insert_secret_verifier, no_rows, next, verifier, now) == 1)
+            version = next;
+        stored.verifiers = read(session).verifiers;
+        if (!version) version = version_of(stored.verifiers, verifier);
+    }
+    if (clear) {
+        run_statement(session, sql::delete_secret, no_rows, *clear);
+        stored.secrets.erase(*clear);
+    }
+    return *version;
 }
 
 }  // namespace
 
+const std::string& Installation::secret() const {
+    const auto at = secrets.find(version);
+    if (at == secrets.end())
+        throw std::runtime_error{
+            "the secret of this database is in a file: give --secret-file, or PAWL_SECRET_FILE, "
+            "the file that its servers were started with"};
+    return at->second;
+}
+
 Installation open_installation(
     store::Store& store, core::Clock& clock, core::Random& random, const std::string& secret_file
 ) {
-    const auto secret = secret_file.empty() ? std::string{} : read_secret(secret_file);
+    const auto of_file =
+        secret_file.empty() ? std::vector<std::string>{} : read_secrets(secret_file);
     return store::write_now(store, [&](store::Session& session) {
         const auto now = core::time_text(clock.now());
         run_statement(session, sql::insert_installation, no_rows, random_hex(random, 32), now);
-        auto found = read(session);
-        const bool known =
-            std::any_of(found.secrets.begin(), found.secrets.end(), [&](const auto& entry) {
-                return entry.second == secret;
-            });
-        if (found.secrets.empty() || (!secret.empty() && !known)) {
-            const int version = found.secrets.empty() ? 1 : found.secret_version() + 1;
-            run_statement(
-                session,
-                sql::insert_secret,
-                no_rows,
-                version,
-                secret.empty() ? random_hex(random, 64) : secret,
-                now
-            );
-            found = read(session);
+        auto stored = read(session);
+        if (of_file.empty() && stored.highest() == 0) {
+            run_statement(session, sql::insert_secret, no_rows, 1, random_hex(random, 64), now);
+            stored = read(session);
         }
+        Installation found{stored.name, {}, stored.highest()};
+        // The oldest first, so that versions rise with the order in which secrets came.
+        for (auto secret = of_file.rbegin(); secret != of_file.rend(); ++secret) {
+            found.version = keep_verifier(session, stored, *secret, now);
+            found.secrets[found.version] = *secret;
+        }
+        for (const auto& [version, secret] : stored.secrets) found.secrets.emplace(version, secret);
         return found;
     });
 }

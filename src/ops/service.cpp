@@ -263,6 +263,7 @@ void Service::add_job_operation(std::string_view kind, const detail::OperationFo
     impl_->worker.add(kind, form);
 }
 void Service::start() {
+    (void)impl_->engine.installation().secret();  // Without it no request can be compared.
     impl_->start();
 }
 bool Service::stop(std::chrono::milliseconds drain) {

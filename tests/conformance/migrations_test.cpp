@@ -160,6 +160,14 @@ TEST_P(MigrationsTest, secrets_are_found_newest_first_and_none_is_overwritten) {
     ASSERT_EQ(secrets.size(), 2);
     EXPECT_EQ(secrets[0].version, 2);
     EXPECT_EQ(secrets[1].secret, "aa");
+
+    EXPECT_EQ(run(sql::delete_secret, 1), 1);
+    EXPECT_EQ(run(sql::insert_secret_verifier, 1, "v1", now()), 1);
+    EXPECT_EQ(run(sql::insert_secret_verifier, 1, "v2", now()), 0);
+    EXPECT_EQ(read_rows<Secret>(*store, sql::find_secrets).size(), 1U);
+    const auto verifiers = read_rows<Secret>(*store, sql::find_secret_verifiers);
+    ASSERT_EQ(verifiers.size(), 1U);
+    EXPECT_EQ(verifiers[0].secret, "v1");
 }
 
 TEST_P(MigrationsTest, what_an_operator_did_is_on_record) {

@@ -42,6 +42,12 @@ protected:
         });
         return World::get(ended.get_future());
     }
+    std::int64_t secrets_in_database() {
+        return world.number("SELECT count(*) FROM installation_secrets");
+    }
+    std::int64_t verifiers_in_database() {
+        return world.number("SELECT count(*) FROM installation_secret_verifiers");
+    }
     TempFolder folder;
     Provider provider;
     World world;
@@ -68,7 +74,80 @@ TEST_F(InstallationTest, differs_between_two_databases) {
     EXPECT_NE(there.secret(), open().secret());
 }
 
-TEST_F(InstallationTest, a_new_secret_in_the_file_is_the_newest_and_the_old_ones_stay) {
+// What the database holds: a copy of it is a backup, or a stolen file.
+TEST_F(InstallationTest, the_secret_of_a_file_is_not_in_the_database) {
+    const auto installation = open(file("secret", new_secret));
+
+    EXPECT_EQ(installation.secret(), new_secret);
+    EXPECT_EQ(secrets_in_database(), 0);
+    EXPECT_EQ(verifiers_in_database(), 1);
+    EXPECT_EQ(
+        world.number(
+            "SELECT count(*) FROM installation_secret_verifiers WHERE verifier LIKE '%" +
+            new_secret + "%'"
+        ),
+        0
+    );
+    EXPECT_EQ(open(file("secret", new_secret)).secret_version(), installation.secret_version());
+    EXPECT_EQ(verifiers_in_database(), 1);
+}
+
+// As 0.1.0 has left it (issue 16, number 9).
+TEST_F(InstallationTest, a_clear_copy_of_the_files_secret_is_removed_and_keeps_its_version) {
+    const auto made = open();
+    world.execute(
+        "INSERT INTO installation_secrets VALUES (2, '" + old_secret + "', '2027-01-15T08:00:00Z')"
+    );
+
+    const auto after = open(file("secret", old_secret));
+
+    EXPECT_EQ(after.secret_version(), 2);
+    EXPECT_EQ(after.secret(), old_secret);
+    EXPECT_EQ(after.secrets.at(1), made.secret());
+    EXPECT_EQ(secrets_in_database(), 1);  // That which was made here.
+}
+
+// A server of 0.1.0 finds no secret of its file, and puts it there again.
+TEST_F(InstallationTest, a_clear_copy_that_comes_back_is_removed_again) {
+    const auto before = open(file("secret", old_secret));
+    world.execute(
+        "INSERT INTO installation_secrets VALUES (1, '" + old_secret + "', '2027-01-15T08:00:00Z')"
+    );
+
+    const auto after = open(file("secret", old_secret));
+
+    EXPECT_EQ(before.secret_version(), 1);
+    EXPECT_EQ(after.secret_version(), 1);
+    EXPECT_EQ(secrets_in_database(), 0);
+    EXPECT_EQ(verifiers_in_database(), 1);
+}
+
+TEST_F(InstallationTest, without_its_file_the_secret_is_unknown_and_tools_go_on) {
+    const auto before = open(file("secret", new_secret));
+
+    const auto without = open();
+
+    EXPECT_EQ(without.name, before.name);
+    EXPECT_EQ(without.secret_version(), before.secret_version());
+    EXPECT_FALSE(without.knows_secret());
+    EXPECT_THROW((void)without.secret(), std::runtime_error);
+}
+
+TEST_F(InstallationTest, older_secrets_stand_below_the_one_in_use) {
+    const auto before = open(file("secret", old_secret));
+    const auto both = open(file("secret", new_secret + "\n" + old_secret));
+
+    EXPECT_EQ(both.secret(), new_secret);
+    EXPECT_EQ(both.secret_version(), before.secret_version() + 1);
+    EXPECT_EQ(both.secrets.at(before.secret_version()), old_secret);
+
+    // The first step of a replacement: known, and not in use.
+    const auto first_step = open(file("secret", old_secret + "\n" + new_secret));
+    EXPECT_EQ(first_step.secret(), old_secret);
+    EXPECT_EQ(first_step.secrets, both.secrets);
+}
+
+TEST_F(InstallationTest, a_new_secret_in_the_file_is_the_newest_and_one_made_here_stays) {
     const auto before = open();
     const auto after = open(file("secret", new_secret));
 
@@ -84,6 +163,8 @@ TEST_F(InstallationTest, a_secret_that_is_short_or_missing_is_refused_and_change
     EXPECT_THROW((void)open(file("short", std::string(31, 'x'))), std::runtime_error);
     EXPECT_THROW((void)open(file("empty", "")), std::runtime_error);
     EXPECT_THROW((void)open((folder.path() / "none").string()), std::runtime_error);
+    EXPECT_THROW((void)open(file("crlf", new_secret + "\r")), std::runtime_error);
+    EXPECT_THROW((void)open(file("second", new_secret + "\nshort")), std::runtime_error);
 
     EXPECT_EQ(open().secrets, before.secrets);
 }
@@ -92,7 +173,7 @@ TEST_F(InstallationTest, a_repeat_is_known_by_the_secret_that_its_key_was_stored
     start_shop(file("old", old_secret));
     const auto first = ask(order_of_jane);
     ASSERT_EQ(status_of(first), 201);
-    start_shop(file("new", new_secret));
+    start_shop(file("new", new_secret + "\n" + old_secret));
 
     EXPECT_EQ(body_of(ask(order_of_jane)), body_of(first));
     EXPECT_EQ(why_of(ask(R"({"customer":"joe","items":[]})")), Why::key_reused);

@@ -1,4 +1,5 @@
 """Who can read what the server keeps (issue 16, number 9)."""
+import glob
 import os
 import stat
 
@@ -61,6 +62,39 @@ def readable_files(settings):
         check(not any(SECRET in line for line in warned), 'the secret is in the log')
 
 
+def secret_stays_in_its_file(settings):
+    """Not in a row, not in a byte of the database; a copy that 0.1.0 has made goes away, and repeats are known."""
+    with World(settings.bin, [*QUICK]) as world:
+        secret = written(world, SECRET + '\n')
+        world.start_server('--secret-file', secret)
+        check_equal(world.phone('test_jane').book('k-1').status, 201, 'a ride')
+        check_equal(world.stop_server(), 0, 'the exit code')
+        check_equal(world.count('installation_secrets'), 0, 'secrets in the database')
+        check_equal(world.count('installation_secret_verifiers'), 1, 'verifiers in the database')
+        # As 0.1.0 left it: the same version, in clear.
+        world.change('DELETE FROM installation_secret_verifiers')
+        world.change(f"INSERT INTO installation_secrets VALUES (1, '{SECRET}', '2027-01-15T08:00:00.000Z')")
+        world.start_server('--secret-file', secret)
+        again = world.phone('test_jane').book('k-1')
+        check_equal((again.status, again.replayed), (201, True), f'a repeat: {again}')
+        check_equal(world.count('installation_secrets'), 0, 'secrets in the database after the copy of 0.1.0')
+        check_equal(world.stop_server(), 0, 'the exit code')
+        if world.database == 'sqlite':
+            for path in glob.glob(world.url.removeprefix('sqlite:') + '*'):
+                with open(path, 'rb') as file:
+                    check(SECRET.encode() not in file.read(), f'the secret is in {path}')
+        # Without its file nobody serves; the operator's commands go on.
+        done = world.rides_command(*world.server_command(), check_status=1)
+        check('--secret-file' in done.stderr, done.stderr)
+        check_equal(len(world.rides_command('keys', 'list', '--database', world.url, '--json').stdout) > 2, True, 'a list of keys')
+        # Replaced: the old one below, so that repeats are known.
+        both = written(world, f'{SECRET[::-1]}\n{SECRET}\n', 'both')
+        world.start_server('--secret-file', both)
+        again = world.phone('test_jane').book('k-1')
+        check_equal((again.status, again.replayed), (201, True), f'a repeat under the older secret: {again}')
+
+
 def cases(settings):
-    found = {'what is made is private': private_files, 'what others can read is warned of': readable_files}
+    found = {'what is made is private': private_files, 'what others can read is warned of': readable_files,
+             'the secret of a file stays in the file': secret_stays_in_its_file}
     return [('secrets: ' + name, lambda run=run: run(settings)) for name, run in found.items()]

@@ -284,14 +284,17 @@ inline std::vector<Case> cases_of_locks() {
 // About tables of a few rows, or none; create_migrations, which makes one, has no plan.
 inline std::vector<Case> cases_of_the_database() {
     return {
+        {&sql::delete_secret, {"1"}},
         {&sql::find_installation, {}},
         {&sql::find_migrations, {"pawl"}},
         {&sql::find_migrations_table, {}},
+        {&sql::find_secret_verifiers, {}},
         {&sql::find_secrets, {}},
         {&sql::find_tables, {}},
         {&sql::insert_installation, {"name", at::now}},
         {&sql::insert_migration, {"pawl", "later", at::now, ""}},
         {&sql::insert_secret, {"1", "secret", at::now}},
+        {&sql::insert_secret_verifier, {"1", "verifier", at::now}},
         {&sql::list_migrations, {}},
         {&sql::lock_migrations, {}},
         {&sql::postgres::begin_work, {"5000", "0"}},
