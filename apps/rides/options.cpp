@@ -99,6 +99,11 @@ void add_application(CLI::App& app, ServeOptions& options) {
         options.service.complete_after,
         "After the lease: time for the client to retry"
     );
+    app.add_option_function<std::int64_t>(
+        "--settle-after-s",
+        [&options](std::int64_t s) { options.service.settle_after = std::chrono::seconds{s}; },
+        "How long people may take back what they decided of a request in doubt (default 30)"
+    );
     add_ms(
         app,
         "--job-lease-ms",

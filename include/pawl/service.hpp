@@ -28,6 +28,8 @@ struct ServiceOptions {
     std::chrono::milliseconds lease{30s};  // How long a key is held by a server that may be dead.
     std::chrono::milliseconds complete_after{
         5s};  // After the end of the lease: time for the client to retry itself.
+    // How long people may take back what they decided of a request in doubt.
+    std::chrono::milliseconds settle_after{30s};
     std::chrono::hours keep_keys{72};           // A bug deployed on Friday can be fixed on Monday.
     std::chrono::hours keep_expired{400 * 24};  // How long an expired key still answers 410.
     std::chrono::milliseconds phase_deadline{5s};  // Under a third of the lease.

@@ -40,6 +40,7 @@ struct Run {
     cli::WhichKey which{};
     cli::KeyFilter filter{};
     cli::Decision decision{};
+    cli::UndoAct undo{};
     cli::DeadOptions dead{};
     std::string dead_id{};
     cli::PauseAct pause{};
@@ -83,6 +84,46 @@ void add_which(CLI::App& to, Run& run) {
     to.add_option("--tenant", run.which.tenant, "Of this tenant")->needs(key);
 }
 
+void add_settle(CLI::App& to, Run& run) {
+    auto* settle = command(to, run, "settle", "Decide a key of the attention list", [](Run& r) {
+        cli::check_note(r.decision);
+        cli::settle_key(r.open(), r.which, r.decision, r.json, r.out);
+    });
+    add_which(*settle, run);
+    settle
+        ->add_option(
+            "--as",
+            run.decision.settlement,
+            "happened: a keeper records --result; did-not-happen: the call "
+            "is made again, under a new key; give-up: it ends unfinished"
+        )
+        ->required()
+        ->check(CLI::IsMember({"happened", "did-not-happen", "give-up"}));
+    settle->add_option(
+        "--result",
+        run.decision.result,
+        "happened: which result, such as Charge; `graph` shows them"
+    );
+    settle
+        ->add_option(
+            "--value", run.decision.value, R"(happened: its fields, such as '{"id": "ch_1"}')"
+        )
+        ->needs(settle->get_option("--result"));
+    settle->add_option("--note", run.decision.note, "Why; for the audit; needed but for a dry run");
+    settle->add_option("--by", run.decision.by, "Who decides, for the audit")
+        ->capture_default_str();
+    settle->add_flag(
+        "--dry-run",
+        run.decision.dry_run,
+        "Show what will be done and the customer's answer, and record nothing"
+    );
+    settle->add_flag(
+        "--force",
+        run.decision.force,
+        "did-not-happen, though the call's time-out and a lease are not over yet"
+    );
+}
+
 void add_keys(CLI::App& app, Run& run) {
     auto& keys = *app.add_subcommand("keys", "Idempotency keys: list, show, retry, settle");
     keys.require_subcommand(1);
@@ -115,38 +156,13 @@ void add_keys(CLI::App& app, Run& run) {
     );
     add_which(*retry, run);
     retry->add_option("--by", run.decision.by, "Who does it, for the audit")->capture_default_str();
-
-    auto* settle = command(keys, run, "settle", "Decide a key of the attention list", [](Run& r) {
-        cli::settle_key(r.open(), r.which, r.decision, r.json, r.out);
-    });
-    add_which(*settle, run);
-    settle
-        ->add_option(
-            "--as",
-            run.decision.settlement,
-            "happened: a keeper records --result; did-not-happen: the call "
-            "is made again, under a new key; give-up: it ends unfinished"
-        )
-        ->required()
-        ->check(CLI::IsMember({"happened", "did-not-happen", "give-up"}));
-    settle->add_option(
-        "--result",
-        run.decision.result,
-        "happened: which result, such as Charge; `graph` shows them"
-    );
-    settle
-        ->add_option(
-            "--value", run.decision.value, R"(happened: its fields, such as '{"id": "ch_1"}')"
-        )
-        ->needs(settle->get_option("--result"));
-    settle->add_option("--note", run.decision.note, "Why; for the audit")->required();
-    settle->add_option("--by", run.decision.by, "Who decides, for the audit")
-        ->capture_default_str();
+    add_settle(keys, run);
 }
 
 void add_attention(CLI::App& app, Run& run) {
-    auto& attention =
-        *app.add_subcommand("attention", "Requests that only a person can settle: list, show");
+    auto& attention = *app.add_subcommand(
+        "attention", "Requests that only a person can settle: list, show, settle, undo"
+    );
     attention.require_subcommand(1);
     auto* list = command(attention, run, "list", "Oldest first", [](Run& r) {
         cli::list_attention(r.open(), r.limit, r.json, r.out);
@@ -159,6 +175,17 @@ void add_attention(CLI::App& app, Run& run) {
         cli::show_attention(r.open(), r.which, r.json, r.out);
     });
     add_which(*show, run);
+    add_settle(attention, run);
+    auto* undo = command(
+        attention,
+        run,
+        "undo",
+        "Take back what was decided, while no server has carried it out",
+        [](Run& r) { cli::undo_settlement_of(r.open(), r.which, r.undo, r.json, r.out); }
+    );
+    add_which(*undo, run);
+    undo->add_option("--note", run.undo.note, "Why; for the audit");
+    undo->add_option("--by", run.undo.by, "Who does it, for the audit")->capture_default_str();
 }
 
 void add_dead_filter(CLI::App& to, Run& run) {
@@ -387,7 +414,7 @@ int command_line(
     std::ostream& error
 ) {
     Run run{.line = line, .out = out, .error = error};
-    run.decision.by = run.dead.act.by = run.pause.by = line.user;
+    run.decision.by = run.undo.by = run.dead.act.by = run.pause.by = line.user;
     run.decision.checked = line.knows_operations;
     CLI::App app{"Keys, jobs and dead letters, for operators", line.program};
     app.footer(line.options_help);

@@ -179,12 +179,18 @@ void check_result(Service& service, const Attention& at, const Decision& decisio
     throw CannotDo{"the call has no result " + decision.result + "; its results are: " + names};
 }
 
-void record_decision(Service& service, const Attention& at, const Decision& decision) {
+InDoubt in_doubt(const Attention& at) {
+    return {at.key_id, at.attempt, at.recovery_point, at.called_at};
+}
+
+// When it was recorded.
+TimePoint record_decision(Service& service, const Attention& at, const Decision& decision) {
     const bool happened = decision.settlement == "happened";
     const auto result = happened ? Text{decision.result} : Text{};
     const auto value = happened ? Text{decision.value} : Text{};
+    TimePoint now{};
     const auto changed = store::write_now(service.engine().store(), [&](store::Session& session) {
-        const auto now = session.now();
+        now = session.now();
         constexpr auto no_rows = [](const detail::Row&) {};
         const auto rows = detail::run_statement(
             session,
@@ -208,14 +214,16 @@ void record_decision(Service& service, const Attention& at, const Decision& deci
                 decision.by,
                 "settle " + decision.settlement,
                 at.key_id,
-                decision.note
+                (decision.force ? "forced: " : "") + decision.note
             );
         return rows;
     });
     if (changed == 0)
         throw CannotDo{
             name_of(at.key_id) + " is decided already: " + at.settlement.value_or("") + " by " +
-            at.settled_by.value_or("somebody")};
+            at.settled_by.value_or("somebody") + "; `attention undo " + std::to_string(at.key_id) +
+            "` takes that back"};
+    return now;
 }
 
 }  // namespace
@@ -268,6 +276,15 @@ void show_key(Service& service, const WhichKey& which, bool json, std::ostream& 
 
 namespace {
 
+void settle(
+    Service& service, const Attention& at, const Decision& decision, bool json, std::ostream& out
+) {
+    const auto plan = plan_settlement(service, in_doubt(at), decision);
+    if (decision.dry_run) return print_plan(service, plan, std::nullopt, json, out);
+    check_not_too_early(plan, decision);
+    print_plan(service, plan, record_decision(service, at, decision), json, out);
+}
+
 // "Retry" of a key whose call has a result that could not be kept: the program that carries it out
 // may be a newer one, so its keeper runs with that result. The call is not made again.
 void keep_result_now(
@@ -280,17 +297,9 @@ void keep_result_now(
     decision.settlement = "happened";
     decision.by = by;
     decision.note = "retry with the kept result";
+    decision.checked = false;  // It is the call's own result.
     use_kept_result(at, decision);
-    record_decision(service, at, decision);
-    print_done(
-        out,
-        json,
-        id,
-        "retry",
-        name_of(id) + ": the result " + decision.result +
-            " of its call is kept; a running server tries to record it within a second. If it "
-            "can't, `attention show` says why."
-    );
+    settle(service, at, decision, json, out);
 }
 
 }  // namespace
@@ -325,8 +334,6 @@ void settle_key(
 ) {
     const auto id = id_of(service, which);
     const auto at = undamaged_attention_of(service, id);
-    if (decision.note.find_first_not_of(" \t\n") == std::string::npos)
-        throw WrongUse{"--note is empty: say how you know, for whoever asks later"};
     use_kept_result(at, decision);
     if (decision.settlement == "happened") {
         if (decision.checked)
@@ -334,17 +341,14 @@ void settle_key(
         else if (decision.result.empty())
             throw CannotDo{"what happened? Give --result and --value; `graph` names the results"};
     }
-    record_decision(service, at, decision);
-    const std::string by_hand = decision.checked ? "`completer --once` does it at once."
-                                                 : "if it can't, `attention show` says why.";
-    print_done(
-        out,
-        json,
-        id,
-        "settle",
-        name_of(id) + ": " + decision.settlement +
-            " is recorded. A running server carries it out within a second; " + by_hand
-    );
+    settle(service, at, decision, json, out);
+}
+
+void undo_settlement_of(
+    Service& service, const WhichKey& which, const UndoAct& act, bool json, std::ostream& out
+) {
+    const auto at = attention_of(service, id_of(service, which)).row;
+    undo_settlement(service, in_doubt(at), act, json, out);
 }
 
 void list_attention(Service& service, int limit, bool json, std::ostream& out) {

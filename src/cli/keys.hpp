@@ -2,6 +2,7 @@
 
 #include <pawl/service.hpp>
 
+#include "src/cli/settle.hpp"
 #include "src/cli/which_key.hpp"
 
 #include <cstdint>
@@ -21,15 +22,6 @@ struct KeyFilter {
     int limit{50};
 };
 
-struct Decision {
-    std::string settlement;  // happened, did-not-happen, give-up.
-    std::string result;      // happened: a named result of the call, and its fields as JSON.
-    std::string value;
-    std::string by;
-    std::string note;
-    bool checked{true};  // That the call has such a result; else whoever carries it out says so.
-};
-
 void list_keys(Service& service, const KeyFilter& filter, bool json, std::ostream& out);
 void show_key(Service& service, const WhichKey& which, bool json, std::ostream& out);
 void retry_key(
@@ -37,6 +29,10 @@ void retry_key(
 );
 void settle_key(
     Service& service, const WhichKey& which, Decision decision, bool json, std::ostream& out
+);
+// Takes back what was decided, while no server has carried it out.
+void undo_settlement_of(
+    Service& service, const WhichKey& which, const UndoAct& act, bool json, std::ostream& out
 );
 void list_attention(Service& service, int limit, bool json, std::ostream& out);
 void show_attention(Service& service, const WhichKey& which, bool json, std::ostream& out);

@@ -44,6 +44,9 @@ public:
     void claim();             // Reads, decides, writes T1.
     void take_over_stored();  // T1 for a stored key.
     void settle(const Settlement& settlement);
+    // In a transaction that its caller rolls back; no LiveKeys are entered. Throws what the keeper
+    // or a phase throws.
+    SettlePreview preview(store::Session& session, const Settlement& settlement);
 
 private:
     // Where the key stands, in memory; `stored` is the name that the row has (it may be an old

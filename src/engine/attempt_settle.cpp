@@ -60,6 +60,7 @@ void Attempt::settle(const Settlement& settlement) {
                 if (self->verdict_) return self->end(*self->verdict_);
                 return self->go_on();
             }
+            if (is_lost_lease(failed)) return self->end(Refused{.why = Why::in_progress});
             auto failure = failure_of(failed);
             if (failure.passing) return self->end(failure.refusal);
             self->record_settling_error(settlement, failure.refusal.detail);
@@ -81,25 +82,27 @@ void Attempt::run_settlement(store::Session& session, const Settlement& settleme
     if (!load_point(*row))
         throw std::runtime_error{"PAWL0007: recovery point " + row->recovery_point + " is unknown"};
     const bool again = settlement.kind == Settlement::Kind::did_not_happen;
+    // First, as nothing is written yet if it was taken back, or another server was faster.
+    const auto decided = run_statement(
+        session, sql::delete_attention, no_rows, row->id, row->attempt, settlement.decided_at
+    );
+    if (decided == 0) {
+        verdict_ = Refused{.why = Why::in_progress};
+        return;
+    }
     const auto now = session.now();
-    const auto taken = run_statement(
+    detail::fence_statement(
         session,
         sql::take_from_attention,
-        no_rows,
         row->id,
         row->attempt,
         again ? 1 : 0,
         lease_end(session),
         now
     );
-    if (taken == 0) {
-        verdict_ = Refused{.why = Why::in_progress};
-        return;
-    }
     id_ = row->id;
     number_ = row->attempt + 1;
     generation_ = row->generation + (again && !PAWL_MUTANT("no_new_generation") ? 1 : 0);
-    run_statement(session, sql::delete_attention, no_rows, row->id, row->attempt);
     run_statement(
         session,
         sql::insert_audit,
@@ -123,6 +126,13 @@ void Attempt::run_settlement(store::Session& session, const Settlement& settleme
         reached_ = advance(session, at_.step, moved);
     }
     move_row(session, *reached_);
+}
+
+SettlePreview Attempt::preview(store::Session& session, const Settlement& settlement) {
+    run_settlement(session, settlement);
+    if (!reached_) return {.error = "it is not on the attention list any more"};
+    if (auto* response = std::get_if<Response>(&*reached_)) return {.answer = std::move(*response)};
+    return {.call_from = std::get<Position>(*reached_).stored};
 }
 
 detail::Moved Attempt::settled_move(

@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -61,6 +62,14 @@ struct Settlement {
     std::string result_name;  // happened: a named result of the call, and its value as JSON.
     std::string result;
     std::string by;
+    std::string decided_at;  // As the row has it: the fence of this decision.
+};
+
+// What carrying out a settlement would come to.
+struct SettlePreview {
+    std::optional<Response> answer{};  // The customer's; nullopt: a call is made first.
+    std::string call_from{};           // The recovery point that this call is made from.
+    std::string error{};               // Why it can't be carried out; then the others are empty.
 };
 
 // Drives keys: claim, steps, response. Owns what runs the steps; all members may be called from any
@@ -95,6 +104,9 @@ public:
     // Takes an open key whose lease is over to its end, with the stored request and principal.
     void complete(std::int64_t key_id, OnAnswer on_answer);
     void settle(const Settlement& settlement, OnAnswer on_answer);
+    // Carries it out in a transaction that is rolled back: keeper and phases run, no call is made.
+    // Blocks; throws StoreError where the database is in trouble.
+    SettlePreview preview(Settlement settlement);
 
     // Told after each commit in which jobs were staged. Set before any request.
     void on_staged(std::function<void()> f) { on_staged_ = std::move(f); }

@@ -9,6 +9,7 @@
 #include "src/core/waiting.hpp"
 #include "src/engine/log.hpp"
 #include "src/ops/rounds.hpp"
+#include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
 
 #include <future>
@@ -33,6 +34,7 @@ engine::Settlement settlement_of(const Row& row) {
     auto text = [&](int column) {
         return row.is_null(column) ? std::string{} : std::string{row.text(column)};
     };
+    store::DamagedRow values{row, "find_settlements"};
     return {
         .key_id = row.integer(0),
         .attempt = static_cast<int>(row.integer(1)),
@@ -40,7 +42,8 @@ engine::Settlement settlement_of(const Row& row) {
         .kind = kind_of(row.text(3)),
         .result_name = text(4),
         .result = text(5),
-        .by = text(6)};
+        .by = text(6),
+        .decided_at = values.column<std::string>(7, "settled_at")};
 }
 
 // Starts all and waits for all: the calls of a round run side by side.
@@ -61,6 +64,9 @@ std::vector<engine::Answer> all_answers(const Items& items, Start start) {
 
 std::optional<std::string> CompleterOptions::problem() const {
     if (grace < 0ms) return "completer.grace is negative";
+    if (settle_after < 0ms || settle_after > 1h)
+        return "completer.settle_after is " + std::to_string(settle_after.count()) +
+               " ms: 0 to 1 h";
     if (every < 10ms)
         return "completer.every is " + std::to_string(every.count()) + " ms: at least 10 ms";
     if (batch_max < 1 || batch_max > 10'000)
@@ -205,7 +211,8 @@ void Completer::settle_decided(CompleterReport& report) {
             session,
             sql::find_settlements,
             [&](const Row& row) { found.push_back(settlement_of(row)); },
-            options_.batch_max
+            options_.batch_max,
+            session.now() - options_.settle_after
         );
         return found;
     });

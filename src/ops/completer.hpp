@@ -15,6 +15,8 @@ struct CompleterOptions {
     std::chrono::milliseconds grace{
         5s};  // After the end of the lease: time for the client to retry by itself.
     std::chrono::milliseconds every{1s};
+    // Of a settlement since it was decided: time to take it back.
+    std::chrono::milliseconds settle_after{30s};
     int batch_max{100};  // Keys, and as many settlements, a round.
     std::optional<std::string> problem() const;
 };

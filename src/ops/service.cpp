@@ -78,7 +78,7 @@ std::optional<std::string> ServiceOptions::problem() const {
     if (auto why = worker.problem()) return why;
     ops::ReaperOptions reaper{.keep_expired = keep_expired};
     if (auto why = reaper.problem()) return why;
-    return ops::CompleterOptions{.grace = complete_after}.problem();
+    return ops::CompleterOptions{.grace = complete_after, .settle_after = settle_after}.problem();
 }
 
 Service::Impl::Impl(Database& on, const ServiceOptions& given)
@@ -98,7 +98,8 @@ Service::Impl::Impl(Database& on, const ServiceOptions& given)
       completer{
           engine,
           {.grace = options.complete_after,
-           .every = std::clamp<std::chrono::milliseconds>(options.complete_after / 5, 20ms, 1s)}},
+           .every = std::clamp<std::chrono::milliseconds>(options.complete_after / 5, 20ms, 1s),
+           .settle_after = options.settle_after}},
       reaper{database.store(), engine::system_clock(), {.keep_expired = options.keep_expired}},
       enqueuer{
           database.store(),

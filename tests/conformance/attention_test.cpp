@@ -28,9 +28,11 @@ protected:
         std::optional<std::string> result_name;
         std::optional<std::string> result;
         std::optional<std::string> by;
+        TimePoint decided_at;
     };
-    std::vector<Settlement> settlements() {
-        return read_rows<Settlement>(*store, sql::find_settlements, 10);
+    std::vector<Settlement> settlements() { return settlements(now()); }
+    std::vector<Settlement> settlements(TimePoint decided_by) {
+        return read_rows<Settlement>(*store, sql::find_settlements, 10, decided_by);
     }
     std::vector<std::int64_t> completable(TimePoint lease_over_since, int limit = 10) {
         return read_rows<std::int64_t>(
@@ -116,12 +118,41 @@ TEST_P(AttentionTest, a_decision_is_carried_out_once_and_fenced_by_the_attempt_i
     EXPECT_EQ(run(sql::take_from_attention, id, 2, 0, now() + 30s, now()), 0);
     EXPECT_EQ(run(sql::take_from_attention, id, 1, 1, now() + 30s, now()), 1);
     EXPECT_EQ(run(sql::take_from_attention, id, 1, 1, now() + 30s, now()), 0);
-    EXPECT_EQ(run(sql::delete_attention, id, 2), 0);
-    EXPECT_EQ(run(sql::delete_attention, id, 1), 1);
+    EXPECT_EQ(run(sql::delete_attention, id, 2, now()), 0);
+    EXPECT_EQ(run(sql::delete_attention, id, 1, now()), 1);
     EXPECT_TRUE(settlements().empty());
     const auto after = state(id);
     EXPECT_EQ(after.standing, "open");
     EXPECT_EQ(after.attempt, 2);
+}
+
+// Issue 16, number 17.
+TEST_P(AttentionTest, a_decision_is_found_only_once_it_is_old_enough) {
+    const auto id = open_key("hash");
+    to_attention(id, 1);
+    settle(id, 1, "happened");
+
+    EXPECT_TRUE(settlements(now() - 1ms).empty());
+    EXPECT_EQ(settlements(now()).size(), 1);
+}
+
+// Issue 16, number 17: the server has found it, and then it is taken back.
+TEST_P(AttentionTest, a_decision_that_was_taken_back_is_not_carried_out) {
+    const auto id = open_key("hash");
+    to_attention(id, 1);
+    settle(id, 1, "happened");
+    const auto found = settlements().at(0);
+    clock.advance(1s);
+
+    EXPECT_EQ(run(sql::undo_settlement, id, 2), 0) << "of another attempt";
+    EXPECT_EQ(run(sql::undo_settlement, id, 1), 1);
+    EXPECT_EQ(run(sql::undo_settlement, id, 1), 0) << "nothing is decided";
+
+    EXPECT_TRUE(settlements().empty());
+    EXPECT_EQ(run(sql::delete_attention, id, 1, found.decided_at), 0);
+    EXPECT_EQ(settle(id, 1, "give-up"), 1);
+    EXPECT_EQ(run(sql::delete_attention, id, 1, found.decided_at), 0) << "another decision";
+    EXPECT_EQ(run(sql::delete_attention, id, 1, now()), 1);
 }
 
 TEST_P(AttentionTest, a_decision_that_could_not_be_carried_out_may_be_made_anew) {

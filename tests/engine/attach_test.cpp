@@ -221,7 +221,7 @@ TEST_F(AttachTest, the_completer_neither_waits_nor_takes_a_key_that_is_waited_fo
     auto first = hold("k");
     auto there = send_there("k");
     wait_for_waiters(1);
-    ops::Completer completer{*other, {}};
+    ops::Completer completer{*other, {.settle_after = 0ms}};
 
     EXPECT_EQ(completer.run_once().completed, 0);
 

@@ -115,6 +115,80 @@ TEST_F(SettleTest, the_completer_carries_out_what_was_decided_once) {
     EXPECT_EQ(world.text("SELECT actor || ' ' || action FROM audit_log"), "ann settled happened");
 }
 
+// Issue 16, number 17: a decision can be taken back for 30 s.
+TEST_F(SettleTest, a_decision_is_carried_out_only_once_it_is_old_enough) {
+    provider.next({Does::doubt_charged});
+    (void)ask();
+    EXPECT_EQ(decide("happened", R"({"id":"ch_1"})"), 1);
+
+    EXPECT_EQ(world.complete(30s).settled, 0);
+    world.clock.advance(30s - 1ms);
+    EXPECT_EQ(world.complete(30s).settled, 0);
+    world.clock.advance(1ms);
+    EXPECT_EQ(world.complete(30s).settled, 1);
+}
+
+// Issue 16, number 17: it is shown before it is recorded.
+TEST_F(SettleTest, a_preview_shows_the_customers_answer_and_leaves_nothing) {
+    provider.next({Does::doubt_charged});
+    (void)ask();
+    engine::Settlement settlement{
+        .key_id = world.number("SELECT key_id FROM attention"),
+        .attempt = static_cast<int>(world.number("SELECT attempt FROM attention")),
+        .kind = engine::Settlement::Kind::happened,
+        .result_name = "Paid",
+        .result = R"({"id":"ch_1"})",
+        .by = "ann"};
+
+    const auto shown = world.engine->preview(settlement);
+
+    ASSERT_TRUE(shown.answer) << shown.error;
+    EXPECT_EQ(shown.answer->status, 201);
+    EXPECT_EQ(standing(), "attention");
+    EXPECT_EQ(world.count("audit_log"), 0);
+    EXPECT_EQ(world.text("SELECT settled_at FROM attention"), "NULL");
+    EXPECT_EQ(decide("happened", R"({"id":"ch_1"})"), 1);
+    EXPECT_EQ(world.complete().settled, 1);
+    const auto answer = std::get<Settled>(ask());
+    EXPECT_EQ(answer.response.body, shown.answer->body) << "what was shown is what came";
+}
+
+TEST_F(SettleTest, a_preview_says_which_call_is_made_again_and_makes_none) {
+    provider.next({Does::doubt});
+    (void)ask();
+    engine::Settlement settlement{
+        .key_id = world.number("SELECT key_id FROM attention"),
+        .attempt = static_cast<int>(world.number("SELECT attempt FROM attention")),
+        .kind = engine::Settlement::Kind::did_not_happen};
+
+    const auto shown = world.engine->preview(settlement);
+
+    EXPECT_FALSE(shown.answer);
+    EXPECT_EQ(shown.call_from, world.text("SELECT recovery_point FROM attention"));
+    EXPECT_EQ(provider.keys.size(), 1U);
+    EXPECT_EQ(world.number("SELECT generation FROM idempotency_keys"), 0);
+}
+
+TEST_F(SettleTest, a_preview_says_why_a_settlement_can_not_be_carried_out) {
+    provider.next({Does::doubt_charged});
+    (void)ask();
+    engine::Settlement settlement{
+        .key_id = world.number("SELECT key_id FROM attention"),
+        .attempt = static_cast<int>(world.number("SELECT attempt FROM attention")),
+        .kind = engine::Settlement::Kind::happened,
+        .result_name = "Paid",
+        .result = R"({"no":"id"})"};
+
+    EXPECT_NE(world.engine->preview(settlement).error.find("id"), std::string::npos);
+    settlement.result = R"({"id":"ch_1"})";
+    bugs.in_keeper = true;
+    EXPECT_EQ(world.engine->preview(settlement).error, "a bug in the keeper");
+    bugs.in_keeper = false;
+    settlement.attempt += 1;
+    EXPECT_NE(world.engine->preview(settlement).error, "");
+    EXPECT_EQ(world.count("attention"), 1);
+}
+
 TEST_F(SettleTest, a_call_that_did_not_happen_is_made_again_once_and_never_by_itself) {
     provider.next({Does::doubt});
     (void)ask();
@@ -146,6 +220,28 @@ TEST_F(SettleTest, a_decision_on_an_earlier_attempt_is_refused) {
     EXPECT_EQ(world.complete().settled, 0);
     EXPECT_EQ(provider.keys.size(), 2U);
     EXPECT_EQ(standing(), "attention");
+}
+
+// Issue 16, number 14: a row that does not decode fails alone, and not in every round.
+TEST_F(SettleTest, a_damaged_key_is_put_off_and_the_others_are_completed) {
+    bugs.in_phase = true;
+    (void)world.ask<BuggyOrder>("damaged", order_of_jane);
+    (void)world.ask<BuggyOrder>("sound", order_of_jane);
+    bugs.in_phase = false;
+    world.execute(
+        "UPDATE idempotency_keys SET attempt = 3000000000 WHERE idempotency_key = 'damaged'"
+    );
+    world.execute("UPDATE idempotency_keys SET completer_first_at = 'never' WHERE attempt > 9");
+    world.clock.advance(1h);
+
+    const auto report = world.complete();
+
+    EXPECT_EQ(report.completed, 1);
+    EXPECT_EQ(report.failed, 1);
+    EXPECT_EQ(world.complete().failed, 0) << "put off";
+    world.clock.advance(3h);
+    EXPECT_EQ(world.complete().failed, 1);
+    EXPECT_EQ(world.count("attention"), 0);
 }
 
 TEST_F(SettleTest, two_people_decide_and_the_first_one_counts) {

@@ -416,8 +416,9 @@ public:
         return answer;
     }
 
-    ops::CompleterReport complete() {
-        ops::Completer completer{*engine, {}};
+    // `settle_after`: how old a decision is at least.
+    ops::CompleterReport complete(std::chrono::milliseconds settle_after = 0ms) {
+        ops::Completer completer{*engine, {.settle_after = settle_after}};
         return completer.run_once();
     }
 

@@ -2,6 +2,7 @@
 import collections
 import json
 import os
+import time
 
 from kill_cases import QUICK, Day
 from world import NotSo, World, check, check_equal, wait_until
@@ -24,7 +25,8 @@ class Doubtful:
 
     def settle(self, how, *more):
         (one,) = self.waiting()
-        self.command('keys', 'settle', str(one['key_id']), '--as', how, '--note', 'asked the bank', '--by', 'ann', *more)
+        force = ['--force'] if how == 'did-not-happen' else []   # No case waits for a time-out and a lease.
+        return self.command('keys', 'settle', str(one['key_id']), '--as', how, '--note', 'asked the bank', '--by', 'ann', *force, *more)
 
     def book_into_doubt(self, key):
         """The 500 of the provider may stand for a charge or for none."""
@@ -157,6 +159,52 @@ def mistakes_are_refused(settings):
         check_equal(ride.waiting()[0]['settlement'], None, 'the decision')
 
 
+def guarded(settings):
+    """Issue 16, number 17: a typing error became the customer's answer, and a call in flight was said not to have happened."""
+    doubt = ['--rider', 'test_doubt charged500@example.com', '--settle-after-s', '6']
+    with World(settings.bin, ONCE + doubt) as world:
+        world.start_server()
+        ride = Doubtful(world, Day(world))
+        ride.book_into_doubt('k')
+        key = str(ride.waiting()[0]['key_id'])
+        charge = ('--result', 'Charge', '--value', json.dumps({'id': world.ledger()[0]['id']}))
+        late = ('--settle-after-s', '6')
+
+        early = ride.command('keys', 'settle', key, '--as', 'did-not-happen', '--note', 'not in their books', check_status=1).stderr
+        check('may still be carried out until' in early and '--force' in early, f'the call may be on its way: {early}')
+        dry = ride.command('attention', 'settle', key, '--as', 'did-not-happen', '--dry-run').stdout
+        check('It is early' in dry and 'The call from ride_created will be made, under a new key' in dry, f'what it would do: {dry}')
+        typo = ('--result', 'Charge', '--value', '{"id":"ch_TYPO"}')
+        dry = json.loads(ride.command('keys', 'settle', key, '--as', 'happened', *typo, '--dry-run', '--json').stdout)
+        check_equal((dry['done'], dry['answer_status'], dry['value']), ('dry run', 201, '{"id":"ch_TYPO"}'), 'a dry run')
+        dry = world.pawl_command('keys', 'settle', key, '--as', 'happened', *typo, '--dry-run').stdout
+        check('not known here' in dry and 'dry run' in dry, f'without the operations: {dry}')
+        check_equal(ride.waiting()[0]['settlement'], None, 'nothing is recorded by a dry run')
+        check_equal(world.count('rides', "state = 'booked'"), 0, 'and nothing is done')
+        ride.command('attention', 'undo', key, check_status=1)   # There is nothing to take back.
+
+        said = ride.command('keys', 'settle', key, '--as', 'happened', *typo, '--note', 'mistyped', *late).stdout
+        check('ch_TYPO' in said and 'will get 201' in said and f'attention undo {key}' in said, f'what will be done, and when: {said}')
+        refused = ride.command('keys', 'settle', key, '--as', 'give-up', '--note', 'x', check_status=1).stderr
+        check('attention undo' in refused, f'how to change it: {refused}')
+        undone = world.pawl_command('attention', 'undo', key, '--by', 'ann', '--note', 'a typing error').stdout
+        check('taken back' in undone, f'undone: {undone}')
+        time.sleep(8)   # Longer than the server would have waited.
+        check_equal(ride.waiting()[0]['settlement'], None, 'it was not carried out')
+
+        right = json.loads(ride.command('attention', 'settle', key, '--as', 'happened', *charge, '--note', 'seen', *late, '--json').stdout)
+        began = time.time()
+        wait_until('it to be carried out', lambda: world.unsettled() == 0)
+        check(time.time() - began > 3, 'not before its time')
+        answer = ride.final('k')
+        check_equal((answer.status, answer.body.decode()), (right['answer_status'], right['answer']), 'the answer is the one that was shown')
+        check_equal(len(world.ledger()), 1, 'charges')
+        history = json.loads(ride.command('keys', 'show', key, '--json').stdout)['history']
+        check_equal([act['action'] for act in history],
+                    ['settle happened', 'undo settle', 'settle happened', 'settled happened'], 'the audit')
+        check_equal(history[1]['detail'], 'a typing error', 'and why')
+
+
 def by_hand_without_a_server(settings):
     """A settlement recorded while the server is down is carried out by `completer --once`."""
     with World(settings.bin, ONCE + ['--rider', 'test_doubt 500@example.com']) as world:
@@ -167,6 +215,8 @@ def by_hand_without_a_server(settings):
         world.stop_server()
         ride.settle('give-up')
         done = ride.command('completer', '--once', '--json', '--charge-once')
+        check_equal(json.loads(done.stdout)['settled'], 0, 'settled while it can be taken back')
+        done = ride.command('completer', '--once', '--json', '--charge-once', '--settle-after-s', '0')
         check_equal(json.loads(done.stdout)['settled'], 1, 'settled by hand')
         check_equal(ride.waiting(), [], 'what waits')
         world.start_server()
@@ -195,6 +245,7 @@ def cases(settings):
             found.append((f'never: kill -9 at {point}, settled as {how}',
                           lambda point=point, how=how: settled(settings, how, [f'{point}:1:kill9'])))
     found.append(('never: mistakes of the operator', lambda: mistakes_are_refused(settings)))
+    found.append(('never: what an operator decides is guarded', lambda: guarded(settings)))
     found.append(('never: settled by hand without a server', lambda: by_hand_without_a_server(settings)))
     ours = ('engine.', 'http.', f'{World.database}.')
     points = sorted(name for name in reached(settings.bin) if name.startswith(ours) and 'settle' not in name)

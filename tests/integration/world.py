@@ -185,6 +185,7 @@ class World:
     def server_command(self, *more, port=None):
         return ['serve', '--listen', f'127.0.0.1:{port or self.port}', '--database', self.server_url or self.url,
                 '--stripe-url', f'http://127.0.0.1:{self.stripe}', '--smtp-url', f'smtp://127.0.0.1:{self.smtp}',
+                *([] if '--settle-after-s' in self.options else ['--settle-after-s', '0']),   # No case waits 30 s for nothing.
                 *self.queue.options, *self.options, *more]
 
     def start_server(self, *more, fault=None, fault_log=None, wait=True):

@@ -74,7 +74,8 @@ inline std::vector<Case> cases_of_keys() {
          {"idempotency_keys_open", "attention", "idempotency_keys"},
          at_the_start,
          0},
-        {&sql::delete_attention, {id::attention, "1"}},
+        {&sql::decide_for_preview, {id::attention, "1", at::now}},
+        {&sql::delete_attention, {id::attention, "1", at::now}},
         {&sql::delete_batch, {batch}},
         {&sql::delete_key, {id::finished}},
         {&sql::end_predecessors_leases, {at::long_ago}, {"idempotency_keys_open"}, at_the_start, 0},
@@ -94,7 +95,7 @@ inline std::vector<Case> cases_of_keys() {
         {&sql::find_key, {hash}},
         {&sql::find_key_by_id, {id::finished}},
         {&sql::find_key_state, {hash, hash_of(id::open)}},
-        {&sql::find_settlements, {"10"}},
+        {&sql::find_settlements, {"10", at::now}},
         {&sql::finish_key,
          {id::open, "1", point, "201", "application/json", "[]", "{}", at::now, at::later},
          {},
@@ -164,6 +165,7 @@ inline std::vector<Case> cases_of_keys() {
         {&sql::take_from_attention, {id::attention, "1", "1", at::soon, at::now}},
         {&sql::take_over, {id::open, "1", at::now, at::soon, at::later, point}},
         {&sql::to_attention, {id::open, "1", point, "why", at::now}, {}, {}, 100, true},
+        {&sql::undo_settlement, {id::attention, "1"}},
     };
 }
 

@@ -24,10 +24,19 @@ WHERE standing <> 'finished'
 GROUP BY operation, recovery_point
 ORDER BY operation, recovery_point;
 
--- name: delete_attention   ($1 key id, $2 attempt when it came there)
-DELETE FROM attention
+-- name: decide_for_preview   ($1 key id, $2 attempt, $3 now)
+-- In a transaction that is rolled back: a preview carries out a decision as if it were recorded.
+UPDATE attention
+SET settled_at = $3
 WHERE key_id = $1
   AND attempt = $2;
+
+-- name: delete_attention   ($1 key id, $2 attempt when it came there, $3 when it was decided)
+-- $3 is the fence of the decision: one that was taken back, or made anew, since it was found is not carried out.
+DELETE FROM attention
+WHERE key_id = $1
+  AND attempt = $2
+  AND settled_at = $3;
 
 -- name: delete_batch   ($1 keys, as in expire_batch)
 -- Only with expire_batch in the same transaction.
@@ -153,12 +162,13 @@ SELECT CASE
 FROM (SELECT id, state FROM key_registry WHERE hash IN ($1, $2) ORDER BY hash = $1 DESC LIMIT 1) AS r
 LEFT JOIN idempotency_keys AS k ON k.id = r.id;
 
--- name: find_settlements   ($1 limit)
--- What people decided and the service has not carried out.
-SELECT key_id, attempt, recovery_point, settlement, settled_result_name, settled_result, settled_by
+-- name: find_settlements   ($1 limit, $2 decided at the latest)
+-- What people decided and the service has not carried out. Until $2 they may take it back.
+SELECT key_id, attempt, recovery_point, settlement, settled_result_name, settled_result, settled_by, settled_at
 FROM attention
 WHERE settlement IS NOT NULL
   AND settling_error IS NULL
+  AND settled_at <= $2
 ORDER BY settled_at, key_id
 LIMIT $1;
 
@@ -385,3 +395,12 @@ WHERE id = $1
   AND attempt = $2
   AND recovery_point = $3
   AND standing = 'open';
+
+-- name: undo_settlement   ($1 key id, $2 attempt when it came there)
+-- Only while no server has carried it out: then the row is gone, or is one of a later attempt.
+UPDATE attention
+SET settlement = NULL, settled_result_name = NULL, settled_result = NULL, settled_by = NULL, settled_note = NULL,
+    settled_at = NULL, settling_error = NULL
+WHERE key_id = $1
+  AND attempt = $2
+  AND settlement IS NOT NULL;

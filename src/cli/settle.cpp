@@ -1,0 +1,184 @@
+#include "src/cli/settle.hpp"
+
+#include <pawl/detail/rows.hpp>
+
+#include "src/cli/output.hpp"
+#include "src/cli/which_key.hpp"
+#include "src/core/time_text.hpp"
+#include "src/engine/engine.hpp"
+#include "src/store/blocking.hpp"
+#include "store/statements.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace pawl::cli {
+
+namespace {
+
+constexpr std::size_t shown_max = 500;  // Bytes of an answer; --json has all of it.
+constexpr auto no_rows = [](const detail::Row&) {};
+
+struct Undone {
+    std::int64_t id{};
+    std::string done;
+};
+
+engine::Settlement::Kind kind_of(const std::string& word) {
+    using Kind = engine::Settlement::Kind;
+    if (word == "happened") return Kind::happened;
+    return word == "did-not-happen" ? Kind::did_not_happen : Kind::give_up;
+}
+
+std::string seconds(std::chrono::milliseconds length) {
+    return std::to_string(std::chrono::ceil<std::chrono::seconds>(length).count()) + " s";
+}
+
+// The longest that a call of an operation takes, where a service says so; else that of its option.
+template <class Options>
+std::chrono::milliseconds longest_call(const Options& options) {
+    if constexpr (requires { options.call_timeout; })
+        return options.call_timeout;
+    else
+        return std::chrono::seconds{30};
+}
+
+// A request that hangs on its way may charge until its time-out is over; a server that was paused
+// before it sent the request may still send it within its lease.
+std::optional<std::string> too_early(
+    Service& service, const InDoubt& at, const Decision& decision
+) {
+    if (decision.settlement != "did-not-happen" || !at.called_at) return std::nullopt;
+    const auto called_at = core::time_from_text(*at.called_at);
+    if (!called_at) return std::nullopt;
+    const auto& options = service.options();
+    const auto call = longest_call(options);
+    const auto until = *called_at + call + options.lease;
+    const auto now = store::read_now(service.engine().store(), [](store::Session& session) {
+        return session.now();
+    });
+    if (now >= until) return std::nullopt;
+    return "the call of " + *at.called_at + " may still be carried out until " +
+           core::time_text(until) + ": its time-out is " + seconds(call) +
+           ", the lease " + seconds(options.lease) + ". Ask the provider again then";
+}
+
+void preview(Service& service, const InDoubt& at, const Decision& decision, SettlePlan& plan) {
+    if (!decision.checked) {
+        plan.not_known =
+            "this program does not know the operation; `settle --dry-run` of the service's own "
+            "program shows the customer's answer";
+        return;
+    }
+    auto found = service.engine().preview(
+        {.key_id = at.key_id,
+         .attempt = at.attempt,
+         .recovery_point = at.recovery_point,
+         .kind = kind_of(decision.settlement),
+         .result_name = decision.result,
+         .result = decision.value,
+         .by = decision.by}
+    );
+    if (!found.error.empty())
+        throw CannotDo{name_of(at.key_id) + " can't be settled like that: " + found.error};
+    if (found.answer) {
+        plan.answer_status = found.answer->status;
+        plan.answer = std::move(found.answer->body);
+    } else {
+        plan.called_from = std::move(found.call_from);
+    }
+}
+
+std::string text_of_plan(const SettlePlan& plan) {
+    auto text = name_of(plan.id) + ": " + plan.settlement;
+    if (plan.result) text += ", with the result " + *plan.result + " " + plan.value.value_or("");
+    text += ".\n";
+    if (plan.answer_status) {
+        const auto answer = plan.answer.value_or("");
+        text += "The customer will get " + std::to_string(*plan.answer_status) + ": " +
+                answer.substr(0, shown_max) + (answer.size() > shown_max ? "..." : "") + "\n";
+    }
+    if (plan.called_from)
+        text += "The call from " + *plan.called_from +
+                " will be made, under a new key; the customer's answer follows from it.\n";
+    if (plan.not_known)
+        text += "The customer's answer is not known here: " + *plan.not_known + ".\n";
+    if (plan.too_early) text += "It is early: " + *plan.too_early + ".\n";
+    return text;
+}
+
+}  // namespace
+
+void check_note(const Decision& decision) {
+    if (decision.dry_run || decision.note.find_first_not_of(" \t\n") != std::string::npos) return;
+    throw WrongUse{"--note is empty: say how you know, for whoever asks later"};
+}
+
+SettlePlan plan_settlement(Service& service, const InDoubt& at, const Decision& decision) {
+    SettlePlan plan{.id = at.key_id, .settlement = decision.settlement};
+    if (decision.settlement == "happened") {
+        plan.result = decision.result;
+        plan.value = decision.value;
+    }
+    plan.too_early = too_early(service, at, decision);
+    preview(service, at, decision, plan);
+    return plan;
+}
+
+void check_not_too_early(const SettlePlan& plan, const Decision& decision) {
+    if (plan.too_early && !decision.force)
+        throw CannotDo{
+            name_of(plan.id) + ": " + *plan.too_early +
+            "; --force records it now, and the --note must say how you know"};
+}
+
+void print_plan(
+    Service& service,
+    SettlePlan plan,
+    std::optional<TimePoint> decided_at,
+    bool json,
+    std::ostream& out
+) {
+    const auto wait = service.options().settle_after;
+    if (decided_at)
+        plan.carried_out_at = core::time_text(*decided_at + wait);
+    else
+        plan.done = "dry run";
+    if (json) return print_row(out, plan, true);
+    out << text_of_plan(plan);
+    if (!decided_at) {
+        out << "Nothing is recorded: this was a dry run.\n";
+        return;
+    }
+    const auto id = std::to_string(plan.id);
+    out << "It is recorded. A running server carries it out at " << *plan.carried_out_at << ", "
+        << seconds(wait) << " from now; until then `attention undo " << id
+        << "` takes it back. If it can't be carried out, `attention show " << id << "` says why.\n";
+}
+
+void undo_settlement(
+    Service& service, const InDoubt& at, const UndoAct& act, bool json, std::ostream& out
+) {
+    const auto undone = store::write_now(service.engine().store(), [&](store::Session& session) {
+        const auto rows =
+            detail::run_statement(session, sql::undo_settlement, no_rows, at.key_id, at.attempt);
+        if (rows > 0)
+            detail::run_statement(
+                session,
+                sql::insert_audit,
+                no_rows,
+                session.now(),
+                act.by,
+                "undo settle",
+                at.key_id,
+                act.note
+            );
+        return rows > 0;
+    });
+    if (!undone)
+        throw CannotDo{name_of(at.key_id) + ": nothing is decided that could be taken back"};
+    if (json) return print_row(out, Undone{at.key_id, "undo"}, true);
+    out << name_of(at.key_id) << ": the decision is taken back; it waits for another.\n";
+}
+
+}  // namespace pawl::cli

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <pawl/service.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+
+// What `settle` shows and refuses before a decision is recorded, and how one is taken back. Each
+// throws CannotDo (output.hpp) and StoreError.
+namespace pawl::cli {
+
+struct Decision {
+    std::string settlement;  // happened, did-not-happen, give-up.
+    std::string result;      // happened: a named result of the call, and its fields as JSON.
+    std::string value;
+    std::string by;
+    std::string note;
+    bool force{false};    // did-not-happen though the call may still arrive.
+    bool dry_run{false};  // Show what would be done, and record nothing.
+    bool checked{true};   // That the call has such a result; else whoever carries it out says so.
+};
+
+// The request in doubt, as the attention list has it.
+struct InDoubt {
+    std::int64_t key_id{};
+    int attempt{};
+    std::string recovery_point;
+    std::optional<std::string> called_at;  // As stored.
+};
+
+// What will be done. Printed as it is.
+struct SettlePlan {
+    std::int64_t id{};
+    std::string done{"settle"};
+    std::string settlement;
+    std::optional<std::string> result;
+    std::optional<std::string> value;
+    std::optional<int> answer_status;  // The customer's answer.
+    std::optional<std::string> answer;
+    std::optional<std::string> called_from;  // Instead: the point from which a call is made again.
+    std::optional<std::string> not_known;    // Instead: why this program can't say.
+    std::optional<std::string> too_early;    // Why it is refused without --force.
+    std::optional<std::string> carried_out_at;
+};
+
+// Throws WrongUse if a decision that is to be recorded has no note; asked before the database is
+// opened.
+void check_note(const Decision& decision);
+// Runs the settlement in a transaction that is rolled back, if this program knows the operation.
+// Throws CannotDo if it could not be carried out.
+SettlePlan plan_settlement(Service& service, const InDoubt& at, const Decision& decision);
+// Throws CannotDo if the plan is too early and the decision does not say `force`.
+void check_not_too_early(const SettlePlan& plan, const Decision& decision);
+// `decided_at`: when it was recorded; nullopt for a dry run.
+void print_plan(
+    Service& service,
+    SettlePlan plan,
+    std::optional<TimePoint> decided_at,
+    bool json,
+    std::ostream& out
+);
+
+struct UndoAct {
+    std::string by;
+    std::string note;
+};
+void undo_settlement(
+    Service& service, const InDoubt& at, const UndoAct& act, bool json, std::ostream& out
+);
+
+}  // namespace pawl::cli

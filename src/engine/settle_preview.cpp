@@ -1,0 +1,63 @@
+#include <pawl/detail/rows.hpp>
+
+#include "src/core/time_text.hpp"
+#include "src/engine/attempt.hpp"
+#include "src/engine/engine.hpp"
+#include "src/engine/refusal.hpp"
+#include "src/store/blocking.hpp"
+#include "store/statements.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace pawl::engine {
+
+namespace {
+
+// Leaves the transaction of a preview, so that the store undoes it.
+struct RolledBack {};
+
+}  // namespace
+
+SettlePreview Engine::preview(Settlement settlement) {
+    const auto row = store::read_now(parts_.store, [&](store::Session& session) {
+        return find_key(session, settlement.key_id);
+    });
+    if (!row || row->expired) return {.error = "there is no such key"};
+    const auto* operation = find(row->operation);
+    if (operation == nullptr)
+        return {.error = "PAWL0007: this program does not know the operation " + row->operation};
+    SettlePreview preview;
+    try {
+        store::write_now(
+            parts_.store,
+            [&](store::Session& session) {
+                // As if the decision were recorded now: carrying it out asks for its time.
+                const auto now = session.now();
+                settlement.decided_at = core::time_text(now);
+                detail::run_statement(
+                    session,
+                    sql::decide_for_preview,
+                    [](const detail::Row&) {},
+                    settlement.key_id,
+                    settlement.attempt,
+                    now
+                );
+                const auto attempt = std::make_shared<Attempt>(*this, *operation, *row, nullptr);
+                preview = attempt->preview(session, settlement);
+                throw RolledBack{};
+            },
+            options_.phase_deadline,
+            operation->isolation
+        );
+    } catch (const RolledBack&) {
+        return preview;
+    } catch (...) {
+        const auto failure = failure_of(std::current_exception());
+        if (failure.passing) throw;
+        return {.error = failure.refusal.detail};
+    }
+    return preview;
+}
+
+}  // namespace pawl::engine
