@@ -52,11 +52,7 @@ void add_limits(CLI::App& app, ServeOptions& options) {
     add_ms(app, "--idle-timeout-ms", limits.idle_timeout, "Of a connection without a request");
 }
 
-}  // namespace
-
-void add_application(CLI::App& app, ServeOptions& options) {
-    app.add_option("--database", options.database, "sqlite:FILE or postgres://USER@HOST/NAME")
-        ->capture_default_str();
+void add_providers(CLI::App& app, ServeOptions& options) {
     app.add_option("--stripe-url", options.stripe_url, "Where Stripe, or its stand-in, is")
         ->capture_default_str();
     app.add_flag(
@@ -78,6 +74,14 @@ void add_application(CLI::App& app, ServeOptions& options) {
            "host; smtp://HOST?tls=off sends in clear"
     )
         ->capture_default_str();
+}
+
+}  // namespace
+
+void add_application(CLI::App& app, ServeOptions& options) {
+    app.add_option("--database", options.database, "sqlite:FILE or postgres://USER@HOST/NAME")
+        ->capture_default_str();
+    add_providers(app, options);
     app.add_flag(
         "--charge-once",
         options.charge_once,
