@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::chrono::milliseconds accept_again_after{100};
 constexpr std::chrono::milliseconds room_again_after{10};
+// If it takes longer, its thread is held: another may have one that can be closed.
+constexpr std::chrono::seconds room_made_within{1};
 // So long has one been slow with a body, or with reading, before it is closed for another.
 constexpr std::chrono::seconds slow_after{1};
 
@@ -97,6 +99,7 @@ void Acceptor::stop() {
 void Acceptor::on_closed(AddressKey address) {
     asio::post(executor(), [this, address] {
         --open_;
+        making_room_until_ = {};
         const auto at = open_by_address_.find(address);
         if (at != open_by_address_.end() && --at->second == 0) open_by_address_.erase(at);
         next();
@@ -174,8 +177,9 @@ void Acceptor::wait_for_room() {
     });
 }
 
-bool Acceptor::make_room() {
+void Acceptor::make_room() {
     const auto now = steady_now();
+    if (now < making_room_until_) return;
     for (const auto kind : {Spare::idle, Spare::unready, Spare::slow}) {
         const auto longest =
             std::ranges::min_element(lanes_, {}, [kind](const std::unique_ptr<Lane>& lane) {
@@ -184,7 +188,10 @@ bool Acceptor::make_room() {
         const auto since = (*longest)->longest_since(kind);
         const auto latest = kind == Spare::slow ? now - slow_after : now;
         if (since > latest.time_since_epoch().count()) continue;
-        (*longest)->close_longest(kind);
+        making_room_until_ = now + room_made_within;
+        (*longest)->close_longest(kind, [this] {
+            asio::post(executor(), [this] { making_room_until_ = {}; });
+        });
         if (const auto closed = full_.count(now))
             remark(
                 "connections_full",
@@ -192,9 +199,8 @@ bool Acceptor::make_room() {
                 std::to_string(open_) + " connections are open: closed " + std::to_string(closed) +
                     " that waited the longest, for new ones"
             );
-        return true;
+        return;
     }
-    return false;
 }
 
 void Acceptor::try_again_after(std::chrono::milliseconds wait) {

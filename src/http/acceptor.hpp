@@ -53,7 +53,7 @@ private:
     void on_accepted(Lane& lane, boost::system::error_code error, tcp::socket socket);
     void on_failed(boost::system::error_code error);
     void wait_for_room();
-    bool make_room();
+    void make_room();
     void try_again_after(std::chrono::milliseconds wait);
     void remark(std::string_view event, std::string_view code, std::string detail);
 
@@ -68,6 +68,7 @@ private:
     bool accepting_{false};
     bool waiting_{false};  // For a connection in the backlog.
     bool stopping_{false};
+    SteadyTime making_room_until_{};  // One is being closed: another would be one too many.
     OnceAMinute full_;
     OnceAMinute over_address_limit_;
     OnceAMinute failed_;

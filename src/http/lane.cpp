@@ -70,9 +70,12 @@ void Lane::add(tcp::socket socket, AddressKey address) {
     });
 }
 
-void Lane::close_longest(Spare kind) {
-    asio::post(io_, [this, kind] {
-        if (auto* connection = shared_->waiting.longest(kind)) connection->close();
+void Lane::close_longest(Spare kind, std::function<void()> if_none) {
+    asio::post(io_, [this, kind, if_none = std::move(if_none)] {
+        if (auto* connection = shared_->waiting.longest(kind))
+            connection->close();
+        else
+            if_none();
     });
 }
 

@@ -36,8 +36,8 @@ public:
     void add(tcp::socket socket, AddressKey address);
     // Since when the connection of this kind that waits longest does; from any thread.
     std::int64_t longest_since(Spare kind) const { return shared_->waiting.longest_since(kind); }
-    // Closes it, if there still is one; from any thread.
-    void close_longest(Spare kind);
+    // Closes it, or calls `if_none` on the lane's thread as it is gone; from any thread.
+    void close_longest(Spare kind, std::function<void()> if_none);
     // Lets requests in hand be answered for at most `drain`, then closes all; from any thread.
     void stop(std::chrono::milliseconds drain);
     // After stop(): whether the thread has ended, at the latest at `until`. Only a handler that

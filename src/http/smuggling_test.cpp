@@ -83,7 +83,7 @@ const std::vector<Shape> shapes{
     {"a target with a broken escape", "GET /echo%2 HTTP/1.1\r\nHost: a\r\n\r\n"},
     {"CONNECT", "CONNECT b:443 HTTP/1.1\r\nHost: a\r\n\r\n"},
     {"HTTP/0.9", "GET /echo\r\n\r\n"},
-    {"HTTP/1.2", "GET /echo HTTP/1.2\r\nHost: a\r\n\r\n", "505"},
+    {"HTTP/2.1", "GET /echo HTTP/2.1\r\nHost: a\r\n\r\n", "505"},
     {"HTTP/2.0", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "505"},
     {"a version in lower case", "GET /echo http/1.1\r\nHost: a\r\n\r\n"},
     {"a version of a letter", "GET /echo HTTP/1.x\r\nHost: a\r\n\r\n"},
