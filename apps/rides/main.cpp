@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
     app.require_subcommand(1);
     app.footer(
         "For operators: rides keys | attention | dlq | queues | graph | migrate | completer | "
-        "reaper, each with --help"
+        "reaper | restored | reconcile, each with --help"
     );
     rides::ServeOptions serve;
     rides::ProviderOptions provider;

@@ -91,6 +91,13 @@ void add_application(CLI::App& app, ServeOptions& options) {
            "--secret-file", options.service.secret_file, "Secret for fingerprints; one line"
     )
         ->envname("PAWL_SECRET_FILE");
+    app.add_option(
+           "--mark-file",
+           options.service.mark_file,
+           "Outside the database: says how far it had come, so that a restored backup is noticed "
+           "(default: FILE.mark beside a SQLite file, none for PostgreSQL)"
+    )
+        ->envname("PAWL_MARK_FILE");
     add_ms(
         app,
         "--lease-ms",

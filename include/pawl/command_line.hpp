@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pawl/database.hpp>
+#include <pawl/detail/session.hpp>
 #include <pawl/service.hpp>
 
 #include <functional>
@@ -11,11 +12,19 @@
 
 namespace pawl {
 
+// What `reconcile` was asked: the provider's records made from `since` until before `until`.
+struct ReconcileOptions {
+    TimePoint since{};
+    TimePoint until{};
+    bool json{};
+};
+
 // What an application gives so that its own program has the operator's commands:
 //
 //   rides keys list|show|retry|settle       rides queues list|pause|resume     rides migrate
 //   rides attention list|show               rides completer --once             rides graph
-//   OPERATION rides dlq list|show|merge|purge|export  rides reaper --once
+//   OPERATION rides dlq list|show|merge|purge|export  rides reaper --once      rides restored
+//   rides reconcile, where the application has one
 //
 // The program `pawl` has those that need no operations.
 struct CommandLine {
@@ -30,6 +39,9 @@ struct CommandLine {
     // Without: no `completer` and no `graph`, and the results that `settle` records are not
     // checked.
     bool knows_operations{true};
+    // Compares what a provider has with what the application has; returns the exit code: 0 all
+    // match, 1 some do not. Without: no `reconcile`.
+    std::function<int(const ReconcileOptions&, std::ostream& out)> reconcile{};
 };
 
 // Whether `word` is one of an application's commands: what command_line() is called for.

@@ -48,6 +48,8 @@ public:
     );
 
     // The library's own:
+    // FILE.mark beside a SQLite file; else empty.
+    const std::string& mark_file() const;
     store::Store& store();
     class Jobs;
     Jobs& jobs();

@@ -50,6 +50,13 @@ struct ServiceOptions {
     std::string secret_file{};  // First line: the secret, at least 32 characters; else one made in
                                 // the database.
 
+    // A file outside the database that says how far it had come, so that a start notices a database
+    // that was restored from a backup (PAWL0017, docs/howto/backup.md). Empty: FILE.mark beside a
+    // SQLite file, and none for PostgreSQL.
+    std::string mark_file{};
+    // How long clients may repeat requests that a restore has lost; 0: as long as keys are kept.
+    std::chrono::hours repeats_for{0};
+
     // What is wrong with them: names the option, the value and the limit.
     std::optional<std::string> problem() const;
     std::chrono::milliseconds drain_time() const { return drain.value_or(call_timeout + 10s); }

@@ -7,6 +7,7 @@
 #include "src/cli/numbers.hpp"
 #include "src/cli/output.hpp"
 #include "src/cli/queues.hpp"
+#include "src/cli/restored.hpp"
 #include "src/core/error_text.hpp"
 #include "src/json/text.hpp"
 #include "src/ops/service_impl.hpp"
@@ -44,6 +45,9 @@ struct Run {
     cli::DeadOptions dead{};
     std::string dead_id{};
     cli::PauseAct pause{};
+    cli::RestoredOptions restored{};
+    std::string since{};
+    std::string until{};
     std::string file{};
     std::string operation{};
     bool once{false};
@@ -299,6 +303,30 @@ void add_queues(CLI::App& app, Run& run) {
     pause->get_option("--reason")->required();
 }
 
+void add_restored(CLI::App& app, Run& run) {
+    constexpr auto text = "Say that the database was restored from a backup: opens an epoch";
+    cli::add_restored_options(
+        *command(
+            app,
+            run,
+            "restored",
+            text,
+            [](Run& r) { cli::record_restore(r.open(), r.restored, r.json, r.out); }
+        ),
+        run.restored
+    );
+    if (!run.line.reconcile) return;
+    constexpr auto compare =
+        "Compare what the provider has booked with what is here: matched, ours alone, theirs alone";
+    auto* reconcile = command(app, run, "reconcile", compare, [](Run& r) {
+        const auto asked = cli::reconcile_options(r.since, r.until, r.json);
+        r.open();
+        r.status = r.line.reconcile(asked, r.out);
+    });
+    reconcile->add_option("--since", run.since, "Made since then, in UTC (24 h ago)");
+    reconcile->add_option("--until", run.until, "Made before then (now)");
+}
+
 void graph(Run& run) {
     const auto* operation = run.open(Database::As::migration).engine().find(run.operation);
     if (operation == nullptr) throw WrongUse{"there is no operation \"" + run.operation + "\""};
@@ -374,6 +402,7 @@ void add_commands(CLI::App& app, Run& run) {
     add_dead_letters(app, run);
     add_queues(app, run);
     add_services(app, run);
+    add_restored(app, run);
 }
 
 // tests/fuzz/dead_filter.cpp, input error_half_a_character: of such bytes each store says in its
@@ -390,6 +419,7 @@ void check_texts(const std::vector<std::string>& words) {
 bool is_command(std::string_view word, bool knows_operations) {
     CommandLine line;
     line.knows_operations = knows_operations;
+    if (knows_operations) line.reconcile = [](const ReconcileOptions&, std::ostream&) { return 0; };
     std::ostringstream nowhere;
     Run run{.line = line, .out = nowhere, .error = nowhere};
     CLI::App app;
@@ -414,7 +444,7 @@ int command_line(
     std::ostream& error
 ) {
     Run run{.line = line, .out = out, .error = error};
-    run.decision.by = run.undo.by = run.dead.act.by = run.pause.by = line.user;
+    run.decision.by = run.undo.by = run.dead.act.by = run.pause.by = run.restored.by = line.user;
     run.decision.checked = line.knows_operations;
     CLI::App app{"Keys, jobs and dead letters, for operators", line.program};
     app.footer(line.options_help);

@@ -59,8 +59,8 @@ std::optional<std::string> too_early(
     });
     if (now >= until) return std::nullopt;
     return "the call of " + *at.called_at + " may still be carried out until " +
-           core::time_text(until) + ": its time-out is " + seconds(call) +
-           ", the lease " + seconds(options.lease) + ". Ask the provider again then";
+           core::time_text(until) + ": its time-out is " + seconds(call) + ", the lease " +
+           seconds(options.lease) + ". Ask the provider again then";
 }
 
 void preview(Service& service, const InDoubt& at, const Decision& decision, SettlePlan& plan) {

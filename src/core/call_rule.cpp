@@ -5,18 +5,20 @@
 namespace pawl::core {
 
 CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
+    using Why = MustNotCall::Why;
     if (PAWL_MUTANT("never_is_called_again") && facts.again == Repeat::never) return MayCall{};
     // The mark counts whatever the flow says today: a deploy may have changed the step's Repeat.
     if (facts.calling) return MustNotCall{};
     const bool both_named = !facts.called_target.empty() && !facts.target.empty();
     if (facts.called_at && both_named && facts.called_target != facts.target)
-        return MustNotCall{MustNotCall::Why::elsewhere};
+        return MustNotCall{Why::elsewhere};
     switch (facts.again) {
         case Repeat::safe:
             return MayCall{};
         case Repeat::never:
-            // Without the mark and with a first call: made under a key, by an earlier binary.
-            if (facts.called_at) return MustNotCall{};
+            // Without the mark and with a first call: made under a key, by an earlier binary; or
+            // perhaps made, in the time that a restore has lost.
+            if (facts.called_at) return MustNotCall{facts.restored ? Why::restored : Why::in_doubt};
             return MayCall{};
         case Repeat::safe_with_key:
             break;
@@ -26,7 +28,7 @@ CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
     // what two clocks differ by, the database's and this process's.
     const auto age = now - *facts.called_at;
     if (age < -clocks_differ_by || age >= facts.provider_memory)
-        return MustNotCall{MustNotCall::Why::forgotten};
+        return MustNotCall{facts.restored ? Why::restored : Why::forgotten};
     return MayCall{};
 }
 

@@ -24,6 +24,9 @@ struct CallFacts {
     // Who was called at called_at, and who would be called now; empty: not named.
     std::string_view called_target{};
     std::string_view target{};
+    // The database was restored, and may have lost the record of a call: `called_at` is when that
+    // could have been at the earliest (lost_time.hpp).
+    bool restored{};
 };
 
 struct MayCall {};
@@ -31,7 +34,9 @@ struct MustNotCall {
     enum class Why {
         in_doubt,   // The call may have been made, and is never repeated.
         forgotten,  // The provider may have forgotten our key.
-        elsewhere   // Another provider or account was called, which may have carried it out.
+        elsewhere,  // Another provider or account was called, which may have carried it out.
+        // The call may have been made, and only because a restore may have lost the record of it.
+        restored
     };
     Why why{Why::in_doubt};
 };

@@ -65,6 +65,25 @@ TEST(DecideCall, follows_the_table) {
         {"keyed, this binary names nobody",
          {Repeat::safe_with_key, now - 1s, false, 20h, "stripe a", ""},
          "call"},
+        // Issue 16, number 4: a database restored to an hour ago charged those requests again.
+        {"never, perhaps made in the time that a restore lost",
+         {.again = Repeat::never, .called_at = now - 1h, .restored = true},
+         "restored"},
+        {"keyed, perhaps made then, within the provider's memory",
+         {.again = Repeat::safe_with_key,
+          .called_at = now - 20h + 1ms,
+          .provider_memory = 20h,
+          .restored = true},
+         "call"},
+        {"keyed, perhaps made then, at the limit of its memory",
+         {.again = Repeat::safe_with_key,
+          .called_at = now - 20h,
+          .provider_memory = 20h,
+          .restored = true},
+         "restored"},
+        {"safe, perhaps made then",
+         {.again = Repeat::safe, .called_at = now - 8'760h, .restored = true},
+         "call"},
     };
     const auto word = [](const CallRule& rule) {
         const auto* stop = std::get_if<MustNotCall>(&rule);
@@ -75,9 +94,11 @@ TEST(DecideCall, follows_the_table) {
             case MustNotCall::Why::forgotten:
                 return "forgotten";
             case MustNotCall::Why::elsewhere:
+                return "elsewhere";
+            case MustNotCall::Why::restored:
                 break;
         }
-        return "elsewhere";
+        return "restored";
     };
     for (const auto& c : cases) EXPECT_EQ(word(decide_call(c.facts, now)), c.rule) << c.name;
 }

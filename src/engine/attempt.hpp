@@ -61,6 +61,8 @@ private:
         TimePoint called_at;
         bool ours{};           // Made by this attempt: nobody can have called under it before.
         std::string target{};  // Who is called, if the operation names it.
+        // A restore may have lost the record of a call under it: called_at lies in the lost time.
+        bool restored{};
     };
     // A fence touched no row: the store has rolled back, and one looks once.
     static bool is_lost_lease(const std::exception_ptr& failed);
@@ -103,7 +105,9 @@ private:
     Progress advance(store::Session& session, std::size_t from, detail::Moved moved);
     void insert_row(store::Session& session, const Progress& reached, const std::string& error);
     void move_row(store::Session& session, const Progress& reached);
-    void mark_call(TimePoint now, const Position& at);
+    // A person has said that no call was made in the time that a restore has lost.
+    enum class Lost { perhaps, no };
+    void mark_call(TimePoint now, const Position& at, Lost lost = Lost::perhaps);
     std::string call_target(const Position& at) const;
     void to_attention(store::Session& session, std::string_view reason, const std::string& detail);
     TimePoint lease_end(store::Session& session);

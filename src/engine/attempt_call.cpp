@@ -26,6 +26,10 @@ core::CallEnded ended_of(const detail::CallEnd& end) {
     return std::visit(Kind{}, end);
 }
 
+constexpr const char* restored_text =
+    "the database was restored from a backup, and the request may have been carried out in the "
+    "time that was lost: look at the provider";
+
 // What an operator reads of a call without a result.
 std::string text_of(const detail::CallEnd& ended, const std::string& thrown) {
     auto because = [](std::string text, const std::string& why) {
@@ -57,7 +61,8 @@ void Attempt::go_on() {
 }
 
 std::optional<TimePoint> Attempt::earlier_call() const {
-    return mark_ && !mark_->ours ? std::optional{mark_->called_at} : std::nullopt;
+    const bool perhaps = mark_ && (!mark_->ours || mark_->restored);
+    return perhaps ? std::optional{mark_->called_at} : std::nullopt;
 }
 
 core::AfterCall Attempt::after_call(core::CallEnded end) const {
@@ -76,15 +81,22 @@ void Attempt::call() {
             Why::overloaded
         );
     // The provider may have forgotten the key of an earlier attempt since T1 looked (F7).
-    const auto rule = mark_->ours ? core::CallRule{core::MayCall{}}
-                                  : core::decide_call(
-                                        {.again = step().again,
-                                         .called_at = mark_->called_at,
-                                         .provider_memory = operation_->provider_memory},
-                                        engine_.clock().now()
-                                    );
-    if (std::holds_alternative<core::MustNotCall>(rule))
-        return hand_to_person("forgotten", "the provider may have forgotten its key", std::nullopt);
+    const auto rule = mark_->ours && !mark_->restored
+                          ? core::CallRule{core::MayCall{}}
+                          : core::decide_call(
+                                {.again = step().again,
+                                 .called_at = mark_->called_at,
+                                 .provider_memory = operation_->provider_memory,
+                                 .restored = mark_->restored},
+                                engine_.clock().now()
+                            );
+    if (const auto* stop = std::get_if<core::MustNotCall>(&rule))
+        return stop->why == core::MustNotCall::Why::restored
+                   ? hand_to_person("restored", restored_text, std::nullopt)
+                   : hand_to_person(
+                         "forgotten", "the provider may have forgotten its key", std::nullopt
+                     );
+    engine_.count_call();
 
     engine_.doubts().begin(id_);
     const auto renewal = engine_.renewals().begin({id_, number_, at_.stored}, leased_.steady);

@@ -56,6 +56,7 @@ PersonNeeded need_of(core::MustNotCall::Why why, const KeyRow& row, const std::s
                 "PAWL0018: it went to \"" + row.call_target.value_or("") +
                     "\", and this server calls \"" + target + "\""};
         case Why::in_doubt:
+        case Why::restored:  // Of a call that this attempt marks itself: attempt_call.cpp.
             break;
     }
     return {"in-doubt", "this call is never repeated"};

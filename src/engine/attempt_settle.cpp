@@ -117,9 +117,8 @@ void Attempt::run_settlement(store::Session& session, const Settlement& settleme
         reached_ =
             advance_from(session, at_);  // A phase that failed too often: it was undone each time.
     } else if (again) {
-        mark_call(
-            now, at_
-        );  // A new generation: the provider must not take it for the call in doubt.
+        // A new generation: the provider must not take it for the call in doubt.
+        mark_call(now, at_, Lost::no);
         reached_ = at_;
     } else {
         const auto moved = settled_move(session, settlement, {.called_at = row->called_at});

@@ -11,6 +11,7 @@
 #include "src/json/fingerprint.hpp"
 #include "store/statements.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace pawl::engine {
@@ -159,7 +160,12 @@ void Attempt::move_row(store::Session& session, const Progress& reached) {
 
 // Of what the client sent, never of a row id (F5): a row made anew must not look like a new charge.
 // Computed once, stored with called_at, read back ever after.
-void Attempt::mark_call(TimePoint now, const Position& at) {
+//
+// Where a restore may have lost the record of the call, its time is the earliest that it can have:
+// the provider counts its memory of the key from there.
+void Attempt::mark_call(TimePoint now, const Position& at, Lost lost) {
+    const auto since =
+        lost == Lost::perhaps ? engine_.call_lost_since(id_, now) : std::optional<TimePoint>{};
     mark_ = CallMark{
         json::foreign_key(
             {.installation = engine_.installation().name,
@@ -170,9 +176,10 @@ void Attempt::mark_call(TimePoint now, const Position& at) {
              .point = at.stored,
              .generation = static_cast<std::uint64_t>(generation_)}
         ),
-        now,
+        since ? std::min(*since, now) : now,
         true,
-        call_target(at)};
+        call_target(at),
+        since.has_value()};
 }
 
 // Who the call from here goes to, as this program is configured; empty: the operation does not say.

@@ -63,7 +63,21 @@ Engine::Engine(Parts parts, EngineOptions options, Installation installation)
            .keys_max = options_.waiting_max,
            .lease = options_.lease}},
       own_calls_{parts_.calls ? nullptr : std::make_unique<CallPool>(options_.calls_max)},
-      calls_{parts_.calls ? *parts_.calls : *own_calls_} {}
+      calls_{parts_.calls ? *parts_.calls : *own_calls_} {
+    set_lost_times(installation_.lost);
+}
+
+void Engine::set_lost_times(std::vector<core::LostTime> lost) {
+    const std::lock_guard guard{lost_mutex_};
+    lost_ = std::move(lost);
+    any_lost_ = !lost_.empty();
+}
+
+std::optional<TimePoint> Engine::call_lost_since(std::int64_t key_id, TimePoint now) const {
+    if (!any_lost_) return std::nullopt;
+    const std::lock_guard guard{lost_mutex_};
+    return core::call_lost_since(lost_, key_id, now);
+}
 
 // Every attempt comes back to this engine: from its call, from the store, from a timer.
 Engine::~Engine() {

@@ -3,6 +3,7 @@
 #include <pawl/detail/form.hpp>
 
 #include "src/core/clock.hpp"
+#include "src/core/lost_time.hpp"
 #include "src/engine/answer.hpp"
 #include "src/engine/call_pool.hpp"
 #include "src/engine/doubts.hpp"
@@ -23,6 +24,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -149,6 +151,13 @@ public:
     Doubts& doubts() { return doubts_; }
     std::size_t keys_in_hand() const { return live_.size(); }
 
+    // What restores of the database have lost; replaced as a whole. From any thread.
+    void set_lost_times(std::vector<core::LostTime> lost);
+    std::optional<TimePoint> call_lost_since(std::int64_t key_id, TimePoint now) const;
+    // Foreign calls that were begun since the engine was made.
+    void count_call() { ++calls_begun_; }
+    std::int64_t calls_begun() const { return calls_begun_; }
+
     // What an attempt has in hand is the request of its key's row: another is told so (key_reused).
     void confirm(const std::string& hash) { live_.confirm(hash); }
 
@@ -189,6 +198,10 @@ private:
     std::unique_ptr<Calls> own_calls_;
     Calls& calls_;
     std::function<void()> on_staged_;
+    mutable std::mutex lost_mutex_;
+    std::vector<core::LostTime> lost_;
+    std::atomic<bool> any_lost_{false};  // Spares the mutex where nothing was ever restored.
+    std::atomic<std::int64_t> calls_begun_{0};
     std::atomic<bool> stopping_{false};
     std::atomic<std::uint64_t> unkeyed_{0};
 };

@@ -16,10 +16,10 @@
 
 namespace pawl::engine {
 
-namespace {
-
 using detail::Row;
 using detail::run_statement;
+
+namespace {
 
 constexpr auto no_rows = [](const Row&) {};
 constexpr std::size_t file_secrets_max = 16;
@@ -125,6 +125,20 @@ const std::string& Installation::secret() const {
     return at->second;
 }
 
+void read_epochs(store::Session& session, Installation& into) {
+    into.epoch = 1;
+    into.lost.clear();
+    run_statement(session, sql::find_epochs, [&](const Row& row) {
+        const auto& of = sql::find_epochs.name;
+        into.epoch = detail::column_as<int>(row, 0, of);
+        into.lost.push_back(
+            {.since = detail::column_as<TimePoint>(row, 1, of),
+             .keys_until = detail::column_as<TimePoint>(row, 2, of),
+             .last_key_id = detail::column_as<std::int64_t>(row, 3, of)}
+        );
+    });
+}
+
 Installation open_installation(
     store::Store& store, core::Clock& clock, core::Random& random, const std::string& secret_file
 ) {
@@ -138,7 +152,10 @@ Installation open_installation(
             run_statement(session, sql::insert_secret, no_rows, 1, random_hex(random, 64), now);
             stored = read(session);
         }
-        Installation found{stored.name, {}, stored.highest()};
+        Installation found;
+        found.name = stored.name;
+        found.version = stored.highest();
+        read_epochs(session, found);
         // The oldest first, so that versions rise with the order in which secrets came.
         for (auto secret = of_file.rbegin(); secret != of_file.rend(); ++secret) {
             found.version = keep_verifier(session, stored, *secret, now);

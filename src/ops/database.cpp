@@ -22,6 +22,7 @@ namespace pawl {
 
 struct Database::Impl {
     Database::Jobs jobs;  // Outlives the store.
+    std::string mark_file;
     std::unique_ptr<store::Store> store;
 };
 
@@ -29,6 +30,8 @@ Database::Database(std::unique_ptr<Impl> impl) : impl_{std::move(impl)} {}
 Database::~Database() = default;
 
 namespace {
+
+constexpr std::string_view sqlite_scheme = "sqlite:";
 
 // A tool makes no tables: on a database of another program it would only do harm.
 void check_has_tables(store::Store& store, const std::string& url) {
@@ -66,16 +69,15 @@ void log_error(const core::Remark& remark) {
 }
 
 std::unique_ptr<store::Store> open_store(const std::string& url, Database::As as) {
-    constexpr std::string_view scheme = "sqlite:";
     auto& clock = engine::system_clock();
     if (postgres::is_postgres_url(url)) return open_postgres(url, as);
     if (url == "memory:") return std::make_unique<memory::MemoryStore>(clock);
-    if (!url.starts_with(scheme) || url.size() == scheme.size())
+    if (!url.starts_with(sqlite_scheme) || url.size() == sqlite_scheme.size())
         throw std::invalid_argument{
             "the database " + core::without_password(url) +
             " is not known: sqlite:FILE, such as sqlite:rides.db, postgres://USER@HOST/NAME, or "
             "for tests memory:"};
-    const auto file = url.substr(scheme.size());
+    const auto file = url.substr(sqlite_scheme.size());
     if (as == Database::As::tool && file != ":memory:" && !std::filesystem::exists(file))
         throw std::invalid_argument{
             "there is no database " + file + "; a server makes it, or `migrate`"};
@@ -90,11 +92,19 @@ std::unique_ptr<store::Store> open_store(const std::string& url, Database::As as
     return store;
 }
 
+// Of the file itself, as its lock is.
+std::string mark_file_of(const std::string& url) {
+    if (!url.starts_with(sqlite_scheme) || url.ends_with(":memory:")) return {};
+    const auto file = url.substr(sqlite_scheme.size());
+    return std::filesystem::weakly_canonical(file).string() + ".mark";
+}
+
 }  // namespace
 
 std::unique_ptr<Database> Database::open(const std::string& url, As as) {
     auto impl = std::make_unique<Impl>();
     impl->store = open_store(url, as);
+    impl->mark_file = mark_file_of(url);
     std::unique_ptr<Database> database{new Database{std::move(impl)}};
     if (as != As::tool)
         database->migrate("pawl", sql::migrations::all);
@@ -131,6 +141,10 @@ void Database::write(const std::function<void(Tx&)>& phase, Isolation isolation)
 
 Database::Jobs& Database::jobs() {
     return impl_->jobs;
+}
+
+const std::string& Database::mark_file() const {
+    return impl_->mark_file;
 }
 
 store::Store& Database::store() {

@@ -10,6 +10,7 @@
 #include "src/engine/random.hpp"
 #include "src/json/hash.hpp"
 #include "src/ops/database_jobs.hpp"
+#include "src/ops/rounds.hpp"
 #include "src/ops/service_impl.hpp"
 #include "store/statements.hpp"
 
@@ -67,6 +68,9 @@ std::optional<std::string> ServiceOptions::problem() const {
     if (keep_keys > engine::longest_keep)
         return "keep_keys is " + std::to_string(keep_keys.count()) + " h: at most " +
                std::to_string(engine::longest_keep.count()) + " h, a hundred years";
+    if (repeats_for < 0h || repeats_for > engine::longest_keep)
+        return "repeats_for is " + std::to_string(repeats_for.count()) + " h: 0 to " +
+               std::to_string(engine::longest_keep.count()) + " h, a hundred years";
     if (calls_max < 1 || calls_max > 10'000)
         return "calls_max is " + std::to_string(calls_max) + ": 1 to 10000";
     for (const auto wait : retry_layers)
@@ -101,6 +105,10 @@ Service::Impl::Impl(Database& on, const ServiceOptions& given)
            .every = std::clamp<std::chrono::milliseconds>(options.complete_after / 5, 20ms, 1s),
            .settle_after = options.settle_after}},
       reaper{database.store(), engine::system_clock(), {.keep_expired = options.keep_expired}},
+      marker{
+          engine,
+          {.file = options.mark_file.empty() ? database.mark_file() : options.mark_file,
+           .repeats_for = options.repeats_for == 0h ? options.keep_keys : options.repeats_for}},
       enqueuer{
           database.store(),
           engine::system_clock(),
@@ -183,6 +191,8 @@ void Service::Impl::check_queue() {
 
 void Service::Impl::start() {
     check_queue();
+    marker.start();
+    started = true;
     if (engine.store().serves_one_process()) end_predecessors_leases();
     count_stranded();
     warn_of_a_short_drain();
@@ -202,6 +212,7 @@ void Service::Impl::start() {
     auto run = [&](const char* name, auto f) { threads.push_back(thread_of(name, f)); };
     run("pawl-completer", [this](const std::stop_token& stop) { completer.run(stop); });
     run("pawl-enqueuer", [this](const std::stop_token& stop) { enqueuer.run(stop); });
+    run("pawl-marker", [this](const std::stop_token& stop) { marker.run(stop); });
     run("pawl-reaper", [this](const std::stop_token& stop) { reaper.run(stop); });
     rescuer =
         thread_of("pawl-rescuer", [this](const std::stop_token& stop) { worker.run_upkeep(stop); });
@@ -221,6 +232,7 @@ bool Service::Impl::stop(std::chrono::milliseconds drain) {
     engine.stop_calls();
     worker.stop_calls();
     drained = drained || wait_idle(last);
+    if (started) ops::run_round("marker", [this] { marker.run_once(); });
     if (drained) join();
     return drained;
 }

@@ -5,6 +5,7 @@
 #include "src/engine/engine.hpp"
 #include "src/ops/completer.hpp"
 #include "src/ops/enqueuer.hpp"
+#include "src/ops/marker.hpp"
 #include "src/ops/pauses.hpp"
 #include "src/ops/reaper.hpp"
 #include "src/ops/worker.hpp"
@@ -38,10 +39,12 @@ struct Service::Impl {
     ops::Pauses pauses;
     ops::Completer completer;
     ops::Reaper reaper;
+    ops::Marker marker;
     ops::Enqueuer enqueuer;
     ops::Worker worker;
     std::vector<std::jthread> threads;
     std::jthread rescuer;  // Renews the leases of what is in hand: the last to stop.
+    bool started{false};
     bool stopped{false};
 };
 

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "src/core/lost_time.hpp"
+
+#include <optional>
+#include <string>
+
+namespace pawl::ops {
+
+// What the mark file holds, as one JSON object: how far the database had come when it was written.
+struct OutsideMark {
+    std::string installation;
+    int epoch{1};
+    core::Mark mark;
+};
+
+// nullopt: there is no such file. Throws std::runtime_error with PAWL0017 if it can't be read.
+std::optional<OutsideMark> read_mark_file(const std::string& path);
+
+// Whole or not at all, and on the disk when it returns. Throws std::runtime_error.
+void write_mark_file(const std::string& path, const OutsideMark& mark);
+
+}  // namespace pawl::ops

@@ -1,0 +1,171 @@
+#include "src/ops/marker.hpp"
+
+#include <pawl/detail/rows.hpp>
+
+#include "src/core/time_text.hpp"
+#include "src/engine/log.hpp"
+#include "src/ops/rounds.hpp"
+#include "src/store/blocking.hpp"
+#include "store/statements.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+namespace pawl::ops {
+
+namespace {
+
+using detail::column_as;
+using detail::Row;
+using detail::run_statement;
+
+constexpr auto no_rows = [](const Row&) {};
+
+core::Mark mark_of(const Row& row) {
+    const auto& of = sql::find_mark.name;
+    return {
+        .number = column_as<std::int64_t>(row, 0, of),
+        .at = column_as<TimePoint>(row, 1, of),
+        .key_id = column_as<std::int64_t>(row, 2, of),
+        .calls = column_as<std::int64_t>(row, 3, of)};
+}
+
+}  // namespace
+
+int open_epoch(store::Session& session, const Restore& restore) {
+    engine::Installation found;
+    engine::read_epochs(session, found);
+    const auto now = session.now();
+    const int epoch = found.epoch + 1;
+    run_statement(
+        session,
+        sql::insert_epoch,
+        no_rows,
+        epoch,
+        now,
+        restore.lost_since,
+        restore.keys_until,
+        restore.by,
+        restore.detail
+    );
+    run_statement(
+        session,
+        sql::insert_audit,
+        no_rows,
+        now,
+        restore.by,
+        "restored",
+        std::optional<std::int64_t>{},
+        "epoch " + std::to_string(epoch) + ", lost since " + core::time_text(restore.lost_since) +
+            ", repeats until " + core::time_text(restore.keys_until) + ": " + restore.detail
+    );
+    return epoch;
+}
+
+Marker::Marker(engine::Engine& engine, MarkerOptions options)
+    : engine_{engine}, options_{std::move(options)} {}
+
+void Marker::start() {
+    const std::lock_guard guard{mutex_};
+    if (options_.file.empty()) return;
+    outside_ = read_mark_file(options_.file);
+    const auto& name = engine_.installation().name;
+    if (outside_ && outside_->installation != name)
+        throw std::runtime_error{
+            "PAWL0017: the mark file " + options_.file +
+            " is of another installation: the database that was served last is not this one, and "
+            "what it had answered and called is unknown here; put the right database in place, or "
+            "remove the mark file if this one is to begin anew"};
+    auto found = read();
+    if (notice(found)) found = read();
+    advance(found);
+}
+
+void Marker::run_once() {
+    const std::lock_guard guard{mutex_};
+    auto found = read();
+    if (options_.file.empty()) return;
+    if (notice(found)) found = read();
+    advance(found);
+}
+
+void Marker::run(const std::stop_token& stop) {
+    rounds(stop, engine_.clock(), options_.every, "marker", [this](TimePoint) {
+        run_once();
+        return false;
+    });
+}
+
+// The engine gets the epochs of all, also where this server keeps no mark.
+Marker::Found Marker::read() {
+    auto found = store::read_now(engine_.store(), [](store::Session& session) {
+        Found read;
+        engine::read_epochs(session, read.epochs);
+        run_statement(session, sql::find_mark, [&](const Row& row) {
+            read.mark = mark_of(row);
+            read.highest_key =
+                column_as<std::optional<std::int64_t>>(row, 4, sql::find_mark.name).value_or(0);
+        });
+        read.now = session.now();
+        return read;
+    });
+    engine_.set_lost_times(found.epochs.lost);
+    return found;
+}
+
+// An epoch that is newer than the file: somebody has said or noticed the restore already.
+bool Marker::notice(const Found& found) {
+    if (!outside_ || found.epochs.epoch > outside_->epoch) return false;
+    const auto mark = found.mark.value_or(core::Mark{});
+    if (!core::is_behind(mark, outside_->mark)) return false;
+    const Restore restore{
+        .lost_since = mark.at,
+        .keys_until = found.now + options_.repeats_for,
+        .by = "server",
+        .detail = "the mark " + std::to_string(outside_->mark.number) + " of " +
+                  core::time_text(outside_->mark.at) + " is ahead of the database, at " +
+                  std::to_string(mark.number) + " of " + core::time_text(mark.at)};
+    const int epoch = store::write_now(engine_.store(), [&](store::Session& session) {
+        return open_epoch(session, restore);
+    });
+    log::error(
+        "database_restored",
+        {{"code", "PAWL0017"},
+         {"epoch", std::to_string(epoch)},
+         {"lost_since", core::time_text(restore.lost_since)},
+         {"repeats_until", core::time_text(restore.keys_until)},
+         {"detail", restore.detail}}
+    );
+    return true;
+}
+
+// The row first: the file must never be ahead of what is committed. What another server has
+// advanced is only copied, so that two that are idle do not write by turns.
+void Marker::advance(const Found& found) {
+    const auto calls = engine_.calls_begun() - calls_marked_;
+    if (found.mark && found.highest_key <= found.mark->key_id && calls == 0)
+        return keep({engine_.installation().name, found.epochs.epoch, *found.mark});
+    auto mark = store::write_now(engine_.store(), [&](store::Session& session) {
+        core::Mark advanced;
+        run_statement(
+            session,
+            sql::advance_mark,
+            [&](const Row& row) { advanced = mark_of(row); },
+            session.now(),
+            calls
+        );
+        return advanced;
+    });
+    calls_marked_ += calls;
+    keep({engine_.installation().name, found.epochs.epoch, mark});
+}
+
+void Marker::keep(OutsideMark mark) {
+    if (outside_ && outside_->epoch == mark.epoch && !core::is_behind(outside_->mark, mark.mark) &&
+        !core::is_behind(mark.mark, outside_->mark))
+        return;
+    write_mark_file(options_.file, mark);
+    outside_ = std::move(mark);
+}
+
+}  // namespace pawl::ops
