@@ -8,11 +8,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace rides {
 namespace {
@@ -142,6 +145,44 @@ TEST_F(ChargeTest, an_error_that_stripe_stored_is_in_doubt_first_and_then_stuck)
 TEST_F(ChargeTest, too_many_requests_means_that_nothing_was_charged) {
     EXPECT_NE(result<pawl::Retry>(charge("cus_429once", "key-1")), nullptr);
     EXPECT_NE(result<Charge>(charge("cus_429once", "key-1")), nullptr);
+}
+
+TEST_F(ChargeTest, charges_are_listed_newest_first_page_by_page) {
+    for (int i = 0; i < 205; ++i)
+        ASSERT_NE(result<Charge>(charge("cus_jane", "key-" + std::to_string(i))), nullptr);
+    ChargeQuery query{.since = 0, .until = 9'999'999'999};
+    std::vector<std::size_t> sizes;
+    std::vector<std::string> ids;
+
+    for (bool more = true; more && sizes.size() < 9;) {
+        const auto page = stripe.list_charges(query);
+        sizes.push_back(page.charges.size());
+        for (const auto& one : page.charges) ids.push_back(one.id);
+        more = page.has_more;
+        query.after = ids.back();
+    }
+
+    EXPECT_EQ(sizes, (std::vector<std::size_t>{100, 100, 5}));
+    EXPECT_TRUE(std::is_sorted(ids.rbegin(), ids.rend()));
+    EXPECT_EQ(std::set<std::string>(ids.begin(), ids.end()).size(), 205U);
+    EXPECT_TRUE(
+        stripe.list_charges({.since = 9'999'999'998, .until = 9'999'999'999}).charges.empty()
+    );
+    EXPECT_TRUE(stripe.list_charges({.since = 0, .until = 1}).charges.empty());
+}
+
+TEST_F(ChargeTest, a_charge_is_shown_as_it_was_made_and_another_is_not_there) {
+    const auto made = charge("cus_jane", "key-1");
+    ASSERT_NE(result<Charge>(made), nullptr) << why(made);
+
+    const auto found = stripe.find_charge(result<Charge>(made)->id);
+
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->amount, 2000);
+    EXPECT_EQ(found->currency, "usd");
+    EXPECT_EQ(found->customer, "cus_jane");
+    EXPECT_EQ(found->description, "Charge for ride 3");
+    EXPECT_FALSE(stripe.find_charge("ch_no_such"));
 }
 
 TEST_F(ChargeTest, without_a_key_each_call_is_a_charge_of_its_own) {

@@ -3,6 +3,7 @@
 #include <pawl/command_line.hpp>
 
 #include "apps/rides/options.hpp"
+#include "apps/rides/reconcile.hpp"
 #include "src/cli/numbers.hpp"
 
 #include <CLI/CLI.hpp>
@@ -36,7 +37,11 @@ int operate(const std::vector<std::string>& arguments) {
             application = std::make_unique<Application>(options, as);
             return application->service();
         },
-        .user = pawl::operator_name()};
+        .user = pawl::operator_name(),
+        .reconcile =
+            [&](const pawl::ReconcileOptions& asked, std::ostream& out) {
+                return reconcile(application->database(), application->stripe(), asked, out);
+            }};
     return pawl::command_line(line, ours.remaining(), std::cout, std::cerr);
 }
 

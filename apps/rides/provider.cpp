@@ -147,6 +147,13 @@ void Provider::Impl::serve_api(const Request& request, Responder respond) {
         );
     if (faults.down)
         return refuse({.status = 503, .type = "api_error", .message = "The service is down."});
+    if (request.head.method == "GET" && request.head.path == "/v1/charges") {
+        std::map<std::string, std::string> query;
+        const auto pairs = pawl::json::parse_pairs(request.head.query);
+        if (const auto* found = std::get_if<std::vector<pawl::json::Pair>>(&pairs))
+            for (const auto& pair : *found) query[pair.name] = pair.value;
+        return respond(reply_of(bank.list_charges(query), id, version));
+    }
     if (request.head.method == "GET")
         return respond(reply_of(bank.find(request.head.path), id, version));
     const auto pairs = pawl::json::parse_pairs(request.body);

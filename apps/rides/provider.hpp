@@ -23,9 +23,9 @@ struct ProviderOptions {
     std::optional<std::string> problem() const;
 };
 
-// Stands in for Stripe: /v1/charges and /v1/refunds with its forms, errors and idempotency rules, a
-// ledger of its own, and faults to order; and catches the mails. A separate process, so that it
-// survives the server's death.
+// Stands in for Stripe: /v1/charges (also as a list) and /v1/refunds with its forms, errors and
+// idempotency rules, a ledger of its own, and faults to order; and catches the mails. A separate
+// process, so that it survives the server's death.
 //
 // Faults by the customer's name: cus_declined*, cus_slow* (300 ms after booking), cus_timeout*
 // (booked, never answered), cus_once* (booked, the first answer never comes, the repeat is

@@ -2,6 +2,7 @@
 
 #include "src/core/time_text.hpp"
 
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -144,12 +145,13 @@ void Bank::load_line(const std::string& line) {
             text("object"),
             entry.at("amount").to_number<std::int64_t>(),
             text("charge")};
-        if (kind == "charge") ++charges_;
         if (kind == "refund") {
             ++refunds_;
             refunded_[booked.charge] += booked.amount;
+            booked_[booked.id] = std::move(booked);
+        } else {
+            keep_charge(std::move(booked));
         }
-        booked_[booked.id] = std::move(booked);
     }
     const auto key = text("key");
     if (key.empty() || entry.if_contains("forgotten") != nullptr) return;
@@ -312,9 +314,15 @@ Bank::Booked Bank::book_charge(const BankRequest& request, pawl::TimePoint now) 
         {"paid", true},
         {"refunded", false},
         {"status", "succeeded"}});
-    booked_[booked.id] = booked;
-    ++charges_;
+    keep_charge(booked);
     return booked;
+}
+
+void Bank::keep_charge(Booked charge) {
+    ++charges_;
+    charge.position = charge_ids_.size();
+    charge_ids_.push_back(charge.id);
+    booked_[charge.id] = std::move(charge);
 }
 
 Bank::Outcome Bank::refund(const BankRequest& request, pawl::TimePoint now) {
@@ -400,14 +408,62 @@ BankAnswer Bank::find(const std::string& path) const {
         const auto id = path.substr(prefix.size());
         const auto at = booked_.find(id);
         if (at == booked_.end() || at->second.kind != kind) return no_such(kind, id, "id");
-        auto object = json::parse(at->second.body).as_object();
-        if (const auto back = refunded_.find(id); back != refunded_.end()) {
-            object["amount_refunded"] = back->second;
-            object["refunded"] = back->second == at->second.amount;
-        }
-        return {.status = 200, .body = json::serialize(object), .key = {}};
+        return {.status = 200, .body = json::serialize(as_it_is(at->second)), .key = {}};
     }
     return no_such_url("GET", path);
+}
+
+json_object Bank::as_it_is(const Booked& booked) const {
+    auto object = json::parse(booked.body).as_object();
+    if (const auto back = refunded_.find(booked.id); back != refunded_.end()) {
+        object["amount_refunded"] = back->second;
+        object["refunded"] = back->second == booked.amount;
+    }
+    return object;
+}
+
+BankAnswer Bank::list_charges(const std::map<std::string, std::string>& query) const {
+    const std::lock_guard lock{mutex_};
+    std::map<std::string, std::int64_t> numbers{
+        {"limit", 10}, {"created[gte]", 0}, {"created[lt]", std::int64_t{1} << 60}};
+    std::size_t next = charge_ids_.size();  // The place behind the newest that is asked for.
+    for (const auto& [name, value] : query) {
+        if (name == "starting_after") {
+            const auto at = booked_.find(value);
+            if (at == booked_.end() || at->second.kind != "charge")
+                return no_such("charge", value, name);
+            next = at->second.position;
+            continue;
+        }
+        const auto of = numbers.find(name);
+        const auto given = number(value);
+        if (of == numbers.end())
+            return stripe_error(
+                {.status = 400,
+                 .type = wrong,
+                 .code = "parameter_unknown",
+                 .message = "Received unknown parameter: " + name,
+                 .param = name}
+            );
+        if (!given || (name == "limit" && (*given < 1 || *given > 100)))
+            return no_whole_number(name, value);
+        of->second = *given;
+    }
+    json::array data;
+    bool more = false;
+    while (next > 0 && !more) {
+        auto object = as_it_is(booked_.at(charge_ids_[--next]));
+        const auto created = object.at("created").as_int64();
+        if (created < numbers["created[gte]"]) break;
+        if (created >= numbers["created[lt]"]) continue;
+        more = std::ssize(data) == numbers["limit"];
+        if (!more) data.push_back(std::move(object));
+    }
+    return {
+        .status = 200,
+        .body = json::serialize(json::object{
+            {"object", "list"}, {"url", "/v1/charges"}, {"has_more", more}, {"data", data}}),
+        .key = {}};
 }
 
 std::string Bank::summary() const {

@@ -4,7 +4,10 @@
 
 #include "apps/rides/provider_ledger.hpp"
 
+#include <boost/json/object.hpp>
+
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -13,8 +16,11 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace rides {
+
+using json_object = boost::json::object;
 
 struct Faults {
     bool down{};
@@ -70,6 +76,8 @@ public:
         std::function<void(BankAnswer)> tell
     );
     BankAnswer find(const std::string& path) const;  // GET /v1/charges/{id}, /v1/refunds/{id}
+    // GET /v1/charges, newest first: limit, starting_after, created[gte] and created[lt].
+    BankAnswer list_charges(const std::map<std::string, std::string>& query) const;
     std::string summary() const;
 
 private:
@@ -78,7 +86,8 @@ private:
         std::string id;
         std::string body;
         std::int64_t amount{};
-        std::string charge;  // Of a refund.
+        std::string charge;      // Of a refund.
+        std::size_t position{};  // Of a charge: its place in charge_ids_.
     };
     struct Remembered {
         std::string fingerprint;
@@ -101,6 +110,8 @@ private:
     std::optional<Outcome> fault_of(const BankRequest& request, const Faults& faults);
     Outcome refund(const BankRequest& request, pawl::TimePoint now);
     Booked book_charge(const BankRequest& request, pawl::TimePoint now);
+    void keep_charge(Booked charge);
+    json_object as_it_is(const Booked& booked) const;
     std::optional<BankAnswer> known_answer(
         const BankRequest& request, const std::string& print, pawl::TimePoint now
     ) const;
@@ -111,6 +122,7 @@ private:
     std::chrono::seconds forget_keys_after_;
     std::unordered_map<std::string, Remembered> keys_;
     std::unordered_map<std::string, Booked> booked_;
+    std::vector<std::string> charge_ids_;  // In the order in which they were booked.
     std::unordered_map<std::string, std::int64_t> refunded_;  // By charge.
     std::unordered_map<std::string, int> tries_;  // By account and key, for the faults of one time.
     std::uint64_t next_;

@@ -48,6 +48,7 @@ public:
     Application(const ServeOptions& options, pawl::Database::As as);
     pawl::Service& service() { return *service_; }
     pawl::Database& database() { return *database_; }
+    Stripe& stripe() { return stripe_; }
 
 private:
     pawl::http::Transfers transfers_;

@@ -9,6 +9,7 @@
 #include <boost/url/rfc/unreserved_chars.hpp>
 
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 namespace rides {
@@ -153,6 +154,72 @@ pawl::Outcome<Charge, Declined> Stripe::charge_once(pawl::Call& call, const Char
     auto request = request_to("/v1/charges", charge_form(order));
     request.never_resend = true;
     return charge_outcome(transfers_.perform(std::move(request), call.stop()));
+}
+
+namespace {
+
+BookedCharge charge_of(const boost::json::value& value) {
+    const auto number_at = [&](const char* name) {
+        const auto* member = value.as_object().if_contains(name);
+        return member != nullptr && member->is_int64() ? member->get_int64() : 0;
+    };
+    return {
+        text_at(value, "id"),
+        number_at("amount"),
+        text_at(value, "currency"),
+        text_at(value, "customer"),
+        text_at(value, "description"),
+        number_at("created")};
+}
+
+}  // namespace
+
+// Nothing is changed by it: it is asked again by whoever runs the command.
+Arrived Stripe::get(const std::string& path) {
+    auto request = request_to(path, {});
+    request.method = "GET";
+    request.headers.pop_back();  // Content-Type.
+    const auto sent = transfers_.perform(std::move(request), {});
+    if (const auto* not_sent = std::get_if<NotSent>(&sent))
+        throw std::runtime_error{"the provider can't be asked: " + not_sent->why};
+    if (const auto* lost = std::get_if<Lost>(&sent))
+        throw std::runtime_error{"the provider did not answer: " + lost->why};
+    return std::get<Arrived>(sent);
+}
+
+ChargePage Stripe::list_charges(const ChargeQuery& query) {
+    auto path = "/v1/charges?limit=100&created%5Bgte%5D=" + std::to_string(query.since) +
+                "&created%5Blt%5D=" + std::to_string(query.until);
+    if (!query.after.empty())
+        path +=
+            "&starting_after=" + boost::urls::encode(query.after, boost::urls::unreserved_chars);
+    const auto arrived = get(path);
+    boost::system::error_code error;
+    const auto body = boost::json::parse(arrived.body, error);
+    const auto* data = !error && body.is_object() ? body.as_object().if_contains("data") : nullptr;
+    if (arrived.status != 200 || data == nullptr || !data->is_array())
+        throw std::runtime_error{
+            "the provider did not list its charges: status " + std::to_string(arrived.status) +
+            " " + read(arrived).error.message};
+    ChargePage page;
+    for (const auto& one : data->get_array())
+        if (one.is_object()) page.charges.push_back(charge_of(one));
+    const auto* more = body.as_object().if_contains("has_more");
+    page.has_more = more != nullptr && more->is_bool() && more->get_bool();
+    return page;
+}
+
+std::optional<BookedCharge> Stripe::find_charge(const std::string& id) {
+    const auto arrived =
+        get("/v1/charges/" + boost::urls::encode(id, boost::urls::unreserved_chars));
+    if (arrived.status == 404) return std::nullopt;
+    boost::system::error_code error;
+    const auto body = boost::json::parse(arrived.body, error);
+    if (arrived.status != 200 || error || !body.is_object())
+        throw std::runtime_error{
+            "the provider did not show the charge " + id + ": status " +
+            std::to_string(arrived.status)};
+    return charge_of(body);
 }
 
 pawl::Outcome<Refund, RefundRefused> Stripe::refund(

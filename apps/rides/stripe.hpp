@@ -6,7 +6,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace rides {
 
@@ -38,6 +40,26 @@ struct RefundOrder {
     std::int64_t amount{};
 };
 
+// A charge as Stripe has it.
+struct BookedCharge {
+    std::string id;
+    std::int64_t amount{};
+    std::string currency;
+    std::string customer;
+    std::string description;
+    std::int64_t created{};  // Seconds since 1970.
+};
+struct ChargePage {
+    std::vector<BookedCharge> charges;  // Newest first.
+    bool has_more{};
+};
+// Which charges are asked for: made in [since, until), in seconds; those behind `after`, an id.
+struct ChargeQuery {
+    std::int64_t since{};
+    std::int64_t until{};
+    std::string after{};
+};
+
 // Stripe's API, version 1. Thread-safe.
 class Stripe {
 public:
@@ -60,7 +82,12 @@ public:
     pawl::Outcome<Charge, Declined> charge_once(pawl::Call& call, const ChargeOrder& order);
     pawl::Outcome<Refund, RefundRefused> refund(pawl::KeyedCall& call, const RefundOrder& order);
 
+    // For `reconcile`, outside any request. Throw std::runtime_error with what the provider said.
+    ChargePage list_charges(const ChargeQuery& query);
+    std::optional<BookedCharge> find_charge(const std::string& id);
+
 private:
+    pawl::http::Arrived get(const std::string& path);
     pawl::http::Sent post(const pawl::KeyedCall& call, const std::string& path, std::string form);
     pawl::http::Outgoing request_to(const std::string& path, std::string form) const;
 

@@ -18,12 +18,25 @@ ON CONFLICT (id) DO NOTHING;
 -- name: find_ended_sessions
 SELECT id, began FROM ended_sessions ORDER BY began DESC LIMIT 65536;
 
+-- name: find_key_of_charge   ($1 stripe customer, $2 the client's key, as the charge's description has it)
+-- By people, one charge at a time: no index leads there.
+SELECT k.id, k.standing
+FROM idempotency_keys AS k
+JOIN users AS u ON u.email = k.account
+WHERE u.stripe_customer_id = $1
+  AND k.idempotency_key = $2;
+
 -- name: find_ride   ($1 ride, $2 user)
 SELECT id, created_at, origin_lat, origin_lon, target_lat, target_lon, state, amount, currency, stripe_charge_id,
        stripe_refund_id
 FROM rides
 WHERE id = $1
   AND user_id = $2;
+
+-- name: find_ride_of_charge   ($1 charge)
+SELECT id, amount, currency
+FROM rides
+WHERE stripe_charge_id = $1;
 
 -- name: find_ride_of_key   ($1 key id, $2 user)
 SELECT id, created_at, origin_lat, origin_lon, target_lat, target_lon, state, amount, currency, stripe_charge_id,
@@ -64,6 +77,16 @@ INSERT INTO users (email, stripe_customer_id)
 VALUES ($1, $2)
 ON CONFLICT (email) DO NOTHING
 RETURNING id;
+
+-- name: list_charged_rides   ($1 since, $2 until, $3 above this id, $4 limit)
+SELECT id, stripe_charge_id, amount, currency
+FROM rides
+WHERE created_at >= $1
+  AND created_at < $2
+  AND stripe_charge_id IS NOT NULL
+  AND id > $3
+ORDER BY id
+LIMIT $4;
 
 -- name: list_rides   ($1 user, $2 below this id or NULL, $3 limit)
 SELECT id, created_at, origin_lat, origin_lon, target_lat, target_lon, state, amount, currency, stripe_charge_id,
