@@ -193,7 +193,7 @@ def keyed(settings, backup, stop=cleanly):
 
 
 def never(settings, backup, stop=cleanly):
-    with lost_requests(settings, backup, ['--charge-once'], stop) as (world, lost):
+    with lost_requests(settings, backup, ['--charge-once', '--settle-after-s', '0'], stop) as (world, lost):
         noticed(world)
         for i in range(LOST):
             again = world.phone().book(f'lost-{i}')
