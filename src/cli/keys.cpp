@@ -297,7 +297,7 @@ void keep_result_now(
     decision.settlement = "happened";
     decision.by = by;
     decision.note = "retry with the kept result";
-    decision.checked = false;  // It is the call's own result.
+    decision.checked = service.engine().find(at.operation) != nullptr;
     use_kept_result(at, decision);
     settle(service, at, decision, json, out);
 }

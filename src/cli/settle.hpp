@@ -35,14 +35,15 @@ struct SettlePlan {
     std::int64_t id{};
     std::string done{"settle"};
     std::string settlement;
-    std::optional<std::string> result;
-    std::optional<std::string> value;
-    std::optional<int> answer_status;  // The customer's answer.
-    std::optional<std::string> answer;
-    std::optional<std::string> called_from;  // Instead: the point from which a call is made again.
-    std::optional<std::string> not_known;    // Instead: why this program can't say.
-    std::optional<std::string> too_early;    // Why it is refused without --force.
-    std::optional<std::string> carried_out_at;
+    std::optional<std::string> result{};
+    std::optional<std::string> value{};
+    std::optional<int> answer_status{};  // The customer's answer.
+    std::optional<std::string> answer{};
+    std::optional<std::string>
+        called_from{};                       // Instead: the point from which a call is made again.
+    std::optional<std::string> not_known{};  // Instead: why this program can't say.
+    std::optional<std::string> too_early{};  // Why it is refused without --force.
+    std::optional<std::string> carried_out_at{};
 };
 
 // Throws WrongUse if a decision that is to be recorded has no note; asked before the database is

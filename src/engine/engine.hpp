@@ -64,7 +64,7 @@ struct Settlement {
     std::string result_name;  // happened: a named result of the call, and its value as JSON.
     std::string result;
     std::string by;
-    std::string decided_at;  // As the row has it: the fence of this decision.
+    std::string decided_at{};  // As the row has it: the fence of this decision.
 };
 
 // What carrying out a settlement would come to.
