@@ -96,12 +96,8 @@ TEST_F(StopTest, says_which_calls_ended_in_doubt_while_it_waited) {
     });
     auto second = world.send<OrderOnce>("k", order_of_jane);
     at_second.wait();
-    std::jthread stopper{[&] { (void)world.engine->stop(20s); }};
-    // Not before the stop has begun.
-    while (why_of(world.ask<Order>("new", order_of_jane)) != Why::stopping)
-        std::this_thread::yield();
+    world.engine->refuse_new();  // The stop has begun.
     second_let_go.open();
-    stopper.join();
 
     EXPECT_EQ(why_of(World::get(std::move(second))), Why::needs_attention);
     const auto left = world.engine->doubts().report();
