@@ -14,6 +14,8 @@ import stall_walk
 from world import WAIT_S, World, check, check_equal, wait_until
 
 DATABASES = ('sqlite',)   # Which database is behind it has no part in this.
+DRAIN_S = 5
+END_S = DRAIN_S + 2 + WAIT_S / 4   # The drain, its margin, and what a busy machine needs.
 LIVEZ = b'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'
 # An answer without a body is small, so that the send buffer is full sooner where the interim answer is due.
 EXPECTS = (b'HEAD /rides/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer test_jane\r\nContent-Length: 1\r\n'
@@ -47,17 +49,17 @@ def asked(port, limit_s=WAIT_S / 4):
     return time.monotonic() - began
 
 
-def ends_in_time(world, limit_s):
+def ends_in_time(world):
     """SIGTERM ends the process, whatever its peers do."""
     world.server.terminate()
-    wait_until('the process to end', world.dead, limit_s)
+    wait_until('the process to end', world.dead, END_S)
     check_equal(world.server.returncode, 0, 'the exit code')
 
 
 def nothing_is_read(settings):
     """Issue 16, number 1: GETs in a pipeline until the send buffer is full, then a request that wants 100 Continue."""
     with World(settings.bin, judged=False) as world:
-        world.start_server()
+        world.start_server('--drain-s', str(DRAIN_S))
         stop = threading.Event()
 
         def attack(number):
@@ -93,7 +95,7 @@ def nothing_is_read(settings):
                 thread.join()
         check(slowest < WAIT_S / 10, f'the slowest /livez beside them took {slowest:.2f} s')
         check_no_stall(world)
-        ends_in_time(world, 15 + 2 + WAIT_S / 4)   # The drain, and its margin.
+        ends_in_time(world)
         for raw in held:
             raw.close()
 
@@ -196,13 +198,13 @@ def walked(bin_folder, seed, seconds, walkers=12):
     """Random walks over the states of a connection, and a newcomer beside them; what was done."""
     with World(bin_folder, judged=False) as world:
         world.start_server('--write-timeout-ms', '1500', '--header-timeout-ms', '1000', '--idle-timeout-ms', '1500', '--body-grace-ms', '800',
-                           '--connections-max', '300')
+                           '--connections-max', '300', '--drain-s', str(DRAIN_S))
         report = stall_walk.walk(world.port, seed, seconds, lambda: asked(world.port), walkers)
         check(not world.dead(), f'the server lives: {world.log()[-600:]}')
         check(report.slowest < WAIT_S / 10, f'the slowest /livez beside them: {report}')
         check_no_stall(world)
         check_equal(world.phone().book('after-all').status, 201, 'a ride, after all')
-        ends_in_time(world, 15 + 2 + WAIT_S / 4)
+        ends_in_time(world)
         for word in ('Sanitizer', 'runtime error', 'assert'):
             check(word not in world.log(), f'{word} in the log: {world.log()[-600:]}')
         return report
