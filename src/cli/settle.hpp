@@ -34,7 +34,7 @@ struct InDoubt {
 struct SettlePlan {
     std::int64_t id{};
     std::string done{"settle"};
-    std::string settlement;
+    std::string settlement{};
     std::optional<std::string> result{};
     std::optional<std::string> value{};
     std::optional<int> answer_status{};  // The customer's answer.

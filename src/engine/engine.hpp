@@ -59,12 +59,13 @@ bool same_request(const Installation& installation, const KeyedRequest& request,
 struct Settlement {
     std::int64_t key_id{};
     int attempt{};
-    std::string recovery_point;
+    std::string recovery_point{};
     enum class Kind { happened, did_not_happen, give_up } kind{};
-    std::string result_name;  // happened: a named result of the call, and its value as JSON.
-    std::string result;
-    std::string by;
-    std::string decided_at{};  // As the row has it: the fence of this decision.
+    std::string result_name{};  // happened: a named result of the call, and its value as JSON.
+    std::string result{};
+    std::string by{};
+    // As its row has it: the fence of a recorded decision.
+    std::optional<std::string> decided_at{};
 };
 
 // What carrying out a settlement would come to.
@@ -108,7 +109,7 @@ public:
     void settle(const Settlement& settlement, OnAnswer on_answer);
     // Carries it out in a transaction that is rolled back: keeper and phases run, no call is made.
     // Blocks; throws StoreError where the database is in trouble.
-    SettlePreview preview(Settlement settlement);
+    SettlePreview preview(const Settlement& settlement);
 
     // Told after each commit in which jobs were staged. Set before any request.
     void on_staged(std::function<void()> f) { on_staged_ = std::move(f); }

@@ -1,11 +1,7 @@
-#include <pawl/detail/rows.hpp>
-
-#include "src/core/time_text.hpp"
 #include "src/engine/attempt.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/refusal.hpp"
 #include "src/store/blocking.hpp"
-#include "store/statements.hpp"
 
 #include <memory>
 #include <utility>
@@ -19,7 +15,7 @@ struct RolledBack {};
 
 }  // namespace
 
-SettlePreview Engine::preview(Settlement settlement) {
+SettlePreview Engine::preview(const Settlement& settlement) {
     const auto row = store::read_now(parts_.store, [&](store::Session& session) {
         return find_key(session, settlement.key_id);
     });
@@ -32,17 +28,6 @@ SettlePreview Engine::preview(Settlement settlement) {
         store::write_now(
             parts_.store,
             [&](store::Session& session) {
-                // As if the decision were recorded now: carrying it out asks for its time.
-                const auto now = session.now();
-                settlement.decided_at = core::time_text(now);
-                detail::run_statement(
-                    session,
-                    sql::decide_for_preview,
-                    [](const detail::Row&) {},
-                    settlement.key_id,
-                    settlement.attempt,
-                    now
-                );
                 const auto attempt = std::make_shared<Attempt>(*this, *operation, *row, nullptr);
                 preview = attempt->preview(session, settlement);
                 throw RolledBack{};

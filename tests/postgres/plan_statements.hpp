@@ -74,7 +74,6 @@ inline std::vector<Case> cases_of_keys() {
          {"idempotency_keys_open", "attention", "idempotency_keys"},
          at_the_start,
          0},
-        {&sql::decide_for_preview, {id::attention, "1", at::now}},
         {&sql::delete_attention, {id::attention, "1", at::now}},
         {&sql::delete_batch, {batch}},
         {&sql::delete_key, {id::finished}},

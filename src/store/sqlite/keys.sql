@@ -24,19 +24,12 @@ WHERE standing <> 'finished'
 GROUP BY operation, recovery_point
 ORDER BY operation, recovery_point;
 
--- name: decide_for_preview   ($1 key id, $2 attempt, $3 now)
--- In a transaction that is rolled back: a preview carries out a decision as if it were recorded.
-UPDATE attention
-SET settled_at = $3
-WHERE key_id = $1
-  AND attempt = $2;
-
--- name: delete_attention   ($1 key id, $2 attempt when it came there, $3 when it was decided)
--- $3 is the fence of the decision: one that was taken back, or made anew, since it was found is not carried out.
+-- name: delete_attention   ($1 key id, $2 attempt when it came there, $3 when it was decided, or NULL)
+-- $3 is the fence of a recorded decision: one that was taken back, or made anew, since it was found is not carried out.
 DELETE FROM attention
 WHERE key_id = $1
   AND attempt = $2
-  AND settled_at = $3;
+  AND ($3 IS NULL OR settled_at = $3);
 
 -- name: delete_batch   ($1 keys, as in expire_batch)
 -- Only with expire_batch in the same transaction.
