@@ -34,15 +34,6 @@ std::string seconds(std::chrono::milliseconds length) {
     return std::to_string(std::chrono::ceil<std::chrono::seconds>(length).count()) + " s";
 }
 
-// The longest that a call of an operation takes, where a service says so; else that of its option.
-template <class Options>
-std::chrono::milliseconds longest_call(const Options& options) {
-    if constexpr (requires { options.call_timeout; })
-        return options.call_timeout;
-    else
-        return std::chrono::seconds{30};
-}
-
 // A request that hangs on its way may charge until its time-out is over; a server that was paused
 // before it sent the request may still send it within its lease.
 std::optional<std::string> too_early(
@@ -52,7 +43,7 @@ std::optional<std::string> too_early(
     const auto called_at = core::time_from_text(*at.called_at);
     if (!called_at) return std::nullopt;
     const auto& options = service.options();
-    const auto call = longest_call(options);
+    const auto call = options.call_timeout;
     const auto until = *called_at + call + options.lease;
     const auto now = store::read_now(service.engine().store(), [](store::Session& session) {
         return session.now();
