@@ -63,13 +63,29 @@ private:
     std::vector<std::string> given_back;
 };
 
+// Real time and what the test adds to it. Nobody who waits is woken by that, so that a lease may be
+// over and its watcher not have seen it.
+class JumpingClock final : public core::Clock {
+public:
+    TimePoint now() override { return engine::system_clock().now(); }
+    std::chrono::steady_clock::time_point steady() override {
+        return engine::system_clock().steady() + milliseconds{ahead_ms_};
+    }
+    void jump(milliseconds by) { ahead_ms_ += by.count(); }
+
+private:
+    std::atomic<std::int64_t> ahead_ms_{0};
+};
+
 struct Given {
-    explicit Given(FakePlace::Does does = {}, Book::Gives gives = Book::Gives::fences) {
+    explicit Given(
+        FakePlace::Does does = {},
+        Book::Gives gives = Book::Gives::fences,
+        core::Clock& clock = engine::system_clock()
+    ) {
         auto made = std::make_unique<FakePlace>(std::move(does));
         place = made.get();
-        book = std::make_unique<Book>(
-            std::move(made), gives, engine::system_clock(), engine::system_random()
-        );
+        book = std::make_unique<Book>(std::move(made), gives, clock, engine::system_random());
     }
     FakePlace* place{};
     std::unique_ptr<Book> book;
@@ -171,6 +187,39 @@ TEST(Keeper, a_lease_that_is_new_ends_and_is_due_by_the_time_of_the_asking) {
 
     EXPECT_LT(held->end, core::holder_end(asked_at, ttl) + 200ms);
     EXPECT_GE(held->end, core::holder_end(asked_at, ttl));
+}
+
+TEST(Keeper, a_lease_is_not_held_from_its_end_on_though_nobody_has_noticed_it) {
+    JumpingClock clock;
+    // Whichever of its threads is late to fall asleep, none makes the lease longer.
+    Given given{{.extend = []() -> bool { fail(Kind::unavailable); }}, Book::Gives::fences, clock};
+    const auto held = given.book->try_acquire("report", {.ttl = 1min});
+    std::this_thread::sleep_for(100ms);  // For the watcher to be asleep.
+    clock.jump(53s);
+    EXPECT_TRUE(given.book->is_held(*held));
+
+    clock.jump(2s);
+
+    EXPECT_FALSE(given.book->is_held(*held));
+    EXPECT_FALSE(given.book->give_back(*held)) << "it was no more ours";
+}
+
+TEST(Keeper, an_answer_that_comes_behind_the_end_renews_nothing_though_nobody_has_noticed_it) {
+    JumpingClock clock;
+    Given given{
+        {.extend =
+             [&] {
+                 clock.jump(1h);
+                 return true;
+             }},
+        Book::Gives::fences,
+        clock};
+
+    const auto held = given.book->try_acquire("report", {.ttl = 3s});
+
+    EXPECT_TRUE(comes_true([&] { return held->lost.stop_requested(); }));
+    EXPECT_FALSE(given.book->is_held(*held));
+    EXPECT_EQ(given.place->extended, 1);
 }
 
 TEST(Keeper, trouble_that_passes_in_time_costs_nothing) {

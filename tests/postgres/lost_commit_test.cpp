@@ -2,7 +2,9 @@
 
 #include "src/engine/clock.hpp"
 #include "src/engine/random.hpp"
+#include "src/store/postgres/connection.hpp"
 #include "src/store/postgres/postgres_store.hpp"
+#include "src/store/postgres/transaction.hpp"
 #include "tests/conformance/store_world.hpp"
 #include "tests/postgres/cluster.hpp"
 #include "tests/postgres/cutting_proxy.hpp"
@@ -231,6 +233,46 @@ TEST_P(LostCommitEitherWay, a_serialization_failure_at_the_commit_is_run_again) 
     EXPECT_FALSE(error) << error->what();
     EXPECT_EQ(ran, 2);
     EXPECT_EQ(count(1), 1);
+}
+
+// A phase whose neighbour's row was in its way: whether that row was ever committed, nobody knows.
+TEST_P(LostCommitEitherWay, what_failed_beside_a_commit_in_doubt_is_in_doubt_too) {
+    if (!GetParam()) GTEST_SKIP() << "alone it has no neighbour";
+    static constexpr Sql insert = on_all("insert", "INSERT INTO counters VALUES (1000, 0)");
+    const Phase fails = [](Session& session) { change(session, insert); };
+    (void)run_all({fails, fails});  // From now on this kind has savepoints.
+    testing::run_sql(database.url(), "DELETE FROM counters WHERE id = 1000");
+
+    const auto endings = run_all(
+        {[this](Session& session) {
+             cut(1, At::before_commit);
+             change(session, insert);
+         },
+         fails}
+    );
+
+    for (const auto& ending : endings) {
+        ASSERT_TRUE(ending.error());
+        EXPECT_EQ(ending.error()->effect(), Effect::in_doubt);
+    }
+    EXPECT_EQ(all_counts().size(), 200);
+}
+
+TEST_F(LostCommitTest, a_commit_that_the_database_answers_with_a_rollback_is_no_commit) {
+    const auto given = options(0);
+    Connection connection{given, clock};
+    for (const auto* text : {"BEGIN", "SELECT 1/0"}) {
+        connection.queue_control(text);
+        try {
+            (void)connection.flush();
+        } catch (const StoreError&) {  // The transaction has failed, and is open.
+        }
+    }
+
+    const auto error = error_of([&] { commit(connection); });
+
+    EXPECT_EQ(error.kind(), Kind::refused);
+    EXPECT_EQ(error.effect(), Effect::rolled_back);
 }
 
 // As an application meets it, over many lost commits of either sort.
