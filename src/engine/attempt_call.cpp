@@ -144,10 +144,11 @@ void Attempt::on_called(detail::CallEnd ended, const std::string& error) {
 // The fenced unlock (F3): whoever comes next goes on from the same point.
 void Attempt::give_back(core::AfterCall after, const std::string& error, Refused refusal) {
     auto self = shared_from_this();
-    refusal.detail = core::with_earlier_call(error, earlier_call());
+    const auto text = core::with_earlier_call(error, earlier_call());
+    refusal.detail = text;
     PAWL_FAULT("engine.give_back.before");
     engine_.store().write(store::work(
-        [self, after, text = refusal.detail](store::Session& session) {
+        [self, after, text](store::Session& session) {
             self->run_give_back(session, after, text);
         },
         [self, refusal = std::move(refusal)](const std::exception_ptr& failed) {
