@@ -2,6 +2,8 @@
 
 The random walks run for a few seconds here; for an hour: tests/integration/stall --bin DIR --minutes 60.
 """
+import collections
+import datetime
 import json
 import os
 import re
@@ -26,13 +28,40 @@ def log_lines(world, event):
     return [json.loads(line) for line in world.log().split('\n') if f'"event":"{event}"' in line]
 
 
+class Pressure:
+    """For how long programs of this machine had no CPU, by the kernel: an I/O thread may wait for a lock whose holder has none."""
+
+    def __init__(self):
+        self.samples = collections.deque(maxlen=100_000)   # (time, seconds), every 10 ms.
+        if os.access('/proc/pressure/cpu', os.R_OK):
+            threading.Thread(target=self.sample, daemon=True).start()
+
+    def sample(self):
+        while True:
+            with open('/proc/pressure/cpu', encoding='ascii') as file:
+                self.samples.append((time.time(), int(re.search(r'some .*total=(\d+)', file.read()).group(1)) / 1e6))
+            time.sleep(0.01)
+
+    def during(self, begin, end):
+        """Seconds without a CPU between the two times; all of them, if nobody knows."""
+        samples = list(self.samples)
+        before = [total for when, total in samples if when <= begin]
+        after = [total for when, total in samples if when >= end]
+        return after[0] - before[-1] if before and after else end - begin
+
+
+PRESSURE = Pressure()
+
+
 def check_no_stall(world):
-    """What the watchdog of builds with fault points has logged; a stall that was all computing is a sanitizer's or the machine's."""
+    """What the watchdog of builds with fault points has logged: longer than 50 ms beyond what is the machine's or a sanitizer's."""
     stalls = []
     for line in log_lines(world, 'io_thread_stalled'):
-        held, on_cpu = map(int, re.match(r'held (\d+) ms, on the CPU (\d+) ms', line['detail']).groups())
-        if held - on_cpu > 50:
-            stalls.append(line['detail'])
+        held, on_cpu = (int(ms) / 1000 for ms in re.match(r'held (\d+) ms, on the CPU (\d+) ms', line['detail']).groups())
+        end = datetime.datetime.fromisoformat(line['ts'].replace('Z', '+00:00')).timestamp()
+        no_cpu = PRESSURE.during(end - held, end)
+        if held - on_cpu > 1 or held - on_cpu - no_cpu > 0.05:
+            stalls.append(f'{line["detail"]}, {no_cpu * 1000:.0f} ms without a CPU')
     check(not stalls, f'stalls of I/O threads: {stalls}')
 
 
