@@ -97,7 +97,8 @@ def full_disk(settings):
 
 
 def full_disk_between_charge_and_record(settings):
-    with World(settings.bin, QUICK, provider_options=['--delay-ms', '500']) as world, SmallDisk(world) as disk:
+    # Long enough to fill the disk before the answer, on a machine that is busy besides, too.
+    with World(settings.bin, QUICK, provider_options=['--delay-ms', '3000']) as world, SmallDisk(world) as disk:
         world.start_server()
         first = threading.Thread(target=lambda: answers.append(world.phone().book('k')))
         answers = []
