@@ -24,7 +24,7 @@ public:
 
 private:
     void sink_it_(const spdlog::details::log_msg& message) override {
-        file_.append({message.payload.data(), message.payload.size()});
+        if (file_.append({message.payload.data(), message.payload.size()})) file_.flush();
     }
     void flush_() override { file_.flush(); }
 

@@ -16,7 +16,8 @@ namespace pawl::log {
 
 namespace {
 
-constexpr std::size_t buffer_max = 64UL * 1024;
+constexpr std::size_t flush_from = 64UL * 1024;
+constexpr std::size_t waiting_max = 8UL * 1024 * 1024;  // While the disk hangs.
 
 int open_log(const std::string& path) {
     if (path == "-") return STDERR_FILENO;
@@ -39,28 +40,38 @@ LogFile::~LogFile() {
     if (file_ != STDERR_FILENO) ::close(file_);
 }
 
-void LogFile::append(std::string_view line) {
+bool LogFile::append(std::string_view line) {
     const std::lock_guard lock{mutex_};
+    if (waiting_.size() + line.size() >= waiting_max) {
+        lost_ += line.size() + 1;
+        return true;
+    }
     waiting_.append(line).push_back('\n');
-    if (file_ == STDERR_FILENO || waiting_.size() >= buffer_max) write_out();
+    return waiting_.size() >= flush_from || path_ == "-";
 }
 
 void LogFile::flush() {
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{writing_};
     write_out();
 }
 
-// With the mutex held. A disk that is full loses lines, and stops nobody.
+// With writing_ held. A disk that is full loses lines, and stops nobody.
 void LogFile::write_out() {
-    std::string_view left{waiting_};
+    std::string text;
+    {
+        const std::lock_guard lock{mutex_};
+        text.swap(waiting_);
+    }
+    std::string_view left{text};
     while (!left.empty()) {
         const auto written = ::write(file_, left.data(), left.size());
         if (written < 0 && errno == EINTR) continue;
         if (written <= 0) break;
         left.remove_prefix(static_cast<std::size_t>(written));
     }
+    if (left.empty()) return;
+    const std::lock_guard lock{mutex_};
     lost_ += left.size();
-    waiting_.clear();
 }
 
 std::uint64_t LogFile::take_lost() {
@@ -69,7 +80,7 @@ std::uint64_t LogFile::take_lost() {
 }
 
 std::optional<std::string> LogFile::reopen() {
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{writing_};
     write_out();
     if (file_ == STDERR_FILENO) return std::nullopt;
     const int opened = open_log(path_);

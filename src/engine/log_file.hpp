@@ -19,25 +19,26 @@ public:
     LogFile(const LogFile&) = delete;
     LogFile& operator=(const LogFile&) = delete;
 
-    void append(std::string_view line
-    );  // Without its end; on the disk at the latest after flush().
+    // Without its end. Never writes to the disk, which may hang: flush() does, on another thread.
+    // Whether a flush is due; what waits beyond that is bounded, and more is lost.
+    bool append(std::string_view line);
     void flush();
     // What was appended before is in the file that was open. If the new one can't be opened the old
     // one stays in use, and this says why.
     std::optional<std::string> reopen();
-    // Bytes that could not be written since the last call: the disk is full.
+    // Bytes that were lost since the last call: the disk is full, or hangs.
     std::uint64_t take_lost();
     const std::string& path() const { return path_; }
 
 private:
     void write_out();
-
     std::string why_not_written() const;
 
     const std::string what_;
     const std::string path_;
-    std::mutex mutex_;
+    std::mutex writing_;  // Of the file: held while the disk is written, and taken before mutex_.
     int file_{-1};
+    std::mutex mutex_;  // Of what waits: held for a moment.
     std::string waiting_;
     std::uint64_t lost_{};
 };

@@ -30,8 +30,11 @@ std::string_view known_method(std::string_view method) {
 struct AccessLog::Impl {
     explicit Impl(const std::string& path) : file{"access log", path} {}
     log::LogFile file;
-    // Lines are written out once a second: whoever looks on sees them come, and a busy server makes
-    // no call for each.
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    bool due{false};
+    // Lines are written out once a second, or when many wait: whoever looks on sees them come, a
+    // busy server makes no call for each, and no listener's thread waits for the disk.
     std::jthread flusher;
 };
 
@@ -39,17 +42,17 @@ AccessLog::AccessLog(const std::string& file) {
     if (file.empty()) return;
     impl_ = std::make_unique<Impl>(file);
     log::warn_if_others_can_read("access log", file);
-    impl_->flusher = std::jthread{[&log = impl_->file](const std::stop_token& stop) {
-        std::mutex mutex;
-        std::condition_variable_any stopped;
-        std::unique_lock lock{mutex};
-        while (!stopped.wait_for(lock, stop, std::chrono::seconds{1}, [&] {
-            return stop.stop_requested();
-        })) {
-            log.flush();
-            if (const auto lost = log.take_lost(); lost > 0)
+    impl_->flusher = std::jthread{[&to = *impl_](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+            {
+                std::unique_lock lock{to.mutex};
+                to.changed.wait_for(lock, stop, std::chrono::seconds{1}, [&to] { return to.due; });
+                to.due = false;
+            }
+            to.file.flush();
+            if (const auto lost = to.file.take_lost(); lost > 0)
                 log::error(
-                    "access_log_lost", {{"file", log.path()}, {"bytes", std::to_string(lost)}}
+                    "access_log_lost", {{"file", to.file.path()}, {"bytes", std::to_string(lost)}}
                 );
         }
     }};
@@ -85,7 +88,12 @@ void AccessLog::write(const Entry& entry) {
         json::append_string(line, entry.over_quota);
     }
     line += '}';
-    impl_->file.append(line);
+    if (!impl_->file.append(line)) return;
+    {
+        const std::lock_guard lock{impl_->mutex};
+        impl_->due = true;
+    }
+    impl_->changed.notify_one();
 }
 
 }  // namespace pawl::http

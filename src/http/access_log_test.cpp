@@ -2,9 +2,13 @@
 
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -101,6 +105,25 @@ TEST(AccessLog, after_a_rename_new_lines_are_in_a_new_file_and_none_is_lost) {
     ASSERT_EQ(file.lines().size(), 1U);
     EXPECT_NE(file.lines()[0].find("\"after\""), std::string::npos);
     std::filesystem::remove(renamed);
+}
+
+// A listener's thread would stand still with the disk (issue 16, number 1). A pipe that nobody
+// reads is such a disk.
+TEST(AccessLog, a_file_that_takes_nothing_holds_up_nobody_who_writes) {
+    const LogFile file;
+    ASSERT_EQ(::mkfifo(file.path().c_str(), 0600), 0);
+    const int reader = ::open(file.path().c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    ASSERT_GE(reader, 0);
+    std::signal(SIGPIPE, SIG_IGN);  // As servers do.
+    const auto began = std::chrono::steady_clock::now();
+    {
+        AccessLog log{file.path()};
+        for (int n = 0; n < 20'000; ++n)  // Some 2 MB; a pipe takes 64 KiB.
+            log.write({.client = "::1", .method = "GET", .route = "/", .status = 200});
+
+        EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds{10});
+        ::close(reader);  // What waits is lost, and the log can end.
+    }
 }
 
 // It says who asked for what (issue 16, number 9).
