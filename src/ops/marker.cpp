@@ -63,7 +63,7 @@ int open_epoch(store::Session& session, const Restore& restore) {
 }
 
 Marker::Marker(engine::Engine& engine, MarkerOptions options)
-    : engine_{engine}, options_{std::move(options)} {}
+    : engine_{engine}, options_{std::move(options)}, calls_marked_{engine.calls_begun()} {}
 
 void Marker::start() {
     const std::lock_guard guard{mutex_};

@@ -62,7 +62,7 @@ private:
     MarkerOptions options_;
     std::mutex mutex_;
     std::optional<OutsideMark> outside_;  // As the file has it.
-    std::int64_t calls_marked_{0};        // Of the engine's, in the database.
+    std::int64_t calls_marked_;           // Of the engine's, in the database.
 };
 
 }  // namespace pawl::ops
