@@ -92,12 +92,14 @@ TEST_P(AttentionTest, what_needs_a_person_is_listed_oldest_first_with_all_that_i
     EXPECT_EQ(read_rows<Entry>(*store, sql::list_attention, 1).size(), 1);
 }
 
-TEST_P(AttentionTest, a_reason_that_nobody_knows_is_refused) {
+TEST_P(AttentionTest, a_reason_without_words_or_of_too_many_is_refused) {
     const auto id = open_key("hash");
 
-    const auto error = error_of([&] { to_attention(id, 1, "bad-mood"); });
+    for (const auto& reason : {std::string{}, std::string(51, 'x')}) {
+        const auto error = error_of([&] { to_attention(id, 1, reason); });
+        EXPECT_EQ(error.kind(), StoreError::Kind::constraint);
+    }
 
-    EXPECT_EQ(error.kind(), StoreError::Kind::constraint);
     EXPECT_EQ(state(id).standing, "open") << "both, or neither";
 }
 
@@ -374,13 +376,13 @@ TEST_P(AttentionTest, all_of_a_key_is_shown_to_an_operator) {
             sql::show_key,
             [&](const store::Row& row) {
                 ++found;
-                EXPECT_EQ(row.columns(), 31);
+                EXPECT_EQ(row.columns(), 32);
                 EXPECT_EQ(row.text(5), "POST");
                 EXPECT_EQ(row.text(6), "/rides");
                 EXPECT_EQ(row.text(9), "finished");
-                EXPECT_EQ(row.integer(18), 201);
-                EXPECT_TRUE(row.is_null(26));
-                const std::string history{row.text(30)};
+                EXPECT_EQ(row.integer(19), 201);
+                EXPECT_TRUE(row.is_null(27));
+                const std::string history{row.text(31)};
                 EXPECT_LT(history.find("retry"), history.find("settle happened"));
             },
             id

@@ -171,7 +171,7 @@ def expired_whatever_is_asked(world):
 
 
 def a_phase_that_throws(world):
-    world.store.break_rides('INSERT', 'secret detail')
+    world.store.break_table('rides', 'INSERT', 'secret detail')
     for _ in range(2):
         answer = world.phone().book('k17')
         problem(answer, 500, 'internal', True)
@@ -179,7 +179,7 @@ def a_phase_that_throws(world):
     check_equal(world.count('idempotency_keys', "standing = 'open' AND error LIKE '%secret detail%'"), 1,
                 'it is on record')
     check_equal((world.count('rides'), len(world.ledger())), (0, 0), 'rides, charges')
-    world.store.mend_rides()
+    world.store.mend_table()
     check_equal(wait_until('the ride', lambda: final(world.phone().book('k17'))).status, 201, 'without the bug')
     check_equal((world.count('rides'), len(world.ledger())), (1, 1), 'rides, charges')
 

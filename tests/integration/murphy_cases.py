@@ -97,19 +97,39 @@ def the_server_dies_and_the_client_is_gone(settings):
         one_of_each(world, 'k', world.phone().book('k'))
 
 
-def with_a_bug(world, when):
-    """What a bad deploy does: every phase that makes this change of a ride fails."""
-    world.store.break_rides(when, 'a bug')
+def with_a_bug(world, table, when):
+    """What a bad deploy does: every phase that makes this change of the table fails."""
+    world.store.break_table(table, when, 'a bug')
 
 
 def without_the_bug(world):
-    world.store.mend_rides()
+    world.store.mend_table()
 
 
-def bad_deploy(settings, when, client_retries):
+def bad_deploy_of_the_keeper(settings):
+    """Issue 16, number 18: the charge can't be recorded. Each try would only charge again or ask for the same charge, so a person
+    is asked at once; the next deploy records what is on the list."""
     with World(settings.bin, QUICK) as world:
         world.start_server()
-        with_a_bug(world, when)
+        with_a_bug(world, 'rides', 'UPDATE')
+        for _ in range(2):
+            answer = world.phone().book('k')
+            check_equal((answer.status, answer.type), (502, 'needs-attention'), 'while the bug is deployed')
+        (one,) = json.loads(world.pawl_command('attention', 'list', '--json').stdout)
+        check_equal((one['reason'], one['result']), ('not-kept', {'id': world.ledger()[0]['id']}), 'the charge on the list')
+        check('PAWL0019' in one['detail'] and 'a bug' in one['detail'], f'why: {one["detail"]}')
+        check_equal(world.stop_server(), 0, 'the exit code')
+        without_the_bug(world)
+        world.start_server()
+        world.rides_command('keys', 'retry', str(one['key_id']), '--by', 'ann', '--database', world.url)
+        wait_until('it to be carried out', lambda: world.unsettled() == 0)
+        one_of_each(world, 'k', world.phone().book('k'))
+
+
+def bad_deploy(settings, table, when, client_retries):
+    with World(settings.bin, QUICK) as world:
+        world.start_server()
+        with_a_bug(world, table, when)
         for _ in range(2):
             answer = world.phone().book('k')
             check_equal((answer.status, answer.type), (500, 'internal'), 'while the bug is deployed')
@@ -158,8 +178,10 @@ def cases(settings):
         'Stripe is down': stripe_is_down,
         'the server dies while waiting for Stripe': the_server_dies_while_waiting_for_stripe,
         'the server dies and the client is gone: the completer': the_server_dies_and_the_client_is_gone,
-        'a bad deploy 500s in the first phase, clients retry': lambda s: bad_deploy(s, 'INSERT', True),
-        'a bad deploy 500s midway, clients retry': lambda s: bad_deploy(s, 'UPDATE', True),
-        'a bad deploy 500s midway, clients are gone: the completer': lambda s: bad_deploy(s, 'UPDATE', False),
+        'a bad deploy 500s in the first phase, clients retry': lambda s: bad_deploy(s, 'rides', 'INSERT', True),
+        # In the phase behind the keeper, which stages the receipt.
+        'a bad deploy 500s midway, clients retry': lambda s: bad_deploy(s, 'jobs', 'INSERT', True),
+        'a bad deploy 500s midway, clients are gone: the completer': lambda s: bad_deploy(s, 'jobs', 'INSERT', False),
+        'a bad deploy can record no charge: a person, and the next deploy': bad_deploy_of_the_keeper,
     }
     return [('murphy: ' + name, lambda run=run: run(settings)) for name, run in scenarios.items()]

@@ -66,10 +66,10 @@ class SqliteFile:
         finally:
             database.close()
 
-    def break_rides(self, when, what):
-        self.change(f"CREATE TRIGGER bug BEFORE {when} ON rides BEGIN SELECT RAISE(ABORT, '{what}'); END")
+    def break_table(self, table, when, what):
+        self.change(f"CREATE TRIGGER bug BEFORE {when} ON {table} BEGIN SELECT RAISE(ABORT, '{what}'); END")
 
-    def mend_rides(self):
+    def mend_table(self):
         self.change('DROP TRIGGER bug')
 
     def close(self):
@@ -115,11 +115,11 @@ class PostgresDatabase:
     def change(self, statement, *arguments):
         self._on(self.database, self._with(statement, arguments))
 
-    def break_rides(self, when, what):
+    def break_table(self, table, when, what):
         self.change(f"CREATE FUNCTION bug() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '{what}'; END $$;"
-                    f'CREATE TRIGGER bug BEFORE {when} ON rides FOR EACH ROW EXECUTE FUNCTION bug()')
+                    f'CREATE TRIGGER bug BEFORE {when} ON {table} FOR EACH ROW EXECUTE FUNCTION bug()')
 
-    def mend_rides(self):
+    def mend_table(self):
         self.change('DROP FUNCTION bug() CASCADE')
 
     def close(self):
