@@ -211,7 +211,7 @@ TEST_F(DoubtTest, what_is_given_up_ends_by_the_word_of_the_operation) {
 TEST_F(DoubtTest, what_is_given_up_is_told_whether_a_call_may_have_been_made) {
     provider.next({Does::doubt_charged});
     (void)world.ask<OrderOnce>("charged", order_of_jane);
-    EXPECT_EQ(body_of(settle(engine::Settlement::Kind::give_up)), R"("perhaps called")");
+    EXPECT_EQ(body_of(settle(engine::Settlement::Kind::give_up)), "perhaps called");
 
     // The provider was never reached, and the completer has given up.
     for (int i = 0; i < 200 && world.count("attention") == 0; ++i) {
@@ -222,7 +222,7 @@ TEST_F(DoubtTest, what_is_given_up_is_told_whether_a_call_may_have_been_made) {
         (void)world.complete();
     }
     ASSERT_EQ(reason(), "failed-too-often");
-    EXPECT_EQ(body_of(settle(engine::Settlement::Kind::give_up)), R"("not called")");
+    EXPECT_EQ(body_of(settle(engine::Settlement::Kind::give_up)), "not called");
 }
 
 TEST_F(DoubtTest, a_settlement_is_carried_out_once) {

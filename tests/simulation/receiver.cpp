@@ -46,14 +46,16 @@ bool Receiver::quiet_about(const std::string& who) const {
 
 Outcome<Done, Declined> Receiver::take(const std::string& key, const std::string& who) {
     const auto now = clock_.steady();
+    const auto does = asks_.does(*this);
     if (!key.empty()) {
-        const auto [first, fresh] = first_.try_emplace(key, now);
-        if (!fresh && now - first->second > memory)
+        const auto first = first_.find(key);
+        if (first != first_.end() && now - first->second > memory)
             asks_.violated("I21", "a call under a key that may be forgotten, about " + who);
         if (under_way_[key] > 0)
             asks_.violated("I11", "two calls at once under one key, about " + who);
+        // A call that did nothing, with proof, leaves no key to forget.
+        if (does != Does::retry) first_.try_emplace(key, now);
     }
-    const auto does = asks_.does(*this);
     const auto takes = asks_.takes();
     ++under_way_[key];
     ++under_way_about_[who];
