@@ -57,8 +57,8 @@ std::optional<std::string> too_early(
 void preview(Service& service, const InDoubt& at, const Decision& decision, SettlePlan& plan) {
     if (!decision.checked) {
         plan.not_known =
-            "this program does not know the operation; `settle --dry-run` of the service's own "
-            "program shows the customer's answer";
+            "the operation was not tried, which `pawl` does not know; `settle --dry-run` of the "
+            "service's own program tries it";
         return;
     }
     auto found = service.engine().preview(

@@ -3,6 +3,7 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/core/backoff.hpp"
+#include "src/core/call_rule.hpp"
 #include "src/core/claim.hpp"
 #include "src/core/error_text.hpp"
 #include "src/core/mutant.hpp"
@@ -212,7 +213,8 @@ void Completer::settle_decided(CompleterReport& report) {
             sql::find_settlements,
             [&](const Row& row) { found.push_back(settlement_of(row)); },
             options_.batch_max,
-            session.now() - options_.settle_after
+            session.now() - options_.settle_after,
+            session.now() + core::clocks_differ_by
         );
         return found;
     });

@@ -32,7 +32,8 @@ protected:
     };
     std::vector<Settlement> settlements() { return settlements(now()); }
     std::vector<Settlement> settlements(TimePoint decided_by) {
-        return read_rows<Settlement>(*store, sql::find_settlements, 10, decided_by);
+        const auto too_far_ahead = decided_by + 1min;
+        return read_rows<Settlement>(*store, sql::find_settlements, 10, decided_by, too_far_ahead);
     }
     std::vector<std::int64_t> completable(TimePoint lease_over_since, int limit = 10) {
         return read_rows<std::int64_t>(
@@ -136,6 +137,8 @@ TEST_P(AttentionTest, a_decision_is_found_only_once_it_is_old_enough) {
 
     EXPECT_TRUE(settlements(now() - 1ms).empty());
     EXPECT_EQ(settlements(now()).size(), 1);
+    EXPECT_TRUE(settlements(now() - 1min).empty());
+    EXPECT_EQ(settlements(now() - 1min - 1ms).size(), 1) << "a clock that was set back";
 }
 
 // Issue 16, number 17: the server has found it, and then it is taken back.

@@ -94,7 +94,7 @@ inline std::vector<Case> cases_of_keys() {
         {&sql::find_key, {hash}},
         {&sql::find_key_by_id, {id::finished}},
         {&sql::find_key_state, {hash, hash_of(id::open)}},
-        {&sql::find_settlements, {"10", at::now}},
+        {&sql::find_settlements, {"10", at::now, at::later}},
         {&sql::finish_key,
          {id::open, "1", point, "201", "application/json", "[]", "{}", at::now, at::later},
          {},

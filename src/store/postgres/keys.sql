@@ -155,13 +155,14 @@ SELECT CASE
 FROM (SELECT id, state FROM key_registry WHERE hash IN ($1, $2) ORDER BY hash = $1 DESC LIMIT 1) AS r
 LEFT JOIN idempotency_keys AS k ON k.id = r.id;
 
--- name: find_settlements   ($1 limit, $2 decided at the latest)
--- What people decided and the service has not carried out. Until $2 they may take it back.
+-- name: find_settlements   ($1 limit, $2 decided at the latest, $3 no clock is so far ahead)
+-- What people decided and the service has not carried out. Until $2 they may take it back. A decision that is later than
+-- $3 was recorded by a wrong clock, or this one is wrong: its time is over, as in take_over.
 SELECT key_id, attempt, recovery_point, settlement, settled_result_name, settled_result, settled_by, settled_at
 FROM attention
 WHERE settlement IS NOT NULL
   AND settling_error IS NULL
-  AND settled_at <= $2
+  AND (settled_at <= $2 OR settled_at > $3)
 ORDER BY settled_at, key_id
 LIMIT $1;
 
