@@ -260,11 +260,14 @@ TEST_F(AttachTest, one_look_serves_all_who_wait_and_nobody_looks_for_nobody) {
             engine::key_hash({"rides", "jane", "k" + std::to_string(i)}) + "')"
         );
     world.execute(
-        "INSERT INTO idempotency_keys SELECT r.id, r.hash, k.tenant, k.account, 'k', k.operation, "
-        "k.request_method, k.request_path, k.origin, k.fingerprint, k.secret_version, k.params, "
-        "k.standing, k.attempt, k.lease_until, k.recovery_point, k.recovery_data, k.generation, "
-        "k.call_key, k.called_at, k.calling, NULL, NULL, NULL, NULL, k.created_at, k.last_run_at, "
-        "NULL, NULL, NULL, 0, NULL, NULL FROM key_registry AS r CROSS JOIN idempotency_keys AS k "
+        "INSERT INTO idempotency_keys (id, hash, tenant, account, idempotency_key, operation, "
+        "request_method, request_path, origin, fingerprint, secret_version, params, standing, "
+        "attempt, lease_until, recovery_point, recovery_data, generation, call_key, called_at, "
+        "calling, created_at, last_run_at) SELECT r.id, r.hash, k.tenant, k.account, 'k', "
+        "k.operation, k.request_method, k.request_path, k.origin, k.fingerprint, k.secret_version, "
+        "k.params, k.standing, k.attempt, k.lease_until, k.recovery_point, k.recovery_data, "
+        "k.generation, k.call_key, k.called_at, k.calling, k.created_at, k.last_run_at "
+        "FROM key_registry AS r CROSS JOIN idempotency_keys AS k "
         "WHERE r.id <> k.id"
     );
     std::vector<std::future<Answer>> there;
