@@ -291,7 +291,8 @@ def another_provider(settings, option):
             world.start_server()
         else:
             world.start_server('--stripe-account', 'acct_other')
-        answer = world.phone().book('k')
+        # Beside other servers the lease of the dead one must end first.
+        answer = wait_until('the repeat', lambda: next((a for a in [world.phone().book('k')] if a.status != 409), None))
         check_equal((answer.status, answer.type), (502, 'needs-attention'), f'the repeat: {answer}')
         check_equal((len(other.requests), len(world.ledger())), (0, 1), 'calls of the repeat')
         (one,) = json.loads(world.pawl_command('attention', 'list', '--json').stdout)
