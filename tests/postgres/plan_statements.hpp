@@ -163,12 +163,12 @@ inline std::vector<Case> cases_of_keys() {
         {&sql::set_completer_next, {id::open, at::later}},
         {&sql::set_settling_error, {id::attention, "1", "why"}},
         {&sql::show_attention, {id::attention}},
-        {&sql::show_expired, {id::open}},
+        {&sql::show_expired, {"77"}},
         {&sql::show_key, {id::open}},
         {&sql::take_from_attention, {id::attention, "1", "1", at::soon, at::now}},
         {&sql::take_over, {id::open, "1", at::now, at::soon, at::later, point}},
         {&sql::to_attention, {id::open, "1", point, "why", at::now}, {}, {}, 100, true},
-        {&sql::undo_settlement, {id::attention, "1"}},
+        {&sql::undo_settlement, {"510001", "1"}},  // One that is decided.
     };
 }
 
