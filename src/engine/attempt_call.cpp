@@ -148,9 +148,7 @@ void Attempt::give_back(core::AfterCall after, const std::string& error, Refused
     refusal.detail = text;
     PAWL_FAULT("engine.give_back.before");
     engine_.store().write(store::work(
-        [self, after, text](store::Session& session) {
-            self->run_give_back(session, after, text);
-        },
+        [self, after, text](store::Session& session) { self->run_give_back(session, after, text); },
         [self, refusal = std::move(refusal)](const std::exception_ptr& failed) {
             if (is_lost_lease(failed)) return self->lost_lease(std::nullopt);
             // Written or not, the client tries again: at the worst it waits for the end of the
