@@ -51,6 +51,8 @@ FROM idempotency_keys WHERE standing = 'attention';
 
 INSERT INTO audit_log (at, actor, action, key_id, detail)
 SELECT '2026-12-31Z', 'ann', 'settle', 100000 + i, '{}' FROM generate_series(1, 100000) AS i;
+
+INSERT INTO marks (id, number, at, key_id, calls) VALUES (1, 1, '2026-12-31Z', 1100000, 1000000);
 )";
 
 // Every twelfth job is running.
@@ -107,6 +109,7 @@ FROM generate_series(1, 200000) AS i;
 inline constexpr auto fill_rides = R"(
 INSERT INTO users (email, stripe_customer_id)
 SELECT 'user-' || i || '@example.com', 'cus_' || i FROM generate_series(1, 50000) AS i;
+INSERT INTO users (email, stripe_customer_id) VALUES ('user-77', 'cus_of_keys');
 
 INSERT INTO rides (created_at, idempotency_key_id, origin_lat, origin_lon, target_lat, target_lon,
                    state, amount, currency, stripe_charge_id, user_id)
