@@ -108,7 +108,7 @@ struct CuttingProxy::Impl {
             auto& link =
                 *links.emplace_back(std::make_unique<Link>(std::move(client), std::move(server)));
             link.up = std::thread{[this, &link] { pass_up(link); }};
-            link.down = std::thread{[this, &link] { pass_down(link); }};
+            link.down = std::thread{[&link] { pass_down(link); }};
         }
     }
 
