@@ -24,6 +24,7 @@ struct floor {
 
 static const char origin[] = "127.0.0.1";
 static const char email[] = "jane@example.com";
+static const char call_target[] = "stripe http://127.0.0.1:12111 account key 0123456789ab";
 static const char params[] =
     "{\"origin_lat\":47.61,\"origin_lon\":-122.33,\"target_lat\":47.66,\"target_lon\":-122.35}";
 
@@ -137,6 +138,7 @@ static void insert_key(
     text(s, 19, f->now);
     null(s, 20);
     integer(s, 21, 0);
+    text(s, 22, called ? call_target : NULL);
     run(s);
 }
 
@@ -257,6 +259,7 @@ static void move(
     text(s, 8, f->now);
     integer(s, 9, 0);
     text(s, 10, f->now);
+    text(s, 11, call_target);
     run(s);
     one_row(f->db, "move_key");
 }

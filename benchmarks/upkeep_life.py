@@ -106,6 +106,7 @@ SOON = "now() + interval '30 seconds'"
 LONG_AGO = "'-infinity'"
 HASH = 'md5(n::text)'
 HEX = 'md5(n::text) || md5(n::text)'
+TARGET = "'stripe http://127.0.0.1:12111 account key 0123456789ab'"
 HEADERS = "'[{\"name\":\"Location\",\"value\":\"/rides/1\"}]'"
 
 
@@ -122,9 +123,11 @@ def procedures():
         'more_partitions': MORE_PARTITIONS.format(part=PART_KEYS).strip(),
         'insert_key': text(
             sql['insert_key'], key, HASH, "'rocket-rides'", "'jane@example.com'", 'n::text', "'book_ride'", "'POST'", "'/rides'",
-            "'127.0.0.1'", HEX, '1', PARAMS, SOON, "'ride_created'", POINT, HEX, 'now()', 'false', 'now()', 'NULL', '0'),
+            "'127.0.0.1'", HEX, '1', PARAMS, SOON, "'ride_created'", POINT, HEX, 'now()', 'false', 'now()', 'NULL', '0',
+            TARGET),
         'renew': text(sql['renew_lease'], key, '1', "'ride_created'", SOON),
-        'move': text(sql['move_key'], key, '1', "'ride_created'", "'charge_created'", POINT, SOON, HEX, 'now()', 'false', 'now()'),
+        'move': text(sql['move_key'], key, '1', "'ride_created'", "'charge_created'", POINT, SOON, HEX, 'now()', 'false', 'now()',
+                     TARGET),
         # Over at once, for the reaper.
         'finish': text(
             sql['finish_key'], key, '1', f"CASE WHEN ids[i] % {MOVED} = 0 THEN 'charge_created' ELSE 'ride_created' END", '201',

@@ -110,6 +110,13 @@ Decimal decimal_of(int digits_max) {
     return {digits, *rc::gen::inRange(-60, 60)};
 }
 
+// A whole number from 2^53 on is refused if its double is another one, however few its digits are.
+bool may_be_refused(const Decimal& decimal) {
+    const int size = static_cast<int>(decimal.digits.size());
+    const int whole_digits = decimal.power > 0 ? size + decimal.power : 0;
+    return size > 15 || (whole_digits > 15 && whole_digits <= 20);
+}
+
 // Where doubles and 64-bit whole numbers meet.
 const std::vector<Number>& meeting() {
     static const std::vector<Number> all = {
@@ -323,8 +330,9 @@ RC_GTEST_PROP(Canonical, decimals_of_fifteen_digits_are_kept_and_never_confused,
     const auto text_of_one = canonical_text(one.text());
     const auto text_of_other = canonical_text(other.text());
 
-    RC_ASSERT(text_of_one.index() == 0U);
-    RC_ASSERT(text_of_other.index() == 0U);
+    RC_ASSERT(text_of_one.index() == 0U || may_be_refused(one));
+    RC_ASSERT(text_of_other.index() == 0U || may_be_refused(other));
+    if (text_of_one.index() != 0U || text_of_other.index() != 0U) return;
     const bool same_number = one.digits == other.digits && one.power == other.power;
     RC_ASSERT((std::get<0>(text_of_one) == std::get<0>(text_of_other)) == same_number);
 }
@@ -334,7 +342,7 @@ RC_GTEST_PROP(Canonical, a_decimal_that_is_accepted_can_be_given_back, ()) {
     const auto sent = decimal_of(25);
     const auto text = canonical_text(sent.text());
     if (text.index() != 0) {
-        RC_ASSERT(sent.digits.size() > 15U);
+        RC_ASSERT(may_be_refused(sent));
         return;
     }
     const auto neighbour = [&](char last) {

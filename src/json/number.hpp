@@ -27,7 +27,8 @@ inline constexpr std::string_view out_of_double =
 //  - another literal is the nearest double; refused if that is infinite, zero for a literal that is
 //  not, or another number: the literal must be the double's canonical text (append_number), or the
 //  double rounded to as many digits as the literal has, 17 at most, as printf("%.17g") writes it.
-//  So a decimal of up to 15 digits is always kept, and 0.10000000000000000001 is refused.
+//  So a decimal of up to 15 digits below 10^15 is always kept, and 0.10000000000000000001 is
+//  refused.
 std::variant<Number, std::string> number_of(std::string_view literal);
 
 // Whether all of the text is a number by JSON's grammar: no white space, no plus sign, no leading
