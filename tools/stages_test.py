@@ -3,7 +3,9 @@ import collections
 import contextlib
 import io
 import os
+import signal
 import tempfile
+import time
 import unittest
 
 from tidy_test import load
@@ -72,6 +74,31 @@ class Repeats(unittest.TestCase):
             flaky = runner.flaky_of(results, {'once': once, 'always': always})
         self.assertEqual((flaky, tries['once']), (['once'], 2))
         self.assertEqual([result['ok'] for result in results], [True, False, True])
+
+
+class AheadOfTime(unittest.TestCase):
+    def test_what_runs_ahead_ends_with_all_its_children(self):
+        with tempfile.TemporaryDirectory() as folder:
+            started = os.path.join(folder, 'started')
+            ahead = stages.Ahead([f'sleep 60 & echo $! > {started}.new; mv {started}.new {started}; wait'], os.path.join(folder, 'log'))
+            while not os.path.exists(started):
+                time.sleep(0.01)
+
+            ahead.stop()
+
+            self.assertEqual(ahead.process.returncode, -signal.SIGTERM)
+            with open(started, encoding='utf-8') as file:
+                self.assertFalse(runs(int(file.read())))
+            ahead.stop()   # A second time does nothing.
+
+
+def runs(pid):
+    """Whether a process is there, and not only its exit code."""
+    try:
+        with open(f'/proc/{pid}/stat', encoding='utf-8') as file:
+            return file.read().rpartition(')')[2].split()[0] != 'Z'
+    except FileNotFoundError:
+        return False
 
 
 class Modes(unittest.TestCase):
