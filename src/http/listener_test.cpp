@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <future>
 #include <string>
 #include <system_error>
@@ -400,16 +401,19 @@ TEST(Listener, a_responder_that_is_dropped_answers_500) {
 
 TEST(Listener, stop_waits_for_what_is_in_hand_and_takes_nothing_new) {
     Listening server;
-    auto idle = server.connect();
-    idle.send(get_echo);
-    ASSERT_EQ(status_of(idle.read_message()), "200");
+    // One on each of the two threads, which learn of the stop by themselves.
+    std::array idle{server.connect(), server.connect()};
+    for (auto& connection : idle) {
+        connection.send(get_echo);
+        ASSERT_EQ(status_of(connection.read_message()), "200");
+    }
     auto busy = server.connect();
     busy.send(post("/later", "x") + get_echo);
     auto later = server.take_later();
     ASSERT_TRUE(later);
 
     auto stopped = std::async(std::launch::async, [&] { server.listener().stop(10s); });
-    EXPECT_TRUE(idle.at_end());
+    for (auto& connection : idle) EXPECT_TRUE(connection.at_end());
     (*later)(Reply{.body = "the last"});
     const auto answer = busy.read_message();
     busy.half_close();
