@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <utility>
 
@@ -100,7 +101,9 @@ std::string RawSocket::read_message() {
 }
 
 bool RawSocket::at_end() {
-    return buffer_.empty() && !read_more();
+    char next = 0;
+    const auto got = ::recv(descriptor_, &next, 1, MSG_PEEK);
+    return buffer_.empty() && (got == 0 || (got < 0 && errno == ECONNRESET));
 }
 
 void RawSocket::half_close() {

@@ -30,7 +30,8 @@ public:
     // One HTTP message: its head and as much body as Content-Length says. Empty at the end of the
     // connection.
     std::string read_message();
-    // True when the other end has closed or reset, with nothing more to read.
+    // True when the other end has closed or reset, with nothing more to read; false if it does not
+    // within the limit.
     bool at_end();
 
     int descriptor() const { return descriptor_; }  // Still its own.
