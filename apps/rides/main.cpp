@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <stdexcept>
 #include <string_view>
 
 namespace {
@@ -70,6 +71,9 @@ int main(int argc, char** argv) {
         return run_provider(provider);
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : 2;
+    } catch (const std::invalid_argument& wrong) {  // An option that can't be used.
+        std::fprintf(stderr, "rides: %s\n", wrong.what());
+        return 2;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "rides: %s\n", error.what());
         return 1;

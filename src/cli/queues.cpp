@@ -120,26 +120,34 @@ void list_queues(Service& service, bool json, std::ostream& out) {
         throw CannotDo{"what waits outside the database is not listed: " + not_asked};
 }
 
-void pause_queue(Service& service, const PauseAct& act, bool json, std::ostream& out) {
+namespace {
+
+// Issue 16, number 21: a name with a typing error was paused, and its queue went on.
+void check_known(Service& service, const std::string& queue, std::string_view in_vain) {
     Lines lines;
     line_of(lines, service.impl().worker.queue());
     count(service, lines);
     const auto not_asked = count_outside(service, lines);
-    const auto named = [&](const auto& line) { return line.second.queue == act.queue; };
-    if (not_asked.empty() && std::none_of(lines.begin(), lines.end(), named)) {
-        std::set<std::string> names;
-        for (const auto& [name, line] : lines) names.insert(line.queue);
-        std::string known;
-        for (const auto& name : names) known += (known.empty() ? "" : ", ") + name;
-        throw CannotDo{
-            "no queue is called \"" + act.queue +
-            "\": a pause of it would stop nothing. Known: " + known};
-    }
+    std::set<std::string> names;
+    for (const auto& [name, line] : lines) names.insert(line.queue);
+    for (const auto& pause : service.impl().pauses.list()) names.insert(pause.queue);
+    if (names.contains(queue) || !not_asked.empty()) return;
+    std::string known;
+    for (const auto& name : names) known += (known.empty() ? "" : ", ") + name;
+    throw CannotDo{
+        "no queue is called \"" + queue + "\": " + std::string{in_vain} + ". Known: " + known};
+}
+
+}  // namespace
+
+void pause_queue(Service& service, const PauseAct& act, bool json, std::ostream& out) {
+    check_known(service, act.queue, "a pause of it would stop nothing");
     const bool changed = service.impl().pauses.pause(act.queue, act.by, act.reason);
     print_row(out, Outcome{act.queue, true, changed}, json);
 }
 
 void resume_queue(Service& service, const PauseAct& act, bool json, std::ostream& out) {
+    check_known(service, act.queue, "it is not paused");
     const bool changed = service.impl().pauses.resume(act.queue, act.by, act.reason);
     print_row(out, Outcome{act.queue, false, changed}, json);
 }

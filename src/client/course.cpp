@@ -66,8 +66,9 @@ milliseconds Course::spent() const {
 }
 
 void Course::report(Servers::Said said) {
-    if (!std::exchange(passed_, false)) return;
-    rules_.servers.ended(server_, said, rules_.clock.steady(), rules_.random.dice());
+    const auto passed = std::exchange(passed_, std::nullopt);
+    if (!passed) return;
+    rules_.servers.ended(server_, said, *passed, rules_.clock.steady(), rules_.random.dice());
 }
 
 GaveUp Course::given_up(std::string why) {
@@ -86,17 +87,20 @@ Course::Next Course::next() {
     const auto left = rules_.retry.deadline - spent();
     if (left.count() <= 0) return given_up("the deadline came");  // A wait that overslept.
     try_began_ = rules_.clock.steady();
-    const auto later = rules_.servers.pass(server_, try_began_);
-    passed_ = !later;
-    if (!later) return Send{left, facts_.again == Repeat::never};
-    if (*later >= left)
+    const auto passed = rules_.servers.pass(server_, try_began_);
+    if (const auto* pass = std::get_if<Servers::Pass>(&passed)) {
+        passed_ = *pass;
+        return Send{left, facts_.again == Repeat::never};
+    }
+    const auto later = std::get<core::ComeBack>(passed).wait;
+    if (later >= left)
         return given_up(
             server_ + " has failed too often, and is left alone until the deadline would be over"
         );
     // All who wait here would come in one moment: spread over as long again, but with half of what
     // is left then for a try.
-    const auto spread = static_cast<double>(std::min(*later, (left - *later) / 2).count());
-    return Wait{*later + milliseconds{std::llround(spread * rules_.random.dice())}};
+    const auto spread = static_cast<double>(std::min(later, (left - later) / 2).count());
+    return Wait{later + milliseconds{std::llround(spread * rules_.random.dice())}};
 }
 
 Course::Next Course::after(http::Sent sent) {

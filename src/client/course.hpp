@@ -57,7 +57,7 @@ private:
     const std::chrono::steady_clock::time_point began_;
     std::chrono::steady_clock::time_point try_began_;
     core::TryFacts facts_;
-    bool passed_{false};  // The breaker, and has not said yet what came of it.
+    std::optional<Servers::Pass> passed_;  // The breaker, and has not said yet what came of it.
 };
 
 }  // namespace pawl::client

@@ -30,7 +30,7 @@ class CourseTest : public ::testing::Test {
 protected:
     // The server has failed, and may be tried again now.
     CourseTest() {
-        servers.ended(server, Said::failing, clock.steady(), 0);
+        servers.ended(server, Said::failing, {}, clock.steady(), 0);
         clock.wall += 1s;
     }
     Course course(const Rules& rules, Repeat again = Repeat::safe_with_key) const {
@@ -122,7 +122,7 @@ TEST_F(CourseTest, what_a_server_answers_by_itself_closes_the_breaker_and_its_fa
         {"a loss", http::Lost{"reset"}, false}};
     for (const auto& c : cases) {
         Servers own{{}, {.failures_max = 1, .first = 1s, .longest = 1s, .probe_max = 60s}};
-        own.ended(server, Said::failing, clock.steady(), 0);
+        own.ended(server, Said::failing, {}, clock.steady(), 0);
         clock.wall += 1s;
         const Rules rules{.retry = {}, .servers = own, .clock = clock, .random = random};
         auto probe = course(rules, Repeat::never);
@@ -147,7 +147,7 @@ TEST_F(CourseTest, what_can_never_be_sent_leaves_the_breaker_as_it_was) {
 
 TEST_F(CourseTest, a_wait_for_the_breaker_that_ends_with_the_deadline_is_not_begun) {
     Servers open{{}, {.failures_max = 1, .first = 10s, .longest = 10s, .probe_max = 60s}};
-    open.ended(server, Said::failing, clock.steady(), 0);
+    open.ended(server, Said::failing, {}, clock.steady(), 0);
     const auto next_within = [&](std::chrono::milliseconds deadline) {
         const Rules rules{
             .retry = {.deadline = deadline}, .servers = open, .clock = clock, .random = random};
@@ -219,7 +219,7 @@ TEST_F(CourseBudgetTest, a_wait_for_a_token_does_not_make_the_next_wait_longer) 
     ASSERT_TRUE(std::holds_alternative<Course::Wait>(after_loss(one)));
     EXPECT_EQ(std::get<Course::Wait>(after_loss(one)).wait, 10s);
     clock.wall += 10s;
-    servers.ended(server, Said::well, clock.steady(), 0);  // Another's success gives a token.
+    servers.ended(server, Said::well, {}, clock.steady(), 0);  // Another's success gives a token.
 
     EXPECT_LT(std::get<Course::Wait>(after_loss(one)).wait, 5s);
 }

@@ -24,26 +24,30 @@ Servers::Known& Servers::known(const std::string& server, core::SteadyTime now) 
     return known_[server];
 }
 
-std::optional<std::chrono::milliseconds> Servers::pass(
+std::variant<Servers::Pass, core::ComeBack> Servers::pass(
     const std::string& server, core::SteadyTime now
 ) {
     const std::lock_guard lock{mutex_};
     auto& breaker = known(server, now).breaker;
     const auto way = core::decide_pass(breaker_, breaker, now);
-    if (const auto* later = std::get_if<core::ComeBack>(&way)) return later->wait;
+    if (const auto* later = std::get_if<core::ComeBack>(&way)) return *later;
     breaker = std::get<core::Breaker>(way);
-    return std::nullopt;
+    return Pass{breaker.probe_since};
 }
 
-void Servers::ended(const std::string& server, Said said, core::SteadyTime now, double dice) {
+void Servers::ended(
+    const std::string& server, Said said, Pass pass, core::SteadyTime now, double dice
+) {
     const std::lock_guard lock{mutex_};
     auto& of = known(server, now);
+    // Not of one whose time was over: another may be under way.
+    const bool probe = pass.probe_since && pass.probe_since == of.breaker.probe_since;
     switch (said) {
-        case Said::nothing:  // If it was the probe, the next may go.
-            of.breaker.probe_since.reset();
+        case Said::nothing:
+            if (probe) of.breaker.probe_since.reset();  // The next may go.
             return;
         case Said::failing:
-            of.breaker = core::after_failure(breaker_, of.breaker, now, dice);
+            of.breaker = core::after_failure(breaker_, of.breaker, probe, now, dice);
             return;
         case Said::well:
             break;

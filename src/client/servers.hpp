@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <variant>
 
 namespace pawl::client {
 
@@ -17,11 +18,16 @@ class Servers {
 public:
     Servers(core::BudgetRule budget, core::BreakerRule breaker);
 
-    // Nothing: a try may go now. Else come again in so long.
-    std::optional<std::chrono::milliseconds> pass(const std::string& server, core::SteadyTime now);
+    struct Pass {
+        std::optional<core::SteadyTime> probe_since;  // It is the breaker's probe.
+    };
+    // A try may go now, or come back later.
+    std::variant<Pass, core::ComeBack> pass(const std::string& server, core::SteadyTime now);
     // What a try that had passed said of the server; nothing, where it was stopped or never sent.
     enum class Said { well, failing, nothing };
-    void ended(const std::string& server, Said said, core::SteadyTime now, double dice);
+    void ended(
+        const std::string& server, Said said, Pass pass, core::SteadyTime now, double dice
+    );
     // How long a repeat has to wait for its token; nothing: longer than `wait_max`.
     std::optional<std::chrono::milliseconds> repeat(
         const std::string& server, core::SteadyTime now, std::chrono::milliseconds wait_max

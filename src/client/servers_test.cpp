@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace pawl::client {
@@ -12,6 +14,16 @@ using namespace std::chrono_literals;
 
 constexpr core::SteadyTime start{1h};
 using Said = Servers::Said;
+
+using PassOrWait = std::variant<Servers::Pass, core::ComeBack>;
+
+Servers::Pass pass_of(const PassOrWait& way) {
+    return std::get<Servers::Pass>(way);
+}
+std::chrono::milliseconds wait_of(const PassOrWait& way) {
+    const auto* later = std::get_if<core::ComeBack>(&way);
+    return later == nullptr ? 0ms : later->wait;
+}
 
 TEST(ServerOf, is_scheme_host_and_port_in_one_form) {
     struct Case {
@@ -33,27 +45,44 @@ TEST(ServerOf, is_scheme_host_and_port_in_one_form) {
 
 TEST(Servers, one_that_fails_is_left_alone_and_no_other) {
     Servers servers{{}, {.failures_max = 2, .first = 1s}};
-    for (int i = 0; i < 2; ++i) servers.ended("a", Said::failing, start, 0);
+    for (int i = 0; i < 2; ++i) servers.ended("a", Said::failing, {}, start, 0);
 
-    EXPECT_EQ(servers.pass("a", start), 1s);
-    EXPECT_EQ(servers.pass("b", start), std::nullopt);
-    EXPECT_EQ(servers.pass("a", start + 1s), std::nullopt);
-    servers.ended("a", Said::well, start + 1s, 0);
-    EXPECT_EQ(servers.pass("a", start + 1s), std::nullopt);
+    EXPECT_EQ(wait_of(servers.pass("a", start)), 1s);
+    EXPECT_EQ(wait_of(servers.pass("b", start)), 0s);
+    EXPECT_EQ(wait_of(servers.pass("a", start + 1s)), 0s);
+    servers.ended("a", Said::well, {}, start + 1s, 0);
+    EXPECT_EQ(wait_of(servers.pass("a", start + 1s)), 0s);
 }
 
 // Found by reading: one that was never sent closed the breaker, and a probe that was stopped kept
 // it open for as long as a probe may take.
 TEST(Servers, a_try_that_says_nothing_leaves_the_breaker_to_the_next_probe) {
     Servers servers{{}, {.failures_max = 1, .first = 1s, .probe_max = 60s}};
-    servers.ended("a", Said::failing, start, 0);
-    EXPECT_EQ(servers.pass("a", start + 1s), std::nullopt);
-    EXPECT_EQ(servers.pass("a", start + 1s), 1s);
+    servers.ended("a", Said::failing, {}, start, 0);
+    const auto probe = pass_of(servers.pass("a", start + 1s));
+    EXPECT_EQ(wait_of(servers.pass("a", start + 1s)), 1s);
 
-    servers.ended("a", Said::nothing, start + 1s, 0);
+    servers.ended("a", Said::nothing, probe, start + 1s, 0);
 
-    EXPECT_EQ(servers.pass("a", start + 1s), std::nullopt);
-    EXPECT_EQ(servers.pass("a", start + 1s), 1s);
+    EXPECT_EQ(wait_of(servers.pass("a", start + 1s)), 0s);
+    EXPECT_EQ(wait_of(servers.pass("a", start + 1s)), 1s);
+}
+
+// Issue 16, number 22, found by reading: whichever request ended took the probe's place.
+TEST(Servers, only_the_probe_ends_the_probe) {
+    for (const auto said : {Said::nothing, Said::failing}) {
+        Servers servers{{}, {.failures_max = 1, .first = 1s, .longest = 1s, .probe_max = 10s}};
+        const auto before = pass_of(servers.pass("a", start));
+        servers.ended("a", Said::failing, {}, start, 0);
+        const auto slow_probe = pass_of(servers.pass("a", start + 1s));
+
+        servers.ended("a", said, before, start + 2s, 0);
+        EXPECT_EQ(wait_of(servers.pass("a", start + 10s)), 1s);
+        EXPECT_EQ(wait_of(servers.pass("a", start + 11s)), 0s);  // The first took too long.
+        servers.ended("a", said, slow_probe, start + 12s, 0);
+        EXPECT_EQ(wait_of(servers.pass("a", start + 20s)), 1s);
+        EXPECT_EQ(wait_of(servers.pass("a", start + 21s)), 0s);
+    }
 }
 
 TEST(Servers, each_has_a_budget_of_its_own_that_successes_fill) {
@@ -62,18 +91,18 @@ TEST(Servers, each_has_a_budget_of_its_own_that_successes_fill) {
     EXPECT_EQ(servers.repeat("a", start, 1s), 0ms);
     EXPECT_EQ(servers.repeat("a", start, 500ms), std::nullopt);
     EXPECT_EQ(servers.repeat("b", start, 500ms), 0ms);
-    servers.ended("a", Said::well, start, 0);
+    servers.ended("a", Said::well, {}, start, 0);
     EXPECT_EQ(servers.repeat("a", start, 500ms), 0ms);
 }
 
 TEST(Servers, are_forgotten_where_they_are_too_many_but_for_those_in_trouble) {
     Servers servers{{}, {.failures_max = 1, .first = 1h, .longest = 1h, .probe_max = 1h}};
-    servers.ended("dead", Said::failing, start, 0);
+    servers.ended("dead", Said::failing, {}, start, 0);
 
     for (std::size_t i = 0; i < 3 * Servers::known_max; ++i)
-        servers.ended("s" + std::to_string(i), Said::well, start, 0);
+        servers.ended("s" + std::to_string(i), Said::well, {}, start, 0);
 
-    EXPECT_EQ(servers.pass("dead", start), 1h);
+    EXPECT_EQ(wait_of(servers.pass("dead", start)), 1h);
 }
 
 }  // namespace

@@ -28,12 +28,11 @@ PassOrWait decide_pass(const BreakerRule& rule, const Breaker& breaker, SteadyTi
 }
 
 Breaker after_failure(
-    const BreakerRule& rule, const Breaker& breaker, SteadyTime now, double dice
+    const BreakerRule& rule, const Breaker& breaker, bool probe, SteadyTime now, double dice
 ) noexcept {
     auto after = breaker;
     after.failures = std::min(breaker.failures + 1, 1'000'000);
-    // Of a request that was sent before it opened: that is known.
-    if (breaker.is_open() && !breaker.probe_since) return after;
+    if (breaker.is_open() && !probe) return after;
     if (!breaker.is_open() && (rule.failures_max == 0 || after.failures < rule.failures_max))
         return after;
     const auto wait = grown(rule.first, rule.longest, after.openings);

@@ -38,9 +38,10 @@ using PassOrWait = std::variant<Breaker, ComeBack>;  // It may go, and so the br
 
 PassOrWait decide_pass(const BreakerRule& rule, const Breaker& breaker, SteadyTime now) noexcept;
 
-// dice in [0, 1).
+// Of the probe, or of a request that was sent before it opened: that one changes nothing of an open
+// breaker. dice in [0, 1).
 Breaker after_failure(
-    const BreakerRule& rule, const Breaker& breaker, SteadyTime now, double dice
+    const BreakerRule& rule, const Breaker& breaker, bool probe, SteadyTime now, double dice
 ) noexcept;
 
 }  // namespace pawl::core

@@ -12,7 +12,7 @@ constexpr BreakerRule rule{.failures_max = 3, .first = 1s, .longest = 5s, .probe
 
 Breaker failed(int times, SteadyTime at = start) {
     Breaker breaker;
-    for (int i = 0; i < times; ++i) breaker = after_failure(rule, breaker, at, 0);
+    for (int i = 0; i < times; ++i) breaker = after_failure(rule, breaker, false, at, 0);
     return breaker;
 }
 
@@ -48,13 +48,13 @@ TEST(Breaker, a_probe_that_fails_opens_it_for_twice_as_long_up_to_the_longest) {
         EXPECT_FALSE(passes(breaker, at + wait - 1ms)) << wait.count();
         at += wait;
         ASSERT_TRUE(passes(breaker, at)) << wait.count();
-        breaker = after_failure(rule, breaker, at, 0);
+        breaker = after_failure(rule, breaker, true, at, 0);
     }
 }
 
 TEST(Breaker, chance_adds_up_to_a_half) {
     Breaker breaker;
-    for (int i = 0; i < 3; ++i) breaker = after_failure(rule, breaker, start, 0.999);
+    for (int i = 0; i < 3; ++i) breaker = after_failure(rule, breaker, false, start, 0.999);
 
     EXPECT_EQ(std::get<ComeBack>(decide_pass(rule, breaker, start)).wait, 1500ms);
 }
@@ -62,9 +62,12 @@ TEST(Breaker, chance_adds_up_to_a_half) {
 // Of requests that were sent before.
 TEST(Breaker, failures_while_it_is_open_change_nothing) {
     auto breaker = failed(3);
-    for (int i = 0; i < 50; ++i) breaker = after_failure(rule, breaker, start + 500ms, 0);
-
+    for (int i = 0; i < 50; ++i) breaker = after_failure(rule, breaker, false, start + 500ms, 0);
     EXPECT_EQ(std::get<ComeBack>(decide_pass(rule, breaker, start + 500ms)).wait, 500ms);
+
+    ASSERT_TRUE(passes(breaker, start + 1s));
+    breaker = after_failure(rule, breaker, false, start + 1s, 0);
+    EXPECT_EQ(breaker.probe_since, start + 1s);
 }
 
 TEST(Breaker, a_probe_that_never_ends_lets_another_go) {
@@ -77,7 +80,8 @@ TEST(Breaker, a_probe_that_never_ends_lets_another_go) {
 
 TEST(Breaker, never_opens_where_the_rule_says_so) {
     Breaker breaker;
-    for (int i = 0; i < 1'000; ++i) breaker = after_failure({.failures_max = 0}, breaker, start, 0);
+    for (int i = 0; i < 1'000; ++i)
+        breaker = after_failure({.failures_max = 0}, breaker, false, start, 0);
 
     EXPECT_FALSE(breaker.is_open());
 }

@@ -103,7 +103,9 @@ RC_GTEST_PROP(Breaker, after_so_many_failures_one_goes_at_a_time_until_one_succe
             breaker = {};
             failures = 0;
         } else {
-            breaker = after_failure(rule, breaker, now, *rc::gen::inRange(0, 1'000) / 1'000.0);
+            const bool is_probe = breaker.is_open();
+            const auto dice = *rc::gen::inRange(0, 1'000) / 1'000.0;
+            breaker = after_failure(rule, breaker, is_probe, now, dice);
             failed_at = now;
             ++failures;
         }

@@ -159,13 +159,16 @@ def exit_codes(settings):
             (('dlq', 'purge', '4711', *why), 1), (('dlq', 'purge', letter, '--dry-run'), 0), (('dlq', 'purge', letter, *why), 0),
             (('dlq', 'export'), 0), (('dlq', 'export', '--to', '/nowhere/letters'), 1),
             (('queues', 'list'), 0), (('queues', 'pause'), 2), (('queues', 'pause', 'defualt', *why), 1), (('queues', 'pause', *why), 0),
-            (('queues', 'resume'), 0), (('reaper',), 2), (('reaper', '--once'), 0), (('migrate',), 0),
+            (('queues', 'resume', 'defualt'), 1), (('queues', 'resume'), 0), (('reaper',), 2), (('reaper', '--once'), 0), (('migrate',), 0),
             (('no-such-command',), 2), (('keys', 'list', '--no-such-option'), 2), (('--version',), 0), (('--help',), 0),
             (('keys', 'list', '--database', 'mysql://x'), 2), (('dlq', 'list', '--queue', 'pigeon'), 2),
         ]:
             world.pawl_command(*map(str, words), check_status=expected)
-        told = world.pawl_command('queues', 'pause', 'defualt', *why, check_status=1).stderr
-        check('"defualt"' in told and 'Known: default' in told, f'which queues there are: {told}')
+        for act in ('pause', 'resume'):
+            told = world.pawl_command('queues', act, 'defualt', *why, check_status=1).stderr
+            check('"defualt"' in told and 'Known: default' in told, f'which queues there are: {told}')
+        for options in (('--listen', 'nowhere'), ('--stripe-url', 'http://stripe.example')):
+            world.rides_command('serve', '--database', world.url, *options, check_status=2)
         where = ('--database', world.url)
         for words, expected in [(('graph', 'book_ride'), 0), (('graph', 'no_such'), 2), (('graph',), 2), (('completer', '--once'), 0),
                                 (('completer',), 2), (('keys', 'list', '--lease-ms', '1'), 2)]:
