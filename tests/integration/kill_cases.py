@@ -158,7 +158,11 @@ class Day:
         for jid, count in mails.items():
             told = [line for line in log if jid in line]
             in_doubt = sum('"job_failed"' in line and '451' not in line or '"job_not_marked"' in line for line in told)
-            check(count <= 1 + troubles + in_doubt, f'{jid}: {count} receipts, {troubles} troubles, {in_doubt} tries in doubt: {told}')
+            # A Kafka job that was moved to its retry topic when its worker died is in both topics (docs/howto/kafka.md): the next
+            # death may repeat both. Seen once: four receipts after two deaths.
+            copies = 2 if world.queue.name == 'kafka' and any('"job_failed"' in line for line in told) else 1
+            check(count <= copies * (1 + troubles) + in_doubt,
+                  f'{jid}: {count} receipts, {copies} copies, {troubles} troubles, {in_doubt} tries in doubt: {told}')
         twice = {jid for jid, count in mails.items() if count > 1}
         if world.queue.name == 'embedded':
             check(twice <= self.at_work, f'receipts sent twice that no kill explains: {twice - self.at_work}')
