@@ -120,4 +120,12 @@ TEST_F(ConnectionTest, what_is_not_supported_is_no_outdated_plan) {
     EXPECT_EQ(error.kind(), Kind::statement) << error.what();
 }
 
+// Issue 16, number 22. Answers to what was sent before may come still, and would be taken for those
+// of what is sent now.
+TEST_F(ConnectionTest, what_was_given_up_carries_nothing_out) {
+    connection.give_up();
+
+    EXPECT_EQ(error_of([&] { (void)run(one); }).kind(), Kind::unavailable);
+}
+
 }  // namespace pawl::postgres

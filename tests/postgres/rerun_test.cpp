@@ -6,8 +6,10 @@
 #include "tests/postgres/cluster.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/types.h>
 
 #include <atomic>
+#include <csignal>
 #include <stdexcept>
 
 // Issue 16, number 22: a phase that met another transaction runs again, whatever its code made of
@@ -22,6 +24,7 @@ using Kind = StoreError::Kind;
 constexpr char one_kind{};
 // Fails with the given code in its first `times` calls.
 constexpr auto fail_at_first = on_all<2>("fail_at_first", "SELECT fail_at_first($1, $2)");
+constexpr Sql backend = on_all("backend", "SELECT pg_backend_pid()");
 constexpr const char* functions = R"(
 CREATE SEQUENCE calls;
 CREATE FUNCTION fail_at_first(code TEXT, times BIGINT) RETURNS BIGINT LANGUAGE plpgsql AS $$ BEGIN
@@ -177,6 +180,31 @@ TEST_P(RerunTest, what_passes_by_itself_stays_that_and_is_the_callers_to_repeat)
         EXPECT_EQ(ran, 1 + GetParam()) << code;
     }
     EXPECT_EQ(note_count(), 0);
+}
+
+// Its transaction is open still, and the answer to ROLLBACK may come at any time. Nothing was in
+// doubt, though a phase that asks for no answer sends its COMMIT with the rest.
+TEST_P(RerunTest, what_met_another_and_cannot_roll_back_is_run_again_on_a_new_connection) {
+    for (const bool asks : {false, true}) {
+        testing::run_sql(database.url(), "DELETE FROM notes");
+        pid_t silent = 0;
+        Ending ending;
+
+        store.write(ending.work([&](Session& session) {
+            if (silent == 0) {
+                silent = static_cast<pid_t>(rows<std::int64_t>(session, backend).at(0));
+                ::kill(silent, SIGSTOP);
+                throw StoreError{Kind::contention, StoreError::Effect::none, "", "as in the test"};
+            }
+            ::kill(silent, SIGCONT);
+            detail::send_statement(session, notes::insert, "a");
+            if (asks) (void)rows<std::int64_t>(session, backend);
+        }));
+
+        const auto error = ending.error();
+        EXPECT_FALSE(error) << asks << error->what();
+        EXPECT_EQ(note_count(), 1) << asks;
+    }
 }
 
 }  // namespace pawl::postgres

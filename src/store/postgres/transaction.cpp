@@ -114,6 +114,15 @@ void run_once(const TransactionParts& parts, store::Work& work) {
     commit(connection);
 }
 
+// The work is run again, on another connection. Sent on this one its COMMIT would be in doubt.
+StoreError cannot_roll_back() {
+    return {
+        Kind::unavailable,
+        Effect::rolled_back,
+        "rollback",
+        "the work met another, and the database did not answer to ROLLBACK"};
+}
+
 bool met_another(const std::exception_ptr& failed) {
     return store::is_store_error(failed, [](const StoreError& error) {
         return error.kind() == Kind::contention && error.effect() != Effect::in_doubt;
@@ -133,8 +142,9 @@ std::exception_ptr run_write(const TransactionParts& parts, store::Work& work) {
         if (failed) roll_back(parts.connection);
         parts.connection.clear_deadline();
         if (!failed) return nullptr;
-        if (!met_another(failed) || n >= parts.options.reruns_max || !parts.wait(n + 1))
-            return failed;
+        if (!met_another(failed)) return failed;
+        if (!parts.connection.usable()) return std::make_exception_ptr(cannot_roll_back());
+        if (n >= parts.options.reruns_max || !parts.wait(n + 1)) return failed;
     }
 }
 
