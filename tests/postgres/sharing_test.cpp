@@ -268,6 +268,23 @@ TEST_P(SharingEitherWay, what_changes_the_transaction_is_no_neighbours) {
     EXPECT_EQ(seen, "");
 }
 
+// Issue 16, number 22. Alone it succeeds: what it threw is of the shared transaction only.
+TEST_P(SharingEitherWay, what_swallows_that_it_may_not_share_and_throws_is_run_alone) {
+    static constexpr Sql local = on_all("local", "SET LOCAL app.tenant = 'one'");
+    const Given throws{.run = [](Session& session) {
+        try {
+            change(session, local);
+        } catch (const StoreError&) {
+            throw Thrown{};
+        }
+    }};
+
+    const auto endings = run_together({insert("a"), throws, insert("b")});
+
+    for (const auto& ending : endings) EXPECT_NO_THROW(EXPECT_FALSE(ending.error()));
+    EXPECT_EQ(texts(), (Texts{"a", "b"}));
+}
+
 TEST_F(SharingTest, one_behind_a_lock_leaves_the_connection_that_shares_to_others) {
     Ending holds;
     std::promise<void> locked;

@@ -58,7 +58,6 @@ std::exception_ptr flush_own(const TransactionParts& parts) {
         (void)parts.connection.flush();
         return nullptr;
     } catch (const StoreError& error) {
-        if (parts.connection.spoilt()) throw BreaksUp{BrokeUp::met_another};
         if (error.passing()) throw BreaksUp{BrokeUp::met_another};
         return std::make_exception_ptr(StoreError{error});
     }
