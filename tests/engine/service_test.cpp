@@ -330,6 +330,57 @@ TEST_F(ServiceTest, the_completer_waits_for_the_lease_and_the_grace_time) {
     EXPECT_EQ(provider.charges.size(), 1U);
 }
 
+// Issue 16, number 22: a completer without the grace time passed all tests.
+TEST_F(ServiceTest, the_completer_leaves_the_grace_time_to_the_client) {
+    provider.next({Does::doubt_charged});
+    (void)world.ask<Order>("k", order_of_jane);  // It gives its lease back.
+
+    world.clock.advance(ops::CompleterOptions{}.grace);
+    EXPECT_EQ(world.complete().completed, 0);
+    world.clock.advance(1ms);
+    EXPECT_EQ(world.complete().completed, 1);
+}
+
+// Issue 16, number 22, as the one below: counted as failed runs, deploys alone would lead a key to
+// the attention list.
+TEST_F(ServiceTest, a_key_that_the_completer_meets_while_the_engine_stops_has_not_failed) {
+    provider.next({Does::retry});
+    (void)world.ask<Order>("k", order_of_jane);
+    world.clock.advance(1min);
+    world.engine->refuse_new();
+
+    const auto report = world.complete();
+
+    EXPECT_EQ(report.failed, 0);
+    EXPECT_EQ(world.number("SELECT completer_runs FROM idempotency_keys"), 0);
+}
+
+TEST_F(ServiceTest, a_key_that_a_client_took_over_before_the_completer_has_not_failed) {
+    provider.next({Does::retry});
+    (void)world.ask<Order>("k", order_of_jane);
+    world.clock.advance(1min);
+    Gate at_call;
+    Gate let_go;
+    provider.before([&] {
+        at_call.open();
+        let_go.wait();
+    });
+    const int reads = world.store.reads();
+    world.store.hold_next_read(3);  // Behind those for settlements and for keys: of this key.
+    ops::CompleterReport report;
+    std::jthread round{[&] { report = world.complete(); }};
+    world.store.wait_for_reads(reads + 3);
+    auto client = world.send<Order>("k", order_of_jane);
+    at_call.wait();
+    world.store.let_read_go();
+    round.join();
+
+    EXPECT_EQ(report.failed, 0);
+    EXPECT_EQ(world.number("SELECT completer_runs FROM idempotency_keys"), 0);
+    let_go.open();
+    EXPECT_EQ(status_of(World::get(std::move(client))), 201);
+}
+
 // Found by reading: the failures of all others were not noted either.
 TEST_F(ServiceTest, a_failure_that_can_not_be_noted_takes_no_other_along) {
     const auto* request = R"({"customer":"thrower","items":[]})";
@@ -431,7 +482,9 @@ TEST_F(ServiceTest, the_reaper_takes_settled_keys_only_and_leaves_their_registry
 
     EXPECT_EQ(world.count("idempotency_keys"), 2);
     EXPECT_EQ(world.count("key_registry WHERE state = 'expired'"), 1);
-    world.clock.advance(std::chrono::hours{24 * 401});
+    world.clock.advance(std::chrono::hours{24 * 400});
+    EXPECT_EQ(reaper.run_once(world.clock.now()).forgotten, 0) << "a late repeat is told so still";
+    world.clock.advance(1ms);
     EXPECT_EQ(reaper.run_once(world.clock.now()).forgotten, 1);
     EXPECT_EQ(world.count("key_registry"), 2);
 }

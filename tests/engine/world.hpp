@@ -135,8 +135,7 @@ public:
             fails = reads_to_fail_ > 0;
             if (fails) --reads_to_fail_;
             read_.notify_all();
-            if (!fails && holds_next_read_) {
-                holds_next_read_ = false;
+            if (!fails && reads_to_hold_ > 0 && --reads_to_hold_ == 0) {
                 held_read_ = std::move(work);
                 return;
             }
@@ -154,10 +153,10 @@ public:
         const std::lock_guard lock{mutex_};
         reads_to_fail_ = next;
     }
-    // It is asked of the database only when it is let go.
-    void hold_next_read() {
+    // The nth read from now on is asked of the database only when it is let go.
+    void hold_next_read(int nth = 1) {
         const std::lock_guard lock{mutex_};
-        holds_next_read_ = true;
+        reads_to_hold_ = nth;
     }
     void let_read_go() {
         std::unique_ptr<store::Work> held;
@@ -272,7 +271,7 @@ private:
     std::condition_variable read_;
     int reads_{0};
     int reads_to_fail_{0};
-    bool holds_next_read_{false};
+    int reads_to_hold_{0};
     std::unique_ptr<store::Work> held_read_;
     // Recursive: a woken attempt may end, and tell, on the thread that told it.
     mutable std::recursive_mutex telling_;
