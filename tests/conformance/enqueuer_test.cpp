@@ -39,11 +39,16 @@ public:
                 report.refused.push_back({job.id, "too large"});
                 continue;
             }
+            if (loses == job.jid) continue;
             arrived.push_back(job);
             report.sent.push_back(job.id);
         }
         if (after) after();
         return report;
+    }
+    void forget(std::span<const std::string> jids) override {
+        forgotten.insert(forgotten.end(), jids.begin(), jids.end());
+        if (before_forgetting) before_forgetting();
     }
     Texts jids() const {
         Texts found;
@@ -55,6 +60,23 @@ public:
     std::function<void()> before;
     std::function<void()> after;
     std::string refuses;
+    std::string loses;  // Neither sent nor refused: it comes again.
+    Texts forgotten;
+    std::function<void()> before_forgetting;
+};
+
+// Of a process that stands still behind its first question for the time.
+class PausedClock final : public core::Clock {
+public:
+    PausedClock(core::Clock& clock, std::chrono::milliseconds pause)
+        : clock_{clock}, pause_{pause} {}
+    TimePoint now() override { return clock_.now() + (asked_++ == 0 ? 0ms : pause_); }
+    std::chrono::steady_clock::time_point steady() override { return clock_.steady(); }
+
+private:
+    core::Clock& clock_;
+    std::chrono::milliseconds pause_;
+    int asked_{0};
 };
 
 [[noreturn]] void away() {
@@ -180,7 +202,7 @@ TEST_P(EnqueuerTest, after_a_death_between_push_and_delete_it_is_sent_again_unde
     outside.after = {};
 
     EXPECT_EQ(another.run_once().sent, 0) << "the dead one might live";
-    clock.advance(options.claim);
+    clock.advance(options.claim + 1ms);
     EXPECT_EQ(another.run_once().sent, 1);
 
     EXPECT_EQ(outside.jids(), (Texts{"jid", "jid"}));
@@ -219,6 +241,45 @@ TEST_P(EnqueuerTest, while_the_queue_is_away_nothing_is_lost_and_nothing_stays_c
 
     EXPECT_EQ(another.run_once().sent, 1);
     EXPECT_EQ(outside.jids(), Texts{"jid"});
+}
+
+// Issue 16, number 22, as the two below. Another may have sent it meanwhile, and told the queue to
+// forget that it has had it.
+TEST_P(EnqueuerTest, a_server_that_was_paused_over_its_claim_sends_nothing) {
+    stage("jid");
+    PausedClock paused{clock, options.claim / 2};
+    ops::Enqueuer late{*store, paused, &outside, options};
+
+    EXPECT_EQ(late.run_once().sent, 0);
+
+    EXPECT_THAT(outside.jids(), IsEmpty());
+    clock.advance(options.claim + 1ms);
+    EXPECT_EQ(another.run_once().sent, 1);
+}
+
+// It may have arrived without an answer: a queue that forgot it would take it twice.
+TEST_P(EnqueuerTest, what_may_not_have_arrived_is_neither_deleted_nor_forgotten) {
+    stage("lost");
+    stage("well");
+    outside.loses = "lost";
+
+    EXPECT_EQ(enqueuer.run_once().sent, 1);
+
+    EXPECT_EQ(outside.forgotten, Texts{"well"});
+    EXPECT_EQ(staged(), 1);
+    outside.loses.clear();
+    clock.advance(options.claim + 1ms);
+    EXPECT_EQ(another.run_once().sent, 1);
+}
+
+TEST_P(EnqueuerTest, the_queue_forgets_a_job_only_when_none_can_send_it_again) {
+    stage("jid");
+    std::optional<std::int64_t> left;
+    outside.before_forgetting = [&] { left = staged(); };
+
+    EXPECT_EQ(enqueuer.run_once().sent, 1);
+
+    EXPECT_EQ(left, 0);
 }
 
 TEST_P(EnqueuerTest, what_the_queue_refuses_lies_with_the_dead_and_holds_up_nobody) {

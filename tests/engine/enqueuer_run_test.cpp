@@ -27,10 +27,12 @@ public:
         const std::lock_guard lock{mutex_};
         away_ = away;
     }
-    void wait_for_tries(int n) {
+    bool is_tried(int n, std::chrono::milliseconds within) {
         std::unique_lock lock{mutex_};
-        if (!changed_.wait_for(lock, 20s, [&] { return tries_ >= n; }))
-            throw std::logic_error{"nobody pushed in 20 s"};
+        return changed_.wait_for(lock, within, [&] { return tries_ >= n; });
+    }
+    void wait_for_tries(int n) {
+        if (!is_tried(n, 20s)) throw std::logic_error{"nobody pushed in 20 s"};
     }
     void wait_for_jobs(int n) {
         std::unique_lock lock{mutex_};
@@ -97,6 +99,30 @@ TEST_F(EnqueuerRunTest, a_queue_that_is_away_is_tried_until_it_is_back) {
     enqueuer.wake();  // Which is no reason to try at once.
 
     outside.be_away(false);
+
+    outside.wait_for_jobs(1);
+}
+
+// Issue 16, number 22, as the one below. Each commit that stages a job is a hint.
+TEST_F(EnqueuerRunTest, while_the_queue_is_away_a_hint_is_no_reason_to_try_at_once) {
+    ops::Enqueuer patient{
+        world.store,
+        engine::system_clock(),
+        &outside,
+        {.first_wait = 1h, .longest_wait = 1h, .longest_outage_wait = 1h}};
+    outside.be_away(true);
+    stage("a");
+    const std::jthread thread{[&](const std::stop_token& stop) { patient.run(stop); }};
+    outside.wait_for_tries(1);
+
+    patient.wake();
+
+    EXPECT_FALSE(outside.is_tried(2, 200ms));
+}
+
+TEST_F(EnqueuerRunTest, what_was_moved_is_sent_at_once) {
+    put_in_the_embedded_queue("left");
+    const auto thread = run();
 
     outside.wait_for_jobs(1);
 }
