@@ -114,15 +114,18 @@ TEST_F(JobLeaseTest, a_transaction_begins_in_the_first_half_of_its_jobs_lease) {
 // As of one whose handler has a transaction.
 TEST_F(JobLeaseTest, trouble_of_the_database_is_no_failure_of_a_job_that_is_an_operation) {
     using How = FailingStore::How;
+    using Kind = StoreError::Kind;
     const auto& operation =
         world.engine->add(detail::form_of<PackAsOperation>(std::make_shared<PackAsOperation>()));
     worker.add(Parcel::kind, operation);
-    world.store.arm(2, How::undone);  // The first takes it.
+    for (const auto kind : {Kind::unavailable, Kind::contention, Kind::busy}) {
+        world.store.arm(2, How::undone, kind);  // The first takes it.
 
-    EXPECT_EQ(worker.run_once(1).retried, 1);
+        EXPECT_EQ(worker.run_once(1).retried, 1);
 
-    EXPECT_EQ(world.number("SELECT failures FROM jobs"), 0);
-    world.clock.advance(1s);
+        EXPECT_EQ(world.number("SELECT failures FROM jobs"), 0);
+        world.clock.advance(1s);
+    }
     EXPECT_EQ(worker.run_once(1).done, 1);
     EXPECT_EQ(world.count("jobs"), 0);
 }

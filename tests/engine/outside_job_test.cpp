@@ -1,0 +1,117 @@
+#include "tests/engine/world.hpp"
+
+namespace pawl::testing {
+namespace {
+
+// Issue 16, number 22: what a worker makes of the answers that only a queue outside the database
+// gives. Faults in it passed all tests but the simulator's.
+
+struct Parcel {
+    static constexpr std::string_view kind = "parcel";
+    std::string to;
+};
+
+class PackInTx {
+public:
+    explicit PackInTx(std::string& fails) : fails_{&fails} {}
+    JobResult work(Tx& tx, const Job<Parcel>& job) {
+        static constexpr Statement<1> insert{
+            "insert_packed", "INSERT INTO packed (text) VALUES ($1)", {}};
+        execute(tx, insert, job.args.to);
+        if (*fails_ == "throws") throw std::runtime_error{"a bug"};
+        if (*fails_ == "puts off") return retry_in(5s);
+        return done;
+    }
+
+private:
+    std::string* fails_;
+};
+
+// Gives one job, and says of it what the test says.
+class Outside final : public queue::Queue {
+public:
+    std::vector<queue::TakenJob> take(int, std::chrono::milliseconds) override {
+        queue::TakenJob job;
+        job.id = "id";
+        job.queue = "default";
+        job.kind = Parcel::kind;
+        job.raw.jid = "0123456789abcdef01234567";
+        job.raw.args = R"({"to":"ann"})";
+        job.raw.attempt = 1;
+        return {job};
+    }
+    bool renew(const queue::TakenJob&, std::chrono::milliseconds) override { return true; }
+    queue::Marked finish_in(detail::Session&, const queue::TakenJob&) override { return marked; }
+    bool done_before(detail::Session&, const queue::TakenJob&) override {
+        return marked == queue::Marked::done_before;
+    }
+    void finished(const queue::TakenJob&) override { ++taken_out; }
+    bool finish(const queue::TakenJob&) override { return true; }
+    bool put_back(const queue::TakenJob&, TimePoint, const std::optional<std::string>&) override {
+        ++put_backs;
+        return true;
+    }
+    bool bury(const queue::TakenJob&, const std::string&) override { return true; }
+    bool mark_called(queue::TakenJob&) override { return true; }
+    int rescue(std::chrono::milliseconds) override { return 0; }
+    std::optional<TimePoint> next_due() override { return std::nullopt; }
+
+    queue::Marked marked{queue::Marked::done};
+    int taken_out{0};
+    int put_backs{0};
+};
+
+class OutsideJobTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        world.execute("CREATE TABLE packed (text TEXT NOT NULL) STRICT");
+        worker.add(detail::job_form_of(std::make_shared<PackInTx>(fails)));
+    }
+
+    std::string fails;
+    World world;
+    Outside queue;
+    ops::Pauses pauses{world.store, world.clock};
+    ops::Worker worker{*world.engine, queue, pauses, {}};
+};
+
+TEST_F(OutsideJobTest, a_job_that_is_done_is_taken_out_of_its_queue) {
+    EXPECT_EQ(worker.run_once(1).done, 1);
+
+    EXPECT_EQ(world.count("packed"), 1);
+    EXPECT_EQ(queue.taken_out, 1);
+}
+
+TEST_F(OutsideJobTest, a_job_whose_lease_was_lost_writes_nothing_and_is_left_to_its_holder) {
+    queue.marked = queue::Marked::lost;
+
+    EXPECT_EQ(worker.run_once(1).lost, 1);
+
+    EXPECT_EQ(world.count("packed"), 0);
+    EXPECT_EQ(queue.taken_out, 0);
+}
+
+TEST_F(OutsideJobTest, a_job_that_was_done_before_writes_nothing_and_is_taken_out) {
+    queue.marked = queue::Marked::done_before;
+
+    EXPECT_EQ(worker.run_once(1).done_before, 1);
+
+    EXPECT_EQ(world.count("packed"), 0);
+    EXPECT_EQ(queue.taken_out, 1);
+}
+
+TEST_F(OutsideJobTest, a_job_that_was_done_before_is_taken_out_whatever_its_handler_says_now) {
+    queue.marked = queue::Marked::done_before;
+    for (const auto* how : {"throws", "puts off"}) {
+        fails = how;
+
+        EXPECT_EQ(worker.run_once(1).done_before, 1) << how;
+    }
+
+    EXPECT_EQ(world.count("packed"), 0);
+    EXPECT_EQ(queue.taken_out, 2);
+    EXPECT_EQ(queue.put_backs, 0);
+}
+
+}  // namespace
+}  // namespace pawl::testing
