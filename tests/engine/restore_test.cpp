@@ -146,10 +146,12 @@ TEST_F(MarkerTest, a_database_behind_its_mark_is_noticed_at_the_start_and_said_o
 
     ops::Marker after{*world.engine, {.file = file()}};
     after.start();
+    const int epoch_after = ops::read_mark_file(file()).value().epoch;
     after.run_once();
     ops::Marker again{*world.engine, {.file = file()}};
     again.start();
 
+    EXPECT_EQ(epoch_after, 2) << "the file says it, so that a restore behind this one is noticed";
     EXPECT_EQ(world.number("SELECT count(*) FROM epochs"), 1);
     EXPECT_EQ(world.text("SELECT lost_since FROM epochs"), "2027-01-15T08:00:00.000Z");
     EXPECT_EQ(world.text("SELECT keys_until FROM epochs"), "2027-01-18T09:00:00.000Z");
@@ -198,6 +200,46 @@ TEST_F(MarkerTest, nothing_is_written_while_nothing_happens) {
     EXPECT_EQ(std::filesystem::last_write_time(file()), written);
 }
 
+// Issue 16, number 22, as the two below: a restore that has lost nothing but calls, or but keys,
+// would not be noticed.
+TEST_F(MarkerTest, another_call_of_a_key_is_marked) {
+    ops::Marker one{*world.engine, {.file = file()}};
+    one.start();
+    provider.next({Does::retry});
+    (void)world.ask<Order>("k", order_of_jane);
+    one.run_once();
+    ASSERT_EQ(status_of(world.ask<Order>("k", order_of_jane)), 201);
+
+    one.run_once();
+
+    EXPECT_EQ(ops::read_mark_file(file()).value().mark.calls, 2);
+}
+
+TEST_F(MarkerTest, a_key_without_a_call_is_marked) {
+    ops::Marker one{*world.engine, {.file = file()}};
+    one.start();
+    ASSERT_EQ(status_of(world.ask<Order>("k", R"({"customer":"nobody","items":[]})")), 404);
+
+    one.run_once();
+
+    EXPECT_EQ(
+        ops::read_mark_file(file()).value().mark.key_id,
+        world.number("SELECT max(id) FROM key_registry")
+    );
+}
+
+TEST_F(MarkerTest, the_calls_of_a_round_that_failed_are_marked_by_the_next) {
+    ops::Marker one{*world.engine, {.file = file()}};
+    one.start();
+    (void)world.ask<Order>("k", order_of_jane);
+    world.store.arm(1, FailingStore::How::undone);
+    EXPECT_THROW(one.run_once(), StoreError);
+
+    one.run_once();
+
+    EXPECT_EQ(world.number("SELECT calls FROM marks"), 1);
+}
+
 TEST_F(MarkerTest, a_restore_that_somebody_has_said_is_not_noticed_again) {
     ops::Marker before{*world.engine, {.file = file()}};
     before.start();
@@ -240,6 +282,27 @@ TEST_F(MarkerTest, a_mark_that_can_not_be_read_is_refused) {
     ops::Marker one{*world.engine, {.file = file()}};
 
     EXPECT_THROW(one.start(), std::runtime_error);
+}
+
+// Issue 16, number 22. Whoever runs the tests may open any file: a link to itself none can.
+TEST_F(MarkerTest, a_mark_that_is_there_and_can_not_be_opened_is_refused) {
+    std::filesystem::create_symlink(file(), file());
+
+    ops::Marker one{*world.engine, {.file = file()}};
+
+    EXPECT_THROW(one.start(), std::runtime_error);
+}
+
+TEST_F(MarkerTest, one_that_can_not_be_written_leaves_the_mark_as_it_was) {
+    ops::write_mark_file(file(), {"name", 3, {5, world.clock.now(), 70, 40}});
+    std::filesystem::create_directory(file() + ".new");
+
+    EXPECT_THROW(
+        ops::write_mark_file(file(), {"name", 3, {6, world.clock.now(), 71, 41}}),
+        std::runtime_error
+    );
+
+    EXPECT_EQ(ops::read_mark_file(file()).value().mark.number, 5);
 }
 
 TEST_F(MarkerTest, what_is_written_is_read_again) {
