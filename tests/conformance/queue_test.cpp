@@ -234,6 +234,7 @@ TEST_P(QueueTest, the_time_of_the_first_call_stays) {
     EXPECT_TRUE(queue->mark_called(job));
     clock.advance(1s);
     EXPECT_TRUE(queue->mark_called(job));
+    EXPECT_EQ(job.called_at, first_call);
 
     queue->put_back(job, clock.now(), "an error");
 

@@ -268,10 +268,26 @@ TEST_F(RedisQueueTest, what_is_due_in_another_queue_gets_there) {
     job.queue = "mails";
     push(client, job);
     mails.put_back(mails.take(1, 30s).at(0), clock.now(), "an error");
+    server.ask({"DEL", "queues"});
 
     EXPECT_TRUE(queue.take(10, 30s).empty());
 
     EXPECT_EQ(length("queue:mails"), 1);
+    EXPECT_EQ(server.ask({"SISMEMBER", "queues", "mails"}).integer, 1) << "it is listed";
+}
+
+// Issue 16, number 22: the pages of Sidekiq show them apart.
+TEST_F(RedisQueueTest, what_failed_lies_with_the_retries_and_what_is_put_off_with_the_scheduled) {
+    push(client, staged("a"));
+    push(client, staged("b"));
+
+    queue.put_back(take_one(), clock.now() + 1min, "an error");
+    EXPECT_EQ(server.ask({"ZCARD", "retry"}).integer, 1);
+    EXPECT_EQ(server.ask({"ZCARD", "schedule"}).integer, 0);
+
+    queue.put_back(take_one(), clock.now() + 1min, std::nullopt);
+    EXPECT_EQ(server.ask({"ZCARD", "retry"}).integer, 1);
+    EXPECT_EQ(server.ask({"ZCARD", "schedule"}).integer, 1);
 }
 
 TEST_F(RedisQueueTest, a_job_that_names_no_queue_comes_back_to_the_one_it_was_taken_from) {
