@@ -20,6 +20,7 @@ HEX = "md5(:n::text) || md5(:n::text)"
 BODY = ("'{\"ride\": 1,\"charge\":\"ch_000000000001\",\"amount\": 2000,\"currency\":\"usd\",\"message\":\"Paid. Your rocket is on "
         "its way.\"}'")
 SOON = "now() + interval '30 seconds'"
+TARGET = "'stripe http://127.0.0.1:12111 account key 0123456789ab'"
 
 
 def statements():
@@ -36,7 +37,11 @@ def statements():
 
 
 def filled(text, *values):
-    """The statement with its $n replaced, in one line."""
+    """The statement in one line, each $n replaced by its value."""
+    numbers = {int(number) for number in re.findall(r'\$(\d+)', text)}
+    if numbers != set(range(1, len(values) + 1)):
+        raise ValueError(f'{len(values)} values for {len(numbers)} parameters: {text}')
+
     def value(found):
         return values[int(found.group(1)) - 1]
     return re.sub(r'\$(\d+)', value, ' '.join(text.split())) + ';'
@@ -55,10 +60,10 @@ class Scripts:
     def _key(self, point, data, called=True):
         return filled(self.sql['insert_key'], KEY, HASH, "'rocket-rides'", "'jane@example.com'", ":n::text", "'book_ride'",
                       "'POST'", "'/rides'", "'127.0.0.1'", HEX, '1', PARAMS, SOON, point, data, HEX if called else 'NULL',
-                      'now()' if called else 'NULL', 'false', 'now()', 'NULL', '0')
+                      'now()' if called else 'NULL', 'false', 'now()', 'NULL', '0', TARGET if called else 'NULL')
 
     def _move(self, old, new, data):
-        return fenced(filled(self.sql['move_key'], KEY, '1', old, new, data, SOON, HEX, 'now()', 'false', 'now()'))
+        return fenced(filled(self.sql['move_key'], KEY, '1', old, new, data, SOON, HEX, 'now()', 'false', 'now()', TARGET))
 
     def _finish(self, old):
         headers = "'[{\"name\":\"Location\",\"value\":\"/rides/1\"}]'"
