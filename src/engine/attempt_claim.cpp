@@ -115,7 +115,7 @@ void Attempt::look(std::function<void()> if_new) {
         engine_.store(),
         hash_,
         [self, if_new = std::move(if_new)](
-            const std::exception_ptr& failed, std::optional<KeyRow> found, TimePoint now
+            const std::exception_ptr& failed, std::optional<KeyRow>& found, TimePoint now
         ) {
             if (failed) return self->end(failure_of(failed).refusal);
             self->seen_ = std::move(found);

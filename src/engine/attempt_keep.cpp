@@ -186,7 +186,7 @@ void Attempt::look_once() {
         engine_.store(),
         id_,
         [self = shared_from_this(
-         )](const std::exception_ptr& failed, std::optional<KeyRow> row, TimePoint) {
+         )](const std::exception_ptr& failed, std::optional<KeyRow>& row, TimePoint) {
             if (failed) return self->end(failure_of(failed).refusal);
             const bool found = row && !row->expired;
             if (found && row->standing == core::Standing::finished)

@@ -199,7 +199,7 @@ void Engine::look_beside(KeyedRequest request, std::string hash, OnAnswer on_ans
         parts_.store,
         std::move(hash),
         [this, in_hand, request = std::move(request), on_answer = std::move(on_answer)](
-            const std::exception_ptr& failed, std::optional<KeyRow> found, TimePoint
+            const std::exception_ptr& failed, std::optional<KeyRow>& found, TimePoint
         ) {
             // It may have its answer since long, and nobody can see.
             if (failed && !PAWL_MUTANT("failed_look_is_busy"))

@@ -137,7 +137,7 @@ public:
     std::span<const detail::Value> parameters() const override { return value_; }
     void row(const detail::Row& row) override { found_ = key_row(row); }
     void done(std::exception_ptr failed, TimePoint now) noexcept override {
-        on_found_(std::move(failed), std::move(found_), now);
+        on_found_(std::move(failed), found_, now);
     }
 
 private:

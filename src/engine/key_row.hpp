@@ -64,10 +64,10 @@ struct KeyRow {
 std::optional<KeyRow> find_key(detail::Session& session, std::string_view hash);
 std::optional<KeyRow> find_key(detail::Session& session, std::int64_t id);
 
-// The same outside any transaction; `found` gets it, or why it could not be looked for, and the
-// database's clock.
+// The same outside any transaction; `found` gets it, to move from, or why it could not be looked
+// for, and the database's clock.
 using OnKeyRow =
-    std::function<void(std::exception_ptr failed, std::optional<KeyRow> found, TimePoint now)>;
+    std::function<void(std::exception_ptr failed, std::optional<KeyRow>& found, TimePoint now)>;
 void look_for_key(store::Store& store, std::string hash, OnKeyRow found);
 void look_for_key(store::Store& store, std::int64_t id, OnKeyRow found);
 

@@ -186,9 +186,26 @@ bool is_kept(std::string_view literal, double value, const std::string& written)
     return sent == significant_of(printed);
 }
 
+// At most 15 digits and a point, no exponent: every double of that size keeps them (DBL_DIG), so
+// that the texts need not be compared.
+bool is_short_decimal(std::string_view literal) {
+    int digits = 0;
+    bool point = false;
+    for (const char c : literal) {
+        if (c >= '0' && c <= '9')
+            ++digits;
+        else if (c == '.')
+            point = true;
+        else if (c != '-')
+            return false;
+    }
+    return point && digits <= std::numeric_limits<double>::digits10;
+}
+
 }  // namespace
 
 std::variant<Number, std::string> number_of(std::string_view literal) {
+    if (is_short_decimal(literal)) return Number{*read<double>(literal)};
     bool digits_only = literal.find_first_of(".eE") == literal.npos;
     if (digits_only) {
         if (auto value = read<std::int64_t>(literal)) return Number{*value};
