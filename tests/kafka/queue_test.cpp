@@ -181,6 +181,12 @@ TEST_F(KafkaQueueTest, who_lost_a_partition_writes_nothing_and_who_has_it_does_t
         EXPECT_FALSE(holder->mark_called(job));
         EXPECT_FALSE(holder->put_back(job, clock.now(), "late"));
         EXPECT_FALSE(holder->bury(job, "late"));
+        // Issue 16, number 22: a job that another had buried could be done in a transaction, too.
+        KafkaQueue& loser = *holder;
+        const TakenJob& lost = job;
+        conformance::write_now(store, [&](store::Session& session) {
+            EXPECT_EQ(loser.finish_in(session, lost), Marked::lost);
+        });
         EXPECT_FALSE(holder->finish(job));
     }
     std::ranges::sort(done);
