@@ -141,7 +141,7 @@ def wrong_settings(settings):
         for option, value, told in (('--tenant-burst', '5', 'quota.burst is 5'), ('--tenant-in-hand', '-1', 'quota.in_hand_max is -1'),
                                     ('--account-in-hand', '-1', 'quota.account_in_hand_max is -1'),
                                     ('--tenant-rate', '1e9', 'quota.rate_per_s is 1000000000')):
-            done = world.rides_command(*world.server_command(), f'{option}={value}', check_status=1)
+            done = world.rides_command(*world.server_command(), f'{option}={value}', check_status=2)
             check(told in done.stderr, f'{option} {value}: {done.stderr}')
         text = world.rides_command('serve', '--help').stdout
         for option in ('--tenant-in-hand', '--account-in-hand', '--tenant-rate', '--tenant-burst'):

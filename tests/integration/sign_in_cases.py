@@ -105,7 +105,7 @@ def refused_at_the_start(settings):
                 if option in command:
                     at = command.index(option)
                     del command[at:at + 2]
-            done = world.rides_command(*command, *options, *more, check_status=1,
+            done = world.rides_command(*command, *options, *more, check_status=2,
                                        environment={'STRIPE_API_KEY': 'sk_test_refused'})
             check(told in done.stderr and 'test_j' not in done.stderr, f'{name}: {done.stderr}')
 
