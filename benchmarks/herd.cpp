@@ -2,7 +2,8 @@
 // virtual time, by the courses that pawl::Client takes (src/client/course.hpp) and by others for
 // comparison. Prints JSON.
 #include "src/client/course.hpp"
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/random.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -40,7 +41,7 @@ struct World {
     }
 };
 
-class VirtualClock final : public pawl::core::Clock {
+class VirtualClock final : public pawl::base::Clock {
 public:
     pawl::TimePoint now() override {
         return pawl::TimePoint{
@@ -53,7 +54,7 @@ private:
     Steady steady_{1h};
 };
 
-class Chance final : public pawl::core::Random {
+class Chance final : public pawl::base::Random {
 public:
     Chance(std::uint64_t seed, bool fixed) : state_{seed}, fixed_{fixed} {}
     std::uint64_t next() override {

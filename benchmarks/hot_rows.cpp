@@ -1,7 +1,7 @@
 #include <pawl/detail/rows.hpp>
 
-#include "src/engine/clock.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/random.hpp"
 #include "src/store/blocking.hpp"
 #include "src/store/postgres/postgres_store.hpp"
 
@@ -54,7 +54,7 @@ struct Given {
 
 class Crowd {
 public:
-    Crowd(postgres::PostgresStore& store, core::Random& random, const Given& given)
+    Crowd(postgres::PostgresStore& store, base::Random& random, const Given& given)
         : store_{store}, random_{random}, hot_{given.hot} {}
 
     void submit();
@@ -70,7 +70,7 @@ private:
         return static_cast<std::int64_t>(random_.next() % of) + 1;
     }
     postgres::PostgresStore& store_;
-    core::Random& random_;
+    base::Random& random_;
     std::int64_t hot_;
 };
 
@@ -108,7 +108,7 @@ void sleep(double seconds) {
 
 void run(const Given& given) {
     auto options = postgres::options_of_url(given.url);
-    postgres::PostgresStore store{options, engine::system_clock(), engine::system_random()};
+    postgres::PostgresStore store{options, base::system_clock(), base::system_random()};
     for (const auto* statement : {&make_accounts, &make_journal, &open_accounts})
         store::write_now(
             store,
@@ -117,7 +117,7 @@ void run(const Given& given) {
             },
             std::chrono::minutes{1}
         );
-    Crowd crowd{store, engine::system_random(), given};
+    Crowd crowd{store, base::system_random(), given};
     crowd.running = given.clients;
     for (int i = 0; i < given.clients; ++i) crowd.submit();
     sleep(given.warm_up);

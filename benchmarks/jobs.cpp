@@ -14,7 +14,7 @@
 #include "benchmarks/job_ledger.hpp"
 #include "benchmarks/outside.hpp"
 #include "benchmarks/statements.hpp"
-#include "src/engine/log.hpp"
+#include "src/base/log.hpp"
 #include "src/store/store.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,21 +1,21 @@
 #include "benchmarks/outside.hpp"
 
-#include "src/queue/redis/client.hpp"
-#include "src/queue/redis/connection.hpp"
+#include "src/redis/client.hpp"
+#include "src/redis/connection.hpp"
 
 #include <array>
 #include <stdexcept>
 
 namespace pawl::bench {
 
-using queue::redis::Access;
-using queue::redis::Command;
+using redis::Access;
+using redis::Command;
 
 Outside::Outside(const std::string& queue) {
     if (queue == "embedded") return;
     if (!queue::is_redis_url(queue))
         throw std::invalid_argument{"nobody counts the jobs of " + queue + " here"};
-    redis_ = std::make_unique<queue::redis::Client>(queue::redis_options_of_url(queue));
+    redis_ = std::make_unique<redis::Client>(queue::redis_options_of_url(queue));
 }
 
 Outside::~Outside() = default;

@@ -20,7 +20,7 @@ public:
     std::int64_t dead();
 
 private:
-    std::unique_ptr<queue::redis::Client> redis_;
+    std::unique_ptr<redis::Client> redis_;
 };
 
 }  // namespace pawl::bench

@@ -47,8 +47,12 @@ function(pawl_tests name)
         return()
     endif()
     cmake_parse_arguments(ARG "" "LABEL;FILTER" "SOURCES;LIBRARIES" ${ARGN})
+    if(NOT rapidcheck_FOUND)
+        list(FILTER ARG_SOURCES EXCLUDE REGEX property_test)
+    endif()
     add_executable(test_${name} ${ARG_SOURCES})
-    target_link_libraries(test_${name} PRIVATE pawl_options ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main)
+    target_link_libraries(test_${name} PRIVATE pawl_options ${ARG_LIBRARIES} $<TARGET_NAME_IF_EXISTS:rapidcheck>
+        GTest::gmock GTest::gtest_main)
     gtest_discover_tests(test_${name} TEST_FILTER "${ARG_FILTER}" PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300
         DISCOVERY_TIMEOUT 60)
 endfunction()

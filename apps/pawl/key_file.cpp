@@ -1,6 +1,6 @@
 #include "apps/pawl/key_file.hpp"
 
-#include "src/engine/random.hpp"
+#include "src/base/random.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -37,10 +37,10 @@ KeyInFile key_in_file(const std::string& path) {
     bool made = false;
     if (!std::filesystem::exists(path)) {
         // Under its name only when it is whole, and never over one that came meanwhile.
-        const auto draft = path + "." + engine::random_hex(engine::system_random(), 16);
+        const auto draft = path + "." + base::random_hex(base::system_random(), 16);
         {
             std::ofstream file{draft};
-            file << engine::random_hex(engine::system_random(), 32) << "\n";
+            file << base::random_hex(base::system_random(), 32) << "\n";
             if (!file.flush()) fail("write", draft);
         }
         sync(draft, O_WRONLY);

@@ -4,8 +4,8 @@
 
 #include "apps/rides/mail_catcher.hpp"
 #include "apps/rides/provider_bank.hpp"
-#include "src/engine/clock.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/random.hpp"
 #include "src/http/http_date.hpp"
 #include "src/http/listener.hpp"
 #include "src/json/form.hpp"
@@ -92,7 +92,7 @@ struct Provider::Impl {
                           ));
                       },
                   .date =
-                      [] { return pawl::http::http_date(pawl::engine::system_clock().now()); }}} {
+                      [] { return pawl::http::http_date(pawl::base::system_clock().now()); }}} {
         faults = {.down = options.down, .decline = options.decline, .delay = options.delay};
     }
 
@@ -133,7 +133,7 @@ void Provider::Impl::serve_test(const Request& request, Responder respond) {
 
 void Provider::Impl::serve_api(const Request& request, Responder respond) {
     const auto account = api_key_of(request.head);
-    const auto id = "req_" + pawl::engine::random_hex(pawl::engine::system_random(), 14);
+    const auto id = "req_" + pawl::base::random_hex(pawl::base::system_random(), 14);
     const std::string version{request.head.header("Stripe-Version").value_or("2025-06-30.basil")};
     const auto refuse = [&](const StripeProblem& why) {
         respond(reply_of(stripe_error(why), id, version));
@@ -174,7 +174,7 @@ void Provider::Impl::serve_api(const Request& request, Responder respond) {
         bank.execute(
             asked,
             faults,
-            pawl::engine::system_clock().now(),
+            pawl::base::system_clock().now(),
             [this, shared, version, id = asked.id](const BankAnswer& answer) {
                 tell(reply_of(answer, id, version), answer, shared);
             }

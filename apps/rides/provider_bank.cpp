@@ -1,6 +1,6 @@
 #include "apps/rides/provider_bank.hpp"
 
-#include "src/core/time_text.hpp"
+#include "src/base/time_text.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -159,7 +159,7 @@ void Bank::load_line(const std::string& line) {
         text("fingerprint"),
         entry.at("status").to_number<int>(),
         text("body"),
-        pawl::core::time_from_text(text("at")).value_or(pawl::TimePoint{}),
+        pawl::base::time_from_text(text("at")).value_or(pawl::TimePoint{}),
         false,
         text("request")};
 }
@@ -376,7 +376,7 @@ Bank::Outcome Bank::refund(const BankRequest& request, pawl::TimePoint now) {
 
 std::string Bank::line_of(const BankRequest& request, const Outcome& outcome, pawl::TimePoint now)
     const {
-    json::object line{{"at", pawl::core::time_text(now)}};
+    json::object line{{"at", pawl::base::time_text(now)}};
     if (outcome.booked) {
         line["kind"] = outcome.booked->kind;
         line["id"] = outcome.booked->id;

@@ -1,7 +1,7 @@
 #include "apps/rides/provider_ledger.hpp"
 
-#include "src/core/private_file.hpp"
-#include "src/engine/log_file.hpp"
+#include "src/base/private_file.hpp"
+#include "src/base/log_file.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ Ledger::Ledger(const std::string& path, Sync sync) : sync_{sync} {
         from = to + 1;
     }
     file_ =
-        ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, pawl::core::private_mode);
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, pawl::base::private_mode);
     pawl::log::warn_if_others_can_read("ledger or mails of the stand-in", path);
     if (file_ < 0)
         throw std::runtime_error{"the file " + path + " can't be written: " + std::strerror(errno)};

@@ -5,7 +5,7 @@
 #include "apps/rides/book_ride.hpp"
 #include "rides/statements.hpp"
 #include "src/cli/output.hpp"
-#include "src/core/time_text.hpp"
+#include "src/base/time_text.hpp"
 #include "src/store/blocking.hpp"
 
 #include <algorithm>
@@ -110,7 +110,7 @@ Line Reconciliation::line_of(const BookedCharge& charge) {
         .charge = charge.id,
         .amount = charge.amount,
         .currency = charge.currency,
-        .created = pawl::core::time_text(pawl::TimePoint{std::chrono::seconds{charge.created}}),
+        .created = pawl::base::time_text(pawl::TimePoint{std::chrono::seconds{charge.created}}),
         .ride = {},
         .key_id = {},
         .standing = {},
@@ -189,8 +189,8 @@ void Reconciliation::print(std::ostream& out) const {
     pawl::cli::print_json(
         out,
         boost::json::object{
-            {"since", pawl::core::time_text(options_.since)},
-            {"until", pawl::core::time_text(options_.until)},
+            {"since", pawl::base::time_text(options_.since)},
+            {"until", pawl::base::time_text(options_.until)},
             {"matched", count("matched")},
             {"differs", count("differs")},
             {"theirs_alone", count("theirs-alone")},

@@ -10,9 +10,9 @@
 #include "apps/rides/small_requests.hpp"
 #include "rides/migrations.hpp"
 #include "rides/statements.hpp"
-#include "src/engine/clock.hpp"
-#include "src/engine/log_file.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/log_file.hpp"
+#include "src/base/random.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -146,8 +146,8 @@ int serve(const ServeOptions& options) {
         {.sessions = sessions,
          .tries = tries,
          .end_session = [&](EndedSession session) { ended_in_database.end(std::move(session)); },
-         .clock = pawl::engine::system_clock(),
-         .random = pawl::engine::system_random()}};
+         .clock = pawl::base::system_clock(),
+         .random = pawl::base::system_random()}};
     const bool has_pages = !options.site.empty() || is_loopback(options.listen);
     pawl::HttpServer server{
         application.service(), http_options(options, riders, has_pages ? &pages : nullptr)};

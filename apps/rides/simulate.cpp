@@ -1,8 +1,8 @@
 #include "apps/rides/simulate.hpp"
 
 #include "src/client/retrying.hpp"
-#include "src/engine/clock.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/random.hpp"
 
 #include <pthread.h>
 
@@ -89,8 +89,8 @@ public:
               {.send = [this](
                            Outgoing request, const std::stop_token& stop
                        ) { return try_once(std::move(request), stop); },
-               .clock = pawl::engine::system_clock(),
-               .random = pawl::engine::system_random(),
+               .clock = pawl::base::system_clock(),
+               .random = pawl::base::system_random(),
                .wait = good_network().wait},
               patient()},
           asking_again_{good_network(), patient()} {}
@@ -132,7 +132,7 @@ private:
 
     Retrying::Parts good_network() {
         return Retrying::over(
-            transfers_, pawl::engine::system_clock(), pawl::engine::system_random()
+            transfers_, pawl::base::system_clock(), pawl::base::system_random()
         );
     }
 
@@ -258,7 +258,7 @@ std::optional<std::string> SimulateOptions::problem() const {
 int simulate(const SimulateOptions& given) {
     if (auto why = given.problem()) throw std::invalid_argument{*why};
     auto options = given;
-    if (options.seed == 0) options.seed = pawl::engine::system_random().next() % 1'000'000 + 1;
+    if (options.seed == 0) options.seed = pawl::base::system_random().next() % 1'000'000 + 1;
     sigset_t ends;
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);

@@ -1,6 +1,6 @@
 #include "apps/rides/stripe.hpp"
 
-#include "src/core/url.hpp"
+#include "src/base/url.hpp"
 #include "src/json/hash.hpp"
 
 #include <boost/json/parse.hpp>
@@ -111,7 +111,7 @@ pawl::Outcome<Charge, Declined> charge_outcome(const Sent& sent) {
 
 // Of the API key 48 bits of a hash: they tell two keys apart, and nothing of the key.
 std::string target_of(const Stripe::Where& where) {
-    auto url = pawl::core::without_password(where.url);
+    auto url = pawl::base::without_password(where.url);
     while (url.ends_with('/')) url.pop_back();
     const auto account =
         where.account.empty()

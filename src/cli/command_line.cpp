@@ -8,8 +8,8 @@
 #include "src/cli/output.hpp"
 #include "src/cli/queues.hpp"
 #include "src/cli/restored.hpp"
-#include "src/core/error_text.hpp"
-#include "src/json/text.hpp"
+#include "src/base/error_text.hpp"
+#include "src/base/text.hpp"
 #include "src/ops/service_impl.hpp"
 #include "src/store/blocking.hpp"
 #include "store/statements.hpp"
@@ -409,9 +409,9 @@ void add_commands(CLI::App& app, Run& run) {
 // own way where they are found.
 void check_texts(const std::vector<std::string>& words) {
     for (const auto& word : words)
-        if (!json::is_utf8(word))
+        if (!base::is_utf8(word))
             throw CLI::ValidationError{
-                core::storable_error(word), "no UTF-8, which all texts here are"};
+                base::storable_error(word), "no UTF-8, which all texts here are"};
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "src/cli/dead_letters.hpp"
 
 #include "src/cli/output.hpp"
-#include "src/core/time_text.hpp"
+#include "src/base/time_text.hpp"
 #include "src/engine/engine.hpp"
 #include "src/ops/service_impl.hpp"
 
@@ -63,13 +63,13 @@ struct Outcome {
 };
 
 Text text_of_time(const std::optional<TimePoint>& at) {
-    return at ? Text{core::time_text(*at)} : Text{};
+    return at ? Text{base::time_text(*at)} : Text{};
 }
 
 Line<DeadLine> line_of(const DeadLetter& letter) {
     return {
         {letter.id,
-         core::time_text(letter.died_at),
+         base::time_text(letter.died_at),
          letter.queue,
          letter.kind,
          letter.failures,
@@ -89,10 +89,10 @@ Line<DeadDetail> detail_of(const DeadLetter& letter) {
         letter.error_kind,
         text_of_time(letter.called_at),
         letter.key_id,
-        core::time_text(letter.created_at),
+        base::time_text(letter.created_at),
         text_of_time(letter.first_failed_at),
         text_of_time(letter.last_failed_at),
-        core::time_text(letter.died_at),
+        base::time_text(letter.died_at),
         Json{letter.history}};
     return {std::move(shown), letter.damaged};
 }
@@ -131,8 +131,8 @@ std::vector<GroupLine> groups_of(queue::DeadLetters& letters, const queue::DeadF
             {group.count,
              group.queue,
              group.kind,
-             core::time_text(group.first_died_at),
-             core::time_text(group.last_died_at),
+             base::time_text(group.first_died_at),
+             base::time_text(group.last_died_at),
              group.sample,
              group.error_kind}
         );

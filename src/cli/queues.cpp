@@ -3,7 +3,7 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/cli/output.hpp"
-#include "src/core/time_text.hpp"
+#include "src/base/time_text.hpp"
 #include "src/ops/service_impl.hpp"
 #include "src/store/blocking.hpp"
 #include "src/store/damaged_row.hpp"
@@ -82,7 +82,7 @@ void seen(QueueLine& line, const detail::Row& row, int column, std::string_view 
     store::DamagedRow values{row, in};
     const auto time = values.column<TimePoint>(column, "run_at");
     // A time that does not decode is shown only where there is none that does: 'd' is behind '9'.
-    const auto at = values.problem().empty() ? core::time_text(time) : std::string{damaged};
+    const auto at = values.problem().empty() ? base::time_text(time) : std::string{damaged};
     line.oldest = line.oldest ? std::min(*line.oldest, at) : at;
 }
 
@@ -109,7 +109,7 @@ void list_queues(Service& service, bool json, std::ostream& out) {
     const auto not_asked = count_outside(service, lines);
     for (const auto& pause : service.impl().pauses.list()) {
         auto& line = line_of(lines, pause.queue, place_of_work(service));
-        line.paused_since = pause.since ? core::time_text(*pause.since) : std::string{damaged};
+        line.paused_since = pause.since ? base::time_text(*pause.since) : std::string{damaged};
         line.paused_by = pause.by;
         line.reason = pause.reason;
     }

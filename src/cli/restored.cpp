@@ -2,8 +2,8 @@
 
 #include "src/cli/numbers.hpp"
 #include "src/cli/output.hpp"
-#include "src/core/time_text.hpp"
-#include "src/engine/clock.hpp"
+#include "src/base/time_text.hpp"
+#include "src/base/clock.hpp"
 #include "src/engine/engine.hpp"
 #include "src/ops/marker.hpp"
 #include "src/store/blocking.hpp"
@@ -19,7 +19,7 @@ namespace {
 TimePoint time_of_option(const std::string& name, const std::string& text) {
     auto whole = text;
     if (whole.size() == 20 && whole.back() == 'Z') whole.replace(19, 1, ".000Z");
-    if (const auto at = core::time_from_text(whole)) return *at;
+    if (const auto at = base::time_from_text(whole)) return *at;
     throw CannotDo{name + " is " + text + ": a time in UTC, such as 2026-11-21T04:30:00Z"};
 }
 
@@ -34,7 +34,7 @@ ops::Restore restore_of(const RestoredOptions& options, TimePoint now) {
     const auto until =
         options.lost_until ? time_of_option("--lost-until", *options.lost_until) : now;
     if (as_of > now)
-        throw CannotDo{"--as-of is " + options.as_of + ": later than now, " + core::time_text(now)};
+        throw CannotDo{"--as-of is " + options.as_of + ": later than now, " + base::time_text(now)};
     if (until < as_of)
         throw CannotDo{
             "--lost-until is " + *options.lost_until + ": earlier than --as-of, " + options.as_of};
@@ -74,7 +74,7 @@ void add_restored_options(CLI::App& command, RestoredOptions& options) {
 
 ReconcileOptions reconcile_options(const std::string& since, const std::string& until, bool json) {
     ReconcileOptions asked{.since = {}, .until = {}, .json = json};
-    const auto now = engine::system_clock().now();
+    const auto now = base::system_clock().now();
     asked.since = since.empty() ? now - std::chrono::hours{24} : time_of_option("--since", since);
     asked.until = until.empty() ? now : time_of_option("--until", until);
     if (asked.until <= asked.since)
@@ -89,8 +89,8 @@ void record_restore(
         const auto restore = restore_of(options, session.now());
         return Opened{
             ops::open_epoch(session, restore),
-            core::time_text(restore.lost_since),
-            core::time_text(restore.keys_until)};
+            base::time_text(restore.lost_since),
+            base::time_text(restore.keys_until)};
     });
     if (json) return print_row(out, opened, true);
     out << "Epoch " << opened.epoch << ": what happened since " << opened.lost_since

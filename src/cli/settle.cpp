@@ -4,7 +4,7 @@
 
 #include "src/cli/output.hpp"
 #include "src/cli/which_key.hpp"
-#include "src/core/time_text.hpp"
+#include "src/base/time_text.hpp"
 #include "src/engine/engine.hpp"
 #include "src/store/blocking.hpp"
 #include "store/statements.hpp"
@@ -40,7 +40,7 @@ std::optional<std::string> too_early(
     Service& service, const InDoubt& at, const Decision& decision
 ) {
     if (decision.settlement != "did-not-happen" || !at.called_at) return std::nullopt;
-    const auto called_at = core::time_from_text(*at.called_at);
+    const auto called_at = base::time_from_text(*at.called_at);
     if (!called_at) return std::nullopt;
     const auto& options = service.options();
     const auto call = options.call_timeout;
@@ -50,7 +50,7 @@ std::optional<std::string> too_early(
     });
     if (now >= until) return std::nullopt;
     return "the call of " + *at.called_at + " may still be carried out until " +
-           core::time_text(until) + ": its time-out is " + seconds(call) + ", the lease " +
+           base::time_text(until) + ": its time-out is " + seconds(call) + ", the lease " +
            seconds(options.lease) + ". Ask the provider again then";
 }
 
@@ -132,7 +132,7 @@ void print_plan(
 ) {
     const auto wait = service.options().settle_after;
     if (decided_at)
-        plan.carried_out_at = core::time_text(*decided_at + wait);
+        plan.carried_out_at = base::time_text(*decided_at + wait);
     else
         plan.done = "dry run";
     if (json) return print_row(out, plan, true);

@@ -15,7 +15,7 @@ struct Callbacks::Pending {
     bool waits{false};  // For a timer, under the mutex; else it is being tried.
 };
 
-Callbacks::Callbacks(const Retrying& retrying, http::Transfers& transfers, core::Clock& clock)
+Callbacks::Callbacks(const Retrying& retrying, http::Transfers& transfers, base::Clock& clock)
     : retrying_{retrying}, transfers_{transfers}, timers_{clock} {}
 
 Callbacks::~Callbacks() {

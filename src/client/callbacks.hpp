@@ -1,7 +1,7 @@
 #pragma once
 
 #include "src/client/retrying.hpp"
-#include "src/engine/timers.hpp"
+#include "src/base/timers.hpp"
 
 #include <functional>
 #include <memory>
@@ -17,7 +17,7 @@ public:
     using Done = std::function<void(ClientEnd)>;
     // `retrying` and `clock` outlive it. The transfers end between stop() and its own end: that
     // ends what is being tried.
-    Callbacks(const Retrying& retrying, http::Transfers& transfers, core::Clock& clock);
+    Callbacks(const Retrying& retrying, http::Transfers& transfers, base::Clock& clock);
     ~Callbacks();
 
     void stop();  // Whoever waits is told now; nothing is tried any more.
@@ -34,7 +34,7 @@ private:
     std::mutex mutex_;
     bool stopping_{false};
     std::unordered_set<std::shared_ptr<Pending>> pending_;
-    engine::TimerThread timers_;  // Last: its thread uses what stands above.
+    base::TimerThread timers_;  // Last: its thread uses what stands above.
 };
 
 }  // namespace pawl::client

@@ -2,8 +2,8 @@
 
 #include "src/client/callbacks.hpp"
 #include "src/client/retrying.hpp"
-#include "src/engine/clock.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/random.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -116,9 +116,9 @@ struct Client::Impl {
               .connections_max = options.connections_max,
               .connections_kept_max = options.connections_max})},
           retrying{
-              client::Retrying::over(*transfers, engine::system_clock(), engine::system_random()),
+              client::Retrying::over(*transfers, base::system_clock(), base::system_random()),
               limits_of(options)},
-          callbacks{retrying, *transfers, engine::system_clock()} {}
+          callbacks{retrying, *transfers, base::system_clock()} {}
     ~Impl() {
         callbacks.stop();
         transfers.reset(

@@ -3,7 +3,8 @@
 #include <pawl/client.hpp>
 
 #include "src/client/servers.hpp"
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/random.hpp"
 #include "src/core/retry.hpp"
 #include "src/http/transfer.hpp"
 
@@ -18,8 +19,8 @@ namespace pawl::client {
 struct Rules {
     core::RetryRule retry;
     Servers& servers;
-    core::Clock& clock;
-    core::Random& random;
+    base::Clock& clock;
+    base::Random& random;
     std::function<void(const ClientTry&)> on_try{};
 };
 

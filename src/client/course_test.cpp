@@ -9,7 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 using Said = Servers::Said;
 
-class FakeClock final : public core::Clock {
+class FakeClock final : public base::Clock {
 public:
     TimePoint now() override { return wall; }
     std::chrono::steady_clock::time_point steady() override {
@@ -18,7 +18,7 @@ public:
     TimePoint wall{std::chrono::seconds{1'700'000'000}};
 };
 
-class FakeRandom final : public core::Random {
+class FakeRandom final : public base::Random {
 public:
     std::uint64_t next() override { return value; }
     std::uint64_t value{0};

@@ -25,7 +25,7 @@ core::RetryRule checked(core::RetryRule rule) {
 }  // namespace
 
 Retrying::Parts Retrying::over(
-    http::Transfers& transfers, core::Clock& clock, core::Random& random
+    http::Transfers& transfers, base::Clock& clock, base::Random& random
 ) {
     auto send = [&transfers](http::Outgoing request, std::stop_token stop) {
         return transfers.perform(std::move(request), std::move(stop));

@@ -18,11 +18,11 @@ public:
                                                                                  // stopped.
     struct Parts {
         Send send;
-        core::Clock& clock;  // These two outlive it.
-        core::Random& random;
+        base::Clock& clock;  // These two outlive it.
+        base::Random& random;
         Wait wait;
     };
-    static Parts over(http::Transfers& transfers, core::Clock& clock, core::Random& random);
+    static Parts over(http::Transfers& transfers, base::Clock& clock, base::Random& random);
 
     struct Limits {
         core::RetryRule retry{};

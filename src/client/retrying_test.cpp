@@ -1,7 +1,7 @@
 #include "src/client/retrying.hpp"
 
-#include "src/engine/clock.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/random.hpp"
 #include "src/http/http_date.hpp"
 #include "src/http/testing/raw_server.hpp"
 
@@ -23,7 +23,7 @@ using http::Outgoing;
 using http::Sent;
 using http::Transfers;
 
-class FakeClock final : public core::Clock {
+class FakeClock final : public base::Clock {
 public:
     TimePoint now() override { return wall; }
     std::chrono::steady_clock::time_point steady() override {
@@ -32,7 +32,7 @@ public:
     TimePoint wall{std::chrono::seconds{1'700'000'000}};
 };
 
-class FakeRandom final : public core::Random {
+class FakeRandom final : public base::Random {
 public:
     std::uint64_t next() override { return value; }
     std::uint64_t value{0};
@@ -423,7 +423,7 @@ TEST(Retrying, a_keyed_post_that_is_lost_once_arrives_in_the_end) {
         }};
     Transfers transfers;
     const Retrying client{
-        Retrying::over(transfers, engine::system_clock(), engine::system_random()),
+        Retrying::over(transfers, base::system_clock(), base::system_random()),
         {.retry = {.first = 1ms, .longest = 10ms, .shortest = 1ms}}};
     auto request = charge;
     request.url = server.url();
@@ -439,7 +439,7 @@ TEST(Retrying, a_keyed_post_that_is_lost_once_arrives_in_the_end) {
 TEST(Retrying, a_stop_wakes_a_real_wait) {
     Transfers transfers;
     const Retrying client{
-        Retrying::over(transfers, engine::system_clock(), engine::system_random()),
+        Retrying::over(transfers, base::system_clock(), base::system_random()),
         {.retry = {.first = 60s, .longest = 60s, .deadline = 10min}}};
     auto request = charge;
     request.url = "http://127.0.0.1:" + std::to_string(http::testing::closed_port());

@@ -1,9 +1,9 @@
 #include <pawl/detail/rows.hpp>
 
-#include "src/core/error_text.hpp"
+#include "src/base/error_text.hpp"
 #include "src/core/fault.hpp"
 #include "src/engine/attempt.hpp"
-#include "src/engine/log.hpp"
+#include "src/base/log.hpp"
 #include "src/engine/maker.hpp"
 #include "src/engine/refusal.hpp"
 #include "store/statements.hpp"
@@ -144,7 +144,7 @@ void Attempt::on_called(detail::CallEnd ended, const std::string& error) {
 // The fenced unlock (F3): whoever comes next goes on from the same point.
 void Attempt::give_back(core::AfterCall after, const std::string& error, Refused refusal) {
     auto self = shared_from_this();
-    const auto text = core::with_earlier_call(error, earlier_call());
+    const auto text = base::with_earlier_call(error, earlier_call());
     refusal.detail = text;
     PAWL_FAULT("engine.give_back.before");
     engine_.store().write(store::work(
@@ -169,7 +169,7 @@ void Attempt::run_give_back(
     const auto& statement =
         after == core::AfterCall::clear_mark ? sql::clear_calling : sql::fail_attempt;
     fence_statement(
-        session, statement, id_, number_, at_.stored, core::storable_error(error), session.now()
+        session, statement, id_, number_, at_.stored, base::storable_error(error), session.now()
     );
 }
 
@@ -184,7 +184,7 @@ void Attempt::hand_to_person(
     engine_.store().write(store::work(
         [self, reason, detail, result](store::Session& session) {
             self->to_attention(
-                session, reason, core::with_earlier_call(detail, self->earlier_call())
+                session, reason, base::with_earlier_call(detail, self->earlier_call())
             );
             if (result) self->keep_for_person(session, *result);
         },

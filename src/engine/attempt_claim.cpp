@@ -1,9 +1,9 @@
 #include <pawl/detail/rows.hpp>
 
-#include "src/core/error_text.hpp"
+#include "src/base/error_text.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/mutant.hpp"
-#include "src/core/time_text.hpp"
+#include "src/base/time_text.hpp"
 #include "src/engine/attempt.hpp"
 #include "src/engine/refusal.hpp"
 #include "store/statements.hpp"
@@ -274,7 +274,7 @@ void Attempt::resume_at_call(store::Session& session, const KeyRow& row) {
     );
     if (const auto* stop = std::get_if<core::MustNotCall>(&rule)) {
         const auto needs = need_of(stop->why, row, target);
-        to_attention(session, needs.reason, core::with_earlier_call(needs.detail, row.called_at));
+        to_attention(session, needs.reason, base::with_earlier_call(needs.detail, row.called_at));
         verdict_ = Refused{.why = Why::needs_attention};
         return;
     }
@@ -420,7 +420,7 @@ bool Attempt::lost_claim(const std::exception_ptr& failed) const {
 void Attempt::on_failed_claim(Failure failure) {
     if (failure.passing) return end(std::move(failure.refusal));
     const auto called_at = seen_ && !seen_->expired ? seen_->called_at : std::nullopt;
-    record_failed_claim(core::with_earlier_call(std::move(failure.refusal.detail), called_at));
+    record_failed_claim(base::with_earlier_call(std::move(failure.refusal.detail), called_at));
 }
 
 void Attempt::end_claim(Answer answer) {
@@ -469,7 +469,7 @@ void Attempt::run_failed_claim(store::Session& session, const std::string& error
         if (!id) return;
         id_ = *id;
         number_ = 1;
-        insert_row(session, Position{0, nullptr, "started"}, core::storable_error(error));
+        insert_row(session, Position{0, nullptr, "started"}, base::storable_error(error));
         return;
     }
     if (seen_->expired) return;  // A re-execution that failed: the key stays expired.
@@ -481,7 +481,7 @@ void Attempt::run_failed_claim(store::Session& session, const std::string& error
         seen_->id,
         seen_->attempt + 1,
         seen_->recovery_point,
-        core::storable_error(error),
+        base::storable_error(error),
         session.now()
     );
 }

@@ -1,11 +1,11 @@
 #include <pawl/detail/rows.hpp>
 
-#include "src/core/error_text.hpp"
+#include "src/base/error_text.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/move.hpp"
 #include "src/core/mutant.hpp"
 #include "src/engine/attempt.hpp"
-#include "src/engine/log.hpp"
+#include "src/base/log.hpp"
 #include "src/engine/maker.hpp"
 #include "src/engine/refusal.hpp"
 #include "store/statements.hpp"
@@ -73,7 +73,7 @@ void Attempt::run_keep(
         id_,
         number_,
         stored,
-        core::storable_error(plan.error),
+        base::storable_error(plan.error),
         session.now()
     );
     verdict_ = Refused{.why = Why::internal, .detail = plan.error};

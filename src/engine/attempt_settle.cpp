@@ -1,6 +1,6 @@
 #include <pawl/detail/rows.hpp>
 
-#include "src/core/error_text.hpp"
+#include "src/base/error_text.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/mutant.hpp"
 #include "src/engine/attempt.hpp"
@@ -171,7 +171,7 @@ void Attempt::record_settling_error(const Settlement& settlement, const std::str
                 no_rows,
                 settlement.key_id,
                 settlement.attempt,
-                core::storable_error(error)
+                base::storable_error(error)
             );
         },
         [self, error](const std::exception_ptr&) {

@@ -1,10 +1,10 @@
 #include <pawl/detail/rows.hpp>
 
-#include "src/core/error_text.hpp"
+#include "src/base/error_text.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/move.hpp"
 #include "src/core/mutant.hpp"
-#include "src/core/time_text.hpp"
+#include "src/base/time_text.hpp"
 #include "src/engine/attempt.hpp"
 #include "src/engine/maker.hpp"
 #include "src/engine/response_rule.hpp"
@@ -186,14 +186,14 @@ void Attempt::mark_call(TimePoint now, const Position& at, Lost lost) {
 std::string Attempt::call_target(const Position& at) const {
     const auto& form = operation_->steps[at.step];
     if (form.call_target == nullptr) return {};
-    return core::storable_error(form.call_target(operation_->op.get(), at.point.get()));
+    return base::storable_error(form.call_target(operation_->op.get(), at.point.get()));
 }
 
 void Attempt::to_attention(
     store::Session& session, std::string_view reason, const std::string& detail
 ) {
     const auto now = session.now();
-    const auto text = core::storable_error(detail);
+    const auto text = base::storable_error(detail);
     fence_statement(session, sql::to_attention, id_, number_, at_.stored, text, now);
     send_statement(session, sql::insert_attention, id_, number_, at_.stored, reason, text, now);
 }

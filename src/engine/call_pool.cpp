@@ -1,6 +1,6 @@
 #include "src/engine/call_pool.hpp"
 
-#include "src/core/thread_name.hpp"
+#include "src/base/thread_name.hpp"
 
 #include <chrono>
 #include <system_error>
@@ -65,7 +65,7 @@ bool CallPool::is_full() {
 }
 
 void CallPool::loop(std::list<std::thread>::iterator self) {
-    core::name_this_thread("pawl-call");
+    base::name_this_thread("pawl-call");
     std::unique_lock lock{mutex_};
     while (true) {
         ++idle_;

@@ -3,7 +3,7 @@
 #include "src/core/fault.hpp"
 #include "src/core/mutant.hpp"
 #include "src/engine/attempt.hpp"
-#include "src/engine/log.hpp"
+#include "src/base/log.hpp"
 #include "src/engine/maker.hpp"
 #include "src/engine/refusal.hpp"
 #include "src/engine/response_rule.hpp"
@@ -52,7 +52,7 @@ Engine::Engine(Parts parts, EngineOptions options, Installation installation)
       installation_{std::move(installation)},
       key_ids_{parts_.store},
       first_look_{key_ids_.are_given()},
-      own_timers_{parts_.timers ? nullptr : std::make_unique<TimerThread>(parts_.clock)},
+      own_timers_{parts_.timers ? nullptr : std::make_unique<base::TimerThread>(parts_.clock)},
       timers_{parts_.timers ? *parts_.timers : *own_timers_},
       renewals_{parts_.store, parts_.clock, timers_, options_.lease},
       waiters_{

@@ -2,7 +2,8 @@
 
 #include <pawl/detail/form.hpp>
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/random.hpp"
 #include "src/core/lost_time.hpp"
 #include "src/engine/answer.hpp"
 #include "src/engine/call_pool.hpp"
@@ -15,7 +16,7 @@
 #include "src/engine/maker.hpp"
 #include "src/engine/options.hpp"
 #include "src/engine/renewals.hpp"
-#include "src/engine/timers.hpp"
+#include "src/base/timers.hpp"
 #include "src/engine/waiters.hpp"
 #include "src/store/store.hpp"
 
@@ -81,10 +82,10 @@ class Engine {
 public:
     struct Parts {
         store::Store& store;  // These outlive the engine.
-        core::Clock& clock;
-        core::Random& random;
+        base::Clock& clock;
+        base::Random& random;
         // Threads of its own, unless they are given, as by a simulator that has none.
-        Timers* timers{nullptr};
+        base::Timers* timers{nullptr};
         Calls* calls{nullptr};
     };
     Engine(Parts parts, EngineOptions options, Installation installation);
@@ -139,12 +140,12 @@ public:
     }
 
     store::Store& store() { return parts_.store; }
-    core::Clock& clock() { return parts_.clock; }
-    core::Random& random() { return parts_.random; }
+    base::Clock& clock() { return parts_.clock; }
+    base::Random& random() { return parts_.random; }
     const EngineOptions& options() const { return options_; }
     const Installation& installation() const { return installation_; }
     Calls& calls() { return calls_; }
-    Timers& timers() { return timers_; }
+    base::Timers& timers() { return timers_; }
     Renewals& renewals() { return renewals_; }
     Waiters& waiters() { return waiters_; }
     FirstLook& first_look() { return first_look_; }
@@ -192,8 +193,8 @@ private:
     Doubts doubts_;
     KeyIds key_ids_;
     FirstLook first_look_;
-    std::unique_ptr<Timers> own_timers_;
-    Timers& timers_;
+    std::unique_ptr<base::Timers> own_timers_;
+    base::Timers& timers_;
     Renewals renewals_;
     Waiters waiters_;
     std::unique_ptr<Calls> own_calls_;

@@ -2,8 +2,8 @@
 
 #include <pawl/detail/rows.hpp>
 
-#include "src/core/time_text.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/time_text.hpp"
+#include "src/base/random.hpp"
 #include "src/json/hash.hpp"
 #include "store/statements.hpp"
 
@@ -140,16 +140,16 @@ void read_epochs(store::Session& session, Installation& into) {
 }
 
 Installation open_installation(
-    store::Store& store, core::Clock& clock, core::Random& random, const std::string& secret_file
+    store::Store& store, base::Clock& clock, base::Random& random, const std::string& secret_file
 ) {
     const auto of_file =
         secret_file.empty() ? std::vector<std::string>{} : read_secrets(secret_file);
     return store::write_now(store, [&](store::Session& session) {
-        const auto now = core::time_text(clock.now());
-        run_statement(session, sql::insert_installation, no_rows, random_hex(random, 32), now);
+        const auto now = base::time_text(clock.now());
+        run_statement(session, sql::insert_installation, no_rows, base::random_hex(random, 32), now);
         auto stored = read(session);
         if (of_file.empty() && stored.highest() == 0) {
-            run_statement(session, sql::insert_secret, no_rows, 1, random_hex(random, 64), now);
+            run_statement(session, sql::insert_secret, no_rows, 1, base::random_hex(random, 64), now);
             stored = read(session);
         }
         Installation found;

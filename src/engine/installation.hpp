@@ -1,6 +1,7 @@
 #pragma once
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/random.hpp"
 #include "src/core/lost_time.hpp"
 #include "src/store/store.hpp"
 
@@ -34,7 +35,7 @@ void read_epochs(store::Session& session, Installation& into);
 // first line is the secret in use; the lines below are older ones, by which keys are known that
 // were stored under them. Throws StoreError, or std::runtime_error for the file.
 Installation open_installation(
-    store::Store& store, core::Clock& clock, core::Random& random, const std::string& secret_file
+    store::Store& store, base::Clock& clock, base::Random& random, const std::string& secret_file
 );
 
 }  // namespace pawl::engine

@@ -2,7 +2,7 @@
 
 #include <pawl/detail/rows.hpp>
 
-#include "src/engine/log.hpp"
+#include "src/base/log.hpp"
 #include "src/engine/refusal.hpp"
 
 #include <mutex>

@@ -5,7 +5,7 @@
 #include <pawl/error.hpp>
 
 #include "src/core/mutant.hpp"
-#include "src/core/time_text.hpp"
+#include "src/base/time_text.hpp"
 #include "src/json/hash.hpp"
 #include "store/statements.hpp"
 

@@ -4,7 +4,7 @@
 #include <pawl/isolation.hpp>
 #include <pawl/tx.hpp>
 
-#include "src/core/clock.hpp"
+#include "src/base/random.hpp"
 #include "src/engine/staging.hpp"
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace pawl::detail {
 // What a Tx works on. Lives as long as the Tx, on the store's thread.
 struct TxContext {
     Session& session;
-    core::Random& random;
+    base::Random& random;
     std::optional<std::int64_t> key_id{};
     bool* staged{};  // Set when a job is staged.
     engine::Staging staging{engine::Staging::as_job};

@@ -12,7 +12,7 @@
 namespace pawl::engine {
 
 Renewals::Renewals(
-    store::Store& store, core::Clock& clock, Timers& timers, std::chrono::milliseconds lease
+    store::Store& store, base::Clock& clock, base::Timers& timers, std::chrono::milliseconds lease
 )
     : store_{store}, clock_{clock}, timers_{timers}, lease_{lease} {}
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "src/core/clock.hpp"
-#include "src/engine/timers.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/timers.hpp"
 #include "src/store/store.hpp"
 
 #include <atomic>
@@ -20,7 +20,7 @@ namespace pawl::engine {
 class Renewals {
 public:
     Renewals(
-        store::Store& store, core::Clock& clock, Timers& timers, std::chrono::milliseconds lease
+        store::Store& store, base::Clock& clock, base::Timers& timers, std::chrono::milliseconds lease
     );
 
     struct Held {
@@ -43,8 +43,8 @@ private:
     void renew(const Entry& entry);
 
     store::Store& store_;
-    core::Clock& clock_;
-    Timers& timers_;
+    base::Clock& clock_;
+    base::Timers& timers_;
     const std::chrono::milliseconds lease_;
     std::mutex mutex_;
     std::unordered_map<std::uint64_t, Entry> held_;

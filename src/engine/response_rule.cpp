@@ -1,7 +1,7 @@
 #include "src/engine/response_rule.hpp"
 
-#include "src/core/letter_case.hpp"
-#include "src/json/text.hpp"
+#include "src/base/letter_case.hpp"
+#include "src/base/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@ const std::string_view* stored_name(const Header& header) {
     static constexpr std::array<std::string_view, 4> names{
         "Content-Language", "Location", "ETag", "Link"};
     const auto* at = std::find_if(names.begin(), names.end(), [&](auto name) {
-        return core::same_without_case(name, header.name);
+        return base::same_without_case(name, header.name);
     });
     return at == names.end() ? nullptr : at;
 }
@@ -31,7 +31,7 @@ bool has_control(std::string_view text) {
 }
 
 bool is_text(std::string_view text) {
-    return json::is_utf8(text) && text.find('\0') == text.npos;
+    return base::is_utf8(text) && text.find('\0') == text.npos;
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 #include <pawl/tx.hpp>
 
 #include "src/core/assert.hpp"
-#include "src/core/time_text.hpp"
+#include "src/base/time_text.hpp"
 #include "src/engine/maker.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/random.hpp"
 #include "store/statements.hpp"
 
 #include <stdexcept>
@@ -46,13 +46,13 @@ void Tx::stage_text(
     detail::send_statement(
         context_.session,
         context_.staging == engine::Staging::as_job ? sql::insert_job : sql::insert_staged_job,
-        engine::random_hex(context_.random, 24),
+        base::random_hex(context_.random, 24),
         std::string_view{"default"},
         kind,
         args,
-        core::time_text(now + due_in),
+        base::time_text(now + due_in),
         context_.key_id,
-        core::time_text(now)
+        base::time_text(now)
     );
 }
 
@@ -106,11 +106,11 @@ void throw_parameter(std::string_view statement, std::string_view why) {
 }
 
 std::string text_of_time(TimePoint at) {
-    return core::time_text(at);
+    return base::time_text(at);
 }
 
 TimePoint time_of_text(std::string_view text, std::string_view statement, int column) {
-    const auto at = core::time_from_text(text);
+    const auto at = base::time_from_text(text);
     if (!at) throw_row_value(statement, column, "a time that is none");
     return *at;
 }

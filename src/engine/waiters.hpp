@@ -1,7 +1,7 @@
 #pragma once
 
-#include "src/core/clock.hpp"
-#include "src/engine/timers.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/timers.hpp"
 #include "src/store/store.hpp"
 
 #include <chrono>
@@ -37,7 +37,7 @@ public:
         std::chrono::milliseconds lease;
     };
     // These outlive it.
-    Waiters(store::Store& store, core::Clock& clock, Timers& timers, Options options)
+    Waiters(store::Store& store, base::Clock& clock, base::Timers& timers, Options options)
         : store_{store}, clock_{clock}, timers_{timers}, options_{options} {}
 
     enum class Parked { waits, too_many, stopping };
@@ -77,8 +77,8 @@ private:
     Wake take(const Seen& seen);
 
     store::Store& store_;
-    core::Clock& clock_;
-    Timers& timers_;
+    base::Clock& clock_;
+    base::Timers& timers_;
     const Options options_;
 
     mutable std::mutex mutex_;

@@ -57,7 +57,7 @@ std::size_t OnceAMinute::count(SteadyTime now) {
 
 Acceptor::Acceptor(
     const ListenerOptions& options,
-    core::OnRemark on_remark,
+    base::OnRemark on_remark,
     asio::io_context& io,
     const std::vector<std::unique_ptr<Lane>>& lanes
 )

@@ -36,7 +36,7 @@ public:
     // before begin(), and outlives the acceptor's work.
     Acceptor(
         const ListenerOptions& options,
-        core::OnRemark on_remark,
+        base::OnRemark on_remark,
         asio::io_context& io,
         const std::vector<std::unique_ptr<Lane>>& lanes
     );
@@ -58,7 +58,7 @@ private:
     void remark(std::string_view event, std::string_view code, std::string detail);
 
     const ListenerOptions& options_;
-    core::OnRemark on_remark_;
+    base::OnRemark on_remark_;
     const std::vector<std::unique_ptr<Lane>>& lanes_;
     tcp::acceptor acceptor_;
     asio::steady_timer again_;

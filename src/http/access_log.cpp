@@ -1,10 +1,9 @@
 #include "src/http/access_log.hpp"
 
-#include "src/core/time_text.hpp"
-#include "src/engine/clock.hpp"
-#include "src/engine/log.hpp"
-#include "src/engine/log_file.hpp"
-#include "src/json/text.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/log.hpp"
+#include "src/base/log_file.hpp"
+#include "src/base/json_line.hpp"
 
 #include <algorithm>
 #include <array>
@@ -73,22 +72,16 @@ void AccessLog::reopen() {
 
 void AccessLog::write(const Entry& entry) {
     if (!impl_) return;
-    std::string line =
-        R"({"ts":")" + core::time_text(engine::system_clock().now()) + R"(","client":)";
-    json::append_string(line, entry.client);
-    line += R"(,"method":)";
-    json::append_string(line, known_method(entry.method));
-    line += R"(,"route":)";
-    json::append_string(line, entry.route);
-    line += R"(,"status":)" + std::to_string(entry.status) + R"(,"bytes":)" +
-            std::to_string(entry.bytes) + R"(,"took_us":)" + std::to_string(entry.took.count());
-    if (entry.replayed) line += R"(,"replayed":true)";
-    if (!entry.over_quota.empty()) {
-        line += R"(,"over_quota":)";
-        json::append_string(line, entry.over_quota);
-    }
-    line += '}';
-    if (!impl_->file.append(line)) return;
+    log::JsonLine line{base::system_clock().now()};
+    line.add("client", entry.client)
+        .add("method", known_method(entry.method))
+        .add("route", entry.route)
+        .add_number("status", entry.status)
+        .add_number("bytes", static_cast<std::int64_t>(entry.bytes))
+        .add_number("took_us", entry.took.count());
+    if (entry.replayed) line.add_true("replayed");
+    if (!entry.over_quota.empty()) line.add("over_quota", entry.over_quota);
+    if (!impl_->file.append(line.text())) return;
     {
         const std::lock_guard lock{impl_->mutex};
         impl_->due = true;

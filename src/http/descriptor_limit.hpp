@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/remark.hpp"
+#include "src/base/remark.hpp"
 
 #include <cstdint>
 
@@ -12,6 +12,6 @@ int connections_of(std::uint64_t descriptors, int connections_max, int calls_max
 
 // Raises this process's soft limit of open files to the hard one, and returns how many connections
 // may be open under it: `connections_max`, or fewer, which is remarked as PAWL0014.
-int connections_within_limit(int connections_max, int calls_max, const core::OnRemark& remark);
+int connections_within_limit(int connections_max, int calls_max, const base::OnRemark& remark);
 
 }  // namespace pawl::http

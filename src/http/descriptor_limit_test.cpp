@@ -38,8 +38,8 @@ TEST(ConnectionsWithinLimit, raises_the_soft_limit_and_says_what_is_used_if_it_i
     ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
     const rlimit low{256, before.rlim_max};
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
-    std::vector<core::Remark> remarks;
-    const core::OnRemark keep = [&](const core::Remark& remark) { remarks.push_back(remark); };
+    std::vector<base::Remark> remarks;
+    const base::OnRemark keep = [&](const base::Remark& remark) { remarks.push_back(remark); };
 
     EXPECT_EQ(connections_within_limit(10, 16, keep), 10);
     rlimit now{};

@@ -1,9 +1,9 @@
 #include "src/http/head_check.hpp"
 
-#include "src/core/letter_case.hpp"
+#include "src/base/letter_case.hpp"
 #include "src/http/content_length.hpp"
 #include "src/http/token.hpp"
-#include "src/json/text.hpp"
+#include "src/base/text.hpp"
 
 #include <boost/url/parse.hpp>
 
@@ -83,17 +83,17 @@ std::optional<HeadProblem> check_field(std::string_view line, Seen& seen) {
     if (!is_token(name)) return HeadProblem{400, "The name of a header is no token."};
     if (std::any_of(value.begin(), value.end(), is_control))
         return HeadProblem{400, "A header has a control character in its value."};
-    if (core::same_without_case(name, "host")) {
+    if (base::same_without_case(name, "host")) {
         ++seen.hosts;
         if (!is_host(value)) return HeadProblem{400, "The Host is no host."};
     }
-    if (core::same_without_case(name, "content-length")) {
+    if (base::same_without_case(name, "content-length")) {
         ++seen.lengths;
         if (!is_content_length(value)) return HeadProblem{400, "The Content-Length is no number."};
     }
-    if (core::same_without_case(name, "transfer-encoding")) {
+    if (base::same_without_case(name, "transfer-encoding")) {
         ++seen.codings;
-        if (!core::same_without_case(value, "chunked"))
+        if (!base::same_without_case(value, "chunked"))
             return HeadProblem{501, "Only the transfer coding chunked is served."};
         seen.chunked = true;
     }
@@ -182,7 +182,7 @@ std::optional<std::string> origin_form(std::string_view target) {
     const auto colon = target.find("://");
     const auto scheme = target.substr(0, std::min(colon, target.size()));
     if (colon == target.npos ||
-        (!core::same_without_case(scheme, "http") && !core::same_without_case(scheme, "https")))
+        (!base::same_without_case(scheme, "http") && !base::same_without_case(scheme, "https")))
         return std::nullopt;
     const auto rest = target.substr(colon + 3);
     const auto end = std::min(rest.find_first_of("/?#"), rest.size());
@@ -213,7 +213,7 @@ std::optional<std::string> decode_path(std::string_view path) {
         text += static_cast<char>(high * 16 + low);
         i += 2;
     }
-    if (!json::is_utf8(text)) return std::nullopt;
+    if (!base::is_utf8(text)) return std::nullopt;
     return text;
 }
 

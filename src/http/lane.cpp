@@ -1,6 +1,6 @@
 #include "src/http/lane.hpp"
 
-#include "src/core/thread_name.hpp"
+#include "src/base/thread_name.hpp"
 
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
@@ -47,7 +47,7 @@ Lane::~Lane() {
 
 void Lane::start() {
     thread_ = std::thread{[this] {
-        core::name_this_thread("pawl-http");
+        base::name_this_thread("pawl-http");
         shared_->mailbox->set_thread(std::this_thread::get_id());
         sweep();
 #ifdef PAWL_FAULTS

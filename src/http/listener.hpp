@@ -3,7 +3,7 @@
 #include <pawl/http_limits.hpp>
 #include <pawl/request_head.hpp>
 
-#include "src/core/remark.hpp"
+#include "src/base/remark.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -81,7 +81,7 @@ public:
         // empty. Asked behind on_head.
         std::function<std::size_t(const RequestHead&)> body_max{};
         // What an operator should know; may be empty. On the listener's threads.
-        core::OnRemark on_remark{};
+        base::OnRemark on_remark{};
     };
 
     // Binds and listens at once; throws std::system_error that names the address. Serves from

@@ -2,7 +2,7 @@
 
 #include "src/core/assert.hpp"
 #include "src/http/http_date.hpp"
-#include "src/json/text.hpp"
+#include "src/base/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -197,9 +197,9 @@ Reply problem_reply(const Problem& problem) {
     std::string& body = reply.body;
     auto member = [&](std::string_view name, std::string_view text) {
         body += body.empty() ? '{' : ',';
-        json::append_string(body, name);
+        base::append_string(body, name);
         body += ':';
-        json::append_string(body, text);
+        base::append_string(body, text);
     };
     member("type", "/errors/" + std::string{problem.type});
     member("title", problem.title);

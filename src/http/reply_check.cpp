@@ -1,7 +1,7 @@
 #include "src/http/reply_check.hpp"
 
-#include "src/core/letter_case.hpp"
-#include "src/engine/log.hpp"
+#include "src/base/letter_case.hpp"
+#include "src/base/log.hpp"
 #include "src/http/problem.hpp"
 #include "src/http/token.hpp"
 
@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 6> listeners_own{
 
 bool is_listeners_own(std::string_view name) {
     return std::ranges::any_of(listeners_own, [&](auto own) {
-        return core::same_without_case(own, name);
+        return base::same_without_case(own, name);
     });
 }
 

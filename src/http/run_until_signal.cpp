@@ -1,7 +1,7 @@
 #include <pawl/http.hpp>
 
 #include "src/engine/engine.hpp"
-#include "src/engine/log.hpp"
+#include "src/base/log.hpp"
 
 #include <sys/resource.h>
 

@@ -2,9 +2,9 @@
 
 #include "src/core/fault.hpp"
 #include "src/engine/engine.hpp"
-#include "src/engine/log.hpp"
+#include "src/base/log.hpp"
 #include "src/engine/maker.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/random.hpp"
 #include "src/engine/refusal.hpp"
 #include "src/http/access_log.hpp"
 #include "src/http/conditions.hpp"
@@ -368,7 +368,7 @@ std::optional<Reply> HttpServer::Impl::key_for(const Asking& asking, std::string
             "request."
         );
     key = "made-" +
-          engine::random_hex(engine.random(), 32);  // So that a crash is completed all the same.
+          base::random_hex(engine.random(), 32);  // So that a crash is completed all the same.
     return std::nullopt;
 }
 

@@ -198,7 +198,7 @@ TEST(StallWatch, remarks_a_handler_that_holds_its_thread_and_no_quick_one) {
          .on_error = [](int status, std::string_view) { return Reply{.status = status}; },
          .date = [] { return std::string{"now"}; },
          .on_remark =
-             [&](const core::Remark& remark) {
+             [&](const base::Remark& remark) {
                  const std::lock_guard lock{mutex};
                  remarks.push_back(std::string{remark.event} + ": " + remark.detail);
              }}};

@@ -27,7 +27,7 @@ std::string ms_text(std::chrono::nanoseconds time) {
 
 }  // namespace
 
-StallWatch::StallWatch(boost::asio::io_context& io, core::OnRemark remark)
+StallWatch::StallWatch(boost::asio::io_context& io, base::OnRemark remark)
     : timer_{io}, remark_{std::move(remark)} {}
 
 void StallWatch::start() {

@@ -2,7 +2,7 @@
 
 // Internal to the listener, as connection.hpp is.
 
-#include "src/core/remark.hpp"
+#include "src/base/remark.hpp"
 
 #include <boost/asio/io_context.hpp>    // tidy: allow header: for two files
 #include <boost/asio/steady_timer.hpp>  // tidy: allow header: for two files
@@ -25,7 +25,7 @@ struct ThreadTimes {
 // `io` only.
 class StallWatch {
 public:
-    StallWatch(boost::asio::io_context& io, core::OnRemark remark);
+    StallWatch(boost::asio::io_context& io, base::OnRemark remark);
     void start();
 
     static constexpr std::chrono::milliseconds beat_every{10};
@@ -36,7 +36,7 @@ private:
     void on_beat();
 
     boost::asio::steady_timer timer_;
-    core::OnRemark remark_;
+    base::OnRemark remark_;
     ThreadTimes before_{};
 };
 

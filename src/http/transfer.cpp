@@ -1,8 +1,8 @@
 #include "src/http/transfer.hpp"
 
 #include "src/core/assert.hpp"
-#include "src/core/letter_case.hpp"
-#include "src/core/thread_name.hpp"
+#include "src/base/letter_case.hpp"
+#include "src/base/thread_name.hpp"
 #include "src/http/content_length.hpp"
 
 #include <curl/curl.h>
@@ -218,7 +218,7 @@ Sent mail_verdict(Exchange& exchange, CURL* easy, CURLcode code) {
 bool has_bad_length(const Arrived& answer) {
     std::optional<std::string_view> length;
     for (const auto& header : answer.headers) {
-        if (!core::same_without_case(header.name, "Content-Length")) continue;
+        if (!base::same_without_case(header.name, "Content-Length")) continue;
         std::string_view value{header.value};
         while (!value.empty() && (value.back() == ' ' || value.back() == '\t'))
             value.remove_suffix(1);
@@ -259,7 +259,7 @@ std::optional<std::string_view> first_header(
     const std::vector<Header>& headers, std::string_view name
 ) {
     for (const auto& header : headers)
-        if (core::same_without_case(header.name, name)) return header.value;
+        if (base::same_without_case(header.name, name)) return header.value;
     return std::nullopt;
 }
 
@@ -323,7 +323,7 @@ struct Transfers::Impl {
     Sent perform(std::unique_ptr<Exchange> exchange, const std::stop_token& stop);
 
     void loop() {
-        core::name_this_thread("pawl-transfer");
+        base::name_this_thread("pawl-transfer");
         std::vector<std::unique_ptr<Exchange>> arrived;
         std::vector<std::uint64_t> unwanted;
         bool end = false;

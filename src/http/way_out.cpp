@@ -1,7 +1,7 @@
 #include "src/http/way_out.hpp"
 
-#include "src/core/letter_case.hpp"
-#include "src/engine/log.hpp"
+#include "src/base/letter_case.hpp"
+#include "src/base/log.hpp"
 #include "src/http/reply_check.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ bool asks_for_page(const RequestHead& head) {
     constexpr std::string_view page = "text/html";
     const auto accept = head.header("Accept").value_or("");
     return std::search(accept.begin(), accept.end(), page.begin(), page.end(), [](char a, char b) {
-               return core::lower(a) == b;
+               return base::lower(a) == b;
            }) != accept.end();
 }
 

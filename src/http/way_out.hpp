@@ -2,7 +2,7 @@
 
 #include <pawl/browser.hpp>
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/http/access_log.hpp"
 #include "src/http/listener.hpp"
 #include "src/http/quotas.hpp"
@@ -31,7 +31,7 @@ public:
     struct Parts {
         std::shared_ptr<const void> server;  // Holds all that is borrowed here.
         AccessLog& access;
-        core::Clock& clock;
+        base::Clock& clock;
         const BrowserOptions& browser;
     };
     WayOut(Parts parts, Responder respond, const RequestHead& head);

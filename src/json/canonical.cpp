@@ -1,6 +1,6 @@
 #include "src/json/document.hpp"
 #include "src/json/number.hpp"
-#include "src/json/text.hpp"
+#include "src/base/text.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -32,12 +32,12 @@ void append(std::string& out, const boost::json::object& object) {
     members.reserve(object.size());
     for (const auto& member : object) members.push_back(&member);
     std::sort(members.begin(), members.end(), [](const auto* a, const auto* b) {
-        return utf16_less(view(a->key()), view(b->key()));
+        return base::utf16_less(view(a->key()), view(b->key()));
     });
     out.push_back('{');
     for (const auto* member : members) {
         if (out.back() != '{') out.push_back(',');
-        append_string(out, view(member->key()));
+        base::append_string(out, view(member->key()));
         out.push_back(':');
         append(out, member->value());
     }
@@ -64,7 +64,7 @@ void append(std::string& out, const boost::json::value& value) {
             append_number(out, value.get_double());
             break;
         case kind::string:
-            append_string(out, view(value.get_string()));
+            base::append_string(out, view(value.get_string()));
             break;
         case kind::array:
             append(out, value.get_array());

@@ -1,5 +1,5 @@
 #include "src/json/document.hpp"
-#include "src/json/text.hpp"
+#include "src/base/text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include "src/json/fingerprint.hpp"
 
-#include "src/core/letter_case.hpp"
+#include "src/base/letter_case.hpp"
 #include "src/json/document.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::string media_type(std::string_view content_type) {
     while (!media.empty() && is_space(media.front())) media.remove_prefix(1);
     while (!media.empty() && is_space(media.back())) media.remove_suffix(1);
     std::string out{media};
-    std::transform(out.begin(), out.end(), out.begin(), core::lower);
+    std::transform(out.begin(), out.end(), out.begin(), base::lower);
     return out;
 }
 

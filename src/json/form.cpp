@@ -1,6 +1,6 @@
 #include "src/json/form.hpp"
 
-#include "src/json/text.hpp"
+#include "src/base/text.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -56,14 +56,14 @@ void append_encoded(std::string& out, std::string_view text) {
 
 // Why a decoded text is refused; empty if it is not.
 std::string_view fault(std::string_view text) {
-    if (!is_utf8(text)) return "Is not UTF-8.";
+    if (!base::is_utf8(text)) return "Is not UTF-8.";
     if (text.find('\0') != text.npos) return "Holds the character U+0000.";
     return {};
 }
 
 // In the field of a problem stands only a name that is itself good.
 DecodeProblem problem(std::string_view name, std::string_view why) {
-    return {.field = excerpt(name), .why = std::string{why}};
+    return {.field = base::excerpt(name), .why = std::string{why}};
 }
 
 std::variant<Pair, DecodeProblem> parse_pair(std::string_view text) {

@@ -1,6 +1,6 @@
 #include "src/json/members.hpp"
 
-#include "src/json/text.hpp"
+#include "src/base/text.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/parse.hpp>
@@ -176,7 +176,7 @@ std::optional<std::string> string_of(std::string_view text) {
 
 std::string literal_of(std::string_view utf8) {
     std::string literal;
-    append_string(literal, utf8);
+    base::append_string(literal, utf8);
     return literal;
 }
 

@@ -1,6 +1,6 @@
 #include "src/json/document.hpp"
 #include "src/json/number.hpp"
-#include "src/json/text.hpp"
+#include "src/base/text.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/value_stack.hpp>
@@ -119,7 +119,7 @@ struct Builder {
     }
 
     bool refuse(std::string why, error_code& ec, bool inside = true) {
-        problem = DecodeProblem{.field = excerpt(place.path(inside)), .why = std::move(why)};
+        problem = DecodeProblem{.field = base::excerpt(place.path(inside)), .why = std::move(why)};
         ec = boost::json::make_error_code(boost::json::error::syntax);
         return false;
     }
@@ -161,7 +161,7 @@ struct Builder {
             std::string twice{*name};
             refuse("This name appears twice in one object.", ec, false);
             auto& field = problem->field;
-            field = excerpt(field.empty() ? twice : field + "." + twice);
+            field = base::excerpt(field.empty() ? twice : field + "." + twice);
             return false;
         }
         stack.push_object(n);
@@ -249,8 +249,8 @@ std::variant<boost::json::value, DecodeProblem> parse(
     if (!ec) return builder.stack.release();
     if (ec == boost::json::error::exponent_overflow)
         return DecodeProblem{
-            .field = excerpt(builder.place.path(true)), .why = std::string{out_of_double}};
-    if (!is_utf8(text)) return DecodeProblem{.field = {}, .why = "Is not UTF-8."};
+            .field = base::excerpt(builder.place.path(true)), .why = std::string{out_of_double}};
+    if (!base::is_utf8(text)) return DecodeProblem{.field = {}, .why = "Is not UTF-8."};
     return DecodeProblem{.field = {}, .why = sentence(ec, read)};
 }
 

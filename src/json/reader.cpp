@@ -2,7 +2,7 @@
 
 #include "src/json/document.hpp"
 #include "src/json/number.hpp"
-#include "src/json/text.hpp"
+#include "src/base/text.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/monotonic_resource.hpp>
@@ -122,7 +122,7 @@ void JsonReader::refuse_unknown(std::span<const std::string_view> known, DecodeP
         std::string_view name{member.key().data(), member.key().size()};
         if (std::find(known.begin(), known.end(), name) != known.end()) continue;
         refuse("This field is not known.", problem);
-        problem.field = json::excerpt(name);
+        problem.field = base::excerpt(name);
         return;
     }
 }

@@ -1,7 +1,7 @@
 #include <pawl/detail/json_request.hpp>
 
 #include "src/json/form.hpp"
-#include "src/json/text.hpp"
+#include "src/base/text.hpp"
 
 #include <algorithm>
 
@@ -77,7 +77,7 @@ std::optional<DecodeProblem> RequestFields::add_query(std::string_view query) {
 std::optional<DecodeProblem> RequestFields::add_path(
     std::string_view name, std::string_view value
 ) {
-    if (!json::is_utf8(value))
+    if (!base::is_utf8(value))
         return DecodeProblem{.field = std::string{name}, .why = "Is not UTF-8."};
     if (value.find('\0') != value.npos)
         return DecodeProblem{.field = std::string{name}, .why = "Holds the character U+0000."};
@@ -146,7 +146,7 @@ bool RequestFields::refuse_twice(std::string_view field, DecodeProblem& problem)
 }
 
 bool refuse_unknown(std::string_view name, DecodeProblem& problem) {
-    return refuse(json::excerpt(name), "This field is not known.", problem);
+    return refuse(base::excerpt(name), "This field is not known.", problem);
 }
 
 bool refuse_text(std::string_view path, DecodeProblem& problem) {

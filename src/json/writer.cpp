@@ -2,7 +2,7 @@
 
 #include "src/json/document.hpp"
 #include "src/json/number.hpp"
-#include "src/json/text.hpp"
+#include "src/base/text.hpp"
 
 #include <cmath>
 
@@ -54,9 +54,9 @@ void JsonWriter::real(double value) {
 }
 
 void JsonWriter::text(std::string_view value) {
-    if (!json::is_utf8(value)) refuse("is not UTF-8");
+    if (!base::is_utf8(value)) refuse("is not UTF-8");
     separate();
-    json::append_string(text_, value);
+    base::append_string(text_, value);
 }
 
 void JsonWriter::word(const std::optional<std::string_view>& name) {

@@ -3,7 +3,7 @@
 #include <pawl/error.hpp>
 
 #include "src/engine/maker.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/random.hpp"
 #include "src/locks/names.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ void check(std::string_view name, const LeaseOptions& options) {
 
 }  // namespace
 
-Book::Book(std::unique_ptr<Place> place, Gives gives, core::Clock& clock, core::Random& random)
+Book::Book(std::unique_ptr<Place> place, Gives gives, base::Clock& clock, base::Random& random)
     : place_{std::move(place)},
       gives_{gives},
       clock_{clock},
@@ -90,7 +90,7 @@ Book::Try Book::take(
 
 std::shared_ptr<Held> Book::try_acquire(std::string_view name, const LeaseOptions& options) {
     check(name, options);
-    return take(name, engine::random_hex(random_, holder_digits), options).held;
+    return take(name, base::random_hex(random_, holder_digits), options).held;
 }
 
 // As one holder all the time, so that a try of which nobody knows the outcome is in no one's way.
@@ -101,7 +101,7 @@ std::shared_ptr<Held> Book::acquire(
     const std::stop_token& stop
 ) {
     check(name, options);
-    const auto holder = engine::random_hex(random_, holder_digits);
+    const auto holder = base::random_hex(random_, holder_digits);
     const auto until = clock_.steady() + std::clamp(wait, 0ms, longest_wait);
     for (int looks = 0; !stop.stop_requested(); ++looks) {
         Try tried;

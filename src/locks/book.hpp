@@ -2,7 +2,8 @@
 
 #include <pawl/lease.hpp>
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/random.hpp"
 #include "src/locks/keeper.hpp"
 #include "src/locks/place.hpp"
 
@@ -23,7 +24,7 @@ class Book {
 public:
     enum class Gives { fences, no_fences };
     // The clock and random outlive it.
-    Book(std::unique_ptr<Place> place, Gives gives, core::Clock& clock, core::Random& random);
+    Book(std::unique_ptr<Place> place, Gives gives, base::Clock& clock, base::Random& random);
 
     std::shared_ptr<Held> try_acquire(std::string_view name, const LeaseOptions& options);
     std::shared_ptr<Held> acquire(
@@ -48,8 +49,8 @@ private:
 
     std::unique_ptr<Place> place_;
     Gives gives_;
-    core::Clock& clock_;
-    core::Random& random_;
+    base::Clock& clock_;
+    base::Random& random_;
     std::mutex waiting_;
     std::condition_variable_any stopped_;  // Nobody tells it but a stop.
     Keeper keeper_;

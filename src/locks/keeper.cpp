@@ -1,6 +1,6 @@
 #include "src/locks/keeper.hpp"
 
-#include "src/core/thread_name.hpp"
+#include "src/base/thread_name.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -10,14 +10,14 @@ namespace pawl::locks {
 
 using std::chrono::milliseconds;
 
-Keeper::Keeper(Place& place, core::Clock& clock) : place_{place}, clock_{clock} {
+Keeper::Keeper(Place& place, base::Clock& clock) : place_{place}, clock_{clock} {
     try {
         renewing_ = std::thread{[this] {
-            core::name_this_thread("pawl-leases");
+            base::name_this_thread("pawl-leases");
             renew_all();
         }};
         watching_ = std::thread{[this] {
-            core::name_this_thread("pawl-lease-ends");
+            base::name_this_thread("pawl-lease-ends");
             watch_all();
         }};
     } catch (...) {  // No more threads are to be had: the first must not be left to itself.

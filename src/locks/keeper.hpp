@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/locks/place.hpp"
 
 #include <condition_variable>
@@ -34,7 +34,7 @@ struct Held {
 class Keeper {
 public:
     // Both outlive it. Throws std::system_error where no thread is to be had.
-    Keeper(Place& place, core::Clock& clock);
+    Keeper(Place& place, base::Clock& clock);
     ~Keeper();
     Keeper(const Keeper&) = delete;
     Keeper& operator=(const Keeper&) = delete;
@@ -56,7 +56,7 @@ private:
     std::shared_ptr<Held> wait_for_first(core::SteadyTime Held::*time);
 
     Place& place_;
-    core::Clock& clock_;
+    base::Clock& clock_;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::unordered_set<std::shared_ptr<Held>> held_;

@@ -1,7 +1,7 @@
 #include <pawl/error.hpp>
 
-#include "src/engine/clock.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/random.hpp"
 #include "src/locks/book.hpp"
 
 #include <gtest/gtest.h>
@@ -65,11 +65,11 @@ private:
 
 // Real time and what the test adds to it. Nobody who waits is woken by that, so that a lease may be
 // over and its watcher not have seen it.
-class JumpingClock final : public core::Clock {
+class JumpingClock final : public base::Clock {
 public:
-    TimePoint now() override { return engine::system_clock().now(); }
+    TimePoint now() override { return base::system_clock().now(); }
     std::chrono::steady_clock::time_point steady() override {
-        return engine::system_clock().steady() + milliseconds{ahead_ms_};
+        return base::system_clock().steady() + milliseconds{ahead_ms_};
     }
     void jump(milliseconds by) { ahead_ms_ += by.count(); }
 
@@ -81,11 +81,11 @@ struct Given {
     explicit Given(
         FakePlace::Does does = {},
         Book::Gives gives = Book::Gives::fences,
-        core::Clock& clock = engine::system_clock()
+        base::Clock& clock = base::system_clock()
     ) {
         auto made = std::make_unique<FakePlace>(std::move(does));
         place = made.get();
-        book = std::make_unique<Book>(std::move(made), gives, clock, engine::system_random());
+        book = std::make_unique<Book>(std::move(made), gives, clock, base::system_random());
     }
     FakePlace* place{};
     std::unique_ptr<Book> book;

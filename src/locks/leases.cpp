@@ -1,5 +1,5 @@
-#include "src/engine/clock.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/random.hpp"
 #include "src/locks/book.hpp"
 #include "src/locks/redis_place.hpp"
 #include "src/locks/store_place.hpp"
@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds longest_ttl = 1h;
 
 std::shared_ptr<Book> book_of(std::unique_ptr<locks::Place> place, Book::Gives gives) {
     return std::make_shared<Book>(
-        std::move(place), gives, engine::system_clock(), engine::system_random()
+        std::move(place), gives, base::system_clock(), base::system_random()
     );
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/json/text.hpp"
+#include "src/base/text.hpp"
 
 #include <stdexcept>
 #include <string>
@@ -13,7 +13,7 @@ inline constexpr std::size_t name_max = 200;
 // Names go into rows and messages: 1 to 200 bytes of UTF-8, and none that a text of PostgreSQL
 // can't hold.
 inline void check_name(const char* of, std::string_view name) {
-    if (!json::is_utf8(name))
+    if (!base::is_utf8(name))
         throw std::invalid_argument{"pawl: the name of a " + std::string{of} + " is no UTF-8"};
     if (!name.empty() && name.size() <= name_max && name.find('\0') == name.npos) return;
     throw std::invalid_argument{

@@ -1,8 +1,8 @@
 #include "src/locks/redis_place.hpp"
 
 #include "src/locks/redis_durability.hpp"
-#include "src/queue/redis/connection.hpp"
-#include "src/queue/redis/durability.hpp"
+#include "src/redis/connection.hpp"
+#include "src/redis/durability.hpp"
 #include "src/queue/redis/scripts.hpp"
 
 #include <array>
@@ -11,9 +11,9 @@ namespace pawl::locks {
 
 namespace {
 
-using queue::redis::Access;
-using queue::redis::Command;
-using queue::redis::Script;
+using redis::Access;
+using redis::Command;
+using redis::Script;
 using std::chrono::milliseconds;
 
 // What src/core/lease.hpp decides, as it must be one step in Redis. KEYS: the lease. ARGV: now (or
@@ -119,7 +119,7 @@ std::optional<std::string> RedisPlace::fence_problem() {
 
 std::unique_ptr<Place> redis_place(const std::string& url) {
     return std::make_unique<RedisPlace>(
-        std::make_unique<queue::redis::Client>(queue::redis_options_of_url(url))
+        std::make_unique<redis::Client>(queue::redis_options_of_url(url))
     );
 }
 

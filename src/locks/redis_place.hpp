@@ -1,7 +1,7 @@
 #pragma once
 
 #include "src/locks/place.hpp"
-#include "src/queue/redis/client.hpp"
+#include "src/redis/client.hpp"
 
 #include <memory>
 #include <string>
@@ -13,7 +13,7 @@ namespace pawl::locks {
 // is higher: a Redis that lost them all gives none again either, unless its clock was put back too.
 class RedisPlace final : public Place {
 public:
-    explicit RedisPlace(std::unique_ptr<queue::redis::Client> client)
+    explicit RedisPlace(std::unique_ptr<redis::Client> client)
         : client_{std::move(client)} {}
     core::LeaseChoice take(
         std::string_view name, std::string_view holder, std::chrono::milliseconds ttl
@@ -29,7 +29,7 @@ public:
     std::optional<std::string> fence_problem() override;
 
 private:
-    std::unique_ptr<queue::redis::Client> client_;
+    std::unique_ptr<redis::Client> client_;
 };
 
 // Throws std::invalid_argument for a URL that is none. Connects when it is first used.

@@ -5,10 +5,10 @@
 #include "src/core/backoff.hpp"
 #include "src/core/call_rule.hpp"
 #include "src/core/claim.hpp"
-#include "src/core/error_text.hpp"
+#include "src/base/error_text.hpp"
 #include "src/core/mutant.hpp"
-#include "src/core/waiting.hpp"
-#include "src/engine/log.hpp"
+#include "src/base/waiting.hpp"
+#include "src/base/log.hpp"
 #include "src/ops/rounds.hpp"
 #include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
@@ -57,7 +57,7 @@ std::vector<engine::Answer> all_answers(const Items& items, Start start) {
             promise.set_value(std::move(answer));
         });
     answers.reserve(items.size());
-    for (auto& promise : ended) answers.push_back(core::wait_for(promise.get_future()));
+    for (auto& promise : ended) answers.push_back(base::wait_for(promise.get_future()));
     return answers;
 }
 
@@ -177,7 +177,7 @@ void Completer::note_failure(
         // A client has taken it over since this round began: it is at work, and may well succeed.
         if (!core::lease_over(row->lease_until, now, engine_.options().lease)) return false;
         const auto text =
-            core::storable_error(core::with_earlier_call(refused.detail, row->called_at));
+            base::storable_error(base::with_earlier_call(refused.detail, row->called_at));
         const auto moved = run_statement(
             session,
             sql::to_attention,

@@ -1,11 +1,11 @@
 #include <pawl/database.hpp>
 
-#include "src/core/url.hpp"
-#include "src/engine/clock.hpp"
-#include "src/engine/log.hpp"
-#include "src/engine/log_file.hpp"
+#include "src/base/url.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/log.hpp"
+#include "src/base/log_file.hpp"
 #include "src/engine/maker.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/random.hpp"
 #include "src/ops/database_jobs.hpp"
 #include "src/store/blocking.hpp"
 #include "src/store/memory/memory_store.hpp"
@@ -41,7 +41,7 @@ void check_has_tables(store::Store& store, const std::string& url) {
     });
     if (!found)
         throw std::invalid_argument{
-            "the database " + core::without_password(url) +
+            "the database " + base::without_password(url) +
             " has no tables of Pawl: is it the right one? `migrate`, or a server, makes them"};
 }
 
@@ -50,31 +50,31 @@ constexpr int connections_of_a_command = 2;
 
 std::unique_ptr<store::Store> open_postgres(const std::string& url, Database::As as) {
     postgres::PostgresOptions unless_said;
-    core::OnRemark on_remark;  // A command says nothing of what is the server's to say.
+    base::OnRemark on_remark;  // A command says nothing of what is the server's to say.
     if (as == Database::As::server)
         on_remark = log::remark;
     else
         unless_said.connections = connections_of_a_command;
     return std::make_unique<postgres::PostgresStore>(
         postgres::options_of_url(url, std::move(unless_said)),
-        engine::system_clock(),
-        engine::system_random(),
+        base::system_clock(),
+        base::system_random(),
         std::move(on_remark)
     );
 }
 
 // What it says of a file is that the file is lost.
-void log_error(const core::Remark& remark) {
+void log_error(const base::Remark& remark) {
     log::error(remark.event, {{"code", std::string{remark.code}}, {"detail", remark.detail}});
 }
 
 std::unique_ptr<store::Store> open_store(const std::string& url, Database::As as) {
-    auto& clock = engine::system_clock();
+    auto& clock = base::system_clock();
     if (postgres::is_postgres_url(url)) return open_postgres(url, as);
     if (url == "memory:") return std::make_unique<memory::MemoryStore>(clock);
     if (!url.starts_with(sqlite_scheme) || url.size() == sqlite_scheme.size())
         throw std::invalid_argument{
-            "the database " + core::without_password(url) +
+            "the database " + base::without_password(url) +
             " is not known: sqlite:FILE, such as sqlite:rides.db, postgres://USER@HOST/NAME, or "
             "for tests memory:"};
     const auto file = url.substr(sqlite_scheme.size());
@@ -84,7 +84,7 @@ std::unique_ptr<store::Store> open_store(const std::string& url, Database::As as
     auto store = std::make_unique<sqlite::SqliteStore>(
         sqlite::SqliteOptions{.path = file, .owner = as != Database::As::tool},
         clock,
-        as == Database::As::server ? core::OnRemark{log_error} : core::OnRemark{}
+        as == Database::As::server ? base::OnRemark{log_error} : base::OnRemark{}
     );
     if (as == Database::As::server)
         for (const auto* end : {"", "-wal", "-shm"})
@@ -125,7 +125,7 @@ void Database::write(const std::function<void(Tx&)>& phase, Isolation isolation)
             staged = false;
             detail::Maker::with_tx(
                 {session,
-                 engine::system_random(),
+                 base::system_random(),
                  std::nullopt,
                  &staged,
                  impl_->jobs.staging(),

@@ -32,7 +32,7 @@ void each_page(
 // Reservoir", 1985).
 class Reservoir {
 public:
-    Reservoir(int most, core::Random& random)
+    Reservoir(int most, base::Random& random)
         : most_{static_cast<std::size_t>(std::max(most, 0))}, random_{random} {}
     void add(std::string id) {
         ++seen_;
@@ -44,12 +44,12 @@ public:
 
 private:
     std::size_t most_;
-    core::Random& random_;
+    base::Random& random_;
     std::size_t seen_{0};
     Ids ids_;
 };
 
-Ids sample_of(queue::DeadLetters& letters, const DeadChoice& choice, core::Random& random) {
+Ids sample_of(queue::DeadLetters& letters, const DeadChoice& choice, base::Random& random) {
     Reservoir reservoir{*choice.sample, random};
     for (const auto& id : choice.ids) reservoir.add(id);
     if (choice.ids.empty())
@@ -62,7 +62,7 @@ Ids sample_of(queue::DeadLetters& letters, const DeadChoice& choice, core::Rando
 
 // The ids that are meant, where they are known beforehand.
 std::optional<Ids> known_ids(
-    queue::DeadLetters& letters, const DeadChoice& choice, core::Random& random
+    queue::DeadLetters& letters, const DeadChoice& choice, base::Random& random
 ) {
     if (choice.sample) return sample_of(letters, choice, random);
     if (!choice.ids.empty()) return choice.ids;
@@ -78,7 +78,7 @@ DeadReport in_batches(
     queue::DeadLetters& letters,
     const DeadChoice& choice,
     Again again,
-    core::Random& random,
+    base::Random& random,
     const Step& step,
     const OnDeadBatch& on_batch
 ) {
@@ -121,7 +121,7 @@ DeadChoice dead_by(TimePoint now, DeadChoice choice) {
 void each_dead_letter(
     queue::DeadLetters& letters,
     const DeadChoice& choice,
-    core::Random& random,
+    base::Random& random,
     const std::function<void(const queue::DeadLetter&)>& f
 ) {
     if (auto ids = known_ids(letters, choice, random)) {
@@ -139,7 +139,7 @@ DeadReport purge_dead_letters(
     queue::DeadLetters& letters,
     const DeadChoice& choice,
     const queue::DeadAct& act,
-    core::Random& random,
+    base::Random& random,
     const OnDeadBatch& on_batch
 ) {
     const auto step = [&](std::span<const std::string> ids) { return letters.purge(ids, act); };
@@ -151,7 +151,7 @@ DeadReport merge_dead_letters(
     const DeadChoice& choice,
     const queue::DeadAct& act,
     std::optional<TimePoint> remembered_since,
-    core::Random& random,
+    base::Random& random,
     const OnDeadBatch& on_batch
 ) {
     const auto step = [&](std::span<const std::string> ids) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/clock.hpp"
+#include "src/base/random.hpp"
 #include "src/queue/dead_letters.hpp"
 
 #include <functional>
@@ -40,7 +40,7 @@ inline constexpr int dead_batch = 500;
 void each_dead_letter(
     queue::DeadLetters& letters,
     const DeadChoice& choice,
-    core::Random& random,
+    base::Random& random,
     const std::function<void(const queue::DeadLetter&)>& f
 );
 
@@ -48,7 +48,7 @@ DeadReport purge_dead_letters(
     queue::DeadLetters& letters,
     const DeadChoice& choice,
     const queue::DeadAct& act,
-    core::Random& random,
+    base::Random& random,
     const OnDeadBatch& on_batch
 );
 // See queue::DeadLetters::merge. A job that dies again meanwhile is not merged a second time.
@@ -57,7 +57,7 @@ DeadReport merge_dead_letters(
     const DeadChoice& choice,
     const queue::DeadAct& act,
     std::optional<TimePoint> remembered_since,
-    core::Random& random,
+    base::Random& random,
     const OnDeadBatch& on_batch
 );
 

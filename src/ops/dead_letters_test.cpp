@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 constexpr TimePoint begun{1'000'000ms};
 
-class NoChance final : public core::Random {
+class NoChance final : public base::Random {
 public:
     std::uint64_t next() override { return 0; }
 };

@@ -6,11 +6,11 @@
 #include "src/core/backoff.hpp"
 #include "src/core/call_rule.hpp"
 #include "src/core/claim.hpp"
-#include "src/core/error_text.hpp"
+#include "src/base/error_text.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/mutant.hpp"
-#include "src/core/time_text.hpp"
-#include "src/engine/log.hpp"
+#include "src/base/time_text.hpp"
+#include "src/base/log.hpp"
 #include "src/ops/rounds.hpp"
 #include "src/store/blocking.hpp"
 #include "src/store/damaged_row.hpp"
@@ -29,7 +29,7 @@ namespace {
 
 constexpr auto no_rows = [](const Row&) {};
 // Of jobs that are not due: for a change of queue, which takes all.
-const TimePoint no_bound = *core::time_from_text("9999-01-01T00:00:00.000Z");
+const TimePoint no_bound = *base::time_from_text("9999-01-01T00:00:00.000Z");
 
 std::vector<std::int64_t> ids_of(std::span<const queue::StagedJob> jobs) {
     std::vector<std::int64_t> ids;
@@ -101,7 +101,7 @@ std::optional<std::string> EnqueuerOptions::problem() const {
 }
 
 Enqueuer::Enqueuer(
-    store::Store& store, core::Clock& clock, queue::Pusher* pusher, EnqueuerOptions options
+    store::Store& store, base::Clock& clock, queue::Pusher* pusher, EnqueuerOptions options
 )
     : store_{store}, clock_{clock}, pusher_{pusher}, options_{options} {}
 
@@ -185,7 +185,7 @@ void Enqueuer::delete_sent(const std::vector<std::int64_t>& ids) {
 // By way of the embedded queue's tables, where people find dead letters of the database.
 void Enqueuer::bury_staged(std::int64_t staged_id, const std::string& error) {
     const auto one = detail::encode(std::vector{staged_id});
-    const auto why = core::storable_error(error);
+    const auto why = base::storable_error(error);
     log::warning("staged_job_refused", {{"id", std::to_string(staged_id)}, {"detail", why}});
     store::write_now(store_, [&](store::Session& session) {
         std::optional<std::int64_t> id;
@@ -209,8 +209,8 @@ void Enqueuer::bury_staged(std::int64_t staged_id, const std::string& error) {
             first_claim,
             why,
             now,
-            core::error_kind(why),
-            core::time_text(now)
+            base::error_kind(why),
+            base::time_text(now)
         );
         run_statement(session, sql::delete_job, no_rows, *id, first_claim);
         run_statement(session, sql::delete_staged_jobs, no_rows, one);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/queue/pusher.hpp"
 #include "src/store/store.hpp"
 
@@ -45,7 +45,7 @@ class Enqueuer {
 public:
     // All outlive it. No pusher: the embedded queue.
     Enqueuer(
-        store::Store& store, core::Clock& clock, queue::Pusher* pusher, EnqueuerOptions options
+        store::Store& store, base::Clock& clock, queue::Pusher* pusher, EnqueuerOptions options
     );
 
     // One batch. Throws StoreError, of the database or the queue; then what was claimed is free.
@@ -70,7 +70,7 @@ private:
     int staged_to_jobs();
 
     store::Store& store_;
-    core::Clock& clock_;
+    base::Clock& clock_;
     queue::Pusher* pusher_;
     EnqueuerOptions options_;
     std::function<void(int)> on_sent_;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "src/core/call_rule.hpp"
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/queue/queue.hpp"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ class Hand {
 public:
     using Steady = std::chrono::steady_clock::time_point;
 
-    explicit Hand(core::Clock& clock) : clock_{clock} {}  // Outlives it.
+    explicit Hand(base::Clock& clock) : clock_{clock} {}  // Outlives it.
 
     void add(std::vector<queue::TakenJob> jobs, core::Moment asked_at);
     struct Next {
@@ -82,7 +82,7 @@ private:
         Steady since;
     };
 
-    core::Clock& clock_;
+    base::Clock& clock_;
     std::function<void()> on_sooner_;
     std::mutex mutex_;
     std::deque<Waiting> waiting_;

@@ -1,6 +1,6 @@
 #include "src/ops/hand.hpp"
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 
 #include <gmock/gmock.h>
 
@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Ids = std::vector<std::string>;
 
-class StillClock final : public core::Clock {
+class StillClock final : public base::Clock {
 public:
     TimePoint now() override { return TimePoint{}; }
     std::chrono::steady_clock::time_point steady() override { return at; }

@@ -2,7 +2,7 @@
 
 #include <pawl/detail/json.hpp>
 
-#include "src/core/time_text.hpp"
+#include "src/base/time_text.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -66,7 +66,7 @@ std::optional<OutsideMark> read_mark_file(const std::string& path) {
     text << file.rdbuf();
     const auto decoded = detail::decode<Line>(text.str());
     const auto* line = std::get_if<Line>(&decoded);
-    const auto at = line != nullptr ? core::time_from_text(line->at) : std::nullopt;
+    const auto at = line != nullptr ? base::time_from_text(line->at) : std::nullopt;
     if (!at)
         throw std::runtime_error{
             "PAWL0017: the mark file " + path +
@@ -87,7 +87,7 @@ void write_mark_file(const std::string& path, const OutsideMark& mark) {
                 mark.installation,
                 mark.epoch,
                 mark.mark.number,
-                core::time_text(mark.mark.at),
+                base::time_text(mark.mark.at),
                 mark.mark.key_id,
                 mark.mark.calls}) +
             "\n"

@@ -2,8 +2,8 @@
 
 #include <pawl/detail/rows.hpp>
 
-#include "src/core/time_text.hpp"
-#include "src/engine/log.hpp"
+#include "src/base/time_text.hpp"
+#include "src/base/log.hpp"
 #include "src/ops/rounds.hpp"
 #include "src/store/blocking.hpp"
 #include "store/statements.hpp"
@@ -56,8 +56,8 @@ int open_epoch(store::Session& session, const Restore& restore) {
         restore.by,
         "restored",
         std::optional<std::int64_t>{},
-        "epoch " + std::to_string(epoch) + ", lost since " + core::time_text(restore.lost_since) +
-            ", repeats until " + core::time_text(restore.keys_until) + ": " + restore.detail
+        "epoch " + std::to_string(epoch) + ", lost since " + base::time_text(restore.lost_since) +
+            ", repeats until " + base::time_text(restore.keys_until) + ": " + restore.detail
     );
     return epoch;
 }
@@ -123,8 +123,8 @@ bool Marker::notice(const Found& found) {
         .keys_until = found.now + options_.repeats_for,
         .by = "server",
         .detail = "the mark " + std::to_string(outside_->mark.number) + " of " +
-                  core::time_text(outside_->mark.at) + " is ahead of the database, at " +
-                  std::to_string(mark.number) + " of " + core::time_text(mark.at)};
+                  base::time_text(outside_->mark.at) + " is ahead of the database, at " +
+                  std::to_string(mark.number) + " of " + base::time_text(mark.at)};
     const int epoch = store::write_now(engine_.store(), [&](store::Session& session) {
         return open_epoch(session, restore);
     });
@@ -132,8 +132,8 @@ bool Marker::notice(const Found& found) {
         "database_restored",
         {{"code", "PAWL0017"},
          {"epoch", std::to_string(epoch)},
-         {"lost_since", core::time_text(restore.lost_since)},
-         {"repeats_until", core::time_text(restore.keys_until)},
+         {"lost_since", base::time_text(restore.lost_since)},
+         {"repeats_until", base::time_text(restore.keys_until)},
          {"detail", restore.detail}}
     );
     return true;

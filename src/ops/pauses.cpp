@@ -18,7 +18,7 @@ constexpr auto no_rows = [](const Row&) {};
 
 }  // namespace
 
-Pauses::Pauses(store::Store& store, core::Clock& clock, std::chrono::milliseconds remembered)
+Pauses::Pauses(store::Store& store, base::Clock& clock, std::chrono::milliseconds remembered)
     : store_{store}, clock_{clock}, remembered_{remembered} {}
 
 bool Pauses::paused(const std::string& queue) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/store/store.hpp"
 
 #include <chrono>
@@ -26,7 +26,7 @@ struct Pause {
 class Pauses {
 public:
     // Both outlive it. paused() may be late by `remembered`.
-    Pauses(store::Store& store, core::Clock& clock, std::chrono::milliseconds remembered = 500ms);
+    Pauses(store::Store& store, base::Clock& clock, std::chrono::milliseconds remembered = 500ms);
 
     bool paused(const std::string& queue);
     std::vector<Pause> list();
@@ -41,7 +41,7 @@ private:
     };
 
     store::Store& store_;
-    core::Clock& clock_;
+    base::Clock& clock_;
     std::chrono::milliseconds remembered_;
     std::mutex mutex_;
     std::map<std::string, Known> known_;

@@ -5,7 +5,7 @@
 
 #include "src/core/fault.hpp"
 #include "src/engine/key_row.hpp"
-#include "src/engine/log.hpp"
+#include "src/base/log.hpp"
 #include "src/engine/options.hpp"
 #include "src/ops/by_halves.hpp"
 #include "src/ops/rounds.hpp"
@@ -150,7 +150,7 @@ std::optional<std::string> ReaperOptions::problem() const {
     return std::nullopt;
 }
 
-Reaper::Reaper(store::Store& store, core::Clock& clock, ReaperOptions options)
+Reaper::Reaper(store::Store& store, base::Clock& clock, ReaperOptions options)
     : store_{store}, clock_{clock}, options_{options} {}
 
 ReaperReport Reaper::run_once(TimePoint now, const std::stop_token& stop) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/store/store.hpp"
 
 #include <chrono>
@@ -35,7 +35,7 @@ struct ReaperReport {
 // once.
 class Reaper {
 public:
-    Reaper(store::Store& store, core::Clock& clock, ReaperOptions options);  // Both outlive it.
+    Reaper(store::Store& store, base::Clock& clock, ReaperOptions options);  // Both outlive it.
     // One batch; where some of it can't be removed, others too, each in a transaction of its own,
     // until as many as a batch has are removed. A stop ends it after a transaction. Throws
     // StoreError.
@@ -53,7 +53,7 @@ private:
     bool reap(ReaperReport& done, Place& past, TimePoint now);
 
     store::Store& store_;
-    core::Clock& clock_;
+    base::Clock& clock_;
     ReaperOptions options_;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "src/core/clock.hpp"
-#include "src/engine/log.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/log.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -29,7 +29,7 @@ bool run_round(const char* name, Round round) {
 template <class Round>
 void rounds(
     const std::stop_token& stop,
-    core::Clock& clock,
+    base::Clock& clock,
     std::chrono::milliseconds every,
     const char* name,
     Round round

@@ -1,13 +1,13 @@
 #include <pawl/detail/rows.hpp>
 #include <pawl/service.hpp>
 
-#include "src/core/thread_name.hpp"
-#include "src/core/url.hpp"
-#include "src/engine/clock.hpp"
+#include "src/base/thread_name.hpp"
+#include "src/base/url.hpp"
+#include "src/base/clock.hpp"
 #include "src/engine/engine.hpp"
-#include "src/engine/log.hpp"
-#include "src/engine/log_file.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/log.hpp"
+#include "src/base/log_file.hpp"
+#include "src/base/random.hpp"
 #include "src/json/hash.hpp"
 #include "src/ops/database_jobs.hpp"
 #include "src/ops/rounds.hpp"
@@ -89,29 +89,29 @@ Service::Impl::Impl(Database& on, const ServiceOptions& given)
     : database{on},
       options{checked(given)},
       engine{
-          {database.store(), engine::system_clock(), engine::system_random()},
+          {database.store(), base::system_clock(), base::system_random()},
           engine_options(options),
           engine::open_installation(
-              database.store(), engine::system_clock(), engine::system_random(), options.secret_file
+              database.store(), base::system_clock(), base::system_random(), options.secret_file
           )},
       queue{queue::open_queue(
-          queue_setting(options), database.store(), engine::system_clock(), log::remark
+          queue_setting(options), database.store(), base::system_clock(), log::remark
       )},
       dead_letters_of_database{database.store()},
-      pauses{database.store(), engine::system_clock()},
+      pauses{database.store(), base::system_clock()},
       completer{
           engine,
           {.grace = options.complete_after,
            .every = std::clamp<std::chrono::milliseconds>(options.complete_after / 5, 20ms, 1s),
            .settle_after = options.settle_after}},
-      reaper{database.store(), engine::system_clock(), {.keep_expired = options.keep_expired}},
+      reaper{database.store(), base::system_clock(), {.keep_expired = options.keep_expired}},
       marker{
           engine,
           {.file = options.mark_file.empty() ? database.mark_file() : options.mark_file,
            .repeats_for = options.repeats_for == 0h ? options.keep_keys : options.repeats_for}},
       enqueuer{
           database.store(),
-          engine::system_clock(),
+          base::system_clock(),
           queue.pusher.get(),
           // As long as a job is held by what may be dead.
           {.claim = std::max<std::chrono::milliseconds>(options.job_lease, 1s)}},
@@ -184,7 +184,7 @@ void Service::Impl::check_queue() {
         if (error.kind() == StoreError::Kind::refused) throw;
         log::warning(
             "queue_away",
-            {{"queue", core::without_password(options.queue)}, {"detail", error.what()}}
+            {{"queue", base::without_password(options.queue)}, {"detail", error.what()}}
         );
     }
 }
@@ -205,7 +205,7 @@ void Service::Impl::start() {
         );
     auto thread_of = [](const char* name, auto f) {
         return std::jthread{[name, f](const std::stop_token& stop) {
-            core::name_this_thread(name);
+            base::name_this_thread(name);
             f(stop);
         }};
     };

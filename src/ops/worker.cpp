@@ -4,8 +4,8 @@
 #include "src/core/call_rule.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/mutant.hpp"
-#include "src/core/waiting.hpp"
-#include "src/engine/log.hpp"
+#include "src/base/waiting.hpp"
+#include "src/base/log.hpp"
 #include "src/engine/maker.hpp"
 #include "src/json/fingerprint.hpp"
 #include "src/json/hash.hpp"
@@ -36,7 +36,7 @@ public:
     }
     std::vector<TxOutcome> wait() {
         std::unique_lock lock{mutex_};
-        core::wait_for(all_, lock, [this] { return open_ == 0; });
+        base::wait_for(all_, lock, [this] { return open_ == 0; });
         return std::move(outcomes_);
     }
 
@@ -331,7 +331,7 @@ void Worker::work_as_operation(
     engine_.handle(std::move(request), [&](engine::Answer answer) {
         ended.set_value(std::move(answer));
     });
-    const auto answer = core::wait_for(ended.get_future());
+    const auto answer = base::wait_for(ended.get_future());
     if (std::holds_alternative<engine::Settled>(answer))
         return settle(job, JobResult{done}, report);
     const auto& refused = std::get<engine::Refused>(answer);

@@ -21,7 +21,7 @@ struct DeadLetter {
     std::string args;  // As it came: JSON, or not.
     int failures{};
     std::string error;
-    std::string error_kind;  // core::error_kind() of it.
+    std::string error_kind;  // base::error_kind() of it.
     std::string history;     // Its failures and merges, a JSON list, the oldest and the latest.
     std::optional<TimePoint> called_at;
     std::optional<std::int64_t> key_id;

@@ -1,6 +1,6 @@
 #include "src/queue/open.hpp"
 
-#include "src/core/url.hpp"
+#include "src/base/url.hpp"
 #include "src/queue/embedded/embedded_dead_letters.hpp"
 #include "src/queue/embedded/embedded_queue.hpp"
 #include "src/queue/kafka/kafka_dead_letters.hpp"
@@ -8,7 +8,7 @@
 #include "src/queue/kafka/kafka_queue.hpp"
 #include "src/queue/kafka/waiting.hpp"
 #include "src/queue/late_queue.hpp"
-#include "src/queue/redis/client.hpp"
+#include "src/redis/client.hpp"
 #include "src/queue/redis/redis_dead_letters.hpp"
 #include "src/queue/redis/redis_pusher.hpp"
 #include "src/queue/redis/redis_queue.hpp"
@@ -42,7 +42,7 @@ KafkaOptions kafka_options(const QueueSetting& setting) {
     return kafka_options_of_url(setting.url, unless_said);
 }
 
-OpenQueue open_redis(const QueueSetting& setting, store::Store& store, core::OnRemark on_remark) {
+OpenQueue open_redis(const QueueSetting& setting, store::Store& store, base::OnRemark on_remark) {
     auto client = std::make_shared<redis::Client>(
         redis_options_of_url(setting.url), nullptr, std::move(on_remark)
     );
@@ -60,8 +60,8 @@ OpenQueue open_redis(const QueueSetting& setting, store::Store& store, core::OnR
 OpenQueue open_kafka(
     const QueueSetting& setting,
     store::Store& store,
-    core::Clock& clock,
-    const core::OnRemark& on_remark
+    base::Clock& clock,
+    const base::OnRemark& on_remark
 ) {
     auto options = kafka_options(setting);
     if (on_remark)
@@ -89,12 +89,12 @@ std::optional<std::string> QueueSetting::problem() const {
     } catch (const std::invalid_argument& wrong) {
         return wrong.what();
     }
-    return "queue is " + core::without_password(url) +
+    return "queue is " + base::without_password(url) +
            ": embedded, redis://HOST[:PORT][/DB] or kafka://HOST[:PORT]";
 }
 
 OpenQueue open_queue(
-    const QueueSetting& setting, store::Store& store, core::Clock& clock, core::OnRemark on_remark
+    const QueueSetting& setting, store::Store& store, base::Clock& clock, base::OnRemark on_remark
 ) {
     if (auto why = setting.problem()) throw std::invalid_argument{*why};
     if (is_redis_url(setting.url)) return open_redis(setting, store, std::move(on_remark));

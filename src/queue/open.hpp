@@ -1,7 +1,7 @@
 #pragma once
 
-#include "src/core/clock.hpp"
-#include "src/core/remark.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/remark.hpp"
 #include "src/queue/dead_letters.hpp"
 #include "src/queue/pusher.hpp"
 #include "src/queue/queue.hpp"
@@ -42,7 +42,7 @@ struct OpenQueue {
 // Store and clock outlive it. Connects to nothing yet. Throws std::invalid_argument for a setting
 // that has a problem.
 OpenQueue open_queue(
-    const QueueSetting& setting, store::Store& store, core::Clock& clock, core::OnRemark on_remark
+    const QueueSetting& setting, store::Store& store, base::Clock& clock, base::OnRemark on_remark
 );
 
 }  // namespace pawl::queue

@@ -1,6 +1,6 @@
 #include "src/queue/open.hpp"
 
-#include "src/engine/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/store/memory/memory_store.hpp"
 
 #include <gtest/gtest.h>
@@ -16,11 +16,11 @@ using namespace std::chrono_literals;
 class OpenQueueTest : public ::testing::Test {
 protected:
     OpenQueue open(const QueueSetting& setting) {
-        return open_queue(setting, store_, engine::system_clock(), nullptr);
+        return open_queue(setting, store_, base::system_clock(), nullptr);
     }
 
 private:
-    memory::MemoryStore store_{engine::system_clock()};
+    memory::MemoryStore store_{base::system_clock()};
 };
 
 std::string problem(const QueueSetting& setting) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/waiting.hpp"
+#include "src/base/waiting.hpp"
 #include "src/store/store.hpp"
 
 #include <future>
@@ -39,7 +39,7 @@ auto run_and_wait(Enqueue enqueue, F f, std::chrono::milliseconds deadline, Isol
     };
     if constexpr (std::is_void_v<Result>) {
         enqueue(work([&f](Session& session) { f(session); }, settle, deadline, isolation));
-        core::wait_for(ended.get_future());
+        base::wait_for(ended.get_future());
         if (outcome) std::rethrow_exception(std::move(outcome));
     } else {
         std::optional<Result> result;
@@ -49,7 +49,7 @@ auto run_and_wait(Enqueue enqueue, F f, std::chrono::milliseconds deadline, Isol
             deadline,
             isolation
         ));
-        core::wait_for(ended.get_future());
+        base::wait_for(ended.get_future());
         if (outcome) std::rethrow_exception(std::move(outcome));
         return std::move(*result);
     }

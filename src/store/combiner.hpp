@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/waiting.hpp"
+#include "src/base/waiting.hpp"
 
 #include <condition_variable>
 #include <cstddef>
@@ -31,7 +31,7 @@ public:
         const auto place = mine->in.size();
         mine->in.push_back(std::move(in));
         const auto my_turn = [&] { return mine->ended || (mine == next_ && !under_way_); };
-        core::wait_for(mine->turn, lock, my_turn);
+        base::wait_for(mine->turn, lock, my_turn);
         if (!mine->ended) lead(*mine, lock);
         if (mine->failed) std::rethrow_exception(mine->failed);
         return mine->out[place];

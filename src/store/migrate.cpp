@@ -1,6 +1,6 @@
 #include "src/store/migrate.hpp"
 
-#include "src/core/time_text.hpp"
+#include "src/base/time_text.hpp"
 #include "store/statements.hpp"
 
 #include <algorithm>
@@ -96,7 +96,7 @@ std::vector<std::string> apply_migrations(
         for (const Sql* migration : migrations) {
             if (had.contains(std::string{migration->name})) continue;
             session.run_script(*migration);
-            const auto now = core::time_text(session.now());
+            const auto now = base::time_text(session.now());
             const auto needs = needs_of(store.text_of(*migration).value_or(""));
             const std::array<Value, 4> record{
                 owner, migration->name, std::string_view{now}, std::string_view{needs}};

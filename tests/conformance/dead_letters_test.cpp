@@ -1,7 +1,7 @@
 #include "src/ops/dead_letters.hpp"
 
-#include "src/core/error_text.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/error_text.hpp"
+#include "src/base/random.hpp"
 #include "tests/conformance/queue_world.hpp"
 
 #include <gmock/gmock.h>
@@ -214,7 +214,7 @@ TEST_P(DeadLettersTest, many_are_worked_in_batches) {
         {},
         act,
         clock.now(),
-        engine::system_random(),
+        base::system_random(),
         [&](const ops::DeadReport& so_far) {
             told.push_back(so_far.done);
             return told.size() < 2;
@@ -224,7 +224,7 @@ TEST_P(DeadLettersTest, many_are_worked_in_batches) {
     EXPECT_EQ(told, (std::vector<std::int64_t>{ops::dead_batch, 2 * ops::dead_batch}));
     EXPECT_EQ(report.done, 2 * ops::dead_batch);  // Stopped there,
     const auto rest =
-        ops::merge_dead_letters(*letters, {}, act, clock.now(), engine::system_random(), {});
+        ops::merge_dead_letters(*letters, {}, act, clock.now(), base::system_random(), {});
     EXPECT_EQ(rest.done, 1);  // and begun again.
     EXPECT_EQ(queue->take(2 * jobs, 30s).size(), jobs);
 }
@@ -233,7 +233,7 @@ TEST_P(DeadLettersTest, a_sample_is_of_those_that_are_meant) {
     for (int i = 0; i < 20; ++i) bury("a" + std::to_string(i), {.kind = i < 10 ? "k1" : "k2"});
 
     const auto report = ops::purge_dead_letters(
-        *letters, {{}, {.kind = "k1"}, 4}, act, engine::system_random(), {}
+        *letters, {{}, {.kind = "k1"}, 4}, act, base::system_random(), {}
     );
 
     EXPECT_EQ(report.done, 4);

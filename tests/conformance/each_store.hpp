@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/engine/random.hpp"
+#include "src/base/random.hpp"
 #include "src/store/memory/memory_store.hpp"
 #include "src/store/postgres/postgres_store.hpp"
 #include "src/store/sqlite/sqlite_store.hpp"
@@ -35,7 +35,7 @@ inline std::string name_of(Stores stores) {
 // A store of a kind, with what it needs beside it; opened anew as often as a test likes.
 class StoreHome {
 public:
-    StoreHome(Stores stores, core::Clock& clock) : stores_{stores}, clock_{clock} {}
+    StoreHome(Stores stores, base::Clock& clock) : stores_{stores}, clock_{clock} {}
 
     std::unique_ptr<store::Store> open(std::size_t waiting_max = 20'000) {
         auto name = name_of(stores_);
@@ -78,14 +78,14 @@ private:
                     .waiting_max = waiting_max,
                     .database_clock = false},
                 clock_,
-                engine::system_random()
+                base::system_random()
             ),
             name_of(stores_)
         );
     }
 
     Stores stores_;
-    core::Clock& clock_;
+    base::Clock& clock_;
 };
 
 inline constexpr Stores all_stores[] = {

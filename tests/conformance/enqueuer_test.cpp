@@ -66,15 +66,15 @@ public:
 };
 
 // Of a process that stands still behind its first question for the time.
-class PausedClock final : public core::Clock {
+class PausedClock final : public base::Clock {
 public:
-    PausedClock(core::Clock& clock, std::chrono::milliseconds pause)
+    PausedClock(base::Clock& clock, std::chrono::milliseconds pause)
         : clock_{clock}, pause_{pause} {}
     TimePoint now() override { return clock_.now() + (asked_++ == 0 ? 0ms : pause_); }
     std::chrono::steady_clock::time_point steady() override { return clock_.steady(); }
 
 private:
-    core::Clock& clock_;
+    base::Clock& clock_;
     std::chrono::milliseconds pause_;
     int asked_{0};
 };

@@ -1,6 +1,6 @@
 #include "src/locks/redis_place.hpp"
 #include "src/locks/store_place.hpp"
-#include "src/queue/redis/client.hpp"
+#include "src/redis/client.hpp"
 #include "tests/conformance/each_store.hpp"
 #include "tests/redis/redis_server.hpp"
 
@@ -39,7 +39,7 @@ public:
     RedisLeaseWorld() : options_{testing::empty_redis().options()} {}
     std::unique_ptr<Place> open() override {
         return std::make_unique<locks::RedisPlace>(
-            std::make_unique<queue::redis::Client>(options_, &clock)
+            std::make_unique<redis::Client>(options_, &clock)
         );
     }
 

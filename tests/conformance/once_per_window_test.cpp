@@ -3,7 +3,7 @@
 #include <pawl/once_per_window.hpp>
 
 #include "src/engine/maker.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/random.hpp"
 #include "src/ops/reaper.hpp"
 #include "tests/conformance/each_store.hpp"
 
@@ -22,7 +22,7 @@ protected:
             [&](Session& session) {
                 return detail::Maker::with_tx(
                     {.session = session,
-                     .random = engine::system_random(),
+                     .random = base::system_random(),
                      .key_id = {},
                      .staged = nullptr,
                      .staging = engine::Staging::as_job,

@@ -137,7 +137,7 @@ protected:
         return Pay::Paid{"paid"};
     }
 
-    core::Random& random = engine::system_random();
+    base::Random& random = base::system_random();
     engine::Engine engine{
         {*store, clock, random}, {}, engine::open_installation(*store, clock, random, "")};
     const detail::OperationForm* form{};

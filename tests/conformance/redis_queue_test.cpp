@@ -1,6 +1,6 @@
 #include "src/queue/redis/redis_queue.hpp"
 
-#include "src/queue/redis/connection.hpp"
+#include "src/redis/connection.hpp"
 #include "src/queue/redis/payload.hpp"
 #include "src/queue/redis/redis_dead_letters.hpp"
 #include "src/queue/redis/redis_pusher.hpp"
@@ -54,11 +54,11 @@ private:
         client_.ask(
             "test",
             {"ZADD", "schedule", queue::redis::score_of(at), std::get<std::string>(payload)},
-            queue::redis::Access::write
+            redis::Access::write
         );
     }
 
-    queue::redis::Client client_;
+    redis::Client client_;
     StoreHome home_;
     std::unique_ptr<store::Store> store_;
 };

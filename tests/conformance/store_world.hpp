@@ -2,7 +2,7 @@
 
 #include <pawl/detail/rows.hpp>
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/store/blocking.hpp"
 #include "src/store/migrate.hpp"
 #include "src/store/store.hpp"
@@ -33,7 +33,7 @@ using store::read_now;
 using store::Session;
 using store::write_now;
 
-class HandClock final : public core::Clock {
+class HandClock final : public base::Clock {
 public:
     TimePoint now() override { return TimePoint{ms_.load() * 1ms}; }
     std::chrono::steady_clock::time_point steady() override {

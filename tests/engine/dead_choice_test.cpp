@@ -1,4 +1,4 @@
-#include "src/engine/random.hpp"
+#include "src/base/random.hpp"
 #include "src/ops/dead_letters.hpp"
 #include "src/queue/embedded/embedded_dead_letters.hpp"
 #include "tests/engine/world.hpp"
@@ -44,7 +44,7 @@ protected:
     }
     World world;
     queue::EmbeddedDeadLetters letters{world.store};
-    core::Random& random{engine::system_random()};
+    base::Random& random{base::system_random()};
     Ids all;
 };
 

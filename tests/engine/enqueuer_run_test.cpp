@@ -1,4 +1,4 @@
-#include "src/engine/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/ops/enqueuer.hpp"
 #include "tests/engine/world.hpp"
 
@@ -73,7 +73,7 @@ protected:
     Outside outside;
     ops::Enqueuer enqueuer{
         world.store,
-        engine::system_clock(),
+        base::system_clock(),
         &outside,
         {.first_wait = 1h, .longest_wait = 1h, .longest_outage_wait = 5ms}};
     std::atomic<int> told{0};
@@ -107,7 +107,7 @@ TEST_F(EnqueuerRunTest, a_queue_that_is_away_is_tried_until_it_is_back) {
 TEST_F(EnqueuerRunTest, while_the_queue_is_away_a_hint_is_no_reason_to_try_at_once) {
     ops::Enqueuer patient{
         world.store,
-        engine::system_clock(),
+        base::system_clock(),
         &outside,
         {.first_wait = 1h, .longest_wait = 1h, .longest_outage_wait = 1h}};
     outside.be_away(true);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/engine/timers.hpp"
+#include "src/base/timers.hpp"
 
 #include <chrono>
 #include <functional>
@@ -10,7 +10,7 @@
 namespace pawl::engine {
 
 // Time stands still but for what the test moves.
-class StillClock final : public core::Clock {
+class StillClock final : public base::Clock {
 public:
     TimePoint now() override { return TimePoint{std::chrono::hours{1}}; }
     std::chrono::steady_clock::time_point steady() override { return at; }
@@ -18,7 +18,7 @@ public:
 };
 
 // Nothing happens but what the test says.
-class HandTimers final : public Timers {
+class HandTimers final : public base::Timers {
 public:
     void after(std::chrono::milliseconds wait, std::function<void()> f) override {
         due.push_back({wait, std::move(f)});

@@ -16,7 +16,7 @@ protected:
     }
     engine::Installation open(const std::string& secret_file = "") {
         return engine::open_installation(
-            world.store, world.clock, engine::system_random(), secret_file
+            world.store, world.clock, base::system_random(), secret_file
         );
     }
     std::string file(const std::string& name, const std::string& line) {
@@ -73,7 +73,7 @@ TEST_F(InstallationTest, is_made_once_and_found_by_all) {
 TEST_F(InstallationTest, differs_between_two_databases) {
     World another;
     const auto there =
-        engine::open_installation(another.store, another.clock, engine::system_random(), "");
+        engine::open_installation(another.store, another.clock, base::system_random(), "");
 
     EXPECT_NE(there.name, open().name);
     EXPECT_NE(there.secret(), open().secret());

@@ -1,4 +1,4 @@
-#include "src/core/time_text.hpp"
+#include "src/base/time_text.hpp"
 #include "tests/engine/shop.hpp"
 #include "tests/engine/world.hpp"
 
@@ -75,7 +75,7 @@ protected:
     void stage(const std::string& text = "a", std::chrono::milliseconds due_in = 0ms) {
         store::write_now(world.store, [&](store::Session& session) {
             detail::Maker::with_tx(
-                {session, engine::system_random(), std::nullopt, nullptr},
+                {session, base::system_random(), std::nullopt, nullptr},
                 [&](Tx& tx) {
                     tx.stage_in(due_in, Note{text});
                     return 0;
@@ -288,7 +288,7 @@ TEST_F(JobTest, a_first_call_that_lies_in_the_future_counts_as_past) {
     }});
     const auto worked = [&](std::chrono::seconds ahead) {
         stage();
-        const auto called_at = core::time_text(world.clock.now() + ahead);
+        const auto called_at = base::time_text(world.clock.now() + ahead);
         world.execute("UPDATE jobs SET called_at = '" + called_at + "'");
         return one.run_once(10);
     };

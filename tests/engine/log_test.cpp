@@ -1,4 +1,4 @@
-#include "src/engine/log.hpp"
+#include "src/base/log.hpp"
 
 #include "tests/engine/world.hpp"
 

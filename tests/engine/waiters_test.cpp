@@ -21,7 +21,7 @@ using Parked = Waiters::Parked;
 
 class HeldReads final : public store::Store {
 public:
-    explicit HeldReads(core::Clock& clock) : inner_{clock} {
+    explicit HeldReads(base::Clock& clock) : inner_{clock} {
         store::apply_migrations(inner_, "pawl", sql::migrations::all);
     }
     using store::Store::write;

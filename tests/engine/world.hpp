@@ -7,7 +7,7 @@
 #include "src/core/fault.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/maker.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/random.hpp"
 #include "src/ops/completer.hpp"
 #include "src/ops/reaper.hpp"
 #include "src/ops/worker.hpp"
@@ -46,7 +46,7 @@ using engine::Refused;
 using engine::Settled;
 using engine::Why;
 
-class HandClock final : public core::Clock {
+class HandClock final : public base::Clock {
 public:
     TimePoint now() override { return TimePoint{ms_.load() * 1ms}; }
     std::chrono::steady_clock::time_point steady() override {
@@ -466,7 +466,7 @@ public:
 private:
     void start() { engine = make_engine(); }
     std::unique_ptr<engine::Engine> make_engine() {
-        auto& random = engine::system_random();
+        auto& random = base::system_random();
         return std::make_unique<engine::Engine>(
             engine::Engine::Parts{store, clock, random},
             options_,

@@ -2,7 +2,7 @@
 // What libFuzzer adds to seeds is that it keeps what reached new code. No history breaks an
 // invariant. Without sanitizers, which do not know fibers: preset `fuzz-choices`.
 
-#include "src/engine/log.hpp"
+#include "src/base/log.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/simulation/history.hpp"
 

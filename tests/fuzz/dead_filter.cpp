@@ -8,7 +8,7 @@
 #include <pawl/command_line.hpp>
 #include <pawl/detail/rows.hpp>
 
-#include "src/json/text.hpp"
+#include "src/base/text.hpp"
 #include "src/ops/service_impl.hpp"
 #include "src/queue/kafka/letter_filter.hpp"
 #include "src/queue/redis/dead_place.hpp"
@@ -156,7 +156,7 @@ bool read_word(Meaning& to, std::string_view name, std::string_view value) {
 std::optional<Meaning> meaning_of(const std::vector<std::string>& words) {
     Meaning meaning;
     for (std::size_t i = 1; i < words.size(); ++i) {
-        if (!json::is_utf8(words[i])) return std::nullopt;
+        if (!base::is_utf8(words[i])) return std::nullopt;
         const auto [name, value] = fuzz::cut_at(words[i], "=");
         if (!read_word(meaning, name, value)) return std::nullopt;
     }

@@ -6,9 +6,9 @@
 // gives it that key, "name=value" a header, "name" one that is null; %00 is a byte. What follows an
 // empty line is the record's value; without one it has none.
 
-#include "src/core/error_text.hpp"
-#include "src/core/time_text.hpp"
-#include "src/json/text.hpp"
+#include "src/base/error_text.hpp"
+#include "src/base/time_text.hpp"
+#include "src/base/text.hpp"
 #include "src/queue/kafka/job_record.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
@@ -105,14 +105,14 @@ std::string coordinates(const Record& record) {
 void check_letter(const Record& record) {
     const auto letter = kafka::letter_of(record, "mails");
     for (const auto& text : {letter.jid, letter.kind, letter.args, letter.error, letter.history})
-        PAWL_ASSERT(json::is_utf8(text));
+        PAWL_ASSERT(base::is_utf8(text));
     for (const auto& at :
          {std::optional{letter.created_at},
           std::optional{letter.died_at},
           letter.called_at,
           letter.first_failed_at,
           letter.last_failed_at})
-        if (at) PAWL_ASSERT(core::time_from_text(core::time_text(*at)) == at);
+        if (at) PAWL_ASSERT(base::time_from_text(base::time_text(*at)) == at);
     const auto place = kafka::place_of_letter(letter.id);
     PAWL_ASSERT(place.has_value());
     PAWL_ASSERT(place->queue == "mails");
@@ -148,7 +148,7 @@ Record check_retry(const Record& record, std::string_view error) {
     constexpr int most = std::numeric_limits<int>::max() - 2;
     PAWL_ASSERT(again.failures == std::min(job.failures + 1, most));
     PAWL_ASSERT(again.called_at == job.called_at);
-    PAWL_ASSERT(again.raw.last_error == core::storable_error(error));
+    PAWL_ASSERT(again.raw.last_error == base::storable_error(error));
     PAWL_ASSERT(again.raw.first_failed_at == job.raw.first_failed_at.value_or(now));
     PAWL_ASSERT(kafka::due_of(next, now) == due);
     PAWL_ASSERT(!coordinates(next).empty());
@@ -168,7 +168,7 @@ void check_way(const Record& record, std::string_view error) {
     check_same_job(record, dead);
     PAWL_ASSERT(coordinates(dead) == coordinates(once));
     PAWL_ASSERT(kafka::letter_of(dead, "mails").died_at == now);
-    PAWL_ASSERT(kafka::letter_of(dead, "mails").error == core::storable_error(error));
+    PAWL_ASSERT(kafka::letter_of(dead, "mails").error == base::storable_error(error));
     PAWL_ASSERT(kafka::size_of(kafka::shortened(dead)) <= kafka::size_of(dead));
     check_same_job(record, kafka::shortened(dead));
     check_letter(dead);
@@ -197,7 +197,7 @@ void check_ours(const Record& record) {
     PAWL_ASSERT(read.raw.jid == job.jid && read.kind == job.kind && read.raw.args == job.args);
     PAWL_ASSERT(read.failures == job.failures && read.raw.key_id == job.key_id);
     PAWL_ASSERT(read.raw.created_at == now);
-    if (job.last_error) PAWL_ASSERT(read.raw.last_error == core::storable_error(*job.last_error));
+    if (job.last_error) PAWL_ASSERT(read.raw.last_error == base::storable_error(*job.last_error));
 }
 
 void check_numbers(const Record& record) {

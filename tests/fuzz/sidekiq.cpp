@@ -4,10 +4,10 @@
 //
 // The input is a payload. Where a line "&" stands in it, what follows is an error text.
 
-#include "src/core/error_text.hpp"
-#include "src/core/time_text.hpp"
+#include "src/base/error_text.hpp"
+#include "src/base/time_text.hpp"
 #include "src/json/members.hpp"
-#include "src/json/text.hpp"
+#include "src/base/text.hpp"
 #include "src/queue/redis/payload.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
@@ -53,13 +53,13 @@ void check_letter(std::string_view payload) {
     PAWL_ASSERT(!letter.jid.empty() && !letter.queue.empty());
     PAWL_ASSERT(letter.failures >= 0);
     PAWL_ASSERT(json::items_of(letter.history).has_value());
-    PAWL_ASSERT(letter.error_kind == core::error_kind(letter.error));
+    PAWL_ASSERT(letter.error_kind == base::error_kind(letter.error));
     for (const auto& at :
          {std::optional{letter.created_at},
           letter.called_at,
           letter.first_failed_at,
           letter.last_failed_at})
-        if (at) PAWL_ASSERT(core::time_from_text(core::time_text(*at)) == at);
+        if (at) PAWL_ASSERT(base::time_from_text(base::time_text(*at)) == at);
 }
 
 void check_no_job(std::string_view payload, std::string_view error) {
@@ -90,7 +90,7 @@ std::string check_failure(std::string_view payload, std::string_view error, Side
         after.failures == before.failures + 1 ||
         before.failures == std::numeric_limits<int>::max() - 1
     );
-    PAWL_ASSERT(after.raw.last_error == core::storable_error(error));
+    PAWL_ASSERT(after.raw.last_error == base::storable_error(error));
     PAWL_ASSERT(after.raw.last_failed_at == now);
     PAWL_ASSERT(after.called_at == before.called_at);
     if (before.raw.first_failed_at)
@@ -136,7 +136,7 @@ void check_ours(std::string_view args, std::string_view error) {
     for (const auto times : {SidekiqTimes::seconds, SidekiqTimes::milliseconds}) {
         const auto written = redis::payload_of(job, now, times);
         const auto* text = std::get_if<std::string>(&written);
-        PAWL_ASSERT((text != nullptr) == json::is_utf8(args));
+        PAWL_ASSERT((text != nullptr) == base::is_utf8(args));
         if (text == nullptr) continue;
         PAWL_ASSERT(json::is_json(*text));
         const auto read = redis::taken_of(*text, {"", TimePoint{}});
@@ -148,7 +148,7 @@ void check_ours(std::string_view args, std::string_view error) {
         const bool as_json = json::is_json(args, json::levels_max - 2);
         const auto end = args.find_last_not_of(" \t\r\n") + 1;
         PAWL_ASSERT(read.raw.args == (as_json ? args.substr(begin, end - begin) : args));
-        if (job.last_error) PAWL_ASSERT(read.raw.last_error == core::storable_error(error));
+        if (job.last_error) PAWL_ASSERT(read.raw.last_error == base::storable_error(error));
     }
 }
 

@@ -2,7 +2,7 @@
 //
 //   kafka_victim BROKERS PREFIX DATABASE put_back|finish|call|bury
 
-#include "src/engine/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/queue/kafka/kafka_queue.hpp"
 #include "src/store/sqlite/sqlite_store.hpp"
 
@@ -24,7 +24,7 @@ int main(int count, char** arguments) {
     options.take_wait = 30s;
     const std::string action{arguments[4]};
     try {
-        auto& clock = engine::system_clock();
+        auto& clock = base::system_clock();
         sqlite::SqliteStore store{{.path = arguments[3]}, clock};
         queue::KafkaQueue queue{options, "default", store, clock};
         auto job = queue.take(1, 30s).at(0);

@@ -1,6 +1,6 @@
 #include <pawl/database.hpp>
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/store/store.hpp"
 #include "tests/conformance/store_world.hpp"
 #include "tests/postgres/cluster.hpp"

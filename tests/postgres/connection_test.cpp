@@ -1,7 +1,7 @@
 #include "src/store/postgres/connection.hpp"
 
-#include "src/engine/clock.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/random.hpp"
 #include "src/store/postgres/postgres_store.hpp"
 #include "tests/conformance/store_world.hpp"
 #include "tests/postgres/cluster.hpp"
@@ -46,7 +46,7 @@ protected:
 
     testing::PostgresDatabase database;
     PostgresOptions options{.url = database.url(), .connections = 1};
-    core::Clock& clock{engine::system_clock()};
+    base::Clock& clock{base::system_clock()};
     Connection connection{options, clock};
 };
 
@@ -86,7 +86,7 @@ TEST_F(ConnectionTest, copy_in_a_script_ends_the_connection_and_not_the_thread) 
 }
 
 TEST_F(ConnectionTest, a_clock_that_came_with_slow_statements_is_not_taken_for_that_of_now) {
-    PostgresStore store{options, clock, engine::system_random()};
+    PostgresStore store{options, clock, base::system_random()};
 
     write_now(store, [&](Session& session) {
         detail::send_statement(session, sleep);

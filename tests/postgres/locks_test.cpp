@@ -2,9 +2,9 @@
 #include <pawl/locks.hpp>
 #include <pawl/once_per_window.hpp>
 
-#include "src/engine/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/engine/maker.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/random.hpp"
 #include "src/locks/store_place.hpp"
 #include "src/store/postgres/postgres_store.hpp"
 #include "tests/conformance/store_world.hpp"
@@ -45,7 +45,7 @@ public:
     void run(Session& session) override {
         detail::Maker::with_tx(
             {.session = session,
-             .random = engine::system_random(),
+             .random = base::system_random(),
              .key_id = {},
              .staged = nullptr,
              .staging = engine::Staging::as_job,
@@ -107,8 +107,8 @@ protected:
 
     testing::PostgresDatabase database;
     PostgresOptions options{.url = database.url(), .connections = 8};
-    PostgresStore one{options, engine::system_clock(), engine::system_random()};
-    PostgresStore other{options, engine::system_clock(), engine::system_random()};
+    PostgresStore one{options, base::system_clock(), base::system_random()};
+    PostgresStore other{options, base::system_clock(), base::system_random()};
 };
 
 // Reads, then writes what it read and one more: without the lock two read the same.

@@ -1,7 +1,7 @@
 #include <pawl/database.hpp>
 
-#include "src/engine/clock.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/random.hpp"
 #include "src/store/postgres/connection.hpp"
 #include "src/store/postgres/postgres_store.hpp"
 #include "src/store/postgres/transaction.hpp"
@@ -67,14 +67,14 @@ protected:
     }
     std::vector<std::int64_t> all_counts() {
         PostgresStore direct{
-            {.url = database.url(), .connections = 1}, clock, engine::system_random()};
+            {.url = database.url(), .connections = 1}, clock, base::system_random()};
         return read_rows<std::int64_t>(direct, counts);
     }
     std::int64_t count(std::size_t id) { return all_counts().at(id - 1); }
 
     testing::PostgresDatabase database;
     CuttingProxy proxy{database.url()};
-    core::Clock& clock{engine::system_clock()};
+    base::Clock& clock{base::system_clock()};
 };
 
 // Whether it shares its transaction with others of its kind.
@@ -130,7 +130,7 @@ protected:
 
     Ending blocking;
     std::atomic<int> ran{0};
-    PostgresStore store{options(GetParam() ? 1 : 0), clock, engine::system_random()};
+    PostgresStore store{options(GetParam() ? 1 : 0), clock, base::system_random()};
 };
 INSTANTIATE_TEST_SUITE_P(Sharing, LostCommitEitherWay, ::testing::Bool(), [](const auto& of) {
     return of.param ? "shared" : "alone";

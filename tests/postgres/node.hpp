@@ -5,9 +5,9 @@
 #include <pawl/query.hpp>
 #include <pawl/tx.hpp>
 
-#include "src/engine/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/engine/engine.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/random.hpp"
 #include "src/store/migrate.hpp"
 #include "src/store/postgres/postgres_store.hpp"
 #include "store/migrations.hpp"
@@ -124,16 +124,16 @@ public:
         : store{
               std::make_unique<postgres::PostgresStore>(
                   postgres::PostgresOptions{.url = url, .connections = 4, .notify = options.notify},
-                  engine::system_clock(),
-                  engine::system_random()
+                  base::system_clock(),
+                  base::system_random()
               ),
               options.ids_ahead} {
         store::apply_migrations(store, "pawl", sql::migrations::all);
-        auto& random = engine::system_random();
+        auto& random = base::system_random();
         engine = std::make_unique<engine::Engine>(
-            engine::Engine::Parts{store, engine::system_clock(), random},
+            engine::Engine::Parts{store, base::system_clock(), random},
             options.engine,
-            engine::open_installation(store, engine::system_clock(), random, {})
+            engine::open_installation(store, base::system_clock(), random, {})
         );
         engine->add(detail::form_of<Pay>(std::make_shared<Pay>(std::move(charge))));
         store.reads = 0;  // Those of its start.
@@ -213,8 +213,8 @@ protected:
     // Without named statements: those go by a text's address, and here texts come and go.
     postgres::PostgresStore monitor{
         {.url = database.url(), .connections = 1, .prepared = false},
-        engine::system_clock(),
-        engine::system_random()};
+        base::system_clock(),
+        base::system_random()};
 
 private:
     std::atomic<bool> held_{true};

@@ -1,4 +1,4 @@
-#include "src/engine/random.hpp"
+#include "src/base/random.hpp"
 #include "src/ops/reaper.hpp"
 #include "src/store/postgres/postgres_store.hpp"
 #include "tests/conformance/store_world.hpp"
@@ -197,7 +197,7 @@ TEST(ReaperOfAServer, waits_for_no_lock_and_comes_again) {
         "'2027-01-01Z', '2027-01-01Z', '2027-01-01Z', '2027-01-02Z' FROM key_registry"
     );
     conformance::HandClock clock;
-    postgres::PostgresStore store{{.url = database.url()}, clock, engine::system_random()};
+    postgres::PostgresStore store{{.url = database.url()}, clock, base::system_random()};
     ops::Reaper reaper{store, clock, {}};
     locker.now("BEGIN; SELECT 1 FROM idempotency_keys WHERE hash = 'hash 2' FOR UPDATE");
 

@@ -1,8 +1,8 @@
 #include <pawl/database.hpp>
 
-#include "src/engine/clock.hpp"
-#include "src/engine/log.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/log.hpp"
+#include "src/base/random.hpp"
 #include "src/store/postgres/postgres_store.hpp"
 #include "tests/conformance/store_world.hpp"
 #include "tests/postgres/cluster.hpp"
@@ -54,9 +54,9 @@ protected:
         std::vector<std::string> found;
         PostgresStore store{
             {.url = url, .connections = 1},
-            engine::system_clock(),
-            engine::system_random(),
-            [&](const core::Remark& remark) { found.push_back(remark.detail); }};
+            base::system_clock(),
+            base::system_random(),
+            [&](const base::Remark& remark) { found.push_back(remark.detail); }};
         EXPECT_THAT(read_rows<int>(store, one), ElementsAre(1));  // It serves.
         return found;
     }
@@ -116,8 +116,8 @@ protected:
             "ALTER ROLE " + role + " CONNECTION LIMIT " + std::to_string(connections)
         );
     }
-    core::OnRemark note() {
-        return [this](const core::Remark& remark) {
+    base::OnRemark note() {
+        return [this](const base::Remark& remark) {
             if (remark.code != "PAWL0010") return;
             const std::lock_guard guard{mutex};
             said.push_back(remark.detail);
@@ -145,8 +145,8 @@ TEST_F(ConnectionsTest, fewer_than_asked_for_are_remarked_on_once_and_when_their
         {.url = database.url() + (database.url().find('?') == std::string::npos ? '?' : '&') +
                 "user=" + role,
          .connections = 6},
-        engine::system_clock(),
-        engine::system_random(),
+        base::system_clock(),
+        base::system_random(),
         note()};
 
     ASSERT_THAT(said_of(1), ElementsAre(HasSubstr("4 of 6 connections")));

@@ -1,6 +1,6 @@
-#include "src/engine/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/engine/maker.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/random.hpp"
 #include "src/store/postgres/postgres_store.hpp"
 #include "tests/conformance/store_world.hpp"
 #include "tests/postgres/cluster.hpp"
@@ -41,7 +41,7 @@ public:
     void run(Session& session) override {
         detail::Maker::with_tx(
             {.session = session,
-             .random = engine::system_random(),
+             .random = base::system_random(),
              .key_id = {},
              .staged = nullptr,
              .staging = engine::Staging::as_job,
@@ -90,8 +90,8 @@ protected:
     std::atomic<int> ran{0};
     PostgresStore store{
         {.url = database.url(), .connections = 2, .sharing = GetParam(), .reruns_max = 5},
-        engine::system_clock(),
-        engine::system_random()};
+        base::system_clock(),
+        base::system_random()};
 };
 INSTANTIATE_TEST_SUITE_P(Sharing, RerunTest, ::testing::Values(0, 1), [](const auto& of) {
     return of.param == 0 ? "alone" : "shared";

@@ -1,5 +1,5 @@
-#include "src/engine/clock.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/random.hpp"
 #include "src/store/postgres/postgres_store.hpp"
 #include "tests/conformance/store_world.hpp"
 #include "tests/postgres/cluster.hpp"
@@ -104,8 +104,8 @@ protected:
     }
 
     testing::PostgresDatabase database;
-    core::Clock& clock{engine::system_clock()};
-    PostgresStore store{options(1), clock, engine::system_random()};
+    base::Clock& clock{base::system_clock()};
+    PostgresStore store{options(1), clock, base::system_random()};
 };
 
 // With and without savepoints: whether works of the kind are known to throw.
@@ -416,7 +416,7 @@ TEST_F(SharingTest, behind_a_lock_the_others_go_on) {
 // could make.
 TEST_P(SharingEitherWay, rows_that_all_write_lose_no_update) {
     constexpr int works = 2'000;
-    PostgresStore crowded{options(2), clock, engine::system_random()};
+    PostgresStore crowded{options(2), clock, base::system_random()};
     std::vector<Ending> endings(works);
 
     for (int i = 0; i < works; ++i)
@@ -458,7 +458,7 @@ TEST_F(SharingTest, a_connection_that_ends_under_them_loses_none) {
 }
 
 TEST_F(SharingTest, off_it_is_a_transaction_each) {
-    PostgresStore alone{options(0), clock, engine::system_random()};
+    PostgresStore alone{options(0), clock, base::system_random()};
     std::vector<Ending> endings(50);
 
     for (auto& ending : endings)

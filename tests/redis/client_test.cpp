@@ -1,4 +1,4 @@
-#include "src/queue/redis/client.hpp"
+#include "src/redis/client.hpp"
 
 #include "tests/redis/redis_world.hpp"
 
@@ -42,7 +42,7 @@ TEST(RedisClientTest, where_config_is_forbidden_info_says_what_it_evicts) {
     options.user = "app";
     options.password = "secret";
     std::string told;
-    Client client{options, nullptr, [&](const core::Remark& remark) { told = remark.detail; }};
+    Client client{options, nullptr, [&](const base::Remark& remark) { told = remark.detail; }};
 
     EXPECT_FALSE(error_of([&] { client.check(); }));
     EXPECT_THAT(told, HasSubstr("does not say its appendfsync"));
@@ -78,7 +78,7 @@ TEST(RedisClientTest, a_user_without_dangerous_commands_is_enough) {
     options.user = "app";
     options.password = "secret";
     Client client{
-        options, nullptr, [](const core::Remark& remark) { ADD_FAILURE() << remark.detail; }};
+        options, nullptr, [](const base::Remark& remark) { ADD_FAILURE() << remark.detail; }};
     queue::RedisQueue queue{client};
 
     push(client, staged("j"));
@@ -97,7 +97,7 @@ TEST(RedisClientTest, a_user_without_dangerous_commands_is_enough) {
 TEST(RedisClientTest, one_that_may_lose_what_it_acknowledged_is_remarked_on_once) {
     RedisServer server{{"--appendfsync", "everysec"}};
     std::atomic<int> remarks{0};
-    Client client{server.options(), nullptr, [&](const core::Remark& remark) {
+    Client client{server.options(), nullptr, [&](const base::Remark& remark) {
                       EXPECT_EQ(remark.code, "PAWL0012");
                       EXPECT_THAT(remark.detail, HasSubstr("appendfsync = everysec"));
                       ++remarks;
@@ -111,7 +111,7 @@ TEST(RedisClientTest, one_that_may_lose_what_it_acknowledged_is_remarked_on_once
 }
 
 TEST(RedisClientTest, a_durable_one_is_not_remarked_on) {
-    Client client{empty_redis().options(), nullptr, [](const core::Remark& remark) {
+    Client client{empty_redis().options(), nullptr, [](const base::Remark& remark) {
                       ADD_FAILURE() << remark.detail;
                   }};
 
@@ -178,11 +178,11 @@ TEST(RedisClientTest, a_connection_cut_while_it_is_idle_costs_nobody_an_error) {
 // SIGPIPE, which ends a process.
 TEST(RedisClientTest, a_redis_that_dies_while_it_is_written_to_is_an_error_and_no_signal) {
     RedisServer server;
-    queue::redis::Connection connection{server.options()};
-    const queue::redis::Command ping{"PING"};
+    redis::Connection connection{server.options()};
+    const redis::Command ping{"PING"};
     connection.ask("redis test", std::span{&ping, 1}, Access::read);  // Redis has let us in.
     server.kill();
-    const queue::redis::Command large{"LPUSH", "queue:default", std::string(64'000'000, 'x')};
+    const redis::Command large{"LPUSH", "queue:default", std::string(64'000'000, 'x')};
 
     const auto failed = error_of([&] {
         connection.ask("redis test", std::span{&large, 1}, Access::write);

@@ -1,6 +1,6 @@
 #include "tests/redis/redis_server.hpp"
 
-#include "src/queue/redis/connection.hpp"
+#include "src/redis/connection.hpp"
 #include "tests/free_port.hpp"
 
 #include <fcntl.h>
@@ -18,8 +18,8 @@ namespace pawl::testing {
 
 namespace {
 
-using queue::redis::Access;
-using queue::redis::Client;
+using redis::Access;
+using redis::Client;
 
 constexpr int starts_max = 5;  // Somebody else may have taken the port meanwhile.
 
@@ -134,10 +134,10 @@ void RedisServer::thaw() {
     ::kill(server_, SIGCONT);
 }
 
-queue::redis::Reply RedisServer::ask(const queue::redis::Command& command) {
+redis::Reply RedisServer::ask(const redis::Command& command) {
     auto patient = options();
     patient.command_timeout = std::chrono::minutes{1};
-    queue::redis::Connection connection{patient};
+    redis::Connection connection{patient};
     auto reply = connection.ask("test", std::span{&command, 1}, Access::write).at(0);
     if (reply.is_error()) queue::redis::throw_answer("test", reply.text, patient);
     return reply;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/queue/redis/client.hpp"
+#include "src/redis/client.hpp"
 
 #include <sys/types.h>
 
@@ -33,7 +33,7 @@ public:
 
     // A command of the test's own, apart from what it tests; an answer may take as long as BLPOP
     // waits. Throws StoreError.
-    queue::redis::Reply ask(const queue::redis::Command& command);
+    redis::Reply ask(const redis::Command& command);
 
 private:
     void start();

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/queue/redis/connection.hpp"
+#include "src/redis/connection.hpp"
 #include "src/queue/redis/redis_dead_letters.hpp"
 #include "src/queue/redis/redis_pusher.hpp"
 #include "src/queue/redis/redis_queue.hpp"
@@ -16,8 +16,8 @@
 namespace pawl::testing {
 
 using namespace std::chrono_literals;
-using queue::redis::Access;
-using queue::redis::Client;
+using redis::Access;
+using redis::Client;
 
 inline queue::StagedJob staged(std::string jid, std::string args = R"({"ride":1})") {
     queue::StagedJob job;

@@ -2,7 +2,7 @@
 
 #include <pawl/detail/rows.hpp>
 
-#include "src/core/time_text.hpp"
+#include "src/base/time_text.hpp"
 #include "src/store/blocking.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ int rank_of(std::string_view point) {
 
 std::optional<TimePoint> time_in(const detail::Row& row, int column) {
     if (row.is_null(column)) return std::nullopt;
-    return core::time_from_text(row.text(column));
+    return base::time_from_text(row.text(column));
 }
 
 }  // namespace

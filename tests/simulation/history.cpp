@@ -1,4 +1,4 @@
-#include "src/core/waiting.hpp"
+#include "src/base/waiting.hpp"
 #include "tests/simulation/life.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Receiver::Asks History::asks(Does (History::*does)()) {
 }
 
 void History::prepare() {
-    core::while_waiting() = &Strand::wait_until;
+    base::while_waiting() = &Strand::wait_until;
     home().empty();
     draw_faults();
     const bool works = options_.small ? options_.small_works : choices_.pick(3) != 0;
@@ -214,7 +214,7 @@ void History::end_processes() {
     for (auto& process : processes_)
         if (process && process->alive()) process->kill();
     processes_.clear();
-    core::while_waiting() = nullptr;
+    base::while_waiting() = nullptr;
 }
 
 Ended live(Choices& choices, const HistoryOptions& options) {

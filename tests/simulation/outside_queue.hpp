@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/queue/pusher.hpp"
 #include "src/queue/queue.hpp"
 
@@ -49,7 +49,7 @@ public:
         std::function<void()> there{[] {}};
         std::function<void()> back{[] {}};
     };
-    OutsideQueue(Broker& broker, core::Clock& clock, std::string name, Way way)
+    OutsideQueue(Broker& broker, base::Clock& clock, std::string name, Way way)
         : broker_{broker}, clock_{clock}, name_{std::move(name)}, way_{std::move(way)} {}
 
     queue::PushReport push(std::span<const queue::StagedJob> jobs) override;
@@ -76,7 +76,7 @@ private:
     static void fail(queue::StagedJob& job, const std::string& error, TimePoint now);
 
     Broker& broker_;
-    core::Clock& clock_;
+    base::Clock& clock_;
     std::string name_;
     Way way_;
 };

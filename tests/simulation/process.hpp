@@ -27,7 +27,7 @@
 namespace pawl::simulation {
 
 // Of keys, jitter and the like; not of what happens.
-class SimRandom final : public core::Random {
+class SimRandom final : public base::Random {
 public:
     explicit SimRandom(std::uint64_t seed) : state_{seed} {}
     std::uint64_t next() override {
@@ -39,7 +39,7 @@ private:
     std::uint64_t state_;
 };
 
-class SimTimers final : public engine::Timers {
+class SimTimers final : public base::Timers {
 public:
     explicit SimTimers(SimClock& clock) : clock_{clock} {}
     void after(milliseconds wait, std::function<void()> f) override {

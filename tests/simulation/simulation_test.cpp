@@ -1,4 +1,4 @@
-#include "src/engine/log.hpp"
+#include "src/base/log.hpp"
 #include "tests/simulation/exhaust.hpp"
 #include "tests/simulation/fiber.hpp"
 #include "tests/simulation/history.hpp"

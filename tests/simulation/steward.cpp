@@ -5,7 +5,7 @@
 
 #include "src/core/lease.hpp"
 #include "src/engine/maker.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/random.hpp"
 #include "src/store/blocking.hpp"
 
 #include <cstdint>
@@ -31,7 +31,7 @@ bool Steward::believes(const std::string& holder, Steady asked_at) {
 }
 
 void Steward::run_once() {
-    const auto holder = engine::random_hex(random_, 32);
+    const auto holder = base::random_hex(random_, 32);
     struct Forgets {
         Beliefs& beliefs;
         const std::string& holder;

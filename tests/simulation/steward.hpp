@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/clock.hpp"
+#include "src/base/random.hpp"
 #include "src/locks/store_place.hpp"
 #include "tests/simulation/time.hpp"
 
@@ -22,7 +22,7 @@ public:
     using Wrong = std::function<void(const std::string& what)>;
     // All outlive it.
     Steward(
-        store::Store& store, SimClock& clock, core::Random& random, Beliefs& beliefs, Wrong wrong
+        store::Store& store, SimClock& clock, base::Random& random, Beliefs& beliefs, Wrong wrong
     )
         : store_{store},
           place_{store},
@@ -42,7 +42,7 @@ private:
     store::Store& store_;
     locks::StorePlace place_;
     SimClock& clock_;
-    core::Random& random_;
+    base::Random& random_;
     Beliefs& beliefs_;
     Wrong wrong_;
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 #include "tests/simulation/fiber.hpp"
 
 #include <chrono>
@@ -17,7 +17,7 @@ using Steady = std::chrono::steady_clock::time_point;
 using std::chrono::milliseconds;
 
 // The wall's time may be set back or forth; the steady one never is.
-class SimClock final : public core::Clock {
+class SimClock final : public base::Clock {
 public:
     TimePoint now() override { return wall_; }
     Steady steady() override { return steady_; }

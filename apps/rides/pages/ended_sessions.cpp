@@ -5,8 +5,8 @@
 
 #include "apps/rides/pages/sessions.hpp"
 #include "rides/statements.hpp"
-#include "src/core/thread_name.hpp"
-#include "src/engine/log.hpp"
+#include "src/base/thread_name.hpp"
+#include "src/base/log.hpp"
 #include "src/store/store.hpp"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ EndedSessionsInDatabase::EndedSessionsInDatabase(pawl::Database& database, Ended
     : database_{database}, sessions_{sessions} {
     exchange({});
     thread_ = std::jthread{[this](const std::stop_token& stop) {
-        pawl::core::name_this_thread("rides-sessions");
+        pawl::base::name_this_thread("rides-sessions");
         run(stop);
     }};
 }

@@ -5,7 +5,7 @@
 
 #include "apps/rides/pages/files.hpp"
 #include "apps/rides/pages/views.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/random.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -192,7 +192,7 @@ Response Pages::home(const OpenAsked& asked) const {
 // A key for each form, made here and never by the page: it stands in the address.
 Response Pages::new_form(const OpenAsked& asked) const {
     if (!signed_in(asked.head)) return see_other("/");
-    return see_other("/bookings/" + pawl::engine::random_hex(random_, 32));
+    return see_other("/bookings/" + pawl::base::random_hex(random_, 32));
 }
 
 // From a page of another site a rider could be signed in as somebody else, and book for him.
@@ -209,7 +209,7 @@ Response Pages::sign_in(const OpenAsked& asked) const {
         .token = std::string{field(asked.form, "token")}};
     const SignInTries::Who who{asked.head.client_address, given.email};
     if (const auto wait = tries_.begin(who, clock_.steady())) return too_many_tries(next, *wait);
-    const auto cookie = sessions_.begin(given, pawl::engine::random_hex(random_, 32), clock_.now());
+    const auto cookie = sessions_.begin(given, pawl::base::random_hex(random_, 32), clock_.now());
     if (!cookie) {
         auto page = sign_in_page(next, true, "");
         page.status = 401;

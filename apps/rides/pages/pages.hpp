@@ -4,7 +4,8 @@
 
 #include "apps/rides/pages/sessions.hpp"
 #include "apps/rides/pages/sign_in_tries.hpp"
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/random.hpp"
 
 #include <functional>
 #include <optional>
@@ -30,8 +31,8 @@ public:
         const Sessions& sessions;
         SignInTries& tries;
         std::function<void(EndedSession)> end_session;  // From any thread; quick.
-        pawl::core::Clock& clock;
-        pawl::core::Random& random;
+        pawl::base::Clock& clock;
+        pawl::base::Random& random;
     };
     explicit Pages(Parts parts)
         : sessions_{parts.sessions},
@@ -54,8 +55,8 @@ private:
     const Sessions& sessions_;
     SignInTries& tries_;
     std::function<void(EndedSession)> end_session_;
-    pawl::core::Clock& clock_;
-    pawl::core::Random& random_;
+    pawl::base::Clock& clock_;
+    pawl::base::Random& random_;
 };
 
 }  // namespace rides

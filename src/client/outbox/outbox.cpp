@@ -5,13 +5,13 @@
 #include "outbox/statements.hpp"
 #include "src/client/outbox/outbox_rule.hpp"
 #include "src/core/fault.hpp"
-#include "src/core/thread_name.hpp"
-#include "src/core/time_text.hpp"
-#include "src/engine/clock.hpp"
-#include "src/engine/log.hpp"
-#include "src/engine/random.hpp"
+#include "src/base/thread_name.hpp"
+#include "src/base/time_text.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/log.hpp"
+#include "src/base/random.hpp"
 #include "src/http/transfer.hpp"
-#include "src/json/text.hpp"
+#include "src/base/text.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -44,7 +44,7 @@ struct Stored {
 };
 
 void check_text(std::string_view text, const char* what) {
-    if (json::is_utf8(text) && text.find('\0') == text.npos) return;
+    if (base::is_utf8(text) && text.find('\0') == text.npos) return;
     throw std::invalid_argument{
         std::string{"pawl: the "} + what +
         " of a request in the outbox is no UTF-8, or has NUL in it"};
@@ -195,7 +195,7 @@ void Outbox::Impl::has_ended(InHand one, ClientEnd end) {
 // One that can't be sent as it stands, or not by this client, is put off as one that was refused:
 // nobody else waits for it, and people see why.
 void Outbox::Impl::start_all(std::vector<InHand> all) {
-    const auto now = engine::system_clock().now();
+    const auto now = base::system_clock().now();
     for (auto& one : all) {
         {
             const std::lock_guard lock{mutex};
@@ -266,7 +266,7 @@ void Outbox::Impl::record(const InHand& one, const ClientEnd& end) {
         const auto now = tx.now();
         const auto age = std::chrono::duration_cast<milliseconds>(now - claimed.first_at);
         const auto after = client::decide_after_sending(
-            options, end, claimed.attempt, age, engine::system_random().dice()
+            options, end, claimed.attempt, age, base::system_random().dice()
         );
         if (const auto* later = std::get_if<client::PutOff>(&after)) {
             execute(
@@ -313,8 +313,8 @@ void Outbox::Impl::forget() {
 }
 
 void Outbox::Impl::run(const std::stop_token& stop) {
-    core::name_this_thread("pawl-outbox");
-    auto& clock = engine::system_clock();
+    base::name_this_thread("pawl-outbox");
+    auto& clock = base::system_clock();
     auto forget_at = clock.steady();
     while (!stop.stop_requested()) {
         try {
@@ -355,7 +355,7 @@ void Outbox::migrate(Database& database) {
 }
 
 ClientKey Outbox::put(Tx& tx, const ClientRequest& request) {
-    auto key = ClientKey::saved(engine::random_hex(engine::system_random(), 32));
+    auto key = ClientKey::saved(base::random_hex(base::system_random(), 32));
     put(tx, request, key);
     return key;
 }
@@ -394,7 +394,7 @@ Outbox::Insert Outbox::insert_of(
          row.method,
          row.headers,
          row.body,
-         core::time_text(engine::system_clock().now())}};
+         base::time_text(base::system_clock().now())}};
 }
 
 void Outbox::start() {

@@ -4,7 +4,7 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/core/fault.hpp"
-#include "src/core/time_text.hpp"
+#include "src/base/time_text.hpp"
 #include "src/queue/audit.hpp"
 #include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
@@ -227,7 +227,7 @@ DeadDone EmbeddedDeadLetters::merge(
                     list,
                     now,
                     !remembered_since.has_value(),
-                    core::time_text(now),
+                    base::time_text(now),
                     act.by
                 );
                 run_statement(session, sql::delete_dead_jobs, no_rows, list);

@@ -4,10 +4,10 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/core/claim.hpp"
-#include "src/core/error_text.hpp"
+#include "src/base/error_text.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/mutant.hpp"
-#include "src/core/time_text.hpp"
+#include "src/base/time_text.hpp"
 #include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
 
@@ -269,10 +269,10 @@ bool EmbeddedQueue::put_back(
                    no_rows,
                    id_of(job),
                    job.claim,
-                   core::storable_error(*error),
+                   base::storable_error(*error),
                    now,
                    not_before,
-                   core::time_text(now)
+                   base::time_text(now)
                ) == 1;
     });
 }
@@ -281,7 +281,7 @@ bool EmbeddedQueue::bury(const TakenJob& job, const std::string& error) {
     PAWL_FAULT("queue.bury.before");
     return store::write_now(store_, [&](store::Session& session) {
         const auto now = session.now();
-        const auto text = core::storable_error(error);
+        const auto text = base::storable_error(error);
         run_statement(
             session,
             sql::bury_job,
@@ -290,8 +290,8 @@ bool EmbeddedQueue::bury(const TakenJob& job, const std::string& error) {
             job.claim,
             text,
             now,
-            core::error_kind(text),
-            core::time_text(now)
+            base::error_kind(text),
+            base::time_text(now)
         );
         if (PAWL_MUTANT("dead_and_alive")) return true;
         return remove(session, held(job));

@@ -2,7 +2,7 @@
 
 #include <pawl/detail/json.hpp>
 
-#include "src/core/time_text.hpp"
+#include "src/base/time_text.hpp"
 
 #include <optional>
 #include <utility>
@@ -39,11 +39,11 @@ std::string with(std::string_view history, Entry entry) {
 }  // namespace
 
 std::string with_failure(std::string_view history, TimePoint at, std::string_view error) {
-    return with(history, {core::time_text(at), std::string{error}, std::nullopt});
+    return with(history, {base::time_text(at), std::string{error}, std::nullopt});
 }
 
 std::string with_merge(std::string_view history, TimePoint at, std::string_view by) {
-    return with(history, {core::time_text(at), std::nullopt, std::string{by}});
+    return with(history, {base::time_text(at), std::nullopt, std::string{by}});
 }
 
 }  // namespace pawl::queue::kafka

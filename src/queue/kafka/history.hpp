@@ -12,7 +12,7 @@ namespace pawl::queue::kafka {
 
 inline constexpr std::size_t history_bytes_max = 32'768;
 
-// What is no history counts as an empty one. The error is storable (core::storable_error).
+// What is no history counts as an empty one. The error is storable (base::storable_error).
 std::string with_failure(std::string_view history, TimePoint at, std::string_view error);
 std::string with_merge(std::string_view history, TimePoint at, std::string_view by);
 

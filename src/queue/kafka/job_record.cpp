@@ -1,9 +1,9 @@
 #include "src/queue/kafka/job_record.hpp"
 
-#include "src/core/error_text.hpp"
-#include "src/core/time_text.hpp"
+#include "src/base/error_text.hpp"
+#include "src/base/time_text.hpp"
 #include "src/json/hash.hpp"
-#include "src/json/text.hpp"
+#include "src/base/text.hpp"
 #include "src/queue/job_id.hpp"
 #include "src/queue/kafka/history.hpp"
 
@@ -40,13 +40,13 @@ TimePoint written_at(const Record& record) {
 
 std::optional<std::string> text_in(const Headers& headers, std::string_view name) {
     const auto text = find(headers, name);
-    if (!text || !json::is_utf8(*text)) return std::nullopt;
+    if (!text || !base::is_utf8(*text)) return std::nullopt;
     return std::string{*text};
 }
 
 std::optional<TimePoint> time_in(const Headers& headers, std::string_view name) {
     const auto text = find(headers, name);
-    return text ? core::time_from_text(*text) : std::nullopt;
+    return text ? base::time_from_text(*text) : std::nullopt;
 }
 
 std::optional<std::int64_t> number_in(const Headers& headers, std::string_view name) {
@@ -118,7 +118,7 @@ std::string origin_text(const Origin& origin) {
 
 void set_optional(Headers& headers, std::string_view name, const std::optional<TimePoint>& at) {
     if (at)
-        set(headers, name, core::time_text(*at));
+        set(headers, name, base::time_text(*at));
     else
         remove(headers, name);
 }
@@ -178,7 +178,7 @@ void rename_headers(Headers& headers, std::string_view from, std::string_view to
 }
 
 std::string shown(std::string_view bytes) {
-    if (json::is_utf8(bytes) && bytes.find('\0') == bytes.npos) return std::string{bytes};
+    if (base::is_utf8(bytes) && bytes.find('\0') == bytes.npos) return std::string{bytes};
     std::string text;
     for (const char c : bytes) text += c >= ' ' && c < '\x7F' ? c : '?';
     return text;
@@ -209,13 +209,13 @@ Record pushed_record(const StagedJob& job, std::string topic, TimePoint now) {
     set(headers, "ce_id", job.jid);
     set(headers, "ce_type", job.kind);
     set(headers, "ce_source", "/pawl/" + job.queue);
-    set(headers, "ce_time", core::time_text(job.created_at));
+    set(headers, "ce_time", base::time_text(job.created_at));
     set(headers, "content-type", "application/json");
     if (job.key_id) set(headers, "pawl_key", std::to_string(*job.key_id));
     set_optional(headers, "pawl_called_at", job.called_at);
     set_optional(headers, "pawl_first_failed_at", job.first_failed_at);
     set_optional(headers, "pawl_last_failed_at", job.last_failed_at);
-    if (job.last_error) set(headers, "pawl_error", core::storable_error(*job.last_error));
+    if (job.last_error) set(headers, "pawl_error", base::storable_error(*job.last_error));
     if (job.history != "[]") set(headers, "pawl_history", job.history);
     if (job.failures > 0) set_failures(headers, job.failures);
     return record;
@@ -262,7 +262,7 @@ Record retry_record(
     auto next = moved(record, job, std::move(topic), now);
     note_origin(next, record, group);
     if (error) {
-        const auto text = core::storable_error(*error);
+        const auto text = base::storable_error(*error);
         note_failure(next, job, text, now);
         note_exception(next.headers, text);
     } else {
@@ -281,7 +281,7 @@ Record dead_record(
     TimePoint now
 ) {
     auto dead = moved(record, job, std::move(topic), now);
-    const auto text = core::storable_error(error);
+    const auto text = base::storable_error(error);
     note_origin(dead, record, group);
     note_failure(dead, job, text, now);
     note_exception(dead.headers, text);
@@ -291,7 +291,7 @@ Record dead_record(
     });
     rename_headers(dead.headers, original, named(dead_letter, "original-"));
     rename_headers(dead.headers, exception, named(dead_letter, "exception-"));
-    set(dead.headers, "pawl_died_at", core::time_text(now));
+    set(dead.headers, "pawl_died_at", base::time_text(now));
     return dead;
 }
 
@@ -303,7 +303,7 @@ Record shortened(Record record) {
           named(exception, "message"),
           named(dead_letter, "exception-message")})
         if (const auto text = find(record.headers, name); text && text->size() > enough)
-            set(record.headers, name, core::storable_error(text->substr(0, enough)));
+            set(record.headers, name, base::storable_error(text->substr(0, enough)));
     return record;
 }
 
@@ -320,7 +320,7 @@ DeadLetter letter_of(const Record& record, std::string_view queue) {
     letter.error = job.raw.last_error.value_or(
         text_in(headers, named(dead_letter, "exception-message")).value_or("")
     );
-    letter.error_kind = core::error_kind(letter.error);
+    letter.error_kind = base::error_kind(letter.error);
     letter.history = text_in(headers, "pawl_history").value_or("[]");
     letter.called_at = job.called_at;
     letter.key_id = job.raw.key_id;
@@ -365,7 +365,7 @@ Record merged_record(
     record.value = dead.value;
     record.headers = dead.headers;
     auto& headers = record.headers;
-    const auto name = core::storable_error(by);
+    const auto name = base::storable_error(by);
     rename_headers(headers, named(dead_letter, "original-"), original);
     rename_headers(headers, named(dead_letter, "exception-"), exception);
     const auto history = find(headers, "pawl_history").value_or("[]");
@@ -374,7 +374,7 @@ Record merged_record(
     for (const auto gone : {backoff, std::string_view{"pawl_died_at"}}) remove(headers, gone);
     if (!called) remove(headers, "pawl_called_at");
     set(headers, "pawl-merged-by", name);
-    set(headers, "pawl-merged-at", core::time_text(now));
+    set(headers, "pawl-merged-at", base::time_text(now));
     set(headers, merged_from, std::to_string(dead.offset));
     return record;
 }

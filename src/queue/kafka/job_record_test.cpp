@@ -1,6 +1,6 @@
 #include "src/queue/kafka/job_record.hpp"
 
-#include "src/core/time_text.hpp"
+#include "src/base/time_text.hpp"
 
 #include <gmock/gmock.h>
 
@@ -377,7 +377,7 @@ TEST(JobRecord, numbers_that_nothing_of_ours_holds_are_the_nearest_that_it_does)
 
     EXPECT_EQ(letter.failures, 0);
     EXPECT_EQ(letter.created_at, TimePoint{});
-    EXPECT_EQ(core::time_text(letter.died_at), "9999-12-31T23:59:59.999Z");
+    EXPECT_EQ(base::time_text(letter.died_at), "9999-12-31T23:59:59.999Z");
     ASSERT_TRUE(place_of_letter(letter.id)) << letter.id << ": nobody could merge or purge it";
     EXPECT_EQ(place_of_letter(letter.id)->offset, record.offset);
     EXPECT_EQ(due_of(record, t0), t0) << "a writer's clock was ahead";

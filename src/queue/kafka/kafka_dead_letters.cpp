@@ -64,7 +64,7 @@ struct KafkaDeadLetters::Impl {
 
     KafkaOptions options;
     store::Store& store;
-    core::Clock& clock;
+    base::Clock& clock;
     TopicReader reader;
     Producer producer;
 };
@@ -220,7 +220,7 @@ void KafkaDeadLetters::Impl::send(
 }
 
 KafkaDeadLetters::KafkaDeadLetters(
-    const KafkaOptions& options, store::Store& store, core::Clock& clock
+    const KafkaOptions& options, store::Store& store, base::Clock& clock
 )
     : impl_{new Impl{options, store, clock, TopicReader{options}, Producer{options}}} {}
 

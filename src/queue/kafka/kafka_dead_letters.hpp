@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/queue/dead_letters.hpp"
 #include "src/queue/kafka/options.hpp"
 #include "src/store/store.hpp"
@@ -21,7 +21,7 @@ namespace pawl::queue {
 class KafkaDeadLetters final : public DeadLetters {
 public:
     // The store and the clock outlive it.
-    KafkaDeadLetters(const KafkaOptions& options, store::Store& store, core::Clock& clock);
+    KafkaDeadLetters(const KafkaOptions& options, store::Store& store, base::Clock& clock);
     ~KafkaDeadLetters() override;
 
     std::vector<DeadLetter> page(const DeadFilter& filter, const std::string& after, int limit)

@@ -28,7 +28,7 @@ std::optional<std::string> why_refused(const KafkaOptions& options, const Record
 
 }  // namespace
 
-KafkaPusher::KafkaPusher(KafkaOptions options, core::Clock& clock)
+KafkaPusher::KafkaPusher(KafkaOptions options, base::Clock& clock)
     : options_{std::move(options)},
       clock_{clock},
       producer_{std::make_unique<Producer>(options_)} {}

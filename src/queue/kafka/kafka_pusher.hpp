@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/queue/kafka/options.hpp"
 #include "src/queue/pusher.hpp"
 
@@ -17,13 +17,13 @@ class Producer;
 // what is refused is too large, or of a queue whose name no topic can have.
 class KafkaPusher final : public Pusher {
 public:
-    KafkaPusher(KafkaOptions options, core::Clock& clock);  // The clock outlives it.
+    KafkaPusher(KafkaOptions options, base::Clock& clock);  // The clock outlives it.
     ~KafkaPusher() override;
     PushReport push(std::span<const StagedJob> jobs) override;
 
 private:
     KafkaOptions options_;
-    core::Clock& clock_;
+    base::Clock& clock_;
     std::unique_ptr<kafka::Producer> producer_;
 };
 

@@ -84,7 +84,7 @@ std::optional<TimePoint> earlier(std::optional<TimePoint> one, std::optional<Tim
 }  // namespace
 
 struct KafkaQueue::Impl final : MemberEvents {
-    Impl(KafkaOptions given, std::string queue, store::Store& home, core::Clock& time)
+    Impl(KafkaOptions given, std::string queue, store::Store& home, base::Clock& time)
         : options{std::move(given)},
           name{std::move(queue)},
           store{home},
@@ -216,7 +216,7 @@ struct KafkaQueue::Impl final : MemberEvents {
     const KafkaOptions options;
     const std::string name;
     store::Store& store;
-    core::Clock& clock;
+    base::Clock& clock;
 
     std::mutex mutex;
     std::condition_variable changed;
@@ -288,7 +288,7 @@ void KafkaQueue::Impl::forget_old_calls() {
 }
 
 KafkaQueue::KafkaQueue(
-    KafkaOptions options, std::string name, store::Store& store, core::Clock& clock
+    KafkaOptions options, std::string name, store::Store& store, base::Clock& clock
 )
     : impl_{std::make_unique<Impl>(std::move(options), std::move(name), store, clock)} {
     const auto& given = impl_->options;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/queue/kafka/options.hpp"
 #include "src/queue/queue.hpp"
 #include "src/store/store.hpp"
@@ -22,7 +22,7 @@ class KafkaQueue final : public Queue {
 public:
     // Joins in the background. The store and the clock outlive it. Throws std::invalid_argument for
     // a name that no topic can have, and for settings that librdkafka does not take.
-    KafkaQueue(KafkaOptions options, std::string name, store::Store& store, core::Clock& clock);
+    KafkaQueue(KafkaOptions options, std::string name, store::Store& store, base::Clock& clock);
     ~KafkaQueue() override;  // Commits, and leaves the group.
 
     // Waits up to options.take_wait for one that is due. Throws StoreError while no broker answers.

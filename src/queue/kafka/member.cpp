@@ -1,6 +1,6 @@
 #include "src/queue/kafka/member.hpp"
 
-#include "src/core/thread_name.hpp"
+#include "src/base/thread_name.hpp"
 
 #include <librdkafka/rdkafka.h>
 
@@ -156,7 +156,7 @@ Member::Impl::Impl(
     );
     rd_kafka_poll_set_consumer(handle.get());
     thread = std::jthread{[this](const std::stop_token& stop) {
-        core::name_this_thread("pawl-kafka");
+        base::name_this_thread("pawl-kafka");
         subscribe();
         run(stop);
     }};

@@ -1,10 +1,10 @@
-#include "src/queue/redis/client.hpp"
+#include "src/redis/client.hpp"
 
 #include <pawl/error.hpp>
 
-#include "src/queue/redis/connection.hpp"
-#include "src/queue/redis/durability.hpp"
-#include "src/queue/redis/failure.hpp"
+#include "src/redis/connection.hpp"
+#include "src/redis/durability.hpp"
+#include "src/redis/failure.hpp"
 #include "src/queue/redis/scripts.hpp"
 
 #include <array>
@@ -70,8 +70,8 @@ std::int64_t number_of(const std::string& text) {
 
 struct Client::Impl {
     RedisOptions options;
-    core::Clock* clock{};
-    core::OnRemark on_remark;
+    base::Clock* clock{};
+    base::OnRemark on_remark;
     std::atomic<bool> remarked{false};
     std::mutex mutex;
     std::vector<std::unique_ptr<Connection>> idle;
@@ -128,7 +128,7 @@ private:
     std::unique_ptr<Connection> connection_;
 };
 
-Client::Client(RedisOptions options, core::Clock* clock, core::OnRemark on_remark)
+Client::Client(RedisOptions options, base::Clock* clock, base::OnRemark on_remark)
     : impl_{std::make_unique<Impl>()} {
     if (const auto problem = options.problem()) throw std::invalid_argument{*problem};
     impl_->options = std::move(options);

@@ -2,10 +2,10 @@
 
 #include <pawl/detail/session.hpp>
 
-#include "src/core/clock.hpp"
-#include "src/core/remark.hpp"
-#include "src/queue/redis/options.hpp"
-#include "src/queue/redis/reply.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/remark.hpp"
+#include "src/redis/options.hpp"
+#include "src/redis/reply.hpp"
 
 #include <memory>
 #include <optional>
@@ -28,7 +28,7 @@ public:
     // Connects when it is first used. The clock, of tests, outlives it; without one, time is Redis'
     // own. Throws std::invalid_argument with options.problem().
     explicit Client(
-        RedisOptions options, core::Clock* clock = nullptr, core::OnRemark on_remark = {}
+        RedisOptions options, base::Clock* clock = nullptr, base::OnRemark on_remark = {}
     );
     ~Client();
     Client(const Client&) = delete;

@@ -1,8 +1,8 @@
-#include "src/queue/redis/connection.hpp"
+#include "src/redis/connection.hpp"
 
 #include <pawl/error.hpp>
 
-#include "src/queue/redis/failure.hpp"
+#include "src/redis/failure.hpp"
 
 #include <hiredis/hiredis.h>
 #include <poll.h>

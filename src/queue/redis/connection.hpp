@@ -1,7 +1,7 @@
 #pragma once
 
-#include "src/queue/redis/options.hpp"
-#include "src/queue/redis/reply.hpp"
+#include "src/redis/options.hpp"
+#include "src/redis/reply.hpp"
 
 #include <memory>
 #include <span>

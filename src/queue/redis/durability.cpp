@@ -1,4 +1,4 @@
-#include "src/queue/redis/durability.hpp"
+#include "src/redis/durability.hpp"
 
 namespace pawl::queue::redis {
 
@@ -13,7 +13,7 @@ std::optional<std::string> refusal_of(const Settings& settings, std::string_view
            *settings.maxmemory_policy + ", and must be noeviction";
 }
 
-std::optional<core::Remark> remark_on(const Settings& settings, std::string_view place) {
+std::optional<base::Remark> remark_on(const Settings& settings, std::string_view place) {
     const bool always = settings.appendonly == "yes" && settings.appendfsync == "always";
     if (always) return std::nullopt;
     std::string detail = "the Redis at " + std::string{place};
@@ -28,7 +28,7 @@ std::optional<core::Remark> remark_on(const Settings& settings, std::string_view
     detail +=
         ": with less than appendonly yes and appendfsync always, jobs that it has acknowledged may "
         "be lost with its machine";
-    return core::Remark{"queue_not_durable", "PAWL0012", std::move(detail)};
+    return base::Remark{"queue_not_durable", "PAWL0012", std::move(detail)};
 }
 
 std::optional<std::string> info_field(std::string_view info, std::string_view name) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/remark.hpp"
+#include "src/base/remark.hpp"
 
 #include <optional>
 #include <string>
@@ -18,7 +18,7 @@ struct Settings {
 // Why jobs must not be trusted to this Redis (PAWL0011); nothing if they may.
 std::optional<std::string> refusal_of(const Settings& settings, std::string_view place);
 // What is lost with the machine (PAWL0012); nothing if that is nothing.
-std::optional<core::Remark> remark_on(const Settings& settings, std::string_view place);
+std::optional<base::Remark> remark_on(const Settings& settings, std::string_view place);
 
 // "maxmemory_policy:noeviction\r\n" of what INFO answers.
 std::optional<std::string> info_field(std::string_view info, std::string_view name);

@@ -1,4 +1,4 @@
-#include "src/queue/redis/durability.hpp"
+#include "src/redis/durability.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

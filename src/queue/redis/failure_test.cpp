@@ -1,4 +1,4 @@
-#include "src/queue/redis/failure.hpp"
+#include "src/redis/failure.hpp"
 
 #include <gtest/gtest.h>
 

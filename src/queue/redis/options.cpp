@@ -1,4 +1,4 @@
-#include "src/queue/redis/options.hpp"
+#include "src/redis/options.hpp"
 
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>

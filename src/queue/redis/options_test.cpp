@@ -1,4 +1,4 @@
-#include "src/queue/redis/options.hpp"
+#include "src/redis/options.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

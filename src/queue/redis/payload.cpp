@@ -1,10 +1,10 @@
 #include "src/queue/redis/payload.hpp"
 
-#include "src/core/error_text.hpp"
-#include "src/core/time_text.hpp"
+#include "src/base/error_text.hpp"
+#include "src/base/time_text.hpp"
 #include "src/json/hash.hpp"
 #include "src/json/members.hpp"
-#include "src/json/text.hpp"
+#include "src/base/text.hpp"
 #include "src/queue/job_id.hpp"
 
 #include <charconv>
@@ -142,7 +142,7 @@ void remember(Members& job, std::string_view entry) {
 }
 
 std::string entry_of(TimePoint now, std::string_view name, std::string_view text) {
-    return R"({"at":)" + json::literal_of(core::time_text(now)) + "," + json::literal_of(name) +
+    return R"({"at":)" + json::literal_of(base::time_text(now)) + "," + json::literal_of(name) +
            ":" + json::literal_of(text) + "}";
 }
 
@@ -152,7 +152,7 @@ void set_failures(Members& job, const StagedJob& from, SidekiqTimes times) {
     if (from.last_failed_at && from.last_failed_at != from.first_failed_at)
         job.set("retried_at", time_number(*from.last_failed_at, times));
     if (from.last_error) {
-        job.set("error_message", json::literal_of(core::storable_error(*from.last_error)));
+        job.set("error_message", json::literal_of(base::storable_error(*from.last_error)));
         job.set("error_class", json::literal_of(our_error_class));
     }
     if (from.called_at) job.set("pawl_called_at", time_number(*from.called_at, times));
@@ -212,7 +212,7 @@ DeadLetter letter_of(std::string_view payload, const Unsaid& unsaid) {
     letter.args = std::move(known.args);
     letter.failures = known.failures;
     letter.error = known.error.value_or("");
-    letter.error_kind = core::error_kind(letter.error);
+    letter.error_kind = base::error_kind(letter.error);
     letter.history = std::move(known.history);
     letter.called_at = known.called_at;
     letter.key_id = known.key_id;
@@ -227,7 +227,7 @@ std::variant<std::string, RefusedJob> payload_of(
 ) {
     // In two levels of the payload's own: deeper ones travel as their text.
     const bool is_json = json::is_json(job.args, json::levels_max - 2);
-    if (!is_json && !json::is_utf8(job.args))
+    if (!is_json && !base::is_utf8(job.args))
         return RefusedJob{job.id, "its arguments are no UTF-8, which Redis jobs are"};
     if (job.kind.empty() || job.jid.empty()) return RefusedJob{job.id, "it has no kind or no id"};
     auto payload = *json::members_of("{}");
@@ -267,7 +267,7 @@ std::string with_failure(
 ) {
     auto job = job_of(payload);
     if (!job) return std::string{payload};
-    const auto text = core::storable_error(error);
+    const auto text = base::storable_error(error);
     job->set("retry_count", std::to_string(failures_of(*job)));
     const bool first = !time_at(*job, "failed_at");
     if (first) job->erase("retried_at");  // Of no failure, or it would stand for the last one.
@@ -285,7 +285,7 @@ std::string with_merge(std::string_view payload, const Merge& merge, SidekiqTime
     job->erase("retry_count");  // All its tries are before it; what it met stays.
     if (merge.forget_call) job->erase("pawl_called_at");
     job->set("enqueued_at", time_number(merge.now, times));
-    remember(*job, entry_of(merge.now, "merged_by", core::storable_error(merge.by)));
+    remember(*job, entry_of(merge.now, "merged_by", base::storable_error(merge.by)));
     return job->text();
 }
 

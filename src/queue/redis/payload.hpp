@@ -3,7 +3,7 @@
 #include "src/queue/dead_letters.hpp"
 #include "src/queue/pusher.hpp"
 #include "src/queue/queue.hpp"
-#include "src/queue/redis/options.hpp"
+#include "src/redis/options.hpp"
 
 #include <optional>
 #include <string>

@@ -5,7 +5,7 @@
 
 #include "src/core/fault.hpp"
 #include "src/queue/audit.hpp"
-#include "src/queue/redis/connection.hpp"
+#include "src/redis/connection.hpp"
 #include "src/queue/redis/dead_place.hpp"
 #include "src/queue/redis/payload.hpp"
 #include "src/queue/redis/scripts.hpp"

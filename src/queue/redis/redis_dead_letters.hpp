@@ -1,7 +1,7 @@
 #pragma once
 
 #include "src/queue/dead_letters.hpp"
-#include "src/queue/redis/client.hpp"
+#include "src/redis/client.hpp"
 #include "src/store/store.hpp"
 
 namespace pawl::queue {

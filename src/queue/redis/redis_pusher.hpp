@@ -1,7 +1,7 @@
 #pragma once
 
 #include "src/queue/pusher.hpp"
-#include "src/queue/redis/client.hpp"
+#include "src/redis/client.hpp"
 
 #include <mutex>
 #include <string>

@@ -5,7 +5,7 @@
 #include "src/core/claim.hpp"
 #include "src/core/fault.hpp"
 #include "src/queue/inbox.hpp"
-#include "src/queue/redis/connection.hpp"
+#include "src/redis/connection.hpp"
 #include "src/queue/redis/payload.hpp"
 #include "src/queue/redis/scripts.hpp"
 #include "store/statements.hpp"

@@ -1,6 +1,6 @@
 #include "src/queue/redis/waiting.hpp"
 
-#include "src/queue/redis/connection.hpp"
+#include "src/redis/connection.hpp"
 
 #include <set>
 

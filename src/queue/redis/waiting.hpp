@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/queue/redis/client.hpp"
+#include "src/redis/client.hpp"
 #include "src/queue/waiting.hpp"
 
 #include <string>

@@ -34,7 +34,7 @@ struct Plan {
 }  // namespace
 
 struct MemoryStore::Impl {
-    Impl(core::Clock& its_clock, MemoryOptions its_options)
+    Impl(base::Clock& its_clock, MemoryOptions its_options)
         : options{its_options},
           clock{its_clock},
           connection{":memory:", Connection::Mode::owner, std::chrono::milliseconds{0}, clock} {}
@@ -48,7 +48,7 @@ struct MemoryStore::Impl {
     void drain(std::unique_lock<std::mutex>& guard);
 
     const MemoryOptions options;
-    core::Clock& clock;
+    base::Clock& clock;
 
     std::mutex connecting;  // Held over one transaction, never over done().
     Connection connection;
@@ -152,7 +152,7 @@ void MemoryStore::Impl::drain(std::unique_lock<std::mutex>& guard) {
     drained.notify_all();
 }
 
-MemoryStore::MemoryStore(core::Clock& clock, MemoryOptions options)
+MemoryStore::MemoryStore(base::Clock& clock, MemoryOptions options)
     : impl_{std::make_unique<Impl>(clock, options)} {
     PAWL_ASSERT(options.waiting_max > 0);
 }

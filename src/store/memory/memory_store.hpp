@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/store/store.hpp"
 
 #include <cstddef>
@@ -43,7 +43,7 @@ enum class Fate {
 // work.
 class MemoryStore final : public store::Store {
 public:
-    explicit MemoryStore(core::Clock& clock, MemoryOptions options = {});  // The clock outlives it.
+    explicit MemoryStore(base::Clock& clock, MemoryOptions options = {});  // The clock outlives it.
     ~MemoryStore() override;
 
     using store::Store::write;

@@ -1,6 +1,6 @@
 #include "src/store/postgres/connection.hpp"
 
-#include "src/core/url.hpp"
+#include "src/base/url.hpp"
 #include "src/store/postgres/failure.hpp"
 #include "src/store/postgres/sql_text.hpp"
 
@@ -89,7 +89,7 @@ void ClearResult::operator()(pg_result* result) const {
     PQclear(result);
 }
 
-Connection::Connection(const PostgresOptions& options, core::Clock& clock)
+Connection::Connection(const PostgresOptions& options, base::Clock& clock)
     : options_{options}, clock_{clock} {
     const auto timeout = std::to_string(std::max<std::int64_t>(
         2, std::chrono::ceil<std::chrono::seconds>(options.connect_timeout).count()
@@ -107,7 +107,7 @@ Connection::Connection(const PostgresOptions& options, core::Clock& clock)
             Kind::unavailable,
             Effect::none,
             "connect",
-            "PAWL0008: the database " + core::without_password(options.url) +
+            "PAWL0008: the database " + base::without_password(options.url) +
                 " does not answer: " + why};
     }
     // libpq writes a warning to stderr otherwise; a full pipe there would hang the thread.

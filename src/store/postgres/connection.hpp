@@ -4,7 +4,7 @@
 #include <pawl/error.hpp>
 #include <pawl/statement.hpp>
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/store/postgres/options.hpp"
 
 #include <chrono>
@@ -34,7 +34,7 @@ using Result = std::unique_ptr<pg_result, ClearResult>;
 class Connection {
 public:
     // Connects, within options.connect_timeout. The clock's steady() rules the deadlines.
-    Connection(const PostgresOptions& options, core::Clock& clock);
+    Connection(const PostgresOptions& options, base::Clock& clock);
     ~Connection();
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
@@ -135,7 +135,7 @@ private:
     void check(int sent);
 
     const PostgresOptions& options_;
-    core::Clock& clock_;
+    base::Clock& clock_;
     pg_conn* pg_{};
     std::vector<Queued> queued_;
     std::size_t flushes_{0};

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/remark.hpp"
+#include "src/base/remark.hpp"
 #include "src/store/postgres/connection.hpp"
 
 #include <chrono>
@@ -10,7 +10,7 @@ namespace pawl::postgres {
 
 // Whether a commit outlives a crash there, as this connection finds the settings. Nothing if it
 // does, or if there was no answer: then the connection may be of no use any more.
-std::optional<core::Remark> look_at_durability(
+std::optional<base::Remark> look_at_durability(
     Connection& connection, std::chrono::milliseconds longest
 );
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/store/postgres/sharing_rule.hpp"
 #include "src/store/store.hpp"
 
@@ -43,7 +43,7 @@ struct LineLimits {
 class Line {
 public:
     // The clock outlives it.
-    Line(LineLimits limits, core::Clock& clock)
+    Line(LineLimits limits, base::Clock& clock)
         : limits_{limits}, clock_{clock}, rule_{limits.sharing} {}
 
     enum class Put { taken, too_many, stopping };
@@ -98,7 +98,7 @@ private:
     void wake_one();
 
     const LineLimits limits_;
-    core::Clock& clock_;
+    base::Clock& clock_;
     mutable std::mutex mutex_;
     std::vector<Sleeper*> sleepers_;  // Who fell asleep last stands last.
     std::deque<Waiting> urgent_;

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using store::Urgency;
 
 constexpr char a_kind{};
-class StillClock final : public core::Clock {
+class StillClock final : public base::Clock {
 public:
     TimePoint now() override { return TimePoint{}; }
     std::chrono::steady_clock::time_point steady() override { return at; }

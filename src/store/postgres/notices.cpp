@@ -1,6 +1,6 @@
 #include "src/store/postgres/notices.hpp"
 
-#include "src/core/thread_name.hpp"
+#include "src/base/thread_name.hpp"
 #include "src/store/postgres/connection.hpp"
 #include "store/postgres/notices.hpp"
 
@@ -44,7 +44,7 @@ using Connected = std::unique_ptr<pg_conn, Close>;
 // False also if there is no answer in `answer_max`: a NOTIFY may wait for another's commit, and a
 // database that is paused answers nothing. The connection is given up then.
 bool run(
-    core::Clock& clock, pg_conn* line, const Sql& statement, const std::string* parameter = nullptr
+    base::Clock& clock, pg_conn* line, const Sql& statement, const std::string* parameter = nullptr
 ) {
     const std::string text{statement.postgres};
     const char* value = parameter != nullptr ? parameter->c_str() : nullptr;
@@ -69,7 +69,7 @@ bool run(
 
 // Null if there is none to be had. It mostly waits in silence, so a peer that is gone without a
 // word is found by keepalives, within a minute; what the URL says comes last, and rules.
-Connected connect(const PostgresOptions& options, core::Clock& clock) {
+Connected connect(const PostgresOptions& options, base::Clock& clock) {
     const auto timeout = std::to_string(std::max<std::int64_t>(
         2, std::chrono::ceil<std::chrono::seconds>(options.connect_timeout).count()
     ));
@@ -96,7 +96,7 @@ Connected connect(const PostgresOptions& options, core::Clock& clock) {
 }  // namespace
 
 struct Notices::Impl {
-    Impl(const PostgresOptions& options_, core::Clock& clock_, core::Random& random_)
+    Impl(const PostgresOptions& options_, base::Clock& clock_, base::Random& random_)
         : options{options_},
           clock{clock_},
           random{random_},
@@ -127,8 +127,8 @@ struct Notices::Impl {
     void tell(std::string_view hash);
 
     const PostgresOptions& options;
-    core::Clock& clock;
-    core::Random& random;
+    base::Clock& clock;
+    base::Random& random;
     const int bell;  // Wakes the thread from its poll().
 
     mutable std::mutex mutex;
@@ -167,7 +167,7 @@ private:
 void Notices::Impl::wake() {
     if (!thread.joinable())
         thread = std::thread{[this] {
-            core::name_this_thread("pawl-notices");
+            base::name_this_thread("pawl-notices");
             loop();
         }};
     const std::uint64_t one = 1;
@@ -276,7 +276,7 @@ void Notices::Impl::tell(std::string_view hash) {
     for (const auto& [id, on_notice] : listeners) on_notice(hash);
 }
 
-Notices::Notices(const PostgresOptions& options, core::Clock& clock, core::Random& random)
+Notices::Notices(const PostgresOptions& options, base::Clock& clock, base::Random& random)
     : impl_{std::make_unique<Impl>(options, clock, random)} {}
 
 Notices::~Notices() = default;

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/random.hpp"
 #include "src/store/postgres/options.hpp"
 #include "src/store/store.hpp"
 
@@ -23,7 +24,7 @@ namespace pawl::postgres {
 class Notices {
 public:
     // They outlive it.
-    Notices(const PostgresOptions& options, core::Clock& clock, core::Random& random);
+    Notices(const PostgresOptions& options, base::Clock& clock, base::Random& random);
     ~Notices();
     Notices(const Notices&) = delete;
     Notices& operator=(const Notices&) = delete;

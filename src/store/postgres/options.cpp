@@ -1,6 +1,6 @@
 #include "src/store/postgres/options.hpp"
 
-#include "src/core/url.hpp"
+#include "src/base/url.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -58,7 +58,7 @@ bool is_postgres_url(const std::string& url) {
 
 PostgresOptions options_of_url(const std::string& url, PostgresOptions unless_said) {
     auto options = std::move(unless_said);
-    const auto mark = core::parameters_at(url);
+    const auto mark = base::parameters_at(url);
     options.url = url.substr(0, mark);
     if (mark == url.size()) return options;
     std::string_view rest = std::string_view{url}.substr(mark + 1);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/store/postgres/connection.hpp"
 #include "src/store/store.hpp"
 
@@ -16,7 +16,7 @@ public:
     PostgresSession(
         Connection& connection,
         const PostgresOptions& options,
-        core::Clock& clock,
+        base::Clock& clock,
         In in = In::own_transaction
     )
         : connection_{connection}, options_{options}, clock_{clock}, in_{in} {}
@@ -61,7 +61,7 @@ private:
 
     Connection& connection_;
     const PostgresOptions& options_;
-    core::Clock& clock_;
+    base::Clock& clock_;
     In in_;
     std::vector<Connection::Mark> savepoints_;  // What was queued behind each that is open.
     bool failed_{false};

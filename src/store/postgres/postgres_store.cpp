@@ -1,6 +1,6 @@
 #include "src/store/postgres/postgres_store.hpp"
 
-#include "src/core/thread_name.hpp"
+#include "src/base/thread_name.hpp"
 #include "src/store/postgres/connection.hpp"
 #include "src/store/postgres/durability.hpp"
 #include "src/store/postgres/line.hpp"
@@ -64,9 +64,9 @@ bool never_ran(const std::exception_ptr& failed) {
 struct PostgresStore::Impl {
     Impl(
         PostgresOptions options_,
-        core::Clock& clock_,
-        core::Random& random_,
-        core::OnRemark on_remark_
+        base::Clock& clock_,
+        base::Random& random_,
+        base::OnRemark on_remark_
     )
         : options{std::move(options_)},
           clock{clock_},
@@ -94,15 +94,15 @@ struct PostgresStore::Impl {
     void renew_if_gone(Connected& connection);
     void on_refused(const StoreError& why);
     void refuse_all(const StoreError& why);
-    void say(const std::optional<core::Remark>& remark) const;
+    void say(const std::optional<base::Remark>& remark) const;
     std::exception_ptr why_unreachable() const;
     std::exception_ptr refusal(Line::Put put) const;
     bool wait(std::chrono::milliseconds longest);
 
     const PostgresOptions options;
-    core::Clock& clock;
-    core::Random& random;
-    const core::OnRemark on_remark;
+    base::Clock& clock;
+    base::Random& random;
+    const base::OnRemark on_remark;
     Line line;
 
     mutable std::mutex mutex;
@@ -121,7 +121,7 @@ void PostgresStore::Impl::start(Connected first) {
     if (on_remark) say(look_at_durability(*first, options.connect_timeout));
     const auto add = [this](Connected connection) {
         threads.emplace_back([this, connection = std::move(connection)]() mutable {
-            core::name_this_thread("pawl-postgres");
+            base::name_this_thread("pawl-postgres");
             loop(std::move(connection));
         });
     };
@@ -155,7 +155,7 @@ PostgresStore::Impl::Connected PostgresStore::Impl::open_connection() {
     if (line.is_stopping()) return nullptr;
     try {
         auto made = std::make_unique<Connection>(options, clock);
-        std::optional<core::Remark> remark;
+        std::optional<base::Remark> remark;
         {
             const std::lock_guard guard{mutex};
             unreachable.reset();
@@ -172,7 +172,7 @@ PostgresStore::Impl::Connected PostgresStore::Impl::open_connection() {
 // While nobody else has a connection, none will take what waits: it is told now, and may come
 // again.
 void PostgresStore::Impl::on_refused(const StoreError& why) {
-    std::optional<core::Remark> remark;
+    std::optional<base::Remark> remark;
     bool any = false;
     {
         const std::lock_guard guard{mutex};
@@ -184,7 +184,7 @@ void PostgresStore::Impl::on_refused(const StoreError& why) {
     if (!any) refuse_all(why);
 }
 
-void PostgresStore::Impl::say(const std::optional<core::Remark>& remark) const {
+void PostgresStore::Impl::say(const std::optional<base::Remark>& remark) const {
     if (remark && on_remark) on_remark(*remark);
 }
 
@@ -315,7 +315,7 @@ std::exception_ptr PostgresStore::Impl::refusal(Line::Put put) const {
 }
 
 PostgresStore::PostgresStore(
-    PostgresOptions options, core::Clock& clock, core::Random& random, core::OnRemark on_remark
+    PostgresOptions options, base::Clock& clock, base::Random& random, base::OnRemark on_remark
 )
     : impl_{std::make_unique<Impl>(
           checked(std::move(options)), clock, random, std::move(on_remark)

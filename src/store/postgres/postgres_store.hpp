@@ -1,7 +1,8 @@
 #pragma once
 
-#include "src/core/clock.hpp"
-#include "src/core/remark.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/random.hpp"
+#include "src/base/remark.hpp"
 #include "src/store/postgres/options.hpp"
 #include "src/store/store.hpp"
 
@@ -20,9 +21,9 @@ public:
     // Without on_remark nobody is told, and nothing is looked at for it.
     PostgresStore(
         PostgresOptions options,
-        core::Clock& clock,
-        core::Random& random,
-        core::OnRemark on_remark = {}
+        base::Clock& clock,
+        base::Random& random,
+        base::OnRemark on_remark = {}
     );
     ~PostgresStore() override;
 

@@ -2,7 +2,7 @@
 
 #include <pawl/error.hpp>
 
-#include "src/core/time_text.hpp"
+#include "src/base/time_text.hpp"
 
 #include <postgresql/libpq-fe.h>
 
@@ -155,7 +155,7 @@ std::string_view PostgresRow::text(int column) const {
     if (of == timestamp_with_zone) {
         const auto time = time_of_postgres(value(column));
         if (!time) wrong(column, "a time of our era, with DateStyle ISO");
-        time_ = core::time_text(*time);
+        time_ = base::time_text(*time);
         return time_;
     }
     if (of == bytes || of == boolean || is_number(of)) wrong(column, "text");

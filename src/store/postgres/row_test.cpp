@@ -1,6 +1,6 @@
 #include "src/store/postgres/row.hpp"
 
-#include "src/core/time_text.hpp"
+#include "src/base/time_text.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 
 std::string utc(std::string_view text) {
     const auto time = time_of_postgres(text);
-    return time ? core::time_text(*time) : "none";
+    return time ? base::time_text(*time) : "none";
 }
 
 }  // namespace

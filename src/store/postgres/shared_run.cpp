@@ -89,7 +89,7 @@ std::chrono::milliseconds shortest_deadline(Works works) {
 // Notes a work that was slow, also if all break up for it.
 class Timed {
 public:
-    Timed(core::Clock& clock, const store::Work& work, SharedRun& run)
+    Timed(base::Clock& clock, const store::Work& work, SharedRun& run)
         : clock_{clock}, work_{work}, run_{run} {}
     ~Timed() {
         if (clock_.steady() - began_ > slow_phase) run_.apart.push_back(work_.kind());
@@ -98,7 +98,7 @@ public:
     Timed& operator=(const Timed&) = delete;
 
 private:
-    core::Clock& clock_;
+    base::Clock& clock_;
     const store::Work& work_;
     SharedRun& run_;
     const std::chrono::steady_clock::time_point began_{clock_.steady()};

@@ -16,7 +16,7 @@ constexpr std::string_view by_the_server = "FATAL";
 
 }  // namespace
 
-std::optional<core::Remark> Shortfall::refused(int connected, std::string_view why, Moment now) {
+std::optional<base::Remark> Shortfall::refused(int connected, std::string_view why, Moment now) {
     if (why.find(by_the_server) == why.npos) {
         counted_ = none_yet;
         return std::nullopt;
@@ -25,7 +25,7 @@ std::optional<core::Remark> Shortfall::refused(int connected, std::string_view w
     if (connected == 0 || connected == remarked_on_ || now - since_ < stands) return std::nullopt;
     remarked_on_ = connected;
     const auto got = std::to_string(connected);
-    return core::Remark{
+    return base::Remark{
         event,
         code,
         "the database lets the store have " + got + " of " + std::to_string(wanted_) +
@@ -34,10 +34,10 @@ std::optional<core::Remark> Shortfall::refused(int connected, std::string_view w
             got + " in the URL. The last refusal: " + std::string{why}};
 }
 
-std::optional<core::Remark> Shortfall::opened(int connected) {
+std::optional<base::Remark> Shortfall::opened(int connected) {
     counted_ = none_yet;
     if (connected < wanted_ || std::exchange(remarked_on_, 0) == 0) return std::nullopt;
-    return core::Remark{
+    return base::Remark{
         event, code, "all " + std::to_string(wanted_) + " connections are there now"};
 }
 

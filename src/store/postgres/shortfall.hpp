@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/remark.hpp"
+#include "src/base/remark.hpp"
 
 #include <chrono>
 #include <optional>
@@ -18,9 +18,9 @@ public:
     explicit Shortfall(int wanted) : wanted_{wanted} {}
 
     // A connection was refused while the store had so many.
-    std::optional<core::Remark> refused(int connected, std::string_view why, Moment now);
+    std::optional<base::Remark> refused(int connected, std::string_view why, Moment now);
     // One came, and with it they are so many.
-    std::optional<core::Remark> opened(int connected);
+    std::optional<base::Remark> opened(int connected);
 
 private:
     const int wanted_;

@@ -2,7 +2,7 @@
 
 #include <pawl/statement.hpp>
 
-#include "src/core/letter_case.hpp"
+#include "src/base/letter_case.hpp"
 
 #include <algorithm>
 #include <array>
@@ -40,7 +40,7 @@ std::string_view word_at(std::string_view text, std::size_t at) {
 
 std::string lower(std::string_view word) {
     std::string text{word};
-    std::transform(text.begin(), text.end(), text.begin(), core::lower);
+    std::transform(text.begin(), text.end(), text.begin(), base::lower);
     return text;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/store/postgres/connection.hpp"
 #include "src/store/store.hpp"
 
@@ -14,7 +14,7 @@ class PostgresSession;
 struct TransactionParts {
     Connection& connection;
     const PostgresOptions& options;
-    core::Clock& clock;
+    base::Clock& clock;
     // Waits a moment before run number n of a work that met another transaction; false: the store
     // stops.
     std::function<bool(int n)> wait;

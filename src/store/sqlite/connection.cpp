@@ -71,7 +71,7 @@ void configure_library() {
 }  // namespace
 
 Connection::Connection(
-    const std::string& path, Mode mode, std::chrono::milliseconds busy_timeout, core::Clock& clock
+    const std::string& path, Mode mode, std::chrono::milliseconds busy_timeout, base::Clock& clock
 )
     : clock_{clock} {
     configure_library();

@@ -3,7 +3,7 @@
 #include <pawl/error.hpp>
 #include <pawl/statement.hpp>
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 
 #include <array>
 #include <chrono>
@@ -43,7 +43,7 @@ public:
         const std::string& path,
         Mode mode,
         std::chrono::milliseconds busy_timeout,
-        core::Clock& clock
+        base::Clock& clock
     );
     ~Connection();
     Connection(const Connection&) = delete;
@@ -85,7 +85,7 @@ private:
     );
     static int progress(void* self);
 
-    core::Clock& clock_;
+    base::Clock& clock_;
     sqlite3* db_{};
     std::unordered_map<const char*, std::unique_ptr<Prepared>>
         prepared_;  // By the address of its text.

@@ -156,7 +156,7 @@ protected:
         store = std::make_unique<SqliteStore>(
             SqliteOptions{.path = path},
             clock,
-            [this](const core::Remark& remark) { remarks.push_back(remark); }
+            [this](const base::Remark& remark) { remarks.push_back(remark); }
         );
         write_one(*store, notes::insert, "in time");
     }
@@ -177,7 +177,7 @@ protected:
     std::string beside(const std::string& ending) const { return path + ending; }
 
     std::unique_ptr<SqliteStore> store;
-    std::vector<core::Remark> remarks;
+    std::vector<base::Remark> remarks;
 };
 
 TEST_F(LostFileTest, a_file_that_was_removed_is_written_and_read_no_more) {
@@ -269,7 +269,7 @@ TEST_F(LostFileTest, a_link_that_leads_elsewhere_is_noticed) {
     store = std::make_unique<SqliteStore>(
         SqliteOptions{.path = link},
         clock,
-        [this](const core::Remark& remark) { remarks.push_back(remark); }
+        [this](const base::Remark& remark) { remarks.push_back(remark); }
     );
     std::filesystem::remove(link);
     std::filesystem::create_symlink(folder.file("other.db"), link);

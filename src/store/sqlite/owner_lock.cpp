@@ -2,7 +2,7 @@
 
 #include <pawl/error.hpp>
 
-#include "src/core/private_file.hpp"
+#include "src/base/private_file.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -76,12 +76,12 @@ OwnerLock::OwnerLock(const std::string& database) {
 }
 
 void OwnerLock::open_lock(const std::string& database) {
-    file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, core::private_mode);
+    file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, base::private_mode);
     if (file_ < 0) fail("the lock file " + path_ + " can't be opened: " + std::strerror(errno));
     if (::flock(file_, LOCK_EX | LOCK_NB) == 0) {
         // Another user who can open the file could hold the lock, and keep the server from
         // starting.
-        (void)::fchmod(file_, core::private_mode);
+        (void)::fchmod(file_, base::private_mode);
         if (is_the_same_file(file_, path_)) return;
         fail("the lock file " + path_ + " was removed or replaced this moment: start again");
     }
@@ -92,7 +92,7 @@ void OwnerLock::open_lock(const std::string& database) {
 // Nothing is read or written by it: SQLite opens the file on its own. A new one is private, and its
 // log gets the mode of it.
 void OwnerLock::open_database(const std::string& database) {
-    database_ = ::open(database.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, core::private_mode);
+    database_ = ::open(database.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, base::private_mode);
     if (database_ < 0)
         fail("the database " + database + " can't be opened: " + std::strerror(errno));
     if (::flock(database_, LOCK_EX | LOCK_NB) != 0)

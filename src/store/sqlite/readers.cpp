@@ -1,6 +1,6 @@
 #include "src/store/sqlite/readers.hpp"
 
-#include "src/core/thread_name.hpp"
+#include "src/base/thread_name.hpp"
 #include "src/store/sqlite/sqlite_session.hpp"
 #include "src/store/sqlite/transaction.hpp"
 
@@ -26,18 +26,18 @@ std::exception_ptr waited_too_long() {
 
 }  // namespace
 
-Readers::Readers(const ReadersOptions& options, const Open& open, core::Clock& clock)
+Readers::Readers(const ReadersOptions& options, const Open& open, base::Clock& clock)
     : clock_{clock}, waiting_max_{options.waiting_max} {
     for (int i = 0; i < options.lookup_connections; ++i) free_.push_back(open(0ms));
     for (int i = 0; i < options.threads + 1; ++i)
         connections_.push_back(open(options.busy_timeout));
     threads_.emplace_back([this] {
-        core::name_this_thread("pawl-lookups");
+        base::name_this_thread("pawl-lookups");
         run_lookups(*connections_.front());
     });
     for (std::size_t i = 1; i < connections_.size(); ++i)
         threads_.emplace_back([this, i] {
-            core::name_this_thread("pawl-reader");
+            base::name_this_thread("pawl-reader");
             run_reads(*connections_[i]);
         });
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/store/sqlite/connection.hpp"
 #include "src/store/store.hpp"
 
@@ -33,7 +33,7 @@ public:
     // Given how long the connection waits for a lock of another process.
     using Open = std::function<std::unique_ptr<Connection>(std::chrono::milliseconds)>;
     // Throws StoreError if a connection can't be opened. The clock outlives the readers.
-    Readers(const ReadersOptions& options, const Open& open, core::Clock& clock);
+    Readers(const ReadersOptions& options, const Open& open, base::Clock& clock);
     ~Readers();
     Readers(const Readers&) = delete;
     Readers& operator=(const Readers&) = delete;
@@ -61,7 +61,7 @@ private:
     bool look_at_once(store::Look& look);
     void queue(std::unique_ptr<store::Look> look);
 
-    core::Clock& clock_;
+    base::Clock& clock_;
     const std::size_t waiting_max_;
 
     std::mutex mutex_;

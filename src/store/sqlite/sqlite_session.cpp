@@ -88,7 +88,7 @@ int bind(sqlite3_stmt* statement, int place, const Value& value) {
 
 }  // namespace
 
-SqliteSession::SqliteSession(Connection& connection, core::Clock& clock, Mode mode)
+SqliteSession::SqliteSession(Connection& connection, base::Clock& clock, Mode mode)
     : connection_{connection}, clock_{clock}, mode_{mode} {}
 
 std::int64_t SqliteSession::run(

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/store/sqlite/connection.hpp"
 #include "src/store/store.hpp"
 
@@ -12,7 +12,7 @@ namespace pawl::sqlite {
 class SqliteSession final : public store::Session {
 public:
     enum class Mode { write, read };
-    SqliteSession(Connection& connection, core::Clock& clock, Mode mode);
+    SqliteSession(Connection& connection, base::Clock& clock, Mode mode);
 
     std::int64_t run(
         const Sql& statement,
@@ -43,7 +43,7 @@ private:
     [[noreturn]] static void refuse(std::string_view statement, const char* why);
 
     Connection& connection_;
-    core::Clock& clock_;
+    base::Clock& clock_;
     Mode mode_;
     int depth_{0};
     bool failed_{false};  // After a failed statement only the way out is left.

@@ -1,6 +1,6 @@
 #include "src/store/sqlite/sqlite_store.hpp"
 
-#include "src/core/thread_name.hpp"
+#include "src/base/thread_name.hpp"
 #include "src/store/sqlite/connection.hpp"
 #include "src/store/sqlite/file_watch.hpp"
 #include "src/store/sqlite/owner_lock.hpp"
@@ -38,7 +38,7 @@ SqliteOptions checked(SqliteOptions options) {
 }  // namespace
 
 struct SqliteStore::Impl {
-    Impl(SqliteOptions options_, core::Clock& clock_, core::OnRemark on_remark_)
+    Impl(SqliteOptions options_, base::Clock& clock_, base::OnRemark on_remark_)
         : options{std::move(options_)},
           clock{clock_},
           on_remark{std::move(on_remark_)},
@@ -52,7 +52,7 @@ struct SqliteStore::Impl {
         if (!memory) readers = make_readers();
         if (!memory) begin_watch();
         thread = std::thread{[this] {
-            core::name_this_thread("pawl-writer");
+            base::name_this_thread("pawl-writer");
             loop();
         }};
     }
@@ -94,8 +94,8 @@ struct SqliteStore::Impl {
     }
 
     const SqliteOptions options;
-    core::Clock& clock;
-    const core::OnRemark on_remark;
+    base::Clock& clock;
+    const base::OnRemark on_remark;
     const bool memory;
     std::unique_ptr<OwnerLock> lock;
     std::mutex
@@ -212,7 +212,7 @@ std::optional<std::string> SqliteOptions::problem() const {
     return std::nullopt;
 }
 
-SqliteStore::SqliteStore(SqliteOptions options, core::Clock& clock, core::OnRemark on_remark)
+SqliteStore::SqliteStore(SqliteOptions options, base::Clock& clock, base::OnRemark on_remark)
     : impl_{std::make_unique<Impl>(checked(std::move(options)), clock, std::move(on_remark))} {}
 
 SqliteStore::~SqliteStore() {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "src/core/clock.hpp"
-#include "src/core/remark.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/remark.hpp"
 #include "src/store/store.hpp"
 
 #include <chrono>
@@ -36,7 +36,7 @@ public:
     // (PAWL0002).
     // PAWL0016: a write-ahead log of another file lies beside it. `on_remark` is told when the file
     // is removed or replaced under the store: from then on it refuses all work.
-    SqliteStore(SqliteOptions options, core::Clock& clock, core::OnRemark on_remark = {});
+    SqliteStore(SqliteOptions options, base::Clock& clock, base::OnRemark on_remark = {});
     ~SqliteStore() override;
 
     using store::Store::write;

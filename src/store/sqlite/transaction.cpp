@@ -13,7 +13,7 @@ namespace {
 using Kind = StoreError::Kind;
 using Effect = StoreError::Effect;
 
-void run_checked(Connection& connection, core::Clock& clock, store::Work& work) {
+void run_checked(Connection& connection, base::Clock& clock, store::Work& work) {
     SqliteSession session{connection, clock, SqliteSession::Mode::write};
     try {
         work.run(session);
@@ -35,7 +35,7 @@ StoreError undone(Kind kind, const std::string& why) {
 
 }  // namespace
 
-std::exception_ptr run_in_savepoint(Connection& connection, core::Clock& clock, store::Work& work) {
+std::exception_ptr run_in_savepoint(Connection& connection, base::Clock& clock, store::Work& work) {
     std::exception_ptr failed;
     try {
         connection.control("SAVEPOINT work");
@@ -59,7 +59,7 @@ std::exception_ptr run_in_savepoint(Connection& connection, core::Clock& clock, 
     return failed;
 }
 
-std::exception_ptr run_read(Connection& connection, core::Clock& clock, store::Work& work) {
+std::exception_ptr run_read(Connection& connection, base::Clock& clock, store::Work& work) {
     std::exception_ptr failed;
     try {
         connection.control("BEGIN");

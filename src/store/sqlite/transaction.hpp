@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 #include "src/store/sqlite/connection.hpp"
 #include "src/store/store.hpp"
 
@@ -13,10 +13,10 @@ namespace pawl::sqlite {
 // Within a transaction that is open, in a savepoint of its own: what fails is undone alone, and its
 // neighbours live on. After a full disk, an I/O error or a write that was interrupted SQLite has
 // undone the whole transaction: the caller asks in_transaction().
-std::exception_ptr run_in_savepoint(Connection& connection, core::Clock& clock, store::Work& work);
+std::exception_ptr run_in_savepoint(Connection& connection, base::Clock& clock, store::Work& work);
 
 // In a read transaction of its own.
-std::exception_ptr run_read(Connection& connection, core::Clock& clock, store::Work& work);
+std::exception_ptr run_read(Connection& connection, base::Clock& clock, store::Work& work);
 
 // COMMIT. If it fails, the caller rolls back.
 std::exception_ptr commit(Connection& connection);

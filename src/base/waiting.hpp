@@ -7,7 +7,7 @@
 
 // Where a thread waits for others. A simulator has one thread for all of them: it is asked to run
 // the others until what is waited for is there.
-namespace pawl::core {
+namespace pawl::base {
 
 using Others = std::function<void(const std::function<bool()>& is_there)>;
 // What this thread does while it waits; nothing: it sleeps.
@@ -32,4 +32,4 @@ void wait_for(Condition& condition, Lock& lock, IsThere is_there) {
     lock.lock();
 }
 
-}  // namespace pawl::core
+}  // namespace pawl::base

@@ -1,8 +1,8 @@
-#include "src/core/url.hpp"
+#include "src/base/url.hpp"
 
 #include <gtest/gtest.h>
 
-namespace pawl::core {
+namespace pawl::base {
 namespace {
 
 TEST(WithoutPassword, hides_it_wherever_it_stands) {
@@ -39,4 +39,4 @@ TEST(WithoutPassword, hides_it_wherever_it_stands) {
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::base

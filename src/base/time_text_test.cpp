@@ -1,8 +1,8 @@
-#include "src/core/time_text.hpp"
+#include "src/base/time_text.hpp"
 
 #include <gtest/gtest.h>
 
-namespace pawl::core {
+namespace pawl::base {
 namespace {
 
 TEST(TimeText, has_a_fixed_width_and_comes_back) {
@@ -41,4 +41,4 @@ TEST(TimeText, refuses_what_is_no_time) {
 }
 
 }  // namespace
-}  // namespace pawl::core
+}  // namespace pawl::base

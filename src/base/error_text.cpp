@@ -1,12 +1,13 @@
-#include "src/core/error_text.hpp"
+#include "src/base/error_text.hpp"
 
-#include "src/core/time_text.hpp"
+#include "src/base/text.hpp"
+#include "src/base/time_text.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <utility>
 
-namespace pawl::core {
+namespace pawl::base {
 
 namespace {
 
@@ -48,28 +49,6 @@ std::string cut(std::string text, std::size_t most) {
     return text;
 }
 
-// Bytes of the character of UTF-8 (RFC 3629) that `text` begins with; 0 if it begins with none.
-std::size_t character_length(std::string_view text) {
-    const auto byte = [&](std::size_t i) {
-        return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-    };
-    const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
-    const unsigned first = byte(0);
-    if (first < 0x80) return first == 0 ? 0 : 1;
-    if (first >= 0xC2 && first < 0xE0) return follows(1) ? 2 : 0;
-    if (first >= 0xE0 && first < 0xF0) {
-        const bool overlong = first == 0xE0 && byte(1) < 0xA0;
-        const bool surrogate = first == 0xED && byte(1) >= 0xA0;
-        return follows(1) && follows(2) && !overlong && !surrogate ? 3 : 0;
-    }
-    if (first >= 0xF0 && first < 0xF5) {
-        const bool overlong = first == 0xF0 && byte(1) < 0x90;
-        const bool too_large = first == 0xF4 && byte(1) >= 0x90;
-        return follows(1) && follows(2) && follows(3) && !overlong && !too_large ? 4 : 0;
-    }
-    return 0;
-}
-
 constexpr std::string_view earlier = "an earlier call may have been made at ";
 
 }  // namespace
@@ -83,7 +62,7 @@ std::string with_earlier_call(std::string error, std::optional<TimePoint> earlie
 std::string storable_error(std::string_view error) {
     std::string text;
     while (!error.empty() && text.size() <= error_max) {
-        const auto length = character_length(error);
+        const auto length = error.front() == '\0' ? 0 : character_length(error);
         if (length == 0)
             text += '?';
         else
@@ -118,4 +97,4 @@ std::string error_kind(std::string_view error) {
     return cut(std::move(kind), kind_max);
 }
 
-}  // namespace pawl::core
+}  // namespace pawl::base

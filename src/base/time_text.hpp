@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-namespace pawl::core {
+namespace pawl::base {
 
 // Times as the stores keep them: UTC, fixed width, so that text order is time order.
 // 2026-11-21T04:30:00.123Z
 std::string time_text(TimePoint at);
 std::optional<TimePoint> time_from_text(std::string_view text);
 
-}  // namespace pawl::core
+}  // namespace pawl::base

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/remark.hpp"
+#include "src/base/remark.hpp"
 
 #include <initializer_list>
 #include <optional>
@@ -17,7 +17,7 @@ using Fields = std::initializer_list<Field>;
 void info(std::string_view event, Fields fields = {});
 void warning(std::string_view event, Fields fields = {});
 void error(std::string_view event, Fields fields = {});
-void remark(const core::Remark& remark);  // A warning, with its code if it has one.
+void remark(const base::Remark& remark);  // A warning, with its code if it has one.
 
 // "" is standard error. Throws std::runtime_error that names the file.
 void open(const std::string& file);

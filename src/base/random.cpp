@@ -1,4 +1,4 @@
-#include "src/engine/random.hpp"
+#include "src/base/random.hpp"
 
 #include "src/core/assert.hpp"
 
@@ -6,10 +6,10 @@
 
 #include <array>
 
-namespace pawl::engine {
+namespace pawl::base {
 
-core::Random& system_random() {
-    class Real final : public core::Random {
+Random& system_random() {
+    class Real final : public Random {
     public:
         // getrandom(2) once for 32 numbers a thread: a system call each would cost more than what
         // it is for.
@@ -30,7 +30,7 @@ core::Random& system_random() {
     return random;
 }
 
-std::string random_hex(core::Random& random, std::size_t digits) {
+std::string random_hex(Random& random, std::size_t digits) {
     constexpr std::string_view hex = "0123456789abcdef";
     std::string text(digits, '0');
     std::uint64_t bits = 0;
@@ -42,4 +42,4 @@ std::string random_hex(core::Random& random, std::size_t digits) {
     return text;
 }
 
-}  // namespace pawl::engine
+}  // namespace pawl::base

@@ -2,11 +2,11 @@
 
 #include <pthread.h>
 
-namespace pawl::core {
+namespace pawl::base {
 
 // What `top -H` and a debugger call this thread; at most 15 characters.
 inline void name_this_thread(const char* name) {
     pthread_setname_np(pthread_self(), name);
 }
 
-}  // namespace pawl::core
+}  // namespace pawl::base

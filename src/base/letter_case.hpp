@@ -4,7 +4,7 @@
 #include <string_view>
 
 // Of ASCII alone, whatever the locale is: names of headers, schemes and hosts (RFC 9110, 5.1).
-namespace pawl::core {
+namespace pawl::base {
 
 constexpr char lower(char c) noexcept {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -16,4 +16,4 @@ constexpr bool same_without_case(std::string_view a, std::string_view b) noexcep
     });
 }
 
-}  // namespace pawl::core
+}  // namespace pawl::base

@@ -1,9 +1,9 @@
-#include "src/core/url.hpp"
+#include "src/base/url.hpp"
 
 #include <algorithm>
 #include <string_view>
 
-namespace pawl::core {
+namespace pawl::base {
 
 std::size_t parameters_at(std::string_view url) {
     const auto from = url.find("://");
@@ -52,4 +52,4 @@ std::string without_password(const std::string& url) {
     return shown;
 }
 
-}  // namespace pawl::core
+}  // namespace pawl::base

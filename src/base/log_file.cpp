@@ -1,7 +1,7 @@
-#include "src/engine/log_file.hpp"
+#include "src/base/log_file.hpp"
 
-#include "src/core/private_file.hpp"
-#include "src/engine/log.hpp"
+#include "src/base/private_file.hpp"
+#include "src/base/log.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ constexpr std::size_t waiting_max = 8UL * 1024 * 1024;  // While the disk hangs.
 
 int open_log(const std::string& path) {
     if (path == "-") return STDERR_FILENO;
-    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, core::private_mode);
+    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, base::private_mode);
 }
 
 }  // namespace
@@ -90,7 +90,7 @@ std::optional<std::string> LogFile::reopen() {
 }
 
 void warn_if_others_can_read(std::string_view what, const std::string& path) {
-    if (!core::others_can_read(path)) return;
+    if (!base::others_can_read(path)) return;
     warning(
         "file_readable_by_all",
         {{"code", "PAWL0015"},

@@ -1,9 +1,8 @@
-#include "src/engine/log.hpp"
+#include "src/base/log.hpp"
 
-#include "src/core/time_text.hpp"
-#include "src/engine/clock.hpp"
-#include "src/engine/log_file.hpp"
-#include "src/json/text.hpp"
+#include "src/base/clock.hpp"
+#include "src/base/log_file.hpp"
+#include "src/base/json_line.hpp"
 
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -46,18 +45,10 @@ std::shared_ptr<spdlog::logger>& logger() {
 void write(
     spdlog::level::level_enum level, std::string_view word, std::string_view event, Fields fields
 ) {
-    std::string line =
-        R"({"ts":")" + core::time_text(engine::system_clock().now()) + R"(","level":")";
-    line.append(word).append(R"(","event":)");
-    json::append_string(line, event);
-    for (const auto& [name, value] : fields) {
-        line += ',';
-        json::append_string(line, name);
-        line += ':';
-        json::append_string(line, json::is_utf8(value) ? std::string_view{value} : "(not UTF-8)");
-    }
-    line += '}';
-    logger()->log(level, "{}", line);
+    JsonLine line{base::system_clock().now()};
+    line.add("level", word).add("event", event);
+    for (const auto& [name, value] : fields) line.add(name, value);
+    logger()->log(level, "{}", line.text());
 }
 
 }  // namespace
@@ -71,7 +62,7 @@ void warning(std::string_view event, Fields fields) {
 void error(std::string_view event, Fields fields) {
     write(spdlog::level::err, "error", event, fields);
 }
-void remark(const core::Remark& remark) {
+void remark(const base::Remark& remark) {
     if (remark.code.empty())
         warning(remark.event, {{"detail", remark.detail}});
     else

@@ -1,6 +1,6 @@
-#include "src/core/time_text.hpp"
+#include "src/base/time_text.hpp"
 
-namespace pawl::core {
+namespace pawl::base {
 
 namespace {
 
@@ -52,4 +52,4 @@ std::optional<TimePoint> time_from_text(std::string_view text) {
            milliseconds{get(text.substr(20, 3))};
 }
 
-}  // namespace pawl::core
+}  // namespace pawl::base

@@ -1,10 +1,10 @@
-#include "src/core/waiting.hpp"
+#include "src/base/waiting.hpp"
 
-namespace pawl::core {
+namespace pawl::base {
 
 Others& while_waiting() {
     thread_local Others others;
     return others;
 }
 
-}  // namespace pawl::core
+}  // namespace pawl::base

@@ -1,9 +1,9 @@
-#include "src/engine/clock.hpp"
+#include "src/base/clock.hpp"
 
-namespace pawl::engine {
+namespace pawl::base {
 
-core::Clock& system_clock() {
-    class Real final : public core::Clock {
+Clock& system_clock() {
+    class Real final : public Clock {
     public:
         TimePoint now() override {
             return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
@@ -16,4 +16,4 @@ core::Clock& system_clock() {
     return clock;
 }
 
-}  // namespace pawl::engine
+}  // namespace pawl::base

@@ -1,8 +1,8 @@
-#include "src/core/private_file.hpp"
+#include "src/base/private_file.hpp"
 
 #include <sys/stat.h>
 
-namespace pawl::core {
+namespace pawl::base {
 
 bool others_can_read(const std::string& path) {
     struct stat found {};
@@ -10,4 +10,4 @@ bool others_can_read(const std::string& path) {
            (found.st_mode & S_IROTH) != 0;
 }
 
-}  // namespace pawl::core
+}  // namespace pawl::base

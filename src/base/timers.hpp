@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/clock.hpp"
+#include "src/base/clock.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-namespace pawl::engine {
+namespace pawl::base {
 
 // Runs functions later; they are quick, they only hand on. A simulator brings its own.
 class Timers {
@@ -24,7 +24,7 @@ public:
 // On one thread of its own.
 class TimerThread final : public Timers {
 public:
-    explicit TimerThread(core::Clock& clock);
+    explicit TimerThread(Clock& clock);
     ~TimerThread() override;
 
     void after(std::chrono::milliseconds wait, std::function<void()> f) override;
@@ -33,7 +33,7 @@ public:
 private:
     void loop();
 
-    core::Clock& clock_;
+    Clock& clock_;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::multimap<std::chrono::steady_clock::time_point, std::function<void()>> due_;
@@ -41,4 +41,4 @@ private:
     std::thread thread_;
 };
 
-}  // namespace pawl::engine
+}  // namespace pawl::base

@@ -1,14 +1,14 @@
-#include "src/engine/timers.hpp"
+#include "src/base/timers.hpp"
 
-#include "src/core/thread_name.hpp"
+#include "src/base/thread_name.hpp"
 
 #include <utility>
 
-namespace pawl::engine {
+namespace pawl::base {
 
-TimerThread::TimerThread(core::Clock& clock)
+TimerThread::TimerThread(Clock& clock)
     : clock_{clock}, thread_{[this] {
-          core::name_this_thread("pawl-timers");
+          name_this_thread("pawl-timers");
           loop();
       }} {}
 
@@ -53,4 +53,4 @@ void TimerThread::loop() {
     }
 }
 
-}  // namespace pawl::engine
+}  // namespace pawl::base

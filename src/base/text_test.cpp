@@ -1,10 +1,10 @@
-#include "src/json/text.hpp"
+#include "src/base/text.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace pawl::json {
+namespace pawl::base {
 namespace {
 
 TEST(IsUtf8, takes_the_first_and_the_last_character_of_each_length) {
@@ -44,4 +44,4 @@ TEST(Excerpt, has_at_most_forty_bytes_and_no_half_character) {
 }
 
 }  // namespace
-}  // namespace pawl::json
+}  // namespace pawl::base

@@ -1,11 +1,11 @@
-#include "src/json/text.hpp"
+#include "src/base/text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-namespace pawl::json {
+namespace pawl::base {
 
 namespace {
 
@@ -16,21 +16,6 @@ unsigned char byte(char c) {
 }
 bool continues(char c) {
     return (byte(c) & 0xC0) == 0x80;
-}
-
-// The length of the character that text begins with; 0 if it is malformed (Unicode 15, table 3-7).
-std::size_t character(std::string_view text) {
-    auto first = byte(text[0]);
-    if (first < 0x80) return 1;
-    std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-    if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-    for (std::size_t i = 1; i < length; ++i)
-        if (!continues(text[i])) return 0;
-    auto second = byte(text[1]);
-    bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
-    bool surrogate = first == 0xED && second > 0x9F;
-    bool beyond = first == 0xF4 && second > 0x8F;
-    return overlong || surrogate || beyond ? 0 : length;
 }
 
 bool needs_escape(char c) {
@@ -60,9 +45,25 @@ int utf16_weight(char c) {
 
 }  // namespace
 
+// Unicode 15, table 3-7.
+std::size_t character_length(std::string_view text) {
+    if (text.empty()) return 0;
+    auto first = byte(text[0]);
+    if (first < 0x80) return 1;
+    std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+    if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+    for (std::size_t i = 1; i < length; ++i)
+        if (!continues(text[i])) return 0;
+    auto second = byte(text[1]);
+    bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
+    bool surrogate = first == 0xED && second > 0x9F;
+    bool beyond = first == 0xF4 && second > 0x8F;
+    return overlong || surrogate || beyond ? 0 : length;
+}
+
 bool is_utf8(std::string_view text) {
     while (!text.empty()) {
-        auto length = character(text);
+        auto length = character_length(text);
         if (length == 0) return false;
         text.remove_prefix(length);
     }
@@ -96,4 +97,4 @@ bool utf16_less(std::string_view a, std::string_view b) {
     });
 }
 
-}  // namespace pawl::json
+}  // namespace pawl::base

@@ -1,10 +1,10 @@
-#include "src/core/error_text.hpp"
+#include "src/base/error_text.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-namespace pawl::core {
+namespace pawl::base {
 
 TEST(ErrorKindTest, errors_that_differ_in_what_they_are_about_are_of_one_kind) {
     EXPECT_EQ(error_kind("ride 17 is not there"), error_kind("ride 4711 is not there"));
@@ -113,4 +113,4 @@ TEST(WithEarlierCall, names_the_earlier_call_first_and_once) {
     EXPECT_EQ(with_earlier_call("this try did nothing", std::nullopt), "this try did nothing");
 }
 
-}  // namespace pawl::core
+}  // namespace pawl::base

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace pawl::core {
+namespace pawl::base {
 
 // An error as every store takes it: UTF-8 without NUL, at most 2,000 bytes. What is none becomes
 // '?': an exception may say anything, and its job must be buried all the same.
@@ -22,4 +22,4 @@ std::string with_earlier_call(std::string error, std::optional<TimePoint> earlie
 // are mostly a status (HTTP, SMTP). At most 120 bytes, never half a character of UTF-8.
 std::string error_kind(std::string_view error);
 
-}  // namespace pawl::core
+}  // namespace pawl::base

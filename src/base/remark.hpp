@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace pawl::core {
+namespace pawl::base {
 
 // What an operator should know of the database or the queue, though nothing fails for it. Neither
 // has a log: whoever opens it has.
@@ -15,4 +15,4 @@ struct Remark {
 };
 using OnRemark = std::function<void(const Remark&)>;  // From any thread; quick.
 
-}  // namespace pawl::core
+}  // namespace pawl::base

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <pawl/detail/session.hpp>
+
+#include <chrono>
+
+namespace pawl::base {
+
+// Time is passed in, so that tests bring their own.
+class Clock {
+public:
+    virtual ~Clock() = default;
+    virtual TimePoint now() = 0;                                 // Of the wall, UTC.
+    virtual std::chrono::steady_clock::time_point steady() = 0;  // For deadlines and time-outs.
+};
+
+// The real clock; the one place where time is read.
+Clock& system_clock();
+
+}  // namespace pawl::base
