@@ -1,9 +1,9 @@
 // bench_herd: clients against a server that was down and comes back at half its strength, in
 // virtual time, by the courses that pawl::Client takes (src/client/course.hpp) and by others for
 // comparison. Prints JSON.
-#include "src/client/course.hpp"
 #include "src/base/clock.hpp"
 #include "src/base/random.hpp"
+#include "src/client/course.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -13,9 +13,9 @@ using redis::Command;
 
 Outside::Outside(const std::string& queue) {
     if (queue == "embedded") return;
-    if (!queue::is_redis_url(queue))
+    if (!redis::is_redis_url(queue))
         throw std::invalid_argument{"nobody counts the jobs of " + queue + " here"};
-    redis_ = std::make_unique<redis::Client>(queue::redis_options_of_url(queue));
+    redis_ = std::make_unique<redis::Client>(redis::options_of_url(queue));
 }
 
 Outside::~Outside() = default;

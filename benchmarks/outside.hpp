@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-namespace pawl::queue::redis {
+namespace pawl::queue::sidekiq {
 class Client;
 }
 

@@ -156,7 +156,7 @@ class Banned(unittest.TestCase):
 
     def test_the_seam_a_test_and_a_stated_reason_pass(self):
         line = 'auto now = std::chrono::steady_clock::now();'
-        self.assertEqual(findings('src/engine/clock.cpp', line + '\n'), [])
+        self.assertEqual(findings('src/base/clock.cpp', line + '\n'), [])
         self.assertEqual(findings('src/ops/a_test.cpp', line + '\n'), [])
         self.assertEqual(findings('src/ops/a.cpp', line + '  // tidy: allow clock: of sockets\n'), [])
 
@@ -195,7 +195,7 @@ class Blocking(unittest.TestCase):
         call = 'socket_.send(bytes);'
         for path in ('src/http/lane.cpp', 'src/http/listener.cpp', 'src/http/server.cpp'):
             self.assertEqual(len(self.findings(call, path)), 1, path)
-        for path in ('src/http/listener_test.cpp', 'src/http/testing/raw_socket.cpp', 'src/queue/redis/client.cpp'):
+        for path in ('src/http/listener_test.cpp', 'src/http/testing/raw_socket.cpp', 'src/redis/client.cpp'):
             self.assertEqual(self.findings(call, path), [], path)
 
     def test_a_stated_reason_passes(self):

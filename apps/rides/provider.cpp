@@ -91,8 +91,7 @@ struct Provider::Impl {
                               {.status = status, .type = "invalid_request_error", .message = why}
                           ));
                       },
-                  .date =
-                      [] { return pawl::http::http_date(pawl::base::system_clock().now()); }}} {
+                  .date = [] { return pawl::http::http_date(pawl::base::system_clock().now()); }}} {
         faults = {.down = options.down, .decline = options.decline, .delay = options.delay};
     }
 

@@ -1,7 +1,7 @@
 #include "apps/rides/provider_ledger.hpp"
 
-#include "src/base/private_file.hpp"
 #include "src/base/log_file.hpp"
+#include "src/base/private_file.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -4,8 +4,8 @@
 
 #include "apps/rides/book_ride.hpp"
 #include "rides/statements.hpp"
-#include "src/cli/output.hpp"
 #include "src/base/time_text.hpp"
+#include "src/cli/output.hpp"
 #include "src/store/blocking.hpp"
 
 #include <algorithm>

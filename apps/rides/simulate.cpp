@@ -1,8 +1,8 @@
 #include "apps/rides/simulate.hpp"
 
-#include "src/client/retrying.hpp"
 #include "src/base/clock.hpp"
 #include "src/base/random.hpp"
+#include "src/client/retrying.hpp"
 
 #include <pthread.h>
 
@@ -131,9 +131,7 @@ private:
     }
 
     Retrying::Parts good_network() {
-        return Retrying::over(
-            transfers_, pawl::base::system_clock(), pawl::base::system_random()
-        );
+        return Retrying::over(transfers_, pawl::base::system_clock(), pawl::base::system_random());
     }
 
     static int status_of(const ClientEnd& ended) {

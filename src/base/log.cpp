@@ -1,8 +1,8 @@
 #include "src/base/log.hpp"
 
 #include "src/base/clock.hpp"
-#include "src/base/log_file.hpp"
 #include "src/base/json_line.hpp"
+#include "src/base/log_file.hpp"
 
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>

@@ -1,7 +1,7 @@
 #include "src/base/log_file.hpp"
 
-#include "src/base/private_file.hpp"
 #include "src/base/log.hpp"
+#include "src/base/private_file.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,6 +1,8 @@
 #include <pawl/command_line.hpp>
 #include <pawl/error.hpp>
 
+#include "src/base/error_text.hpp"
+#include "src/base/text.hpp"
 #include "src/cli/dead_letters.hpp"
 #include "src/cli/graph.hpp"
 #include "src/cli/keys.hpp"
@@ -8,8 +10,6 @@
 #include "src/cli/output.hpp"
 #include "src/cli/queues.hpp"
 #include "src/cli/restored.hpp"
-#include "src/base/error_text.hpp"
-#include "src/base/text.hpp"
 #include "src/ops/service_impl.hpp"
 #include "src/store/blocking.hpp"
 #include "store/statements.hpp"

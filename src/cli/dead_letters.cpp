@@ -1,7 +1,7 @@
 #include "src/cli/dead_letters.hpp"
 
-#include "src/cli/output.hpp"
 #include "src/base/time_text.hpp"
+#include "src/cli/output.hpp"
 #include "src/engine/engine.hpp"
 #include "src/ops/service_impl.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <pawl/detail/rows.hpp>
 
-#include "src/cli/output.hpp"
 #include "src/base/time_text.hpp"
+#include "src/cli/output.hpp"
 #include "src/ops/service_impl.hpp"
 #include "src/store/blocking.hpp"
 #include "src/store/damaged_row.hpp"

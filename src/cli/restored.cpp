@@ -1,9 +1,9 @@
 #include "src/cli/restored.hpp"
 
+#include "src/base/clock.hpp"
+#include "src/base/time_text.hpp"
 #include "src/cli/numbers.hpp"
 #include "src/cli/output.hpp"
-#include "src/base/time_text.hpp"
-#include "src/base/clock.hpp"
 #include "src/engine/engine.hpp"
 #include "src/ops/marker.hpp"
 #include "src/store/blocking.hpp"

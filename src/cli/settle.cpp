@@ -2,9 +2,9 @@
 
 #include <pawl/detail/rows.hpp>
 
+#include "src/base/time_text.hpp"
 #include "src/cli/output.hpp"
 #include "src/cli/which_key.hpp"
-#include "src/base/time_text.hpp"
 #include "src/engine/engine.hpp"
 #include "src/store/blocking.hpp"
 #include "store/statements.hpp"

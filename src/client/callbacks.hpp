@@ -1,7 +1,7 @@
 #pragma once
 
-#include "src/client/retrying.hpp"
 #include "src/base/timers.hpp"
+#include "src/client/retrying.hpp"
 
 #include <functional>
 #include <memory>

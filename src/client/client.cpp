@@ -1,9 +1,9 @@
 #include <pawl/client.hpp>
 
-#include "src/client/callbacks.hpp"
-#include "src/client/retrying.hpp"
 #include "src/base/clock.hpp"
 #include "src/base/random.hpp"
+#include "src/client/callbacks.hpp"
+#include "src/client/retrying.hpp"
 
 #include <algorithm>
 #include <stdexcept>

@@ -2,9 +2,9 @@
 
 #include <pawl/client.hpp>
 
-#include "src/client/servers.hpp"
 #include "src/base/clock.hpp"
 #include "src/base/random.hpp"
+#include "src/client/servers.hpp"
 #include "src/core/retry.hpp"
 #include "src/http/transfer.hpp"
 

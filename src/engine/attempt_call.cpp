@@ -1,9 +1,9 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/base/error_text.hpp"
+#include "src/base/log.hpp"
 #include "src/core/fault.hpp"
 #include "src/engine/attempt.hpp"
-#include "src/base/log.hpp"
 #include "src/engine/maker.hpp"
 #include "src/engine/refusal.hpp"
 #include "store/statements.hpp"

@@ -1,9 +1,9 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/base/error_text.hpp"
+#include "src/base/time_text.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/mutant.hpp"
-#include "src/base/time_text.hpp"
 #include "src/engine/attempt.hpp"
 #include "src/engine/refusal.hpp"
 #include "store/statements.hpp"

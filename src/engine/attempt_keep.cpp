@@ -1,11 +1,11 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/base/error_text.hpp"
+#include "src/base/log.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/move.hpp"
 #include "src/core/mutant.hpp"
 #include "src/engine/attempt.hpp"
-#include "src/base/log.hpp"
 #include "src/engine/maker.hpp"
 #include "src/engine/refusal.hpp"
 #include "store/statements.hpp"

@@ -1,10 +1,10 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/base/error_text.hpp"
+#include "src/base/time_text.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/move.hpp"
 #include "src/core/mutant.hpp"
-#include "src/base/time_text.hpp"
 #include "src/engine/attempt.hpp"
 #include "src/engine/maker.hpp"
 #include "src/engine/response_rule.hpp"

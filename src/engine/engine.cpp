@@ -1,9 +1,9 @@
 #include "src/engine/engine.hpp"
 
+#include "src/base/log.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/mutant.hpp"
 #include "src/engine/attempt.hpp"
-#include "src/base/log.hpp"
 #include "src/engine/maker.hpp"
 #include "src/engine/refusal.hpp"
 #include "src/engine/response_rule.hpp"

@@ -4,6 +4,7 @@
 
 #include "src/base/clock.hpp"
 #include "src/base/random.hpp"
+#include "src/base/timers.hpp"
 #include "src/core/lost_time.hpp"
 #include "src/engine/answer.hpp"
 #include "src/engine/call_pool.hpp"
@@ -16,7 +17,6 @@
 #include "src/engine/maker.hpp"
 #include "src/engine/options.hpp"
 #include "src/engine/renewals.hpp"
-#include "src/base/timers.hpp"
 #include "src/engine/waiters.hpp"
 #include "src/store/store.hpp"
 

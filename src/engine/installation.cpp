@@ -2,8 +2,8 @@
 
 #include <pawl/detail/rows.hpp>
 
-#include "src/base/time_text.hpp"
 #include "src/base/random.hpp"
+#include "src/base/time_text.hpp"
 #include "src/json/hash.hpp"
 #include "store/statements.hpp"
 
@@ -146,10 +146,14 @@ Installation open_installation(
         secret_file.empty() ? std::vector<std::string>{} : read_secrets(secret_file);
     return store::write_now(store, [&](store::Session& session) {
         const auto now = base::time_text(clock.now());
-        run_statement(session, sql::insert_installation, no_rows, base::random_hex(random, 32), now);
+        run_statement(
+            session, sql::insert_installation, no_rows, base::random_hex(random, 32), now
+        );
         auto stored = read(session);
         if (of_file.empty() && stored.highest() == 0) {
-            run_statement(session, sql::insert_secret, no_rows, 1, base::random_hex(random, 64), now);
+            run_statement(
+                session, sql::insert_secret, no_rows, 1, base::random_hex(random, 64), now
+            );
             stored = read(session);
         }
         Installation found;

@@ -4,8 +4,8 @@
 #include <pawl/detail/rows.hpp>
 #include <pawl/error.hpp>
 
-#include "src/core/mutant.hpp"
 #include "src/base/time_text.hpp"
+#include "src/core/mutant.hpp"
 #include "src/json/hash.hpp"
 #include "store/statements.hpp"
 

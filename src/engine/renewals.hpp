@@ -20,7 +20,10 @@ namespace pawl::engine {
 class Renewals {
 public:
     Renewals(
-        store::Store& store, base::Clock& clock, base::Timers& timers, std::chrono::milliseconds lease
+        store::Store& store,
+        base::Clock& clock,
+        base::Timers& timers,
+        std::chrono::milliseconds lease
     );
 
     struct Held {

@@ -1,10 +1,10 @@
 #include <pawl/call.hpp>
 #include <pawl/tx.hpp>
 
-#include "src/core/assert.hpp"
-#include "src/base/time_text.hpp"
-#include "src/engine/maker.hpp"
 #include "src/base/random.hpp"
+#include "src/base/time_text.hpp"
+#include "src/core/assert.hpp"
+#include "src/engine/maker.hpp"
 #include "store/statements.hpp"
 
 #include <stdexcept>

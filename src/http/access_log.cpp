@@ -1,9 +1,9 @@
 #include "src/http/access_log.hpp"
 
 #include "src/base/clock.hpp"
+#include "src/base/json_line.hpp"
 #include "src/base/log.hpp"
 #include "src/base/log_file.hpp"
-#include "src/base/json_line.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 #include "src/http/head_check.hpp"
 
 #include "src/base/letter_case.hpp"
+#include "src/base/text.hpp"
 #include "src/http/content_length.hpp"
 #include "src/http/token.hpp"
-#include "src/base/text.hpp"
 
 #include <boost/url/parse.hpp>
 

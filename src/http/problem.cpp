@@ -1,8 +1,8 @@
 #include "src/http/problem.hpp"
 
+#include "src/base/text.hpp"
 #include "src/core/assert.hpp"
 #include "src/http/http_date.hpp"
-#include "src/base/text.hpp"
 
 #include <algorithm>
 #include <array>

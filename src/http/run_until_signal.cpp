@@ -1,7 +1,7 @@
 #include <pawl/http.hpp>
 
-#include "src/engine/engine.hpp"
 #include "src/base/log.hpp"
+#include "src/engine/engine.hpp"
 
 #include <sys/resource.h>
 

@@ -1,10 +1,10 @@
 #include <pawl/http.hpp>
 
+#include "src/base/log.hpp"
+#include "src/base/random.hpp"
 #include "src/core/fault.hpp"
 #include "src/engine/engine.hpp"
-#include "src/base/log.hpp"
 #include "src/engine/maker.hpp"
-#include "src/base/random.hpp"
 #include "src/engine/refusal.hpp"
 #include "src/http/access_log.hpp"
 #include "src/http/conditions.hpp"

@@ -1,8 +1,8 @@
 #include "src/http/transfer.hpp"
 
-#include "src/core/assert.hpp"
 #include "src/base/letter_case.hpp"
 #include "src/base/thread_name.hpp"
+#include "src/core/assert.hpp"
 #include "src/http/content_length.hpp"
 
 #include <curl/curl.h>

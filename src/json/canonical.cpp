@@ -1,6 +1,6 @@
+#include "src/base/text.hpp"
 #include "src/json/document.hpp"
 #include "src/json/number.hpp"
-#include "src/base/text.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>

@@ -1,5 +1,5 @@
-#include "src/json/document.hpp"
 #include "src/base/text.hpp"
+#include "src/json/document.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 #include <pawl/detail/json_read.hpp>
 
+#include "src/base/text.hpp"
 #include "src/json/document.hpp"
 #include "src/json/number.hpp"
-#include "src/base/text.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/monotonic_resource.hpp>

@@ -1,7 +1,7 @@
 #include <pawl/detail/json_request.hpp>
 
-#include "src/json/form.hpp"
 #include "src/base/text.hpp"
+#include "src/json/form.hpp"
 
 #include <algorithm>
 

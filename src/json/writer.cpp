@@ -1,8 +1,8 @@
 #include <pawl/detail/json_write.hpp>
 
+#include "src/base/text.hpp"
 #include "src/json/document.hpp"
 #include "src/json/number.hpp"
-#include "src/base/text.hpp"
 
 #include <cmath>
 

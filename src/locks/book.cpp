@@ -2,8 +2,8 @@
 
 #include <pawl/error.hpp>
 
-#include "src/engine/maker.hpp"
 #include "src/base/random.hpp"
+#include "src/engine/maker.hpp"
 #include "src/locks/names.hpp"
 
 #include <algorithm>

@@ -2,8 +2,6 @@
 #include <pawl/locks.hpp>
 #include <pawl/testing.hpp>
 
-#include "src/locks/redis_durability.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -132,40 +130,6 @@ TEST(Leases, a_fence_of_an_older_holder_is_refused_where_a_newer_one_wrote) {
     EXPECT_THROW(write(old), FencedOff);
     EXPECT_THROW(write(Fence::received(old.name(), old.epoch())), FencedOff);
     EXPECT_NO_THROW(write(newer));
-}
-
-TEST(FenceProblem, each_setting_that_loses_an_epoch_is_named_with_what_it_must_be) {
-    const locks::RedisState right{"noeviction", "yes", "always", "no", "master", "0"};
-    struct Case {
-        std::string says;
-        locks::RedisState state;
-    };
-    auto with = [&](std::optional<std::string> locks::RedisState::*setting,
-                    std::optional<std::string> is) {
-        auto state = right;
-        state.*setting = std::move(is);
-        return state;
-    };
-    using State = locks::RedisState;
-    const Case cases[]{
-        {"appendfsync = everysec, and must say always", with(&State::appendfsync, "everysec")},
-        {"appendonly = no, and must say yes", with(&State::appendonly, "no")},
-        {"maxmemory-policy = allkeys-lru, and must say noeviction",
-         with(&State::maxmemory_policy, "allkeys-lru")},
-        {"no-appendfsync-on-rewrite = yes, and must say no",
-         with(&State::no_appendfsync_on_rewrite, "yes")},
-        {"role = slave, and must say master", with(&State::role, "slave")},
-        {"connected_slaves = 1, and must say 0", with(&State::connected_slaves, "1")},
-        {"does not say its appendfsync", with(&State::appendfsync, std::nullopt)},
-        {"does not say its connected_slaves", with(&State::connected_slaves, std::nullopt)}};
-
-    EXPECT_EQ(locks::fence_problem_of(right, "here:6379"), std::nullopt);
-    for (const auto& [says, state] : cases) {
-        const auto problem = locks::fence_problem_of(state, "here:6379").value_or("none");
-        EXPECT_THAT(problem, HasSubstr(says));
-        EXPECT_THAT(problem, HasSubstr("PAWL0030: the Redis at here:6379"));
-        EXPECT_THAT(problem, HasSubstr("efficiency leases"));
-    }
 }
 
 }  // namespace

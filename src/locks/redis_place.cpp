@@ -1,17 +1,9 @@
 #include "src/locks/redis_place.hpp"
 
-#include "src/locks/redis_durability.hpp"
-#include "src/redis/connection.hpp"
-#include "src/redis/durability.hpp"
-#include "src/queue/redis/scripts.hpp"
-
-#include <array>
-
 namespace pawl::locks {
 
 namespace {
 
-using redis::Access;
 using redis::Command;
 using redis::Script;
 using std::chrono::milliseconds;
@@ -98,28 +90,11 @@ void RedisPlace::give_back(std::string_view name, std::string_view holder) {
 }
 
 std::optional<std::string> RedisPlace::fence_problem() {
-    const std::array<Command, 5> commands{
-        Command{"CONFIG", "GET", "maxmemory-policy"},
-        Command{"CONFIG", "GET", "appendonly"},
-        Command{"CONFIG", "GET", "appendfsync"},
-        Command{"CONFIG", "GET", "no-appendfsync-on-rewrite"},
-        Command{"INFO", "replication"}};
-    const auto replies = client_->ask_all("redis fence", commands, Access::read);
-    const auto& info = replies[4].is_error() ? std::string{} : replies[4].text;
-    return fence_problem_of(
-        {setting_of(replies[0]),
-         setting_of(replies[1]),
-         setting_of(replies[2]),
-         setting_of(replies[3]),
-         queue::redis::info_field(info, "role"),
-         queue::redis::info_field(info, "connected_slaves")},
-        client_->options().place()
-    );
+    return client_->fence_problem();
 }
 
 std::unique_ptr<Place> redis_place(const std::string& url) {
-    return std::make_unique<RedisPlace>(
-        std::make_unique<redis::Client>(queue::redis_options_of_url(url))
+    return std::make_unique<RedisPlace>(std::make_unique<redis::Client>(redis::options_of_url(url))
     );
 }
 

@@ -13,8 +13,7 @@ namespace pawl::locks {
 // is higher: a Redis that lost them all gives none again either, unless its clock was put back too.
 class RedisPlace final : public Place {
 public:
-    explicit RedisPlace(std::unique_ptr<redis::Client> client)
-        : client_{std::move(client)} {}
+    explicit RedisPlace(std::unique_ptr<redis::Client> client) : client_{std::move(client)} {}
     core::LeaseChoice take(
         std::string_view name, std::string_view holder, std::chrono::milliseconds ttl
     ) override;

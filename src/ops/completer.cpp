@@ -2,13 +2,13 @@
 
 #include <pawl/detail/rows.hpp>
 
+#include "src/base/error_text.hpp"
+#include "src/base/log.hpp"
+#include "src/base/waiting.hpp"
 #include "src/core/backoff.hpp"
 #include "src/core/call_rule.hpp"
 #include "src/core/claim.hpp"
-#include "src/base/error_text.hpp"
 #include "src/core/mutant.hpp"
-#include "src/base/waiting.hpp"
-#include "src/base/log.hpp"
 #include "src/ops/rounds.hpp"
 #include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"

@@ -1,11 +1,11 @@
 #include <pawl/database.hpp>
 
-#include "src/base/url.hpp"
 #include "src/base/clock.hpp"
 #include "src/base/log.hpp"
 #include "src/base/log_file.hpp"
-#include "src/engine/maker.hpp"
 #include "src/base/random.hpp"
+#include "src/base/url.hpp"
+#include "src/engine/maker.hpp"
 #include "src/ops/database_jobs.hpp"
 #include "src/store/blocking.hpp"
 #include "src/store/memory/memory_store.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "src/core/call_rule.hpp"
 #include "src/base/clock.hpp"
+#include "src/core/call_rule.hpp"
 #include "src/queue/queue.hpp"
 
 #include <algorithm>

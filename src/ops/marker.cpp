@@ -2,8 +2,8 @@
 
 #include <pawl/detail/rows.hpp>
 
-#include "src/base/time_text.hpp"
 #include "src/base/log.hpp"
+#include "src/base/time_text.hpp"
 #include "src/ops/rounds.hpp"
 #include "src/store/blocking.hpp"
 #include "store/statements.hpp"

@@ -3,9 +3,9 @@
 #include <pawl/detail/rows.hpp>
 #include <pawl/json.hpp>
 
+#include "src/base/log.hpp"
 #include "src/core/fault.hpp"
 #include "src/engine/key_row.hpp"
-#include "src/base/log.hpp"
 #include "src/engine/options.hpp"
 #include "src/ops/by_halves.hpp"
 #include "src/ops/rounds.hpp"

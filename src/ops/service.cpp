@@ -1,13 +1,13 @@
 #include <pawl/detail/rows.hpp>
 #include <pawl/service.hpp>
 
-#include "src/base/thread_name.hpp"
-#include "src/base/url.hpp"
 #include "src/base/clock.hpp"
-#include "src/engine/engine.hpp"
 #include "src/base/log.hpp"
 #include "src/base/log_file.hpp"
 #include "src/base/random.hpp"
+#include "src/base/thread_name.hpp"
+#include "src/base/url.hpp"
+#include "src/engine/engine.hpp"
 #include "src/json/hash.hpp"
 #include "src/ops/database_jobs.hpp"
 #include "src/ops/rounds.hpp"

@@ -1,11 +1,11 @@
 #include "src/ops/worker.hpp"
 
+#include "src/base/log.hpp"
+#include "src/base/waiting.hpp"
 #include "src/core/backoff.hpp"
 #include "src/core/call_rule.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/mutant.hpp"
-#include "src/base/waiting.hpp"
-#include "src/base/log.hpp"
 #include "src/engine/maker.hpp"
 #include "src/json/fingerprint.hpp"
 #include "src/json/hash.hpp"

@@ -8,11 +8,12 @@
 #include "src/queue/kafka/kafka_queue.hpp"
 #include "src/queue/kafka/waiting.hpp"
 #include "src/queue/late_queue.hpp"
-#include "src/redis/client.hpp"
 #include "src/queue/redis/redis_dead_letters.hpp"
 #include "src/queue/redis/redis_pusher.hpp"
 #include "src/queue/redis/redis_queue.hpp"
+#include "src/queue/redis/scripts.hpp"
 #include "src/queue/redis/waiting.hpp"
+#include "src/redis/client.hpp"
 
 #include <set>
 #include <stdexcept>
@@ -44,7 +45,7 @@ KafkaOptions kafka_options(const QueueSetting& setting) {
 
 OpenQueue open_redis(const QueueSetting& setting, store::Store& store, base::OnRemark on_remark) {
     auto client = std::make_shared<redis::Client>(
-        redis_options_of_url(setting.url), nullptr, std::move(on_remark)
+        redis::options_of_url(setting.url), nullptr, std::move(on_remark), sidekiq::scripts::all
     );
     OpenQueue open;
     open.check = [client] { client->check(); };
@@ -52,7 +53,7 @@ OpenQueue open_redis(const QueueSetting& setting, store::Store& store, base::OnR
     open.queue = std::make_unique<RedisQueue>(*client, setting.name);
     open.pusher = std::make_unique<RedisPusher>(*client);
     open.dead_letters = std::make_unique<RedisDeadLetters>(*client, store);
-    open.waiting = [client, name = setting.name] { return redis::waiting(*client, name); };
+    open.waiting = [client, name = setting.name] { return sidekiq::waiting(*client, name); };
     return open;
 }
 
@@ -84,7 +85,7 @@ OpenQueue open_kafka(
 std::optional<std::string> QueueSetting::problem() const {
     if (url == "embedded") return std::nullopt;
     try {
-        if (is_redis_url(url)) return redis_options_of_url(url).problem();
+        if (redis::is_redis_url(url)) return redis::options_of_url(url).problem();
         if (is_kafka_url(url)) return kafka_options(*this).problem();
     } catch (const std::invalid_argument& wrong) {
         return wrong.what();
@@ -97,7 +98,7 @@ OpenQueue open_queue(
     const QueueSetting& setting, store::Store& store, base::Clock& clock, base::OnRemark on_remark
 ) {
     if (auto why = setting.problem()) throw std::invalid_argument{*why};
-    if (is_redis_url(setting.url)) return open_redis(setting, store, std::move(on_remark));
+    if (redis::is_redis_url(setting.url)) return open_redis(setting, store, std::move(on_remark));
     if (is_kafka_url(setting.url)) return open_kafka(setting, store, clock, on_remark);
     return open_embedded(setting, store);
 }

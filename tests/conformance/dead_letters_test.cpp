@@ -232,9 +232,8 @@ TEST_P(DeadLettersTest, many_are_worked_in_batches) {
 TEST_P(DeadLettersTest, a_sample_is_of_those_that_are_meant) {
     for (int i = 0; i < 20; ++i) bury("a" + std::to_string(i), {.kind = i < 10 ? "k1" : "k2"});
 
-    const auto report = ops::purge_dead_letters(
-        *letters, {{}, {.kind = "k1"}, 4}, act, base::system_random(), {}
-    );
+    const auto report =
+        ops::purge_dead_letters(*letters, {{}, {.kind = "k1"}, 4}, act, base::system_random(), {});
 
     EXPECT_EQ(report.done, 4);
     EXPECT_EQ(dead_jids({.kind = "k1"}).size(), 6);

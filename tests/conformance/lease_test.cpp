@@ -38,13 +38,12 @@ class RedisLeaseWorld final : public LeaseWorld {
 public:
     RedisLeaseWorld() : options_{testing::empty_redis().options()} {}
     std::unique_ptr<Place> open() override {
-        return std::make_unique<locks::RedisPlace>(
-            std::make_unique<redis::Client>(options_, &clock)
+        return std::make_unique<locks::RedisPlace>(std::make_unique<redis::Client>(options_, &clock)
         );
     }
 
 private:
-    queue::RedisOptions options_;
+    redis::Options options_;
 };
 
 struct PlaceKind {

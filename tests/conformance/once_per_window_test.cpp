@@ -2,8 +2,8 @@
 #include <pawl/locks.hpp>
 #include <pawl/once_per_window.hpp>
 
-#include "src/engine/maker.hpp"
 #include "src/base/random.hpp"
+#include "src/engine/maker.hpp"
 #include "src/ops/reaper.hpp"
 #include "tests/conformance/each_store.hpp"
 

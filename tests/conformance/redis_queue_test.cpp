@@ -1,9 +1,10 @@
 #include "src/queue/redis/redis_queue.hpp"
 
-#include "src/redis/connection.hpp"
 #include "src/queue/redis/payload.hpp"
 #include "src/queue/redis/redis_dead_letters.hpp"
 #include "src/queue/redis/redis_pusher.hpp"
+#include "src/queue/redis/scripts.hpp"
+#include "src/redis/connection.hpp"
 #include "tests/conformance/each_store.hpp"
 #include "tests/conformance/queue_world.hpp"
 #include "tests/redis/redis_server.hpp"
@@ -18,8 +19,8 @@ namespace {
 
 class RedisWorld final : public QueueWorld {
 public:
-    explicit RedisWorld(queue::SidekiqTimes times)
-        : client_{options(times), &clock},
+    explicit RedisWorld(redis::SidekiqTimes times)
+        : client_{options(times), &clock, {}, queue::sidekiq::scripts::all},
           home_{Stores::memory, clock},
           store_{home_.open_filled()} {}
     store::Store& store() override { return *store_; }
@@ -43,17 +44,17 @@ public:
     }
 
 private:
-    static queue::RedisOptions options(queue::SidekiqTimes times) {
+    static redis::Options options(redis::SidekiqTimes times) {
         auto options = testing::empty_redis().options();
         options.times = times;
         return options;
     }
     // As perform_in does; the enqueuer sends only what is due.
     void schedule(const queue::StagedJob& job, TimePoint at) {
-        const auto payload = queue::redis::payload_of(job, clock.now(), client_.options().times);
+        const auto payload = queue::sidekiq::payload_of(job, clock.now(), client_.options().times);
         client_.ask(
             "test",
-            {"ZADD", "schedule", queue::redis::score_of(at), std::get<std::string>(payload)},
+            {"ZADD", "schedule", queue::sidekiq::score_of(at), std::get<std::string>(payload)},
             redis::Access::write
         );
     }
@@ -64,7 +65,7 @@ private:
 };
 
 std::vector<QueueKind> redis_kinds() {
-    using queue::SidekiqTimes;
+    using redis::SidekiqTimes;
     return {
         {"sidekiq7", [] { return std::make_unique<RedisWorld>(SidekiqTimes::seconds); }},
         {"sidekiq8", [] { return std::make_unique<RedisWorld>(SidekiqTimes::milliseconds); }}};

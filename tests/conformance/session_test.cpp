@@ -1,7 +1,7 @@
 #include <pawl/tx.hpp>
 
-#include "src/engine/maker.hpp"
 #include "src/base/random.hpp"
+#include "src/engine/maker.hpp"
 #include "tests/conformance/each_store.hpp"
 
 #include <limits>

@@ -4,10 +4,10 @@
 #include <pawl/service.hpp>
 #include <pawl/tx.hpp>
 
+#include "src/base/random.hpp"
 #include "src/core/fault.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/maker.hpp"
-#include "src/base/random.hpp"
 #include "src/ops/completer.hpp"
 #include "src/ops/reaper.hpp"
 #include "src/ops/worker.hpp"

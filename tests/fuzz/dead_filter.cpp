@@ -175,7 +175,7 @@ Ids meant_by(const Meaning& meaning, TimePoint now, const std::vector<DeadLetter
     Ids ids;
     for (const auto& letter : letters) {
         const bool meant = queue::kafka::matches(filter, letter);
-        PAWL_ASSERT(meant == queue::redis::is_meant(letter, filter));
+        PAWL_ASSERT(meant == queue::sidekiq::is_meant(letter, filter));
         if (meant) ids.insert(letter.id);
     }
     return ids;

@@ -7,8 +7,8 @@
 // empty line is the record's value; without one it has none.
 
 #include "src/base/error_text.hpp"
-#include "src/base/time_text.hpp"
 #include "src/base/text.hpp"
+#include "src/base/time_text.hpp"
 #include "src/queue/kafka/job_record.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

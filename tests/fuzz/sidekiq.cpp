@@ -5,9 +5,9 @@
 // The input is a payload. Where a line "&" stands in it, what follows is an error text.
 
 #include "src/base/error_text.hpp"
+#include "src/base/text.hpp"
 #include "src/base/time_text.hpp"
 #include "src/json/members.hpp"
-#include "src/base/text.hpp"
 #include "src/queue/redis/payload.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
@@ -22,7 +22,7 @@ using namespace pawl::queue;
 using json::Members;
 
 constexpr TimePoint now{std::chrono::milliseconds{1'800'000'000'123}};
-constexpr redis::Unsaid unsaid{"mails", now};
+constexpr sidekiq::Unsaid unsaid{"mails", now};
 
 // What our writers may touch. Of all others the bytes stay.
 constexpr std::array ours{
@@ -49,7 +49,7 @@ bool is_job(const TakenJob& job) {
 
 // What a list of dead letters and `pawl dlq show` print of it.
 void check_letter(std::string_view payload) {
-    const auto letter = redis::letter_of(payload, unsaid);
+    const auto letter = sidekiq::letter_of(payload, unsaid);
     PAWL_ASSERT(!letter.jid.empty() && !letter.queue.empty());
     PAWL_ASSERT(letter.failures >= 0);
     PAWL_ASSERT(json::items_of(letter.history).has_value());
@@ -64,11 +64,11 @@ void check_letter(std::string_view payload) {
 
 void check_no_job(std::string_view payload, std::string_view error) {
     const auto times = SidekiqTimes::seconds;
-    PAWL_ASSERT(redis::taken_of(payload, unsaid).raw.args == payload);
-    PAWL_ASSERT(redis::with_failure(payload, error, now, times) == payload);
-    PAWL_ASSERT(redis::with_call(payload, now, times) == payload);
-    PAWL_ASSERT(redis::with_merge(payload, {"ann", now, true}, times) == payload);
-    PAWL_ASSERT(redis::with_queue(payload, "default") == payload);
+    PAWL_ASSERT(sidekiq::taken_of(payload, unsaid).raw.args == payload);
+    PAWL_ASSERT(sidekiq::with_failure(payload, error, now, times) == payload);
+    PAWL_ASSERT(sidekiq::with_call(payload, now, times) == payload);
+    PAWL_ASSERT(sidekiq::with_merge(payload, {"ann", now, true}, times) == payload);
+    PAWL_ASSERT(sidekiq::with_queue(payload, "default") == payload);
 }
 
 // All but its tries.
@@ -81,9 +81,9 @@ void check_same_job(const TakenJob& one, const TakenJob& other) {
 }
 
 std::string check_failure(std::string_view payload, std::string_view error, SidekiqTimes times) {
-    const auto before = redis::taken_of(payload, unsaid);
-    auto failed = redis::with_failure(payload, error, now, times);
-    const auto after = redis::taken_of(failed, unsaid);
+    const auto before = sidekiq::taken_of(payload, unsaid);
+    auto failed = sidekiq::with_failure(payload, error, now, times);
+    const auto after = sidekiq::taken_of(failed, unsaid);
     check_same_job(before, after);
     PAWL_ASSERT(without_ours(failed) == without_ours(payload));
     PAWL_ASSERT(
@@ -103,16 +103,16 @@ std::string check_failure(std::string_view payload, std::string_view error, Side
 void check_job(std::string_view payload, std::string_view error) {
     const auto times =
         fuzz::Dice{payload}.below(2) == 0 ? SidekiqTimes::seconds : SidekiqTimes::milliseconds;
-    const auto first = redis::taken_of(payload, unsaid);
-    const auto queued = redis::with_queue(payload, unsaid.queue);
+    const auto first = sidekiq::taken_of(payload, unsaid);
+    const auto queued = sidekiq::with_queue(payload, unsaid.queue);
     PAWL_ASSERT(without_ours(queued) == without_ours(payload));
-    check_same_job(first, redis::taken_of(queued, {"", now}));
-    const auto called = redis::with_call(queued, now, times);
-    PAWL_ASSERT(redis::taken_of(called, unsaid).called_at == now);
+    check_same_job(first, sidekiq::taken_of(queued, {"", now}));
+    const auto called = sidekiq::with_call(queued, now, times);
+    PAWL_ASSERT(sidekiq::taken_of(called, unsaid).called_at == now);
     const auto failed = check_failure(called, error, times);
     const auto twice = check_failure(failed, "again", times);
-    const auto merged = redis::with_merge(twice, {"ann", now, true}, times);
-    const auto last = redis::taken_of(merged, unsaid);
+    const auto merged = sidekiq::with_merge(twice, {"ann", now, true}, times);
+    const auto last = sidekiq::taken_of(merged, unsaid);
     check_same_job(first, last);
     PAWL_ASSERT(without_ours(merged) == without_ours(payload));
     PAWL_ASSERT(last.failures == 0 && !last.called_at);
@@ -134,12 +134,12 @@ void check_ours(std::string_view args, std::string_view error) {
         job.first_failed_at = job.last_failed_at = now;
     }
     for (const auto times : {SidekiqTimes::seconds, SidekiqTimes::milliseconds}) {
-        const auto written = redis::payload_of(job, now, times);
+        const auto written = sidekiq::payload_of(job, now, times);
         const auto* text = std::get_if<std::string>(&written);
         PAWL_ASSERT((text != nullptr) == base::is_utf8(args));
         if (text == nullptr) continue;
         PAWL_ASSERT(json::is_json(*text));
-        const auto read = redis::taken_of(*text, {"", TimePoint{}});
+        const auto read = sidekiq::taken_of(*text, {"", TimePoint{}});
         PAWL_ASSERT(read.raw.jid == job.jid && read.kind == job.kind && read.queue == job.queue);
         PAWL_ASSERT(read.failures == job.failures && read.raw.key_id == job.key_id);
         PAWL_ASSERT(read.raw.created_at == now);
@@ -153,18 +153,18 @@ void check_ours(std::string_view args, std::string_view error) {
 }
 
 void check_time(std::string_view number) {
-    const auto at = redis::time_of_number(number);
+    const auto at = sidekiq::time_of_number(number);
     if (!at) return;
-    PAWL_ASSERT(redis::time_of_number(redis::score_of(*at)) == at);
+    PAWL_ASSERT(sidekiq::time_of_number(sidekiq::score_of(*at)) == at);
     for (const auto times : {SidekiqTimes::seconds, SidekiqTimes::milliseconds})
-        PAWL_ASSERT(redis::time_of_number(redis::time_number(*at, times)) == at);
+        PAWL_ASSERT(sidekiq::time_of_number(sidekiq::time_number(*at, times)) == at);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const auto [payload, error] = fuzz::cut_at(fuzz::text_of(data, size), "\n&\n");
-    const auto job = redis::taken_of(payload, unsaid);
+    const auto job = sidekiq::taken_of(payload, unsaid);
     PAWL_ASSERT(job.held == payload && !job.raw.jid.empty() && job.queue == unsaid.queue);
     PAWL_ASSERT(job.failures >= 0 && job.raw.attempt == job.failures + 1);
     check_letter(payload);

@@ -3,8 +3,8 @@
 #include <pawl/once_per_window.hpp>
 
 #include "src/base/clock.hpp"
-#include "src/engine/maker.hpp"
 #include "src/base/random.hpp"
+#include "src/engine/maker.hpp"
 #include "src/locks/store_place.hpp"
 #include "src/store/postgres/postgres_store.hpp"
 #include "tests/conformance/store_world.hpp"

@@ -6,8 +6,8 @@
 #include <pawl/tx.hpp>
 
 #include "src/base/clock.hpp"
-#include "src/engine/engine.hpp"
 #include "src/base/random.hpp"
+#include "src/engine/engine.hpp"
 #include "src/store/migrate.hpp"
 #include "src/store/postgres/postgres_store.hpp"
 #include "store/migrations.hpp"

@@ -1,6 +1,6 @@
 #include "src/base/clock.hpp"
-#include "src/engine/maker.hpp"
 #include "src/base/random.hpp"
+#include "src/engine/maker.hpp"
 #include "src/store/postgres/postgres_store.hpp"
 #include "tests/conformance/store_world.hpp"
 #include "tests/postgres/cluster.hpp"

@@ -19,7 +19,6 @@ namespace pawl::testing {
 namespace {
 
 using redis::Access;
-using redis::Client;
 
 constexpr int starts_max = 5;  // Somebody else may have taken the port meanwhile.
 
@@ -56,8 +55,8 @@ RedisServer::~RedisServer() {
     std::filesystem::remove_all(folder_, ignored);
 }
 
-queue::RedisOptions RedisServer::options() const {
-    return queue::redis_options_of_url(url());
+redis::Options RedisServer::options() const {
+    return redis::options_of_url(url());
 }
 
 void RedisServer::start() {
@@ -139,7 +138,7 @@ redis::Reply RedisServer::ask(const redis::Command& command) {
     patient.command_timeout = std::chrono::minutes{1};
     redis::Connection connection{patient};
     auto reply = connection.ask("test", std::span{&command, 1}, Access::write).at(0);
-    if (reply.is_error()) queue::redis::throw_answer("test", reply.text, patient);
+    if (reply.is_error()) redis::throw_answer("test", reply.text, patient);
     return reply;
 }
 

@@ -23,7 +23,7 @@ public:
 
     int port() const { return port_; }
     std::string url() const { return "redis://127.0.0.1:" + std::to_string(port_); }
-    queue::RedisOptions options() const;
+    redis::Options options() const;
 
     void kill();     // -9
     void restart();  // On what it has on its disk, where it was.

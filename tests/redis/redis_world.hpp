@@ -1,9 +1,10 @@
 #pragma once
 
-#include "src/redis/connection.hpp"
 #include "src/queue/redis/redis_dead_letters.hpp"
 #include "src/queue/redis/redis_pusher.hpp"
 #include "src/queue/redis/redis_queue.hpp"
+#include "src/queue/redis/scripts.hpp"
+#include "src/redis/connection.hpp"
 #include "tests/redis/redis_server.hpp"
 
 #include <chrono>
@@ -17,7 +18,15 @@ namespace pawl::testing {
 
 using namespace std::chrono_literals;
 using redis::Access;
-using redis::Client;
+
+// As open_queue() makes it.
+struct Client : redis::Client {
+    explicit Client(
+        redis::Options options, base::Clock* clock = nullptr, base::OnRemark on_remark = {}
+    )
+        : redis::Client{
+              std::move(options), clock, std::move(on_remark), queue::sidekiq::scripts::all} {}
+};
 
 inline queue::StagedJob staged(std::string jid, std::string args = R"({"ride":1})") {
     queue::StagedJob job;

@@ -96,7 +96,7 @@ TEST_F(SidekiqTest, ruby_runs_what_we_push_in_the_times_of_either_version) {
     job.kind = "Receipt";
     push(client, job);
     auto options = server.options();
-    options.times = queue::SidekiqTimes::milliseconds;
+    options.times = redis::SidekiqTimes::milliseconds;
     Client of_version_8{options};
     job.jid = long_id(2);
     push(of_version_8, job);

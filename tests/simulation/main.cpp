@@ -1,7 +1,7 @@
 // pawl-sim: lives histories until one breaks an invariant, shrinks that, and tells it.
 
-#include "src/cli/numbers.hpp"
 #include "src/base/log.hpp"
+#include "src/cli/numbers.hpp"
 #include "tests/simulation/exhaust.hpp"
 #include "tests/simulation/history.hpp"
 #include "tests/simulation/shrink.hpp"

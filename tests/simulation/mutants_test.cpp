@@ -1,7 +1,7 @@
 #include "tests/simulation/mutants.hpp"
 
-#include "src/core/mutant.hpp"
 #include "src/base/log.hpp"
+#include "src/core/mutant.hpp"
 #include "tests/simulation/history.hpp"
 
 #include <gtest/gtest.h>

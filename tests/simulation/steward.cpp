@@ -3,9 +3,9 @@
 #include <pawl/lease.hpp>
 #include <pawl/tx.hpp>
 
+#include "src/base/random.hpp"
 #include "src/core/lease.hpp"
 #include "src/engine/maker.hpp"
-#include "src/base/random.hpp"
 #include "src/store/blocking.hpp"
 
 #include <cstdint>

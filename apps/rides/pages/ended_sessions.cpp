@@ -5,8 +5,8 @@
 
 #include "apps/rides/pages/sessions.hpp"
 #include "rides/statements.hpp"
-#include "src/base/thread_name.hpp"
 #include "src/base/log.hpp"
+#include "src/base/thread_name.hpp"
 #include "src/store/store.hpp"
 
 #include <algorithm>

@@ -3,15 +3,15 @@
 
 #include "outbox/migrations.hpp"
 #include "outbox/statements.hpp"
-#include "src/client/outbox/outbox_rule.hpp"
-#include "src/core/fault.hpp"
-#include "src/base/thread_name.hpp"
-#include "src/base/time_text.hpp"
 #include "src/base/clock.hpp"
 #include "src/base/log.hpp"
 #include "src/base/random.hpp"
-#include "src/http/transfer.hpp"
 #include "src/base/text.hpp"
+#include "src/base/thread_name.hpp"
+#include "src/base/time_text.hpp"
+#include "src/client/outbox/outbox_rule.hpp"
+#include "src/core/fault.hpp"
+#include "src/http/transfer.hpp"
 
 #include <algorithm>
 #include <condition_variable>

@@ -3,8 +3,8 @@
 #include <pawl/detail/json.hpp>
 #include <pawl/detail/rows.hpp>
 
-#include "src/core/fault.hpp"
 #include "src/base/time_text.hpp"
+#include "src/core/fault.hpp"
 #include "src/queue/audit.hpp"
 #include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"

@@ -3,11 +3,11 @@
 #include <pawl/detail/json.hpp>
 #include <pawl/detail/rows.hpp>
 
-#include "src/core/claim.hpp"
 #include "src/base/error_text.hpp"
+#include "src/base/time_text.hpp"
+#include "src/core/claim.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/mutant.hpp"
-#include "src/base/time_text.hpp"
 #include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
 

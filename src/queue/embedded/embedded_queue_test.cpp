@@ -2,8 +2,8 @@
 
 #include <pawl/tx.hpp>
 
-#include "src/engine/maker.hpp"
 #include "src/base/random.hpp"
+#include "src/engine/maker.hpp"
 #include "src/store/memory/memory_store.hpp"
 #include "tests/conformance/store_world.hpp"
 

@@ -1,9 +1,9 @@
 #include "src/queue/kafka/job_record.hpp"
 
 #include "src/base/error_text.hpp"
+#include "src/base/text.hpp"
 #include "src/base/time_text.hpp"
 #include "src/json/hash.hpp"
-#include "src/base/text.hpp"
 #include "src/queue/job_id.hpp"
 #include "src/queue/kafka/history.hpp"
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace pawl::queue::redis {
+namespace pawl::queue::sidekiq {
 
 namespace {
 
@@ -86,4 +86,4 @@ bool is_meant(const DeadLetter& letter, const DeadFilter& filter) {
            (!filter.failures_min || letter.failures >= *filter.failures_min);
 }
 
-}  // namespace pawl::queue::redis
+}  // namespace pawl::queue::sidekiq

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace pawl::queue::redis {
+namespace pawl::queue::sidekiq {
 
 // Where a job lies among the dead: the microsecond of its death, and which of that microsecond's.
 //
@@ -32,4 +32,4 @@ std::optional<DeadPlace> place_of_id(std::string_view id);
 
 bool is_meant(const DeadLetter& letter, const DeadFilter& filter);
 
-}  // namespace pawl::queue::redis
+}  // namespace pawl::queue::sidekiq

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pawl::queue::redis {
+namespace pawl::queue::sidekiq {
 namespace {
 
 TEST(DeadPlaceTest, an_id_leads_back_to_its_place) {
@@ -46,4 +46,4 @@ TEST(DeadPlaceTest, what_is_no_id_is_nobodys) {
 }
 
 }  // namespace
-}  // namespace pawl::queue::redis
+}  // namespace pawl::queue::sidekiq

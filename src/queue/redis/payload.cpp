@@ -1,10 +1,10 @@
 #include "src/queue/redis/payload.hpp"
 
 #include "src/base/error_text.hpp"
+#include "src/base/text.hpp"
 #include "src/base/time_text.hpp"
 #include "src/json/hash.hpp"
 #include "src/json/members.hpp"
-#include "src/base/text.hpp"
 #include "src/queue/job_id.hpp"
 
 #include <charconv>
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace pawl::queue::redis {
+namespace pawl::queue::sidekiq {
 
 namespace {
 
@@ -289,4 +289,4 @@ std::string with_merge(std::string_view payload, const Merge& merge, SidekiqTime
     return job->text();
 }
 
-}  // namespace pawl::queue::redis
+}  // namespace pawl::queue::sidekiq

@@ -23,7 +23,9 @@
 // One argument stands for itself, as ours always do; of another number the whole list does. What is
 // no job, as it is no JSON or has no class or jid, is taken, buried, listed and merged byte for
 // byte: its kind is empty, its arguments are all of it, and its id comes from its bytes.
-namespace pawl::queue::redis {
+namespace pawl::queue::sidekiq {
+
+using redis::SidekiqTimes;
 
 // Where a member of the payload says nothing.
 struct Unsaid {
@@ -60,4 +62,4 @@ std::string time_number(TimePoint at, SidekiqTimes times);
 std::optional<TimePoint> time_of_number(std::string_view number);
 std::string score_of(TimePoint at);  // Of Sidekiq's sets: seconds, in every version.
 
-}  // namespace pawl::queue::redis
+}  // namespace pawl::queue::sidekiq

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace pawl::queue::redis {
+namespace pawl::queue::sidekiq {
 namespace {
 
 using namespace std::chrono_literals;
@@ -292,4 +292,4 @@ TEST(RedisPayloadTest, what_members_of_a_wrong_type_say_does_not_count) {
 }
 
 }  // namespace
-}  // namespace pawl::queue::redis
+}  // namespace pawl::queue::sidekiq

@@ -5,10 +5,10 @@
 
 #include "src/core/fault.hpp"
 #include "src/queue/audit.hpp"
-#include "src/redis/connection.hpp"
 #include "src/queue/redis/dead_place.hpp"
 #include "src/queue/redis/payload.hpp"
 #include "src/queue/redis/scripts.hpp"
+#include "src/redis/connection.hpp"
 #include "store/statements.hpp"
 
 #include <algorithm>
@@ -22,9 +22,9 @@ namespace pawl::queue {
 
 using redis::Access;
 using redis::Command;
-using redis::DeadPlace;
 using redis::Reply;
-namespace scripts = redis::scripts;
+using sidekiq::DeadPlace;
+namespace scripts = sidekiq::scripts;
 
 namespace {
 
@@ -39,7 +39,7 @@ struct Found {
 };
 
 Found found_of(std::string member, const DeadPlace& place) {
-    auto letter = redis::letter_of(member, {{}, place.died_at()});
+    auto letter = sidekiq::letter_of(member, {{}, place.died_at()});
     letter.id = place.id();
     letter.died_at = place.died_at();
     return {std::move(member), std::move(letter)};
@@ -57,7 +57,7 @@ public:
         std::vector<std::pair<DeadPlace, std::string>> together;
         while (at_ < read_.size() || read()) {
             const auto& [score, member] = read_[at_];
-            auto place = redis::place_of(score, member);
+            auto place = sidekiq::place_of(score, member);
             if (!together.empty() && together.front().first.micros != place.micros) break;
             together.emplace_back(std::move(place), std::move(read_[at_++].second));
         }
@@ -106,7 +106,7 @@ private:
 };
 
 std::optional<Found> look_up(redis::Client& client, const std::string& id) {
-    const auto place = redis::place_of_id(id);
+    const auto place = sidekiq::place_of_id(id);
     if (!place) return std::nullopt;
     Walk walk{client, place->least_score(), place->most_score()};
     for (auto found = walk.next(); !found.empty(); found = walk.next())
@@ -119,7 +119,7 @@ std::optional<Found> look_up(redis::Client& client, const std::string& id) {
 std::vector<Found> look_up(redis::Client& client, Ids ids) {
     std::vector<DeadPlace> places;
     for (const auto& id : std::set<std::string>{ids.begin(), ids.end()})
-        if (auto place = redis::place_of_id(id)) places.push_back(std::move(*place));
+        if (auto place = sidekiq::place_of_id(id)) places.push_back(std::move(*place));
     std::vector<Found> found;
     for (std::size_t at = 0; at < places.size(); at += chunk) {
         const auto pack =
@@ -140,7 +140,7 @@ std::vector<Found> look_up(redis::Client& client, Ids ids) {
         for (std::size_t i = 0; i < pack.size(); ++i) {
             const auto& items = replies[i].items;
             auto one = items.size() == 2 &&
-                               redis::place_of(items[1].text, items[0].text).id() == pack[i].id()
+                               sidekiq::place_of(items[1].text, items[0].text).id() == pack[i].id()
                            ? std::optional{found_of(items[0].text, pack[i])}
                            : look_up(client, pack[i].id());
             if (one) found.push_back(std::move(*one));
@@ -209,13 +209,13 @@ DeadDone done_of(Ids ids, int done, int forgotten) {
 std::vector<DeadLetter> RedisDeadLetters::page(
     const DeadFilter& filter, const std::string& after, int limit
 ) {
-    const auto place = redis::place_of_id(after);
+    const auto place = sidekiq::place_of_id(after);
     std::vector<DeadLetter> letters;
     Walk walk{client_, place ? place->least_score() : "-inf"};
     for (auto found = walk.next(); !found.empty(); found = walk.next())
         for (auto& [member, letter] : found) {
             if (letters.size() >= static_cast<std::size_t>(std::max(limit, 0))) return letters;
-            if ((place && letter.id <= after) || !redis::is_meant(letter, filter)) continue;
+            if ((place && letter.id <= after) || !sidekiq::is_meant(letter, filter)) continue;
             letters.push_back(std::move(letter));
         }
     return letters;
@@ -226,7 +226,7 @@ std::vector<DeadGroup> RedisDeadLetters::groups(const DeadFilter& filter) {
     Walk walk{client_, "-inf"};
     for (auto found = walk.next(); !found.empty(); found = walk.next())
         for (const auto& [member, letter] : found) {
-            if (!redis::is_meant(letter, filter)) continue;
+            if (!sidekiq::is_meant(letter, filter)) continue;
             auto& group = groups[{letter.queue, letter.kind, letter.error_kind}];
             if (group.count++ == 0)
                 group = {letter.queue, letter.kind, letter.error_kind, 1, letter.died_at, {}, {}};
@@ -270,12 +270,13 @@ DeadDone RedisDeadLetters::merge(
     const auto left = static_cast<int>(forgotten);
     if (found.empty()) return done_of(ids, 0, left);
     note(store_, act, "merge", found);
-    const redis::Merge as{act.by, client_.now(), !remembered_since.has_value()};
+    const sidekiq::Merge as{act.by, client_.now(), !remembered_since.has_value()};
     const auto times = client_.options().times;
     PAWL_FAULT("redis.merge.before");
     const int done =
         in_steps(client_, scripts::merge, {"dead", "queues"}, found, [&](const Found& one) {
-            return Command{one.member, one.letter.queue, redis::with_merge(one.member, as, times)};
+            return Command{
+                one.member, one.letter.queue, sidekiq::with_merge(one.member, as, times)};
         });
     PAWL_FAULT("redis.merge.after");
     return done_of(ids, done, left);

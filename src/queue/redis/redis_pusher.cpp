@@ -54,7 +54,7 @@ void RedisPusher::send(Round round, PushReport& report) {
         std::make_move_iterator(round.jobs.end())
     );
     PAWL_FAULT("redis.push.before");
-    client_.run(redis::scripts::push, {"pawl:pushed", "queues"}, arguments);
+    client_.run(sidekiq::scripts::push, {"pawl:pushed", "queues"}, arguments);
     PAWL_FAULT("redis.push.after");
     report.sent.insert(report.sent.end(), round.ids.begin(), round.ids.end());
 }
@@ -82,7 +82,7 @@ PushReport RedisPusher::push(std::span<const StagedJob> jobs) {
         const auto now = client_.now();
         Round round;
         for (const auto& job : jobs) {
-            auto made = redis::payload_of(job, now, client_.options().times);
+            auto made = sidekiq::payload_of(job, now, client_.options().times);
             if (auto* refused = std::get_if<RefusedJob>(&made)) {
                 report.refused.push_back(std::move(*refused));
                 continue;

@@ -5,9 +5,9 @@
 #include "src/core/claim.hpp"
 #include "src/core/fault.hpp"
 #include "src/queue/inbox.hpp"
-#include "src/redis/connection.hpp"
 #include "src/queue/redis/payload.hpp"
 #include "src/queue/redis/scripts.hpp"
+#include "src/redis/connection.hpp"
 #include "store/statements.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace pawl::queue {
 using redis::Access;
 using redis::Command;
 using redis::Reply;
-namespace scripts = redis::scripts;
+namespace scripts = sidekiq::scripts;
 
 namespace {
 
@@ -49,7 +49,7 @@ std::optional<TimePoint> first_due(const Reply& reply) {
     if (score.starts_with('-')) return TimePoint{};  // Overdue since ever.
     // One without a fraction is seconds all the same.
     if (score.find_first_of(".e") == score.npos) score += ".0";
-    return redis::time_of_number(score);
+    return sidekiq::time_of_number(score);
 }
 
 }  // namespace
@@ -77,10 +77,10 @@ std::vector<TakenJob> RedisQueue::take(int limit, std::chrono::milliseconds leas
     const auto& found = reply.items.at(1).items;
     std::vector<TakenJob> jobs;
     for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
-        auto job = redis::taken_of(found[i + 1].text, {name_, now});
+        auto job = sidekiq::taken_of(found[i + 1].text, {name_, now});
         job.id = found[i].text;
         job.claim = number_of(job.id);  // Up to the dash.
-        job.held = redis::with_queue(job.held, name_);
+        job.held = sidekiq::with_queue(job.held, name_);
         jobs.push_back(std::move(job));
     }
     PAWL_FAULT("redis.take.after");
@@ -120,20 +120,20 @@ bool RedisQueue::put_back(
     const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error
 ) {
     const auto times = client_.options().times;
-    auto payload = error ? redis::with_failure(job.held, *error, client_.now(), times) : job.held;
+    auto payload = error ? sidekiq::with_failure(job.held, *error, client_.now(), times) : job.held;
     const std::string to = error ? "retry" : "schedule";
     PAWL_FAULT("redis.put_back.before");
     const bool put = is_one(client_.run(
         scripts::put_back,
         {leases_, work_, to},
-        {job.id, redis::score_of(run_at), std::move(payload)}
+        {job.id, sidekiq::score_of(run_at), std::move(payload)}
     ));
     PAWL_FAULT("redis.put_back.after");
     return put;
 }
 
 bool RedisQueue::bury(const TakenJob& job, const std::string& error) {
-    auto payload = redis::with_failure(job.held, error, client_.now(), client_.options().times);
+    auto payload = sidekiq::with_failure(job.held, error, client_.now(), client_.options().times);
     PAWL_FAULT("redis.bury.before");
     const bool buried = is_one(client_.run(
         scripts::bury, {leases_, work_, "dead"}, {client_.given_now(), job.id, std::move(payload)}
@@ -144,8 +144,9 @@ bool RedisQueue::bury(const TakenJob& job, const std::string& error) {
 
 bool RedisQueue::mark_called(TakenJob& job) {
     const auto first = job.called_at ? *job.called_at : client_.now();
-    const auto payload =
-        job.called_at ? std::string{} : redis::with_call(job.held, first, client_.options().times);
+    const auto payload = job.called_at
+                             ? std::string{}
+                             : sidekiq::with_call(job.held, first, client_.options().times);
     if (!is_one(client_.run(scripts::call, {leases_, work_}, {job.id, payload}))) return false;
     job.called_at = first;
     if (!payload.empty()) job.held = payload;

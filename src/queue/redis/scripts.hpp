@@ -1,7 +1,8 @@
 #pragma once
 
+#include "src/redis/script.hpp"
+
 #include <array>
-#include <string_view>
 
 // What is done in Redis in one step each. Redis runs one script at a time, so that nobody sees its
 // middle; but one that fails keeps what it did before. So each adds first and takes away last:
@@ -16,14 +17,11 @@
 //   pawl:leases:NAME   zset      token by the end of its lease: the fence of each write
 //   pawl:claims        number    of the last token
 //   pawl:pushed        zset      jid by when it was pushed, until its staged row is deleted
-namespace pawl::queue::redis {
-
-struct Script {
-    std::string_view name;  // The statement that a StoreError names.
-    std::string_view text;
-};
+namespace pawl::queue::sidekiq {
 
 namespace scripts {
+
+using redis::Script;
 
 // KEYS: leases, work, dead. ARGV: now, token, job. No two jobs die in the same microsecond, so that
 // the order of the dead is that in which they died; 0: the lease was lost.
@@ -219,4 +217,4 @@ inline constexpr std::array all{
 
 }  // namespace scripts
 
-}  // namespace pawl::queue::redis
+}  // namespace pawl::queue::sidekiq

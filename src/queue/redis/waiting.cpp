@@ -4,25 +4,25 @@
 
 #include <set>
 
-namespace pawl::queue::redis {
+namespace pawl::queue::sidekiq {
 
 namespace {
 
 constexpr std::size_t queues_max = 1'000;
 
-std::int64_t count_of(Client& client, const Reply& reply) {
+std::int64_t count_of(redis::Client& client, const redis::Reply& reply) {
     if (reply.is_error()) client.fail("redis waiting", reply.text);
     return reply.integer;
 }
 
 }  // namespace
 
-std::vector<Waiting> waiting(Client& client, const std::string& own) {
-    constexpr auto read = Access::read;
+std::vector<Waiting> waiting(redis::Client& client, const std::string& own) {
+    constexpr auto read = redis::Access::read;
     std::set<std::string> names{own};
     for (const auto& name : client.ask("redis queues", {"SMEMBERS", "queues"}, read).items)
         if (names.size() < queues_max) names.insert(name.text);
-    std::vector<Command> commands{{"ZCARD", "schedule"}, {"ZCARD", "retry"}};
+    std::vector<redis::Command> commands{{"ZCARD", "schedule"}, {"ZCARD", "retry"}};
     for (const auto& name : names) {
         commands.push_back({"LLEN", "queue:" + name});
         commands.push_back({"HLEN", "pawl:work:" + name});
@@ -44,4 +44,4 @@ std::vector<Waiting> waiting(Client& client, const std::string& own) {
     return found;
 }
 
-}  // namespace pawl::queue::redis
+}  // namespace pawl::queue::sidekiq

@@ -1,15 +1,15 @@
 #pragma once
 
-#include "src/redis/client.hpp"
 #include "src/queue/waiting.hpp"
+#include "src/redis/client.hpp"
 
 #include <string>
 #include <vector>
 
-namespace pawl::queue::redis {
+namespace pawl::queue::sidekiq {
 
 // The queues that Redis knows, and `own` in any case. What is put off waits in two sets for all
 // queues together, which are lines of their own if they are not empty. Throws StoreError.
-std::vector<Waiting> waiting(Client& client, const std::string& own);
+std::vector<Waiting> waiting(redis::Client& client, const std::string& own);
 
-}  // namespace pawl::queue::redis
+}  // namespace pawl::queue::sidekiq

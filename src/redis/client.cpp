@@ -5,7 +5,6 @@
 #include "src/redis/connection.hpp"
 #include "src/redis/durability.hpp"
 #include "src/redis/failure.hpp"
-#include "src/queue/redis/scripts.hpp"
 
 #include <array>
 #include <atomic>
@@ -15,20 +14,23 @@
 #include <stdexcept>
 #include <utility>
 
-namespace pawl::queue::redis {
+namespace pawl::redis {
 
 namespace {
 
 constexpr std::string_view connecting = "redis connect";
 
-Settings ask_settings(Connection& connection, const RedisOptions& options) {
+Settings ask_settings(Connection& connection, const Options& options) {
     const std::array<Command, 3> commands{
         Command{"CONFIG", "GET", "maxmemory-policy"},
         Command{"CONFIG", "GET", "appendonly"},
         Command{"CONFIG", "GET", "appendfsync"}};
     const auto replies = connection.ask(connecting, commands, Access::read);
     if (!replies[0].is_error())
-        return {setting_of(replies[0]), setting_of(replies[1]), setting_of(replies[2])};
+        return {
+            .maxmemory_policy = setting_of(replies[0]),
+            .appendonly = setting_of(replies[1]),
+            .appendfsync = setting_of(replies[2])};
     if (!is_forbidden(replies[0].text)) throw_answer(connecting, replies[0].text, options);
     // Hosted ones hide CONFIG. INFO tells all but appendfsync.
     const std::array<Command, 2> infos{Command{"INFO", "memory"}, Command{"INFO", "persistence"}};
@@ -41,14 +43,14 @@ Settings ask_settings(Connection& connection, const RedisOptions& options) {
     return settings;
 }
 
-void load_scripts(Connection& connection) {
+void load_scripts(Connection& connection, std::span<const Script> scripts) {
+    if (scripts.empty()) return;
     std::vector<Command> commands;
-    for (const auto& script : scripts::all)
+    for (const auto& script : scripts)
         commands.push_back({"SCRIPT", "LOAD", std::string{script.text}});
     const auto replies = connection.ask(connecting, commands, Access::read);
     for (std::size_t i = 0; i < replies.size(); ++i)  // Where it is refused, it is sent whole.
-        if (!replies[i].is_error())
-            connection.name_of_script(scripts::all[i].text) = replies[i].text;
+        if (!replies[i].is_error()) connection.name_of_script(scripts[i].text) = replies[i].text;
 }
 
 Command call_of(
@@ -69,9 +71,10 @@ std::int64_t number_of(const std::string& text) {
 }  // namespace
 
 struct Client::Impl {
-    RedisOptions options;
+    Options options;
     base::Clock* clock{};
     base::OnRemark on_remark;
+    std::span<const Script> loaded;
     std::atomic<bool> remarked{false};
     std::mutex mutex;
     std::vector<std::unique_ptr<Connection>> idle;
@@ -96,7 +99,7 @@ struct Client::Impl {
             throw StoreError{refused, StoreError::Effect::none, connecting, std::move(*refusal)};
         const auto remark = remark_on(settings, options.place());
         if (remark && on_remark && !remarked.exchange(true)) on_remark(*remark);
-        load_scripts(*made);
+        load_scripts(*made, loaded);
         return made;
     }
     // One that was the primary may be a replica now, while its name leads to another.
@@ -128,12 +131,15 @@ private:
     std::unique_ptr<Connection> connection_;
 };
 
-Client::Client(RedisOptions options, base::Clock* clock, base::OnRemark on_remark)
+Client::Client(
+    Options options, base::Clock* clock, base::OnRemark on_remark, std::span<const Script> loaded
+)
     : impl_{std::make_unique<Impl>()} {
     if (const auto problem = options.problem()) throw std::invalid_argument{*problem};
     impl_->options = std::move(options);
     impl_->clock = clock;
     impl_->on_remark = std::move(on_remark);
+    impl_->loaded = loaded;
 }
 
 Client::~Client() = default;
@@ -182,6 +188,25 @@ void Client::fail(std::string_view what, const std::string& error) {
     throw_answer(what, error, impl_->options);
 }
 
+std::optional<std::string> Client::fence_problem() {
+    const std::array<Command, 5> commands{
+        Command{"CONFIG", "GET", "maxmemory-policy"},
+        Command{"CONFIG", "GET", "appendonly"},
+        Command{"CONFIG", "GET", "appendfsync"},
+        Command{"CONFIG", "GET", "no-appendfsync-on-rewrite"},
+        Command{"INFO", "replication"}};
+    const auto replies = ask_all("redis fence", commands, Access::read);
+    const auto& info = replies[4].is_error() ? std::string{} : replies[4].text;
+    const Settings settings{
+        setting_of(replies[0]),
+        setting_of(replies[1]),
+        setting_of(replies[2]),
+        setting_of(replies[3]),
+        info_field(info, "role"),
+        info_field(info, "connected_slaves")};
+    return fence_problem_of(settings, options().place());
+}
+
 TimePoint Client::now() {
     if (impl_->clock != nullptr) return impl_->clock->now();
     const auto time = ask("redis time", {"TIME"}, Access::read);
@@ -195,8 +220,8 @@ std::string Client::given_now() const {
     return std::to_string(impl_->clock->now().time_since_epoch().count());
 }
 
-const RedisOptions& Client::options() const {
+const Options& Client::options() const {
     return impl_->options;
 }
 
-}  // namespace pawl::queue::redis
+}  // namespace pawl::redis

@@ -1,6 +1,8 @@
 #include "src/redis/durability.hpp"
 
-namespace pawl::queue::redis {
+#include <array>
+
+namespace pawl::redis {
 
 std::optional<std::string> refusal_of(const Settings& settings, std::string_view place) {
     if (settings.maxmemory_policy == "noeviction") return std::nullopt;
@@ -31,6 +33,32 @@ std::optional<base::Remark> remark_on(const Settings& settings, std::string_view
     return base::Remark{"queue_not_durable", "PAWL0012", std::move(detail)};
 }
 
+std::optional<std::string> fence_problem_of(const Settings& settings, std::string_view place) {
+    struct Asked {
+        std::string_view name;
+        const std::optional<std::string>& is;
+        std::string_view must_be;
+    };
+    const std::array all{
+        Asked{"maxmemory-policy", settings.maxmemory_policy, "noeviction"},
+        Asked{"appendonly", settings.appendonly, "yes"},
+        Asked{"appendfsync", settings.appendfsync, "always"},
+        Asked{"no-appendfsync-on-rewrite", settings.no_appendfsync_on_rewrite, "no"},
+        Asked{"role", settings.role, "master"},
+        // After a failover a replica goes on without the last writes.
+        Asked{"connected_slaves", settings.connected_slaves, "0"}};
+    for (const auto& [name, is, must_be] : all) {
+        if (is == must_be) continue;
+        return "PAWL0030: the Redis at " + std::string{place} +
+               (is ? " says " + std::string{name} + " = " + *is
+                   : " does not say its " + std::string{name}) +
+               ", and must say " + std::string{must_be} +
+               ", or it may give an epoch again: what it has are efficiency leases "
+               "(EfficiencyLeases), which guard nothing";
+    }
+    return std::nullopt;
+}
+
 std::optional<std::string> info_field(std::string_view info, std::string_view name) {
     const auto wanted = std::string{name} + ":";
     while (!info.empty()) {
@@ -41,4 +69,4 @@ std::optional<std::string> info_field(std::string_view info, std::string_view na
     return std::nullopt;
 }
 
-}  // namespace pawl::queue::redis
+}  // namespace pawl::redis

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pawl::queue::redis {
+namespace pawl::redis {
 namespace {
 
 using Kind = StoreError::Kind;
@@ -46,4 +46,4 @@ TEST(RedisFailureTest, words_are_compared_whole) {
 }
 
 }  // namespace
-}  // namespace pawl::queue::redis
+}  // namespace pawl::redis

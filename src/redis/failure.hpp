@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace pawl::queue::redis {
+namespace pawl::redis {
 
 struct Failure {
     StoreError::Kind kind{};
@@ -21,4 +21,4 @@ bool is_unknown_script(std::string_view error);
 // Redis lets this user not do that, or does not have it.
 bool is_forbidden(std::string_view error);
 
-}  // namespace pawl::queue::redis
+}  // namespace pawl::redis

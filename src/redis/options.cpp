@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string_view>
 
-namespace pawl::queue {
+namespace pawl::redis {
 
 namespace {
 
@@ -26,7 +26,7 @@ int number(std::string_view name, std::string_view text) {
     return value;
 }
 
-void set(RedisOptions& options, std::string_view name, std::string_view value) {
+void set(Options& options, std::string_view name, std::string_view value) {
     if (name == "sidekiq") {
         const int version = number(name, value);
         if (version < 5 || version > 8)
@@ -60,7 +60,7 @@ bool is_redis_url(const std::string& url) {
     return url.starts_with("redis://") || url.starts_with("rediss://");
 }
 
-RedisOptions redis_options_of_url(const std::string& url) {
+Options options_of_url(const std::string& url) {
     if (url.starts_with("rediss://"))
         refuse(
             "rediss:// is not there, as the hiredis of Debian 12 (0.14) has no TLS: use redis:// "
@@ -69,7 +69,7 @@ RedisOptions redis_options_of_url(const std::string& url) {
     const auto parsed = boost::urls::parse_uri(url);
     if (!parsed || parsed->scheme() != "redis" || parsed->has_fragment())
         refuse("it is none: redis://[user:password@]host[:port][/database][?sidekiq=7]");
-    RedisOptions options;
+    Options options;
     options.host = parsed->host_address();
     if (options.host.empty()) refuse("it names no host");
     if (parsed->has_port()) options.port = number("the port", std::string{parsed->port()});
@@ -81,7 +81,7 @@ RedisOptions redis_options_of_url(const std::string& url) {
     return options;
 }
 
-std::optional<std::string> RedisOptions::problem() const {
+std::optional<std::string> Options::problem() const {
     if (host.empty()) return "the host is empty";
     if (port < 1 || port > 65'535) return "the port is " + std::to_string(port) + ": 1 to 65535";
     if (database < 0 || database > 1'000'000)
@@ -93,9 +93,9 @@ std::optional<std::string> RedisOptions::problem() const {
     return problem_of("command_timeout_ms", command_timeout);
 }
 
-std::string RedisOptions::place() const {
+std::string Options::place() const {
     const bool v6 = host.find(':') != host.npos;
     return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
-}  // namespace pawl::queue
+}  // namespace pawl::redis

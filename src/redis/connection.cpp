@@ -13,7 +13,7 @@
 #include <map>
 #include <utility>
 
-namespace pawl::queue::redis {
+namespace pawl::redis {
 
 namespace {
 
@@ -96,7 +96,7 @@ void append(redisContext* context, const Command& command) {
     redisAppendCommandArgv(context, static_cast<int>(words.size()), words.data(), sizes.data());
 }
 
-std::vector<Command> greeting(const RedisOptions& options) {
+std::vector<Command> greeting(const Options& options) {
     std::vector<Command> commands;
     if (!options.user.empty())
         commands.push_back({"AUTH", options.user, options.password});
@@ -109,7 +109,7 @@ std::vector<Command> greeting(const RedisOptions& options) {
 }  // namespace
 
 struct Connection::Impl {
-    RedisOptions options;
+    Options options;
     std::unique_ptr<redisContext, Free> context;
     std::map<std::string, std::string, std::less<>> scripts;
 
@@ -128,7 +128,7 @@ struct Connection::Impl {
     }
 };
 
-Connection::Connection(const RedisOptions& options) : impl_{std::make_unique<Impl>()} {
+Connection::Connection(const Options& options) : impl_{std::make_unique<Impl>()} {
     constexpr std::string_view what = "redis connect";
     const NoBrokenPipe quiet;
     impl_->options = options;
@@ -175,7 +175,7 @@ std::string& Connection::name_of_script(std::string_view text) {
     return impl_->scripts[std::string{text}];
 }
 
-void throw_answer(std::string_view what, const std::string& error, const RedisOptions& options) {
+void throw_answer(std::string_view what, const std::string& error, const Options& options) {
     const auto failure = failure_of(error);
     throw StoreError{
         failure.kind,
@@ -185,4 +185,4 @@ void throw_answer(std::string_view what, const std::string& error, const RedisOp
             std::string{failure.hint}};
 }
 
-}  // namespace pawl::queue::redis
+}  // namespace pawl::redis

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace pawl::queue::redis {
+namespace pawl::redis {
 
 namespace {
 
@@ -58,4 +58,4 @@ bool is_forbidden(std::string_view error) {
     return first_word(error) == "NOPERM" || error.starts_with("ERR unknown command");
 }
 
-}  // namespace pawl::queue::redis
+}  // namespace pawl::redis

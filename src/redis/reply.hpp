@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace pawl::queue::redis {
+namespace pawl::redis {
 
 // An answer of Redis. An error is one, too: of a pipeline some commands fail and others do not.
 struct Reply {
@@ -28,4 +28,4 @@ inline std::optional<std::string> setting_of(const Reply& reply) {
 
 using Command = std::vector<std::string>;
 
-}  // namespace pawl::queue::redis
+}  // namespace pawl::redis

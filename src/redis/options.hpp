@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-namespace pawl::queue {
+namespace pawl::redis {
 
 using namespace std::chrono_literals;
 
@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 // milliseconds (from 8 on). Both are read, whichever is written.
 enum class SidekiqTimes { seconds, milliseconds };
 
-struct RedisOptions {
+struct Options {
     std::string host{"127.0.0.1"};
     int port{6379};
     std::string user{};  // Empty: Redis' own `default`.
@@ -33,7 +33,7 @@ struct RedisOptions {
 // "redis://user:password@host:6379/0?sidekiq=8&connect_timeout_ms=500&command_timeout_ms=2000". All
 // but the host may be missing. Throws std::invalid_argument, whose text shows no password, for a
 // URL that is none, an unknown parameter, and rediss://.
-RedisOptions redis_options_of_url(const std::string& url);
+Options options_of_url(const std::string& url);
 bool is_redis_url(const std::string& url);  // Of rediss://, too.
 
-}  // namespace pawl::queue
+}  // namespace pawl::redis

@@ -5,12 +5,12 @@
 
 #include <stdexcept>
 
-namespace pawl::queue {
+namespace pawl::redis {
 namespace {
 
 std::string refusal_of(const std::string& url) {
     try {
-        redis_options_of_url(url);
+        options_of_url(url);
     } catch (const std::invalid_argument& refused) {
         return refused.what();
     }
@@ -18,7 +18,7 @@ std::string refusal_of(const std::string& url) {
 }
 
 TEST(RedisUrlTest, each_part_of_the_url_is_read) {
-    const auto options = redis_options_of_url(
+    const auto options = options_of_url(
         "redis://ann:s%40cret@redis.example:6380/3?sidekiq=8&connect_timeout_ms=500"
         "&command_timeout_ms=700"
     );
@@ -35,15 +35,15 @@ TEST(RedisUrlTest, each_part_of_the_url_is_read) {
 }
 
 TEST(RedisUrlTest, a_host_is_enough) {
-    const auto options = redis_options_of_url("redis://localhost");
+    const auto options = options_of_url("redis://localhost");
 
     EXPECT_EQ(options.port, 6379);
     EXPECT_EQ(options.database, 0);
     EXPECT_TRUE(options.password.empty());
     EXPECT_EQ(options.times, SidekiqTimes::seconds);
-    EXPECT_EQ(redis_options_of_url("redis://h/?sidekiq=7").times, SidekiqTimes::seconds);
-    EXPECT_EQ(redis_options_of_url("redis://:secret@h").password, "secret");
-    EXPECT_EQ(redis_options_of_url("redis://[::1]:7").place(), "[::1]:7");
+    EXPECT_EQ(options_of_url("redis://h/?sidekiq=7").times, SidekiqTimes::seconds);
+    EXPECT_EQ(options_of_url("redis://:secret@h").password, "secret");
+    EXPECT_EQ(options_of_url("redis://[::1]:7").place(), "[::1]:7");
 }
 
 TEST(RedisUrlTest, what_is_wrong_is_said_without_the_password) {
@@ -77,15 +77,15 @@ TEST(RedisUrlTest, what_is_wrong_is_said_without_the_password) {
 
 TEST(RedisUrlTest, what_no_url_says_has_limits_too) {
     const auto problem = [](auto change) {
-        RedisOptions options{.host = "h"};
+        Options options{.host = "h"};
         change(options);
         return options.problem().value_or("none");
     };
 
-    EXPECT_EQ(problem([](RedisOptions&) {}), "none");
-    EXPECT_EQ(problem([](RedisOptions& o) { o.host = ""; }), "the host is empty");
-    EXPECT_EQ(problem([](RedisOptions& o) { o.idle_max = -1; }), "idle_max is -1: 0 to 1000");
-    EXPECT_EQ(problem([](RedisOptions& o) { o.idle_max = 1'001; }), "idle_max is 1001: 0 to 1000");
+    EXPECT_EQ(problem([](Options&) {}), "none");
+    EXPECT_EQ(problem([](Options& o) { o.host = ""; }), "the host is empty");
+    EXPECT_EQ(problem([](Options& o) { o.idle_max = -1; }), "idle_max is -1: 0 to 1000");
+    EXPECT_EQ(problem([](Options& o) { o.idle_max = 1'001; }), "idle_max is 1001: 0 to 1000");
 }
 
 TEST(RedisUrlTest, one_of_redis_is_told_by_its_scheme) {
@@ -96,4 +96,4 @@ TEST(RedisUrlTest, one_of_redis_is_told_by_its_scheme) {
 }
 
 }  // namespace
-}  // namespace pawl::queue
+}  // namespace pawl::redis

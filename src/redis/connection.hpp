@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace pawl::queue::redis {
+namespace pawl::redis {
 
 // Whether a command without an answer may have been carried out.
 enum class Access { read, write };
@@ -19,7 +19,7 @@ enum class Access { read, write };
 class Connection {
 public:
     // Connected, and in its database as its user. Throws StoreError (unavailable).
-    explicit Connection(const RedisOptions& options);
+    explicit Connection(const Options& options);
     ~Connection();
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
@@ -42,7 +42,7 @@ private:
 
 // Throws what an error that Redis answered means.
 [[noreturn]] void throw_answer(
-    std::string_view what, const std::string& error, const RedisOptions& options
+    std::string_view what, const std::string& error, const Options& options
 );
 
-}  // namespace pawl::queue::redis
+}  // namespace pawl::redis

@@ -4,8 +4,10 @@
 
 #include "src/base/clock.hpp"
 #include "src/base/remark.hpp"
+#include "src/redis/connection.hpp"
 #include "src/redis/options.hpp"
 #include "src/redis/reply.hpp"
+#include "src/redis/script.hpp"
 
 #include <memory>
 #include <optional>
@@ -14,10 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace pawl::queue::redis {
-
-struct Script;
-enum class Access;
+namespace pawl::redis {
 
 // The connections to one Redis, shared by its queues, its pusher and its dead letters. Every member
 // blocks, may be called from any thread, and throws StoreError: unavailable where Redis can't be
@@ -26,9 +25,13 @@ enum class Access;
 class Client {
 public:
     // Connects when it is first used. The clock, of tests, outlives it; without one, time is Redis'
-    // own. Throws std::invalid_argument with options.problem().
+    // own. Each connection loads the scripts `loaded` when it opens; others are sent whole. Throws
+    // std::invalid_argument with options.problem().
     explicit Client(
-        RedisOptions options, base::Clock* clock = nullptr, base::OnRemark on_remark = {}
+        Options options,
+        base::Clock* clock = nullptr,
+        base::OnRemark on_remark = {},
+        std::span<const Script> loaded = {}
     );
     ~Client();
     Client(const Client&) = delete;
@@ -49,11 +52,15 @@ public:
     // Its writes happen all, or none where Redis refuses it before.
     Reply run(const Script& script, const Command& keys, const Command& arguments);
 
+    // Why an epoch that this Redis has given may be given again (PAWL0030), by its settings at this
+    // moment; nullopt: it can't.
+    std::optional<std::string> fence_problem();
+
     TimePoint now();
     // For scripts: the milliseconds of the test's clock, or nothing: then they ask Redis for the
     // time.
     std::string given_now() const;
-    const RedisOptions& options() const;
+    const Options& options() const;
 
 private:
     class Lent;
@@ -61,4 +68,4 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace pawl::queue::redis
+}  // namespace pawl::redis
