@@ -7,8 +7,8 @@
 #include <pawl/http.hpp>
 
 #include "apps/rides/book_ride.hpp"
-#include "apps/rides/provider.hpp"
 #include "apps/rides/serve.hpp"
+#include "apps/standins/provider.hpp"
 #include "benchmarks/trace.hpp"
 #include "rides/statements.hpp"
 #include "src/http/transfer.hpp"

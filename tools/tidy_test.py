@@ -127,6 +127,8 @@ class Functions(unittest.TestCase):
 
 class Includes(unittest.TestCase):
     def test_core_may_not_include_the_engine(self):
+        self.assertIn('apps/rides may not include', findings('apps/rides/a.cpp', '#include "src/base/log.hpp"\n')[0])
+        self.assertEqual(findings('apps/rides/a_test.cpp', '#include "src/base/log.hpp"\n'), [])
         self.assertIn('src/core may not include', findings('src/core/a.cpp', '#include "src/engine/engine.hpp"\n')[0])
 
     def test_the_engine_knows_ports_and_no_store(self):

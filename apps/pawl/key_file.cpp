@@ -1,16 +1,16 @@
 #include "apps/pawl/key_file.hpp"
 
-#include "src/base/random.hpp"
-
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 namespace pawl {
@@ -20,6 +20,14 @@ namespace {
 [[noreturn]] void fail(const std::string& what, const std::string& path) {
     throw std::system_error{
         errno, std::generic_category(), "--key-file: can't " + what + " " + path};
+}
+
+std::string random_hex(std::size_t digits) {
+    constexpr std::string_view hex = "0123456789abcdef";
+    std::string text(digits, '0');
+    if (::getentropy(text.data(), text.size()) != 0) fail("have random numbers for", "it");
+    for (auto& digit : text) digit = hex[static_cast<unsigned char>(digit) & 15U];
+    return text;
 }
 
 void sync(const std::string& path, int flags) {
@@ -37,10 +45,10 @@ KeyInFile key_in_file(const std::string& path) {
     bool made = false;
     if (!std::filesystem::exists(path)) {
         // Under its name only when it is whole, and never over one that came meanwhile.
-        const auto draft = path + "." + base::random_hex(base::system_random(), 16);
+        const auto draft = path + "." + random_hex(16);
         {
             std::ofstream file{draft};
-            file << base::random_hex(base::system_random(), 32) << "\n";
+            file << random_hex(32) << "\n";
             if (!file.flush()) fail("write", draft);
         }
         sync(draft, O_WRONLY);

@@ -1,10 +1,10 @@
 #include "apps/pawl/request.hpp"
 
 #include <pawl/client.hpp>
+#include <pawl/command_line.hpp>
 #include <pawl/service.hpp>
 
 #include "apps/pawl/key_file.hpp"
-#include "src/cli/numbers.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -112,7 +112,7 @@ void add_ms(
            [&to](std::int64_t ms) { to = std::chrono::milliseconds{ms}; },
            std::string{text} + " (default " + std::to_string(to.count()) + ")"
     )
-        ->check(pawl::cli::check_decimal);
+        ->check(pawl::check_decimal);
 }
 
 void add_options(CLI::App& app, Options& options) {
@@ -152,7 +152,7 @@ void add_options(CLI::App& app, Options& options) {
         ->expected(3);
     keys->require_option(0, 1);
     app.add_option("--tries", client.tries_max, "In all; those that were not sent do not count")
-        ->check(pawl::cli::check_decimal)
+        ->check(pawl::check_decimal)
         ->capture_default_str();
     add_ms(app, "--timeout-ms", client.timeout, "Of one try");
     add_ms(app, "--connect-timeout-ms", client.connect_timeout, "To a connection");

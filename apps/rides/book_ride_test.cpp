@@ -43,8 +43,7 @@ protected:
     }
 
     pawl::testing::TestDatabase database{"rides", sql::migrations::all};
-    pawl::http::Transfers transfers{{}};
-    Stripe stripe{transfers, {"http://127.0.0.1:1", "sk"}};
+    Stripe stripe{{"http://127.0.0.1:1", "sk"}, 16};
     BookRide op{stripe};
 };
 

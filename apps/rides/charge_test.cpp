@@ -1,7 +1,7 @@
 #include <pawl/testing.hpp>
 
 #include "apps/rides/book_ride.hpp"
-#include "apps/rides/provider.hpp"
+#include "apps/standins/provider.hpp"
 #include "rides/migrations.hpp"
 #include "rides/statements.hpp"
 
@@ -61,9 +61,7 @@ protected:
          .ledger = folder + "/ledger",
          .mails = folder + "/mails",
          .ledger_sync = false}};
-    pawl::http::Transfers transfers{{}};
-    Stripe stripe{
-        transfers, {"http://127.0.0.1:" + std::to_string(provider.http_port()), "sk_test"}};
+    Stripe stripe{{"http://127.0.0.1:" + std::to_string(provider.http_port()), "sk_test"}, 16};
     BookRide op{stripe};
 };
 

@@ -3,7 +3,6 @@
 
 #include "apps/rides/operate.hpp"
 #include "apps/rides/options.hpp"
-#include "src/cli/numbers.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -58,7 +57,7 @@ int main(int argc, char** argv) {
     rides::add_serve(*serve_command, serve);
     rides::add_provider(*provider_command, provider);
     for (auto* command : {simulate_command, serve_command, provider_command})
-        pawl::cli::check_all_decimal(*command);
+        rides::check_all_decimal(*command);
     app.set_version_flag("--version", "rides " PAWL_VERSION);
     if (argc > 1 && argv[1][0] != '-' && !knows(app, argv[1])) {
         std::fprintf(stderr, "rides: there is no command \"%s\"; see rides --help\n", argv[1]);

@@ -4,7 +4,6 @@
 
 #include "apps/rides/options.hpp"
 #include "apps/rides/reconcile.hpp"
-#include "src/cli/numbers.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -21,7 +20,7 @@ int operate(const std::vector<std::string>& arguments) {
     ours.set_help_flag();
     ours.allow_extras();
     add_application(ours, options);
-    pawl::cli::check_all_decimal(ours);
+    check_all_decimal(ours);
     const auto help = "Options of every command:\n" + ours.help();
     try {
         ours.parse(std::vector<std::string>{arguments.rbegin(), arguments.rend()});

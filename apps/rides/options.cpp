@@ -242,4 +242,10 @@ void add_provider(CLI::App& app, ProviderOptions& options) {
     );
 }
 
+void check_all_decimal(CLI::App& app) {
+    for (auto* option : app.get_options())
+        if (option->get_type_name() == "INT" || option->get_type_name() == "UINT")
+            option->check(pawl::check_decimal);
+}
+
 }  // namespace rides

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "apps/rides/provider.hpp"
 #include "apps/rides/serve.hpp"
-#include "apps/rides/simulate.hpp"
+#include "apps/standins/provider.hpp"
+#include "apps/standins/simulate.hpp"
 
 namespace CLI {
 class App;
@@ -17,5 +17,7 @@ void add_application(
 void add_serve(CLI::App& app, ServeOptions& options);
 void add_simulate(CLI::App& app, SimulateOptions& options);
 void add_provider(CLI::App& app, ProviderOptions& options);
+// Every option of whole numbers that `app` has by now takes what pawl::check_decimal() does.
+void check_all_decimal(CLI::App& app);
 
 }  // namespace rides

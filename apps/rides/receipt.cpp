@@ -1,5 +1,6 @@
 #include "apps/rides/receipt.hpp"
 
+#include "apps/rides/mail.hpp"
 #include "apps/rides/riders.hpp"
 #include "rides/statements.hpp"
 
@@ -46,8 +47,7 @@ std::optional<std::string> smtp_problem(const std::string& smtp_url) {
            ": behind the host may stand ?tls=off alone, and only for smtp://";
 }
 
-ReceiptWorker::ReceiptWorker(pawl::http::Transfers& transfers, const std::string& smtp_url)
-    : transfers_{transfers}, server_{mail_server(smtp_url)} {}
+ReceiptWorker::ReceiptWorker(const std::string& smtp_url) : server_{mail_server(smtp_url)} {}
 
 pawl::JobResult PointsWorker::work(pawl::Tx& tx, const pawl::Job<AddPoints>& job) {
     pawl::send(tx, sql::add_points, job.args.user, job.args.points);
@@ -55,25 +55,23 @@ pawl::JobResult PointsWorker::work(pawl::Tx& tx, const pawl::Job<AddPoints>& job
 }
 
 pawl::JobResult ReceiptWorker::work(pawl::Call& call, const pawl::Job<SendReceipt>& job) {
-    call.assert_open();
-    const auto sent = transfers_.perform(
-        pawl::http::Mail{
-            .smtp_url = server_.url,
-            .tls_required = server_.tls_required,
-            .from = "receipts@rides.example",
-            .to = job.args.email,
-            .message = message_for(job)},
-        call.stop()
+    const auto end = mails_.send(
+        call,
+        {.smtp_url = server_.url,
+         .tls_required = server_.tls_required,
+         .from = "receipts@rides.example",
+         .to = job.args.email,
+         .message = message_for(job)}
     );
-    if (const auto* arrived = std::get_if<pawl::http::Arrived>(&sent)) {
-        if (arrived->status < 400) return pawl::done;
-        if (arrived->status >= 500)
-            return pawl::discard("the mail server refuses it: " + std::to_string(arrived->status));
-        throw std::runtime_error{"the mail server said " + std::to_string(arrived->status)};
+    if (const auto* answer = std::get_if<MailAnswer>(&end)) {
+        if (answer->status < 400) return pawl::done;
+        if (answer->status >= 500)
+            return pawl::discard("the mail server refuses it: " + std::to_string(answer->status));
+        throw std::runtime_error{"the mail server said " + std::to_string(answer->status)};
     }
-    if (const auto* lost = std::get_if<pawl::http::Lost>(&sent))
+    if (const auto* lost = std::get_if<MailLost>(&end))
         throw std::runtime_error{"the mail may be sent: " + lost->why};
-    throw std::runtime_error{"the mail was not sent: " + std::get<pawl::http::NotSent>(sent).why};
+    throw std::runtime_error{"the mail was not sent: " + std::get<MailNotSent>(end).why};
 }
 
 }  // namespace rides

@@ -4,8 +4,8 @@
 #include <pawl/job.hpp>
 #include <pawl/tx.hpp>
 
+#include "apps/rides/mail.hpp"
 #include "apps/rides/rides.hpp"
-#include "src/http/transfer.hpp"
 
 #include <optional>
 #include <string>
@@ -49,13 +49,12 @@ std::optional<std::string> smtp_problem(const std::string& smtp_url);
 // mail, under the same Message-ID, which is made from the job's id.
 class ReceiptWorker {
 public:
-    // Transfers outlives it.
-    ReceiptWorker(pawl::http::Transfers& transfers, const std::string& smtp_url);
+    explicit ReceiptWorker(const std::string& smtp_url);
     pawl::JobResult work(pawl::Call& call, const pawl::Job<SendReceipt>& job);
 
 private:
-    pawl::http::Transfers& transfers_;
     MailServer server_;
+    MailSender mails_;
 };
 
 }  // namespace rides

@@ -1,17 +1,24 @@
 #include "apps/rides/reconcile.hpp"
 
-#include <pawl/detail/rows.hpp>
+#include <pawl/tx.hpp>
 
 #include "apps/rides/book_ride.hpp"
 #include "rides/statements.hpp"
-#include "src/base/time_text.hpp"
-#include "src/cli/output.hpp"
-#include "src/store/blocking.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+#include <boost/json/value_from.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
+#include <iomanip>
 #include <optional>
+#include <ostream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,9 +26,6 @@
 namespace rides {
 
 namespace {
-
-using pawl::detail::row_as;
-using pawl::detail::run_statement;
 
 struct RideCharge {
     std::int64_t id{};
@@ -52,6 +56,18 @@ struct Line {
     std::string description;
 };
 
+// 2026-11-21T04:30:00.123Z
+std::string time_text(pawl::TimePoint at) {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(at);
+    const std::time_t time = seconds.time_since_epoch().count();
+    std::tm parts{};
+    gmtime_r(&time, &parts);
+    std::ostringstream text;
+    text << std::put_time(&parts, "%Y-%m-%dT%H:%M:%S.") << std::setfill('0') << std::setw(3)
+         << (at - seconds).count() << 'Z';
+    return text.str();
+}
+
 class Reconciliation {
 public:
     Reconciliation(pawl::Database& database, Stripe& stripe, const pawl::ReconcileOptions& options)
@@ -77,20 +93,13 @@ private:
             return line.status == status;
         });
     }
-    template <class R, class... V>
-    std::vector<R> read(const pawl::Sql& statement, const V&... values) {
-        return pawl::store::read_now(database_.store(), [&](pawl::store::Session& session) {
-            std::vector<R> rows;
-            run_statement(
-                session,
-                statement,
-                [&](const pawl::detail::Row& row) {
-                    rows.push_back(row_as<R>(row, statement.name));
-                },
-                values...
-            );
-            return rows;
+    template <class R, int N, class... V>
+    std::vector<R> read(const pawl::Statement<N>& statement, const V&... values) {
+        std::vector<R> rows;
+        database_.read([&](pawl::Snapshot& snapshot) {
+            rows = pawl::query<R>(snapshot, statement, values...);
         });
+        return rows;
     }
 
     pawl::Database& database_;
@@ -110,7 +119,7 @@ Line Reconciliation::line_of(const BookedCharge& charge) {
         .charge = charge.id,
         .amount = charge.amount,
         .currency = charge.currency,
-        .created = pawl::base::time_text(pawl::TimePoint{std::chrono::seconds{charge.created}}),
+        .created = time_text(pawl::TimePoint{std::chrono::seconds{charge.created}}),
         .ride = {},
         .key_id = {},
         .standing = {},
@@ -177,26 +186,85 @@ void Reconciliation::take_ours() {
     }
 }
 
+boost::json::object json_of(const Line& line) {
+    const auto or_null = [](const auto& value) {
+        return value ? boost::json::value_from(*value) : boost::json::value{nullptr};
+    };
+    return {
+        {"status", line.status},
+        {"charge", line.charge},
+        {"amount", line.amount},
+        {"currency", line.currency},
+        {"created", or_null(line.created)},
+        {"ride", or_null(line.ride)},
+        {"key_id", or_null(line.key_id)},
+        {"standing", or_null(line.standing)},
+        {"description", line.description}};
+}
+
+std::vector<std::string> cells_of(const Line& line) {
+    const auto number = [](const std::optional<std::int64_t>& value) {
+        return value ? std::to_string(*value) : "-";
+    };
+    return {
+        line.status,
+        line.charge,
+        std::to_string(line.amount),
+        line.currency,
+        line.created.value_or("-"),
+        number(line.ride),
+        number(line.key_id),
+        line.standing.value_or("-"),
+        line.description};
+}
+
+// A description is the provider's word: what a terminal would take for a command becomes a dot.
+void print_cell(std::ostream& out, std::string cell, std::size_t width) {
+    std::ranges::replace_if(
+        cell, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, '.'
+    );
+    out << std::left << std::setw(static_cast<int>(width)) << cell;
+}
+
 void Reconciliation::print(std::ostream& out) const {
-    if (!options_.json) {
-        pawl::cli::print_rows(out, lines_, false, "Nobody has a charge of that time.");
-        out << count("matched") << " matched, " << count("differs") << " differ, "
-            << count("theirs-alone") << " theirs alone, " << count("ours-alone") << " ours alone\n";
-        return;
-    }
-    boost::json::array charges;
-    for (const auto& line : lines_) charges.push_back(pawl::cli::object_of(line));
-    pawl::cli::print_json(
-        out,
-        boost::json::object{
-            {"since", pawl::base::time_text(options_.since)},
-            {"until", pawl::base::time_text(options_.until)},
+    if (options_.json) {
+        boost::json::array charges;
+        for (const auto& line : lines_) charges.push_back(json_of(line));
+        const boost::json::object report{
+            {"since", time_text(options_.since)},
+            {"until", time_text(options_.until)},
             {"matched", count("matched")},
             {"differs", count("differs")},
             {"theirs_alone", count("theirs-alone")},
             {"ours_alone", count("ours-alone")},
-            {"charges", std::move(charges)}}
-    );
+            {"charges", std::move(charges)}};
+        out << boost::json::serialize(report) << '\n';
+        return;
+    }
+    std::vector<std::vector<std::string>> table{
+        {"STATUS",
+         "CHARGE",
+         "AMOUNT",
+         "CURRENCY",
+         "CREATED",
+         "RIDE",
+         "KEY ID",
+         "STANDING",
+         "DESCRIPTION"}};
+    for (const auto& line : lines_) table.push_back(cells_of(line));
+    std::vector<std::size_t> widths(table.front().size() - 1);  // The last has its own.
+    for (const auto& cells : table)
+        for (std::size_t i = 0; i < widths.size(); ++i)
+            widths[i] = std::max(widths[i], cells[i].size() + 2);
+    widths.push_back(0);
+    for (const auto& cells : table) {
+        if (lines_.empty()) break;
+        for (std::size_t i = 0; i < widths.size(); ++i) print_cell(out, cells[i], widths[i]);
+        out << '\n';
+    }
+    if (lines_.empty()) out << "Nobody has a charge of that time.\n";
+    out << count("matched") << " matched, " << count("differs") << " differ, "
+        << count("theirs-alone") << " theirs alone, " << count("ours-alone") << " ours alone\n";
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "apps/rides/serve.hpp"
 
 #include <pawl/http.hpp>
+#include <pawl/log.hpp>
 
 #include "apps/rides/book_ride.hpp"
 #include "apps/rides/pages/pages.hpp"
@@ -10,9 +11,6 @@
 #include "apps/rides/small_requests.hpp"
 #include "rides/migrations.hpp"
 #include "rides/statements.hpp"
-#include "src/base/clock.hpp"
-#include "src/base/log_file.hpp"
-#include "src/base/random.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -65,8 +63,7 @@ void make_users(pawl::Database& database, const Riders& riders) {
 }  // namespace
 
 Application::Application(const ServeOptions& options, pawl::Database::As as)
-    : transfers_{{.connections_max = options.service.calls_max, .connections_kept_max = 256}},
-      stripe_{transfers_, {options.stripe_url, api_key_of(options), options.stripe_account}},
+    : stripe_{{options.stripe_url, api_key_of(options), options.stripe_account}, options.service.calls_max},
       database_{pawl::Database::open(options.database, as)} {
     if (as != pawl::Database::As::tool) database_->migrate("rides", sql::migrations::all);
     service_ = std::make_unique<pawl::Service>(*database_, options.service);
@@ -78,7 +75,7 @@ Application::Application(const ServeOptions& options, pawl::Database::As as)
     service_->add(CancelRide{});
     service_->add(PutUser{});
     service_->add(PointsWorker{});
-    service_->add(ReceiptWorker{transfers_, options.smtp_url});
+    service_->add(ReceiptWorker{options.smtp_url});
 }
 
 std::optional<std::string> ServeOptions::problem() const {
@@ -138,16 +135,17 @@ int serve(const ServeOptions& options) {
     Application application{options, pawl::Database::As::server};
     make_users(application.database(), riders);
     EndedSessions ended;
-    EndedSessionsInDatabase ended_in_database{application.database(), ended};
+    using Servers = EndedSessionsInDatabase::Servers;
+    // A SQLite file has one server.
+    const auto servers = options.database.starts_with("sqlite:") ? Servers::one : Servers::several;
+    EndedSessionsInDatabase ended_in_database{application.database(), ended, servers};
     const Sessions sessions{
         application.service().secret_for("sessions of riders"), options.site, riders, ended};
     SignInTries tries;
     const Pages pages{
-        {.sessions = sessions,
-         .tries = tries,
-         .end_session = [&](EndedSession session) { ended_in_database.end(std::move(session)); },
-         .clock = pawl::base::system_clock(),
-         .random = pawl::base::system_random()}};
+        {.sessions = sessions, .tries = tries, .end_session = [&](EndedSession session) {
+             ended_in_database.end(std::move(session));
+         }}};
     const bool has_pages = !options.site.empty() || is_loopback(options.listen);
     pawl::HttpServer server{
         application.service(), http_options(options, riders, has_pages ? &pages : nullptr)};

@@ -4,7 +4,6 @@
 #include <pawl/service.hpp>
 
 #include "apps/rides/stripe.hpp"
-#include "src/http/transfer.hpp"
 
 #include <chrono>
 #include <memory>
@@ -51,7 +50,6 @@ public:
     Stripe& stripe() { return stripe_; }
 
 private:
-    pawl::http::Transfers transfers_;
     Stripe stripe_;
     std::unique_ptr<pawl::Database> database_;
     std::unique_ptr<pawl::Service> service_;

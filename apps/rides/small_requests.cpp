@@ -3,8 +3,8 @@
 #include <pawl/key_progress.hpp>
 
 #include "apps/rides/book_ride.hpp"
+#include "apps/rides/crypto.hpp"
 #include "rides/statements.hpp"
-#include "src/json/hash.hpp"
 
 #include <algorithm>
 
@@ -91,7 +91,7 @@ std::string customer_of(const std::string& email) {
         customer.append({'_', digits[byte >> 4], digits[byte & 15]});
     }
     if (customer.size() > customer_max)
-        customer = ("cus__" + pawl::json::hex(pawl::json::sha256(email))).substr(0, customer_max);
+        customer = ("cus__" + sha256(email)).substr(0, customer_max);
     return customer;
 }
 
@@ -160,8 +160,7 @@ pawl::Response ShowBooking::answer(pawl::Snapshot& read, const pawl::Asked<Reque
     booking.status = progress->status;
     booking.location = progress->location;
     if (progress->answer && progress->answer->status >= 400) {
-        auto told = pawl::detail::decode<Told>(progress->answer->body);
-        if (auto* why = std::get_if<Told>(&told)) {
+        if (auto why = pawl::from_json<Told>(progress->answer->body)) {
             booking.title = std::move(why->title);
             booking.detail = std::move(why->detail);
         }

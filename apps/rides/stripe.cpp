@@ -1,12 +1,13 @@
 #include "apps/rides/stripe.hpp"
 
-#include "src/base/url.hpp"
-#include "src/json/hash.hpp"
+#include "apps/rides/crypto.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 #include <boost/url/encode.hpp>
+#include <boost/url/parse.hpp>
 #include <boost/url/rfc/unreserved_chars.hpp>
+#include <boost/url/url.hpp>
 
 #include <optional>
 #include <stdexcept>
@@ -16,13 +17,11 @@ namespace rides {
 
 namespace {
 
+using pawl::Answered;
+using pawl::ClientEnd;
 using pawl::InDoubt;
 using pawl::Retry;
 using pawl::Stuck;
-using pawl::http::Arrived;
-using pawl::http::Lost;
-using pawl::http::NotSent;
-using pawl::http::Sent;
 
 void add(std::string& form, std::string_view name, std::string_view value) {
     if (!form.empty()) form += '&';
@@ -49,9 +48,9 @@ struct Answer {
     StripeError error;
 };
 
-Answer read(const Arrived& arrived) {
+Answer read(const Answered& answered) {
     boost::system::error_code error;
-    const auto body = boost::json::parse(arrived.body, error);
+    const auto body = boost::json::parse(answered.body, error);
     if (error || !body.is_object()) return {};
     Answer answer{text_at(body, "id"), {}};
     if (const auto* e = body.as_object().if_contains("error"))
@@ -64,9 +63,9 @@ Answer read(const Arrived& arrived) {
 // between us and Stripe (a load balancer, a proxy) answers too, and proves nothing by it: only an
 // error in Stripe's own form is Stripe's word.
 template <class Outcome>
-Outcome trouble(const Arrived& arrived, const Answer& answer) {
-    const bool replayed = arrived.header("Idempotent-Replayed").value_or("") == "true";
-    const int status = arrived.status;
+Outcome trouble(const Answered& answered, const Answer& answer) {
+    const bool replayed = answered.header("Idempotent-Replayed").value_or("") == "true";
+    const int status = answered.status;
     if (status >= 500 && replayed)
         return Stuck{"the provider repeats a stored error, status " + std::to_string(status)};
     const auto said = "the provider said " + std::to_string(status) + " " + answer.error.message;
@@ -80,18 +79,20 @@ Outcome trouble(const Arrived& arrived, const Answer& answer) {
 
 // `refuses`: whether an answer is the provider's final no to this order.
 template <class Done, class Refusal, class Refuses>
-pawl::Outcome<Done, Refusal> outcome_of(const Sent& sent, Refuses refuses) {
-    if (const auto* kept_back = std::get_if<NotSent>(&sent)) return Retry{kept_back->why};
-    if (const auto* lost = std::get_if<Lost>(&sent)) return InDoubt{lost->why};
-    const auto& arrived = std::get<Arrived>(sent);
-    auto answer = read(arrived);
-    if (arrived.status == 200) {
+pawl::Outcome<Done, Refusal> outcome_of(const ClientEnd& end, Refuses refuses) {
+    if (const auto* gave_up = std::get_if<pawl::GaveUp>(&end)) {
+        if (gave_up->in_doubt) return InDoubt{gave_up->why};
+        return Retry{gave_up->why};
+    }
+    const auto& answered = std::get<Answered>(end);
+    auto answer = read(answered);
+    if (answered.status == 200) {
         if (answer.id.empty()) return InDoubt{"an answer without an id"};
         return Done{std::move(answer.id)};
     }
-    if (refuses(arrived.status, answer.error))
+    if (refuses(answered.status, answer.error))
         return Refusal{std::move(answer.error.code), std::move(answer.error.message)};
-    return trouble<pawl::Outcome<Done, Refusal>>(arrived, answer);
+    return trouble<pawl::Outcome<Done, Refusal>>(answered, answer);
 }
 
 std::string charge_form(const ChargeOrder& order) {
@@ -103,57 +104,54 @@ std::string charge_form(const ChargeOrder& order) {
     return form;
 }
 
-pawl::Outcome<Charge, Declined> charge_outcome(const Sent& sent) {
-    return outcome_of<Charge, Declined>(sent, [](int status, const StripeError& error) {
+pawl::Outcome<Charge, Declined> charge_outcome(const ClientEnd& end) {
+    return outcome_of<Charge, Declined>(end, [](int status, const StripeError& error) {
         return status == 402 && !error.type.empty();
     });
 }
 
 // Of the API key 48 bits of a hash: they tell two keys apart, and nothing of the key.
 std::string target_of(const Stripe::Where& where) {
-    auto url = pawl::base::without_password(where.url);
-    while (url.ends_with('/')) url.pop_back();
-    const auto account =
-        where.account.empty()
-            ? "key " + pawl::json::hex(pawl::json::sha256("stripe api key " + where.api_key))
-                           .substr(0, 12)
-            : where.account;
-    return "stripe " + url + " account " + account;
+    auto shown = where.url;
+    if (const auto parsed = boost::urls::parse_uri(where.url); parsed && parsed->has_password())
+        shown = std::string{boost::urls::url{*parsed}.set_password("***").buffer()};
+    while (shown.ends_with('/')) shown.pop_back();
+    const auto account = where.account.empty()
+                             ? "key " + sha256("stripe api key " + where.api_key).substr(0, 12)
+                             : where.account;
+    return "stripe " + shown + " account " + account;
+}
+
+pawl::ClientRequest post_of(std::string path, std::string form) {
+    return {
+        .method = "POST",
+        .target = std::move(path),
+        .body = std::move(form),
+        .content_type = "application/x-www-form-urlencoded"};
 }
 
 }  // namespace
 
-Stripe::Stripe(pawl::http::Transfers& transfers, Where where)
-    : transfers_{transfers}, where_{std::move(where)}, target_{target_of(where_)} {}
-
-pawl::http::Outgoing Stripe::request_to(const std::string& path, std::string form) const {
-    pawl::http::Outgoing request;
-    request.method = "POST";
-    request.url = where_.url + path;
-    request.headers = {
-        {"Authorization", "Bearer " + where_.api_key},
-        {"Content-Type", "application/x-www-form-urlencoded"}};
-    request.body = std::move(form);
-    request.timeout = timeout;
-    return request;
-}
-
-Sent Stripe::post(const pawl::KeyedCall& call, const std::string& path, std::string form) {
-    call.assert_open();
-    auto request = request_to(path, std::move(form));
-    request.headers.push_back({"Idempotency-Key", call.key().text});
-    return transfers_.perform(std::move(request), call.stop());
-}
+// The service repeats a call, and the client none: Pawl decides what is safe, from what it has on
+// record.
+Stripe::Stripe(Where where, int connections_max)
+    : target_{target_of(where)},
+      client_{
+          {.url = where.url,
+           .headers = {{"Authorization", "Bearer " + where.api_key}},
+           .timeout = timeout,
+           .repeats = false,
+           .breaker_failures = 0,
+           .connections_max = connections_max}} {}
 
 pawl::Outcome<Charge, Declined> Stripe::charge(pawl::KeyedCall& call, const ChargeOrder& order) {
-    return charge_outcome(post(call, "/v1/charges", charge_form(order)));
+    return charge_outcome(client_.perform(call, post_of("/v1/charges", charge_form(order))));
 }
 
 pawl::Outcome<Charge, Declined> Stripe::charge_once(pawl::Call& call, const ChargeOrder& order) {
     call.assert_open();
-    auto request = request_to("/v1/charges", charge_form(order));
-    request.never_resend = true;
-    return charge_outcome(transfers_.perform(std::move(request), call.stop()));
+    return charge_outcome(client_.send_once(post_of("/v1/charges", charge_form(order)), call.stop())
+    );
 }
 
 namespace {
@@ -174,17 +172,11 @@ BookedCharge charge_of(const boost::json::value& value) {
 
 }  // namespace
 
-// Nothing is changed by it: it is asked again by whoever runs the command.
-Arrived Stripe::get(const std::string& path) {
-    auto request = request_to(path, {});
-    request.method = "GET";
-    request.headers.pop_back();  // Content-Type.
-    const auto sent = transfers_.perform(std::move(request), {});
-    if (const auto* not_sent = std::get_if<NotSent>(&sent))
-        throw std::runtime_error{"the provider can't be asked: " + not_sent->why};
-    if (const auto* lost = std::get_if<Lost>(&sent))
-        throw std::runtime_error{"the provider did not answer: " + lost->why};
-    return std::get<Arrived>(sent);
+Answered Stripe::get(const std::string& path) {
+    auto end = client_.get(path);
+    if (const auto* gave_up = std::get_if<pawl::GaveUp>(&end))
+        throw std::runtime_error{"the provider did not answer: " + gave_up->why};
+    return std::get<Answered>(std::move(end));
 }
 
 ChargePage Stripe::list_charges(const ChargeQuery& query) {
@@ -193,14 +185,14 @@ ChargePage Stripe::list_charges(const ChargeQuery& query) {
     if (!query.after.empty())
         path +=
             "&starting_after=" + boost::urls::encode(query.after, boost::urls::unreserved_chars);
-    const auto arrived = get(path);
+    const auto answered = get(path);
     boost::system::error_code error;
-    const auto body = boost::json::parse(arrived.body, error);
+    const auto body = boost::json::parse(answered.body, error);
     const auto* data = !error && body.is_object() ? body.as_object().if_contains("data") : nullptr;
-    if (arrived.status != 200 || data == nullptr || !data->is_array())
+    if (answered.status != 200 || data == nullptr || !data->is_array())
         throw std::runtime_error{
-            "the provider did not list its charges: status " + std::to_string(arrived.status) +
-            " " + read(arrived).error.message};
+            "the provider did not list its charges: status " + std::to_string(answered.status) +
+            " " + read(answered).error.message};
     ChargePage page;
     for (const auto& one : data->get_array())
         if (one.is_object()) page.charges.push_back(charge_of(one));
@@ -210,15 +202,15 @@ ChargePage Stripe::list_charges(const ChargeQuery& query) {
 }
 
 std::optional<BookedCharge> Stripe::find_charge(const std::string& id) {
-    const auto arrived =
+    const auto answered =
         get("/v1/charges/" + boost::urls::encode(id, boost::urls::unreserved_chars));
-    if (arrived.status == 404) return std::nullopt;
+    if (answered.status == 404) return std::nullopt;
     boost::system::error_code error;
-    const auto body = boost::json::parse(arrived.body, error);
-    if (arrived.status != 200 || error || !body.is_object())
+    const auto body = boost::json::parse(answered.body, error);
+    if (answered.status != 200 || error || !body.is_object())
         throw std::runtime_error{
             "the provider did not show the charge " + id + ": status " +
-            std::to_string(arrived.status)};
+            std::to_string(answered.status)};
     return charge_of(body);
 }
 
@@ -229,7 +221,7 @@ pawl::Outcome<Refund, RefundRefused> Stripe::refund(
     add(form, "charge", order.charge);
     add(form, "amount", std::to_string(order.amount));
     return outcome_of<Refund, RefundRefused>(
-        post(call, "/v1/refunds", std::move(form)),
+        client_.perform(call, post_of("/v1/refunds", std::move(form))),
         [](int status, const StripeError& error) {
             return status == 400 && error.code == "charge_already_refunded";
         }

@@ -1,8 +1,7 @@
 #pragma once
 
 #include <pawl/call.hpp>
-
-#include "src/http/transfer.hpp"
+#include <pawl/client.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -71,7 +70,7 @@ public:
         // key of the same account passes for another account.
         std::string account{};
     };
-    Stripe(pawl::http::Transfers& transfers, Where where);  // Transfers outlives it.
+    Stripe(Where where, int connections_max);
 
     // Who is called: URL and account, never the API key.
     const std::string& target() const { return target_; }
@@ -87,13 +86,10 @@ public:
     std::optional<BookedCharge> find_charge(const std::string& id);
 
 private:
-    pawl::http::Arrived get(const std::string& path);
-    pawl::http::Sent post(const pawl::KeyedCall& call, const std::string& path, std::string form);
-    pawl::http::Outgoing request_to(const std::string& path, std::string form) const;
+    pawl::Answered get(const std::string& path);
 
-    pawl::http::Transfers& transfers_;
-    Where where_;
     std::string target_;
+    pawl::Client client_;
 };
 
 }  // namespace rides

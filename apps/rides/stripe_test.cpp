@@ -70,8 +70,7 @@ TEST(StripeVerdict, follows_the_table) {
                         std::string_view) { return pawl::http::Reply{.status = status}; },
          .date = [] { return std::string{"now"}; }}};
     listener.start();
-    pawl::http::Transfers transfers{{}};
-    Stripe stripe{transfers, {"http://127.0.0.1:" + std::to_string(listener.port()), "sk_test"}};
+    Stripe stripe{{"http://127.0.0.1:" + std::to_string(listener.port()), "sk_test"}, 16};
 
     for (const auto& c : cases) {
         next = {.status = c.status, .body = c.body};
@@ -86,10 +85,7 @@ TEST(StripeVerdict, follows_the_table) {
 
 // Issue 16, number 20.
 TEST(StripeTarget, names_url_and_account_and_nothing_of_the_api_key) {
-    pawl::http::Transfers transfers{{}};
-    const auto target = [&](Stripe::Where where) {
-        return Stripe{transfers, std::move(where)}.target();
-    };
+    const auto target = [&](Stripe::Where where) { return Stripe{std::move(where), 16}.target(); };
     const auto first = target({"https://api.stripe.com", "sk_live_secret"});
 
     EXPECT_EQ(first, target({"https://api.stripe.com/", "sk_live_secret"}));

@@ -101,6 +101,9 @@ struct ClientOptions {
     std::chrono::milliseconds deadline{60'000};  // Of all tries and waits of a request together.
     std::size_t answer_max{4UL * 1024 * 1024};   // Bytes; a longer one is lost.
 
+    // False: each request is tried once, whatever the try comes to. For a foreign call, which the
+    // service repeats itself.
+    bool repeats{true};
     // What may have been sent, in all. Tries that were not sent, and those that hear that an
     // earlier one is in progress, cost none.
     int tries_max{3};

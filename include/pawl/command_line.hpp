@@ -49,6 +49,10 @@ bool is_command(std::string_view word, bool knows_operations = true);
 // "root", "ann": who runs this program, behind sudo too.
 std::string operator_name();
 
+// A whole number as people type it: digits, the first of them no 0. Empty, or what is wrong; as
+// CLI11's check() wants it, whose own reading has 010 for eight and 0x10 for sixteen.
+std::string check_decimal(const std::string& text);
+
 // Runs one command ("keys", "list", ...) and returns the exit code: 0 done, 1 it could not be done,
 // 2 wrong arguments. Safe beside a running server. Results go to `out`, trouble to `error`.
 int command_line(

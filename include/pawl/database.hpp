@@ -47,6 +47,10 @@ public:
         const std::function<void(Tx&)>& phase, Isolation isolation = Isolation::repeatable_read
     );
 
+    // Reads outside any request, in one snapshot. Waits for it, so no step calls it. Throws what
+    // `phase` throws, and StoreError.
+    void read(const std::function<void(Snapshot&)>& phase);
+
     // The library's own:
     // FILE.mark beside a SQLite file; else empty.
     const std::string& mark_file() const;

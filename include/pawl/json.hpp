@@ -3,7 +3,11 @@
 #include <pawl/detail/json.hpp>
 #include <pawl/response.hpp>
 
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
 
 namespace pawl {
 
@@ -12,6 +16,14 @@ namespace pawl {
 template <class T>
 std::string to_json(const T& value) {
     return detail::encode(value);
+}
+
+// The inverse. nullopt: it is not JSON, or not exactly this struct (an unknown name, another type).
+template <class T>
+std::optional<T> from_json(std::string_view text) {
+    auto decoded = detail::decode<T>(text);
+    if (auto* value = std::get_if<T>(&decoded)) return std::move(*value);
+    return std::nullopt;
 }
 
 template <class T>

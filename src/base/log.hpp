@@ -1,22 +1,14 @@
 #pragma once
 
+#include <pawl/log.hpp>
+
 #include "src/base/remark.hpp"
 
-#include <initializer_list>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <utility>
 
-// One JSON object a line, on standard error or in a file. Never a key, a token or a body.
 namespace pawl::log {
 
-using Field = std::pair<std::string_view, std::string>;
-using Fields = std::initializer_list<Field>;
-
-void info(std::string_view event, Fields fields = {});
-void warning(std::string_view event, Fields fields = {});
-void error(std::string_view event, Fields fields = {});
 void remark(const base::Remark& remark);  // A warning, with its code if it has one.
 
 // "" is standard error. Throws std::runtime_error that names the file.

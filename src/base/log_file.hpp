@@ -43,7 +43,4 @@ private:
     std::uint64_t lost_{};
 };
 
-// Warns of a file that every user of the machine can read (PAWL0015). `what` names it in the log.
-void warn_if_others_can_read(std::string_view what, const std::string& path);
-
 }  // namespace pawl::log

@@ -9,7 +9,17 @@
 #include <optional>
 #include <string_view>
 
-namespace pawl::cli {
+namespace pawl {
+
+std::string check_decimal(const std::string& text) {
+    const auto digits = std::string_view{text}.substr(text.starts_with('-') ? 1 : 0);
+    const bool well =
+        !digits.empty() && (digits.front() != '0' || digits.size() == 1) &&
+        std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+    return well ? "" : "\"" + text + "\" is no number: digits, the first of them no 0";
+}
+
+namespace cli {
 
 namespace {
 
@@ -34,14 +44,6 @@ void check_all_decimal(CLI::App& app) {
             option->check(check_decimal);
 }
 
-std::string check_decimal(const std::string& text) {
-    const auto digits = std::string_view{text}.substr(text.starts_with('-') ? 1 : 0);
-    const bool well =
-        !digits.empty() && (digits.front() != '0' || digits.size() == 1) &&
-        std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
-    return well ? "" : "\"" + text + "\" is no number: digits, the first of them no 0";
-}
-
 std::string age_to_seconds(std::string& text) {
     const auto unit = text.empty() ? units.npos : units.find(text.back());
     const auto count = unit == units.npos
@@ -53,4 +55,6 @@ std::string age_to_seconds(std::string& text) {
     return "";
 }
 
-}  // namespace pawl::cli
+}  // namespace cli
+
+}  // namespace pawl

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pawl/command_line.hpp>
+
 #include <string>
 
 namespace CLI {
@@ -10,8 +12,7 @@ class App;
 // sixteen: the number of another key, and another age. Each says what is wrong, or nothing.
 namespace pawl::cli {
 
-std::string check_decimal(const std::string& text);
-// The same of every option of whole numbers that `app` has by now.
+// check_decimal() of every option of whole numbers that `app` has by now.
 void check_all_decimal(CLI::App& app);
 
 // "30s", "15m", "2h" and "3d" become seconds; at most a hundred years.

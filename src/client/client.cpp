@@ -28,6 +28,7 @@ core::Jitter jitter_of(Backoff backoff) {
 
 core::RetryRule retry_of(const ClientOptions& options) {
     core::RetryRule rule;
+    rule.repeats = options.repeats;
     rule.jitter = jitter_of(options.backoff);
     rule.first = options.wait_first;
     rule.longest = options.wait_longest;

@@ -135,6 +135,7 @@ AfterTry decide_after_try(
         if (answered) return TakeAnswer{doubt};
         return GiveUp{why, doubt};
     };
+    if (!rule.repeats) return no_more(GiveUp::Why::tries);
     if (!may_repeat(facts, end)) return no_more(GiveUp::Why::not_repeatable);
     const bool free = is_free(facts, end);
     const int counted = facts.tries - facts.free;  // This one too.

@@ -21,6 +21,7 @@ enum class Jitter {
 };
 
 struct RetryRule {
+    bool repeats{true};  // False: one try, whatever it comes to.
     Jitter jitter{Jitter::decorrelated};
     std::chrono::milliseconds first{500};
     std::chrono::milliseconds longest{std::chrono::seconds{20}};

@@ -21,20 +21,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-std::string crlf_lines(std::string_view text) {
-    std::string out;
-    out.reserve(text.size() + 64);
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n') continue;
-        if (text[i] == '\n' || text[i] == '\r')
-            out += "\r\n";
-        else
-            out += text[i];
-    }
-    if (!out.ends_with("\r\n")) out += "\r\n";
-    return out;
-}
-
 constexpr std::size_t headers_max =
     256UL * 1024;  // Of an answer; libcurl 7.88 has no limit of its own.
 
@@ -45,27 +31,16 @@ bool has_control(std::string_view text) {
     });
 }
 
-std::optional<std::string> problem_of(const Mail& mail) {
-    for (const auto* address : {&mail.from, &mail.to})
-        if (has_control(*address) || address->empty() ||
-            address->find_first_of("<> \t") != address->npos)
-            return "the mail address is empty or has a character that is not allowed";
-    return std::nullopt;
-}
-
 // One exchange in hand. Made by the caller, then the transfer thread's until `done` has run.
 struct Exchange {
     Outgoing request;
-    std::optional<Mail> mail;
     std::function<void(Sent)> done;
 
     CURL* easy{};
     curl_slist* list{};
     Arrived answer;
     std::uint64_t id{0};
-    std::size_t upload_at{0};
-    bool upload_begun{false};  // Of a mail.
-    int sendings{0};           // How often libcurl came to the point of sending the request.
+    int sendings{0};  // How often libcurl came to the point of sending the request.
     std::size_t header_bytes{0};
     bool too_large{false};
     bool head_whole{false};  // The empty line behind the headers has come.
@@ -108,15 +83,6 @@ std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* se
     while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
     exchange.answer.headers.push_back({std::string{line.substr(0, colon)}, std::string{value}});
     return size * count;
-}
-
-std::size_t on_upload(char* to, std::size_t size, std::size_t count, void* self) {
-    auto& exchange = *static_cast<Exchange*>(self);
-    exchange.upload_begun = true;
-    const auto length = std::min(size * count, exchange.request.body.size() - exchange.upload_at);
-    exchange.request.body.copy(to, length, exchange.upload_at);
-    exchange.upload_at += length;
-    return length;
 }
 
 // Called each time a request is about to leave: the connection stands, TLS included (man
@@ -183,34 +149,11 @@ void set_http(CURL* easy, Exchange& exchange) {
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, exchange.list);
 }
 
-void set_mail(CURL* easy, Exchange& exchange) {
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
-    const auto tls = exchange.mail->tls_required ? CURLUSESSL_ALL : CURLUSESSL_TRY;
-    curl_easy_setopt(easy, CURLOPT_USE_SSL, static_cast<long>(tls));
-    curl_easy_setopt(easy, CURLOPT_MAIL_FROM, ("<" + exchange.mail->from + ">").c_str());
-    exchange.list = curl_slist_append(exchange.list, ("<" + exchange.mail->to + ">").c_str());
-    curl_easy_setopt(easy, CURLOPT_MAIL_RCPT, exchange.list);
-    curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
-    curl_easy_setopt(easy, CURLOPT_READFUNCTION, &on_upload);
-    curl_easy_setopt(easy, CURLOPT_READDATA, &exchange);
-}
-
 // No answer came: was anything sent? Asked of what happened and not of libcurl's code: after its
 // own resend a refused connection says "could not connect" of a request that has left once.
 Sent without_answer(const Exchange& exchange, std::string why, bool hopeless = false) {
-    const bool left = exchange.mail ? exchange.upload_begun : exchange.sendings > 0;
-    if (left) return Lost{std::move(why)};
+    if (exchange.sendings > 0) return Lost{std::move(why)};
     return NotSent{std::move(why), hopeless};
-}
-
-Sent mail_verdict(Exchange& exchange, CURL* easy, CURLcode code) {
-    long status = 0;
-    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
-    exchange.answer.status = static_cast<int>(status);
-    if (code == CURLE_OK) return std::move(exchange.answer);
-    // A refusal of the server, before or after the text: it said that it has not taken the mail.
-    if (status >= 400) return std::move(exchange.answer);
-    return without_answer(exchange, curl_easy_strerror(code));
 }
 
 // RFC 9112, 6.3: an answer whose length is malformed is none. libcurl 7.88 reads "2, 3" as 2, and a
@@ -229,7 +172,6 @@ bool has_bad_length(const Arrived& answer) {
 }
 
 Sent verdict(Exchange& exchange, CURL* easy, CURLcode code) {
-    if (exchange.mail) return mail_verdict(exchange, easy, code);
     if (code == CURLE_OK) {
         // libcurl 7.88 is content with a head that was cut off behind its first line.
         if (!exchange.head_whole) return Lost{"the answer ended in its headers"};
@@ -376,9 +318,8 @@ struct Transfers::Impl {
     }
 
     void begin(std::unique_ptr<Exchange> exchange) {
-        const auto problem =
-            exchange->mail ? problem_of(*exchange->mail) : problem_of(exchange->request);
-        if (problem) return exchange->done(NotSent{*problem, true});
+        if (const auto problem = problem_of(exchange->request))
+            return exchange->done(NotSent{*problem, true});
         CURL* easy = nullptr;
         if (idle.empty()) {
             easy = curl_easy_init();
@@ -388,10 +329,7 @@ struct Transfers::Impl {
         }
         exchange->easy = easy;
         set_common(easy, *exchange);
-        if (exchange->mail)
-            set_mail(easy, *exchange);
-        else
-            set_http(easy, *exchange);
+        set_http(easy, *exchange);
         // Later than libcurl's own, which says more.
         exchange->over_at = Clock::now() + exchange->request.timeout + milliseconds{50};
         in_hand.emplace(exchange->over_at, exchange.get());
@@ -475,15 +413,6 @@ Sent Transfers::Impl::perform(std::unique_ptr<Exchange> exchange, const std::sto
 Sent Transfers::perform(Outgoing request, std::stop_token stop) {
     auto exchange = std::make_unique<Exchange>();
     exchange->request = std::move(request);
-    return impl_->perform(std::move(exchange), stop);
-}
-
-Sent Transfers::perform(Mail mail, std::stop_token stop) {
-    auto exchange = std::make_unique<Exchange>();
-    exchange->request.url = mail.smtp_url;
-    exchange->request.body = crlf_lines(mail.message);
-    exchange->request.timeout = mail.timeout;
-    exchange->mail = std::move(mail);
     return impl_->perform(std::move(exchange), stop);
 }
 

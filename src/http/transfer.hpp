@@ -62,22 +62,13 @@ struct Lost {
 
 using Sent = std::variant<Arrived, NotSent, Lost>;
 
-struct Mail {
-    std::string smtp_url;  // smtp://host:port or smtps://
-    bool tls_required{};   // smtp: STARTTLS, or nothing is sent. smtps has it in any case.
-    std::string from;
-    std::string to;
-    std::string message;  // Headers, empty line, text (RFC 5322); line ends are made CRLF.
-    std::chrono::milliseconds timeout{30s};
-};
-
 struct TransferOptions {
     int connections_max{256};  // Open at once, in all.
     int connections_kept_max{256};
     std::optional<std::string> problem() const;
 };
 
-// Outgoing HTTP and mail: libcurl's multi interface on one thread of its own. All members may be
+// Outgoing HTTP: libcurl's multi interface on one thread of its own. All members may be
 // called from any thread.
 class Transfers {
 public:
@@ -86,9 +77,6 @@ public:
 
     // Block until the exchange has ended; a stop that is asked for ends it at once.
     Sent perform(Outgoing request, std::stop_token stop = {});
-    Sent perform(
-        Mail mail, std::stop_token stop = {}
-    );  // Arrived{250} once the server has taken it.
     void start(
         Outgoing request, std::function<void(Sent)> done
     );  // `done` runs on the transfer thread.

@@ -139,6 +139,12 @@ void Database::write(const std::function<void(Tx&)>& phase, Isolation isolation)
     if (staged) impl_->jobs.staged();
 }
 
+void Database::read(const std::function<void(Snapshot&)>& phase) {
+    store::read_now(*impl_->store, [&](store::Session& session) {
+        detail::Maker::with_snapshot(session, phase);
+    });
+}
+
 Database::Jobs& Database::jobs() {
     return impl_->jobs;
 }

@@ -16,7 +16,7 @@ CALL_LIMIT_S = 60   # Stripe's client waits 25 s for an answer.
 
 
 def rider(customer):
-    """A rider whose customer's name tells the provider what to do (apps/rides/provider.hpp)."""
+    """A rider whose customer's name tells the provider what to do (apps/standins/provider.hpp)."""
     return ['--rider', f'test_rider {customer}@example.com']
 
 

@@ -2,12 +2,12 @@
 
 #include <pawl/database.hpp>
 #include <pawl/error.hpp>
+#include <pawl/log.hpp>
 
 #include "apps/rides/pages/sessions.hpp"
 #include "rides/statements.hpp"
-#include "src/base/log.hpp"
-#include "src/base/thread_name.hpp"
-#include "src/store/store.hpp"
+
+#include <pthread.h>
 
 #include <algorithm>
 #include <utility>
@@ -45,11 +45,13 @@ std::size_t EndedSessions::kept() const {
     return ended_.size();
 }
 
-EndedSessionsInDatabase::EndedSessionsInDatabase(pawl::Database& database, EndedSessions& sessions)
-    : database_{database}, sessions_{sessions} {
+EndedSessionsInDatabase::EndedSessionsInDatabase(
+    pawl::Database& database, EndedSessions& sessions, Servers servers
+)
+    : database_{database}, sessions_{sessions}, servers_{servers} {
     exchange({});
     thread_ = std::jthread{[this](const std::stop_token& stop) {
-        pawl::base::name_this_thread("rides-sessions");
+        pthread_setname_np(pthread_self(), "rides-sessions");  // For top -H and debuggers.
         run(stop);
     }};
 }
@@ -70,8 +72,7 @@ void EndedSessionsInDatabase::end(EndedSession session) {
 
 void EndedSessionsInDatabase::run(const std::stop_token& stop) {
     bool failed = false;
-    // Nobody else writes to a SQLite file: there is nothing to ask for.
-    const std::chrono::seconds idle = database_.store().serves_one_process() ? 3600s : poll_every;
+    const std::chrono::seconds idle = servers_ == Servers::one ? 3600s : poll_every;
     while (true) {
         const auto wait = failed ? poll_every : idle;
         std::vector<EndedSession> ended;

@@ -57,8 +57,10 @@ class EndedSessionsInDatabase {
 public:
     static constexpr std::chrono::seconds poll_every{2};
 
+    enum class Servers { one, several };  // That end sessions in this database.
+
     // Reads what was ended before. Throws StoreError.
-    EndedSessionsInDatabase(pawl::Database& database, EndedSessions& sessions);
+    EndedSessionsInDatabase(pawl::Database& database, EndedSessions& sessions, Servers servers);
     ~EndedSessionsInDatabase();  // Writes what was ended last.
     EndedSessionsInDatabase(const EndedSessionsInDatabase&) = delete;
     EndedSessionsInDatabase& operator=(const EndedSessionsInDatabase&) = delete;
@@ -72,6 +74,7 @@ private:
 
     pawl::Database& database_;
     EndedSessions& sessions_;
+    const Servers servers_;
     std::mutex mutex_;
     std::condition_variable_any changed_;
     std::vector<EndedSession> to_write_;

@@ -51,18 +51,19 @@ TEST(EndedSessions, memory_is_bounded_and_none_that_was_ended_comes_back) {
 }
 
 TEST(EndedSessionsInDatabase, a_restart_knows_what_was_ended_before) {
+    using Servers = EndedSessionsInDatabase::Servers;
     const auto database = pawl::Database::open("memory:");
     database->migrate("rides", sql::migrations::all);
     const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     {
         EndedSessions before;
-        EndedSessionsInDatabase kept{*database, before};
+        EndedSessionsInDatabase kept{*database, before, Servers::one};
         kept.end({"a", now});
         EXPECT_TRUE(before.has_ended({"a", now}));
         EXPECT_TRUE(before.has_ended({"a", now}));
     }
     EndedSessions after;
-    const EndedSessionsInDatabase kept{*database, after};
+    const EndedSessionsInDatabase kept{*database, after, Servers::one};
 
     EXPECT_TRUE(after.has_ended({"a", now}));
     EXPECT_FALSE(after.has_ended({"b", now}));

@@ -1,8 +1,7 @@
 #include "apps/rides/pages/markup.hpp"
 
-#include "src/core/assert.hpp"
-
 #include <algorithm>
+#include <stdexcept>
 
 namespace rides {
 
@@ -68,6 +67,14 @@ Markup escaped(std::string_view text) {
     return out;
 }
 
+namespace {
+
+void check(bool right) {
+    if (!right) throw std::logic_error{"rides: a page's form and its slots differ"};
+}
+
+}  // namespace
+
 Markup fill(std::string_view form, std::initializer_list<std::pair<std::string_view, Slot>> slots) {
     Markup out;
     std::size_t filled = 0;
@@ -76,17 +83,17 @@ Markup fill(std::string_view form, std::initializer_list<std::pair<std::string_v
         out.text += form.substr(0, open);
         if (open == form.size()) break;
         const auto close = form.find('}', open);
-        PAWL_ASSERT(close != form.npos);
+        check(close != form.npos);
         const auto name = form.substr(open + 1, close - open - 1);
         const auto slot = std::find_if(slots.begin(), slots.end(), [name](const auto& one) {
             return one.first == name;
         });
-        PAWL_ASSERT(slot != slots.end());
+        check(slot != slots.end());
         out.text += slot->second.text();
         ++filled;
         form.remove_prefix(close + 1);
     }
-    PAWL_ASSERT(filled >= slots.size());
+    check(filled >= slots.size());
     return out;
 }
 

@@ -1,11 +1,11 @@
 #include "apps/rides/pages/pages.hpp"
 
-#include <pawl/detail/json.hpp>
 #include <pawl/http.hpp>
+#include <pawl/json.hpp>
 
+#include "apps/rides/crypto.hpp"
 #include "apps/rides/pages/files.hpp"
 #include "apps/rides/pages/views.hpp"
-#include "src/base/random.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -23,11 +23,8 @@ std::string_view field(std::span<const pawl::FormField> form, std::string_view n
     return at == form.end() ? std::string_view{} : std::string_view{at->value};
 }
 
-template <class T>
-std::optional<T> read(std::string_view json) {
-    auto decoded = pawl::detail::decode<T>(json);
-    if (auto* value = std::get_if<T>(&decoded)) return std::move(*value);
-    return std::nullopt;
+pawl::TimePoint now() {
+    return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
 }
 
 // Where a sign-in may lead: pages of ours and nothing else, or a link could send riders anywhere.
@@ -72,24 +69,24 @@ Response too_many_tries(std::string_view next, std::chrono::seconds wait) {
 
 std::optional<Page> page_of_answer(const Shown& what, const std::string& form_token) {
     if (what.route == "/bookings/{key}") {
-        auto booking = read<Booking>(what.body);
+        auto booking = pawl::from_json<Booking>(what.body);
         if (!booking) return std::nullopt;
         if (booking->state != "new") return booking_page(*booking);
         if (!is_key_of_form(booking->key)) return nothing_there_page();
         return form_page({.key = booking->key, .form_token = form_token});
     }
     if (what.route == "/rides/{id}") {
-        if (auto ride = read<Ride>(what.body)) return ride_page(*ride);
+        if (auto ride = pawl::from_json<Ride>(what.body)) return ride_page(*ride);
         return std::nullopt;
     }
     if (what.route == "/rides") {
-        if (auto all = read<Rides>(what.body)) return rides_page(all->rides);
+        if (auto all = pawl::from_json<Rides>(what.body)) return rides_page(all->rides);
     }
     return std::nullopt;
 }
 
 std::optional<Page> page_of_problem(const Shown& what, const std::string& form_token) {
-    const auto problem = read<Problem>(what.body);
+    const auto problem = pawl::from_json<Problem>(what.body);
     if (!problem) return std::nullopt;
     const bool booking = what.route == "/rides" && what.head.method == "POST";
     if (what.status == 401) {
@@ -128,7 +125,7 @@ std::optional<std::string> after_booking(const Shown& what) {
         const auto ride = what.header("Location");
         return ride.empty() ? booking : std::string{ride};
     }
-    const auto problem = read<Problem>(what.body);
+    const auto problem = pawl::from_json<Problem>(what.body);
     if (!problem) return std::nullopt;
     const auto kind = kind_of(*problem);
     const bool known = kind.empty() || kind == "in-progress" || kind == "needs-attention" ||
@@ -150,7 +147,7 @@ void Pages::add_to(pawl::HttpServer& server) const {
 }
 
 std::optional<pawl::Principal> Pages::signed_in(const pawl::RequestHead& head) const {
-    auto found = sessions_.find(head, clock_.now());
+    auto found = sessions_.find(head, now());
     if (!found) return std::nullopt;
     return std::move(found->principal);
 }
@@ -158,7 +155,7 @@ std::optional<pawl::Principal> Pages::signed_in(const pawl::RequestHead& head) c
 // Whoever has a bearer token sends it by itself, and no page of another site can make it do so.
 bool Pages::from_own_page(const pawl::RequestHead& head, std::string_view token) const {
     if (head.count("Authorization") > 0) return true;
-    const auto session = sessions_.find(head, clock_.now());
+    const auto session = sessions_.find(head, now());
     return session && !sessions_.is_foreign(head) && same_text(token, session->form_token);
 }
 
@@ -166,10 +163,10 @@ std::optional<Response> Pages::present(const Shown& what) const {
     const bool booking = what.route == "/rides" && what.head.method == "POST";
     if (booking)
         if (auto path = after_booking(what)) return see_other(std::move(*path));
-    const auto session = sessions_.find(what.head, clock_.now());
+    const auto session = sessions_.find(what.head, now());
     const std::string form_token = session ? session->form_token : "";
     if (what.route == "/bookings/{key}" && what.status == 200)
-        if (const auto known = read<Booking>(what.body);
+        if (const auto known = pawl::from_json<Booking>(what.body);
             known && known->state == "finished" && known->status == 201 && known->location)
             return see_other(*known->location);
     const auto type = what.header("Content-Type");
@@ -192,7 +189,7 @@ Response Pages::home(const OpenAsked& asked) const {
 // A key for each form, made here and never by the page: it stands in the address.
 Response Pages::new_form(const OpenAsked& asked) const {
     if (!signed_in(asked.head)) return see_other("/");
-    return see_other("/bookings/" + pawl::base::random_hex(random_, 32));
+    return see_other("/bookings/" + random_hex(32));
 }
 
 // From a page of another site a rider could be signed in as somebody else, and book for him.
@@ -208,8 +205,9 @@ Response Pages::sign_in(const OpenAsked& asked) const {
         .email = std::string{field(asked.form, "email")},
         .token = std::string{field(asked.form, "token")}};
     const SignInTries::Who who{asked.head.client_address, given.email};
-    if (const auto wait = tries_.begin(who, clock_.steady())) return too_many_tries(next, *wait);
-    const auto cookie = sessions_.begin(given, pawl::base::random_hex(random_, 32), clock_.now());
+    if (const auto wait = tries_.begin(who, std::chrono::steady_clock::now()))
+        return too_many_tries(next, *wait);
+    const auto cookie = sessions_.begin(given, random_hex(32), now());
     if (!cookie) {
         auto page = sign_in_page(next, true, "");
         page.status = 401;
@@ -227,8 +225,7 @@ Response Pages::sign_out(const OpenAsked& asked) const {
     auto response = see_other("/");
     if (sessions_.is_foreign(asked.head)) return response;
     // On the server too: the cookie may have been copied.
-    if (auto session = sessions_.find(asked.head, clock_.now()))
-        end_session_(std::move(session->session));
+    if (auto session = sessions_.find(asked.head, now())) end_session_(std::move(session->session));
     response.headers.push_back({"Set-Cookie", sessions_.end()});
     return response;
 }

@@ -4,8 +4,6 @@
 
 #include "apps/rides/pages/sessions.hpp"
 #include "apps/rides/pages/sign_in_tries.hpp"
-#include "src/base/clock.hpp"
-#include "src/base/random.hpp"
 
 #include <functional>
 #include <optional>
@@ -31,15 +29,11 @@ public:
         const Sessions& sessions;
         SignInTries& tries;
         std::function<void(EndedSession)> end_session;  // From any thread; quick.
-        pawl::base::Clock& clock;
-        pawl::base::Random& random;
     };
     explicit Pages(Parts parts)
         : sessions_{parts.sessions},
           tries_{parts.tries},
-          end_session_{std::move(parts.end_session)},
-          clock_{parts.clock},
-          random_{parts.random} {}
+          end_session_{std::move(parts.end_session)} {}
 
     void add_to(pawl::HttpServer& server) const;  // Its open pages. Before start().
     std::optional<pawl::Response> present(const pawl::Shown& what) const;
@@ -55,8 +49,6 @@ private:
     const Sessions& sessions_;
     SignInTries& tries_;
     std::function<void(EndedSession)> end_session_;
-    pawl::base::Clock& clock_;
-    pawl::base::Random& random_;
 };
 
 }  // namespace rides

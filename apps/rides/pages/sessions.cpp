@@ -1,6 +1,6 @@
 #include "apps/rides/pages/sessions.hpp"
 
-#include "src/json/hash.hpp"
+#include "apps/rides/crypto.hpp"
 
 #include <boost/url/parse.hpp>
 
@@ -50,10 +50,7 @@ Sessions::Sessions(
 }
 
 std::string Sessions::mac(std::string_view what, std::string_view of) const {
-    pawl::json::Parts parts;
-    parts.add(what);
-    parts.add(of);
-    return pawl::json::hex(pawl::json::hmac_sha256(secret_, parts.bytes()));
+    return hmac_sha256(secret_, std::string{what} + '\0' + std::string{of});
 }
 
 std::string Sessions::set_cookie(std::string_view value, std::chrono::seconds age) const {

@@ -5,18 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <variant>
 
 namespace rides {
 
 namespace {
 
 using namespace std::chrono_literals;
-using pawl::core::SteadyTime;
-using pawl::core::TenantUse;
 
-constexpr pawl::core::QuotaRule rule{
-    .token_each = 60s / SignInTries::wrong_max, .burst = SignInTries::wrong_max};
+constexpr auto each = 60s / SignInTries::wrong_max;  // So often one more try comes back.
 
 // The words keep an account from the place of an address of its name.
 std::array<std::string, 2> names_of(const SignInTries::Who& who) {
@@ -28,42 +24,38 @@ std::array<std::string, 2> names_of(const SignInTries::Who& who) {
 std::optional<std::chrono::seconds> SignInTries::begin(const Who& who, SteadyTime now) {
     const std::lock_guard lock{mutex_};
     const auto names = names_of(who);
-    std::array<TenantUse, 2> after{};
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        const auto admission = pawl::core::decide_admission(rule, use_of(names.at(i), now), 0, now);
-        if (const auto* over = std::get_if<pawl::core::OverQuota>(&admission))
-            return over->retry_after;
-        after.at(i) = std::get<TenantUse>(admission);
-        after.at(i).in_hand = 0;
+    for (const auto& name : names) {
+        const auto wait = full_at(name, now) + each - wrong_max * each - now;
+        if (wait > 0s) return std::chrono::ceil<std::chrono::seconds>(wait);
     }
-    for (std::size_t i = 0; i < names.size(); ++i) use_of(names.at(i), now) = after.at(i);
+    for (const auto& name : names) {
+        auto& at = full_at(name, now);
+        at = std::max(at, now) + each;
+    }
     return std::nullopt;
 }
 
 void SignInTries::right_token(const Who& who) {
     const std::lock_guard lock{mutex_};
     for (const auto& name : names_of(who)) {
-        const auto at = uses_.find(name);
-        auto& use = at != uses_.end() ? at->second : others_;
-        use.full_at -= rule.token_each;
+        const auto at = full_at_.find(name);
+        (at != full_at_.end() ? at->second : others_) -= each;
     }
 }
 
 std::size_t SignInTries::remembered() const {
     const std::lock_guard lock{mutex_};
-    return uses_.size();
+    return full_at_.size();
 }
 
-TenantUse& SignInTries::use_of(const std::string& name, SteadyTime now) {
-    if (const auto at = uses_.find(name); at != uses_.end()) return at->second;
+SignInTries::SteadyTime& SignInTries::full_at(const std::string& name, SteadyTime now) {
+    if (const auto at = full_at_.find(name); at != full_at_.end()) return at->second;
     if (now >= forget_at_) {
         forget_at_ = now + 1s;
-        std::erase_if(uses_, [now](const auto& one) {
-            return pawl::core::is_forgettable(one.second, now);
-        });
+        std::erase_if(full_at_, [now](const auto& one) { return one.second <= now; });
     }
-    if (uses_.size() >= remembered_max_) return others_;
-    return uses_[name];
+    if (full_at_.size() >= remembered_max_) return others_;
+    return full_at_[name];
 }
 
 std::string network_of(const std::string& address) {

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "src/core/quota.hpp"
-
+#include <chrono>
 #include <cstddef>
 #include <mutex>
 #include <optional>
@@ -15,6 +14,7 @@ namespace rides {
 // share one place. Thread-safe.
 class SignInTries {
 public:
+    using SteadyTime = std::chrono::steady_clock::time_point;
     static constexpr int wrong_max = 10;  // At once, and in each minute.
     static constexpr std::size_t remembered_max = 8'192;
 
@@ -26,20 +26,20 @@ public:
     };
     // Counts a try before its token is compared, so that tries at the same time count too. How long
     // to wait if there were too many; nullopt: compare, and then call right_token() if it is right.
-    std::optional<std::chrono::seconds> begin(const Who& who, pawl::core::SteadyTime now);
+    std::optional<std::chrono::seconds> begin(const Who& who, SteadyTime now);
     void right_token(const Who& who);  // Takes back what begin() has counted.
 
     std::size_t remembered() const;
 
 private:
-    using Uses = std::unordered_map<std::string, pawl::core::TenantUse>;
-    pawl::core::TenantUse& use_of(const std::string& name, pawl::core::SteadyTime now);
+    // When all tries of a name are there again: each moves it on by the time of one try (GCRA).
+    SteadyTime& full_at(const std::string& name, SteadyTime now);
 
     const std::size_t remembered_max_;
     mutable std::mutex mutex_;
-    Uses uses_;
-    pawl::core::TenantUse others_;
-    pawl::core::SteadyTime forget_at_{};
+    std::unordered_map<std::string, SteadyTime> full_at_;
+    SteadyTime others_{};
+    SteadyTime forget_at_{};
 };
 
 // What counts as one client: an IPv4 address, or the first 64 bits of an IPv6 one, which is what

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const pawl::core::SteadyTime now{1'000s};
+const SignInTries::SteadyTime now{1'000s};
 
 SignInTries::Who jane_from(const std::string& address) {
     return {address, "jane@example.com"};

@@ -2,7 +2,7 @@
 
 #include <pawl/detail/session.hpp>
 
-#include "apps/rides/provider_ledger.hpp"
+#include "apps/standins/provider_ledger.hpp"
 
 #include <boost/json/object.hpp>
 

@@ -1,5 +1,8 @@
+#include "apps/rides/mail.hpp"
+
+#include <pawl/testing.hpp>
+
 #include "src/http/testing/raw_server.hpp"
-#include "src/http/transfer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,16 +10,18 @@
 #include <utility>
 #include <vector>
 
-namespace pawl::http {
+namespace rides {
 namespace {
 
-using testing::RawServer;
-using testing::RawSocket;
+using pawl::http::testing::RawServer;
+using pawl::http::testing::RawSocket;
 
-std::string verdict(const Sent& sent) {
-    if (std::holds_alternative<NotSent>(sent)) return "not sent";
-    if (std::holds_alternative<Lost>(sent)) return "lost";
-    return std::to_string(std::get<Arrived>(sent).status);
+std::string sent(const Mail& mail) {
+    pawl::testing::FakeCall call{"key"};
+    const auto end = MailSender{}.send(call.keyed(), mail);
+    if (std::holds_alternative<MailNotSent>(end)) return "not sent";
+    if (std::holds_alternative<MailLost>(end)) return "lost";
+    return std::to_string(std::get<MailAnswer>(end).status);
 }
 
 // Plays an SMTP server; `answers` are looked up by the first word of each command, "." stands for
@@ -67,28 +72,28 @@ TEST(Mail, ends_as_the_server_says) {
     for (const auto& c : cases) {
         SCOPED_TRACE(c.name);
         RawServer server{mail_server(c.answers)};
-        Transfers transfers;
 
-        const auto sent = transfers.perform(Mail{
-            .smtp_url = "smtp://127.0.0.1:" + std::to_string(server.port()),
-            .from = "a@example.com",
-            .to = "b@example.com",
-            .message = "Subject: x\n\nHello\n.\nstill here"});
+        const auto end = sent(
+            {.smtp_url = "smtp://127.0.0.1:" + std::to_string(server.port()),
+             .from = "a@example.com",
+             .to = "b@example.com",
+             .message = "Subject: x\n\nHello\n.\nstill here"}
+        );
 
-        EXPECT_EQ(verdict(sent), c.verdict);
+        EXPECT_EQ(end, c.verdict);
         EXPECT_EQ(server.seen().size(), static_cast<std::size_t>(c.texts));
     }
 }
 
 TEST(Mail, has_crlf_lines_and_a_dot_of_its_own_does_not_end_it) {
     RawServer server{mail_server({})};
-    Transfers transfers;
 
-    transfers.perform(Mail{
-        .smtp_url = "smtp://127.0.0.1:" + std::to_string(server.port()),
-        .from = "a@example.com",
-        .to = "b@example.com",
-        .message = "Subject: x\n\none\n.\ntwo\rthree\r\nfour"});
+    (void)sent(
+        {.smtp_url = "smtp://127.0.0.1:" + std::to_string(server.port()),
+         .from = "a@example.com",
+         .to = "b@example.com",
+         .message = "Subject: x\n\none\n.\ntwo\rthree\r\nfour"}
+    );
 
     ASSERT_EQ(server.seen().size(), 1U);
     EXPECT_EQ(server.seen()[0], "Subject: x\r\n\r\none\r\n..\r\ntwo\r\nthree\r\nfour\r\n.\r\n");
@@ -97,15 +102,15 @@ TEST(Mail, has_crlf_lines_and_a_dot_of_its_own_does_not_end_it) {
 // In clear whoever is on the way could read who rode where (issue 16, number 10).
 TEST(Mail, that_needs_tls_is_not_sent_to_a_server_without_it) {
     RawServer server{mail_server({})};
-    Transfers transfers;
     const auto url = "smtp://127.0.0.1:" + std::to_string(server.port());
     const auto send = [&](bool tls_required) {
-        return verdict(transfers.perform(Mail{
-            .smtp_url = url,
-            .tls_required = tls_required,
-            .from = "a@example.com",
-            .to = "b@example.com",
-            .message = "Subject: x\n\ntext\n"}));
+        return sent(
+            {.smtp_url = url,
+             .tls_required = tls_required,
+             .from = "a@example.com",
+             .to = "b@example.com",
+             .message = "Subject: x\n\ntext\n"}
+        );
     };
 
     EXPECT_EQ(send(true), "not sent");
@@ -115,23 +120,22 @@ TEST(Mail, that_needs_tls_is_not_sent_to_a_server_without_it) {
 
 TEST(Mail, refused_connections_and_addresses_were_not_sent) {
     RawServer server{mail_server({})};
-    Transfers transfers;
     Mail mail{
-        .smtp_url = "smtp://127.0.0.1:" + std::to_string(testing::closed_port()),
+        .smtp_url = "smtp://127.0.0.1:" + std::to_string(pawl::http::testing::closed_port()),
         .from = "a@example.com",
         .to = "b@example.com",
         .message = "Subject: x\n\nHello"};
-    EXPECT_EQ(verdict(transfers.perform(mail)), "not sent");
+    EXPECT_EQ(sent(mail), "not sent");
 
     mail.smtp_url = "smtp://127.0.0.1:" + std::to_string(server.port());
     for (const auto* to :
          {"", "b@example.com>\r\nRCPT TO:<c@example.com", "b@example.com> SIZE=1"}) {
         SCOPED_TRACE(to);
         mail.to = to;
-        EXPECT_EQ(verdict(transfers.perform(mail)), "not sent");
+        EXPECT_EQ(sent(mail), "not sent");
     }
     EXPECT_EQ(server.connections(), 0);
 }
 
 }  // namespace
-}  // namespace pawl::http
+}  // namespace rides

@@ -1,4 +1,4 @@
-#include "apps/rides/simulate.hpp"
+#include "apps/standins/simulate.hpp"
 
 #include "src/base/clock.hpp"
 #include "src/base/random.hpp"

@@ -1,4 +1,4 @@
-#include "apps/rides/provider_bank.hpp"
+#include "apps/standins/provider_bank.hpp"
 
 #include "src/base/time_text.hpp"
 

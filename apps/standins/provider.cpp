@@ -1,9 +1,9 @@
-#include "apps/rides/provider.hpp"
+#include "apps/standins/provider.hpp"
 
 #include <pawl/bearer_token.hpp>
 
-#include "apps/rides/mail_catcher.hpp"
-#include "apps/rides/provider_bank.hpp"
+#include "apps/standins/mail_catcher.hpp"
+#include "apps/standins/provider_bank.hpp"
 #include "src/base/clock.hpp"
 #include "src/base/random.hpp"
 #include "src/http/http_date.hpp"

@@ -1,4 +1,4 @@
-#include "apps/rides/provider_ledger.hpp"
+#include "apps/standins/provider_ledger.hpp"
 
 #include "src/base/log_file.hpp"
 #include "src/base/private_file.hpp"

@@ -1,6 +1,6 @@
-#include "apps/rides/mail_catcher.hpp"
+#include "apps/standins/mail_catcher.hpp"
 
-#include "apps/rides/provider_ledger.hpp"
+#include "apps/standins/provider_ledger.hpp"
 #include "src/http/endpoint.hpp"
 
 #include <boost/asio/io_context.hpp>
