@@ -1,5 +1,7 @@
 #include "apps/rides/options.hpp"
 
+#include <pawl/command_line.hpp>
+
 #include <CLI/CLI.hpp>
 
 #include <cstdlib>

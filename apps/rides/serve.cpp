@@ -63,7 +63,11 @@ void make_users(pawl::Database& database, const Riders& riders) {
 }  // namespace
 
 Application::Application(const ServeOptions& options, pawl::Database::As as)
-    : stripe_{{options.stripe_url, api_key_of(options), options.stripe_account}, options.service.calls_max},
+    : stripe_{
+          {.url = options.stripe_url,
+           .api_key = api_key_of(options),
+           .account = options.stripe_account},
+          options.service.calls_max},
       database_{pawl::Database::open(options.database, as)} {
     if (as != pawl::Database::As::tool) database_->migrate("rides", sql::migrations::all);
     service_ = std::make_unique<pawl::Service>(*database_, options.service);

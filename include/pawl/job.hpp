@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace pawl {
 
@@ -27,6 +28,13 @@ struct Job {
     // Where it entered the queue: "embedded", "redis queue:NAME", "kafka TOPIC[PARTITION]@OFFSET".
     std::string origin{};
 };
+
+// How long a failed job waits before each repeat, unless ServiceOptions say other waits; then it is
+// dead.
+inline std::vector<std::chrono::milliseconds> default_retry_layers() {
+    using namespace std::chrono_literals;
+    return {10s, 1min, 10min, 1h, 6h};
+}
 
 // What a handler says of its job. An exception means: failed, retry later.
 struct JobDone {};

@@ -46,7 +46,7 @@ struct ServiceOptions {
     std::chrono::milliseconds job_lease{60s};
     std::chrono::milliseconds job_timeout{50s};
     // A failed job waits in each of these in turn, then it is dead.
-    std::vector<std::chrono::milliseconds> retry_layers{10s, 1min, 10min, 1h, 6h};
+    std::vector<std::chrono::milliseconds> retry_layers{default_retry_layers()};
     std::string secret_file{};  // First line: the secret, at least 32 characters; else one made in
                                 // the database.
 

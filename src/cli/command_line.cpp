@@ -59,7 +59,7 @@ struct Run {
 };
 
 const CLI::Validator& decimal() {
-    static const CLI::Validator validator{cli::check_decimal, ""};
+    static const CLI::Validator validator{check_decimal, ""};
     return validator;
 }
 

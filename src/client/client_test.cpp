@@ -104,6 +104,25 @@ TEST(Client, without_a_key_repeats_what_is_idempotent_and_nothing_else) {
     }
 }
 
+TEST(Client, that_does_not_repeat_tries_each_request_once) {
+    RawServer server{[](RawServer& self, RawSocket& socket) {
+        self.saw(socket.read_message());
+        socket.close();
+    }};
+    auto options = quick(server);
+    options.repeats = false;
+    Client client{options};
+
+    const auto lost = client.get("/");
+    const auto not_sent = client.get("http://127.0.0.1:1/");
+
+    EXPECT_TRUE(std::get<GaveUp>(lost).in_doubt);
+    EXPECT_EQ(std::get<GaveUp>(lost).why.substr(0, 6), "lost: ");
+    EXPECT_EQ(server.seen().size(), 1U);
+    EXPECT_FALSE(std::get<GaveUp>(not_sent).in_doubt);
+    EXPECT_EQ(std::get<GaveUp>(not_sent).tries, 1);
+}
+
 TEST(Client, a_target_may_be_a_whole_url) {
     RawServer server{[](RawServer&, RawSocket& socket) {
         socket.read_message();

@@ -116,7 +116,8 @@ Course::Next Course::after(http::Sent sent) {
             std::get<http::Arrived>(std::move(sent)), facts_.tries, take->doubt, end.replayed
         );
     const auto& over = std::get<core::GiveUp>(after);
-    return GaveUp{over.doubt, facts_.tries, sentence_of(over.why) + ": " + what_of(sent)};
+    const auto why = rules_.retry.repeats ? sentence_of(over.why) + ": " : std::string{};
+    return GaveUp{over.doubt, facts_.tries, why + what_of(sent)};
 }
 
 Course::Next Course::again(const core::TryAgain& more, const http::Sent& sent) {

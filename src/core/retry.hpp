@@ -21,7 +21,6 @@ enum class Jitter {
 };
 
 struct RetryRule {
-    bool repeats{true};  // False: one try, whatever it comes to.
     Jitter jitter{Jitter::decorrelated};
     std::chrono::milliseconds first{500};
     std::chrono::milliseconds longest{std::chrono::seconds{20}};
@@ -33,6 +32,7 @@ struct RetryRule {
         std::chrono::seconds{60}};  // Of all tries and waits together.
     std::chrono::milliseconds retry_after_max{
         std::chrono::seconds{30}};  // A server that asks for an hour gets this.
+    bool repeats{true};             // False: one try, whatever it comes to.
 
     std::optional<std::string> problem() const;  // Names the option, the value and the limit.
 };

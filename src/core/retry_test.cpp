@@ -200,6 +200,16 @@ TEST(DecideAfterTry, does_not_begin_a_wait_that_ends_past_the_deadline) {
     EXPECT_EQ(text_of(decide_after_try(rule, facts, maintenance, 0.0)), "take, in doubt");
 }
 
+TEST(DecideAfterTry, without_repeats_the_first_try_is_the_last) {
+    const RetryRule once{.repeats = false};
+
+    EXPECT_EQ(text_of(decide_after_try(once, {keyed, 1}, {Kind::not_sent}, 0)), "give up: tries");
+    EXPECT_EQ(
+        text_of(decide_after_try(once, {keyed, 1}, {Kind::lost}, 0)), "give up: tries, in doubt"
+    );
+    EXPECT_EQ(text_of(decide_after_try(once, {keyed, 1}, answered(503), 0)), "take, in doubt");
+}
+
 TEST(WaitBefore, stripes_first_wait_has_jitter) {
     const RetryRule stripe{.jitter = Jitter::stripe, .first = 500ms, .longest = 5s};
 

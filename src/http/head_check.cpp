@@ -6,6 +6,7 @@
 #include "src/http/token.hpp"
 
 #include <boost/url/parse.hpp>
+#include <boost/url/pct_string_view.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -193,27 +194,10 @@ std::optional<std::string> origin_form(std::string_view target) {
 }
 
 std::optional<std::string> decode_path(std::string_view path) {
-    auto digit = [](char c) -> int {
-        if (c >= '0' && c <= '9') return c - '0';
-        if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-        if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-        return -1;
-    };
-    std::string text;
-    text.reserve(path.size());
-    for (std::size_t i = 0; i < path.size(); ++i) {
-        if (path[i] != '%') {
-            text += path[i];
-            continue;
-        }
-        if (i + 2 >= path.size()) return std::nullopt;
-        const int high = digit(path[i + 1]);
-        const int low = digit(path[i + 2]);
-        if (high < 0 || low < 0 || (high == 0 && low == 0)) return std::nullopt;
-        text += static_cast<char>(high * 16 + low);
-        i += 2;
-    }
-    if (!base::is_utf8(text)) return std::nullopt;
+    const auto checked = boost::urls::make_pct_string_view(path);
+    if (!checked) return std::nullopt;
+    auto text = checked->decode();
+    if (!base::is_utf8(text) || text.find('\0') != text.npos) return std::nullopt;
     return text;
 }
 

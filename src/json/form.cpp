@@ -2,6 +2,10 @@
 
 #include "src/base/text.hpp"
 
+#include <boost/url/encode.hpp>
+#include <boost/url/pct_string_view.hpp>
+#include <boost/url/rfc/unreserved_chars.hpp>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -10,48 +14,13 @@ namespace pawl::json {
 
 namespace {
 
-int hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
-// Nothing if an escape is broken.
+// nullopt: an escape is broken.
 std::optional<std::string> decoded(std::string_view text) {
-    std::string out;
-    out.reserve(text.size());
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '+') {
-            out.push_back(' ');
-        } else if (text[i] != '%') {
-            out.push_back(text[i]);
-        } else {
-            int high = i + 1 < text.size() ? hex_digit(text[i + 1]) : -1;
-            int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
-            if (high < 0 || low < 0) return std::nullopt;
-            out.push_back(static_cast<char>(high * 16 + low));
-            i += 2;
-        }
-    }
-    return out;
-}
-
-bool unreserved(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
-           c == '.' || c == '_' || c == '~';
-}
-
-void append_encoded(std::string& out, std::string_view text) {
-    constexpr std::string_view digit = "0123456789ABCDEF";
-    for (char c : text) {
-        if (unreserved(c)) {
-            out.push_back(c);
-        } else {
-            auto byte = static_cast<unsigned char>(c);
-            out.append({'%', digit[byte >> 4U], digit[byte & 0xFU]});
-        }
-    }
+    const auto checked = boost::urls::make_pct_string_view(text);
+    if (!checked) return std::nullopt;
+    boost::urls::encoding_opts options;
+    options.space_as_plus = true;
+    return checked->decode(options);
 }
 
 // Why a decoded text is refused; empty if it is not.
@@ -102,9 +71,9 @@ std::string canonical(std::vector<Pair> pairs) {
     std::string out;
     for (const Pair& pair : pairs) {
         if (!out.empty()) out.push_back('&');
-        append_encoded(out, pair.name);
+        out += boost::urls::encode(pair.name, boost::urls::unreserved_chars);
         out.push_back('=');
-        append_encoded(out, pair.value);
+        out += boost::urls::encode(pair.value, boost::urls::unreserved_chars);
     }
     return out;
 }

@@ -37,7 +37,7 @@ struct WorkerOptions {
     std::chrono::milliseconds poll{500ms};              // Where no hint comes.
     std::chrono::milliseconds longest_outage_wait{5s};  // While the queue is away.
     std::chrono::milliseconds phase_deadline{5s};       // Of a handler in a transaction, likewise.
-    std::vector<std::chrono::milliseconds> retry_layers{10s, 1min, 10min, 1h, 6h};
+    std::vector<std::chrono::milliseconds> retry_layers{default_retry_layers()};
     std::chrono::hours provider_memory{
         20};  // Past this since a job's first call its key may be forgotten (F7).
     std::optional<std::string> problem() const;

@@ -63,7 +63,7 @@ void check_letter(std::string_view payload) {
 }
 
 void check_no_job(std::string_view payload, std::string_view error) {
-    const auto times = SidekiqTimes::seconds;
+    const auto times = redis::SidekiqTimes::seconds;
     PAWL_ASSERT(sidekiq::taken_of(payload, unsaid).raw.args == payload);
     PAWL_ASSERT(sidekiq::with_failure(payload, error, now, times) == payload);
     PAWL_ASSERT(sidekiq::with_call(payload, now, times) == payload);
@@ -80,7 +80,9 @@ void check_same_job(const TakenJob& one, const TakenJob& other) {
     PAWL_ASSERT(one.queue == other.queue);
 }
 
-std::string check_failure(std::string_view payload, std::string_view error, SidekiqTimes times) {
+std::string check_failure(
+    std::string_view payload, std::string_view error, redis::SidekiqTimes times
+) {
     const auto before = sidekiq::taken_of(payload, unsaid);
     auto failed = sidekiq::with_failure(payload, error, now, times);
     const auto after = sidekiq::taken_of(failed, unsaid);
@@ -101,8 +103,8 @@ std::string check_failure(std::string_view payload, std::string_view error, Side
 
 // A job's way: taken, called, failed, failed again, dead, merged.
 void check_job(std::string_view payload, std::string_view error) {
-    const auto times =
-        fuzz::Dice{payload}.below(2) == 0 ? SidekiqTimes::seconds : SidekiqTimes::milliseconds;
+    const auto times = fuzz::Dice{payload}.below(2) == 0 ? redis::SidekiqTimes::seconds
+                                                         : redis::SidekiqTimes::milliseconds;
     const auto first = sidekiq::taken_of(payload, unsaid);
     const auto queued = sidekiq::with_queue(payload, unsaid.queue);
     PAWL_ASSERT(without_ours(queued) == without_ours(payload));
@@ -133,7 +135,7 @@ void check_ours(std::string_view args, std::string_view error) {
         job.last_error = std::string{error};
         job.first_failed_at = job.last_failed_at = now;
     }
-    for (const auto times : {SidekiqTimes::seconds, SidekiqTimes::milliseconds}) {
+    for (const auto times : {redis::SidekiqTimes::seconds, redis::SidekiqTimes::milliseconds}) {
         const auto written = sidekiq::payload_of(job, now, times);
         const auto* text = std::get_if<std::string>(&written);
         PAWL_ASSERT((text != nullptr) == base::is_utf8(args));
@@ -156,7 +158,7 @@ void check_time(std::string_view number) {
     const auto at = sidekiq::time_of_number(number);
     if (!at) return;
     PAWL_ASSERT(sidekiq::time_of_number(sidekiq::score_of(*at)) == at);
-    for (const auto times : {SidekiqTimes::seconds, SidekiqTimes::milliseconds})
+    for (const auto times : {redis::SidekiqTimes::seconds, redis::SidekiqTimes::milliseconds})
         PAWL_ASSERT(sidekiq::time_of_number(sidekiq::time_number(*at, times)) == at);
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pawl/job.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +26,7 @@ struct KafkaOptions {
     std::string group{"pawl"};   // Whose jobs these are: in the names of retry and dead topics.
     // One retry topic each, ascending. Those of the worker, or a job waits in a topic that is not
     // meant for its delay: never early, but behind others.
-    std::vector<std::chrono::milliseconds> layers{10s, 1min, 10min, 1h, 6h};
+    std::vector<std::chrono::milliseconds> layers{default_retry_layers()};
     // A member that is silent for this long loses its partitions. As Kafka's own default since 3.0.
     std::chrono::milliseconds session_timeout{45s};
     std::chrono::milliseconds request_timeout{10s};  // Until a broker has answered a record.
