@@ -1,6 +1,7 @@
 #include "apps/standins/provider_ledger.hpp"
 
-#include "src/base/log_file.hpp"
+#include <pawl/log.hpp>
+
 #include "src/base/private_file.hpp"
 
 #include <fcntl.h>
