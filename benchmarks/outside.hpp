@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-namespace pawl::queue::sidekiq {
+namespace pawl::redis {
 class Client;
 }
 

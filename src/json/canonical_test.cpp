@@ -68,7 +68,7 @@ TEST(Canonical, orders_names_by_utf16_code_units) {
     auto sorted = expected;
     std::reverse(sorted.begin(), sorted.end());
 
-    std::sort(sorted.begin(), sorted.end(), utf16_less);
+    std::sort(sorted.begin(), sorted.end(), base::utf16_less);
 
     EXPECT_EQ(sorted, expected);
 }
