@@ -25,6 +25,11 @@ if(PAWL_WARNINGS)
         $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized>)
 endif()
 
+if(CMAKE_UNITY_BUILD)
+    # g++ takes a type in an anonymous namespace of a file that it includes for one of a header.
+    target_compile_options(pawl_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endif()
+
 # pawl_library(core SOURCES a.cpp b.cpp PUBLIC pawl::x PRIVATE Boost::json)  -> pawl_core, pawl::core
 function(pawl_library name)
     cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
@@ -42,12 +47,16 @@ function(pawl_program name)
 endfunction()
 
 # pawl_tests(core LABEL unit SOURCES claim_test.cpp LIBRARIES pawl::core)  -> one program, one ctest entry a TEST
+# NO_UNITY: the files are compiled one by one, because several of them use the same local names.
 function(pawl_tests name)
     if(NOT PAWL_TESTS)
         return()
     endif()
-    cmake_parse_arguments(ARG "" "LABEL;FILTER" "SOURCES;LIBRARIES" ${ARGN})
+    cmake_parse_arguments(ARG "NO_UNITY" "LABEL;FILTER" "SOURCES;LIBRARIES" ${ARGN})
     add_executable(test_${name} ${ARG_SOURCES})
+    if(ARG_NO_UNITY)
+        set_target_properties(test_${name} PROPERTIES UNITY_BUILD OFF)
+    endif()
     target_link_libraries(test_${name} PRIVATE pawl_options ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main)
     gtest_discover_tests(test_${name} TEST_FILTER "${ARG_FILTER}" PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300
         DISCOVERY_TIMEOUT 60)

@@ -26,7 +26,7 @@ constexpr std::size_t headers_max = 100;
 
 enum Exit { good = 0, refused = 1, wrong_words = 2, not_done = 3, in_doubt = 4 };
 
-struct Options {
+struct RequestOptions {
     pawl::ClientRequest request;
     pawl::ClientOptions client;
     std::string data;
@@ -90,7 +90,7 @@ struct RequestKey {
     bool made;  // By this run: no earlier run can have sent it.
 };
 
-std::optional<RequestKey> key_of(const Options& options, std::ostream& err) {
+std::optional<RequestKey> key_of(const RequestOptions& options, std::ostream& err) {
     if (options.key) return RequestKey{pawl::ClientKey::saved(*options.key), false};
     if (!options.entity.empty())
         return RequestKey{
@@ -115,7 +115,7 @@ void add_ms(
         ->check(pawl::cli::check_decimal);
 }
 
-void add_options(CLI::App& app, Options& options) {
+void add_request_options(CLI::App& app, RequestOptions& options) {
     auto& client = options.client;
     app.add_option("method", options.request.method, "GET, POST, PUT, PATCH, DELETE, ...")
         ->required();
@@ -185,7 +185,7 @@ void tell(std::ostream& err, const pawl::ClientTry& one) {
 int told(
     const pawl::ClientEnd& end,
     const std::optional<RequestKey>& key,
-    const Options& options,
+    const RequestOptions& options,
     std::ostream& out,
     std::ostream& err
 ) {
@@ -216,10 +216,10 @@ int told(
 }  // namespace
 
 int request_command(const std::vector<std::string>& words, std::ostream& out, std::ostream& err) {
-    Options options;
+    RequestOptions options;
     CLI::App app{
         "Sends one request, repeats it while that is safe, and tells each try", "pawl request"};
-    add_options(app, options);
+    add_request_options(app, options);
     try {
         app.parse(std::vector<std::string>{words.rbegin(), words.rend()});
     } catch (const CLI::ParseError& wrong) {

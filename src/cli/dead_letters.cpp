@@ -55,7 +55,7 @@ struct GroupLine {
     std::string error_kind;
 };
 
-struct Outcome {
+struct BatchOutcome {
     std::int64_t chosen{};
     std::int64_t done{};
     std::int64_t gone{};
@@ -171,7 +171,7 @@ bool print_outcome(
     const ops::DeadReport& report, const std::string& done, bool json, std::ostream& out
 ) {
     if (json) {
-        print_row(out, Outcome{report.chosen, report.done, report.gone, report.forgotten}, true);
+        print_row(out, BatchOutcome{report.chosen, report.done, report.gone, report.forgotten}, true);
     } else {
         out << report.done << ' ' << done;
         if (report.gone > 0) out << ", " << report.gone << " not there (done before?)";

@@ -191,11 +191,9 @@ TimePoint record_decision(Service& service, const Attention& at, const Decision&
     TimePoint now{};
     const auto changed = store::write_now(service.engine().store(), [&](store::Session& session) {
         now = session.now();
-        constexpr auto no_rows = [](const detail::Row&) {};
-        const auto rows = detail::run_statement(
+        const auto rows = detail::execute_statement(
             session,
             sql::request_settlement,
-            no_rows,
             at.key_id,
             at.attempt,
             decision.settlement,
@@ -206,10 +204,9 @@ TimePoint record_decision(Service& service, const Attention& at, const Decision&
             now
         );
         if (rows > 0)
-            detail::run_statement(
+            detail::execute_statement(
                 session,
                 sql::insert_audit,
-                no_rows,
                 now,
                 decision.by,
                 "settle " + decision.settlement,
@@ -314,9 +311,8 @@ void retry_key(
     if (key.standing == "attention") return keep_result_now(service, id, by, json, out);
     store::write_now(service.engine().store(), [&](store::Session& session) {
         const auto now = session.now();
-        constexpr auto no_rows = [](const detail::Row&) {};
-        detail::run_statement(session, sql::release_for_retry, no_rows, id, now);
-        detail::run_statement(session, sql::insert_audit, no_rows, now, by, "retry", id, "");
+        detail::execute_statement(session, sql::release_for_retry, id, now);
+        detail::execute_statement(session, sql::insert_audit, now, by, "retry", id, "");
     });
     print_done(
         out,

@@ -36,7 +36,7 @@ struct QueueLine {
     Text reason;
 };
 
-struct Outcome {
+struct PauseOutcome {
     std::string queue;
     bool paused{};
     bool changed{};
@@ -143,13 +143,13 @@ void check_known(Service& service, const std::string& queue, std::string_view in
 void pause_queue(Service& service, const PauseAct& act, bool json, std::ostream& out) {
     check_known(service, act.queue, "a pause of it would stop nothing");
     const bool changed = service.impl().pauses.pause(act.queue, act.by, act.reason);
-    print_row(out, Outcome{act.queue, true, changed}, json);
+    print_row(out, PauseOutcome{act.queue, true, changed}, json);
 }
 
 void resume_queue(Service& service, const PauseAct& act, bool json, std::ostream& out) {
     check_known(service, act.queue, "it is not paused");
     const bool changed = service.impl().pauses.resume(act.queue, act.by, act.reason);
-    print_row(out, Outcome{act.queue, false, changed}, json);
+    print_row(out, PauseOutcome{act.queue, false, changed}, json);
 }
 
 }  // namespace pawl::cli

@@ -17,7 +17,6 @@ namespace pawl::cli {
 namespace {
 
 constexpr std::size_t shown_max = 500;  // Bytes of an answer; --json has all of it.
-constexpr auto no_rows = [](const detail::Row&) {};
 
 struct Undone {
     std::int64_t id{};
@@ -152,12 +151,11 @@ void undo_settlement(
 ) {
     const auto undone = store::write_now(service.engine().store(), [&](store::Session& session) {
         const auto rows =
-            detail::run_statement(session, sql::undo_settlement, no_rows, at.key_id, at.attempt);
+            detail::execute_statement(session, sql::undo_settlement, at.key_id, at.attempt);
         if (rows > 0)
-            detail::run_statement(
+            detail::execute_statement(
                 session,
                 sql::insert_audit,
-                no_rows,
                 session.now(),
                 act.by,
                 "undo settle",

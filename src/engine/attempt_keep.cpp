@@ -15,10 +15,9 @@
 namespace pawl::engine {
 
 using detail::fence_statement;
-using detail::run_statement;
+using detail::execute_statement;
 
 namespace {
-constexpr auto no_rows = [](const detail::Row&) {};
 }  // namespace
 
 void Attempt::keep(detail::Arrival arrival, KeepPlan plan) {
@@ -147,10 +146,9 @@ void Attempt::lost_lease(const std::optional<detail::Arrival>& arrival) {
 void Attempt::keep_for_person(store::Session& session, const detail::Arrival& arrival) {
     const auto& form = step().results[arrival.result];
     const auto result = form.encode(arrival.value.get());
-    const auto kept = run_statement(
+    const auto kept = execute_statement(
         session,
         sql::keep_result_for_person,
-        no_rows,
         id_,
         form.name,
         result,
@@ -169,10 +167,9 @@ void Attempt::keep_for_person(store::Session& session, const detail::Arrival& ar
          {"point", at_.stored},
          {"result", std::string{form.name}}}
     );
-    run_statement(
+    execute_statement(
         session,
         sql::insert_audit,
-        no_rows,
         session.now(),
         "pawl",
         "late result",

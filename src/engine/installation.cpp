@@ -17,11 +17,11 @@
 namespace pawl::engine {
 
 using detail::Row;
+using detail::execute_statement;
 using detail::run_statement;
 
 namespace {
 
-constexpr auto no_rows = [](const Row&) {};
 constexpr std::size_t file_secrets_max = 16;
 
 std::vector<std::string> read_secrets(const std::string& path) {
@@ -102,13 +102,13 @@ int keep_verifier(
     while (!version) {
         const int next = clear.value_or(stored.highest() + 1);
         // Another server may have taken this version just now, for this secret or for another one.
-        if (run_statement(session, sql::insert_secret_verifier, no_rows, next, verifier, now) == 1)
+        if (execute_statement(session, sql::insert_secret_verifier, next, verifier, now) == 1)
             version = next;
         stored.verifiers = read(session).verifiers;
         if (!version) version = version_of(stored.verifiers, verifier);
     }
     if (clear) {
-        run_statement(session, sql::delete_secret, no_rows, *clear);
+        execute_statement(session, sql::delete_secret, *clear);
         stored.secrets.erase(*clear);
     }
     return *version;
@@ -146,10 +146,10 @@ Installation open_installation(
         secret_file.empty() ? std::vector<std::string>{} : read_secrets(secret_file);
     return store::write_now(store, [&](store::Session& session) {
         const auto now = core::time_text(clock.now());
-        run_statement(session, sql::insert_installation, no_rows, random_hex(random, 32), now);
+        execute_statement(session, sql::insert_installation, random_hex(random, 32), now);
         auto stored = read(session);
         if (of_file.empty() && stored.highest() == 0) {
-            run_statement(session, sql::insert_secret, no_rows, 1, random_hex(random, 64), now);
+            execute_statement(session, sql::insert_secret, 1, random_hex(random, 64), now);
             stored = read(session);
         }
         Installation found;

@@ -23,10 +23,6 @@ constexpr std::chrono::seconds room_made_within{1};
 // So long has one been slow with a body, or with reading, before it is closed for another.
 constexpr std::chrono::seconds slow_after{1};
 
-SteadyTime steady_now() {
-    return std::chrono::steady_clock::now();  // tidy: allow clock: time-outs of sockets
-}
-
 tcp::endpoint checked_endpoint(const std::string& listen) {
     if (const auto endpoint = endpoint_of(listen)) return *endpoint;
     throw std::system_error{

@@ -18,10 +18,6 @@ using boost::system::error_code;
 
 namespace {
 
-SteadyTime steady_now() {
-    return std::chrono::steady_clock::now();  // tidy: allow clock: time-outs of sockets
-}
-
 std::string_view view(const boost::beast::flat_buffer& buffer) {
     const auto data = buffer.data();
     return {static_cast<const char*>(data.data()), data.size()};

@@ -30,7 +30,7 @@ struct Noted {
     std::string id;
 };
 
-class Note {
+class SlowNote {
 public:
     static constexpr std::string_view name = "note";
     struct Request {
@@ -38,7 +38,7 @@ public:
     };
     using Started = pawl::Started<Request>;
     Finish note(Tx&, const Started& at) { return respond(201, Noted{at.request.id}); }
-    using Flow = Steps<Atomic<&Note::note>>;
+    using Flow = Steps<Atomic<&SlowNote::note>>;
 };
 
 // Counts until its deadline, which is 5 s.
@@ -63,8 +63,8 @@ private:
 class SlowQueryTest : public ::testing::Test {
 protected:
     SlowQueryTest() {
-        service_.add(Note{});
-        server_.post<Note>("/notes");
+        service_.add(SlowNote{});
+        server_.post<SlowNote>("/notes");
         server_.get("/count", Count{begun_});
         service_.start();
         server_.start();

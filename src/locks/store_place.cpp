@@ -14,9 +14,9 @@ namespace {
 
 using std::chrono::milliseconds;
 using namespace std::chrono_literals;
+using detail::execute_statement;
 using detail::run_statement;
 
-constexpr auto no_rows = [](const detail::Row&) {};
 
 constexpr milliseconds locked_for = 100ms;  // Nobody knows, so: soon again.
 
@@ -63,10 +63,10 @@ core::LeaseChoice take_in(
     const auto until = now + ttl;
     const auto touched =
         found
-            ? run_statement(
-                  session, sql::take_lease, no_rows, name, found->epoch, holder, until, ttl.count()
+            ? execute_statement(
+                  session, sql::take_lease, name, found->epoch, holder, until, ttl.count()
               )
-            : run_statement(session, sql::insert_lease, no_rows, name, holder, until, ttl.count());
+            : execute_statement(session, sql::insert_lease, name, holder, until, ttl.count());
     if (touched == 0) return core::LeaseHeld{locked_for};  // Somebody else made the row just now.
     return choice;
 }
@@ -107,14 +107,14 @@ bool StorePlace::extend(
         const auto facts = found ? std::optional{found->facts()} : std::nullopt;
         const auto now = session.now();
         if (!core::may_extend(facts ? &*facts : nullptr, epoch, holder, now)) return false;
-        return run_statement(session, sql::extend_lease, no_rows, name, epoch, holder, now + ttl) ==
+        return execute_statement(session, sql::extend_lease, name, epoch, holder, now + ttl) ==
                1;
     });
 }
 
 void StorePlace::give_back(std::string_view name, std::string_view holder) {
     write_first(store_, 5s, [&](store::Session& session) {
-        run_statement(session, sql::give_back_lease, no_rows, name, holder);
+        execute_statement(session, sql::give_back_lease, name, holder);
     });
 }
 

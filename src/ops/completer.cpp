@@ -19,11 +19,11 @@
 namespace pawl::ops {
 
 using detail::Row;
+using detail::execute_statement;
 using detail::run_statement;
 
 namespace {
 
-constexpr auto no_rows = [](const Row&) {};
 
 engine::Settlement::Kind kind_of(std::string_view word) {
     if (word == "happened") return engine::Settlement::Kind::happened;
@@ -131,7 +131,7 @@ void Completer::note_failure_or_log(
         run_round("completer", [&] {
             store::write_now(engine_.store(), [&](store::Session& session) {
                 const auto next = session.now() + engine_.options().completer_cap.longest_wait;
-                run_statement(session, sql::set_completer_next, no_rows, key_id, next);
+                execute_statement(session, sql::set_completer_next, key_id, next);
             });
         });
     }
@@ -169,7 +169,7 @@ void Completer::note_failure(
             engine_.options().completer_cap, runs, first, now, engine_.random().dice()
         );
         if (const auto* again = std::get_if<core::TryAgainAt>(&next)) {
-            run_statement(session, sql::set_completer_next, no_rows, key_id, again->at);
+            execute_statement(session, sql::set_completer_next, key_id, again->at);
             return false;
         }
         const auto row = engine::find_key(session, key_id);
@@ -178,10 +178,9 @@ void Completer::note_failure(
         if (!core::lease_over(row->lease_until, now, engine_.options().lease)) return false;
         const auto text =
             core::storable_error(core::with_earlier_call(refused.detail, row->called_at));
-        const auto moved = run_statement(
+        const auto moved = execute_statement(
             session,
             sql::to_attention,
-            no_rows,
             key_id,
             row->attempt,
             row->recovery_point,
@@ -189,10 +188,9 @@ void Completer::note_failure(
             now
         );
         if (moved == 0) return false;
-        run_statement(
+        execute_statement(
             session,
             sql::insert_attention,
-            no_rows,
             key_id,
             row->attempt,
             row->recovery_point,

@@ -23,11 +23,11 @@ namespace pawl::ops {
 
 using detail::column_as;
 using detail::Row;
+using detail::execute_statement;
 using detail::run_statement;
 
 namespace {
 
-constexpr auto no_rows = [](const Row&) {};
 // Of jobs that are not due: for a change of queue, which takes all.
 const TimePoint no_bound = *core::time_from_text("9999-01-01T00:00:00.000Z");
 
@@ -178,7 +178,7 @@ int Enqueuer::bury_damaged(std::vector<queue::StagedJob>& jobs) {
 void Enqueuer::delete_sent(const std::vector<std::int64_t>& ids) {
     if (ids.empty()) return;
     store::write_now(store_, [&](store::Session& session) {
-        run_statement(session, sql::delete_staged_jobs, no_rows, detail::encode(ids));
+        execute_statement(session, sql::delete_staged_jobs, detail::encode(ids));
     });
 }
 
@@ -201,10 +201,9 @@ void Enqueuer::bury_staged(std::int64_t staged_id, const std::string& error) {
             now
         );
         if (!id) return;  // Another did it.
-        run_statement(
+        execute_statement(
             session,
             sql::bury_job,
-            no_rows,
             *id,
             first_claim,
             why,
@@ -212,8 +211,8 @@ void Enqueuer::bury_staged(std::int64_t staged_id, const std::string& error) {
             core::error_kind(why),
             core::time_text(now)
         );
-        run_statement(session, sql::delete_job, no_rows, *id, first_claim);
-        run_statement(session, sql::delete_staged_jobs, no_rows, one);
+        execute_statement(session, sql::delete_job, *id, first_claim);
+        execute_statement(session, sql::delete_staged_jobs, one);
     });
 }
 
@@ -221,7 +220,7 @@ void Enqueuer::bury_staged(std::int64_t staged_id, const std::string& error) {
 void Enqueuer::release(std::span<const queue::StagedJob> jobs) noexcept {
     run_round("enqueuer", [&] {
         store::write_now(store_, [&](store::Session& session) {
-            run_statement(session, sql::release_staged_jobs, no_rows, detail::encode(ids_of(jobs)));
+            execute_statement(session, sql::release_staged_jobs, detail::encode(ids_of(jobs)));
         });
     });
 }
@@ -240,7 +239,7 @@ int Enqueuer::jobs_to_staged() {
     return store::write_now(store_, [&](store::Session& session) {
         const auto now = session.now();
         // Of workers of the embedded queue that are dead; living ones end what they have in hand.
-        run_statement(session, sql::rescue_jobs, no_rows, now, no_bound, TimePoint{});
+        execute_statement(session, sql::rescue_jobs, now, no_bound, TimePoint{});
         std::vector<std::int64_t> ids;
         run_statement(
             session,
@@ -249,8 +248,8 @@ int Enqueuer::jobs_to_staged() {
             options_.batch_max
         );
         const auto list = detail::encode(ids);
-        run_statement(session, sql::copy_jobs_to_staged, no_rows, list);
-        run_statement(session, sql::delete_ready_jobs, no_rows, list);
+        execute_statement(session, sql::copy_jobs_to_staged, list);
+        execute_statement(session, sql::delete_ready_jobs, list);
         return static_cast<int>(ids.size());
     });
 }
@@ -261,16 +260,15 @@ int Enqueuer::staged_to_jobs() {
         const auto jobs = claim_staged(session, {no_bound, options_.claim, options_.batch_max});
         const auto list = detail::encode(ids_of(jobs));
         constexpr int never_claimed = 0;
-        run_statement(
+        execute_statement(
             session,
             sql::copy_staged_to_jobs,
-            no_rows,
             list,
             std::string_view{"ready"},
             never_claimed,
             session.now()
         );
-        run_statement(session, sql::delete_staged_jobs, no_rows, list);
+        execute_statement(session, sql::delete_staged_jobs, list);
         return static_cast<int>(jobs.size());
     });
 }

@@ -17,9 +17,9 @@ namespace {
 
 using detail::column_as;
 using detail::Row;
+using detail::execute_statement;
 using detail::run_statement;
 
-constexpr auto no_rows = [](const Row&) {};
 
 core::Mark mark_of(const Row& row) {
     const auto& of = sql::find_mark.name;
@@ -37,10 +37,9 @@ int open_epoch(store::Session& session, const Restore& restore) {
     engine::read_epochs(session, found);
     const auto now = session.now();
     const int epoch = found.epoch + 1;
-    run_statement(
+    execute_statement(
         session,
         sql::insert_epoch,
-        no_rows,
         epoch,
         now,
         restore.lost_since,
@@ -48,10 +47,9 @@ int open_epoch(store::Session& session, const Restore& restore) {
         restore.by,
         restore.detail
     );
-    run_statement(
+    execute_statement(
         session,
         sql::insert_audit,
-        no_rows,
         now,
         restore.by,
         "restored",

@@ -19,11 +19,11 @@
 namespace pawl::ops {
 
 using detail::Row;
+using detail::execute_statement;
 using detail::run_statement;
 
 namespace {
 
-constexpr auto no_rows = [](const Row&) {};
 
 // What is left of a key in the registry. The names are those in keys.sql.
 struct Old {
@@ -116,10 +116,10 @@ bool or_nothing(store::Session& session, F remove) {
 
 bool remove(store::Session& session, const Old& old, TimePoint now) {
     return or_nothing(session, [&] {
-        run_statement(
-            session, sql::expire_registry, no_rows, old.id, old.outcome, old.location, now
+        execute_statement(
+            session, sql::expire_registry, old.id, old.outcome, old.location, now
         );
-        return run_statement(session, sql::delete_key, no_rows, old.id) == 1;
+        return execute_statement(session, sql::delete_key, old.id) == 1;
     });
 }
 
@@ -128,8 +128,8 @@ bool remove_all(store::Session& session, std::span<const Old> some, TimePoint no
     if (some.size() == 1) return remove(session, some.front(), now);
     return or_nothing(session, [&] {
         const auto keys = to_json(Batch{{some.begin(), some.end()}});
-        run_statement(session, sql::expire_batch, no_rows, keys, now);
-        const auto removed = run_statement(session, sql::delete_batch, no_rows, keys);
+        execute_statement(session, sql::expire_batch, keys, now);
+        const auto removed = execute_statement(session, sql::delete_batch, keys);
         return removed == static_cast<std::int64_t>(some.size());
     });
 }
@@ -163,14 +163,14 @@ ReaperReport Reaper::run_once(TimePoint now, const std::stop_token& stop) {
         more = reap(done, past, now);
     if (stop.stop_requested()) return done;
     store::write_now(store_, [&](store::Session& session) {
-        done.forgotten = static_cast<int>(run_statement(
-            session, sql::forget_expired, no_rows, now - options_.keep_expired, options_.batch_max
+        done.forgotten = static_cast<int>(execute_statement(
+            session, sql::forget_expired, now - options_.keep_expired, options_.batch_max
         ));
-        done.done_forgotten = static_cast<int>(run_statement(
-            session, sql::forget_done, no_rows, now - options_.keep_done, options_.batch_max
+        done.done_forgotten = static_cast<int>(execute_statement(
+            session, sql::forget_done, now - options_.keep_done, options_.batch_max
         ));
         done.windows_forgotten = static_cast<int>(
-            run_statement(session, sql::forget_windows, no_rows, now, options_.batch_max)
+            execute_statement(session, sql::forget_windows, now, options_.batch_max)
         );
     });
     PAWL_FAULT("reaper.round.after");

@@ -23,9 +23,9 @@ namespace pawl {
 namespace {
 
 using detail::Row;
+using detail::execute_statement;
 using detail::run_statement;
 
-constexpr auto no_rows = [](const Row&) {};
 constexpr std::string_view embedded = "embedded";
 
 ServiceOptions checked(ServiceOptions options) {
@@ -142,9 +142,9 @@ void Service::Impl::on_staged() {
 void Service::Impl::end_predecessors_leases() {
     const auto ended = store::write_now(engine.store(), [&](store::Session& session) {
         const auto now = session.now();
-        const auto keys = run_statement(session, sql::end_predecessors_leases, no_rows, now);
-        run_statement(session, sql::release_predecessors_staged_jobs, no_rows);
-        return keys + run_statement(session, sql::rescue_predecessors_jobs, no_rows, now);
+        const auto keys = execute_statement(session, sql::end_predecessors_leases, now);
+        execute_statement(session, sql::release_predecessors_staged_jobs);
+        return keys + execute_statement(session, sql::rescue_predecessors_jobs, now);
     });
     if (ended > 0) log::info("predecessors_leases_ended", {{"count", std::to_string(ended)}});
 }

@@ -29,7 +29,7 @@ constexpr Sql insert_with_id{
     "'default', 'k', '{}', $3, $3)"};
 
 // A queue outside, as far as an enqueuer sees it.
-class Outside final : public queue::Pusher {
+class FakeOutside final : public queue::Pusher {
 public:
     PushReport push(std::span<const StagedJob> jobs) override {
         if (before) before();
@@ -102,7 +102,7 @@ protected:
     }
     std::int64_t staged() { return read_rows<std::int64_t>(*store, count_staged).at(0); }
 
-    Outside outside;
+    FakeOutside outside;
     ops::EnqueuerOptions options{.batch_max = 10, .claim = 30s};
     ops::Enqueuer enqueuer{*store, clock, &outside, options};
     ops::Enqueuer another{*store, clock, &outside, options};

@@ -97,6 +97,12 @@ std::int64_t run_statement(
     );
 }
 
+// For a statement whose rows, if it returns any, do not matter. Returns how many it touched.
+template <class... A>
+std::int64_t execute_statement(Session& session, const Sql& statement, const A&... arguments) {
+    return run_statement(session, statement, [](const Row&) {}, arguments...);
+}
+
 // For Session::send() and fence().
 template <class... A>
 void send_statement(Session& session, const Sql& statement, const A&... arguments) {

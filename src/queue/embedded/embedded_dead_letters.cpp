@@ -15,6 +15,7 @@
 namespace pawl::queue {
 
 using detail::Row;
+using detail::execute_statement;
 using detail::run_statement;
 
 namespace {
@@ -22,7 +23,6 @@ namespace {
 using Ids = std::span<const std::string>;
 using Text = std::optional<std::string>;
 
-constexpr auto no_rows = [](const Row&) {};
 constexpr std::chrono::seconds batch_deadline{30};
 
 // Ids are numbers, and what is none is nobody's.
@@ -51,7 +51,6 @@ std::vector<std::int64_t> numbers_of(Ids ids) {
 }
 
 DeadLetter letter_of(const Row& row) {
-    using Time = std::optional<TimePoint>;
     store::DamagedRow values{row, "list_dead_jobs"};
     DeadLetter letter;
     letter.id = std::to_string(row.integer(0));
@@ -63,11 +62,11 @@ DeadLetter letter_of(const Row& row) {
     letter.error = values.column<Text>(6, "error").value_or("");
     letter.error_kind = row.text(7);
     letter.history = row.text(8);
-    letter.called_at = values.column<Time>(9, "called_at");
+    letter.called_at = values.column<std::optional<TimePoint>>(9, "called_at");
     letter.key_id = values.column<std::optional<std::int64_t>>(10, "key_id");
     letter.created_at = values.column<TimePoint>(11, "created_at");
-    letter.first_failed_at = values.column<Time>(12, "first_failed_at");
-    letter.last_failed_at = values.column<Time>(13, "last_failed_at");
+    letter.first_failed_at = values.column<std::optional<TimePoint>>(12, "first_failed_at");
+    letter.last_failed_at = values.column<std::optional<TimePoint>>(13, "last_failed_at");
     letter.died_at = values.column<TimePoint>(14, "died_at");
     letter.damaged = values.damage();
     return letter;
@@ -197,7 +196,7 @@ DeadDone EmbeddedDeadLetters::purge(Ids ids, const DeadAct& act) {
         [&](store::Session& session) {
             const auto locked = lock_letters(session, numbers, std::nullopt);
             if (!locked.there.empty()) {
-                run_statement(session, sql::delete_dead_jobs, no_rows, list_of(locked.there));
+                execute_statement(session, sql::delete_dead_jobs, list_of(locked.there));
                 note(session, act, "purge", locked.there);
             }
             return done_of(ids, locked);
@@ -220,17 +219,16 @@ DeadDone EmbeddedDeadLetters::merge(
             if (!locked.there.empty()) {
                 const auto list = list_of(locked.there);
                 const auto now = session.now();
-                run_statement(
+                execute_statement(
                     session,
                     sql::merge_dead_jobs,
-                    no_rows,
                     list,
                     now,
                     !remembered_since.has_value(),
                     core::time_text(now),
                     act.by
                 );
-                run_statement(session, sql::delete_dead_jobs, no_rows, list);
+                execute_statement(session, sql::delete_dead_jobs, list);
                 note(session, act, "merge", locked.there);
             }
             return done_of(ids, locked);

@@ -20,11 +20,11 @@
 namespace pawl::queue {
 
 using detail::Row;
+using detail::execute_statement;
 using detail::run_statement;
 
 namespace {
 
-constexpr auto no_rows = [](const Row&) {};
 
 std::int64_t id_of(const TakenJob& job) {
     return std::stoll(job.id);
@@ -35,7 +35,7 @@ EmbeddedQueue::Held held(const TakenJob& job) {
 }
 
 bool remove(detail::Session& session, const EmbeddedQueue::Held& job) {
-    return run_statement(session, sql::delete_job, no_rows, job.id, job.claim) == 1;
+    return execute_statement(session, sql::delete_job, job.id, job.claim) == 1;
 }
 
 // Runs a statement on all of them at once; which of them were still held.
@@ -73,10 +73,8 @@ std::vector<bool> mark_all(
 ) {
     if (jobs.size() > 1) return run_on_all(session, sql::mark_jobs_called, jobs, now);
     const auto& [id, claim] = jobs[0];
-    return {run_statement(session, sql::mark_job_called, no_rows, id, claim, now) == 1};
+    return {execute_statement(session, sql::mark_job_called, id, claim, now) == 1};
 }
-
-using Time = std::optional<TimePoint>;
 
 TakenJob taken(const Row& row, store::DamagedRow& values) {
     TakenJob job;
@@ -87,11 +85,11 @@ TakenJob taken(const Row& row, store::DamagedRow& values) {
     job.raw.args = row.text(4);
     job.claim = row.integer(5);
     job.failures = values.column<int>(6, "failures");
-    job.called_at = values.column<Time>(7, "called_at");
+    job.called_at = values.column<std::optional<TimePoint>>(7, "called_at");
     job.raw.key_id = values.column<std::optional<std::int64_t>>(8, "key_id");
     job.raw.created_at = values.column<TimePoint>(9, "created_at");
-    job.raw.first_failed_at = values.column<Time>(10, "first_failed_at");
-    job.raw.last_failed_at = values.column<Time>(11, "last_failed_at");
+    job.raw.first_failed_at = values.column<std::optional<TimePoint>>(10, "first_failed_at");
+    job.raw.last_failed_at = values.column<std::optional<TimePoint>>(11, "last_failed_at");
     job.raw.last_error = values.column<std::optional<std::string>>(12, "last_error");
     job.raw.origin = "embedded";
     job.raw.attempt = job.failures + 1;
@@ -129,7 +127,7 @@ std::optional<TimePoint> first_ready(
         session,
         sql::next_job_at,
         [&](const Row& row) {
-            first = store::DamagedRow{row, "next_job_at"}.column<Time>(0, "run_at");
+            first = store::DamagedRow{row, "next_job_at"}.column<std::optional<TimePoint>>(0, "run_at");
         },
         queue,
         from
@@ -232,8 +230,8 @@ void EmbeddedQueue::bury_damaged(const TakenJob& job, const std::string& why) {
 
 bool EmbeddedQueue::renew(const TakenJob& job, std::chrono::milliseconds lease) {
     return store::write_now(store_, [&](store::Session& session) {
-        return run_statement(
-                   session, sql::renew_job, no_rows, id_of(job), job.claim, session.now() + lease
+        return execute_statement(
+                   session, sql::renew_job, id_of(job), job.claim, session.now() + lease
                ) == 1;
     });
 }
@@ -260,13 +258,12 @@ bool EmbeddedQueue::put_back(
         // By the caller's clock, which may be behind: no look goes back for this job.
         const auto not_before = std::max(run_at, now);
         if (!error)
-            return run_statement(
-                       session, sql::put_job_back, no_rows, id_of(job), job.claim, not_before
+            return execute_statement(
+                       session, sql::put_job_back, id_of(job), job.claim, not_before
                    ) == 1;
-        return run_statement(
+        return execute_statement(
                    session,
                    sql::fail_job,
-                   no_rows,
                    id_of(job),
                    job.claim,
                    core::storable_error(*error),
@@ -282,10 +279,9 @@ bool EmbeddedQueue::bury(const TakenJob& job, const std::string& error) {
     return store::write_now(store_, [&](store::Session& session) {
         const auto now = session.now();
         const auto text = core::storable_error(error);
-        run_statement(
+        execute_statement(
             session,
             sql::bury_job,
-            no_rows,
             id_of(job),
             job.claim,
             text,
@@ -313,10 +309,9 @@ int EmbeddedQueue::rescue(std::chrono::milliseconds lease) {
                 const std::lock_guard lock{mutex_};
                 sweep = sweeps_.begin(now);
             }
-            return run_statement(
+            return execute_statement(
                 session,
                 sql::rescue_jobs,
-                no_rows,
                 now,
                 core::lease_bound(now, lease),
                 sweep->leases_since

@@ -1,5 +1,7 @@
 #include "src/queue/kafka/client.hpp"
 
+#include "src/queue/kafka/destroy.hpp"
+
 #include <librdkafka/rdkafka.h>
 
 #include <algorithm>
@@ -39,9 +41,6 @@ struct DestroyMetadata {
 struct DestroyTopic {
     void operator()(rd_kafka_topic_t* topic) const { rd_kafka_topic_destroy(topic); }
 };
-struct DestroyQueue {
-    void operator()(rd_kafka_queue_t* queue) const { rd_kafka_queue_destroy(queue); }
-};
 struct DestroyAdminOptions {
     void operator()(rd_kafka_AdminOptions_t* options) const {
         rd_kafka_AdminOptions_destroy(options);
@@ -49,9 +48,6 @@ struct DestroyAdminOptions {
 };
 struct DestroyNewTopic {
     void operator()(rd_kafka_NewTopic_t* topic) const { rd_kafka_NewTopic_destroy(topic); }
-};
-struct DestroyEvent {
-    void operator()(rd_kafka_event_t* event) const { rd_kafka_event_destroy(event); }
 };
 
 using Metadata = std::unique_ptr<const rd_kafka_metadata_t, DestroyMetadata>;

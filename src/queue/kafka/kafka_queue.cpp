@@ -25,11 +25,11 @@ namespace pawl::queue {
 using namespace kafka;
 using detail::column_as;
 using detail::Row;
+using detail::execute_statement;
 using detail::run_statement;
 
 namespace {
 
-constexpr auto no_rows = [](const Row&) {};
 // Of a first call that nobody came back to: longer than any topic keeps the job.
 constexpr std::chrono::hours call_memory{30 * 24};
 constexpr std::chrono::hours forget_every{1};
@@ -281,8 +281,8 @@ void KafkaQueue::Impl::forget_old_calls() {
         next_forget = now + forget_every;
     }
     store::write_now(store, [&](store::Session& session) {
-        return run_statement(
-            session, sql::forget_job_calls, no_rows, session.now() - call_memory, forget_max
+        return execute_statement(
+            session, sql::forget_job_calls, session.now() - call_memory, forget_max
         );
     });
 }
@@ -329,9 +329,9 @@ bool KafkaQueue::renew(const TakenJob& job, std::chrono::milliseconds lease) {
 Marked KafkaQueue::finish_in(detail::Session& session, const TakenJob& job) {
     if (!impl_->find(job)) return Marked::lost;
     const auto id = impl_->inbox_id(job);
-    if (run_statement(session, sql::insert_done, no_rows, id, session.now()) == 0)
+    if (execute_statement(session, sql::insert_done, id, session.now()) == 0)
         return Marked::done_before;
-    if (job.called_at) run_statement(session, sql::delete_job_call, no_rows, id);
+    if (job.called_at) execute_statement(session, sql::delete_job_call, id);
     return Marked::done;
 }
 
@@ -348,8 +348,8 @@ bool KafkaQueue::finish(const TakenJob& job) {
     PAWL_FAULT("kafka.finish.before");
     store::write_now(impl_->store, [&](store::Session& session) {
         const auto id = impl_->inbox_id(job);
-        run_statement(session, sql::insert_done, no_rows, id, session.now());
-        return run_statement(session, sql::delete_job_call, no_rows, id);
+        execute_statement(session, sql::insert_done, id, session.now());
+        return execute_statement(session, sql::delete_job_call, id);
     });
     PAWL_FAULT("kafka.finish.after");
     impl_->done(job);
@@ -392,8 +392,8 @@ bool KafkaQueue::mark_called(TakenJob& job) {
     const auto first = store::write_now(impl_->store, [&](store::Session& session) {
         std::optional<TimePoint> called_at;
         const auto now = session.now();
-        run_statement(
-            session, sql::insert_job_call, no_rows, id, earlier(job.called_at, now).value()
+        execute_statement(
+            session, sql::insert_job_call, id, earlier(job.called_at, now).value()
         );
         run_statement(
             session,

@@ -1,6 +1,7 @@
 #include "src/queue/kafka/member.hpp"
 
 #include "src/core/thread_name.hpp"
+#include "src/queue/kafka/destroy.hpp"
 
 #include <librdkafka/rdkafka.h>
 
@@ -16,16 +17,6 @@ namespace {
 
 constexpr int poll_ms = 50;
 constexpr int last_commit_ms = 5'000;
-
-struct DestroyMessage {
-    void operator()(rd_kafka_message_t* message) const { rd_kafka_message_destroy(message); }
-};
-struct DestroyQueue {
-    void operator()(rd_kafka_queue_t* queue) const { rd_kafka_queue_destroy(queue); }
-};
-struct DestroyEvent {
-    void operator()(rd_kafka_event_t* event) const { rd_kafka_event_destroy(event); }
-};
 
 PartitionList list_of(const std::vector<Partition>& partitions) {
     PartitionList list{rd_kafka_topic_partition_list_new(static_cast<int>(partitions.size()))};

@@ -1,5 +1,7 @@
 #include "src/queue/kafka/topic_reader.hpp"
 
+#include "src/queue/kafka/destroy.hpp"
+
 #include <librdkafka/rdkafka.h>
 
 #include <map>
@@ -9,10 +11,6 @@
 namespace pawl::queue::kafka {
 
 namespace {
-
-struct DestroyMessage {
-    void operator()(rd_kafka_message_t* message) const { rd_kafka_message_destroy(message); }
-};
 
 // librdkafka goes on by itself; if it cannot, nothing comes in time.
 bool passes(rd_kafka_resp_err_t error) {

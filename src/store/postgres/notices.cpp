@@ -89,7 +89,7 @@ Connected connect(const PostgresOptions& options, core::Clock& clock) {
     PQsetNoticeProcessor(
         line.get(), [](void*, const char*) {}, nullptr
     );
-    if (!run(clock, line.get(), sql::postgres::commit_quietly)) return nullptr;
+    if (!run(clock, line.get(), sql::notices::commit_quietly)) return nullptr;
     return line;
 }
 
@@ -230,7 +230,7 @@ void Notices::Impl::tend() {
         const std::lock_guard guard{mutex};
         begins = listens && !hears;
     }
-    if (works && begins) works = hears = run(clock, line.get(), sql::postgres::hear_notices);
+    if (works && begins) works = hears = run(clock, line.get(), sql::notices::hear_notices);
     works = works && send();
     hear();
     if (works && begins) tell({});  // Of what was said before nothing was heard.
@@ -260,7 +260,7 @@ bool Notices::Impl::send() {
     for (const auto& hash : hashes)
         list.append(list.size() == 1 ? "\"" : ",\"").append(hash).append("\"");
     list += "]";
-    return run(clock, line.get(), sql::postgres::send_notices, &list);
+    return run(clock, line.get(), sql::notices::send_notices, &list);
 }
 
 void Notices::Impl::hear() {

@@ -137,17 +137,16 @@ void PostgresSession::lock_patience(std::chrono::milliseconds patience) {
 StoreError PostgresSession::lock_not_had(
     std::string_view name, const StoreError& why, bool by_deadline
 ) {
-    using Kind = StoreError::Kind;
-    const bool waited = why.kind() == Kind::locked || why.kind() == Kind::deadline;
+    const bool waited = why.kind() == StoreError::Kind::locked || why.kind() == StoreError::Kind::deadline;
     if (!waited || why.statement() != sql::postgres::lock_name.name) return why;
     const auto begin = "the lock '" + std::string{name} + "' is another transaction's, ";
-    if (by_deadline || why.kind() == Kind::deadline)
+    if (by_deadline || why.kind() == StoreError::Kind::deadline)
         return {
-            Kind::deadline,
+            StoreError::Kind::deadline,
             why.effect(),
             why.statement(),
             begin + "and the deadline came before its end"};
-    return {Kind::busy, why.effect(), why.statement(), begin + "for longer than this one waits"};
+    return {StoreError::Kind::busy, why.effect(), why.statement(), begin + "for longer than this one waits"};
 }
 
 void PostgresSession::lock_name(
