@@ -25,7 +25,7 @@ using Text = std::optional<std::string>;
 constexpr auto no_rows = [](const Row&) {};
 constexpr std::chrono::seconds batch_deadline{30};
 
-// Ids are numbers, and what is none is nobody's.
+// Ids are numbers; any other text matches no job.
 std::optional<std::int64_t> number_of(const std::string& id) {
     std::int64_t number = 0;
     const auto* end = id.data() + id.size();
@@ -104,7 +104,7 @@ Locked lock_letters(
         [&](const Row& row) {
             store::DamagedRow values{row, "lock_dead_jobs"};
             const auto called_at = values.column<std::optional<TimePoint>>(1, "called_at");
-            // When it was called can't be read: that may have been long ago.
+            // If called_at does not decode, the call may have been long ago.
             const bool long_ago = !values.problem().empty() ||
                                   (called_at && remembered_since && *called_at < *remembered_since);
             if (remembered_since && long_ago)

@@ -38,7 +38,7 @@ bool remove(detail::Session& session, const EmbeddedQueue::Held& job) {
     return run_statement(session, sql::delete_job, no_rows, job.id, job.claim) == 1;
 }
 
-// Runs a statement on all of them at once; which of them were still held.
+// Runs one statement for all jobs; returns for each whether it was still held.
 template <class... Values>
 std::vector<bool> run_on_all(
     store::Session& session,
@@ -117,10 +117,11 @@ struct Claimed {
 
     std::vector<TakenJob> jobs;
     std::vector<DamagedJob> damaged;
-    TimePoint latest{};  // Of their run_at.
+    TimePoint latest{};  // The latest run_at of the jobs.
 };
 
-// nullopt also for a time that does not decode: the job waits for people, and no other with it.
+// nullopt: no job, or a run_at that does not decode. That job waits for an operator, and so do the
+// others.
 std::optional<TimePoint> first_ready(
     store::Session& session, const std::string& queue, TimePoint from
 ) {
@@ -171,7 +172,7 @@ std::optional<Floor::Look> EmbeddedQueue::look_for_due() {
             return first_ready(session, name_, look->from);
         });
         if (next && *next <= look->at) {
-            look->from = *next;  // What is before it, this look has seen.
+            look->from = *next;  // The query has found nothing before it.
             return look;
         }
     } catch (const StoreError& error) {
@@ -186,7 +187,7 @@ std::optional<Floor::Look> EmbeddedQueue::look_for_due() {
 
 std::vector<TakenJob> EmbeddedQueue::take(int limit, std::chrono::milliseconds lease) {
     const auto look = look_for_due();
-    if (!look) return {};  // No write transaction, and no fsync, only to find nothing.
+    if (!look) return {};  // Avoids a write transaction, and its fsync, if no job is due.
     PAWL_FAULT("queue.take.before");
     Claimed claimed;
     try {
@@ -220,8 +221,8 @@ std::vector<TakenJob> EmbeddedQueue::take(int limit, std::chrono::milliseconds l
     return std::move(claimed.jobs);
 }
 
-// A handler can't be given such a job as it was. If it can't be buried either, it stays under its
-// lease, and the next claim after that tries again; the jobs that were claimed with it go on.
+// The handler can't run a damaged job. If burying it fails, it stays under its lease, and the next
+// claim after the lease tries again. The other jobs of the same claim go on.
 void EmbeddedQueue::bury_damaged(const TakenJob& job, const std::string& why) {
     try {
         bury(job, why);
@@ -238,7 +239,7 @@ bool EmbeddedQueue::renew(const TakenJob& job, std::chrono::milliseconds lease) 
     });
 }
 
-// It need not wait for what the database says: a lost job comes out before the commit, or with it.
+// Does not wait for the result: a lost lease is reported before or by the commit.
 Marked EmbeddedQueue::finish_in(detail::Session& session, const TakenJob& job) {
     detail::fence_statement(session, sql::delete_job, id_of(job), job.claim);
     return Marked::done;
@@ -257,7 +258,7 @@ bool EmbeddedQueue::put_back(
     PAWL_FAULT("queue.put_back.before");
     return store::write_now(store_, [&](store::Session& session) {
         const auto now = session.now();
-        // By the caller's clock, which may be behind: no look goes back for this job.
+        // By the caller's clock, which may be slow: the floor is not lowered for this job.
         const auto not_before = std::max(run_at, now);
         if (!error)
             return run_statement(
@@ -331,7 +332,7 @@ int EmbeddedQueue::rescue(std::chrono::milliseconds lease) {
     }
 }
 
-// Here, and not where a worker looks: under an old snapshot it takes seconds.
+// Done here and not in a worker's query: under an old snapshot it takes seconds.
 void EmbeddedQueue::look_from_the_beginning(const Sweeps::Sweep& sweep) {
     std::optional<TimePoint> first;
     TimePoint ended = sweep.at;

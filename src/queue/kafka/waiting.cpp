@@ -12,7 +12,7 @@ namespace pawl::queue::kafka {
 
 namespace {
 
-// Asks as the group whose offsets it wants, and never subscribes.
+// Asks with the name of the group whose offsets it reads, and never subscribes.
 Handle open_asker(const KafkaOptions& options, const std::string& queue, Context& context) {
     context.log = options.log;
     return open_client(
@@ -41,7 +41,7 @@ std::int64_t behind(
     std::int64_t records = 0;
     for (int i = 0; i < list->cnt; ++i) {
         const auto& stretch = stretches[static_cast<std::size_t>(i)];
-        // Below 0: nothing of the partition was ever committed.
+        // Negative: nothing of the partition was ever committed.
         const auto done = std::max(list->elems[i].offset, stretch.from);
         records += std::max<std::int64_t>(stretch.to - done, 0);
     }

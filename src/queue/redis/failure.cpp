@@ -15,7 +15,7 @@ struct Known {
     Failure failure;
 };
 
-// All of these are said before a command or script does anything.
+// Redis answers each of these before the command or script changes anything.
 constexpr std::array known{
     Known{"OOM", {Kind::full, Effect::none, "; raise maxmemory, or work the jobs off"}},
     Known{"MISCONF", {Kind::full, Effect::none, "; Redis can't write its snapshot to the disk"}},
@@ -23,7 +23,7 @@ constexpr std::array known{
     Known{"NOREPLICAS", {Kind::unavailable, Effect::none, ""}},
     Known{"LOADING", {Kind::unavailable, Effect::none, ""}},
     Known{"MASTERDOWN", {Kind::unavailable, Effect::none, ""}},
-    Known{"BUSY", {Kind::unavailable, Effect::none, "; a script of somebody's runs for long"}},
+    Known{"BUSY", {Kind::unavailable, Effect::none, "; another client's script is running"}},
     Known{"TRYAGAIN", {Kind::unavailable, Effect::none, ""}},
     Known{"CLUSTERDOWN", {Kind::unavailable, Effect::none, ""}},
     Known{"MOVED", {Kind::statement, Effect::none, "; Sidekiq's keys do not fit a Redis Cluster"}},
@@ -43,10 +43,10 @@ Failure failure_of(std::string_view error) {
     const auto* const found =
         std::find_if(known.begin(), known.end(), [&](const Known& k) { return k.word == word; });
     if (found != known.end()) return found->failure;
-    // Redis up to 5 says this of a password that is wrong, and of one where none is asked for.
+    // Redis up to 5 answers this for a wrong password, and for one that it does not expect.
     if (error.find("password") != error.npos)
         return {Kind::unavailable, Effect::none, "; user or password are wrong"};
-    // A script that fails in its middle keeps what it did before.
+    // A script that fails midway keeps the writes it made.
     return {Kind::statement, Effect::in_doubt, ""};
 }
 

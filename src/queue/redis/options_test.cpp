@@ -46,7 +46,7 @@ TEST(RedisUrlTest, a_host_is_enough) {
     EXPECT_EQ(redis_options_of_url("redis://[::1]:7").place(), "[::1]:7");
 }
 
-TEST(RedisUrlTest, what_is_wrong_is_said_without_the_password) {
+TEST(RedisUrlTest, errors_never_contain_the_password) {
     struct Case {
         std::string url;
         std::string why;
@@ -75,7 +75,7 @@ TEST(RedisUrlTest, what_is_wrong_is_said_without_the_password) {
     }
 }
 
-TEST(RedisUrlTest, what_no_url_says_has_limits_too) {
+TEST(RedisUrlTest, options_outside_the_url_have_limits_too) {
     const auto problem = [](auto change) {
         RedisOptions options{.host = "h"};
         change(options);
@@ -88,7 +88,7 @@ TEST(RedisUrlTest, what_no_url_says_has_limits_too) {
     EXPECT_EQ(problem([](RedisOptions& o) { o.idle_max = 1'001; }), "idle_max is 1001: 0 to 1000");
 }
 
-TEST(RedisUrlTest, one_of_redis_is_told_by_its_scheme) {
+TEST(RedisUrlTest, a_redis_url_is_recognized_by_its_scheme) {
     EXPECT_TRUE(is_redis_url("redis://h"));
     EXPECT_TRUE(is_redis_url("rediss://h"));
     EXPECT_FALSE(is_redis_url("redis:h"));
