@@ -17,11 +17,11 @@ using Looks = std::vector<std::unique_ptr<store::Look>>;
 constexpr std::chrono::seconds look_deadline{5};
 
 struct Found {
-    std::vector<Result> answers;  // Of the first looks.
-    std::exception_ptr failed;    // Of the one behind them; there it ended.
+    std::vector<Result> answers;  // Of the queries before the first failure.
+    std::exception_ptr failed;    // The failure of the next query; the rest were not executed.
 };
 
-// Up to one that can't be sent, which is told so when it is the first.
+// Stops before a query that can't be sent; if it is the first, throws its error.
 void queue_all(Connection& connection, const Looks& looks) {
     for (const auto& look : looks) {
         try {
@@ -38,7 +38,7 @@ Found find(Connection& connection, const Looks& looks) {
     try {
         queue_limits(connection, look_deadline);
         queue_all(connection, looks);
-        bool limits = true;  // Their answer comes first.
+        bool limits = true;  // The first answer is that of the limits.
         connection.flush_each([&](Result answer, std::optional<StoreError> failed) {
             if (failed && !found.failed) found.failed = std::make_exception_ptr(*failed);
             if (!failed && !std::exchange(limits, false))
@@ -80,7 +80,8 @@ std::exception_ptr run_looks(const TransactionParts& parts, Looks& looks) {
         looks.erase(looks.begin(), looks.begin() + static_cast<std::ptrdiff_t>(answered.size()));
         if (!connection.usable()) return found.failed;
         if (!found.failed) continue;
-        // Its own fault: the others go on. This thread keeps no part of what another may catch.
+        // Only this query fails; the others go on. Moved, so that this thread shares no part of the
+        // exception.
         looks.front()->done(std::exchange(found.failed, nullptr), now);
         looks.erase(looks.begin());
     }

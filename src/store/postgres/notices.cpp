@@ -30,8 +30,9 @@ constexpr std::chrono::milliseconds first_wait{100};
 constexpr std::chrono::milliseconds longest_wait{5'000};
 constexpr std::chrono::milliseconds send_every{10};
 constexpr std::chrono::milliseconds answer_max{2'000};
-constexpr std::chrono::milliseconds for_ever{-1};  // Of poll().
-constexpr std::size_t unsent_max{10'000};          // Beyond it a look tells as well.
+constexpr std::chrono::milliseconds for_ever{-1};  // For poll().
+// Beyond this, notices are dropped: pollers notice anyway.
+constexpr std::size_t unsent_max{10'000};
 
 struct Close {
     void operator()(pg_conn* connection) const { PQfinish(connection); }
@@ -41,8 +42,8 @@ struct FreeNotice {
 };
 using Connected = std::unique_ptr<pg_conn, Close>;
 
-// False also if there is no answer in `answer_max`: a NOTIFY may wait for another's commit, and a
-// database that is paused answers nothing. The connection is given up then.
+// False if there is no answer within `answer_max`: a NOTIFY may wait for another commit, and a
+// paused database does not answer. The connection is closed then.
 bool run(
     core::Clock& clock, pg_conn* line, const Sql& statement, const std::string* parameter = nullptr
 ) {
@@ -67,8 +68,8 @@ bool run(
     return well;
 }
 
-// Null if there is none to be had. It mostly waits in silence, so a peer that is gone without a
-// word is found by keepalives, within a minute; what the URL says comes last, and rules.
+// Null if the database can't be reached. The connection is mostly silent, so keepalives detect a
+// dead peer within a minute. The URL comes last and overrides.
 Connected connect(const PostgresOptions& options, core::Clock& clock) {
     const auto timeout = std::to_string(std::max<std::int64_t>(
         2, std::chrono::ceil<std::chrono::seconds>(options.connect_timeout).count()
@@ -129,20 +130,20 @@ struct Notices::Impl {
     const PostgresOptions& options;
     core::Clock& clock;
     core::Random& random;
-    const int bell;  // Wakes the thread from its poll().
+    const int bell;  // Wakes the thread from poll().
 
     mutable std::mutex mutex;
     std::condition_variable ended;
     bool stopping{false};
-    bool listens{false};  // Somebody has asked to.
+    bool listens{false};  // Set by the first listen().
     std::vector<std::string> unsent;
     std::thread thread;
 
-    std::mutex telling;  // Held while somebody is told.
+    std::mutex telling;  // Held while listeners are called.
     std::map<int, store::OnNotice> listeners;
     int next_listener{0};
 
-    // The thread's own.
+    // Used by the thread only.
     Connected line;
     bool hears{false};
     std::optional<std::chrono::steady_clock::time_point> sent_at;
@@ -163,7 +164,7 @@ private:
 
 }  // namespace
 
-// With the mutex held.
+// Called with the mutex held.
 void Notices::Impl::wake() {
     if (!thread.joinable())
         thread = std::thread{[this] {
@@ -205,7 +206,7 @@ void Notices::Impl::loop() {
     }
 }
 
-// No connection can be had: nobody is told meanwhile.
+// No connection is available, so nothing is delivered meanwhile.
 void Notices::Impl::back_off(std::chrono::milliseconds longest) {
     const auto part = std::chrono::duration<double, std::milli>{
         static_cast<double>(longest.count()) * (0.5 + random.dice() / 2)};
@@ -214,7 +215,7 @@ void Notices::Impl::back_off(std::chrono::milliseconds longest) {
     unsent.clear();
 }
 
-// Until there is something to read, or the bell rings.
+// Waits until there is something to read or a wake-up.
 void Notices::Impl::pause(int socket, std::chrono::milliseconds longest) {
     std::array<pollfd, 2> both{pollfd{bell, POLLIN, 0}, pollfd{socket, POLLIN, 0}};
     ::poll(both.data(), both.size(), static_cast<int>(longest.count()));
@@ -222,7 +223,7 @@ void Notices::Impl::pause(int socket, std::chrono::milliseconds longest) {
     (void)(::read(bell, &rung, sizeof rung) == 0);
 }
 
-// All that there is to do on the connection; gives it up if it is broken.
+// Handles what the connection has; closes it if it is broken.
 void Notices::Impl::tend() {
     bool works = PQconsumeInput(line.get()) == 1;
     bool begins = false;
@@ -233,13 +234,13 @@ void Notices::Impl::tend() {
     if (works && begins) works = hears = run(clock, line.get(), sql::postgres::hear_notices);
     works = works && send();
     hear();
-    if (works && begins) tell({});  // Of what was said before nothing was heard.
+    if (works && begins) tell({});  // Notices may have been lost while it was disconnected.
     if (works && PQstatus(line.get()) == CONNECTION_OK) return;
     line = nullptr;
     hears = false;
 }
 
-// How long the next batch has to wait; for ever, if there is none.
+// How long until the next batch is due; for_ever: there is none.
 std::chrono::milliseconds Notices::Impl::send_in() const {
     const std::lock_guard guard{mutex};
     if (unsent.empty()) return for_ever;
