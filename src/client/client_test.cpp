@@ -114,7 +114,7 @@ TEST(Client, a_target_may_be_a_whole_url) {
     EXPECT_EQ(std::get<Answered>(client.get(server.url() + "/a")).body, "here");
 }
 
-// Found by reading: "@elsewhere/" was another server's, and the credentials went along.
+// Found by reading: "@elsewhere/" addressed another server, with the credentials.
 TEST(Client, credentials_go_to_the_server_that_they_are_for) {
     const auto take = [](RawServer& self, RawSocket& socket) {
         self.saw(socket.read_message());
@@ -245,7 +245,7 @@ TEST(Client, its_end_tells_all_that_is_in_hand) {
         socket.read_all();
     }};
     std::promise<void> waits;
-    std::atomic<bool> told{false};  // Later of the other one, too.
+    std::atomic<bool> told{false};  // Later also by the other one.
     std::promise<ClientEnd> first;
     std::promise<ClientEnd> second;
     {

@@ -33,7 +33,7 @@ std::string sentence_of(core::GiveUp::Why why) {
     return "a repeat would not be safe";
 }
 
-// Failing: the server, or the way to it, is not well. What it refuses it is well enough to refuse.
+// failing: the server or the network is not well. A server that refuses a request is well.
 Servers::Said said_by(const core::TryEnd& end) {
     using Said = Servers::Said;
     if (end.kind != core::TryEnd::Kind::answered)
@@ -85,7 +85,7 @@ GaveUp Course::stopped(const http::Sent& sent) {
 
 Course::Next Course::next() {
     const auto left = rules_.retry.deadline - spent();
-    if (left.count() <= 0) return given_up("the deadline came");  // A wait that overslept.
+    if (left.count() <= 0) return given_up("the deadline came");  // The wait took too long.
     try_began_ = rules_.clock.steady();
     const auto passed = rules_.servers.pass(server_, try_began_);
     if (const auto* pass = std::get_if<Servers::Pass>(&passed)) {
@@ -95,10 +95,11 @@ Course::Next Course::next() {
     const auto later = std::get<core::ComeBack>(passed).wait;
     if (later >= left)
         return given_up(
-            server_ + " has failed too often, and is left alone until the deadline would be over"
+            server_ +
+            " has failed too often: its circuit breaker stays open until after the deadline"
         );
-    // All who wait here would come in one moment: spread over as long again, but with half of what
-    // is left then for a try.
+    // Spreads the tries over as long again, so that they do not come all at once, but leaves half
+    // of the remaining time for a try.
     const auto spread = static_cast<double>(std::min(later, (left - later) / 2).count());
     return Wait{later + milliseconds{std::llround(spread * rules_.random.dice())}};
 }
@@ -137,7 +138,7 @@ Course::Next Course::again(const core::TryAgain& more, const http::Sent& sent) {
     return Wait{wait};
 }
 
-// An answer is an answer, also one that a repeat could have bettered.
+// An answer is returned, even if a repeat might have improved it.
 ClientEnd Course::no_more(std::string why, http::Sent sent, bool doubt) const {
     if (auto* answer = std::get_if<http::Arrived>(&sent))
         return answered(std::move(*answer), facts_.tries, doubt, false);

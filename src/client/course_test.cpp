@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-// Several requests to one server, step by step: what each says to the breaker that they share.
+// Several requests to one server, step by step, and their effect on the shared breaker.
 namespace pawl::client {
 namespace {
 
@@ -53,8 +53,8 @@ protected:
 
 }  // namespace
 
-// Issue 16, number 22. Said by one that was never sent, it ended the probe of another: as many
-// requests as came went to a server that is down.
+// Issue 16, number 22. A request that was never sent ended another's probe, and any number of
+// requests went to a server that was down.
 TEST_F(CourseTest, one_that_the_breaker_refuses_does_not_end_the_probe_of_another) {
     auto probe = course(patient);
     ASSERT_TRUE(is_sent(probe.next()));
@@ -134,7 +134,7 @@ TEST_F(CourseTest, what_a_server_answers_by_itself_closes_the_breaker_and_its_fa
     }
 }
 
-// What can never be sent says nothing of the server; its probe is over all the same.
+// A request that can't be sent shows nothing of the server, but ends its probe.
 TEST_F(CourseTest, what_can_never_be_sent_leaves_the_breaker_as_it_was) {
     auto hopeless = course(patient);
     ASSERT_TRUE(is_sent(hopeless.next()));
@@ -180,7 +180,7 @@ TEST_F(CourseTest, a_stop_in_a_try_that_was_not_sent_keeps_the_doubt_of_the_trie
     EXPECT_TRUE(one.stopped(http::NotSent{"it was stopped"}).in_doubt);
 }
 
-// Two tests of the budget of repeats: one token at once, and one more each ten seconds.
+// Two tests of the retry budget: one token at once, and one more each ten seconds.
 class CourseBudgetTest : public ::testing::Test {
 protected:
     Course::Next after_loss(Course& course) {
@@ -219,7 +219,8 @@ TEST_F(CourseBudgetTest, a_wait_for_a_token_does_not_make_the_next_wait_longer) 
     ASSERT_TRUE(std::holds_alternative<Course::Wait>(after_loss(one)));
     EXPECT_EQ(std::get<Course::Wait>(after_loss(one)).wait, 10s);
     clock.wall += 10s;
-    servers.ended(server, Said::well, {}, clock.steady(), 0);  // Another's success gives a token.
+    // Another request's success adds a token.
+    servers.ended(server, Said::well, {}, clock.steady(), 0);
 
     EXPECT_LT(std::get<Course::Wait>(after_loss(one)).wait, 5s);
 }

@@ -38,8 +38,7 @@ public:
     std::uint64_t value{0};
 };
 
-// Time moves by waiting and by sending only, and every answer is said beforehand; the last one
-// comes again and again.
+// Time moves only by waiting and sending. Answers are given in advance; the last one repeats.
 struct World {
     FakeClock clock;
     FakeRandom random;
@@ -48,8 +47,8 @@ struct World {
     std::vector<std::chrono::milliseconds> waits;
     std::chrono::milliseconds each_takes{10};
     std::stop_source stop;
-    int stop_in_send{0};  // The number of the try in which a stop is asked for.
-    int stop_in_wait{0};  // The number of the wait in which a stop is asked for.
+    int stop_in_send{0};  // The number of the try during which a stop is requested.
+    int stop_in_wait{0};  // The number of the wait during which a stop is requested.
 
     Retrying client(core::RetryRule rule = {}) { return client(Retrying::Limits{.retry = rule}); }
     Retrying client(Retrying::Limits limits) {
@@ -144,7 +143,7 @@ TEST(Retrying, waits_as_the_server_asks_in_seconds_or_by_date) {
     const auto ended = world.client({.tries_max = 9}).perform(charge, Repeat::safe_with_key);
 
     EXPECT_EQ(std::get<Answered>(ended).status, 200);
-    // The date is 8 s after the beginning; 4 s and two tries of 10 ms have gone.
+    // The date is 8 s after the start; 4 s and two tries of 10 ms have passed.
     EXPECT_EQ(world.waits, (std::vector<std::chrono::milliseconds>{4s, 3980ms, 30s, 500ms}));
 }
 
@@ -165,7 +164,7 @@ TEST(Retrying, the_servers_own_word_decides_over_the_status) {
     );
 }
 
-// Of "no", of a body that says nothing of it, and of headers that are no time, nothing is taken.
+// Ignores "no", a body without `retry`, and headers that are not times.
 TEST(Retrying, words_that_nobody_understands_decide_nothing) {
     const Header problem{"Content-Type", "application/problem+json"};
     World world;
@@ -209,7 +208,7 @@ TEST(Retrying, no_try_may_last_past_the_deadline) {
     EXPECT_EQ(world.sent[0].timeout, 5s);
     EXPECT_EQ(
         world.sent[2].timeout, 1s
-    );  // Of 10 s, two tries of 4 s and two waits of 0.5 s have gone.
+    );  // Of 10 s, two tries of 4 s and two waits of 0.5 s have passed.
 }
 
 TEST(Retrying, a_stop_ends_the_wait_and_keeps_the_doubt) {
@@ -225,7 +224,7 @@ TEST(Retrying, a_stop_ends_the_wait_and_keeps_the_doubt) {
     EXPECT_EQ(world.sent.size(), 1U);
 }
 
-// A stop says nothing of the server: its breaker does not count it.
+// A stop shows nothing of the server: its breaker does not count it.
 TEST(Retrying, a_stop_in_a_try_keeps_what_may_have_been_sent_and_blames_nobody) {
     World world;
     world.answers = {Lost{"it was stopped"}, arrived(200)};
@@ -310,7 +309,7 @@ TEST(Retrying, repeats_wait_for_the_servers_budget_or_are_not_made) {
     const auto first = client.perform(charge, Repeat::safe_with_key);
     const auto second = client.perform(charge, Repeat::safe_with_key);
 
-    // One at once, then one in ten seconds each, while the deadline of a minute is not over.
+    // One at once, then one each ten seconds, up to the deadline of a minute.
     EXPECT_EQ(std::get<Answered>(first).tries, 7);
     EXPECT_EQ(world.waits.at(0), 500ms);
     EXPECT_GT(world.waits.at(1), 9s);
@@ -344,7 +343,7 @@ TEST(Retrying, a_server_that_has_failed_too_often_is_left_alone_for_a_while) {
     const auto ended = client.perform(charge, Repeat::safe_with_key);
 
     EXPECT_FALSE(std::get<GaveUp>(ended).in_doubt);
-    // Three, the probe behind 3 s, and 6 s later another.
+    // Three, the probe after 3 s, and another 6 s later.
     EXPECT_EQ(world.sent.size(), 5U);
     world.answers = {arrived(200)};
     const auto next = client.perform(charge, Repeat::safe_with_key);
@@ -377,7 +376,7 @@ TEST(Retrying, a_probe_that_was_not_sent_or_is_stopped_leaves_the_way_to_the_nex
     EXPECT_EQ(tries(), 4U);  // Open for twice as long: none of them has closed it.
 }
 
-// Found by reading: half of those who waited here slept until their deadline and were never sent.
+// Found by reading: half of those that waited here slept until their deadline and were never sent.
 TEST(Retrying, who_waits_for_a_breaker_is_back_in_time_for_a_try) {
     World world;
     world.random.value = ~std::uint64_t{0};  // The longest spread.

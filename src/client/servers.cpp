@@ -40,11 +40,11 @@ void Servers::ended(
 ) {
     const std::lock_guard lock{mutex_};
     auto& of = known(server, now);
-    // Not of one whose time was over: another may be under way.
+    // A probe that took too long no longer counts: another may be in flight.
     const bool probe = pass.probe_since && pass.probe_since == of.breaker.probe_since;
     switch (said) {
         case Said::nothing:
-            if (probe) of.breaker.probe_since.reset();  // The next may go.
+            if (probe) of.breaker.probe_since.reset();  // The next one may probe.
             return;
         case Said::failing:
             of.breaker = core::after_failure(breaker_, of.breaker, probe, now, dice);

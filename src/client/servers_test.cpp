@@ -54,8 +54,8 @@ TEST(Servers, one_that_fails_is_left_alone_and_no_other) {
     EXPECT_EQ(wait_of(servers.pass("a", start + 1s)), 0s);
 }
 
-// Found by reading: one that was never sent closed the breaker, and a probe that was stopped kept
-// it open for as long as a probe may take.
+// Found by reading: a request that was never sent closed the breaker, and a stopped probe kept it
+// open for as long as a probe may take.
 TEST(Servers, a_try_that_says_nothing_leaves_the_breaker_to_the_next_probe) {
     Servers servers{{}, {.failures_max = 1, .first = 1s, .probe_max = 60s}};
     servers.ended("a", Said::failing, {}, start, 0);
@@ -68,7 +68,7 @@ TEST(Servers, a_try_that_says_nothing_leaves_the_breaker_to_the_next_probe) {
     EXPECT_EQ(wait_of(servers.pass("a", start + 1s)), 1s);
 }
 
-// Issue 16, number 22, found by reading: whichever request ended took the probe's place.
+// Issue 16, number 22, found by reading: any request that ended took the probe's place.
 TEST(Servers, only_the_probe_ends_the_probe) {
     for (const auto said : {Said::nothing, Said::failing}) {
         Servers servers{{}, {.failures_max = 1, .first = 1s, .longest = 1s, .probe_max = 10s}};

@@ -14,8 +14,7 @@ namespace pawl {
 
 namespace {
 
-// A thread that holds a transaction must not reach the world (I20).
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): what this thread is in.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): per thread (I20).
 thread_local int transactions_open = 0;
 
 constexpr std::chrono::milliseconds longest_delay = std::chrono::hours{10 * 365 * 24};

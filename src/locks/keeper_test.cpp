@@ -13,7 +13,7 @@
 #include <set>
 #include <thread>
 
-// What a holder is told, while its place answers, refuses, fails or keeps it waiting.
+// What a holder learns while its backend answers, refuses, fails or hangs.
 namespace pawl::locks {
 namespace {
 
@@ -27,7 +27,7 @@ constexpr LeaseOptions short_one{.ttl = 200ms};
     throw StoreError{kind, StoreError::Effect::none, "test", "as the test says"};
 }
 
-// Does what the test says; by default all that is asked of it.
+// Does what the test says; by default grants all requests.
 class FakePlace final : public Place {
 public:
     struct Does {
@@ -63,8 +63,8 @@ private:
     std::vector<std::string> given_back;
 };
 
-// Real time and what the test adds to it. Nobody who waits is woken by that, so that a lease may be
-// over and its watcher not have seen it.
+// Real time plus what the test adds. Adding wakes no thread, so that a lease may have ended before
+// its watcher notices.
 class JumpingClock final : public core::Clock {
 public:
     TimePoint now() override { return engine::system_clock().now(); }
@@ -144,14 +144,14 @@ TEST(Keeper, trouble_of_the_place_is_tried_again_and_then_it_is_lost_before_its_
     EXPECT_FALSE(given.book->is_held(*held));
 }
 
-// Issue 16, number 22. The place counts a lease from a moment between the asking and the answer: to
-// count from the answer is to believe too long by as much as that took.
+// Issue 16, number 22. The backend counts a lease from a moment between request and answer: a
+// holder that counts from the answer trusts its lease too long.
 TEST(Keeper, a_lease_that_is_renewed_ends_and_is_due_by_the_time_of_the_asking) {
     constexpr auto ttl = 2s;
     constexpr auto answer_takes = 300ms;
     using Moment = std::chrono::steady_clock::time_point;
     std::atomic<int> asked{0};
-    Moment begun_by;  // The place is asked at this time or before.
+    Moment begun_by;  // The backend is asked at this time or before.
     std::promise<void> renewed;
     std::promise<void> go;
     auto gone = go.get_future().share();
@@ -161,7 +161,7 @@ TEST(Keeper, a_lease_that_is_renewed_ends_and_is_due_by_the_time_of_the_asking) 
             std::this_thread::sleep_for(answer_takes);
         } else if (asked == 2) {
             renewed.set_value();
-            gone.wait();  // The keeper's thread is here: nothing of the lease changes.
+            gone.wait();  // The keeper's thread is here: the lease can't change.
         }
         return true;
     }}};
@@ -191,10 +191,10 @@ TEST(Keeper, a_lease_that_is_new_ends_and_is_due_by_the_time_of_the_asking) {
 
 TEST(Keeper, a_lease_is_not_held_from_its_end_on_though_nobody_has_noticed_it) {
     JumpingClock clock;
-    // Whichever of its threads is late to fall asleep, none makes the lease longer.
+    // Whichever thread falls asleep late, the lease gets no longer.
     Given given{{.extend = []() -> bool { fail(Kind::unavailable); }}, Book::Gives::fences, clock};
     const auto held = given.book->try_acquire("report", {.ttl = 1min});
-    std::this_thread::sleep_for(100ms);  // For the watcher to be asleep.
+    std::this_thread::sleep_for(100ms);  // Until the watcher sleeps.
     clock.jump(53s);
     EXPECT_TRUE(given.book->is_held(*held));
 
@@ -235,7 +235,7 @@ TEST(Keeper, trouble_that_passes_in_time_costs_nothing) {
     EXPECT_TRUE(given.book->is_held(*held));
 }
 
-// The place keeps it waiting: who is told of the loss is not.
+// The backend hangs; the loss is reported all the same.
 TEST(Keeper, a_renewal_without_an_answer_holds_up_no_word_of_the_loss) {
     std::promise<void> go;
     auto gone = go.get_future().share();
@@ -287,7 +287,7 @@ TEST(Book, waits_no_longer_than_it_was_told_and_less_if_it_is_stopped) {
     EXPECT_EQ(waiting.get(), nullptr);
 }
 
-// Found by reading: the longest of all waits was over before it began.
+// Found by reading: the longest of all waits ended before it began.
 TEST(Book, the_longest_wait_is_one) {
     std::atomic<int> looks{0};
     Given given{{.take = [&](auto) -> core::LeaseChoice {

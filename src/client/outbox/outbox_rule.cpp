@@ -8,7 +8,7 @@ namespace pawl::client {
 
 namespace {
 
-// Refused by what passes: load, a failure, an earlier try at work, credentials that people mend.
+// Refusals that may pass: load, failures, an earlier try in progress, credentials that people fix.
 bool passes(int status) {
     switch (status) {
         case 401:
