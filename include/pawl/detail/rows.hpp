@@ -25,7 +25,7 @@ namespace pawl::detail {
 std::string text_of_time(TimePoint at);
 TimePoint time_of_text(std::string_view text, std::string_view statement, int column);
 
-// A strong type, such as an id: bound and read as the field in it.
+// A strong type, such as an id, is bound and read as its field.
 template <class T>
 constexpr bool has_one_field() {
     if constexpr (std::is_class_v<T> && std::is_aggregate_v<T>)
@@ -34,7 +34,7 @@ constexpr bool has_one_field() {
         return false;
 }
 
-// `made` holds the text of a value that is not text itself (a time), until the statement has run.
+// `made` holds the text of a value that is not a text itself (a time), until the statement has run.
 template <class T>
 Value bind_value(
     const T& value, [[maybe_unused]] std::string_view statement, [[maybe_unused]] std::string& made
