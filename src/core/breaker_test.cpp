@@ -59,7 +59,7 @@ TEST(Breaker, chance_adds_up_to_a_half) {
     EXPECT_EQ(std::get<ComeBack>(decide_pass(rule, breaker, start)).wait, 1500ms);
 }
 
-// Of requests that were sent before.
+// Sent before it opened.
 TEST(Breaker, failures_while_it_is_open_change_nothing) {
     auto breaker = failed(3);
     for (int i = 0; i < 50; ++i) breaker = after_failure(rule, breaker, false, start + 500ms, 0);

@@ -29,7 +29,7 @@ TEST(DecideCall, follows_the_table) {
         {"keyed, first call in the future",
          {Repeat::safe_with_key, now + 31s, false, 20h},
          "forgotten"},
-        // A database whose clock is ahead of this process's.
+        // The database's clock is ahead of this process's.
         {"keyed, as far ahead as two clocks differ",
          {Repeat::safe_with_key, now + 30s, false, 20h},
          "call"},
@@ -46,7 +46,7 @@ TEST(DecideCall, follows_the_table) {
         {"safe, once a step that was never to be repeated",
          {.again = Repeat::safe, .called_at = now - 1s, .calling = true},
          "in doubt"},
-        // Issue 16, number 20: a restart with another URL charged at both.
+        // Issue 16, number 20: after a restart with another URL, both were charged.
         {"keyed, another provider was called",
          {Repeat::safe_with_key, now - 1s, false, 20h, "stripe a", "stripe b"},
          "elsewhere"},
@@ -111,8 +111,8 @@ TEST(MayStillCall, ends_with_the_first_half_of_the_lease_by_either_clock) {
     EXPECT_TRUE(may_still_call(taken, {now + 15s - 1ms, steady + 15s - 1ms}, 30s));
     EXPECT_FALSE(may_still_call(taken, {now + 15s, steady}, 30s));       // The machine slept.
     EXPECT_FALSE(may_still_call(taken, {now - 1h, steady + 15s}, 30s));  // The clock was set back.
-    // Found by the simulator: to those who look at a clock that was set back, a lease taken before
-    // may be further away than any can be, and over.
+    // Found by the simulator: after a clock is set back, a lease taken before may look too far away
+    // to be possible, and thus over.
     EXPECT_FALSE(may_still_call(taken, {now - 15s, steady}, 30s));
     EXPECT_TRUE(may_still_call(taken, {now - 15s + 1ms, steady}, 30s));
 }

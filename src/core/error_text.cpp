@@ -18,7 +18,7 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-// Bytes of UTF-8 beyond ASCII belong to words.
+// Bytes above ASCII belong to words.
 bool is_of_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' ||
            static_cast<unsigned char>(c) >= 0x80;
@@ -33,7 +33,7 @@ std::string_view first_line(std::string_view text) {
     return text.substr(0, text.find_first_of("\r\n"));
 }
 
-// Behind the quoted text that begins at `at`; `at` itself if it is an apostrophe or has no end.
+// The end of the quoted text that begins at `at`; `at` itself for an apostrophe or without an end.
 std::size_t past_quoted(std::string_view text, std::size_t at) {
     if (at > 0 && is_of_word(text[at - 1])) return at;
     const auto end = text.find(text[at], at + 1);
@@ -48,7 +48,7 @@ std::string cut(std::string text, std::size_t most) {
     return text;
 }
 
-// Bytes of the character of UTF-8 (RFC 3629) that `text` begins with; 0 if it begins with none.
+// Length of the UTF-8 character (RFC 3629) at the start of `text`; 0: malformed.
 std::size_t character_length(std::string_view text) {
     const auto byte = [&](std::size_t i) {
         return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;

@@ -25,7 +25,7 @@ TEST(DecideLease, takes_what_is_free_and_no_epoch_twice) {
         std::string name;
         std::optional<LeaseFacts> found;
         std::string_view holder;
-        std::int64_t epoch;  // 0: it is held.
+        std::int64_t epoch;  // 0: another holder has it.
     };
     auto given_back = held(now + 10s);
     given_back.holder.reset();

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 constexpr SteadyTime start{1h};
 constexpr BudgetRule rule{.each_success = 0.5, .per_s = 2, .burst = 3};
 
-// Withdraws so often at one moment, and says how long the last has to wait.
+// Withdraws `times` times at one moment; returns the last wait.
 std::optional<std::chrono::milliseconds> wait_of_last(
     RetryBudget& budget, int times, SteadyTime now, std::chrono::milliseconds wait_max = 1h
 ) {
@@ -29,7 +29,7 @@ TEST(RetryBudget, lets_a_burst_through_and_then_one_for_each_token) {
 
     EXPECT_EQ(wait_of_last(budget, 3, start), 0ms);
     EXPECT_EQ(wait_of_last(budget, 1, start), 500ms);
-    EXPECT_EQ(wait_of_last(budget, 1, start), 1s);  // Behind the one before.
+    EXPECT_EQ(wait_of_last(budget, 1, start), 1s);  // After the previous one.
     EXPECT_EQ(wait_of_last(budget, 1, start + 1s), 500ms);
 }
 

@@ -81,7 +81,7 @@ const Trip trip{
     .stops = {{1, 2}, {-0.25, 1e-7}},
     .origin = {37.77, -122.42}};
 
-// What Trip's JSON is, with one member's text replaced; an empty text leaves the member out.
+// Trip's JSON with one member's text replaced; an empty text omits the member.
 std::string with(std::string_view member, std::string_view text) {
     const std::vector<std::pair<std::string_view, std::string_view>> good = {
         {"ride", "7"},

@@ -127,7 +127,7 @@ TEST(BodyKind, is_told_by_the_media_type) {
     EXPECT_EQ(body_kind("application/json", ""), BodyKind::none);
 }
 
-// At providers for days: never change it.
+// Providers remember it for days: never change it.
 TEST(ForeignKey, keeps_its_value) {
     const ForeignKeyInput input{
         .installation = "ins_1",

@@ -44,7 +44,7 @@ struct OnlyValue {
     bool operator==(const OnlyValue&) const = default;
 };
 
-// A request as it comes; an empty part is not there.
+// A request; an empty part is missing.
 struct Sent {
     std::vector<std::pair<std::string, std::string>> path{};
     std::string query{};

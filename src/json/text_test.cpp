@@ -24,8 +24,8 @@ TEST(IsUtf8, takes_the_first_and_the_last_character_of_each_length) {
 
 TEST(IsUtf8, refuses_what_unicode_has_no_character_for) {
     for (const std::string text :
-         {"\x80",              // A byte that continues nothing.
-          "\xC3",              // Cut off.
+         {"\x80",              // A continuation byte alone.
+          "\xC3",              // Truncated.
           "\xC3.",             //
           "\xE2\x82",          //
           "\xC1\xBF",          // Overlong, of two, three and four bytes.
