@@ -1,6 +1,6 @@
 #include "tests/conformance/key_world.hpp"
 
-// The attention list, its settlements, and the completer's look at what is open.
+// The attention list, its settlements, and the completer's query for open keys.
 namespace pawl::conformance {
 
 namespace {
@@ -141,7 +141,7 @@ TEST_P(AttentionTest, a_decision_is_found_only_once_it_is_old_enough) {
     EXPECT_EQ(settlements(now() - 1min - 1ms).size(), 1) << "a clock that was set back";
 }
 
-// Issue 16, number 17: the server has found it, and then it is taken back.
+// Issue 16, number 17: taken back after the server has found it.
 TEST_P(AttentionTest, a_decision_that_was_taken_back_is_not_carried_out) {
     const auto id = open_key("hash");
     to_attention(id, 1);
@@ -240,7 +240,7 @@ TEST_P(AttentionTest, a_failed_run_of_the_completer_is_counted_and_puts_the_key_
     EXPECT_EQ(fail().runs, 1) << "an operator's word starts the count anew";
     EXPECT_EQ(run(sql::set_completer_next, id, now() + 2h), 1);
     EXPECT_TRUE(completable(now()).empty());
-    EXPECT_EQ(run(sql::set_completer_next, id, now() + 2h + 1ms), 1);  // A clock that was ahead.
+    EXPECT_EQ(run(sql::set_completer_next, id, now() + 2h + 1ms), 1);  // Written by a fast clock.
     EXPECT_EQ(completable(now()), std::vector<std::int64_t>{id});
     EXPECT_EQ(run(sql::set_completer_next, id, now()), 1);
     EXPECT_EQ(completable(now()), std::vector<std::int64_t>{id});
@@ -274,7 +274,7 @@ TEST_P(AttentionTest, unsettled_keys_are_counted_by_operation_and_point) {
 }
 
 TEST_P(AttentionTest, keys_are_listed_newest_first_by_any_of_the_filters) {
-    // Issue 16, number 21: of two servers one may claim under an id that it took ahead long ago.
+    // Issue 16, number 21: one of two servers may claim under an id that it preallocated long ago.
     const auto taken_ahead = register_key("a").value();
     const auto b = open_key("b");
     clock.advance(1s);

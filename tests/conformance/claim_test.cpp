@@ -135,7 +135,7 @@ TEST_P(ClaimTest, who_saw_an_earlier_attempt_gets_nothing_even_if_no_lease_lives
     EXPECT_EQ(take_over(id, 2), 1);
 }
 
-// Between a taker's look and its write the attempt before may move on and give the key back.
+// Between a taker's query and its write the earlier attempt may move on and give the key back.
 TEST_P(ClaimTest, a_key_is_not_taken_over_at_a_point_that_it_has_left) {
     const auto id = open_key("hash");
     run(sql::fail_attempt, id, 1, "ride_created", "given back", now());
@@ -149,7 +149,7 @@ TEST_P(ClaimTest, a_lease_given_back_or_further_away_than_any_can_be_is_over) {
     const auto far_away = open_key("far away");
     run(sql::fail_attempt, given_back, 1, "ride_created", "a reason", now());
     run(sql::renew_lease, far_away, 1, "ride_created", now() + 61s);
-    // A renewal that was on its way when the key was given back.
+    // A renewal that was in flight when the key was given back.
     EXPECT_EQ(run(sql::renew_lease, given_back, 1, "ride_created", now() + 30s), 0);
 
     EXPECT_EQ(take_over(given_back, 1), 1);
@@ -350,7 +350,7 @@ TEST_P(ClaimTest, of_many_keys_those_come_back_that_somebody_is_at_work_on) {
     clock.advance(30s);
     EXPECT_TRUE(held_of(all).empty());  // The lease is over.
     clock.advance(-61s);
-    EXPECT_TRUE(held_of(all).empty());  // It is longer than any lease can be.
+    EXPECT_TRUE(held_of(all).empty());  // The lease ends later than any lease can.
 }
 
 TEST_P(ClaimTest, the_state_of_a_key_is_told_for_the_account_before_the_tenant) {

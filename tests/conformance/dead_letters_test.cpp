@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-// What a queue does with jobs that nobody tries any more.
+// What a queue does with jobs that are no longer tried.
 namespace pawl::conformance {
 
 namespace {
@@ -148,7 +148,7 @@ TEST_P(DeadLettersTest, merged_twice_it_is_there_once_and_never_again_when_it_is
     EXPECT_THAT(jids_to_work(), IsEmpty());
 }
 
-// The fence of a worker is the number of the claim: it must not come again.
+// A worker's fence is the claim number, which must not repeat.
 TEST_P(DeadLettersTest, an_old_worker_of_a_merged_job_writes_nothing) {
     stage("jid");
     const auto old = queue->take(1, 30s).at(0);
@@ -191,7 +191,7 @@ TEST_P(DeadLettersTest, what_is_purged_is_gone) {
 TEST_P(DeadLettersTest, who_did_it_and_why_is_in_the_audit_and_in_the_history) {
     letters->purge(Texts{bury("a")}, act);
     letters->merge(Texts{bury("b")}, act, clock.now());
-    letters->merge(Texts{"4711"}, act, clock.now());  // Nothing was done: nothing to say.
+    letters->merge(Texts{"4711"}, act, clock.now());  // Nothing was done: no audit entry.
 
     auto& store = world->store();
     EXPECT_EQ(read_rows<std::int64_t>(store, audits_of, "purge", "%").at(0), 1);
@@ -225,7 +225,7 @@ TEST_P(DeadLettersTest, many_are_worked_in_batches) {
     EXPECT_EQ(report.done, 2 * ops::dead_batch);  // Stopped there,
     const auto rest =
         ops::merge_dead_letters(*letters, {}, act, clock.now(), engine::system_random(), {});
-    EXPECT_EQ(rest.done, 1);  // and begun again.
+    EXPECT_EQ(rest.done, 1);  // and repeated.
     EXPECT_EQ(queue->take(2 * jobs, 30s).size(), jobs);
 }
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-// The embedded queue, on each store; and what it alone does.
+// The embedded queue on each store: its own behaviour.
 namespace pawl::conformance {
 
 namespace {
@@ -61,7 +61,8 @@ constexpr Sql count_all_jobs = on_all("count_all_jobs", "SELECT count(*) FROM jo
 class EmbeddedQueueTest : public OnEachStore {
 protected:
     void stage(const QueueWorld::Job& job) { insert(*store, job, clock.now()); }
-    // As a worker does, each 20 ms until the job comes, or for so long; how long it took.
+    // Polls as a worker does, each 20 ms until the job comes or the time is over; returns how long
+    // it took.
     std::chrono::milliseconds look_for(
         std::chrono::milliseconds at_most, const std::string& jid = "no job"
     ) {
@@ -102,7 +103,8 @@ TEST_P(EmbeddedQueueTest, jobs_are_counted_by_queue_and_state) {
     EXPECT_EQ(counts[2].queue, "mails");
 }
 
-// What is true of each; every_statement_is_executed_by_a_test sees that they go by one statement.
+// Checks the results; every_statement_is_executed_by_a_test checks that the statements are
+// combined.
 TEST_P(EmbeddedQueueTest, what_workers_want_while_the_store_is_busy_goes_together) {
     for (const auto* jid : {"a", "b", "c", "d"}) stage({.jid = jid});
     auto jobs = queue.take(4, 30s);
@@ -139,7 +141,7 @@ TEST_P(EmbeddedQueueTest, workers_that_mark_and_end_jobs_together_are_told_of_th
     auto taken = queue.take(static_cast<int>(jobs), 30s);
     ASSERT_EQ(taken.size(), jobs);
     clock.advance(30s);
-    // Every fourth is another's by now, under the same id: its first worker may do nothing to it.
+    // Another worker has every fourth under the same id: its first worker may not change it.
     ASSERT_EQ(queue.rescue(60s), static_cast<int>(jobs));
     const auto again = queue.take(static_cast<int>(jobs), 30s);
     for (std::size_t i = 0; i < jobs; ++i)
@@ -175,7 +177,8 @@ TEST_P(EmbeddedQueueTest, a_server_that_starts_frees_its_predecessors_jobs_at_on
     EXPECT_EQ(queue.take(10, 30s).size(), 2);
 }
 
-// Looks begin behind what was taken (src/queue/embedded/floor.hpp); these are late for that.
+// Polls begin after what was claimed (src/queue/embedded/floor.hpp); these jobs come too late for
+// that.
 
 TEST_P(
     EmbeddedQueueTest, a_job_whose_transaction_lasted_waits_at_most_ten_times_as_long_to_be_taken
@@ -270,7 +273,7 @@ TEST_P(
     claimed.get_future().wait();
     stage({.jid = "another"});
     EXPECT_EQ(look_for(0s, "another"), 0ms);
-    look_for(400ms);  // Of our clock, by which positions count.
+    look_for(400ms);  // By our clock, which moves the positions.
     free.set_value();
     holder.join();
 

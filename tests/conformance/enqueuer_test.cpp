@@ -6,8 +6,8 @@
 
 #include <gmock/gmock.h>
 
-// The drain of the staged jobs, on each store. Twice the article's enqueuer loses jobs
-// (brandur/rocket-rides-atomic@94b370d, api/enqueuer.rb); a test for each stands here.
+// The drain of the staged jobs, on each store. The article's enqueuer loses jobs in two cases
+// (brandur/rocket-rides-atomic@94b370d, api/enqueuer.rb); each has a test here.
 namespace pawl::conformance {
 
 namespace {
@@ -28,7 +28,7 @@ constexpr Sql insert_with_id{
     "INSERT INTO staged_jobs (id, jid, queue, kind, args, run_at, created_at) VALUES ($1, $2, "
     "'default', 'k', '{}', $3, $3)"};
 
-// A queue outside, as far as an enqueuer sees it.
+// An external queue, as an enqueuer sees it.
 class Outside final : public queue::Pusher {
 public:
     PushReport push(std::span<const StagedJob> jobs) override {
@@ -65,7 +65,7 @@ public:
     std::function<void()> before_forgetting;
 };
 
-// Of a process that stands still behind its first question for the time.
+// The clock of a process that is suspended after its first reading.
 class PausedClock final : public core::Clock {
 public:
     PausedClock(core::Clock& clock, std::chrono::milliseconds pause)
@@ -130,8 +130,8 @@ TEST_P(EnqueuerTest, what_is_staged_is_sent_as_it_is_and_deleted) {
     EXPECT_EQ(enqueuer.run_once().sent, 0);
 }
 
-// DELETE ... WHERE id <= the last one's: a transaction that began earlier and committed later has
-// a lower id than what was sent (research: the isolation that the article asks for is ignored).
+// DELETE ... WHERE id <= the last one's: a transaction that began earlier and committed later has a
+// lower id than what was sent (research: the article's isolation setting is ignored).
 TEST_P(EnqueuerTest, a_lower_id_that_commits_while_a_batch_is_sent_is_not_lost) {
     write_one(*store, insert_with_id, std::int64_t{1'000}, "sent", clock.now());
     outside.before = [&] {
@@ -147,8 +147,8 @@ TEST_P(EnqueuerTest, a_lower_id_that_commits_while_a_batch_is_sent_is_not_lost) 
     EXPECT_EQ(staged(), 0);
 }
 
-// `jobs.last` of an ordered and limited dataset is the newest row of the table: beyond the limit
-// all was deleted unsent.
+// `jobs.last` of an ordered and limited dataset is the table's newest row: all jobs beyond the
+// limit were deleted unsent.
 TEST_P(EnqueuerTest, what_does_not_fit_into_a_batch_is_sent_by_the_next) {
     Texts all;
     for (int i = 10; i < 35; ++i) {
@@ -243,8 +243,8 @@ TEST_P(EnqueuerTest, while_the_queue_is_away_nothing_is_lost_and_nothing_stays_c
     EXPECT_EQ(outside.jids(), Texts{"jid"});
 }
 
-// Issue 16, number 22, as the two below. Another may have sent it meanwhile, and told the queue to
-// forget that it has had it.
+// Issue 16, number 22, as the two below. Another server may have sent it meanwhile, and told the
+// queue to forget it.
 TEST_P(EnqueuerTest, a_server_that_was_paused_over_its_claim_sends_nothing) {
     stage("jid");
     PausedClock paused{clock, options.claim / 2};
@@ -257,7 +257,7 @@ TEST_P(EnqueuerTest, a_server_that_was_paused_over_its_claim_sends_nothing) {
     EXPECT_EQ(another.run_once().sent, 1);
 }
 
-// It may have arrived without an answer: a queue that forgot it would take it twice.
+// It may have arrived without an answer: a queue that forgot it would accept it twice.
 TEST_P(EnqueuerTest, what_may_not_have_arrived_is_neither_deleted_nor_forgotten) {
     stage("lost");
     stage("well");
@@ -365,7 +365,7 @@ TEST_P(EnqueuerTest, after_a_change_to_the_embedded_queue_what_was_staged_is_a_j
     EXPECT_THAT(outside.arrived, IsEmpty());
 }
 
-// Workers' looks begin behind what they have taken.
+// Workers' polls begin after what they have claimed.
 TEST_P(EnqueuerTest, after_a_change_of_queue_what_was_due_long_ago_is_taken_at_once_in_its_order) {
     ops::Enqueuer to_embedded{*store, clock, nullptr, options};
     stage("second", 2s);

@@ -2,7 +2,7 @@
 #include "src/ops/reaper.hpp"
 #include "tests/conformance/each_store.hpp"
 
-// What jobs of a queue outside meet in the database, on each store: the inbox of what is done, and
+// What jobs of an external queue use in the database, on each store: the inbox of done jobs, and
 // the pauses.
 namespace pawl::conformance {
 

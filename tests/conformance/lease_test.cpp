@@ -9,7 +9,7 @@
 #include <ostream>
 #include <set>
 
-// What a place of leases must do: the table of each store, and a real Redis.
+// What a lease backend must do: the table of each store, and a real Redis.
 namespace pawl::conformance {
 
 namespace {
@@ -57,7 +57,7 @@ void PrintTo(const PlaceKind& kind, std::ostream* out) {
 
 class LeaseTest : public ::testing::TestWithParam<PlaceKind> {
 protected:
-    // 0: it is another's.
+    // 0: another holder has it.
     std::int64_t take(const std::string& holder, std::chrono::milliseconds ttl = 30s) {
         const auto choice = place->take("report", holder, ttl);
         const auto* taken = std::get_if<core::LeaseTaken>(&choice);
@@ -170,7 +170,7 @@ TEST_P(LeaseTest, epochs_only_grow_however_it_ends) {
     }
 }
 
-// Nobody knows what became of its first request: no answer came.
+// The outcome of its first request is unknown: no answer came.
 TEST_P(LeaseTest, the_same_holder_has_it_anew) {
     const auto first = take("ann");
     clock.advance(10s);
@@ -189,7 +189,7 @@ TEST_P(LeaseTest, a_clock_that_was_far_ahead_holds_it_for_twice_its_ttl_at_most)
     EXPECT_FALSE(extend(first, "ann"));
     EXPECT_GT(take("joe"), first);
 
-    // A long one is not over because the next asks for a short one.
+    // A long lease does not end because the next holder asks for a short one.
     place->give_back("report", "joe");
     take("ann", 1h);
     EXPECT_EQ(take("joe", 100ms), 0);

@@ -2,7 +2,7 @@
 
 #include <array>
 
-// Looks: one statement each, many at once.
+// Lookups: one statement each, many at once.
 namespace pawl::conformance {
 
 namespace {
@@ -17,7 +17,7 @@ struct Seen {
     std::exception_ptr failed;
     Texts texts;
     TimePoint now;
-    // Empty if there was none.
+    // nullopt: no error.
     std::optional<StoreError> error() const {
         try {
             if (failed) std::rethrow_exception(failed);
@@ -125,7 +125,7 @@ TEST_P(LooksTest, a_parameter_that_cannot_be_sent_is_its_own_fault_alone) {
 
     EXPECT_EQ(before.get().texts, Texts{"a"});
     const auto seen = wrong.get();
-    EXPECT_EQ(seen.error().has_value(), is_postgres(GetParam()));  // The others can look for it.
+    EXPECT_EQ(seen.error().has_value(), is_postgres(GetParam()));  // The others can run it.
     EXPECT_EQ(after.get().texts, Texts{"a"});
 }
 

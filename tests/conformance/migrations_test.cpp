@@ -2,7 +2,7 @@
 
 #include <array>
 
-// Migrations, and what the database knows about itself.
+// Migrations, and what the database records about itself.
 namespace pawl::conformance {
 
 namespace {
@@ -48,7 +48,7 @@ TEST_P(MigrationsTest, each_runs_once_and_in_order) {
     EXPECT_EQ(tables("more"), 1);
 }
 
-// SQLite looks at the rows that are there by a PRAGMA of its own.
+// SQLite checks the existing rows by a PRAGMA of its own.
 TEST_P(MigrationsTest, a_new_column_may_have_a_check) {
     static constexpr Sql checked = on_all(
         "migration_0002_checked", "ALTER TABLE shop ADD COLUMN b INTEGER DEFAULT 0 CHECK (b >= 0)"
@@ -102,7 +102,8 @@ TEST_P(MigrationsTest, a_binary_that_lacks_what_a_contracting_migration_needs_is
 }
 
 TEST_P(MigrationsTest, an_index_over_a_large_table_may_take_longer_than_a_phase) {
-    // Ten thousand steps of SQLite for each look at the clock: far more than five seconds' worth.
+    // Ten thousand steps of SQLite between two readings of the clock: far more than five seconds'
+    // worth.
     constexpr Sql slow{
         "migration_0001_slow",
         "CREATE TABLE numbers AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "

@@ -7,8 +7,7 @@
 #include "src/ops/reaper.hpp"
 #include "tests/conformance/each_store.hpp"
 
-// What a phase does by these in its own transaction, on each store: once in a window, behind a
-// fence, under a lock.
+// Functions for a phase's own transaction, on each store: once per window, fence, lock.
 namespace pawl::conformance {
 
 namespace {
@@ -106,8 +105,8 @@ TEST_P(OncePerWindowTest, it_begins_with_the_first_and_is_not_prolonged) {
     EXPECT_FALSE(book(jane).first) << "and has a window of its own";
 }
 
-// Found by reading: the window of one whose f threw was committed without a result, and whoever
-// came next in it failed to read that.
+// Found by reading: if f threw, the window was committed without a result, and the next caller
+// failed to read it.
 TEST_P(OncePerWindowTest, one_that_fails_leaves_no_window_even_where_its_phase_goes_on) {
     const auto fail_and_go_on = [&](const std::string& note) {
         in_tx([&](Tx& tx) {
@@ -133,7 +132,7 @@ TEST_P(OncePerWindowTest, one_that_fails_leaves_no_window_even_where_its_phase_g
     EXPECT_EQ(made, 3);
 }
 
-// After a failed statement nothing can be closed: what is thrown is still what failed.
+// After a failed statement the window can't be closed: the original error is thrown.
 TEST_P(OncePerWindowTest, a_failed_statement_within_it_is_what_is_thrown) {
     const auto bad = [&] {
         in_tx([&](Tx& tx) {

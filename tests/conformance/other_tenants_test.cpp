@@ -10,8 +10,8 @@
 
 #include <future>
 
-// Whether somebody else has a key can't be found out: not by the answer, and not by its time, as
-// the same statements are run for it as for a key that nobody has.
+// Another tenant can't find out whether a key exists: neither by the answer nor by its time, as the
+// same statements run for an existing and an unknown key.
 namespace pawl::conformance {
 
 namespace {
@@ -59,7 +59,7 @@ protected:
     OtherTenantsTest() {
         form =
             &engine.add(detail::form_of<Pay>(std::make_shared<Pay>([this] { return charge(); })));
-        (void)ask(owner, "first");  // So that ids are at hand, where they are taken ahead.
+        (void)ask(owner, "first");  // So that ids are cached where they are preallocated.
     }
     ~OtherTenantsTest() override { engine.stop(10s); }
 
@@ -87,7 +87,7 @@ protected:
     }
     Answer ask(const Principal& who, const std::string& key) { return get(send(who, key)); }
 
-    // Ids are taken ahead when few are left, whoever asks for what.
+    // Without preallocation, which happens when few ids are left, whatever the request.
     std::vector<std::string> statements() {
         auto names = dynamic_cast<RecordingStore&>(*store).trace().take();
         if (const auto ahead = store->ids_ahead())
@@ -102,7 +102,7 @@ protected:
         });
     }
 
-    // Each of the others asks for the owner's key and for one that nobody has.
+    // Other callers ask for the owner's key and for an unknown one.
     void expect_no_difference(const std::string& key) {
         for (const auto& who : others) {
             SCOPED_TRACE(who.tenant + " " + who.account + " asks for " + key);

@@ -7,12 +7,11 @@
 #include <string>
 #include <vector>
 
-// The simulator's queue does what every queue must do, or what is found with it says nothing about
-// them.
+// The simulator's queue must behave like every queue, or the simulator's results mean nothing.
 namespace pawl::conformance {
 namespace {
 
-// The broker's dead jobs, to look at alone.
+// The broker's dead jobs, read-only.
 class Dead final : public queue::DeadLetters {
 public:
     explicit Dead(simulation::Broker& broker) : broker_{broker} {}

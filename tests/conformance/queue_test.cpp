@@ -94,7 +94,7 @@ TEST_P(QueueTest, the_mark_that_a_job_is_done_commits_with_its_writes_or_not_at_
     EXPECT_FALSE(queue->renew(job, 30s));
 }
 
-// Found by the simulator: such a job, brought again, failed, and went to the dead letters.
+// Found by the simulator: such a job, delivered again, failed and became a dead letter.
 TEST_P(QueueTest, a_job_that_a_transaction_has_done_is_gone_or_known_to_be_done) {
     stage("jid");
     auto job = take_one();
@@ -133,7 +133,7 @@ TEST_P(QueueLeaseTest, a_lease_that_ended_frees_the_job_and_its_old_holder_write
     EXPECT_TRUE(queue->finish(ours));
 }
 
-// Between the rescue and the next take the claim is still the old one's.
+// Between the rescue and the next claim the job still has the old claim number.
 TEST_P(QueueLeaseTest, who_lost_the_lease_writes_nothing_even_before_another_has_the_job) {
     stage("jid");
     auto old = take_one();

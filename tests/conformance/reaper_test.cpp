@@ -3,7 +3,7 @@
 #include "src/engine/key_row.hpp"
 #include "tests/conformance/key_world.hpp"
 
-// What the reaper removes, many keys at once, and what it leaves.
+// What the reaper removes, many keys at once, and what it keeps.
 namespace pawl::conformance {
 
 namespace {
@@ -150,7 +150,7 @@ TEST_P(ReaperTest, held_keys_of_one_moment_are_passed_over_one_by_one) {
     EXPECT_EQ(report.not_removed, 3);
 }
 
-// What a person has written, say.
+// As an operator may have written it.
 TEST_P(ReaperTest, a_held_key_whose_time_is_no_whole_millisecond_is_passed_over_once) {
     write_one(*store, create_held);
     run(hold, old_key("held"));
@@ -175,7 +175,7 @@ TEST_P(ReaperTest, batches_of_held_keys_are_passed_over_until_one_can_go) {
     EXPECT_EQ(reap(1).not_removed, 3);
 }
 
-// No statement of ours does this to a key that is due. What its registry row is told is taken back.
+// No statement of ours does this to a due key. The changes to its registry row are rolled back.
 TEST_P(ReaperTest, a_key_that_is_due_but_not_settled_stays_whole_in_a_batch_and_alone) {
     const auto id = old_key("stuck");
     run(set_attention, id);

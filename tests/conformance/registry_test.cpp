@@ -1,14 +1,14 @@
 #include "src/engine/key_row.hpp"
 #include "tests/conformance/key_world.hpp"
 
-// What is left of a key when it expires, and how long.
+// What is left of an expired key, and for how long.
 namespace pawl::conformance {
 
 namespace {
 
 class RegistryTest : public KeyTest {
 protected:
-    // A key that was finished, expired and removed: its registry row alone is left.
+    // A key that was finished, expired and removed: only its registry row is left.
     std::int64_t expired_key(const std::string& hash) {
         const auto id = open_key(hash);
         finish(id, 1, "ride_created", now());
@@ -155,7 +155,7 @@ TEST_P(RegistryTest, it_forgets_no_more_than_it_was_asked_to_and_the_oldest_firs
     EXPECT_TRUE(find("c"));
 }
 
-// An application's rows carry key ids for ever.
+// An application's rows may keep key ids forever.
 TEST_P(RegistryTest, no_id_is_given_twice_even_if_a_revived_key_is_forgotten) {
     expired_key("hash");
     const auto revived = revive("hash").value();
@@ -182,7 +182,7 @@ TEST_P(RegistryTest, no_id_is_given_twice_even_if_a_revived_key_is_forgotten) {
     expire(revived.id);
     clock.advance(1h);
 
-    // SQLite keeps the row of the highest id for its count; PostgreSQL counts in a sequence.
+    // SQLite keeps the row of the highest id as its counter; PostgreSQL uses a sequence.
     const auto at_once = run(sql::forget_expired, now(), 10);
     const auto next = register_key("the next").value();
 

@@ -6,7 +6,7 @@
 
 #include <limits>
 
-// What a transaction is, on each store.
+// The properties of a transaction, on each store.
 namespace pawl::conformance {
 
 namespace {
@@ -16,7 +16,7 @@ using Effect = StoreError::Effect;
 
 class SessionTest : public OnEachStore {
 protected:
-    // f in a Tx, as a phase has it.
+    // Runs f in a Tx, as a phase has it.
     template <class F>
     void in_tx(F f) {
         write_now(*store, [&](Session& session) {
@@ -91,7 +91,7 @@ TEST_P(SessionTest, texts_come_back_as_they_went_whatever_their_quotes_and_lengt
     EXPECT_EQ(read_rows<std::string>(*store, notes::texts), values);
 }
 
-// PostgreSQL's texts are UTF-8 without NUL: what it can't keep it must not change.
+// PostgreSQL's texts are UTF-8 without NUL: other bytes are refused, never changed.
 TEST_P(SessionTest, texts_with_zeros_or_any_byte_come_back_whole_or_are_refused) {
     using namespace std::string_literals;
     for (const auto& value : {"a\0b"s, "\0"s, "\xff\xfe"s}) {
@@ -216,7 +216,7 @@ TEST_P(SessionTest, attempt_undoes_what_failed_and_the_phase_goes_on) {
     );
 }
 
-// A store that sends statements together had forgotten, with the attempt, what came before it.
+// A store that batches statements once dropped, with the attempt, those queued before it.
 TEST_P(SessionTest, an_attempt_that_throws_before_any_answer_takes_only_its_own_with_it) {
     in_tx([&](Tx& tx) {
         send(tx, notes::insert, "before");
@@ -249,7 +249,7 @@ TEST_P(SessionTest, attempts_nest) {
     EXPECT_EQ(note_count(), 2);
 }
 
-// Nothing is sent between the end of the inner one and that of the outer one.
+// Nothing is sent between the ends of the inner and the outer attempt.
 TEST_P(SessionTest, an_attempt_that_is_undone_right_behind_another_takes_all_of_its_own_along) {
     struct Declined {};
     for (const auto* inner : {"outer", "inner"}) {  // One that fails, and one that does not.
@@ -272,7 +272,7 @@ TEST_P(SessionTest, an_attempt_that_is_undone_right_behind_another_takes_all_of_
     );
 }
 
-// A store that sends statements together had told the attempt of it, as if it were its own.
+// A store that batches statements once reported it to the attempt, as if it were its own.
 TEST_P(SessionTest, what_was_sent_before_an_attempt_fails_before_it) {
     in_tx([&](Tx& tx) { execute(tx, notes::insert, "a"); });
     bool began = false;

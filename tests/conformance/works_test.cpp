@@ -2,7 +2,7 @@
 
 #include <thread>
 
-// What becomes of works: order, isolation, deadlines, the end.
+// The execution of works: order, isolation, deadlines, stop.
 namespace pawl::conformance {
 
 namespace {
@@ -13,7 +13,7 @@ using Effect = StoreError::Effect;
 class WorksTest : public OnEachStore {};
 PAWL_ON_EACH_STORE(WorksTest);
 
-// Runs until somebody stops it.
+// Runs until it is interrupted.
 constexpr Sql endless{
     "endless",
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n",
@@ -46,7 +46,7 @@ TEST_P(WorksTest, each_of_many_threads_gets_its_own_answer) {
     std::atomic<int> conflicts{0};
     std::vector<std::thread> crowd;
 
-    // All want the same notes: of each, one thread has it and the others are told that they don't.
+    // All want the same notes: one thread gets each, the others are refused.
     for (int t = 0; t < threads; ++t)
         crowd.emplace_back([&] {
             for (int i = 0; i < writes; ++i) {
@@ -102,7 +102,7 @@ TEST_P(WorksTest, a_read_never_sees_what_is_not_committed) {
         store->write(ending.work([&](Session& session) {
             change(session, notes::insert, "for a moment");
             inserted.set_value();
-            // A store whose reads wait for the writer has none to wait for here.
+            // A store whose reads wait for the writer has no other reader here.
             seen_in_time.wait_for(GetParam() == Stores::sqlite_file ? 20s : 100ms);
             throw std::runtime_error{"undone"};
         }));
@@ -155,7 +155,7 @@ TEST_P(WorksTest, a_statement_is_interrupted_at_the_deadline_of_its_work) {
     EXPECT_EQ(note_count(), 0);
 }
 
-// Issue 16, number 22. On SQLite the phase's own exception came out: 500 instead of 503.
+// Issue 16, number 22. On SQLite the phase's own exception was thrown: 500 instead of 503.
 TEST_P(WorksTest, trouble_of_the_database_stays_itself_whatever_a_phase_makes_of_it) {
     clock.tick(1s);
     Ending wraps;
@@ -335,10 +335,10 @@ TEST_P(WorksTest, stop_lets_what_was_queued_end_and_refuses_all_else) {
     store->read(late_read.work([](Session&) {}));
     EXPECT_EQ(late.error()->kind(), Kind::unavailable);
     EXPECT_EQ(late_read.error()->kind(), Kind::unavailable);
-    store->stop();  // Once more: nothing happens.
+    store->stop();  // Calling it again does nothing.
 }
 
-// SQLite ran reads on the calling thread, which was a listener's (issue 16, number 2).
+// SQLite once ran reads on the calling thread, a listener's (issue 16, number 2).
 TEST_P(WorksTest, a_read_never_blocks_its_caller) {
     if (GetParam() == Stores::memory || GetParam() == Stores::sqlite_in_memory)
         GTEST_SKIP() << "one connection for all: reads run on the calling thread";
@@ -379,7 +379,7 @@ TEST_P(WorksTest, the_statistics_count_works_and_commits) {
 
     const auto after = store->stats();
     EXPECT_EQ(after.works - before.works, 10);
-    EXPECT_EQ(after.commits - before.commits, 10);  // One thread that waits for each: no company.
+    EXPECT_EQ(after.commits - before.commits, 10);  // One thread that waits for each: no sharing.
     EXPECT_GE(after.largest_batch, 1);
 }
 

@@ -4,8 +4,8 @@
 namespace pawl::testing {
 namespace {
 
-// in_progress = wait(max), where another node has the key: the duplicate waits for that node's
-// answer, or takes the key over where its lease ends.
+// in_progress = wait(max), with the key held by another node: the duplicate waits for that node's
+// answer, or takes the key over when its lease ends.
 
 class HastyOrder : public Order {
 public:
@@ -37,7 +37,7 @@ protected:
     }
     void TearDown() override { other->stop(10s); }
 
-    // On this node, up to the call.
+    // Runs on this node up to the call.
     template <class Op = PatientOrder>
     std::future<Answer> hold(const std::string& key) {
         auto first = world.send<Op>(key, order_of_jane);
@@ -48,19 +48,19 @@ protected:
     std::future<Answer> send_there(const std::string& key) {
         return World::send_to<Op>(*other, key, order_of_jane);
     }
-    // Until as many keys are waited for at the other node.
+    // Until this many keys are waited for at the other node.
     void wait_for_waiters(std::size_t n) {
         for (int i = 0; i < 2'000 && other->waiters().size() != n; ++i)
             std::this_thread::sleep_for(10ms);
         ASSERT_EQ(other->waiters().size(), n);
     }
-    // Whatever was due at the other node before this moment has run.
+    // Until everything that was due at the other node has run.
     void pass(std::chrono::milliseconds time) {
         Gate passed;
         other->timers().after(time, [&] { passed.open(); });
         passed.wait();
     }
-    // One order, one payment, one job, whoever made them.
+    // One order, one payment, one job, whichever node made them.
     void check_one_effect() {
         EXPECT_EQ(provider.charges.size(), 1U);
         EXPECT_EQ(std::set<std::string>(provider.keys.begin(), provider.keys.end()).size(), 1U);
@@ -192,7 +192,7 @@ TEST_F(AttachTest, all_who_wait_for_another_node_are_sent_away_at_once_when_thei
     EXPECT_EQ(status_of(World::get(std::move(first))), 201);
 }
 
-// A lock that another transaction holds: whatever comes of it, the claim is made anew.
+// Whatever the lock's holder does, the claim is repeated.
 TEST_F(AttachTest, a_claim_that_met_a_lock_is_made_anew) {
     let_go.open();
     world.store.fail_in(sql::insert_registry.name);
@@ -253,7 +253,7 @@ TEST_F(AttachTest, many_threads_on_both_nodes_with_one_key_all_get_the_one_answe
 
 TEST_F(AttachTest, one_look_serves_all_who_wait_and_nobody_looks_for_nobody) {
     auto first = hold("k0");
-    // The others stand in the table as the first does.
+    // The others are stored like the first.
     for (int i = 1; i < 10; ++i)
         world.execute(
             "INSERT INTO key_registry (hash) VALUES ('" +
@@ -278,11 +278,12 @@ TEST_F(AttachTest, one_look_serves_all_who_wait_and_nobody_looks_for_nobody) {
     const auto began = world.clock.steady();
     world.store.wait_for_reads(before + 10);
 
-    EXPECT_GE(world.clock.steady() - began, 9 * 20ms - 20ms);  // Of one each, it would be 20 ms.
+    // With one wait for each it would be 20 ms.
+    EXPECT_GE(world.clock.steady() - began, 9 * 20ms - 20ms);
     EXPECT_EQ(other->waiters().size(), 10U);
     other->refuse_new();
     for (auto& one : there) (void)World::get(std::move(one));
-    pass(40ms);  // What was planned.
+    pass(40ms);  // Runs what was scheduled.
     const auto last = world.store.reads();
     pass(100ms);
     EXPECT_EQ(world.store.reads(), last);
@@ -311,13 +312,13 @@ TEST_F(FewWaitersTest, for_more_keys_than_may_be_waited_for_the_answer_comes_at_
     EXPECT_EQ(status_of(World::get(std::move(same_key))), 201);
 }
 
-// No look in sight: only what the other node says can wake.
+// No poll is due: only the other node's notice can wake.
 class NoticeTest : public AttachTest {
 protected:
     NoticeTest() : AttachTest{{.look_every = hour}} { world.store.pass_notices(); }
 
-    // Also until the other node listens, which it begins behind its first waiter: a notice that
-    // comes in between is for the next look (issue 16: a test here failed once under asan).
+    // Also until the other node listens, which starts with its first waiter. A notice in between is
+    // found by the next poll (issue 16: a test failed once under asan).
     void wait_for_waiters(std::size_t n) {
         AttachTest::wait_for_waiters(n);
         for (int i = 0; i < 2'000 && world.store.listeners() == 0; ++i)
@@ -368,7 +369,7 @@ TEST_F(NoticeTest, who_may_have_lost_notices_looks_at_once) {
     auto first = hold("k");
     auto there = send_there("k");
     wait_for_waiters(1);
-    world.clock.advance(30s);  // Nobody tells of the end of a lease.
+    world.clock.advance(30s);  // The end of a lease sends no notice.
 
     world.store.tell("");
 

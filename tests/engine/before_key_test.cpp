@@ -6,14 +6,14 @@
 namespace pawl::testing {
 namespace {
 
-// Found by reading: what an operation refuses in its phase is kept under a key that is the whole
-// tenant's, and what is kept is told to whoever sends that key.
+// Found by reading: a refusal by a phase is stored under the tenant's key, and replayed to all who
+// send that key.
 
 struct Wanted {
     std::string thing;
 };
 
-// Of the whole tenant, but for Joe; and not before the shop is open.
+// For the whole tenant, except Joe, and not before the shop opens.
 class Buy {
 public:
     static constexpr std::string_view name = "buy";
@@ -94,7 +94,7 @@ TEST(BeforeKey, a_look_that_fails_is_refused_and_begins_nothing) {
     EXPECT_FALSE(shop.buy("jane").replayed) << "the key is as it was";
 }
 
-// Found by reading: a job that was refused so was taken for one that is done.
+// Found by reading: a job that was refused so counted as done.
 TEST(BeforeKey, a_job_of_ones_own_is_not_asked) {
     Shop shop;
     auto request = shop.request<Buy>("k", R"({"thing":"tea"})", "joe");
@@ -108,7 +108,7 @@ TEST(BeforeKey, a_job_of_ones_own_is_not_asked) {
     EXPECT_TRUE(shop.keys.empty());
 }
 
-// stop() waits for who is just being asked, as for every request in hand.
+// stop() waits for running before_key() calls, as for every request in flight.
 TEST(BeforeKey, the_engine_ends_only_when_the_look_is_over) {
     Shop shop;
     shop.store.hold_next_read();

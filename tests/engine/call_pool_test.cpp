@@ -13,7 +13,7 @@
 namespace pawl::engine {
 namespace {
 
-// Makes so many threads and no more, as under a limit of a cgroup.
+// Makes at most this many threads, as under a cgroup limit.
 CallPool::MakeThread limited_to(int threads) {
     return [left = std::make_shared<std::atomic<int>>(threads)](std::function<void()> f) {
         if ((*left)-- <= 0)

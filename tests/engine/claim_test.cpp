@@ -4,7 +4,7 @@
 namespace pawl::testing {
 namespace {
 
-// Who gets a key, and what the others are told (docs/design.md part 4).
+// Who gets a key, and what other requests are answered (docs/design.md part 4).
 class ClaimTest : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -32,8 +32,7 @@ TEST_F(ClaimTest, a_repeat_gets_the_same_bytes_and_charges_nothing) {
     EXPECT_EQ(world.count("orders"), 1);
 }
 
-// history_check.py, C2: whoever was looking for the answer made all others wait for it, who had to
-// come again.
+// history_check.py, C2: while one repeat queried the answer, all others were told to come again.
 TEST_F(ClaimTest, repeats_at_once_all_get_the_answer) {
     const auto first = body_of(world.ask<Order>("k", order_of_jane));
     std::atomic<int> otherwise{0};
@@ -54,8 +53,8 @@ TEST_F(ClaimTest, repeats_at_once_all_get_the_answer) {
     EXPECT_EQ(otherwise, 0);
 }
 
-// Found by history_check.py, C2, in chaos on PostgreSQL: where the look of one who came second
-// failed, it was told 409 of a key that had its answer.
+// Found by history_check.py, C2, in chaos on PostgreSQL: when the query of a second repeat failed,
+// it got 409 for a key that had its answer.
 TEST_F(ClaimTest, who_comes_second_is_not_told_to_wait_for_what_nobody_could_see) {
     (void)world.ask<Order>("k", order_of_jane);
     world.store.hold_next_read();

@@ -13,7 +13,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using Ids = std::vector<std::string>;
 
-// Which dead letters are meant, by their ids, a filter or a sample of either.
+// Selects dead letters by ids, a filter or a sample.
 class DeadChoiceTest : public ::testing::Test {
 protected:
     void SetUp() override {

@@ -4,8 +4,8 @@
 namespace pawl::testing {
 namespace {
 
-// Calls whose outcome is unknown: repeated under their key, or never again; and what a person
-// decides.
+// Calls with an unknown outcome: repeated under their key, or never again; and operators'
+// decisions.
 class DoubtTest : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -63,7 +63,7 @@ TEST_F(DoubtTest, the_key_of_a_call_outlives_a_restart_and_a_new_secret) {
     EXPECT_EQ(provider.keys[0], provider.keys[1]);
 }
 
-// Issue 16, number 15: the error of a key whose card was charged said that nothing was.
+// Issue 16, number 15: the error of a key whose card was charged said that nothing was charged.
 TEST_F(DoubtTest, a_try_that_did_nothing_says_that_an_earlier_call_may_have_been_made) {
     provider.next({Does::doubt_charged, Does::retry});
     (void)world.ask<Order>("k", order_of_jane);
@@ -92,7 +92,7 @@ TEST_F(DoubtTest, a_call_that_was_never_made_leaves_no_time_of_a_call) {
     EXPECT_EQ(
         world.text("SELECT error FROM idempotency_keys"), "this try did nothing at the provider"
     );
-    // Nor can the provider have forgotten a key that it never had.
+    // The provider can't have forgotten a key that it never had.
     world.clock.advance(std::chrono::hours{30});
     EXPECT_EQ(status_of(world.ask<Order>("k", order_of_jane)), 201);
     ASSERT_EQ(provider.keys.size(), 3U);
@@ -169,7 +169,7 @@ TEST_F(DoubtTest, a_process_that_died_with_the_mark_set_leaves_a_doubt) {
     provider.next({Does::retry});
     (void)world.ask<OrderOnce>("k", order_of_jane);
     world.execute("UPDATE idempotency_keys SET calling = 1"
-    );  // As T1 left it, had the process died in the call.
+    );  // As T1 left it, if the process died in the call.
 
     EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::needs_attention);
     EXPECT_EQ(provider.keys.size(), 1U);
@@ -207,13 +207,13 @@ TEST_F(DoubtTest, what_is_given_up_ends_by_the_word_of_the_operation) {
     EXPECT_EQ(status_of(world.ask<OrderOnce>("k", order_of_jane)), 409);
 }
 
-// Issue 16, number 16: a customer whose card was charged read that nothing was carried out.
+// Issue 16, number 16: a customer whose card was charged was told that nothing was done.
 TEST_F(DoubtTest, what_is_given_up_is_told_whether_a_call_may_have_been_made) {
     provider.next({Does::doubt_charged});
     (void)world.ask<OrderOnce>("charged", order_of_jane);
     EXPECT_EQ(body_of(settle(engine::Settlement::Kind::give_up)), "perhaps called");
 
-    // The provider was never reached, and the completer has given up.
+    // The provider was never reached, and the completer gives up.
     for (int i = 0; i < 200 && world.count("attention") == 0; ++i) {
         provider.next({Does::retry});
         if (i == 0) (void)world.ask<Order>("refused", order_of_jane);
@@ -280,7 +280,7 @@ TEST_F(DoubtTest, a_point_that_no_step_of_this_program_knows_strands_its_key) {
     EXPECT_NE(std::get<Refused>(answer).detail.find("PAWL0007"), std::string::npos);
 }
 
-// Issue 16, number 20: a request in flight was charged at both.
+// Issue 16, number 20: a request in flight was charged at both providers.
 class TwoProvidersTest : public DoubtTest {
 protected:
     TwoProvidersTest() { provider.target = "bank a"; }
@@ -310,7 +310,7 @@ TEST_F(TwoProvidersTest, a_call_that_may_have_been_made_is_not_repeated_at_anoth
             "; PAWL0018: it went to \"bank a\", and this server calls \"bank b\""
     );
     EXPECT_EQ(provider.keys.size(), 1U);
-    // The result from there is kept as any other.
+    // That provider's result is stored like any other.
     EXPECT_EQ(
         status_of(settle(engine::Settlement::Kind::happened, "Paid", R"({"id":"ch_1"})")), 201
     );

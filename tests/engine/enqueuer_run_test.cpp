@@ -5,7 +5,7 @@
 namespace pawl::testing {
 namespace {
 
-// The enqueuer on a thread of its own, with a queue that comes and goes.
+// The enqueuer on its own thread, with a queue that goes away and comes back.
 
 class Outside final : public queue::Pusher {
 public:
@@ -80,8 +80,7 @@ protected:
 };
 
 TEST_F(EnqueuerRunTest, a_hint_ends_its_sleep) {
-    const int looks =
-        world.store.reads() + 2;  // For jobs, here and where another setting left some.
+    const int looks = world.store.reads() + 2;  // For jobs, here and from another setting.
     const auto thread = run();
     world.store.wait_for_reads(looks);
     stage("a");
@@ -96,14 +95,14 @@ TEST_F(EnqueuerRunTest, a_queue_that_is_away_is_tried_until_it_is_back) {
     stage("a");
     const auto thread = run();
     outside.wait_for_tries(3);
-    enqueuer.wake();  // Which is no reason to try at once.
+    enqueuer.wake();  // Must not cause an immediate try.
 
     outside.be_away(false);
 
     outside.wait_for_jobs(1);
 }
 
-// Issue 16, number 22, as the one below. Each commit that stages a job is a hint.
+// Issue 16, number 22, as the test below. Each commit that stages a job wakes the enqueuer.
 TEST_F(EnqueuerRunTest, while_the_queue_is_away_a_hint_is_no_reason_to_try_at_once) {
     ops::Enqueuer patient{
         world.store,

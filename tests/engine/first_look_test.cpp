@@ -48,7 +48,7 @@ TEST(FirstLookTest, one_known_key_in_ten_is_no_reason_to_look_for_all) {
     EXPECT_EQ(look.guess(hash_of(1)), Guess::is_new);
 }
 
-// How an attempt goes by it.
+// How an attempt uses it.
 class FirstLookOfAttemptTest : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -101,7 +101,7 @@ TEST_F(FirstLookOfAttemptTest, a_repeat_is_answered_where_nothing_can_be_written
     EXPECT_TRUE(replayed(again));
 }
 
-// Found with it: the lock was of another key's id, and this key had its answer.
+// Found with it: the lock was on another key's id, and this key had its answer.
 TEST_F(FirstLookOfAttemptTest, a_repeat_whose_claim_met_a_lock_is_answered) {
     (void)world.ask<Order>("k", order_of_jane);
 
@@ -127,7 +127,7 @@ TEST_F(FirstLookOfAttemptTest, many_repeats_from_elsewhere_are_looked_for_first)
         for (int i = 0; i < 30; ++i) EXPECT_TRUE(replayed(ask_other("k" + std::to_string(i)))) << i;
     });
 
-    // As many claims fail as FirstLook lets pass; then each is a look and no more.
+    // Claims fail until FirstLook stops guessing; then each is only a query.
     EXPECT_LE(world.store.writes(), 16 + 1);
     EXPECT_GE(reads, 30 - 16);
 }

@@ -12,8 +12,8 @@ std::optional<bool> same_as_in_hand(LiveKeys& keys, const std::string& fingerpri
     return std::get<LiveKeys::Occupied>(keys.enter("hash", fingerprint, {})).same_request;
 }
 
-// Found by the simulator: while somebody's wrong request under a key was being looked up, the right
-// one was told that it was wrong, for good.
+// Found by the simulator: while a wrong request under a key was queried, the right one was refused
+// for good.
 TEST(LiveKeys, another_request_is_wrong_only_when_the_one_in_hand_is_known_to_be_right) {
     LiveKeys keys;
     ASSERT_TRUE(std::holds_alternative<LiveKeys::Entered>(keys.enter("hash", "one", {})));
@@ -28,7 +28,7 @@ TEST(LiveKeys, another_request_is_wrong_only_when_the_one_in_hand_is_known_to_be
 
     keys.leave("hash");
     keys.told();
-    keys.confirm("hash");  // Nobody has it.
+    keys.confirm("hash");  // No such key in flight.
     ASSERT_TRUE(std::holds_alternative<LiveKeys::Entered>(keys.enter("hash", "another", {})));
     EXPECT_EQ(same_as_in_hand(keys, "one"), std::nullopt);
 }

@@ -41,7 +41,7 @@ TEST(Log, a_file_that_cannot_be_written_is_named) {
     const testing::TempFolder folder;
     const auto file = (folder.path() / "none" / "log.jsonl").string();
     std::filesystem::create_directory(folder.path() / "none");
-    std::filesystem::create_directory(file);  // A folder of that name: root may write anywhere.
+    std::filesystem::create_directory(file);  // A folder of that name, as root may write anywhere.
 
     try {
         open(file);

@@ -3,8 +3,8 @@
 namespace pawl::testing {
 namespace {
 
-// Issue 16, number 22: what a worker makes of the answers that only a queue outside the database
-// gives. Faults in it passed all tests but the simulator's.
+// Issue 16, number 22: a worker's handling of answers that only an external queue gives. Only the
+// simulator found faults in it.
 
 struct Parcel {
     static constexpr std::string_view kind = "parcel";
@@ -27,7 +27,7 @@ private:
     std::string* fails_;
 };
 
-// Gives one job, and says of it what the test says.
+// Offers one job, and answers as the test says.
 class Outside final : public queue::Queue {
 public:
     std::vector<queue::TakenJob> take(int, std::chrono::milliseconds) override {

@@ -53,7 +53,7 @@ TEST(Storable, what_is_no_final_answer_or_could_split_one_is_refused) {
         );
 }
 
-// Found by reading: PostgreSQL refused the row, behind the charge, each time again.
+// Found by reading: PostgreSQL refused the row after the charge, at every repeat.
 TEST(Storable, what_no_text_of_a_database_holds_is_refused) {
     EXPECT_THROW(storable({201, "caf\xe9"}), std::invalid_argument);
     EXPECT_THROW(storable({201, std::string(1, '\0')}), std::invalid_argument);

@@ -7,7 +7,7 @@
 namespace pawl::testing {
 namespace {
 
-// Issue 16, number 4: a database restored to an hour ago made the calls of that hour again.
+// Issue 16, number 4: a database restored to an hour ago repeated the calls of that hour.
 class RestoreTest : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -19,7 +19,7 @@ protected:
         world.add(Order{provider});
         world.add(OrderOnce{provider});
     }
-    // As the engine knows it from now on: restored to `ago`, clients repeat for 72 h.
+    // From now on the engine knows of a restore to `ago`; clients repeat for 72 h.
     void restored(std::chrono::milliseconds ago, std::int64_t last_key_id = 0) {
         const auto now = world.clock.now();
         world.engine->set_lost_times(
@@ -85,7 +85,7 @@ TEST_F(RestoreTest, a_keyed_call_that_the_provider_may_have_forgotten_is_not_mad
     EXPECT_TRUE(provider.keys.empty());
 }
 
-// The provider counts its memory from the lost call, and not from its repeat.
+// The provider's memory counts from the lost call, not from its repeat.
 TEST_F(RestoreTest, the_memory_of_a_lost_call_is_counted_from_the_lost_time) {
     restored(19h);
     provider.next({Does::doubt});
@@ -125,7 +125,7 @@ TEST_F(RestoreTest, a_person_who_has_looked_has_the_call_made) {
 class MarkerTest : public RestoreTest {
 protected:
     std::string file() { return (folder.path() / "mark").string(); }
-    // As a backup of before the last requests.
+    // A backup from before the last requests.
     void restore_backup() {
         for (const auto* table : {"key_registry", "idempotency_keys", "orders", "payments"})
             world.execute("DELETE FROM " + std::string{table});
@@ -160,7 +160,7 @@ TEST_F(MarkerTest, a_database_behind_its_mark_is_noticed_at_the_start_and_said_o
     EXPECT_EQ(reason(), "restored");
 }
 
-// PostgreSQL may be restored while servers run, and come back to them.
+// PostgreSQL may be restored while servers run.
 TEST_F(MarkerTest, a_running_server_notices_it_too) {
     ops::Marker running{*world.engine, {.file = file()}};
     running.start();
@@ -200,8 +200,8 @@ TEST_F(MarkerTest, nothing_is_written_while_nothing_happens) {
     EXPECT_EQ(std::filesystem::last_write_time(file()), written);
 }
 
-// Issue 16, number 22, as the two below: a restore that has lost nothing but calls, or but keys,
-// would not be noticed.
+// Issue 16, number 22, as the two below: a restore that lost only calls, or only keys, was not
+// detected.
 TEST_F(MarkerTest, another_call_of_a_key_is_marked) {
     ops::Marker one{*world.engine, {.file = file()}};
     one.start();
@@ -284,7 +284,7 @@ TEST_F(MarkerTest, a_mark_that_can_not_be_read_is_refused) {
     EXPECT_THROW(one.start(), std::runtime_error);
 }
 
-// Issue 16, number 22. Whoever runs the tests may open any file: a link to itself none can.
+// Issue 16, number 22. The tests may run as root, who may open any file but a link to itself.
 TEST_F(MarkerTest, a_mark_that_is_there_and_can_not_be_opened_is_refused) {
     std::filesystem::create_symlink(file(), file());
 

@@ -4,8 +4,8 @@
 namespace pawl::testing {
 namespace {
 
-// What meets a key that is not as it was left: removed, expired, of another program, in other hands
-// or unreadable for a moment. Nobody is answered wrongly, and nothing is done twice.
+// Keys that changed meanwhile: removed, expired, of another program, held by another node or
+// temporarily unreadable. No answer is wrong, and nothing is done twice.
 
 class AgainOrder : public Order {
 public:
@@ -45,7 +45,7 @@ protected:
     }
     Answer ask() { return world.ask<Order>("k", order_of_jane); }
     std::int64_t key_id() { return world.number("SELECT max(id) FROM key_registry"); }
-    // An open key at its call, which nobody holds any more.
+    // An open key at its call, which no node holds.
     void leave_open() {
         provider.next({Does::retry});
         ASSERT_EQ(why_of(ask()), Why::provider_unavailable);
@@ -116,8 +116,8 @@ TEST_F(StoredKeyTest, what_is_in_hand_is_not_completed_as_well) {
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
-// Its fingerprint was made under a secret that is not at hand: whether a request is the same can't
-// be told while the completer has the key.
+// Its fingerprint was made with an unavailable secret: whether a request is the same is unknown
+// while the completer holds the key.
 TEST_F(StoredKeyTest, a_request_under_an_older_secret_waits_for_the_completer) {
     leave_open();
     world.execute("UPDATE idempotency_keys SET secret_version = 99");
@@ -204,7 +204,7 @@ TEST_F(StoredKeyTest, ids_that_could_not_be_had_in_an_outage_are_asked_for_again
     EXPECT_EQ(world.store.writes(), 6) << "claim, ids and keep, twice";
 }
 
-// Somebody deleted it by hand. Its charge is known under its key, should the request come again.
+// An operator deleted it by hand. If the request comes again, the provider knows its key.
 TEST_F(StoredKeyTest, a_key_that_is_removed_under_its_call_writes_nothing_more) {
     hold_first_call(provider);
     auto answer = world.send<Order>("k", order_of_jane);
@@ -231,7 +231,7 @@ TEST_F(StoredKeyTest, who_lost_the_key_and_cannot_look_says_so) {
     EXPECT_EQ(world.count("payments"), 0);
 }
 
-// F7, between the look of the take-over and the call itself.
+// F7, between the take-over's query and the call itself.
 TEST_F(StoredKeyTest, a_provider_that_forgets_while_the_call_waits_is_not_called) {
     provider.next({Does::doubt});
     EXPECT_EQ(why_of(ask()), Why::provider_unavailable);

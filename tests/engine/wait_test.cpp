@@ -4,7 +4,7 @@
 namespace pawl::testing {
 namespace {
 
-// in_progress = wait(max): repeats attach to the request at work.
+// in_progress = wait(max): repeats attach to the running request.
 class ImpatientOrder : public Order {
 public:
     static constexpr std::string_view name = "impatient_order";
@@ -90,7 +90,7 @@ TEST_F(WaitTest, who_waits_when_the_service_stops_gets_an_answer_too) {
     EXPECT_EQ(body_of(World::get(std::move(second))), body_of(World::get(std::move(first))));
 }
 
-// Threads come at the very moment that the first one ends: none is lost, and none charges.
+// Threads arrive just when the first one ends: none is lost, and none charges.
 TEST_F(
     WaitTest, a_crowd_around_the_end_of_the_first_makes_one_charge_and_leaves_nobody_without_answer
 ) {

@@ -54,7 +54,7 @@ private:
     memory::MemoryStore inner_;
 };
 
-// Of keys that nobody holds: each look finds that the wait has an end.
+// No key is held: each poll finds that the wait is over.
 class WaitersTest : public ::testing::Test {
 protected:
     Parked park(const std::string& hash, std::chrono::milliseconds longest = 10s) {
@@ -84,7 +84,7 @@ TEST_F(WaitersTest, one_look_is_for_all_and_wakes_those_whose_wait_has_an_end) {
     EXPECT_EQ(waiters.size(), 0U);
 }
 
-// Found by reading: what it used was gone when it went on.
+// Found by reading: it used members that were already destroyed.
 TEST_F(WaitersTest, its_end_waits_for_one_who_is_just_parking) {
     std::future<void> end;
     store.on_listen = [&] {
@@ -132,7 +132,7 @@ TEST_F(WaitersTest, the_end_of_a_stay_is_not_that_of_the_next_one_of_its_key) {
     EXPECT_THAT(woken, ElementsAre("look aa", "late aa"));
 }
 
-// Notices were lost, perhaps, and the look that is under way may have been before what they told.
+// Notices may have been lost, and the running poll may have been earlier than they were.
 TEST_F(WaitersTest, notices_lost_during_a_look_make_another_one_at_once) {
     EXPECT_EQ(park("aa"), Parked::waits);
     timers.pass(250ms);

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 
-// A worker of its own process (victim.cpp), killed at a fault point; another takes over.
+// A worker in its own process (victim.cpp) is killed at a fault point; another takes over.
 namespace pawl::queue {
 
 namespace {
@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 
 class KafkaKillTest : public KafkaTest {
 protected:
-    // Its exit status, of wait().
+    // Its exit status, as from wait().
     int run_victim(const std::string& action, const std::string& fault) {
         const auto child = ::fork();
         if (child == 0) {
@@ -47,7 +47,7 @@ protected:
         sqlite::SqliteStore home{{.path = file()}, clock};
         store::apply_migrations(home, "pawl", sql::migrations::all);
     }
-    // What a worker finds that comes behind the dead one.
+    // The jobs that the next worker finds.
     std::vector<TakenJob> found_after() {
         home_ = std::make_unique<sqlite::SqliteStore>(sqlite::SqliteOptions{.path = file()}, clock);
         heir = std::make_unique<KafkaQueue>(options, "default", *home_, clock);

@@ -1,6 +1,6 @@
 #include "tests/kafka/world.hpp"
 
-// What a member of a group does beside what every queue does.
+// A group member's own behaviour; tests/conformance has what is common to all queues.
 namespace pawl::queue {
 
 namespace {
@@ -45,7 +45,7 @@ TEST_F(KafkaQueueTest, what_was_finished_while_its_offset_was_held_back_is_known
     EXPECT_TRUE(queue->wait_read(20s));
 }
 
-// Killed between a burial and its offset, or between a push and its delete: I18, one place.
+// After a kill between a burial and its offset, or between a push and its delete: I18.
 TEST_F(KafkaQueueTest, a_letter_that_a_death_has_written_twice_is_one) {
     make_topics();
     push({"a", "a", "b"});
@@ -61,7 +61,7 @@ TEST_F(KafkaQueueTest, a_letter_that_a_death_has_written_twice_is_one) {
     EXPECT_EQ(letters.merge(std::vector{shown[0].id}, act, std::nullopt).done, 1);
     EXPECT_EQ(letters.purge(std::vector{shown[1].id}, act).done, 1);
     EXPECT_THAT(letters.page({}, "", 10), IsEmpty()) << "the second went with the first";
-    // Retention takes the first of them: its mark is forgotten, and the second stays settled.
+    // Retention deletes the first of them with its mark, and the second stays settled.
     const kafka::Partition dead{kafka::dead_topic(options, "default"), 0};
     EXPECT_EQ(kafka::settled(store, dead, 1).offsets.count(1), 1);
 
@@ -98,7 +98,7 @@ TEST_F(KafkaQueueTest, jobs_of_a_layer_come_in_the_order_of_their_times_and_none
     }
 }
 
-// Its topic was read by nobody until somebody set the layer again.
+// Its topic was read again only when the layer was configured again.
 TEST_F(KafkaQueueTest, a_layer_that_is_taken_away_strands_no_job) {
     make_topics();
     push({"jid"});
@@ -117,7 +117,7 @@ TEST_F(KafkaQueueTest, a_layer_that_is_taken_away_strands_no_job) {
 TEST_F(KafkaQueueTest, a_full_partition_is_paused_and_loses_nothing) {
     make_topics();
     options.hold_max = 3;
-    options.take_wait = 30s;  // It reads no further than it may: there is no waiting for all of it.
+    options.take_wait = 30s;  // It reads no further than it may, so do not wait for all of it.
     Jids all;
     for (int i = 100; i < 140; ++i) all.push_back(std::to_string(i));
     push(all);
@@ -161,8 +161,8 @@ TEST_F(KafkaQueueTest, who_lost_a_partition_writes_nothing_and_who_has_it_does_t
             return token.holder == second.get() && token.live();
         });
     };
-    // Partitions go over in two steps, away from the one, then to the other; on a busy machine the
-    // group forms more than once.
+    // A partition moves in two steps, away from one member, then to the other; on a busy machine
+    // the group rebalances more than once.
     for (int i = 0; i < 60; ++i) {
         collect(*second, second->take(100, 30s));
         collect(*first, first->take(100, 30s));
@@ -181,7 +181,8 @@ TEST_F(KafkaQueueTest, who_lost_a_partition_writes_nothing_and_who_has_it_does_t
         EXPECT_FALSE(holder->mark_called(job));
         EXPECT_FALSE(holder->put_back(job, clock.now(), "late"));
         EXPECT_FALSE(holder->bury(job, "late"));
-        // Issue 16, number 22: a job that another had buried could be done in a transaction, too.
+        // Issue 16, number 22: a job that another member had buried could be done in a transaction,
+        // too.
         KafkaQueue& loser = *holder;
         const TakenJob& lost = job;
         conformance::write_now(store, [&](store::Session& session) {

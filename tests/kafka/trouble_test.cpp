@@ -3,8 +3,7 @@
 
 #include <stdexcept>
 
-// Brokers that go and come back, records that are refused, and work that is cut off in the middle.
-// The mock alone does as it is told.
+// Brokers that go away and come back, refused records, and interrupted work. Needs the mock.
 namespace pawl::queue {
 
 namespace {
@@ -29,7 +28,7 @@ protected:
             if (reached == name) throw std::runtime_error{"a planted fault"};
         });
     }
-    // What it throws, as soon as it throws.
+    // The error that it throws, as soon as it throws.
     static std::string error_of_take(KafkaQueue& queue) {
         return error_of([&] {
                    const auto end = std::chrono::steady_clock::now() + 30s;
@@ -68,7 +67,8 @@ TEST_F(KafkaTroubleTest, brokers_that_come_back_find_everything_as_it_was) {
     EXPECT_THAT(jobs, ::testing::Contains("after"));
 }
 
-// It was thrown away: a look at the brokers, which answered, ended it, and the queue looked idle.
+// Once the refusal was dropped when the brokers answered another request, and the queue looked
+// idle.
 TEST_F(KafkaTroubleTest, a_broker_that_refuses_the_group_is_told_until_it_lets_us) {
     testing::KafkaCluster own;
     options.brokers = own.brokers();
@@ -86,8 +86,8 @@ TEST_F(KafkaTroubleTest, a_broker_that_refuses_the_group_is_told_until_it_lets_u
     EXPECT_THAT(jids(take(*queue)), ElementsAre("jid"));
 }
 
-// Issue 16, number 22. Taken for done, it was not tried again: who had the partition next worked
-// what was put back, though it was in its retry topic too.
+// Issue 16, number 22. A failed commit counted as done and was not repeated: the partition's next
+// owner worked jobs that were also in their retry topic.
 TEST_F(KafkaTroubleTest, an_offset_commit_that_fails_is_tried_until_it_succeeds) {
     testing::KafkaCluster own;
     options.brokers = own.brokers();

@@ -72,7 +72,7 @@ TEST(OutboxOptions, names_what_is_out_of_its_limits) {
         (OutboxOptions{.wait_longest = 241h}.problem()),
         "wait_longest is 867600000 ms: at most 864000000"
     );
-    // Found by reading: more wrapped around, and what had been answered was forgotten, and sent
+    // Found by reading: larger values wrapped around, and answered requests were forgotten and sent
     // again.
     for (const auto hours : {std::chrono::hours{0}, 87'601h, std::chrono::hours::max()}) {
         const auto h = std::to_string(hours.count());

@@ -10,7 +10,7 @@
 #include <chrono>
 #include <thread>
 
-// What an operator's command takes of a database that others need.
+// How many connections an operator's command takes from a shared database.
 namespace pawl::postgres {
 
 namespace {
@@ -28,7 +28,7 @@ class CommandsTest : public ::testing::Test {
 protected:
     CommandsTest() { Database::open(database.url(), As::migration); }
 
-    // Once no more have come for half a second: each is made by a thread of its own.
+    // When no more have come for half a second: each is opened by its own thread.
     std::int64_t connections_as(As as, const std::string& parameters = "") const {
         const auto opened = Database::open(database.url() + parameters, as);
         std::int64_t most = 0;

@@ -10,8 +10,7 @@
 
 #include <cstdlib>
 
-// What a connection must not take from its database: an answer without an end, a clock that is old,
-// and words for what only a code says.
+// What a connection must withstand: an answer without end, an old clock, and translated messages.
 namespace pawl::postgres {
 
 namespace {
@@ -25,7 +24,7 @@ constexpr Sql sleep = on_all("sleep", "SELECT pg_sleep(1.5)");
 
 class ConnectionTest : public ::testing::Test {
 protected:
-    // The server of this process speaks German, if its translation is installed.
+    // This process's server speaks German, if its translation is installed.
     static void SetUpTestSuite() { ::setenv("LANGUAGE", "de", 1); }
 
     ConnectionTest() {
@@ -52,7 +51,8 @@ protected:
 
 }  // namespace
 
-// The look at a statement's first word refuses it sooner: behind that nothing may hang either.
+// The check of a statement's first word refuses it earlier; without that check nothing may hang
+// either.
 TEST_F(ConnectionTest, copy_ends_the_connection_and_not_the_thread) {
     for (const auto* copy : {"COPY things FROM STDIN", "COPY things TO STDOUT"}) {
         SCOPED_TRACE(copy);
@@ -64,12 +64,12 @@ TEST_F(ConnectionTest, copy_ends_the_connection_and_not_the_thread) {
             (void)another.flush();
         });
 
-        EXPECT_EQ(error.kind(), Kind::refused);  // A fault of the program, which none repeats.
+        EXPECT_EQ(error.kind(), Kind::refused);  // A bug of the program, which is never repeated.
         EXPECT_FALSE(another.usable());
     }
 }
 
-// E'\'' holds a quote, which the look at a script's words takes for its end.
+// E'\'' contains a quote, which the check of a script's words takes for its end.
 TEST_F(ConnectionTest, copy_in_a_script_ends_the_connection_and_not_the_thread) {
     for (const auto* script :
          {R"(SELECT E'\''; COPY things FROM STDIN; --')",
@@ -80,7 +80,7 @@ TEST_F(ConnectionTest, copy_in_a_script_ends_the_connection_and_not_the_thread) 
 
         const auto error = error_of([&] { another.script("copies", script); });
 
-        EXPECT_EQ(error.kind(), Kind::refused);  // A fault of the program, which none repeats.
+        EXPECT_EQ(error.kind(), Kind::refused);  // A bug of the program, which is never repeated.
         EXPECT_FALSE(another.usable());
     }
 }
@@ -90,7 +90,7 @@ TEST_F(ConnectionTest, a_clock_that_came_with_slow_statements_is_not_taken_for_t
 
     write_now(store, [&](Session& session) {
         detail::send_statement(session, sleep);
-        (void)rows<int>(session, one);  // One packet: the clock's answer is 1.5 s old with this.
+        (void)rows<int>(session, one);  // One packet: afterwards the clock's answer is 1.5 s old.
         const auto asked_at = clock.now();
 
         const auto now = session.now();
@@ -113,15 +113,14 @@ TEST_F(ConnectionTest, a_plan_that_a_migration_outdated_is_known_by_its_code_in_
         GTEST_SKIP() << "the server speaks English: that its words do not matter was not seen";
 }
 
-// The same code: a statement that PostgreSQL does not support, now and ever.
+// The same code: a statement that PostgreSQL never supports.
 TEST_F(ConnectionTest, what_is_not_supported_is_no_outdated_plan) {
     const auto error = error_of_control("SELECT id FROM things GROUP BY id FOR UPDATE");
 
     EXPECT_EQ(error.kind(), Kind::statement) << error.what();
 }
 
-// Issue 16, number 22. Answers to what was sent before may come still, and would be taken for those
-// of what is sent now.
+// Issue 16, number 22. Late answers to earlier statements would be mistaken for those of new ones.
 TEST_F(ConnectionTest, what_was_given_up_carries_nothing_out) {
     connection.give_up();
 

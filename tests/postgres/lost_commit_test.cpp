@@ -80,7 +80,7 @@ protected:
 // Whether it shares its transaction with others of its kind.
 class LostCommitEitherWay : public LostCommitTest, public ::testing::WithParamInterface<bool> {
 protected:
-    // The works in one transaction, or each in its own.
+    // Runs the works in one transaction, or each in its own.
     std::vector<Ending> run_all(const std::vector<Phase>& runs) {
         std::promise<void> running;
         std::promise<void> go_on;
@@ -111,7 +111,7 @@ protected:
             });
         return run_all(runs);
     }
-    // Of a work that commits what fails then with this code.
+    // The error of a work whose COMMIT fails with this code.
     std::optional<StoreError> error_at_commit(const std::string& code) {
         return run_all({[this, code](Session& session) {
                    ++ran;
@@ -122,7 +122,7 @@ protected:
             .error();
     }
 
-    // Once the work that they gather behind has committed: that COMMIT is not the one to cut.
+    // Only after the holder has committed, whose COMMIT must not be cut.
     void cut(int commits, At at) {
         if (GetParam()) blocking.wait();
         proxy.cut(commits, at);
@@ -140,10 +140,10 @@ INSTANTIATE_TEST_SUITE_P(Sharing, LostCommitEitherWay, ::testing::Bool(), [](con
 
 TEST_P(LostCommitEitherWay, a_write_that_was_committed_without_an_answer_is_not_run_again) {
     constexpr std::size_t works = 5;
-    (void)run_counting(1);  // Connected, and the statements prepared.
+    (void)run_counting(1);  // Connects, and prepares the statements.
     const auto before = all_counts();
     ran = 0;
-    // The one that they gather behind commits first.
+    // The holder commits first.
     std::vector<Phase> runs;
     for (std::size_t i = 1; i <= works; ++i)
         runs.emplace_back([this, i](Session& session) {

@@ -12,8 +12,8 @@
 #include <csignal>
 #include <stdexcept>
 
-// Issue 16, number 22: a phase that met another transaction runs again, whatever its code made of
-// the error.
+// Issue 16, number 22: a phase that met another transaction runs again, even if its code caught the
+// error.
 namespace pawl::postgres {
 
 namespace {
@@ -67,8 +67,8 @@ protected:
         write_one(store, notes::create);
         testing::run_sql(database.url(), functions);
     }
-    // A phase that inserts a note and meets `code` in its first `times` runs; `meet` is given what
-    // meets it.
+    // A phase that inserts a note and meets `code` in its first `times` runs; `meet` gets the
+    // function that meets it.
     template <class Meet>
     std::exception_ptr end_of(const std::string& code, std::int64_t times, Meet meet) {
         Ending ending;
@@ -133,7 +133,7 @@ TEST_P(RerunTest, what_a_phase_swallows_is_run_again) {
     EXPECT_EQ(note_count(), 1);
 }
 
-// The attempt has taken its own back, so that the transaction goes on; the phase does not.
+// The attempt was rolled back, so that the transaction goes on; the phase throws.
 TEST_P(RerunTest, what_an_attempt_meets_and_a_phase_wraps_is_run_again) {
     const auto failed = end_of("40001", 2, [](Tx& tx, const auto& fail) {
         try {
@@ -182,8 +182,8 @@ TEST_P(RerunTest, what_passes_by_itself_stays_that_and_is_the_callers_to_repeat)
     EXPECT_EQ(note_count(), 0);
 }
 
-// Its transaction is open still, and the answer to ROLLBACK may come at any time. Nothing was in
-// doubt, though a phase that asks for no answer sends its COMMIT with the rest.
+// Its transaction is still open, and the answer to ROLLBACK may come at any time. Nothing is in
+// doubt, although a phase without awaited answers sends its COMMIT with the rest.
 TEST_P(RerunTest, what_met_another_and_cannot_roll_back_is_run_again_on_a_new_connection) {
     for (const bool asks : {false, true}) {
         testing::run_sql(database.url(), "DELETE FROM notes");

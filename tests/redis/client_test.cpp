@@ -9,7 +9,7 @@
 #include <atomic>
 #include <string>
 
-// Which Redis is taken, and what becomes of a connection.
+// Which Redis is accepted, and what happens to a connection.
 namespace pawl::testing {
 namespace {
 
@@ -174,13 +174,14 @@ TEST(RedisClientTest, a_connection_cut_while_it_is_idle_costs_nobody_an_error) {
     EXPECT_EQ(server.ask({"LLEN", "queue:default"}).integer, 20);
 }
 
-// So large that the answer "gone" comes in the middle of the sending: the next write would be a
-// SIGPIPE, which ends a process.
+// So large that the connection breaks in the middle of sending: the next write would raise SIGPIPE
+// and end the process.
 TEST(RedisClientTest, a_redis_that_dies_while_it_is_written_to_is_an_error_and_no_signal) {
     RedisServer server;
     queue::redis::Connection connection{server.options()};
     const queue::redis::Command ping{"PING"};
-    connection.ask("redis test", std::span{&ping, 1}, Access::read);  // Redis has let us in.
+    // Redis has accepted the connection.
+    connection.ask("redis test", std::span{&ping, 1}, Access::read);
     server.kill();
     const queue::redis::Command large{"LPUSH", "queue:default", std::string(64'000'000, 'x')};
 
@@ -205,7 +206,7 @@ TEST(RedisClientTest, a_script_that_redis_forgot_is_sent_anew) {
     EXPECT_EQ(queue.take(1, 30s).size(), 1);
 }
 
-// The server got it, and its answer did not come: it is frozen in between.
+// The server got it and is frozen before it answers.
 TEST(RedisClientTest, a_write_whose_answer_does_not_come_in_time_is_in_doubt) {
     auto& server = empty_redis();
     auto options = server.options();

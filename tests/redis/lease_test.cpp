@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-// Leases in a real Redis: which one fences, and what becomes of an epoch.
+// Leases in a real Redis: when they fence, and what happens to epochs.
 namespace pawl::testing {
 namespace {
 
@@ -97,7 +97,7 @@ TEST(RedisLeaseTest, a_redis_that_was_killed_goes_on_with_a_higher_epoch) {
     EXPECT_GT(take("joe"), first);
 }
 
-// Belt and braces: its clock is still ahead of all that it ever gave.
+// A second safeguard: its clock is still ahead of every epoch that it gave.
 TEST(RedisLeaseTest, one_that_lost_all_gives_no_epoch_again) {
     auto& server = empty_redis();
     locks::RedisPlace place{std::make_unique<Client>(server.options())};

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-// What the Redis queue alone does; what every queue does, tests/conformance tests.
+// The Redis queue's own behaviour; tests/conformance has what is common to all queues.
 namespace pawl::testing {
 namespace {
 
@@ -154,7 +154,7 @@ TEST_F(RedisQueueTest, a_claim_that_is_counted_twice_fences_all_the_same) {
     EXPECT_TRUE(queue.finish(mine));
 }
 
-// Each claim of Redis is an id of its own; the end of the first leaves the second in hand.
+// Each claim has an id of its own; the end of the first leaves the second.
 TEST_F(RedisQueueTest, what_was_lost_and_taken_here_again_stays_in_hand) {
     ops::Hand hand{clock};
     push(client, staged("a"));
@@ -173,7 +173,7 @@ TEST_F(RedisQueueTest, what_was_lost_and_taken_here_again_stays_in_hand) {
     EXPECT_THAT(hand.all(), SizeIs(0));
 }
 
-// Found by a kill between push and delete: one job was dead twice (I18, one place).
+// Found by a kill between push and delete: one job was dead twice (I18).
 TEST_F(RedisQueueTest, a_job_that_is_pushed_again_is_there_once) {
     RedisPusher one{client}, another{client};
     const std::vector<StagedJob> jobs{staged("a"), staged("b")};
@@ -276,7 +276,7 @@ TEST_F(RedisQueueTest, what_is_due_in_another_queue_gets_there) {
     EXPECT_EQ(server.ask({"SISMEMBER", "queues", "mails"}).integer, 1) << "it is listed";
 }
 
-// Issue 16, number 22: the pages of Sidekiq show them apart.
+// Issue 16, number 22: Sidekiq's pages show them separately.
 TEST_F(RedisQueueTest, what_failed_lies_with_the_retries_and_what_is_put_off_with_the_scheduled) {
     push(client, staged("a"));
     push(client, staged("b"));

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-// With the Sidekiq of Debian: Ruby runs our jobs and we run Ruby's.
+// With Debian's Sidekiq: Ruby runs our jobs and we run Ruby's.
 namespace pawl::testing {
 namespace {
 
@@ -32,7 +32,7 @@ class SidekiqTest : public ::testing::Test {
 protected:
     SidekiqTest() {
         store::apply_migrations(store, "pawl", sql::migrations::all);
-        far_ahead.advance(24h * 3'650);  // So that all is due that Ruby puts off.
+        far_ahead.advance(24h * 3'650);  // So that everything that Ruby delays is due.
     }
     ~SidekiqTest() override {
         if (sidekiq > 0) {
@@ -61,7 +61,7 @@ protected:
     void start_sidekiq() {
         sidekiq = run({"sidekiq", "-r", PAWL_SIDEKIQ_JOBS, "-c", "1", "-t", "1"});
     }
-    // Runs a line of Ruby to its end; what it prints is in the log.
+    // Runs a line of Ruby; its output is in the log.
     std::string ruby(const std::string& line) {
         int status = -1;
         ::waitpid(run({"ruby", "-r", PAWL_SIDEKIQ_JOBS, "-e", line}), &status, 0);
@@ -72,7 +72,7 @@ protected:
         std::ifstream in{folder.file(file)};
         return {std::istreambuf_iterator<char>{in}, {}};
     }
-    // The next word that Ruby leaves, waited for.
+    // Waits for the next word that Ruby pushes.
     std::string word(const std::string& list) {
         const auto reply = server.ask({"BLPOP", list, "45"});
         return reply.items.size() == 2 ? reply.items[1].text : "nothing in 45 s";

@@ -11,9 +11,8 @@
 #include <string>
 #include <vector>
 
-// An operation without its types: every shape that compiles is driven by its form alone, as the
-// engine does it. Between two steps each point and result goes through its stored text, as after a
-// restart.
+// An operation without its types: every shape that compiles is driven through its form, as by the
+// engine. Between steps each point and result passes through its stored text, as after a restart.
 namespace pawl::detail {
 namespace {
 

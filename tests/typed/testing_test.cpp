@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-// pawl/testing.hpp, used as an application uses it: on a small operation of its own.
+// pawl/testing.hpp as an application uses it, for a small operation.
 namespace bank {
 namespace {
 
@@ -38,7 +38,7 @@ struct NoSuchAccount {
     std::string why;
 };
 
-// Another bank, as the operation sees it.
+// Another bank, from the operation's view.
 struct OtherBank {
     std::string closed{};
     std::string last_key{};

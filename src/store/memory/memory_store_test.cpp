@@ -6,7 +6,7 @@
 
 #include <thread>
 
-// The seams of the memory store. What every store does, tests/conformance tests.
+// The memory store's own functions; tests/conformance has what is common to all stores.
 namespace pawl::memory {
 
 namespace {

@@ -95,7 +95,7 @@ TEST_F(LineTest, what_may_share_is_left_to_the_connection_that_shares) {
     const auto second = line.take();
 
     EXPECT_EQ(names(first), "a");
-    EXPECT_EQ(names(second), "bcde");  // No more than share_max.
+    EXPECT_EQ(names(second), "bcde");  // At most share_max.
     EXPECT_EQ(second.form, Turn::Form::shared);
 }
 
@@ -167,7 +167,7 @@ TEST_F(LineTest, the_end_wakes_all_who_wait) {
     for (auto& thread : waiting) thread.join();
 }
 
-// However they come and whoever takes them: nothing is left lying while somebody could take it.
+// In any order, with any thread: no work waits while a thread could take it.
 TEST_F(LineTest, many_who_put_and_take_lose_nothing) {
     constexpr int each = 2'000;
     std::atomic<int> taken{0};

@@ -16,7 +16,7 @@ TEST(PostgresUrlTest, our_parameters_are_taken_and_the_rest_is_libpqs) {
     EXPECT_FALSE(options.prepared);
 }
 
-// Found by reading: the password was cut off at it.
+// Found by reading: the password was cut off at the question mark.
 TEST(PostgresUrlTest, a_password_may_have_a_question_mark) {
     const auto options = options_of_url("postgres://u:p?a@h/d?connections=4&x=1");
 

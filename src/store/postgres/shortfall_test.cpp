@@ -72,7 +72,7 @@ TEST_F(ShortfallTest, that_all_are_there_is_said_of_what_was_remarked_on_alone) 
     EXPECT_THAT(refused_at(3s, 9), HasSubstr("9 of 16"));
 }
 
-// A database that is down: the requests' answers and PAWL0008 say so.
+// The database is down: requests' errors and PAWL0008 report that.
 TEST_F(ShortfallTest, none_at_all_is_no_shortfall) {
     EXPECT_EQ(refused_at(0ms, 0), "");
     EXPECT_EQ(refused_at(1h, 0), "");

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-// Group commit: works of many requests share one transaction, and no fault.
+// Group commit: works of many requests share one transaction, but not their faults.
 namespace pawl::sqlite {
 
 namespace {
@@ -23,14 +23,14 @@ void write_note(Session& session) {
     change(session, note);
 }
 
-// What an engine throws to end its own work; nobody else may ever see it.
+// What an engine throws to end its own work; no other work may get it.
 struct LostLease {};
 
 class BatchTest : public ::testing::Test {
 protected:
     BatchTest() { write_one(store, notes::create); }
 
-    // Submits the works while the writer is held, so that they meet in one batch.
+    // Submits the works while the writer is held, so that they are in one batch.
     std::vector<Ending> run_together(std::vector<std::function<void(Session&)>> works) {
         std::promise<void> running;
         std::promise<void> go_on;
@@ -109,7 +109,7 @@ TEST_F(BatchTest, what_throws_or_swallows_an_error_takes_no_neighbour_with_it) {
     EXPECT_EQ(texts(), (Texts{"a", "b"}));
 }
 
-// SQLite undoes the whole transaction when it interrupts a write.
+// SQLite rolls back the whole transaction when it interrupts a write.
 TEST_F(BatchTest, a_write_that_is_interrupted_undoes_all_and_each_is_told_its_own_truth) {
     const auto endings = run_together(
         {insert("before"),
@@ -141,7 +141,7 @@ TEST_F(BatchTest, what_a_work_throws_after_it_ended_the_transaction_is_never_its
     clock.tick(0s);
 
     EXPECT_EQ(endings[0].error()->kind(), Kind::unavailable);
-    // Its own trouble with the database, which it can't hide (issue 16, number 22).
+    // Its own error of the database, which it can't hide (issue 16, number 22).
     EXPECT_EQ(endings[1].error()->kind(), Kind::deadline);
 }
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <mutex>
 
-// A disk that fails at the COMMIT, by a layer between SQLite and the system (sqlite.org/vfs.html).
+// A disk that fails at COMMIT, by a layer between SQLite and the system (sqlite.org/vfs.html).
 namespace pawl::sqlite {
 
 namespace {
@@ -18,12 +18,12 @@ using Effect = StoreError::Effect;
 
 enum class Does { write, sync };
 
-// What the layer does to write-ahead logs: counts, and fails to order. The others it passes on.
+// What the layer does with write-ahead logs: counts, and fails on request. Other files pass.
 struct Disk {
     std::mutex mutex;
     std::optional<Does> failing;
     int code{SQLITE_OK};
-    int passes{};  // So many are well before the one that fails.
+    int passes{};  // Syncs that succeed before the one that fails.
     int syncs{};
 
     void fail(Does what, int with, int after = 0) {
@@ -49,7 +49,7 @@ Disk& disk() {
 struct File {
     sqlite3_file base;
     bool log;
-    // The system's own file lies behind this one.
+    // The system's own file is stored after this one.
     sqlite3_file* real() { return static_cast<sqlite3_file*>(static_cast<void*>(this + 1)); }
 };
 

@@ -12,8 +12,7 @@
 #include <fstream>
 #include <iterator>
 
-// The database as a file: who owns it, whose it is, what is wrong with it, what others can read in
-// it.
+// The database as a file: its owner, its origin, its damage, and who can read it.
 namespace pawl::sqlite {
 
 namespace {
@@ -57,7 +56,7 @@ bool says(const StoreError& error, const std::string& text) {
     return std::string{error.what()}.find(text) != std::string::npos;
 }
 
-// A file system of its own, for as long as the test runs.
+// A file system of its own, for the duration of the test.
 class Mounted {
 public:
     Mounted(std::string at, const char* options) : at_{std::move(at)} {
@@ -148,7 +147,7 @@ TEST_F(FileTest, a_lock_that_a_tool_holds_too_long_is_busy_and_nothing_is_writte
 }
 
 // Issue 16, number 3: a server went on writing to a file that had been removed, renamed or
-// replaced, and what it had answered was gone after its next start.
+// replaced, and its answers were lost after the next start.
 class LostFileTest : public FileTest {
 protected:
     void SetUp() override {
@@ -294,7 +293,7 @@ TEST_F(LostFileTest, a_commit_into_a_file_that_vanishes_meanwhile_is_in_doubt) {
     EXPECT_TRUE(says(error, "PAWL0016")) << error.what();
 }
 
-// What people and backups do beside a server is no loss.
+// What operators and backups do beside a server must not count as a loss.
 TEST_F(LostFileTest, backups_checkpoints_and_a_vacuum_beside_the_server_are_no_loss) {
     const auto copy = folder.file("copy.db");
     const std::vector<std::string> done{
@@ -314,7 +313,7 @@ TEST_F(LostFileTest, backups_checkpoints_and_a_vacuum_beside_the_server_are_no_l
     EXPECT_TRUE(remarks.empty());
 }
 
-// SQLite removes such a log without a word, and with it all that was committed.
+// SQLite silently removes such a log, with all that it had committed.
 TEST_F(FileTest, a_log_beside_an_empty_file_is_left_for_people) {
     std::ofstream{path + "-wal"} << "what a lost database has committed";
 
@@ -421,7 +420,7 @@ TEST_F(FileTest, a_file_system_that_is_read_only_is_refused_at_the_start) {
     make(folder.file("disk/test.db"));
     if (!mounted.make_read_only()) GTEST_SKIP() << "no tmpfs may be mounted again";
 
-    // The lock file is met first; without it the database says so itself.
+    // The lock file is checked first; without it the database itself reports it.
     const auto locked = error_of([&] { open(folder.file("disk/test.db")); });
     const auto tool = error_of([&] { open_as_tool(folder.file("disk/test.db")); });
 

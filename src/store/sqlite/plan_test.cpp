@@ -1,5 +1,5 @@
-// That no statement which a server repeats walks a whole table: with a million finished keys such a
-// one took a third of a core.
+// No statement that a server repeats scans a whole table: with a million finished keys such a
+// statement took a third of a core.
 
 #include "store/migrations.hpp"
 #include "store/statements.hpp"
@@ -14,7 +14,7 @@
 namespace pawl::sqlite {
 namespace {
 
-// For people, who wait, or once at the start of a server.
+// For operators, or once at a server's start.
 const std::set<std::string_view> by_hand{
     "count_jobs",
     "list_accounts",
@@ -54,7 +54,7 @@ protected:
 
     static bool walks(const std::string& step, const std::string& table) {
         const auto scan = "SCAN " + table;
-        // A partial index holds only what is open, leased or expired.
+        // A partial index has only open, leased or expired rows.
         return step.starts_with(scan) && step.find(" INDEX ") == step.npos;
     }
 

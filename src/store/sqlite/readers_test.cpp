@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-// Reads that are slow, and what they must not delay (issue 16, number 2).
+// Slow reads, and what they must not delay (issue 16, number 2).
 namespace pawl::sqlite {
 
 namespace {
