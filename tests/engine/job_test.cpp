@@ -279,8 +279,7 @@ TEST_F(JobTest, past_the_memory_of_its_receiver_a_job_is_not_called_again) {
     EXPECT_EQ(world.count("dead_jobs"), 1);
 }
 
-// A small difference of two clocks is normal. Found by reading: with the database's clock ahead
-// each job died.
+// Found by reading: with the database's clock slightly ahead each job died.
 TEST_F(JobTest, a_first_call_that_lies_in_the_future_counts_as_past) {
     int calls = 0;
     handle(NoteInCall{[&](KeyedCall&, const Job<Note>&) {

@@ -57,7 +57,7 @@ TEST(KafkaOptions, settings_that_the_guarantees_rest_on_cannot_be_changed) {
     for (const auto* setting : {"acks=1", "enable.auto.commit=true", "enable.idempotence=false"})
         EXPECT_THAT(
             kafka_options_of_url("kafka://one?" + std::string{setting}).problem().value_or("none"),
-            HasSubstr("not for choice")
+            HasSubstr("can't be changed")
         );
 }
 
