@@ -147,7 +147,7 @@ TEST(Retrying, waits_as_the_server_asks_in_seconds_or_by_date) {
     EXPECT_EQ(world.waits, (std::vector<std::chrono::milliseconds>{4s, 3980ms, 30s, 500ms}));
 }
 
-TEST(Retrying, the_servers_own_word_decides_over_the_status) {
+TEST(Retrying, the_servers_own_hint_overrides_the_status) {
     World stripe;
     stripe.answers = {arrived(409, {{"Stripe-Should-Retry", "false"}})};
     World ours;
@@ -165,7 +165,7 @@ TEST(Retrying, the_servers_own_word_decides_over_the_status) {
 }
 
 // Ignores "no", a body without `retry`, and headers that are not times.
-TEST(Retrying, words_that_nobody_understands_decide_nothing) {
+TEST(Retrying, unknown_hints_are_ignored) {
     const Header problem{"Content-Type", "application/problem+json"};
     World world;
     world.answers = {
@@ -183,7 +183,7 @@ TEST(Retrying, words_that_nobody_understands_decide_nothing) {
     EXPECT_EQ(world.waits, std::vector<std::chrono::milliseconds>(6, 500ms));
 }
 
-TEST(Retrying, a_word_of_stripes_makes_an_answer_repeatable) {
+TEST(Retrying, stripes_hint_makes_an_answer_repeatable) {
     World world;
     world.answers = {arrived(400, {{"Stripe-Should-Retry", "true"}}), arrived(200)};
 
@@ -225,7 +225,7 @@ TEST(Retrying, a_stop_ends_the_wait_and_keeps_the_doubt) {
 }
 
 // A stop shows nothing of the server: its breaker does not count it.
-TEST(Retrying, a_stop_in_a_try_keeps_what_may_have_been_sent_and_blames_nobody) {
+TEST(Retrying, a_stop_during_a_try_keeps_the_doubt_and_does_not_count_as_failure) {
     World world;
     world.answers = {Lost{"it was stopped"}, arrived(200)};
     const auto client = world.client({.breaker = {.failures_max = 1}});
@@ -257,7 +257,7 @@ TEST(Retrying, refuses_a_rule_with_a_problem) {
     EXPECT_THROW(world.client({.tries_max = 0}), std::invalid_argument);
 }
 
-TEST(Retrying, what_was_not_sent_costs_no_try) {
+TEST(Retrying, a_request_that_was_not_sent_costs_no_try) {
     World world;
     world.answers = {
         NotSent{"refused"},
@@ -286,7 +286,7 @@ TEST(Retrying, an_earlier_try_in_progress_is_waited_for) {
     EXPECT_EQ(world.waits, std::vector<std::chrono::milliseconds>(7, 2s));
 }
 
-TEST(Retrying, what_can_never_be_sent_ends_at_once) {
+TEST(Retrying, a_request_that_can_never_be_sent_ends_at_once) {
     World world;
     world.answers = {NotSent{"the header has a control character", true}};
 
@@ -332,7 +332,7 @@ TEST(Retrying, a_lost_request_whose_repeat_has_no_budget_stays_in_doubt) {
     );
 }
 
-TEST(Retrying, a_server_that_has_failed_too_often_is_left_alone_for_a_while) {
+TEST(Retrying, a_server_that_has_failed_too_often_gets_no_requests_for_a_while) {
     World world;
     world.answers = {NotSent{"refused"}};
     const auto client = world.client(
@@ -352,7 +352,7 @@ TEST(Retrying, a_server_that_has_failed_too_often_is_left_alone_for_a_while) {
     EXPECT_FALSE(std::get<GaveUp>(next).in_doubt);
 }
 
-TEST(Retrying, a_probe_that_was_not_sent_or_is_stopped_leaves_the_way_to_the_next) {
+TEST(Retrying, a_probe_that_was_not_sent_or_stopped_lets_another_probe_go) {
     World world;
     world.answers = {
         Lost{"reset"}, NotSent{"a bad header", true}, Lost{"it was stopped"}, Lost{"reset"}};
@@ -377,7 +377,7 @@ TEST(Retrying, a_probe_that_was_not_sent_or_is_stopped_leaves_the_way_to_the_nex
 }
 
 // Found by reading: half of those that waited here slept until their deadline and were never sent.
-TEST(Retrying, who_waits_for_a_breaker_is_back_in_time_for_a_try) {
+TEST(Retrying, a_wait_for_a_breaker_leaves_time_for_a_try) {
     World world;
     world.random.value = ~std::uint64_t{0};  // The longest spread.
     world.answers = {Lost{"reset"}, arrived(201)};
@@ -392,7 +392,7 @@ TEST(Retrying, who_waits_for_a_breaker_is_back_in_time_for_a_try) {
     EXPECT_GT(world.sent.back().timeout, 10s);  // Worth a try.
 }
 
-TEST(Retrying, tells_each_try_and_what_follows) {
+TEST(Retrying, reports_each_try_and_what_follows) {
     World world;
     world.answers = {Lost{"reset"}, arrived(201)};
     std::vector<std::string> told;

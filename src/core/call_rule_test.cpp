@@ -139,7 +139,7 @@ TEST(DecideAfterCall, an_outage_never_finishes_a_key) {
 }
 
 // Issue 16, number 15.
-TEST(DecideAfterCall, a_try_that_did_nothing_erases_no_earlier_call) {
+TEST(DecideAfterCall, a_try_without_effect_erases_no_earlier_call) {
     for (const auto again : {Repeat::safe, Repeat::safe_with_key, Repeat::never}) {
         EXPECT_EQ(
             decide_after_call(again, CallEnded::retry, EarlierCall::none), AfterCall::clear_mark
@@ -151,7 +151,7 @@ TEST(DecideAfterCall, a_try_that_did_nothing_erases_no_earlier_call) {
 }
 
 // Issue 16, number 18.
-TEST(DecideAfterFailedKeep, a_defect_leads_to_a_person_after_the_keeper_failed_alone) {
+TEST(DecideAfterFailedKeep, a_defect_needs_a_person_after_the_keeper_failed_alone) {
     for (const auto again : {Repeat::safe, Repeat::safe_with_key, Repeat::never}) {
         const auto after = [&](KeepFailure failure, KeepExtent extent) {
             return decide_after_failed_keep(again, failure, extent);

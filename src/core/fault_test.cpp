@@ -57,7 +57,7 @@ TEST_F(FaultDeathTest, throws_once) {
     );
 }
 
-TEST_F(FaultDeathTest, a_plan_without_its_three_parts_plans_nothing) {
+TEST_F(FaultDeathTest, an_incomplete_plan_is_ignored) {
     for (const char* text : {"", "a", "a:1", "a:exit", "a:0:exit", ":1:exit"})
         EXPECT_EXIT(
             {
@@ -95,7 +95,7 @@ TEST_F(FaultDeathTest, logs_each_point_as_it_is_reached) {
     EXPECT_EQ(lines, (std::vector<std::string>{"a", "b", "a"}));
 }
 
-TEST(OnFaultPoint, tells_the_points_until_it_is_taken_back) {
+TEST(OnFaultPoint, reports_the_points_until_it_is_removed) {
     std::vector<std::string> seen;
 
     on_fault_point([&](std::string_view name) { seen.emplace_back(name); });
@@ -107,7 +107,7 @@ TEST(OnFaultPoint, tells_the_points_until_it_is_taken_back) {
     EXPECT_EQ(seen, (std::vector<std::string>{"a", "b"}));
 }
 
-TEST(OnFaultPoint, what_it_throws_leaves_the_point) {
+TEST(OnFaultPoint, its_exception_leaves_the_point) {
     on_fault_point([](std::string_view) { throw std::runtime_error{"planted"}; });
     EXPECT_THROW(fault_point("a"), std::runtime_error);
     on_fault_point(nullptr);

@@ -116,7 +116,7 @@ RC_GTEST_PROP(Retrying, never_calls_a_lost_request_certain, ()) {
 }
 
 // Found by the law above: a lost try, a 400 with "try again", and then a try that was not sent.
-TEST(Retrying, an_answer_that_asks_for_a_repeat_says_nothing_of_a_lost_try) {
+TEST(Retrying, an_answer_that_asks_for_a_repeat_shows_nothing_about_a_lost_try) {
     const auto after = decide_after_try(
         RetryRule{},
         {Repeat::safe_with_key, 2, milliseconds{0}, milliseconds{0}, true},

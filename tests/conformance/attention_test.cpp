@@ -69,7 +69,7 @@ PAWL_ON_EACH_STORE(AttentionTest);
 
 }  // namespace
 
-TEST_P(AttentionTest, what_needs_a_person_is_listed_oldest_first_with_all_that_is_known) {
+TEST_P(AttentionTest, keys_that_need_a_person_are_listed_oldest_first_with_all_details) {
     const auto second = open_key("second");
     clock.advance(1s);
     const auto first = open_key("first");
@@ -93,7 +93,7 @@ TEST_P(AttentionTest, what_needs_a_person_is_listed_oldest_first_with_all_that_i
     EXPECT_EQ(read_rows<Entry>(*store, sql::list_attention, 1).size(), 1);
 }
 
-TEST_P(AttentionTest, a_reason_without_words_or_of_too_many_is_refused) {
+TEST_P(AttentionTest, an_empty_or_too_long_reason_is_refused) {
     const auto id = open_key("hash");
 
     for (const auto& reason : {std::string{}, std::string(51, 'x')}) {
@@ -160,7 +160,7 @@ TEST_P(AttentionTest, a_decision_that_was_taken_back_is_not_carried_out) {
     EXPECT_EQ(run(sql::delete_attention, id, 1, now()), 1);
 }
 
-TEST_P(AttentionTest, a_decision_that_could_not_be_carried_out_may_be_made_anew) {
+TEST_P(AttentionTest, a_decision_that_could_not_be_carried_out_may_be_repeated) {
     const auto id = open_key("hash");
     to_attention(id, 1);
     settle(id, 1, "happened");
@@ -246,7 +246,7 @@ TEST_P(AttentionTest, a_failed_run_of_the_completer_is_counted_and_puts_the_key_
     EXPECT_EQ(completable(now()), std::vector<std::int64_t>{id});
 }
 
-TEST_P(AttentionTest, what_is_not_open_is_neither_counted_nor_released) {
+TEST_P(AttentionTest, a_key_that_is_not_open_is_neither_counted_nor_released) {
     const auto id = open_key("hash");
     to_attention(id, 1);
 
@@ -273,7 +273,7 @@ TEST_P(AttentionTest, unsettled_keys_are_counted_by_operation_and_point) {
     EXPECT_EQ(counts[0].keys, 2);
 }
 
-TEST_P(AttentionTest, keys_are_listed_newest_first_by_any_of_the_filters) {
+TEST_P(AttentionTest, keys_are_listed_newest_first_with_any_filter) {
     // Issue 16, number 21: one of two servers may claim under an id that it preallocated long ago.
     const auto taken_ahead = register_key("a").value();
     const auto b = open_key("b");

@@ -88,7 +88,7 @@ TEST_P(DamagedRowsTest, a_damaged_job_is_a_dead_letter_and_the_others_are_worked
     EXPECT_THAT(jids(queue.take(10, 30s)), ElementsAre("a", "c")) << "the dead one does not return";
 }
 
-TEST_P(DamagedRowsTest, a_job_whose_time_is_none_stops_no_look_for_the_others) {
+TEST_P(DamagedRowsTest, a_job_with_an_invalid_time_blocks_no_query_for_the_others) {
     for (const auto* jid : {"a", "b"}) stage(sql::insert_job, jid);
     run(damage_run_at, "a");
 
@@ -130,7 +130,7 @@ TEST_P(DamagedRowsTest, a_damaged_dead_letter_is_listed_and_can_be_purged) {
     EXPECT_EQ(letters.purge(Texts{dead[0].id}, {"ann", "damaged"}).done, 1);
 }
 
-TEST_P(DamagedRowsTest, the_reaper_leaves_a_damaged_key_and_removes_the_others) {
+TEST_P(DamagedRowsTest, the_reaper_skips_a_damaged_key_and_removes_the_others) {
     std::vector<std::int64_t> ids;
     for (const auto* hash : {"a", "b", "c"}) {
         ids.push_back(open_key(hash));

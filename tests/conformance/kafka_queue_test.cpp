@@ -157,7 +157,7 @@ PAWL_ON_EACH_STORE(KafkaStoreTest);
 
 }  // namespace
 
-TEST_P(KafkaStoreTest, what_a_transaction_did_is_known_though_the_queue_was_not_told) {
+TEST_P(KafkaStoreTest, a_job_done_in_a_transaction_is_known_without_a_commit_to_kafka) {
     push("called");
     push("done");
     const auto first_call = clock.now();
@@ -185,7 +185,7 @@ TEST_P(KafkaStoreTest, what_a_transaction_did_is_known_though_the_queue_was_not_
     EXPECT_EQ(read_rows<std::int64_t>(*store, calls).at(0), 0) << "in a month it is forgotten";
 }
 
-TEST_P(KafkaStoreTest, a_record_is_settled_once_and_what_is_being_merged_is_not) {
+TEST_P(KafkaStoreTest, a_record_is_settled_once_and_a_merging_one_is_not_settled) {
     using queue::kafka::Mark;
 
     EXPECT_TRUE(mark(1, Mark::merging));

@@ -150,14 +150,14 @@ PAWL_ON_EACH_STORE(OtherTenantsTest);
 
 }  // namespace
 
-TEST_P(OtherTenantsTest, a_finished_key_is_as_an_unknown_one) {
+TEST_P(OtherTenantsTest, a_finished_key_looks_like_an_unknown_one) {
     ASSERT_TRUE(std::holds_alternative<Settled>(ask(owner, "hers")));
     ASSERT_EQ(state_of(owner, "hers").status, 200);
 
     expect_no_difference("hers");
 }
 
-TEST_P(OtherTenantsTest, a_key_that_failed_and_waits_is_as_an_unknown_one) {
+TEST_P(OtherTenantsTest, a_key_that_failed_and_waits_looks_like_an_unknown_one) {
     away = true;
     ASSERT_FALSE(std::holds_alternative<Settled>(ask(owner, "hers")));
     away = false;
@@ -165,7 +165,7 @@ TEST_P(OtherTenantsTest, a_key_that_failed_and_waits_is_as_an_unknown_one) {
     expect_no_difference("hers");
 }
 
-TEST_P(OtherTenantsTest, a_key_at_work_is_as_an_unknown_one) {
+TEST_P(OtherTenantsTest, a_key_in_progress_looks_like_an_unknown_one) {
     std::promise<void> go_on;
     held = go_on.get_future().share();
     auto first = send(owner, "hers");
@@ -177,7 +177,7 @@ TEST_P(OtherTenantsTest, a_key_at_work_is_as_an_unknown_one) {
     EXPECT_TRUE(std::holds_alternative<Settled>(get(std::move(first))));
 }
 
-TEST_P(OtherTenantsTest, an_expired_key_is_as_an_unknown_one) {
+TEST_P(OtherTenantsTest, an_expired_key_looks_like_an_unknown_one) {
     ASSERT_TRUE(std::holds_alternative<Settled>(ask(owner, "hers")));
     clock.advance(73h);
     ops::Reaper reaper{*store, clock, {}};

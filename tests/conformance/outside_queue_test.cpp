@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& of) { return of.param.name; }
 );
 
-TEST(OutsideQueue, takes_a_job_once_until_it_is_told_to_forget_it) {
+TEST(OutsideQueue, accepts_a_job_once_until_it_is_told_to_forget_it) {
     HandClock clock;
     simulation::Broker broker;
     simulation::OutsideQueue queue{broker, clock, "default", {}};

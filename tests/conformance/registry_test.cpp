@@ -40,7 +40,7 @@ PAWL_ON_EACH_STORE(RegistryTest);
 
 }  // namespace
 
-TEST_P(RegistryTest, what_expired_is_remembered_with_its_outcome_and_stays_taken) {
+TEST_P(RegistryTest, an_expired_key_keeps_its_outcome_and_stays_registered) {
     const auto id = expired_key("hash");
 
     const auto found = find("hash");
@@ -71,7 +71,7 @@ TEST_P(RegistryTest, a_key_that_is_not_settled_is_never_removed) {
     EXPECT_EQ(run(sql::delete_key, stuck), 0);
 }
 
-TEST_P(RegistryTest, the_reaper_finds_what_is_due_oldest_first_and_no_more_than_it_asked_for) {
+TEST_P(RegistryTest, the_reaper_finds_due_keys_oldest_first_up_to_its_limit) {
     const auto second = open_key("second");
     const auto first = open_key("first");
     const auto third = open_key("third");
@@ -142,7 +142,7 @@ TEST_P(RegistryTest, a_row_is_forgotten_when_it_expired_long_enough_ago_and_not_
     EXPECT_TRUE(register_key("old"));
 }
 
-TEST_P(RegistryTest, it_forgets_no_more_than_it_was_asked_to_and_the_oldest_first) {
+TEST_P(RegistryTest, rows_are_forgotten_oldest_first_up_to_the_limit) {
     for (const auto* hash : {"a", "b", "c"}) {
         expired_key(hash);
         clock.advance(1h);

@@ -74,7 +74,7 @@ protected:
     std::unique_ptr<engine::Engine> other{world.another_engine()};
 };
 
-TEST_F(AttachTest, who_waits_for_another_node_gets_its_answer_marked_as_replayed) {
+TEST_F(AttachTest, a_waiter_gets_the_other_nodes_answer_marked_as_replayed) {
     auto first = hold("k");
     std::vector<std::future<Answer>> there;
     for (int i = 0; i < 5; ++i) there.push_back(send_there("k"));
@@ -94,7 +94,7 @@ TEST_F(AttachTest, who_waits_for_another_node_gets_its_answer_marked_as_replayed
     check_one_effect();
 }
 
-TEST_F(AttachTest, who_waits_takes_the_key_over_when_the_lease_of_its_node_ends) {
+TEST_F(AttachTest, a_waiter_takes_the_key_over_when_the_other_nodes_lease_ends) {
     auto first = hold("k");
     auto there = send_there("k");
     wait_for_waiters(1);
@@ -111,7 +111,7 @@ TEST_F(AttachTest, who_waits_takes_the_key_over_when_the_lease_of_its_node_ends)
     check_one_effect();
 }
 
-TEST_F(AttachTest, who_waits_goes_on_with_a_key_that_its_node_gave_back) {
+TEST_F(AttachTest, a_waiter_goes_on_with_a_key_that_the_other_node_gave_back) {
     provider.next({Does::retry});
     auto first = hold("k");
     auto there = send_there("k");
@@ -124,7 +124,7 @@ TEST_F(AttachTest, who_waits_goes_on_with_a_key_that_its_node_gave_back) {
     check_one_effect();
 }
 
-TEST_F(AttachTest, nobody_waits_for_another_node_longer_than_the_operation_says) {
+TEST_F(AttachTest, a_wait_for_another_node_ends_after_the_operations_limit) {
     auto first = hold<HastyOrder>("k");
 
     EXPECT_EQ(why_of(World::get(send_there<HastyOrder>("k"))), Why::in_progress);
@@ -134,7 +134,7 @@ TEST_F(AttachTest, nobody_waits_for_another_node_longer_than_the_operation_says)
     EXPECT_EQ(status_of(World::get(std::move(first))), 201);
 }
 
-TEST_F(AttachTest, who_came_later_waits_on_when_the_first_who_waits_has_to_go) {
+TEST_F(AttachTest, a_later_waiter_waits_on_when_the_first_one_times_out) {
     auto first = hold("k");
     auto hasty = send_there<HastyOrder>("k");
     auto patient = send_there<PatientOrder>("k");
@@ -166,7 +166,7 @@ TEST_F(AttachTest, another_request_under_a_key_of_another_node_does_not_wait) {
     EXPECT_EQ(status_of(World::get(std::move(there))), 201);
 }
 
-TEST_F(AttachTest, who_waits_is_told_when_a_person_is_needed) {
+TEST_F(AttachTest, a_waiter_is_answered_when_a_person_is_needed) {
     provider.next({Does::doubt});
     auto first = hold<PatientOrderOnce>("k");
     auto there = send_there<PatientOrderOnce>("k");
@@ -178,7 +178,7 @@ TEST_F(AttachTest, who_waits_is_told_when_a_person_is_needed) {
     EXPECT_EQ(why_of(World::get(std::move(there))), Why::needs_attention);
 }
 
-TEST_F(AttachTest, all_who_wait_for_another_node_are_sent_away_at_once_when_theirs_stops) {
+TEST_F(AttachTest, all_waiters_for_another_node_are_answered_at_once_on_a_stop) {
     auto first = hold("k");
     std::vector<std::future<Answer>> there;
     for (int i = 0; i < 3; ++i) there.push_back(send_there("k"));
@@ -193,7 +193,7 @@ TEST_F(AttachTest, all_who_wait_for_another_node_are_sent_away_at_once_when_thei
 }
 
 // Whatever the lock's holder does, the claim is repeated.
-TEST_F(AttachTest, a_claim_that_met_a_lock_is_made_anew) {
+TEST_F(AttachTest, a_claim_that_met_a_lock_is_repeated) {
     let_go.open();
     world.store.fail_in(sql::insert_registry.name);
     world.store.arm_some(1, 2, FailingStore::How::undone, StoreError::Kind::locked);
@@ -205,7 +205,7 @@ TEST_F(AttachTest, a_claim_that_met_a_lock_is_made_anew) {
     check_one_effect();
 }
 
-TEST_F(AttachTest, a_look_that_fails_is_made_again) {
+TEST_F(AttachTest, a_poll_that_fails_is_repeated) {
     auto first = hold("k");
     auto there = send_there("k");
     wait_for_waiters(1);
@@ -217,7 +217,7 @@ TEST_F(AttachTest, a_look_that_fails_is_made_again) {
     EXPECT_TRUE(replayed(World::get(std::move(there))));
 }
 
-TEST_F(AttachTest, the_completer_neither_waits_nor_takes_a_key_that_is_waited_for) {
+TEST_F(AttachTest, the_completer_neither_waits_nor_claims_a_key_with_waiters) {
     auto first = hold("k");
     auto there = send_there("k");
     wait_for_waiters(1);
@@ -251,7 +251,7 @@ TEST_F(AttachTest, many_threads_on_both_nodes_with_one_key_all_get_the_one_answe
     check_one_effect();
 }
 
-TEST_F(AttachTest, one_look_serves_all_who_wait_and_nobody_looks_for_nobody) {
+TEST_F(AttachTest, one_poll_serves_all_waiters_and_none_runs_without_waiters) {
     auto first = hold("k0");
     // The others are stored like the first.
     for (int i = 1; i < 10; ++i)
@@ -296,7 +296,7 @@ protected:
     FewWaitersTest() : AttachTest{{.look_every = 20ms, .waiting_max = 1}} {}
 };
 
-TEST_F(FewWaitersTest, for_more_keys_than_may_be_waited_for_the_answer_comes_at_once) {
+TEST_F(FewWaitersTest, beyond_the_limit_of_waited_keys_the_answer_comes_at_once) {
     auto first = hold("k");
     auto there = send_there("k");
     wait_for_waiters(1);
@@ -327,7 +327,7 @@ protected:
     }
 };
 
-TEST_F(NoticeTest, a_notice_wakes_who_waits_without_any_look) {
+TEST_F(NoticeTest, a_notice_wakes_a_waiter_without_a_poll) {
     auto first = hold("k");
     auto there = send_there("k");
     wait_for_waiters(1);
@@ -338,7 +338,7 @@ TEST_F(NoticeTest, a_notice_wakes_who_waits_without_any_look) {
     EXPECT_TRUE(replayed(World::get(std::move(there))));
 }
 
-TEST_F(NoticeTest, a_key_that_is_given_back_or_needs_a_person_is_told_too) {
+TEST_F(NoticeTest, a_key_that_is_given_back_or_needs_a_person_sends_a_notice_too) {
     provider.next({Does::doubt});
     auto first = hold<PatientOrderOnce>("k");
     auto there = send_there<PatientOrderOnce>("k");
@@ -365,7 +365,7 @@ TEST_F(NoticeTest, a_key_that_is_given_back_or_needs_a_person_is_told_too) {
     EXPECT_EQ(status_of(World::get(std::move(there))), 201);
 }
 
-TEST_F(NoticeTest, who_may_have_lost_notices_looks_at_once) {
+TEST_F(NoticeTest, possibly_lost_notices_cause_a_poll_at_once) {
     auto first = hold("k");
     auto there = send_there("k");
     wait_for_waiters(1);
@@ -379,7 +379,7 @@ TEST_F(NoticeTest, who_may_have_lost_notices_looks_at_once) {
     check_one_effect();
 }
 
-TEST_F(NoticeTest, a_notice_of_a_key_that_is_still_held_wakes_nobody_for_long) {
+TEST_F(NoticeTest, a_notice_of_a_key_that_is_still_held_lets_its_waiter_wait_on) {
     auto first = hold("k");
     auto there = send_there("k");
     wait_for_waiters(1);
@@ -395,7 +395,7 @@ TEST_F(NoticeTest, a_notice_of_a_key_that_is_still_held_wakes_nobody_for_long) {
     EXPECT_EQ(status_of(World::get(std::move(there))), 201);
 }
 
-TEST_F(NoticeTest, nobody_is_told_of_a_key_for_which_nobody_can_wait_nor_of_a_replay) {
+TEST_F(NoticeTest, no_notice_is_sent_for_a_replay_or_a_key_that_cannot_have_waiters) {
     world.add(Order{provider});
     let_go.open();
     int told = 0;

@@ -48,11 +48,11 @@ protected:
     Ids all;
 };
 
-TEST_F(DeadChoiceTest, ids_mean_themselves_and_unknown_ones_nobody) {
+TEST_F(DeadChoiceTest, ids_select_themselves_and_unknown_ones_nothing) {
     EXPECT_THAT(chosen(these({all[2], "999", all[0]})), ElementsAre(all[2], all[0]));
 }
 
-TEST_F(DeadChoiceTest, a_sample_is_of_the_ids_or_of_all) {
+TEST_F(DeadChoiceTest, a_sample_is_taken_of_the_ids_or_of_all) {
     EXPECT_THAT(chosen(these({all[1]}, 5)), ElementsAre(all[1]));
     EXPECT_THAT(chosen(these({}, 2)), SizeIs(2));
     EXPECT_THAT(chosen(these({}, 0)), IsEmpty());

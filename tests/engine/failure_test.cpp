@@ -68,7 +68,7 @@ TEST_F(FailureTest, a_failed_commit_anywhere_ends_in_one_effect_and_one_answer) 
     }
 }
 
-TEST_F(FailureTest, two_failed_commits_in_a_row_do_too) {
+TEST_F(FailureTest, two_failed_commits_in_a_row_end_in_one_effect_and_one_answer) {
     for (int first = 1; first <= 2; ++first) {
         for (int second = 1; second <= 3; ++second) {
             SCOPED_TRACE(std::to_string(first) + " then " + std::to_string(second));
@@ -97,7 +97,7 @@ TEST_F(FailureTest, after_a_failed_commit_the_completer_finishes_what_the_client
     }
 }
 
-TEST_F(FailureTest, a_result_that_may_not_be_asked_for_again_is_not_lost_with_its_commit) {
+TEST_F(FailureTest, a_result_that_cannot_be_asked_for_again_survives_a_failed_commit) {
     for (const auto how : {FailingStore::How::undone, FailingStore::How::in_doubt}) {
         for (int nth = 1; nth <= 2; ++nth) {
             SCOPED_TRACE(nth);

@@ -128,7 +128,7 @@ protected:
     World world;
 };
 
-TEST_F(FlowTest, points_of_nested_values_come_back_as_they_were) {
+TEST_F(FlowTest, points_of_nested_values_survive_a_round_trip) {
     world.add(Order{provider});
     provider.next({Does::doubt_charged});
     (void)world.ask<Order>("k", order_of_jane);
@@ -144,7 +144,7 @@ TEST_F(FlowTest, points_of_nested_values_come_back_as_they_were) {
     );
 }
 
-TEST_F(FlowTest, optionals_and_empty_lists_come_back_too) {
+TEST_F(FlowTest, optionals_and_empty_lists_survive_a_round_trip) {
     world.add(Order{provider});
     provider.next({Does::doubt_charged});
     (void)world.ask<Order>("k", R"({"customer":"jane","items":[]})");

@@ -138,7 +138,7 @@ TEST_F(InstallationTest, without_its_file_the_secret_is_unknown_and_tools_go_on)
     EXPECT_THROW((void)without.secret(), std::runtime_error);
 }
 
-TEST_F(InstallationTest, older_secrets_stand_below_the_one_in_use) {
+TEST_F(InstallationTest, older_secrets_follow_the_one_in_use) {
     const auto before = open(file("secret", old_secret));
     const auto both = open(file("secret", new_secret + "\n" + old_secret));
 

@@ -77,7 +77,7 @@ TEST_F(JobLeaseTest, a_transaction_does_not_begin_for_a_job_that_was_rescued_mea
     EXPECT_EQ(world.count("jobs"), 1);
 }
 
-TEST_F(JobLeaseTest, a_job_that_cannot_be_renewed_is_left_to_whoever_rescues_it) {
+TEST_F(JobLeaseTest, a_job_that_cannot_be_renewed_is_left_to_the_rescue) {
     const auto report =
         work_after_a_pause([this] { world.store.arm(1, FailingStore::How::refused); });
 

@@ -114,7 +114,7 @@ TEST_F(JobTest, one_job_in_the_transactions_of_two_workers_is_done_once) {
     EXPECT_EQ(world.count("jobs"), 1);
 }
 
-TEST_F(JobTest, a_worker_that_slept_through_its_lease_marks_nothing) {
+TEST_F(JobTest, a_worker_whose_lease_ended_marks_nothing) {
     Gate at_work;
     Gate let_go;
     std::atomic<int> works{0};
@@ -195,7 +195,7 @@ TEST_F(JobTest, a_job_delivered_twice_to_an_operation_has_one_effect) {
 }
 
 // Quick jobs are claimed together and wait for the store together.
-TEST_F(JobTest, what_one_of_many_jobs_throws_undoes_no_other) {
+TEST_F(JobTest, an_exception_of_one_job_rolls_back_no_other) {
     constexpr int jobs = 200;
     std::atomic<int> tried{0};
     Gate all_tried;
@@ -215,7 +215,7 @@ TEST_F(JobTest, what_one_of_many_jobs_throws_undoes_no_other) {
     EXPECT_EQ(world.count("jobs"), jobs / 10);
 }
 
-TEST_F(JobTest, a_worker_that_ends_puts_back_the_jobs_that_it_took_and_did_not_begin) {
+TEST_F(JobTest, a_worker_that_ends_puts_back_claimed_jobs_that_did_not_begin) {
     constexpr int jobs = 300;
     std::atomic<int> begun{0};
     Gate at_work;
@@ -263,7 +263,7 @@ TEST_F(JobTest, a_call_that_throws_something_that_is_no_exception_has_failed) {
     EXPECT_EQ(world.number("SELECT failures FROM jobs"), 1);
 }
 
-TEST_F(JobTest, past_the_memory_of_its_receiver_a_job_is_not_called_again) {
+TEST_F(JobTest, after_the_receivers_memory_ends_a_job_is_not_called_again) {
     int calls = 0;
     handle(NoteInCall{[&](KeyedCall&, const Job<Note>&) -> JobResult {
         ++calls;
@@ -280,7 +280,7 @@ TEST_F(JobTest, past_the_memory_of_its_receiver_a_job_is_not_called_again) {
 }
 
 // Found by reading: with the database's clock slightly ahead each job died.
-TEST_F(JobTest, a_first_call_that_lies_in_the_future_counts_as_past) {
+TEST_F(JobTest, a_first_call_in_the_future_counts_as_past) {
     int calls = 0;
     handle(NoteInCall{[&](KeyedCall&, const Job<Note>&) {
         ++calls;
@@ -393,7 +393,7 @@ TEST_F(JobTest, a_handler_in_a_transaction_that_takes_too_long_has_failed) {
     EXPECT_EQ(world.count("dead_jobs"), 1);
 }
 
-TEST_F(JobTest, nothing_is_taken_from_a_paused_queue_until_it_is_resumed) {
+TEST_F(JobTest, no_job_of_a_paused_queue_is_claimed_until_it_is_resumed) {
     handle(NoteInTx{});
     stage();
 
@@ -422,7 +422,7 @@ TEST_F(JobTest, a_job_staged_for_later_waits_for_its_time) {
     EXPECT_THROW(stage("a", 24h * 365 * 11), std::invalid_argument);
 }
 
-TEST_F(JobTest, a_handler_sees_what_became_of_its_job_before) {
+TEST_F(JobTest, a_handler_sees_the_history_of_its_job) {
     std::vector<Job<Note>> seen;
     handle(NoteInTx{[&](Tx&, const Job<Note>& job) {
         seen.push_back(job);

@@ -18,7 +18,7 @@ std::string text_of(const std::filesystem::path& file) {
     return text.str();
 }
 
-TEST(Log, a_line_is_json_whatever_is_said) {
+TEST(Log, a_line_is_json_whatever_it_contains) {
     const testing::TempFolder folder;
     const auto file = folder.path() / "log.jsonl";
     open(file.string());

@@ -22,7 +22,7 @@ protected:
     std::unique_ptr<engine::Engine> other{world.another_engine()};
 };
 
-TEST_F(NodesTest, a_key_in_the_hands_of_another_node_is_busy) {
+TEST_F(NodesTest, a_key_that_another_node_holds_is_busy) {
     hold_first_call(provider);
     auto first = world.send<Order>("k", order_of_jane);
     at_call.wait();
@@ -52,7 +52,7 @@ TEST_F(NodesTest, another_request_under_a_key_of_another_node_is_refused_at_once
 
 // The first node hung past its lease. The second takes over with the same foreign key and finishes;
 // then the first one's write touches no row, and it returns what the second has stored.
-TEST_F(NodesTest, a_node_that_slept_through_its_lease_writes_nothing_and_answers_what_was_stored) {
+TEST_F(NodesTest, a_node_whose_lease_ended_writes_nothing_and_returns_the_stored_answer) {
     hold_first_call(provider);
     auto first = world.send<Order>("k", order_of_jane);
     at_call.wait();
@@ -126,7 +126,7 @@ TEST_F(NodesTest, the_late_result_of_a_call_that_may_not_be_repeated_is_put_befo
     EXPECT_EQ(world.text("SELECT result FROM attention"), R"({"id":"ch_1"})");
 }
 
-TEST_F(NodesTest, such_a_late_result_is_not_lost_with_one_failed_write_nor_before_its_node_ends) {
+TEST_F(NodesTest, a_late_result_survives_one_failed_write_and_the_end_of_its_node) {
     hold_first_call(provider);
     auto first = world.send<OrderOnce>("k", order_of_jane);
     at_call.wait();
@@ -143,7 +143,7 @@ TEST_F(NodesTest, such_a_late_result_is_not_lost_with_one_failed_write_nor_befor
 
 // Settled as "did not happen" while the call hung, and then it happened: two charges, and the first
 // would be unknown.
-TEST_F(NodesTest, a_result_that_comes_after_it_was_settled_stands_in_the_audit_log) {
+TEST_F(NodesTest, a_result_that_comes_after_the_settlement_is_in_the_audit_log) {
     hold_first_call(provider);
     auto first = world.send<OrderOnce>("k", order_of_jane);
     at_call.wait();
@@ -268,7 +268,7 @@ TEST_F(
 
 // Issue 16, number 22. Missing threads once counted as a failure of the key, and put a healthy
 // request on the attention list.
-TEST(OverloadTest, what_found_no_thread_in_time_is_no_failed_run_of_the_completer) {
+TEST(OverloadTest, a_call_without_a_free_thread_is_no_failed_run_of_the_completer) {
     World world{{.calls_max = 1}};
     world.execute(std::string{shop_tables});
     world.execute(std::string{payment_tables});
@@ -311,7 +311,7 @@ TEST(OverloadTest, what_found_no_thread_in_time_is_no_failed_run_of_the_complete
 }
 
 // A lease is renewed while its call is in flight, so that no node takes over a slow call.
-TEST(RenewalTest, the_lease_of_a_call_in_hand_is_renewed_and_nobody_takes_over) {
+TEST(RenewalTest, the_lease_of_a_call_in_flight_is_renewed_and_not_taken_over) {
     World world{{.lease = 300ms}};
     world.execute(std::string{shop_tables});
     world.execute(std::string{payment_tables});

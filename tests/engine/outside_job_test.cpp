@@ -75,7 +75,7 @@ protected:
     ops::Worker worker{*world.engine, queue, pauses, {}};
 };
 
-TEST_F(OutsideJobTest, a_job_that_is_done_is_taken_out_of_its_queue) {
+TEST_F(OutsideJobTest, a_done_job_is_removed_from_its_queue) {
     EXPECT_EQ(worker.run_once(1).done, 1);
 
     EXPECT_EQ(world.count("packed"), 1);
@@ -91,7 +91,7 @@ TEST_F(OutsideJobTest, a_job_whose_lease_was_lost_writes_nothing_and_is_left_to_
     EXPECT_EQ(queue.taken_out, 0);
 }
 
-TEST_F(OutsideJobTest, a_job_that_was_done_before_writes_nothing_and_is_taken_out) {
+TEST_F(OutsideJobTest, a_job_that_was_done_before_writes_nothing_and_is_removed) {
     queue.marked = queue::Marked::done_before;
 
     EXPECT_EQ(worker.run_once(1).done_before, 1);
@@ -100,7 +100,7 @@ TEST_F(OutsideJobTest, a_job_that_was_done_before_writes_nothing_and_is_taken_ou
     EXPECT_EQ(queue.taken_out, 1);
 }
 
-TEST_F(OutsideJobTest, a_job_that_was_done_before_is_taken_out_whatever_its_handler_says_now) {
+TEST_F(OutsideJobTest, a_job_that_was_done_before_is_removed_whatever_its_handler_returns) {
     queue.marked = queue::Marked::done_before;
     for (const auto* how : {"throws", "puts off"}) {
         fails = how;

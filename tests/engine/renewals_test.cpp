@@ -60,7 +60,7 @@ TEST_F(RenewalsTest, a_lease_is_renewed_at_each_third_of_it_until_its_end) {
 }
 
 // Found by reading: it was tried again after a third of a lease, and two failures lost the lease.
-TEST_F(RenewalsTest, one_that_fails_is_tried_again_at_the_next_look) {
+TEST_F(RenewalsTest, a_failed_renewal_is_repeated_at_the_next_tick) {
     renewals.begin({1, 1, "charge"}, clock.steady());
     store.fails = true;
     EXPECT_EQ(renewed_at_next_look(), 0);

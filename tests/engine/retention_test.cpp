@@ -61,7 +61,7 @@ protected:
     World world;
 };
 
-TEST_F(RetentionTest, a_key_that_is_kept_for_ever_is) {
+TEST_F(RetentionTest, a_key_that_is_kept_forever_never_expires) {
     const auto first = world.ask<KeptOrder>("k", order_of_jane);
     EXPECT_EQ(std::get<Settled>(first).expires_at, std::nullopt);
     world.clock.advance(std::chrono::hours{24 * 3650});
@@ -134,7 +134,7 @@ TEST_F(RetentionTest, a_second_execution_in_doubt_resumes_under_its_own_key) {
     EXPECT_EQ(provider.charges.size(), 2U);
 }
 
-TEST_F(RetentionTest, a_late_repeat_is_told_where_that_is_what_it_made) {
+TEST_F(RetentionTest, a_late_repeat_gets_the_location_of_what_was_created) {
     const auto first = world.ask<RepeatableOrder>("k", order_of_jane);
     ASSERT_EQ(std::get<Settled>(first).response.headers.size(), 1U);
     world.clock.advance(72h);
@@ -147,7 +147,7 @@ TEST_F(RetentionTest, a_late_repeat_is_told_where_that_is_what_it_made) {
 
 // An application put a foreign key onto our rows, against the advice of the docs: those rows stay,
 // others are removed.
-TEST_F(RetentionTest, a_key_that_cannot_be_removed_is_counted_and_holds_up_no_other) {
+TEST_F(RetentionTest, a_key_that_cannot_be_removed_is_counted_and_blocks_no_other) {
     world.execute(
         "CREATE TABLE held (key_id INTEGER NOT NULL REFERENCES idempotency_keys (id)) STRICT"
     );
@@ -171,7 +171,7 @@ TEST_F(RetentionTest, a_key_that_cannot_be_removed_is_counted_and_holds_up_no_ot
 }
 
 // A stopping server does not wait until the reaper has tried all that it can't remove.
-TEST_F(RetentionTest, the_reaper_stops_behind_a_transaction) {
+TEST_F(RetentionTest, the_reaper_stops_after_a_transaction) {
     world.execute(
         "CREATE TABLE held (key_id INTEGER NOT NULL REFERENCES idempotency_keys (id)) STRICT"
     );
@@ -190,7 +190,7 @@ TEST_F(RetentionTest, the_reaper_stops_behind_a_transaction) {
     EXPECT_EQ(world.store.writes(), 1);
 }
 
-TEST_F(RetentionTest, a_failed_commit_of_the_reaper_leaves_a_key_or_its_expiry_never_neither) {
+TEST_F(RetentionTest, a_failed_commit_of_the_reaper_leaves_the_key_or_its_expiry) {
     for (const auto how :
          {FailingStore::How::refused, FailingStore::How::undone, FailingStore::How::in_doubt}) {
         const auto key = "k" + std::to_string(static_cast<int>(how));

@@ -109,7 +109,7 @@ protected:
     ops::Worker worker{*world.engine, queue, pauses, {.retry_layers = {10s, 60s}}};
 };
 
-TEST_F(ServiceTest, a_job_of_a_phase_that_threw_is_never_seen) {
+TEST_F(ServiceTest, a_job_of_a_phase_that_threw_never_runs) {
     stage("undone");
 
     EXPECT_EQ(world.count("jobs"), 0);
@@ -157,7 +157,7 @@ TEST_F(ServiceTest, a_failed_job_steps_down_its_layers_and_dies) {
     EXPECT_EQ(world.number("SELECT failures FROM dead_jobs"), 3);
 }
 
-TEST_F(ServiceTest, a_handler_may_put_off_or_discard_its_job_and_its_writes_are_undone) {
+TEST_F(ServiceTest, a_handler_may_delay_or_discard_its_job_and_its_writes_are_rolled_back) {
     worker.add(detail::job_form_of(std::make_shared<CountInTx>()));
     stage("later");
     stage("never");
@@ -204,7 +204,7 @@ TEST_F(ServiceTest, a_job_as_an_operation_resumes_where_it_was) {
     EXPECT_EQ(provider.keys.size(), 2U);
 }
 
-TEST_F(ServiceTest, a_job_whose_operation_needs_a_person_waits_for_them) {
+TEST_F(ServiceTest, a_job_waits_while_its_operation_needs_a_person) {
     const auto& form = world.engine->add(detail::form_of<CountAsOperation>(
         std::make_shared<CountAsOperation>(CountAsOperation{provider})
     ));
@@ -383,7 +383,7 @@ TEST_F(ServiceTest, a_key_that_a_client_took_over_before_the_completer_has_not_f
 }
 
 // Found by reading: the failures of all others were not recorded either.
-TEST_F(ServiceTest, a_failure_that_can_not_be_noted_takes_no_other_along) {
+TEST_F(ServiceTest, a_failure_that_cannot_be_recorded_leaves_the_others_recorded) {
     const auto* request = R"({"customer":"thrower","items":[]})";
     (void)world.ask<Order>("one", request);
     (void)world.ask<Order>("other", request);
@@ -470,7 +470,7 @@ TEST_F(ServiceTest, the_completer_gives_up_on_no_key_that_a_client_took_over_dur
     EXPECT_EQ(provider.charges.size(), 2U);
 }
 
-TEST_F(ServiceTest, the_reaper_takes_settled_keys_only_and_leaves_their_registry_rows) {
+TEST_F(ServiceTest, the_reaper_removes_only_settled_keys_and_keeps_their_registry_rows) {
     (void)world.ask<Order>("done", order_of_jane);
     provider.next({Does::stuck, Does::retry});
     (void)world.ask<Order>("stuck", order_of_jane);

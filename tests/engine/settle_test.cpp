@@ -100,7 +100,7 @@ protected:
     World world;
 };
 
-TEST_F(SettleTest, the_completer_carries_out_what_was_decided_once) {
+TEST_F(SettleTest, the_completer_carries_out_a_decision_once) {
     provider.next({Does::doubt_charged});
     EXPECT_EQ(why_of(ask()), Why::needs_attention);
     EXPECT_EQ(world.complete().settled, 0);  // There is no decision.
@@ -352,7 +352,7 @@ TEST_F(
     EXPECT_NE(body.find("may have been carried out"), std::string::npos) << body;
 }
 
-TEST_F(SettleTest, a_phase_has_no_result_that_could_have_happened) {
+TEST_F(SettleTest, a_phase_cannot_be_settled_as_happened) {
     bugs.in_phase = true;
     (void)ask();
     wear_out_the_completer();
@@ -363,7 +363,7 @@ TEST_F(SettleTest, a_phase_has_no_result_that_could_have_happened) {
     EXPECT_EQ(standing(), "attention");
 }
 
-TEST_F(SettleTest, a_result_that_its_keeper_cannot_take_is_put_before_a_person) {
+TEST_F(SettleTest, a_result_that_its_keeper_refuses_goes_to_a_person) {
     bugs.in_keeper = true;
 
     EXPECT_EQ(why_of(ask()), Why::needs_attention);
@@ -376,7 +376,7 @@ TEST_F(SettleTest, a_result_that_its_keeper_cannot_take_is_put_before_a_person) 
 }
 
 // Issue 16, number 18: it looked like an outage of the provider for 24 hours.
-TEST_F(SettleTest, a_result_of_a_keyed_call_that_its_keeper_cannot_take_goes_to_a_person_at_once) {
+TEST_F(SettleTest, a_keyed_result_that_its_keeper_refuses_goes_to_a_person_at_once) {
     bugs.in_keeper = true;
 
     EXPECT_EQ(why_of(ask_keyed()), Why::needs_attention);
@@ -423,7 +423,7 @@ TEST_F(SettleTest, a_result_that_breaks_a_constraint_goes_to_a_person_at_once) {
 }
 
 // The deploy that broke it can be reverted: the clients' repeats then go on without an operator.
-TEST_F(SettleTest, a_phase_behind_the_call_that_throws_keeps_the_result_and_is_retried) {
+TEST_F(SettleTest, a_phase_after_the_call_that_throws_keeps_the_result_and_is_retried) {
     for (const bool keyed : {true, false}) {
         const auto key = keyed ? "keyed" : "once";
         const auto ask_it = [&] {

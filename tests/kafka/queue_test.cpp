@@ -14,7 +14,7 @@ class KafkaQueueTest : public KafkaTest {};
 
 }  // namespace
 
-TEST_F(KafkaQueueTest, what_was_not_done_comes_again_and_what_was_done_behind_it_does_not) {
+TEST_F(KafkaQueueTest, an_undone_job_comes_again_and_done_ones_after_it_do_not) {
     make_topics();
     push({"taken", "done", "put_back", "buried", "untouched"});
     {
@@ -34,7 +34,7 @@ TEST_F(KafkaQueueTest, what_was_not_done_comes_again_and_what_was_done_behind_it
     EXPECT_EQ(KafkaDeadLetters(options, store, clock).page({}, "", 10).size(), 1);
 }
 
-TEST_F(KafkaQueueTest, what_was_finished_while_its_offset_was_held_back_is_known_from_the_inbox) {
+TEST_F(KafkaQueueTest, a_job_finished_behind_a_held_back_offset_is_known_from_the_inbox) {
     make_topics();
     push({"a"});
     const auto queue = open();
@@ -46,7 +46,7 @@ TEST_F(KafkaQueueTest, what_was_finished_while_its_offset_was_held_back_is_known
 }
 
 // After a kill between a burial and its offset, or between a push and its delete: I18.
-TEST_F(KafkaQueueTest, a_letter_that_a_death_has_written_twice_is_one) {
+TEST_F(KafkaQueueTest, a_dead_letter_written_twice_by_a_crash_is_shown_once) {
     make_topics();
     push({"a", "a", "b"});
     const auto queue = open();
@@ -73,7 +73,7 @@ TEST_F(KafkaQueueTest, a_letter_that_a_death_has_written_twice_is_one) {
     EXPECT_EQ(dead_again[0].error, "once more");
 }
 
-TEST_F(KafkaQueueTest, a_job_that_fails_again_and_again_holds_up_nobody) {
+TEST_F(KafkaQueueTest, a_repeatedly_failing_job_delays_no_other) {
     make_topics();
     push({"poison", "next", "last"});
     const auto queue = open();
@@ -99,7 +99,7 @@ TEST_F(KafkaQueueTest, jobs_of_a_layer_come_in_the_order_of_their_times_and_none
 }
 
 // Its topic was read again only when the layer was configured again.
-TEST_F(KafkaQueueTest, a_layer_that_is_taken_away_strands_no_job) {
+TEST_F(KafkaQueueTest, a_removed_layer_strands_no_job) {
     make_topics();
     push({"jid"});
     auto queue = open();
@@ -134,7 +134,7 @@ TEST_F(KafkaQueueTest, a_full_partition_is_paused_and_loses_nothing) {
     EXPECT_EQ(worked, all);
 }
 
-TEST_F(KafkaQueueTest, who_lost_a_partition_writes_nothing_and_who_has_it_does_the_job) {
+TEST_F(KafkaQueueTest, after_a_rebalance_only_the_new_owner_can_finish_a_job) {
     make_topics(4);
     Jids all;
     for (int i = 0; i < 40; ++i) all.push_back("job" + std::to_string(i));
@@ -196,7 +196,7 @@ TEST_F(KafkaQueueTest, who_lost_a_partition_writes_nothing_and_who_has_it_does_t
     EXPECT_THAT(KafkaDeadLetters(options, store, clock).page({}, "", 10), IsEmpty());
 }
 
-TEST_F(KafkaQueueTest, what_others_wrote_is_taken_with_what_there_is) {
+TEST_F(KafkaQueueTest, records_of_other_programs_are_claimed_with_the_headers_they_have) {
     make_topics();
     produce("not json");
     produce(std::nullopt);
@@ -218,7 +218,7 @@ TEST_F(KafkaQueueTest, what_others_wrote_is_taken_with_what_there_is) {
     EXPECT_EQ(KafkaDeadLetters(options, store, clock).page({}, "", 10).size(), 3);
 }
 
-TEST_F(KafkaQueueTest, the_headers_of_a_retry_reach_the_broker_byte_by_byte) {
+TEST_F(KafkaQueueTest, the_headers_of_a_retry_reach_the_broker_byte_for_byte) {
     make_topics();
     push({"jid"});
     const auto queue = open();

@@ -30,7 +30,7 @@ protected:
     }
 };
 
-TEST_F(PostgresAttachTest, a_notice_alone_wakes_who_waits_at_another_node) {
+TEST_F(PostgresAttachTest, a_notice_alone_wakes_a_waiter_at_another_node) {
     const auto one = node(never_looks);
     const auto other = node(never_looks);
     auto first = one->send("k");
@@ -66,7 +66,7 @@ TEST_F(PostgresAttachTest, none_of_many_notices_at_once_is_lost) {
     EXPECT_EQ(number("SELECT count(*) FROM payments"), keys);
 }
 
-TEST_F(PostgresAttachTest, a_listener_whose_connection_is_lost_looks_and_listens_again) {
+TEST_F(PostgresAttachTest, a_listener_whose_connection_is_lost_polls_and_listens_again) {
     const auto one = node(never_looks);
     const auto other = node(never_looks);
     auto first = one->send("k");
@@ -88,7 +88,7 @@ TEST_F(PostgresAttachTest, a_listener_whose_connection_is_lost_looks_and_listens
     EXPECT_EQ(other->store.reads, 4);
 }
 
-TEST_F(PostgresAttachTest, where_no_notices_are_sent_a_look_finds_the_end) {
+TEST_F(PostgresAttachTest, without_notices_a_poll_finds_the_end) {
     const auto one = node({.look_every = 50ms}, false);
     const auto other = node({.look_every = 50ms}, false);
     auto first = one->send("k");
@@ -156,7 +156,7 @@ pid_t start_holder(const std::string& url) {
     return started;
 }
 
-TEST_F(PostgresAttachTest, who_waits_takes_over_when_the_process_that_has_the_key_is_killed) {
+TEST_F(PostgresAttachTest, a_waiter_takes_over_when_the_process_that_holds_the_key_is_killed) {
     release();
     const auto other = node(short_lease);
     const auto holder = start_holder(database.url());

@@ -81,7 +81,7 @@ protected:
     }
 };
 
-TEST_F(PostgresClaimTest, only_the_first_waits_for_its_id) {
+TEST_F(PostgresClaimTest, only_the_first_claim_waits_for_its_id) {
     const auto one = node();
     const auto ids_taken = [&] { return number("SELECT last_value FROM key_registry_id_seq"); };
     int keys = 0;
@@ -109,7 +109,7 @@ TEST_F(PostgresClaimTest, only_the_first_waits_for_its_id) {
     EXPECT_EQ(one->store.reads, 0);
 }
 
-TEST_F(PostgresClaimTest, of_two_nodes_that_claim_one_key_at_once_one_has_it) {
+TEST_F(PostgresClaimTest, of_two_concurrent_claims_of_one_key_one_wins) {
     const auto one = node();
     const auto other = node();
     send_some(*one, "a", 5);
@@ -141,7 +141,7 @@ TEST_F(PostgresClaimTest, a_key_that_another_node_finished_is_replayed) {
 }
 
 // A failover to a stale copy: the sequence gives out cached ids again.
-TEST_F(PostgresClaimTest, ids_that_are_another_s_by_now_fail_nobody) {
+TEST_F(PostgresClaimTest, preallocated_ids_that_are_already_used_fail_no_request) {
     const auto one = node();
     send_some(*one, "a", 20);
     set_ids_back_to(21);
@@ -157,7 +157,7 @@ TEST_F(PostgresClaimTest, ids_that_are_another_s_by_now_fail_nobody) {
     expect_no_error();
 }
 
-TEST_F(PostgresClaimTest, nor_does_the_sequence_that_comes_to_what_was_used_of_them) {
+TEST_F(PostgresClaimTest, a_sequence_that_reaches_used_ids_fails_no_request) {
     const auto one = node();
     send_some(*one, "a", 1);
     set_ids_back_to(2);
@@ -171,7 +171,7 @@ TEST_F(PostgresClaimTest, nor_does_the_sequence_that_comes_to_what_was_used_of_t
     expect_no_error();
 }
 
-TEST_F(PostgresClaimTest, an_attempt_of_the_phase_is_not_told_that_an_id_was_taken) {
+TEST_F(PostgresClaimTest, a_phases_attempt_does_not_get_the_claims_error) {
     const auto one = node();
     send_some(*one, "a", 20);
     set_ids_back_to(21);
@@ -187,7 +187,7 @@ TEST_F(PostgresClaimTest, an_attempt_of_the_phase_is_not_told_that_an_id_was_tak
     expect_no_error();
 }
 
-TEST_F(PostgresClaimTest, whatever_a_phase_makes_of_it_a_lost_claim_is_no_error) {
+TEST_F(PostgresClaimTest, a_lost_claim_is_no_error_whatever_the_phase_throws) {
     const auto one = node();
     const auto other = node();
     send_some(*one, "a", 5);

@@ -56,7 +56,7 @@ TEST_F(CommandsTest, a_server_takes_sixteen) {
     EXPECT_EQ(connections_as(As::server), 16);
 }
 
-TEST_F(CommandsTest, as_many_as_the_url_says_are_taken) {
+TEST_F(CommandsTest, the_url_overrides_the_number_of_connections) {
     EXPECT_EQ(connections_as(As::tool, "?connections=1"), 1);
     EXPECT_EQ(connections_as(As::tool, "?connections=5"), 5);
     EXPECT_EQ(connections_as(As::server, "?connections=5"), 5);

@@ -53,7 +53,7 @@ protected:
 
 // The check of a statement's first word refuses it earlier; without that check nothing may hang
 // either.
-TEST_F(ConnectionTest, copy_ends_the_connection_and_not_the_thread) {
+TEST_F(ConnectionTest, copy_ends_the_connection_without_hanging) {
     for (const auto* copy : {"COPY things FROM STDIN", "COPY things TO STDOUT"}) {
         SCOPED_TRACE(copy);
         Connection another{options, clock};
@@ -70,7 +70,7 @@ TEST_F(ConnectionTest, copy_ends_the_connection_and_not_the_thread) {
 }
 
 // E'\'' contains a quote, which the check of a script's words takes for its end.
-TEST_F(ConnectionTest, copy_in_a_script_ends_the_connection_and_not_the_thread) {
+TEST_F(ConnectionTest, copy_in_a_script_ends_the_connection_without_hanging) {
     for (const auto* script :
          {R"(SELECT E'\''; COPY things FROM STDIN; --')",
           R"(SELECT E'\''; COPY things TO STDOUT; --')"}) {
@@ -85,7 +85,7 @@ TEST_F(ConnectionTest, copy_in_a_script_ends_the_connection_and_not_the_thread) 
     }
 }
 
-TEST_F(ConnectionTest, a_clock_that_came_with_slow_statements_is_not_taken_for_that_of_now) {
+TEST_F(ConnectionTest, a_clock_that_came_with_slow_statements_is_ignored) {
     PostgresStore store{options, clock, engine::system_random()};
 
     write_now(store, [&](Session& session) {
@@ -100,7 +100,7 @@ TEST_F(ConnectionTest, a_clock_that_came_with_slow_statements_is_not_taken_for_t
     });
 }
 
-TEST_F(ConnectionTest, a_plan_that_a_migration_outdated_is_known_by_its_code_in_any_language) {
+TEST_F(ConnectionTest, an_outdated_plan_is_recognized_by_its_code_in_any_language) {
     (void)run(all_of_things);
     testing::run_sql(database.url(), "ALTER TABLE things ADD COLUMN name TEXT");
 
@@ -114,14 +114,14 @@ TEST_F(ConnectionTest, a_plan_that_a_migration_outdated_is_known_by_its_code_in_
 }
 
 // The same code: a statement that PostgreSQL never supports.
-TEST_F(ConnectionTest, what_is_not_supported_is_no_outdated_plan) {
+TEST_F(ConnectionTest, an_unsupported_statement_is_not_an_outdated_plan) {
     const auto error = error_of_control("SELECT id FROM things GROUP BY id FOR UPDATE");
 
     EXPECT_EQ(error.kind(), Kind::statement) << error.what();
 }
 
 // Issue 16, number 22. Late answers to earlier statements would be mistaken for those of new ones.
-TEST_F(ConnectionTest, what_was_given_up_carries_nothing_out) {
+TEST_F(ConnectionTest, a_closed_connection_executes_nothing) {
     connection.give_up();
 
     EXPECT_EQ(error_of([&] { (void)run(one); }).kind(), Kind::unavailable);

@@ -225,7 +225,7 @@ INSTANTIATE_TEST_SUITE_P(
     }
 );
 
-TEST_P(IdempotentCreateTest, of_two_writers_at_once_one_makes_it_and_one_finds_it) {
+TEST_P(IdempotentCreateTest, of_two_concurrent_writers_one_creates_it_and_one_finds_it) {
     if (on() == On::postgres) meeting.expect(2);  // Neither has written yet.
 
     const auto [one, other] = at_once<2>("jane@example.com");
@@ -240,7 +240,7 @@ TEST_P(IdempotentCreateTest, of_two_writers_at_once_one_makes_it_and_one_finds_i
     EXPECT_GE(meeting.runs(), 3) << "one met the other, and ran again";
 }
 
-TEST_P(IdempotentCreateTest, one_after_the_other_the_second_finds_it) {
+TEST_P(IdempotentCreateTest, the_second_of_two_serial_writers_finds_it) {
     EXPECT_EQ(put("jane@example.com").status(), 201);
 
     EXPECT_EQ(put("jane@example.com").status(), 200);
@@ -249,7 +249,7 @@ TEST_P(IdempotentCreateTest, one_after_the_other_the_second_finds_it) {
     EXPECT_EQ(count(sql::count_actions), 2);
 }
 
-TEST_P(IdempotentCreateTest, of_a_crowd_one_makes_it) {
+TEST_P(IdempotentCreateTest, of_many_writers_one_creates_it) {
     for (int round = 0; round < 5; ++round) {
         int made = 0;
         for (const auto& answer : at_once<12>("rider-" + std::to_string(round) + "@example.com")) {
@@ -265,7 +265,7 @@ TEST_P(IdempotentCreateTest, of_a_crowd_one_makes_it) {
     EXPECT_EQ(count(sql::count_actions), 5);
 }
 
-TEST_P(IdempotentCreateTest, what_is_no_address_makes_nothing) {
+TEST_P(IdempotentCreateTest, an_invalid_address_creates_nothing) {
     EXPECT_EQ(put("jane").status(), 400);
 
     EXPECT_EQ(count(sql::count_users), 0);

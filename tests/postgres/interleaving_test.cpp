@@ -43,7 +43,7 @@ TEST_P(Interleaved, one_of_two_claims_wins) {
 }
 
 // Neither waits for an answer; the second claims again, and finds the first.
-TEST_P(Interleaved, one_of_two_claims_under_ids_taken_ahead_wins) {
+TEST_P(Interleaved, one_of_two_claims_under_preallocated_ids_wins) {
     engine_.ahead = true;
     const auto claim = engine_.claim(Knows::nothing);
     int lost = 0;
@@ -59,7 +59,7 @@ TEST_P(Interleaved, one_of_two_claims_under_ids_taken_ahead_wins) {
     EXPECT_GT(lost, 0);
 }
 
-TEST_P(Interleaved, claim_under_an_id_taken_ahead_beside_the_reaper) {
+TEST_P(Interleaved, claim_under_a_preallocated_id_beside_the_reaper) {
     engine_.ahead = true;
     std::set<bool> made_anew;
     explore(finished_key(), engine_.claim(Knows::nothing), engine_.reap(), [&] {

@@ -175,7 +175,7 @@ std::vector<const Sql*> named_statements() {
 
 }  // namespace
 
-TEST(Plans, every_named_statement_is_looked_at) {
+TEST(Plans, every_named_statement_has_a_case) {
     std::map<const Sql*, int> looked_at;
     for (const auto& of : all_cases()) ++looked_at[of.sql];
     looked_at[&sql::create_migrations] = 1;  // CREATE TABLE has no plan.
@@ -186,7 +186,7 @@ TEST(Plans, every_named_statement_is_looked_at) {
     EXPECT_EQ(looked_at.size(), named_statements().size());
 }
 
-TEST(Plans, what_reads_a_whole_table_says_why) {
+TEST(Plans, a_statement_that_reads_a_whole_table_has_a_reason) {
     for (const auto& of : all_cases()) {
         EXPECT_EQ(of.walks.empty(), of.because.empty()) << of.sql->name;
         EXPECT_TRUE(of.blocks_max > 0 || !of.walks.empty()) << of.sql->name;
@@ -241,7 +241,7 @@ TEST(Plans, no_statement_of_a_server_reads_through_a_million_keys) {
     }
 }
 
-TEST(Plans, the_check_knows_a_walk_when_it_sees_one) {
+TEST(Plans, the_check_recognizes_a_full_scan) {
     using ::testing::ElementsAre;
     using ::testing::IsEmpty;
     Tables tables;

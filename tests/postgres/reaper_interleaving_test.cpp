@@ -97,7 +97,7 @@ TEST_P(ReaperBatch, leaves_a_key_that_is_taken_over) {
     EXPECT_EQ(both_.waits(), 0);
 }
 
-TEST_P(ReaperBatch, takes_a_key_with_its_answer_or_leaves_it_to_who_keeps_that) {
+TEST_P(ReaperBatch, removes_a_key_with_its_answer_or_leaves_it_to_its_keeper) {
     engine_.kept_until = lease_over;
     std::set<bool> taken;
     explore_batch(open_key(lease_runs), engine_.keep(Keep::and_finish), [&] {
@@ -114,7 +114,7 @@ TEST_P(ReaperBatch, takes_a_key_with_its_answer_or_leaves_it_to_who_keeps_that) 
 }
 
 // A replay if the claim comes first; a key of its own if it comes after.
-TEST_P(ReaperBatch, leaves_to_a_repeat_the_old_answer_or_a_key_of_its_own) {
+TEST_P(ReaperBatch, a_repeat_gets_the_old_answer_or_a_key_of_its_own) {
     std::set<bool> made_anew;
     for (const auto knows : {Knows::nothing, Knows::perhaps})
         explore_batch(finished_key(), engine_.claim(knows), [&] {
@@ -152,7 +152,7 @@ TEST_P(ReaperBatch, is_shared_with_another_reaper_and_each_key_goes_once) {
 }
 
 // Another transaction locks it, as an operator's might.
-TEST_P(ReaperBatch, goes_without_a_key_that_somebody_has_locked) {
+TEST_P(ReaperBatch, skips_a_locked_key) {
     std::set<bool> taken;
     const auto locker =
         with_key("lock", "SELECT id FROM idempotency_keys WHERE id = $1 FOR UPDATE");
@@ -169,7 +169,7 @@ TEST_P(ReaperBatch, goes_without_a_key_that_somebody_has_locked) {
 
 // Against the advice of the docs: an application's foreign key onto ours is added between the
 // reaper's query and its delete.
-TEST_P(ReaperBatch, goes_by_halves_where_a_key_is_held_meanwhile) {
+TEST_P(ReaperBatch, splits_a_batch_if_a_key_is_held_meanwhile) {
     std::set<bool> halved;
     may_end_with_ = {"23503"};
     explore_batch(finished_key(), with_key("hold", "INSERT INTO held VALUES ($1)"), [&] {

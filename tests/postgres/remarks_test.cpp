@@ -64,11 +64,11 @@ protected:
 
 }  // namespace
 
-TEST_F(DurabilityTest, a_database_that_keeps_its_commits_is_not_remarked_on) {
+TEST_F(DurabilityTest, a_database_that_keeps_its_commits_gets_no_remark) {
     EXPECT_THAT(remarks_on(testing::durable_cluster_url()), IsEmpty());
 }
 
-TEST_F(DurabilityTest, synchronous_commit_that_is_off_for_the_session_is_remarked_on) {
+TEST_F(DurabilityTest, synchronous_commit_off_for_the_session_is_reported) {
     const auto found =
         remarks_on(testing::durable_cluster_url() + "?options=-csynchronous_commit%3Doff");
 
@@ -140,7 +140,7 @@ protected:
 
 }  // namespace
 
-TEST_F(ConnectionsTest, fewer_than_asked_for_are_remarked_on_once_and_when_their_number_changes) {
+TEST_F(ConnectionsTest, a_shortage_of_connections_is_reported_once_and_when_it_changes) {
     PostgresStore store{
         {.url = database.url() + (database.url().find('?') == std::string::npos ? '?' : '&') +
                 "user=" + role,

@@ -135,7 +135,7 @@ TEST_F(SharingTest, works_that_wait_share_one_commit) {
     EXPECT_EQ(after.largest_batch, 32);
 }
 
-TEST_F(SharingTest, what_works_without_a_kind_or_serializable_ones_never_do) {
+TEST_F(SharingTest, works_without_a_kind_and_serializable_ones_never_share) {
     Given kindless = insert("a");
     kindless.kind = nullptr;
     Given serializable = insert("b");
@@ -175,7 +175,7 @@ TEST_F(SharingTest, works_share_with_those_of_their_own_isolation) {
 
 // An error that a neighbour may have caused (a wrong name, a swallowed failure) breaks up the
 // transaction, and all run again alone.
-TEST_P(SharingEitherWay, what_throws_or_swallows_an_error_takes_no_neighbour_with_it) {
+TEST_P(SharingEitherWay, a_work_that_throws_or_swallows_an_error_affects_no_neighbour) {
     const auto endings = run_together(
         {insert("a"),
          {.run =
@@ -207,7 +207,7 @@ TEST_P(SharingEitherWay, what_throws_or_swallows_an_error_takes_no_neighbour_wit
 }
 
 // Savepoints cost time: works of a kind get one once one of them threw.
-TEST_F(SharingTest, what_throws_parts_the_others_once_and_no_more_when_it_is_known_to) {
+TEST_F(SharingTest, an_exception_breaks_up_a_transaction_only_the_first_time) {
     std::atomic<int> runs{0};
     const Given counts{.run = [&](Session& session) {
         ++runs;
@@ -230,7 +230,7 @@ TEST_F(SharingTest, what_throws_parts_the_others_once_and_no_more_when_it_is_kno
     EXPECT_EQ(store.stats().commits - commits, 2);  // The commit of the holder, and theirs.
 }
 
-TEST_F(SharingTest, what_breaks_a_constraint_in_its_savepoint_does_not_part_the_others) {
+TEST_F(SharingTest, a_violated_constraint_in_a_savepoint_breaks_up_nothing) {
     (void)run_together({{.run = [](Session&) { throw Thrown{}; }}, insert("c")});
     const auto commits = store.stats().commits;
 
@@ -243,7 +243,7 @@ TEST_F(SharingTest, what_breaks_a_constraint_in_its_savepoint_does_not_part_the_
 }
 
 // A role, a tenant of row-level security, a temporary table: none may be visible to a neighbour.
-TEST_P(SharingEitherWay, what_changes_the_transaction_is_no_neighbours) {
+TEST_P(SharingEitherWay, a_statement_that_changes_the_transaction_is_not_shared) {
     static constexpr Sql local = on_all("local", "SET LOCAL app.tenant = 'one'");
     static constexpr Sql configured =
         on_all("configured", "SELECT set_config('app.tenant', 'two', true)");
@@ -269,7 +269,7 @@ TEST_P(SharingEitherWay, what_changes_the_transaction_is_no_neighbours) {
 }
 
 // Issue 16, number 22. Alone it succeeds: its exception came from the shared transaction.
-TEST_P(SharingEitherWay, what_swallows_that_it_may_not_share_and_throws_is_run_alone) {
+TEST_P(SharingEitherWay, a_work_that_hides_that_it_may_not_share_is_run_alone) {
     static constexpr Sql local = on_all("local", "SET LOCAL app.tenant = 'one'");
     const Given throws{.run = [](Session& session) {
         try {
@@ -285,7 +285,7 @@ TEST_P(SharingEitherWay, what_swallows_that_it_may_not_share_and_throws_is_run_a
     EXPECT_EQ(texts(), (Texts{"a", "b"}));
 }
 
-TEST_F(SharingTest, one_behind_a_lock_leaves_the_connection_that_shares_to_others) {
+TEST_F(SharingTest, a_work_behind_a_lock_leaves_the_sharing_connection) {
     Ending holds;
     std::promise<void> locked;
     std::promise<void> go_on;
@@ -307,7 +307,7 @@ TEST_F(SharingTest, one_behind_a_lock_leaves_the_connection_that_shares_to_other
     EXPECT_FALSE(waits.error());
 }
 
-TEST_P(SharingEitherWay, an_error_that_comes_out_late_comes_to_whoever_made_it) {
+TEST_P(SharingEitherWay, a_late_error_reaches_the_work_that_caused_it) {
     const Given fence{.run = [](Session& session) {
         detail::fence_statement(session, fence_note, std::string{"is not there"});
     }};
@@ -333,7 +333,7 @@ TEST_P(SharingEitherWay, an_error_that_comes_out_late_comes_to_whoever_made_it) 
 }
 
 // A lost claim may be lost at each repeat: no reason to stop sharing.
-TEST_F(SharingTest, an_error_that_comes_out_late_parts_the_others_once) {
+TEST_F(SharingTest, a_late_error_breaks_up_a_transaction_only_once) {
     const Given fence{
         .run = [](Session& session
                ) { detail::fence_statement(session, fence_note, std::string{"is not there"}); },
@@ -370,7 +370,7 @@ TEST_P(SharingEitherWay, the_error_of_a_neighbour_cannot_be_swallowed) {
     EXPECT_EQ(texts(), (Texts{"a", "tried"}));
 }
 
-TEST_P(SharingEitherWay, a_deferred_key_that_points_nowhere_fails_alone) {
+TEST_P(SharingEitherWay, a_violated_deferred_key_fails_alone) {
     static constexpr Sql orphan = on_all("orphan", "INSERT INTO child VALUES (77)");
 
     const auto endings = run_together(
@@ -385,7 +385,7 @@ TEST_P(SharingEitherWay, a_deferred_key_that_points_nowhere_fails_alone) {
     EXPECT_EQ(texts(), (Texts{"after", "before"}));
 }
 
-TEST_F(SharingTest, behind_a_lock_the_others_go_on) {
+TEST_F(SharingTest, the_others_go_on_while_one_waits_for_a_lock) {
     Ending holds;
     std::promise<void> locked;
     std::promise<void> go_on;
@@ -414,7 +414,7 @@ TEST_F(SharingTest, behind_a_lock_the_others_go_on) {
 
 // Two shared transactions want the same rows in another order: a deadlock that no single work could
 // cause.
-TEST_P(SharingEitherWay, rows_that_all_write_lose_no_update) {
+TEST_P(SharingEitherWay, rows_written_by_all_lose_no_update) {
     constexpr int works = 2'000;
     PostgresStore crowded{options(2), clock, engine::system_random()};
     std::vector<Ending> endings(works);
@@ -443,7 +443,7 @@ TEST_F(SharingTest, a_phase_that_was_slow_does_not_share_again) {
     EXPECT_LT(clock.steady() - began, 8 * 150ms);  // Concurrently.
 }
 
-TEST_F(SharingTest, a_connection_that_ends_under_them_loses_none) {
+TEST_F(SharingTest, a_lost_connection_loses_no_work) {
     static constexpr Sql end_once =
         on_all("end_once", "SELECT pg_terminate_backend(pg_backend_pid())");
     bool ended = false;
@@ -457,7 +457,7 @@ TEST_F(SharingTest, a_connection_that_ends_under_them_loses_none) {
     EXPECT_EQ(texts(), (Texts{"after", "before"}));
 }
 
-TEST_F(SharingTest, off_it_is_a_transaction_each) {
+TEST_F(SharingTest, when_off_each_work_has_its_own_transaction) {
     PostgresStore alone{options(0), clock, engine::system_random()};
     std::vector<Ending> endings(50);
 

@@ -126,7 +126,7 @@ TEST_F(SidekiqTest, we_run_what_ruby_pushes) {
     for (const auto& job : jobs) EXPECT_TRUE(queue.finish(job));
 }
 
-TEST_F(SidekiqTest, we_run_what_ruby_puts_off_when_it_is_due) {
+TEST_F(SidekiqTest, we_run_jobs_that_ruby_delays_when_they_are_due) {
     ruby("Receipt.perform_in(3600, {ride: 7})");
     EXPECT_TRUE(queue.take(10, 30s).empty());
     EXPECT_GE(*queue.next_due(), client.now() + 59min);
@@ -138,7 +138,7 @@ TEST_F(SidekiqTest, we_run_what_ruby_puts_off_when_it_is_due) {
     EXPECT_EQ(jobs[0].raw.args, R"({"ride":7})");
 }
 
-TEST_F(SidekiqTest, ruby_tries_again_what_failed_with_us) {
+TEST_F(SidekiqTest, ruby_retries_a_job_that_failed_here) {
     ruby("Receipt.perform_async({ride: 7})");
     const auto job = queue.take(1, 30s).at(0);
     EXPECT_TRUE(queue.put_back(job, client.now(), "SMTP 550"));
@@ -153,7 +153,7 @@ TEST_F(SidekiqTest, ruby_tries_again_what_failed_with_us) {
     EXPECT_EQ(word("effects"), "[\"" + job.raw.jid + R"(",{"ride":7}])");
 }
 
-TEST_F(SidekiqTest, we_try_again_what_failed_in_ruby) {
+TEST_F(SidekiqTest, we_retry_a_job_that_failed_in_ruby) {
     ruby("Failing.perform_async({ride: 7, big: 10**22, rate: 0.1})");
     start_sidekiq();
     EXPECT_EQ(word("errors"), "SMTP 550: no such mailbox");
@@ -172,7 +172,7 @@ TEST_F(SidekiqTest, we_try_again_what_failed_in_ruby) {
     EXPECT_LE(std::chrono::abs(*jobs[0].raw.first_failed_at - client.now()), 60s);
 }
 
-TEST_F(SidekiqTest, what_is_dead_in_ruby_is_a_dead_letter_that_ruby_runs_again_when_merged) {
+TEST_F(SidekiqTest, a_dead_job_of_ruby_is_a_dead_letter_that_can_be_merged) {
     ruby("Hopeless.perform_async({ride: 7})");
     start_sidekiq();
     EXPECT_EQ(word("errors"), "SMTP 550: no such mailbox");
@@ -194,7 +194,7 @@ TEST_F(SidekiqTest, what_is_dead_in_ruby_is_a_dead_letter_that_ruby_runs_again_w
     EXPECT_THAT(again[0].history, HasSubstr(R"("merged_by":"ann")")) << "Ruby kept what is ours";
 }
 
-TEST_F(SidekiqTest, what_died_with_us_ruby_shows_and_revives) {
+TEST_F(SidekiqTest, ruby_shows_and_revives_our_dead_jobs) {
     auto job = staged(long_id(1));
     job.kind = "Receipt";
     push(client, job);
@@ -210,7 +210,7 @@ TEST_F(SidekiqTest, what_died_with_us_ruby_shows_and_revives) {
     EXPECT_TRUE(letters.page({}, "", 10).empty());
 }
 
-TEST_F(SidekiqTest, what_ruby_cannot_read_it_leaves_to_our_dead_letters) {
+TEST_F(SidekiqTest, payloads_that_ruby_cannot_read_become_our_dead_letters) {
     server.ask({"LPUSH", "queue:default", "not json"});
     auto job = staged(long_id(1));
     job.kind = "Receipt";

@@ -186,7 +186,7 @@ TEST_F(TransferTest, the_other_keeper_undoes_what_the_phase_did) {
     EXPECT_TRUE(database.jobs<TellOwner>().empty());
 }
 
-TEST_F(TransferTest, what_throws_leaves_neither_writes_nor_jobs) {
+TEST_F(TransferTest, an_exception_leaves_neither_writes_nor_jobs) {
     EXPECT_THROW(
         database.in_tx([&](Tx& tx) {
             (void)transfer.take(tx, started(300));

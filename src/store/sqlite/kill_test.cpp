@@ -69,7 +69,7 @@ std::set<std::string> killed_after(int after, const std::string& path) {
 
 }  // namespace
 
-TEST(KillTest, all_that_was_acknowledged_is_there_and_the_file_is_free_and_well) {
+TEST(KillTest, acknowledged_commits_survive_and_the_file_is_free_and_intact) {
     const Folder folder;
     const auto path = folder.file("test.db");
     HandClock clock;

@@ -61,7 +61,7 @@ protected:
     sqlite3* db_{};
 };
 
-TEST_F(Plan, no_statement_of_a_server_walks_the_keys_the_registry_or_the_jobs) {
+TEST_F(Plan, no_statement_of_a_server_scans_keys_registry_or_jobs) {
     int looked_at = 0;
 
     for (const auto* statement : sql::all) {
@@ -76,7 +76,7 @@ TEST_F(Plan, no_statement_of_a_server_walks_the_keys_the_registry_or_the_jobs) {
     EXPECT_GE(looked_at, 40);
 }
 
-TEST_F(Plan, the_check_knows_a_walk_when_it_sees_one) {
+TEST_F(Plan, the_check_recognizes_a_full_scan) {
     const auto steps = steps_of("SELECT id FROM idempotency_keys WHERE account = 'jane'");
 
     ASSERT_EQ(steps.size(), 1U);
