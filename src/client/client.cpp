@@ -65,7 +65,7 @@ bool is_whole_url(std::string_view target) {
 }
 
 // RFC 9110, 9.2.2.
-Repeat without_key(std::string_view method) {
+Repeat repeat_without_key(std::string_view method) {
     for (const auto* each : {"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
         if (method == each) return Repeat::safe;
     return Repeat::never;
@@ -180,7 +180,7 @@ ClientEnd Client::perform(
 
 ClientEnd Client::send_once(const ClientRequest& request, std::stop_token stop) {
     return impl_->retrying.perform(
-        impl_->outgoing(request, nullptr), without_key(request.method), stop
+        impl_->outgoing(request, nullptr), repeat_without_key(request.method), stop
     );
 }
 

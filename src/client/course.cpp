@@ -12,14 +12,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-std::string what_of(const http::Sent& sent) {
+std::string describe(const http::Sent& sent) {
     if (const auto* not_sent = std::get_if<http::NotSent>(&sent))
         return "not sent: " + not_sent->why;
     if (const auto* lost = std::get_if<http::Lost>(&sent)) return "lost: " + lost->why;
     return "answered " + std::to_string(std::get<http::Arrived>(sent).status);
 }
 
-std::string sentence_of(core::GiveUp::Why why) {
+std::string text_of(core::GiveUp::Why why) {
     switch (why) {
         case core::GiveUp::Why::tries:
             return "no more tries are allowed";
@@ -117,7 +117,7 @@ Course::Next Course::after(http::Sent sent) {
             std::get<http::Arrived>(std::move(sent)), facts_.tries, take->doubt, end.replayed
         );
     const auto& over = std::get<core::GiveUp>(after);
-    return GaveUp{over.doubt, facts_.tries, sentence_of(over.why) + ": " + what_of(sent)};
+    return GaveUp{over.doubt, facts_.tries, text_of(over.why) + ": " + describe(sent)};
 }
 
 Course::Next Course::again(const core::TryAgain& more, const http::Sent& sent) {
@@ -142,13 +142,13 @@ Course::Next Course::again(const core::TryAgain& more, const http::Sent& sent) {
 ClientEnd Course::no_more(std::string why, http::Sent sent, bool doubt) const {
     if (auto* answer = std::get_if<http::Arrived>(&sent))
         return answered(std::move(*answer), facts_.tries, doubt, false);
-    return GaveUp{doubt, facts_.tries, std::move(why) + ": " + what_of(sent)};
+    return GaveUp{doubt, facts_.tries, std::move(why) + ": " + describe(sent)};
 }
 
 void Course::tell(const http::Sent& sent, std::optional<milliseconds> again_in) const {
     if (!rules_.on_try) return;
     const auto took = std::chrono::duration_cast<milliseconds>(rules_.clock.steady() - try_began_);
-    rules_.on_try({facts_.tries, what_of(sent), took, again_in});
+    rules_.on_try({facts_.tries, describe(sent), took, again_in});
 }
 
 }  // namespace pawl::client

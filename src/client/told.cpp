@@ -32,7 +32,7 @@ std::optional<milliseconds> retry_after(const Arrived& answer, TimePoint now) {
 
 // The server's own hint whether a repeat can help: Stripe's header, or `retry` of our problems
 // (docs/http.md).
-std::optional<bool> told(const Arrived& answer) {
+std::optional<bool> server_hint(const Arrived& answer) {
     if (const auto word = answer.header("Stripe-Should-Retry")) {
         if (*word == "true") return true;
         if (*word == "false") return false;
@@ -59,7 +59,7 @@ core::TryEnd end_of(const http::Sent& sent, TimePoint now) {
         .kind = Kind::answered,
         .status = answer.status,
         .retry_after = retry_after(answer, now),
-        .told = told(answer),
+        .told = server_hint(answer),
         .replayed = answer.header("Idempotent-Replayed").value_or("") == "true"};
 }
 

@@ -18,7 +18,7 @@ milliseconds between(milliseconds from, milliseconds to, double dice) {
 }
 
 // Refused by a part in front of the application: this shows nothing about an earlier try.
-bool speaks_of_this_try_only(int status) {
+bool is_front_end_refusal(int status) {
     switch (status) {
         case 401:
         case 403:
@@ -38,7 +38,7 @@ bool speaks_of_this_try_only(int status) {
 }
 
 // Whether the request may have been carried out without our knowing.
-bool leaves_doubt(const TryFacts& facts, const TryEnd& end) {
+bool may_have_effect(const TryFacts& facts, const TryEnd& end) {
     switch (end.kind) {
         case TryEnd::Kind::not_sent:
             return facts.doubt;
@@ -56,15 +56,14 @@ bool leaves_doubt(const TryFacts& facts, const TryEnd& end) {
     // "Try again" means that the same bytes may end otherwise, so an earlier try may have. A
     // redirect was not processed, a precondition may fail because of the earlier try, and without a
     // key no server is bound to refuse what it has done.
-    const bool may_end_otherwise = end.told.value_or(false) ||
-                                   speaks_of_this_try_only(end.status) ||
+    const bool may_end_otherwise = end.told.value_or(false) || is_front_end_refusal(end.status) ||
                                    (end.status >= 300 && end.status < 400) || end.status == 412 ||
                                    (end.status >= 400 && facts.again != Repeat::safe_with_key);
     return facts.doubt && may_end_otherwise;
 }
 
 // Whether a repeat of the same bytes could end otherwise.
-bool could_help(const TryFacts& facts, const TryEnd& end) {
+bool repeat_could_help(const TryFacts& facts, const TryEnd& end) {
     if (end.kind != TryEnd::Kind::answered) return true;
     if (end.replayed || end.status < 400) return false;
     switch (end.status) {
@@ -130,9 +129,9 @@ AfterTry decide_after_try(
     const RetryRule& rule, const TryFacts& facts, const TryEnd& end, double dice
 ) noexcept {
     const bool answered = end.kind == TryEnd::Kind::answered;
-    const bool doubt = leaves_doubt(facts, end);
+    const bool doubt = may_have_effect(facts, end);
     if (end.hopeless && !answered) return GiveUp{GiveUp::Why::not_sendable, doubt};
-    if (!could_help(facts, end)) return TakeAnswer{doubt};
+    if (!repeat_could_help(facts, end)) return TakeAnswer{doubt};
     auto no_more = [&](GiveUp::Why why) -> AfterTry {
         if (answered) return TakeAnswer{doubt};
         return GiveUp{why, doubt};

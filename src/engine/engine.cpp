@@ -189,8 +189,8 @@ void Engine::take_in(KeyedRequest request, OnAnswer on_answer) {
         ->claim();
 }
 
-// The key is in hand, and may have an answer all the same: whoever has it is only looking for that,
-// too, or has slept through its lease, and another server has gone on. Nothing is taken over here.
+// The key is in flight, but may have an answer: the attempt in flight may be reading it, or may
+// have lost its lease to another server. Never takes the key over.
 void Engine::look_beside(KeyedRequest request, std::string hash, OnAnswer on_answer) {
     // So that stop() waits for it. No hash looks like this.
     const auto in_hand = "beside " + std::to_string(++unkeyed_);

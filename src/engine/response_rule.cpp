@@ -58,7 +58,7 @@ Response storable(Response response, Bytes bytes) {
         if (has_control(header.value))
             throw std::invalid_argument{"the header " + header.name + " has a control character"};
         if (stored && !is_text(header.value))
-            throw std::invalid_argument{"the header " + header.name + " is no UTF-8"};
+            throw std::invalid_argument{"the header " + header.name + " is not UTF-8"};
         kept.push_back({std::string{*name}, std::move(header.value)});
     }
     response.headers = std::move(kept);

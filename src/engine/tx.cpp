@@ -110,7 +110,7 @@ std::string text_of_time(TimePoint at) {
 
 TimePoint time_of_text(std::string_view text, std::string_view statement, int column) {
     const auto at = core::time_from_text(text);
-    if (!at) throw_row_value(statement, column, "a time that is none");
+    if (!at) throw_row_value(statement, column, "an invalid time");
     return *at;
 }
 

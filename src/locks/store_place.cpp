@@ -48,14 +48,14 @@ milliseconds deadline_of(milliseconds ttl) {
 
 // try_acquire() does not wait for a process that is paused while it holds the row lock; the lock
 // timeout fires before the deadline.
-milliseconds patience_of(milliseconds ttl) {
+milliseconds lock_timeout_of(milliseconds ttl) {
     return std::min<milliseconds>(500ms, deadline_of(ttl) / 2);
 }
 
 core::LeaseChoice take_in(
     store::Session& session, std::string_view name, std::string_view holder, milliseconds ttl
 ) {
-    session.lock_patience(patience_of(ttl));
+    session.lock_patience(lock_timeout_of(ttl));
     const auto found = lock(session, name);
     const auto facts = found ? std::optional{found->facts()} : std::nullopt;
     const auto now = session.now();

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t shown_max = 60;
 
 // The stored value in readable form; empty if the store can't show it.
-std::string shown(const detail::Row& row, int column) {
+std::string readable(const detail::Row& row, int column) {
     try {
         if (row.is_null(column)) return "NULL";
         return std::to_string(row.integer(column));
@@ -33,7 +33,7 @@ void DamagedRow::note(int column, std::string_view name) {
     auto& problem = damage_.problem;
     if (!problem.empty()) problem += ", ";
     problem += name;
-    const auto value = shown(row_, column);
+    const auto value = readable(row_, column);
     problem += value.empty() ? " can't be read" : " is " + value;
 }
 

@@ -69,7 +69,7 @@ void check_not_too_new(
 // Whether all migrations are applied. Checked without the migrations' lock, so that a suspended
 // server that holds it (up to the deadline) delays other servers' start only if there is something
 // to migrate.
-bool has_all(Store& store, std::string_view owner, std::span<const Sql* const> migrations) {
+bool all_applied(Store& store, std::string_view owner, std::span<const Sql* const> migrations) {
     return read_now(store, [&](Session& session) {
         if (!has_record(session)) return false;
         const auto had = recorded(session, owner);
@@ -85,7 +85,7 @@ bool has_all(Store& store, std::string_view owner, std::span<const Sql* const> m
 std::vector<std::string> apply_migrations(
     Store& store, std::string_view owner, std::span<const Sql* const> migrations
 ) {
-    if (has_all(store, owner, migrations)) return {};
+    if (all_applied(store, owner, migrations)) return {};
     auto run = [&](Session& session) {
         session.run(sql::lock_migrations, {}, none);
         // A serving role need not have the right to create tables.

@@ -48,7 +48,7 @@ Value bind_value(
         if (!std::in_range<std::int64_t>(value)) throw_parameter(statement, "a number over 2^63");
         return static_cast<std::int64_t>(value);
     } else if constexpr (std::floating_point<T>) {
-        if (std::isnan(value)) throw_parameter(statement, "a number that is none (NaN)");
+        if (std::isnan(value)) throw_parameter(statement, "NaN");
         return static_cast<double>(value);
     } else if constexpr (std::convertible_to<const T&, std::string_view>) {
         return std::string_view{value};
@@ -134,7 +134,7 @@ T column_as(const Row& row, int column, std::string_view statement) {
         return time_of_text(row.text(column), statement, column);
     } else if constexpr (std::is_enum_v<T>) {
         const auto value = enum_from_name<T>(row.text(column));
-        if (!value) throw_row_value(statement, column, "a word that the enum does not have");
+        if (!value) throw_row_value(statement, column, "a word that is no enumerator");
         return *value;
     } else {
         static_assert(
@@ -161,7 +161,9 @@ R row_as(const Row& row, std::string_view statement) {
         return 1;
     }();
     if (row.columns() != wanted)
-        throw_row_value(statement, row.columns(), "another number of columns than fields");
+        throw_row_value(
+            statement, row.columns(), "the number of columns differs from the number of fields"
+        );
     if constexpr (is_row<R>) {
         R result{};
         int column = 0;

@@ -47,7 +47,7 @@ void check_text(std::string_view text, const char* what) {
     if (json::is_utf8(text) && text.find('\0') == text.npos) return;
     throw std::invalid_argument{
         std::string{"pawl: the "} + what +
-        " of a request in the outbox is no UTF-8, or has NUL in it"};
+        " of a request in the outbox is not UTF-8, or contains NUL"};
 }
 
 Stored stored(const ClientRequest& request) {
@@ -253,7 +253,7 @@ void Outbox::Impl::record_ended() {
         } catch (const std::exception& failed) {
             not_recorded(failed.what());
         } catch (...) {  // Thrown by on_end, the application's.
-            not_recorded("it threw what is no std::exception");
+            not_recorded("it threw something that is not a std::exception");
         }
         PAWL_FAULT("outbox.record.after");
     }
@@ -413,7 +413,7 @@ void Outbox::stop() {
 int Outbox::send_due() {
     const std::lock_guard lock{impl_->sending};
     if (impl_->thread.joinable())
-        throw std::logic_error{"pawl: Outbox::send_due() beside start(), which sends what is due"};
+        throw std::logic_error{"pawl: Outbox::send_due() after start(), which sends by itself"};
     auto claimed = impl_->claim(impl_->options.at_once);
     const auto count = static_cast<int>(claimed.size());
     impl_->start_all(std::move(claimed));

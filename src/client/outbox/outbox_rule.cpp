@@ -9,7 +9,7 @@ namespace pawl::client {
 namespace {
 
 // Refusals that may pass: load, failures, an earlier try in progress, credentials that people fix.
-bool passes(int status) {
+bool is_temporary(int status) {
     switch (status) {
         case 401:
         case 403:
@@ -28,7 +28,7 @@ bool passes(int status) {
 bool is_final(const ClientEnd& end) {
     const auto* answered = std::get_if<Answered>(&end);
     if (answered == nullptr) return false;
-    return answered->replayed || (!answered->in_doubt && !passes(answered->status));
+    return answered->replayed || (!answered->in_doubt && !is_temporary(answered->status));
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ struct AuditDetail {
     std::vector<std::int64_t> jobs;
 };
 
-void note(
+void write_audit(
     store::Session& session,
     const DeadAct& act,
     std::string_view action,
@@ -198,7 +198,7 @@ DeadDone EmbeddedDeadLetters::purge(Ids ids, const DeadAct& act) {
             const auto locked = lock_letters(session, numbers, std::nullopt);
             if (!locked.there.empty()) {
                 run_statement(session, sql::delete_dead_jobs, no_rows, list_of(locked.there));
-                note(session, act, "purge", locked.there);
+                write_audit(session, act, "purge", locked.there);
             }
             return done_of(ids, locked);
         },
@@ -231,7 +231,7 @@ DeadDone EmbeddedDeadLetters::merge(
                     act.by
                 );
                 run_statement(session, sql::delete_dead_jobs, no_rows, list);
-                note(session, act, "merge", locked.there);
+                write_audit(session, act, "merge", locked.there);
             }
             return done_of(ids, locked);
         },

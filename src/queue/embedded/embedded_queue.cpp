@@ -30,7 +30,7 @@ std::int64_t id_of(const TakenJob& job) {
     return std::stoll(job.id);
 }
 
-EmbeddedQueue::Held held(const TakenJob& job) {
+EmbeddedQueue::Held held_job(const TakenJob& job) {
     return {id_of(job), job.claim};
 }
 
@@ -78,7 +78,7 @@ std::vector<bool> mark_all(
 
 using Time = std::optional<TimePoint>;
 
-TakenJob taken(const Row& row, store::DamagedRow& values) {
+TakenJob job_of(const Row& row, store::DamagedRow& values) {
     TakenJob job;
     job.id = std::to_string(row.integer(0));
     job.raw.jid = row.text(1);
@@ -106,7 +106,7 @@ struct DamagedJob {
 struct Claimed {
     void add(const Row& row) {
         store::DamagedRow values{row, "claim_jobs"};
-        auto job = taken(row, values);
+        auto job = job_of(row, values);
         latest = std::max(latest, values.column<TimePoint>(13, "run_at"));
         if (values.problem().empty())
             jobs.push_back(std::move(job));
@@ -247,7 +247,7 @@ Marked EmbeddedQueue::finish_in(detail::Session& session, const TakenJob& job) {
 
 bool EmbeddedQueue::finish(const TakenJob& job) {
     PAWL_FAULT("queue.finish.before");
-    const bool finished = finishing_.run(held(job));
+    const bool finished = finishing_.run(held_job(job));
     PAWL_FAULT("queue.finish.after");
     return finished;
 }
@@ -295,12 +295,12 @@ bool EmbeddedQueue::bury(const TakenJob& job, const std::string& error) {
             core::time_text(now)
         );
         if (PAWL_MUTANT("dead_and_alive")) return true;
-        return remove(session, held(job));
+        return remove(session, held_job(job));
     });
 }
 
 bool EmbeddedQueue::mark_called(TakenJob& job) {
-    const auto marked_at = marking_.run(held(job));
+    const auto marked_at = marking_.run(held_job(job));
     if (marked_at && !job.called_at) job.called_at = marked_at;
     return marked_at.has_value();
 }

@@ -71,7 +71,7 @@ Metadata metadata_of(
     return Metadata{found};
 }
 
-void log_what_was_not_made(rd_kafka_event_t* answer, const KafkaLog& log) {
+void log_failed_topics(rd_kafka_event_t* answer, const KafkaLog& log) {
     if (rd_kafka_event_error(answer) != RD_KAFKA_RESP_ERR_NO_ERROR)
         return log("topics were not made: " + std::string{rd_kafka_event_error_string(answer)});
     const auto* result = rd_kafka_event_CreateTopics_result(answer);
@@ -230,7 +230,7 @@ void create_topics(rd_kafka_s* handle, const KafkaOptions& options, Wanted wante
     rd_kafka_CreateTopics(handle, plain.data(), plain.size(), admin.get(), answers.get());
     const std::unique_ptr<rd_kafka_event_t, DestroyEvent> event{
         rd_kafka_queue_poll(answers.get(), ms(options.request_timeout) + 1'000)};
-    if (event && options.log) log_what_was_not_made(event.get(), options.log);
+    if (event && options.log) log_failed_topics(event.get(), options.log);
 }
 
 }  // namespace pawl::queue::kafka

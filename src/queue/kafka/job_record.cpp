@@ -160,7 +160,7 @@ void note_exception(Headers& headers, const std::string& error) {
     set(headers, named(exception, "message"), error);
 }
 
-Record moved(const Record& from, const TakenJob& job, std::string topic, TimePoint now) {
+Record moved_record(const Record& from, const TakenJob& job, std::string topic, TimePoint now) {
     Record record;
     record.partition.topic = std::move(topic);
     record.at = now;
@@ -177,7 +177,7 @@ void rename_headers(Headers& headers, std::string_view from, std::string_view to
         if (header.name.starts_with(from)) header.name = named(to, header.name.substr(from.size()));
 }
 
-std::string shown(std::string_view bytes) {
+std::string readable(std::string_view bytes) {
     if (json::is_utf8(bytes) && bytes.find('\0') == bytes.npos) return std::string{bytes};
     std::string text;
     for (const char c : bytes) text += c >= ' ' && c < '\x7F' ? c : '?';
@@ -259,7 +259,7 @@ Record retry_record(
     const std::optional<std::string>& error,
     TimePoint now
 ) {
-    auto next = moved(record, job, std::move(topic), now);
+    auto next = moved_record(record, job, std::move(topic), now);
     note_origin(next, record, group);
     if (error) {
         const auto text = core::storable_error(*error);
@@ -280,7 +280,7 @@ Record dead_record(
     const std::string& error,
     TimePoint now
 ) {
-    auto dead = moved(record, job, std::move(topic), now);
+    auto dead = moved_record(record, job, std::move(topic), now);
     const auto text = core::storable_error(error);
     note_origin(dead, record, group);
     note_failure(dead, job, text, now);
@@ -315,7 +315,7 @@ DeadLetter letter_of(const Record& record, std::string_view queue) {
     letter.jid = job.raw.jid;
     letter.queue = queue;
     letter.kind = job.kind;
-    letter.args = shown(record.value.value_or(""));
+    letter.args = readable(record.value.value_or(""));
     letter.failures = job.failures;
     letter.error = job.raw.last_error.value_or(
         text_in(headers, named(dead_letter, "exception-message")).value_or("")

@@ -65,7 +65,7 @@ rd_kafka_vu_t bytes(rd_kafka_vtype_t type, const std::optional<std::string>& tex
     return field;
 }
 
-rd_kafka_resp_err_t hand_over(rd_kafka_t* handle, const Record& record, Ticket* ticket) {
+rd_kafka_resp_err_t produce(rd_kafka_t* handle, const Record& record, Ticket* ticket) {
     std::array<rd_kafka_vu_t, 7> fields{};
     fields[0].vtype = RD_KAFKA_VTYPE_TOPIC;
     fields[0].u.cstr = record.partition.topic.c_str();
@@ -126,10 +126,10 @@ public:
 private:
     void begin(Batch& batch, std::size_t index, const Record& record) {
         auto ticket = std::make_unique<Ticket>(Ticket{batch, index});
-        auto error = hand_over(handle_.get(), record, ticket.get());
+        auto error = produce(handle_.get(), record, ticket.get());
         while (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) {  // The queue empties by its own time-out.
             rd_kafka_poll(handle_.get(), 50);
-            error = hand_over(handle_.get(), record, ticket.get());
+            error = produce(handle_.get(), record, ticket.get());
         }
         if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
             (void)ticket.release();  // on_delivery() owns it.

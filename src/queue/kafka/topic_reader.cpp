@@ -15,7 +15,7 @@ struct DestroyMessage {
 };
 
 // librdkafka reconnects by itself; if it cannot, the time-out ends the read.
-bool passes(rd_kafka_resp_err_t error) {
+bool is_transient(rd_kafka_resp_err_t error) {
     return error == RD_KAFKA_RESP_ERR__TRANSPORT || error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
 }
 
@@ -126,7 +126,7 @@ void TopicReader::read(
             if (left.wants(record.partition, record.offset)) each(std::move(record));
         } else if (error == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
             left.is_over({rd_kafka_topic_name(message->rkt), message->partition});
-        } else if (!passes(error)) {
+        } else if (!is_transient(error)) {
             throw trouble(options_, "reading topics", error);
         }
     }

@@ -13,7 +13,7 @@ namespace pawl::queue::kafka {
 namespace {
 
 // Asks with the name of the group whose offsets it reads, and never subscribes.
-Handle open_asker(const KafkaOptions& options, const std::string& queue, Context& context) {
+Handle open_reader(const KafkaOptions& options, const std::string& queue, Context& context) {
     context.log = options.log;
     return open_client(
         Role::consumer,
@@ -26,7 +26,7 @@ Handle open_asker(const KafkaOptions& options, const std::string& queue, Context
     );
 }
 
-std::int64_t behind(
+std::int64_t lag_of(
     rd_kafka_t* handle, const KafkaOptions& options, const std::vector<Stretch>& stretches
 ) {
     if (stretches.empty()) return 0;
@@ -64,11 +64,11 @@ std::vector<Waiting> waiting(const KafkaOptions& options, const std::string& que
         for (auto& stretch : reader.extent(topic)) of.push_back(std::move(stretch));
     }
     Context context;
-    const auto asker = open_asker(options, queue, context);
+    const auto reader = open_reader(options, queue, context);
     return {
         {.queue = queue,
-         .ready = behind(asker.get(), options, ready),
-         .later = behind(asker.get(), options, later)}};
+         .ready = lag_of(reader.get(), options, ready),
+         .later = lag_of(reader.get(), options, later)}};
 }
 
 }  // namespace pawl::queue::kafka

@@ -228,7 +228,7 @@ std::variant<std::string, RefusedJob> payload_of(
     // Two levels belong to the payload; deeper arguments travel as text.
     const bool is_json = json::is_json(job.args, json::levels_max - 2);
     if (!is_json && !json::is_utf8(job.args))
-        return RefusedJob{job.id, "its arguments are no UTF-8, which Redis jobs are"};
+        return RefusedJob{job.id, "its arguments are not UTF-8, as Redis jobs must be"};
     if (job.kind.empty() || job.jid.empty()) return RefusedJob{job.id, "it has no kind or no id"};
     auto payload = *json::members_of("{}");
     payload.set("class", json::literal_of(job.kind));

@@ -156,7 +156,7 @@ struct AuditDetail {
     std::vector<std::string> jids;
 };
 
-void note(
+void write_audit(
     store::Store& store,
     const DeadAct& act,
     std::string_view action,
@@ -175,7 +175,7 @@ void note(
 
 // Runs the script in batches over the arguments that `words` gives for each; returns how many it
 // did.
-int in_steps(
+int run_in_batches(
     redis::Client& client,
     const redis::Script& script,
     const Command& keys,
@@ -252,9 +252,9 @@ std::optional<DeadLetter> RedisDeadLetters::find(const std::string& id) {
 DeadDone RedisDeadLetters::purge(Ids ids, const DeadAct& act) {
     const auto found = look_up(client_, ids);
     if (found.empty()) return done_of(ids, 0, 0);
-    note(store_, act, "purge", found);
+    write_audit(store_, act, "purge", found);
     PAWL_FAULT("redis.purge.before");
-    const int done = in_steps(client_, scripts::purge, {"dead"}, found, [](const Found& one) {
+    const int done = run_in_batches(client_, scripts::purge, {"dead"}, found, [](const Found& one) {
         return Command{one.member};
     });
     PAWL_FAULT("redis.purge.after");
@@ -271,12 +271,12 @@ DeadDone RedisDeadLetters::merge(
     });
     const auto left = static_cast<int>(forgotten);
     if (found.empty()) return done_of(ids, 0, left);
-    note(store_, act, "merge", found);
+    write_audit(store_, act, "merge", found);
     const redis::Merge as{act.by, client_.now(), !remembered_since.has_value()};
     const auto times = client_.options().times;
     PAWL_FAULT("redis.merge.before");
     const int done =
-        in_steps(client_, scripts::merge, {"dead", "queues"}, found, [&](const Found& one) {
+        run_in_batches(client_, scripts::merge, {"dead", "queues"}, found, [&](const Found& one) {
             return Command{one.member, one.letter.queue, redis::with_merge(one.member, as, times)};
         });
     PAWL_FAULT("redis.merge.after");

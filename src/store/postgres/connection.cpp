@@ -74,7 +74,7 @@ std::string message_of(const pg_result* result) {
 // Makes an UPDATE that touches no row raise: division by zero is the one error that an expression
 // can raise by itself (research/prototype.md, trap 1). So no UPDATE of the .sql files is written
 // twice.
-std::string fencing(std::string_view text) {
+std::string fence_text(std::string_view text) {
     // tidy: allow sql: wraps a constant of a .sql file
     return "WITH fenced AS (" + std::string{text} + " RETURNING 1) SELECT 1 / count(*) FROM fenced";
 }
@@ -197,7 +197,7 @@ void Connection::send(const Queued& queued, std::vector<Expected>& expected) {
     pointers.reserve(values.size());
     for (const auto& value : values) pointers.push_back(value ? value->c_str() : nullptr);
     const auto text = [&statement = statement, use = use] {
-        return use == Use::fence ? fencing(statement.postgres) : std::string{statement.postgres};
+        return use == Use::fence ? fence_text(statement.postgres) : std::string{statement.postgres};
     };
     const int count = static_cast<int>(values.size());
     if (!options_.prepared) {

@@ -41,7 +41,7 @@ std::optional<core::Remark> look_at_durability(
         "the database says " + off +
             ": what was committed and answered is gone if it, or its machine, goes down, and a "
             "card may be charged twice. Set it to on, in postgresql.conf or for the database or "
-            "the role, and start anew"};
+            "the role, and restart"};
 }
 
 }  // namespace pawl::postgres

@@ -52,7 +52,7 @@ Found find(Connection& connection, const Looks& looks) {
     return found;
 }
 
-void hand_on(store::Look& look, const pg_result* answer, TimePoint now) {
+void deliver(store::Look& look, const pg_result* answer, TimePoint now) {
     std::exception_ptr failed;
     try {
         PostgresRow row{answer, look.statement().name};
@@ -76,7 +76,7 @@ std::exception_ptr run_looks(const TransactionParts& parts, Looks& looks) {
         const auto now = known.value_or(parts.clock.now());
         auto answered = std::span{looks}.first(found.answers.size());
         for (std::size_t i = 0; i < answered.size(); ++i)
-            hand_on(*answered[i], found.answers[i].get(), now);
+            deliver(*answered[i], found.answers[i].get(), now);
         looks.erase(looks.begin(), looks.begin() + static_cast<std::ptrdiff_t>(answered.size()));
         if (!connection.usable()) return found.failed;
         if (!found.failed) continue;

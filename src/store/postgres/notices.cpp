@@ -30,7 +30,7 @@ constexpr std::chrono::milliseconds first_wait{100};
 constexpr std::chrono::milliseconds longest_wait{5'000};
 constexpr std::chrono::milliseconds send_every{10};
 constexpr std::chrono::milliseconds answer_max{2'000};
-constexpr std::chrono::milliseconds for_ever{-1};  // For poll().
+constexpr std::chrono::milliseconds forever{-1};  // For poll().
 // Beyond this, notices are dropped: pollers notice anyway.
 constexpr std::size_t unsent_max{10'000};
 
@@ -101,10 +101,10 @@ struct Notices::Impl {
         : options{options_},
           clock{clock_},
           random{random_},
-          bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {}
+          wake_fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {}
     ~Impl() {
         stop();
-        ::close(bell);
+        ::close(wake_fd);
     }
 
     void wake();
@@ -121,16 +121,16 @@ struct Notices::Impl {
     void loop();
     void pause(int socket, std::chrono::milliseconds longest);
     void back_off(std::chrono::milliseconds longest);
-    void tend();
-    std::chrono::milliseconds send_in() const;
+    void serve();
+    std::chrono::milliseconds next_send_in() const;
     bool send();
-    void hear();
-    void tell(std::string_view hash);
+    void read_notices();
+    void deliver(std::string_view hash);
 
     const PostgresOptions& options;
     core::Clock& clock;
     core::Random& random;
-    const int bell;  // Wakes the thread from poll().
+    const int wake_fd;  // Wakes the thread from poll().
 
     mutable std::mutex mutex;
     std::condition_variable ended;
@@ -139,13 +139,13 @@ struct Notices::Impl {
     std::vector<std::string> unsent;
     std::thread thread;
 
-    std::mutex telling;  // Held while listeners are called.
+    std::mutex delivering;  // Held while listeners are called.
     std::map<int, store::OnNotice> listeners;
     int next_listener{0};
 
     // Used by the thread only.
     Connected line;
-    bool hears{false};
+    bool is_listening{false};
     std::optional<std::chrono::steady_clock::time_point> sent_at;
 };
 
@@ -172,7 +172,7 @@ void Notices::Impl::wake() {
             loop();
         }};
     const std::uint64_t one = 1;
-    (void)(::write(bell, &one, sizeof one) == 0);
+    (void)(::write(wake_fd, &one, sizeof one) == 0);
 }
 
 void Notices::Impl::stop() {
@@ -192,16 +192,16 @@ void Notices::Impl::loop() {
     while (!is_stopping()) {
         if (line == nullptr && is_wanted()) line = connect(options, clock);
         if (line != nullptr) {
-            tend();
+            serve();
             if (line != nullptr) wait = first_wait;
         }
         if (line != nullptr) {
-            pause(PQsocket(line.get()), send_in());
+            pause(PQsocket(line.get()), next_send_in());
         } else if (is_wanted()) {
             back_off(wait);
             wait = std::min(wait * 2, longest_wait);
         } else {
-            pause(-1, for_ever);
+            pause(-1, forever);
         }
     }
 }
@@ -217,40 +217,40 @@ void Notices::Impl::back_off(std::chrono::milliseconds longest) {
 
 // Waits until there is something to read or a wake-up.
 void Notices::Impl::pause(int socket, std::chrono::milliseconds longest) {
-    std::array<pollfd, 2> both{pollfd{bell, POLLIN, 0}, pollfd{socket, POLLIN, 0}};
+    std::array<pollfd, 2> both{pollfd{wake_fd, POLLIN, 0}, pollfd{socket, POLLIN, 0}};
     ::poll(both.data(), both.size(), static_cast<int>(longest.count()));
     std::uint64_t rung = 0;
-    (void)(::read(bell, &rung, sizeof rung) == 0);
+    (void)(::read(wake_fd, &rung, sizeof rung) == 0);
 }
 
 // Handles what the connection has; closes it if it is broken.
-void Notices::Impl::tend() {
+void Notices::Impl::serve() {
     bool works = PQconsumeInput(line.get()) == 1;
     bool begins = false;
     {
         const std::lock_guard guard{mutex};
-        begins = listens && !hears;
+        begins = listens && !is_listening;
     }
-    if (works && begins) works = hears = run(clock, line.get(), sql::postgres::hear_notices);
+    if (works && begins) works = is_listening = run(clock, line.get(), sql::postgres::hear_notices);
     works = works && send();
-    hear();
-    if (works && begins) tell({});  // Notices may have been lost while it was disconnected.
+    read_notices();
+    if (works && begins) deliver({});  // Notices may have been lost while it was disconnected.
     if (works && PQstatus(line.get()) == CONNECTION_OK) return;
     line = nullptr;
-    hears = false;
+    is_listening = false;
 }
 
-// How long until the next batch is due; for_ever: there is none.
-std::chrono::milliseconds Notices::Impl::send_in() const {
+// How long until the next batch is due; forever: there is none.
+std::chrono::milliseconds Notices::Impl::next_send_in() const {
     const std::lock_guard guard{mutex};
-    if (unsent.empty()) return for_ever;
+    if (unsent.empty()) return forever;
     if (!sent_at) return {};
     const auto left = *sent_at + send_every - clock.steady();
     return std::max(std::chrono::ceil<std::chrono::milliseconds>(left), 0ms);
 }
 
 bool Notices::Impl::send() {
-    if (send_in() != 0ms) return true;
+    if (next_send_in() != 0ms) return true;
     std::vector<std::string> hashes;
     {
         const std::lock_guard guard{mutex};
@@ -264,16 +264,16 @@ bool Notices::Impl::send() {
     return run(clock, line.get(), sql::postgres::send_notices, &list);
 }
 
-void Notices::Impl::hear() {
+void Notices::Impl::read_notices() {
     for (;;) {
         const std::unique_ptr<PGnotify, FreeNotice> notice{PQnotifies(line.get())};
         if (notice == nullptr) return;
-        if (const std::string_view hash{notice->extra}; !hash.empty()) tell(hash);
+        if (const std::string_view hash{notice->extra}; !hash.empty()) deliver(hash);
     }
 }
 
-void Notices::Impl::tell(std::string_view hash) {
-    const std::lock_guard guard{telling};
+void Notices::Impl::deliver(std::string_view hash) {
+    const std::lock_guard guard{delivering};
     for (const auto& [id, on_notice] : listeners) on_notice(hash);
 }
 
@@ -294,7 +294,7 @@ std::unique_ptr<store::Listening> Notices::listen(store::OnNotice on_notice) {
     if (!impl_->options.notifies()) return nullptr;
     int id = 0;
     {
-        const std::lock_guard guard{impl_->telling};
+        const std::lock_guard guard{impl_->delivering};
         id = ++impl_->next_listener;
         impl_->listeners.emplace(id, std::move(on_notice));
     }
@@ -302,7 +302,7 @@ std::unique_ptr<store::Listening> Notices::listen(store::OnNotice on_notice) {
     impl_->listens = true;
     if (!impl_->stopping) impl_->wake();
     return std::make_unique<Listens>([impl = impl_.get(), id] {
-        const std::lock_guard told{impl->telling};
+        const std::lock_guard guard{impl->delivering};
         impl->listeners.erase(id);
     });
 }

@@ -36,18 +36,18 @@ PostgresOptions checked(PostgresOptions options) {
 }
 
 // Each work gets a copy: threads must not share an exception.
-void tell_all(Turn& turn, const StoreError& why) {
+void fail_all(Turn& turn, const StoreError& why) {
     for (auto& work : turn.works) work->done(std::make_exception_ptr(StoreError{why}));
     for (auto& look : turn.looks) look->done(std::make_exception_ptr(StoreError{why}), {});
 }
 
 void refuse(Turn& turn) {
-    tell_all(
+    fail_all(
         turn,
         {StoreError::Kind::unavailable,
          StoreError::Effect::none,
          "connect",
-         "the connection to the database was lost, and there is no new one"}
+         "the connection to the database was lost, and no new one could be opened"}
     );
 }
 
@@ -190,7 +190,7 @@ void PostgresStore::Impl::say(const std::optional<core::Remark>& remark) const {
 
 void PostgresStore::Impl::refuse_all(const StoreError& why) {
     auto told = line.take_all();
-    tell_all(told, why);
+    fail_all(told, why);
 }
 
 void PostgresStore::Impl::drop_if_broken(Connected& connection) {
@@ -298,7 +298,7 @@ void PostgresStore::Impl::run_looks(Connected& connection, Turn& turn) {
     try {
         std::rethrow_exception(std::exchange(failed, nullptr));
     } catch (const StoreError& why) {
-        tell_all(turn, why);
+        fail_all(turn, why);
     }
 }
 

@@ -22,7 +22,7 @@ bool is_passing(const std::exception_ptr& failed) {
 }
 
 // Errors that another work of the transaction may have caused, by a changed setting or right.
-bool is_of_neighbours(const std::exception_ptr& failed) {
+bool may_come_from_neighbour(const std::exception_ptr& failed) {
     return store::is_store_error(failed, StoreError::Kind::statement) ||
            store::is_store_error(failed, StoreError::Kind::refused);
 }
@@ -45,7 +45,7 @@ std::exception_ptr run_work(const TransactionParts& parts, store::Work& work, Sh
     auto failed = run_to_end(parts, work, run);
     if (parts.connection.spoilt()) throw BreaksUp{BrokeUp::met_another};
     if (!parts.connection.usable() || is_passing(failed)) throw BreaksUp{BrokeUp::met_another};
-    if (is_of_neighbours(failed)) {
+    if (may_come_from_neighbour(failed)) {
         run.apart.push_back(work.kind());
         throw BreaksUp{BrokeUp::threw};
     }

@@ -39,7 +39,7 @@ Kind kind_of(int code) {
 }
 
 // Whether a text is only white space and comments, as may follow a statement.
-bool says_nothing(std::string_view text) {
+bool is_blank(std::string_view text) {
     while (!text.empty()) {
         if (text.starts_with("--")) {
             text.remove_prefix(std::min(text.find('\n'), text.size()));
@@ -230,7 +230,7 @@ std::unique_ptr<Prepared> Connection::make(const Sql& statement) {
     if (code != SQLITE_OK) fail(code, statement.name);
     // SQLite prepares the first statement of a text and silently ignores the rest.
     const auto prepared_size = static_cast<std::size_t>(rest - text.data());
-    if (made->statement == nullptr || !says_nothing(text.substr(prepared_size))) {
+    if (made->statement == nullptr || !is_blank(text.substr(prepared_size))) {
         sqlite3_finalize(made->statement);
         refuse_statement(
             statement.name, "is not one statement: cut it into several, each with a name"

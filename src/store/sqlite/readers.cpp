@@ -21,7 +21,7 @@ std::exception_ptr waited_too_long() {
         StoreError::Kind::busy,
         StoreError::Effect::none,
         "",
-        "the read waited for a reader thread for as long as it may run"});
+        "the read waited too long for a reader thread"});
 }
 
 }  // namespace
