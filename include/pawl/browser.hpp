@@ -51,8 +51,8 @@ struct BrowserOptions {
     std::function<std::optional<Response>(const Shown&)> present{};
     // Browsers send cookies whatever page caused the request. Called before every operation, after
     // its body has arrived; false: 403 `form-refused`, and nothing has begun. `token` is the form
-    // field `token_field`, or empty. This field is not part of the request: a repeat may have
-    // another value.
+    // field `token_field`, or empty. This field is not part of the request: it may differ in a
+    // repeat.
     std::function<bool(const RequestHead&, std::string_view token)> from_own_page{};
     std::string token_field{"form_token"};
 };

@@ -9,8 +9,7 @@
 
 namespace pawl {
 
-// The idempotency key that we send to a provider: 64 hex digits, the same for every try of one
-// call.
+// The idempotency key that we send to a provider: 64 hex digits, the same for each try.
 struct ForeignKey {
     std::string text;
     // Shortened to what a provider accepts; 32 digits (128 bits) are enough to be unique.
@@ -27,18 +26,17 @@ class FakeCall;
 }
 
 // Permission to reach the outside world. The engine makes one for each foreign call and each job,
-// on a thread without a transaction. Clients (HTTP, mail) require it, so that an atomic phase can't
-// use one.
+// on a thread without a transaction. Clients (HTTP, mail) require it, so atomic phases can't use
+// one.
 class Call {
 public:
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
 
-    // For clients, before they send: ends the process if this thread has a transaction open, or if
-    // the call is over.
+    // For clients, before they send: ends the process within a transaction, or when the call is
+    // over.
     void assert_open() const;
-    // Requested when the service stops. A client may then give up early, with Retry if it proves
-    // that nothing was sent.
+    // The service is stopping. A client may give up, with Retry if it proves that nothing was sent.
     const std::stop_token& stop() const { return stop_; }
 
 private:
@@ -72,8 +70,8 @@ enum class Repeat {
     never           // Not idempotent: after a possible call, only a person can go on.
 };
 
-// How a call may end besides its named results. `why` is for operators: it is stored with the key
-// and logged.
+// How a call may end besides its named results. `why` is for operators: stored with the key, and
+// logged.
 struct Retry {  // The call certainly did nothing; it is tried again later.
     std::string why{};
 };

@@ -67,8 +67,7 @@ struct Answered {
     std::optional<std::string_view> header(std::string_view name
     ) const;  // The first of that name, ignoring case.
 };
-// No answer. Not in doubt: it is proven that nothing was done. In doubt: ask again with the same
-// key.
+// No answer. Not in doubt: it is proven that nothing was done. In doubt: ask again with its key.
 struct GaveUp {
     bool in_doubt{};
     int tries{};
@@ -123,8 +122,8 @@ struct ClientOptions {
     std::chrono::milliseconds breaker_longest{30'000};
 
     int connections_max{256};
-    // Called after each try and before the next, on the thread of the try. Must be quick and must
-    // not throw.
+    // Called after each try and before the next, on the thread of the try. Must be quick and not
+    // throw.
     std::function<void(const ClientTry&)> on_try{};
 
     std::optional<std::string> problem() const;  // Names the option, the value and the limit.

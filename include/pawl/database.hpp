@@ -32,8 +32,7 @@ public:
     static std::unique_ptr<Database> open(const std::string& url, As as = As::server);
     ~Database();
 
-    // Runs each migration that was not run before, in order; `owner` names the application
-    // ("rides").
+    // Runs new migrations in order; `owner` names the application ("rides").
     void migrate(std::string_view owner, std::span<const Sql* const> migrations);
 
     // Runs one transaction outside of any request, for example to create users at the start. Blocks

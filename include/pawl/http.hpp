@@ -60,8 +60,7 @@ struct HttpOptions {
 // The HTTP contract over a Service: keys, replays, problems (RFC 9457). docs/http.md.
 class HttpServer {
 public:
-    // Listens at once. Throws std::invalid_argument for the options, std::system_error for the
-    // address.
+    // Listens at once. Throws std::invalid_argument (options), std::system_error (address).
     HttpServer(Service& service, HttpOptions options);
     // Running requests go on in the service, but their answers are not delivered.
     ~HttpServer();
@@ -102,8 +101,7 @@ public:
     // most `drain` and 2 s. False: code of the application (authenticate, a page) still runs on a
     // thread of the server. Then end the process; the destructor would wait.
     bool stop(std::chrono::milliseconds drain);
-    // Opens log files anew under the same names, if the open ones were renamed (logrotate).
-    // Thread-safe.
+    // Reopens log files that were renamed (logrotate). Thread-safe.
     void reopen_logs();
 
     // A query without its types.

@@ -7,8 +7,7 @@
 
 namespace pawl {
 
-// What one client may cost an HttpServer before its request is complete. docs/http.md has the
-// answers.
+// What one client may cost an HttpServer before its request is complete. See docs/http.md.
 struct HttpLimits {
     std::size_t line_max{8UL * 1024};  // Bytes of the request line; beyond: 414.
     // Bytes of all headers, and of a body's trailers; beyond, or with too many of them: 431.

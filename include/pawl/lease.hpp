@@ -133,8 +133,7 @@ public:
     // nullopt: another holder has it.
     std::optional<Lease> try_acquire(std::string_view name, const LeaseOptions& options = {});
     // Waits for the lease by polling, without an order among waiters. nullopt: `wait` has passed,
-    // or stop was requested. Temporary errors, such as an unreachable database, are waited out,
-    // too.
+    // or stop was requested. Waits through temporary errors, too.
     std::optional<Lease> acquire(
         std::string_view name,
         std::chrono::milliseconds wait,

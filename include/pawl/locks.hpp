@@ -6,8 +6,7 @@
 #include <string_view>
 
 // A lock by name for one transaction. It guards what that transaction reads and writes in its own
-// database, and nothing outside: for that use a Lease (lease.hpp). docs/howto/locks.md compares
-// them.
+// database, and nothing outside: for that use a Lease (lease.hpp). See docs/howto/locks.md.
 namespace pawl {
 
 using namespace std::chrono_literals;

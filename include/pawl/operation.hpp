@@ -72,8 +72,7 @@ constexpr InProgress wait(std::chrono::milliseconds longest) {
 //
 //   Finish abandon(Tx& tx, const Point& at, const Abandoned& why);
 struct Abandoned {
-    // When the call from this point may first have been made; nullopt: it is proven that no call
-    // was made.
+    // When the call from this point may first have been made; nullopt: provably none was made.
     std::optional<TimePoint> called_at{};
 };
 

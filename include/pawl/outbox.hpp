@@ -22,8 +22,7 @@ struct OutboxOptions {
     std::chrono::milliseconds wait_longest{3'600'000};
     // Counted from the first send that the server may know of. Then the request ends with GaveUp,
     // in doubt, and needs a person. Must be shorter than the server remembers keys, as a repeat
-    // after that would be a new request. A request that provably never had an effect is sent
-    // without this limit.
+    // after that would be a new request. Without a possible effect there is no limit.
     std::chrono::hours give_up_after{20};
     // Answered requests are remembered this long: put() with their key does nothing.
     std::chrono::hours keep{72};
@@ -47,8 +46,7 @@ struct OutboxEnd {
 class Outbox {
 public:
     // Runs in the transaction that ends the request, so that its writes happen once. May run again,
-    // as any phase. If it throws, the request is sent again later, and that repeat gets the stored
-    // answer.
+    // as any phase. If it throws, the request is sent again later, and gets the stored answer.
     using OnEnd = std::function<void(Tx&, const OutboxEnd&)>;
 
     // Creates its table (migrations of the owner "pawl-outbox") if it is missing. Database and

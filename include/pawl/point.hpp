@@ -29,7 +29,7 @@ struct Started {
     static constexpr std::string_view name = "started";
     using Request = Request_;
     // 0 for an operation without a key. Store it without a foreign key constraint: the row is
-    // deleted some day.
+    // temporary.
     std::int64_t key_id{};
     Principal principal{};
     std::string origin{};  // The client's address.

@@ -14,8 +14,7 @@ struct Header {
 };
 
 // The head of an HTTP request. `target` is path and query as sent (without a leading
-// "http://host"), or "*"; `path` is percent-decoded; `query` is what follows the first `?`, not
-// decoded.
+// "http://host"), or "*"; `path` is percent-decoded; `query` follows the first `?`, undecoded.
 struct RequestHead {
     std::string method;
     std::string target;

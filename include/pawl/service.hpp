@@ -68,8 +68,8 @@ class Service {
 public:
     // The database outlives the service. Throws StoreError; std::invalid_argument for the options.
     explicit Service(Database& database, const ServiceOptions& options = {});
-    // Stops, within options().drain_time() unless stop() was called before; then waits for hanging
-    // calls, however long.
+    // Stops, within options().drain_time() unless stop() was called before; then waits for all
+    // calls.
     ~Service();
 
     // Call before start(). Throws std::logic_error if the name or the kind of job is already taken.
@@ -103,7 +103,7 @@ public:
 
     const ServiceOptions& options() const;
     // A secret for the application's own use, 64 hex digits: derived from the installation's newest
-    // secret and `purpose`, so that all servers of the database have the same. It changes with the
+    // secret and `purpose`, so that all servers of the database have the same. Changes with that
     // secret.
     std::string secret_for(std::string_view purpose) const;
     engine::Engine& engine();  // For the library itself.

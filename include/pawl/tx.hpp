@@ -72,8 +72,7 @@ public:
 
     // The database's clock.
     TimePoint now() { return session().now(); }
-    // What it sees of other transactions' commits. On SQLite transactions are serial at every
-    // level.
+    // What it sees of other transactions' commits. On SQLite they are serial.
     Isolation isolation() const;
     // For query() and execute() below.
     detail::Session& session();
@@ -105,8 +104,7 @@ private:
     detail::Session& session_;
 };
 
-// All rows, each as an R: an aggregate by position, or one column as a number, text, enum or
-// optional.
+// All rows, each as an R: an aggregate by position, or one column (number, text, enum, optional).
 template <class R, class In, int N, class... A>
 std::vector<R> query(In& in, const Statement<N>& statement, const A&... arguments) {
     static_assert(

@@ -47,8 +47,7 @@ private:
     std::unordered_map<std::string, Known> known_;
 };
 
-// "https://api.example.com:443" of a URL, in lower case; a text that is not an HTTP URL stays
-// itself.
+// "https://api.example.com:443" of a URL, in lower case; other texts stay unchanged.
 std::string server_of(std::string_view url);
 
 }  // namespace pawl::client

@@ -30,8 +30,7 @@ std::optional<milliseconds> retry_after(const Arrived& answer, TimePoint now) {
     return std::nullopt;
 }
 
-// The server's own hint whether a repeat can help: Stripe's header, or `retry` of our problems
-// (docs/http.md).
+// The server's hint about a repeat: Stripe's header, or `retry` of our problems (docs/http.md).
 std::optional<bool> server_hint(const Arrived& answer) {
     if (const auto word = answer.header("Stripe-Should-Retry")) {
         if (*word == "true") return true;

@@ -5,8 +5,8 @@
 #include <string>
 #include <variant>
 
-// A circuit breaker: whether to send to a server at all after many failures (Nygard, Release It!,
-// "Circuit Breaker").
+// A circuit breaker: whether to send to a failing server at all (Nygard, Release It!, "Circuit
+// Breaker").
 namespace pawl::core {
 
 using SteadyTime = std::chrono::steady_clock::time_point;

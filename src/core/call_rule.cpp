@@ -35,8 +35,7 @@ CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
 bool may_still_call(
     const Moment& taken, const Moment& now, std::chrono::milliseconds lease
 ) noexcept {
-    // If the clock was set back this far, other nodes may take the lease for one of a wrong clock,
-    // and consider it over.
+    // After such a step back, other nodes may consider the lease one of a wrong clock, and over.
     const auto by_wall = now.wall - taken.wall;
     if (PAWL_MUTANT("zombie_calls")) return true;
     return std::chrono::abs(by_wall) < lease / 2 && now.steady - taken.steady < lease / 2;

@@ -8,12 +8,11 @@
 #include <string_view>
 #include <variant>
 
-// Whether a foreign call may be made, and what its end means. Fixes F4, F7, F8 and F9 of
+// Whether a foreign call may be made, and what its end means. See F4, F7, F8, F9 of
 // model/README.md.
 namespace pawl::core {
 
-// The largest expected difference of two clocks: of two machines, or of the database and this
-// process.
+// The largest expected difference of two clocks: of machines, or the database and us.
 inline constexpr std::chrono::seconds clocks_differ_by{30};
 
 struct CallFacts {

@@ -6,8 +6,7 @@
 #include <string_view>
 #include <variant>
 
-// What a request may do with its key. The unique index of the registry decides who was first, not
-// this.
+// What a request may do with its key. Who was first is decided by the registry's index.
 namespace pawl::core {
 
 enum class Standing {

@@ -7,8 +7,7 @@
 
 namespace pawl::core {
 
-// Time and randomness are passed in. The real ones are in src/engine/clock.cpp and random.cpp;
-// tests use their own.
+// Time and randomness are passed in. For the real ones see src/engine/clock.cpp and random.cpp.
 class Clock {
 public:
     virtual ~Clock() = default;

@@ -34,12 +34,10 @@ using LeaseChoice = std::variant<LeaseTaken, LeaseHeld>;
 // A lease that ends later than twice its ttl was written by a wrong clock, and is over.
 bool named_lease_over(const LeaseFacts& lease, TimePoint now) noexcept;
 
-// `found` is null for a new name. The same holder gets the lease again, as after a commit without
-// an answer.
+// `found` is null for a new name. The same holder gets the lease again, as after a lost answer.
 LeaseChoice decide_lease(const LeaseFacts* found, std::string_view holder, TimePoint now) noexcept;
 
-// A lease that is over is not renewed, even if it is free: its holder has been told that it is
-// lost.
+// A lease that is over is not renewed, even if it is free: its holder knows that it is lost.
 bool may_extend(
     const LeaseFacts* found, std::int64_t epoch, std::string_view holder, TimePoint now
 ) noexcept;

@@ -6,8 +6,7 @@
 
 namespace pawl::core {
 
-// Files that we write are readable by our own user only, as rows, answers and addresses are
-// private.
+// Files that we write are readable by our own user only, as their content is private.
 inline constexpr mode_t private_mode = 0600;
 
 // Whether every user of the machine can read the file; false: no such file.

@@ -32,8 +32,7 @@ struct OverQuota {
 };
 
 // The tenant's use after this request, or why it is refused. A refused request costs no token: a
-// client that waits as told is admitted. `account_in_hand`: requests in flight of this request's
-// account.
+// client that waits as told is admitted. `account_in_hand`: those of this account in flight.
 using Admission = std::variant<TenantUse, OverQuota>;
 Admission decide_admission(
     const QuotaRule& rule, const TenantUse& use, int account_in_hand, SteadyTime now

@@ -48,8 +48,7 @@ bool may_have_effect(const TryFacts& facts, const TryEnd& end) {
             break;
     }
     if (end.replayed) return false;  // The stored response of this very request.
-    // A failing server, or one working on an earlier try, may have done it; 501 and 505 are
-    // refusals.
+    // A failing server, or one working on an earlier try, may have done it; 501 and 505 refuse.
     const bool failing =
         (end.status >= 500 && end.status != 501 && end.status != 505) || end.status == 408;
     if (failing || (end.status == 409 && facts.again == Repeat::safe_with_key)) return true;
@@ -69,8 +68,7 @@ bool repeat_could_help(const TryFacts& facts, const TryEnd& end) {
     switch (end.status) {
         case 429:
             return end.told.value_or(true);
-        // Probably in progress under our key: a conflict of the application would be stored and
-        // replayed.
+        // Probably in progress under our key: the application's own 409 would be replayed.
         case 409:
             return facts.again == Repeat::safe_with_key && end.told.value_or(true);
         case 408:
@@ -93,8 +91,7 @@ bool is_free(const TryFacts& facts, const TryEnd& end) {
 }
 
 // The same rule as for an operation's steps. 429 counts as proof: it was refused before anything
-// was done (RFC 6585, 4). A 503 does not: a proxy sends it for a server that may have got the
-// request.
+// was done (RFC 6585, 4). A 503 does not: a proxy's 503 does not show what the server got.
 bool may_repeat(const TryFacts& facts, const TryEnd& end) {
     const bool certainly_not_done = end.kind == TryEnd::Kind::not_sent ||
                                     (end.kind == TryEnd::Kind::answered && end.status == 429);

@@ -12,8 +12,7 @@ namespace pawl::core {
 
 // How the wait before a repeat grows, from `first`, up to `longest`.
 enum class Jitter {
-    // From `first` to three times the previous wait: never collapses, and clients drift apart
-    // (AWS).
+    // From `first` to three times the previous wait: clients drift apart (AWS).
     decorrelated,
     full,  // From `shortest` to the doubled wait: the widest spread.
     // Half to all of the doubled wait, as in Stripe's clients. Theirs has no jitter on the first;

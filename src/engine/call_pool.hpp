@@ -27,8 +27,7 @@ private:
 };
 
 // The threads for foreign calls. Calls block, so each call in flight holds one thread but no
-// database connection. Threads are made on demand up to a limit, then calls queue; idle threads
-// end.
+// database connection. Threads are made on demand up to a limit; idle ones end.
 class CallPool final : public Calls {
 public:
     // Throws std::system_error if no more threads can be made.

@@ -11,8 +11,7 @@
 namespace pawl::engine {
 
 // What all nodes of one database share: made once with the schema, or a secret read from a file.
-// The database stores a secret that was made in it, and only a verifier of one from a file (ADR
-// 21).
+// The database stores a secret that was made in it, and a verifier of one from a file (ADR 21).
 struct Installation {
     std::string name;                    // Random; part of every foreign key.
     std::map<int, std::string> secrets;  // By version; for fingerprints. Only the ones known here.

@@ -9,8 +9,7 @@
 namespace pawl::engine {
 
 // Preallocated ids of keys, taken from the store many at a time: a claim under such an id need not
-// wait for an answer with its id. Unused ids are lost, which leaves gaps. Thread-safe; never
-// blocks.
+// wait for an answer with its id. Unused ids are lost. Thread-safe, never blocks.
 class KeyIds {
 public:
     // The store outlives it; the store's answers may arrive after its destruction.

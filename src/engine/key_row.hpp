@@ -17,8 +17,8 @@
 
 namespace pawl::engine {
 
-// What identifies a key. For Scope::tenant the account is empty, so that all accounts of a tenant
-// share the key.
+// What identifies a key. For Scope::tenant the account is empty, so that a tenant's accounts share
+// it.
 struct KeyIdentity {
     std::string tenant;
     std::string account;

@@ -36,8 +36,8 @@ private:
     struct Entry {
         Held held;
         std::chrono::steady_clock::time_point renewed_at;
-        // The last renewal failed: the next tick tries again. Shared with a write that may outlive
-        // this object.
+        // The last renewal failed: the next tick tries again. Shared with writes that may outlive
+        // us.
         std::shared_ptr<std::atomic<bool>> failed;
     };
     void tick();

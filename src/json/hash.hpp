@@ -26,8 +26,8 @@ Digest hmac_sha256(std::string_view secret, std::string_view bytes);
 std::string hex(std::string_view bytes);  // Lower case.
 std::string hex(const Digest& digest);
 
-// Each part with its length (8 bytes, big-endian), numbers as 8 bytes: only equal lists of parts
-// have equal bytes.
+// Each part with its length (8 bytes, big-endian), numbers as 8 bytes: only equal lists have equal
+// bytes.
 class Parts {
 public:
     Parts& add(std::string_view part) &;

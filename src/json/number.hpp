@@ -1,7 +1,7 @@
 #pragma once
 
-// Numbers of JSON texts: exact whole numbers if they fit 64 bits, otherwise doubles; never a silent
-// change.
+// Numbers of JSON texts: exact whole numbers if they fit 64 bits, otherwise doubles; none changes
+// silently.
 
 #include <pawl/detail/json_problem.hpp>
 
@@ -29,13 +29,13 @@ inline constexpr std::string_view out_of_double =
 //   0.10000000000000000001 is refused.
 std::variant<Number, std::string> number_of(std::string_view literal);
 
-// Whether the whole text is a number by JSON's grammar: no white space, plus sign, leading zero or
+// Whether the whole text is a number by JSON's grammar: no white space, plus sign, leading zero,
 // hex.
 bool is_number(std::string_view text);
 
 // RFC 8785, 3.2.2.3 (ECMAScript's Number::toString), but every whole number in [-2^63, 2^64) is
-// written with all its digits, so that equal texts mean equal values beyond 2^53, too. A double
-// must be finite.
+// written with all its digits, so that equal texts mean equal values beyond 2^53, too. Doubles must
+// be finite.
 void append_number(std::string& out, std::int64_t value);
 void append_number(std::string& out, std::uint64_t value);
 void append_number(std::string& out, double value);

@@ -40,8 +40,7 @@ public:
 
     // Starts renewing; `asked_at`: when the request that took the lease began.
     void keep(std::shared_ptr<Held> held, core::SteadyTime asked_at);
-    // Ends renewals and reports. Returns whether the lease was held until now; nullopt: let go
-    // before.
+    // Ends renewals and reports. Returns whether it was held until now; nullopt: let go before.
     std::optional<bool> let_go(Held& held);
     bool is_held(const Held& held);
 

@@ -11,8 +11,7 @@
 namespace pawl::locks {
 
 // Stores leases: one entry for each name, by the backend's clock (src/core/lease.hpp decides who
-// gets one). Every member blocks, is thread-safe, and throws StoreError; in doubt if no answer
-// came.
+// gets one). Every member blocks, is thread-safe, and throws StoreError.
 class Place {
 public:
     virtual ~Place() = default;

@@ -40,8 +40,7 @@ redis.call('HSET', KEYS[1], 'epoch', string.format('%.0f', epoch), 'holder', ARG
 return {epoch, 0}
 )"};
 
-// KEYS: the lease. ARGV: now (or empty), epoch, holder, ttl. Returns 0 if the lease has ended or
-// another holder has it.
+// KEYS: the lease. ARGV: now (or empty), epoch, holder, ttl. Returns 0 if the lease is lost.
 constexpr Script extend_lease{"redis extend_lease", R"(
 local now = tonumber(ARGV[1])
 if not now then

@@ -10,8 +10,8 @@ namespace pawl::locks {
 
 // Keeps leases in the hashes pawl:lease:NAME, by scripts and Redis' clock. They never expire, so
 // that no epoch is given twice. An epoch is the time in microseconds, or the last one plus one if
-// that is higher: even after losing all data Redis gives none twice, unless its clock was set back
-// as well.
+// that is higher: even after losing all data Redis gives none twice, unless its clock went back,
+// too.
 class RedisPlace final : public Place {
 public:
     explicit RedisPlace(std::unique_ptr<queue::redis::Client> client)

@@ -40,8 +40,7 @@ std::optional<Found> lock(store::Session& session, std::string_view name) {
     return found;
 }
 
-// A process that is paused while it holds the row lock loses it early enough for the holder to
-// renew.
+// A process that is paused with the row lock loses it in time for the holder to renew.
 milliseconds deadline_of(milliseconds ttl) {
     return std::clamp<milliseconds>(ttl / 4, 100ms, 5s);
 }

@@ -42,8 +42,7 @@ struct PushReport {
 
 // The enqueuer's port to a queue outside the database. push() blocks until the queue has answered
 // for each job, is thread-safe, and throws StoreError if the outcome is unknown: some jobs may have
-// arrived, and all are pushed again under the same ids. Queues that can recognize duplicates drop
-// them.
+// arrived, and all are pushed again under the same ids. Some queues drop duplicates.
 class Pusher {
 public:
     virtual ~Pusher() = default;

@@ -63,8 +63,7 @@ public:
     // Frees the jobs of dead workers, and jobs whose lease ends later than a lease taken now could
     // (a clock was set back). Returns the number of freed jobs.
     virtual int rescue(std::chrono::milliseconds lease) = 0;
-    // When the next waiting job is due; nullopt: none waits. An external queue may answer too
-    // early.
+    // When the next waiting job is due; nullopt: none waits. May be too early.
     virtual std::optional<TimePoint> next_due() = 0;
 };
 

@@ -13,9 +13,8 @@
 
 namespace pawl::store {
 
-// Combines small writes of many threads. While one batch runs, new requests gather and go together
-// in the next; a lone request runs at once (flat combining: Hendler, Incze, Shavit, Tzafrir, SPAA
-// 2010). Thread-safe.
+// Combines small writes of many threads. While one batch runs, new requests gather for the next; a
+// lone one runs at once (flat combining: Hendler, Incze, Shavit, Tzafrir, SPAA 2010). Thread-safe.
 template <class In, class Out>
 class Combiner {
 public:

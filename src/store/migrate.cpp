@@ -66,9 +66,8 @@ void check_not_too_new(
     }
 }
 
-// Whether all migrations are applied. Checked without the migrations' lock, so that a suspended
-// server that holds it (up to the deadline) delays other servers' start only if there is something
-// to migrate.
+// Whether all are applied. Takes no lock, so that a suspended server that holds it delays the start
+// of others only if there is something to migrate.
 bool all_applied(Store& store, std::string_view owner, std::span<const Sql* const> migrations) {
     return read_now(store, [&](Session& session) {
         if (!has_record(session)) return false;

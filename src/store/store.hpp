@@ -35,8 +35,7 @@ public:
     // as others wait behind it.
     virtual std::chrono::milliseconds deadline() const { return std::chrono::seconds{5}; }
     // run() may be called again with a fresh snapshot, after a serialization failure or deadlock,
-    // or if another work in its shared transaction failed. It must keep nothing from the earlier
-    // run.
+    // or if another work in its shared transaction failed. Keep nothing from the earlier run.
     virtual Isolation isolation() const { return Isolation::read_committed; }
     // Works of one kind run the same code: what a store learns of one (it was slow) applies to the
     // others. nullptr: may not share a transaction.
@@ -115,8 +114,7 @@ class Store {
 public:
     virtual ~Store() = default;
 
-    // Queues a write transaction. Never blocks: if too many wait, done() gets StoreError (busy) at
-    // once.
+    // Queues a write transaction. Never blocks: if too many wait, done() gets StoreError (busy).
     virtual void write(std::unique_ptr<Work> work, Urgency urgency) = 0;
     void write(std::unique_ptr<Work> w) { write(std::move(w), Urgency::normal); }
     // Runs in a read snapshot and must not write. An embedded store may run it before this returns.
@@ -127,8 +125,7 @@ public:
     virtual std::optional<std::string_view> text_of(const Sql& statement) const = 0;
     // nullopt for a store in this process.
     virtual std::optional<IdsAhead> ids_ahead() const { return std::nullopt; }
-    // Whether only this process writes, so that a lease found at its start belongs to a dead
-    // process.
+    // Whether only this process writes, so that older leases belong to a dead process.
     virtual bool serves_one_process() const { return true; }
     // Notices between the processes that share a database, for operations that wait for a key that
     // another one holds. Best effort: a notice may be lost, late or spurious, so a waiter also

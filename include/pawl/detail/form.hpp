@@ -20,8 +20,7 @@
 #include <variant>
 #include <vector>
 
-// An operation without its types, as the engine drives it. Made once for each operation by
-// form_of<Op>().
+// An operation without its types, as the engine drives it. Made once by form_of<Op>().
 namespace pawl::detail {
 
 using Anything =
@@ -105,8 +104,7 @@ struct OperationForm {
     std::optional<Response> (*before_key
     )(void* op, Snapshot& read, const AskedWith& with, const void* request){};
 
-    // The step that starts from a stored name, also an old one; nullopt: this binary does not know
-    // it.
+    // The step that starts from a stored name, also an old one; nullopt: it is unknown.
     std::optional<std::size_t> step_from(std::string_view stored) const;
 };
 

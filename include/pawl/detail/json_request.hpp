@@ -170,7 +170,7 @@ bool read_request(const RequestFields& fields, R& out, DecodeProblem& problem) {
     return good;
 }
 
-// Builds the request from the fields. Each field of R must come from exactly one place, and unknown
+// Builds the request from the fields. Each field of R must come from exactly one place, unknown
 // fields are refused.
 template <class R>
 std::variant<R, DecodeProblem> decode_request(const RequestFields& fields) {

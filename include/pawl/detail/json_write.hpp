@@ -11,8 +11,7 @@
 
 namespace pawl::detail {
 
-// Composes JSON; the caller keeps begin and end in pairs. Text and numbers are written as in RFC
-// 8785.
+// Composes JSON; the caller keeps begin and end in pairs. Text and numbers are as in RFC 8785.
 class JsonWriter {
 public:
     void begin_object() { begin('{'); }

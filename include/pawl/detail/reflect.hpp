@@ -36,7 +36,7 @@
 
 namespace pawl::detail {
 
-// Converts to any field. Never called: the bodies are for compilers that require one if T has no
+// Converts to any field. Never called: the bodies are for compilers that need them if T has no
 // linkage.
 template <std::size_t>
 struct AnyField {
@@ -223,8 +223,7 @@ list_enum_names(std::integer_sequence<int, Offset...>) {
     return {enumerator_name<E, first_enumerator + Offset>()...};
 }
 
-// An enumeration with a fixed type may hold any value of it, so each value can be tested for a
-// name.
+// An enumeration with a fixed type may hold any value of it, so each can be tested for a name.
 template <class E>
 concept TypedEnum = std::is_enum_v<E> && requires {
     E{0};

@@ -55,7 +55,7 @@ protected:
     ~Row() = default;
 };
 
-// An open transaction of a store, or a read snapshot. For one thread at a time. Every member throws
+// An open transaction of a store, or a read snapshot. Not thread-safe. Every member throws
 // StoreError.
 class Session {
 public:
@@ -70,8 +70,7 @@ public:
     // (fenced), now or at the commit.
     virtual void fence(const Sql& statement, std::span<const Value> parameters);
     // How long later statements of this transaction wait for a row that another transaction has
-    // locked, before StoreError (locked); 0: until the deadline. No effect where writers are serial
-    // anyway.
+    // locked, before StoreError (locked); 0: until the deadline. No effect if writers are serial.
     virtual void lock_patience(std::chrono::milliseconds) {}
     // Takes the lock of this number until the end of the transaction; errors call it by its name.
     // Waits for at most `patience`, then throws StoreError (busy), or (deadline) if that comes

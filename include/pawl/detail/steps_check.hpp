@@ -10,8 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
-// Compile-time checks of a flow: the parts of member functions, and the properties that Steps
-// requires.
+// Compile-time checks of a flow: the parts of member functions, and what Steps requires.
 namespace pawl {
 class Tx;
 }

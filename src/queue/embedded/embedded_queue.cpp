@@ -120,8 +120,7 @@ struct Claimed {
     TimePoint latest{};  // The latest run_at of the jobs.
 };
 
-// nullopt: no job, or a run_at that does not decode. That job waits for an operator, and so do the
-// others.
+// nullopt: no job, or a run_at that does not decode. All jobs then wait for an operator.
 std::optional<TimePoint> first_ready(
     store::Session& session, const std::string& queue, TimePoint from
 ) {

@@ -76,8 +76,7 @@ Sweeps::Sweep Sweeps::begin(TimePoint now) const {
 void Sweeps::ended(const Sweep& sweep, TimePoint now) {
     last_ = sweep.at;
     if (!sweep.whole) return;
-    // A write and a read take at most this long. More means that the process was suspended or its
-    // clock was set.
+    // A write and a read take at most this long. More: the process was suspended or its clock set.
     const TimePoint::duration most{2 * sweep_deadline};
     const auto worked = std::clamp(now - sweep.at, TimePoint::duration{0}, most);
     whole_due_ = now + share_of_sweeps * worked;

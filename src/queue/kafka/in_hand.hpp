@@ -32,8 +32,7 @@ struct Position {
 
 // The records of the assigned partitions: waiting until due, claimed by workers, done. No I/O,
 // clock or lock: the owner guards it. An undone record holds back its partition's offset, so a
-// crash loses nothing. When a partition is revoked its records are forgotten, which fences their
-// workers.
+// crash loses nothing. Revoking a partition forgets its records, which fences their workers.
 class InHand {
 public:
     // Reading of a partition pauses at this number of records, at this number of bytes, or this far
@@ -53,8 +52,7 @@ public:
     void revoke(const Partition& partition);
     std::vector<Partition> partitions() const;
 
-    // False if the record is not to be worked: the partition is not assigned, or the record is
-    // already held or done.
+    // False if the record is not to be worked: not assigned, already held, or done.
     bool add(std::shared_ptr<const Record> record, TimePoint due);
 
     struct Taken {

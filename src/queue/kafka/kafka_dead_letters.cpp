@@ -55,8 +55,7 @@ struct KafkaDeadLetters::Impl {
     // Finds those that exist, each once, by their ids.
     std::map<std::string, Found> look_for(Ids ids, Lives lives);
     // Marks those that are not settled, and writes the audit entry, in one transaction. Marks the
-    // first and the last record of a life: when retention removes the first with its mark, the last
-    // stays settled.
+    // first and the last record of a life: if retention removes the first, the last stays settled.
     std::vector<std::string> settle(
         const std::map<std::string, Found>& found, Mark with, const DeadAct& act
     );

@@ -158,8 +158,7 @@ struct KafkaQueue::Impl final : MemberEvents {
         return last;
     }
 
-    // The id in the inbox and in job_calls. It contains the group: another group may do the same
-    // job.
+    // The id in the inbox and in job_calls. Has the group, as others may do the same job.
     std::string inbox_id(const TakenJob& job) const { return options.group + "/" + job.raw.jid; }
 
     // Throws if nothing is due and nothing can arrive: no broker answers, or one refuses us.

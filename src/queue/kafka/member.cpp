@@ -125,8 +125,7 @@ Member::Impl::Impl(
     const KafkaOptions& given, const std::string& group, Topics given_topics, MemberEvents& sink
 )
     : options{given}, topics{std::move(given_topics)}, events{sink}, context{given.log, this, {}} {
-    // Not only all-brokers-down: librdkafka does not report it while one broker was never
-    // connected.
+    // Not only all-brokers-down: that needs a connection to each broker before.
     context.on_error = [this](int error, std::string_view text) {
         if (is_refusal(error))
             events.refused({}, std::string{text});
@@ -254,8 +253,7 @@ void Member::Impl::on_rebalance(
 
 void Member::Impl::take_over(rd_kafka_topic_partition_list_t* list) {
     const PartitionList known{rd_kafka_topic_partition_list_copy(list)};
-    // Without an answer, records done after the committed offsets are delivered again; the inbox
-    // detects them.
+    // Without an answer, records after the committed offsets come again; the inbox detects them.
     const auto error = rd_kafka_committed(
         handle.get(), known.get(), static_cast<int>(options.request_timeout.count())
     );

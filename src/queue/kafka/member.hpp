@@ -31,8 +31,7 @@ public:
     virtual void read(Record record) = 0;
     // A broker, or all of them, may be unreachable.
     virtual void troubled(const std::string& why) = 0;
-    // A broker refuses the group (empty topic), or reading a topic. Reported once, however long it
-    // lasts.
+    // A broker refuses the group (empty topic), or reading a topic. Reported once.
     virtual void refused(const std::string& topic, const std::string& why) = 0;
     // Called after each poll, at least ten times a second: what to commit, to pause and to resume.
     virtual std::vector<Position> to_commit() = 0;

@@ -18,7 +18,7 @@ std::string big_endian(std::uint64_t value, int bytes) {
 std::size_t size_of(const Record& record) {
     constexpr std::size_t overhead = 70;  // Its own fields, and its batch's.
     constexpr std::size_t of_a_header = 10;
-    std::size_t size = of_a_record + (record.key ? record.key->size() : 0) +
+    std::size_t size = overhead + (record.key ? record.key->size() : 0) +
                        (record.value ? record.value->size() : 0);
     for (const auto& header : record.headers)
         size += of_a_header + header.name.size() + (header.value ? header.value->size() : 0);

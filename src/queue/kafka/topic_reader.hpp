@@ -26,8 +26,7 @@ public:
     explicit TopicReader(KafkaOptions options);
 
     std::vector<std::string> topics();
-    // All that a topic holds now, one stretch for each partition; empty if the topic does not
-    // exist.
+    // All that a topic holds now, one stretch for each partition; empty for an unknown topic.
     std::vector<Stretch> extent(const std::string& topic);
     // Calls `each` for each record of the stretches, by offset within a partition. Skips records
     // that the broker has deleted meanwhile.

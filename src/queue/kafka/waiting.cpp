@@ -13,7 +13,9 @@ namespace pawl::queue::kafka {
 namespace {
 
 // Asks with the name of the group whose offsets it reads, and never subscribes.
-Handle open_reader(const KafkaOptions& options, const std::string& queue, Context& context) {
+Handle open_client_of_group(
+    const KafkaOptions& options, const std::string& queue, Context& context
+) {
     context.log = options.log;
     return open_client(
         Role::consumer,
@@ -60,15 +62,15 @@ std::vector<Waiting> waiting(const KafkaOptions& options, const std::string& que
     std::vector<Stretch> later;
     for (const auto& topic : topics) {
         if (std::find(there.begin(), there.end(), topic) == there.end()) continue;
-        auto& of = topic == main ? ready : later;
-        for (auto& stretch : reader.extent(topic)) of.push_back(std::move(stretch));
+        auto& stretches = topic == main ? ready : later;
+        for (auto& stretch : reader.extent(topic)) stretches.push_back(std::move(stretch));
     }
     Context context;
-    const auto reader = open_reader(options, queue, context);
+    const auto client = open_client_of_group(options, queue, context);
     return {
         {.queue = queue,
-         .ready = lag_of(reader.get(), options, ready),
-         .later = lag_of(reader.get(), options, later)}};
+         .ready = lag_of(client.get(), options, ready),
+         .later = lag_of(client.get(), options, later)}};
 }
 
 }  // namespace pawl::queue::kafka

@@ -32,11 +32,11 @@ Settings ask_settings(Connection& connection, const RedisOptions& options) {
     if (!is_forbidden(replies[0].text)) throw_answer(connecting, replies[0].text, options);
     // Hosted Redis hides CONFIG. INFO shows all but appendfsync.
     const std::array<Command, 2> infos{Command{"INFO", "memory"}, Command{"INFO", "persistence"}};
-    const auto replies = connection.ask(connecting, infos, Access::read);
+    const auto info_replies = connection.ask(connecting, infos, Access::read);
     Settings settings;
-    if (!replies[0].is_error())
-        settings.maxmemory_policy = info_field(replies[0].text, "maxmemory_policy");
-    if (const auto aof = info_field(replies[1].text, "aof_enabled"))
+    if (!info_replies[0].is_error())
+        settings.maxmemory_policy = info_field(info_replies[0].text, "maxmemory_policy");
+    if (const auto aof = info_field(info_replies[1].text, "aof_enabled"))
         settings.appendonly = *aof == "1" ? "yes" : "no";
     return settings;
 }

@@ -173,8 +173,7 @@ void write_audit(
     });
 }
 
-// Runs the script in batches over the arguments that `words` gives for each; returns how many it
-// did.
+// Runs the script in batches over the arguments that `words` gives for each; returns the count.
 int run_in_batches(
     redis::Client& client,
     const redis::Script& script,

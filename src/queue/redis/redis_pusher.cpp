@@ -18,8 +18,7 @@ using redis::Command;
 
 namespace {
 
-// Limits of one round trip: large enough to hide latency, small enough that Redis serves others in
-// between.
+// Limits of one round trip: large enough to hide latency, small enough not to block other clients.
 constexpr std::size_t round_bytes = std::size_t{1} << 20U;
 constexpr std::size_t round_jobs = 1'000;
 // Longer than a server can be down between a push and the deletion of the staged row; as long as

@@ -118,8 +118,8 @@ redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now - tonu
 return #jids / 2
 )"};
 
-// KEYS: leases, work, schedule or retry. ARGV: token, due time in seconds, job. Returns 0 if the
-// lease was lost.
+// KEYS: leases, work, schedule or retry. ARGV: token, due (seconds), job. Returns 0 if the lease
+// was lost.
 inline constexpr Script put_back{"redis put_back", R"(
 if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
 redis.call('ZADD', KEYS[3], ARGV[2], ARGV[3])

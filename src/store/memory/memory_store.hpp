@@ -52,14 +52,12 @@ public:
     void read(std::unique_ptr<store::Work> work) override;
     std::optional<std::string_view> text_of(const Sql& statement) const override;
     store::StoreStats stats() const override;
-    // Rows written since the start, including those rolled back. An unchanged value means that
-    // nothing changed.
+    // Rows written since the start, including those rolled back. Unchanged: no writes.
     std::int64_t changes() const;
     void stop() override;
 
     enum class Step { nothing_waits, ran, died };
-    // Drive::by_hand: runs the next transaction. After `died` the store is as a new process finds
-    // it.
+    // Drive::by_hand: runs the next transaction. After `died` it is as after a restart.
     Step step();
     std::size_t waiting() const;
 

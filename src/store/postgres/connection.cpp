@@ -25,8 +25,7 @@ using detail::Value;
 constexpr int slice_ms = 50;
 // Reads of unsolicited messages before the connection is given up.
 constexpr int unasked_max = 10;
-// The database interrupts a statement at its deadline; after this much more silence it is
-// unreachable.
+// The database interrupts a statement at its deadline; after this much more it is unreachable.
 constexpr std::chrono::seconds silence{1};
 constexpr std::chrono::seconds clock_is_fresh{10};
 constexpr std::chrono::milliseconds clock_is_exact{50};
@@ -72,8 +71,7 @@ std::string message_of(const pg_result* result) {
 }
 
 // Makes an UPDATE that touches no row raise: division by zero is the one error that an expression
-// can raise by itself (research/prototype.md, trap 1). So no UPDATE of the .sql files is written
-// twice.
+// can raise by itself (research/prototype.md, trap 1). So no UPDATE is written twice.
 std::string fence_text(std::string_view text) {
     // tidy: allow sql: wraps a constant of a .sql file
     return "WITH fenced AS (" + std::string{text} + " RETURNING 1) SELECT 1 / count(*) FROM fenced";
@@ -295,7 +293,7 @@ void Connection::wait_for_answer() {
 }
 
 StoreError Connection::failure(const pg_result* result, const Expected& entry) {
-    auto own = own_failure(result, of);
+    auto own = own_failure(result, entry);
     if (entry.owner == owner_) return own;
     spoilt_ = Spoilt{entry.owner, own.kind()};
     return {
@@ -370,8 +368,8 @@ bool Connection::usable() const {
 }
 
 bool Connection::is_still_there() {
-    // libpq reads a shutdown message and the end of the stream separately; unsolicited parameter
-    // changes are ignored.
+    // libpq reads a shutdown message and the end of the stream separately; parameter changes are
+    // ignored.
     for (int reads = 0; usable() && reads < unasked_max; ++reads) {
         pollfd socket{PQsocket(pg_), POLLIN, 0};
         if (poll(&socket, 1, 0) == 0) return true;

@@ -54,8 +54,8 @@ public:
     bool amend_begin(std::size_t parameter, std::string value);
     // Sends the queue and reads every answer. Returns the last one; throws the first failure.
     Result flush();
-    // The same, but passes each answer on. From the first failure on, all get that failure, as they
-    // were not executed.
+    // The same, but passes each answer on. From the first failure on, all get it, as they did not
+    // run.
     using OnAnswer = detail::FunctionRef<void(Result answer, std::optional<StoreError> failed)>;
     void flush_each(OnAnswer on_answer);
     // Drops what is queued and not sent.
@@ -92,8 +92,8 @@ public:
     bool usable() const;
     // The connection must not be used again.
     void give_up() { dead_ = true; }
-    // Between transactions: whether the database has not closed the connection. Checks the socket,
-    // without a round trip.
+    // Between transactions: whether the database has not closed the connection. Without a round
+    // trip.
     bool is_still_there();
     bool in_transaction() const;
 

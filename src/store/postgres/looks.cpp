@@ -80,8 +80,7 @@ std::exception_ptr run_looks(const TransactionParts& parts, Looks& looks) {
         looks.erase(looks.begin(), looks.begin() + static_cast<std::ptrdiff_t>(answered.size()));
         if (!connection.usable()) return found.failed;
         if (!found.failed) continue;
-        // Only this query fails; the others go on. Moved, so that this thread shares no part of the
-        // exception.
+        // Only this query fails. Moved, so that no other thread shares the exception.
         looks.front()->done(std::exchange(found.failed, nullptr), now);
         looks.erase(looks.begin());
     }

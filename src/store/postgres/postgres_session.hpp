@@ -38,11 +38,10 @@ public:
     void release() override;
     TimePoint now() override;
 
-    // A statement failed outside of a savepoint that was rolled back: the transaction must not be
-    // committed.
+    // A statement failed, and no savepoint rolled it back: COMMIT is not allowed.
     bool failed() const { return failed_; }
-    // Throws that error again if it came from the environment or a lost fence, even if the phase's
-    // code caught it.
+    // Throws that error again if it came from the environment or a lost fence, even if the phase
+    // caught it.
     void throw_if_not_the_phases() const;
     // Throws the serialization failure or deadlock that an attempt met, even if it was rolled back
     // to its savepoint: the phase may succeed if it runs again.

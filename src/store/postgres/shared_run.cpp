@@ -133,8 +133,7 @@ void run_all(
     commit(parts.connection);
 }
 
-// A queued statement failed after its work had returned: either the work's own error, or
-// contention.
+// A queued statement failed after its work had returned: its own error, or contention.
 BrokeUp broken_by(const Connection::Spoilt& spoilt, Works works, SharedRun& run) {
     using Kind = StoreError::Kind;
     if (spoilt.owner == 0 || spoilt.owner > works.size()) return BrokeUp::met_another;

@@ -10,8 +10,8 @@
 
 namespace pawl::postgres {
 
-// Lock timeout in a shared transaction: all works in it wait, and the lock's holder may itself wait
-// for one of them.
+// Lock timeout in a shared transaction: all works in it wait, and the holder may wait for one of
+// them.
 constexpr std::chrono::milliseconds shared_lock_patience{20};
 // A slower phase delays too many others.
 constexpr std::chrono::milliseconds slow_phase{100};
@@ -21,8 +21,7 @@ struct SharedRun {
     // work without a savepoint failed.
     enum class BrokeUp { no, met_another, threw } broke_up{BrokeUp::no};
     std::vector<std::exception_ptr> failed;  // For each work, if the transaction did not break up.
-    // Kinds that should not share for a while: slow ones, and those whose statements change the
-    // transaction for all.
+    // Kinds that should not share for a while: slow ones, and those that change the transaction.
     std::vector<const void*> apart;
     std::vector<const void*> threw;
 };

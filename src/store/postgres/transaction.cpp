@@ -84,8 +84,7 @@ void commit(Connection& connection) {
             "commit",
             std::string{"the commit got no answer: "} + error.what()};
     }
-    // COMMIT of a failed transaction answers ROLLBACK without an error (research/prototype.md, trap
-    // 2).
+    // COMMIT of a failed transaction answers ROLLBACK without an error (prototype.md, trap 2).
     if (std::string_view{PQcmdStatus(answer.get())} != "COMMIT")
         throw StoreError{
             Kind::refused, Effect::rolled_back, "commit", "the transaction had already failed"};

@@ -33,8 +33,7 @@ void queue_limits(
     std::chrono::milliseconds deadline,
     std::chrono::milliseconds lock_patience = {}
 );
-// Throws StoreError; its effect is in_doubt unless the database itself reported that the commit
-// failed.
+// Throws StoreError; its effect is in_doubt unless the database reported a failed commit.
 void commit(Connection& connection);
 void roll_back(Connection& connection) noexcept;
 

@@ -114,8 +114,7 @@ void Connection::configure(
             "open",
             "the database " + path + " can't be written: the file or its file system is read-only"};
     sqlite3_busy_timeout(db_, static_cast<int>(busy_timeout.count()));
-    // FULL: a commit is on disk before its answer is sent. NORMAL could lose a recovery point
-    // before a charge.
+    // FULL: a commit is on disk before its answer is sent. NORMAL could lose a recovery point.
     script(
         "configure",
         "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;"
@@ -126,8 +125,7 @@ void Connection::configure(
     else
         check_application(path, mode);
     if (mode == Mode::owner) {
-        // A file system without shared memory keeps the old mode, in which readers block the
-        // writer.
+        // A file system without shared memory keeps the old mode, where readers block writers.
         if (pragma("PRAGMA journal_mode = WAL") != "wal" && path != ":memory:")
             throw StoreError{
                 Kind::unavailable,

@@ -45,8 +45,7 @@ public:
     // The same, but may return a result that is at most `read_every` old.
     std::string check_lately(std::chrono::steady_clock::time_point now);
 
-    // The file's age: on the first call, and whenever a check has found it changed since the last
-    // call.
+    // The file's age: on the first call, and if it has changed since the last one.
     std::optional<FileAge> take_new_age();
 
 private:

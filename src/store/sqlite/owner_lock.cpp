@@ -79,8 +79,7 @@ void OwnerLock::open_lock(const std::string& database) {
     file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, core::private_mode);
     if (file_ < 0) fail("the lock file " + path_ + " can't be opened: " + std::strerror(errno));
     if (::flock(file_, LOCK_EX | LOCK_NB) == 0) {
-        // Another user who can open the file could hold the lock, and keep the server from
-        // starting.
+        // Another user who can open the file could hold the lock, and block a start.
         (void)::fchmod(file_, core::private_mode);
         if (is_the_same_file(file_, path_)) return;
         fail("the lock file " + path_ + " was removed or replaced this moment: start again");

@@ -128,8 +128,7 @@ std::int64_t SqliteSession::run_checked(
     while ((code = sqlite3_step(prepared.statement)) == SQLITE_ROW) each(row);
     if (code != SQLITE_DONE) connection_.fail(code, statement.name);
     failed_ = false;
-    // changes() is of the last INSERT, UPDATE or DELETE, which this statement need not be (CREATE
-    // TABLE).
+    // changes() is of the last INSERT, UPDATE or DELETE, perhaps an earlier one.
     return reads || connection_.total_changes() == before ? 0 : connection_.changes();
 }
 

@@ -27,8 +27,7 @@ void roll_back(Connection& connection) noexcept;
 // concerns the key of one work.
 std::exception_ptr undone_with(const std::exception_ptr& cause);
 
-// A copy for another work: each gets an exception of its own, as they answer on different threads.
-// Null for null.
+// A copy for another work: exceptions must not be shared by threads. Null for null.
 std::exception_ptr copy_of(const std::exception_ptr& undone);
 
 }  // namespace pawl::sqlite
