@@ -129,12 +129,12 @@ void read_epochs(store::Session& session, Installation& into) {
     into.epoch = 1;
     into.lost.clear();
     run_statement(session, sql::find_epochs, [&](const Row& row) {
-        const auto& of = sql::find_epochs.name;
-        into.epoch = detail::column_as<int>(row, 0, of);
+        const auto& name = sql::find_epochs.name;
+        into.epoch = detail::column_as<int>(row, 0, name);
         into.lost.push_back(
-            {.since = detail::column_as<TimePoint>(row, 1, of),
-             .keys_until = detail::column_as<TimePoint>(row, 2, of),
-             .last_key_id = detail::column_as<std::int64_t>(row, 3, of)}
+            {.since = detail::column_as<TimePoint>(row, 1, name),
+             .keys_until = detail::column_as<TimePoint>(row, 2, name),
+             .last_key_id = detail::column_as<std::int64_t>(row, 3, name)}
         );
     });
 }

@@ -50,7 +50,7 @@ AfterSending decide_after_sending(
     return PutOff{
         std::chrono::milliseconds{
             std::llround(static_cast<double>(whole.count()) * (1.0 - 0.5 * dice))},
-        !std::visit([](const auto& of) { return of.in_doubt; }, end)};
+        !std::visit([](const auto& result) { return result.in_doubt; }, end)};
 }
 
 }  // namespace pawl::client

@@ -189,8 +189,8 @@ void PostgresStore::Impl::say(const std::optional<core::Remark>& remark) const {
 }
 
 void PostgresStore::Impl::refuse_all(const StoreError& why) {
-    auto told = line.take_all();
-    fail_all(told, why);
+    auto turn = line.take_all();
+    fail_all(turn, why);
 }
 
 void PostgresStore::Impl::drop_if_broken(Connected& connection) {

@@ -151,14 +151,15 @@ double PostgresRow::real(int column) const {
 
 std::string_view PostgresRow::text(int column) const {
     if (is_null(column)) wrong(column, "text");
-    const auto of = type(column);
-    if (of == timestamp_with_zone) {
+    const auto column_type = type(column);
+    if (column_type == timestamp_with_zone) {
         const auto time = time_of_postgres(value(column));
         if (!time) wrong(column, "a time of our era, with DateStyle ISO");
         time_ = core::time_text(*time);
         return time_;
     }
-    if (of == bytes || of == boolean || is_number(of)) wrong(column, "text");
+    if (column_type == bytes || column_type == boolean || is_number(column_type))
+        wrong(column, "text");
     return value(column);
 }
 
