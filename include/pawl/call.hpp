@@ -9,7 +9,7 @@
 
 namespace pawl {
 
-// The idempotency key that we send to a provider: 64 hex digits, the same for each try.
+// The idempotency key for a provider: 64 hex digits, the same for each try.
 struct ForeignKey {
     std::string text;
     // Shortened to what a provider accepts; 32 digits (128 bits) are enough to be unique.
@@ -26,8 +26,7 @@ class FakeCall;
 }
 
 // Permission to reach the outside world. The engine makes one for each foreign call and each job,
-// on a thread without a transaction. Clients (HTTP, mail) require it, so atomic phases can't use
-// one.
+// on a thread without a transaction. Clients (HTTP, mail) require it.
 class Call {
 public:
     Call(const Call&) = delete;

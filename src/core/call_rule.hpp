@@ -8,8 +8,7 @@
 #include <string_view>
 #include <variant>
 
-// Whether a foreign call may be made, and what its end means. See F4, F7, F8, F9 of
-// model/README.md.
+// Whether a foreign call may be made, and what its end means. See F4, F7 to F9 of model/README.md.
 namespace pawl::core {
 
 // The largest expected difference of two clocks: of machines, or the database and us.

@@ -30,8 +30,7 @@ struct Withdrawn {
     std::chrono::milliseconds wait{};
 };
 
-// Takes a token for a repeat, perhaps a future one; nullopt, if it would take longer than
-// `wait_max`.
+// Takes a token, perhaps a future one; nullopt, if it would take longer than `wait_max`.
 std::optional<Withdrawn> withdraw(
     const BudgetRule& rule,
     const RetryBudget& budget,

@@ -16,8 +16,7 @@ public:
     void begin(std::int64_t key_id);
     // The call ended without a result, and may have had an effect.
     void in_doubt(std::int64_t key_id);
-    // The attempt ended: the result is recorded, or there was no effect. Keeps a doubt since the
-    // stop.
+    // The attempt ended: a recorded result, or no effect. Keeps a doubt since the stop.
     void end(std::int64_t key_id);
     // From now on doubts are remembered.
     void stop();

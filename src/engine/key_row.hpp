@@ -17,8 +17,7 @@
 
 namespace pawl::engine {
 
-// What identifies a key. For Scope::tenant the account is empty, so that a tenant's accounts share
-// it.
+// Identifies a key. For Scope::tenant the account is empty, so that a tenant's accounts share it.
 struct KeyIdentity {
     std::string tenant;
     std::string account;

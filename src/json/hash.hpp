@@ -26,7 +26,7 @@ Digest hmac_sha256(std::string_view secret, std::string_view bytes);
 std::string hex(std::string_view bytes);  // Lower case.
 std::string hex(const Digest& digest);
 
-// Each part with its length (8 bytes, big-endian), numbers as 8 bytes: only equal lists have equal
+// Each part with its length (8 bytes, big-endian), numbers in 8 bytes: only equal lists have equal
 // bytes.
 class Parts {
 public:

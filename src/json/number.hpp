@@ -1,7 +1,6 @@
 #pragma once
 
-// Numbers of JSON texts: exact whole numbers if they fit 64 bits, otherwise doubles; none changes
-// silently.
+// JSON numbers: exact whole numbers if they fit 64 bits, otherwise doubles; none changes silently.
 
 #include <pawl/detail/json_problem.hpp>
 

@@ -39,8 +39,7 @@ struct OpenQueue {
     std::function<std::vector<Waiting>()> waiting{};
 };
 
-// Store and clock outlive the queue. Does not connect. Throws std::invalid_argument for a
-// problem().
+// Store and clock outlive the queue. Does not connect. std::invalid_argument: a problem().
 OpenQueue open_queue(
     const QueueSetting& setting, store::Store& store, core::Clock& clock, core::OnRemark on_remark
 );

@@ -55,8 +55,7 @@ protected:
     ~Row() = default;
 };
 
-// An open transaction of a store, or a read snapshot. Not thread-safe. Every member throws
-// StoreError.
+// An open transaction or a read snapshot. Not thread-safe. Every member throws StoreError.
 class Session {
 public:
     // Runs a named statement, passes each row to `each`, and returns the number of changed rows.

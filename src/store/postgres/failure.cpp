@@ -17,8 +17,7 @@ StoreError::Kind kind_of_state(std::string_view state) {
     if (state == "25006") return Kind::read_only;
     // A cached plan may not fit after a migration: the next run prepares it anew.
     if (state == "0A000") return Kind::statement;
-    // A named statement is missing or already there: a pooler has switched sessions. It is correct
-    // itself.
+    // A named statement is missing or already there: a pooler has switched sessions.
     if (state == "26000" || state == "42P05") return Kind::unavailable;
     if (state == "40003") return Kind::unavailable;  // Whether it happened is unknown.
     const auto cls = state.substr(0, 2);

@@ -10,8 +10,7 @@
 
 namespace pawl::postgres {
 
-// Lock timeout in a shared transaction: all works in it wait, and the holder may wait for one of
-// them.
+// Lock timeout in a shared transaction: all its works wait, and the holder may wait for one.
 constexpr std::chrono::milliseconds shared_lock_patience{20};
 // A slower phase delays too many others.
 constexpr std::chrono::milliseconds slow_phase{100};
