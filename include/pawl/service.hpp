@@ -26,8 +26,8 @@ concept NoPart = !Operation<T> && !JobHandler<T>;
 
 struct ServiceOptions {
     std::chrono::milliseconds lease{30s};  // How long a dead server may hold a key.
-    std::chrono::milliseconds complete_after{
-        5s};  // After the end of the lease: time for the client to retry itself.
+    // After the end of the lease: time for the client to retry itself.
+    std::chrono::milliseconds complete_after{5s};
     // How long a decision about a request in doubt may be taken back.
     std::chrono::milliseconds settle_after{30s};
     std::chrono::hours keep_keys{72};           // A bug deployed on Friday can be fixed on Monday.

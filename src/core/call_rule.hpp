@@ -16,9 +16,9 @@ inline constexpr std::chrono::seconds clocks_differ_by{30};
 
 struct CallFacts {
     Repeat again{};
-    std::optional<TimePoint>
-        called_at{};  // The first call from this recovery point and generation.
-    bool calling{};   // The mark that a Repeat::never call was about to be made.
+    // The first call from this recovery point and generation.
+    std::optional<TimePoint> called_at{};
+    bool calling{};  // The mark that a Repeat::never call was about to be made.
     std::chrono::milliseconds provider_memory{};
     // The target of the call at called_at, and today's; empty: not named.
     std::string_view called_target{};

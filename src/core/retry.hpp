@@ -24,14 +24,14 @@ struct RetryRule {
     Jitter jitter{Jitter::decorrelated};
     std::chrono::milliseconds first{500};
     std::chrono::milliseconds longest{std::chrono::seconds{20}};
-    std::chrono::milliseconds shortest{
-        100};  // Full jitter near zero overloads a throttling server (aws-sdk-net#4341).
+    // Full jitter near zero overloads a throttling server (aws-sdk-net#4341).
+    std::chrono::milliseconds shortest{100};
     // Including the first (SRE book: 3). Free tries do not count: see TryAgain.
     int tries_max{3};
-    std::chrono::milliseconds deadline{
-        std::chrono::seconds{60}};  // For all tries and waits together.
-    std::chrono::milliseconds retry_after_max{
-        std::chrono::seconds{30}};  // Limits a server that asks for an hour.
+    // For all tries and waits together.
+    std::chrono::milliseconds deadline{std::chrono::seconds{60}};
+    // Limits a server that asks for an hour.
+    std::chrono::milliseconds retry_after_max{std::chrono::seconds{30}};
 
     std::optional<std::string> problem() const;  // Names the option, the value and the limit.
 };

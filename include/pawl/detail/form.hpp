@@ -90,8 +90,8 @@ struct OperationForm {
     bool re_execute{};
     std::chrono::hours provider_memory{20};  // Stripe forgets keys after 24 h; minus a margin.
     std::vector<StepForm> steps;
-    std::vector<std::pair<std::string_view, std::size_t>>
-        renamed;  // Old name of a point, and its current step.
+    // Old name of a point, and its current step.
+    std::vector<std::pair<std::string_view, std::size_t>> renamed;
     std::vector<std::string_view> dropped;
     std::shared_ptr<void> op;  // Shared by all running attempts.
 

@@ -18,8 +18,8 @@ using namespace std::chrono_literals;
 using KafkaLog = std::function<void(std::string_view text)>;
 
 struct KafkaOptions {
-    std::string
-        brokers{};  // host:port,host:port: the first ones to ask; the cluster names the rest.
+    // host:port,host:port: the first ones to ask; the cluster names the rest.
+    std::string brokers{};
     std::string prefix{"pawl"};  // The topic of queue NAME is PREFIX.NAME.
     // The consumer group; part of the names of its retry and dead-letter topics.
     std::string group{"pawl"};

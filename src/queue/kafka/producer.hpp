@@ -45,8 +45,8 @@ private:
 
     KafkaOptions options_;
     std::mutex mutex_;
-    std::shared_ptr<Client>
-        client_;  // Shared with the running calls: a broken client is destroyed after its last one.
+    // Shared with the running calls: a broken client is destroyed after its last one.
+    std::shared_ptr<Client> client_;
 };
 
 }  // namespace pawl::queue::kafka

@@ -84,8 +84,8 @@ private:
 
     core::Clock& clock_;
     sqlite3* db_{};
-    std::unordered_map<const char*, std::unique_ptr<Prepared>>
-        prepared_;  // By the address of its text.
+    // By the address of its text.
+    std::unordered_map<const char*, std::unique_ptr<Prepared>> prepared_;
     std::unordered_map<std::string_view, sqlite3_stmt*> controls_;
     bool trusted_{true};  // Set while the store's own SQL is prepared.
     bool deadline_set_{false};

@@ -98,8 +98,8 @@ struct SqliteStore::Impl {
     const core::OnRemark on_remark;
     const bool memory;
     std::unique_ptr<OwnerLock> lock;
-    std::mutex
-        writing;  // Held during a batch; with ":memory:" also by readers, who share the connection.
+    // Held during a batch; with ":memory:" also by readers, who share the connection.
+    std::mutex writing;
     Connection writer;
     std::optional<FileWatch> watch;  // None in memory.
     std::atomic<bool> told_lost{false};
