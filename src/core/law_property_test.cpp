@@ -8,13 +8,13 @@
 
 #include <algorithm>
 
-// Laws that hold for every input, where the tables beside this file show examples.
+// Laws for all inputs; the tables in the other tests show examples.
 namespace pawl::core {
 namespace {
 
 using std::chrono::milliseconds;
 
-// Near the origin, so that equal and neighbouring moments come up often.
+// Near the origin, so that equal and neighbouring times are frequent.
 TimePoint moment() {
     return TimePoint{milliseconds{1'000'000 + *rc::gen::inRange(-50, 50)}};
 }
@@ -66,7 +66,7 @@ RC_GTEST_PROP(ClaimLaw, another_request_learns_nothing_and_changes_nothing, ()) 
     ));
 }
 
-// However wrong the clock was that wrote it, nobody waits longer for a lease than two of them.
+// However wrong the clock was, a lease ends after two lengths at most.
 RC_GTEST_PROP(LeaseLaw, a_lease_is_over_after_its_length_and_stays_over, ()) {
     const auto until = moment();
     const auto now = moment();
@@ -77,7 +77,7 @@ RC_GTEST_PROP(LeaseLaw, a_lease_is_over_after_its_length_and_stays_over, ()) {
         RC_ASSERT(lease_over(until, now + milliseconds{*rc::gen::inRange(0, 100)}, lease));
 }
 
-// Whatever the flow says of the step by now.
+// Whatever the flow's step says now.
 RC_GTEST_PROP(
     CallLaw, a_call_is_not_made_while_the_mark_of_one_that_may_not_be_repeated_stands, ()
 ) {
@@ -102,7 +102,7 @@ RC_GTEST_PROP(CallLaw, a_call_that_may_not_be_repeated_is_made_only_if_none_was,
     );
 }
 
-// Once forgotten, always forgotten: waiting makes no call possible again.
+// A forgotten key stays forgotten: waiting makes no call possible again.
 RC_GTEST_PROP(CallLaw, time_never_makes_a_keyed_call_possible_again, ()) {
     CallFacts at;
     at.again = Repeat::safe_with_key;
@@ -152,7 +152,7 @@ RC_GTEST_PROP(BackoffLaw, a_job_is_never_early_and_late_by_a_tenth_at_most, ()) 
     RC_ASSERT(wait <= layer + layer / 10 + milliseconds{1});
 }
 
-// From the year 0001 to 9999: what fits the fixed width.
+// From the year 0001 to 9999, as fits the fixed width.
 TimePoint any_time() {
     return TimePoint{
         milliseconds{*rc::gen::inRange<std::int64_t>(-62'135'596'800'000, 253'402'300'800'000)}};
@@ -164,7 +164,7 @@ RC_GTEST_PROP(TimeTextLaw, a_time_comes_back_from_its_text, ()) {
     RC_ASSERT(time_from_text(time_text(at)) == at);
 }
 
-// The database compares times as text.
+// The database compares times as texts.
 RC_GTEST_PROP(TimeTextLaw, texts_are_ordered_as_their_times_are, ()) {
     const auto a = any_time();
     const auto b =

@@ -4,7 +4,7 @@
 
 namespace pawl::engine {
 
-// The real clock; the one place where time is read.
+// The real clock; time is read nowhere else.
 core::Clock& system_clock();
 
 }  // namespace pawl::engine

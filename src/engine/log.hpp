@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-// One JSON object a line, on standard error or in a file. Never a key, a token or a body.
+// Writes one JSON object a line, to standard error or a file. Never a key, a token or a body.
 namespace pawl::log {
 
 using Field = std::pair<std::string_view, std::string>;
@@ -19,10 +19,10 @@ void warning(std::string_view event, Fields fields = {});
 void error(std::string_view event, Fields fields = {});
 void remark(const core::Remark& remark);  // A warning, with its code if it has one.
 
-// "" is standard error. Throws std::runtime_error that names the file.
+// "": standard error. Throws std::runtime_error, which names the file.
 void open(const std::string& file);
-// A new file under the same name, if the one that is open was renamed; standard error stays as it
-// is. Why it could not be opened, if so: then the log goes on in the old one.
+// Opens a new file under the same name, if the open one was renamed; standard error stays. Returns
+// why that failed; then the old file stays in use.
 std::optional<std::string> reopen();
 void flush();
 

@@ -7,7 +7,7 @@
 
 namespace pawl::engine {
 
-// Cryptographic, from the system, thread-safe; the one place where chance comes from.
+// Cryptographic, from the system, thread-safe; randomness comes from nowhere else.
 core::Random& system_random();
 
 std::string random_hex(core::Random& random, std::size_t digits);

@@ -17,7 +17,7 @@ int hex_digit(char c) {
     return -1;
 }
 
-// Nothing if an escape is broken.
+// nullopt: a broken escape.
 std::optional<std::string> decoded(std::string_view text) {
     std::string out;
     out.reserve(text.size());
@@ -54,14 +54,14 @@ void append_encoded(std::string& out, std::string_view text) {
     }
 }
 
-// Why a decoded text is refused; empty if it is not.
+// Why a decoded text is refused; empty: it is not.
 std::string_view fault(std::string_view text) {
     if (!is_utf8(text)) return "Is not UTF-8.";
     if (text.find('\0') != text.npos) return "Holds the character U+0000.";
     return {};
 }
 
-// In the field of a problem stands only a name that is itself good.
+// The problem's field is only set to a valid name.
 DecodeProblem problem(std::string_view name, std::string_view why) {
     return {.field = excerpt(name), .why = std::string{why}};
 }

@@ -18,7 +18,7 @@ bool continues(char c) {
     return (byte(c) & 0xC0) == 0x80;
 }
 
-// The length of the character that text begins with; 0 if it is malformed (Unicode 15, table 3-7).
+// The length of the character at the start of `text`; 0: malformed (Unicode 15, table 3-7).
 std::size_t character(std::string_view text) {
     auto first = byte(text[0]);
     if (first < 0x80) return 1;
@@ -51,7 +51,7 @@ void append_escape(std::string& out, char c) {
     }
 }
 
-// The lead bytes 0xEE and 0xEF (U+E000 to U+FFFF) are moved above 0xF4, the last one of surrogate
+// The lead bytes 0xEE and 0xEF (U+E000 to U+FFFF) sort after 0xF4, the last lead byte of surrogate
 // pairs in UTF-16.
 int utf16_weight(char c) {
     int value = byte(c);

@@ -32,7 +32,7 @@ OpenQueue open_embedded(const QueueSetting& setting, store::Store& store) {
 
 KafkaOptions kafka_options(const QueueSetting& setting) {
     KafkaOptions unless_said;
-    // One topic for each length: a worker's layers may be of the same, or of none.
+    // Each retry delay has one topic. The worker's layers may contain duplicates or zero.
     if (!setting.retry_layers.empty()) {
         const std::set<std::chrono::milliseconds> lengths{
             setting.retry_layers.begin(), setting.retry_layers.end()};
@@ -56,7 +56,7 @@ OpenQueue open_redis(const QueueSetting& setting, store::Store& store, core::OnR
     return open;
 }
 
-// Whether a broker is there, the first push or take says.
+// Does not connect: the first push or take reports an unreachable broker.
 OpenQueue open_kafka(
     const QueueSetting& setting,
     store::Store& store,

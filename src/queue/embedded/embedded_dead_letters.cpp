@@ -25,7 +25,7 @@ using Text = std::optional<std::string>;
 
 constexpr std::chrono::seconds batch_deadline{30};
 
-// Ids are numbers, and what is none is nobody's.
+// Ids are numbers; any other text matches no job.
 std::optional<std::int64_t> number_of(const std::string& id) {
     std::int64_t number = 0;
     const auto* end = id.data() + id.size();
@@ -77,7 +77,7 @@ struct AuditDetail {
     std::vector<std::int64_t> jobs;
 };
 
-void note(
+void write_audit(
     store::Session& session,
     const DeadAct& act,
     std::string_view action,
@@ -103,7 +103,7 @@ Locked lock_letters(
         [&](const Row& row) {
             store::DamagedRow values{row, "lock_dead_jobs"};
             const auto called_at = values.column<std::optional<TimePoint>>(1, "called_at");
-            // When it was called can't be read: that may have been long ago.
+            // If called_at does not decode, the call may have been long ago.
             const bool long_ago = !values.problem().empty() ||
                                   (called_at && remembered_since && *called_at < *remembered_since);
             if (remembered_since && long_ago)
@@ -197,7 +197,7 @@ DeadDone EmbeddedDeadLetters::purge(Ids ids, const DeadAct& act) {
             const auto locked = lock_letters(session, numbers, std::nullopt);
             if (!locked.there.empty()) {
                 execute_statement(session, sql::delete_dead_jobs, list_of(locked.there));
-                note(session, act, "purge", locked.there);
+                write_audit(session, act, "purge", locked.there);
             }
             return done_of(ids, locked);
         },
@@ -229,7 +229,7 @@ DeadDone EmbeddedDeadLetters::merge(
                     act.by
                 );
                 execute_statement(session, sql::delete_dead_jobs, list);
-                note(session, act, "merge", locked.there);
+                write_audit(session, act, "merge", locked.there);
             }
             return done_of(ids, locked);
         },

@@ -13,7 +13,7 @@ const TimePoint failed_at{std::chrono::milliseconds{1'800'000'000'000}};
 
 }  // namespace
 
-TEST(History, begins_with_nothing_and_says_what_befell_the_job) {
+TEST(History, starts_empty_and_records_failures_and_merges) {
     const auto history = with_merge(with_failure("[]", failed_at, "no \"answer\""), failed_at, "ann");
 
     EXPECT_EQ(
@@ -33,7 +33,7 @@ TEST(History, keeps_the_first_and_the_last_twenty) {
     EXPECT_THAT(history, HasSubstr("\"e41\""));
 }
 
-TEST(History, of_long_errors_keeps_fewer_so_that_a_record_has_room) {
+TEST(History, keeps_fewer_entries_if_errors_are_long) {
     std::string history{"[]"};
     for (int i = 1; i <= 41; ++i)
         history = with_failure(history, failed_at, std::to_string(i) + std::string(1'990, '\x01'));
@@ -43,7 +43,7 @@ TEST(History, of_long_errors_keeps_fewer_so_that_a_record_has_room) {
     EXPECT_THAT(history, HasSubstr("\"41\\u0001"));
 }
 
-TEST(History, of_another_form_counts_as_none) {
+TEST(History, of_another_format_counts_as_empty) {
     for (const auto* other : {"", "no json", "{}", "[1]", R"([{"when":"now"}])"})
         EXPECT_EQ(
             with_failure(other, failed_at, "e"), R"([{"at":"2027-01-15T08:00:00.000Z","error":"e"}])"

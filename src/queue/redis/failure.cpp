@@ -15,7 +15,7 @@ struct KnownError {
     Failure failure;
 };
 
-// All of these are said before a command or script does anything.
+// Redis answers each of these before the command or script changes anything.
 constexpr std::array known_errors{
     KnownError{"OOM", {Kind::full, Effect::none, "; raise maxmemory, or work the jobs off"}},
     KnownError{"MISCONF", {Kind::full, Effect::none, "; Redis can't write its snapshot to the disk"}},
@@ -23,7 +23,7 @@ constexpr std::array known_errors{
     KnownError{"NOREPLICAS", {Kind::unavailable, Effect::none, ""}},
     KnownError{"LOADING", {Kind::unavailable, Effect::none, ""}},
     KnownError{"MASTERDOWN", {Kind::unavailable, Effect::none, ""}},
-    KnownError{"BUSY", {Kind::unavailable, Effect::none, "; a script of somebody's runs for long"}},
+    KnownError{"BUSY", {Kind::unavailable, Effect::none, "; another client's script is running"}},
     KnownError{"TRYAGAIN", {Kind::unavailable, Effect::none, ""}},
     KnownError{"CLUSTERDOWN", {Kind::unavailable, Effect::none, ""}},
     KnownError{"MOVED", {Kind::statement, Effect::none, "; Sidekiq's keys do not fit a Redis Cluster"}},
@@ -43,10 +43,10 @@ Failure failure_of(std::string_view error) {
     const auto* const found =
         std::find_if(known_errors.begin(), known_errors.end(), [&](const KnownError& k) { return k.word == word; });
     if (found != known_errors.end()) return found->failure;
-    // Redis up to 5 says this of a password that is wrong, and of one where none is asked for.
+    // Redis up to 5 answers this for a wrong password, and for one that it does not expect.
     if (error.find("password") != error.npos)
         return {Kind::unavailable, Effect::none, "; user or password are wrong"};
-    // A script that fails in its middle keeps what it did before.
+    // A script that fails midway keeps the writes it made.
     return {Kind::statement, Effect::in_doubt, ""};
 }
 

@@ -14,7 +14,7 @@ constexpr SharingRule::Moment start{1h};
 
 }  // namespace
 
-TEST(SharingRuleTest, what_has_no_kind_never_shares) {
+TEST(SharingRuleTest, works_without_a_kind_never_share) {
     SharingRule rule{2};
 
     EXPECT_FALSE(rule.allows(nullptr, start));
@@ -63,7 +63,7 @@ TEST(SharingRuleTest, each_time_it_pauses_for_longer_up_to_a_bound) {
     EXPECT_EQ(last, 5s);
 }
 
-TEST(SharingRuleTest, and_forgets_it_as_others_go_well) {
+TEST(SharingRuleTest, successful_transactions_shorten_the_pause) {
     SharingRule rule{1};
     for (int i = 0; i < 20; ++i) rule.broke_up(start);
 
@@ -73,7 +73,7 @@ TEST(SharingRuleTest, and_forgets_it_as_others_go_well) {
     EXPECT_EQ(rule.connections(start + 1h + 25ms), 1);
 }
 
-TEST(SharingRuleTest, off_none_ever_shares) {
+TEST(SharingRuleTest, when_off_no_work_shares) {
     EXPECT_FALSE(SharingRule{0}.allows(&first_kind, start));
 }
 
