@@ -25,9 +25,7 @@ public:
     std::variant<Pass, core::ComeBack> pass(const std::string& server, core::SteadyTime now);
     // What a try that had passed said of the server; nothing, where it was stopped or never sent.
     enum class Said { well, failing, nothing };
-    void ended(
-        const std::string& server, Said said, Pass pass, core::SteadyTime now, double dice
-    );
+    void ended(const std::string& server, Said said, Pass pass, core::SteadyTime now, double dice);
     // How long a repeat has to wait for its token; nothing: longer than `wait_max`.
     std::optional<std::chrono::milliseconds> repeat(
         const std::string& server, core::SteadyTime now, std::chrono::milliseconds wait_max

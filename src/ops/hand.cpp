@@ -104,7 +104,8 @@ Hand::Steady Hand::stop_overdue(Steady until) {
         }
         soonest_ = until;
     }
-    for (auto& stop : overdue) stop.request_stop();  // Runs what others have hung on it.
+    // Runs the stop callbacks, which may take the mutex.
+    for (auto& stop : overdue) stop.request_stop();
     return until;
 }
 

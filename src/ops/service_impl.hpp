@@ -35,7 +35,8 @@ struct Service::Impl {
     ServiceOptions options;
     engine::Engine engine;
     queue::OpenQueue queue;
-    queue::EmbeddedDeadLetters dead_letters_of_database;  // With a queue outside: what it refused.
+    // With an external queue: the jobs that it refused.
+    queue::EmbeddedDeadLetters dead_letters_of_database;
     ops::Pauses pauses;
     ops::Completer completer;
     ops::Reaper reaper;
@@ -43,7 +44,7 @@ struct Service::Impl {
     ops::Enqueuer enqueuer;
     ops::Worker worker;
     std::vector<std::jthread> threads;
-    std::jthread rescuer;  // Renews the leases of what is in hand: the last to stop.
+    std::jthread rescuer;  // Renews the leases of jobs in flight, so it stops last.
     bool started{false};
     bool stopped{false};
 };
