@@ -12,9 +12,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A flood is one line, and then one a minute.
+// A flood is logged at once, and then once a minute.
 constexpr auto tell_each = 1min;
-// A walk over a part's tenants, of whom there are a thousand at most.
+// A scan of a part's tenants, a thousand at most.
 constexpr auto forget_each = 1s;
 
 }  // namespace
@@ -64,7 +64,7 @@ Quotas::Account* Quotas::account_of(Tenant& tenant, const std::string& account) 
     return &made->second;
 }
 
-// Most accounts have one request at a time: they are forgotten when it ends, and not by a walk.
+// Most accounts have one request at a time: they are removed when it ends, without a scan.
 void Quotas::forget(Tenant& tenant, const Account& account) {
     if (account.name == nullptr || !account.forgettable({})) return;
     tenant.accounts.erase(tenant.accounts.find(*account.name));

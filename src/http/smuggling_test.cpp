@@ -1,5 +1,5 @@
-// What a proxy and a server may read differently is a way to hide a second request in the first.
-// Every such shape is refused, and the connection ends with it. RFC 9112, 11.2; RFC 9110, 5.5.
+// If a proxy and a server read a request differently, a second request can hide in the first. Every
+// such request is refused, and the connection closed. RFC 9112, 11.2; RFC 9110, 5.5.
 
 #include "src/http/testing/listening.hpp"
 
@@ -114,13 +114,13 @@ const std::vector<Shape> shapes{
     {"trailers without end",
      chunked + "5\r\nhello\r\n0\r\n" + many("X: y\r\n", 101) + "\r\n",
      "431"},
-    // Of 64 KiB Beast's container of fields threw, on the thread that serves all connections.
+    // At 64 KiB Beast's container of fields threw, on the thread that serves all connections.
     {"a trailer of 100,000 bytes",
      chunked + "5\r\nhello\r\n0\r\nX: " + std::string(100'000, 'y') + "\r\n\r\n",
      "431"},
 };
 
-TEST(Smuggling, every_shape_is_refused_and_nothing_behind_it_is_read) {
+TEST(Smuggling, every_smuggling_request_is_refused_and_later_bytes_are_not_read) {
     for (const auto& shape : shapes) {
         SCOPED_TRACE(shape.name);
         Listening server;
@@ -134,7 +134,7 @@ TEST(Smuggling, every_shape_is_refused_and_nothing_behind_it_is_read) {
     }
 }
 
-TEST(Smuggling, bytes_behind_a_body_are_the_next_request) {
+TEST(Smuggling, bytes_after_a_body_are_the_next_request) {
     Listening server;
 
     const auto answer = server.ask(
@@ -146,7 +146,7 @@ TEST(Smuggling, bytes_behind_a_body_are_the_next_request) {
     EXPECT_EQ(server.requests(), 1);
 }
 
-TEST(Smuggling, an_answer_is_not_split_by_what_was_asked) {
+TEST(Smuggling, a_request_cannot_split_its_response) {
     Listening server;
 
     const auto answer = server.ask("GET /echo%0d%0aX:1 HTTP/1.1\r\nHost: a\r\n\r\n");

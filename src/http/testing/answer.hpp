@@ -5,7 +5,7 @@
 
 namespace pawl::http::testing {
 
-// One answer, as it came.
+// One response, as received.
 struct Answer {
     std::string text;
     int status() const { return text.size() > 12 ? std::stoi(text.substr(9, 3)) : 0; }
