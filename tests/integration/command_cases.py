@@ -132,7 +132,7 @@ def an_expired_key_is_shown(settings):
         owner = ('--account', 'jane@example.com', '--tenant', 'rides')
         check_equal(json.loads(world.pawl_command('keys', 'show', '--key', 'old', *owner, '--json').stdout), shown, 'by its owner')
         refused = world.pawl_command('keys', 'retry', str(shown['id']), check_status=1).stderr
-        check('expired at' in refused, f'nothing can be done with it: {refused}')
+        check('expired at' in refused, f'why it is refused: {refused}')
 
 
 def exit_codes(settings):
@@ -288,7 +288,7 @@ def numbers_are_decimal(settings):
                       ['serve', '--tenant-in-hand', '010'], ['provider', '--delay-ms', '010'], ['simulate', '--rides', '010'],
                       ['completer', '--once', '--lease-ms', '010']):
             said = world.rides_command(*words, check_status=2).stderr
-            check('is no number' in said, f'{words}: {said}')
+            check('is not a number' in said, f'{words}: {said}')
 
 
 def cases(settings):

@@ -188,7 +188,7 @@ def guarded(settings):
         refused = ride.command('keys', 'settle', key, '--as', 'give-up', '--note', 'x', check_status=1).stderr
         check('attention undo' in refused, f'how to change it: {refused}')
         undone = world.pawl_command('attention', 'undo', key, '--by', 'ann', '--note', 'a typing error').stdout
-        check('taken back' in undone, f'undone: {undone}')
+        check('is undone' in undone, f'undone: {undone}')
         time.sleep(8)   # Longer than the server would have waited.
         check_equal(ride.waiting()[0]['settlement'], None, 'it was not carried out')
 
