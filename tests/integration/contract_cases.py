@@ -385,7 +385,7 @@ def a_refund_is_asked_for_by_who_may(world):
         taken = stranger.send('POST', f'/rides/{own}/refund', key=f'ride-{ride}-refund')
         check(taken.status in (404, 422), f'its key for a ride of their own: {taken}')
     wrong = world.phone().send('POST', f'/rides/{ride}/refund', key='r4')
-    check_equal((wrong.status, wrong.json['detail']), (422, f'The Idempotency-Key is to be ride-{ride}-refund.'), 'another key')
+    check_equal((wrong.status, wrong.json['detail']), (422, f'The Idempotency-Key must be ride-{ride}-refund.'), 'another key')
     check_equal(world.count('idempotency_keys', "operation = 'refund_ride'"), 0, 'keys that were taken')
     check_equal(len(world.ledger('refund')), 0, 'refunds')
     check_equal((world.phone().refund(ride).status, world.phone('test_support').refund(other).status), (201, 201),

@@ -63,7 +63,7 @@ std::string_view value_of(std::span<const pawl::FormField> values, std::string_v
     return at == values.end() ? std::string_view{} : std::string_view{at->value};
 }
 
-// "origin_lat: Must be ..." -> the field, and what is wrong with it.
+// Splits "origin_lat: Must be ..." into the field and its problem.
 std::pair<std::string_view, std::string_view> parted(std::string_view wrong) {
     const auto colon = wrong.find(": ");
     if (colon == wrong.npos) return {"", wrong};
@@ -223,7 +223,7 @@ bool is_key_of_form(std::string_view key) {
 }
 
 std::string booking_path(std::string_view key) {
-    if (key == "." || key == "..") return "/rides";  // No address has these at its end.
+    if (key == "." || key == "..") return "/rides";  // A URL can't end with these segments.
     return "/bookings/" + std::string{boost::urls::encode(key, boost::urls::unreserved_chars)};
 }
 

@@ -8,7 +8,7 @@ namespace rides {
 
 namespace {
 
-// What was done with the booking, in a rider's words; `again`: the same form may be sent again.
+// The state of the booking in a rider's words; `again`: the same form may be submitted again.
 struct Words {
     std::string_view kind;
     std::string_view title;
@@ -51,7 +51,7 @@ constexpr std::array<Words, 9> of_bookings{{
      true},
     {"key-missing", "This form has no key", "Nothing was booked. Please open a new form.", false},
     {"key-invalid",
-     "This form has no good key",
+     "This form has no valid key",
      "Nothing was booked. Please open a new form.",
      false},
 }};
@@ -91,7 +91,7 @@ constexpr std::string_view again_form = R"(<form method="post" action="/rides">
 </form>
 )";
 
-// The same fields under the same key: what is sent is the same request, whatever became of the
+// The same fields under the same key: submitting sends the same request, whatever happened to the
 // first.
 Markup again_of(const Refused& refused) {
     Markup fields;
@@ -113,7 +113,7 @@ Markup actions_of(const Refused& refused) {
             {{"booking", booking_path(refused.key)}}
         );
     actions += {R"(<a class="button quiet" href="/rides">Your rides</a> )"};
-    // Under this key something may have been sent before, and still pay.
+    // An earlier request with this key may exist and still charge the card.
     const auto kind = kind_of(refused.problem);
     const bool may_pay = !refused.key.empty() && (kind == "key-reused" || kind == "form-refused");
     if (!refused.problem.retry && !may_pay)
@@ -147,7 +147,7 @@ std::string_view kind_of(const Problem& problem) {
 Page problem_page(const Refused& refused) {
     const auto words = words_of(refused);
     Page page{.status = refused.problem.status, .title = std::string{words.title}};
-    // What was only looked at comes by itself; what was sent is never sent again by itself.
+    // A read is repeated automatically; a submitted form never is.
     if (refused.looked && refused.problem.retry) page.refresh_s = 3;
     Markup wait;
     if (!refused.retry_after.empty())
