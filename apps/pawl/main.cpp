@@ -43,9 +43,7 @@ std::string help_of(const CLI::App& app) {
     return "Options of every command:\n" +
            (at == all.npos ? all : all.substr(at + heading.size())) +
            "Without a database: pawl request METHOD URL, which sends a request and repeats it "
-           "while "
-           "while "
-           "that is safe.\n"
+           "while that is safe.\n"
            "The service's own program has these commands too, and others that need its "
            "operations: "
            "completer, graph.\n";

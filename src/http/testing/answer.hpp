@@ -20,7 +20,7 @@ struct Answer {
     std::string type() const {
         constexpr std::string_view start = "{\"type\":\"/errors/";
         const auto text_body = body();
-        if (!text_body.starts_with(start)) return "no problem";
+        if (!text_body.starts_with(start)) return "not a problem";
         return text_body.substr(start.size(), text_body.find('"', start.size()) - start.size());
     }
 };
