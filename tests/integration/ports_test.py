@@ -1,4 +1,4 @@
-"""Two runs at once are never given the same port, and who has ended leaves its ports to others."""
+"""Two simultaneous runs never get the same port, and an ended run frees its ports."""
 import os
 import socket
 import subprocess
@@ -8,7 +8,7 @@ import unittest
 import ports
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# A run: it says which ports it was given, and keeps them until its input ends.
+# A run: it prints its ports, and keeps them until its input ends.
 RUN = f'''
 import sys
 from ports import free_port
