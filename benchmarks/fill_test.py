@@ -1,4 +1,4 @@
-"""That the filled rows look like the one that was copied."""
+"""Checks that the filled rows have the shape of the copied one."""
 import os
 import sqlite3
 import tempfile

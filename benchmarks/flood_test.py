@@ -1,4 +1,4 @@
-"""That rows of ./bench flood say what the runs were."""
+"""Checks that the rows of ./bench flood agree with the runs."""
 import unittest
 
 from flood_report import COLUMNS, row_of
@@ -13,7 +13,7 @@ class FloodReport(unittest.TestCase):
     def test_a_run_is_set_beside_the_polite_tenant_alone_in_the_same_round(self):
         row = row_of('flood', 0, [run(10, 100), run(20, 400), run(30, 100)], [run(1, 10), run(2, 20), run(1, 10)])
 
-        # Medians alone would say 20 and 10.
+        # Medians alone would give 20 and 10.
         self.assertEqual((row['p50_times_alone'], row['p99_times_alone']), (10, 10))
         self.assertEqual((row['p50_ms'], row['p99_ms']), (20, 100))
 

@@ -1,4 +1,4 @@
-"""Of the report of ./bench herd."""
+"""Tests of the report of ./bench herd."""
 import unittest
 import xml.dom.minidom
 

@@ -1,4 +1,4 @@
-"""What ./bench jobs makes of the server's statements and of its figures."""
+"""Tests of the statements and figures of ./bench jobs."""
 import importlib.machinery
 import importlib.util
 import os
@@ -37,10 +37,10 @@ class Floors(unittest.TestCase):
         self.assertEqual(len(jobs_floors.script('work', 1, True)), 3)
 
     def test_a_claim_held_as_many_jobs_as_the_works_say(self):
-        # Of 100 jobs in a transaction: 100 finishes, and one claim.
+        # For 100 jobs in a transaction: 100 finishes, and one claim.
         seen = {'works_per_job': 1.01, 'works_per_commit': 4}
         self.assertAlmostEqual(jobs_floors.claimed_at_once('work', CASE, seen), 100)
-        # Staged one by one, claimed one by one.
+        # Staged and claimed one by one.
         self.assertEqual(jobs_floors.claimed_at_once('both', CASE, {'works_per_job': 3}), 1)
 
     def test_a_job_that_calls_is_marked_and_finished_with_others(self):
@@ -48,7 +48,7 @@ class Floors(unittest.TestCase):
         # Ten jobs in each claim, mark and finish, and three of these in a commit.
         seen = {'works_per_job': 0.3, 'works_per_commit': 3}
         self.assertAlmostEqual(jobs_floors.claimed_at_once('work', case, seen), 10)
-        # A commit to ten jobs: their claim, ten marks and ten finishes.
+        # One commit for ten jobs: their claim, ten marks and ten finishes.
         self.assertAlmostEqual(jobs_floors.works_in_a_commit('work', case, seen), 21)
 
     def test_the_floor_of_redis_has_the_queues_own_scripts(self):

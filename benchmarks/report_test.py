@@ -1,4 +1,4 @@
-"""That rows say what the runs were."""
+"""Checks that rows agree with their runs."""
 import json
 import os
 import tempfile
@@ -20,7 +20,7 @@ class Report(unittest.TestCase):
         self.assertEqual((row['rate_per_s'], row['floor_per_s'], row['ratio']), (1000, 2000, 0.5))
 
     def test_the_ratio_is_of_rates_of_the_same_run(self):
-        # Medians alone would say 1000 / 1000.
+        # Medians alone would give 1000 / 1000.
         row = row_of(CASE, [run(1000, 2000), run(500, 1000), run(2000, 1000)])
 
         self.assertEqual(row['ratio'], 0.5)
