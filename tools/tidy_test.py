@@ -138,7 +138,7 @@ class Includes(unittest.TestCase):
         self.assertEqual(findings('src/http/a.cpp', '#include <curl/curl.h>\n'), [])
         self.assertIn('src/http', findings('src/engine/a.cpp', '#include <curl/curl.h>\n')[0])
 
-    def test_asio_in_a_header_is_found_unless_it_says_why(self):
+    def test_asio_in_a_header_is_found_unless_a_reason_is_stated(self):
         include = '#include <boost/asio/io_context.hpp>'
         self.assertIn('costs seconds', findings('src/http/a.hpp', include + '\n')[0])
         self.assertEqual(findings('src/http/a.hpp', include + '  // tidy: allow header: two files\n'), [])

@@ -27,7 +27,7 @@ struct Account {
 
 constexpr int accounts_max = 10'000;
 
-// The accounts whose keys a search by the client's key alone covers.
+// The accounts that a search by the client's key covers.
 std::vector<Account> accounts_to_try(Service& service, const WhichKey& which) {
     if (which.tenant && which.account) return {{*which.tenant, *which.account}};
     std::vector<Account> accounts;

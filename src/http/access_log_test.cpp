@@ -122,7 +122,7 @@ TEST(AccessLog, a_file_that_blocks_does_not_block_writers) {
             log.write({.client = "::1", .method = "GET", .route = "/", .status = 200});
 
         EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds{10});
-        ::close(reader);  // What waits is lost, so that the log can end.
+        ::close(reader);  // Waiting lines are lost, so that the log can end.
     }
 }
 
@@ -137,7 +137,7 @@ TEST(AccessLog, is_readable_only_by_its_own_user) {
     );
 }
 
-TEST(AccessLog, writes_nothing_without_a_file) {
+TEST(AccessLog, without_a_file_it_writes_no_lines) {
     AccessLog log{""};
 
     EXPECT_FALSE(log.on());

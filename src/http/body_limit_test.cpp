@@ -27,7 +27,7 @@ std::string chunk(const std::string& data) {
     return std::string{digits[data.size() / 16], digits[data.size() % 16]} + "\r\n" + data + "\r\n";
 }
 
-TEST(BodyBudget, a_charge_gives_back_what_it_took) {
+TEST(BodyBudget, a_charge_returns_its_bytes_to_the_budget) {
     const auto budget = std::make_shared<BodyBudget>(100);
     {
         BodyCharge one{budget};

@@ -357,7 +357,7 @@ TEST(Listener, a_client_that_closes_its_half_gets_its_answer) {
     EXPECT_TRUE(client.at_end());
 }
 
-TEST(Listener, a_client_that_goes_away_harms_nobody) {
+TEST(Listener, a_client_that_disconnects_does_not_affect_others) {
     Listening server;
     {
         auto client = server.connect();
@@ -425,7 +425,7 @@ TEST(Listener, stop_waits_for_requests_in_flight_and_accepts_no_new_ones) {
     EXPECT_EQ(stopped.wait_for(10s), std::future_status::ready);
 }
 
-TEST(Listener, stop_does_not_wait_longer_than_it_was_told) {
+TEST(Listener, stop_does_not_wait_longer_than_its_limit) {
     Listening server;
     auto busy = server.connect();
     busy.send(post("/later", "x"));

@@ -162,9 +162,7 @@ protected:
     std::optional<HttpServer> server_;
 };
 
-TEST_F(
-    QuotaServerTest, whoever_has_too_much_in_hand_is_told_when_to_come_again_and_others_are_served
-) {
+TEST_F(QuotaServerTest, a_tenant_over_its_quota_gets_retry_after_and_others_are_served) {
     serve({.in_hand_max = 1});
     auto held = hold();
 

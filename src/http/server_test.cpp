@@ -394,9 +394,7 @@ TEST_F(HttpServerTest, queries_and_natural_keys_need_no_key) {
 }
 
 // Before, the exception left a thread of the server and ended the process.
-TEST_F(
-    HttpServerTest, what_the_application_throws_outside_its_phases_is_a_500_and_the_server_lives
-) {
+TEST_F(HttpServerTest, an_exception_outside_of_phases_is_a_500_and_the_server_survives) {
     for (const auto& answer : {ask({.token = "a bug"}), make_note("k1", R"({"text":"a bug"})")}) {
         EXPECT_EQ(answer.status(), 500);
         EXPECT_EQ(answer.type(), "internal");

@@ -209,7 +209,7 @@ TEST(Transfers, headers_without_end_are_cut_off) {
 
 // A server that accepts and never answers: with TLS the request was not sent, with plain HTTP it
 // was.
-TEST(Transfers, a_time_out_tells_whether_the_request_was_sent) {
+TEST(Transfers, after_a_time_out_it_is_known_whether_the_request_was_sent) {
     RawServer server{[](RawServer&, RawSocket& socket) { socket.read_all(); }};
     Transfers transfers;
     auto plain = post_to(server.url());

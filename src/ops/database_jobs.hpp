@@ -19,7 +19,7 @@ public:
         staging_ = staging;
         on_staged_ = std::move(on_staged);
     }
-    // After this has returned, nobody is notified any more.
+    // After this has returned, there are no more notifications.
     void leave() { serve(staging(), {}); }
     engine::Staging staging() {
         const std::lock_guard lock{mutex_};

@@ -184,7 +184,7 @@ class Judge(unittest.TestCase):
         at['story'].mark('retention-over')
         self.assertEqual(violations(at['story'].events), [])
 
-    def test_a_call_that_began_before_the_final_answer_may_be_told_to_wait(self):
+    def test_a_call_that_began_before_the_final_answer_may_get_409(self):
         at = good()
         at['busy']['ended'] = at['first']['ended'] + 10 * MS
         self.assertEqual(violations(at['story'].events), [])
@@ -223,7 +223,7 @@ class Program(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ''))
         self.assertIn('16 calls of 7 keys, 2 of them without an answer, 6 effects: 0 violations', done.stdout)
 
-    def test_what_is_wrong_is_told_with_the_calls(self):
+    def test_a_violation_is_printed_with_its_calls(self):
         done = self.run_on(spoiled(SPOILED[0][2]))
         self.assertEqual(done.returncode, 1)
         self.assertIn('C1 (all final answers of a key are equal), key jane/k: two final answers differ', done.stdout)

@@ -34,7 +34,7 @@ class Ports(unittest.TestCase):
         with Run() as one, Run() as two, Run() as three:
             self.assertEqual(len(one.ports | two.ports | three.ports), 3 * ports.BLOCK // 20)
 
-    def test_the_ports_of_who_was_killed_are_given_again(self):
+    def test_the_ports_of_a_killed_run_are_reused(self):
         for _ in range(2 * (ports.END - ports.FIRST) // ports.BLOCK):
             with Run() as run:
                 self.assertEqual(len(run.ports), ports.BLOCK // 20)
