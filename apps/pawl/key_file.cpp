@@ -36,8 +36,7 @@ KeyInFile key_in_file(const std::string& path) {
     if (path.empty()) throw std::invalid_argument{"--key-file: the file's name is empty"};
     bool made = false;
     if (!std::filesystem::exists(path)) {
-        // The file gets its name only when it is complete, and never replaces one that another
-        // process created meanwhile.
+        // The file gets its name when it is complete, and never replaces another process's.
         const auto draft = path + "." + engine::random_hex(engine::system_random(), 16);
         {
             std::ofstream file{draft};

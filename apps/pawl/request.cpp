@@ -143,8 +143,7 @@ void add_options(CLI::App& app, Options& options) {
     keys->add_option_function<std::string>(
         "--key-file",
         set(options.key_file),
-        "Read the key from this file; without the file, create and sync one before the first try: "
-        "the "
+        "Read the key from this file; without it, create and sync one before the first try. The "
         "same command then continues after a crash"
     );
     keys->add_option(

@@ -29,8 +29,7 @@ struct RideRequest {
 class BookRide {
 public:
     static constexpr std::string_view name = "book_ride";
-    // Stripe forgets keys after 24 h; this keeps a margin.
-    static constexpr auto provider_memory = 20h;
+    static constexpr auto provider_memory = 20h;  // Stripe forgets keys after 24 h.
     explicit BookRide(Stripe& stripe) : stripe_{stripe} {}
 
     // Recovery points. The database stores each `name` and its fields: never change or reuse a

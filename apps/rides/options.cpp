@@ -42,21 +42,14 @@ void add_limits(CLI::App& app, ServeOptions& options) {
         limits.body_rate_min,
         "Slowest bytes a second of a body, and of reading an answer");
     add_ms(app, "--body-grace-ms", limits.body_grace, "How far a body may fall behind its rate");
-    add_ms(
-        app, "--header-timeout-ms", limits.header_timeout, "Time limit for all headers of a request"
-    );
+    add_ms(app, "--header-timeout-ms", limits.header_timeout, "Time limit for the headers");
     add_ms(
         app,
         "--write-timeout-ms",
         limits.write_timeout,
         "Time limit for a client that does not read its answer"
     );
-    add_ms(
-        app,
-        "--idle-timeout-ms",
-        limits.idle_timeout,
-        "Time limit of a connection without a request"
-    );
+    add_ms(app, "--idle-timeout-ms", limits.idle_timeout, "Time limit without a request");
 }
 
 void add_providers(CLI::App& app, ServeOptions& options) {
@@ -70,9 +63,8 @@ void add_providers(CLI::App& app, ServeOptions& options) {
     app.add_option(
         "--stripe-account",
         options.stripe_account,
-        "The account of the API key, acct_...: with it a new key of the same account is not "
-        "another "
-        "provider for calls in doubt"
+        "Account of the API key, acct_...: another key of the account is then not another provider "
+        "for calls in doubt"
     );
     app.add_option(
            "--smtp-url",
@@ -95,11 +87,7 @@ void add_application(CLI::App& app, ServeOptions& options) {
         options.charge_once,
         "For a provider without keys: calls in doubt go to the attention list"
     );
-    app.add_option(
-           "--secret-file",
-           options.service.secret_file,
-           "File with the secret for fingerprints; one line"
-    )
+    app.add_option("--secret-file", options.service.secret_file, "File: the secret of fingerprints")
         ->envname("PAWL_SECRET_FILE");
     app.add_option(
            "--mark-file",
@@ -142,7 +130,7 @@ void add_application(CLI::App& app, ServeOptions& options) {
         ->envname("PAWL_QUEUE")
         ->capture_default_str();
     add_ms(
-        app, "--phase-deadline-ms", options.service.phase_deadline, "Time limit of one transaction"
+        app, "--phase-deadline-ms", options.service.phase_deadline, "Time limit of a transaction"
     );
     app.add_option("--calls-max", options.service.calls_max, "Foreign calls at once")
         ->capture_default_str();
@@ -227,9 +215,7 @@ void add_simulate(CLI::App& app, SimulateOptions& options) {
     app.add_option("--bad-network", options.bad, "Share of tries that the network spoils")
         ->capture_default_str();
     app.add_option(
-        "--seed",
-        options.seed,
-        "The same seed gives the same rides; without it, a random one is printed"
+        "--seed", options.seed, "Repeats the rides of a run; without it, a random one is printed"
     );
     app.add_flag("--json", options.json, "Print the result as one JSON object");
 }
@@ -239,8 +225,7 @@ void add_provider(CLI::App& app, ProviderOptions& options) {
         ->capture_default_str();
     app.add_option("--smtp", options.smtp, "Address and port of the mail catcher")
         ->capture_default_str();
-    app.add_option("--ledger", options.ledger, "File of charges and refunds")
-        ->capture_default_str();
+    app.add_option("--ledger", options.ledger, "File of charges")->capture_default_str();
     app.add_option("--mails", options.mails, "File of mails")->capture_default_str();
     add_ms(app, "--delay-ms", options.delay, "Delay of each answer, after the charge is booked");
     app.add_flag("--down", options.down, "Answer 503 to all requests");

@@ -124,8 +124,7 @@ private:
     std::unordered_map<std::string, Booked> booked_;
     std::vector<std::string> charge_ids_;                     // In booking order.
     std::unordered_map<std::string, std::int64_t> refunded_;  // By charge.
-    // By account and key, for faults that happen once.
-    std::unordered_map<std::string, int> tries_;
+    std::unordered_map<std::string, int> tries_;  // By account and key, for one-time faults.
     std::uint64_t next_;
     std::int64_t charges_{0};
     std::int64_t refunds_{0};

@@ -19,8 +19,7 @@ public:
 
     // The file's lines when it was opened, without a torn last line.
     const std::vector<std::string>& lines() const { return lines_; }
-    // `written` runs after the line is on the disk: on the ledger's thread, or at once without
-    // Sync.
+    // `written` runs when the line is on the disk: on the ledger's thread; at once without Sync.
     void append(std::string line, std::function<void()> written);
 
 private:

@@ -68,9 +68,7 @@ pawl::JobResult ReceiptWorker::work(pawl::Call& call, const pawl::Job<SendReceip
     if (const auto* arrived = std::get_if<pawl::http::Arrived>(&sent)) {
         if (arrived->status < 400) return pawl::done;
         if (arrived->status >= 500)
-            return pawl::discard(
-                "the mail server refused the mail: " + std::to_string(arrived->status)
-            );
+            return pawl::discard("the mail server refused it: " + std::to_string(arrived->status));
         throw std::runtime_error{"the mail server said " + std::to_string(arrived->status)};
     }
     if (const auto* lost = std::get_if<pawl::http::Lost>(&sent))

@@ -146,8 +146,7 @@ void Reconciliation::take_theirs() {
     }
 }
 
-// A ride at the end of the period may have a later charge, so each charge that is not listed is
-// queried.
+// A ride at the end of the period may have a later charge: an unlisted charge is queried.
 void Reconciliation::take_ours() {
     constexpr int page_size = 1'000;
     std::int64_t above = 0;

@@ -16,8 +16,7 @@ namespace rides {
 class RefundRide {
 public:
     static constexpr std::string_view name = "refund_ride";
-    // The key belongs to the ride, not to the caller.
-    static constexpr auto scope = pawl::Scope::tenant;
+    static constexpr auto scope = pawl::Scope::tenant;  // The key belongs to the ride.
     static constexpr auto keep = pawl::for_ever;
     // Stripe takes a second; clients and proxies wait longer than this.
     static constexpr auto in_progress = pawl::wait(std::chrono::seconds{3});

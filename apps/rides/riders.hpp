@@ -40,8 +40,7 @@ public:
         std::string email;
         bool support{};
     };
-    // An account with several tokens is listed once for each.
-    std::vector<Account> accounts() const;
+    std::vector<Account> accounts() const;  // Once for each token of an account.
 
 private:
     std::unordered_map<std::string, pawl::Principal, std::hash<std::string>, SameText> by_token_;

@@ -58,7 +58,6 @@ private:
     std::unique_ptr<pawl::Service> service_;
 };
 
-// Runs until SIGTERM; returns the exit code. Throws on a failed start.
-int serve(const ServeOptions& options);
+int serve(const ServeOptions& options);  // Runs until SIGTERM. Throws on a failed start.
 
 }  // namespace rides

@@ -108,14 +108,10 @@ void add_settle(CLI::App& to, Run& run) {
     );
     settle
         ->add_option(
-            "--value",
-            run.decision.value,
-            R"(happened: the result's fields, such as '{"id": "ch_1"}')"
+            "--value", run.decision.value, R"(happened: its fields, such as '{"id": "ch_1"}')"
         )
         ->needs(settle->get_option("--result"));
-    settle->add_option(
-        "--note", run.decision.note, "Why, for the audit; required except for a dry run"
-    );
+    settle->add_option("--note", run.decision.note, "Why, for the audit; a dry run needs none");
     settle->add_option("--by", run.decision.by, "Who decides, for the audit")
         ->capture_default_str();
     settle->add_flag(
@@ -467,8 +463,7 @@ int command_line(
     } catch (const WrongUse& wrong) {
         error << line.program << ": " << wrong.why << '\n';
         return 2;
-        // From an option: the database's URL, the lease.
-    } catch (const std::invalid_argument& wrong) {
+    } catch (const std::invalid_argument& wrong) {  // An option: the database's URL, the lease.
         error << line.program << ": " << wrong.what() << '\n';
         return 2;
     } catch (const std::exception& failed) {

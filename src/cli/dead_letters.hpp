@@ -25,8 +25,7 @@ struct DeadOptions {
     bool all{false};  // --all: a purge or merge of all dead letters must be explicit.
     bool by_error{false};
     bool dry_run{false};
-    // With an external queue: the dead letters in the database instead of the queue's.
-    bool in_database{false};
+    bool in_database{false};  // With an external queue: use the database's dead letters.
     bool even_if_forgotten{false};
     queue::DeadAct act;
 };

@@ -143,8 +143,7 @@ void print_done(
     out << text << '\n';
 }
 
-// A result that came and could not be kept counts as what happened, unless the operator gives
-// another.
+// A stored result that could not be kept counts, unless the operator gives another.
 void use_kept_result(const Attention& at, Decision& decision) {
     if (!at.result || !at.result_name) return;
     if (decision.settlement == "did-not-happen")

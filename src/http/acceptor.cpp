@@ -20,8 +20,7 @@ constexpr std::chrono::milliseconds accept_again_after{100};
 constexpr std::chrono::milliseconds room_again_after{10};
 // If it takes longer, its thread is held: another lane may have a connection that can be closed.
 constexpr std::chrono::seconds room_made_within{1};
-// A connection must be slow with a body, or with reading, for this long before it is closed for
-// another.
+// How long a connection is slow with a body or with reading before it is closed for another.
 constexpr std::chrono::seconds slow_after{1};
 
 SteadyTime steady_now() {

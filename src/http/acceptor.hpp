@@ -68,8 +68,7 @@ private:
     bool accepting_{false};
     bool waiting_{false};  // Waits for a connection in the backlog.
     bool stopping_{false};
-    // A connection is being closed until then: closing another would be one too many.
-    SteadyTime making_room_until_{};
+    SteadyTime making_room_until_{};  // Until then, one is being closed: that is enough.
     OnceAMinute full_;
     OnceAMinute over_address_limit_;
     OnceAMinute failed_;

@@ -15,7 +15,7 @@ std::optional<Reply> refuse_conditions(const RequestHead& head) {
     for (const auto name : conditions)
         if (head.count(name) > 0)
             return refusal(
-                412, std::string{name} + " is not supported here: send the request without it."
+                412, std::string{name} + " is not supported: send the request without it."
             );
     return std::nullopt;
 }

@@ -210,8 +210,7 @@ void HttpConnection::on_bytes() {
         buffer_.consume(2);  // RFC 9112, 2.2
     const auto bytes = view(buffer_);
     const auto& limits = shared_->options.limits;
-    // Also if the rest is malformed: the response has no body.
-    is_head_ = bytes.starts_with("HEAD ");
+    is_head_ = bytes.starts_with("HEAD ");  // No body in the response, even to a malformed one.
     const auto end = bytes.find("\r\n\r\n");
     const auto line_end = std::min(bytes.find('\n'), bytes.size());
     if (line_end > limits.line_max + 1)

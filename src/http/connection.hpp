@@ -76,8 +76,7 @@ public:
     void move(Place place, Spare from, Spare to);
     void remove(Place place, Spare from);
     HttpConnection* longest(Spare kind) const;
-    // When the one that has waited longest began to wait, as a steady clock's count; from any
-    // thread.
+    // When the longest wait began, as a steady clock's count; from any thread.
     std::int64_t longest_since(Spare kind) const { return since_.at(index(kind)); }
 
 private:

@@ -35,8 +35,7 @@ public:
     void add(tcp::socket socket, AddressKey address);
     // When the connection of this kind that has waited longest began to wait; from any thread.
     std::int64_t longest_since(Spare kind) const { return shared_->waiting.longest_since(kind); }
-    // Closes that connection, or calls `if_none` on the lane's thread if it is gone; from any
-    // thread.
+    // Closes that connection; if it is gone, calls `if_none` on the lane's thread. From any thread.
     void close_longest(Spare kind, std::function<void()> if_none);
     // Lets requests in flight be answered for at most `drain`, then closes all; from any thread.
     void stop(std::chrono::milliseconds drain);

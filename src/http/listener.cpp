@@ -64,8 +64,7 @@ struct Listener::Impl {
         return made;
     }
 
-    // Each lane is stopped by itself: one whose thread is held does not keep the others from
-    // ending.
+    // Stops each lane by itself: one with a held thread does not keep the others from ending.
     bool stop(std::chrono::milliseconds drain) {
         acceptor.stop();
         for (const auto& lane : lanes) lane->stop(drain);

@@ -90,8 +90,7 @@ Sentence sentence_of(engine::Why why, int key_reused_status) {
         case Why::store_unavailable:
             return {503, "store-unavailable", "The database can't be written at the moment", true};
         case Why::contention:
-            return {
-                503, "contention", "Too many requests change the same data at the moment", true};
+            return {503, "contention", "Too many requests change the same data", true};
         case Why::phase_deadline:
             return {503, "phase-deadline", "The request took too long", true};
         case Why::overloaded:

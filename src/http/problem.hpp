@@ -18,8 +18,7 @@ struct Problem {
     int status{};
     std::string_view type;   // "in-progress"
     std::string_view title;  // The same for each occurrence.
-    // About this occurrence, for the client: never a statement, a path or a secret.
-    std::string detail{};
+    std::string detail{};    // For the client: never a statement, a path or a secret.
     bool retry{};
     std::optional<std::chrono::seconds> retry_after{};
     std::string code{};  // PAWL0007

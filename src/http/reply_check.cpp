@@ -38,8 +38,7 @@ std::optional<std::string> problem_of(const Reply& reply) {
         return "its status is " + std::to_string(reply.status) + ": 200 to 599";
     for (const auto& header : reply.headers) {
         if (!is_token(header.name)) return "the name of a header is not a valid token";
-        if (is_listeners_own(header.name))
-            return "it sets the header " + header.name + ", which the server sets";
+        if (is_listeners_own(header.name)) return "it must not set the header " + header.name;
         if (!is_value(header.value))
             return "the header " + header.name + " has a control character";
     }

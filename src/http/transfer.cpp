@@ -53,8 +53,7 @@ std::optional<std::string> problem_of(const Mail& mail) {
     return std::nullopt;
 }
 
-// One exchange in flight. The caller creates it; then the transfer thread owns it until `done` has
-// run.
+// One exchange in flight, created by the caller, then the transfer thread's until `done` has run.
 struct Exchange {
     Outgoing request;
     std::optional<Mail> mail;
@@ -428,8 +427,7 @@ struct Transfers::Impl {
     std::vector<std::uint64_t> cancelled;
     std::uint64_t last_id{0};
     bool stopping{false};
-    // With the time at which they are overdue.
-    std::set<std::pair<Clock::time_point, Exchange*>> in_hand;
+    std::set<std::pair<Clock::time_point, Exchange*>> in_hand;  // By the time of the limit.
     std::vector<CURL*> idle;
     std::thread thread;
 };

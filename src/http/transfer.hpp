@@ -48,9 +48,8 @@ struct Arrived {
     ) const;  // The first of this name; case does not count.
 };
 
-// Proof that no byte of the request left this process: libcurl never began to send it, because the
-// connection was refused, unresolved, timed out or without TLS, or the request malformed or
-// stopped.
+// Proof that no byte of the request left this process: libcurl never began to send it:
+// refused, unresolved, timed out while connecting, without TLS, malformed or stopped.
 struct NotSent {
     std::string why;
     bool hopeless{false};  // The request itself is at fault: a repeat will not be sent either.

@@ -36,8 +36,7 @@ public:
     };
     WayOut(Parts parts, Responder respond, const RequestHead& head);
 
-    // The routes outlive all requests.
-    void set_route(const std::string& route) { route_ = &route; }
+    void set_route(const std::string& route) { route_ = &route; }  // Routes outlive requests.
     void set_place(Quotas::Place place) { place_ = std::move(place); }
     void set_over_quota(std::string_view limit) { over_quota_ = limit; }
     // For the page, if one is rendered.

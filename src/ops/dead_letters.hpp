@@ -12,8 +12,7 @@
 // it may be stopped or killed, and started again.
 namespace pawl::ops {
 
-// The dead letters to work on: these ids, or all that the filter selects; `sample`, if given, picks
-// a random number of them.
+// The chosen dead letters: these ids, or all that the filter selects, or a random `sample`.
 struct DeadChoice {
     std::vector<std::string> ids;
     queue::DeadFilter filter;

@@ -26,10 +26,8 @@ struct EnqueuerOptions {
     std::chrono::milliseconds claim{60s};
     std::chrono::milliseconds first_wait{20ms};  // With nothing to do; doubled at each poll...
     std::chrono::milliseconds longest_wait{1s};  // ...up to this: other servers stage jobs, too.
-    // The longest wait while the queue is away.
-    std::chrono::milliseconds longest_outage_wait{10s};
-    // How often to move what another setting of the queue left.
-    std::chrono::milliseconds look_elsewhere{10s};
+    std::chrono::milliseconds longest_outage_wait{10s};  // While the queue is away.
+    std::chrono::milliseconds look_elsewhere{10s};       // How often to call move_leftovers().
     std::optional<std::string> problem() const;
 };
 

@@ -104,8 +104,7 @@ Hand::Steady Hand::stop_overdue(Steady until) {
         }
         soonest_ = until;
     }
-    // Runs the stop callbacks, which may take the mutex.
-    for (auto& stop : overdue) stop.request_stop();
+    for (auto& stop : overdue) stop.request_stop();  // Runs stop callbacks: without the mutex.
     return until;
 }
 

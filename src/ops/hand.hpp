@@ -23,9 +23,8 @@ class TakeSize {
 public:
     TakeSize(int threads, int most) : least_{threads}, most_{std::max(threads, most)} {}
     int next() const { return now_; }
-    void took(int jobs);  // After a call of next(): the number of jobs that came.
-    // The longest wait of a job in this process before its handler began.
-    void waited(std::chrono::milliseconds longest);
+    void took(int jobs);                             // How many came after a call of next().
+    void waited(std::chrono::milliseconds longest);  // Here, before the handler began.
 
 private:
     int least_;
@@ -65,13 +64,11 @@ public:
     void leave(const std::string& id, std::int64_t claim);
 
     std::vector<queue::TakenJob> all();  // All held jobs, to renew their leases.
-    // Requests a stop of the handlers whose time is over; returns when the next one's time is over,
-    // at most `until`.
+    // Stops the handlers whose time is over; returns the next one's time, at most `until`.
     Steady stop_overdue(Steady until);
     // Stops all handlers: those that run now and those that begin later.
     void stop_all();
-    // `f` is called when a handler begins whose time is over before all others'. Set once, before
-    // the first job.
+    // `f` is called when a handler begins that must stop before all others. Set once, before jobs.
     void on_sooner(std::function<void()> f) { on_sooner_ = std::move(f); }
 
 private:

@@ -34,8 +34,7 @@ struct JobRun {
     const queue::TakenJob& job;
     // The transaction must begin in the first half of the lease, or the job is lost: an external
     // queue does not fence it, and after the lease another worker may bury a job that this one then
-    // commits. The job is not put back either: if the clock was set, it is unknown when it would be
-    // due.
+    // commits. It is not put back either: if the clock was set, its due time is unknown.
     core::Moment held_since;
     std::chrono::milliseconds lease;
     std::chrono::milliseconds deadline;  // For the transaction.

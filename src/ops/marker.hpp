@@ -18,8 +18,7 @@ using namespace std::chrono_literals;
 struct MarkerOptions {
     std::string file{};  // A path outside the database; empty: a restore is not noticed.
     std::chrono::milliseconds every{1s};
-    // How long clients may repeat requests that a restore has lost.
-    std::chrono::hours repeats_for{72};
+    std::chrono::hours repeats_for{72};  // How long clients may repeat requests lost by a restore.
 };
 
 // Opens an epoch; decided by a person, or by a server that has noticed a restore.

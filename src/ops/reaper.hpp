@@ -17,8 +17,7 @@ struct ReaperOptions {
     std::chrono::milliseconds every{10s};
     std::chrono::hours keep_expired{
         400 * 24};  // Registry rows of expired keys: a late repeat gets 410 for this long.
-    // How long Pawl remembers a job done in a transaction, in case an external queue brings it
-    // again.
+    // How long jobs done in transactions are known, should an external queue bring one again.
     std::chrono::hours keep_done{7 * 24};
     int batch_max{500};  // Keys per transaction of 10 to 50 ms, which holds up others.
     std::optional<std::string> problem() const;

@@ -176,8 +176,7 @@ void Service::Impl::warn_of_a_short_drain() const {
     );
 }
 
-// Requests need no queue: their jobs stay staged until it is back. A queue that loses jobs is an
-// error.
+// Requests need no queue: jobs stay staged until it is back. A queue that loses jobs is an error.
 void Service::Impl::check_queue() {
     try {
         queue.check();

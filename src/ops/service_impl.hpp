@@ -35,8 +35,7 @@ struct Service::Impl {
     ServiceOptions options;
     engine::Engine engine;
     queue::OpenQueue queue;
-    // With an external queue: the jobs that it refused.
-    queue::EmbeddedDeadLetters dead_letters_of_database;
+    queue::EmbeddedDeadLetters dead_letters_of_database;  // Jobs that an external queue refused.
     ops::Pauses pauses;
     ops::Completer completer;
     ops::Reaper reaper;

@@ -28,8 +28,7 @@ using namespace std::chrono_literals;
 struct WorkerOptions {
     std::string queue{"default"};  // The queue's name.
     int threads{4};
-    // Jobs per claim if jobs finish fast; otherwise as many as there are threads.
-    int take_max{64};
+    int take_max{64};      // Jobs per claim if they finish fast; otherwise one for each thread.
     int together_max{32};  // Jobs in the store at once per thread, each in a transaction.
     std::chrono::milliseconds lease{60s};
     // A handler's Call is asked to stop after this, unless its kind has a time-out of its own; less
@@ -48,8 +47,7 @@ struct WorkerOptions {
 struct WorkReport {
     int worked() const { return done + done_before + retried + buried; }
     int done{};
-    // Done by an earlier transaction whose end the queue did not learn: not done again.
-    int done_before{};
+    int done_before{};  // By an earlier transaction, unknown to the queue: not done again.
     int retried{};
     int buried{};
     int lost{};  // Another worker had the job meanwhile: nothing was written.

@@ -23,9 +23,8 @@ public:
         std::string address;
         std::string account;
     };
-    // Counts a try before its token is compared, so that simultaneous tries count, too. Returns how
-    // long to wait if there were too many; nullopt: compare, then call right_token() if the token
-    // is right.
+    // Counts a try before its token is compared, so that simultaneous tries count, too. Returns the
+    // wait if there were too many; nullopt: compare, then call right_token() for a right one.
     std::optional<std::chrono::seconds> begin(const Who& who, pawl::core::SteadyTime now);
     void right_token(const Who& who);  // Undoes the count of begin().
 
