@@ -28,7 +28,7 @@ function ended (number) {
 async function waitEnded (count) {
   let seen = -1
   while (ledger.ended < count) {
-    if (seen === ledger.ended) throw new Error('no worker works any more')
+    if (seen === ledger.ended) throw new Error('the workers make no progress')
     seen = ledger.ended
     await new Promise(resolve => {
       const timer = setTimeout(done, patience)
@@ -158,7 +158,7 @@ async function workOff (began) {
   await waitEnded(ledger.committed)
   const limit = now() + patience
   while (await peer.left() > 0) {
-    if (now() > limit) throw new Error('jobs are left that nobody works')
+    if (now() > limit) throw new Error('jobs are left that no worker takes')
     await sleep(1)
   }
   const took = (now() - began) / 1e3

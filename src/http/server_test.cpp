@@ -435,7 +435,7 @@ TEST_F(HttpServerTest, the_access_log_has_a_line_per_request_with_the_route_and_
 TEST(HttpOptions, are_refused_if_authenticate_is_not_set) {
     EXPECT_EQ(
         HttpOptions{}.problem(),
-        "authenticate is not set: set it, or say anonymous = true if all clients may share one "
+        "authenticate is not set: set it, or set anonymous = true if all clients may share one "
         "account"
     );
     EXPECT_EQ(HttpOptions{.anonymous = true}.problem(), std::nullopt);

@@ -228,7 +228,7 @@ def mutated(settings):
             check(answer is None or answer.status < 500 or answer.status in (501, 505),
                   f'{bytes(request)!r} got {answer}')
             check(answer is None or answer.status < 400 or answer.is_problem,
-                  f'{bytes(request)!r} got no problem: {answer}')
+                  f'{bytes(request)!r} got an answer that is not a problem: {answer}')
         world.settle()
         check_equal(world.count('key_registry'), done, f'keys, with seed {settings.seed}: one for each request done')
         check_equal(len(world.ledger()), done, 'charges')
