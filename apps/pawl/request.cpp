@@ -180,7 +180,7 @@ void add_options(CLI::App& app, Options& options) {
     );
 }
 
-void tell(std::ostream& err, const pawl::ClientTry& one) {
+void print_try(std::ostream& err, const pawl::ClientTry& one) {
     err << "try " << one.number << ": " << one.what << " after " << one.took.count() << " ms";
     if (one.again_in) err << "; again in " << one.again_in->count() << " ms";
     err << std::endl;
@@ -233,7 +233,7 @@ int request_command(const std::vector<std::string>& words, std::ostream& out, st
         for (const auto& header : options.headers) add_headers(header, options.request.headers);
         options.request.body = data_of(options.data);
         if (!options.quiet)
-            options.client.on_try = [&err](const pawl::ClientTry& one) { tell(err, one); };
+            options.client.on_try = [&err](const pawl::ClientTry& one) { print_try(err, one); };
         pawl::Client client{options.client};
         const auto key = key_of(options, err);
         return told(

@@ -47,7 +47,7 @@ struct Counts {
         const std::lock_guard lock{mutex_};
         if (first_trouble_.empty()) first_trouble_ = why;
     }
-    std::string first_trouble() const {
+    std::string first_problem() const {
         const std::lock_guard lock{mutex_};
         return first_trouble_;
     }
@@ -239,7 +239,7 @@ void print_result(const Counts& counts, const SimulateOptions& options) {
         counts.gave_up.load(),
         counts.tries.load()
     );
-    if (const auto why = counts.first_trouble(); !why.empty())
+    if (const auto why = counts.first_problem(); !why.empty())
         std::fprintf(stderr, "rides simulate: the first problem: %s\n", why.c_str());
 }
 

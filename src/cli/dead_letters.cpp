@@ -117,7 +117,7 @@ ops::DeadChoice choice_to_act_on(Service& service, const DeadOptions& options) {
     return ops::dead_by(service.engine().clock().now(), choice_of(service, options));
 }
 
-bool says_which(const DeadOptions& options) {
+bool has_choice(const DeadOptions& options) {
     const auto& filter = options.filter;
     return options.all || !options.ids.empty() || filter.queue || filter.kind ||
            filter.error_kind || filter.error || filter.failures_min || options.older_than_s ||
@@ -159,7 +159,7 @@ void print_dry_run(Service& service, const DeadOptions& options, bool json, std:
             << (chosen > std::ssize(lines) ? "; these are the first" : "") << ".\n";
 }
 
-ops::OnDeadBatch told_on(std::ostream& progress, const std::string& done) {
+ops::OnDeadBatch print_progress_to(std::ostream& progress, const std::string& done) {
     return [&progress, done](const ops::DeadReport& report) {
         if (report.chosen > ops::dead_batch)
             progress << report.done << ' ' << done << " so far\n" << std::flush;
@@ -204,14 +204,15 @@ bool carry_out(const Asked& asked, const Verb& verb, const Step& step) {
         print_dry_run(service, options, json, out);
         return true;
     }
-    const auto report = step(choice_to_act_on(service, options), told_on(progress, verb.done));
+    const auto report =
+        step(choice_to_act_on(service, options), print_progress_to(progress, verb.done));
     return print_outcome(report, verb.done, json, out);
 }
 
 }  // namespace
 
 void check_dead_act(const DeadOptions& options, const std::string& verb) {
-    if (!says_which(options))
+    if (!has_choice(options))
         throw WrongUse{
             "no dead letters chosen: give ids, a filter such as --kind or --older-than, or --all. "
             "`dlq list --by-error` lists them by error"};

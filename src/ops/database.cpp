@@ -49,14 +49,14 @@ void check_has_tables(store::Store& store, const std::string& url) {
 constexpr int connections_of_a_command = 2;
 
 std::unique_ptr<store::Store> open_postgres(const std::string& url, Database::As as) {
-    postgres::PostgresOptions unless_said;
+    postgres::PostgresOptions defaults;
     core::OnRemark on_remark;  // Not set for commands: these remarks are for a server's log.
     if (as == Database::As::server)
         on_remark = log::remark;
     else
-        unless_said.connections = connections_of_a_command;
+        defaults.connections = connections_of_a_command;
     return std::make_unique<postgres::PostgresStore>(
-        postgres::options_of_url(url, std::move(unless_said)),
+        postgres::options_of_url(url, std::move(defaults)),
         engine::system_clock(),
         engine::system_random(),
         std::move(on_remark)

@@ -98,7 +98,7 @@ Found find_old(store::Session& session, TimePoint now, int limit, Reaper::Place&
 // Rolls back if `remove` returns false, or if an application's constraint, such as a foreign key,
 // forbids the removal.
 template <class F>
-bool or_nothing(store::Session& session, F remove) {
+bool all_or_nothing(store::Session& session, F remove) {
     session.savepoint();
     try {
         const bool removed = remove();
@@ -115,7 +115,7 @@ bool or_nothing(store::Session& session, F remove) {
 }
 
 bool remove(store::Session& session, const Old& old, TimePoint now) {
-    return or_nothing(session, [&] {
+    return all_or_nothing(session, [&] {
         run_statement(
             session, sql::expire_registry, no_rows, old.id, old.outcome, old.location, now
         );
@@ -126,7 +126,7 @@ bool remove(store::Session& session, const Old& old, TimePoint now) {
 // All or none: two statements in all, instead of four for each key.
 bool remove_all(store::Session& session, std::span<const Old> some, TimePoint now) {
     if (some.size() == 1) return remove(session, some.front(), now);
-    return or_nothing(session, [&] {
+    return all_or_nothing(session, [&] {
         const auto keys = to_json(Batch{{some.begin(), some.end()}});
         run_statement(session, sql::expire_batch, no_rows, keys, now);
         const auto removed = run_statement(session, sql::delete_batch, no_rows, keys);

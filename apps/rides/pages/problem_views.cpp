@@ -84,7 +84,7 @@ constexpr std::string_view problem_form = R"(<div class="card told bad">
 {wait}{again}<p class="actions">{actions}</p>
 </div>)";
 
-constexpr std::string_view again_form = R"(<form method="post" action="/rides">
+constexpr std::string_view repeat_form = R"(<form method="post" action="/rides">
 <input type="hidden" name="idempotency_key" value="{key}">
 <input type="hidden" name="form_token" value="{token}">
 {fields}<button class="main">Send the same booking again</button>
@@ -93,7 +93,7 @@ constexpr std::string_view again_form = R"(<form method="post" action="/rides">
 
 // The same fields under the same key: submitting sends the same request, whatever happened to the
 // first.
-Markup again_of(const Refused& refused) {
+Markup repeat_form_of(const Refused& refused) {
     Markup fields;
     for (const auto& field : refused.form)
         fields += fill(
@@ -101,7 +101,7 @@ Markup again_of(const Refused& refused) {
             {{"name", field.name}, {"value", field.value}}
         );
     return fill(
-        again_form, {{"key", refused.key}, {"token", refused.form_token}, {"fields", fields}}
+        repeat_form, {{"key", refused.key}, {"token", refused.form_token}, {"fields", fields}}
     );
 }
 
@@ -159,7 +159,7 @@ Page problem_page(const Refused& refused) {
          {"text",
           words.text.empty() ? refused.problem.detail.value_or("") : std::string{words.text}},
          {"wait", wait},
-         {"again", again ? again_of(refused) : Markup{}},
+         {"again", again ? repeat_form_of(refused) : Markup{}},
          {"actions", actions_of(refused)}}
     );
     return page;
