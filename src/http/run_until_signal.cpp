@@ -56,7 +56,8 @@ int run_until_signal(Service& service, HttpServer& server) {
     server_stopper.join();
     if (!listener_ended)
         log::error(
-            "io_thread_held", {{"detail", "a thread of the HTTP server has not ended; it is left"}}
+            "io_thread_held",
+            {{"detail", "a thread of the HTTP server has not ended; it is abandoned"}}
         );
     const auto doubts = service.engine().doubts().report();
     const auto stats = service.engine().store().stats();

@@ -158,7 +158,7 @@ Page in_doubt(const Booking& booking) {
          .content =
              {R"(<p role="status">We can't tell by ourselves whether your card was charged. One of us finds out and settles it.</p>
 <p><strong>Please don't book this ride again</strong>: it would be another ride,
-and another payment. What becomes of it stands here.</p>)"},
+and another payment. This page shows the outcome.</p>)"},
          .actions = {R"(<a class="button quiet" href="/rides">Your rides</a>)"},
          .refresh_s = 30}
     );
