@@ -14,7 +14,7 @@ using queue::redis::Command;
 Outside::Outside(const std::string& queue) {
     if (queue == "embedded") return;
     if (!queue::is_redis_url(queue))
-        throw std::invalid_argument{"nobody counts the jobs of " + queue + " here"};
+        throw std::invalid_argument{"the jobs of " + queue + " can't be counted here"};
     redis_ = std::make_unique<queue::redis::Client>(queue::redis_options_of_url(queue));
 }
 

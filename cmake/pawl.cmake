@@ -1,8 +1,9 @@
-# The few functions that every folder's CMakeLists.txt is written in.
+# The functions that the CMakeLists.txt of every folder uses.
 
 find_program(PAWL_CCACHE ccache)
 if(PAWL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    # Paths are relative to the checkout, so that a second one of the same commit is built from the first one's cache.
+    # Paths are relative to the checkout, so that a second checkout of the same commit uses the
+    # first one's cache.
     set(CMAKE_CXX_COMPILER_LAUNCHER
         ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${PAWL_CCACHE})
 endif()
@@ -12,7 +13,7 @@ if(PAWL_MOLD)
 endif()
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
-# What all our own targets share. Warnings as errors only where a preset asks for them.
+# Options of all our own targets. Warnings are errors only in presets that ask for it.
 add_library(pawl_options INTERFACE)
 target_include_directories(pawl_options INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR})
 target_compile_definitions(pawl_options INTERFACE
@@ -21,7 +22,7 @@ if(PAWL_WARNINGS)
     target_compile_options(pawl_options INTERFACE
         -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual
         -Wold-style-cast -Werror
-        # g++ 12.2 warns falsely inside std::string and std::variant at -O2.
+        # g++ 12.2 has false warnings inside std::string and std::variant at -O2.
         $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized>)
 endif()
 
@@ -62,7 +63,7 @@ function(pawl_tests name)
         DISCOVERY_TIMEOUT 60)
 endfunction()
 
-# pawl_sharded_test(name program N [ARGUMENTS...])  -> N ctest entries, begun first: each waits for servers more than it works
+# pawl_sharded_test(name program N [ARGUMENTS...])  -> N ctest entries, started first: each mostly waits for servers
 function(pawl_sharded_test name program shards)
     math(EXPR last "${shards} - 1")
     foreach(shard RANGE ${last})
@@ -73,7 +74,7 @@ function(pawl_sharded_test name program shards)
 endfunction()
 
 # pawl_embed_sql(target OUT sql.hpp NAMESPACE a::b FILES x.sql y.sql [FOR sqlite])
-# Makes <build>/generated/<OUT>, which target and its tests may include by that path.
+# Generates <build>/generated/<OUT>, which the target and its tests may include by that path.
 function(pawl_embed_sql target)
     cmake_parse_arguments(ARG "" "OUT;NAMESPACE" "SQLITE;POSTGRES" ${ARGN})
     set(out ${CMAKE_BINARY_DIR}/generated/${ARG_OUT})

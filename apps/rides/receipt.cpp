@@ -43,7 +43,7 @@ std::optional<std::string> smtp_problem(const std::string& smtp_url) {
     const auto said = smtp_url.substr(query);
     if (said.empty() || (said == tls_off && scheme == "smtp")) return std::nullopt;
     return "--smtp-url is " + smtp_url +
-           ": behind the host may stand ?tls=off alone, and only for smtp://";
+           ": only ?tls=off may follow the host, and only for smtp://";
 }
 
 ReceiptWorker::ReceiptWorker(pawl::http::Transfers& transfers, const std::string& smtp_url)
@@ -68,7 +68,7 @@ pawl::JobResult ReceiptWorker::work(pawl::Call& call, const pawl::Job<SendReceip
     if (const auto* arrived = std::get_if<pawl::http::Arrived>(&sent)) {
         if (arrived->status < 400) return pawl::done;
         if (arrived->status >= 500)
-            return pawl::discard("the mail server refuses it: " + std::to_string(arrived->status));
+            return pawl::discard("the mail server refused it: " + std::to_string(arrived->status));
         throw std::runtime_error{"the mail server said " + std::to_string(arrived->status)};
     }
     if (const auto* lost = std::get_if<pawl::http::Lost>(&sent))

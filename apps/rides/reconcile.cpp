@@ -39,7 +39,7 @@ struct ChargeKey {
     std::string standing;
 };
 
-// One charge: what is printed, and the member of the JSON.
+// One charge, as printed and as a member of the JSON.
 struct Line {
     std::string status;
     std::string charge;
@@ -97,7 +97,7 @@ private:
     Stripe& stripe_;
     const pawl::ReconcileOptions& options_;
     std::vector<Line> lines_;
-    std::set<std::string> seen_;  // Charges of theirs.
+    std::set<std::string> seen_;  // The provider's charges.
 };
 
 std::int64_t seconds_of(pawl::TimePoint at) {
@@ -123,7 +123,7 @@ Line Reconciliation::line_of(const BookedCharge& charge) {
         line.ride = ride.id;
         return line;
     }
-    // The record of the charge is missing: the request that it is for may be here all the same.
+    // The record of the charge is missing, but its request may be here.
     if (!charge.description.starts_with(charge_description)) return line;
     const auto key = charge.description.substr(charge_description.size());
     for (const auto& of : read<ChargeKey>(sql::find_key_of_charge, charge.customer, key)) {
@@ -146,7 +146,7 @@ void Reconciliation::take_theirs() {
     }
 }
 
-// A ride of the last moment has a charge of the next, so what is not on their list is asked for.
+// A ride at the end of the period may have a later charge: an unlisted charge is queried.
 void Reconciliation::take_ours() {
     constexpr int page_size = 1'000;
     std::int64_t above = 0;
@@ -179,9 +179,9 @@ void Reconciliation::take_ours() {
 
 void Reconciliation::print(std::ostream& out) const {
     if (!options_.json) {
-        pawl::cli::print_rows(out, lines_, false, "Nobody has a charge of that time.");
+        pawl::cli::print_rows(out, lines_, false, "There are no charges of that time.");
         out << count("matched") << " matched, " << count("differs") << " differ, "
-            << count("theirs-alone") << " theirs alone, " << count("ours-alone") << " ours alone\n";
+            << count("theirs-alone") << " only theirs, " << count("ours-alone") << " only ours\n";
         return;
     }
     boost::json::array charges;

@@ -45,7 +45,7 @@ struct StripeError {
 };
 
 struct Answer {
-    std::string id;  // Of a success.
+    std::string id;  // Set on success.
     StripeError error;
 };
 
@@ -59,10 +59,10 @@ Answer read(const Arrived& arrived) {
     return answer;
 }
 
-// What every answer but a success and a refusal of the order itself means. Stripe keeps the first
-// answer under a key, also a 500: a repeat of that will never end by itself (F8). What stands
-// between us and Stripe (a load balancer, a proxy) answers too, and proves nothing by it: only an
-// error in Stripe's own form is Stripe's word.
+// Classifies every answer but a success and a refusal of the order itself. Stripe stores the first
+// answer under a key, also a 500: a repeat of that never changes (F8). A load balancer or proxy
+// between us and Stripe may answer, too, which proves nothing: only an error in Stripe's own form
+// comes from Stripe.
 template <class Outcome>
 Outcome trouble(const Arrived& arrived, const Answer& answer) {
     const bool replayed = arrived.header("Idempotent-Replayed").value_or("") == "true";
@@ -74,11 +74,11 @@ Outcome trouble(const Arrived& arrived, const Answer& answer) {
     const bool passing = status == 408 || status == 409 || status == 425;
     if (status < 400 || status >= 500 || passing || answer.error.type.empty()) return InDoubt{said};
     return Stuck{
-        "the provider refuses the request, status " + std::to_string(status) + ": " +
+        "the provider refused the request, status " + std::to_string(status) + ": " +
         answer.error.type + " " + answer.error.code + " " + answer.error.message};
 }
 
-// `refuses`: whether an answer is the provider's final no to this order.
+// `refuses`: whether an answer is the provider's final refusal of this order.
 template <class Done, class Refusal, class Refuses>
 pawl::Outcome<Done, Refusal> outcome_of(const Sent& sent, Refuses refuses) {
     if (const auto* kept_back = std::get_if<NotSent>(&sent)) return Retry{kept_back->why};
@@ -109,7 +109,7 @@ pawl::Outcome<Charge, Declined> charge_outcome(const Sent& sent) {
     });
 }
 
-// Of the API key 48 bits of a hash: they tell two keys apart, and nothing of the key.
+// 48 bits of a hash of the API key: they distinguish two keys and reveal neither.
 std::string target_of(const Stripe::Where& where) {
     auto url = pawl::core::without_password(where.url);
     while (url.ends_with('/')) url.pop_back();
@@ -174,14 +174,14 @@ BookedCharge charge_of(const boost::json::value& value) {
 
 }  // namespace
 
-// Nothing is changed by it: it is asked again by whoever runs the command.
+// A read changes nothing: the operator can run the command again.
 Arrived Stripe::get(const std::string& path) {
     auto request = request_to(path, {});
     request.method = "GET";
     request.headers.pop_back();  // Content-Type.
     const auto sent = transfers_.perform(std::move(request), {});
     if (const auto* not_sent = std::get_if<NotSent>(&sent))
-        throw std::runtime_error{"the provider can't be asked: " + not_sent->why};
+        throw std::runtime_error{"the provider can't be reached: " + not_sent->why};
     if (const auto* lost = std::get_if<Lost>(&sent))
         throw std::runtime_error{"the provider did not answer: " + lost->why};
     return std::get<Arrived>(sent);

@@ -19,8 +19,8 @@ std::string verdict(const Sent& sent) {
     return std::to_string(std::get<Arrived>(sent).status);
 }
 
-// Plays an SMTP server; `answers` are looked up by the first word of each command, "." stands for
-// the end of the text.
+// Plays an SMTP server. `answers` is keyed by the first word of each command; "." stands for the
+// end of the text.
 RawServer::Script mail_server(std::vector<std::pair<std::string, std::string>> answers) {
     return [answers = std::move(answers)](RawServer& server, RawSocket& socket) {
         auto answer = [&](const std::string& command) {
@@ -44,7 +44,7 @@ RawServer::Script mail_server(std::vector<std::pair<std::string, std::string>> a
     };
 }
 
-TEST(Mail, ends_as_the_server_says) {
+TEST(Mail, ends_with_the_servers_answer) {
     struct Case {
         std::string name;
         std::vector<std::pair<std::string, std::string>> answers;
@@ -80,7 +80,7 @@ TEST(Mail, ends_as_the_server_says) {
     }
 }
 
-TEST(Mail, has_crlf_lines_and_a_dot_of_its_own_does_not_end_it) {
+TEST(Mail, has_crlf_lines_and_a_dot_in_the_text_does_not_end_it) {
     RawServer server{mail_server({})};
     Transfers transfers;
 
@@ -94,7 +94,7 @@ TEST(Mail, has_crlf_lines_and_a_dot_of_its_own_does_not_end_it) {
     EXPECT_EQ(server.seen()[0], "Subject: x\r\n\r\none\r\n..\r\ntwo\r\nthree\r\nfour\r\n.\r\n");
 }
 
-// In clear whoever is on the way could read who rode where (issue 16, number 10).
+// Without TLS anyone on the way could read who rode where (issue 16, number 10).
 TEST(Mail, that_needs_tls_is_not_sent_to_a_server_without_it) {
     RawServer server{mail_server({})};
     Transfers transfers;

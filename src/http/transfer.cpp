@@ -36,9 +36,9 @@ std::string crlf_lines(std::string_view text) {
 }
 
 constexpr std::size_t headers_max =
-    256UL * 1024;  // Of an answer; libcurl 7.88 has no limit of its own.
+    256UL * 1024;  // The limit for a response's head; libcurl 7.88 has no limit of its own.
 
-// A line end in a header or an address would let whoever chose it write a second one.
+// A line end in a header or an address would let its author add another one.
 bool has_control(std::string_view text) {
     return std::any_of(text.begin(), text.end(), [](char c) {
         return (c >= 0 && c < ' ' && c != '\t') || c == 127;
@@ -53,7 +53,7 @@ std::optional<std::string> problem_of(const Mail& mail) {
     return std::nullopt;
 }
 
-// One exchange in hand. Made by the caller, then the transfer thread's until `done` has run.
+// One exchange in flight, created by the caller, then the transfer thread's until `done` has run.
 struct Exchange {
     Outgoing request;
     std::optional<Mail> mail;
@@ -64,11 +64,11 @@ struct Exchange {
     Arrived answer;
     std::uint64_t id{0};
     std::size_t upload_at{0};
-    bool upload_begun{false};  // Of a mail.
-    int sendings{0};           // How often libcurl came to the point of sending the request.
+    bool upload_begun{false};  // For a mail.
+    int sendings{0};           // How often libcurl began to send the request.
     std::size_t header_bytes{0};
     bool too_large{false};
-    bool head_whole{false};  // The empty line behind the headers has come.
+    bool head_whole{false};  // The empty line after the headers has come.
     Clock::time_point over_at{};
 
     ~Exchange() { curl_slist_free_all(list); }
@@ -98,7 +98,7 @@ std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* se
     }
     while (!line.empty() && (line.back() == '\r' || line.back() == '\n')) line.remove_suffix(1);
     if (line.empty()) exchange.head_whole = true;
-    if (line.substr(0, 5) == "HTTP/") {  // After 100 Continue the real ones come.
+    if (line.substr(0, 5) == "HTTP/") {  // After 100 Continue the final headers come.
         exchange.answer.headers.clear();
         exchange.head_whole = false;
     }
@@ -119,7 +119,7 @@ std::size_t on_upload(char* to, std::size_t size, std::size_t count, void* self)
     return length;
 }
 
-// Called each time a request is about to leave: the connection stands, TLS included (man
+// Called each time before a request is sent: the connection is open, TLS included (man
 // CURLOPT_PREREQFUNCTION).
 int on_sending(void* self, char*, char*, int, int) {
     auto& exchange = *static_cast<Exchange*>(self);
@@ -131,13 +131,13 @@ int on_sending(void* self, char*, char*, int, int) {
 void set_common(CURL* easy, Exchange& exchange) {
     curl_easy_setopt(easy, CURLOPT_PRIVATE, &exchange);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    // A name server that does not answer is not waited for beyond the time-out: all others would
-    // wait with it.
+    // Does not wait beyond the time-out for a name server that does not answer: all others would
+    // wait, too.
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(
         easy, CURLOPT_PROXY, ""
-    );  // No proxy from the environment: where a charge goes is said in one place.
+    );  // No proxy from the environment: only the configuration decides where a charge goes.
     curl_easy_setopt(easy, CURLOPT_URL, exchange.request.url.c_str());
     curl_easy_setopt(
         easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(exchange.request.connect_timeout.count())
@@ -170,12 +170,12 @@ void set_http(CURL* easy, Exchange& exchange) {
     } else if (request.method == "HEAD") {
         curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
     }
-    // A body makes libcurl say POST, so every other method is named.
+    // libcurl uses POST if there is a body, so every other method is named.
     if (request.method != "POST" &&
         (has_body || (request.method != "GET" && request.method != "HEAD")))
         curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
     for (const auto& header : request.headers) {
-        // "Name:" would take the header away; "Name;" sends it empty (man CURLOPT_HTTPHEADER).
+        // "Name:" would remove the header; "Name;" sends it empty (man CURLOPT_HTTPHEADER).
         const auto line = header.name + (header.value.empty() ? ";" : ": " + header.value);
         exchange.list = curl_slist_append(exchange.list, line.c_str());
     }
@@ -195,8 +195,8 @@ void set_mail(CURL* easy, Exchange& exchange) {
     curl_easy_setopt(easy, CURLOPT_READDATA, &exchange);
 }
 
-// No answer came: was anything sent? Asked of what happened and not of libcurl's code: after its
-// own resend a refused connection says "could not connect" of a request that has left once.
+// No answer came: was anything sent? Decided by events and not by libcurl's code: if libcurl's own
+// resend is refused, it reports "could not connect" for a request that was sent once.
 Sent without_answer(const Exchange& exchange, std::string why, bool hopeless = false) {
     const bool left = exchange.mail ? exchange.upload_begun : exchange.sendings > 0;
     if (left) return Lost{std::move(why)};
@@ -208,13 +208,13 @@ Sent mail_verdict(Exchange& exchange, CURL* easy, CURLcode code) {
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
     exchange.answer.status = static_cast<int>(status);
     if (code == CURLE_OK) return std::move(exchange.answer);
-    // A refusal of the server, before or after the text: it said that it has not taken the mail.
+    // The server refused the mail, before or after the text.
     if (status >= 400) return std::move(exchange.answer);
     return without_answer(exchange, curl_easy_strerror(code));
 }
 
-// RFC 9112, 6.3: an answer whose length is malformed is none. libcurl 7.88 reads "2, 3" as 2, and a
-// number that it can't hold as no length at all.
+// RFC 9112, 6.3: a response with a malformed length is invalid. libcurl 7.88 reads "2, 3" as 2, and
+// ignores a number that is too large for it.
 bool has_bad_length(const Arrived& answer) {
     std::optional<std::string_view> length;
     for (const auto& header : answer.headers) {
@@ -231,7 +231,7 @@ bool has_bad_length(const Arrived& answer) {
 Sent verdict(Exchange& exchange, CURL* easy, CURLcode code) {
     if (exchange.mail) return mail_verdict(exchange, easy, code);
     if (code == CURLE_OK) {
-        // libcurl 7.88 is content with a head that was cut off behind its first line.
+        // libcurl 7.88 accepts a head that was cut off after its first line.
         if (!exchange.head_whole) return Lost{"the answer ended in its headers"};
         if (has_bad_length(exchange.answer))
             return Lost{"the answer's Content-Length is malformed"};
@@ -354,15 +354,15 @@ struct Transfers::Impl {
         }
     }
 
-    // Its answer may be here already, taken by the round before: then there is nothing to give up.
+    // The response may be here already, from the round before: then there is nothing to stop.
     void give_up(std::uint64_t id) {
         for (const auto& [over_at, exchange] : in_hand)
             if (exchange->id == id)
                 return finish(exchange, without_answer(*exchange, "it was stopped"));
     }
 
-    // libcurl 7.88 counts no time for those that wait for one of the connections that it may have.
-    // Returns for how long there is nothing to end, in ms.
+    // libcurl 7.88 applies no time-out while a request waits for one of its limited connections.
+    // Returns the time until the next one is overdue, in ms.
     int end_overdue() {
         const auto now = Clock::now();
         while (!in_hand.empty() && in_hand.begin()->first <= now) {
@@ -392,11 +392,11 @@ struct Transfers::Impl {
             set_mail(easy, *exchange);
         else
             set_http(easy, *exchange);
-        // Later than libcurl's own, which says more.
+        // Later than libcurl's own time-out, whose message says more.
         exchange->over_at = Clock::now() + exchange->request.timeout + milliseconds{50};
         in_hand.emplace(exchange->over_at, exchange.get());
         curl_multi_add_handle(multi, easy);
-        (void)exchange.release();  // Owned by in_hand until finish().
+        (void)exchange.release();  // in_hand owns it until finish().
     }
 
     void take_ended() {
@@ -427,7 +427,7 @@ struct Transfers::Impl {
     std::vector<std::uint64_t> cancelled;
     std::uint64_t last_id{0};
     bool stopping{false};
-    std::set<std::pair<Clock::time_point, Exchange*>> in_hand;  // By when they are overdue.
+    std::set<std::pair<Clock::time_point, Exchange*>> in_hand;  // By the time of the limit.
     std::vector<CURL*> idle;
     std::thread thread;
 };
@@ -435,8 +435,8 @@ struct Transfers::Impl {
 namespace {
 
 // Blocks its thread until one exchange has ended. Shared by both sides: the waiter may be gone
-// while the other still notifies, which is done without the mutex, so that the waiter does not wake
-// up only to wait for that.
+// while the other still notifies, which happens without the mutex, so that the woken waiter need
+// not wait for it.
 class Latch {
 public:
     void open(Sent sent) {
@@ -464,7 +464,7 @@ Transfers::Transfers(TransferOptions options) : impl_{std::make_unique<Impl>(opt
 Transfers::~Transfers() = default;
 
 Sent Transfers::Impl::perform(std::unique_ptr<Exchange> exchange, const std::stop_token& stop) {
-    if (stop.stop_requested()) return NotSent{"told to stop before it began"};
+    if (stop.stop_requested()) return NotSent{"stopped before it began"};
     const auto latch = std::make_shared<Latch>();
     exchange->done = [latch](Sent sent) { latch->open(std::move(sent)); };
     const auto id = start(std::move(exchange));

@@ -47,7 +47,7 @@ engine::Settlement settlement_of(const Row& row) {
         .decided_at = values.column<std::string>(7, "settled_at")};
 }
 
-// Starts all and waits for all: the calls of a round run side by side.
+// Starts all items, then waits for all: the calls of a round run in parallel.
 template <class Items, class Start>
 std::vector<engine::Answer> all_answers(const Items& items, Start start) {
     std::vector<std::promise<engine::Answer>> ended(items.size());
@@ -114,8 +114,8 @@ void Completer::complete_dropped(CompleterReport& report) {
     }
 }
 
-// One key whose failure can't be noted takes no other along; a store that is away takes all. A row
-// that does not decode (PAWL0022) fails in each round until people repair it: it is put off, so
+// If one key's failure can't be noted, the others go on; if the store is away, the round fails. A
+// row that does not decode (PAWL0022) fails in each round until people repair it: it is put off, so
 // that it is tried, and logged, every two hours and not every second.
 void Completer::note_failure_or_log(
     std::int64_t key_id, const engine::Refused& refused, CompleterReport& report
@@ -137,7 +137,7 @@ void Completer::note_failure_or_log(
     }
 }
 
-// The calls of a round may take long: what counts is the time of the note, not of the round.
+// A round's calls may take long: the failure gets the time of its own note, not the round's.
 void Completer::note_failure(
     std::int64_t key_id, const engine::Refused& refused, CompleterReport& report
 ) {
@@ -164,7 +164,7 @@ void Completer::note_failure(
             now,
             now
         );
-        if (runs == 0) return false;  // It was settled meanwhile.
+        if (runs == 0) return false;  // The key was settled meanwhile.
         const auto next = core::decide_after_completer_failure(
             engine_.options().completer_cap, runs, first, now, engine_.random().dice()
         );
@@ -174,7 +174,7 @@ void Completer::note_failure(
         }
         const auto row = engine::find_key(session, key_id);
         if (!row || row->expired) return false;
-        // A client has taken it over since this round began: it is at work, and may well succeed.
+        // A client has taken the key over since this round began, and may well succeed.
         if (!core::lease_over(row->lease_until, now, engine_.options().lease)) return false;
         const auto text =
             core::storable_error(core::with_earlier_call(refused.detail, row->called_at));

@@ -25,7 +25,7 @@ using detail::run_statement;
 namespace {
 
 
-// What is left of a key in the registry. The names are those in keys.sql.
+// What remains of a key in the registry. The names are those in keys.sql.
 struct Old {
     std::int64_t id{};
     std::optional<int> outcome;
@@ -35,7 +35,7 @@ struct Batch {
     std::vector<Old> keys;
 };
 
-// Keys whose rows do not decode (PAWL0022): they stay where they are, and hold up no other.
+// Keys whose rows do not decode (PAWL0022). They stay, and do not hold up others.
 struct Damaged {
     int count{};
     std::int64_t first_id{};
@@ -64,7 +64,7 @@ std::optional<std::string> location_of(std::string_view headers) {
     return std::nullopt;
 }
 
-// Takes `past` to the last of them.
+// Sets `past` to the position of the last key found.
 Found find_old(store::Session& session, TimePoint now, int limit, Reaper::Place& past) {
     Found found;
     Reaper::Place last = past;
@@ -95,10 +95,10 @@ Found find_old(store::Session& session, TimePoint now, int limit, Reaper::Place&
     return found;
 }
 
-// What `remove` says that it has not done, or what something of the application holds on to, such
-// as a foreign key, is left as it was.
+// Rolls back if `remove` returns false, or if an application's constraint, such as a foreign key,
+// forbids the removal.
 template <class F>
-bool or_nothing(store::Session& session, F remove) {
+bool all_or_nothing(store::Session& session, F remove) {
     session.savepoint();
     try {
         const bool removed = remove();
@@ -115,7 +115,7 @@ bool or_nothing(store::Session& session, F remove) {
 }
 
 bool remove(store::Session& session, const Old& old, TimePoint now) {
-    return or_nothing(session, [&] {
+    return all_or_nothing(session, [&] {
         execute_statement(
             session, sql::expire_registry, old.id, old.outcome, old.location, now
         );
@@ -123,10 +123,10 @@ bool remove(store::Session& session, const Old& old, TimePoint now) {
     });
 }
 
-// All or none: two statements, where one by one they are four for each key.
+// All or none: two statements in all, instead of four for each key.
 bool remove_all(store::Session& session, std::span<const Old> some, TimePoint now) {
     if (some.size() == 1) return remove(session, some.front(), now);
-    return or_nothing(session, [&] {
+    return all_or_nothing(session, [&] {
         const auto keys = to_json(Batch{{some.begin(), some.end()}});
         execute_statement(session, sql::expire_batch, keys, now);
         const auto removed = execute_statement(session, sql::delete_batch, keys);
@@ -156,7 +156,7 @@ Reaper::Reaper(store::Store& store, core::Clock& clock, ReaperOptions options)
 ReaperReport Reaper::run_once(TimePoint now, const std::stop_token& stop) {
     PAWL_FAULT("reaper.round.before");
     ReaperReport done;
-    // Past those that can't be removed, so that they don't hold up the others.
+    // Skips keys that can't be removed, so that they don't hold up the others.
     Place past;
     bool more = true;
     while (more && done.reaped < options_.batch_max && !stop.stop_requested())
@@ -177,8 +177,8 @@ ReaperReport Reaper::run_once(TimePoint now, const std::stop_token& stop) {
     return done;
 }
 
-// One transaction; returns whether there may be more. The registry row and the key go in the same
-// one: a late repeat finds one or the other, never neither (F6).
+// One transaction; returns whether there may be more. The registry row and the key change together:
+// a late repeat finds one or the other, never neither (F6).
 bool Reaper::reap(ReaperReport& done, Place& past, TimePoint now) {
     struct Reaped {
         Halved keys;

@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-// A sign-out took the cookie away and left the session (issue 16, number 10).
+// Before, a sign-out removed the cookie but not the session (issue 16, number 10).
 namespace rides {
 namespace {
 
@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 const pawl::TimePoint ended_at{1'800'000'000s};
 
-TEST(EndedSessions, one_that_was_ended_stays_ended_and_no_other_is) {
+TEST(EndedSessions, only_the_ended_session_is_ended) {
     EndedSessions sessions;
     sessions.end({"a", ended_at});
     sessions.end({"a", ended_at});
@@ -29,7 +29,7 @@ TEST(EndedSessions, one_that_was_ended_stays_ended_and_no_other_is) {
     EXPECT_EQ(sessions.kept(), 1U);
 }
 
-TEST(EndedSessions, those_that_are_over_by_themselves_are_forgotten) {
+TEST(EndedSessions, expired_sessions_are_forgotten) {
     EndedSessions sessions;
     sessions.end({"old", ended_at - 12h - 1s});
     sessions.end({"new", ended_at});
@@ -40,7 +40,7 @@ TEST(EndedSessions, those_that_are_over_by_themselves_are_forgotten) {
     EXPECT_TRUE(sessions.has_ended({"new", ended_at}));
 }
 
-TEST(EndedSessions, memory_is_bounded_and_none_that_was_ended_comes_back) {
+TEST(EndedSessions, memory_is_bounded_and_no_ended_session_becomes_valid_again) {
     EndedSessions sessions{100};
     for (int n = 0; n < 1'000; ++n) sessions.end({std::to_string(n), ended_at + n * 1s});
 
@@ -50,7 +50,7 @@ TEST(EndedSessions, memory_is_bounded_and_none_that_was_ended_comes_back) {
     EXPECT_FALSE(sessions.has_ended({"of later", ended_at + 1'000s}));
 }
 
-TEST(EndedSessionsInDatabase, a_restart_knows_what_was_ended_before) {
+TEST(EndedSessionsInDatabase, a_restart_knows_the_sessions_ended_before) {
     const auto database = pawl::Database::open("memory:");
     database->migrate("rides", sql::migrations::all);
     const auto begun_at = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());

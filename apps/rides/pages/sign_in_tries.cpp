@@ -18,7 +18,7 @@ using pawl::core::TenantUse;
 constexpr pawl::core::QuotaRule rule{
     .token_each = 60s / SignInTries::wrong_max, .burst = SignInTries::wrong_max};
 
-// The words keep an account from the place of an address of its name.
+// The prefixes keep an account and an address of the same name apart.
 std::array<std::string, 2> names_of(const SignInTries::Who& who) {
     return {"address " + network_of(who.address), "account " + who.account};
 }
