@@ -171,7 +171,9 @@ bool print_outcome(
     const ops::DeadReport& report, const std::string& done, bool json, std::ostream& out
 ) {
     if (json) {
-        print_row(out, BatchOutcome{report.chosen, report.done, report.gone, report.forgotten}, true);
+        print_row(
+            out, BatchOutcome{report.chosen, report.done, report.gone, report.forgotten}, true
+        );
     } else {
         out << report.done << ' ' << done;
         if (report.gone > 0) out << ", " << report.gone << " not found (done before?)";

@@ -12,13 +12,12 @@
 
 namespace pawl::engine {
 
-using detail::fence_statement;
 using detail::execute_statement;
+using detail::fence_statement;
 using detail::run_statement;
 using Kind = StoreError::Kind;
 
 namespace {
-
 
 std::optional<std::int64_t> insert_registry(store::Session& session, const std::string& hash) {
     std::optional<std::int64_t> id;
@@ -233,14 +232,7 @@ bool Attempt::take_over(store::Session& session, const KeyRow& row) {
     const auto until = lease_end(session);
     const auto bound = core::lease_bound(now, engine_.options().lease);
     return execute_statement(
-               session,
-               sql::take_over,
-               row.id,
-               row.attempt,
-               now,
-               until,
-               bound,
-               row.recovery_point
+               session, sql::take_over, row.id, row.attempt, now, until, bound, row.recovery_point
            ) != 0;
 }
 

@@ -14,11 +14,10 @@
 
 namespace pawl::engine {
 
-using detail::fence_statement;
 using detail::execute_statement;
+using detail::fence_statement;
 
-namespace {
-}  // namespace
+namespace {}  // namespace
 
 void Attempt::keep(detail::Arrival arrival, KeepPlan plan) {
     class Second final : public store::Work {
@@ -147,13 +146,7 @@ void Attempt::keep_for_person(store::Session& session, const detail::Arrival& ar
     const auto& form = step().results[arrival.result];
     const auto result = form.encode(arrival.value.get());
     const auto kept = execute_statement(
-        session,
-        sql::keep_result_for_person,
-        id_,
-        form.name,
-        result,
-        generation_,
-        at_.stored
+        session, sql::keep_result_for_person, id_, form.name, result, generation_, at_.stored
     );
     if (kept != 0) return;
     // Moved on under our own number: our commit was kept, and its answer was lost.

@@ -18,7 +18,6 @@ using detail::execute_statement;
 
 namespace {
 
-
 std::string_view word_of(Settlement::Kind kind) {
     switch (kind) {
         case Settlement::Kind::happened:

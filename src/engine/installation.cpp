@@ -16,8 +16,8 @@
 
 namespace pawl::engine {
 
-using detail::Row;
 using detail::execute_statement;
+using detail::Row;
 using detail::run_statement;
 
 namespace {

@@ -17,7 +17,6 @@ using namespace std::chrono_literals;
 using detail::execute_statement;
 using detail::run_statement;
 
-
 constexpr milliseconds locked_for = 100ms;  // The time left is unknown: retry soon.
 
 struct Found {
@@ -62,11 +61,10 @@ core::LeaseChoice take_in(
     if (!std::holds_alternative<core::LeaseTaken>(choice)) return choice;
     const auto until = now + ttl;
     const auto touched =
-        found
-            ? execute_statement(
-                  session, sql::take_lease, name, found->epoch, holder, until, ttl.count()
-              )
-            : execute_statement(session, sql::insert_lease, name, holder, until, ttl.count());
+        found ? execute_statement(
+                    session, sql::take_lease, name, found->epoch, holder, until, ttl.count()
+                )
+              : execute_statement(session, sql::insert_lease, name, holder, until, ttl.count());
     if (touched == 0) return core::LeaseHeld{locked_for};  // Another process has just made the row.
     return choice;
 }
@@ -107,8 +105,7 @@ bool StorePlace::extend(
         const auto facts = found ? std::optional{found->facts()} : std::nullopt;
         const auto now = session.now();
         if (!core::may_extend(facts ? &*facts : nullptr, epoch, holder, now)) return false;
-        return execute_statement(session, sql::extend_lease, name, epoch, holder, now + ttl) ==
-               1;
+        return execute_statement(session, sql::extend_lease, name, epoch, holder, now + ttl) == 1;
     });
 }
 

@@ -18,12 +18,11 @@
 
 namespace pawl::ops {
 
-using detail::Row;
 using detail::execute_statement;
+using detail::Row;
 using detail::run_statement;
 
 namespace {
-
 
 engine::Settlement::Kind kind_of(std::string_view word) {
     if (word == "happened") return engine::Settlement::Kind::happened;
@@ -179,13 +178,7 @@ void Completer::note_failure(
         const auto text =
             core::storable_error(core::with_earlier_call(refused.detail, row->called_at));
         const auto moved = execute_statement(
-            session,
-            sql::to_attention,
-            key_id,
-            row->attempt,
-            row->recovery_point,
-            text,
-            now
+            session, sql::to_attention, key_id, row->attempt, row->recovery_point, text, now
         );
         if (moved == 0) return false;
         execute_statement(

@@ -22,8 +22,8 @@
 namespace pawl::ops {
 
 using detail::column_as;
-using detail::Row;
 using detail::execute_statement;
+using detail::Row;
 using detail::run_statement;
 
 namespace {

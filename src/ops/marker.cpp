@@ -16,10 +16,9 @@ namespace pawl::ops {
 namespace {
 
 using detail::column_as;
-using detail::Row;
 using detail::execute_statement;
+using detail::Row;
 using detail::run_statement;
-
 
 core::Mark mark_of(const Row& row) {
     const auto& of = sql::find_mark.name;

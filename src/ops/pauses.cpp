@@ -9,14 +9,11 @@
 
 namespace pawl::ops {
 
-using detail::Row;
 using detail::execute_statement;
+using detail::Row;
 using detail::run_statement;
 
-namespace {
-
-
-}  // namespace
+namespace {}  // namespace
 
 Pauses::Pauses(store::Store& store, core::Clock& clock, std::chrono::milliseconds remembered)
     : store_{store}, clock_{clock}, remembered_{remembered} {}
@@ -57,8 +54,7 @@ std::vector<Pause> Pauses::list() {
 
 bool Pauses::pause(const std::string& queue, const std::string& by, const std::string& reason) {
     return store::write_now(store_, [&](store::Session& session) {
-        if (execute_statement(session, sql::pause_queue, queue, session.now(), by, reason) ==
-            0)
+        if (execute_statement(session, sql::pause_queue, queue, session.now(), by, reason) == 0)
             return false;
         queue::audit(session, by, "pause", queue + ": " + reason);
         return true;

@@ -18,12 +18,11 @@
 
 namespace pawl::ops {
 
-using detail::Row;
 using detail::execute_statement;
+using detail::Row;
 using detail::run_statement;
 
 namespace {
-
 
 // What remains of a key in the registry. The names are those in keys.sql.
 struct Old {
@@ -116,9 +115,7 @@ bool all_or_nothing(store::Session& session, F remove) {
 
 bool remove(store::Session& session, const Old& old, TimePoint now) {
     return all_or_nothing(session, [&] {
-        execute_statement(
-            session, sql::expire_registry, old.id, old.outcome, old.location, now
-        );
+        execute_statement(session, sql::expire_registry, old.id, old.outcome, old.location, now);
         return execute_statement(session, sql::delete_key, old.id) == 1;
     });
 }

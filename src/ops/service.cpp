@@ -22,8 +22,8 @@ namespace pawl {
 
 namespace {
 
-using detail::Row;
 using detail::execute_statement;
+using detail::Row;
 using detail::run_statement;
 
 constexpr std::string_view embedded = "embedded";

@@ -53,7 +53,8 @@ TEST(EndedSessions, memory_is_bounded_and_no_ended_session_becomes_valid_again) 
 TEST(EndedSessionsInDatabase, a_restart_knows_the_sessions_ended_before) {
     const auto database = pawl::Database::open("memory:");
     database->migrate("rides", sql::migrations::all);
-    const auto begun_at = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    const auto begun_at =
+        std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     {
         EndedSessions before;
         EndedSessionsInDatabase kept{*database, before};

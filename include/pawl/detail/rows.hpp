@@ -100,7 +100,9 @@ std::int64_t run_statement(
 // For a statement whose rows, if it returns any, do not matter. Returns how many it touched.
 template <class... A>
 std::int64_t execute_statement(Session& session, const Sql& statement, const A&... arguments) {
-    return run_statement(session, statement, [](const Row&) {}, arguments...);
+    return run_statement(
+        session, statement, [](const Row&) {}, arguments...
+    );
 }
 
 // For Session::send() and fence().

@@ -14,8 +14,8 @@
 
 namespace pawl::queue {
 
-using detail::Row;
 using detail::execute_statement;
+using detail::Row;
 using detail::run_statement;
 
 namespace {

@@ -19,12 +19,11 @@
 
 namespace pawl::queue {
 
-using detail::Row;
 using detail::execute_statement;
+using detail::Row;
 using detail::run_statement;
 
 namespace {
-
 
 std::int64_t id_of(const TakenJob& job) {
     return std::stoll(job.id);
@@ -127,7 +126,8 @@ std::optional<TimePoint> first_ready(
         session,
         sql::next_job_at,
         [&](const Row& row) {
-            first = store::DamagedRow{row, "next_job_at"}.column<std::optional<TimePoint>>(0, "run_at");
+            first =
+                store::DamagedRow{row, "next_job_at"}.column<std::optional<TimePoint>>(0, "run_at");
         },
         queue,
         from
@@ -310,11 +310,7 @@ int EmbeddedQueue::rescue(std::chrono::milliseconds lease) {
                 sweep = sweeps_.begin(now);
             }
             return execute_statement(
-                session,
-                sql::rescue_jobs,
-                now,
-                core::lease_bound(now, lease),
-                sweep->leases_since
+                session, sql::rescue_jobs, now, core::lease_bound(now, lease), sweep->leases_since
             );
         });
         look_from_the_beginning(*sweep);

@@ -24,8 +24,8 @@ namespace pawl::queue {
 
 using namespace kafka;
 using detail::column_as;
-using detail::Row;
 using detail::execute_statement;
+using detail::Row;
 using detail::run_statement;
 
 namespace {
@@ -396,9 +396,7 @@ bool KafkaQueue::mark_called(TakenJob& job) {
     const auto first = store::write_now(impl_->store, [&](store::Session& session) {
         std::optional<TimePoint> called_at;
         const auto now = session.now();
-        execute_statement(
-            session, sql::insert_job_call, id, earlier(job.called_at, now).value()
-        );
+        execute_statement(session, sql::insert_job_call, id, earlier(job.called_at, now).value());
         run_statement(
             session,
             sql::find_job_calls,

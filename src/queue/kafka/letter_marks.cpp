@@ -8,12 +8,11 @@
 
 namespace pawl::queue::kafka {
 
-using detail::Row;
 using detail::execute_statement;
+using detail::Row;
 using detail::run_statement;
 
 namespace {
-
 
 struct AuditDetail {
     std::string reason;
@@ -56,9 +55,7 @@ Settled settled(store::Store& store, const Partition& partition, std::int64_t lo
 }
 
 void forget_marks(store::Session& session, const Partition& partition, std::int64_t low) {
-    execute_statement(
-        session, sql::forget_kafka_marks, partition.topic, partition.number, low
-    );
+    execute_statement(session, sql::forget_kafka_marks, partition.topic, partition.number, low);
 }
 
 void audit(

@@ -137,13 +137,21 @@ void PostgresSession::lock_patience(std::chrono::milliseconds patience) {
 StoreError PostgresSession::lock_not_had(
     std::string_view name, const StoreError& why, bool by_deadline
 ) {
-    const bool waited = why.kind() == StoreError::Kind::locked || why.kind() == StoreError::Kind::deadline;
+    const bool waited =
+        why.kind() == StoreError::Kind::locked || why.kind() == StoreError::Kind::deadline;
     if (!waited || why.statement() != sql::postgres::lock_name.name) return why;
     const auto begin = "the lock '" + std::string{name} + "' is held by another transaction, ";
     if (by_deadline || why.kind() == StoreError::Kind::deadline)
         return {
-            StoreError::Kind::deadline, why.effect(), why.statement(), begin + "and the deadline passed first"};
-    return {StoreError::Kind::busy, why.effect(), why.statement(), begin + "for longer than the lock timeout"};
+            StoreError::Kind::deadline,
+            why.effect(),
+            why.statement(),
+            begin + "and the deadline passed first"};
+    return {
+        StoreError::Kind::busy,
+        why.effect(),
+        why.statement(),
+        begin + "for longer than the lock timeout"};
 }
 
 void PostgresSession::lock_name(
