@@ -17,7 +17,7 @@ TEST(ReadAnswer, waits_until_the_last_byte_is_there) {
     EXPECT_TRUE(read_answer(replay));
 }
 
-TEST(ReadAnswer, tells_a_replay_from_a_first_answer) {
+TEST(ReadAnswer, distinguishes_a_replay_from_a_first_answer) {
     const auto first = read_answer("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
 
     ASSERT_TRUE(first);
@@ -26,7 +26,7 @@ TEST(ReadAnswer, tells_a_replay_from_a_first_answer) {
     EXPECT_TRUE(read_answer(replay)->replayed);
 }
 
-TEST(ReadAnswer, leaves_the_bytes_behind_the_answer_alone) {
+TEST(ReadAnswer, does_not_read_the_bytes_after_the_answer) {
     const auto bytes = replay + "HTTP/1.1 500";
     const auto seen = read_answer(bytes);
 
@@ -35,7 +35,7 @@ TEST(ReadAnswer, leaves_the_bytes_behind_the_answer_alone) {
     EXPECT_EQ(seen->body, "{}");
 }
 
-TEST(ReadAnswer, refuses_what_is_no_answer_with_a_length) {
+TEST(ReadAnswer, refuses_bytes_that_are_not_an_answer_with_a_length) {
     for (const auto* bytes :
          {"ftp 220\r\n\r\n",
           "HTTP/1.1 200 OK\r\n\r\n",

@@ -1,4 +1,4 @@
-"""A PostgreSQL of the benches' own."""
+"""The benches' own PostgreSQL."""
 import glob
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Fills a database with finished rides in the shape of one that the server made, faster than a server could."""
+"""Fills a database with copies of a finished ride, faster than a server could."""
 import sqlite3
 
 KEY_COLUMNS_OWN = {
@@ -9,7 +9,7 @@ KEY_COLUMNS_OWN = {
     'call_key': 'lower(hex(randomblob(32)))',
     'response_headers': "replace(t.response_headers, '/rides/' || $ride, '/rides/' || r.id)",
     'response_body': "replace(t.response_body, '\"ride\":' || $ride, '\"ride\":' || r.id)",
-    # In the order of their ids, and before what the server will write: as if they had come one a millisecond.
+    # Ordered by id, and before the server's later rows: as if one ride had come each millisecond.
     'expires_at': "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+60 hours', (r.id * 0.001) || ' seconds')",
 }
 RIDE_COLUMNS_OWN = {
@@ -21,7 +21,7 @@ AUDIT_COLUMNS_OWN = {'id': 'r.id', 'resource_id': 'r.id'}
 
 
 def copy_rows(db, table, own, template, values):
-    """A row of `table` for each key in the registry that has none, like the row `template` but for its own columns."""
+    """A row of `table` for each registry key without one: a copy of the row `template` except for its own columns."""
     columns = [row[1] for row in db.execute(f'PRAGMA table_info({table})')]
     picked = ', '.join(own.get(column, f't.{column}') for column in columns)
     db.execute(
@@ -33,7 +33,7 @@ def fill(path, keys):
     """Adds finished rides until the table has `keys` keys. There must be one, finished, and the server must be down."""
     db = sqlite3.connect(path)
     try:
-        db.execute('PRAGMA journal_mode = OFF')   # If this fails halfway, the scratch file is thrown away.
+        db.execute('PRAGMA journal_mode = OFF')   # If this fails halfway, the scratch file is deleted.
         db.execute('PRAGMA synchronous = OFF')
         db.execute('PRAGMA cache_size = -400000')
         template = db.execute(
@@ -41,7 +41,7 @@ def fill(path, keys):
             "WHERE k.standing = 'finished' AND k.operation = 'book_ride' AND k.id = (SELECT max(id) FROM key_registry)"
         ).fetchone()
         if template is None:
-            raise ValueError(f'{path} has no finished ride as its last key to take as the template')
+            raise ValueError(f'{path} has no finished ride as its last key to use as the template')
         key, ride = template
         values = {'key': key, 'ride': ride}
         db.execute('WITH RECURSIVE n (id) AS (SELECT $key + 1 WHERE $key < $last UNION ALL '

@@ -1,4 +1,4 @@
-"""That the filled rows look like the one that was copied."""
+"""Checks that the filled rows have the shape of the copied one."""
 import os
 import sqlite3
 import tempfile
@@ -77,7 +77,7 @@ class Fill(unittest.TestCase):
         self.db.execute("INSERT INTO key_registry (hash) VALUES ('next')")
         self.assertEqual(self.one('SELECT max(id) FROM key_registry'), 501)
 
-    def test_without_a_ride_to_copy_it_says_so(self):
+    def test_a_database_without_a_ride_to_copy_is_an_error(self):
         with self.assertRaisesRegex(ValueError, 'no finished ride'):
             fill(self.path, 500)
 

@@ -1,4 +1,4 @@
-"""Rows of `./bench flood`: what a polite tenant's rides took, and what became of the flood."""
+"""Rows of `./bench flood`: times of the polite tenant's rides, and the outcome of the flood."""
 import math
 from statistics import median
 
@@ -6,7 +6,7 @@ from report import shown
 
 
 def latency(seen, key):
-    """Without an answer in the measured time it was longer than any that was seen."""
+    """Without an answer in the measured time, the time is longer than all measured ones."""
     return seen[key] if seen['count'] else math.inf
 
 
@@ -15,7 +15,7 @@ def finite(value):
 
 
 def row_of(case, delay_ms, runs, alone):
-    """`runs`, and those of the polite tenant alone in the same rounds: dicts of polite and flood (None where there is none)."""
+    """`runs`, and the polite tenant's runs alone in the same rounds: dicts of polite and flood (None where there is none)."""
     def middle(whose, key):
         values = [run[whose][key] for run in runs if run[whose]]
         return median(values) if values else None

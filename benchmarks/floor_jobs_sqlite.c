@@ -1,9 +1,8 @@
 // bench_floor_jobs_sqlite DATABASE SECONDS PART STAGED CLAIMED WORKS tx|call: how many jobs a
-// second SQLite could do at the most, if nothing but their statements had to be run. PART is stage,
-// work or both. A work is what the server hands to its store as one: so many jobs STAGED, so many
-// CLAIMED, the mark of one that it is called (of call), the finish of one. As many WORKS go into
-// one commit as the server's batches held on average; CLAIMED and WORKS may be no whole numbers.
-// Prints a line of JSON.
+// second SQLite could do at most if it ran only their statements. PART is stage, work or both. A
+// work is one unit of the server's store: staging STAGED jobs, claiming CLAIMED jobs, marking one
+// job as called (for call), finishing one job. One commit has WORKS works, the average of the
+// server's batches; CLAIMED and WORKS may be fractions. Prints a line of JSON.
 
 #include "benchmarks/floor_jobs.h"
 
@@ -34,7 +33,7 @@ static void commit(struct loop* l) {
     l->open = 0;
 }
 
-// Before each work: begins a transaction, if the last has all its works.
+// Before each work: begins a transaction if the last one is complete.
 static void work(struct loop* l) {
     if (l->works_due < 1) {
         commit(l);
@@ -51,7 +50,7 @@ static long stage(struct loop* l) {
     return l->staged;
 }
 
-// What is claimed at once, to its end; 0: there was none.
+// Works one claim to its end; 0: there were no jobs.
 static long claim_and_work(struct loop* l) {
     l->claim_due += l->claimed;
     const int limit = (int)l->claim_due;
@@ -101,7 +100,7 @@ int main(int argc, char** argv) {
         return 2;
     }
     l.f = floor_jobs_open(argv[1]);
-    // A young WAL grows with each commit, which costs more: a server's has been through a
+    // A new WAL grows with each commit, which costs more; a server's WAL has been through a
     // checkpoint.
     fill(l.f, works && !stages ? 400000 : 5000);
     long jobs = 0, done = 1;

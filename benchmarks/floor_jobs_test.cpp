@@ -1,5 +1,5 @@
-// That the floor of jobs is the floor of this server: one job through a service, and one through
-// the floor's C loop, with SQLite's own trace of what each ran.
+// Checks that the floor of jobs runs this server's statements: one job through a service, and one
+// through the floor's C loop, each with SQLite's own trace.
 
 #include "benchmarks/floor_jobs.h"
 
@@ -37,8 +37,7 @@ protected:
     ~FloorJobs() override { std::filesystem::remove_all(folder_); }
     std::string file() const { return folder_ + "/jobs.db"; }
 
-    // The looks whether there is a job, and whether its queue is paused, are the worker's; a floor
-    // knows.
+    // Removes the worker's polls for jobs and paused queues, which a floor does not need.
     static std::vector<std::string> without_looks(std::vector<std::string> statements) {
         std::erase_if(statements, [](const std::string& text) {
             return text.starts_with("SELECT run_at") || text.find("paused_queues") != text.npos;
@@ -51,7 +50,7 @@ protected:
         auto database = Database::open("sqlite:" + file());
         Service service{*database};
         service.add(Handler{});
-        // It is not started: no completer or reaper runs statements of its own.
+        // Not started: no completer or reaper runs statements of its own.
         take_trace();
         database->write([](Tx& tx) { tx.stage(Noop{.number = 1}); });
         EXPECT_EQ(service.impl().worker.run_once(1).done, 1);
@@ -77,14 +76,14 @@ protected:
     std::string folder_;
 };
 
-TEST_F(FloorJobs, runs_the_statements_of_a_job_in_a_transaction_in_their_order) {
+TEST_F(FloorJobs, runs_the_statements_of_a_job_in_a_transaction_in_order) {
     const auto of_service = by_service<InTx>();
 
     EXPECT_EQ(of_service.size(), 3);
     EXPECT_EQ(by_floor(false), of_service);
 }
 
-TEST_F(FloorJobs, runs_the_statements_of_a_job_that_calls_in_their_order) {
+TEST_F(FloorJobs, runs_the_statements_of_a_job_that_calls_in_order) {
     const auto of_service = by_service<InCall>();
 
     EXPECT_EQ(of_service.size(), 4);

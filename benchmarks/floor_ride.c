@@ -105,8 +105,8 @@ static void call_key_of(char* to, const struct floor* f, const struct floor_ride
     hex(to, 64, f->seed + 2, ride->number);
 }
 
-// With the point that the transaction reached: ride_created, or started where each phase commits
-// alone.
+// `point` is the transaction's new recovery point: ride_created, or started if each phase has its
+// own commit.
 static void insert_key(
     struct floor* f, const struct floor_ride* ride, const char* point, const char* data
 ) {

@@ -1,9 +1,8 @@
 #pragma once
 
-// What a ride costs SQLite and nothing else: the statements that the server runs for one, their
-// text cut from the same .sql files, with values of the same shape. No savepoints, no HTTP, no
-// call. floor_ride_test.cpp checks against a running server that these are its statements, in its
-// order, and that the rows come out alike.
+// The least work of a ride on SQLite: the statements that the server runs for one, from the same
+// .sql files, with values of the same shape. No savepoints, no HTTP, no call. floor_ride_test.cpp
+// compares the statements, their order and the rows with a running server's.
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,8 +17,8 @@ struct floor_ride {
     unsigned long long number;  // Makes its texts unique.
 };
 
-// The database must have been made by the server, with its riders. Ends the process with a message
-// on any failure, as all of these do: a floor that went wrong is no floor.
+// The server must have created the database, with its riders. All functions end the process with a
+// message on any failure: a wrong floor is worse than none.
 struct floor* floor_open(const char* path);
 void floor_close(struct floor* f);
 
@@ -28,7 +27,7 @@ void floor_commit(struct floor* f);
 void floor_first(struct floor* f, struct floor_ride* ride);         // Claim and first phase (T1).
 void floor_second(struct floor* f, const struct floor_ride* ride);  // Keep and last phase (T2).
 
-// The same ride with a commit for each atomic phase, as the article has it: claim, create, keep,
+// The same ride with a commit for each atomic phase, as in the article: claim, create, keep,
 // finish.
 enum { floor_phases = 4 };
 void floor_phase(struct floor* f, struct floor_ride* ride, int phase);

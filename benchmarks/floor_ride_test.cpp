@@ -1,5 +1,5 @@
-// That the floor is the floor of this server: one ride over HTTP, and one by the floor's C loop,
-// with SQLite's own trace of what each ran.
+// Checks that the floor runs this server's statements: one ride over HTTP, and one by the floor's C
+// loop, each with SQLite's own trace.
 
 #include "benchmarks/floor_ride.h"
 
@@ -34,7 +34,7 @@ protected:
 
     std::string file() const { return folder_ + "/rides.db"; }
 
-    // Serves one ride, and returns the statements that this took.
+    // Serves one ride, and returns its statements.
     std::vector<std::string> book_over_http() {
         rides::Provider provider{
             {.listen = "127.0.0.1:0",
@@ -50,7 +50,7 @@ protected:
             (void)query<std::int64_t>(tx, rides::sql::insert_user, "joe@example.com", "cus_joe");
             (void)query<std::int64_t>(tx, rides::sql::insert_user, "jane@example.com", "cus_jane");
         });
-        // The service is not started: no worker, completer or reaper runs statements of its own.
+        // Not started: no worker, completer or reaper runs statements of its own.
         HttpServer server{
             application.service(),
             {.listen = "127.0.0.1:0", .authenticate = [](const RequestHead&) {
@@ -105,7 +105,7 @@ protected:
         floor_close(f);
     }
 
-    // Of each row of a table that this ride made: the type and length of each column's value.
+    // For each row of a table that this ride made: the type and length of each column's value.
     std::vector<std::string> shapes(const std::string& table, const std::string& of_key) {
         sqlite3* db = nullptr;
         sqlite3_open(file().c_str(), &db);
@@ -118,7 +118,7 @@ protected:
             for (int n = 0; n < sqlite3_column_count(statement); ++n) {
                 const auto type = sqlite3_column_type(statement, n);
                 const auto length = type == SQLITE_TEXT ? sqlite3_column_bytes(statement, n) : 0;
-                // The client's key is the one text whose length is the client's affair.
+                // The length of the client's key is the client's choice.
                 const std::string column = sqlite3_column_name(statement, n);
                 const auto rounded = column == "idempotency_key" ? 0 : length;
                 found.push_back(
@@ -152,7 +152,7 @@ protected:
     std::string folder_;
 };
 
-TEST_F(FloorRide, runs_the_statements_that_the_server_runs_for_a_ride_in_its_order) {
+TEST_F(FloorRide, runs_the_statements_of_the_servers_ride_in_the_same_order) {
     const auto of_server = book_over_http();
 
     const auto of_floor = book_by_floor();

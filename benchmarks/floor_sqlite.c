@@ -1,8 +1,8 @@
 // bench_floor_sqlite DATABASE SECONDS WORKS_A_COMMIT: how many rides a second SQLite could do at
-// the most, if nothing but their statements had to be run. A ride is two works, as in the server
-// (T1 and T2, a call between them that takes no time here); as many works go into one commit as the
-// server's batches held on average, which may be no whole number. With the word `phases` for it: a
-// commit for each atomic phase, four a ride, as the article has it. Prints a line of JSON.
+// most if it ran only their statements. A ride is two works, as in the server (T1 and T2; the call
+// between them takes no time here); one commit has the average number of works of the server's
+// batches, which may be a fraction. With `phases` instead: a commit for each atomic phase, four a
+// ride, as in the article. Prints a line of JSON.
 
 #include "benchmarks/floor_ride.h"
 
@@ -17,17 +17,17 @@ static double now(void) {
     return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
 }
 
-// The rides whose first work is done, and whose second one comes first in a later commit: a ring.
+// A ring of the rides whose first work is done; their second comes first in a later commit.
 enum { between_max = 4096 };
 struct ring {
     struct floor_ride rides[between_max];
     unsigned first, count;
 };
 
-// One commit of this many works. Returns how many rides it ended.
+// One commit with this many works. Returns the number of rides that it ended.
 static long commit_batch(struct floor* f, struct ring* ring, long works) {
     long ended = 0;
-    const unsigned ready = ring->count;  // What this commit begins, a later one ends.
+    const unsigned ready = ring->count;  // Rides begun in this commit end in a later one.
     floor_begin(f);
     for (long n = 0; n < works; ++n) {
         if (ended < (long)ready) {
@@ -70,8 +70,8 @@ int main(int argc, char** argv) {
     struct floor* f = floor_open(argv[1]);
     long rides = 0;
     double due = 0;
-    // A young WAL grows with each commit, and its file's length must be synced too. A server's has
-    // been around.
+    // A new WAL grows with each commit, and its file's length must be synced too; a server's WAL
+    // does not grow any more.
     for (int n = 0; n < 10; ++n) commit_batch(f, &ring, 1000);
     const double began = now();
     double ended = began;

@@ -11,12 +11,12 @@ static void check(sqlite3* db, int code, int wanted, const char* what) {
 }
 
 sqlite3* floor_connect(const char* path) {
-    // As the store does, once for the process: no mutex around each allocation.
+    // As in the store, once for the process: no mutex around each allocation.
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
     sqlite3* db = NULL;
     check(db, sqlite3_open_v2(path, &db, flags, NULL), SQLITE_OK, path);
-    // As the store's writer is set up (src/store/sqlite/connection.cpp).
+    // Settings of the store's writer (src/store/sqlite/connection.cpp).
     const char* settings =
         "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;"
         "PRAGMA cache_size = -8000; PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = "
@@ -61,7 +61,7 @@ void null(struct statement* s, int n) {
 int row(struct statement* s) {
     const int code = sqlite3_step(s->made);
     if (code == SQLITE_ROW) {
-        // As whoever reads it.
+        // Steps over the row like a reader.
         for (int column = 1; column < sqlite3_column_count(s->made); ++column)
             sqlite3_column_text(s->made, column);
         return 1;

@@ -1,5 +1,5 @@
 // bench_herd: clients against a server that was down and comes back at half its strength, in
-// virtual time, by the courses that pawl::Client takes (src/client/course.hpp) and by others for
+// virtual time, by the retry rules of pawl::Client (src/client/course.hpp) and by others for
 // comparison. Prints JSON.
 #include "src/base/clock.hpp"
 #include "src/base/random.hpp"
@@ -30,12 +30,12 @@ using Steady = std::chrono::steady_clock::time_point;
 struct World {
     int clients{1'000};
     int in_a_process{100};
-    milliseconds down{10s};      // From the beginning.
-    milliseconds arrivals{20s};  // Each client has one request, at any time in these.
+    milliseconds down{10s};      // From the start.
+    milliseconds arrivals{20s};  // Each client has one request, at a random time in this span.
     milliseconds timeout{5s};
-    double queue_s{10};  // As much as the server lets wait; more is 503.
+    double queue_s{10};  // The most work that may wait; more is 503.
     std::uint64_t seed{1};
-    // Of whole strength it would serve twice what comes; now just that.
+    // At full strength it could serve twice the load; now it serves exactly the load.
     double served_per_s() const {
         return clients / std::chrono::duration<double>{arrivals}.count();
     }
@@ -58,7 +58,7 @@ class Chance final : public pawl::base::Random {
 public:
     Chance(std::uint64_t seed, bool fixed) : state_{seed}, fixed_{fixed} {}
     std::uint64_t next() override {
-        if (fixed_) return ~std::uint64_t{0};  // Always the longest wait: no jitter at all.
+        if (fixed_) return ~std::uint64_t{0};  // Always the longest wait: no jitter.
         state_ += 0x9E3779B97F4A7C15U;         // SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
         auto z = state_;
         z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
@@ -81,13 +81,13 @@ struct Strategy {
 struct Seen {
     std::vector<int> tries;  // In each quarter of a second.
     std::int64_t sent{0};
-    std::int64_t refused{0};   // Nobody listened.
+    std::int64_t refused{0};   // The server was down.
     std::int64_t overflow{0};  // 503.
     std::int64_t in_vain{0};   // Served for a client that had gone.
     std::int64_t served{0};
     int answered{0};
     int gave_up{0};
-    double last_s{0};  // Until the last was answered.
+    double last_s{0};  // Time until the last was answered.
 };
 
 class Herd {
@@ -129,7 +129,7 @@ private:
     struct Event {
         enum class What { next, served, timeout } what{};
         std::size_t client{};
-        int number{};  // Of the try.
+        int number{};  // Number of the try.
     };
     struct Due {
         Steady when;
@@ -219,7 +219,7 @@ private:
     VirtualClock clock_;
     Chance random_;
     const Steady begin_;
-    std::vector<std::unique_ptr<pawl::client::Servers>> servers_;  // Of each process.
+    std::vector<std::unique_ptr<pawl::client::Servers>> servers_;  // One for each process.
     std::deque<pawl::client::Rules> rules_;
     std::vector<Client> clients_;
     std::priority_queue<Due> events_;

@@ -1,4 +1,4 @@
-"""A table and a plot of what ./bench herd has seen."""
+"""A table and a plot of the results of ./bench herd."""
 import xml.sax.saxutils
 
 COLOURS = ('#b3261e', '#c77700', '#6b6b00', '#00639b', '#146c2e')

@@ -1,4 +1,4 @@
-"""Of the report of ./bench herd."""
+"""Tests of the report of ./bench herd."""
 import unittest
 import xml.dom.minidom
 
@@ -14,7 +14,7 @@ class Report(unittest.TestCase):
 
         self.assertEqual(line.split()[-7:], ['4.0x', '2.50', '0.50', '0.00', '50%', '12.3', 's'])
 
-    def test_who_gave_up_is_said(self):
+    def test_clients_that_gave_up_are_counted(self):
         self.assertIn('3 gave up', herd_report.table([ROW | {'gave_up': 3}]))
 
     def test_tries_are_added_up_by_the_second(self):

@@ -6,15 +6,15 @@
 
 namespace pawl::bench {
 
-// Counts of durations in buckets that grow with the value: 64 to each power of two, so that a
-// percentile is off by at most one part in 64 of itself, at any size, in 30 KiB.
+// Counts durations in buckets that grow with the value: 64 for each power of two, so that a
+// percentile is off by at most one part in 64, at any size, in 30 KiB.
 class Histogram {
 public:
     void add(std::uint64_t value);
     std::uint64_t count() const { return count_; }
     std::uint64_t largest() const { return largest_; }
     // The upper end of the bucket below which this share of the values lies, never above largest().
-    // 0 if there are none.
+    // 0 if there are no values.
     std::uint64_t at(double share) const;
 
 private:

@@ -8,7 +8,7 @@
 namespace pawl::bench {
 namespace {
 
-TEST(Histogram, without_values_says_zero) {
+TEST(Histogram, without_values_returns_zero) {
     const Histogram empty;
 
     EXPECT_EQ(empty.at(0.5), 0U);
@@ -44,7 +44,7 @@ TEST(Histogram, percentiles_of_any_size_are_off_by_at_most_one_part_in_64) {
     }
 }
 
-TEST(Histogram, one_slow_value_in_a_hundred_is_the_last_percentile_and_no_other) {
+TEST(Histogram, one_slow_value_in_a_hundred_is_only_in_the_last_percentile) {
     Histogram histogram;
     for (int n = 0; n < 99; ++n) histogram.add(1'000);
     histogram.add(1'000'000);
@@ -53,7 +53,7 @@ TEST(Histogram, one_slow_value_in_a_hundred_is_the_last_percentile_and_no_other)
     EXPECT_EQ(histogram.at(0.995), 1'000'000U);
 }
 
-TEST(Histogram, takes_the_largest_number_there_is) {
+TEST(Histogram, accepts_the_largest_number) {
     Histogram histogram;
     histogram.add(~std::uint64_t{0});
 

@@ -15,8 +15,8 @@
 #include <string>
 #include <thread>
 
-// Phases a second that all write the same few rows, with and without shared transactions: what
-// sharing costs where it can only lose. Each adds a line to a journal and cents to one account.
+// Phases a second that all write the same few rows, with and without shared transactions: the cost
+// of sharing in its worst case. Each adds a line to a journal and cents to one account.
 namespace {
 
 using namespace pawl;
@@ -64,7 +64,7 @@ public:
     std::atomic<int> running{0};
 
 private:
-    // Of all accounts, if none is hot.
+    // A random one of all accounts, if none is hot.
     std::int64_t account() {
         const auto of = static_cast<std::uint64_t>(hot_ > 0 ? hot_ : accounts);
         return static_cast<std::int64_t>(random_.next() % of) + 1;
@@ -142,11 +142,11 @@ int main(int argc, char** argv) {
     Given given;
     app.add_option("--url", given.url, "postgres://...; sharing=off for a transaction each")
         ->required();
-    app.add_option("--clients", given.clients, "Phases at once")->capture_default_str();
-    app.add_option("--hot", given.hot, "Rows that all write; 0: any of a million")
+    app.add_option("--clients", given.clients, "Concurrent phases")->capture_default_str();
+    app.add_option("--hot", given.hot, "Rows that all phases write; 0: any of a million")
         ->capture_default_str();
     app.add_option("--seconds", given.seconds, "Measured")->capture_default_str();
-    app.add_option("--warm-up", given.warm_up, "Seconds before that")->capture_default_str();
+    app.add_option("--warm-up", given.warm_up, "Seconds of warm-up")->capture_default_str();
     CLI11_PARSE(app, argc, argv);
     try {
         run(given);

@@ -1,4 +1,4 @@
-"""The counts of callgrind become rows."""
+"""Tests of the rows made from callgrind's counts."""
 import importlib.machinery
 import importlib.util
 import os

@@ -14,14 +14,14 @@
 namespace pawl::bench {
 
 // When each job was committed and when its handler ended, and how many did. All members from any
-// thread, but for latencies().
+// thread, except latencies().
 class JobLedger {
 public:
     using Time = std::chrono::steady_clock::time_point;
 
-    explicit JobLedger(std::size_t capacity);  // Of jobs in all; 16 bytes each.
+    explicit JobLedger(std::size_t capacity);  // Number of jobs in total; 16 bytes each.
 
-    // The first of so many numbers that nobody else has; nothing if there are no more.
+    // The first of `how_many` unused numbers; nullopt if there are no more.
     std::optional<std::int64_t> take(int how_many);
     void committed(std::int64_t first, int how_many, Time at);
     // Only the first end of a job counts: a handler may run again.
@@ -29,11 +29,11 @@ public:
 
     std::int64_t committed_count() const { return committed_count_; }
     std::int64_t ended_count() const { return ended_count_; }
-    // Until so many have ended; false if none more did for as long as `patience`.
+    // Waits until `count` jobs have ended; false if no job ended for as long as `patience`.
     bool wait_ended(std::int64_t count, std::chrono::milliseconds patience);
 
-    // Microseconds from commit to end of all that have both; 0 if the handler was faster than the
-    // word that its job was committed.
+    // Microseconds from commit to end of all jobs that have both; 0 if the handler was faster than
+    // the report of its commit.
     Histogram latencies() const;
 
 private:

@@ -25,7 +25,7 @@ TEST(JobLedger, a_latency_is_from_the_commit_to_the_end_of_the_handler) {
     EXPECT_EQ(ledger.latencies().largest(), 60);
 }
 
-TEST(JobLedger, a_handler_that_was_faster_than_the_word_of_its_commit_took_no_time) {
+TEST(JobLedger, a_handler_that_ended_before_the_report_of_its_commit_has_latency_zero) {
     JobLedger ledger{10};
     const auto first = ledger.take(1).value();
 
@@ -36,7 +36,7 @@ TEST(JobLedger, a_handler_that_was_faster_than_the_word_of_its_commit_took_no_ti
     EXPECT_EQ(ledger.latencies().largest(), 0);
 }
 
-TEST(JobLedger, a_job_that_ran_twice_has_ended_once_and_the_first_time) {
+TEST(JobLedger, a_job_that_ran_twice_ended_at_its_first_run) {
     JobLedger ledger{10};
     const auto first = ledger.take(1).value();
     ledger.committed(first, 1, noon);
@@ -48,7 +48,7 @@ TEST(JobLedger, a_job_that_ran_twice_has_ended_once_and_the_first_time) {
     EXPECT_EQ(ledger.latencies().largest(), 10);
 }
 
-TEST(JobLedger, what_was_committed_and_never_ended_has_no_latency) {
+TEST(JobLedger, a_job_that_never_ended_has_no_latency) {
     JobLedger ledger{10};
 
     ledger.committed(ledger.take(3).value(), 3, noon);
@@ -57,7 +57,7 @@ TEST(JobLedger, what_was_committed_and_never_ended_has_no_latency) {
     EXPECT_EQ(ledger.latencies().count(), 0);
 }
 
-TEST(JobLedger, no_number_is_given_twice_or_beyond_its_capacity) {
+TEST(JobLedger, no_number_is_returned_twice_or_beyond_the_capacity) {
     JobLedger ledger{5};
 
     EXPECT_EQ(ledger.take(3), 0);
@@ -65,7 +65,7 @@ TEST(JobLedger, no_number_is_given_twice_or_beyond_its_capacity) {
     EXPECT_EQ(ledger.take(1), std::nullopt);
 }
 
-TEST(JobLedger, who_waits_for_jobs_is_told_when_they_have_ended_or_when_none_does_any_more) {
+TEST(JobLedger, a_wait_ends_when_the_jobs_have_ended_or_no_more_jobs_end) {
     JobLedger ledger{10};
     const auto first = ledger.take(2).value();
     std::jthread worker{[&] {

@@ -1,12 +1,12 @@
-// Stages jobs whose handlers do nothing, works them, and says how fast, as a line of JSON. One of:
+// Stages jobs with empty handlers, runs them, and prints the rates as a line of JSON. One of:
 //
-//   stage     so many clients commit jobs for a while, and nobody works them
-//   work      so many workers empty a queue that was filled before
-//   both      clients stage and workers work, a bounded number of jobs between them
-//   latency   jobs are staged at a fixed rate, some of them poison if asked for
+//   stage     clients commit jobs for a while, without workers
+//   work      workers empty a full queue
+//   both      clients stage and workers work, with a bounded number of jobs between them
+//   latency   jobs are staged at a fixed rate; a share of them may fail at each try (poison)
 //
-// All through the public interface. What the database says at the end must be what was done: none
-// lost, none left, none dead but the poison; else this fails.
+// Uses only the public interface. At the end the database must agree: no job lost or left, and only
+// poison dead; otherwise the run fails.
 
 #include <pawl/database.hpp>
 #include <pawl/service.hpp>
@@ -53,19 +53,19 @@ struct Given {
     Handler handler{Handler::tx};
     int workers{4};
     int clients{4};
-    int batch{1};  // Jobs that are staged in one transaction.
+    int batch{1};  // Jobs in one staging transaction.
     double seconds{3};
     double warm_up{0.5};
-    double rate{200};        // Of jobs, where they come at a fixed rate.
-    double poison{0};        // The share of these that fail at each try.
-    int waiting_max{1'000};  // Jobs that were staged and not worked, where both go on.
-    double every{0};         // Seconds; the rates of such intervals are told, too.
+    double rate{200};        // Jobs a second, with a fixed rate.
+    double poison{0};        // The share of jobs that fail at each try.
+    int waiting_max{1'000};  // Most staged jobs that wait, with staging and workers together.
+    double every{0};         // Seconds; also print rates for intervals of this length.
     std::string log;
 };
 
 constexpr std::size_t jobs_max = 8'000'000;
-constexpr std::chrono::seconds patience{60};  // With a worker that works none.
-// Short, so that what fails steps down all of them while the bench looks on.
+constexpr std::chrono::seconds patience{60};  // Time without progress before the run fails.
+// Short, so that failing jobs pass through all layers during the run.
 constexpr std::array<std::chrono::milliseconds, 3> poison_layers{200ms, 400ms, 800ms};
 
 struct Noop {
@@ -122,7 +122,7 @@ public:
     void print() const;
 
 private:
-    // The service as a user has it, with so many workers.
+    // The service as a user has it, with the given number of workers.
     std::unique_ptr<Service> service() {
         ServiceOptions options;
         options.workers = given_.workers;
@@ -141,7 +141,7 @@ private:
         database_->write([&](Tx& tx) { found = query_one<std::int64_t>(tx, statement); });
         return found;
     }
-    // Staged ones first: what is pushed meanwhile is counted twice, and not missed.
+    // Counts staged jobs first: jobs that are pushed meanwhile are counted twice instead of missed.
     std::int64_t left() {
         const auto in_database = count(sql::count_left);
         return in_database + outside_.left();
@@ -159,8 +159,8 @@ private:
         return true;
     }
 
-    // Clients that stage until they are told to end, or there are enough between them and the
-    // workers. An exception of one comes out of get().
+    // Clients that stage until they are stopped, and pause while enough jobs wait. get() throws a
+    // client's exception.
     std::vector<std::future<void>> crowd(std::atomic<bool>& over, std::int64_t waiting_max) {
         std::vector<std::future<void>> clients;
         for (int n = 0; n < given_.clients; ++n)
@@ -169,7 +169,7 @@ private:
                     const auto staged = ledger_.committed_count();
                     if (waiting_max > 0 && staged - ledger_.ended_count() >= waiting_max &&
                         !ledger_.wait_ended(staged - waiting_max + given_.batch, patience))
-                        throw std::runtime_error{"no worker works any more"};
+                        throw std::runtime_error{"the workers make no progress"};
                     if (!stage_one(given_.batch)) return;
                 }
             }));
@@ -183,15 +183,17 @@ private:
         constexpr int at_once = 500;
         for (std::int64_t staged = 0; staged < how_many; staged += at_once)
             if (!stage_one(static_cast<int>(std::min<std::int64_t>(at_once, how_many - staged))))
-                throw std::runtime_error{"more jobs than there is room for"};
+                throw std::runtime_error{"more jobs than the ledger has room for"};
     }
-    // All that was staged is worked, and the database says so: seconds since `began`.
+    // Waits until all staged jobs are done and the database agrees; returns the seconds since
+    // `began`.
     double work_off(Clock::time_point began) {
         if (!ledger_.wait_ended(ledger_.committed_count() - poisoned_, patience))
-            throw std::runtime_error{"no worker works any more"};
+            throw std::runtime_error{"the workers make no progress"};
         const auto limit = Clock::now() + patience;
         while (left() > 0) {
-            if (Clock::now() > limit) throw std::runtime_error{"jobs are left that nobody works"};
+            if (Clock::now() > limit)
+                throw std::runtime_error{"jobs are left that no worker takes"};
             std::this_thread::sleep_for(1ms);
         }
         const Seconds took = Clock::now() - began;
@@ -215,7 +217,7 @@ private:
     std::vector<std::chrono::milliseconds> layers_;
     std::int64_t poisoned_{0};
 
-    // What print() tells.
+    // For print().
     store::StoreStats before_;
     double cpu_before_{};
     std::int64_t jobs_{};
@@ -271,7 +273,7 @@ void Bench::stage() {
 }
 
 void Bench::work() {
-    // As many as it seems to do in the time that is asked for.
+    // An estimate of the jobs that fit into the given time.
     const std::int64_t first = 500 + std::int64_t{100} * given_.workers;
     fill(first);
     double rate = 0;
@@ -292,7 +294,7 @@ void Bench::work() {
     workers->stop(10s);
 }
 
-// Rates of intervals, as the handlers see them.
+// Prints rates of intervals, as the handlers see them.
 void Bench::tell_intervals() {
     const auto until =
         Clock::now() + std::chrono::duration_cast<Clock::duration>(Seconds{given_.seconds});
@@ -334,8 +336,7 @@ void Bench::both() {
     workers->stop(10s);
 }
 
-// Clients take turns, each at its moment; who comes too late is counted, as then the rate was not
-// held.
+// Clients take turns, each at its time; late ones are counted, as the rate was not held then.
 void Bench::latency() {
     const auto workers = service();
     workers->start();
@@ -413,15 +414,17 @@ int main(int argc, char** argv) {
     app.add_option("--part", given.part)->transform(CLI::CheckedTransformer(parts));
     app.add_option("--handler", given.handler)->transform(CLI::CheckedTransformer(handlers));
     app.add_option("--workers", given.workers)->capture_default_str();
-    app.add_option("--clients", given.clients, "That stage")->capture_default_str();
+    app.add_option("--clients", given.clients, "Clients that stage jobs")->capture_default_str();
     app.add_option("--batch", given.batch, "Jobs in a transaction")->capture_default_str();
     app.add_option("--seconds", given.seconds)->capture_default_str();
     app.add_option("--warm-up", given.warm_up)->capture_default_str();
-    app.add_option("--rate", given.rate, "Jobs a second; of latency")->capture_default_str();
-    app.add_option("--poison", given.poison, "Share of jobs; of latency")->capture_default_str();
-    app.add_option("--waiting-max", given.waiting_max, "Jobs; of both")->capture_default_str();
-    app.add_option("--every", given.every, "Seconds between two rates told; of both");
-    app.add_option("--log", given.log, "File for what the service says");
+    app.add_option("--rate", given.rate, "Jobs a second; for latency")->capture_default_str();
+    app.add_option("--poison", given.poison, "Share of failing jobs; for latency")
+        ->capture_default_str();
+    app.add_option("--waiting-max", given.waiting_max, "Most waiting jobs; for both")
+        ->capture_default_str();
+    app.add_option("--every", given.every, "Seconds between two printed rates; for both");
+    app.add_option("--log", given.log, "Log file of the service");
     CLI11_PARSE(app, argc, argv);
     try {
         pawl::log::open(given.log);

@@ -1,8 +1,8 @@
-"""What jobs cost their database and nothing else: the floors of ./bench jobs.
+"""The least work of jobs on their database: the floors of ./bench jobs.
 
-Both run the server's own statements, cut from the same .sql files: on SQLite the loop of floor_jobs_sqlite.c, on PostgreSQL
-pgbench. One job at a time is a statement and a commit each there; a hundred are procedures inside the database, which wait
-for no client at all.
+Both run the server's own statements, from the same .sql files: on SQLite the loop of floor_jobs_sqlite.c, on PostgreSQL
+pgbench. One job at a time is a statement and a commit each there; a hundred are procedures inside the database, which do not
+wait for a client.
 """
 import os
 import re
@@ -15,11 +15,11 @@ from processes import Failed
 
 SOON = "now() + interval '60 seconds'"
 LONG_AGO = "'-infinity'"
-# With a space: pgbench would take :false for a variable of its own.
+# With a space: pgbench would read :false as a variable.
 ARGS = """'{"number":' || :n || ',"poison": false}'"""
-FILLED = 200_000   # What the floor of working begins with.
+FILLED = 200_000   # Jobs at the start of the floor of working.
 
-# As the server: what was claimed at once is marked and finished at once.
+# Like the server: jobs claimed together are marked and finished together.
 PROCEDURES = """
 CREATE OR REPLACE PROCEDURE floor_stage(how_many INTEGER) LANGUAGE plpgsql AS $floor$
 DECLARE
@@ -94,13 +94,13 @@ def script(part, batch, calls):
 
 
 class PostgresFloor:
-    """pgbench on a database of its own, on as many connections as there are workers."""
+    """pgbench on a database of its own, with one connection for each worker."""
 
     def __init__(self, cluster, folder, pgbench):
         self.cluster, self.folder, self.pgbench = cluster, folder, pgbench
 
     def rate(self, part, case, seen, seconds):
-        del seen   # It shares no transaction.
+        del seen   # It shares no transactions.
         self.cluster.sql('floor', procedures())
         left = FILLED if part == 'work' else 1_000 * max(case.workers, 1)
         self.cluster.sql('floor', f'CALL floor_stage({left});')
@@ -114,12 +114,12 @@ class PostgresFloor:
         if done.returncode != 0 or not found:
             raise Failed(f'pgbench: {done.stderr[-1500:]}')
         if part == 'work' and self.cluster.sql('floor', 'SELECT count(*) FROM jobs') == '0':
-            raise Failed('the floor had too few jobs to work: let it run for a shorter time')
+            raise Failed('the floor ran out of jobs: run it for a shorter time')
         return float(found.group(1)) * case.batch
 
 
 class SqliteFloor:
-    """The C loop, with as many commits to a job as the server had, and as many jobs in a claim."""
+    """The C loop, with the server's number of commits per job, and of jobs per claim."""
 
     def __init__(self, path):
         self.path = path
@@ -132,7 +132,7 @@ class SqliteFloor:
 
 
 def claimed_at_once(part, case, seen):
-    """Jobs in a claim, from how many works the server had to a job: claims, what was staged at once, and a finish of each job
+    """Jobs in a claim, from the server's works per job: claims, jobs staged at once, and a finish of each job
     with a transaction; jobs that call are marked and finished together, as they were claimed."""
     staging = 1 / case.batch if part == 'both' else 0
     claims = (seen['works_per_job'] - staging) / 3 if case.handler == 'call' else seen['works_per_job'] - staging - 1
@@ -140,7 +140,7 @@ def claimed_at_once(part, case, seen):
 
 
 def works_in_a_commit(part, case, seen):
-    """Of the loop, which has each job's mark and finish as works of their own: so that it commits as often as the server."""
+    """Works of the loop, in which each job's mark and finish are separate works: so it commits as often as the server."""
     if part == 'stage' or case.handler != 'call':
         return max(1.0, seen['works_per_commit'])
     commits = seen['works_per_job'] / max(1.0, seen['works_per_commit'])

@@ -3,7 +3,7 @@ from statistics import median
 
 from report import shown
 
-# What is measured of each case, with the floor of each and what is left of it.
+# The measurements of each case, each with its floor and ratio.
 RATES = ('stage', 'work', 'both')
 FIGURES = ('p50_ms', 'p99_ms', 'works_per_job', 'works_per_commit', 'cpu_us')
 ROW = ('name', 'workers', 'batch', *(f'{part}{what}' for part in RATES for what in ('_per_s', '_floor_per_s', '_ratio')),
@@ -16,8 +16,8 @@ def middle(runs, key):
 
 
 def row_of(case, runs):
-    """`runs`: dicts of stage_per_s, stage_floor_per_s, ..., p50_ms, ... or None. A ratio is the median of the runs' ratios, as
-    both shared a minute of the machine."""
+    """`runs`: dicts of stage_per_s, stage_floor_per_s, ..., p50_ms, ... or None. A ratio is the median of the runs' ratios, because
+    both ran in the same minute."""
     row = {'name': case.name, 'workers': case.workers, 'batch': case.batch}
     for part in RATES:
         rate, floor = f'{part}_per_s', f'{part}_floor_per_s'
@@ -57,8 +57,8 @@ def line(row):
 
 
 def fall(intervals, pinned_from, pinned_until):
-    """(median before the pin, median of the last tenth under it, what is lost as a share). `intervals`: the rates of
-    intervals as long as each other; the pin was there from the one to the other."""
+    """(median before the pin, median of the last tenth under it, lost share). `intervals`: the rates of
+    equal intervals; the pin lasts from `pinned_from` to `pinned_until`."""
     before = intervals[:pinned_from]
     pinned = intervals[pinned_from:pinned_until]
     if not before or not pinned:

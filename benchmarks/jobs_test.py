@@ -1,4 +1,4 @@
-"""What ./bench jobs makes of the server's statements and of its figures."""
+"""Tests of the statements and figures of ./bench jobs."""
 import importlib.machinery
 import importlib.util
 import os
@@ -36,11 +36,11 @@ class Floors(unittest.TestCase):
         self.assertEqual(len(jobs_floors.script('work', 1, False)), 2)
         self.assertEqual(len(jobs_floors.script('work', 1, True)), 3)
 
-    def test_a_claim_held_as_many_jobs_as_the_works_say(self):
-        # Of 100 jobs in a transaction: 100 finishes, and one claim.
+    def test_the_jobs_of_a_claim_follow_from_the_works(self):
+        # For 100 jobs in a transaction: 100 finishes, and one claim.
         seen = {'works_per_job': 1.01, 'works_per_commit': 4}
         self.assertAlmostEqual(jobs_floors.claimed_at_once('work', CASE, seen), 100)
-        # Staged one by one, claimed one by one.
+        # Staged and claimed one by one.
         self.assertEqual(jobs_floors.claimed_at_once('both', CASE, {'works_per_job': 3}), 1)
 
     def test_a_job_that_calls_is_marked_and_finished_with_others(self):
@@ -48,7 +48,7 @@ class Floors(unittest.TestCase):
         # Ten jobs in each claim, mark and finish, and three of these in a commit.
         seen = {'works_per_job': 0.3, 'works_per_commit': 3}
         self.assertAlmostEqual(jobs_floors.claimed_at_once('work', case, seen), 10)
-        # A commit to ten jobs: their claim, ten marks and ten finishes.
+        # One commit for ten jobs: their claim, ten marks and ten finishes.
         self.assertAlmostEqual(jobs_floors.works_in_a_commit('work', case, seen), 21)
 
     def test_the_floor_of_redis_has_the_queues_own_scripts(self):
@@ -67,7 +67,7 @@ class Report(unittest.TestCase):
         self.assertEqual((row['stage_ratio'], row['both_ratio'], row['work_ratio']), (0.5, 1, None))
         self.assertEqual(len(jobs_report.line(row)), len(jobs_report.head()))
 
-    def test_a_pinned_snapshot_cost_what_the_last_tenth_lost(self):
+    def test_the_cost_of_a_pinned_snapshot_is_the_loss_of_the_last_tenth(self):
         rates = [100, 100, 100] + [90] * 9 + [80] + [100]
 
         self.assertEqual(jobs_report.fall(rates, 3, 13), (100, 80, 1 - 80 / 100))
@@ -89,7 +89,7 @@ class Aims(unittest.TestCase):
         self.assertIn('3.00 times graphile-worker (aim 3)', found)
         self.assertNotIn('times pg-boss', found)
 
-    def test_without_a_peer_nothing_is_said_of_one(self):
+    def test_without_a_peer_no_line_mentions_one(self):
         self.assertEqual([text for text in jobs.aims(self.rows(3000, {})) if 'times' in text], [])
 
 

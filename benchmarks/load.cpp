@@ -1,12 +1,12 @@
-// Loads one server from many clients on one thread and says how it answered, as a line of JSON.
+// Loads one server from many clients on one thread and prints the results as a line of JSON.
 //
 //   connect all -> (replay: book a ride for each client) -> warm up -> measure -> end
 //
-// The loop is closed: a client sends its next request when the answer to the last one has come in
-// whole, so latency is what such a client sees, and the rate is what all of them get together. Only
-// answers that arrive while measuring are counted. An answer that is not the one that was due
-// counts as an error, and its text is told. With --flood a 429 is due as well: such a client comes
-// again at once, whatever Retry-After says, and the refusals are counted apart.
+// The loop is closed: a client sends its next request when it has the whole answer to the last one,
+// so latency is what such a client sees, and the rate is the sum over all clients. Only answers
+// that arrive while measuring are counted. A wrong answer counts as an error, and its text is
+// printed. With --flood a 429 is expected as well: such a client retries at once, whatever
+// Retry-After says, and refusals are counted separately.
 
 #include "benchmarks/answer_reader.hpp"
 #include "benchmarks/histogram.hpp"
@@ -45,8 +45,8 @@ struct Options {
     Kind kind{Kind::ride};
     std::string path{"/rides"};
     std::string token{"test_jane"};
-    std::string keys{"bench"};  // What keys begin with: new in each run on one database.
-    int pause_ms{0};            // Of each client, between an answer and its next request.
+    std::string keys{"bench"};  // Prefix of the keys: new in each run on one database.
+    int pause_ms{0};            // Per client, between an answer and its next request.
     bool flood{false};
     double warm_up{0.5};  // Seconds.
     double seconds{3};
@@ -97,14 +97,14 @@ private:
     Time measure_from_{Time::max()};
     Time measure_to_{Time::max()};
     Histogram latencies_;       // Nanoseconds.
-    std::uint64_t answers_{0};  // All, also those outside the measured time.
+    std::uint64_t answers_{0};  // All, including those outside the measured time.
     std::uint64_t refused_{0};  // 429, while measuring.
     std::uint64_t errors_{0};
     struct Pause {
         Time until;
         std::size_t client{};
     };
-    std::deque<Pause> pauses_;  // In the order of their ends, as all are of one length.
+    std::deque<Pause> pauses_;  // Ordered by end, as all have one length.
     std::string first_error_;
 };
 
@@ -164,8 +164,8 @@ void Load::ask(std::size_t n, Time now) {
     push(n);
 }
 
-// A request is smaller than a socket's buffer, which is empty here: it is never cut in practice,
-// and an error if it is.
+// A request is smaller than a socket's buffer, which is empty here: it is never split in practice,
+// and a split is an error.
 void Load::push(std::size_t n) {
     auto& client = clients_[n];
     const auto put =
@@ -182,7 +182,7 @@ void Load::pull(std::size_t n) {
     client.in.append(bytes.data(), static_cast<std::size_t>(got));
     while (const auto seen = read_answer(client.in)) {
         if (seen->status < 0)
-            throw std::runtime_error{"this is no HTTP answer: " + client.in.substr(0, 200)};
+            throw std::runtime_error{"not an HTTP answer: " + client.in.substr(0, 200)};
         on_answer(n, *seen);
         client.in.erase(0, seen->size);
         if (!running_) return;
@@ -308,15 +308,16 @@ int main(int argc, char** argv) {
     app.add_option("--kind", options.kind, "ride, replay or get")
         ->transform(CLI::Transformer(std::vector<std::pair<std::string, Kind>>{
             {"ride", Kind::ride}, {"replay", Kind::replay}, {"get", Kind::get}}));
-    app.add_option("--path", options.path, "What to ask");
-    app.add_option("--token", options.token, "Of a rider");
-    app.add_option("--keys", options.keys, "What the keys begin with");
-    app.add_option("--pause-ms", options.pause_ms, "Of a client, before its next request");
+    app.add_option("--path", options.path, "Path of the requests");
+    app.add_option("--token", options.token, "Token of a rider");
+    app.add_option("--keys", options.keys, "Prefix of the keys");
+    app.add_option("--pause-ms", options.pause_ms, "Pause of a client before its next request");
     app.add_flag(
-        "--flood", options.flood, "429 with Retry-After is an answer, and no reason to wait"
+        "--flood", options.flood, "Accept 429 with Retry-After as an answer, and do not wait"
     );
-    app.add_option("--warm-up", options.warm_up, "Seconds before measuring");
-    app.add_option("--seconds", options.seconds, "Of measuring")->check(CLI::PositiveNumber);
+    app.add_option("--warm-up", options.warm_up, "Seconds of warm-up");
+    app.add_option("--seconds", options.seconds, "Seconds of measuring")
+        ->check(CLI::PositiveNumber);
     CLI11_PARSE(app, argc, argv);
     try {
         Load load{options};

@@ -1,4 +1,4 @@
-"""What the benches share: their cases, the disk, a provider for a run, and rows from runs."""
+"""Shared by the benches: their cases, the disk, a provider for a run, and rows from runs."""
 import contextlib
 import os
 import re
@@ -22,7 +22,7 @@ def cases_of(quick):
 
 
 class Disk:
-    """The folder of the databases: where it is, and what a durable write costs there."""
+    """The folder of the databases, and the time of a durable write there."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -34,7 +34,7 @@ class Disk:
                 self.kind, self.device = kind, device
 
     def syncs_per_s(self, seconds=0.5):
-        """4 KiB appended, then fdatasync, over and over."""
+        """Appends 4 KiB, then fdatasync, repeatedly."""
         path = os.path.join(self.folder, 'sync.test')
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         count, began = 0, time.monotonic()
@@ -55,7 +55,7 @@ class Disk:
 
 
 def cpu_of(seen, before, pay, serve):
-    """CPU microseconds of each process to an answer, warm-up included on both sides."""
+    """CPU microseconds of each process per answer, both including the warm-up."""
     answers = max(seen['answers'], 1) / 1e6
     return {'cpu_us_provider': (pay.cpu_seconds() - before[0]) / answers,
             'cpu_us_server': (serve.cpu_seconds() - before[1]) / answers,
@@ -63,7 +63,7 @@ def cpu_of(seen, before, pay, serve):
 
 
 def tell(text, end=''):
-    """Progress, on a terminal only: one line that is written over."""
+    """Progress, on a terminal only: one line that is overwritten."""
     if sys.stderr.isatty():
         print(f'\r\033[K{text}', end=end, file=sys.stderr, flush=True)
 
@@ -75,7 +75,7 @@ def processor():
 
 
 class Rounds:
-    """Runs every case once, and all of them again for each run, so that a bad minute hits no case alone."""
+    """Runs all cases once in each round, so that a slow minute affects all cases."""
 
     def __init__(self, given, folder):
         self.given, self.folder = given, folder
@@ -108,7 +108,7 @@ class Rounds:
         """Before each case."""
 
     def measure(self, name, clients, delay_ms):
-        """One run of a case: the rows of it that there are, by name."""
+        """One run of a case: its available rows by name."""
         raise NotImplementedError
 
     def measure_all(self, keys, cases):

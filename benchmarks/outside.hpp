@@ -10,13 +10,13 @@ class Client;
 
 namespace pawl::bench {
 
-// What a Redis holds of the jobs that went through it; nothing of the embedded queue, whose jobs
-// the database counts. Throws StoreError, and std::invalid_argument for another queue.
+// Counts the jobs in Redis; zero for the embedded queue, whose jobs the database counts. Throws
+// StoreError, and std::invalid_argument for another queue.
 class Outside {
 public:
     explicit Outside(const std::string& queue);
     ~Outside();
-    std::int64_t left();  // In its list, in workers' hands, or waiting for their time.
+    std::int64_t left();  // In its list, at work, or waiting for their time.
     std::int64_t dead();
 
 private:

@@ -1,7 +1,7 @@
-"""pgbench scripts made of the statements that the server itself runs, cut from the same .sql files.
+"""pgbench scripts of the server's own statements, from the same .sql files.
 
-pgbench knows numbers alone, so texts are made of them in SQL: md5(:n::text) for a key's hash. What an INSERT gave is read
-back by currval(), as nothing can be fetched inside a pipeline.
+pgbench has only numbers, so SQL makes texts of them: md5(:n::text) for a key's hash. An INSERT's id is read
+by currval(), as results can't be fetched inside a pipeline.
 """
 import importlib.machinery
 import importlib.util
@@ -99,7 +99,7 @@ class Scripts:
                 *self._transaction([*self._jobs(), self._finish("'charge_created'")])]
 
     def two_pipelined(self):
-        """What the server does: claim and first phase, keep and last phase."""
+        """The server's two transactions: claim and first phase, keep and last phase."""
         first = self._transaction([self._claim(), *self._ride(), self._key("'ride_created'", POINT)])
         second = self._transaction([*self._charge(), *self._jobs(), self._finish("'ride_created'")])
         return ['\\set n random(1, 9000000000000000)', '\\startpipeline', *first, '\\endpipeline',

@@ -10,7 +10,7 @@ import postgres_floors
 
 class Floors(unittest.TestCase):
     def test_every_script_fills_all_parameters(self):
-        """A statement had got a parameter, and `./bench postgres` failed at its floor."""
+        """Before, a statement got a new parameter, and `./bench postgres` failed at its floor."""
         scripts = postgres_floors.Scripts()
         for script in (scripts.four, scripts.two_pipelined, scripts.replay):
             for line in script():

@@ -1,4 +1,4 @@
-"""The processes that take part: provider, server, load. Each is ended by whoever began it."""
+"""The processes of a bench: provider, server, load. The code that starts one also ends it."""
 import json
 import os
 import re
@@ -7,12 +7,12 @@ import socket
 import subprocess
 import time
 
-NO_QUOTA = ('--tenant-in-hand', '0')   # All clients of a load are of one tenant, which would have half of the calls.
+NO_QUOTA = ('--tenant-in-hand', '0')   # All clients of a load belong to one tenant, whose default quota is half of the calls.
 TICKS = os.sysconf('SC_CLK_TCK')
 
 
 class Failed(Exception):
-    """A process did not do its part; the text says which, and what it said last."""
+    """A process failed; the text has its name and last output."""
 
 
 def free_port():
@@ -22,7 +22,7 @@ def free_port():
 
 
 class Process:
-    """A program that tells its ports on standard error, which goes to a log, and runs until SIGTERM."""
+    """A program that prints its ports on standard error, which goes to a log, and runs until SIGTERM."""
 
     def __init__(self, name, command, log, ports):
         self.name, self.log = name, log
@@ -57,7 +57,7 @@ class Process:
             return int(re.search(r'VmHWM:\s+(\d+) kB', file.read()).group(1)) / 1024
 
     def stop(self):
-        """Ends it as an operator would, and gives all that it logged."""
+        """Ends it by SIGTERM, and returns its log."""
         self.process.send_signal(signal.SIGTERM)
         try:
             status = self.process.wait(timeout=60)
@@ -81,8 +81,8 @@ class Process:
 def provider(bin_dir, folder, delay_ms, first_id):
     """The stand-in for Stripe.
 
-    Its ledger is in memory where it can be, as the disk is the server's; it is empty, so that
-    its ids must begin where no charge in the database is."""
+    Its ledger is in memory if possible, as the disk is the server's. It is empty, so
+    its ids must start after those in the database."""
     shelf = '/dev/shm' if os.access('/dev/shm', os.W_OK) else folder
     ledger, mails = (os.path.join(shelf, f'pawl-bench-{os.getpid()}.{what}') for what in ('ledger', 'mails'))
     for path in (ledger, mails):
@@ -105,12 +105,12 @@ def server(bin_dir, folder, url, ports, workers, options=NO_QUOTA):
 
 
 def store_counts(log):
-    """What the server said at its end: (works, commits)."""
+    """The server's last counts: (works, commits)."""
     for line in log.split('\n'):
         if '"event":"stopped"' in line:
             said = json.loads(line)
             return int(said['works']), int(said['commits'])
-    raise Failed(f'the server did not say how it stopped:\n{log[-2000:]}')
+    raise Failed(f'the server did not log its counts:\n{log[-2000:]}')
 
 
 def run_json(command):
@@ -130,5 +130,5 @@ def load(bin_dir, port, kind, clients, keys, warm_up, seconds, options=()):
 
 
 def floor(bin_dir, database, seconds, works):
-    """Rides a second of the plain loop; `works` in a commit, or 'phases'."""
+    """Rides a second of the plain loop; `works` per commit, or 'phases'."""
     return run_json([f'{bin_dir}/bench_floor_sqlite', database, str(seconds), str(works)])['rate_per_s']

@@ -1,7 +1,7 @@
-"""What jobs cost Redis and nothing else: redis-benchmark with the very scripts of the queue, on the same kind of server.
+"""The least work of jobs on Redis: redis-benchmark with the queue's own scripts, on the same kind of server.
 
-A job is pushed, taken and finished (and marked before a call); Redis runs one command at a time, so that the times of these
-add up. Each is measured by itself, in the batches that the server sends at best.
+A job is pushed, taken and finished (and marked before a call); Redis runs one command at a time, so the times
+add up. Each is measured alone, in the server's largest batches.
 """
 import os
 import re
@@ -13,7 +13,7 @@ from processes import Failed, free_port
 
 PUSHED_AT_ONCE, TAKEN_AT_ONCE = 100, 64
 JOBS = 20_000   # With one client each write waits for the disk.
-DUE_MOVED, BYTES_MOVED = 100, 16 << 20   # Of a take, as redis_queue.cpp says.
+DUE_MOVED, BYTES_MOVED = 100, 16 << 20   # Limits of a take, as in redis_queue.cpp.
 WEEK_MS, LEASE_MS = 7 * 24 * 3_600_000, 60_000
 PAYLOAD = ('{"class":"bench_noop","args":[{"number":123456,"poison":false}],"retry":true,"queue":"default",'
            '"jid":"__rand_int__","created_at":1795317854.249,"enqueued_at":1795317854.280}')
@@ -30,7 +30,7 @@ def scripts():
 
 
 class RedisServer:
-    """It waits for the disk before it answers, and evicts nothing: what Pawl asks for."""
+    """It syncs before it answers, and does not evict: the settings that Pawl requires."""
 
     def __init__(self, folder):
         self.port = free_port()
@@ -57,12 +57,12 @@ class RedisServer:
         return done.stdout.strip()
 
     def rate(self, clients, count, *command, at_once=1):
-        """Of a command, a second."""
+        """Rate of a command, per second."""
         done = subprocess.run(
             ['redis-benchmark', '-p', str(self.port), '-c', str(clients), '-n', str(count), '-P', str(at_once), '-r', str(JOBS), '-q',
              '--csv', *command],
             capture_output=True, text=True, check=False)
-        # Behind the command: how many a second, and six latencies.
+        # After the command: the rate, and six latencies.
         found = re.search(r'"([\d.]+)"(?:,"[\d.]+"){6}$', done.stdout.strip())
         if done.returncode != 0 or not found or 'rror' in done.stdout + done.stderr:
             raise Failed(f'redis-benchmark {command[0]}: {done.stdout[-500:]}{done.stderr[-500:]}')
@@ -79,9 +79,9 @@ class RedisFloor:
         self.sums = None
 
     def rate(self, part, case, seen, seconds):
-        del seen, seconds   # So many jobs, for however long they take.
+        del seen, seconds   # The number of jobs is fixed, not the time.
         if part == 'stage':
-            return None   # That is the database's.
+            return None   # The database has this part.
         self.sums = {name: self.redis.ask('SCRIPT', 'LOAD', text) for name, text in scripts().items()}
         steps = [self.push, self.take, self.finish] + ([self.call] if case.handler == 'call' else [])
         return 1 / sum(1 / step(case.workers) for step in steps)

@@ -1,7 +1,7 @@
 """From runs to rows, and from rows to a table.
 
-A row's figures are medians; its ratio is the median of the runs' ratios, as rate and floor
-of one run shared the same minute of the machine."""
+A row's figures are medians; its ratio is the median of the runs' ratios, because rate and floor
+of one run ran in the same minute."""
 import json
 from statistics import median
 
@@ -10,7 +10,7 @@ ROW = ('name', 'keys', 'clients', 'delay_ms', 'rate_per_s', 'p50_ms', 'p99_ms', 
 
 
 def most_per_s(floor, clients, delay_ms):
-    """The floor, or what so many clients can ask for at all when each payment takes so long."""
+    """The floor, or the most that the clients can request with payments of this delay."""
     return min(floor, clients * 1000 / delay_ms) if delay_ms else floor
 
 

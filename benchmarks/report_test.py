@@ -1,4 +1,4 @@
-"""That rows say what the runs were."""
+"""Checks that rows agree with their runs."""
 import json
 import os
 import tempfile
@@ -20,12 +20,12 @@ class Report(unittest.TestCase):
         self.assertEqual((row['rate_per_s'], row['floor_per_s'], row['ratio']), (1000, 2000, 0.5))
 
     def test_the_ratio_is_of_rates_of_the_same_run(self):
-        # Medians alone would say 1000 / 1000.
+        # Only medians would give 1000 / 1000.
         row = row_of(CASE, [run(1000, 2000), run(500, 1000), run(2000, 1000)])
 
         self.assertEqual(row['ratio'], 0.5)
 
-    def test_errors_of_all_runs_are_told(self):
+    def test_errors_of_all_runs_are_in_the_row(self):
         self.assertEqual(row_of(CASE, [run(1, 1, 2), run(1, 1, 0), run(1, 1, 3)])['errors'], 5)
 
     def test_without_a_floor_there_is_no_ratio(self):
@@ -34,7 +34,7 @@ class Report(unittest.TestCase):
         self.assertIsNone(row['ratio'])
         self.assertIn('-', line(row))
 
-    def test_a_payment_of_50_ms_bounds_what_a_client_can_ask_for(self):
+    def test_a_payment_of_50_ms_limits_the_rate_of_a_client(self):
         self.assertEqual(most_per_s(20_000, 64, 50), 1280)
         self.assertEqual(most_per_s(1_000, 64, 50), 1000)
         self.assertEqual(most_per_s(20_000, 64, 0), 20_000)

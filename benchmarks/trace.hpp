@@ -5,7 +5,7 @@
 
 namespace pawl::bench {
 
-// While it lives, SQLite says of each statement that runs on a connection opened meanwhile.
+// While it lives, it records each SQLite statement on connections that are opened meanwhile.
 class Tracing {
 public:
     Tracing();
@@ -14,8 +14,8 @@ public:
     Tracing& operator=(const Tracing&) = delete;
 };
 
-// The texts since the last time, in their order. Not those that control transactions: a server's
-// batches have savepoints.
+// The texts since the last call, in order. Without transaction control: a server's batches have
+// savepoints.
 std::vector<std::string> take_trace();
 
 }  // namespace pawl::bench

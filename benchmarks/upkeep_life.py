@@ -1,12 +1,12 @@
 """The life of keys as procedures of the database, made of the server's own statements."""
 from postgres_floors import BODY, PARAMS, POINT, filled, statements
 
-IN_HAND = 64        # Requests that a busy server has in hand at once.
-RENEWED = 20        # Every so many keys are renewed, three times.
-MOVED = 4           # And every so many have a second call.
+IN_HAND = 64   # Requests of a busy server in flight.
+RENEWED = 20   # Every 20th key is renewed, three times.
+MOVED = 4   # Every 4th key has a second call.
 REAPED_AT_ONCE = 500
 
-# A prototype, to be measured: partitions by ranges of ids, which ascend with time; their primary key has the id in it.
+# A prototype to be measured: partitions by ranges of ids, which ascend with time; the primary key has the id in it.
 PART_KEYS = 50_000
 PARTITIONED = """
 ALTER TABLE idempotency_keys RENAME TO plain;
@@ -65,7 +65,7 @@ BEGIN
 END $live$;
 """
 
-# As the server's reaper, but for the rows: what a batch takes from the registry, a DROP takes from the keys.
+# Like the server's reaper, except that a DROP removes the keys of a batch of registry rows.
 REAP_PARTITIONS = """
 CREATE OR REPLACE PROCEDURE reap_partitions() LANGUAGE plpgsql AS $reap$
 DECLARE
@@ -111,7 +111,7 @@ HEADERS = "'[{\"name\":\"Location\",\"value\":\"/rides/1\"}]'"
 
 
 def text(sql, *values):
-    """A statement with its values, for plpgsql, which ends it itself."""
+    """A statement with its values, for plpgsql, without a semicolon."""
     return filled(sql, *values).rstrip(';')
 
 
@@ -128,7 +128,7 @@ def procedures():
         'renew': text(sql['renew_lease'], key, '1', "'ride_created'", SOON),
         'move': text(sql['move_key'], key, '1', "'ride_created'", "'charge_created'", POINT, SOON, HEX, 'now()', 'false', 'now()',
                      TARGET),
-        # Over at once, for the reaper.
+        # Expired at once, for the reaper.
         'finish': text(
             sql['finish_key'], key, '1', f"CASE WHEN ids[i] % {MOVED} = 0 THEN 'charge_created' ELSE 'ride_created' END", '201',
             "'application/json'", HEADERS, BODY, 'now()', 'now()'),

@@ -1,4 +1,4 @@
-"""What ./bench upkeep makes of the server's statements and of its figures."""
+"""Tests of the statements and figures of ./bench upkeep."""
 import importlib.machinery
 import importlib.util
 import os

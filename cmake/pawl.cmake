@@ -1,8 +1,9 @@
-# The few functions that every folder's CMakeLists.txt is written in.
+# The functions that the CMakeLists.txt of every folder uses.
 
 find_program(PAWL_CCACHE ccache)
 if(PAWL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    # Paths are relative to the checkout, so that a second one of the same commit is built from the first one's cache.
+    # Paths are relative to the checkout, so that a second checkout of the same commit uses the
+    # first one's cache.
     set(CMAKE_CXX_COMPILER_LAUNCHER
         ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${PAWL_CCACHE})
 endif()
@@ -12,7 +13,7 @@ if(PAWL_MOLD)
 endif()
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
-# What all our own targets share. Warnings as errors only where a preset asks for them.
+# Options of all our own targets. Warnings are errors only in presets that ask for it.
 add_library(pawl_options INTERFACE)
 target_include_directories(pawl_options INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR})
 target_compile_definitions(pawl_options INTERFACE
@@ -21,8 +22,13 @@ if(PAWL_WARNINGS)
     target_compile_options(pawl_options INTERFACE
         -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual
         -Wold-style-cast -Werror
-        # g++ 12.2 warns falsely inside std::string and std::variant at -O2.
+        # g++ 12.2 has false warnings inside std::string and std::variant at -O2.
         $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized>)
+endif()
+
+if(CMAKE_UNITY_BUILD)
+    # g++ takes a type in an anonymous namespace of a file that it includes for one of a header.
+    target_compile_options(pawl_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endif()
 
 # pawl_library(core SOURCES a.cpp b.cpp PUBLIC pawl::x PRIVATE Boost::json)  -> pawl_core, pawl::core
@@ -42,22 +48,26 @@ function(pawl_program name)
 endfunction()
 
 # pawl_tests(core LABEL unit SOURCES claim_test.cpp LIBRARIES pawl::core)  -> one program, one ctest entry a TEST
+# NO_UNITY: the files are compiled one by one, because several of them use the same local names.
 function(pawl_tests name)
     if(NOT PAWL_TESTS)
         return()
     endif()
-    cmake_parse_arguments(ARG "" "LABEL;FILTER" "SOURCES;LIBRARIES" ${ARGN})
+    cmake_parse_arguments(ARG "NO_UNITY" "LABEL;FILTER" "SOURCES;LIBRARIES" ${ARGN})
     if(NOT rapidcheck_FOUND)
         list(FILTER ARG_SOURCES EXCLUDE REGEX property_test)
     endif()
     add_executable(test_${name} ${ARG_SOURCES})
+    if(ARG_NO_UNITY)
+        set_target_properties(test_${name} PROPERTIES UNITY_BUILD OFF)
+    endif()
     target_link_libraries(test_${name} PRIVATE pawl_options ${ARG_LIBRARIES} $<TARGET_NAME_IF_EXISTS:rapidcheck>
         GTest::gmock GTest::gtest_main)
     gtest_discover_tests(test_${name} TEST_FILTER "${ARG_FILTER}" PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300
         DISCOVERY_TIMEOUT 60)
 endfunction()
 
-# pawl_sharded_test(name program N [ARGUMENTS...])  -> N ctest entries, begun first: each waits for servers more than it works
+# pawl_sharded_test(name program N [ARGUMENTS...])  -> N ctest entries, started first: each mostly waits for servers
 function(pawl_sharded_test name program shards)
     math(EXPR last "${shards} - 1")
     foreach(shard RANGE ${last})
@@ -68,7 +78,7 @@ function(pawl_sharded_test name program shards)
 endfunction()
 
 # pawl_embed_sql(target OUT sql.hpp NAMESPACE a::b FILES x.sql y.sql [FOR sqlite])
-# Makes <build>/generated/<OUT>, which target and its tests may include by that path.
+# Generates <build>/generated/<OUT>, which the target and its tests may include by that path.
 function(pawl_embed_sql target)
     cmake_parse_arguments(ARG "" "OUT;NAMESPACE" "SQLITE;POSTGRES" ${ARGN})
     set(out ${CMAKE_BINARY_DIR}/generated/${ARG_OUT})

@@ -6,15 +6,15 @@
 
    Recovery points: started -(T1)-> ride -(call 1, the charge; T2)-> charged -(call 2, safe; T3)-> finished.
    `atomic` is one transaction, or one step in memory. A crash at a transaction is a crash before it or after it.
-   The words of README.md's table name the function or statement behind each step.
+   The table in README.md names the function and the statements of each step.
 
    Switches   NEVER=1    the provider knows no keys, and call 1 is Repeat::never; else Repeat::safe_with_key
               AGAIN=1    the operation says re_execute: an expired key may run again
-              HASTY=1    the operator looks at the provider only, not at what may still be on its way there
+              HASTY=1    the operator asks the provider, but does not wait for calls that are still on their way
    Budgets    NC crashes, NE leases that end under a living holder, NT messages lost, NF phases or stores that fail,
-              NK completer's caps, NS words of the operator, NR reaps, NG registry rows forgotten, NO ages of a call,
+              NK completer's caps, NS decisions of the operator, NR reaps, NG registry rows forgotten, NO ages of a call,
               NX errors that the provider remembers
-   MUTANT_x   takes one repair out; check_all says which property must then be violated                            */
+   MUTANT_x   removes one fix; check_all lists the property that must then be violated                             */
 
 #ifndef NEVER
 #define NEVER 0
@@ -140,29 +140,29 @@
 #define GIVEN_UP 10
 #define DOUBT 15    /* Perhaps made. */
 #define UNSENT 14   /* Certainly not made. */
-#define STUCK 13    /* An error that the provider repeats for this key; charged or not. */
+#define STUCK 13    /* An error that the provider repeats for this key, with or without a charge. */
 
-/* What a crash does not lose. */
+/* State that survives a crash. */
 byte reg = NONE; byte reg_gen = 0;                                   /* key_registry */
 bool row = 0; byte standing = 0; byte rp = 0; byte gen = 0;          /* idempotency_keys */
 bool lease = 0; byte call_key = 0; bool called = 0; bool old = 0; bool calling = 0; byte charge = 0; byte resp = 0;
 bool att = 0; byte word = 0; byte word_charge = 0; bool noted = 0;   /* attention */
-bool own[NW];    /* Server i's attempt has the id and the number of the row: WHERE id = $1 AND attempt = $2. */
-bool holds[NW];  /* Likewise the settlement that server i has read. */
+bool own[NW];    /* Server i's attempt is that of the row: WHERE id = $1 AND attempt = $2. */
+bool holds[NW];  /* The same for the settlement that server i has read. */
 bool op_holds = 0;
 
-/* The provider, and the way there. */
-byte memory[4];                                /* Result remembered under a foreign key (1 + generation): 0 none. */
+/* The provider, and the network to it. */
+byte memory[4];                                /* Result remembered under a foreign key (1 + generation); 0: none. */
 chan net = [NW + 1] of { byte, byte, byte, byte };   /* Foreign key, sender, token, life. */
 byte wait[NW]; byte reply[NW]; byte sending = 0; byte in_flight = 0; byte charges = 0;
 
-/* What no process sees: for the properties. */
-byte life = 0; byte allowed = 1;               /* Executions begun, and those that were in order. */
-byte calls = 0; byte didnt = 0;                /* Of this life: calls that arrived; words "did not happen". */
-byte rides = 0; byte jobs = 0;                 /* Of this life. */
-byte made[4];                                  /* Charges made in life n. */
-byte told[4]; bool told_two = 0;               /* First final answer given in life n; another one since. */
-bool orphaned = 0;                             /* An attempt lost its key, though its lease never ended. */
+/* Observations for the properties; no process reads them. */
+byte life = 0; byte allowed = 1;               /* Executions begun, and executions permitted. */
+byte calls = 0; byte didnt = 0;                /* In this execution: calls that arrived; decisions "did not happen". */
+byte rides = 0; byte jobs = 0;                 /* In this execution. */
+byte made[4];                                  /* Charges made in execution n. */
+byte told[4]; bool told_two = 0;               /* First final answer in execution n; a different one since. */
+bool orphaned = 0;                             /* An attempt lost its key although its lease never ended. */
 bool stale = 0; bool backward = 0; bool wrong_note = 0;
 bool ended[NW]; bool holder_dead = 0;
 byte crashes = 0, exps = 0, losts = 0, fails = 0, caps = 0, words = 0, reaps = 0, forgets = 0, olds = 0, stucks = 0;
@@ -170,12 +170,12 @@ byte crashes = 0, exps = 0, losts = 0, fails = 0, caps = 0, words = 0, reaps = 0
 #define FENCE (row && standing == OPEN && own[me] && rp == at)
 #define KEPT  (FENCE || (MUTANT_NO_FENCE && row && standing != 0))
 #define OVER  (!lease || MUTANT_LEASE_NOT_CHECKED)
-/* decide_call: past the provider's memory since the first call. */
+/* decide_call: the first call is older than the provider's memory. */
 #define TOO_OLD (!NEVER && old && called && own[me] && !MUTANT_AGE_NOT_CHECKED)
 #define ASIDE own[0] = 0; own[1] = 0; holds[0] = 0; holds[1] = 0; op_holds = 0
-/* A take-over: attempt + 1. Whoever had the number before has it no more. */
+/* A take-over: attempt + 1. The earlier attempt fails its fence from now on. */
 #define TAKE  ASIDE; own[me] = 1; ended[me] = 0; lease = 1; holder_dead = 0
-/* The key, the time and (never) the mark of the call that follows, in the transaction that reaches its point. */
+/* The key, the time and (for never) the mark of the next call, in the transaction that reaches its point. */
 #define MARK_KEY(k) call_key = k; called = 1; old = 0; calling = (NEVER && !MUTANT_MARK_NOT_IN_T1)
 
 inline move(to) {
@@ -183,10 +183,10 @@ inline move(to) {
     if :: !own[me] -> stale = 1 :: else fi;
     rp = to
 }
-/* The row and the registry row of a new execution; the phases before the call ran in the same transaction. */
+/* The row and the registry row of a new execution; the same transaction ran the phases before the call. */
 inline begin(point) {
     life++; jobs = 0; calls = 0; didnt = 0;
-    rides = (row -> rides : 0) + (point == RIDE);       /* A row already: a mutant makes it again. */
+    rides = (row -> rides : 0) + (point == RIDE);       /* If there is a row already, a mutant makes it again. */
     row = 1; standing = OPEN; rp = point; gen = reg_gen; charge = 0; resp = 0;
     TAKE; lease = (point == RIDE);
     if
@@ -211,13 +211,13 @@ inline tell(x) {
     fi
 }
 
-/* A server: an HTTP request with the key, the completer, or a settlement that it carries out; one at a time. */
+/* A server does one of these at a time: an HTTP request with the key, the completer, a settlement. */
 proctype Server(byte me) {
     byte at = 0, r = 0, key = 0, token = 0; bool saw = 0;
 idle:
     atomic { at = 0; r = 0; key = 0; saw = 0; wait[me] = 0; reply[me] = 0; own[me] = 0; holds[me] = 0; ended[me] = 0 };
 end_idle:
-    if                                                  /* The look before T1: only whether there is a row at all. */
+    if                                                  /* The lookup before T1: is there a row? */
     :: atomic { reg == NONE && life < 3 -> saw = 0; goto t1 }
     :: atomic { row && standing == OPEN && OVER -> saw = 1; goto t1 }
     :: atomic { reg == EXPIRED && AGAIN && life < 3 -> saw = 1; goto t1 }
@@ -226,17 +226,17 @@ end_idle:
     fi;
 t1:
     if
-    :: atomic { (reg == NONE && !saw) || (MUTANT_NO_REGISTRY && !saw) ->     /* insert_registry gives an id. */
+    :: atomic { (reg == NONE && !saw) || (MUTANT_NO_REGISTRY && !saw) ->     /* insert_registry returns an id. */
            reg = LIVE; begin(RIDE); at = RIDE }
-    :: atomic { reg == NONE && !saw && fails < NF -> fails++; goto failed_claim }   /* A phase threw: all undone. */
-    :: atomic { reg == NONE && saw && !MUTANT_REGISTRY_TRUSTED -> goto idle }            /* Forgotten since the look. */
+    :: atomic { reg == NONE && !saw && fails < NF -> fails++; goto failed_claim }   /* A phase threw: rolled back. */
+    :: atomic { reg == NONE && saw && !MUTANT_REGISTRY_TRUSTED -> goto idle }            /* Forgotten since the lookup. */
     :: atomic { reg == NONE && saw && MUTANT_REGISTRY_TRUSTED -> begin(RIDE); at = RIDE }
     :: atomic { reg == EXPIRED && AGAIN && life < 3 ->      /* revive_registry */
            reg = LIVE; reg_gen++; allowed++; begin(RIDE); at = RIDE }
     :: atomic { reg == EXPIRED && !(AGAIN && life < 3) -> goto idle }               /* 410 */
     :: atomic { row && standing == OPEN && !OVER -> goto idle }                     /* 409 */
     :: atomic { row && standing == ATTENTION -> goto idle }                         /* 502 */
-    :: atomic { row && standing == FINISHED -> goto idle }                          /* Replayed at the next look. */
+    :: atomic { row && standing == FINISHED -> goto idle }                          /* Replayed at the next lookup. */
     :: atomic { row && standing == OPEN && OVER && rp == STARTED ->                 /* run_resumed */
            TAKE; rides++; move(RIDE); MARK_KEY(1 + gen); at = RIDE }
     :: atomic { row && standing == OPEN && OVER && rp == RIDE ->                    /* resume_at_call */
@@ -255,7 +255,7 @@ t1:
     :: crash()
     fi;
     atomic { key = call_key };
-call:                                                   /* The check, then the send: a margin, not one step. */
+call:                                                   /* The check and the send are two steps: time passes between them. */
     if
     :: atomic { TOO_OLD -> goto hand }
     :: atomic { ended[me] && !MUTANT_CALL_AFTER_LEASE -> r = UNSENT; goto give_back }
@@ -292,7 +292,7 @@ t2:
     :: atomic { FENCE && fails < NF -> fails++; if :: NEVER -> goto hand_result :: else -> goto give_back fi }
     :: crash()
     fi;
-second:                                                 /* Repeat::safe: nothing but a place to stop at. */
+second:                                                 /* Repeat::safe: only a place where the server may die. */
     if
     :: atomic { KEPT || (MUTANT_NO_FENCE && row) ->          /* T3: the last phase stages the receipt. */
            move(FIN); jobs++; resp = charge; standing = FINISHED; lease = 0; goto answer }
@@ -305,7 +305,7 @@ answer:                                                 /* After the commit. */
     :: atomic { if :: row && standing == FINISHED -> tell(resp) :: else fi; goto idle }
     :: crash()
     fi;
-give_back:                                              /* fail_attempt; clear_calling where proven. */
+give_back:                                              /* fail_attempt; clear_calling if the call was certainly not made. */
     if
     :: atomic { FENCE || (row && standing == OPEN && (MUTANT_UNLOCK_UNFENCED || (MUTANT_CLEAR_UNFENCED && NEVER))) ->
            if
@@ -313,7 +313,7 @@ give_back:                                              /* fail_attempt; clear_c
            :: else
            fi;
            lease = 0;
-           if                                           /* A renewal that was under way may come after it. */
+           if                                           /* A renewal in flight may arrive after it. */
            :: own[me] && exps < NE -> exps++; lease = 1; holder_dead = 1; own[me] = 0
            :: true
            fi }
@@ -321,7 +321,7 @@ give_back:                                              /* fail_attempt; clear_c
            goto idle }
     :: crash()
     fi;
-capped:                                                 /* Of the completer only: note_failure. */
+capped:                                                 /* Only the completer: note_failure. */
     if
     :: atomic { caps < NK && row && standing == OPEN && (!lease || MUTANT_CAP_IGNORES_LEASE) ->
            caps++; to_attention(); goto idle }
@@ -333,7 +333,7 @@ hand:                                                   /* hand_to_person: stuck
     :: atomic { !FENCE -> lost_fence(); goto idle }
     :: crash()
     fi;
-hand_result:                                            /* A result of `never` that can't be kept. */
+hand_result:                                            /* The result of a `never` call can't be kept. */
     if
     :: atomic { FENCE -> to_attention(); noted = 1; goto idle }
     :: atomic { !FENCE -> lost_fence(); goto note }
@@ -346,13 +346,13 @@ note:                                                   /* keep_result_for_perso
     :: atomic { !(att && !noted && ((key == call_key && rp == RIDE) || MUTANT_NOTE_UNFENCED)) -> goto idle }
     :: crash()
     fi;
-failed_claim:                                           /* record_failed_claim: the claim alone. */
+failed_claim:                                           /* record_failed_claim: only the claim. */
     if
     :: atomic { reg == NONE -> reg = LIVE; begin(STARTED); goto idle }
     :: atomic { reg != NONE -> goto idle }
     :: crash()
     fi;
-settle:                                                 /* run_settlement: a take-over by what a person said. */
+settle:                                                 /* run_settlement: a take-over with a person's decision. */
     if
     :: atomic { (holds[me] && row && standing == ATTENTION) ||
                 (MUTANT_SETTLE_UNFENCED && row && standing != FINISHED) ->
@@ -374,7 +374,7 @@ settle:                                                 /* run_settlement: a tak
     goto call
 }
 
-/* Requests land late, after their sender's death too. */
+/* Requests may arrive late, also after the death of their sender. */
 proctype Provider() {
     byte key = 0, who = 0, token = 0, run_of = 0, r = 0;
 end:
@@ -387,7 +387,7 @@ end:
                if
                :: made[run_of] < 3 -> made[run_of]++; charges++; r = charges
                :: made[run_of] == 0 -> r = DECLINED
-               :: made[run_of] >= 3 -> r = charges      /* Mutants only: enough is seen. */
+               :: made[run_of] >= 3 -> r = charges      /* Only with mutants: the violation is visible already. */
                :: !NEVER && stucks < NX -> stucks++; r = STUCK
                :: !NEVER && stucks < NX && made[run_of] < 3 -> stucks++; made[run_of]++; charges++; r = STUCK
                fi;
@@ -395,14 +395,14 @@ end:
            fi;
            if
            :: wait[who] == token -> reply[who] = r
-           :: wait[who] != token                        /* Nobody waits for it any more. */
+           :: wait[who] != token                        /* The caller no longer waits. */
            fi;
            key = 0; who = 0; token = 0; run_of = 0; r = 0
        }
     od
 }
 
-/* Looks, decides, and writes the word down (request_settlement); a server carries it out. */
+/* Checks, decides, and records the decision (request_settlement); a server carries it out. */
 proctype Operator() {
     byte said = 0;
 end:
@@ -427,7 +427,7 @@ end:
     od
 }
 
-/* Time: leases end, calls grow old, the provider forgets, the reaper comes. */
+/* Time: leases end, calls become old, the provider forgets, the reaper runs. */
 proctype Time() {
 end:
     do
@@ -437,7 +437,7 @@ end:
            if :: own[0] -> ended[0] = 1 :: own[1] -> ended[1] = 1 :: else fi
        }
     :: atomic { row && called && !old && olds < NO -> olds++; old = 1 }
-    :: atomic {                                         /* Its memory is longer than ours by a call's longest delay. */
+    :: atomic {                                         /* The provider remembers longer than Pawl assumes, by the longest delay of a call. */
            (old || !row) && NO > 0 && sending == 0 && in_flight == 0 && (memory[1] || memory[2] || memory[3]) ->
            memory[1] = 0; memory[2] = 0; memory[3] = 0
        }
@@ -476,22 +476,22 @@ init { atomic { run Server(0); run Server(1); run Provider(); run Operator(); ru
                          (standing == ATTENTION && words == NS && word == 0))))
 
 ltl p_charge     { [] one_charge }      /* At most one charge an execution. */
-ltl p_never      { [] one_call }        /* A `never` call is repeated by a person's word only. */
+ltl p_never      { [] one_call }        /* Only a person's decision repeats a `never` call. */
 ltl p_ride       { [] one_ride }
 ltl p_receipt    { [] one_receipt }
-ltl p_answer     { [] one_answer }      /* Final answers of one execution are equal. */
+ltl p_answer     { [] one_answer }      /* The final answers of one execution are equal. */
 ltl p_forward    { [] only_forward }
-ltl p_writer     { [] no_old_writer }   /* No write by an attempt that another has replaced. */
-ltl p_lease      { [] lease_protects }  /* Whose lease has not ended, keeps the key. */
+ltl p_writer     { [] no_old_writer }   /* An attempt that was replaced writes nothing. */
+ltl p_lease      { [] lease_protects }  /* An attempt whose lease has not ended keeps the key. */
 ltl p_honest     { [] honest }          /* No final failure while money is taken. */
 ltl p_paid       { [] paid }            /* No success without a charge of this execution. */
-ltl p_life       { [] in_order }        /* No second execution but a permitted one. */
+ltl p_life       { [] in_order }        /* No second execution except a permitted one. */
 ltl p_registered { [] registered }
-ltl p_note       { [] right_note }      /* A late result is noted at its own call only. */
+ltl p_note       { [] right_note }      /* A late result is recorded at its own call only. */
 ltl p_safe       { [] (one_charge && one_call && one_ride && one_receipt && one_answer && only_forward &&
                        no_old_writer && lease_protects && honest && paid && in_order && registered && right_note) }
 ltl p_settles    { [] <> settled }
-/* Must be violated: that these things happen at all. */
+/* Must be violated: these events are possible. */
 ltl never_success   { [] !(is_success(told[1])) }
 ltl never_attention { [] !att }
 ltl never_by_word   { [] !(didnt > 0 && standing == FINISHED && is_success(resp)) }

@@ -1,4 +1,4 @@
-/* The idempotency-key protocol with one transaction a step, as the article prints it, and its repairs F1 to F9.
+/* The idempotency-key protocol with one transaction for each step, as the article prints it, and the fixes F1 to F9.
    One client key. NW server attempts run concurrently (client retries, completer).
    Switches (all 0 = as printed):
     FENCE      every write carries the attempt number taken with the lock
@@ -12,8 +12,7 @@
     INTENT     'calling' recovery point written before the foreign call; recovery from it never calls again
     REAP       0 none, 1 as printed (any row, any moment), 2 only finished rows, 3 finished + tombstone
     SNAP       recovered attempts take the SERIALIZABLE snapshot before the call (PostgreSQL, as printed)
-    COMPLETER  there is an unlimited source of retries (else clients stop after NREQ requests each)
-   Budgets: NC crashes, NE expiries of a LIVE holder's lock (zombies), NT lost messages, NR reaps
+       Budgets: NC crashes, NE expiries of a live holder's lock, NT lost messages, NR reaps
 */
 #ifndef NW
 #define NW 2
@@ -67,7 +66,7 @@
 #define F500 0     /* the foreign service may answer 5xx and REMEMBER it under the key, having charged or not */
 #endif
 #ifndef FIX500
-#define FIX500 0   /* a remembered 5xx goes to the resolution list instead of being retried for ever */
+#define FIX500 0   /* a remembered 5xx goes to the attention list instead of being retried for ever */
 #endif
 #ifndef STRICT
 #define STRICT 1   /* 1: foreign retention exceeds our horizon by more than the longest send; 0: no such margin */
@@ -82,12 +81,12 @@
 #define CALLING 3
 #define CHARGED 4
 #define FIN 5
-#define INDET 6          /* resolution list: a human decides; never called again */
+#define INDET 6          /* attention list: a person decides; never called again */
 
 /* the row */
 bool ex=0;  byte gen=0; byte rp=0; bool locked=0, expired=0, holder_dead=0; byte resp=0;
 bool own[NW];    /* own[i]: attempt i holds the newest attempt number (fencing token) */
-bool dirty[NW];  /* dirty[i]: row written by somebody else since i's SERIALIZABLE snapshot */
+bool dirty[NW];  /* dirty[i]: row written by another attempt since i's SERIALIZABLE snapshot */
 
 byte rides=0; byte ridekey=0; byte ridechg=0; byte jobs=0; bool tomb=0; bool intent=0; bool horizon=0;
 /* foreign service */
@@ -97,7 +96,7 @@ byte inflight=0;
 chan net = [NW+1] of { byte, byte, byte };  /* foreign key, sender, call token */
 byte wait[NW];           /* token of the call the attempt is waiting for, 0 none */
 byte reply[NW];          /* 0 none, 1..8 charge id, 9 declined, 15 timeout */
-/* what clients have been told as a final answer */
+/* the final answer that clients got */
 byte told=0; bool mismatch=0;
 byte maxrp=0; bool regress=0;
 byte crashes=0, exps=0, losts=0, reaps=0, forgets=0;

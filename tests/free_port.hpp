@@ -9,10 +9,10 @@
 
 namespace pawl::testing {
 
-// A port of the loopback that nobody has at this moment. Another may be faster: who starts a server
-// there tries again with the next.
+// A port of the loopback that is free at this moment. Another process may take it first: then the
+// caller tries the next one.
 inline int free_port() {
-    const int probe = ::socket(AF_INET, SOCK_STREAM, 0);  // tidy: allow socket: for its port alone
+    const int probe = ::socket(AF_INET, SOCK_STREAM, 0);  // tidy: allow socket: only to get a port
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

@@ -1,4 +1,4 @@
-"""tools/check_error_pages finds what breaks its rules, and nothing in this project."""
+"""tools/check_error_pages finds violations of its rules, and none in this project."""
 import importlib.machinery
 import importlib.util
 import os
@@ -35,12 +35,12 @@ class ErrorPages(unittest.TestCase):
     def test_a_code_with_its_page_has_no_finding(self):
         self.assertEqual(self.found(PAGE), [])
 
-    def test_a_code_without_a_page_is_found_where_it_stands(self):
+    def test_a_code_without_a_page_is_found_with_its_line(self):
         found = self.findings({'src/store/a.cpp': '\nthrow "PAWL0001";\n'})
         self.assertEqual(len(found), 1)
         self.assertTrue(found[0].startswith('src/store/a.cpp:2: PAWL0001 has no page'), found)
 
-    def test_codes_in_sql_headers_and_apps_count_and_those_in_tests_do_not(self):
+    def test_codes_in_sql_headers_and_apps_count_but_not_those_in_tests(self):
         for path in ('src/a.sql', 'include/pawl/a.hpp', 'apps/rides/a.cpp'):
             self.assertEqual(len(self.findings({path: 'PAWL0001\n'})), 1, path)
         self.assertEqual(len(self.found(PAGE, 'PAWL0001\n')), 0)
@@ -52,7 +52,7 @@ class ErrorPages(unittest.TestCase):
                  'docs/errors/PAWL0002.md': PAGE.replace('0001', '0002')}
         self.assertIn('no source names PAWL0002', self.findings(files)[0])
 
-    def test_a_file_that_is_no_page_is_found(self):
+    def test_a_file_that_is_not_a_page_is_found(self):
         files = {'src/a.cpp': 'PAWL0001\n', 'docs/errors/PAWL0001.md': PAGE, 'docs/errors/notes.txt': 'x\n'}
         self.assertIn('named after a code', self.findings(files)[0])
 
@@ -63,11 +63,11 @@ class ErrorPages(unittest.TestCase):
         for part in pages.PARTS:
             self.assertIn('is missing', self.found(PAGE.replace(part, 'Something else'))[0], part)
         for letter in ('A.', 'B.', 'C.'):
-            self.assertIn('says nothing', self.found(PAGE.replace(letter, ''))[0], letter)
+            self.assertIn('is empty', self.found(PAGE.replace(letter, ''))[0], letter)
 
     def test_parts_in_another_order_are_found(self):
         swapped = PAGE.replace('Why it happens', 'X').replace('What to do', 'Why it happens').replace('X', 'What to do')
-        self.assertIn('another order', self.found(swapped)[0])
+        self.assertIn('not in the order', self.found(swapped)[0])
 
     def test_another_code_must_be_a_link(self):
         source = 'PAWL0001 PAWL0002\n'
@@ -76,7 +76,7 @@ class ErrorPages(unittest.TestCase):
         linked = PAGE + 'See [PAWL0002](PAWL0002.md).\n'
         self.assertEqual(self.findings(other | {'docs/errors/PAWL0001.md': linked}), [])
 
-    def test_a_folder_that_is_no_project_does_not_pass(self):
+    def test_a_folder_without_a_project_does_not_pass(self):
         self.assertEqual(len(self.findings({'README.md': 'x\n'})), 1)
 
     def test_this_project_has_no_finding(self):

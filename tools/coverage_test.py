@@ -1,4 +1,4 @@
-"""tools/coverage counts both sides of a condition once, leaves out what no package has, and fails below its least."""
+"""tools/coverage counts both sides of a condition once, leaves out code that no package has, and fails below its minimum."""
 import os
 import tempfile
 import unittest
@@ -58,7 +58,7 @@ class Report(unittest.TestCase):
         self.assertEqual(report['folders']['src/core']['taken'], 2)
         self.assertEqual(report['total']['branches'], 4)
 
-    def test_what_is_missing_is_named_with_its_line(self):
+    def test_a_missing_branch_is_named_with_its_line(self):
         self.assertEqual(self.report(([FILE], [], [branch(2, 'a > 5', 3, 0)]))['missing'], [
             {'file': FILE, 'line': 2, 'condition': 'a > 5', 'what': 'never false', 'source': 'if (a > 5 || b) return 1;'}])
 
@@ -73,16 +73,16 @@ class Report(unittest.TestCase):
         before = ([FILE], [], [branch(4, '!PAWL_MUTANT', 1, 0)])
         self.assertEqual(self.report(inside, before)['total']['branches'], 0)
 
-    def test_a_condition_behind_a_planted_fault_is_counted(self):
+    def test_a_condition_after_a_planted_fault_is_counted(self):
         self.assertEqual(self.missing(([FILE], [], [branch(4, 'b', 1, 0)])), [(4, 'b', 'never false')])
 
-    def test_a_condition_that_is_only_asked_under_a_planted_fault_is_not(self):
+    def test_a_condition_evaluated_only_under_a_planted_fault_is_not_counted(self):
         self.assertEqual(self.report(([FILE], [], [branch(10, 'c', 0, 0)]))['total']['branches'], 0)
 
-    def test_a_switch_has_no_way_past_its_cases(self):
+    def test_a_switch_has_no_branch_past_its_cases(self):
         self.assertEqual(self.report(([FILE], [], [branch(6, 'b', 0, 2)]))['total']['branches'], 0)
 
-    def test_a_condition_in_another_macro_stands_where_that_is_named(self):
+    def test_a_condition_in_a_macro_is_placed_where_the_macro_is_used(self):
         function = (['/usr/include/errno.h', FILE], [[5, 9, 5, 14, 1, 1, 0, MACRO]], [[38, 1, 38, 9, 1, 0, 0, 0, BRANCH]])
         self.assertEqual(self.missing(function), [(5, 'errno', 'never false')])
 
@@ -100,12 +100,12 @@ class Report(unittest.TestCase):
         for name in (FILE, '../../' + FILE, '/home/x/pawl/' + FILE, './../../' + FILE):
             self.assertEqual(coverage.Sources().measured(name), FILE)
 
-    def test_a_source_that_no_test_links_is_told_and_fails(self):
+    def test_a_source_that_no_test_links_is_reported_and_fails(self):
         report = self.report(([FILE], [], []), sources=(FILE, 'src/core/b.cpp', 'src/core/b_test.cpp'))
         self.assertEqual(report['not_linked'], ['src/core/b.cpp'])
         self.assertEqual(coverage.too_low(report, 0), ['src/core/b.cpp is in no test'])
 
-    def test_a_folder_below_the_least_fails_and_is_not_rounded_up(self):
+    def test_a_folder_below_the_minimum_fails_and_is_not_rounded_up(self):
         report = self.report(([FILE], [], [branch(2, 'a > 5', 1, 1), branch(2, 'b', 1, 0)]))
         self.assertEqual(coverage.too_low(report, 75), [])
         self.assertEqual(coverage.too_low(report, 75.1), ['src/core has 75.0 %'])

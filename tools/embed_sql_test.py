@@ -1,4 +1,4 @@
-"""tools/embed_sql cuts .sql files into statements, and refuses what no store could run."""
+"""tools/embed_sql cuts .sql files into statements, and refuses invalid ones."""
 import importlib.machinery
 import importlib.util
 import os
@@ -40,7 +40,7 @@ class Case(unittest.TestCase):
         return {key: statement.text for key, statement in self.read(text, name).items()}
 
     def refusal(self, *paths):
-        """What it says of files that it refuses."""
+        """The error message for invalid files."""
         with self.assertRaises(SystemExit) as caught:
             embed_sql.read(paths)
         return str(caught.exception)
@@ -52,7 +52,7 @@ class Cut(Case):
             self.texts('-- Of rides.\n\n-- name: a   ($1 id)\nSELECT $1;\n\n-- name: b\nDELETE\nFROM rides;\n'),
             {'a': 'SELECT $1', 'b': 'DELETE\nFROM rides'})
 
-    def test_lines_of_comment_are_left_out_whatever_stands_in_them(self):
+    def test_comment_lines_are_left_out_whatever_they_contain(self):
         text = "-- name: a   ($1 cents)\n-- It's $5, or so.\nSELECT $1\n  -- don't ask\nFROM rides;\n"
         self.assertEqual(self.texts(text), {'a': 'SELECT $1\nFROM rides'})
         self.assertEqual(self.read(text)['a'].used, {1})
@@ -61,7 +61,7 @@ class Cut(Case):
         text = 'CREATE TABLE a (b);\n-- Two.\nCREATE TABLE c (d);\n'
         self.assertEqual(self.texts(text, '0001_first.sql'), {'migration_0001_first': text.strip()})
 
-    def test_a_semicolon_in_the_midst_stays(self):
+    def test_a_semicolon_within_a_statement_stays(self):
         self.assertEqual(self.texts("-- name: a\nSELECT ';';\n"), {'a': "SELECT ';'"})
 
     def test_statements_come_in_the_order_of_the_files(self):
@@ -70,23 +70,23 @@ class Cut(Case):
 
 
 class Refused(Case):
-    def test_a_name_that_stands_twice(self):
+    def test_a_repeated_name(self):
         text = '-- name: a\nSELECT 1;\n'
         self.assertIn('two statements are named "a"', self.refusal(self.file(text + text)))
 
-    def test_a_name_that_stands_in_two_files(self):
+    def test_a_name_in_two_files(self):
         paths = [self.file('-- name: a\nSELECT 1', 'one.sql'), self.file('-- name: a\nSELECT 1', 'two.sql')]
         self.assertIn('two.sql: two statements are named "a"', self.refusal(*paths))
 
-    def test_a_name_that_is_none_in_cpp(self):
+    def test_a_name_that_is_invalid_in_cpp(self):
         for name in ('Take', '1st', 'take-over', 'a;b'):
-            self.assertIn('is no name', self.refusal(self.file(f'-- name: {name}\nSELECT 1;\n')), name)
+            self.assertIn('is not a valid name', self.refusal(self.file(f'-- name: {name}\nSELECT 1;\n')), name)
 
     def test_an_empty_statement(self):
         for body in ('', ';\n', '-- Later.\n'):
             self.assertIn('"a" is empty', self.refusal(self.file(f'-- name: a\n{body}\n-- name: b\nSELECT 1;\n')), body)
 
-    def test_what_would_end_the_text_in_cpp(self):
+    def test_a_text_that_would_end_the_raw_string_in_cpp(self):
         self.assertIn(')sql"', self.refusal(self.file('-- name: a\nSELECT \')sql"\';\n')))
 
     def test_a_text_that_is_too_long_for_a_compiler(self):
@@ -94,19 +94,19 @@ class Refused(Case):
 
 
 class Parameters(Case):
-    def test_one_that_is_not_named(self):
+    def test_a_parameter_without_a_name(self):
         self.assertIn('uses $2, which', self.refusal(self.file('-- name: a   ($1 id)\nSELECT $1, $2;\n')))
         self.assertIn('uses $1, which', self.refusal(self.file('-- name: a\nSELECT $1;\n')))
 
-    def test_one_that_is_named_and_not_used(self):
+    def test_a_named_but_unused_parameter(self):
         text = '-- name: a   ($1 id, $2 now)\nSELECT $1;\n'
-        self.assertIn('"a" names $2 and does not use it', self.refusal(self.file(text)))
+        self.assertIn('"a" names $2 but does not use it', self.refusal(self.file(text)))
 
-    def test_the_brackets_may_go_on_in_the_comment_below(self):
+    def test_the_brackets_may_continue_in_the_comment_below(self):
         text = '-- name: a   ($1 id,\n--   $2 now (UTC), $3\n--   limit)\n-- Of $9.\nSELECT $1, $2, $3;\n'
         self.assertEqual(self.read(text)['a'].named, {1, 2, 3})
 
-    def test_what_stands_outside_of_the_brackets_names_none(self):
+    def test_text_outside_of_the_brackets_names_no_parameter(self):
         self.assertEqual(self.read('-- name: a\n-- ($1 is no parameter)\nSELECT 1;\n')['a'].named, set())
         self.assertEqual(self.read('-- name: a   ($1 id) and $2\nSELECT $1;\n')['a'].named, {1})
 
@@ -114,17 +114,17 @@ class Parameters(Case):
         for text in ('-- name: a   ($1 id, $3 now)\nSELECT $1, $3;\n', '-- name: a   ($0 id)\nSELECT $0;\n'):
             self.assertIn('parameters are $1 to $n', self.refusal(self.file(text)))
 
-    def test_a_dollar_in_a_string_a_quoted_name_or_a_comment_is_none(self):
+    def test_a_dollar_in_a_string_a_quoted_name_or_a_comment_is_not_a_parameter(self):
         for quiet in ("'$2'", "'it''s $2'", '"$2"', "1 -- it's $2", '/* $2\n$3 */ 1'):
             self.assertEqual(self.read(f'-- name: a   ($1 id)\nSELECT {quiet}\n, $1;\n')['a'].used, {1}, quiet)
 
-    def test_a_parameter_may_stand_twice_and_have_two_digits(self):
+    def test_a_parameter_may_be_repeated_and_have_two_digits(self):
         named = ', '.join(f'${n} a' for n in range(1, 13))
         used = ', '.join(f'${n}' for n in [12, *range(1, 13)])
         self.assertEqual(len(self.read(f'-- name: a   ({named})\nSELECT {used};\n')['a'].used), 12)
 
-    def test_a_migration_has_none(self):
-        self.assertIn('takes no parameters', self.refusal(self.file('CREATE TABLE a (b DEFAULT $1);', '1.sql')))
+    def test_a_migration_has_no_parameters(self):
+        self.assertIn('has no parameters', self.refusal(self.file('CREATE TABLE a (b DEFAULT $1);', '1.sql')))
 
 
 class Stores(Case):
@@ -134,7 +134,7 @@ class Stores(Case):
     def test_the_same_parameters_pass(self):
         self.both('-- name: a   ($1 id)\nSELECT $1;\n', '-- name: a   ($1 id)\nSELECT $1::bigint;\n')
 
-    def test_other_parameters_are_refused(self):
+    def test_different_parameters_are_refused(self):
         with self.assertRaisesRegex(SystemExit, r'"a" names \$1 in SQLite, \$1, \$2 in PostgreSQL'):
             self.both('-- name: a   ($1 id)\nSELECT $1;\n', '-- name: a   ($1 id, $2 now)\nSELECT $1, $2;\n')
 
@@ -180,7 +180,7 @@ class Header(Case):
         made = self.made('--c', 'ride_', '--sqlite', self.file('-- name: a\nSELECT "b",\n  \'\\\';\n'))
         self.assertIn('static const char ride_a[] =\n    "SELECT \\"b\\",\\n"\n    "  \'\\\\\'";', made)
 
-    def test_without_a_namespace_it_refuses(self):
+    def test_a_missing_namespace_is_refused(self):
         done = subprocess.run([sys.executable, TOOL, '--out', os.path.join(self.folder, 'out.hpp')],
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)

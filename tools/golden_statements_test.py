@@ -1,4 +1,4 @@
-"""tools/golden_statements copies all statements of a version that is not released, and never those of another."""
+"""tools/golden_statements copies all statements of a version that is not released, and never those of a released one."""
 import importlib.machinery
 import importlib.util
 import os
@@ -45,20 +45,20 @@ class GoldenStatements(unittest.TestCase):
         return {os.path.relpath(os.path.join(where, name), folder): golden.read(os.path.join(where, name))
                 for where, _, names in os.walk(folder) for name in names}
 
-    def test_every_statement_is_copied_and_no_migration(self):
+    def test_all_statements_are_copied_but_no_migrations(self):
         golden.write(self.root)
         self.assertEqual(self.copied(), {
             'sqlite/keys.sql': 'keys of sqlite', 'sqlite/rides.sql': 'rides of sqlite',
             'postgres/keys.sql': 'keys of postgres', 'postgres/session.sql': 'session',
             'postgres/rides.sql': 'rides of postgres', 'flow.json': '[]'})
 
-    def test_a_statement_that_is_no_more_leaves_the_copy_of_a_version_that_is_not_released(self):
+    def test_a_removed_statement_leaves_the_copy_of_an_unreleased_version(self):
         golden.write(self.root)
         os.remove(os.path.join(self.root, 'src/store/postgres/session.sql'))
         golden.write(self.root)
         self.assertNotIn('postgres/session.sql', self.copied())
 
-    def test_a_released_version_is_never_written_again(self):
+    def test_the_copy_of_a_released_version_is_never_written_again(self):
         golden.write(self.root)
         self.put('CHANGELOG.md', '## 0.2.0, 3 December 2026\n')
         self.put('src/store/sqlite/keys.sql', 'keys of the next')
@@ -66,7 +66,7 @@ class GoldenStatements(unittest.TestCase):
             golden.write(self.root)
         self.assertEqual(self.copied()['sqlite/keys.sql'], 'keys of sqlite')
 
-    def test_a_version_that_the_changelog_does_not_know_is_refused(self):
+    def test_a_version_missing_in_the_changelog_is_refused(self):
         self.put('CMakeLists.txt', 'project(pawl VERSION 0.3.0)\n')
         with self.assertRaisesRegex(SystemExit, 'not released'):
             golden.write(self.root)

@@ -1,4 +1,4 @@
-"""tools/install starts no service that it installs: PgBouncer and Redis, which Debian would start at once."""
+"""tools/install does not start the services that it installs: PgBouncer and Redis, which Debian would start at once."""
 import os
 import subprocess
 import tempfile
@@ -7,7 +7,7 @@ import unittest
 INSTALL = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'install')
 BOOKWORM = 'VERSION_CODENAME=bookworm' in open('/etc/os-release', encoding='utf-8').read()
 
-# Everything is there but what MISSING says. apt-get tells whether services may start meanwhile.
+# All packages are installed except those in MISSING. apt-get prints whether services may start meanwhile.
 PROGRAMS = {
     'dpkg-query': 'for last; do :; done\ncase " $MISSING " in *" $last "*) exit 1 ;; esac\necho installed\n',
     'apt-get': 'echo "apt-get $*; policy $(sh "$PAWL_POLICY_RC_D" 2>/dev/null; echo $?)" >>"$LOG"\nexit ${APT_ENDS:-0}\n',
@@ -16,7 +16,7 @@ PROGRAMS = {
 }
 
 
-@unittest.skipUnless(BOOKWORM, 'tools/install knows Debian 12 alone')
+@unittest.skipUnless(BOOKWORM, 'tools/install supports only Debian 12')
 class Install(unittest.TestCase):
     def setUp(self):
         made = tempfile.TemporaryDirectory()
@@ -40,31 +40,31 @@ class Install(unittest.TestCase):
                 said = file.read()
         return ended.returncode, said
 
-    def test_what_is_there_is_not_installed(self):
+    def test_installed_packages_are_not_installed_again(self):
         self.assertEqual(self.install(''), (0, ''))
 
-    def test_no_service_starts_while_it_is_installed_nor_at_the_next_boot(self):
+    def test_no_service_starts_at_its_installation_or_at_the_next_boot(self):
         for service in ('redis-server', 'pgbouncer'):
             ended, said = self.install(service)
             self.assertEqual(ended, 0, said)
             self.assertIn(f'{service}; policy 101\n', said)
             self.assertIn(f'systemctl disable {service}\n', said)
-            self.assertFalse(os.path.exists(self.policy), 'what forbade it stayed')
+            self.assertFalse(os.path.exists(self.policy), 'the policy file was not removed')
 
-    def test_what_forbids_services_goes_though_apt_get_fails(self):
+    def test_the_policy_file_is_removed_even_if_apt_get_fails(self):
         ended, said = self.install('redis-server', apt_ends=100)
         self.assertEqual(ended, 1)
         self.assertIn('policy 101', said)
         self.assertFalse(os.path.exists(self.policy))
 
-    def test_a_file_of_somebody_elses_that_forbids_services_stays_as_it_is(self):
+    def test_an_existing_policy_file_stays_unchanged(self):
         with open(self.policy, 'w', encoding='utf-8') as file:
             file.write('exit 104\n')
         _, said = self.install('redis-server')
         self.assertIn('policy 104', said)
         self.assertTrue(os.path.exists(self.policy))
 
-    def test_who_has_a_service_already_keeps_it_as_it_is(self):
+    def test_an_installed_service_stays_unchanged(self):
         _, said = self.install('libhiredis-dev')
         self.assertNotIn('policy 101', said)
         self.assertNotIn('systemctl', said)

@@ -1,4 +1,4 @@
-"""tools/stages counts what each kind of runner says, and never takes a broken run for a good one."""
+"""tools/stages reads each runner's counts, and never counts a broken run as good."""
 import collections
 import contextlib
 import io
@@ -29,7 +29,7 @@ class Counts(unittest.TestCase):
         self.assertEqual(stages.counts('built\n', 0), (1, 0))
         self.assertEqual(stages.counts('error\n', 2), (0, 1))
 
-    def test_what_failed_is_shown_with_its_reason(self):
+    def test_failures_are_shown_with_their_reasons(self):
         shown = stages.shown_of_failure(
             'ok  1.0 s  one\nFAILED  2.0 s  two\n    Traceback\n      three is not four\nok  1.0 s  five\n    six\n')
         self.assertEqual(shown.split(), 'FAILED 2.0 s two Traceback three is not four'.split())
@@ -39,7 +39,7 @@ class Counts(unittest.TestCase):
 
 
 class Repeats(unittest.TestCase):
-    """A test that fails by chance is told from one that is broken."""
+    """A test that fails by chance is distinguished from a broken one."""
 
     BROKEN = 'The following tests FAILED:\n\t  2 - A/b.c/0 (Failed)\nErrors while running CTest\n'
 
@@ -77,7 +77,7 @@ class Repeats(unittest.TestCase):
 
 
 class AheadOfTime(unittest.TestCase):
-    def test_what_runs_ahead_ends_with_all_its_children(self):
+    def test_a_build_ahead_ends_with_all_its_children(self):
         with tempfile.TemporaryDirectory() as folder:
             started = os.path.join(folder, 'started')
             ahead = stages.Ahead([f'sleep 60 & echo $! > {started}.new; mv {started}.new {started}; wait'], os.path.join(folder, 'log'))
@@ -93,7 +93,7 @@ class AheadOfTime(unittest.TestCase):
 
 
 def runs(pid):
-    """Whether a process is there, and not only its exit code."""
+    """Whether a process is running, and not a zombie."""
     try:
         with open(f'/proc/{pid}/stat', encoding='utf-8') as file:
             return file.read().rpartition(')')[2].split()[0] != 'Z'
@@ -116,7 +116,7 @@ class Modes(unittest.TestCase):
                 if '/' in command[0] and not command[0].startswith('build/'):
                     self.assertTrue(os.access(os.path.join(stages.ROOT, command[0]), os.X_OK), name)
 
-    def test_the_fuzzers_run_behind_their_build_for_as_long_as_is_said(self):
+    def test_the_fuzzers_run_after_their_build_for_the_given_time(self):
         names = self.names('full')
         self.assertLess(names.index('build fuzz'), names.index('fuzz'))
         for mode, seconds in (('full', '15'), ('nightly', '900')):

@@ -41,10 +41,10 @@ void sync(const std::string& path, int flags) {
 }  // namespace
 
 KeyInFile key_in_file(const std::string& path) {
-    if (path.empty()) throw std::invalid_argument{"--key-file: the name of the file is empty"};
+    if (path.empty()) throw std::invalid_argument{"--key-file: the file's name is empty"};
     bool made = false;
     if (!std::filesystem::exists(path)) {
-        // Under its name only when it is whole, and never over one that came meanwhile.
+        // The file gets its name when it is complete, and never replaces another process's.
         const auto draft = path + "." + random_hex(16);
         {
             std::ofstream file{draft};
@@ -60,7 +60,7 @@ KeyInFile key_in_file(const std::string& path) {
             fail("make", path);
         }
     }
-    // Also where it was there: whoever made it may have died before this.
+    // Also if the file existed: its creator may have died before its sync.
     sync(path, O_RDONLY);
     const auto folder = std::filesystem::path{path}.parent_path().string();
     sync(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);

@@ -8,12 +8,12 @@ namespace pawl {
 
 struct KeyInFile {
     ClientKey key;
-    bool made{false};  // It was not there.
+    bool made{false};  // The file did not exist.
 };
 
-// The key that a file holds, in its first line. Without the file one is made at random, and is on
-// the disk, with its name, when this returns. Two who ask at once get the same. Throws
-// std::system_error, std::invalid_argument for a file that holds no key.
+// The key in the first line of the file. If there is no file, one with a random key is created, and
+// is on the disk, with its name, on return. Two callers at once get the same key. Throws
+// std::system_error, and std::invalid_argument for a file without a key.
 KeyInFile key_in_file(const std::string& path);
 
 }  // namespace pawl

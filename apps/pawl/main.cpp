@@ -20,7 +20,7 @@ struct Options {
     std::string queue{"embedded"};
 };
 
-// They may stand anywhere among those of the command, which gets what is left, --help too.
+// They may come anywhere among the command's options; the command gets the rest, --help too.
 void add_options(CLI::App& app, Options& options) {
     app.set_help_flag();
     app.set_version_flag("--version", "pawl " PAWL_VERSION);
@@ -43,9 +43,8 @@ std::string help_of(const CLI::App& app) {
     return "Options of every command:\n" +
            (at == all.npos ? all : all.substr(at + heading.size())) +
            "Without a database: pawl request METHOD URL, which sends a request and repeats it "
-           "while "
-           "that is safe.\n"
-           "The service's own program has these commands too, and those that need its "
+           "while that is safe.\n"
+           "The service's own program has these commands too, and others that need its "
            "operations: "
            "completer, graph.\n";
 }
@@ -53,7 +52,7 @@ std::string help_of(const CLI::App& app) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    // It needs no database, and has options of its own.
+    // It needs no database and has its own options.
     if (argc > 1 && std::string_view{argv[1]} == "request")
         return request_command({argv + 2, argv + argc}, std::cout, std::cerr);
     Options options;
@@ -77,7 +76,8 @@ int main(int argc, char** argv) {
         .open = [&](pawl::Database::As as) -> pawl::Service& {
             if (options.database.empty())
                 throw std::invalid_argument{
-                    "which database? --database sqlite:FILE or postgres://USER@HOST/NAME, or "
+                    "the database is missing: give --database sqlite:FILE or "
+                    "postgres://USER@HOST/NAME, or "
                     "PAWL_DATABASE"};
             database = pawl::Database::open(options.database, as);
             pawl::ServiceOptions of_service;

@@ -4,5 +4,5 @@
 #include <string>
 #include <vector>
 
-// `pawl request METHOD URL ...`: one request by pawl::Client, with what happened at each try.
+// `pawl request METHOD URL ...`: sends one request by pawl::Client and reports each try.
 int request_command(const std::vector<std::string>& words, std::ostream& out, std::ostream& err);

@@ -10,7 +10,7 @@ namespace rides {
 
 namespace {
 
-// Everybody flies for 20 dollars, as long as this is a prototype.
+// Every flight costs 20 dollars while this is a prototype.
 constexpr std::int64_t fare = 20'00;
 constexpr std::string_view fare_currency = "usd";
 
@@ -22,9 +22,9 @@ struct Booked {
     std::string message;
 };
 
-// Nothing that a restore of the database gives anew, such as the ride's id: the repeat of a lost
-// request sends the same foreign key, so its body must be the same too. A point without a reference
-// was stored by an older binary, which may have sent its description already.
+// Contains no value that a restored database gives anew, such as the ride's id: the repeat of a
+// lost request sends the same foreign key, so its body must be the same too. A point without a
+// reference was stored by an older binary, which may have sent its description already.
 ChargeOrder order_for(const BookRide::RideCreated& at) {
     return {
         at.amount,
@@ -105,7 +105,7 @@ Finish BookRide::refuse_ride(Tx& tx, const RideCreated& at, const Declined& decl
 
 Finish BookRide::finish_ride(Tx& tx, const ChargeCreated& at) {
     tx.stage(SendReceipt{at.ride, at.amount, at.currency, at.email}
-    );  // Workers see it only if this commits.
+    );  // Workers see it only after this commits.
     tx.stage(AddPoints{at.user, at.amount / 100});
     auto response = pawl::respond(
         201, Booked{at.ride, at.charge, at.amount, at.currency, "Paid. Your rocket is on its way."}

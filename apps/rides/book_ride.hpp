@@ -13,8 +13,8 @@ using pawl::Abandoned, pawl::Atomic, pawl::Call, pawl::Finish, pawl::Foreign, pa
     pawl::Next, pawl::Outcome, pawl::Repeat, pawl::Steps, pawl::Tx;
 using namespace std::chrono_literals;
 
-// Before the client's key in the description of a charge: how a charge is found whose record is
-// missing here.
+// Precedes the client's key in a charge's description: it finds the request of a charge whose
+// record is missing here.
 inline constexpr std::string_view charge_description = "Rocket ride, request ";
 
 struct RideRequest {
@@ -29,21 +29,21 @@ struct RideRequest {
 class BookRide {
 public:
     static constexpr std::string_view name = "book_ride";
-    static constexpr auto provider_memory = 20h;  // Stripe forgets keys after 24 h; less a margin.
+    static constexpr auto provider_memory = 20h;  // Stripe forgets keys after 24 h.
     explicit BookRide(Stripe& stripe) : stripe_{stripe} {}
 
-    // Recovery points. The database keeps each `name` and its fields: once released, never change
-    // or reuse them.
+    // Recovery points. The database stores each `name` and its fields: never change or reuse a
+    // released one.
     using Started = pawl::Started<RideRequest>;
     struct RideCreated {
         static constexpr std::string_view name = "ride_created";
         RideId ride{};
         std::int64_t user{};
-        std::int64_t amount{};  // Fixed here, so that every repeat of the charge sends the same.
+        std::int64_t amount{};  // Stored here, so that every repeat of the charge sends the same.
         std::string currency;
         std::string customer;
         std::string email;
-        // The client's key. Points stored before this field have none.
+        // The client's key. Points stored before this field existed have none.
         std::optional<std::string> reference{};
     };
     struct ChargeCreated {
@@ -56,16 +56,16 @@ public:
         std::string charge;
     };
 
-    // A Tx reaches our data, a Call reaches the world. No step has both.
+    // A Tx gives access to our data, a Call to other systems. No step has both.
     Next<RideCreated> create_ride(Tx& tx, const Started& at);
     Outcome<Charge, Declined> charge_card(KeyedCall& call, const RideCreated& at);
     Outcome<Charge, Declined> charge_card_once(
         Call& call, const RideCreated& at
-    );  // Of BookRideChargedOnce.
+    );  // For BookRideChargedOnce.
     Next<ChargeCreated> keep_charge(Tx& tx, const RideCreated& at, const Charge& charge);
     Finish refuse_ride(Tx& tx, const RideCreated& at, const Declined& declined);
     Finish finish_ride(Tx& tx, const ChargeCreated& at);
-    // A person gave the request up. The charge may have been made, if `why` says so.
+    // An operator gave the request up. The charge may have been made, if `why` says so.
     Finish abandon(Tx& tx, const RideCreated& at, const Abandoned& why);
 
     std::string call_target(const RideCreated&) const { return stripe_.target(); }
@@ -84,9 +84,9 @@ private:
 };
 static_assert(pawl::Operation<BookRide>);
 
-/// The same for a payment provider that takes no idempotency keys: a charge is sent at most once,
-/// and one whose answer did not come waits on the attention list for a person. A subclass may have
-/// its own Flow over the same steps.
+/// The same for a payment provider without idempotency keys: a charge is sent at most once, and if
+/// its answer did not come, the request waits on the attention list. A subclass may have its own
+/// Flow over the same steps.
 class BookRideChargedOnce : public BookRide {
 public:
     using BookRide::BookRide;

@@ -16,7 +16,7 @@ namespace {
 
 using pawl::testing::finish, pawl::testing::point;
 
-// Each step by itself, on a database in memory: how an application tests its operations.
+// Runs each step alone, on a database in memory: how an application tests its operations.
 class BookRideTest : public ::testing::Test {
 protected:
     BookRideTest() {
@@ -134,7 +134,7 @@ TEST_F(
     EXPECT_EQ(finish(end)->body.find("not charged"), std::string::npos);
 }
 
-TEST_F(BookRideTest, coordinates_out_of_range_do_not_pass_the_table_either) {
+TEST_F(BookRideTest, the_table_refuses_coordinates_out_of_range_too) {
     auto at = started();
     at.request.origin_lat = 91;
 
@@ -149,7 +149,7 @@ TEST_F(BookRideTest, one_key_has_one_ride) {
     EXPECT_THROW((void)created(), pawl::StoreError);
 }
 
-TEST_F(BookRideTest, an_account_that_nobody_knows_books_nothing) {
+TEST_F(BookRideTest, an_unknown_account_books_no_ride) {
     auto at = started();
     at.principal.account = "joe@example.com";
 
@@ -158,7 +158,7 @@ TEST_F(BookRideTest, an_account_that_nobody_knows_books_nothing) {
     );
 }
 
-TEST_F(BookRideTest, a_phase_that_throws_writes_nothing) {
+TEST_F(BookRideTest, a_phase_that_throws_is_rolled_back) {
     EXPECT_THROW(
         database.in_tx([&](pawl::Tx& tx) {
             (void)op.create_ride(tx, started());
@@ -171,7 +171,7 @@ TEST_F(BookRideTest, a_phase_that_throws_writes_nothing) {
     EXPECT_EQ(database.in_tx([](pawl::Tx& tx) { return pawl::query_one<int>(tx, count); }), 0);
 }
 
-TEST_F(BookRideTest, a_provider_that_is_not_there_got_nothing) {
+TEST_F(BookRideTest, an_unreachable_provider_received_no_call) {
     pawl::testing::FakeCall call;
 
     const auto outcome = op.charge_card(call.keyed(), created());

@@ -46,7 +46,7 @@ protected:
         return {std::istreambuf_iterator<char>{file}, {}};
     }
 
-    // For a test that fails: why a call ended without a result.
+    // Shows in a failing test why a call ended without a result.
     static std::string why(const pawl::Outcome<Charge, Declined>& outcome) {
         if (const auto* retry = result<pawl::Retry>(outcome)) return "retry: " + retry->why;
         if (const auto* doubt = result<pawl::InDoubt>(outcome)) return "in doubt: " + doubt->why;
@@ -77,9 +77,9 @@ TEST_F(ChargeTest, a_repeat_under_the_same_key_is_the_same_charge) {
     EXPECT_NE(result<Charge>(first)->id, result<Charge>(other)->id);
 }
 
-// Issue 16, number 4: the description held the ride's id, so that a request that a restore of the
-// database had lost could not be repeated under its foreign key.
-TEST_F(ChargeTest, a_request_that_a_restore_has_lost_is_repeated_as_the_same_charge) {
+// Issue 16, number 4: the description had the ride's id, so that a request lost by a restore of the
+// database could not be repeated under its foreign key.
+TEST_F(ChargeTest, a_request_lost_by_a_restore_repeats_the_same_charge) {
     pawl::testing::TestDatabase database{"rides", sql::migrations::all};
     const auto booked = [&](std::int64_t key_id) {
         return *point<BookRide::RideCreated>(database.in_tx([&](pawl::Tx& tx) {
@@ -108,7 +108,7 @@ TEST_F(ChargeTest, a_request_that_a_restore_has_lost_is_repeated_as_the_same_cha
 }
 
 // Its description may have been sent before the deploy: the repeat must send the same.
-TEST_F(ChargeTest, a_point_stored_before_there_was_a_reference_sends_what_it_always_sent) {
+TEST_F(ChargeTest, a_point_stored_without_a_reference_sends_its_old_description) {
     EXPECT_EQ(ride_of("cus_jane").reference, std::nullopt);
     FakeCall call{"key-1"};
 
@@ -117,7 +117,7 @@ TEST_F(ChargeTest, a_point_stored_before_there_was_a_reference_sends_what_it_alw
     EXPECT_NE(ledger().find("Charge for ride 3"), std::string::npos) << ledger();
 }
 
-TEST_F(ChargeTest, a_declined_card_is_an_answer_and_the_client_is_told_why) {
+TEST_F(ChargeTest, a_declined_card_is_an_answer_with_a_reason) {
     pawl::testing::TestDatabase database{"rides", sql::migrations::all};
 
     const auto outcome = charge("cus_declined", "key-1");
@@ -140,7 +140,7 @@ TEST_F(ChargeTest, an_error_that_stripe_stored_is_in_doubt_first_and_then_stuck)
     EXPECT_NE(result<pawl::Stuck>(repeat), nullptr) << why(repeat);
 }
 
-TEST_F(ChargeTest, too_many_requests_means_that_nothing_was_charged) {
+TEST_F(ChargeTest, too_many_requests_means_that_no_charge_was_made) {
     EXPECT_NE(result<pawl::Retry>(charge("cus_429once", "key-1")), nullptr);
     EXPECT_NE(result<Charge>(charge("cus_429once", "key-1")), nullptr);
 }
@@ -169,7 +169,7 @@ TEST_F(ChargeTest, charges_are_listed_newest_first_page_by_page) {
     EXPECT_TRUE(stripe.list_charges({.since = 0, .until = 1}).charges.empty());
 }
 
-TEST_F(ChargeTest, a_charge_is_shown_as_it_was_made_and_another_is_not_there) {
+TEST_F(ChargeTest, a_charge_is_found_by_its_id_and_an_unknown_id_is_not) {
     const auto made = charge("cus_jane", "key-1");
     ASSERT_NE(result<Charge>(made), nullptr) << why(made);
 

@@ -24,8 +24,8 @@ std::string sent(const Mail& mail) {
     return std::to_string(std::get<MailAnswer>(end).status);
 }
 
-// Plays an SMTP server; `answers` are looked up by the first word of each command, "." stands for
-// the end of the text.
+// Plays an SMTP server. `answers` is keyed by the first word of each command; "." stands for the
+// end of the text.
 RawServer::Script mail_server(std::vector<std::pair<std::string, std::string>> answers) {
     return [answers = std::move(answers)](RawServer& server, RawSocket& socket) {
         auto answer = [&](const std::string& command) {
@@ -49,7 +49,7 @@ RawServer::Script mail_server(std::vector<std::pair<std::string, std::string>> a
     };
 }
 
-TEST(Mail, ends_as_the_server_says) {
+TEST(Mail, ends_with_the_servers_answer) {
     struct Case {
         std::string name;
         std::vector<std::pair<std::string, std::string>> answers;
@@ -85,7 +85,7 @@ TEST(Mail, ends_as_the_server_says) {
     }
 }
 
-TEST(Mail, has_crlf_lines_and_a_dot_of_its_own_does_not_end_it) {
+TEST(Mail, has_crlf_lines_and_a_dot_in_the_text_does_not_end_it) {
     RawServer server{mail_server({})};
 
     (void)sent(
@@ -99,7 +99,7 @@ TEST(Mail, has_crlf_lines_and_a_dot_of_its_own_does_not_end_it) {
     EXPECT_EQ(server.seen()[0], "Subject: x\r\n\r\none\r\n..\r\ntwo\r\nthree\r\nfour\r\n.\r\n");
 }
 
-// In clear whoever is on the way could read who rode where (issue 16, number 10).
+// Without TLS anyone on the way could read who rode where (issue 16, number 10).
 TEST(Mail, that_needs_tls_is_not_sent_to_a_server_without_it) {
     RawServer server{mail_server({})};
     const auto url = "smtp://127.0.0.1:" + std::to_string(server.port());

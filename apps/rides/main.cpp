@@ -36,7 +36,7 @@ bool knows(const CLI::App& app, const std::string& command) {
 
 int main(int argc, char** argv) {
     const std::string_view first{argc > 1 ? argv[1] : ""};
-    // First of all: a SIGHUP of logrotate never ends a server, not even one that starts or stops.
+    // Before any other work: a SIGHUP of logrotate never ends a server, even during start and stop.
     if (first == "serve" || first == "provider") pawl::block_end_signals();
     if (argc > 1 && pawl::is_command(argv[1])) return rides::operate({argv + 1, argv + argc});
     CLI::App app{"Rocket Rides: the reference service of Pawl"};
@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
     rides::ProviderOptions provider;
     auto* serve_command = app.add_subcommand("serve", "Serves rides until SIGTERM");
     auto* provider_command =
-        app.add_subcommand("provider", "Stands in for Stripe, and catches the mails");
+        app.add_subcommand("provider", "A stand-in for Stripe and for the mail server");
     rides::SimulateOptions simulate;
     auto* simulate_command =
         app.add_subcommand("simulate", "Books random rides as phones on a bad network do");
@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
         return run_provider(provider);
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : 2;
-    } catch (const std::invalid_argument& wrong) {  // An option that can't be used.
+    } catch (const std::invalid_argument& wrong) {  // An unusable option.
         std::fprintf(stderr, "rides: %s\n", wrong.what());
         return 2;
     } catch (const std::exception& error) {

@@ -13,8 +13,7 @@
 namespace rides {
 
 int operate(const std::vector<std::string>& arguments) {
-    // Our options may stand anywhere among those of the command, which gets what is left, --help
-    // too.
+    // Our options may come anywhere among the command's; the command gets the rest, --help too.
     ServeOptions options;
     CLI::App ours{"", "rides"};
     ours.set_help_flag();

@@ -13,7 +13,7 @@ namespace rides {
 
 void add_application(
     CLI::App& app, ServeOptions& options
-);  // What every command on the database needs.
+);  // The options that every command on the database needs.
 void add_serve(CLI::App& app, ServeOptions& options);
 void add_simulate(CLI::App& app, SimulateOptions& options);
 void add_provider(CLI::App& app, ProviderOptions& options);

@@ -44,7 +44,7 @@ std::optional<std::string> smtp_problem(const std::string& smtp_url) {
     const auto said = smtp_url.substr(query);
     if (said.empty() || (said == tls_off && scheme == "smtp")) return std::nullopt;
     return "--smtp-url is " + smtp_url +
-           ": behind the host may stand ?tls=off alone, and only for smtp://";
+           ": only ?tls=off may follow the host, and only for smtp://";
 }
 
 ReceiptWorker::ReceiptWorker(const std::string& smtp_url) : server_{mail_server(smtp_url)} {}
@@ -66,7 +66,7 @@ pawl::JobResult ReceiptWorker::work(pawl::Call& call, const pawl::Job<SendReceip
     if (const auto* answer = std::get_if<MailAnswer>(&end)) {
         if (answer->status < 400) return pawl::done;
         if (answer->status >= 500)
-            return pawl::discard("the mail server refuses it: " + std::to_string(answer->status));
+            return pawl::discard("the mail server refused it: " + std::to_string(answer->status));
         throw std::runtime_error{"the mail server said " + std::to_string(answer->status)};
     }
     if (const auto* lost = std::get_if<MailLost>(&end))

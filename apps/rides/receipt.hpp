@@ -21,32 +21,32 @@ struct SendReceipt {
     std::string email;
 };
 
-// Points of the frequent fliers, one for each dollar.
+// Frequent-flier points, one for each dollar.
 struct AddPoints {
     static constexpr std::string_view kind = "add_points";
     std::int64_t user{};
     std::int64_t points{};
 };
 
-// Its write and the mark that the job is done commit together: points are added once, whatever dies
-// in between.
+// Its write and the mark that the job is done commit together: points are added exactly once, even
+// after a crash.
 class PointsWorker {
 public:
     pawl::JobResult work(pawl::Tx& tx, const pawl::Job<AddPoints>& job);
 };
 
-// Where mails go. To another host they go by TLS, or not at all: receipts say who rode, and what
-// they paid. "smtp://host?tls=off" sends them in clear.
+// The mail server. Mails to another host need TLS: receipts contain who rode, and what they paid.
+// "smtp://host?tls=off" sends them unencrypted.
 struct MailServer {
     std::string url;
     bool tls_required{};
 };
 MailServer mail_server(const std::string& smtp_url);
-// What is wrong with --smtp-url, if anything.
+// The problem with --smtp-url; nullopt: none.
 std::optional<std::string> smtp_problem(const std::string& smtp_url);
 
-// Mails receipts. SMTP knows no keys: a kill between the mail server's 250 and our mark repeats the
-// mail, under the same Message-ID, which is made from the job's id.
+// Mails receipts. SMTP has no keys: after a kill between the mail server's 250 and our mark the
+// mail is sent again, with the same Message-ID, which is made from the job's id.
 class ReceiptWorker {
 public:
     explicit ReceiptWorker(const std::string& smtp_url);

@@ -43,7 +43,7 @@ struct ChargeKey {
     std::string standing;
 };
 
-// One charge: what is printed, and the member of the JSON.
+// One charge, as printed and as a member of the JSON.
 struct Line {
     std::string status;
     std::string charge;
@@ -106,7 +106,7 @@ private:
     Stripe& stripe_;
     const pawl::ReconcileOptions& options_;
     std::vector<Line> lines_;
-    std::set<std::string> seen_;  // Charges of theirs.
+    std::set<std::string> seen_;  // The provider's charges.
 };
 
 std::int64_t seconds_of(pawl::TimePoint at) {
@@ -132,7 +132,7 @@ Line Reconciliation::line_of(const BookedCharge& charge) {
         line.ride = ride.id;
         return line;
     }
-    // The record of the charge is missing: the request that it is for may be here all the same.
+    // The record of the charge is missing, but its request may be here.
     if (!charge.description.starts_with(charge_description)) return line;
     const auto key = charge.description.substr(charge_description.size());
     for (const auto& of : read<ChargeKey>(sql::find_key_of_charge, charge.customer, key)) {
@@ -155,7 +155,7 @@ void Reconciliation::take_theirs() {
     }
 }
 
-// A ride of the last moment has a charge of the next, so what is not on their list is asked for.
+// A ride at the end of the period may have a later charge: an unlisted charge is queried.
 void Reconciliation::take_ours() {
     constexpr int page_size = 1'000;
     std::int64_t above = 0;
@@ -262,9 +262,9 @@ void Reconciliation::print(std::ostream& out) const {
         for (std::size_t i = 0; i < widths.size(); ++i) print_cell(out, cells[i], widths[i]);
         out << '\n';
     }
-    if (lines_.empty()) out << "Nobody has a charge of that time.\n";
+    if (lines_.empty()) out << "There are no charges of that time.\n";
     out << count("matched") << " matched, " << count("differs") << " differ, "
-        << count("theirs-alone") << " theirs alone, " << count("ours-alone") << " ours alone\n";
+        << count("theirs-alone") << " only theirs, " << count("ours-alone") << " only ours\n";
 }
 
 }  // namespace

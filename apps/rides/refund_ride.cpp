@@ -23,8 +23,8 @@ struct Refunded {
 
 }  // namespace
 
-// The key is the whole tenant's and what is said under it is said for ever, so it is the ride's
-// own, used by nobody who may not, and not before the ride has a charge or will never have one.
+// The whole tenant shares the key, and its answer is final. So it must be the ride's own key, used
+// only by those who may refund, and not before the ride has a charge or will never have one.
 std::optional<pawl::Response> RefundRide::before_key(
     pawl::Snapshot& read, const pawl::Asked<Request>& at, std::string_view key
 ) {
@@ -35,7 +35,7 @@ std::optional<pawl::Response> RefundRide::before_key(
     const auto own = "ride-" + std::to_string(at.request.id.value) + "-refund";
     if (key != own)
         return problem(
-            422, "The key is not that of this refund", "The Idempotency-Key is to be " + own + "."
+            422, "The key is not the key of this refund", "The Idempotency-Key must be " + own + "."
         );
     if (*state == "booking")
         return passing_problem(
@@ -44,7 +44,7 @@ std::optional<pawl::Response> RefundRide::before_key(
     return std::nullopt;
 }
 
-// before_key() has been asked.
+// before_key() has checked the caller.
 pawl::Next<RefundRide::RefundOrdered> RefundRide::order_refund(pawl::Tx& tx, const Started& at) {
     const auto ride = pawl::query_maybe<RideToRefund>(tx, sql::show_ride_for_refund, at.request.id);
     if (!ride) return problem(404, "There is no such ride", "");
@@ -78,10 +78,9 @@ pawl::Finish RefundRide::abandon(pawl::Tx&, const RefundOrdered&, const pawl::Ab
     return problem(
         422,
         "The refund was given up",
-        why.called_at
-            ? "An operator gave this refund up. The money may have been paid back: look at "
-              "your account, then ask our support."
-            : "An operator gave this refund up; nothing was paid back."
+        why.called_at ? "An operator gave this refund up. The money may have been paid back: check "
+                        "your account, then ask our support."
+                      : "An operator gave this refund up; nothing was paid back."
     );
 }
 

@@ -10,16 +10,15 @@
 
 namespace rides {
 
-/// POST /rides/{id}/refund, key `ride-{id}-refund` and no other: one refund a ride, whoever asks
-/// and however often. Its rider may ask, and support (Riders). Both may well do so at the same
-/// moment, each from a screen of their own: whoever is second hears what became of it, and not that
-/// somebody else is at it. To everybody else there is no such ride.
+/// POST /rides/{id}/refund, only with the key `ride-{id}-refund`: one refund per ride, even if its
+/// rider and support (Riders) both ask at the same moment. The second caller gets the first one's
+/// outcome instead of an "in progress" error. For all other riders the ride does not exist.
 class RefundRide {
 public:
     static constexpr std::string_view name = "refund_ride";
-    static constexpr auto scope = pawl::Scope::tenant;  // The key is the ride's, not the asker's.
+    static constexpr auto scope = pawl::Scope::tenant;  // The key belongs to the ride.
     static constexpr auto keep = pawl::for_ever;
-    // Stripe takes a second; people and proxies have more patience than this.
+    // Stripe takes a second; clients and proxies wait longer than this.
     static constexpr auto in_progress = pawl::wait(std::chrono::seconds{3});
     explicit RefundRide(Stripe& stripe) : stripe_{stripe} {}
 
@@ -44,7 +43,7 @@ public:
     );
     pawl::Finish keep_refund(pawl::Tx& tx, const RefundOrdered& at, const Refund& refund);
     pawl::Finish keep_refusal(pawl::Tx& tx, const RefundOrdered& at, const RefundRefused& refused);
-    // A person gave the refund up. The money may have been paid back, if `why` says so.
+    // An operator gave the refund up. The money may have been paid back, if `why` says so.
     pawl::Finish abandon(pawl::Tx& tx, const RefundOrdered& at, const pawl::Abandoned& why);
 
     std::string call_target(const RefundOrdered&) const { return stripe_.target(); }

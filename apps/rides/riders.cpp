@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view wrong_form = "is not \"token email\" or \"token email support\"";
 
-// It stands in the head of a mail and in commands of SMTP.
+// It is used in a mail's header and in SMTP commands.
 bool is_address(std::string_view text) {
     const auto at = text.find('@');
     const auto plain = [](char c) {
@@ -27,9 +27,9 @@ bool is_address(std::string_view text) {
            std::all_of(text.begin(), text.end(), plain);
 }
 
-// Of a line of the tokens file; shows no token.
+// The problem with a line of the tokens file; contains no token.
 std::string problem_of(const std::string& line, std::size_t token_min) {
-    if (line.ends_with('\r')) return "ends with CR and LF: save it with LF alone";
+    if (line.ends_with('\r')) return "ends with CR and LF: save it with LF only";
     if (line.empty() || line.front() == '#') return "";
     std::vector<std::string> words;
     std::size_t from = 0;

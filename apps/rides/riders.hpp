@@ -14,26 +14,24 @@
 
 namespace rides {
 
-// In a time that does not tell how much of them is the same.
+// Takes the same time wherever the texts differ.
 bool same_text(std::string_view a, std::string_view b);
 struct SameText {
     bool operator()(std::string_view a, std::string_view b) const { return same_text(a, b); }
 };
 
-// Who may ride: bearer tokens and the accounts (e-mail addresses) behind them. Read only once the
-// server serves. All are of one tenant, "rides".
+// The riders: bearer tokens and their accounts (e-mail addresses). Not changed while the server
+// runs. All belong to one tenant, "rides".
 class Riders {
 public:
-    // A line is "token email", or "token email support" for an account that may refund the rides of
-    // others, too. Throws std::invalid_argument that shows no token.
+    // A line is "token email", or "token email support" for an account that may refund others'
+    // rides, too. Throws std::invalid_argument, without the token.
     void add(const std::string& line);
-    // Also "token email tenant": what is counted, or kept, by tenant can be tried so.
+    // Also accepts "token email tenant", to test limits and keys per tenant.
     void add_test_rider(const std::string& line);
-    // Also refuses, with its line, a token shorter than `token_min`, an address that is none, and
-    // CR.
+    // Refuses, with its line number, a token shorter than `token_min`, an invalid address, and CR.
     void add_file(const std::string& path, std::size_t token_min = 1);
-    // Where others than this machine's users can reach the server: 16 random characters can't be
-    // guessed.
+    // For a server that other machines can reach: 16 random characters can't be guessed.
     static constexpr std::size_t token_min = 16;
     std::optional<pawl::Principal> find(const pawl::RequestHead& head) const;
     std::optional<pawl::Principal> find_token(const std::string& token) const;
@@ -42,7 +40,7 @@ public:
         std::string email;
         bool support{};
     };
-    std::vector<Account> accounts() const;  // One may have several tokens: once for each.
+    std::vector<Account> accounts() const;  // Once for each token of an account.
 
 private:
     std::unordered_map<std::string, pawl::Principal, std::hash<std::string>, SameText> by_token_;
@@ -50,7 +48,7 @@ private:
 };
 
 bool is_loopback(const std::string& listen);
-// Whether a URL's host is this machine: what goes there passes no network.
+// Whether a URL's host is this machine, so that no request leaves it.
 bool is_loopback_url(std::string_view url);
 
 }  // namespace rides

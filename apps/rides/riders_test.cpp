@@ -15,7 +15,7 @@
 namespace rides {
 namespace {
 
-// What the reading of a tokens file says of it.
+// The error that reading a tokens file throws.
 std::string problem_of(const std::string& text, std::size_t token_min = 1) {
     const auto path = ::testing::TempDir() + "tokens_" + std::to_string(::getpid());
     std::ofstream{path, std::ios::binary} << text;
@@ -31,9 +31,9 @@ std::string problem_of(const std::string& text, std::size_t token_min = 1) {
     return problem;
 }
 
-// A file that an editor on Windows has saved gave each rider an address with CR in it, which then
-// stood in the head of a mail (issue 16, number 10).
-TEST(TokensFile, what_is_wrong_is_told_with_its_line_and_without_the_token) {
+// A file saved by an editor on Windows gave each rider an address with CR, which then was in the
+// header of a mail (issue 16, number 10).
+TEST(TokensFile, errors_name_the_line_but_not_the_token) {
     struct Case {
         std::string text;
         std::string problem;
@@ -42,7 +42,7 @@ TEST(TokensFile, what_is_wrong_is_told_with_its_line_and_without_the_token) {
     const std::vector<Case> cases{
         {"token_jane jane@example.com\n# a comment\n\ntoken_joe joe@example.com support\n", ""},
         {"token_jane jane@example.com\r\n",
-         "line 1 of the tokens file FILE ends with CR and LF: save it with LF alone"},
+         "line 1 of the tokens file FILE ends with CR and LF: save it with LF only"},
         {"# a comment\n\ntoken_jane\n", "line 3 of the tokens file FILE " + form},
         {"token_jane jane@example.com supporter\n", "line 1 of the tokens file FILE " + form},
         {" jane@example.com\n", "line 1 of the tokens file FILE " + form},
@@ -60,7 +60,7 @@ TEST(TokensFile, what_is_wrong_is_told_with_its_line_and_without_the_token) {
     for (const auto& c : cases) EXPECT_EQ(problem_of(c.text), c.problem) << c.text;
 }
 
-TEST(TokensFile, short_tokens_are_refused_where_others_can_reach_the_server) {
+TEST(TokensFile, short_tokens_are_refused_if_other_machines_can_reach_the_server) {
     const std::string file = "0123456789abcdef jane@example.com\n0123456789abcde joe@example.com\n";
 
     EXPECT_EQ(problem_of(file), "");
@@ -71,7 +71,7 @@ TEST(TokensFile, short_tokens_are_refused_where_others_can_reach_the_server) {
     );
 }
 
-// Issue 16, number 10: receipts passed the network in clear wherever STARTTLS was not offered.
+// Issue 16, number 10: receipts were sent unencrypted wherever STARTTLS was not offered.
 TEST(MailServer, another_host_needs_tls_unless_the_url_says_otherwise) {
     EXPECT_FALSE(mail_server("smtp://127.0.0.1:12525").tls_required);
     EXPECT_FALSE(mail_server("smtp://localhost").tls_required);
@@ -84,7 +84,7 @@ TEST(MailServer, another_host_needs_tls_unless_the_url_says_otherwise) {
     EXPECT_EQ(clear.url, "smtp://mail.example.com:25");
 }
 
-TEST(ServeOptions, what_would_pass_the_network_in_clear_has_to_be_meant) {
+TEST(ServeOptions, unencrypted_connections_need_an_explicit_option) {
     const auto problem = [](const std::string& stripe, bool plain, const std::string& smtp) {
         ServeOptions options;
         options.stripe_url = stripe;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// The words that the operations of Rocket Rides share.
+// Types that the operations of Rocket Rides share.
 namespace rides {
 
 struct RideId {
@@ -36,12 +36,12 @@ struct Ride {
     std::optional<std::string> stripe_refund_id;
 };
 
-// The body of an error that an operation decides on: application/problem+json, as the server's own.
+// The body of an operation's own error: application/problem+json, like the server's errors.
 pawl::Response problem(int status, std::string title, std::string detail);
-// One that passes: the same request may well be answered otherwise in a second. Never kept.
+// A temporary error: the same request may succeed in a second. Never stored.
 pawl::Response passing_problem(int status, std::string title, std::string detail);
 
-// What happened, in the same transaction: who, to what, from where.
+// An audit entry in the same transaction: who did what to which object, from where.
 struct Audit {
     std::string action;
     std::int64_t resource_id{};

@@ -23,7 +23,7 @@ namespace {
 
 Riders riders_of(const ServeOptions& options) {
     Riders riders;
-    // Beyond loopback whoever finds the server can guess.
+    // Other machines can guess tokens.
     const bool reachable = !is_loopback(options.listen) || !options.site.empty();
     if (!options.tokens.empty()) {
         pawl::log::warn_if_others_can_read("tokens file", options.tokens);
@@ -36,7 +36,7 @@ Riders riders_of(const ServeOptions& options) {
     if (!options.tokens.empty()) return riders;
     if (!is_loopback(options.listen))
         throw std::invalid_argument{
-            "--tokens is missing: only on a loopback address are there test riders; give a file of "
+            "--tokens is missing: test riders exist only on a loopback address; give a file of "
             "lines \"token email\", or \"token email support\""};
     riders.add("test_jane jane@example.com");
     riders.add("test_joe joe@example.com");
@@ -48,7 +48,7 @@ std::string api_key_of(const ServeOptions& options) {
     if (!options.stripe_api_key.empty()) return options.stripe_api_key;
     if (is_loopback(options.listen)) return "sk_test_rocket_rides";
     throw std::invalid_argument{
-        "STRIPE_API_KEY is not set: only on a loopback address there is a test value"};
+        "STRIPE_API_KEY is not set: a test value exists only on a loopback address"};
 }
 
 void make_users(pawl::Database& database, const Riders& riders) {
@@ -92,8 +92,8 @@ std::optional<std::string> ServeOptions::problem() const {
         return "--stripe-url is " + stripe_url + ": http:// or https:// and a host";
     if (begins(stripe_url, "http://") && !is_loopback_url(stripe_url) && !stripe_plain_http)
         return "--stripe-url is " + stripe_url +
-               ": by http the API key and the charges pass the network in clear; give https, or "
-               "--stripe-plain-http if that is meant";
+               ": http sends the API key and the charges unencrypted; give https, or "
+               "--stripe-plain-http to allow it";
     if (auto why = smtp_problem(smtp_url)) return why;
     if (auto why = site_problem(site)) return why;
     const auto folder = std::filesystem::path{access_log}.parent_path();
@@ -104,7 +104,7 @@ std::optional<std::string> ServeOptions::problem() const {
 
 namespace {
 
-// With `pages` browsers too; without, what the API's clients need.
+// Without `pages`, only what the API's clients need.
 pawl::HttpOptions http_options(
     const ServeOptions& options, const Riders& riders, const Pages* pages
 ) {

@@ -17,20 +17,21 @@ struct ServeOptions {
     std::string listen{"127.0.0.1:8080"};
     std::string database{"sqlite:rides.db"};
     std::string stripe_url{"http://127.0.0.1:12111"};
-    bool stripe_plain_http{false};  // http:// to another host, too.
+    bool stripe_plain_http{false};  // Allows http:// to another host.
     std::string smtp_url{"smtp://127.0.0.1:12525"};
-    std::string stripe_account;  // Who the API key belongs to, "acct_..."; may be empty.
+    std::string stripe_account;  // The account of the API key, "acct_..."; may be empty.
     std::string stripe_api_key;  // From STRIPE_API_KEY; on loopback a test value.
     bool charge_once{
-        false};  // Stripe's stand-in takes no keys: charge at most once, doubts to a person.
+        // Stripe's stand-in ignores keys: charge at most once; doubts go to the attention list.
+        false};
     std::string access_log;
     int http_threads{0};  // 0: as many as there are cores, at most 4.
-    // A file of lines "token email [support]"; on loopback test riders without it.
+    // A file of lines "token email [support]"; on loopback, test riders without it.
     std::string tokens;
     // More test riders, "token email [support or a tenant]"; on loopback only.
     std::vector<std::string> riders;
-    // Where browsers find it, "https://rides.example"; on loopback it may be empty: by HTTP, there
-    // alone. Elsewhere there are no pages without it.
+    // URL for browsers, "https://rides.example". On loopback it may be empty, for HTTP; elsewhere
+    // there are no pages without it.
     std::string site;
     int connections_max{4096};
     int connections_per_address_max{1024};  // 0: no limit.
@@ -38,10 +39,10 @@ struct ServeOptions {
     pawl::TenantQuota quota;
     pawl::ServiceOptions service{.call_timeout = Stripe::timeout};
 
-    std::optional<std::string> problem() const;  // Names the option, the value and what is wanted.
+    std::optional<std::string> problem() const;  // Names the option, the value and the requirement.
 };
 
-// The operations of Rocket Rides on a database: what `rides serve` and the commands on keys share.
+// The operations of Rocket Rides on a database, shared by `rides serve` and the commands on keys.
 class Application {
 public:
     Application(const ServeOptions& options, pawl::Database::As as);
@@ -55,6 +56,6 @@ private:
     std::unique_ptr<pawl::Service> service_;
 };
 
-int serve(const ServeOptions& options);  // Until SIGTERM; the exit code. Throws on a bad start.
+int serve(const ServeOptions& options);  // Runs until SIGTERM. Throws on a failed start.
 
 }  // namespace rides

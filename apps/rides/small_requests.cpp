@@ -67,9 +67,9 @@ pawl::Response cancelled(const Ride& ride) {
 
 }  // namespace
 
-// Another one for every address: each character that is not plain is written as _ and its hex.
-// cus_jane is jane@example.com, as the stand-in for Stripe knows some by name. One that would be
-// too long for its column is a hash behind two _, as no written one has them.
+// Unique for every address: each special character becomes _ and its hex code. cus_jane is
+// jane@example.com, since the stand-in for Stripe knows some customers by name. A name too long for
+// its column becomes a hash after two _, which no other name has.
 std::string customer_of(const std::string& email) {
     constexpr std::size_t customer_max = 50;
     constexpr std::string_view short_domain = "@example.com";
@@ -152,7 +152,7 @@ pawl::Response ListRides::answer(pawl::Snapshot& read, const pawl::Asked<Request
 pawl::Response ShowBooking::answer(pawl::Snapshot& read, const pawl::Asked<Request>& at) {
     Booking booking{.key = at.request.key, .state = "new"};
     const auto progress = pawl::find_key_progress(read, at.principal, booking.key);
-    // Another operation's key is no booking's, though it is this rider's.
+    // A key of another operation is not a booking, even if it belongs to this rider.
     const bool expired = progress && progress->state == pawl::KeyProgress::State::expired;
     if (!progress || (!expired && progress->operation != BookRide::name))
         return pawl::respond(200, booking);

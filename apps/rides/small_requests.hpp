@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-// The requests of one transaction or one look: no foreign call, so no recovery points.
+// Requests of one transaction or one query: no foreign call, so no recovery points.
 namespace rides {
 
-/// DELETE /rides/{id}: cancels a ride of one's own. Natural key: a repeat finds it cancelled. It
-/// moves no money: of a ride that was paid for the answer says so, and how to have it refunded.
+/// DELETE /rides/{id}: cancels one of the rider's rides. Natural key: a repeat finds it cancelled.
+/// It moves no money: for a paid ride the answer says how to have it refunded.
 class CancelRide {
 public:
     static constexpr std::string_view name = "cancel_ride";
@@ -39,7 +39,7 @@ public:
 };
 static_assert(pawl::Operation<PutUser>);
 
-/// GET /rides/{id}: a ride of one's own.
+/// GET /rides/{id}: one of the rider's rides.
 class ShowRide {
 public:
     static constexpr std::string_view name = "show_ride";
@@ -49,7 +49,7 @@ public:
     pawl::Response answer(pawl::Snapshot& read, const pawl::Asked<Request>& at);
 };
 
-/// GET /rides?before=7&limit=20: one's own rides, the newest first.
+/// GET /rides?before=7&limit=20: the rider's rides, newest first.
 class ListRides {
 public:
     static constexpr std::string_view name = "list_rides";
@@ -61,7 +61,7 @@ public:
     pawl::Response answer(pawl::Snapshot& read, const pawl::Asked<Request>& at);
 };
 
-/// GET /bookings/{key}: what became of the booking that one sent under this key.
+/// GET /bookings/{key}: the state of the booking that the rider sent with this key.
 class ShowBooking {
 public:
     static constexpr std::string_view name = "show_booking";
@@ -71,15 +71,15 @@ public:
     pawl::Response answer(pawl::Snapshot& read, const pawl::Asked<Request>& at);
 };
 
-// Its answer.
+// The answer of ShowBooking.
 struct Booking {
     std::string key;
     std::string state;            // "new", "open", "needs_attention", "finished" or "expired".
-    std::optional<int> status{};  // finished and expired: of the answer.
-    std::optional<std::string> location{};  // Of the ride that it made.
+    std::optional<int> status{};  // finished and expired: the answer's status.
+    std::optional<std::string> location{};  // The ride that it made.
     std::optional<std::string> title{};     // finished without a ride: why.
     std::optional<std::string> detail{};
-    std::optional<Ride> ride{};  // Once its first step is done.
+    std::optional<Ride> ride{};  // Set after the first step.
 };
 
 // The answer of ListRides.
@@ -87,7 +87,7 @@ struct Rides {
     std::vector<Ride> rides;
 };
 
-/// The Stripe customer of a new user: cus_ and what stands before the @.
+/// The Stripe customer of a new user: cus_ and the part before the @.
 std::string customer_of(const std::string& email);
 
 }  // namespace rides

@@ -8,7 +8,7 @@
 namespace rides {
 namespace {
 
-TEST(CustomerOf, is_another_one_for_every_address) {
+TEST(CustomerOf, is_unique_for_every_address) {
     const std::set<std::string> addresses{
         "jane@example.com",
         "jane@example.org",
@@ -26,8 +26,8 @@ TEST(CustomerOf, is_another_one_for_every_address) {
     EXPECT_EQ(customer_of("jane@example.org"), "cus_jane_40example_2eorg");
 }
 
-// PUT /users/<script>alert(1)</script>@example.com was 500: the column takes 50 characters.
-TEST(CustomerOf, fits_its_column_however_long_the_address_is) {
+// Before, PUT /users/<script>alert(1)</script>@example.com was 500: the column has 50 characters.
+TEST(CustomerOf, fits_its_column_for_any_length_of_the_address) {
     const std::string long_one(60, 'a');
     std::set<std::string> customers;
     for (const std::string domain : {"@example.com", "@example.org"})

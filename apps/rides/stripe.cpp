@@ -44,7 +44,7 @@ struct StripeError {
 };
 
 struct Answer {
-    std::string id;  // Of a success.
+    std::string id;  // Set on success.
     StripeError error;
 };
 
@@ -58,10 +58,10 @@ Answer read(const Answered& answered) {
     return answer;
 }
 
-// What every answer but a success and a refusal of the order itself means. Stripe keeps the first
-// answer under a key, also a 500: a repeat of that will never end by itself (F8). What stands
-// between us and Stripe (a load balancer, a proxy) answers too, and proves nothing by it: only an
-// error in Stripe's own form is Stripe's word.
+// Classifies every answer but a success and a refusal of the order itself. Stripe stores the first
+// answer under a key, also a 500: a repeat of that never changes (F8). A load balancer or proxy
+// between us and Stripe may answer, too, which proves nothing: only an error in Stripe's own form
+// comes from Stripe.
 template <class Outcome>
 Outcome trouble(const Answered& answered, const Answer& answer) {
     const bool replayed = answered.header("Idempotent-Replayed").value_or("") == "true";
@@ -73,11 +73,11 @@ Outcome trouble(const Answered& answered, const Answer& answer) {
     const bool passing = status == 408 || status == 409 || status == 425;
     if (status < 400 || status >= 500 || passing || answer.error.type.empty()) return InDoubt{said};
     return Stuck{
-        "the provider refuses the request, status " + std::to_string(status) + ": " +
+        "the provider refused the request, status " + std::to_string(status) + ": " +
         answer.error.type + " " + answer.error.code + " " + answer.error.message};
 }
 
-// `refuses`: whether an answer is the provider's final no to this order.
+// `refuses`: whether an answer is the provider's final refusal of this order.
 template <class Done, class Refusal, class Refuses>
 pawl::Outcome<Done, Refusal> outcome_of(const ClientEnd& end, Refuses refuses) {
     if (const auto* gave_up = std::get_if<pawl::GaveUp>(&end)) {
@@ -110,7 +110,7 @@ pawl::Outcome<Charge, Declined> charge_outcome(const ClientEnd& end) {
     });
 }
 
-// Of the API key 48 bits of a hash: they tell two keys apart, and nothing of the key.
+// 48 bits of a hash of the API key: they distinguish two keys and reveal neither.
 std::string target_of(const Stripe::Where& where) {
     auto shown = where.url;
     if (const auto parsed = boost::urls::parse_uri(where.url); parsed && parsed->has_password())

@@ -26,8 +26,7 @@ struct RefundRefused {
     std::string message;
 };
 
-// What a charge sends comes from a recovery point and nothing else: each repeat must be the same to
-// the byte.
+// A charge's data, taken only from a recovery point: each repeat must be the same to the byte.
 struct ChargeOrder {
     std::int64_t amount{};
     std::string currency;
@@ -39,7 +38,7 @@ struct RefundOrder {
     std::int64_t amount{};
 };
 
-// A charge as Stripe has it.
+// A charge as Stripe stores it.
 struct BookedCharge {
     std::string id;
     std::int64_t amount{};
@@ -52,7 +51,7 @@ struct ChargePage {
     std::vector<BookedCharge> charges;  // Newest first.
     bool has_more{};
 };
-// Which charges are asked for: made in [since, until), in seconds; those behind `after`, an id.
+// The charges to list: made in [since, until), in seconds; after the id `after`.
 struct ChargeQuery {
     std::int64_t since{};
     std::int64_t until{};
@@ -62,26 +61,26 @@ struct ChargeQuery {
 // Stripe's API, version 1. Thread-safe.
 class Stripe {
 public:
-    static constexpr std::chrono::seconds timeout{25};  // Of a call.
+    static constexpr std::chrono::seconds timeout{25};  // Time limit of a call.
     struct Where {
         std::string url;
         std::string api_key;
-        // Stripe's name of the account. Without it a hash of the API key stands for it, and another
-        // key of the same account passes for another account.
+        // Stripe's name of the account. Without it, a hash of the API key identifies the account,
+        // and another key of the same account counts as another account.
         std::string account{};
     };
     Stripe(Where where, int connections_max);
 
-    // Who is called: URL and account, never the API key.
+    // URL and account, never the API key.
     const std::string& target() const { return target_; }
 
     pawl::Outcome<Charge, Declined> charge(pawl::KeyedCall& call, const ChargeOrder& order);
-    // Without a key: a repeat would be a second charge, so it is on a connection of its own and
+    // Without a key: a repeat would be a second charge, so it has a connection of its own and is
     // never sent again.
     pawl::Outcome<Charge, Declined> charge_once(pawl::Call& call, const ChargeOrder& order);
     pawl::Outcome<Refund, RefundRefused> refund(pawl::KeyedCall& call, const RefundOrder& order);
 
-    // For `reconcile`, outside any request. Throw std::runtime_error with what the provider said.
+    // For `reconcile`, outside any request. Throw std::runtime_error with the provider's message.
     ChargePage list_charges(const ChargeQuery& query);
     std::optional<BookedCharge> find_charge(const std::string& id);
 

@@ -23,7 +23,7 @@ std::string verdict(const pawl::Outcome<Charge, Declined>& outcome) {
     return "stuck";
 }
 
-// "Certainly not done" and "will never be done" are said of proofs only; all else is in doubt.
+// "Certainly not done" and "will never be done" need proofs; all else is in doubt.
 TEST(StripeVerdict, follows_the_table) {
     struct Case {
         int status;
@@ -84,7 +84,7 @@ TEST(StripeVerdict, follows_the_table) {
 }
 
 // Issue 16, number 20.
-TEST(StripeTarget, names_url_and_account_and_nothing_of_the_api_key) {
+TEST(StripeTarget, names_url_and_account_but_not_the_api_key) {
     const auto target = [&](Stripe::Where where) { return Stripe{std::move(where), 16}.target(); };
     const auto first = target({"https://api.stripe.com", "sk_live_secret"});
 

@@ -188,7 +188,7 @@ struct MailCatcher::Impl {
 
     asio::io_context io{1};
     Ledger mails;
-    std::set<std::string> put_off;  // Message-IDs that were greylisted once: let in from then on.
+    std::set<std::string> put_off;  // Message-IDs that were greylisted once: accepted from then on.
     tcp::acceptor acceptor;
     std::thread thread;
 };

@@ -6,10 +6,10 @@
 
 namespace rides {
 
-// A small SMTP server that keeps each mail as one JSON line {"to", "message_id", "text"}, on the
-// disk before its 250. It drops no repeats: the tests want to see them. Faults by the address:
+// A small SMTP server that stores each mail as one JSON line {"to", "message_id", "text"}, on the
+// disk before its 250. It keeps repeats: the tests check for them. Faults by the address:
 // *@refused.example gets 550, *@later.example 451 for the first try of each mail, *@cut.example is
-// cut off after the mail is kept and before the 250.
+// disconnected after the mail is stored and before the 250.
 class MailCatcher {
 public:
     MailCatcher(

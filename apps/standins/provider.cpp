@@ -33,8 +33,8 @@ std::string api_key_of(const pawl::RequestHead& head) {
     return std::string{pawl::bearer_token(head).value_or("")};
 }
 
-// The headers by which Stripe's own clients live: what to quote to its support, which version of
-// the API answers, and whether a repeat can end otherwise.
+// The headers that Stripe's own clients use: the request id for support, the API version, and
+// whether a repeat may end differently.
 Reply reply_of(
     const BankAnswer& answer, const std::string& id = {}, std::string_view version = {}
 ) {
@@ -52,7 +52,7 @@ Reply reply_of(
     add("Original-Request", answer.original);
     if (answer.status == 401) add("WWW-Authenticate", "Bearer realm=\"Stripe\"");
     if (answer.status == 409) add("Stripe-Should-Retry", "true");
-    // It is stored, and would only be repeated.
+    // It is stored, and a repeat would get it again.
     if (answer.status == 500) add("Stripe-Should-Retry", "false");
     return reply;
 }
@@ -101,7 +101,7 @@ struct Provider::Impl {
     void tell(Reply reply, const BankAnswer& answer, std::shared_ptr<Responder> respond);
 
     ProviderOptions options;
-    Faults faults;  // On the listener's thread only, as the bank is.
+    Faults faults;  // Used on the listener's thread only, like the bank.
     Bank bank;
     MailCatcher mails;
     Listener listener;
@@ -168,7 +168,7 @@ void Provider::Impl::serve_api(const Request& request, Responder respond) {
         .form = {}};
     for (const auto& pair : std::get<0>(pairs)) asked.form[pair.name] = pair.value;
     auto shared = std::make_shared<Responder>(std::move(respond)
-    );  // A Responder can't be copied, callbacks must.
+    );  // A Responder can't be copied, but callbacks must be.
     auto run = [this, asked, shared, version] {
         bank.execute(
             asked,
@@ -185,7 +185,7 @@ void Provider::Impl::serve_api(const Request& request, Responder respond) {
     run();
 }
 
-// On any thread, once the ledger has it.
+// On any thread, after the ledger has stored it.
 void Provider::Impl::tell(
     Reply reply, const BankAnswer& answer, std::shared_ptr<Responder> respond
 ) {

@@ -13,19 +13,19 @@ struct ProviderOptions {
     std::string smtp{"127.0.0.1:12525"};
     std::string ledger{"provider.ledger"};
     std::string mails{"provider.mails"};
-    bool ledger_sync{true};  // false: for benchmarks, whose disk is the server's.
+    bool ledger_sync{true};  // false: for benchmarks, whose disk belongs to the server.
     std::uint64_t first_id{
-        1};  // For benchmarks: an empty ledger beside a database that knows charges.
-    std::chrono::milliseconds delay{0};              // Of each answer, after the charge is booked.
-    bool down{false};                                // 503 to all; nothing is booked.
-    bool decline{false};                             // Every card.
+        1};  // For benchmarks: an empty ledger beside a database that has charges.
+    std::chrono::milliseconds delay{0};  // Delay of each answer, after the charge is booked.
+    bool down{false};                    // Answers 503 to all; books no charge.
+    bool decline{false};                 // Declines every card.
     std::chrono::seconds forget_keys_after{86'400};  // As Stripe does.
     std::optional<std::string> problem() const;
 };
 
-// Stands in for Stripe: /v1/charges (also as a list) and /v1/refunds with its forms, errors and
-// idempotency rules, a ledger of its own, and faults to order; and catches the mails. A separate
-// process, so that it survives the server's death.
+// A stand-in for Stripe: /v1/charges (also as a list) and /v1/refunds with its forms, errors and
+// idempotency rules, a ledger of its own, and faults on demand; it also receives the mails. A
+// separate process, so that it survives the server's death.
 //
 // Faults by the customer's name: cus_declined*, cus_slow* (300 ms after booking), cus_timeout*
 // (booked, never answered), cus_once* (booked, the first answer never comes, the repeat is

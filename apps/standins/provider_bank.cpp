@@ -200,7 +200,7 @@ void Bank::execute(
     );
 }
 
-// What a key that was used before answers.
+// The answer for a key that was used before.
 std::optional<BankAnswer> Bank::known_answer(
     const BankRequest& request, const std::string& print, pawl::TimePoint now
 ) const {
@@ -280,7 +280,7 @@ Bank::Outcome Bank::charge(const BankRequest& request, const Faults& faults, paw
     return outcome;
 }
 
-// What is remembered though nothing is booked.
+// Faults that are remembered although no charge is booked.
 std::optional<Bank::Outcome> Bank::fault_of(const BankRequest& request, const Faults& faults) {
     const auto customer = field(request, "customer");
     if (faults.decline || customer.starts_with("cus_declined"))
@@ -398,7 +398,7 @@ std::string Bank::line_of(const BankRequest& request, const Outcome& outcome, pa
     return json::serialize(line);
 }
 
-// As it is now: a charge knows what was given back of it.
+// The current state: a charge includes its refunds.
 BankAnswer Bank::find(const std::string& path) const {
     const std::lock_guard lock{mutex_};
     constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kinds{
@@ -426,7 +426,7 @@ BankAnswer Bank::list_charges(const std::map<std::string, std::string>& query) c
     const std::lock_guard lock{mutex_};
     std::map<std::string, std::int64_t> numbers{
         {"limit", 10}, {"created[gte]", 0}, {"created[lt]", std::int64_t{1} << 60}};
-    std::size_t next = charge_ids_.size();  // The place behind the newest that is asked for.
+    std::size_t next = charge_ids_.size();  // The index after the newest charge asked for.
     for (const auto& [name, value] : query) {
         if (name == "starting_after") {
             const auto at = booked_.find(value);

@@ -30,9 +30,9 @@ struct Faults {
 
 struct BankRequest {
     std::string path;     // "/v1/charges"
-    std::string account;  // The API key: keys of two accounts are not one.
+    std::string account;  // The API key: equal keys of two accounts are different keys.
     std::string key;      // Idempotency-Key; may be empty.
-    std::string id;       // Request-Id: of this one request, not of its repeats.
+    std::string id;       // Request-Id: differs between a request and its repeats.
     std::map<std::string, std::string> form;
 };
 
@@ -41,34 +41,34 @@ struct BankAnswer {
     std::string body;
     std::string key;
     bool replayed{};
-    std::string original{};  // Of a replay: the Request-Id of the first.
+    std::string original{};  // For a replay: the Request-Id of the first.
     std::chrono::milliseconds delay{0};
-    bool never{};  // Not to be answered at all.
+    bool never{};  // Never answered.
 };
 
-// An error in Stripe's form (its API reference, "Errors"): what is empty is left out.
+// An error in Stripe's form (its API reference, "Errors"); empty members are left out.
 struct StripeProblem {
     int status{};
     std::string_view type;
     std::string_view code{};
     std::string_view message;
-    std::string_view param{};   // Which of the request's is wrong.
+    std::string_view param{};   // The wrong parameter of the request.
     std::string_view charge{};  // card_error: the charge that failed.
 };
 BankAnswer stripe_error(const StripeProblem& problem);
 
-// The charges, the refunds and the remembered answers: in the ledger, and in memory. Thread-safe.
+// The charges, the refunds and the remembered answers, in the ledger and in memory. Thread-safe.
 class Bank {
 public:
     struct File {
         std::string path;
         Ledger::Sync sync;
-        std::uint64_t first_id{1};  // Of what an empty ledger books.
+        std::uint64_t first_id{1};  // The first id in an empty ledger.
     };
     Bank(const File& file, std::chrono::seconds forget_keys_after);
 
-    // `tell` runs once what was booked is on the disk: on the ledger's thread, or at once if
-    // nothing was booked.
+    // `tell` runs after the bookings are on the disk: on the ledger's thread, or at once if there
+    // were none.
     void execute(
         const BankRequest& request,
         const Faults& faults,
@@ -86,8 +86,8 @@ private:
         std::string id;
         std::string body;
         std::int64_t amount{};
-        std::string charge;      // Of a refund.
-        std::size_t position{};  // Of a charge: its place in charge_ids_.
+        std::string charge;      // For a refund.
+        std::size_t position{};  // For a charge: its index in charge_ids_.
     };
     struct Remembered {
         std::string fingerprint;
@@ -122,9 +122,9 @@ private:
     std::chrono::seconds forget_keys_after_;
     std::unordered_map<std::string, Remembered> keys_;
     std::unordered_map<std::string, Booked> booked_;
-    std::vector<std::string> charge_ids_;  // In the order in which they were booked.
+    std::vector<std::string> charge_ids_;                     // In booking order.
     std::unordered_map<std::string, std::int64_t> refunded_;  // By charge.
-    std::unordered_map<std::string, int> tries_;  // By account and key, for the faults of one time.
+    std::unordered_map<std::string, int> tries_;  // By account and key, for one-time faults.
     std::uint64_t next_;
     std::int64_t charges_{0};
     std::int64_t refunds_{0};

@@ -29,7 +29,7 @@ Ledger::Ledger(const std::string& path, Sync sync) : sync_{sync} {
     if (file_ < 0)
         throw std::runtime_error{"the file " + path + " can't be written: " + std::strerror(errno)};
     if (from < whole.size() && ::ftruncate(file_, static_cast<off_t>(from)) != 0)
-        throw std::runtime_error{"the torn last line of " + path + " can't be cut off"};
+        throw std::runtime_error{"the torn last line of " + path + " can't be removed"};
     thread_ = std::thread{[this] { loop(); }};
 }
 
@@ -44,7 +44,7 @@ Ledger::~Ledger() {
 }
 
 void Ledger::append(std::string line, std::function<void()> written) {
-    if (sync_ == Sync::no) {  // Nothing takes time here: no other thread is needed.
+    if (sync_ == Sync::no) {  // Fast without a sync: no other thread is needed.
         put(line.append("\n"));
         return written();
     }
@@ -53,7 +53,7 @@ void Ledger::append(std::string line, std::function<void()> written) {
     if (waiting_.size() == 1) changed_.notify_one();
 }
 
-// A ledger that can't be written is no ledger: nobody is told anything that is not in it.
+// If the ledger can't be written, the stand-in stops: it answers only what the ledger has.
 void Ledger::put(const std::string& text) {
     const auto size = static_cast<ssize_t>(text.size());
     const bool written = ::write(file_, text.data(), text.size()) == size;

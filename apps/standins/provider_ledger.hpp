@@ -9,18 +9,17 @@
 
 namespace rides {
 
-// An append-only file, one JSON object a line, durable before anybody is told. All lines that wait
-// go out with one write and one fdatasync. The ground truth of the tests: what was really charged
-// stands here.
+// An append-only file, one JSON object per line, durable before any answer. All waiting lines are
+// written with one write and one fdatasync. It is the tests' ground truth of real charges.
 class Ledger {
 public:
     enum class Sync { yes, no };                 // no: for benchmarks only.
     Ledger(const std::string& path, Sync sync);  // Throws std::runtime_error that names the file.
     ~Ledger();
 
-    // What stood in the file when it was opened, a torn last line left out.
+    // The file's lines when it was opened, without a torn last line.
     const std::vector<std::string>& lines() const { return lines_; }
-    // `written` runs once the line is on the disk: on the ledger's thread, or at once without Sync.
+    // `written` runs when the line is on the disk: on the ledger's thread; at once without Sync.
     void append(std::string line, std::function<void()> written);
 
 private:

@@ -42,12 +42,12 @@ struct Counts {
     std::atomic<int> lost_answers{0};
     std::atomic<int> sent_twice{0};
 
-    // Why a ride was not settled, or what changed; the first is shown.
+    // Records why a ride was not settled, or what changed; the first is shown.
     void trouble(const std::string& why) {
         const std::lock_guard lock{mutex_};
         if (first_trouble_.empty()) first_trouble_ = why;
     }
-    std::string first_trouble() const {
+    std::string first_problem() const {
         const std::lock_guard lock{mutex_};
         return first_trouble_;
     }
@@ -57,7 +57,7 @@ private:
     std::string first_trouble_;
 };
 
-// From the seed and a number, of a ride or a phone, so that a run can be had again.
+// Random numbers from the seed and the number of a ride or a phone, so that a run can be repeated.
 class Chance {
 public:
     Chance(std::uint64_t seed, int number)
@@ -115,7 +115,7 @@ public:
     }
 
 private:
-    // Each phone is a process of its own, so nothing of what they ask is budgeted together.
+    // Each phone stands for a process of its own, so they share no retry budget.
     static Retrying::Limits patient() {
         Retrying::Limits limits;
         limits.retry = {
@@ -141,7 +141,7 @@ private:
     static bool settled(const ClientEnd& ended) {
         return status_of(ended) == 201 || status_of(ended) == 402;
     }
-    // Not "come again".
+    // False for answers that ask for a retry.
     static bool is_final(const ClientEnd& ended) {
         const int status = status_of(ended);
         return status != 0 && status != 409 && status != 429 && status < 500;
@@ -153,7 +153,7 @@ private:
         counts_.trouble(text_of(ended));
     }
 
-    // The ride of a seed and a number is the same, whichever phone books it.
+    // The ride of a seed and a number is the same for each phone.
     Outgoing order(int n) {
         Chance chance{options_.seed, n};
         std::array<char, 256> body{};
@@ -178,8 +178,8 @@ private:
             .body = body.data()};
     }
 
-    // What the network makes of one try: lost on the way there, lost on the way back, doubled, or
-    // good.
+    // What the network does to one try: loses the request, loses the answer, doubles it, or
+    // delivers it.
     Sent try_once(Outgoing request, const std::stop_token& stop) {
         ++counts_.tries;
         const double dice = chance_.part();
@@ -204,7 +204,7 @@ private:
     Counts& counts_;
     pawl::http::Transfers transfers_;
     Retrying retrying_;      // Over the bad network.
-    Retrying asking_again_;  // Over a good one: an answer that was given once stays as it is.
+    Retrying asking_again_;  // Over a good network, to check that an answer stays the same.
 };
 
 void print_progress(const Counts& counts, const SimulateOptions& options) {
@@ -237,8 +237,8 @@ void print_result(const Counts& counts, const SimulateOptions& options) {
         counts.gave_up.load(),
         counts.tries.load()
     );
-    if (const auto why = counts.first_trouble(); !why.empty())
-        std::fprintf(stderr, "rides simulate: the first trouble: %s\n", why.c_str());
+    if (const auto why = counts.first_problem(); !why.empty())
+        std::fprintf(stderr, "rides simulate: the first problem: %s\n", why.c_str());
 }
 
 }  // namespace
@@ -278,7 +278,7 @@ int simulate(const SimulateOptions& given) {
         const timespec moment{0, 100'000'000};
         for (int tenths = 1; at_work > 0; ++tenths) {
             if (sigtimedwait(&ends, nullptr, &moment) > 0)
-                break;  // Ctrl-C: what is in hand ends, and is counted.
+                break;  // After Ctrl-C, rides in flight still end and are counted.
             if (tenths % 10 == 0) print_progress(counts, options);
         }
         for (auto& phone : phones) phone.request_stop();

@@ -1,5 +1,6 @@
-// The measures of benchmarks/jobs.cpp on pg-boss and graphile-worker, each by its own interface and with the settings that it
-// recommends where speed is wanted. Prints a line of JSON. What is done is counted in their tables, not in this program.
+// The measurements of benchmarks/jobs.cpp on pg-boss and graphile-worker, each by its own interface
+// and with its recommended settings for speed. Prints a line of JSON. Done jobs are counted in
+// their tables, not in this program.
 //
 // node peers.mjs PEER DATABASE_URL PART WORKERS BATCH SECONDS WARM_UP RATE
 import { createRequire } from 'node:module'
@@ -27,7 +28,7 @@ function ended (number) {
 async function waitEnded (count) {
   let seen = -1
   while (ledger.ended < count) {
-    if (seen === ledger.ended) throw new Error('no worker works any more')
+    if (seen === ledger.ended) throw new Error('the workers make no progress')
     seen = ledger.ended
     await new Promise(resolve => {
       const timer = setTimeout(done, patience)
@@ -68,7 +69,7 @@ class PgBoss {
     await this.boss.insert(Array.from({ length: batch }, (_, i) => ({ name: 'bench', data: { number: first + i } })))
   }
 
-  // Batches, the shortest wait that it takes, and no wait where there was something to do.
+  // Batches, its shortest poll interval, and no wait while there are jobs.
   async begin () {
     for (let i = 0; i < workers; ++i) {
       const worker = { id: undefined }
@@ -98,7 +99,7 @@ class GraphileWorker {
     await this.utils.addJobs(Array.from({ length: batch }, (_, i) => ({ identifier: 'bench', payload: { number: first + i } })))
   }
 
-  // As its own page on performance has it.
+  // As its own page on performance recommends.
   async begin () {
     this.runner = await this.graphile.run({
       logger: this.logger,
@@ -157,7 +158,7 @@ async function workOff (began) {
   await waitEnded(ledger.committed)
   const limit = now() + patience
   while (await peer.left() > 0) {
-    if (now() > limit) throw new Error('jobs are left that nobody works')
+    if (now() > limit) throw new Error('jobs are left that no worker takes')
     await sleep(1)
   }
   const took = (now() - began) / 1e3
@@ -180,7 +181,7 @@ async function stage () {
   return [staged, took]
 }
 
-// As many as it seems to do in the time that is asked for.
+// An estimate of the jobs that fit into the given time.
 async function work () {
   const first = 500 + 100 * workers
   await fill(first)

@@ -7,9 +7,9 @@
 
 namespace pawl {
 
-// The token of the only Authorization header, `Bearer TOKEN` (RFC 6750): the scheme in any case
-// and any number of spaces behind it, as RFC 9110, 11.1 asks. nullopt: no such header, another
-// scheme, or no token. A view of the head.
+// The token of the only Authorization header, `Bearer TOKEN` (RFC 6750). The scheme's case and the
+// number of spaces after it do not matter (RFC 9110, 11.1). nullopt: no such header, several,
+// another scheme, or no token. The result is a view into `head`.
 std::optional<std::string_view> bearer_token(const RequestHead& head);
 
 }  // namespace pawl

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-// Browsers in front of operations: pages made of the answers that other clients get as JSON, and
-// forms that may be sent twice. docs/howto/forms.md has the whole pattern.
+// Pages and forms for browsers: pages made of the answers that other clients get as JSON, and forms
+// that may be sent twice. docs/howto/forms.md has the whole pattern.
 namespace pawl {
 
 struct FormField {
@@ -20,38 +20,39 @@ struct FormField {
     std::string value;  // Decoded UTF-8 without U+0000.
 };
 
-// An answer on its way to a browser. All of it is borrowed, for the call.
+// An answer for a browser. All members are borrowed for the duration of the call.
 struct Shown {
     const RequestHead& head;
-    const Principal* principal{};  // Null: nobody is known by the credentials.
-    std::string_view route{};      // "/rides/{id}"; empty if none has the path, or not yet known.
-    std::string_view key{};        // Idempotency-Key, as the server read it; empty without one.
-    std::span<const FormField> form{};  // What was sent, without the key and the token.
+    const Principal* principal{};  // nullptr: the credentials name nobody.
+    // "/rides/{id}"; empty: no route has this path, or it is not known yet.
+    std::string_view route{};
+    std::string_view key{};             // Idempotency-Key as the server read it; empty: none.
+    std::span<const FormField> form{};  // The form without the key and the token.
     int status{};
     const std::vector<Header>& headers;
-    std::string_view body{};  // A stored answer, or a problem: "application/problem+json".
+    std::string_view body{};  // The stored answer, or a problem: "application/problem+json".
 
-    // The value of the first header of this name, in this spelling.
+    // The value of the first header of this name, matched with case.
     std::string_view header(std::string_view name) const;
 };
 
-// What a page asks that needs no principal: a sign-in, a style sheet.
+// The request of a page that needs no principal, such as a sign-in or a style sheet.
 struct OpenAsked {
     const RequestHead& head;
-    std::span<const FormField> form;  // Of application/x-www-form-urlencoded; else empty.
+    std::span<const FormField> form;  // Of application/x-www-form-urlencoded; otherwise empty.
 };
 using OpenPage = std::function<Response(const OpenAsked&)>;
 
 struct BrowserOptions {
-    // Makes a page of an answer, for clients whose Accept names text/html. Nothing: they get the
-    // answer itself. What is stored under the key stays what it is. Retry-After and the headers of
-    // the contract are sent along. On any thread, several at once; quick, no waiting. If it throws,
-    // or makes a page that can't be sent, the answer itself is sent.
+    // Makes a page of an answer, for clients whose Accept names text/html. nullopt: they get the
+    // answer itself. The stored answer does not change. Retry-After and the contract's headers are
+    // added. Called on any thread, concurrently; must not block. If it throws, or its page can't be
+    // sent, the answer itself is sent.
     std::function<std::optional<Response>(const Shown&)> present{};
-    // A browser sends cookies along whatever page made it send a request. Asked before every
-    // operation, once its body has come; false: 403 `form-refused`, and nothing was begun. `token`
-    // is the value of the form's field `token_field`, or empty. The field is no part of the
-    // request: a repeat may have another one.
+    // Browsers send cookies whatever page caused the request. Called before every operation, after
+    // its body has arrived; false: 403 `form-refused`, and nothing has begun. `token` is the form
+    // field `token_field`, or empty. This field is not part of the request: it may differ in a
+    // repeat.
     std::function<bool(const RequestHead&, std::string_view token)> from_own_page{};
     std::string token_field{"form_token"};
 };

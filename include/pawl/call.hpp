@@ -9,11 +9,10 @@
 
 namespace pawl {
 
-// What we tell a provider so that it recognises a repeat: 64 hex digits, the same for every try of
-// one call.
+// The idempotency key for a provider: 64 hex digits, the same for each try.
 struct ForeignKey {
     std::string text;
-    // Cut to what a provider takes; 32 digits (128 bits) are enough to be unique.
+    // Shortened to what a provider accepts; 32 digits (128 bits) are enough to be unique.
     std::string_view first(std::size_t digits) const {
         return std::string_view{text}.substr(0, digits);
     }
@@ -27,18 +26,16 @@ class FakeCall;
 }
 
 // Permission to reach the outside world. The engine makes one for each foreign call and each job,
-// on a thread that holds no transaction; a client (HTTP, mail) asks for it, so an atomic phase has
-// nothing to call a client with.
+// on a thread without a transaction. Clients (HTTP, mail) require it.
 class Call {
 public:
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
 
-    // For clients, before they send: ends the process if this thread holds a transaction, or if the
-    // call is over.
+    // For clients, before they send: ends the process within a transaction, or when the call is
+    // over.
     void assert_open() const;
-    // The service is stopping: a client may give up early, with Retry if it proves that nothing was
-    // sent.
+    // The service is stopping. A client may give up, with Retry if it proves that nothing was sent.
     const std::stop_token& stop() const { return stop_; }
 
 private:
@@ -52,7 +49,7 @@ private:
     bool open_{true};
 };
 
-// The same, for a call that may be repeated under one key.
+// A Call that may be repeated under one key.
 class KeyedCall final : public Call {
 public:
     const ForeignKey& key() const { return key_; }
@@ -68,25 +65,25 @@ private:
 
 enum class Repeat {
     safe,           // Idempotent by nature: call again.
-    safe_with_key,  // Call again with our key, within the provider's memory of keys.
-    never           // Not idempotent: once it may have been called, only a person goes on.
+    safe_with_key,  // Call again with our key, as long as the provider remembers keys.
+    never           // Not idempotent: after a possible call, only a person can go on.
 };
 
-// How a call may end besides its named results. `why` is for operators: it stands with the key, and
-// in the log.
-struct Retry {  // The call certainly did nothing: try again later.
+// How a call may end besides its named results. `why` is for operators: stored with the key, and
+// logged.
+struct Retry {  // The call certainly did nothing; it is tried again later.
     std::string why{};
 };
-struct InDoubt {  // It may have happened.
+struct InDoubt {  // It may have had an effect.
     std::string why{};
 };
-struct Stuck {  // The provider repeats a stored error: only a person can go on.
+struct Stuck {  // The provider repeats a stored error; only a person can go on.
     std::string why{};
 };
 
-// How a foreign call ended. An exception that leaves the call is InDoubt. Only a named result
-// reaches a keeper, and only a keeper makes a response: a passing outage can't become the stored
-// answer.
+// How a foreign call ended. An exception from the call counts as InDoubt. Only a named result
+// reaches a keeper, and only a keeper makes a response, so a temporary outage can't become the
+// stored answer.
 template <class... Results>
 class [[nodiscard]] Outcome {
 public:

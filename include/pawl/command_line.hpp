@@ -12,14 +12,14 @@
 
 namespace pawl {
 
-// What `reconcile` was asked: the provider's records made from `since` until before `until`.
+// Options of `reconcile`: the provider's records created from `since` until before `until`.
 struct ReconcileOptions {
     TimePoint since{};
     TimePoint until{};
     bool json{};
 };
 
-// What an application gives so that its own program has the operator's commands:
+// Gives an application's own program the operator's commands:
 //
 //   rides keys list|show|retry|settle       rides queues list|pause|resume     rides migrate
 //   rides attention list|show               rides completer --once             rides graph
@@ -28,33 +28,31 @@ struct ReconcileOptions {
 //
 // The program `pawl` has those that need no operations.
 struct CommandLine {
-    std::string program;       // "rides", as people type it.
+    std::string program;       // "rides", as it is typed.
     std::string options_help;  // The application's own options, for --help.
-    // The application on its database: asked for once, when the arguments are right. As::migration
-    // for `migrate`, which wants the tables made, the application's too, and for `graph`, for which
-    // "sqlite::memory:" will do.
-    // What it gives outlives the command.
+    // Opens the application on its database; called once, after the arguments were checked.
+    // As::migration is passed for `migrate`, which creates all tables, the application's included,
+    // and for `graph`, for which "sqlite::memory:" is enough. The service outlives the command.
     std::function<Service&(Database::As)> open;
-    std::string user{};  // Who is recorded as having settled, unless --by says so.
-    // Without: no `completer` and no `graph`, and the results that `settle` records are not
-    // checked.
+    std::string user{};  // Recorded as the one who settled, unless --by is given.
+    // false: no `completer` and no `graph`, and the results for `settle` are not checked.
     bool knows_operations{true};
-    // Compares what a provider has with what the application has; returns the exit code: 0 all
-    // match, 1 some do not. Without: no `reconcile`.
+    // Compares the provider's records with the application's; returns the exit code: 0 all match, 1
+    // some do not. Empty: no `reconcile`.
     std::function<int(const ReconcileOptions&, std::ostream& out)> reconcile{};
 };
 
-// Whether `word` is one of an application's commands: what command_line() is called for.
+// Whether `word` is a command for command_line().
 bool is_command(std::string_view word, bool knows_operations = true);
-// "root", "ann": who runs this program, behind sudo too.
+// Who runs this program, also behind sudo: "root", "ann".
 std::string operator_name();
 
-// A whole number as people type it: digits, the first of them no 0. Empty, or what is wrong; as
-// CLI11's check() wants it, whose own reading has 010 for eight and 0x10 for sixteen.
+// Checks a whole number as people type it. Returns "", or what is wrong, as CLI11's check()
+// expects: CLI11 itself reads 010 as eight and 0x10 as sixteen.
 std::string check_decimal(const std::string& text);
 
-// Runs one command ("keys", "list", ...) and returns the exit code: 0 done, 1 it could not be done,
-// 2 wrong arguments. Safe beside a running server. Results go to `out`, trouble to `error`.
+// Runs one command ("keys", "list", ...) and returns the exit code: 0 done, 1 failed, 2 wrong
+// arguments. Safe beside a running server. Writes results to `out` and errors to `error`.
 int command_line(
     const CommandLine& line,
     const std::vector<std::string>& arguments,

@@ -16,43 +16,40 @@ namespace store {
 class Store;
 }
 
-// A database with Pawl's tables in it, and the application's beside them. Thread-safe; outlives the
-// Service on it.
+// A database with Pawl's tables and the application's. Thread-safe; outlives its Service.
 class Database {
 public:
     enum class As {
-        server,     // One process at a time owns a SQLite file; a second is refused with PAWL0002.
-        migration,  // As a server, to make or change tables and end: few connections of PostgreSQL.
-        tool        // Beside a running server: short writes only, on few connections too.
+        server,  // Only one process may own a SQLite file; another gets PAWL0002.
+        // Owns the database to create or change tables; uses few PostgreSQL connections.
+        migration,
+        tool  // Beside a running server: short writes only, few connections.
     };
-    // "sqlite:rides.db"; for tests "sqlite::memory:" (a store thread, group commit) or "memory:"
-    // (no thread: what is written runs on the thread that writes, one commit each). Makes the file
-    // and Pawl's tables if need be. Throws StoreError, or std::invalid_argument for a URL that it
-    // does not know.
+    // "sqlite:rides.db" or a PostgreSQL URL; for tests "sqlite::memory:" (a store thread, group
+    // commit) or "memory:" (no thread: writes run on the caller's thread, one commit each). Creates
+    // the file and Pawl's tables if they are missing. Throws StoreError, or std::invalid_argument
+    // for an unknown URL.
     static std::unique_ptr<Database> open(const std::string& url, As as = As::server);
     ~Database();
 
-    // Runs, once each and in order, what was not run before; `owner` names the application
-    // ("rides").
+    // Runs new migrations in order; `owner` names the application ("rides").
     void migrate(std::string_view owner, std::span<const Sql* const> migrations);
 
-    // One transaction outside any request, such as making users at the start. Waits for its commit,
-    // so no step calls it. `phase` may run again until its COMMIT is sent, and never after that.
-    // Throws what `phase` throws: nothing is written. Throws StoreError, whose effect() says what
-    // is known: none and rolled_back mean that nothing is written; in_doubt means that COMMIT got
-    // no answer, so that all of it is written or nothing. Nothing has been repeated. A caller who
-    // repeats it must first look whether its rows are there, or write what may be written twice
-    // (a unique key, fenced()).
+    // Runs one transaction outside of any request, for example to create users at the start. Blocks
+    // until the commit, so no step may call it. `phase` may run again until COMMIT is sent, never
+    // after. If `phase` throws, nothing is written, and its exception is thrown. Throws StoreError;
+    // effect() says what is known: with none and rolled_back nothing is written, with in_doubt
+    // COMMIT got no answer and either all or nothing is written. Before repeating it in doubt,
+    // query for its rows, or make the write repeatable (a unique key, fenced()).
     void write(
         const std::function<void(Tx&)>& phase, Isolation isolation = Isolation::repeatable_read
     );
 
-    // Reads outside any request, in one snapshot. Waits for it, so no step calls it. Throws what
-    // `phase` throws, and StoreError.
+    // Reads outside any request, in one snapshot. Blocks, so no step calls it. Throws what `phase`
+    // throws, and StoreError.
     void read(const std::function<void(Snapshot&)>& phase);
 
-    // The library's own:
-    // FILE.mark beside a SQLite file; else empty.
+    // For the library itself. FILE.mark beside a SQLite file; empty otherwise.
     const std::string& mark_file() const;
     store::Store& store();
     class Jobs;

@@ -16,18 +16,19 @@
 
 namespace pawl {
 
-// What each tenant may ask of one server; more is 429 with Retry-After. All requests with a route
-// count, repeats and queries too: docs/http.md. A principal without a tenant is counted by account.
+// Limits of one tenant on one server; beyond them 429 with Retry-After. All requests with a route
+// count, also repeats and queries (docs/http.md). A principal without a tenant is counted by
+// account.
 struct TenantQuota {
-    // Requests at work at once; 0: any number. Not set: half of ServiceOptions::calls_max and at
-    // least 16, so that nobody alone holds every thread for calls; any number if all are anonymous.
+    // Concurrent requests; 0: unlimited. nullopt: half of ServiceOptions::calls_max and at least
+    // 16, so that no tenant holds every thread for calls; unlimited if all are anonymous.
     std::optional<int> in_hand_max{};
-    // Requests of one account of a tenant at work at once; 0: any number. Not set: half of what its
-    // tenant may have, so that one account can't shut out the others.
+    // Concurrent requests of one account of a tenant; 0: unlimited. nullopt: half of its tenant's
+    // limit, so that one account can't shut out the others.
     std::optional<int> account_in_hand_max{};
-    // Requests a second, over time; 0: any number, as only the application knows what is much.
+    // Requests a second, on average; 0: unlimited, as only the application knows a limit.
     double rate_per_s{0};
-    // So many may come at once after a pause; not set: those of a second.
+    // Requests at once after a pause; nullopt: those of a second.
     std::optional<int> burst{};
 
     std::optional<std::string> problem() const;
@@ -35,23 +36,23 @@ struct TenantQuota {
 
 struct HttpOptions {
     std::string listen{"127.0.0.1:8080"};
-    // Who asks; nothing: 401, before anything else is looked at. On the server's threads, several
-    // at once: quick, no waiting.
+    // Returns who sends the request; nullopt: 401, before anything else is checked. Called on the
+    // server's threads, concurrently; must not block.
     std::function<std::optional<Principal>(const RequestHead&)> authenticate{};
     std::string realm{"pawl"};   // What a 401 says the credentials are for.
     bool anonymous{false};       // Serve without authenticate: all clients share one account.
-    int key_reused_status{422};  // Same key, other request: 422, 409 or 400.
-    std::string access_log{};    // A file of JSON lines; "-" is standard error, empty none.
-    // Open connections. For one more, the one that has been without a request for the longest time
-    // is closed. Less if the process may not have so many descriptors: PAWL0014.
+    int key_reused_status{422};  // For the same key with another request: 422, 409 or 400.
+    std::string access_log{};    // A file of JSON lines; "-": standard error; empty: none.
+    // Open connections. One more closes the connection that was idle for the longest time. Reduced
+    // if the process may not open so many descriptors (PAWL0014).
     int connections_max{4096};
-    // Of one client address (of IPv6: one network of 64 bits); one more is closed at once. 0: no
-    // limit, as it must be behind a proxy, whose address all connections have.
+    // Connections of one client address (IPv6: of one /64 network); one more is closed at once. 0:
+    // unlimited, as needed behind a proxy, whose address all connections have.
     int connections_per_address_max{1024};
-    int threads{0};       // For connections; 0: as many as there are cores, at most 4.
-    HttpLimits limits{};  // Of a request on its way, and of a connection.
+    int threads{0};       // For connections; 0: one for each core, at most 4.
+    HttpLimits limits{};  // For a request being received, and for a connection.
     TenantQuota quota{};
-    BrowserOptions browser{};  // Pages and forms; without a word there are none.
+    BrowserOptions browser{};  // Pages and forms; off by default.
 
     std::optional<std::string> problem() const;
 };
@@ -59,12 +60,12 @@ struct HttpOptions {
 // The HTTP contract over a Service: keys, replays, problems (RFC 9457). docs/http.md.
 class HttpServer {
 public:
-    // Listens at once. Throws std::invalid_argument for options, std::system_error for the address.
+    // Listens at once. Throws std::invalid_argument (options), std::system_error (address).
     HttpServer(Service& service, HttpOptions options);
-    // What is in hand goes on, and is the service's; its answers reach nobody any more.
+    // Running requests go on in the service, but their answers are not delivered.
     ~HttpServer();
 
-    // Routes: "/rides/{id}"; the fields of the request come from path, query and body. Before
+    // Adds a route: "/rides/{id}"; the request's fields come from path, query and body. Call before
     // start(). Throws std::invalid_argument if the service does not have the operation.
     template <class Op>
     void post(const std::string& route) {
@@ -89,19 +90,18 @@ public:
             add_query(route, query_form<Q>(std::make_shared<Q>(std::move(query))));
     }
 
-    // A page for anybody: no credentials, no key, no quota and no database; of `browser` nothing
-    // but `present` is asked. Before start(). On the server's threads, several at once: quick, no
-    // waiting. "GET" serves HEAD too.
+    // Adds a page without credentials, key, quota or database; of `browser` only `present` is
+    // called. Call before start(). `page` runs on the server's threads, concurrently, and must not
+    // block. "GET" serves HEAD too.
     void open(std::string_view method, const std::string& route, OpenPage page);
 
     void start();
     std::uint16_t port() const;
-    // Takes no new connection and lets requests in hand be answered for at most `drain`. Returns
-    // after at most `drain` and 2 s: false if code of the application (authenticate, a page) has
-    // not returned and holds a thread of the server. Then end the process; the destructor waits.
+    // Accepts no new connections and waits at most `drain` for running requests. Returns after at
+    // most `drain` and 2 s. False: code of the application (authenticate, a page) still runs on a
+    // thread of the server. Then end the process; the destructor would wait.
     bool stop(std::chrono::milliseconds drain);
-    // New files under the same names, where those that are open were renamed: logrotate. From any
-    // thread.
+    // Reopens log files that were renamed (logrotate). Thread-safe.
     void reopen_logs();
 
     // A query without its types.
@@ -137,17 +137,17 @@ private:
     void add_query(std::string route, QueryForm form);
 
     struct Impl;
-    std::shared_ptr<Impl> impl_;  // Shared with the requests in hand, which may outlive the server.
+    std::shared_ptr<Impl> impl_;  // Shared with running requests, which may outlive the server.
 };
 
-// Blocks SIGINT, SIGTERM and SIGHUP on this thread and on those that it makes from now on. First
-// thing in main(): a thread that does not block them would end the process.
+// Blocks SIGINT, SIGTERM and SIGHUP on this thread and on threads made later. Call it first in
+// main(): a thread that does not block them would end the process.
 void block_end_signals();
-// Waits for SIGINT or SIGTERM, and returns it. At each SIGHUP meanwhile it calls `on_hangup`.
+// Waits for SIGINT or SIGTERM, and returns it. Calls `on_hangup` at each SIGHUP meanwhile.
 int wait_for_end_signal(const std::function<void()>& on_hangup = {});
 
-// Starts both, waits for SIGINT or SIGTERM (at SIGHUP the server's logs are reopened), drains for
-// at most ServiceOptions::drain_time(), returns the exit code.
+// Starts both, waits for SIGINT or SIGTERM (SIGHUP reopens the server's logs), drains for at most
+// ServiceOptions::drain_time(), returns the exit code.
 int run_until_signal(Service& service, HttpServer& server);
 
 }  // namespace pawl

@@ -2,10 +2,11 @@
 
 namespace pawl {
 
-// What a phase sees of others' commits (docs/design.md part 4). On SQLite every phase is serial.
+// What a phase sees of other transactions' commits (docs/design.md part 4). On SQLite all phases
+// are serial.
 enum class Isolation {
     read_committed,   // Each statement sees what was committed before it.
-    repeatable_read,  // One snapshot for all of them, and no lost update: the default.
+    repeatable_read,  // One snapshot for the whole phase, and no lost update: the default.
     serializable  // For phases that decide on rows which other requests write, such as balances.
 };
 

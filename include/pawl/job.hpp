@@ -13,12 +13,12 @@
 
 namespace pawl {
 
-// A job in the hands of its handler. `Args` is an aggregate with a static `kind`, the stored name.
+// A job as its handler gets it. `Args` is an aggregate with a static `kind`, the stored name.
 template <class Args_>
 struct Job {
     using Args = Args_;
     Args args{};
-    std::string id{};  // 24 hex digits; the same over all tries, and after a merge.
+    std::string id{};  // 24 hex digits; the same for all tries, and after a merge.
     int attempt{1};    // Counts from 1.
     std::optional<std::int64_t> key_id{};  // The request that staged it.
     TimePoint created_at{};
@@ -29,20 +29,19 @@ struct Job {
     std::string origin{};
 };
 
-// How long a failed job waits before each repeat, unless ServiceOptions say other waits; then it is
-// dead.
+// The waits of a failed job, in turn, unless ServiceOptions have others; after the last it is dead.
 inline std::vector<std::chrono::milliseconds> default_retry_layers() {
     using namespace std::chrono_literals;
     return {10s, 1min, 10min, 1h, 6h};
 }
 
-// What a handler says of its job. An exception means: failed, retry later.
+// A handler's result. An exception means: failed, retry later.
 struct JobDone {};
 struct JobRetryIn {
     std::chrono::milliseconds wait;  // Not counted as a failure.
 };
 struct JobDiscarded {
-    std::string why;  // To the dead jobs at once.
+    std::string why;  // Moves the job to the dead letters at once.
 };
 using JobResult = std::variant<JobDone, JobRetryIn, JobDiscarded>;
 

@@ -11,8 +11,7 @@
 
 namespace pawl {
 
-// A plain struct as a JSON object, its fields by their names. Throws EncodeError for NaN and text
-// that is not UTF-8.
+// A plain struct as a JSON object. Throws EncodeError for NaN and invalid UTF-8.
 template <class T>
 std::string to_json(const T& value) {
     return detail::encode(value);

@@ -12,10 +12,10 @@
 #include <string>
 #include <string_view>
 
-// A lock by name for work outside any transaction, that ends by itself if its holder dies. No lease
-// guards anything alone: a process that is paused past its end wakes and goes on. What guards is
-// the fence, a number that grows with each holder, looked at where the data is: hand
-// Lease::fence() to whatever you write to. docs/howto/locks.md.
+// A lock by name for work outside of transactions, which ends by itself if its holder dies. A lease
+// alone guards nothing: a process that is paused past its end wakes and goes on. The guard is the
+// fence, a number that grows with each holder and is checked where the data is: pass Lease::fence()
+// to whatever you write to. docs/howto/locks.md.
 //
 //   pawl::Leases leases{database};
 //   if (auto lease = leases.try_acquire("nightly report")) {
@@ -35,22 +35,22 @@ struct Held;
 }  // namespace locks
 
 struct LeaseOptions {
-    // How long others wait for a dead holder: 100 ms to 1 h. Renewed at a third of it; its holder
-    // takes it for lost a tenth before its end, which is how far the clocks may run apart.
+    // How long others wait for a dead holder: 100 ms to 1 h. Renewed after a third of it; the
+    // holder considers it lost a tenth before its end, which is how far the clocks may differ.
     std::chrono::milliseconds ttl{30s};
 
     std::optional<std::string> problem() const;
 };
 
-// The right to write on behalf of a lease. A value: it may be copied and sent along.
+// The right to write on behalf of a lease. A value: it may be copied and sent.
 class Fence {
 public:
-    // From whoever holds the lease, over the wire. Throws std::invalid_argument for what no lease
-    // can have.
+    // For a fence that was received over the network. Throws std::invalid_argument for an
+    // impossible name or epoch.
     static Fence received(std::string name, std::int64_t epoch);
 
     const std::string& name() const { return name_; }
-    // Above that of every holder before; from 1 in a database, from the time in Redis.
+    // Above that of every earlier holder; starts at 1 in a database, and at the time in Redis.
     std::int64_t epoch() const { return epoch_; }
 
 private:
@@ -61,23 +61,23 @@ private:
     std::int64_t epoch_;
 };
 
-// What both kinds of lease can do. Its members may be called from any thread, but for moving and
-// destroying it. Destroyed, it is given back, except within a transaction, where it ends by time.
+// The common part of both kinds of lease. Thread-safe, except for moving and destroying it. The
+// destructor gives the lease back, except within a transaction, where it ends by time.
 class HeldLease {
 public:
     HeldLease(HeldLease&& other) noexcept;
-    HeldLease& operator=(HeldLease&& other) noexcept;  // What it held is given back.
+    HeldLease& operator=(HeldLease&& other) noexcept;  // Gives back what it held.
     ~HeldLease();
 
     const std::string& name() const;
-    // By the steady clock of this process, which goes on while the process is paused: no renewal
-    // came in time, if false. True says nothing of the next moment.
+    // By the steady clock of this process, which goes on while the process is paused. False: no
+    // renewal came in time. True says nothing about the next moment.
     bool is_held() const noexcept;
-    // Requested once when it is lost, not when it is given back. A callback runs on a thread of the
-    // leases: it is quick, and destroys no lease.
+    // Requested once when the lease is lost, not when it is given back. Callbacks run on a thread
+    // of the leases; they must be quick and must not destroy a lease.
     std::stop_token lost() const;
-    // Others may have it at once. False if it was lost before, or if the place was not reached:
-    // then it ends by itself.
+    // Others may acquire it at once. False if it was already lost, or if the backend was not
+    // reached: then it ends by itself.
     bool give_back() noexcept;
 
 protected:
@@ -86,13 +86,13 @@ protected:
 
 private:
     std::shared_ptr<locks::Book> book_;
-    std::shared_ptr<locks::Held> held_;  // Null once it is moved from.
+    std::shared_ptr<locks::Held> held_;  // nullptr after a move.
 };
 
 // A lease whose epoch is never given twice.
 class Lease final : public HeldLease {
 public:
-    // Also once it is lost: the data refuses it by itself.
+    // Also valid once the lease is lost: the data then refuses it.
     Fence fence() const { return {name(), epoch()}; }
 
 private:
@@ -100,10 +100,10 @@ private:
     using HeldLease::HeldLease;
 };
 
-// A lease that saves work, and guards nothing: now and then two have it.
+// A lease that saves work but guards nothing: sometimes two holders have it.
 class EfficiencyLease final : public HeldLease {
 public:
-    // There is none; this one is there for its sentence.
+    // Deliberately unusable: it gives the compile error a readable message.
     template <class T = void>
     void fence() const {
         static_assert(
@@ -118,23 +118,22 @@ private:
     using HeldLease::HeldLease;
 };
 
-// Leases in one place, shared by all processes that name the same place. Thread-safe; their
-// renewals share a thread. No function may be called within a transaction: std::logic_error.
-// Each throws std::invalid_argument for a name that has not 1 to 200 bytes of UTF-8, or options
-// that have a problem, and StoreError where the place is not reached: then the lease may have been
-// taken, and ends by time.
+// Leases of one backend, shared by all processes that use it. Thread-safe; one thread renews them
+// all. Must not be called within a transaction: std::logic_error. Each function throws
+// std::invalid_argument for a name that is not 1 to 200 bytes of UTF-8 or for invalid options, and
+// StoreError if the backend is not reached: then the lease may have been taken, and ends by time.
 class Leases {
 public:
-    // In the database's own table. The database outlives this, and every lease of it.
+    // In the database's own table. The database outlives this object and every lease of it.
     explicit Leases(Database& database);
-    // redis://HOST[:PORT][/DB]. Throws StoreError (refused, PAWL0030) if this Redis may lose what
-    // it has acknowledged, and with it an epoch; so does each acquisition from then on.
+    // redis://HOST[:PORT][/DB]. Throws StoreError (refused, PAWL0030) if this Redis may lose
+    // acknowledged writes, and with them an epoch; each later acquisition checks it again.
     static Leases in_redis(const std::string& url);
 
-    // Nothing if another has it.
+    // nullopt: another holder has it.
     std::optional<Lease> try_acquire(std::string_view name, const LeaseOptions& options = {});
-    // Waits for it, looking again and again, in no order. Nothing once `wait` is over, or stop is
-    // requested. What passes, such as a database that is away, is waited out, too.
+    // Waits for the lease by polling, without an order among waiters. nullopt: `wait` has passed,
+    // or stop was requested. Waits through temporary errors, too.
     std::optional<Lease> acquire(
         std::string_view name,
         std::chrono::milliseconds wait,
@@ -147,7 +146,7 @@ private:
     std::shared_ptr<locks::Book> book_;
 };
 
-// The same, of which none fences: any Redis that does not evict (PAWL0011).
+// The same without fences: any Redis that does not evict (PAWL0011).
 class EfficiencyLeases {
 public:
     static EfficiencyLeases in_redis(const std::string& url);
@@ -167,8 +166,8 @@ private:
     std::shared_ptr<locks::Book> book_;
 };
 
-// A later holder of the lease has written already. Nothing was written by this fence: a phase may
-// answer and commit, or let it go through, which undoes all.
+// A later holder of the lease has already written, and nothing was written with this fence. A phase
+// may catch it, answer and commit, or let it through, which rolls back.
 class FencedOff : public std::runtime_error {
 public:
     FencedOff(const Fence& fence, std::int64_t seen);
@@ -180,9 +179,9 @@ private:
     std::int64_t seen_;
 };
 
-// Call it in the transaction that writes the guarded data, in the database where the data is. Notes
-// the epoch, and from the commit on refuses every lower one of this name; whoever comes meanwhile
-// waits for that commit. The same epoch may come again. Throws FencedOff; StoreError.
+// Call it in the transaction that writes the guarded data, in the database of that data. Records
+// the epoch; from the commit on every lower one of this name is refused, and concurrent callers
+// wait for that commit. The same epoch may be used again. Throws FencedOff; StoreError.
 void fenced(Tx& tx, const Fence& fence);
 
 }  // namespace pawl

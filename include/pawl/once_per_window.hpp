@@ -15,16 +15,16 @@ namespace pawl {
 
 using namespace std::chrono_literals;
 
-// What the first within a window stored.
+// The result that the first run in a window has stored.
 template <class R>
 struct Once {
     R value{};
-    bool first{};  // It was this one that did it.
+    bool first{};  // This run was the first.
 };
 
-// The answer to a double click that comes under two keys: the same action of the same account
-// within a time of the first is one action. The first does it, and the others get what it stored,
-// such as the id of what it made. The window begins with the first and is not prolonged.
+// Handles a double click that arrives under two keys: the same action of the same account within a
+// time after the first is one action. The first runs it, the others get its stored result, such as
+// the id of what it created. The window begins with the first and is not prolonged.
 //
 //   static constexpr pawl::OncePerWindow order{.action = "order", .window = 5s};
 //
@@ -33,16 +33,16 @@ struct Once {
 //   });
 //   if (!ride.first) return pawl::respond(200, ride.value);   // Its own answer is on its way.
 //
-// By the database's clock. Of two at once one is first, at every isolation and on every store: the
-// other waits for its commit, and on PostgreSQL may run again. If the first one's phase is undone,
-// so is the window; and so it is if f throws, even where the phase goes on.
+// Times are the database's. Of two concurrent runs one is first, at every isolation and on every
+// store: the other waits for its commit, and on PostgreSQL may run again. If the first one's phase
+// is rolled back, so is the window; also if f throws, even if the phase goes on.
 struct OncePerWindow {
     std::string_view action;               // 1 to 200 bytes: a stored name.
     std::chrono::milliseconds window{5s};  // 1 ms to 24 h.
 
-    // `about` tells apart what may well come twice, such as the article: its hash is stored. f runs
-    // in `tx` and returns what to store, any type with a JSON form: at most 64 KiB of it. Throws
-    // std::invalid_argument for what is out of these bounds, StoreError, and what f throws.
+    // `about` distinguishes actions that may well come twice, for example by the article; its hash
+    // is stored. f runs in `tx` and returns the result to store, of any type with a JSON form: at
+    // most 64 KiB. Throws std::invalid_argument beyond these limits, StoreError, and what f throws.
     template <class F>
     auto run(Tx& tx, const Principal& who, std::string_view about, F f) const {
         using R = std::remove_cvref_t<std::invoke_result_t<F&>>;

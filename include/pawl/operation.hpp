@@ -20,45 +20,44 @@ using namespace std::chrono_literals;
 //   key              KeyRule       required
 //   scope            Scope         account
 //   isolation        Isolation     repeatable_read
-//   keep             Keep          as the service says; 72 h
+//   keep             Keep          the service's; 72 h
 //   in_progress      InProgress    conflict
 //   re_execute       bool          false: an expired key is 410
 //   provider_memory  hours         20; how long a provider knows our keys
 //
-// What a phase answers is kept, for everyone who has the key. Who may not ask at all, and what is
-// only not to be had yet, is for a member function that is asked before the key, of each request
-// and each repeat of it:
+// A phase's response is stored, for all who have the key. To refuse a caller, or a request that is
+// too early, an operation has a member function that is called for each request and each repeat,
+// before the key is queried:
 //
 //   std::optional<Response> before_key(
 //       Snapshot& read, const Asked<Request>& at, std::string_view key);
 //
-// Its answer is not kept, and tells nothing of one that is; nothing: the request goes on. So a key
-// with scope = tenant answers only those whom the operation lets in, and is taken by nobody else.
-// A before_key that can't be called so (private, of another form) does not compile, unless its
-// class is final: of such a class only public members are seen.
+// Its response is not stored. nullopt: continue with the request. So a key with scope = tenant is
+// replayed to, and claimed by, only callers whom the operation admits. A before_key that can't be
+// called so (private, of another form) does not compile, unless its class is final: there only
+// public members are seen.
 //
-// Who is called from a point is for a member function, for each point that a foreign call starts
-// from. A name of the provider and of the account there, the same for as long as both are:
+// For each point from which a foreign call starts, a member function may name the call's target:
+// the provider and our account there, always with the same name:
 //
 //   std::string call_target(const Point& at) const;
 //
-// It is stored before the call is made. A repeat that would go to another provider or account, as
-// after a restart with another URL, is not made: the request goes to the attention list (PAWL0018).
-// It is asked in the transaction: quick, no waiting, and never a secret. Without it nobody notices;
-// the start of the service logs which calls have none.
+// The name is stored before the call is made. A repeat that would go to another provider or
+// account, for example after a restart with another URL, is not made: the request goes to the
+// attention list (PAWL0018). The function runs in the transaction: it must be quick, must not
+// block, and must not return a secret. Without it such a change goes unnoticed; the start of the
+// service logs which calls have none.
 enum class KeyRule {
     required,  // No key: 400 key-missing.
-    optional,  // No key: one is made, so that a crash is still completed; nobody can repeat the
-               // request.
-    none       // PUT or DELETE by natural key: no key row, one transaction, no foreign call.
+    // No key: one is generated, so that a crashed request is still completed; nobody can repeat it.
+    optional,
+    none  // PUT or DELETE by natural key: no key row, one transaction, no foreign call.
 };
-enum class Scope {
-    account,
-    tenant
-};  // tenant: for keys of an entity, such as payment-1234-refund.
+// tenant: for keys of an entity, such as payment-1234-refund.
+enum class Scope { account, tenant };
 
-// What a repeat gets while the first is at work: 409, or it waits for at most this long, on
-// whichever server the first is at work; where that server dies it goes on with the request itself.
+// What a repeat gets while the first request runs: 409, or it waits for at most this long, on
+// whichever server the first runs. If that server dies, the repeat goes on with the request itself.
 struct InProgress {
     std::chrono::milliseconds wait{0};
 };
@@ -67,24 +66,23 @@ constexpr InProgress wait(std::chrono::milliseconds longest) {
     return {longest};
 }
 
-// What `abandon` is told: an operator ended the request for good (`settle --as give-up`). Its
-// response is the customer's final answer, and may not say that nothing was done where a call may
+// Passed to `abandon` when an operator has stopped the request for good (`settle --as give-up`).
+// Its response is the client's final answer. It must not say that nothing was done if a call may
 // have been made.
 //
 //   Finish abandon(Tx& tx, const Point& at, const Abandoned& why);
 struct Abandoned {
-    // When the call from this point may have been made first; nullopt: no call was made, with
-    // proof.
+    // When the call from this point may first have been made; nullopt: provably none was made.
     std::optional<TimePoint> called_at{};
 };
 
-// How long a settled key is kept; nothing means for ever.
+// How long a settled key is kept; nullopt: forever.
 using Keep = std::optional<std::chrono::hours>;
 inline constexpr Keep for_ever{};
 
 namespace detail {
 
-// What an operation gives for a setting, as the setting's own type.
+// An operation's value of a setting, as the setting's own type.
 template <class Setting, class Given>
 constexpr Setting setting(const Given& given) {
     static_assert(

@@ -14,8 +14,8 @@
 namespace pawl {
 
 // A recovery point: a stored name, and the ids and amounts needed to go on from it. The database
-// keeps `name` and the fields as JSON: once released, neither a name nor a field is ever changed or
-// used again (docs/howto/deploys.md).
+// stores `name` and the fields as JSON: after a release, no name or field may be changed or reused
+// (docs/howto/deploys.md).
 template <class P>
 concept RecoveryPoint = std::is_aggregate_v<P> && std::copyable<P> && requires {
     { P::name } -> std::convertible_to<std::string_view>;
@@ -23,22 +23,23 @@ concept RecoveryPoint = std::is_aggregate_v<P> && std::copyable<P> && requires {
     requires(std::string_view{P::name} != "finished");
 };
 
-// Where every operation begins. All of it is stored with the key, so the completer has it too.
+// Where every operation begins. Stored with the key, so that the completer has it, too.
 template <class Request_>
 struct Started {
     static constexpr std::string_view name = "started";
     using Request = Request_;
-    std::int64_t key_id{};  // 0 for an operation without a key. Store it without a foreign key: the
-                            // row goes one day.
+    // 0 for an operation without a key. Store it without a foreign key constraint: the row is
+    // temporary.
+    std::int64_t key_id{};
     Principal principal{};
-    std::string origin{};  // Address of the client.
-    std::string key{};     // The client's Idempotency-Key; empty for an operation without a key.
+    std::string origin{};  // The client's address.
+    std::string key{};     // The client's Idempotency-Key; empty: none.
     Request request{};
 };
 
 namespace detail {
 
-// RecoveryPoint with a sentence for each mistake.
+// Checks RecoveryPoint with a message for each mistake.
 template <class P>
 constexpr bool check_point() {
     static_assert(

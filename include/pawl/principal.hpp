@@ -4,8 +4,8 @@
 
 namespace pawl {
 
-// Who asks. Keys are looked up by (tenant, account, key), never by the credential: a new token is
-// the same account.
+// Who sends the request. Keys are looked up by (tenant, account, key), never by the credential: a
+// new token is the same account.
 struct Principal {
     std::string tenant;
     std::string account;

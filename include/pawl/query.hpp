@@ -20,7 +20,7 @@ struct Asked {
     Request request{};
 };
 
-// Called on the server's threads, several at once.
+// Called on the server's threads, concurrently.
 // `class ShowRide { static constexpr std::string_view name = "show_ride";
 //                   Response answer(Snapshot& read, const Asked<RideId>& at); };`
 namespace detail {

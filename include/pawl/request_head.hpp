@@ -9,22 +9,21 @@
 namespace pawl {
 
 struct Header {
-    std::string name;   // As it was sent; names are compared without case.
-    std::string value;  // Without the white space around it.
+    std::string name;   // As it was sent; compared without case.
+    std::string value;  // Without the surrounding white space.
 };
 
-// What stands before the body of an HTTP request. `target` is path and query as they were sent
-// (without the "http://host" that may stand before them), or "*"; `path` is percent-decoded,
-// `query` is what follows the first `?`, not decoded.
+// The head of an HTTP request. `target` is path and query as sent (without a leading
+// "http://host"), or "*"; `path` is percent-decoded; `query` follows the first `?`, undecoded.
 struct RequestHead {
     std::string method;
     std::string target;
     std::string path;
     std::string query;
     std::vector<Header> headers;
-    std::string client_address;  // Of the peer, without the port: "127.0.0.1", "2001:db8::1".
+    std::string client_address;  // Without the port: "127.0.0.1", "2001:db8::1".
 
-    // The value of the only header of this name; nothing if there is none or more than one.
+    // The value of the only header of this name; nullopt: none, or several.
     std::optional<std::string_view> header(std::string_view name) const;
     int count(std::string_view name) const;
 };

@@ -8,12 +8,11 @@
 
 namespace pawl {
 
-// The answer of an operation, stored with its key and given again, byte for byte, to every repeat.
-// At most 1 MiB of body is stored, and what is stored is UTF-8 without NUL (other bytes in base64,
-// or by a link): anything else is a 500, and nothing of its phase is kept. Of the headers,
-// Content-Language, Location, ETag and Link are stored and replayed. A header with a control
-// character, or one that is the server's own (Content-Length, Connection, Date), is never sent: 500
-// and `answer_refused` in the log.
+// The response of an operation, stored with its key and replayed, byte for byte, to every repeat.
+// The stored body is at most 1 MiB of UTF-8 without NUL (send other bytes as base64, or a link);
+// anything else is a 500 and rolls back the phase. Of the headers, Content-Language, Location, ETag
+// and Link are stored and replayed. A header with a control character, or one that belongs to the
+// server (Content-Length, Connection, Date), is never sent: 500 and `answer_refused` in the log.
 struct Response {
     int status{200};
     std::string body{};

@@ -25,54 +25,54 @@ concept NoPart = !Operation<T> && !JobHandler<T>;
 }
 
 struct ServiceOptions {
-    std::chrono::milliseconds lease{30s};  // How long a key is held by a server that may be dead.
-    std::chrono::milliseconds complete_after{
-        5s};  // After the end of the lease: time for the client to retry itself.
-    // How long people may take back what they decided of a request in doubt.
+    std::chrono::milliseconds lease{30s};  // How long a dead server may hold a key.
+    // After the end of the lease: time for the client to retry itself.
+    std::chrono::milliseconds complete_after{5s};
+    // How long a decision about a request in doubt may be taken back.
     std::chrono::milliseconds settle_after{30s};
     std::chrono::hours keep_keys{72};           // A bug deployed on Friday can be fixed on Monday.
     std::chrono::hours keep_expired{400 * 24};  // How long an expired key still answers 410.
-    std::chrono::milliseconds phase_deadline{5s};  // Under a third of the lease.
-    int calls_max{1'024};                          // Foreign calls at once; each holds a thread.
-    // The longest that a foreign call of an operation takes: the time-outs of its clients.
+    std::chrono::milliseconds phase_deadline{5s};  // Must be below a third of the lease.
+    int calls_max{1'024};                          // Concurrent foreign calls; each holds a thread.
+    // The longest that a foreign call takes: its clients' time-outs.
     std::chrono::milliseconds call_timeout{30s};
-    // How long a stop waits for requests at work. Not set: as long as a call may take, and 10 s to
-    // record its result. A shorter one leaves calls in doubt at each deploy.
+    // How long a stop waits for running requests. nullopt: as long as a call may take, plus 10 s to
+    // record its result. A shorter time leaves calls in doubt at each deploy.
     std::optional<std::chrono::milliseconds> drain{};
-    int workers{4};  // Jobs at once.
-    // Where staged jobs go: "embedded", a table of the database itself; redis://HOST[:PORT][/DB],
-    // in Sidekiq's format; or kafka://HOST[:PORT][,HOST...]. docs/howto/queues.md.
+    int workers{4};  // Concurrent jobs.
+    // Where staged jobs go: "embedded", a table of the database; redis://HOST[:PORT][/DB], in
+    // Sidekiq's format; or kafka://HOST[:PORT][,HOST...]. docs/howto/queues.md.
     std::string queue{"embedded"};
     std::chrono::milliseconds job_lease{60s};
     std::chrono::milliseconds job_timeout{50s};
-    // A failed job waits in each of these in turn, then it is dead.
+    // The waits of a failed job, in turn; after the last it is dead.
     std::vector<std::chrono::milliseconds> retry_layers{default_retry_layers()};
-    std::string secret_file{};  // First line: the secret, at least 32 characters; else one made in
-                                // the database.
+    // Its first line is the secret, at least 32 characters; empty: made in the database.
+    std::string secret_file{};
 
-    // A file outside the database that says how far it had come, so that a start notices a database
-    // that was restored from a backup (PAWL0017, docs/howto/backup.md). Empty: FILE.mark beside a
-    // SQLite file, and none for PostgreSQL.
+    // A file outside the database that records how far the database had come, so that a start
+    // detects a database that was restored from a backup (PAWL0017, docs/howto/backup.md). Empty:
+    // FILE.mark beside a SQLite file, none for PostgreSQL.
     std::string mark_file{};
     // How long clients may repeat requests that a restore has lost; 0: as long as keys are kept.
     std::chrono::hours repeats_for{0};
 
-    // What is wrong with them: names the option, the value and the limit.
+    // Names the wrong option, the value and the limit.
     std::optional<std::string> problem() const;
     std::chrono::milliseconds drain_time() const { return drain.value_or(call_timeout + 10s); }
 };
 
 // An application: its operations and job handlers on one database, with the services that finish
-// what was dropped (completer), remove what is old (reaper), and work the staged jobs.
+// dropped requests (completer), remove old keys (reaper), and run the staged jobs (workers).
 class Service {
 public:
-    // The database outlives the service. Throws StoreError; std::invalid_argument for options.
+    // The database outlives the service. Throws StoreError; std::invalid_argument for the options.
     explicit Service(Database& database, const ServiceOptions& options = {});
-    // Stops, with options().drain_time() if stop() was not called before; then waits for calls that
-    // hang, however long.
+    // Stops, within options().drain_time() unless stop() was called before; then waits for all
+    // calls.
     ~Service();
 
-    // Before start(). Throws std::logic_error if another has the name or the kind of job.
+    // Call before start(). Throws std::logic_error if the name or the kind of job is already taken.
     template <Operation Op>
     void add(Op op) {
         const auto& form = add_operation(detail::form_of<Op>(std::make_shared<Op>(std::move(op))));
@@ -83,7 +83,7 @@ public:
     void add(H handler) {
         add_job(detail::job_form_of<H>(std::make_shared<H>(std::move(handler))));
     }
-    // Of no use, but for its sentence.
+    // Deliberately unusable: it gives the compile error a readable message.
     template <detail::NoPart T>
     void add(T) {
         static_assert(
@@ -94,20 +94,19 @@ public:
         );
     }
 
-    // Starts completer, reaper and workers. On a database with keys at recovery points that no
-    // operation knows they are counted and logged (PAWL0007); those keys wait for a binary that
-    // knows them.
+    // Starts completer, reaper and workers. Keys at recovery points that no operation knows are
+    // counted and logged (PAWL0007); they wait for a binary that knows them.
     void start();
-    // Refuses new requests and lets what is in hand end; false if that takes longer than `drain`.
-    // What is left is taken up by the next start.
+    // Refuses new requests and waits for running ones; false if that takes longer than `drain`. The
+    // next start takes up what is left.
     bool stop(std::chrono::milliseconds drain);
 
     const ServiceOptions& options() const;
-    // A secret of the application's own, 64 hex digits: made from the installation's newest one and
-    // `purpose`, so that all servers on the database have the same. Another secret file, another
-    // one.
+    // A secret for the application's own use, 64 hex digits: derived from the installation's newest
+    // secret and `purpose`, so that all servers of the database have the same. Changes with that
+    // secret.
     std::string secret_for(std::string_view purpose) const;
-    engine::Engine& engine();  // The library's own.
+    engine::Engine& engine();  // For the library itself.
     struct Impl;
     Impl& impl() { return *impl_; }
 

@@ -11,7 +11,7 @@
 namespace pawl {
 
 // A step that writes our own data in one transaction: `Next<Points...> f(Tx&, const Point&)`. It
-// may run again, so it writes only through its Tx.
+// may run again, so it must write only through its Tx.
 template <auto Run>
 struct Atomic {
     static_assert(
@@ -30,11 +30,11 @@ struct Atomic {
 // results: `Outcome<Results...> f(Call& or KeyedCall&, const Point&)`, `Next<Points...> f(Tx&,
 // const Point&, const Result&)`.
 //
-// What the call sends is the same to the byte whenever it is repeated, also after the database was
-// restored from a backup and the request was carried out again from its beginning. So the body
-// holds nothing that a restore gives anew: no row id, no time, no random number. The foreign key
-// would be the same and the body another, which providers refuse. Send what comes from the request,
-// from rows that the request only reads, or the client's key (`Started::key`).
+// A repeated call must send the same bytes, even after the database was restored from a backup and
+// the request runs again from its beginning. So the body must not contain values that a restore
+// generates anew: row ids, times, random numbers. The foreign key would be the same with another
+// body, which providers refuse. Send values from the request, from rows that the request only
+// reads, or the client's key (`Started::key`).
 template <Repeat Again, auto Run, auto... Keep>
 struct Foreign {
     static_assert(
@@ -75,8 +75,8 @@ struct Foreign {
     );
 };
 
-// The whole operation, in the order of its story. Forward only, no dead end, one step a point:
-// checked here.
+// The whole operation, its steps in order. Checks that they only lead forward, without dead ends,
+// one step for each point.
 template <class... S>
 struct Steps {
     static_assert(sizeof...(S) > 0, "pawl: an operation has at least one step");
@@ -121,7 +121,7 @@ struct Was {
     static constexpr std::string_view old = Old.view();
     using Now = NowAt;
 };
-// No key may still stand here; the start of the service counts them and says so.
+// No key may still be at this point; the start of the service counts and logs any.
 template <detail::FixedString Old>
 struct Dropped {
     static constexpr std::string_view old = Old.view();

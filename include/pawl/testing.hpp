@@ -19,15 +19,15 @@
 #include <variant>
 #include <vector>
 
-// For tests of operations: a step is tested by calling it. A Tx stands on a real SQLite database in
-// memory, a Call on nothing: what a step does with it is up to the client that the test gives it.
+// For tests of operations: a test calls a step directly. A Tx is on a real SQLite database in
+// memory. A Call sends nothing by itself: the test gives the step its client.
 //
 //   pawl::testing::TestDatabase database{"rides", rides::sql::migrations::all};
 //   auto next = database.in_tx([&](pawl::Tx& tx) { return op.create_ride(tx, started); });
 //   EXPECT_EQ(pawl::testing::point<BookRide::RideCreated>(next)->amount, 2000);
 namespace pawl::testing {
 
-// A fresh database in memory, with Pawl's tables and the application's; each has its own.
+// A fresh database in memory, with Pawl's tables and the application's.
 class TestDatabase {
 public:
     explicit TestDatabase(std::string_view owner = {}, std::span<const Sql* const> migrations = {})
@@ -35,8 +35,8 @@ public:
         if (!migrations.empty()) database_->migrate(owner, migrations);
     }
 
-    // One transaction: committed when f returns, undone when it throws. Gives what f gave. As in a
-    // server, f may run again, and a client that is called in it ends the process.
+    // Runs one transaction: committed when f returns, rolled back when it throws. Returns f's
+    // result. As in a server, f may run again, and a client that is called in it ends the process.
     template <class F>
     auto in_tx(F f, Isolation isolation = Isolation::repeatable_read) {
         using Result = std::invoke_result_t<F&, Tx&>;
@@ -49,14 +49,14 @@ public:
         }
     }
 
-    // How many jobs of a kind were staged.
+    // The number of staged jobs of a kind.
     std::int64_t staged(std::string_view kind) {
         static constexpr Statement<1> count{
             "count_staged", "SELECT count(*) FROM jobs WHERE kind = $1", {}};
         return in_tx([&](Tx& tx) { return query_one<std::int64_t>(tx, count, kind); });
     }
 
-    // What was staged of Args, in that order; jobs that a running service has done are gone.
+    // The staged jobs of Args, in order, without those that a running service has done.
     template <JobArgs Args>
     std::vector<Args> jobs() {
         static constexpr Statement<1> list{
@@ -74,7 +74,7 @@ private:
     std::unique_ptr<Database> database_;
 };
 
-// A Call to give to a foreign step. It asserts as any other does: not within in_tx().
+// A Call for a foreign step. It asserts as a real one does: not within in_tx().
 class FakeCall {
 public:
     explicit FakeCall(std::string key = std::string(64, 'a'))
@@ -88,18 +88,18 @@ private:
     KeyedCall call_;
 };
 
-// The point that a step led to, or nullptr if it led elsewhere. These three point into what they
-// are asked about: keep that in a variable.
+// The point that a step led to, or nullptr if it led elsewhere. These three return pointers into
+// their argument: keep that in a variable.
 template <class P, class... To>
 const P* point(const Next<To...>& next) {
     return std::get_if<P>(&next.where());
 }
-// The final response of a step, or nullptr if it goes on.
+// The final response of a step, or nullptr if the operation goes on.
 template <class... To>
 const Response* finish(const Next<To...>& next) {
     return std::get_if<Response>(&next.where());
 }
-// The result of a foreign call, or nullptr if it ended in another.
+// The result of a foreign call, or nullptr if it ended otherwise.
 template <class R, class... Results>
 const R* result(const Outcome<Results...>& outcome) {
     return std::get_if<R>(&outcome.value());

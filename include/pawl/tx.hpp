@@ -21,15 +21,15 @@ struct Maker;
 struct TxContext;
 }  // namespace detail
 
-// An open transaction. Made by the engine for one atomic phase, on a thread of the store; cannot be
-// copied, moved, or kept. After a failed statement it refuses everything but the way out, unless
-// the statement was in attempt().
+// An open transaction, made by the engine for one atomic phase, on a store's thread. Can't be
+// copied, moved, or kept. After a failed statement it refuses everything but a rollback, unless the
+// statement was in attempt().
 class Tx {
 public:
     Tx(const Tx&) = delete;
     Tx& operator=(const Tx&) = delete;
 
-    // Workers see the job if and when this transaction commits.
+    // Workers see the job once this transaction has committed.
     template <class Args>
     void stage(const Args& args) {
         static_assert(
@@ -39,8 +39,8 @@ public:
         );
         if constexpr (JobArgs<Args>) stage_in(std::chrono::milliseconds::zero(), args);
     }
-    // As stage(), but no worker has the job before so long from now has passed, by the database's
-    // clock; 0 to ten years, else std::invalid_argument.
+    // As stage(), but the job is due only after this time, by the database's clock; 0 to ten years,
+    // else std::invalid_argument.
     template <class Args>
     void stage_in(std::chrono::milliseconds due_in, const Args& args) {
         static_assert(
@@ -51,9 +51,8 @@ public:
         if constexpr (JobArgs<Args>) stage_text(Args::kind, detail::encode(args), due_in);
     }
 
-    // Runs f in a savepoint. If a constraint of the database refuses a statement in it, what f
-    // wrote is undone, the transaction lives on, and the error comes back. Every other error is
-    // thrown.
+    // Runs f in a savepoint. If a database constraint refuses a statement in it, f's writes are
+    // rolled back, the transaction goes on, and the error is returned. Any other error is thrown.
     template <class F>
     std::optional<StoreError> attempt(F f) {
         session().savepoint();
@@ -73,7 +72,7 @@ public:
 
     // The database's clock.
     TimePoint now() { return session().now(); }
-    // What it sees of others' commits; nothing of them on SQLite, whatever it is.
+    // What it sees of other transactions' commits. On SQLite they are serial.
     Isolation isolation() const;
     // For query() and execute() below.
     detail::Session& session();
@@ -105,8 +104,7 @@ private:
     detail::Session& session_;
 };
 
-// All rows, each as an R: an aggregate by position, or one column as a number, text, enum or
-// optional.
+// All rows, each as an R: an aggregate by position, or one column (number, text, enum, optional).
 template <class R, class In, int N, class... A>
 std::vector<R> query(In& in, const Statement<N>& statement, const A&... arguments) {
     static_assert(
@@ -122,7 +120,7 @@ std::vector<R> query(In& in, const Statement<N>& statement, const A&... argument
     return rows;
 }
 
-// The row, or nothing; StoreError (statement) if there are several.
+// The row; nullopt: none. Throws StoreError (statement) for several.
 template <class R, class In, int N, class... A>
 std::optional<R> query_maybe(In& in, const Statement<N>& statement, const A&... arguments) {
     auto rows = query<R>(in, statement, arguments...);
@@ -131,7 +129,7 @@ std::optional<R> query_maybe(In& in, const Statement<N>& statement, const A&... 
     return std::move(rows.front());
 }
 
-// The one row; StoreError (statement) if there is none, or several.
+// The one row; StoreError (statement) for none or several.
 template <class R, class In, int N, class... A>
 R query_one(In& in, const Statement<N>& statement, const A&... arguments) {
     auto rows = query<R>(in, statement, arguments...);
@@ -139,14 +137,14 @@ R query_one(In& in, const Statement<N>& statement, const A&... arguments) {
     return std::move(rows.front());
 }
 
-// A Snapshot has no execute(); this one is there for its sentence.
+// Deliberately unusable for a Snapshot: it gives the compile error a readable message.
 template <int N, class... A>
 std::int64_t execute(Snapshot&, const Statement<N>&, const A&...) {
     static_assert(N < 0, "pawl: a query changes nothing: what writes is an operation");
     return 0;
 }
 
-// The number of rows that it changed.
+// Returns the number of changed rows.
 template <int N, class... A>
 std::int64_t execute(Tx& tx, const Statement<N>& statement, const A&... arguments) {
     static_assert(
@@ -157,8 +155,8 @@ std::int64_t execute(Tx& tx, const Statement<N>& statement, const A&... argument
     );
 }
 
-// A write whose count nobody wants. It may travel with the next statement, or with the commit, and
-// so may its error: cheaper than execute() where the database is behind a network.
+// A write whose count is not needed. It may be sent with the next statement or the commit, and its
+// error comes with that. Cheaper than execute() if the database is behind a network.
 template <int N, class... A>
 void send(Tx& tx, const Statement<N>& statement, const A&... arguments) {
     static_assert(

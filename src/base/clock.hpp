@@ -10,11 +10,11 @@ namespace pawl::base {
 class Clock {
 public:
     virtual ~Clock() = default;
-    virtual TimePoint now() = 0;                                 // Of the wall, UTC.
+    virtual TimePoint now() = 0;                                 // The wall clock, UTC.
     virtual std::chrono::steady_clock::time_point steady() = 0;  // For deadlines and time-outs.
 };
 
-// The real clock; the one place where time is read.
+// The real clock; time is read nowhere else.
 Clock& system_clock();
 
 }  // namespace pawl::base

@@ -19,8 +19,8 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-// Bytes of UTF-8 beyond ASCII belong to words.
-bool is_of_word(char c) {
+// Bytes above ASCII belong to words.
+bool is_word_character(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' ||
            static_cast<unsigned char>(c) >= 0x80;
 }
@@ -34,9 +34,9 @@ std::string_view first_line(std::string_view text) {
     return text.substr(0, text.find_first_of("\r\n"));
 }
 
-// Behind the quoted text that begins at `at`; `at` itself if it is an apostrophe or has no end.
-std::size_t past_quoted(std::string_view text, std::size_t at) {
-    if (at > 0 && is_of_word(text[at - 1])) return at;
+// The end of the quoted text that begins at `at`; `at` itself for an apostrophe or without an end.
+std::size_t end_of_quoted(std::string_view text, std::size_t at) {
+    if (at > 0 && is_word_character(text[at - 1])) return at;
     const auto end = text.find(text[at], at + 1);
     return end == text.npos ? at : end + 1;
 }
@@ -77,18 +77,18 @@ std::string error_kind(std::string_view error) {
     std::string kind;
     for (std::size_t at = 0; at < line.size();) {
         if (quotes.find(line[at]) != quotes.npos) {
-            if (const auto past = past_quoted(line, at); past > at) {
+            if (const auto past = end_of_quoted(line, at); past > at) {
                 kind += "\"?\"";
                 at = past;
                 continue;
             }
         }
-        if (!is_of_word(line[at])) {
+        if (!is_word_character(line[at])) {
             kind += line[at++];
             continue;
         }
         const auto begin = line.begin() + static_cast<std::ptrdiff_t>(at);
-        const auto end = std::find_if_not(begin, line.end(), is_of_word);
+        const auto end = std::find_if_not(begin, line.end(), is_word_character);
         const std::string_view word{begin, end};
         const bool varies = std::any_of(begin, end, is_digit) && !is_status(word);
         kind += varies ? std::string_view{"#"} : word;

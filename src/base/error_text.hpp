@@ -8,18 +8,18 @@
 
 namespace pawl::base {
 
-// An error as every store takes it: UTF-8 without NUL, at most 2,000 bytes. What is none becomes
-// '?': an exception may say anything, and its job must be buried all the same.
+// An error that every store accepts: UTF-8 without NUL, at most 2,000 bytes. Other bytes become
+// '?', so that a job can be buried whatever its exception says.
 std::string storable_error(std::string_view error);
 
-// The error of one try, where an earlier try of the same request may have made the call: an
-// operator must not read "nothing was charged" of the request. The earlier call comes first, as a
-// long error is cut at its end. An error that begins so already stays as it is.
+// Adds to the error of one try that an earlier try of the request may have made the call, so that
+// an operator does not read "nothing was charged". The earlier call comes first, as a long error is
+// cut at its end. Idempotent.
 std::string with_earlier_call(std::string error, std::optional<TimePoint> earlier_call);
 
-// What errors of one cause have in common, for people who look at many: the first line, in which
-// quoted text becomes "?" and every word with a digit '#', but for numbers from 100 to 599, which
-// are mostly a status (HTTP, SMTP). At most 120 bytes, never half a character of UTF-8.
+// The common part of errors with one cause: the first line, with quoted text as "?" and each word
+// that contains a digit as '#', except numbers from 100 to 599, which are mostly a status (HTTP,
+// SMTP). At most 120 bytes of whole UTF-8 characters.
 std::string error_kind(std::string_view error);
 
 }  // namespace pawl::base

@@ -6,7 +6,7 @@
 
 namespace pawl::base {
 
-TEST(ErrorKindTest, errors_that_differ_in_what_they_are_about_are_of_one_kind) {
+TEST(ErrorKindTest, errors_that_differ_only_in_numbers_and_quotes_are_of_one_kind) {
     EXPECT_EQ(error_kind("ride 17 is not there"), error_kind("ride 4711 is not there"));
     EXPECT_EQ(error_kind("mail to 'ann@example.com' bounced"), error_kind("mail to \"x\" bounced"));
     EXPECT_EQ(
@@ -30,7 +30,7 @@ TEST(ErrorKindTest, an_apostrophe_quotes_nothing) {
     EXPECT_EQ(error_kind("an open 'quote"), "an open 'quote");
 }
 
-TEST(ErrorKindTest, what_is_quoted_may_stand_first) {
+TEST(ErrorKindTest, a_quoted_text_may_come_first) {
     EXPECT_EQ(error_kind("'rides' is no table"), "\"?\" is no table");
 }
 
@@ -48,12 +48,12 @@ TEST(ErrorKindTest, no_character_is_cut_in_two) {
     EXPECT_EQ(error_kind(std::string(200, '\x80')), "") << "of no character is there a part";
 }
 
-TEST(StorableErrorTest, what_is_utf_8_stays_as_it_is) {
+TEST(StorableErrorTest, utf_8_stays_as_it_is) {
     const std::string text{"gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x9A\x97\n\ttab"};
     EXPECT_EQ(storable_error(text), text);
 }
 
-TEST(StorableErrorTest, what_is_none_becomes_question_marks) {
+TEST(StorableErrorTest, bytes_that_are_not_utf_8_become_question_marks) {
     using namespace std::string_literals;
     EXPECT_EQ(storable_error("a\0b"s), "a?b");
     EXPECT_EQ(storable_error("\xFF\xFE."), "??.");
@@ -63,7 +63,7 @@ TEST(StorableErrorTest, what_is_none_becomes_question_marks) {
     EXPECT_EQ(storable_error("\xF4\x90\x80\x80"), "????");  // Beyond Unicode.
 }
 
-TEST(StorableErrorTest, the_first_and_the_last_characters_of_each_length_stay) {
+TEST(StorableErrorTest, valid_characters_at_the_limits_of_each_length_stay) {
     for (const std::string text :
          {"\xC2\x80",
           "\xDF\xBF",
@@ -97,7 +97,7 @@ TEST(StorableErrorTest, each_byte_of_a_broken_character_is_a_question_mark) {
     }
 }
 
-TEST(StorableErrorTest, it_has_an_end) {
+TEST(StorableErrorTest, a_long_error_is_cut_off) {
     EXPECT_EQ(storable_error(std::string(10'000, 'a')).size(), 2'000);
     EXPECT_EQ(storable_error(std::string(10'000, '\xFF')).size(), 2'000);
 }

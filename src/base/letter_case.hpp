@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-// Of ASCII alone, whatever the locale is: names of headers, schemes and hosts (RFC 9110, 5.1).
+// ASCII only, in every locale: names of headers, schemes and hosts (RFC 9110, 5.1).
 namespace pawl::base {
 
 constexpr char lower(char c) noexcept {

@@ -11,10 +11,10 @@ namespace pawl::log {
 
 void remark(const base::Remark& remark);  // A warning, with its code if it has one.
 
-// "" is standard error. Throws std::runtime_error that names the file.
+// "": standard error. Throws std::runtime_error, which names the file.
 void open(const std::string& file);
-// A new file under the same name, if the one that is open was renamed; standard error stays as it
-// is. Why it could not be opened, if so: then the log goes on in the old one.
+// Opens a new file under the same name, if the open one was renamed; standard error stays. Returns
+// why that failed; then the old file stays in use.
 std::optional<std::string> reopen();
 void flush();
 

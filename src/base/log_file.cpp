@@ -55,7 +55,7 @@ void LogFile::flush() {
     write_out();
 }
 
-// With writing_ held. A disk that is full loses lines, and stops nobody.
+// Called with writing_ held. A full disk loses lines, but blocks no other thread.
 void LogFile::write_out() {
     std::string text;
     {

@@ -6,10 +6,10 @@
 
 namespace pawl::base {
 
-// What we write may be read by our own user alone: rows, answers and addresses are private.
+// Files that we write are readable by our own user only, as their content is private.
 inline constexpr mode_t private_mode = 0600;
 
-// Whether every user of the machine can read the file; false if there is none.
+// Whether every user of the machine can read the file; false: no such file.
 bool others_can_read(const std::string& path);
 
 }  // namespace pawl::base

@@ -11,8 +11,7 @@ namespace pawl::base {
 Random& system_random() {
     class Real final : public Random {
     public:
-        // getrandom(2) once for 32 numbers a thread: a system call each would cost more than what
-        // it is for.
+        // getrandom(2) once for 32 numbers of a thread, to save system calls.
         std::uint64_t next() override {
             thread_local std::array<std::uint64_t, 32> pool;
             thread_local std::size_t used = pool.size();

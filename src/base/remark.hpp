@@ -6,11 +6,11 @@
 
 namespace pawl::base {
 
-// What an operator should know of the database or the queue, though nothing fails for it. Neither
-// has a log: whoever opens it has.
+// What an operator should know of the database or the queue, although nothing fails. The opener of
+// either logs it, as they have no log.
 struct Remark {
-    std::string_view event;  // Its name in the log.
-    std::string_view code;   // Its page in docs/errors; empty if it has none.
+    std::string_view event;  // The log event.
+    std::string_view code;   // Its page in docs/errors; empty: none.
     std::string detail;      // What was found, and what to do.
 };
 using OnRemark = std::function<void(const Remark&)>;  // From any thread; quick.

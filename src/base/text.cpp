@@ -36,7 +36,7 @@ void append_escape(std::string& out, char c) {
     }
 }
 
-// The lead bytes 0xEE and 0xEF (U+E000 to U+FFFF) are moved above 0xF4, the last one of surrogate
+// The lead bytes 0xEE and 0xEF (U+E000 to U+FFFF) sort after 0xF4, the last lead byte of surrogate
 // pairs in UTF-16.
 int utf16_weight(char c) {
     int value = byte(c);

@@ -22,10 +22,10 @@ TEST(IsUtf8, takes_the_first_and_the_last_character_of_each_length) {
         EXPECT_TRUE(is_utf8(text)) << text;
 }
 
-TEST(IsUtf8, refuses_what_unicode_has_no_character_for) {
+TEST(IsUtf8, refuses_bytes_that_are_no_unicode_character) {
     for (const std::string text :
-         {"\x80",              // A byte that continues nothing.
-          "\xC3",              // Cut off.
+         {"\x80",              // A continuation byte alone.
+          "\xC3",              // Truncated.
           "\xC3.",             //
           "\xE2\x82",          //
           "\xC1\xBF",          // Overlong, of two, three and four bytes.

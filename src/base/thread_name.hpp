@@ -4,7 +4,7 @@
 
 namespace pawl::base {
 
-// What `top -H` and a debugger call this thread; at most 15 characters.
+// The thread's name in `top -H` and debuggers; at most 15 characters.
 inline void name_this_thread(const char* name) {
     pthread_setname_np(pthread_self(), name);
 }

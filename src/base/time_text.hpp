@@ -8,7 +8,7 @@
 
 namespace pawl::base {
 
-// Times as the stores keep them: UTC, fixed width, so that text order is time order.
+// Times as the stores keep them: UTC, fixed width, so that texts sort by time:
 // 2026-11-21T04:30:00.123Z
 std::string time_text(TimePoint at);
 std::optional<TimePoint> time_from_text(std::string_view text);

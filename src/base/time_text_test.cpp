@@ -24,7 +24,7 @@ TEST(TimeText, has_a_fixed_width_and_comes_back) {
     );
 }
 
-TEST(TimeText, refuses_what_is_no_time) {
+TEST(TimeText, refuses_text_that_is_not_a_time) {
     for (const char* text :
          {"",
           "2026-11-21",

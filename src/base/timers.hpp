@@ -12,16 +12,16 @@
 
 namespace pawl::base {
 
-// Runs functions later; they are quick, they only hand on. A simulator brings its own.
+// Runs functions later; they must be quick. A simulator brings its own.
 class Timers {
 public:
     virtual ~Timers() = default;
     virtual void after(std::chrono::milliseconds wait, std::function<void()> f) = 0;
-    // What has not run yet never does; nothing runs any more when it returns.
+    // Drops what has not run. When it returns, nothing runs any more.
     virtual void stop() = 0;
 };
 
-// On one thread of its own.
+// Uses one thread of its own.
 class TimerThread final : public Timers {
 public:
     explicit TimerThread(Clock& clock);

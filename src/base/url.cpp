@@ -15,7 +15,7 @@ std::size_t parameters_at(std::string_view url) {
 
 namespace {
 
-// Each value behind a '?' or '&' whose name ends in "password", wherever it stands.
+// Masks each value after a '?' or '&' whose name ends in "password".
 std::string without_password_parameters(std::string_view text) {
     constexpr std::string_view secret = "password";
     std::string shown;
@@ -34,7 +34,7 @@ std::string without_password_parameters(std::string_view text) {
 
 }  // namespace
 
-// Rather a piece too little of a URL that nobody can read than a password.
+// For a malformed URL, rather show too little than a password.
 std::string without_password(const std::string& url) {
     if (url.starts_with("sqlite:")) return url;
     auto shown = without_password_parameters(url);

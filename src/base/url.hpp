@@ -6,11 +6,11 @@
 
 namespace pawl::base {
 
-// Where the parameters of a URL begin: its first '?' behind user and password, which may have one
-// in them; its length if there are none. As libpq reads it.
+// Where a URL's parameters begin: its first '?' after user and password, which may contain one; its
+// length if there are none. As in libpq.
 std::size_t parameters_at(std::string_view url);
 
-// A URL of a database or queue as a log may show it: without its password.
+// A URL of a database or queue for the log, without its password.
 std::string without_password(const std::string& url);
 
 }  // namespace pawl::base

@@ -5,7 +5,7 @@
 namespace pawl::base {
 namespace {
 
-TEST(WithoutPassword, hides_it_wherever_it_stands) {
+TEST(WithoutPassword, hides_the_password_wherever_it_is) {
     EXPECT_EQ(without_password("postgres://u:secret@h:1/d"), "postgres://u:***@h:1/d");
     EXPECT_EQ(without_password("postgres://u@h:5432/d"), "postgres://u@h:5432/d");
     EXPECT_EQ(without_password("postgres://h:5432/d"), "postgres://h:5432/d");

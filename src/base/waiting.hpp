@@ -5,12 +5,12 @@
 #include <future>
 #include <utility>
 
-// Where a thread waits for others. A simulator has one thread for all of them: it is asked to run
-// the others until what is waited for is there.
+// Where a thread waits for others. A simulator has one thread for all: instead of blocking, it runs
+// the others until the condition holds.
 namespace pawl::base {
 
 using Others = std::function<void(const std::function<bool()>& is_there)>;
-// What this thread does while it waits; nothing: it sleeps.
+// What this thread runs while it waits; empty: it blocks.
 Others& while_waiting();
 
 template <class T>
@@ -22,7 +22,7 @@ T wait_for(std::future<T> future) {
     return future.get();
 }
 
-// As condition.wait(lock, is_there).
+// Like condition.wait(lock, is_there).
 template <class Condition, class Lock, class IsThere>
 void wait_for(Condition& condition, Lock& lock, IsThere is_there) {
     const auto& others = while_waiting();

@@ -32,7 +32,7 @@ namespace {
 using cli::CannotDo;
 using cli::WrongUse;
 
-// One run: the commands fill in their options, the one that was chosen sets `act`.
+// One run: the commands fill in their options; the chosen one sets `act`.
 struct Run {
     const CommandLine& line;
     std::ostream& out;
@@ -81,11 +81,11 @@ CLI::App* command(
 void add_which(CLI::App& to, Run& run) {
     auto* id = to.add_option("id", run.which.id, "Number of the key, as `keys list` shows it");
     auto* key =
-        to.add_option("--key", run.which.key, "Instead: the Idempotency-Key that the client sent");
+        to.add_option("--key", run.which.key, "Instead of id: the client's Idempotency-Key");
     id->check(decimal())->excludes(key);
     key->excludes(id);
-    to.add_option("--account", run.which.account, "Of this account: who sent the key")->needs(key);
-    to.add_option("--tenant", run.which.tenant, "Of this tenant")->needs(key);
+    to.add_option("--account", run.which.account, "Account that sent the key")->needs(key);
+    to.add_option("--tenant", run.which.tenant, "Tenant of the account")->needs(key);
 }
 
 void add_settle(CLI::App& to, Run& run) {
@@ -98,22 +98,20 @@ void add_settle(CLI::App& to, Run& run) {
         ->add_option(
             "--as",
             run.decision.settlement,
-            "happened: a keeper records --result; did-not-happen: the call "
-            "is made again, under a new key; give-up: it ends unfinished"
+            "happened: --result is recorded; did-not-happen: the call "
+            "is repeated with a new key; give-up: the request ends unfinished"
         )
         ->required()
         ->check(CLI::IsMember({"happened", "did-not-happen", "give-up"}));
     settle->add_option(
-        "--result",
-        run.decision.result,
-        "happened: which result, such as Charge; `graph` shows them"
+        "--result", run.decision.result, "happened: its result, such as Charge; `graph` lists them"
     );
     settle
         ->add_option(
             "--value", run.decision.value, R"(happened: its fields, such as '{"id": "ch_1"}')"
         )
         ->needs(settle->get_option("--result"));
-    settle->add_option("--note", run.decision.note, "Why; for the audit; needed but for a dry run");
+    settle->add_option("--note", run.decision.note, "Why, for the audit; a dry run needs none");
     settle->add_option("--by", run.decision.by, "Who decides, for the audit")
         ->capture_default_str();
     settle->add_flag(
@@ -124,7 +122,7 @@ void add_settle(CLI::App& to, Run& run) {
     settle->add_flag(
         "--force",
         run.decision.force,
-        "did-not-happen, though the call's time-out and a lease are not over yet"
+        "Allow did-not-happen before the call's time-out and a lease are over"
     );
 }
 
@@ -136,17 +134,17 @@ void add_keys(CLI::App& app, Run& run) {
     });
     list->add_option("--standing", run.filter.standing, "open, attention or finished")
         ->check(CLI::IsMember({"open", "attention", "finished"}));
-    list->add_option("--operation", run.filter.operation, "Of this operation only");
-    list->add_option("--account", run.filter.account, "Of this account only");
-    list->add_option("--key", run.filter.key, "With this Idempotency-Key only");
-    list->add_option("--below", run.filter.below, "Older than the key of this id: the next page")
+    list->add_option("--operation", run.filter.operation, "Only keys of this operation");
+    list->add_option("--account", run.filter.account, "Only keys of this account");
+    list->add_option("--key", run.filter.key, "Only this Idempotency-Key");
+    list->add_option("--below", run.filter.below, "Only keys with a smaller id: the next page")
         ->check(decimal());
-    list->add_option("--limit", run.filter.limit, "At most so many")
+    list->add_option("--limit", run.filter.limit, "Most keys to show")
         ->check(decimal())
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
 
-    auto* show = command(keys, run, "show", "All that is known of one key", [](Run& r) {
+    auto* show = command(keys, run, "show", "Show one key in full", [](Run& r) {
         cli::show_key(r.open(), r.which, r.json, r.out);
     });
     add_which(*show, run);
@@ -165,17 +163,17 @@ void add_keys(CLI::App& app, Run& run) {
 
 void add_attention(CLI::App& app, Run& run) {
     auto& attention = *app.add_subcommand(
-        "attention", "Requests that only a person can settle: list, show, settle, undo"
+        "attention", "Requests that an operator must settle: list, show, settle, undo"
     );
     attention.require_subcommand(1);
     auto* list = command(attention, run, "list", "Oldest first", [](Run& r) {
         cli::list_attention(r.open(), r.limit, r.json, r.out);
     });
-    list->add_option("--limit", run.limit, "At most so many")
+    list->add_option("--limit", run.limit, "Most requests to show")
         ->check(decimal())
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
-    auto* show = command(attention, run, "show", "One of them, with all that is known", [](Run& r) {
+    auto* show = command(attention, run, "show", "Show one request in full", [](Run& r) {
         cli::show_attention(r.open(), r.which, r.json, r.out);
     });
     add_which(*show, run);
@@ -184,45 +182,45 @@ void add_attention(CLI::App& app, Run& run) {
         attention,
         run,
         "undo",
-        "Take back what was decided, while no server has carried it out",
+        "Undo a decision that no server has carried out yet",
         [](Run& r) { cli::undo_settlement_of(r.open(), r.which, r.undo, r.json, r.out); }
     );
     add_which(*undo, run);
-    undo->add_option("--note", run.undo.note, "Why; for the audit");
-    undo->add_option("--by", run.undo.by, "Who does it, for the audit")->capture_default_str();
+    undo->add_option("--note", run.undo.note, "Why, for the audit");
+    undo->add_option("--by", run.undo.by, "Who undoes it, for the audit")->capture_default_str();
 }
 
 void add_dead_filter(CLI::App& to, Run& run) {
     const CLI::Validator seconds{cli::age_to_seconds, "30s, 15m, 2h, 3d"};
     auto& filter = run.dead.filter;
-    to.add_option("--queue", filter.queue, "Of this queue only");
-    to.add_option("--kind", filter.kind, "Of this kind of job only");
+    to.add_option("--queue", filter.queue, "Only jobs of this queue");
+    to.add_option("--kind", filter.kind, "Only jobs of this kind");
     to.add_option(
-        "--error-kind", filter.error_kind, "Of this kind of error, as --by-error shows it"
+        "--error-kind", filter.error_kind, "Only this kind of error, as --by-error shows it"
     );
-    to.add_option("--error", filter.error, "With this in their error");
-    to.add_option("--failures-min", filter.failures_min, "Failed at least so often")
+    to.add_option("--error", filter.error, "Only errors that contain this text");
+    to.add_option("--failures-min", filter.failures_min, "Only jobs with at least so many failures")
         ->check(decimal())
         ->check(CLI::Range(0, 1'000'000));
-    to.add_option("--older-than", run.dead.older_than_s, "Dead for longer than this")
+    to.add_option("--older-than", run.dead.older_than_s, "Only jobs dead for longer than this")
         ->transform(seconds);
-    to.add_option("--younger-than", run.dead.younger_than_s, "Dead for less than this")
+    to.add_option("--younger-than", run.dead.younger_than_s, "Only jobs dead for less than this")
         ->transform(seconds);
-    to.add_option("--sample", run.dead.sample, "So many of them, drawn by lot")
+    to.add_option("--sample", run.dead.sample, "A random sample of so many jobs")
         ->check(decimal())
         ->check(CLI::Range(1, 100'000));
 }
 
 void add_dead_act(CLI::App& to, Run& run) {
-    to.add_option("id", run.dead.ids, "Their ids, as `dlq list` shows them; or filters");
+    to.add_option("id", run.dead.ids, "Ids, as `dlq list` shows them; or use filters");
     add_dead_filter(to, run);
-    to.add_flag("--all", run.dead.all, "All that there are");
-    to.add_flag("--dry-run", run.dead.dry_run, "Show which it would be, and do nothing");
+    to.add_flag("--all", run.dead.all, "All dead letters");
+    to.add_flag("--dry-run", run.dead.dry_run, "Show the chosen jobs, change nothing");
     to.add_option("--limit", run.dead.limit, "How many --dry-run shows")
         ->check(decimal())
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
-    to.add_option("--reason", run.dead.act.reason, "Why; for the audit");
+    to.add_option("--reason", run.dead.act.reason, "Why, for the audit");
     to.add_option("--by", run.dead.act.by, "Who does it, for the audit")->capture_default_str();
 }
 
@@ -235,25 +233,25 @@ void export_dead(Run& run) {
 
 void add_dead_letters(CLI::App& app, Run& run) {
     auto& dlq = *app.add_subcommand(
-        "dlq", "Dead letters, jobs that nobody tries any more: list, show, merge, purge, export"
+        "dlq", "Dead letters, jobs that are not tried any more: list, show, merge, purge, export"
     );
     dlq.require_subcommand(1);
-    auto* list = command(dlq, run, "list", "In the order of their ids", [](Run& r) {
+    auto* list = command(dlq, run, "list", "Ordered by id", [](Run& r) {
         cli::list_dead(r.open(), r.dead, r.json, r.out);
     });
     add_dead_filter(*list, run);
-    list->add_flag("--by-error", run.dead.by_error, "How many of each kind of error, not each job");
-    list->add_option("--after", run.dead.after, "With a larger id only: the next page");
-    list->add_option("--limit", run.dead.limit, "At most so many")
+    list->add_flag("--by-error", run.dead.by_error, "Count jobs per kind of error");
+    list->add_option("--after", run.dead.after, "Only larger ids: the next page");
+    list->add_option("--limit", run.dead.limit, "Most jobs to show")
         ->check(decimal())
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
-    auto* show = command(dlq, run, "show", "All that is known of one", [](Run& r) {
+    auto* show = command(dlq, run, "show", "Show one dead letter in full", [](Run& r) {
         cli::show_dead(r.open(), r.dead, r.dead_id, r.json, r.out);
     });
-    show->add_option("id", run.dead_id, "As `dlq list` shows it")->required();
+    show->add_option("id", run.dead_id, "Its id, as `dlq list` shows it")->required();
     auto* merge =
-        command(dlq, run, "merge", "Back into their queue, to be tried again", [](Run& r) {
+        command(dlq, run, "merge", "Put jobs back into their queue (redrive)", [](Run& r) {
             cli::check_dead_act(r.dead, "merge");
             if (!cli::merge_dead(r.open(), r.dead, r.json, r.out, r.error)) r.status = 1;
         });
@@ -261,50 +259,47 @@ void add_dead_letters(CLI::App& app, Run& run) {
     merge->add_flag(
         "--even-if-forgotten",
         run.dead.even_if_forgotten,
-        "Also those whose receiver may have forgotten the first call: it may do it again"
+        "Include jobs whose receiver may have forgotten the first call and may repeat it"
     );
-    auto* purge = command(dlq, run, "purge", "Remove them for ever", [](Run& r) {
+    auto* purge = command(dlq, run, "purge", "Remove jobs for ever", [](Run& r) {
         cli::check_dead_act(r.dead, "purge");
         if (!cli::purge_dead(r.open(), r.dead, r.json, r.out, r.error)) r.status = 1;
     });
     add_dead_act(*purge, run);
-    auto* to_file = command(dlq, run, "export", "A JSON object a line", &export_dead);
+    auto* to_file = command(dlq, run, "export", "Write one JSON object per line", &export_dead);
     add_dead_filter(*to_file, run);
     for (auto* each : dlq.get_subcommands([](const CLI::App*) { return true; }))
         each->add_flag(
             "--in-database",
             run.dead.in_database,
-            "With a queue outside the database: what it refused, and what an embedded one left"
+            "With an external queue: the dead letters that are in the database"
         );
-    to_file->add_option("--to", run.file, "Into this file, which is written anew");
+    to_file->add_option("--to", run.file, "Write to this file, replacing it");
 }
 
 void add_queues(CLI::App& app, Run& run) {
     auto& queues = *app.add_subcommand("queues", "Queues of jobs: list, pause, resume");
     queues.require_subcommand(1);
-    command(queues, run, "list", "What the database knows of them", [](Run& r) {
+    command(queues, run, "list", "List queues and their jobs", [](Run& r) {
         cli::list_queues(r.open(), r.json, r.out);
     });
-    auto* pause = command(
-        queues,
-        run,
-        "pause",
-        "No worker takes a job from it any more; those in hand go on",
-        [](Run& r) { cli::pause_queue(r.open(), r.pause, r.json, r.out); }
-    );
-    auto* resume = command(queues, run, "resume", "Workers take its jobs again", [](Run& r) {
+    auto* pause =
+        command(queues, run, "pause", "Stop taking jobs from it; jobs in flight go on", [](Run& r) {
+            cli::pause_queue(r.open(), r.pause, r.json, r.out);
+        });
+    auto* resume = command(queues, run, "resume", "Take jobs from it again", [](Run& r) {
         cli::resume_queue(r.open(), r.pause, r.json, r.out);
     });
     for (auto* act : {pause, resume}) {
         act->add_option("queue", run.pause.queue, "Its name")->capture_default_str();
-        act->add_option("--reason", run.pause.reason, "Why; for the audit");
+        act->add_option("--reason", run.pause.reason, "Why, for the audit");
         act->add_option("--by", run.pause.by, "Who does it, for the audit")->capture_default_str();
     }
     pause->get_option("--reason")->required();
 }
 
 void add_restored(CLI::App& app, Run& run) {
-    constexpr auto text = "Say that the database was restored from a backup: opens an epoch";
+    constexpr auto text = "Record that the database was restored from a backup: opens an epoch";
     cli::add_restored_options(
         *command(
             app,
@@ -317,14 +312,14 @@ void add_restored(CLI::App& app, Run& run) {
     );
     if (!run.line.reconcile) return;
     constexpr auto compare =
-        "Compare what the provider has booked with what is here: matched, ours alone, theirs alone";
+        "Compare the provider's records with ours: matched, only ours, only theirs";
     auto* reconcile = command(app, run, "reconcile", compare, [](Run& r) {
         const auto asked = cli::reconcile_options(r.since, r.until, r.json);
         r.open();
         r.status = r.line.reconcile(asked, r.out);
     });
-    reconcile->add_option("--since", run.since, "Made since then, in UTC (24 h ago)");
-    reconcile->add_option("--until", run.until, "Made before then (now)");
+    reconcile->add_option("--since", run.since, "Only records from then on, in UTC (24 h ago)");
+    reconcile->add_option("--until", run.until, "Only records before then (now)");
 }
 
 void graph(Run& run) {
@@ -369,12 +364,12 @@ void reaper(Run& run) {
 
 void add_round(CLI::App& app, Run& run, const char* name, const char* text, void (*act)(Run&)) {
     command(app, run, name, text, act)
-        ->add_flag("--once", run.once, "One round by hand: the server does it by itself")
+        ->add_flag("--once", run.once, "Run one round; a server does it by itself")
         ->required();
 }
 
 void add_services(CLI::App& app, Run& run) {
-    add_round(app, run, "reaper", "Remove settled keys that are old, all of them", &reaper);
+    add_round(app, run, "reaper", "Remove all old settled keys", &reaper);
     command(
         app,
         run,
@@ -405,13 +400,13 @@ void add_commands(CLI::App& app, Run& run) {
     add_restored(app, run);
 }
 
-// tests/fuzz/dead_filter.cpp, input error_half_a_character: of such bytes each store says in its
-// own way where they are found.
+// Each store reports invalid bytes in its own way and place (tests/fuzz/dead_filter.cpp, input
+// error_half_a_character).
 void check_texts(const std::vector<std::string>& words) {
     for (const auto& word : words)
         if (!base::is_utf8(word))
             throw CLI::ValidationError{
-                base::storable_error(word), "no UTF-8, which all texts here are"};
+                base::storable_error(word), "not UTF-8, as all texts here must be"};
 }
 
 }  // namespace
@@ -431,7 +426,7 @@ bool is_command(std::string_view word, bool knows_operations) {
 std::string operator_name() {
     for (const auto* variable : {"SUDO_USER", "USER"})
         if (const char* name = std::getenv(variable); name != nullptr && *name != '\0') return name;
-    // As under cron and systemd, which need not set either. One thread runs here.
+    // cron and systemd may leave both unset. Only one thread runs here.
     const auto uid = ::getuid();
     const auto* user = ::getpwuid(uid);
     return user != nullptr ? user->pw_name : "uid " + std::to_string(uid);
@@ -452,7 +447,7 @@ int command_line(
     try {
         check_texts(arguments);
         app.parse(std::vector<std::string>{arguments.rbegin(), arguments.rend()}
-        );  // CLI11 takes them from the back.
+        );  // CLI11 reads them from the back.
         const bool id_wanted = app.got_subcommand("keys") || app.got_subcommand("attention");
         const auto& chosen = *app.get_subcommands().front();
         if (id_wanted && !chosen.get_subcommands().empty() &&
@@ -468,7 +463,7 @@ int command_line(
     } catch (const WrongUse& wrong) {
         error << line.program << ": " << wrong.why << '\n';
         return 2;
-    } catch (const std::invalid_argument& wrong) {  // Of an option: the database's URL, the lease.
+    } catch (const std::invalid_argument& wrong) {  // An option: the database's URL, the lease.
         error << line.program << ": " << wrong.what() << '\n';
         return 2;
     } catch (const std::exception& failed) {

@@ -55,7 +55,7 @@ struct GroupLine {
     std::string error_kind;
 };
 
-struct Outcome {
+struct BatchOutcome {
     std::int64_t chosen{};
     std::int64_t done{};
     std::int64_t gone{};
@@ -117,7 +117,7 @@ ops::DeadChoice choice_to_act_on(Service& service, const DeadOptions& options) {
     return ops::dead_by(service.engine().clock().now(), choice_of(service, options));
 }
 
-bool says_which(const DeadOptions& options) {
+bool has_choice(const DeadOptions& options) {
     const auto& filter = options.filter;
     return options.all || !options.ids.empty() || filter.queue || filter.kind ||
            filter.error_kind || filter.error || filter.failures_min || options.older_than_s ||
@@ -139,7 +139,7 @@ std::vector<GroupLine> groups_of(queue::DeadLetters& letters, const queue::DeadF
     return lines;
 }
 
-// What a purge or merge would be about.
+// Shows the jobs of a purge or merge, without running it.
 void print_dry_run(Service& service, const DeadOptions& options, bool json, std::ostream& out) {
     auto& letters = letters_of(service, options);
     std::vector<Line<DeadLine>> lines;
@@ -153,13 +153,13 @@ void print_dry_run(Service& service, const DeadOptions& options, bool json, std:
             if (std::ssize(lines) < options.limit) lines.push_back(line_of(letter));
         }
     );
-    print_rows(out, lines, json, "No dead letter is like that.");
+    print_rows(out, lines, json, "No dead letter matches.");
     if (!json && chosen > 0)
-        out << "It would be about " << chosen << (chosen == 1 ? " job" : " jobs")
+        out << "The choice has " << chosen << (chosen == 1 ? " job" : " jobs")
             << (chosen > std::ssize(lines) ? "; these are the first" : "") << ".\n";
 }
 
-ops::OnDeadBatch told_on(std::ostream& progress, const std::string& done) {
+ops::OnDeadBatch print_progress_to(std::ostream& progress, const std::string& done) {
     return [&progress, done](const ops::DeadReport& report) {
         if (report.chosen > ops::dead_batch)
             progress << report.done << ' ' << done << " so far\n" << std::flush;
@@ -171,14 +171,16 @@ bool print_outcome(
     const ops::DeadReport& report, const std::string& done, bool json, std::ostream& out
 ) {
     if (json) {
-        print_row(out, Outcome{report.chosen, report.done, report.gone, report.forgotten}, true);
+        print_row(
+            out, BatchOutcome{report.chosen, report.done, report.gone, report.forgotten}, true
+        );
     } else {
         out << report.done << ' ' << done;
-        if (report.gone > 0) out << ", " << report.gone << " not there (done before?)";
+        if (report.gone > 0) out << ", " << report.gone << " not found (done before?)";
         if (report.forgotten > 0)
             out << ", " << report.forgotten
-                << " left: the receiver of their call may have forgotten its key, and would do it "
-                   "a second time. Look there first; then --even-if-forgotten";
+                << " left: the receiver of their call may have forgotten its key, and would repeat "
+                   "it. Check there first; then use --even-if-forgotten";
         out << ".\n";
     }
     return report.forgotten == 0 && (report.gone == 0 || report.done > 0);
@@ -196,7 +198,7 @@ struct Verb {
     std::string done;
 };
 
-// A purge or a merge.
+// Runs a purge or a merge.
 template <class Step>
 bool carry_out(const Asked& asked, const Verb& verb, const Step& step) {
     const auto& [service, options, json, out, progress] = asked;
@@ -204,25 +206,27 @@ bool carry_out(const Asked& asked, const Verb& verb, const Step& step) {
         print_dry_run(service, options, json, out);
         return true;
     }
-    const auto report = step(choice_to_act_on(service, options), told_on(progress, verb.done));
+    const auto report =
+        step(choice_to_act_on(service, options), print_progress_to(progress, verb.done));
     return print_outcome(report, verb.done, json, out);
 }
 
 }  // namespace
 
 void check_dead_act(const DeadOptions& options, const std::string& verb) {
-    if (!says_which(options))
+    if (!has_choice(options))
         throw WrongUse{
-            "which dead letters? Give ids, a filter such as --kind or --older-than, or --all. "
-            "`dlq list --by-error` shows what there is"};
+            "no dead letters chosen: give ids, a filter such as --kind or --older-than, or --all. "
+            "`dlq list --by-error` lists them by error"};
     if (options.act.reason.empty() && !options.dry_run)
-        throw WrongUse{"why? Give --reason; it stands in the audit of every job that you " + verb};
+        throw WrongUse{
+            "--reason is missing: it is recorded in the audit of every job that you " + verb};
 }
 
 void list_dead(Service& service, const DeadOptions& options, bool json, std::ostream& out) {
     auto& letters = letters_of(service, options);
     const auto choice = choice_of(service, options);
-    constexpr std::string_view none = "There are no dead letters like that.";
+    constexpr std::string_view none = "No dead letter matches.";
     if (options.by_error) return print_rows(out, groups_of(letters, choice.filter), json, none);
     std::vector<Line<DeadLine>> lines;
     if (choice.sample) {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-// The commands on dead letters: jobs that nobody tries any more. Each throws CannotDo (output.hpp)
+// The commands on dead letters: jobs that are not tried any more. Each throws CannotDo (output.hpp)
 // and StoreError.
 namespace pawl::cli {
 
@@ -22,10 +22,10 @@ struct DeadOptions {
     std::optional<int> sample;
     std::string after;
     int limit{50};
-    bool all{false};  // A purge or merge of whatever is there, said aloud.
+    bool all{false};  // --all: a purge or merge of all dead letters must be explicit.
     bool by_error{false};
     bool dry_run{false};
-    bool in_database{false};  // With a queue outside: not its own, but what it refused.
+    bool in_database{false};  // With an external queue: use the database's dead letters.
     bool even_if_forgotten{false};
     queue::DeadAct act;
 };
@@ -38,12 +38,12 @@ void show_dead(
     bool json,
     std::ostream& out
 );
-// A JSON object a line; arguments that are not JSON as a string.
+// One JSON object per line; arguments that are not JSON as a string.
 void export_dead(Service& service, const DeadOptions& options, std::ostream& out);
-// Throws WrongUse if `options` do not say which letters, or not why; asked before the database is
-// opened.
+// Throws WrongUse if `options` do not say which dead letters, or not why; called before the
+// database is opened.
 void check_dead_act(const DeadOptions& options, const std::string& verb);
-// Progress of long work goes to `progress`. False if something was left that was meant.
+// Progress of long work goes to `progress`. False if some of the chosen jobs were left.
 bool purge_dead(
     Service& service,
     const DeadOptions& options,

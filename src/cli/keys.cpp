@@ -14,7 +14,7 @@ namespace {
 
 using Text = std::optional<std::string>;
 
-// The columns of list_keys, show_key, and list_attention, in their order.
+// The columns of list_keys, show_key, and list_attention, in order.
 struct KeyShort {
     std::int64_t id{};
     std::string created_at;
@@ -98,7 +98,7 @@ struct AttentionLine {
     std::string reason;
     Text called_at;
     Text call_target;
-    Text result;  // That came and could not be kept: its name, and its value as JSON.
+    Text result;  // A result that came and could not be kept: its name, and its value as JSON.
     Text settlement;
     std::string detail;
 };
@@ -114,7 +114,7 @@ Line<KeyDetail> key_of(Service& service, std::int64_t id) {
     if (const auto expired = expired_key(service, id))
         throw CannotDo{
             name_of(id) + " expired at " + expired->row.expired_at +
-            ": nothing can be done with it any more; `keys show` has what is left of it"};
+            ": it can't be changed any more; `keys show` has what is left of it"};
     no_such_key(id);
 }
 
@@ -127,7 +127,7 @@ Line<Attention> attention_of(Service& service, std::int64_t id) {
         key.recovery_point};
 }
 
-// For a decision, which a damaged row does not allow.
+// A decision needs an undamaged row.
 Attention undamaged_attention_of(Service& service, std::int64_t id) {
     auto [at, damage] = attention_of(service, id);
     if (damage.problem.empty()) return at;
@@ -143,19 +143,19 @@ void print_done(
     out << text << '\n';
 }
 
-// A result that came and could not be kept is what happened, unless the operator gives another.
+// A stored result that could not be kept counts, unless the operator gives another.
 void use_kept_result(const Attention& at, Decision& decision) {
     if (!at.result || !at.result_name) return;
     if (decision.settlement == "did-not-happen")
         throw CannotDo{
-            name_of(at.key_id) + ": the call did happen, its result is kept: " + *at.result_name +
+            name_of(at.key_id) + ": the call happened, its result is stored: " + *at.result_name +
             " " + at.result->text + "; settle it --as happened"};
     if (!decision.result.empty()) return;
     decision.result = *at.result_name;
     decision.value = at.result->text;
 }
 
-// Refuses now what the service could not carry out later.
+// Refuses a decision that the service could not carry out later.
 void check_result(Service& service, const Attention& at, const Decision& decision) {
     const auto* operation = service.engine().find(at.operation);
     if (operation == nullptr)
@@ -169,13 +169,13 @@ void check_result(Service& service, const Attention& at, const Decision& decisio
         if (result.name == decision.result) {
             const auto decoded = result.decode(decision.value);
             if (const auto* why = std::get_if<std::string>(&decoded))
-                throw CannotDo{"--value is no " + decision.result + ": " + *why};
+                throw CannotDo{"--value is not a valid " + decision.result + ": " + *why};
             return;
         }
         names += std::string{names.empty() ? "" : ", "} + std::string{result.name};
     }
     if (decision.result.empty())
-        throw CannotDo{"what happened? Give --result and --value; the results are: " + names};
+        throw CannotDo{"--result and --value are missing; the results are: " + names};
     throw CannotDo{"the call has no result " + decision.result + "; its results are: " + names};
 }
 
@@ -183,7 +183,7 @@ InDoubt in_doubt(const Attention& at) {
     return {at.key_id, at.attempt, at.recovery_point, at.called_at};
 }
 
-// When it was recorded.
+// Returns when it was recorded.
 TimePoint record_decision(Service& service, const Attention& at, const Decision& decision) {
     const bool happened = decision.settlement == "happened";
     const auto result = happened ? Text{decision.result} : Text{};
@@ -191,11 +191,9 @@ TimePoint record_decision(Service& service, const Attention& at, const Decision&
     TimePoint now{};
     const auto changed = store::write_now(service.engine().store(), [&](store::Session& session) {
         now = session.now();
-        constexpr auto no_rows = [](const detail::Row&) {};
-        const auto rows = detail::run_statement(
+        const auto rows = detail::execute_statement(
             session,
             sql::request_settlement,
-            no_rows,
             at.key_id,
             at.attempt,
             decision.settlement,
@@ -206,10 +204,9 @@ TimePoint record_decision(Service& service, const Attention& at, const Decision&
             now
         );
         if (rows > 0)
-            detail::run_statement(
+            detail::execute_statement(
                 session,
                 sql::insert_audit,
-                no_rows,
                 now,
                 decision.by,
                 "settle " + decision.settlement,
@@ -220,9 +217,9 @@ TimePoint record_decision(Service& service, const Attention& at, const Decision&
     });
     if (changed == 0)
         throw CannotDo{
-            name_of(at.key_id) + " is decided already: " + at.settlement.value_or("") + " by " +
-            at.settled_by.value_or("somebody") + "; `attention undo " + std::to_string(at.key_id) +
-            "` takes that back"};
+            name_of(at.key_id) + " was decided before: " + at.settlement.value_or("") + " by " +
+            at.settled_by.value_or("an unknown operator") + "; `attention undo " +
+            std::to_string(at.key_id) + "` undoes that"};
     return now;
 }
 
@@ -232,7 +229,7 @@ void list_keys(Service& service, const KeyFilter& filter, bool json, std::ostrea
     if (filter.below && read<KeyDetail>(service, sql::show_key, *filter.below).empty())
         throw CannotDo{
             "there is no " + name_of(*filter.below) +
-            " any more to go on behind: begin anew, without --below"};
+            " any more to continue from: start again without --below"};
     const auto found = read<KeyLine>(
         service,
         sql::list_keys,
@@ -260,7 +257,7 @@ void list_keys(Service& service, const KeyFilter& filter, bool json, std::ostrea
               k.error},
              damage}
         );
-    print_rows(out, lines, false, "No key is like that.");
+    print_rows(out, lines, false, "No key matches.");
     if (std::ssize(found) == filter.limit)
         out << "There may be more: --below " << found.back().row.id << '\n';
 }
@@ -285,8 +282,8 @@ void settle(
     print_plan(service, plan, record_decision(service, at, decision), json, out);
 }
 
-// "Retry" of a key whose call has a result that could not be kept: the program that carries it out
-// may be a newer one, so its keeper runs with that result. The call is not made again.
+// "Retry" of a key with a stored result that could not be kept: a newer program may be able to
+// carry it out, so its keeper runs with that result. The call is not repeated.
 void keep_result_now(
     Service& service, std::int64_t id, const std::string& by, bool json, std::ostream& out
 ) {
@@ -314,9 +311,8 @@ void retry_key(
     if (key.standing == "attention") return keep_result_now(service, id, by, json, out);
     store::write_now(service.engine().store(), [&](store::Session& session) {
         const auto now = session.now();
-        constexpr auto no_rows = [](const detail::Row&) {};
-        detail::run_statement(session, sql::release_for_retry, no_rows, id, now);
-        detail::run_statement(session, sql::insert_audit, no_rows, now, by, "retry", id, "");
+        detail::execute_statement(session, sql::release_for_retry, id, now);
+        detail::execute_statement(session, sql::insert_audit, now, by, "retry", id, "");
     });
     print_done(
         out,
@@ -324,8 +320,8 @@ void retry_key(
         id,
         "retry",
         name_of(id) +
-            " will be tried by the completer of a running server once its lease and the grace time "
-            "for its client are over; `completer --once` does it then without a server."
+            " will be tried by a running server's completer after its lease and the grace time "
+            "for its client; without a server, run `completer --once` then."
     );
 }
 
@@ -339,7 +335,7 @@ void settle_key(
         if (decision.checked)
             check_result(service, at, decision);
         else if (decision.result.empty())
-            throw CannotDo{"what happened? Give --result and --value; `graph` names the results"};
+            throw CannotDo{"--result and --value are missing; `graph` lists the results"};
     }
     settle(service, at, decision, json, out);
 }
@@ -371,7 +367,7 @@ void list_attention(Service& service, int limit, bool json, std::ostream& out) {
               a.detail},
              damage}
         );
-    print_rows(out, lines, false, "Nothing waits for a person.");
+    print_rows(out, lines, false, "The attention list is empty.");
 }
 
 void show_attention(Service& service, const WhichKey& which, bool json, std::ostream& out) {

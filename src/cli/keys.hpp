@@ -30,7 +30,7 @@ void retry_key(
 void settle_key(
     Service& service, const WhichKey& which, Decision decision, bool json, std::ostream& out
 );
-// Takes back what was decided, while no server has carried it out.
+// Undoes a decision that no server has carried out yet.
 void undo_settlement_of(
     Service& service, const WhichKey& which, const UndoAct& act, bool json, std::ostream& out
 );

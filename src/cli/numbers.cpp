@@ -16,7 +16,7 @@ std::string check_decimal(const std::string& text) {
     const bool well =
         !digits.empty() && (digits.front() != '0' || digits.size() == 1) &&
         std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
-    return well ? "" : "\"" + text + "\" is no number: digits, the first of them no 0";
+    return well ? "" : "\"" + text + "\" is not a number: digits without a leading 0";
 }
 
 namespace cli {
@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view units{"smhd"};
 constexpr std::array<std::int64_t, units.size()> seconds_in{1, 60, 3'600, 86'400};
-// Far beyond it a time wraps around in milliseconds, and what is old would be all that there is.
+// Larger ages overflow in milliseconds, and a filter for old jobs would then select all.
 constexpr std::int64_t age_max_s = 100LL * 365 * 86'400;
 
 std::optional<std::int64_t> natural(std::string_view text) {
@@ -49,7 +49,7 @@ std::string age_to_seconds(std::string& text) {
     const auto count = unit == units.npos
                            ? std::nullopt
                            : natural(std::string_view{text}.substr(0, text.size() - 1));
-    if (!count) return "\"" + text + "\" is no age: write 30s, 15m, 2h or 3d";
+    if (!count) return "\"" + text + "\" is not an age: write 30s, 15m, 2h or 3d";
     if (*count > age_max_s / seconds_in[unit]) return text + " is more than a hundred years";
     text = std::to_string(*count * seconds_in[unit]);
     return "";

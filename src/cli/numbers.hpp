@@ -8,11 +8,11 @@ namespace CLI {
 class App;
 }
 
-// Numbers as people type them, for CLI11, whose own reading takes 010 for eight and 0x10 for
-// sixteen: the number of another key, and another age. Each says what is wrong, or nothing.
+// Checks of numbers for CLI11, which reads 010 as eight and 0x10 as sixteen: another key's number,
+// or another age. Each returns the problem; empty: there is none.
 namespace pawl::cli {
 
-// check_decimal() of every option of whole numbers that `app` has by now.
+// Applies check_decimal to every whole-number option that `app` has so far.
 void check_all_decimal(CLI::App& app);
 
 // "30s", "15m", "2h" and "3d" become seconds; at most a hundred years.

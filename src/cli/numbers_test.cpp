@@ -7,7 +7,7 @@
 namespace pawl::cli {
 namespace {
 
-// Empty for what is no age.
+// Empty: not an age.
 std::string seconds_of(std::string text) {
     return age_to_seconds(text).empty() ? text : "";
 }
@@ -21,13 +21,13 @@ TEST(Age, is_a_number_and_a_unit) {
         EXPECT_EQ(seconds_of(wrong), "") << wrong;
 }
 
-// tests/fuzz/dead_filter.cpp, input ten_days: CLI11 made eight of them.
+// Before, CLI11 read it as eight (tests/fuzz/dead_filter.cpp, input ten_days).
 TEST(Age, of_010_days_is_ten) {
     EXPECT_EQ(seconds_of("010d"), "864000");
 }
 
-// tests/fuzz/dead_filter.cpp, input longest_age: the time before which they died wrapped around
-// into the future, and a purge of the oldest was one of all.
+// Before, the age overflowed into a future time, and a purge of the oldest purged all
+// (tests/fuzz/dead_filter.cpp, input longest_age).
 TEST(Age, of_more_than_a_hundred_years_is_refused) {
     EXPECT_EQ(seconds_of("36500d"), "3153600000");
     for (const auto* wrong :
@@ -35,7 +35,7 @@ TEST(Age, of_more_than_a_hundred_years_is_refused) {
         EXPECT_EQ(seconds_of(wrong), "") << wrong;
 }
 
-TEST(Decimal, has_no_zero_in_front_and_no_other_base) {
+TEST(Decimal, has_no_leading_zero_and_no_other_base) {
     for (const auto* well : {"0", "7", "10", "-3", "9223372036854775807"})
         EXPECT_EQ(check_decimal(well), "") << well;
     for (const auto* wrong : {"", "-", "010", "0x10", "1e3", " 1", "1 ", "-01", "seven"})

@@ -20,7 +20,7 @@ std::string upper(std::string name) {
     return name;
 }
 
-// What a terminal would take for a command, or a table for a new line, is shown as a dot: keys come
+// Characters that a terminal reads as a command, or a table as a new line, become dots: keys come
 // from clients.
 std::string plain(std::string text) {
     for (auto& c : text)
@@ -28,13 +28,13 @@ std::string plain(std::string text) {
     return text;
 }
 
-// What is piped or goes to a file is for programs, which need all of it.
+// A pipe or a file is for programs, which need full lines.
 bool is_terminal(const std::ostream& out) {
     const auto* standard = &std::cout;  // tidy: allow console: it is compared, not written to
     return &out == standard && ::isatty(STDOUT_FILENO) == 1;
 }
 
-// Never in the middle of a character of UTF-8.
+// Never cuts within a UTF-8 character.
 std::string cut(const std::string& line) {
     auto end = line_max - 3;
     while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) --end;

@@ -20,21 +20,20 @@
 #include <type_traits>
 #include <vector>
 
-// Rows for people and for programs, from the same aggregates: what a field is called is what its
-// column is called.
+// Rows for people and for programs, from the same aggregates: a field's name is its column's name.
 namespace pawl::cli {
 
-// Columns that hold JSON: shown as it is, not as a text.
+// Columns that hold JSON: printed as JSON, not as text.
 struct Json {
     std::string text;
 };
 
-// What the database, or another part of the world, does not allow, with what to do: exit code 1.
+// The database or another system does not allow the command; the text says what to do. Exit code 1.
 struct CannotDo {
     std::string why;
 };
 
-// Arguments that are wrong whatever the database holds: exit code 2, as from CLI11.
+// Arguments that are wrong for any database: exit code 2, as from CLI11.
 struct WrongUse {
     std::string why;
 };
@@ -79,7 +78,7 @@ std::string text_of(const T& value) {
     }
 }
 
-// What stands for a value that does not decode (PAWL0022).
+// Printed in place of a value that does not decode (PAWL0022).
 inline constexpr std::string_view damaged = "damaged";
 
 // A row as far as it decodes.
@@ -114,7 +113,7 @@ boost::json::object object_of(const R& row) {
     return object;
 }
 
-// A damaged value is null; the member "damaged" says what is wrong.
+// A damaged value is null; the member "damaged" has the problem.
 template <class R>
 boost::json::object object_of(const Line<R>& line) {
     auto object = object_of(line.row);
@@ -123,7 +122,7 @@ boost::json::object object_of(const Line<R>& line) {
     return object;
 }
 
-// Cells in aligned columns under a header. On a terminal a line is cut to 160 characters.
+// Prints aligned columns under a header. On a terminal a line is cut to 160 characters.
 void print_table(
     std::ostream& out,
     const std::vector<std::string>& header,
@@ -140,7 +139,7 @@ std::vector<std::string> cells_of(const R& row, const store::Damage& damage) {
     return cells;
 }
 
-// Damaged rows stand where they belong; what is wrong with each is said below the table.
+// Damaged rows keep their place; the problem of each is printed below the table.
 template <class R>
 void print_rows(
     std::ostream& out, const std::vector<Line<R>>& lines, bool json, std::string_view none

@@ -28,15 +28,15 @@ struct QueueLine {
     std::string where;  // database, redis or kafka.
     std::int64_t ready{};
     std::int64_t running{};
-    std::int64_t later{};   // Outside the database: put off, or to be tried again.
-    std::int64_t staged{};  // In the database, on their way to a queue outside.
-    Text oldest;            // When the first of them is, or was, due.
+    std::int64_t later{};   // In the external queue: put off, or to be tried again.
+    std::int64_t staged{};  // In the database, on their way to an external queue.
+    Text oldest;            // The due time of the oldest job.
     Text paused_since;
     Text paused_by;
     Text reason;
 };
 
-struct Outcome {
+struct PauseOutcome {
     std::string queue;
     bool paused{};
     bool changed{};
@@ -53,7 +53,7 @@ QueueLine& line_of(Lines& lines, std::string_view queue, std::string_view where 
     return line;
 }
 
-// Where the service's workers take their jobs from.
+// Where the service's workers get their jobs.
 std::string_view place_of_work(Service& service) {
     const std::string_view queue = service.options().queue;
     if (queue.starts_with("redis")) return "redis";
@@ -61,7 +61,7 @@ std::string_view place_of_work(Service& service) {
     return database;
 }
 
-// Empty, or why the queue outside the database could not be asked.
+// Returns why the external queue could not be queried; empty: it was.
 std::string count_outside(Service& service, Lines& lines) {
     auto& outside = service.impl().queue;
     if (!outside.waiting) return {};
@@ -81,7 +81,7 @@ std::string count_outside(Service& service, Lines& lines) {
 void seen(QueueLine& line, const detail::Row& row, int column, std::string_view in) {
     store::DamagedRow values{row, in};
     const auto time = values.column<TimePoint>(column, "run_at");
-    // A time that does not decode is shown only where there is none that does: 'd' is behind '9'.
+    // "damaged" sorts after every time, so it is shown only if no time decodes.
     const auto at = values.problem().empty() ? base::time_text(time) : std::string{damaged};
     line.oldest = line.oldest ? std::min(*line.oldest, at) : at;
 }
@@ -117,12 +117,12 @@ void list_queues(Service& service, bool json, std::ostream& out) {
     for (const auto& [name, line] : lines) rows.push_back(line);
     print_rows(out, rows, json, "No queue has a job, and none is paused.");
     if (!not_asked.empty())
-        throw CannotDo{"what waits outside the database is not listed: " + not_asked};
+        throw CannotDo{"the jobs of the external queue are not listed: " + not_asked};
 }
 
 namespace {
 
-// Issue 16, number 21: a name with a typing error was paused, and its queue went on.
+// Issue 16, number 21: a mistyped name was paused, and its queue went on.
 void check_known(Service& service, const std::string& queue, std::string_view in_vain) {
     Lines lines;
     line_of(lines, service.impl().worker.queue());
@@ -135,21 +135,21 @@ void check_known(Service& service, const std::string& queue, std::string_view in
     std::string known;
     for (const auto& name : names) known += (known.empty() ? "" : ", ") + name;
     throw CannotDo{
-        "no queue is called \"" + queue + "\": " + std::string{in_vain} + ". Known: " + known};
+        "there is no queue \"" + queue + "\": " + std::string{in_vain} + ". Known: " + known};
 }
 
 }  // namespace
 
 void pause_queue(Service& service, const PauseAct& act, bool json, std::ostream& out) {
-    check_known(service, act.queue, "a pause of it would stop nothing");
+    check_known(service, act.queue, "a pause would have no effect");
     const bool changed = service.impl().pauses.pause(act.queue, act.by, act.reason);
-    print_row(out, Outcome{act.queue, true, changed}, json);
+    print_row(out, PauseOutcome{act.queue, true, changed}, json);
 }
 
 void resume_queue(Service& service, const PauseAct& act, bool json, std::ostream& out) {
     check_known(service, act.queue, "it is not paused");
     const bool changed = service.impl().pauses.resume(act.queue, act.by, act.reason);
-    print_row(out, Outcome{act.queue, false, changed}, json);
+    print_row(out, PauseOutcome{act.queue, false, changed}, json);
 }
 
 }  // namespace pawl::cli

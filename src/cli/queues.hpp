@@ -14,10 +14,10 @@ struct PauseAct {
     std::string reason;
 };
 
-// Jobs of the database, staged ones on their way out, what waits in a queue outside, and pauses.
-// Prints what it knows, then throws CannotDo, if the queue outside can't be asked.
+// Lists jobs in the database, staged jobs on their way out, jobs in an external queue, and pauses.
+// If the external queue can't be queried, it prints the rest, then throws CannotDo.
 void list_queues(Service& service, bool json, std::ostream& out);
-// Refuses a name that no queue has, unless the queue outside can't be asked for its names.
+// Refuses a name that no queue has, unless the external queue can't be queried.
 void pause_queue(Service& service, const PauseAct& act, bool json, std::ostream& out);
 void resume_queue(Service& service, const PauseAct& act, bool json, std::ostream& out);
 

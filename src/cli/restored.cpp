@@ -57,19 +57,19 @@ void add_restored_options(CLI::App& command, RestoredOptions& options) {
         )
         ->required();
     command.add_option(
-        "--lost-until", options.lost_until, "When the lost database was served last (now)"
+        "--lost-until", options.lost_until, "When the lost database was last in use (now)"
     );
     command
         .add_option(
             "--repeats-for-h",
             options.repeats_for_h,
-            "Hours after that in which clients may still repeat lost requests"
+            "For how many hours after that clients may repeat lost requests"
         )
         ->check(decimal)
         ->check(CLI::Range(1, 8'760))
         ->capture_default_str();
-    command.add_option("--note", options.note, "Which backup, and why; for the audit")->required();
-    command.add_option("--by", options.by, "Who says it, for the audit")->capture_default_str();
+    command.add_option("--note", options.note, "Which backup, and why, for the audit")->required();
+    command.add_option("--by", options.by, "Who records it, for the audit")->capture_default_str();
 }
 
 ReconcileOptions reconcile_options(const std::string& since, const std::string& until, bool json) {
@@ -93,12 +93,12 @@ void record_restore(
             base::time_text(restore.keys_until)};
     });
     if (json) return print_row(out, opened, true);
-    out << "Epoch " << opened.epoch << ": what happened since " << opened.lost_since
-        << " is taken for lost. Until " << opened.repeats_until
-        << " requests with new keys may be repeats of lost ones: calls that are never repeated, "
+    out << "Epoch " << opened.epoch << ": all changes since " << opened.lost_since
+        << " count as lost. Until " << opened.repeats_until
+        << " requests with new keys may repeat lost ones: calls that are never repeated, "
            "and "
            "calls that the provider may have forgotten, go to the attention list. Running servers "
-           "know it within 2 s. Now compare with the provider: `reconcile`.\n";
+           "learn of it within 2 s. Now compare with the provider: `reconcile`.\n";
 }
 
 }  // namespace pawl::cli

@@ -13,7 +13,7 @@ class App;
 
 namespace pawl::cli {
 
-// What `restored` was asked. Times are UTC: 2026-11-21T04:30:00Z, with or without milliseconds.
+// Options of `restored`. Times are UTC: 2026-11-21T04:30:00Z, with or without milliseconds.
 struct RestoredOptions {
     std::string as_of;
     std::optional<std::string> lost_until;
@@ -22,12 +22,12 @@ struct RestoredOptions {
     std::string by;
 };
 
-// Opens an epoch, with its line in the audit log. Throws CannotDo (output.hpp) and StoreError.
+// Opens an epoch, with its audit entry. Throws CannotDo (output.hpp) and StoreError.
 void record_restore(Service& service, const RestoredOptions& options, bool json, std::ostream& out);
 
 void add_restored_options(CLI::App& command, RestoredOptions& options);
 
-// Of a text in UTC; empty: the last 24 h. Throws CannotDo that names the option.
+// The texts are times in UTC; empty: the last 24 h. Throws CannotDo that names the option.
 ReconcileOptions reconcile_options(const std::string& since, const std::string& until, bool json);
 
 }  // namespace pawl::cli

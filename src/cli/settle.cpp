@@ -16,8 +16,7 @@ namespace pawl::cli {
 
 namespace {
 
-constexpr std::size_t shown_max = 500;  // Bytes of an answer; --json has all of it.
-constexpr auto no_rows = [](const detail::Row&) {};
+constexpr std::size_t shown_max = 500;  // Bytes of a response; --json prints all of it.
 
 struct Undone {
     std::int64_t id{};
@@ -34,8 +33,8 @@ std::string seconds(std::chrono::milliseconds length) {
     return std::to_string(std::chrono::ceil<std::chrono::seconds>(length).count()) + " s";
 }
 
-// A request that hangs on its way may charge until its time-out is over; a server that was paused
-// before it sent the request may still send it within its lease.
+// A delayed request may charge until its time-out is over; a server that was paused before it sent
+// the request may still send it within its lease.
 std::optional<std::string> too_early(
     Service& service, const InDoubt& at, const Decision& decision
 ) {
@@ -51,14 +50,14 @@ std::optional<std::string> too_early(
     if (now >= until) return std::nullopt;
     return "the call of " + *at.called_at + " may still be carried out until " +
            base::time_text(until) + ": its time-out is " + seconds(call) + ", the lease " +
-           seconds(options.lease) + ". Ask the provider again then";
+           seconds(options.lease) + ". Check with the provider again after that";
 }
 
 void preview(Service& service, const InDoubt& at, const Decision& decision, SettlePlan& plan) {
     if (!decision.checked) {
         plan.not_known =
-            "the operation was not tried, which `pawl` does not know; `settle --dry-run` of the "
-            "service's own program tries it";
+            "`pawl` does not know the operation and could not try it; `settle --dry-run` of the "
+            "service's own program does";
         return;
     }
     auto found = service.engine().preview(
@@ -71,7 +70,7 @@ void preview(Service& service, const InDoubt& at, const Decision& decision, Sett
          .by = decision.by}
     );
     if (!found.error.empty())
-        throw CannotDo{name_of(at.key_id) + " can't be settled like that: " + found.error};
+        throw CannotDo{name_of(at.key_id) + " can't be settled this way: " + found.error};
     if (found.answer) {
         plan.answer_status = found.answer->status;
         plan.answer = std::move(found.answer->body);
@@ -91,7 +90,7 @@ std::string text_of_plan(const SettlePlan& plan) {
     }
     if (plan.called_from)
         text += "The call from " + *plan.called_from +
-                " will be made, under a new key; the customer's answer follows from it.\n";
+                " will be repeated with a new key; the customer's answer follows from it.\n";
     if (plan.not_known)
         text += "The customer's answer is not known here: " + *plan.not_known + ".\n";
     if (plan.too_early) text += "It is early: " + *plan.too_early + ".\n";
@@ -102,7 +101,7 @@ std::string text_of_plan(const SettlePlan& plan) {
 
 void check_note(const Decision& decision) {
     if (decision.dry_run || decision.note.find_first_not_of(" \t\n") != std::string::npos) return;
-    throw WrongUse{"--note is empty: say how you know, for whoever asks later"};
+    throw WrongUse{"--note is empty: say how you know, for later readers of the audit"};
 }
 
 SettlePlan plan_settlement(Service& service, const InDoubt& at, const Decision& decision) {
@@ -120,7 +119,7 @@ void check_not_too_early(const SettlePlan& plan, const Decision& decision) {
     if (plan.too_early && !decision.force)
         throw CannotDo{
             name_of(plan.id) + ": " + *plan.too_early +
-            "; --force records it now, and the --note must say how you know"};
+            "; --force records it now, and --note must say how you know"};
 }
 
 void print_plan(
@@ -138,13 +137,13 @@ void print_plan(
     if (json) return print_row(out, plan, true);
     out << text_of_plan(plan);
     if (!decided_at) {
-        out << "Nothing is recorded: this was a dry run.\n";
+        out << "This was a dry run: no decision was recorded.\n";
         return;
     }
     const auto id = std::to_string(plan.id);
-    out << "It is recorded. A running server carries it out at " << *plan.carried_out_at << ", "
-        << seconds(wait) << " from now; until then `attention undo " << id
-        << "` takes it back. If it can't be carried out, `attention show " << id << "` says why.\n";
+    out << "The decision is recorded. A running server carries it out at " << *plan.carried_out_at
+        << ", " << seconds(wait) << " from now; until then `attention undo " << id
+        << "` undoes it. If it can't be carried out, `attention show " << id << "` says why.\n";
 }
 
 void undo_settlement(
@@ -152,12 +151,11 @@ void undo_settlement(
 ) {
     const auto undone = store::write_now(service.engine().store(), [&](store::Session& session) {
         const auto rows =
-            detail::run_statement(session, sql::undo_settlement, no_rows, at.key_id, at.attempt);
+            detail::execute_statement(session, sql::undo_settlement, at.key_id, at.attempt);
         if (rows > 0)
-            detail::run_statement(
+            detail::execute_statement(
                 session,
                 sql::insert_audit,
-                no_rows,
                 session.now(),
                 act.by,
                 "undo settle",
@@ -166,10 +164,9 @@ void undo_settlement(
             );
         return rows > 0;
     });
-    if (!undone)
-        throw CannotDo{name_of(at.key_id) + ": nothing is decided that could be taken back"};
+    if (!undone) throw CannotDo{name_of(at.key_id) + ": there is no decision to undo"};
     if (json) return print_row(out, Undone{at.key_id, "undo"}, true);
-    out << name_of(at.key_id) << ": the decision is taken back; it waits for another.\n";
+    out << name_of(at.key_id) << ": the decision is undone; the request waits for another.\n";
 }
 
 }  // namespace pawl::cli

@@ -7,7 +7,7 @@
 #include <ostream>
 #include <string>
 
-// What `settle` shows and refuses before a decision is recorded, and how one is taken back. Each
+// What `settle` shows and checks before a decision is recorded, and how a decision is undone. Each
 // throws CannotDo (output.hpp) and StoreError.
 namespace pawl::cli {
 
@@ -17,12 +17,12 @@ struct Decision {
     std::string value;
     std::string by;
     std::string note;
-    bool force{false};    // did-not-happen though the call may still arrive.
-    bool dry_run{false};  // Show what would be done, and record nothing.
-    bool checked{true};   // That the call has such a result; else whoever carries it out says so.
+    bool force{false};    // Allows did-not-happen although the call may still arrive.
+    bool dry_run{false};  // Show what would be done; record no decision.
+    bool checked{true};   // The result is checked now; otherwise by the server that carries it out.
 };
 
-// The request in doubt, as the attention list has it.
+// A request in doubt, as on the attention list.
 struct InDoubt {
     std::int64_t key_id{};
     int attempt{};
@@ -30,7 +30,7 @@ struct InDoubt {
     std::optional<std::string> called_at;  // As stored.
 };
 
-// What will be done. Printed as it is.
+// What will be done. Its fields are printed by name.
 struct SettlePlan {
     std::int64_t id{};
     std::string done{"settle"};
@@ -40,19 +40,18 @@ struct SettlePlan {
     std::optional<int> answer_status{};  // The customer's answer.
     std::optional<std::string> answer{};
     std::optional<std::string>
-        called_from{};                       // Instead: the point from which a call is made again.
-    std::optional<std::string> not_known{};  // Instead: why this program can't say.
+        called_from{};                       // Instead: the point from which the call is repeated.
+    std::optional<std::string> not_known{};  // Instead: why this program can't determine it.
     std::optional<std::string> too_early{};  // Why it is refused without --force.
     std::optional<std::string> carried_out_at{};
 };
 
-// Throws WrongUse if a decision that is to be recorded has no note; asked before the database is
-// opened.
+// Throws WrongUse if a decision to be recorded has no note; called before the database is opened.
 void check_note(const Decision& decision);
 // Runs the settlement in a transaction that is rolled back, if this program knows the operation.
 // Throws CannotDo if it could not be carried out.
 SettlePlan plan_settlement(Service& service, const InDoubt& at, const Decision& decision);
-// Throws CannotDo if the plan is too early and the decision does not say `force`.
+// Throws CannotDo if the plan is too early and the decision has no `force`.
 void check_not_too_early(const SettlePlan& plan, const Decision& decision);
 // `decided_at`: when it was recorded; nullopt for a dry run.
 void print_plan(

@@ -27,7 +27,7 @@ struct Account {
 
 constexpr int accounts_max = 10'000;
 
-// Whose keys a search by the client's key alone looks for.
+// The accounts that a search by the client's key covers.
 std::vector<Account> accounts_to_try(Service& service, const WhichKey& which) {
     if (which.tenant && which.account) return {{*which.tenant, *which.account}};
     std::vector<Account> accounts;
@@ -42,8 +42,8 @@ std::vector<Account> accounts_to_try(Service& service, const WhichKey& which) {
     return accounts;
 }
 
-// Of an expired key the registry holds a hash alone, so each account is tried. One hash is that of
-// the account's own key, the other that of a key that the whole tenant shares.
+// For an expired key the registry holds only a hash, so each account is tried. One hash is for the
+// account's own key, the other for a key that the whole tenant shares.
 std::vector<std::int64_t> expired_ids(Service& service, const WhichKey& which) {
     const auto key = which.key.value_or("");
     std::set<std::string> hashes;
@@ -72,7 +72,7 @@ std::int64_t expired_id_of(Service& service, const WhichKey& which) {
                    "or with --account and --tenant")};
     std::string list;
     for (const auto id : ids) list += " " + std::to_string(id);
-    throw CannotDo{"several expired keys are " + key + "; give one's id:" + list};
+    throw CannotDo{"several expired keys match " + key + "; give an id:" + list};
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ std::int64_t id_of(Service& service, const WhichKey& which) {
     std::string ids;
     for (const auto& [row, damage] : found)
         ids += " " + std::to_string(row.id) + " (" + row.account + ")";
-    throw CannotDo{"several keys are \"" + *which.key + "\"; give one's id:" + ids};
+    throw CannotDo{"several keys match \"" + *which.key + "\"; give an id:" + ids};
 }
 
 std::optional<Line<ExpiredKey>> expired_key(Service& service, std::int64_t id) {

@@ -10,11 +10,11 @@
 
 namespace pawl::cli {
 
-// Which key is meant: by its id, or by what the client sent where that is of one key alone.
+// A key by its id, or by the client's key if only one row has it.
 struct WhichKey {
     std::optional<std::int64_t> id;
     std::optional<std::string> key;
-    std::optional<std::string> account;  // Whose key: needed where several accounts sent the same.
+    std::optional<std::string> account;  // Needed if several accounts sent the same key.
     std::optional<std::string> tenant;
 };
 
@@ -35,7 +35,7 @@ struct KeyLine {
     std::optional<std::string> error;
 };
 
-// What is left of a key when the reaper has removed it.
+// What is left of a key that the reaper has removed.
 struct ExpiredKey {
     std::int64_t id{};
     std::string standing;
@@ -47,8 +47,8 @@ struct ExpiredKey {
 };
 
 std::string name_of(std::int64_t id);  // "key 17".
-// The id of the key that is meant. A key that expired is looked for too. Throws CannotDo if no key,
-// or not one alone, is like that.
+// The id of the key. Expired keys are searched, too. Throws CannotDo if no key matches, or more
+// than one.
 std::int64_t id_of(Service& service, const WhichKey& which);
 // nullopt: no key of this id has expired.
 std::optional<Line<ExpiredKey>> expired_key(Service& service, std::int64_t id);

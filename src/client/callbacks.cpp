@@ -7,12 +7,12 @@
 
 namespace pawl::client {
 
-// One step of it is done at a time: by start(), a try's end or a timer.
+// Only one step is active at a time: start(), a try's end or a timer.
 struct Callbacks::Pending {
     http::Outgoing request;
     Course course;
     Done done;
-    bool waits{false};  // For a timer, under the mutex; else it is being tried.
+    bool waits{false};  // Waits for a timer (under the mutex); otherwise a try is in flight.
 };
 
 Callbacks::Callbacks(const Retrying& retrying, http::Transfers& transfers, base::Clock& clock)
@@ -69,7 +69,7 @@ void Callbacks::go_on(const std::shared_ptr<Pending>& pending, Course::Next next
         return timers_.after(wait->wait, [this, pending] {
             {
                 const std::lock_guard lock{mutex_};
-                if (stopping_) return;  // stop() tells it.
+                if (stopping_) return;  // stop() ends it.
                 pending->waits = false;
             }
             go_on(pending, pending->course.next());

@@ -10,17 +10,16 @@
 
 namespace pawl::client {
 
-// Requests that nobody blocks for: tried by the transfers' thread, their waits on a thread of
-// timers. Thread-safe.
+// Asynchronous requests: tries run on the transfers' thread, waits on a timer thread. Thread-safe.
 class Callbacks {
 public:
     using Done = std::function<void(ClientEnd)>;
-    // `retrying` and `clock` outlive it. The transfers end between stop() and its own end: that
-    // ends what is being tried.
+    // `retrying` and `clock` outlive it. The transfers must end between stop() and the destructor,
+    // which ends running tries.
     Callbacks(const Retrying& retrying, http::Transfers& transfers, base::Clock& clock);
     ~Callbacks();
 
-    void stop();  // Whoever waits is told now; nothing is tried any more.
+    void stop();  // Ends the waiting requests now, and tries no more.
 
     void start(http::Outgoing request, Repeat again, Done done);
 
@@ -34,7 +33,7 @@ private:
     std::mutex mutex_;
     bool stopping_{false};
     std::unordered_set<std::shared_ptr<Pending>> pending_;
-    base::TimerThread timers_;  // Last: its thread uses what stands above.
+    base::TimerThread timers_;  // Last: its thread uses the members above.
 };
 
 }  // namespace pawl::client

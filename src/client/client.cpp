@@ -48,7 +48,7 @@ core::BreakerRule breaker_of(const ClientOptions& options) {
         .failures_max = options.breaker_failures,
         .first = options.breaker_first,
         .longest = options.breaker_longest,
-        // Whatever a probe may take: a try, and a first wait so that the rule holds.
+        // At least a try and a first wait, which the rule requires.
         .probe_max = std::max(options.timeout, options.breaker_first) + options.breaker_first};
 }
 
@@ -66,7 +66,7 @@ bool is_whole_url(std::string_view target) {
 }
 
 // RFC 9110, 9.2.2.
-Repeat without_key(std::string_view method) {
+Repeat repeat_without_key(std::string_view method) {
     for (const auto* each : {"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
         if (method == each) return Repeat::safe;
     return Repeat::never;
@@ -76,7 +76,7 @@ Repeat without_key(std::string_view method) {
 
 std::optional<std::string> ClientOptions::problem() const {
     using namespace std::chrono_literals;
-    // With a name and a password in it, it is nothing for a log.
+    // A URL with a user name may contain a password, and must not be logged.
     if (!url.empty() && !is_whole_url(url))
         return "url is " + (url.find('@') == url.npos ? url : "no address of http") +
                ": http:// or https://, and a host";
@@ -122,8 +122,7 @@ struct Client::Impl {
           callbacks{retrying, *transfers, base::system_clock()} {}
     ~Impl() {
         callbacks.stop();
-        transfers.reset(
-        );  // It ends what is being tried, and tells the callbacks, which are there.
+        transfers.reset();  // Ends running tries, whose callbacks still exist.
     }
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
@@ -132,7 +131,7 @@ struct Client::Impl {
         http::Outgoing out;
         out.method = request.method;
         out.url = url_of(request.target);
-        // Credentials are for whom they were given for.
+        // Credentials go only to their own server.
         if (options.url.empty() || client::server_of(out.url) == client::server_of(options.url))
             out.headers = options.headers;
         out.headers.insert(out.headers.end(), request.headers.begin(), request.headers.end());
@@ -149,7 +148,7 @@ struct Client::Impl {
         return out;
     }
 
-    // Else "@elsewhere/" or ".elsewhere/" would make it another server's.
+    // Otherwise "@elsewhere/" or ".elsewhere/" would address another server.
     std::string url_of(const std::string& target) const {
         if (is_whole_url(target)) return target;
         if (!options.url.empty() && !target.empty() && target[0] != '/' && target[0] != '?')
@@ -182,7 +181,7 @@ ClientEnd Client::perform(
 
 ClientEnd Client::send_once(const ClientRequest& request, std::stop_token stop) {
     return impl_->retrying.perform(
-        impl_->outgoing(request, nullptr), without_key(request.method), stop
+        impl_->outgoing(request, nullptr), repeat_without_key(request.method), stop
     );
 }
 

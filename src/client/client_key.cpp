@@ -15,7 +15,7 @@ bool is_plain(char c) {
            c == '_' || c == '.' || c == '~';
 }
 
-// Without the separator in it, whatever the text: two lists of parts never make one key.
+// Escapes the separator, so that different lists of parts never give the same key.
 std::string part_of(std::string_view text, std::string_view name) {
     constexpr std::string_view digits = "0123456789ABCDEF";
     if (text.empty())
@@ -39,7 +39,7 @@ std::string part_of(std::string_view text, std::string_view name) {
 ClientKey ClientKey::saved(std::string text) {
     const auto key = http::key_of(text);
     if (const auto* wrong = std::get_if<http::KeyProblem>(&key))
-        throw std::invalid_argument{"pawl: the key of a request is no key: " + wrong->why};
+        throw std::invalid_argument{"pawl: the key of a request is not valid: " + wrong->why};
     if (!std::holds_alternative<std::string>(key) || std::get<std::string>(key) != text)
         throw std::invalid_argument{
             "pawl: the key of a request is empty or has quotation marks around it: 1 to 255 "

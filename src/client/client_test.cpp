@@ -27,7 +27,7 @@ ClientOptions quick(const RawServer& server) {
     return {.url = server.url(), .wait_first = 1ms, .wait_longest = 10ms, .breaker_failures = 0};
 }
 
-TEST(ClientKey, is_what_a_server_takes) {
+TEST(ClientKey, a_client_key_is_what_a_server_accepts) {
     EXPECT_EQ(ClientKey::saved("order-17").text(), "order-17");
     for (const std::string text : {"", "a b", "\"a\"", "a;b", "a,b", "ä"})
         EXPECT_THROW(ClientKey::saved(text), std::invalid_argument) << text;
@@ -35,7 +35,7 @@ TEST(ClientKey, is_what_a_server_takes) {
     EXPECT_THROW(ClientKey::saved(std::string(256, 'a')), std::invalid_argument);
 }
 
-TEST(EntityKey, is_the_same_for_the_same_and_never_for_another) {
+TEST(EntityKey, equal_parts_give_equal_keys_and_different_parts_never) {
     EXPECT_EQ(entity_key("payment", 1234, "refund").text(), "payment/1234/refund");
     EXPECT_EQ(entity_key("payment", "1234", "refund"), entity_key("payment", 1234, "refund"));
     EXPECT_EQ(entity_key("payment", -1, "refund").text(), "payment/-1/refund");
@@ -77,7 +77,7 @@ TEST(Client, sends_a_post_with_its_key_until_there_is_an_answer) {
         EXPECT_NE(seen[0].find(line), std::string::npos) << line;
 }
 
-TEST(Client, without_a_key_repeats_what_is_idempotent_and_nothing_else) {
+TEST(Client, without_a_key_only_idempotent_methods_are_repeated) {
     struct Case {
         std::string method;
         std::size_t sent;
@@ -133,8 +133,8 @@ TEST(Client, a_target_may_be_a_whole_url) {
     EXPECT_EQ(std::get<Answered>(client.get(server.url() + "/a")).body, "here");
 }
 
-// Found by reading: "@elsewhere/" was another server's, and the credentials went along.
-TEST(Client, credentials_go_to_the_server_that_they_are_for) {
+// Found by reading: "@elsewhere/" addressed another server, with the credentials.
+TEST(Client, credentials_go_only_to_their_own_server) {
     const auto take = [](RawServer& self, RawSocket& socket) {
         self.saw(socket.read_message());
         socket.send(answer(200, "{}"));
@@ -188,7 +188,7 @@ TEST(Client, a_call_of_an_operation_goes_under_its_key) {
     );
 }
 
-TEST(Client, takes_no_key_among_the_headers) {
+TEST(Client, refuses_a_key_among_the_headers) {
     Client client{{.url = "http://127.0.0.1:1"}};
 
     EXPECT_THROW(
@@ -256,7 +256,7 @@ TEST(Client, calls_back_for_each_of_many_requests_over_losses) {
 }
 
 // One is being tried, one waits for its repeat.
-TEST(Client, its_end_tells_all_that_is_in_hand) {
+TEST(Client, its_end_calls_back_for_all_requests_in_flight) {
     std::promise<void> tried;
     RawServer slow{[&](RawServer&, RawSocket& socket) {
         socket.read_message();
@@ -264,7 +264,7 @@ TEST(Client, its_end_tells_all_that_is_in_hand) {
         socket.read_all();
     }};
     std::promise<void> waits;
-    std::atomic<bool> told{false};  // Later of the other one, too.
+    std::atomic<bool> told{false};  // Later also by the other one.
     std::promise<ClientEnd> first;
     std::promise<ClientEnd> second;
     {

@@ -12,14 +12,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-std::string what_of(const http::Sent& sent) {
+std::string describe(const http::Sent& sent) {
     if (const auto* not_sent = std::get_if<http::NotSent>(&sent))
         return "not sent: " + not_sent->why;
     if (const auto* lost = std::get_if<http::Lost>(&sent)) return "lost: " + lost->why;
     return "answered " + std::to_string(std::get<http::Arrived>(sent).status);
 }
 
-std::string sentence_of(core::GiveUp::Why why) {
+std::string text_of(core::GiveUp::Why why) {
     switch (why) {
         case core::GiveUp::Why::tries:
             return "no more tries are allowed";
@@ -33,7 +33,7 @@ std::string sentence_of(core::GiveUp::Why why) {
     return "a repeat would not be safe";
 }
 
-// Failing: the server, or the way to it, is not well. What it refuses it is well enough to refuse.
+// failing: the server or the network is not well. A server that refuses a request is well.
 Servers::Said said_by(const core::TryEnd& end) {
     using Said = Servers::Said;
     if (end.kind != core::TryEnd::Kind::answered)
@@ -85,7 +85,7 @@ GaveUp Course::stopped(const http::Sent& sent) {
 
 Course::Next Course::next() {
     const auto left = rules_.retry.deadline - spent();
-    if (left.count() <= 0) return given_up("the deadline came");  // A wait that overslept.
+    if (left.count() <= 0) return given_up("the deadline came");  // The wait took too long.
     try_began_ = rules_.clock.steady();
     const auto passed = rules_.servers.pass(server_, try_began_);
     if (const auto* pass = std::get_if<Servers::Pass>(&passed)) {
@@ -95,10 +95,11 @@ Course::Next Course::next() {
     const auto later = std::get<core::ComeBack>(passed).wait;
     if (later >= left)
         return given_up(
-            server_ + " has failed too often, and is left alone until the deadline would be over"
+            server_ +
+            " has failed too often: its circuit breaker stays open until after the deadline"
         );
-    // All who wait here would come in one moment: spread over as long again, but with half of what
-    // is left then for a try.
+    // Spreads the tries over as long again, so that they do not come all at once, but leaves half
+    // of the remaining time for a try.
     const auto spread = static_cast<double>(std::min(later, (left - later) / 2).count());
     return Wait{later + milliseconds{std::llround(spread * rules_.random.dice())}};
 }
@@ -116,8 +117,8 @@ Course::Next Course::after(http::Sent sent) {
             std::get<http::Arrived>(std::move(sent)), facts_.tries, take->doubt, end.replayed
         );
     const auto& over = std::get<core::GiveUp>(after);
-    const auto why = rules_.retry.repeats ? sentence_of(over.why) + ": " : std::string{};
-    return GaveUp{over.doubt, facts_.tries, why + what_of(sent)};
+    const auto why = rules_.retry.repeats ? text_of(over.why) + ": " : std::string{};
+    return GaveUp{over.doubt, facts_.tries, why + describe(sent)};
 }
 
 Course::Next Course::again(const core::TryAgain& more, const http::Sent& sent) {
@@ -138,17 +139,17 @@ Course::Next Course::again(const core::TryAgain& more, const http::Sent& sent) {
     return Wait{wait};
 }
 
-// An answer is an answer, also one that a repeat could have bettered.
+// An answer is returned, even if a repeat might have improved it.
 ClientEnd Course::no_more(std::string why, http::Sent sent, bool doubt) const {
     if (auto* answer = std::get_if<http::Arrived>(&sent))
         return answered(std::move(*answer), facts_.tries, doubt, false);
-    return GaveUp{doubt, facts_.tries, std::move(why) + ": " + what_of(sent)};
+    return GaveUp{doubt, facts_.tries, std::move(why) + ": " + describe(sent)};
 }
 
 void Course::tell(const http::Sent& sent, std::optional<milliseconds> again_in) const {
     if (!rules_.on_try) return;
     const auto took = std::chrono::duration_cast<milliseconds>(rules_.clock.steady() - try_began_);
-    rules_.on_try({facts_.tries, what_of(sent), took, again_in});
+    rules_.on_try({facts_.tries, describe(sent), took, again_in});
 }
 
 }  // namespace pawl::client

@@ -15,7 +15,7 @@
 
 namespace pawl::client {
 
-// What the requests of a client share. The references outlive it.
+// What all requests of a client share. The referenced objects outlive it.
 struct Rules {
     core::RetryRule retry;
     Servers& servers;
@@ -24,8 +24,8 @@ struct Rules {
     std::function<void(const ClientTry&)> on_try{};
 };
 
-// The course of one request from its first try to its end: what to do next, after all that has
-// happened. It sends nothing and waits for nothing itself. Not thread-safe; its rules outlive it.
+// Decides the next step of one request, from its first try to its end, without sending or waiting
+// itself. Not thread-safe; the rules outlive it.
 class Course {
 public:
     // `again`: when a repeat is safe. safe_with_key: the request carries a key that this server
@@ -41,10 +41,10 @@ public:
     };
     using Next = std::variant<Send, Wait, ClientEnd>;
 
-    Next next();  // At the beginning, and behind each wait.
+    Next next();  // Call at the beginning, and after each wait.
     Next after(http::Sent sent);
-    GaveUp given_up(std::string why);        // It is stopped from outside, between tries...
-    GaveUp stopped(const http::Sent& sent);  // ...or in one, which says nothing of the server.
+    GaveUp given_up(std::string why);        // Stopped from outside between tries,
+    GaveUp stopped(const http::Sent& sent);  // or during one, which shows nothing of the server.
 
 private:
     std::chrono::milliseconds spent() const;
@@ -58,7 +58,7 @@ private:
     const std::chrono::steady_clock::time_point began_;
     std::chrono::steady_clock::time_point try_began_;
     core::TryFacts facts_;
-    std::optional<Servers::Pass> passed_;  // The breaker, and has not said yet what came of it.
+    std::optional<Servers::Pass> passed_;  // Set until the breaker is told the result.
 };
 
 }  // namespace pawl::client

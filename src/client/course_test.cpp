@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-// Several requests to one server, step by step: what each says to the breaker that they share.
+// Several requests to one server, step by step, and their effect on the shared breaker.
 namespace pawl::client {
 namespace {
 
@@ -53,9 +53,9 @@ protected:
 
 }  // namespace
 
-// Issue 16, number 22. Said by one that was never sent, it ended the probe of another: as many
-// requests as came went to a server that is down.
-TEST_F(CourseTest, one_that_the_breaker_refuses_does_not_end_the_probe_of_another) {
+// Issue 16, number 22. A request that was never sent ended another's probe, and any number of
+// requests went to a server that was down.
+TEST_F(CourseTest, a_request_that_the_breaker_refuses_does_not_end_anothers_probe) {
     auto probe = course(patient);
     ASSERT_TRUE(is_sent(probe.next()));
 
@@ -65,7 +65,7 @@ TEST_F(CourseTest, one_that_the_breaker_refuses_does_not_end_the_probe_of_anothe
     EXPECT_FALSE(another_is_sent());
 }
 
-TEST_F(CourseTest, one_that_waits_for_the_breaker_and_is_stopped_does_not_end_the_probe_either) {
+TEST_F(CourseTest, a_stopped_wait_for_the_breaker_does_not_end_anothers_probe) {
     auto probe = course(patient);
     ASSERT_TRUE(is_sent(probe.next()));
 
@@ -76,7 +76,7 @@ TEST_F(CourseTest, one_that_waits_for_the_breaker_and_is_stopped_does_not_end_th
     EXPECT_FALSE(another_is_sent());
 }
 
-TEST_F(CourseTest, one_that_has_reported_its_try_reports_no_more_between_its_tries) {
+TEST_F(CourseTest, a_request_reports_nothing_between_its_tries) {
     auto first = course(patient);
     ASSERT_TRUE(is_sent(first.next()));
     ASSERT_TRUE(std::holds_alternative<Course::Wait>(first.after(http::Lost{"reset"})));
@@ -89,7 +89,7 @@ TEST_F(CourseTest, one_that_has_reported_its_try_reports_no_more_between_its_tri
     EXPECT_FALSE(another_is_sent());
 }
 
-TEST_F(CourseTest, a_probe_that_is_stopped_or_given_up_leaves_the_way_to_the_next) {
+TEST_F(CourseTest, a_probe_that_is_stopped_or_given_up_lets_another_go) {
     auto stopped = course(patient);
     ASSERT_TRUE(is_sent(stopped.next()));
     (void)stopped.stopped(http::Lost{"it was stopped"});
@@ -101,7 +101,7 @@ TEST_F(CourseTest, a_probe_that_is_stopped_or_given_up_leaves_the_way_to_the_nex
     EXPECT_TRUE(another_is_sent());
 }
 
-TEST_F(CourseTest, what_a_server_answers_by_itself_closes_the_breaker_and_its_failures_do_not) {
+TEST_F(CourseTest, an_answer_closes_the_breaker_and_a_failure_does_not) {
     struct Case {
         const char* name;
         http::Sent sent;
@@ -134,8 +134,8 @@ TEST_F(CourseTest, what_a_server_answers_by_itself_closes_the_breaker_and_its_fa
     }
 }
 
-// What can never be sent says nothing of the server; its probe is over all the same.
-TEST_F(CourseTest, what_can_never_be_sent_leaves_the_breaker_as_it_was) {
+// A request that can't be sent shows nothing of the server, but ends its probe.
+TEST_F(CourseTest, a_request_that_can_never_be_sent_does_not_change_the_breaker) {
     auto hopeless = course(patient);
     ASSERT_TRUE(is_sent(hopeless.next()));
     (void)hopeless.after(http::NotSent{"a bad header", true});
@@ -161,7 +161,7 @@ TEST_F(CourseTest, a_wait_for_the_breaker_that_ends_with_the_deadline_is_not_beg
     EXPECT_EQ(std::get<Course::Wait>(waits).wait, 10s);
 }
 
-TEST_F(CourseTest, a_try_lasts_no_longer_than_what_is_left_and_none_begins_behind_the_deadline) {
+TEST_F(CourseTest, a_try_ends_at_the_deadline_and_none_begins_after_it) {
     auto one = course(patient);
     clock.wall += 20s;
     EXPECT_EQ(std::get<Course::Send>(one.next()).timeout_max, 40s);
@@ -170,7 +170,7 @@ TEST_F(CourseTest, a_try_lasts_no_longer_than_what_is_left_and_none_begins_behin
     EXPECT_TRUE(std::holds_alternative<ClientEnd>(one.next()));
 }
 
-TEST_F(CourseTest, a_stop_in_a_try_that_was_not_sent_keeps_the_doubt_of_the_tries_before) {
+TEST_F(CourseTest, a_stop_in_an_unsent_try_keeps_the_doubt_of_earlier_tries) {
     auto one = course(patient);
     ASSERT_TRUE(is_sent(one.next()));
     ASSERT_TRUE(std::holds_alternative<Course::Wait>(one.after(http::Lost{"reset"})));
@@ -180,7 +180,7 @@ TEST_F(CourseTest, a_stop_in_a_try_that_was_not_sent_keeps_the_doubt_of_the_trie
     EXPECT_TRUE(one.stopped(http::NotSent{"it was stopped"}).in_doubt);
 }
 
-// Two tests of the budget of repeats: one token at once, and one more each ten seconds.
+// Two tests of the retry budget: one token at once, and one more each ten seconds.
 class CourseBudgetTest : public ::testing::Test {
 protected:
     Course::Next after_loss(Course& course) {
@@ -219,7 +219,8 @@ TEST_F(CourseBudgetTest, a_wait_for_a_token_does_not_make_the_next_wait_longer) 
     ASSERT_TRUE(std::holds_alternative<Course::Wait>(after_loss(one)));
     EXPECT_EQ(std::get<Course::Wait>(after_loss(one)).wait, 10s);
     clock.wall += 10s;
-    servers.ended(server, Said::well, {}, clock.steady(), 0);  // Another's success gives a token.
+    // Another request's success adds a token.
+    servers.ended(server, Said::well, {}, clock.steady(), 0);
 
     EXPECT_LT(std::get<Course::Wait>(after_loss(one)).wait, 5s);
 }

@@ -10,7 +10,7 @@ namespace pawl::client {
 
 namespace {
 
-void wait_in_earnest(std::chrono::milliseconds wait, const std::stop_token& stop) {
+void real_wait(std::chrono::milliseconds wait, const std::stop_token& stop) {
     std::mutex mutex;
     std::condition_variable_any stopped;
     std::unique_lock lock{mutex};
@@ -30,7 +30,7 @@ Retrying::Parts Retrying::over(
     auto send = [&transfers](http::Outgoing request, std::stop_token stop) {
         return transfers.perform(std::move(request), std::move(stop));
     };
-    return {.send = std::move(send), .clock = clock, .random = random, .wait = &wait_in_earnest};
+    return {.send = std::move(send), .clock = clock, .random = random, .wait = &real_wait};
 }
 
 Retrying::Retrying(Parts parts, Limits limits)

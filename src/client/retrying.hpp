@@ -8,17 +8,17 @@
 
 namespace pawl::client {
 
-// What a Client is with its ways to send and to wait given: for tests, and for a network that loses
-// what it is told to lose. Thread-safe; perform() blocks.
+// A Client with its ways to send and to wait given, for tests and simulated networks. Thread-safe;
+// perform() blocks.
 class Retrying {
 public:
     using Send = std::function<http::Sent(http::Outgoing, std::stop_token)>;
     using Wait =
-        std::function<void(std::chrono::milliseconds, const std::stop_token&)>;  // Shorter if
-                                                                                 // stopped.
+        // Returns early if stopped.
+        std::function<void(std::chrono::milliseconds, const std::stop_token&)>;
     struct Parts {
         Send send;
-        base::Clock& clock;  // These two outlive it.
+        base::Clock& clock;  // Clock and random outlive it.
         base::Random& random;
         Wait wait;
     };
@@ -30,14 +30,14 @@ public:
         core::BreakerRule breaker{};
         std::function<void(const ClientTry&)> on_try{};
     };
-    // Throws std::invalid_argument for a rule with a problem.
+    // Throws std::invalid_argument for an invalid rule.
     Retrying(Parts parts, Limits limits);
 
-    // Each try has the request's time-outs, the last less if the deadline comes before.
+    // Each try has the request's time-outs; the last one ends at the deadline.
     ClientEnd perform(const http::Outgoing& request, Repeat again, const std::stop_token& stop = {})
         const;
 
-    // One request's course, for who sends and waits itself; this outlives it.
+    // For callers that send and wait themselves; this object outlives the course.
     Course course_of(const http::Outgoing& request, Repeat again) const;
 
 private:
@@ -46,7 +46,7 @@ private:
     Rules rules_;
 };
 
-// The request as a course says that it is to be sent.
+// The request with the time-out and flags of `send`.
 http::Outgoing as_said(const http::Outgoing& request, const Course::Send& send);
 
 }  // namespace pawl::client

@@ -38,8 +38,7 @@ public:
     std::uint64_t value{0};
 };
 
-// Time moves by waiting and by sending only, and every answer is said beforehand; the last one
-// comes again and again.
+// Time moves only by waiting and sending. Answers are given in advance; the last one repeats.
 struct World {
     FakeClock clock;
     FakeRandom random;
@@ -48,8 +47,8 @@ struct World {
     std::vector<std::chrono::milliseconds> waits;
     std::chrono::milliseconds each_takes{10};
     std::stop_source stop;
-    int stop_in_send{0};  // The number of the try in which a stop is asked for.
-    int stop_in_wait{0};  // The number of the wait in which a stop is asked for.
+    int stop_in_send{0};  // The number of the try during which a stop is requested.
+    int stop_in_wait{0};  // The number of the wait during which a stop is requested.
 
     Retrying client(core::RetryRule rule = {}) { return client(Retrying::Limits{.retry = rule}); }
     Retrying client(Retrying::Limits limits) {
@@ -144,11 +143,11 @@ TEST(Retrying, waits_as_the_server_asks_in_seconds_or_by_date) {
     const auto ended = world.client({.tries_max = 9}).perform(charge, Repeat::safe_with_key);
 
     EXPECT_EQ(std::get<Answered>(ended).status, 200);
-    // The date is 8 s after the beginning; 4 s and two tries of 10 ms have gone.
+    // The date is 8 s after the start; 4 s and two tries of 10 ms have passed.
     EXPECT_EQ(world.waits, (std::vector<std::chrono::milliseconds>{4s, 3980ms, 30s, 500ms}));
 }
 
-TEST(Retrying, the_servers_own_word_decides_over_the_status) {
+TEST(Retrying, the_servers_own_hint_overrides_the_status) {
     World stripe;
     stripe.answers = {arrived(409, {{"Stripe-Should-Retry", "false"}})};
     World ours;
@@ -165,8 +164,8 @@ TEST(Retrying, the_servers_own_word_decides_over_the_status) {
     );
 }
 
-// Of "no", of a body that says nothing of it, and of headers that are no time, nothing is taken.
-TEST(Retrying, words_that_nobody_understands_decide_nothing) {
+// Ignores "no", a body without `retry`, and headers that are not times.
+TEST(Retrying, unknown_hints_are_ignored) {
     const Header problem{"Content-Type", "application/problem+json"};
     World world;
     world.answers = {
@@ -184,7 +183,7 @@ TEST(Retrying, words_that_nobody_understands_decide_nothing) {
     EXPECT_EQ(world.waits, std::vector<std::chrono::milliseconds>(6, 500ms));
 }
 
-TEST(Retrying, a_word_of_stripes_makes_an_answer_repeatable) {
+TEST(Retrying, stripes_hint_makes_an_answer_repeatable) {
     World world;
     world.answers = {arrived(400, {{"Stripe-Should-Retry", "true"}}), arrived(200)};
 
@@ -209,7 +208,7 @@ TEST(Retrying, no_try_may_last_past_the_deadline) {
     EXPECT_EQ(world.sent[0].timeout, 5s);
     EXPECT_EQ(
         world.sent[2].timeout, 1s
-    );  // Of 10 s, two tries of 4 s and two waits of 0.5 s have gone.
+    );  // Of 10 s, two tries of 4 s and two waits of 0.5 s have passed.
 }
 
 TEST(Retrying, a_stop_ends_the_wait_and_keeps_the_doubt) {
@@ -225,8 +224,8 @@ TEST(Retrying, a_stop_ends_the_wait_and_keeps_the_doubt) {
     EXPECT_EQ(world.sent.size(), 1U);
 }
 
-// A stop says nothing of the server: its breaker does not count it.
-TEST(Retrying, a_stop_in_a_try_keeps_what_may_have_been_sent_and_blames_nobody) {
+// A stop shows nothing of the server: its breaker does not count it.
+TEST(Retrying, a_stop_during_a_try_keeps_the_doubt_and_does_not_count_as_failure) {
     World world;
     world.answers = {Lost{"it was stopped"}, arrived(200)};
     const auto client = world.client({.breaker = {.failures_max = 1}});
@@ -258,7 +257,7 @@ TEST(Retrying, refuses_a_rule_with_a_problem) {
     EXPECT_THROW(world.client({.tries_max = 0}), std::invalid_argument);
 }
 
-TEST(Retrying, what_was_not_sent_costs_no_try) {
+TEST(Retrying, a_request_that_was_not_sent_costs_no_try) {
     World world;
     world.answers = {
         NotSent{"refused"},
@@ -287,7 +286,7 @@ TEST(Retrying, an_earlier_try_in_progress_is_waited_for) {
     EXPECT_EQ(world.waits, std::vector<std::chrono::milliseconds>(7, 2s));
 }
 
-TEST(Retrying, what_can_never_be_sent_ends_at_once) {
+TEST(Retrying, a_request_that_can_never_be_sent_ends_at_once) {
     World world;
     world.answers = {NotSent{"the header has a control character", true}};
 
@@ -310,7 +309,7 @@ TEST(Retrying, repeats_wait_for_the_servers_budget_or_are_not_made) {
     const auto first = client.perform(charge, Repeat::safe_with_key);
     const auto second = client.perform(charge, Repeat::safe_with_key);
 
-    // One at once, then one in ten seconds each, while the deadline of a minute is not over.
+    // One at once, then one each ten seconds, up to the deadline of a minute.
     EXPECT_EQ(std::get<Answered>(first).tries, 7);
     EXPECT_EQ(world.waits.at(0), 500ms);
     EXPECT_GT(world.waits.at(1), 9s);
@@ -333,7 +332,7 @@ TEST(Retrying, a_lost_request_whose_repeat_has_no_budget_stays_in_doubt) {
     );
 }
 
-TEST(Retrying, a_server_that_has_failed_too_often_is_left_alone_for_a_while) {
+TEST(Retrying, a_server_that_has_failed_too_often_gets_no_requests_for_a_while) {
     World world;
     world.answers = {NotSent{"refused"}};
     const auto client = world.client(
@@ -344,7 +343,7 @@ TEST(Retrying, a_server_that_has_failed_too_often_is_left_alone_for_a_while) {
     const auto ended = client.perform(charge, Repeat::safe_with_key);
 
     EXPECT_FALSE(std::get<GaveUp>(ended).in_doubt);
-    // Three, the probe behind 3 s, and 6 s later another.
+    // Three, the probe after 3 s, and another 6 s later.
     EXPECT_EQ(world.sent.size(), 5U);
     world.answers = {arrived(200)};
     const auto next = client.perform(charge, Repeat::safe_with_key);
@@ -353,7 +352,7 @@ TEST(Retrying, a_server_that_has_failed_too_often_is_left_alone_for_a_while) {
     EXPECT_FALSE(std::get<GaveUp>(next).in_doubt);
 }
 
-TEST(Retrying, a_probe_that_was_not_sent_or_is_stopped_leaves_the_way_to_the_next) {
+TEST(Retrying, a_probe_that_was_not_sent_or_stopped_lets_another_probe_go) {
     World world;
     world.answers = {
         Lost{"reset"}, NotSent{"a bad header", true}, Lost{"it was stopped"}, Lost{"reset"}};
@@ -377,8 +376,8 @@ TEST(Retrying, a_probe_that_was_not_sent_or_is_stopped_leaves_the_way_to_the_nex
     EXPECT_EQ(tries(), 4U);  // Open for twice as long: none of them has closed it.
 }
 
-// Found by reading: half of those who waited here slept until their deadline and were never sent.
-TEST(Retrying, who_waits_for_a_breaker_is_back_in_time_for_a_try) {
+// Found by reading: half of those that waited here slept until their deadline and were never sent.
+TEST(Retrying, a_wait_for_a_breaker_leaves_time_for_a_try) {
     World world;
     world.random.value = ~std::uint64_t{0};  // The longest spread.
     world.answers = {Lost{"reset"}, arrived(201)};
@@ -393,7 +392,7 @@ TEST(Retrying, who_waits_for_a_breaker_is_back_in_time_for_a_try) {
     EXPECT_GT(world.sent.back().timeout, 10s);  // Worth a try.
 }
 
-TEST(Retrying, tells_each_try_and_what_follows) {
+TEST(Retrying, reports_each_try_and_what_follows) {
     World world;
     world.answers = {Lost{"reset"}, arrived(201)};
     std::vector<std::string> told;

@@ -39,21 +39,21 @@ void Servers::ended(
     const std::string& server, Said said, Pass pass, core::SteadyTime now, double dice
 ) {
     const std::lock_guard lock{mutex_};
-    auto& of = known(server, now);
-    // Not of one whose time was over: another may be under way.
-    const bool probe = pass.probe_since && pass.probe_since == of.breaker.probe_since;
+    auto& state = known(server, now);
+    // A probe that took too long no longer counts: another may be in flight.
+    const bool probe = pass.probe_since && pass.probe_since == state.breaker.probe_since;
     switch (said) {
         case Said::nothing:
-            if (probe) of.breaker.probe_since.reset();  // The next may go.
+            if (probe) state.breaker.probe_since.reset();  // The next one may probe.
             return;
         case Said::failing:
-            of.breaker = core::after_failure(breaker_, of.breaker, probe, now, dice);
+            state.breaker = core::after_failure(breaker_, state.breaker, probe, now, dice);
             return;
         case Said::well:
             break;
     }
-    of.breaker = {};
-    of.budget = core::after_success(budget_, of.budget, now);
+    state.breaker = {};
+    state.budget = core::after_success(budget_, state.budget, now);
 }
 
 std::optional<std::chrono::milliseconds> Servers::repeat(

@@ -43,7 +43,7 @@ TEST(ServerOf, is_scheme_host_and_port_in_one_form) {
     for (const auto& c : cases) EXPECT_EQ(server_of(c.url), c.server) << c.url;
 }
 
-TEST(Servers, one_that_fails_is_left_alone_and_no_other) {
+TEST(Servers, only_the_failing_server_is_left_alone) {
     Servers servers{{}, {.failures_max = 2, .first = 1s}};
     for (int i = 0; i < 2; ++i) servers.ended("a", Said::failing, {}, start, 0);
 
@@ -54,9 +54,9 @@ TEST(Servers, one_that_fails_is_left_alone_and_no_other) {
     EXPECT_EQ(wait_of(servers.pass("a", start + 1s)), 0s);
 }
 
-// Found by reading: one that was never sent closed the breaker, and a probe that was stopped kept
-// it open for as long as a probe may take.
-TEST(Servers, a_try_that_says_nothing_leaves_the_breaker_to_the_next_probe) {
+// Found by reading: a request that was never sent closed the breaker, and a stopped probe kept it
+// open for as long as a probe may take.
+TEST(Servers, a_try_without_a_result_lets_another_probe_go) {
     Servers servers{{}, {.failures_max = 1, .first = 1s, .probe_max = 60s}};
     servers.ended("a", Said::failing, {}, start, 0);
     const auto probe = pass_of(servers.pass("a", start + 1s));
@@ -68,7 +68,7 @@ TEST(Servers, a_try_that_says_nothing_leaves_the_breaker_to_the_next_probe) {
     EXPECT_EQ(wait_of(servers.pass("a", start + 1s)), 1s);
 }
 
-// Issue 16, number 22, found by reading: whichever request ended took the probe's place.
+// Issue 16, number 22, found by reading: any request that ended took the probe's place.
 TEST(Servers, only_the_probe_ends_the_probe) {
     for (const auto said : {Said::nothing, Said::failing}) {
         Servers servers{{}, {.failures_max = 1, .first = 1s, .longest = 1s, .probe_max = 10s}};
@@ -85,7 +85,7 @@ TEST(Servers, only_the_probe_ends_the_probe) {
     }
 }
 
-TEST(Servers, each_has_a_budget_of_its_own_that_successes_fill) {
+TEST(Servers, each_server_has_its_own_budget_filled_by_successes) {
     Servers servers{{.each_success = 1, .per_s = 1, .burst = 1}, {}};
 
     EXPECT_EQ(servers.repeat("a", start, 1s), 0ms);
@@ -95,7 +95,7 @@ TEST(Servers, each_has_a_budget_of_its_own_that_successes_fill) {
     EXPECT_EQ(servers.repeat("a", start, 500ms), 0ms);
 }
 
-TEST(Servers, are_forgotten_where_they_are_too_many_but_for_those_in_trouble) {
+TEST(Servers, beyond_the_limit_only_servers_without_failures_are_forgotten) {
     Servers servers{{}, {.failures_max = 1, .first = 1h, .longest = 1h, .probe_max = 1h}};
     servers.ended("dead", Said::failing, {}, start, 0);
 

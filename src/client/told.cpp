@@ -14,14 +14,14 @@ namespace {
 using http::Arrived;
 using std::chrono::milliseconds;
 
-// Seconds or a date (RFC 9110, 10.2.3); nothing for what is neither.
+// Seconds or a date (RFC 9110, 10.2.3); nullopt: neither.
 std::optional<milliseconds> retry_after(const Arrived& answer, TimePoint now) {
     const auto text = answer.header("Retry-After");
     if (!text || text->empty()) return std::nullopt;
     std::int64_t seconds = 0;
     const auto [end, bad] = std::from_chars(text->data(), text->data() + text->size(), seconds);
     if (end == text->data() + text->size()) {
-        constexpr std::int64_t week = 7L * 24 * 3600;  // More is the same: the rule caps it.
+        constexpr std::int64_t week = 7L * 24 * 3600;  // The rule caps longer times anyway.
         if (bad == std::errc::result_out_of_range) return std::chrono::seconds{week};
         if (seconds >= 0) return std::chrono::seconds{std::min(seconds, week)};
         return std::nullopt;
@@ -30,9 +30,8 @@ std::optional<milliseconds> retry_after(const Arrived& answer, TimePoint now) {
     return std::nullopt;
 }
 
-// Whether a repeat can help, in the server's own words: Stripe's header, or `retry` of our problems
-// (docs/http.md).
-std::optional<bool> told(const Arrived& answer) {
+// The server's hint about a repeat: Stripe's header, or `retry` of our problems (docs/http.md).
+std::optional<bool> server_hint(const Arrived& answer) {
     if (const auto word = answer.header("Stripe-Should-Retry")) {
         if (*word == "true") return true;
         if (*word == "false") return false;
@@ -59,7 +58,7 @@ core::TryEnd end_of(const http::Sent& sent, TimePoint now) {
         .kind = Kind::answered,
         .status = answer.status,
         .retry_after = retry_after(answer, now),
-        .told = told(answer),
+        .told = server_hint(answer),
         .replayed = answer.header("Idempotent-Replayed").value_or("") == "true"};
 }
 

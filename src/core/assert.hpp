@@ -1,7 +1,7 @@
 #pragma once
 
-// One condition; on in every build. A failed assertion ends the process: its leases end, and
-// another goes on. Nothing that a user or a database can cause is an assertion (TigerStyle).
+// Checks one condition, in every build. A failure ends the process: its leases end, and another
+// process goes on. Nothing that a user or a database can cause is an assertion (TigerStyle).
 #define PAWL_ASSERT(condition)    \
     (static_cast<bool>(condition) \
          ? void(0)                \

@@ -20,7 +20,7 @@ std::chrono::milliseconds grown(
 ) noexcept {
     const double whole =
         static_cast<double>(first.count()) * std::pow(2.0, std::clamp(times, 0, 30));
-    // Compared before it is made whole: a doubled day does not fit otherwise.
+    // Compared as a double: a doubled day does not fit an integer otherwise.
     if (whole >= static_cast<double>(longest.count())) return longest;
     return std::chrono::milliseconds{std::llround(whole)};
 }

@@ -11,7 +11,7 @@
 namespace pawl::core {
 
 struct CompleterCap {
-    int runs_max{20};  // Its own failed runs; a client's retries never count...
+    int runs_max{20};  // The completer's failed runs, without the client's retries...
     std::chrono::milliseconds at_least{std::chrono::hours{24}};  // ...over at least this long.
     std::chrono::milliseconds first_wait{std::chrono::seconds{5}};
     std::chrono::milliseconds longest_wait{std::chrono::hours{2}};
@@ -23,18 +23,18 @@ struct TryAgainAt {
 struct CapReached {};
 using AfterFailure = std::variant<TryAgainAt, CapReached>;
 
-// `first` doubled so many times, at most `longest`.
+// `first` doubled `times` times, at most `longest`.
 std::chrono::milliseconds grown(
     std::chrono::milliseconds first, std::chrono::milliseconds longest, int times
 ) noexcept;
 
-// `runs` counts the failed run that just ended. dice in [0, 1).
+// `runs` includes the failed run that just ended. dice in [0, 1).
 AfterFailure decide_after_completer_failure(
     const CompleterCap& cap, int runs, TimePoint first_at, TimePoint now, double dice
 ) noexcept;
 
-// The layers of delay that a failed job steps down; behind the last one it is dead. Never early:
-// jitter only adds, at most a tenth.
+// The waits of a failed job, in turn; after the last it is dead. Jitter only adds, at most a tenth,
+// so a job is never early.
 AfterFailure decide_after_job_failure(
     const std::vector<std::chrono::milliseconds>& layers, int failures, TimePoint now, double dice
 ) noexcept;

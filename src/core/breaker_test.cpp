@@ -33,7 +33,7 @@ TEST(Breaker, opens_after_so_many_failures_in_a_row) {
     EXPECT_EQ(std::get<ComeBack>(decide_pass(rule, open, start + 999'500us)).wait, 1ms);
 }
 
-TEST(Breaker, then_one_probe_goes_and_nothing_beside_it) {
+TEST(Breaker, then_one_probe_passes_and_nothing_else) {
     auto breaker = failed(3);
 
     EXPECT_TRUE(passes(breaker, start + 1s));
@@ -59,7 +59,7 @@ TEST(Breaker, chance_adds_up_to_a_half) {
     EXPECT_EQ(std::get<ComeBack>(decide_pass(rule, breaker, start)).wait, 1500ms);
 }
 
-// Of requests that were sent before.
+// Sent before it opened.
 TEST(Breaker, failures_while_it_is_open_change_nothing) {
     auto breaker = failed(3);
     for (int i = 0; i < 50; ++i) breaker = after_failure(rule, breaker, false, start + 500ms, 0);
@@ -78,7 +78,7 @@ TEST(Breaker, a_probe_that_never_ends_lets_another_go) {
     EXPECT_TRUE(passes(breaker, start + 11s));
 }
 
-TEST(Breaker, never_opens_where_the_rule_says_so) {
+TEST(Breaker, never_opens_with_zero_failures_max) {
     Breaker breaker;
     for (int i = 0; i < 1'000; ++i)
         breaker = after_failure({.failures_max = 0}, breaker, false, start, 0);
@@ -86,7 +86,7 @@ TEST(Breaker, never_opens_where_the_rule_says_so) {
     EXPECT_FALSE(breaker.is_open());
 }
 
-TEST(BreakerRule, names_what_is_out_of_its_limits) {
+TEST(BreakerRule, names_an_option_out_of_its_limits) {
     EXPECT_EQ(BreakerRule{}.problem(), std::nullopt);
     EXPECT_EQ(
         BreakerRule{.failures_max = -1}.problem(),

@@ -7,7 +7,7 @@ namespace pawl::core {
 CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
     using Why = MustNotCall::Why;
     if (PAWL_MUTANT("never_is_called_again") && facts.again == Repeat::never) return MayCall{};
-    // The mark counts whatever the flow says today: a deploy may have changed the step's Repeat.
+    // The mark counts whatever the flow says now: a deploy may have changed the step's Repeat.
     if (facts.calling) return MustNotCall{};
     const bool both_named = !facts.called_target.empty() && !facts.target.empty();
     if (facts.called_at && both_named && facts.called_target != facts.target)
@@ -16,16 +16,16 @@ CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
         case Repeat::safe:
             return MayCall{};
         case Repeat::never:
-            // Without the mark and with a first call: made under a key, by an earlier binary; or
-            // perhaps made, in the time that a restore has lost.
+            // A first call without the mark: made under a key by an earlier binary, or perhaps made
+            // in the time that a restore has lost.
             if (facts.called_at) return MustNotCall{facts.restored ? Why::restored : Why::in_doubt};
             return MayCall{};
         case Repeat::safe_with_key:
             break;
     }
     if (!facts.called_at || PAWL_MUTANT("horizon_is_forgotten")) return MayCall{};
-    // A first call in the future: some clock was wrong, and nobody knows how old it is. A little is
-    // what two clocks differ by, the database's and this process's.
+    // A first call in the future: a clock was wrong, and the call's age is unknown. A small
+    // difference is normal between the database's clock and this process's.
     const auto age = now - *facts.called_at;
     if (age < -clocks_differ_by || age >= facts.provider_memory)
         return MustNotCall{facts.restored ? Why::restored : Why::forgotten};
@@ -35,7 +35,7 @@ CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
 bool may_still_call(
     const Moment& taken, const Moment& now, std::chrono::milliseconds lease
 ) noexcept {
-    // Set back by so much the lease may look as one of a wrong clock, and be over for others.
+    // After such a step back, other nodes may consider the lease one of a wrong clock, and over.
     const auto by_wall = now.wall - taken.wall;
     if (PAWL_MUTANT("zombie_calls")) return true;
     return std::chrono::abs(by_wall) < lease / 2 && now.steady - taken.steady < lease / 2;
@@ -49,7 +49,7 @@ AfterCall decide_after_call(Repeat again, CallEnded end, EarlierCall earlier) no
             return PAWL_MUTANT("stored_error_is_retried") ? AfterCall::try_again
                                                           : AfterCall::needs_person;
         case CallEnded::retry:
-            // This try did nothing; that says nothing about an earlier one.
+            // This try did nothing, but an earlier one may have.
             return earlier == EarlierCall::none ? AfterCall::clear_mark : AfterCall::try_again;
         case CallEnded::in_doubt:
             break;
@@ -62,7 +62,7 @@ AfterFailedKeep decide_after_failed_keep(
 ) noexcept {
     if (failure == KeepFailure::passing)
         return again == Repeat::never ? AfterFailedKeep::keep_later : AfterFailedKeep::call_again;
-    // The second run also decides whether a broken constraint was a race with another transaction.
+    // The second run also shows whether a violated constraint was a race with another transaction.
     if (extent == KeepExtent::with_phases) return AfterFailedKeep::keep_alone;
     return AfterFailedKeep::needs_person;
 }

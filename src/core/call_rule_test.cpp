@@ -29,7 +29,7 @@ TEST(DecideCall, follows_the_table) {
         {"keyed, first call in the future",
          {Repeat::safe_with_key, now + 31s, false, 20h},
          "forgotten"},
-        // A database whose clock is ahead of this process's.
+        // The database's clock is ahead of this process's.
         {"keyed, as far ahead as two clocks differ",
          {Repeat::safe_with_key, now + 30s, false, 20h},
          "call"},
@@ -46,7 +46,7 @@ TEST(DecideCall, follows_the_table) {
         {"safe, once a step that was never to be repeated",
          {.again = Repeat::safe, .called_at = now - 1s, .calling = true},
          "in doubt"},
-        // Issue 16, number 20: a restart with another URL charged at both.
+        // Issue 16, number 20: after a restart with another URL, both were charged.
         {"keyed, another provider was called",
          {Repeat::safe_with_key, now - 1s, false, 20h, "stripe a", "stripe b"},
          "elsewhere"},
@@ -111,8 +111,8 @@ TEST(MayStillCall, ends_with_the_first_half_of_the_lease_by_either_clock) {
     EXPECT_TRUE(may_still_call(taken, {now + 15s - 1ms, steady + 15s - 1ms}, 30s));
     EXPECT_FALSE(may_still_call(taken, {now + 15s, steady}, 30s));       // The machine slept.
     EXPECT_FALSE(may_still_call(taken, {now - 1h, steady + 15s}, 30s));  // The clock was set back.
-    // Found by the simulator: to those who look at a clock that was set back, a lease taken before
-    // may be further away than any can be, and over.
+    // Found by the simulator: after a clock is set back, a lease taken before may look too far away
+    // to be possible, and thus over.
     EXPECT_FALSE(may_still_call(taken, {now - 15s, steady}, 30s));
     EXPECT_TRUE(may_still_call(taken, {now - 15s + 1ms, steady}, 30s));
 }
@@ -139,7 +139,7 @@ TEST(DecideAfterCall, an_outage_never_finishes_a_key) {
 }
 
 // Issue 16, number 15.
-TEST(DecideAfterCall, a_try_that_did_nothing_erases_no_earlier_call) {
+TEST(DecideAfterCall, a_try_without_effect_erases_no_earlier_call) {
     for (const auto again : {Repeat::safe, Repeat::safe_with_key, Repeat::never}) {
         EXPECT_EQ(
             decide_after_call(again, CallEnded::retry, EarlierCall::none), AfterCall::clear_mark
@@ -151,7 +151,7 @@ TEST(DecideAfterCall, a_try_that_did_nothing_erases_no_earlier_call) {
 }
 
 // Issue 16, number 18.
-TEST(DecideAfterFailedKeep, a_defect_leads_to_a_person_after_the_keeper_failed_alone) {
+TEST(DecideAfterFailedKeep, a_defect_needs_a_person_after_the_keeper_failed_alone) {
     for (const auto again : {Repeat::safe, Repeat::safe_with_key, Repeat::never}) {
         const auto after = [&](KeepFailure failure, KeepExtent extent) {
             return decide_after_failed_keep(again, failure, extent);

@@ -6,12 +6,11 @@
 #include <string_view>
 #include <variant>
 
-// What a request may do with its key. Who was first is the registry's unique index to say, never
-// this.
+// What a request may do with its key. Who was first is decided by the registry's index.
 namespace pawl::core {
 
 enum class Standing {
-    open,       // Somebody works on it, or may.
+    open,       // A request is running, or may be continued.
     attention,  // Only a person can go on.
     finished    // The response is stored.
 };
@@ -21,7 +20,7 @@ struct KeyFacts {
     bool same_request{true};
     Standing standing{Standing::open};
     std::optional<TimePoint> lease_until{};
-    bool point_known{true};  // To this binary.
+    bool point_known{true};  // False: this binary does not know the recovery point.
 };
 
 struct Fresh {};
@@ -36,9 +35,9 @@ struct Stranded {};
 using Claim =
     std::variant<Fresh, Resume, Replay, Busy, Mismatch, Expired, ReExecute, NeedsPerson, Stranded>;
 
-// Beyond this no lease can last but by a clock that was wrong: such a one counts as over (I16).
-// Twice its length, as what two connections or nodes know of the database's clock is some
-// milliseconds apart, and the lease just written must not pass for a wrong one.
+// The latest possible end of a lease: a later one was written by a wrong clock and counts as over
+// (I16). Twice the length, as connections and nodes read the database's clock some milliseconds
+// apart, and a lease just written must not look wrong.
 TimePoint lease_bound(TimePoint now, std::chrono::milliseconds lease) noexcept;
 
 bool lease_over(

@@ -12,7 +12,7 @@ StoreError error(Kind kind, Effect effect = Effect::rolled_back) {
     return {kind, effect, "take_over", "its text"};
 }
 
-TEST(StoreErrorKinds, what_is_of_the_environment_passes_and_is_safe_to_repeat) {
+TEST(StoreErrorKinds, an_error_of_the_environment_is_temporary_and_safe_to_repeat) {
     for (const auto kind :
          {Kind::unavailable,
           Kind::full,
@@ -27,7 +27,7 @@ TEST(StoreErrorKinds, what_is_of_the_environment_passes_and_is_safe_to_repeat) {
     }
 }
 
-TEST(StoreErrorKinds, a_fault_of_the_program_or_its_data_does_not_pass) {
+TEST(StoreErrorKinds, a_fault_of_the_program_or_its_data_is_permanent) {
     for (const auto kind : {Kind::constraint, Kind::statement, Kind::refused, Kind::fenced}) {
         EXPECT_FALSE(error(kind).passing());
         EXPECT_FALSE(error(kind).safe_to_repeat());

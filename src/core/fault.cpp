@@ -60,12 +60,10 @@ void act(const std::string& kind) {
 
 using Told = std::function<void(std::string_view)>;
 
-// What on_fault_point() sets, for the tests.
-// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): set by tests.
 std::atomic<bool> watched{false};
 std::mutex told_mutex;
-std::shared_ptr<const Told>
-    told_now;  // Shared with the threads that are telling it at this moment.
+std::shared_ptr<const Told> told_now;  // Shared with threads that are calling it.
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 void tell(const char* name) {

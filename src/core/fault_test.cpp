@@ -13,12 +13,12 @@
 namespace pawl::core {
 namespace {
 
-// The plan of the environment is read once a process, so each of these runs in one of its own.
+// The environment is read once for each process, so each of these runs in its own process.
 class FaultDeathTest : public ::testing::Test {
 protected:
     void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
     static void plan(const char* text) { ::setenv("PAWL_FAULT_AT", text, 1); }
-    // Code 0 is left for "it did not stop here".
+    // Code 0 means "it did not stop here".
     [[noreturn]] static void end(int code) { ::_exit(code); }
 };
 
@@ -57,7 +57,7 @@ TEST_F(FaultDeathTest, throws_once) {
     );
 }
 
-TEST_F(FaultDeathTest, a_plan_without_its_three_parts_plans_nothing) {
+TEST_F(FaultDeathTest, an_incomplete_plan_is_ignored) {
     for (const char* text : {"", "a", "a:1", "a:exit", "a:0:exit", ":1:exit"})
         EXPECT_EXIT(
             {
@@ -72,7 +72,7 @@ TEST_F(FaultDeathTest, a_plan_without_its_three_parts_plans_nothing) {
 }
 
 TEST_F(FaultDeathTest, logs_each_point_as_it_is_reached) {
-    // Set here, so that the process of the test below finds it; it is not set anew there.
+    // Set here for the process of the test below, which does not set it again.
     const auto name = ::testing::TempDir() + "pawl_fault_log_" + std::to_string(::getpid());
     ::setenv("PAWL_FAULT_LOG", name.c_str(), 0);
     const std::string file = std::getenv("PAWL_FAULT_LOG");
@@ -95,7 +95,7 @@ TEST_F(FaultDeathTest, logs_each_point_as_it_is_reached) {
     EXPECT_EQ(lines, (std::vector<std::string>{"a", "b", "a"}));
 }
 
-TEST(OnFaultPoint, tells_the_points_until_it_is_taken_back) {
+TEST(OnFaultPoint, reports_the_points_until_it_is_removed) {
     std::vector<std::string> seen;
 
     on_fault_point([&](std::string_view name) { seen.emplace_back(name); });
@@ -107,7 +107,7 @@ TEST(OnFaultPoint, tells_the_points_until_it_is_taken_back) {
     EXPECT_EQ(seen, (std::vector<std::string>{"a", "b"}));
 }
 
-TEST(OnFaultPoint, what_it_throws_leaves_the_point) {
+TEST(OnFaultPoint, its_exception_leaves_the_point) {
     on_fault_point([](std::string_view) { throw std::runtime_error{"planted"}; });
     EXPECT_THROW(fault_point("a"), std::runtime_error);
     on_fault_point(nullptr);

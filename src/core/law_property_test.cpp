@@ -7,13 +7,13 @@
 
 #include <algorithm>
 
-// Laws that hold for every input, where the tables beside this file show examples.
+// Laws for all inputs; the tables in the other tests show examples.
 namespace pawl::core {
 namespace {
 
 using std::chrono::milliseconds;
 
-// Near the origin, so that equal and neighbouring moments come up often.
+// Near the origin, so that equal and neighbouring times are frequent.
 TimePoint moment() {
     return TimePoint{milliseconds{1'000'000 + *rc::gen::inRange(-50, 50)}};
 }
@@ -65,7 +65,7 @@ RC_GTEST_PROP(ClaimLaw, another_request_learns_nothing_and_changes_nothing, ()) 
     ));
 }
 
-// However wrong the clock was that wrote it, nobody waits longer for a lease than two of them.
+// However wrong the clock was, a lease ends after two lengths at most.
 RC_GTEST_PROP(LeaseLaw, a_lease_is_over_after_its_length_and_stays_over, ()) {
     const auto until = moment();
     const auto now = moment();
@@ -76,7 +76,7 @@ RC_GTEST_PROP(LeaseLaw, a_lease_is_over_after_its_length_and_stays_over, ()) {
         RC_ASSERT(lease_over(until, now + milliseconds{*rc::gen::inRange(0, 100)}, lease));
 }
 
-// Whatever the flow says of the step by now.
+// Whatever the flow's step says now.
 RC_GTEST_PROP(
     CallLaw, a_call_is_not_made_while_the_mark_of_one_that_may_not_be_repeated_stands, ()
 ) {
@@ -101,7 +101,7 @@ RC_GTEST_PROP(CallLaw, a_call_that_may_not_be_repeated_is_made_only_if_none_was,
     );
 }
 
-// Once forgotten, always forgotten: waiting makes no call possible again.
+// A forgotten key stays forgotten: waiting makes no call possible again.
 RC_GTEST_PROP(CallLaw, time_never_makes_a_keyed_call_possible_again, ()) {
     CallFacts at;
     at.again = Repeat::safe_with_key;

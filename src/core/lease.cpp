@@ -55,7 +55,7 @@ milliseconds look_again_in(
     const auto full = grown(first_look, longest_look, looks);
     const milliseconds some{
         static_cast<milliseconds::rep>(static_cast<double>(full.count()) * (0.5 + dice / 2))};
-    // A moment behind its end, when it is surely over.
+    // Shortly after its end, when it is certainly over.
     const auto longest = std::min(lease_left + shortest_look, wait_left);
     return std::max(std::min(some, longest), shortest_look);
 }

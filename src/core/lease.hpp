@@ -8,55 +8,53 @@
 #include <string_view>
 #include <variant>
 
-// Who has a named lease (include/pawl/lease.hpp), and for how long its holder may believe so. Two
-// clocks: where the lease is kept, that of the place decides; its holder goes by the steady clock
-// of its process alone, and stops first. Not the lease of a key, which is in claim.hpp.
+// Decides who has a named lease (include/pawl/lease.hpp), and for how long its holder may rely on
+// it. Two clocks: the backend's clock decides there; the holder uses only its process's steady
+// clock, and stops first. For the lease of a key see claim.hpp.
 namespace pawl::core {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-// What stands in the place.
+// The lease as stored.
 struct LeaseFacts {
     std::int64_t epoch{};
-    std::optional<std::string_view> holder{};  // Nothing: it was given back.
+    std::optional<std::string_view> holder{};  // nullopt: given back.
     TimePoint until{};
     std::chrono::milliseconds ttl{};
 };
 
 struct LeaseTaken {
-    std::int64_t epoch{};  // Of the new holder.
+    std::int64_t epoch{};  // The new holder's.
 };
 struct LeaseHeld {
-    std::chrono::milliseconds left{};  // Until it is over, if it is not renewed; above 0.
+    std::chrono::milliseconds left{};  // Time until its end, if it is not renewed; above 0.
 };
 using LeaseChoice = std::variant<LeaseTaken, LeaseHeld>;
 
-// Beyond twice its ttl no lease can last, but by a clock that was wrong.
+// A lease that ends later than twice its ttl was written by a wrong clock, and is over.
 bool named_lease_over(const LeaseFacts& lease, TimePoint now) noexcept;
 
-// `found` is null for a name that is new. Who asks again as the same holder, as after a commit
-// without an answer, has it anew.
+// `found` is null for a new name. The same holder gets the lease again, as after a lost answer.
 LeaseChoice decide_lease(const LeaseFacts* found, std::string_view holder, TimePoint now) noexcept;
 
-// One that is over is not renewed, though nobody has it yet: its holder has been told so.
+// A lease that is over is not renewed, even if it is free: its holder knows that it is lost.
 bool may_extend(
     const LeaseFacts* found, std::int64_t epoch, std::string_view holder, TimePoint now
 ) noexcept;
 
-// How far the two clocks may run apart within a ttl, as a part of it, and still no two hold at
-// once.
+// How far the two clocks may differ within a ttl, as a fraction of it, without two holders at once.
 inline constexpr int lease_margin_part = 10;
 
-// When the holder takes it for lost. `asked_at`: before the place was asked, which counts from a
-// moment after that.
+// When the holder considers it lost. `asked_at`: before the request to the backend, which counts
+// the lease from a later moment.
 SteadyTime holder_end(SteadyTime asked_at, std::chrono::milliseconds ttl) noexcept;
-// When it asks for more: two tries that fail still leave time for a third.
+// When to renew: early enough for two failed tries and a third.
 SteadyTime renewal_due(SteadyTime asked_at, std::chrono::milliseconds ttl) noexcept;
-// After a try that failed for the moment.
+// The next try after a temporary failure.
 SteadyTime renewal_due_again(SteadyTime now, std::chrono::milliseconds ttl) noexcept;
 
-// How long who waits for a lease looks away: not past its end or the wait's, and not so often that
-// those who wait are a load. `looks` counts from 0; dice in [0, 1).
+// How long a waiter pauses between polls: not past the end of the lease or the wait, and not so
+// short that waiters are a load. `looks` counts from 0; dice in [0, 1).
 std::chrono::milliseconds look_again_in(
     std::chrono::milliseconds lease_left,
     std::chrono::milliseconds wait_left,

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-// Laws over any life of a lease: processes whose clocks run at different speeds, whose requests and
-// answers take any time, which are paused, die, and come back, at one place that keeps the lease.
+// Laws over the whole life of a lease: processes with clocks of different speed, slow requests and
+// answers, pauses, deaths and restarts, at one backend.
 namespace pawl::core {
 namespace {
 
@@ -19,10 +19,10 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds ttl{1'000};
 
-// The place: one row, by its own clock.
+// The backend: one row, with its own clock.
 struct Place {
     std::optional<LeaseFacts> row;
-    std::vector<std::string> names;  // Of which the row has views.
+    std::vector<std::string> names;  // Owns what the row views.
     std::vector<std::int64_t> given;
 
     std::optional<std::int64_t> take(std::string_view holder, TimePoint now) {
@@ -43,13 +43,13 @@ struct Place {
     }
 };
 
-// A process, which knows its own steady clock alone. It is slow by up to half of what the margin
-// allows for, and the place's clock fast by the other half.
+// A process that knows only its own steady clock, which is slow by up to half of the margin; the
+// backend's clock is fast by the other half.
 struct Process {
     std::string name;
     double speed{1};
     std::int64_t epoch{};
-    SteadyTime end{};  // Of its belief.
+    SteadyTime end{};  // When it considers the lease lost.
 
     SteadyTime clock(milliseconds truth) const {
         return SteadyTime{std::chrono::duration_cast<steady_clock::duration>(
@@ -75,13 +75,13 @@ public:
             auto& who = processes[*rc::gen::inRange<std::size_t>(0, processes.size())];
             const auto asked_at = who.clock(truth);
             const auto kind = *rc::gen::inRange(0, 10);
-            // Its request is on its way, or it is paused, for any time.
+            // Its request travels, or it is paused, for any time.
             pass(*rc::gen::inRange(0, *rc::gen::arbitrary<bool>() ? 50 : 3'000));
             if (kind == 0) {
                 place.give_back(who.name);
                 who.epoch = 0;
             } else if (kind == 1) {
-                who.epoch = 0;  // It dies, and begins anew.
+                who.epoch = 0;  // It dies, and starts anew.
             } else if (who.believes(truth)) {
                 if (place.extend(who.epoch, who.name, place_now()))
                     who.end = holder_end(asked_at, ttl);
@@ -89,7 +89,7 @@ public:
                 who.epoch = place.take(who.name, place_now()).value_or(0);
                 who.end = holder_end(asked_at, ttl);
             }
-            pass(*rc::gen::inRange(0, 50));  // The answer is on its way.
+            pass(*rc::gen::inRange(0, 50));  // The answer travels.
         }
     }
 
@@ -101,7 +101,7 @@ private:
         return TimePoint{milliseconds{
             static_cast<milliseconds::rep>(static_cast<double>(truth.count()) * place_speed)}};
     }
-    // Looks at each millisecond of it.
+    // Checks each millisecond.
     void pass(int ms) {
         for (int n = 0; n < ms; ++n) {
             const auto holders = std::count_if(processes.begin(), processes.end(), [&](auto& who) {
@@ -137,7 +137,7 @@ RC_GTEST_PROP(LeaseLaw, one_that_is_not_renewed_is_free_after_its_ttl_whatever_t
 
     const auto choice = decide_lease(&found, "heir", now);
 
-    // A clock that was put back lets it hold for twice as long at most.
+    // After the clock was set back, it holds for twice as long at most.
     if (const auto* held = std::get_if<LeaseHeld>(&choice)) {
         RC_ASSERT(held->left > milliseconds{0});
         RC_ASSERT(held->left <= 2 * ttl);

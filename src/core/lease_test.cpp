@@ -20,12 +20,12 @@ std::int64_t epoch_of(const LeaseChoice& choice) {
     return taken != nullptr ? taken->epoch : 0;
 }
 
-TEST(DecideLease, takes_what_is_free_and_no_epoch_twice) {
+TEST(DecideLease, a_free_lease_is_taken_and_no_epoch_is_given_twice) {
     struct Case {
         std::string name;
         std::optional<LeaseFacts> found;
         std::string_view holder;
-        std::int64_t epoch;  // 0: it is held.
+        std::int64_t epoch;  // 0: another holder has it.
     };
     auto given_back = held(now + 10s);
     given_back.holder.reset();
@@ -44,13 +44,13 @@ TEST(DecideLease, takes_what_is_free_and_no_epoch_twice) {
         EXPECT_EQ(epoch_of(decide_lease(found ? &*found : nullptr, holder, now)), epoch) << name;
 }
 
-TEST(DecideLease, says_how_long_it_is_still_held) {
+TEST(DecideLease, a_refusal_has_the_remaining_time) {
     const auto found = held(now + 12s);
 
     EXPECT_EQ(std::get<LeaseHeld>(decide_lease(&found, "joe", now)).left, 12s);
 }
 
-TEST(MayExtend, asks_for_its_very_holder_before_its_end) {
+TEST(MayExtend, only_the_holder_may_extend_before_the_end) {
     const auto good = held(now + 1ms);
     const auto over = held(now);
     auto given_back = good;
@@ -64,7 +64,7 @@ TEST(MayExtend, asks_for_its_very_holder_before_its_end) {
     EXPECT_FALSE(may_extend(nullptr, 7, "ann", now));
 }
 
-TEST(HolderEnd, comes_before_the_place_says_that_it_is_over) {
+TEST(HolderEnd, the_holders_end_comes_before_the_backends) {
     const SteadyTime asked{100s};
 
     EXPECT_EQ(holder_end(asked, 30s) - asked, 27s);
@@ -73,7 +73,7 @@ TEST(HolderEnd, comes_before_the_place_says_that_it_is_over) {
     EXPECT_EQ(renewal_due_again(asked, 90ms) - asked, 10ms) << "no busy loop";
 }
 
-TEST(LookAgain, grows_and_passes_neither_the_lease_nor_the_wait) {
+TEST(LookAgain, the_poll_interval_grows_up_to_the_lease_or_the_wait) {
     EXPECT_EQ(look_again_in(10s, 10s, 0, 0), 10ms);
     EXPECT_LT(look_again_in(10s, 10s, 0, 0.999), 20ms);
     EXPECT_EQ(look_again_in(10s, 10s, 30, 0), 125ms);

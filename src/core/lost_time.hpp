@@ -9,21 +9,22 @@
 // What a restore of the database from a backup has lost. docs/adr/0022.
 namespace pawl::core {
 
-// What one restore has lost: the requests and calls between `since` and the restore.
+// The requests and calls between `since` and one restore are lost.
 struct LostTime {
-    TimePoint since;             // The restored database has all that happened before.
-    TimePoint keys_until;        // Until then clients may repeat requests that are lost.
-    std::int64_t last_key_id{};  // The highest of the restored database: these may have gone on.
+    TimePoint since;       // The restored database has all that happened before.
+    TimePoint keys_until;  // Until then clients may repeat lost requests.
+    // The highest in the restored database: keys up to it may have gone on.
+    std::int64_t last_key_id{};
 };
 
-// Since when a call of this key may have been made without a record of it; nullopt: all of its
-// calls are on record. A key of the restored database may have gone on in the lost time, whenever
-// it is resumed; a new key may be the repeat of a lost one.
+// From when on a call of this key may have been made without a record; nullopt: all of its calls
+// are recorded. A key of the restored database may have gone on in the lost time; a new key may
+// repeat a lost one.
 std::optional<TimePoint> call_lost_since(
     std::span<const LostTime> lost, std::int64_t key_id, TimePoint now
 ) noexcept;
 
-// Numbers of the database that only grow, as a row of it and as a file outside say them.
+// Counters of the database that only grow, as stored in the database and in a file outside.
 struct Mark {
     std::int64_t number{};
     TimePoint at{};
@@ -31,7 +32,7 @@ struct Mark {
     std::int64_t calls{};
 };
 
-// Whether a database with this mark lacks what the other has seen of it.
+// Whether the database lacks something that the outside mark has seen.
 bool is_behind(const Mark& database, const Mark& outside) noexcept;
 
 }  // namespace pawl::core

@@ -38,7 +38,7 @@ TEST(CallLostSince, follows_the_table) {
         EXPECT_EQ(call_lost_since(c.lost, c.key_id, c.now), c.since) << c.name;
 }
 
-TEST(IsBehind, says_so_of_each_number_and_of_nothing_else) {
+TEST(IsBehind, a_database_is_behind_if_any_number_is_lower) {
     const Mark mark{.number = 5, .at = now, .key_id = 70, .calls = 40};
     auto with = [&](auto change) {
         auto changed = mark;

@@ -6,8 +6,8 @@
 
 namespace pawl::core {
 
-// Steps are numbered as in the flow; `finished` is their number. Types already say this; here it is
-// said again of what is about to be written (I4).
+// Steps are numbered as in the flow; `finished` is their number. The types guarantee this already;
+// it is checked again before a write (I4).
 constexpr void check_move(std::size_t from, std::size_t to, std::size_t finished) {
     PAWL_ASSERT(from < finished);  // A finished key never moves.
     PAWL_ASSERT(from < to);        // A key only moves forward.

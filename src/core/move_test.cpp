@@ -5,7 +5,7 @@
 namespace pawl::core {
 namespace {
 
-// Of a flow of three steps: 0, 1, 2, and 3 for finished.
+// A flow of three steps: 0, 1, 2, and 3 for finished.
 TEST(CheckMove, lets_a_key_go_forward_over_any_distance_up_to_the_end) {
     for (std::size_t from = 0; from < 3; ++from)
         for (std::size_t to = from + 1; to <= 3; ++to) check_move(from, to, 3);

@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-// A planted fault: where the build says PAWL_FAULTS, the named repair is left out while a test has
-// chosen it. A suite of which no part fails then has a hole; tools and tests list them by these
-// names. Nothing at all elsewhere.
+// A planted fault: with PAWL_FAULTS, the named safeguard is left out while a test has chosen it. If
+// no test fails then, the suite has a hole. Tools and tests list faults by these names. Otherwise
+// it is false.
 #ifdef PAWL_FAULTS
 #define PAWL_MUTANT(name) ::pawl::core::is_mutant(name)
 #else
@@ -16,8 +16,8 @@ namespace pawl::core {
 
 bool is_mutant(std::string_view name);
 const std::string& chosen_mutant();  // Empty: none.
-// One at a time; empty: none, as at the start, unless PAWL_MUTANT says one. Not while anything
-// runs.
+// Chooses one fault; empty: none. The start value is the environment's PAWL_MUTANT. Do not call
+// while other threads run.
 void choose_mutant(std::string name);
 
 }  // namespace pawl::core

@@ -13,17 +13,17 @@ Admission decide_admission(
 ) noexcept {
     PAWL_ASSERT(use.in_hand >= 0);
     PAWL_ASSERT(account_in_hand >= 0);
-    // The account comes first: if both limits are reached, the operator learns who reached them.
+    // The account first: if both limits are reached, the operator learns which account did it.
     if (rule.account_in_hand_max > 0 && account_in_hand >= rule.account_in_hand_max)
         return OverQuota{OverQuota::Limit::account_in_hand, seconds{1}};
-    // Nobody knows when one of those in hand ends; most do within a second.
+    // When a running request ends is unknown; most take less than a second.
     if (rule.in_hand_max > 0 && use.in_hand >= rule.in_hand_max)
         return OverQuota{OverQuota::Limit::in_hand, seconds{1}};
     TenantUse after{use.in_hand + 1, use.full_at};
     if (rule.token_each.count() == 0) return after;
 
     const auto full_at = std::max(use.full_at, now);
-    // One token is there as long as all but one of the burst are still to come.
+    // A token is available if no more than burst - 1 are missing.
     const auto token_at = full_at - (rule.burst - 1) * rule.token_each;
     if (token_at > now)
         return OverQuota{OverQuota::Limit::rate, std::chrono::ceil<seconds>(token_at - now)};

@@ -3,23 +3,22 @@
 #include <chrono>
 #include <variant>
 
-// Whether one tenant's request is let in, by what that tenant has asked for before.
+// Whether a tenant's request is admitted, given its earlier requests.
 namespace pawl::core {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 struct QuotaRule {
-    int in_hand_max{0};  // Requests of a tenant at once; 0: any number.
-    // Requests of one account of a tenant at once; 0: any number. Less than in_hand_max, so that
-    // one account can't use up what all accounts of its tenant share.
+    int in_hand_max{0};  // Concurrent requests of a tenant; 0: unlimited.
+    // Concurrent requests of one account of a tenant; 0: unlimited. Below in_hand_max, so that one
+    // account can't use up its tenant's share.
     int account_in_hand_max{0};
-    std::chrono::nanoseconds token_each{};  // So often one more may come, over time; 0: no rate.
-    int burst{1};                           // Tokens of a tenant that has not asked for a while.
+    std::chrono::nanoseconds token_each{};  // The time in which a token is added; 0: no rate.
+    int burst{1};                           // The most tokens that a tenant can have.
 };
 
-// A bucket of tokens as the moment at which it is full again (GCRA, as ATM networks have it): each
-// request that is let in moves it on by one token, and no time that goes by is ever written down.
-// A default one has asked for nothing yet.
+// A token bucket, stored as the time at which it is full again (GCRA, as in ATM networks): each
+// admitted request moves it by one token. The default is a full bucket.
 struct TenantUse {
     int in_hand{0};
     SteadyTime full_at{};
@@ -28,18 +27,18 @@ struct TenantUse {
 struct OverQuota {
     enum class Limit { in_hand, rate, account_in_hand };
     Limit limit{};
-    std::chrono::seconds retry_after{1};  // By the rate, when a token is there if nobody takes it.
+    // For the rate: when a token is available if no other request takes it.
+    std::chrono::seconds retry_after{1};
 };
 
-// What the tenant has asked for with this request, or why it is refused. One that is refused costs
-// no token: whoever waits as long as it was told is let in, however often it has knocked.
-// `account_in_hand` is the number of requests in flight of the account that sends this one.
+// The tenant's use after this request, or why it is refused. A refused request costs no token: a
+// client that waits as told is admitted. `account_in_hand`: those of this account in flight.
 using Admission = std::variant<TenantUse, OverQuota>;
 Admission decide_admission(
     const QuotaRule& rule, const TenantUse& use, int account_in_hand, SteadyTime now
 ) noexcept;
 
-// It is let in as one that was never seen: nothing is lost if it is forgotten.
+// The tenant is as good as never seen, and can be forgotten.
 bool is_forgettable(const TenantUse& use, SteadyTime now) noexcept;
 
 }  // namespace pawl::core

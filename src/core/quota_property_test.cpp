@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-// Laws over any life of a tenant: requests that come, are let in or refused, and end.
+// Laws over the life of a tenant: requests arrive, are admitted or refused, and end.
 namespace pawl::core {
 namespace {
 
@@ -22,13 +22,13 @@ QuotaRule any_rule() {
         .burst = *rc::gen::inRange(1, 6)};
 }
 
-// A tenant of three accounts, and when each of its requests was let in.
+// A tenant of three accounts, with the times at which its requests were admitted.
 struct Life {
     QuotaRule rule;
     SteadyTime now{std::chrono::hours{1}};
     TenantUse use{};
     std::vector<SteadyTime> let_in{};
-    std::array<int, 3> in_hand{};  // Of each account.
+    std::array<int, 3> in_hand{};  // For each account.
 
     Admission ask(std::size_t account) const {
         return decide_admission(rule, use, in_hand.at(account), now);
@@ -82,7 +82,7 @@ RC_GTEST_PROP(QuotaLaw, whoever_waits_as_long_as_it_was_told_is_let_in, ()) {
         );
     };
     RC_ASSERT(let_in_after(over->retry_after));
-    // Nobody is told to wait a second more than that.
+    // No wait is a second longer than needed.
     RC_ASSERT(!let_in_after(over->retry_after - std::chrono::seconds{1}));
 }
 
@@ -99,10 +99,10 @@ RC_GTEST_PROP(QuotaLaw, knocking_while_refused_costs_nothing, ()) {
     RC_ASSERT(knocks.use.full_at == waits.use.full_at);
 }
 
-// One rider's slow bookings shut out all others, as all were one tenant (issue 16, number 8).
+// One rider's slow bookings shut out all others of the tenant (issue 16, number 8).
 RC_GTEST_PROP(QuotaLaw, one_account_never_shuts_out_another_of_its_tenant, ()) {
     Life life{.rule = any_rule()};
-    life.rule.token_each = {};  // The rate is the tenant's: all its accounts share it.
+    life.rule.token_each = {};  // The rate is per tenant: all its accounts share it.
     life.rule.in_hand_max = *rc::gen::inRange(2, 10);
     life.rule.account_in_hand_max = *rc::gen::inRange(1, life.rule.in_hand_max);
 

@@ -73,7 +73,7 @@ TEST(DecideAdmission, follows_the_table) {
     }
 }
 
-TEST(IsForgettable, is_whoever_has_nothing_in_hand_and_all_tokens) {
+TEST(IsForgettable, a_tenant_without_requests_and_with_all_tokens_is_forgettable) {
     EXPECT_TRUE(is_forgettable({}, now));
     EXPECT_TRUE(is_forgettable({0, now}, now));
     EXPECT_FALSE(is_forgettable({0, now + 1ns}, now));

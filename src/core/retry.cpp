@@ -17,9 +17,8 @@ milliseconds between(milliseconds from, milliseconds to, double dice) {
     return from + milliseconds{std::llround(width * dice)};
 }
 
-// Refused at the door or by a part in front of what does the work: these say nothing about an
-// earlier try.
-bool speaks_of_this_try_only(int status) {
+// Refused by a part in front of the application: this shows nothing about an earlier try.
+bool is_front_end_refusal(int status) {
     switch (status) {
         case 401:
         case 403:
@@ -38,8 +37,8 @@ bool speaks_of_this_try_only(int status) {
     }
 }
 
-// Whether after this end the request may have been carried out, and nobody knows.
-bool leaves_doubt(const TryFacts& facts, const TryEnd& end) {
+// Whether the request may have been carried out without our knowing.
+bool may_have_effect(const TryFacts& facts, const TryEnd& end) {
     switch (end.kind) {
         case TryEnd::Kind::not_sent:
             return facts.doubt;
@@ -48,30 +47,29 @@ bool leaves_doubt(const TryFacts& facts, const TryEnd& end) {
         case TryEnd::Kind::answered:
             break;
     }
-    if (end.replayed) return false;  // The stored outcome of this very request.
-    // A server that fails, or works on an earlier try, may have done it; 501 and 505 are refusals.
+    if (end.replayed) return false;  // The stored response of this very request.
+    // A failing server, or one working on an earlier try, may have done it; 501 and 505 refuse.
     const bool failing =
         (end.status >= 500 && end.status != 501 && end.status != 505) || end.status == 408;
     if (failing || (end.status == 409 && facts.again == Repeat::safe_with_key)) return true;
-    // "Try again" says that the same bytes may end otherwise, so that an earlier try may have. A
-    // redirect has not looked, a precondition may be false because of the earlier try, and without
-    // a key nothing binds a server to refuse what it has done.
-    const bool may_end_otherwise = end.told.value_or(false) ||
-                                   speaks_of_this_try_only(end.status) ||
+    // "Try again" means that the same bytes may end otherwise, so an earlier try may have. A
+    // redirect was not processed, a precondition may fail because of the earlier try, and without a
+    // key no server is bound to refuse what it has done.
+    const bool may_end_otherwise = end.told.value_or(false) || is_front_end_refusal(end.status) ||
                                    (end.status >= 300 && end.status < 400) || end.status == 412 ||
                                    (end.status >= 400 && facts.again != Repeat::safe_with_key);
     return facts.doubt && may_end_otherwise;
 }
 
 // Whether a repeat of the same bytes could end otherwise.
-bool could_help(const TryFacts& facts, const TryEnd& end) {
+bool repeat_could_help(const TryFacts& facts, const TryEnd& end) {
     if (end.kind != TryEnd::Kind::answered) return true;
     if (end.replayed || end.status < 400) return false;
     switch (end.status) {
         case 429:
             return end.told.value_or(true);
-        case 409:  // In progress under our key, for all we know: a conflict of the domain would be
-                   // stored and replayed.
+        // Probably in progress under our key: the application's own 409 would be replayed.
+        case 409:
             return facts.again == Repeat::safe_with_key && end.told.value_or(true);
         case 408:
         case 425:
@@ -85,15 +83,15 @@ bool could_help(const TryFacts& facts, const TryEnd& end) {
     }
 }
 
-// Whether the try has cost the server nothing but the question.
+// Whether the try has cost the server practically nothing.
 bool is_free(const TryFacts& facts, const TryEnd& end) {
     if (end.kind == TryEnd::Kind::not_sent) return true;
     return end.kind == TryEnd::Kind::answered && end.status == 409 &&
            facts.again == Repeat::safe_with_key;
 }
 
-// The same rule as for the steps of an operation. 429 is a proof too: refused before anything was
-// done (RFC 6585, 4). A 503 is none: a proxy says it of a server that may have got the request.
+// The same rule as for an operation's steps. 429 counts as proof: it was refused before anything
+// was done (RFC 6585, 4). A 503 does not: a proxy's 503 does not show what the server got.
 bool may_repeat(const TryFacts& facts, const TryEnd& end) {
     const bool certainly_not_done = end.kind == TryEnd::Kind::not_sent ||
                                     (end.kind == TryEnd::Kind::answered && end.status == 429);
@@ -128,9 +126,9 @@ AfterTry decide_after_try(
     const RetryRule& rule, const TryFacts& facts, const TryEnd& end, double dice
 ) noexcept {
     const bool answered = end.kind == TryEnd::Kind::answered;
-    const bool doubt = leaves_doubt(facts, end);
+    const bool doubt = may_have_effect(facts, end);
     if (end.hopeless && !answered) return GiveUp{GiveUp::Why::not_sendable, doubt};
-    if (!could_help(facts, end)) return TakeAnswer{doubt};
+    if (!repeat_could_help(facts, end)) return TakeAnswer{doubt};
     auto no_more = [&](GiveUp::Why why) -> AfterTry {
         if (answered) return TakeAnswer{doubt};
         return GiveUp{why, doubt};
@@ -138,12 +136,12 @@ AfterTry decide_after_try(
     if (!rule.repeats) return no_more(GiveUp::Why::tries);
     if (!may_repeat(facts, end)) return no_more(GiveUp::Why::not_repeatable);
     const bool free = is_free(facts, end);
-    const int counted = facts.tries - facts.free;  // This one too.
-    // A free one is followed by a try that counts, which must be one of those allowed.
+    const int counted = facts.tries - facts.free;  // Including this one.
+    // A free try is followed by one that counts, which must still be allowed.
     if (counted - (free ? 1 : 0) >= rule.tries_max) return no_more(GiveUp::Why::tries);
     auto wait = wait_before(rule, facts.tries, facts.waited, dice);
     if (end.retry_after) {
-        // Never early; and spread, or all who were told the same second come back in it.
+        // Never early, and spread, as many clients may have been told the same second.
         const auto asked = std::clamp(*end.retry_after, milliseconds{0}, rule.retry_after_max);
         wait = std::max(
             wait, asked + milliseconds{std::llround(static_cast<double>(rule.first.count()) * dice)}

@@ -10,7 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// How long time takes to add one.
+// The time in which one token is added.
 nanoseconds token_of(const BudgetRule& rule) {
     return nanoseconds{std::llround(std::ceil(1e9 / rule.per_s))};
 }

@@ -4,33 +4,33 @@
 #include <optional>
 #include <string>
 
-// How many repeats a process sends to one server, whoever in it asks. Retries multiply a load just
-// when it can't be borne: Google's SRE book, "Handling Overload", gives them a tenth of what is
-// asked; the form is a bucket of tokens (gRPC's proposal A6, Finagle's RetryBudget).
+// How many repeats a process sends to one server, for all its callers. Retries multiply a load just
+// when it is too high: Google's SRE book, "Handling Overload", limits them to a tenth of the
+// requests; the form is a token bucket (gRPC's proposal A6, Finagle's RetryBudget).
 namespace pawl::core {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 struct BudgetRule {
-    double each_success{0.1};  // Of a repeat: what an answer that is no failure adds.
-    double per_s{1};           // And what time adds, or a process that is alone would never go on.
-    int burst{10};             // So many at once after a pause.
+    double each_success{0.1};  // Tokens that a successful answer adds.
+    double per_s{1};  // Tokens a second, so that a process with few requests can retry, too.
+    int burst{10};    // The most tokens after a pause.
 
     std::optional<std::string> problem() const;  // Names the option, the value and the limit.
 };
 
-// The bucket as the moment at which it is full again, as TenantUse is. A default one is full.
+// The bucket as the time at which it is full again, as in TenantUse. The default is full.
 struct RetryBudget {
     SteadyTime full_at{};
 };
 
 struct Withdrawn {
     RetryBudget left;
-    std::chrono::milliseconds wait{};  // The token is there in so long; it is kept for who took it.
+    // When the token is available; it is reserved for the caller.
+    std::chrono::milliseconds wait{};
 };
 
-// A token for a repeat, which may be one of those to come; nothing if that would take longer than
-// `wait_max`: then none is taken.
+// Takes a token, perhaps a future one; nullopt, if it would take longer than `wait_max`.
 std::optional<Withdrawn> withdraw(
     const BudgetRule& rule,
     const RetryBudget& budget,

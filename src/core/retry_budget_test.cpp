@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 constexpr SteadyTime start{1h};
 constexpr BudgetRule rule{.each_success = 0.5, .per_s = 2, .burst = 3};
 
-// Withdraws so often at one moment, and says how long the last has to wait.
+// Withdraws `times` times at one moment; returns the last wait.
 std::optional<std::chrono::milliseconds> wait_of_last(
     RetryBudget& budget, int times, SteadyTime now, std::chrono::milliseconds wait_max = 1h
 ) {
@@ -29,11 +29,11 @@ TEST(RetryBudget, lets_a_burst_through_and_then_one_for_each_token) {
 
     EXPECT_EQ(wait_of_last(budget, 3, start), 0ms);
     EXPECT_EQ(wait_of_last(budget, 1, start), 500ms);
-    EXPECT_EQ(wait_of_last(budget, 1, start), 1s);  // Behind the one before.
+    EXPECT_EQ(wait_of_last(budget, 1, start), 1s);  // After the previous one.
     EXPECT_EQ(wait_of_last(budget, 1, start + 1s), 500ms);
 }
 
-TEST(RetryBudget, what_would_take_too_long_takes_no_token) {
+TEST(RetryBudget, a_wait_that_is_too_long_takes_no_token) {
     RetryBudget budget;
     wait_of_last(budget, 3, start);
 
@@ -41,7 +41,7 @@ TEST(RetryBudget, what_would_take_too_long_takes_no_token) {
     EXPECT_EQ(wait_of_last(budget, 1, start, 500ms), 500ms);
 }
 
-TEST(RetryBudget, a_success_adds_its_part_and_never_more_than_there_is_room_for) {
+TEST(RetryBudget, a_success_adds_its_part_up_to_a_full_bucket) {
     RetryBudget budget;
     wait_of_last(budget, 4, start);
 
@@ -60,7 +60,7 @@ TEST(RetryBudget, is_full_again_after_a_pause) {
     EXPECT_EQ(wait_of_last(budget, 3, start + 1500ms), 0ms);
 }
 
-TEST(BudgetRule, names_what_is_out_of_its_limits) {
+TEST(BudgetRule, names_an_option_out_of_its_limits) {
     EXPECT_EQ(BudgetRule{}.problem(), std::nullopt);
     EXPECT_EQ(BudgetRule{.each_success = -1}.problem(), "each_success is -1.000000: 0 to 10");
     EXPECT_EQ(BudgetRule{.per_s = 0}.problem(), "per_s is 0.000000: 0.001 to 1000000");

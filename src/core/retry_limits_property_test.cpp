@@ -17,7 +17,7 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr SteadyTime start{std::chrono::hours{1}};
 
-// A life of one server's budget: repeats that were let through, each with the moment of its token.
+// The history of one server's budget: the granted repeats, each with the time of its token.
 RC_GTEST_PROP(RetryBudget, no_stretch_of_time_has_more_repeats_than_its_tokens, ()) {
     const BudgetRule rule{
         .each_success = *rc::gen::inRange(0, 200) / 100.0,
@@ -47,7 +47,7 @@ RC_GTEST_PROP(RetryBudget, no_stretch_of_time_has_more_repeats_than_its_tokens, 
     for (std::size_t from = 0; from < repeats.size(); ++from)
         for (std::size_t to = from; to < repeats.size(); ++to) {
             const double time = Seconds{repeats[to] - repeats[from]}.count();
-            // Of all successes: an early one may have made room for what came late.
+            // Of all successes: an early one may have made room for a late one.
             const auto earned = rule.each_success * static_cast<double>(successes.size());
             const double tokens = rule.burst + rule.per_s * time + earned;
             RC_ASSERT(static_cast<double>(to - from + 1) <= tokens + 1e-6 + 0.002 * rule.per_s);
@@ -69,7 +69,7 @@ RC_GTEST_PROP(RetryBudget, a_pause_as_long_as_its_burst_takes_fills_it, ()) {
     RC_ASSERT(!withdraw(rule, budget, later, milliseconds{0}));
 }
 
-// Requests come at any time, and some of those that were let through fail.
+// Requests come at any time, and some of the granted ones fail.
 RC_GTEST_PROP(Breaker, after_so_many_failures_one_goes_at_a_time_until_one_succeeds, ()) {
     const BreakerRule rule{
         .failures_max = *rc::gen::inRange(1, 6),
@@ -98,7 +98,7 @@ RC_GTEST_PROP(Breaker, after_so_many_failures_one_goes_at_a_time_until_one_succe
             probe = now;
         }
         const auto end = *rc::gen::inRange(0, 3);
-        if (end == 2) continue;  // It is still under way.
+        if (end == 2) continue;  // Still in flight.
         if (end == 0) {
             breaker = {};
             failures = 0;

@@ -50,7 +50,7 @@ struct Story {
     std::vector<TryEnd> ends;
 };
 
-// Tries until the rule says stop; each takes no time but its wait.
+// Tries until the rule says stop; only waits take time.
 Story play(const RetryRule& rule, Repeat again) {
     Story story;
     milliseconds waited{0};
@@ -115,8 +115,8 @@ RC_GTEST_PROP(Retrying, never_calls_a_lost_request_certain, ()) {
     if (lost && story.ends.back().kind != Kind::answered) RC_ASSERT(story.doubt);
 }
 
-// Found by the law above: a lost try, a 400 that says "try again", and then one that was not sent.
-TEST(Retrying, an_answer_that_asks_for_a_repeat_says_nothing_of_a_lost_try) {
+// Found by the law above: a lost try, a 400 with "try again", and then a try that was not sent.
+TEST(Retrying, an_answer_that_asks_for_a_repeat_shows_nothing_about_a_lost_try) {
     const auto after = decide_after_try(
         RetryRule{},
         {Repeat::safe_with_key, 2, milliseconds{0}, milliseconds{0}, true},

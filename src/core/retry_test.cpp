@@ -147,7 +147,7 @@ TEST(DecideAfterTry, follows_the_table) {
     }
 }
 
-TEST(DecideAfterTry, what_is_refused_at_the_door_says_nothing_of_the_try_before) {
+TEST(DecideAfterTry, a_refusal_by_a_front_end_shows_nothing_about_the_earlier_try) {
     const TryFacts after_a_lost_one{.again = keyed, .tries = 2, .doubt = true};
     for (const int status : {401, 403, 404, 405, 407, 410, 421, 501, 505}) {
         const auto after = decide_after_try(rule, after_a_lost_one, answered(status), 0.5);
@@ -157,7 +157,7 @@ TEST(DecideAfterTry, what_is_refused_at_the_door_says_nothing_of_the_try_before)
     EXPECT_EQ(text_of(too_early), "again, in doubt");
 }
 
-TEST(DecideAfterTry, a_status_that_passes_is_tried_again_unless_the_server_says_no) {
+TEST(DecideAfterTry, a_temporary_status_is_retried_unless_the_server_says_no) {
     for (const int status : {500, 502, 503, 504}) {
         EXPECT_EQ(
             text_of(decide_after_try(rule, {keyed, 1}, answered(status), 0.5)), "again, in doubt"
@@ -193,7 +193,7 @@ TEST(DecideAfterTry, a_retry_after_of_zero_still_waits_the_jitter) {
     EXPECT_EQ(wait_of(decide_after_try(rule, facts, throttled, 0.0)), 500ms);
 }
 
-TEST(DecideAfterTry, does_not_begin_a_wait_that_ends_past_the_deadline) {
+TEST(DecideAfterTry, does_not_begin_a_wait_that_ends_after_the_deadline) {
     const TryFacts facts{.again = Repeat::safe_with_key, .tries = 1, .spent = 35s};
     const TryEnd maintenance{.kind = Kind::answered, .status = 503, .retry_after = 25s};
 
@@ -219,7 +219,7 @@ TEST(WaitBefore, stripes_first_wait_has_jitter) {
     EXPECT_EQ(wait_before(stripe, 30, 5s, 0.0), 2500ms);
 }
 
-TEST(WaitBefore, decorrelated_grows_from_the_wait_before) {
+TEST(WaitBefore, decorrelated_jitter_grows_from_the_previous_wait) {
     EXPECT_EQ(wait_before(rule, 1, 0ms, 0.0), 500ms);
     EXPECT_EQ(wait_before(rule, 1, 0ms, 0.5), 1s);
     EXPECT_EQ(wait_before(rule, 2, 4s, 0.5), 6250ms);

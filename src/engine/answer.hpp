@@ -11,21 +11,21 @@
 
 namespace pawl::engine {
 
-// The stored answer of a key, now or again.
+// The stored answer of a key, new or replayed.
 struct Settled {
     Response response;
     bool replayed{};
     std::optional<TimePoint> expires_at{};
 };
 
-// Why there is no stored answer. None of these is final but `key_reused` and `key_expired`.
+// Why there is no stored answer. Only `key_reused` and `key_expired` are final.
 enum class Why {
     in_progress,
     key_reused,
     key_expired,
-    internal,              // A phase threw.
-    provider_unavailable,  // The foreign call did nothing, or is in doubt and will be repeated
-                           // under its key.
+    internal,  // A phase threw.
+    // The foreign call did nothing, or is in doubt and will be repeated under its key.
+    provider_unavailable,
     store_unavailable,
     contention,
     phase_deadline,
@@ -37,9 +37,9 @@ enum class Why {
 
 struct Refused {
     Why why{};
-    std::string detail{};          // For operators; clients get a sentence of the contract.
-    std::optional<int> outcome{};  // key_expired: the status it had.
-    std::optional<std::string> location{};  // key_expired: what it made.
+    std::string detail{};                   // For operators; clients get a fixed sentence.
+    std::optional<int> outcome{};           // key_expired: the status of the expired answer.
+    std::optional<std::string> location{};  // key_expired: the created resource.
     std::chrono::seconds retry_after{1};
 };
 

@@ -12,13 +12,12 @@
 
 namespace pawl::engine {
 
+using detail::execute_statement;
 using detail::fence_statement;
 using detail::run_statement;
 using Kind = StoreError::Kind;
 
 namespace {
-
-constexpr auto no_rows = [](const detail::Row&) {};
 
 std::optional<std::int64_t> insert_registry(store::Session& session, const std::string& hash) {
     std::optional<std::int64_t> id;
@@ -232,16 +231,8 @@ bool Attempt::take_over(store::Session& session, const KeyRow& row) {
     const auto now = session.now();
     const auto until = lease_end(session);
     const auto bound = core::lease_bound(now, engine_.options().lease);
-    return run_statement(
-               session,
-               sql::take_over,
-               no_rows,
-               row.id,
-               row.attempt,
-               now,
-               until,
-               bound,
-               row.recovery_point
+    return execute_statement(
+               session, sql::take_over, row.id, row.attempt, now, until, bound, row.recovery_point
            ) != 0;
 }
 
@@ -474,10 +465,9 @@ void Attempt::run_failed_claim(store::Session& session, const std::string& error
     }
     if (seen_->expired) return;  // A re-execution that failed: the key stays expired.
     if (!take_over(session, *seen_)) return;
-    run_statement(
+    execute_statement(
         session,
         sql::fail_attempt,
-        no_rows,
         seen_->id,
         seen_->attempt + 1,
         seen_->recovery_point,

@@ -14,12 +14,10 @@
 
 namespace pawl::engine {
 
+using detail::execute_statement;
 using detail::fence_statement;
-using detail::run_statement;
 
-namespace {
-constexpr auto no_rows = [](const detail::Row&) {};
-}  // namespace
+namespace {}  // namespace
 
 void Attempt::keep(detail::Arrival arrival, KeepPlan plan) {
     class Second final : public store::Work {
@@ -147,15 +145,8 @@ void Attempt::lost_lease(const std::optional<detail::Arrival>& arrival) {
 void Attempt::keep_for_person(store::Session& session, const detail::Arrival& arrival) {
     const auto& form = step().results[arrival.result];
     const auto result = form.encode(arrival.value.get());
-    const auto kept = run_statement(
-        session,
-        sql::keep_result_for_person,
-        no_rows,
-        id_,
-        form.name,
-        result,
-        generation_,
-        at_.stored
+    const auto kept = execute_statement(
+        session, sql::keep_result_for_person, id_, form.name, result, generation_, at_.stored
     );
     if (kept != 0) return;
     // Moved on under our own number: our commit was kept, and its answer was lost.
@@ -169,10 +160,9 @@ void Attempt::keep_for_person(store::Session& session, const detail::Arrival& ar
          {"point", at_.stored},
          {"result", std::string{form.name}}}
     );
-    run_statement(
+    execute_statement(
         session,
         sql::insert_audit,
-        no_rows,
         session.now(),
         "pawl",
         "late result",

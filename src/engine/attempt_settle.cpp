@@ -14,11 +14,9 @@
 
 namespace pawl::engine {
 
-using detail::run_statement;
+using detail::execute_statement;
 
 namespace {
-
-constexpr auto no_rows = [](const detail::Row&) {};
 
 std::string_view word_of(Settlement::Kind kind) {
     switch (kind) {
@@ -83,8 +81,8 @@ void Attempt::run_settlement(store::Session& session, const Settlement& settleme
         throw std::runtime_error{"PAWL0007: recovery point " + row->recovery_point + " is unknown"};
     const bool again = settlement.kind == Settlement::Kind::did_not_happen;
     // First, as nothing is written yet if it was taken back, or another server was faster.
-    const auto decided = run_statement(
-        session, sql::delete_attention, no_rows, row->id, row->attempt, settlement.decided_at
+    const auto decided = execute_statement(
+        session, sql::delete_attention, row->id, row->attempt, settlement.decided_at
     );
     if (decided == 0) {
         verdict_ = Refused{.why = Why::in_progress};
@@ -103,10 +101,9 @@ void Attempt::run_settlement(store::Session& session, const Settlement& settleme
     id_ = row->id;
     number_ = row->attempt + 1;
     generation_ = row->generation + (again && !PAWL_MUTANT("no_new_generation") ? 1 : 0);
-    run_statement(
+    execute_statement(
         session,
         sql::insert_audit,
-        no_rows,
         now,
         settlement.by,
         "settled " + std::string{word_of(settlement.kind)},
@@ -165,10 +162,9 @@ void Attempt::record_settling_error(const Settlement& settlement, const std::str
     auto self = shared_from_this();
     engine_.store().write(store::work(
         [settlement, error](store::Session& session) {
-            run_statement(
+            execute_statement(
                 session,
                 sql::set_settling_error,
-                no_rows,
                 settlement.key_id,
                 settlement.attempt,
                 base::storable_error(error)

@@ -39,14 +39,14 @@ bool CallPool::post(std::function<void()> f) {
         const std::lock_guard lock{mutex_};
         line_.push_back(std::move(f));
         if (idle_ >= static_cast<int>(line_.size())) {
-            // Whoever posts has answers to hand on: it wakes one thread, and each thread that takes
-            // a call wakes the next one while there are more.
+            // A posting thread has answers to deliver, so it wakes one thread only; each thread
+            // that takes a call wakes the next one while there are more.
             wake = line_.size() == 1;
         } else if (static_cast<int>(threads_.size()) < threads_max_) {
             const auto self = threads_.emplace(threads_.end());
             try {
                 *self = make_thread_([this, self] { loop(self); });
-            } catch (const std::system_error&) {  // A limit on threads or memory (pids cgroup).
+            } catch (const std::system_error&) {  // The limit on threads or memory (pids cgroup).
                 threads_.erase(self);
                 if (threads_.empty()) {
                     line_.pop_back();

@@ -10,15 +10,15 @@
 
 namespace pawl::engine {
 
-// Where foreign calls run. A simulator brings its own.
+// Runs foreign calls. A simulator brings its own.
 class Calls {
 public:
     virtual ~Calls() = default;
-    // False: there is no thread and none can be made; `f` will not run.
+    // False: no thread is free or can be made, and `f` will not run.
     [[nodiscard]] virtual bool post(std::function<void()> f) = 0;
-    // As many calls wait as there may be threads: no new request should be begun.
+    // As many calls wait as there may be threads: no new request should begin.
     virtual bool is_full() = 0;
-    // Calls see this as Call::stop().
+    // Calls read this as Call::stop().
     std::stop_token stop_token() const { return stop_.get_token(); }
     void request_stop() { stop_.request_stop(); }
 
@@ -26,12 +26,11 @@ private:
     std::stop_source stop_;
 };
 
-// The threads on which foreign calls run: they look blocking, so each call in hand holds one thread
-// and no connection. Made when needed, up to a bound; more calls wait in a line. Threads that
-// nobody needs end by themselves.
+// The threads for foreign calls. Calls block, so each call in flight holds one thread but no
+// database connection. Threads are made on demand up to a limit; idle ones end.
 class CallPool final : public Calls {
 public:
-    // Throws std::system_error when there can be no more threads.
+    // Throws std::system_error if no more threads can be made.
     using MakeThread = std::function<std::thread(std::function<void()>)>;
     explicit CallPool(int threads_max, MakeThread make_thread = {});
     ~CallPool() override;
@@ -50,7 +49,7 @@ private:
     std::condition_variable thread_left_;
     std::deque<std::function<void()>> line_;
     std::list<std::thread> threads_;
-    std::list<std::thread> ended_;  // Left their loop, to be joined.
+    std::list<std::thread> ended_;  // To be joined.
     int idle_{0};
     bool closing_{false};
 };

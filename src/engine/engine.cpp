@@ -27,7 +27,7 @@ bool same_request(
 
 namespace {
 
-// Of a key that somebody has in hand; nothing is run for it.
+// The stored answer of a key that is in flight; runs nothing.
 Answer stored_answer(const Installation& installation, const KeyedRequest& request, KeyRow& row) {
     if (row.expired && request.operation->re_execute) return Refused{.why = Why::in_progress};
     if (row.expired)
@@ -79,7 +79,7 @@ std::optional<TimePoint> Engine::call_lost_since(std::int64_t key_id, TimePoint 
     return core::call_lost_since(lost_, key_id, now);
 }
 
-// Every attempt comes back to this engine: from its call, from the store, from a timer.
+// All attempts return to this engine: from a call, the store or a timer.
 Engine::~Engine() {
     finish();
 }
@@ -91,7 +91,7 @@ void Engine::finish() {
     timers_.stop();
 }
 
-// Whoever waits for a key of another process would wait for nothing that this one does.
+// Waiters for a key of another process would only delay the stop.
 void Engine::refuse_new() {
     stopping_ = true;
     doubts_.stop();
@@ -127,13 +127,13 @@ void Engine::handle(KeyedRequest request, OnAnswer on_answer) {
     take_in(std::move(request), std::move(on_answer));
 }
 
-// Before the key is looked at or held: whom the operation refuses is in nobody's way.
+// Runs before the key is queried or claimed, so that a refused request blocks no other.
 void Engine::ask_operation(KeyedRequest request, OnAnswer on_answer) {
-    // stop() waits for it as well: a name that no hash can have.
+    // So that stop() waits for it. No hash looks like this.
     const auto in_hand = "asking " + std::to_string(++unkeyed_);
     (void)live_.enter(in_hand, {}, {});
     const auto asked = std::make_shared<const KeyedRequest>(std::move(request));
-    auto refused = std::make_shared<std::optional<Response>>();  // Shared by the halves of a read.
+    auto refused = std::make_shared<std::optional<Response>>();  // Shared by the read's callbacks.
     parts_.store.read(store::work(
         [asked, refused](store::Session& session) {
             *refused = detail::Maker::with_snapshot(session, [&](Snapshot& read) {
@@ -181,7 +181,7 @@ void Engine::take_in(KeyedRequest request, OnAnswer on_answer) {
             return look_beside(std::move(request), std::move(hash), std::move(on_answer));
         }
         if (wait_for(hash, longest, on_answer)) return;
-        return take_in(std::move(request), std::move(on_answer));  // It ended this moment.
+        return take_in(std::move(request), std::move(on_answer));  // The attempt has just ended.
     }
     std::make_shared<Attempt>(
         *this, std::move(request), std::move(identity), std::move(hash), std::move(on_answer)
@@ -189,10 +189,10 @@ void Engine::take_in(KeyedRequest request, OnAnswer on_answer) {
         ->claim();
 }
 
-// The key is in hand, and may have an answer all the same: whoever has it is only looking for that,
-// too, or has slept through its lease, and another server has gone on. Nothing is taken over here.
+// The key is in flight, but may have an answer: the attempt in flight may be reading it, or may
+// have lost its lease to another server. Never takes the key over.
 void Engine::look_beside(KeyedRequest request, std::string hash, OnAnswer on_answer) {
-    // stop() waits for it as well: a name that no hash can have.
+    // So that stop() waits for it. No hash looks like this.
     const auto in_hand = "beside " + std::to_string(++unkeyed_);
     (void)live_.enter(in_hand, {}, {});
     look_for_key(
@@ -201,7 +201,7 @@ void Engine::look_beside(KeyedRequest request, std::string hash, OnAnswer on_ans
         [this, in_hand, request = std::move(request), on_answer = std::move(on_answer)](
             const std::exception_ptr& failed, std::optional<KeyRow>& found, TimePoint
         ) {
-            // It may have its answer since long, and nobody can see.
+            // The key may have an answer that can't be read now.
             if (failed && !PAWL_MUTANT("failed_look_is_busy"))
                 return leave(in_hand, on_answer, failure_of(failed).refusal);
             if (!found) return leave(in_hand, on_answer, Refused{.why = Why::in_progress});
@@ -210,7 +210,7 @@ void Engine::look_beside(KeyedRequest request, std::string hash, OnAnswer on_ans
     );
 }
 
-// Attaches to the running request; woken the moment it ends. False if it has ended.
+// Attaches to the running attempt, and is called when that ends. False: it has already ended.
 bool Engine::wait_for(
     const std::string& hash, std::chrono::milliseconds longest, const OnAnswer& on_answer
 ) {
@@ -260,10 +260,10 @@ void Engine::handle_unkeyed(
         Response response;
         bool staged{};
     };
-    // It has no key, but stop() waits for it as well: a name that no hash can have.
+    // It has no key. So that stop() waits for it; no hash looks like this.
     const auto in_hand = "unkeyed " + std::to_string(++unkeyed_);
     (void)live_.enter(in_hand, {}, {});
-    auto reached = std::make_shared<Ended>();  // Shared by the two halves of one transaction.
+    auto reached = std::make_shared<Ended>();  // Shared by the transaction's callbacks.
     const auto start = operation.start(with, request.get());
     parts_.store.write(store::work(
         [this, &operation, start, reached](store::Session& session) {
@@ -334,8 +334,7 @@ void Engine::take_stored(
     );
 }
 
-// What is in hand may end by itself; calls are asked to give up while there is still time to write
-// what became of them.
+// Work in flight may end by itself; calls are told to stop early enough to record their outcome.
 bool Engine::stop(std::chrono::milliseconds limit) {
     refuse_new();
     const auto last = limit / 5;

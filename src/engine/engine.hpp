@@ -36,8 +36,7 @@ namespace pawl::engine {
 
 class Attempt;
 
-// A request as HTTP hands it over: authenticated, parsed, problem() asked; nothing of it is stored
-// yet.
+// A request from HTTP: authenticated, parsed and validated by problem(); nothing is stored yet.
 struct KeyedRequest {
     const detail::OperationForm* operation{};
     Principal principal;
@@ -45,91 +44,89 @@ struct KeyedRequest {
     std::string method;
     std::string path;
     std::string origin;
-    bool of_a_job{false};  // A phase of ours has let it in: before_key() is not asked.
+    bool of_a_job{false};  // A phase has staged it: before_key() is not called.
     detail::Anything request;
-    std::string params{};     // The request as JSON; if empty, made when it is to be stored.
+    std::string params{};     // The request as JSON; empty: made when it is stored.
     std::string fingerprint;  // Hex, under the newest secret.
     std::function<std::string(const std::string& secret)>
-        fingerprint_under;  // For keys stored under an older one.
+        fingerprint_under;  // For keys that were stored under an older secret.
 };
 
-// Whether a key was made for this request.
+// Whether the key was made for this request.
 bool same_request(const Installation& installation, const KeyedRequest& request, const KeyRow& row);
 
-// What a person decided of a key on the attention list.
+// An operator's decision about a key on the attention list.
 struct Settlement {
     std::int64_t key_id{};
     int attempt{};
     std::string recovery_point{};
     enum class Kind { happened, did_not_happen, give_up } kind{};
-    std::string result_name{};  // happened: a named result of the call, and its value as JSON.
+    std::string result_name{};  // happened: a named result of the call, with its value as JSON.
     std::string result{};
     std::string by{};
-    // As its row has it: the fence of a recorded decision.
+    // The row's value; fences a recorded decision.
     std::optional<std::string> decided_at{};
 };
 
-// What carrying out a settlement would come to.
+// What a settlement would do.
 struct SettlePreview {
-    std::optional<Response> answer{};  // The customer's; nullopt: a call is made first.
-    std::string call_from{};           // The recovery point that this call is made from.
+    std::optional<Response> answer{};  // The client's response; nullopt: a call is made first.
+    std::string call_from{};           // The recovery point that the call is made from.
     std::string error{};               // Why it can't be carried out; then the others are empty.
 };
 
-// Drives keys: claim, steps, response. Owns what runs the steps; all members may be called from any
-// thread.
+// Drives keys: claim, steps, response. Owns the call pool and the timers. Thread-safe.
 class Engine {
 public:
     struct Parts {
         store::Store& store;  // These outlive the engine.
         base::Clock& clock;
         base::Random& random;
-        // Threads of its own, unless they are given, as by a simulator that has none.
+        // nullptr: the engine makes its own.
         base::Timers* timers{nullptr};
         Calls* calls{nullptr};
     };
     Engine(Parts parts, EngineOptions options, Installation installation);
-    ~Engine();  // Waits for what is in hand, however long its calls take.
+    ~Engine();  // Waits for what is in flight, however long its calls take.
 
-    // Before any request.
+    // Call before any request.
     const detail::OperationForm& add(detail::OperationForm form);
     const detail::OperationForm* find(std::string_view operation) const;
-    // "OPERATION at POINT" of each foreign call of which the operation does not say who is called.
+    // "OPERATION at POINT" for each foreign call whose operation names no call target.
     std::vector<std::string> calls_without_target() const;
 
     void handle(KeyedRequest request, OnAnswer on_answer);
-    // KeyRule::none: one transaction, nothing remembered.
+    // KeyRule::none: one transaction; no answer is stored.
     void handle_unkeyed(
         const detail::OperationForm& operation,
         const detail::StartedWith& with,
         const detail::Anything& request,
         OnAnswer on_answer
     );
-    // Takes an open key whose lease is over to its end, with the stored request and principal.
+    // Finishes an open key whose lease has ended, with the stored request and principal.
     void complete(std::int64_t key_id, OnAnswer on_answer);
     void settle(const Settlement& settlement, OnAnswer on_answer);
-    // Carries it out in a transaction that is rolled back: keeper and phases run, no call is made.
-    // Blocks; throws StoreError where the database is in trouble.
+    // Runs the settlement in a transaction that is rolled back: keeper and phases run, no call is
+    // made. Blocks; throws StoreError.
     SettlePreview preview(const Settlement& settlement);
 
-    // Told after each commit in which jobs were staged. Set before any request.
+    // Called after each commit that staged jobs. Set before any request.
     void on_staged(std::function<void()> f) { on_staged_ = std::move(f); }
     void staged() const {
         if (on_staged_) on_staged_();
     }
 
-    // Refuses new requests and waits for what is in hand; calls are told to stop in the last fifth
-    // of the time. False if that takes longer.
+    // Refuses new requests and waits for what is in flight; calls are told to stop in the last
+    // fifth of the time. False: not finished within `limit`.
     bool stop(std::chrono::milliseconds limit);
-    // The parts of it.
+    // The steps of stop().
     void refuse_new();
     bool wait_idle(std::chrono::milliseconds limit) { return live_.wait_empty(limit); }
     void stop_calls() { calls_.request_stop(); }
-    // Tells calls to stop and waits for what is in hand, however long. Nothing of this engine runs
-    // any more when it returns.
+    // Tells calls to stop and waits until nothing of this engine runs, however long.
     void finish();
 
-    // For one Tx; `staged` is set when it stages a job.
+    // For one Tx; `staged` is set when a job is staged.
     detail::TxContext tx_context(
         store::Session& session,
         std::optional<std::int64_t> key_id,
@@ -153,30 +150,30 @@ public:
     Doubts& doubts() { return doubts_; }
     std::size_t keys_in_hand() const { return live_.size(); }
 
-    // What restores of the database have lost; replaced as a whole. From any thread.
+    // What restores of the database have lost; replaces the whole list. Thread-safe.
     void set_lost_times(std::vector<core::LostTime> lost);
     std::optional<TimePoint> call_lost_since(std::int64_t key_id, TimePoint now) const;
-    // Foreign calls that were begun since the engine was made.
+    // Foreign calls begun since the engine was made.
     void count_call() { ++calls_begun_; }
     std::int64_t calls_begun() const { return calls_begun_; }
 
-    // What an attempt has in hand is the request of its key's row: another is told so (key_reused).
+    // The attempt's request is the one that the key was made for: other requests get key_reused.
     void confirm(const std::string& hash) { live_.confirm(hash); }
 
-    // It makes a call now, or has made it: whoever asks meanwhile is told to come again.
+    // The attempt makes its call now, or has made it: concurrent requests get in_progress.
     void at_work(const std::string& hash, bool is = true) { live_.at_work(hash, is); }
 
-    // The end of an attempt: answers its client and all who waited for it.
+    // Ends an attempt: answers its client and all attached requests.
     void leave(const std::string& hash, const OnAnswer& owner, Answer answer);
 
-    // The time of an attempt that only waited is over: tells its client so. Whoever attached to it
-    // takes its place; false if nobody did, and the key is left.
+    // The wait of an attempt is over: answers its client. The attached request that came last takes
+    // its place; false: there is none, and the key is released.
     bool next_waits(
         const std::string& hash, OnAnswer& owner, std::chrono::steady_clock::time_point& until
     );
 
 private:
-    // Looks for a stored key, and has an attempt of this process begin with it.
+    // Reads a stored key, and starts an attempt with it.
     void take_stored(std::int64_t key_id, OnAnswer on_answer, std::function<void(Attempt&)> begin);
     void ask_operation(KeyedRequest request, OnAnswer on_answer);
     void take_in(KeyedRequest request, OnAnswer on_answer);
@@ -202,7 +199,7 @@ private:
     std::function<void()> on_staged_;
     mutable std::mutex lost_mutex_;
     std::vector<core::LostTime> lost_;
-    std::atomic<bool> any_lost_{false};  // Spares the mutex where nothing was ever restored.
+    std::atomic<bool> any_lost_{false};  // Avoids the mutex if nothing was ever restored.
     std::atomic<std::int64_t> calls_begun_{0};
     std::atomic<bool> stopping_{false};
     std::atomic<std::uint64_t> unkeyed_{0};

@@ -7,7 +7,7 @@ namespace pawl::engine {
 
 namespace {
 
-constexpr std::size_t digits_used = 16;  // Of 32: hardly ever are two keys taken for one.
+constexpr std::size_t digits_used = 16;  // Of 32 digits: collisions are very rare.
 
 std::uint64_t number_of(std::string_view hash) {
     std::uint64_t number = 0;
@@ -25,7 +25,7 @@ FirstLook::Guess FirstLook::guess(std::string_view hash) {
     return known_.load(std::memory_order_relaxed) < known_bound ? Guess::is_new : Guess::may_be;
 }
 
-// Two at once may count as one: it is a guess.
+// Concurrent calls may count as one: it is only a guess.
 void FirstLook::was(bool known) {
     const auto now = known_.load(std::memory_order_relaxed);
     if (known)

@@ -16,12 +16,12 @@
 
 namespace pawl::engine {
 
+using detail::execute_statement;
 using detail::Row;
 using detail::run_statement;
 
 namespace {
 
-constexpr auto no_rows = [](const Row&) {};
 constexpr std::size_t file_secrets_max = 16;
 
 std::vector<std::string> read_secrets(const std::string& path) {
@@ -51,7 +51,7 @@ std::vector<std::string> read_secrets(const std::string& path) {
     return secrets;
 }
 
-// What the database keeps of a secret that is in a file. The label never changes: it is stored.
+// What the database stores of a secret that is in a file. The text must never change.
 std::string verifier_of(const std::string& secret, const std::string& installation) {
     return json::hex(
         json::hmac_sha256(secret, "pawl: this verifies the secret of installation " + installation)
@@ -60,7 +60,7 @@ std::string verifier_of(const std::string& secret, const std::string& installati
 
 struct Stored {
     std::string name;
-    std::map<int, std::string> secrets;    // Made in the database, or put there by 0.1.0.
+    std::map<int, std::string> secrets;    // Made in the database, or stored by 0.1.0.
     std::map<int, std::string> verifiers;  // Of secrets that are in a file.
 
     int highest() const {
@@ -91,8 +91,8 @@ std::optional<int> version_of(const std::map<int, std::string>& texts, const std
     return std::nullopt;
 }
 
-// The version of a secret of the file; a new one if the database has not seen it. A clear copy, as
-// 0.1.0 has made it, is removed.
+// Returns the version of a secret of the file; a new one if the database does not know it. Removes
+// a plain copy made by 0.1.0.
 int keep_verifier(
     store::Session& session, Stored& stored, const std::string& secret, const std::string& now
 ) {
@@ -101,14 +101,14 @@ int keep_verifier(
     const auto clear = version_of(stored.secrets, secret);
     while (!version) {
         const int next = clear.value_or(stored.highest() + 1);
-        // Another server may have taken this version just now, for this secret or for another one.
-        if (run_statement(session, sql::insert_secret_verifier, no_rows, next, verifier, now) == 1)
+        // Another server may have taken this version meanwhile, for this or another secret.
+        if (execute_statement(session, sql::insert_secret_verifier, next, verifier, now) == 1)
             version = next;
         stored.verifiers = read(session).verifiers;
         if (!version) version = version_of(stored.verifiers, verifier);
     }
     if (clear) {
-        run_statement(session, sql::delete_secret, no_rows, *clear);
+        execute_statement(session, sql::delete_secret, *clear);
         stored.secrets.erase(*clear);
     }
     return *version;
@@ -129,12 +129,12 @@ void read_epochs(store::Session& session, Installation& into) {
     into.epoch = 1;
     into.lost.clear();
     run_statement(session, sql::find_epochs, [&](const Row& row) {
-        const auto& of = sql::find_epochs.name;
-        into.epoch = detail::column_as<int>(row, 0, of);
+        const auto& name = sql::find_epochs.name;
+        into.epoch = detail::column_as<int>(row, 0, name);
         into.lost.push_back(
-            {.since = detail::column_as<TimePoint>(row, 1, of),
-             .keys_until = detail::column_as<TimePoint>(row, 2, of),
-             .last_key_id = detail::column_as<std::int64_t>(row, 3, of)}
+            {.since = detail::column_as<TimePoint>(row, 1, name),
+             .keys_until = detail::column_as<TimePoint>(row, 2, name),
+             .last_key_id = detail::column_as<std::int64_t>(row, 3, name)}
         );
     });
 }
@@ -146,21 +146,17 @@ Installation open_installation(
         secret_file.empty() ? std::vector<std::string>{} : read_secrets(secret_file);
     return store::write_now(store, [&](store::Session& session) {
         const auto now = base::time_text(clock.now());
-        run_statement(
-            session, sql::insert_installation, no_rows, base::random_hex(random, 32), now
-        );
+        execute_statement(session, sql::insert_installation, base::random_hex(random, 32), now);
         auto stored = read(session);
         if (of_file.empty() && stored.highest() == 0) {
-            run_statement(
-                session, sql::insert_secret, no_rows, 1, base::random_hex(random, 64), now
-            );
+            execute_statement(session, sql::insert_secret, 1, base::random_hex(random, 64), now);
             stored = read(session);
         }
         Installation found;
         found.name = stored.name;
         found.version = stored.highest();
         read_epochs(session, found);
-        // The oldest first, so that versions rise with the order in which secrets came.
+        // The oldest first, so that versions ascend with age.
         for (auto secret = of_file.rbegin(); secret != of_file.rend(); ++secret) {
             found.version = keep_verifier(session, stored, *secret, now);
             found.secrets[found.version] = *secret;

@@ -13,7 +13,7 @@ namespace pawl::engine {
 
 namespace {
 
-constexpr std::size_t block = 256;  // A transaction for so many claims.
+constexpr std::size_t block = 256;  // Claims per transaction that takes ids.
 constexpr std::size_t low = 128;
 
 }  // namespace
@@ -23,7 +23,7 @@ struct KeyIds::Hand {
     const std::optional<store::IdsAhead> from;
     std::mutex mutex;
     std::vector<std::int64_t> ids;
-    std::uint64_t forgotten{0};  // What was asked for before that is not taken.
+    std::uint64_t forgotten{0};  // Requests before this count are ignored.
     bool asking{false};
     bool refused{false};
 };
@@ -83,7 +83,7 @@ void KeyIds::ask(store::Store& store, const std::shared_ptr<Hand>& hand) {
                 if (failure.passing || std::exchange(hand->refused, true)) return;
                 log::warning("no_key_ids_ahead", {{"detail", failure.refusal.detail}});
             } else if (forgotten == hand->forgotten) {
-                // From the back they come in their order.
+                // Reversed, as ids are taken from the back.
                 hand->ids.insert(hand->ids.begin(), got->rbegin(), got->rend());
             }
         }

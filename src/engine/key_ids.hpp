@@ -8,24 +8,23 @@
 
 namespace pawl::engine {
 
-// Ids of keys to come, taken from the store many at a time, where a claim under an id of its own
-// need not wait for the answer that gives it one. Those left over at the end are nobody's: ids have
-// gaps. Thread-safe; never blocks.
+// Preallocated ids of keys, taken from the store many at a time: a claim under such an id need not
+// wait for an answer with its id. Unused ids are lost. Thread-safe, never blocks.
 class KeyIds {
 public:
-    // The store outlives it, and what was asked of the store may come when this is gone.
+    // The store outlives it; the store's answers may arrive after its destruction.
     explicit KeyIds(store::Store& store);
 
     struct Ahead {
         std::int64_t id{};
         const Sql* claim{};  // A fence, with the id and the key's hash.
     };
-    // Nothing: there are none at hand, or the store gives none.
+    // nullopt: none are cached, or the store gives none.
     std::optional<Ahead> take();
-    // One of them was another's: those at hand are used no more. So it is after a failover to a
-    // copy of the database that was behind, and gives the same ids out again.
+    // Drops the cached ids, as one was already in use: after a failover to a stale copy the
+    // database gives the same ids out again.
     void forget();
-    // Whether the store is one that gives any.
+    // Whether the store gives ids in advance.
     bool are_given() const;
 
 private:

@@ -28,7 +28,7 @@ public:
     T next() {
         return detail::column_as<T>(row_, column_++, "find_key");
     }
-    // For what a replay does not need: not read of a finished key.
+    // For columns that a replay does not need: skipped for a finished key.
     void next_unless(bool finished, std::string& to) {
         if (!finished) to = row_.text(column_);
         ++column_;

@@ -17,18 +17,17 @@
 
 namespace pawl::engine {
 
-// What makes a key one: for Scope::tenant the account is left empty, so that whoever asks meets the
-// same key.
+// Identifies a key. For Scope::tenant the account is empty, so that a tenant's accounts share it.
 struct KeyIdentity {
     std::string tenant;
     std::string account;
     std::string key;
 };
 KeyIdentity key_identity(Scope scope, const Principal& principal, std::string key);
-// 32 hex digits: what the registry's unique index holds.
+// 32 hex digits, unique in the registry.
 std::string key_hash(const KeyIdentity& identity);
 
-// A key as it stands in the registry and, unless it expired, in idempotency_keys.
+// A key as stored in the registry and, unless it has expired, in idempotency_keys.
 struct KeyRow {
     std::int64_t id{};
     bool expired{};
@@ -46,10 +45,11 @@ struct KeyRow {
     std::optional<std::string> call_key;
     std::optional<TimePoint> called_at;
     bool calling{};
-    std::optional<std::string> call_target;  // Who was called at called_at, if that was named.
+    // The target of the call at called_at, if it was named.
+    std::optional<std::string> call_target;
 
-    // Empty of a finished key: its answer is all that anybody wants of it.
-    Principal principal;  // Who asked first.
+    // Empty for a finished key, of which only the answer is needed.
+    Principal principal;  // Who made the first request.
     std::string key;
     std::string origin;
     std::string params;
@@ -64,14 +64,14 @@ struct KeyRow {
 std::optional<KeyRow> find_key(detail::Session& session, std::string_view hash);
 std::optional<KeyRow> find_key(detail::Session& session, std::int64_t id);
 
-// The same outside any transaction; `found` gets it, to move from, or why it could not be looked
-// for, and the database's clock.
+// The same outside a transaction. `found` receives the row, which may be moved from, or the error,
+// and the database's clock.
 using OnKeyRow =
     std::function<void(std::exception_ptr failed, std::optional<KeyRow>& found, TimePoint now)>;
 void look_for_key(store::Store& store, std::string hash, OnKeyRow found);
 void look_for_key(store::Store& store, std::int64_t id, OnKeyRow found);
 
-// The headers of a response that are stored and replayed, as JSON; empty for none.
+// The stored and replayed response headers as JSON; empty: none.
 std::string encode_headers(const std::vector<Header>& headers);
 std::vector<Header> decode_headers(std::string_view json);
 

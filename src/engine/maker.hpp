@@ -13,7 +13,7 @@
 
 namespace pawl::detail {
 
-// What a Tx works on. Lives as long as the Tx, on the store's thread.
+// What a Tx uses. Lives as long as the Tx, on the store's thread.
 struct TxContext {
     Session& session;
     base::Random& random;
@@ -23,10 +23,10 @@ struct TxContext {
     Isolation isolation{Isolation::repeatable_read};
 };
 
-// Whether this thread is in one, and so must neither reach the world nor wait for it (I20).
+// Whether this thread is in a transaction, and so must not call or wait for anything outside (I20).
 bool in_transaction();
 
-// The only maker of a Tx, a Snapshot and a Call: each lives for one call of f.
+// The only factory of Tx, Snapshot and Call; each lives for one call of f.
 struct Maker {
     template <class F>
     static auto with_tx(TxContext context, F f) {

@@ -10,7 +10,7 @@ namespace pawl::engine {
 
 using namespace std::chrono_literals;
 
-// Later an answer would be over in a year that four digits do not hold.
+// A later expiry would need a year of more than four digits.
 inline constexpr std::chrono::hours longest_keep{876'000};
 
 struct EngineOptions {
@@ -20,9 +20,9 @@ struct EngineOptions {
     int calls_max{1'024};
     core::CompleterCap completer_cap{};
     Staging staging{Staging::as_job};
-    // Of keys that other processes hold (an operation's wait(max)).
-    std::chrono::milliseconds look_every{250};  // One look for all, while there are any.
-    std::size_t waiting_max{1'000};             // Keys waited for; for more 409 at once.
+    // For keys that other processes hold (an operation's wait(max)).
+    std::chrono::milliseconds look_every{250};  // One query for all waiting keys.
+    std::size_t waiting_max{1'000};             // Keys waited for; more get 409 at once.
 };
 
 }  // namespace pawl::engine

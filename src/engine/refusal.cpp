@@ -37,7 +37,7 @@ Failure failure_of(const std::exception_ptr& failed) {
         std::rethrow_exception(failed);
     } catch (const StoreError& error) {
         return {error.passing(), Refused{.why = why_of(error.kind()), .detail = error.what()}};
-    } catch (const std::bad_alloc&) {  // Of the machine, not of the request.
+    } catch (const std::bad_alloc&) {  // Not caused by the request.
         return {true, Refused{.why = Why::overloaded, .detail = "out of memory"}};
     } catch (const std::exception& error) {
         return {false, Refused{.why = Why::internal, .detail = error.what()}};

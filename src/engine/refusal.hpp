@@ -7,9 +7,9 @@
 
 namespace pawl::engine {
 
-// What an exception that left a transaction means to the client, and its text for operators.
+// What an exception from a transaction means for the client, with a text for operators.
 struct Failure {
-    bool passing{};  // Of the environment: nothing is recorded, the client tries again.
+    bool passing{};  // Caused by the environment: nothing is recorded, and the client tries again.
     Refused refusal;
 };
 Failure failure_of(const std::exception_ptr& failed);

@@ -34,7 +34,7 @@ void Renewals::end(std::uint64_t id) {
     held_.erase(id);
 }
 
-// Twice in each third of a lease, so that none is renewed later than at half of its life.
+// Twice in each third of a lease, so that each is renewed before half of its life.
 void Renewals::tick() {
     std::vector<Entry> due;
     {
@@ -67,7 +67,7 @@ void Renewals::renew(const Entry& entry) {
                     session.now() + lease
                 );
             },
-            // Tried again at the next tick; the fence of the next write has the last word.
+            // A failed one is tried again at the next tick; the fence of the next write decides.
             [has_failed = entry.failed](const std::exception_ptr& failed) {
                 if (failed) *has_failed = true;
             }

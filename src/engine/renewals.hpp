@@ -14,9 +14,9 @@
 
 namespace pawl::engine {
 
-// Renews the leases of the keys whose foreign call is in hand, at a third of a lease's life; only
-// then, so that a hanging phase loses its key. Each renewal is fenced; one that touches no row says
-// that the lease is lost.
+// Renews the leases of keys whose foreign call is in flight, after a third of a lease's life. Not
+// during phases, so that a hanging phase loses its key. Each renewal is fenced: if it touches no
+// row, the lease is lost.
 class Renewals {
 public:
     Renewals(
@@ -31,7 +31,7 @@ public:
         int attempt{};
         std::string recovery_point;
     };
-    // `leased_at`: when its lease was written last.
+    // `leased_at`: when the lease was last written.
     std::uint64_t begin(Held held, std::chrono::steady_clock::time_point leased_at);
     void end(std::uint64_t id);
 
@@ -39,7 +39,8 @@ private:
     struct Entry {
         Held held;
         std::chrono::steady_clock::time_point renewed_at;
-        // The last one, and so the next tick tries again. Shared with a write that may outlive us.
+        // The last renewal failed: the next tick tries again. Shared with writes that may outlive
+        // us.
         std::shared_ptr<std::atomic<bool>> failed;
     };
     void tick();

@@ -13,8 +13,7 @@ namespace pawl::engine {
 
 namespace {
 
-// The name as it is stored, in the one spelling that readers of stored headers look for; nullptr:
-// it is not stored.
+// The stored name, in the spelling that readers of stored headers expect; nullptr: not stored.
 const std::string_view* stored_name(const Header& header) {
     static constexpr std::array<std::string_view, 4> names{
         "Content-Language", "Location", "ETag", "Link"};
@@ -44,8 +43,8 @@ Response storable(Response response, Bytes bytes) {
         throw std::invalid_argument{
             "a response has at most 1 MiB of body to be stored, not " +
             std::to_string(response.body.size()) + " bytes"};
-    // A text of PostgreSQL holds nothing else, and what a test on SQLite lets through would fail
-    // there, behind a charge.
+    // PostgreSQL stores only such text. Without this check a test on SQLite would pass, and
+    // production would fail after a charge.
     const bool stored = bytes == Bytes::text;
     if (stored && (!is_text(response.body) || !is_text(response.content_type)))
         throw std::invalid_argument{
@@ -59,7 +58,7 @@ Response storable(Response response, Bytes bytes) {
         if (has_control(header.value))
             throw std::invalid_argument{"the header " + header.name + " has a control character"};
         if (stored && !is_text(header.value))
-            throw std::invalid_argument{"the header " + header.name + " is no UTF-8"};
+            throw std::invalid_argument{"the header " + header.name + " is not UTF-8"};
         kept.push_back({std::string{*name}, std::move(header.value)});
     }
     response.headers = std::move(kept);

@@ -10,7 +10,7 @@ namespace pawl::engine {
 
 namespace {
 
-// Leaves the transaction of a preview, so that the store undoes it.
+// Thrown to roll back the preview's transaction.
 struct RolledBack {};
 
 }  // namespace

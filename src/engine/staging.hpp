@@ -2,10 +2,10 @@
 
 namespace pawl::engine {
 
-// Where a staged job goes with its transaction.
+// Where a staged job is written.
 enum class Staging {
-    as_job,       // Into the embedded queue: it is a job at once.
-    to_be_pushed  // Among the staged jobs, which the enqueuer pushes to a queue outside.
+    as_job,       // Into the embedded queue: it may run after the commit.
+    to_be_pushed  // Into the staged jobs, which the enqueuer pushes to an external queue.
 };
 
 }  // namespace pawl::engine

@@ -14,8 +14,7 @@ namespace pawl {
 
 namespace {
 
-// A thread that holds a transaction must not reach the world (I20).
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): what this thread is in.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): per thread (I20).
 thread_local int transactions_open = 0;
 
 constexpr std::chrono::milliseconds longest_delay = std::chrono::hours{10 * 365 * 24};
@@ -111,7 +110,7 @@ std::string text_of_time(TimePoint at) {
 
 TimePoint time_of_text(std::string_view text, std::string_view statement, int column) {
     const auto at = base::time_from_text(text);
-    if (!at) throw_row_value(statement, column, "a time that is none");
+    if (!at) throw_row_value(statement, column, "an invalid time");
     return *at;
 }
 

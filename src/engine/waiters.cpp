@@ -12,7 +12,7 @@ namespace pawl::engine {
 
 namespace {
 
-// JSON, as both databases take a list in it. Hashes are hex: nothing in them is to be escaped.
+// A JSON list, for both databases. Hashes are hex and need no escapes.
 std::string list_of(const std::vector<std::string>& hashes) {
     std::string list{"["};
     for (const auto& hash : hashes)
@@ -65,14 +65,14 @@ Waiters::Parked Waiters::park(
     return Parked::waits;
 }
 
-// Told with the mutex held: whoever waits in finish() may end this at once.
+// Notifies with the mutex held, as a thread in finish() may destroy this object at once.
 void Waiters::end_parking() {
     const std::lock_guard lock{mutex_};
     --parking_;
     looked_.notify_all();
 }
 
-// For good: whoever has waited once will again.
+// Never ends: a process that has waited once will wait again.
 void Waiters::listen() {
     auto listening = store_.listen([this](std::string_view hash) { on_notice(hash); });
     const std::lock_guard lock{mutex_};
@@ -93,7 +93,7 @@ void Waiters::finish() {
     std::unique_lock lock{mutex_};
     looked_.wait(lock, [this] { return !looking_ && parking_ == 0; });
     const auto ended = std::move(listening_);
-    lock.unlock();  // A notice on its way wants it.
+    lock.unlock();  // A notice being delivered needs the mutex.
 }
 
 std::size_t Waiters::size() const {
@@ -119,7 +119,7 @@ void Waiters::on_late(const Seen& seen) {
     if (const auto wake = take(seen)) wake(Woken::too_late);
 }
 
-// Its stay has an end; nothing if it had one already.
+// Ends a stay and returns its wake; empty: already ended.
 Waiters::Wake Waiters::take(const Seen& seen) {
     const std::lock_guard lock{mutex_};
     const auto at = waiting_.find(seen.hash);
@@ -129,7 +129,7 @@ Waiters::Wake Waiters::take(const Seen& seen) {
     return wake;
 }
 
-// With the mutex held.
+// Called with the mutex held.
 void Waiters::plan_look() {
     if (std::exchange(planned_, true)) return;
     timers_.after(options_.every, [this] {
@@ -150,11 +150,11 @@ void Waiters::look() {
     if (look) run_look(look);
 }
 
-// With the mutex held. One at a time: a database that is slow is not asked more often for it.
+// Called with the mutex held. One query at a time, so that a slow database gets no more of them.
 std::shared_ptr<Waiters::Look> Waiters::begin_look() {
     looking_ = !stopping_ && !waiting_.empty();
     if (!looking_) return nullptr;
-    auto look = std::make_shared<Look>();  // Shared by the two halves of one read.
+    auto look = std::make_shared<Look>();  // Shared by the read's callbacks.
     for (const auto& [hash, entry] : waiting_) look->asked.push_back({hash, entry.id});
     return look;
 }
@@ -167,7 +167,8 @@ void Waiters::run_look(const std::shared_ptr<Look>& look) {
             look->held = find_held(session, hashes, lease);
         },
         [this, look](const std::exception_ptr& failed) {
-            if (failed) look->asked.clear();  // The next look is theirs, or the end of their time.
+            // The next query wakes them, or the end of their time.
+            if (failed) look->asked.clear();
             on_looked(*look);
         }
     ));

@@ -18,10 +18,9 @@
 
 namespace pawl::engine {
 
-// Attempts that found their key in the hands of another process and wait for it (wait(max)). They
-// hold no thread and no connection meanwhile. While there are any, one look at the database for all
-// of them, each `every`, finds those whose wait has an end; a store that passes notices says so at
-// once. Thread-safe.
+// Attempts that wait for a key that another process holds (wait(max)). They hold no thread and no
+// connection. While there are any, one query each `every` finds those whose wait has ended; a store
+// with notices reports them at once. Thread-safe.
 class Waiters {
 public:
     enum class Woken {
@@ -36,25 +35,24 @@ public:
         std::size_t keys_max;
         std::chrono::milliseconds lease;
     };
-    // These outlive it.
+    // All outlive this object.
     Waiters(store::Store& store, base::Clock& clock, base::Timers& timers, Options options)
         : store_{store}, clock_{clock}, timers_{timers}, options_{options} {}
 
     enum class Parked { waits, too_many, stopping };
-    // Only `waits` takes the wake. Of a key at most one at a time.
+    // Only `waits` keeps the wake. At most one attempt for each key.
     Parked park(
         const std::string& hash, std::chrono::steady_clock::time_point until, const Wake& wake
     );
-    // Wakes all, and takes no more.
+    // Wakes all, and accepts no more.
     void stop();
-    // After stop(): no look and no park() is under way when it returns, and no notice comes any
-    // more.
+    // After stop(): waits until no query, park() or notice is in progress.
     void finish();
     std::size_t size() const;
 
 private:
     struct Entry {
-        std::uint64_t id{};  // Tells one stay of a key from the next.
+        std::uint64_t id{};  // Distinguishes one stay of a key from the next.
         Wake wake;
     };
     struct Seen {
@@ -63,7 +61,7 @@ private:
     };
     struct Look {
         std::vector<Seen> asked;
-        std::vector<std::string> held;  // The answer, sorted.
+        std::vector<std::string> held;  // The result, sorted.
     };
     void end_parking();
     void listen();
@@ -85,10 +83,10 @@ private:
     std::condition_variable looked_;
     std::unordered_map<std::string, Entry> waiting_;
     std::uint64_t next_id_{1};
-    int parking_{0};          // Calls of park() that have not returned.
-    bool planned_{false};     // A look will come.
-    bool looking_{false};     // One is under way.
-    bool look_again_{false};  // Notices may have been lost while it was.
+    int parking_{0};          // Calls of park() in progress.
+    bool planned_{false};     // A query is scheduled.
+    bool looking_{false};     // A query is in progress.
+    bool look_again_{false};  // Notices may have been lost meanwhile.
     bool stopping_{false};
     bool listens_{false};
     std::unique_ptr<store::Listening> listening_;

@@ -18,14 +18,10 @@ namespace {
 
 constexpr std::chrono::milliseconds accept_again_after{100};
 constexpr std::chrono::milliseconds room_again_after{10};
-// If it takes longer, its thread is held: another may have one that can be closed.
+// If it takes longer, its thread is held: another lane may have a connection that can be closed.
 constexpr std::chrono::seconds room_made_within{1};
-// So long has one been slow with a body, or with reading, before it is closed for another.
+// How long a connection is slow with a body or with reading before it is closed for another.
 constexpr std::chrono::seconds slow_after{1};
-
-SteadyTime steady_now() {
-    return std::chrono::steady_clock::now();  // tidy: allow clock: time-outs of sockets
-}
 
 tcp::endpoint checked_endpoint(const std::string& listen) {
     if (const auto endpoint = endpoint_of(listen)) return *endpoint;
@@ -35,7 +31,7 @@ tcp::endpoint checked_endpoint(const std::string& listen) {
 }
 
 AddressKey key_of(const asio::ip::address& address) {
-    constexpr std::uint64_t v4 = 0xffff'0000'0000;  // No network of IPv6 has such a number.
+    constexpr std::uint64_t v4 = 0xffff'0000'0000;  // No IPv6 network has such a number.
     if (address.is_v4()) return AddressKey{v4 | address.to_v4().to_uint()};
     const auto bytes = address.to_v6().to_bytes();
     if (address.to_v6().is_v4_mapped())
@@ -148,7 +144,7 @@ void Acceptor::on_accepted(Lane& lane, error_code error, tcp::socket socket) {
     next();
 }
 
-// No descriptor left, or the like: try again soon instead of spinning.
+// No descriptor is left, or the like: tries again soon instead of spinning.
 void Acceptor::on_failed(error_code error) {
     const bool descriptors = error.value() == EMFILE || error.value() == ENFILE;
     if (descriptors) make_room();
@@ -163,7 +159,7 @@ void Acceptor::on_failed(error_code error) {
     try_again_after(accept_again_after);
 }
 
-// Waits until a connection is in the backlog, and closes another for it.
+// Waits until a connection is in the backlog, and closes another to make room for it.
 void Acceptor::wait_for_room() {
     if (waiting_) return;
     waiting_ = true;
@@ -172,7 +168,7 @@ void Acceptor::wait_for_room() {
         if (error || stopping_ || accepting_) return;
         if (open_ < options_.connections_max) return accept_one();
         make_room();
-        // The end of what was closed calls next(); if there was none, one may be idle soon.
+        // The close calls next(); if none was closed, one may be idle soon.
         try_again_after(room_again_after);
     });
 }

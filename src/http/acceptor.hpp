@@ -1,6 +1,6 @@
 #pragma once
 
-// Internal to the listener, as connection.hpp is.
+// Internal to the listener, like connection.hpp.
 
 #include "src/http/lane.hpp"
 
@@ -14,10 +14,10 @@
 
 namespace pawl::http {
 
-// Lets one remark of a kind through a minute, with the count of what happened since.
+// Lets one remark of a kind through per minute, with the number of times it happened meanwhile.
 class OnceAMinute {
 public:
-    // How many times it happened since the last remark; 0: a remark is not due yet.
+    // How many times it happened since the last remark; 0: no remark is due yet.
     std::size_t count(SteadyTime now);
 
 private:
@@ -25,15 +25,15 @@ private:
     SteadyTime next_{};
 };
 
-// Accepts connections, and gives each to the next lane in turn. Once there are connections_max, one
-// that waits for its client is closed for the next one: the one without a request for the longest
-// time first, then those that are sending a head or were refused, then those that have been slow
-// with a body or with reading for a second. If all are being handled, new ones stay in the backlog.
-// On the first lane's thread.
+// Accepts connections, and gives each to the next lane in turn. At connections_max it closes one
+// that waits for its client to make room for each new one: first the one without a request for the
+// longest time, then those that are sending a head or were refused, then those that have been slow
+// with a body or with reading for a second. If all requests are being handled, new connections stay
+// in the backlog. Used on the first lane's thread only.
 class Acceptor {
 public:
     // Binds and listens at once; throws std::system_error that names the address. `lanes` is filled
-    // before begin(), and outlives the acceptor's work.
+    // before begin(), and outlives the acceptor.
     Acceptor(
         const ListenerOptions& options,
         base::OnRemark on_remark,
@@ -43,7 +43,7 @@ public:
 
     void begin();
     void stop();
-    void on_closed(AddressKey address);  // From any thread: one of those that were accepted.
+    void on_closed(AddressKey address);  // An accepted connection was closed. From any thread.
     std::uint16_t port() const;
     tcp::acceptor::executor_type executor() { return acceptor_.get_executor(); }
 
@@ -66,9 +66,9 @@ private:
     int open_{0};  // Connections of all lanes.
     std::size_t next_lane_{0};
     bool accepting_{false};
-    bool waiting_{false};  // For a connection in the backlog.
+    bool waiting_{false};  // Waits for a connection in the backlog.
     bool stopping_{false};
-    SteadyTime making_room_until_{};  // One is being closed: another would be one too many.
+    SteadyTime making_room_until_{};  // Until then, one is being closed: that is enough.
     OnceAMinute full_;
     OnceAMinute over_address_limit_;
     OnceAMinute failed_;

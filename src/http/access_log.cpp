@@ -17,7 +17,7 @@ namespace pawl::http {
 
 namespace {
 
-// One that nobody serves is the client's own word, and may be anything.
+// A method that is not served may be any text of the client's.
 std::string_view known_method(std::string_view method) {
     constexpr std::array<std::string_view, 8> known{
         "", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"};
@@ -32,8 +32,8 @@ struct AccessLog::Impl {
     std::mutex mutex;
     std::condition_variable_any changed;
     bool due{false};
-    // Lines are written out once a second, or when many wait: whoever looks on sees them come, a
-    // busy server makes no call for each, and no listener's thread waits for the disk.
+    // Writes lines out once a second, or when many wait: a reader sees them soon, a busy server
+    // makes no system call for each, and no listener's thread waits for the disk.
     std::jthread flusher;
 };
 

@@ -7,28 +7,28 @@
 
 namespace pawl::http {
 
-// One JSON object a line and request: who, what, the status, how long. Never a query, a key, a
-// token or a body.
+// One line of JSON per request: who, what, the status, how long. Never a query, a key, a token or a
+// body.
 class AccessLog {
 public:
     explicit AccessLog(const std::string& file
-    );  // "-" is standard error, empty none. Throws std::runtime_error.
+    );  // "-" is standard error; empty: no log. Throws std::runtime_error.
     ~AccessLog();
 
     struct Entry {
         std::string_view client;
         std::string_view method;
-        std::string_view route;  // The pattern, as a path may hold what is private.
+        std::string_view route;  // The pattern: a path may hold private data.
         int status{};
         std::size_t bytes{};
         std::chrono::microseconds took{};
         bool replayed{};
-        std::string_view over_quota{};  // 429: which limit, "in_hand" or "rate".
+        std::string_view over_quota{};  // 429: the limit, "in_hand" or "rate".
     };
     void write(const Entry& entry);
     void flush();
     void reopen(
-    );  // A new file under the same name; if it can't be opened, goes on in the old one.
+    );  // Opens a new file under the same name; if that fails, it goes on in the old file.
     bool on() const { return impl_ != nullptr; }
 
 private:

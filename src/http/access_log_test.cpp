@@ -20,7 +20,7 @@
 namespace pawl::http {
 namespace {
 
-// A file that goes with the test.
+// A file that is removed after the test.
 class LogFile {
 public:
     LogFile()
@@ -38,7 +38,7 @@ private:
     std::string path_;
 };
 
-TEST(AccessLog, writes_one_json_object_a_line_whatever_is_in_it) {
+TEST(AccessLog, writes_one_json_object_per_line_for_any_content) {
     const LogFile file;
     const std::string nasty = "a\"b\\c\nd\x01\x7f\xC3\xB6";
     {
@@ -107,9 +107,9 @@ TEST(AccessLog, after_a_rename_new_lines_are_in_a_new_file_and_none_is_lost) {
     std::filesystem::remove(renamed);
 }
 
-// A listener's thread would stand still with the disk (issue 16, number 1). A pipe that nobody
-// reads is such a disk.
-TEST(AccessLog, a_file_that_takes_nothing_holds_up_nobody_who_writes) {
+// A listener's thread was blocked by the disk (issue 16, number 1). A pipe without a reader is such
+// a disk.
+TEST(AccessLog, a_file_that_blocks_does_not_block_writers) {
     const LogFile file;
     ASSERT_EQ(::mkfifo(file.path().c_str(), 0600), 0);
     const int reader = ::open(file.path().c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -122,12 +122,12 @@ TEST(AccessLog, a_file_that_takes_nothing_holds_up_nobody_who_writes) {
             log.write({.client = "::1", .method = "GET", .route = "/", .status = 200});
 
         EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds{10});
-        ::close(reader);  // What waits is lost, and the log can end.
+        ::close(reader);  // Waiting lines are lost, so that the log can end.
     }
 }
 
-// It says who asked for what (issue 16, number 9).
-TEST(AccessLog, is_readable_by_its_own_user_alone) {
+// It holds who asked for what (issue 16, number 9).
+TEST(AccessLog, is_readable_only_by_its_own_user) {
     const LogFile file;
     const AccessLog log{file.path()};
 
@@ -137,7 +137,7 @@ TEST(AccessLog, is_readable_by_its_own_user_alone) {
     );
 }
 
-TEST(AccessLog, writes_nothing_without_a_file) {
+TEST(AccessLog, without_a_file_it_writes_no_lines) {
     AccessLog log{""};
 
     EXPECT_FALSE(log.on());

@@ -4,8 +4,8 @@
 
 namespace pawl::http {
 
-// Where a connection comes from, for counting: an IPv4 address, or the 64 bits of an IPv6 address
-// that name its network, as a client with one of its addresses has them all.
+// A client's address, for counting: an IPv4 address, or the upper 64 bits of an IPv6 address, since
+// a client usually has all addresses of such a network.
 enum class AddressKey : std::uint64_t {};
 
 }  // namespace pawl::http

@@ -7,8 +7,8 @@
 
 namespace pawl::http {
 
-// The bytes of all request bodies that a listener holds. Shared by its connections and by the
-// requests that are being handled, which may outlive it. From any thread.
+// The bytes of all request bodies that a listener holds. Shared by its connections and by requests
+// in flight, which may outlive it. From any thread.
 class BodyBudget {
 public:
     explicit BodyBudget(std::size_t bytes) : left_{bytes} {}
@@ -27,7 +27,7 @@ private:
     std::atomic<std::size_t> left_;
 };
 
-// What one body has taken of the budget; it is given back with this.
+// The part of the budget that one body uses; the destructor gives it back.
 class BodyCharge {
 public:
     BodyCharge() = default;
@@ -43,7 +43,7 @@ public:
         if (budget_) budget_->give_back(bytes_);
     }
 
-    // The body has grown to so many bytes; false: the budget does not have them.
+    // The body has grown to `bytes`; false: the budget is used up.
     bool grow_to(std::size_t bytes) {
         if (bytes <= bytes_) return true;
         if (!budget_->take(bytes - bytes_)) return false;

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-// What bodies may cost a listener (issue 16, number 5), and the small print of where they end
+// Limits of what bodies may cost a listener (issue 16, number 5), and rules for where a body ends
 // (number 12).
 namespace pawl::http {
 namespace {
@@ -27,7 +27,7 @@ std::string chunk(const std::string& data) {
     return std::string{digits[data.size() / 16], digits[data.size() % 16]} + "\r\n" + data + "\r\n";
 }
 
-TEST(BodyBudget, a_charge_gives_back_what_it_took) {
+TEST(BodyBudget, a_charge_returns_its_bytes_to_the_budget) {
     const auto budget = std::make_shared<BodyBudget>(100);
     {
         BodyCharge one{budget};
@@ -45,7 +45,7 @@ TEST(BodyBudget, a_charge_gives_back_what_it_took) {
     EXPECT_FALSE(budget->has(101));
 }
 
-TEST(Listener, what_came_fast_lets_the_rest_of_a_body_not_come_slowly) {
+TEST(Listener, a_fast_first_part_does_not_allow_a_slow_rest_of_a_body) {
     Listening server{{.limits = {.body_rate_min = 1024, .body_grace = 100ms}}};
     for (const auto& [head, rest] :
          {std::pair{
@@ -57,7 +57,7 @@ TEST(Listener, what_came_fast_lets_the_rest_of_a_body_not_come_slowly) {
         client.send(head + rest);
 
         EXPECT_EQ(status_of(client.read_message()), "408");
-        EXPECT_LT(std::chrono::steady_clock::now() - began, 8s);  // And not 488 s.
+        EXPECT_LT(std::chrono::steady_clock::now() - began, 8s);  // Not 488 s.
     }
 }
 
@@ -84,7 +84,7 @@ TEST(Listener, bodies_beyond_the_budget_are_refused_until_others_are_answered) {
     EXPECT_EQ(status_of(server.ask(post("/echo", std::string(100, 'b')))), "200");
 }
 
-TEST(Listener, a_route_may_take_less_than_the_listener) {
+TEST(Listener, a_route_may_have_a_smaller_body_limit_than_the_listener) {
     Listener listener{
         {.listen = "127.0.0.1:0"},
         {.on_head = [](const RequestHead&) { return std::nullopt; },
@@ -112,7 +112,7 @@ TEST(Listener, a_route_may_take_less_than_the_listener) {
     EXPECT_EQ(ask(post("/large", std::string(1024 * 1024 + 1, 'b'))), "413");
 }
 
-TEST(Listener, the_lines_of_chunks_count_with_all_that_need_not_be_there) {
+TEST(Listener, padding_in_chunk_lines_counts_towards_a_limit) {
     Listening server{{.limits = {.headers_max = 1024}}};
     const auto ask = [&](const std::string& line, int count) {
         std::string chunks;
@@ -133,7 +133,7 @@ TEST(Listener, the_lines_of_chunks_count_with_all_that_need_not_be_there) {
     );
 }
 
-TEST(Listener, a_post_without_a_length_has_an_empty_body_and_the_next_request_stands_behind_it) {
+TEST(Listener, a_post_without_a_length_has_an_empty_body_and_the_next_request_follows) {
     Listening server;
     auto client = server.connect();
     client.send("POST /echo HTTP/1.1\r\nHost: a\r\n\r\n" + post("/echo", "next"));

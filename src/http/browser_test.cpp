@@ -47,7 +47,7 @@ private:
     std::atomic<int>& notes_;
 };
 
-// Whoever of the tenant asks under a key meets the same note.
+// All accounts of the tenant get the same note under one key.
 class ShareNote {
 public:
     static constexpr std::string_view name = "share_note";
@@ -60,7 +60,7 @@ public:
     using Flow = Steps<Atomic<&ShareNote::make>>;
 };
 
-// What find_key_progress says of a key.
+// The state that find_key_progress returns for a key.
 class ShowKey {
 public:
     static constexpr std::string_view name = "show_key";
@@ -89,7 +89,7 @@ public:
     }
 };
 
-// What a page was made of.
+// The input of a rendered page.
 struct Seen {
     std::string route;
     std::string key;
@@ -99,7 +99,7 @@ struct Seen {
     std::string body;
 };
 
-// Jane by a cookie or a bearer token; the right token of her forms is "right".
+// Authenticates Jane by a cookie or a bearer token; the valid token of her forms is "right".
 class BrowserTest : public ::testing::Test {
 protected:
     BrowserTest() {
@@ -190,7 +190,7 @@ protected:
     std::optional<HttpServer> server_;
 };
 
-TEST_F(BrowserTest, a_page_is_made_of_the_answer_that_others_get_and_the_stored_one_stays) {
+TEST_F(BrowserTest, a_page_is_rendered_from_the_usual_answer_and_the_stored_answer_is_unchanged) {
     const auto page = send_form("text=hi&idempotency_key=k&form_token=right", html);
     const auto json = send_form("text=hi&idempotency_key=k&form_token=right");
 
@@ -213,7 +213,7 @@ TEST_F(BrowserTest, a_page_is_made_of_the_answer_that_others_get_and_the_stored_
     EXPECT_EQ(notes_, 1);
 }
 
-TEST_F(BrowserTest, every_refusal_may_be_shown_also_one_before_the_body) {
+TEST_F(BrowserTest, every_refusal_can_be_rendered_even_one_before_the_body) {
     struct Case {
         std::string name;
         std::string method;
@@ -237,7 +237,7 @@ TEST_F(BrowserTest, every_refusal_may_be_shown_also_one_before_the_body) {
         EXPECT_EQ(seen_[0].status, c.status);
         EXPECT_EQ(seen_[0].account, c.account);
         EXPECT_EQ(ask(c.method, c.target, c.headers).status(), c.status);
-        EXPECT_EQ(seen_.size(), 1U) << "without text/html nothing is shown";
+        EXPECT_EQ(seen_.size(), 1U) << "without text/html no page is rendered";
     }
     EXPECT_EQ(
         ask("DELETE", "/notes", std::string{"Cookie: jane\r\n"} + html).header("Allow"), "POST"
@@ -252,7 +252,7 @@ TEST_F(BrowserTest, without_a_page_or_when_it_throws_the_answer_itself_is_sent) 
     }
 }
 
-TEST_F(BrowserTest, an_operation_asked_for_by_cookie_needs_the_token_of_its_form) {
+TEST_F(BrowserTest, an_operation_with_cookie_credentials_needs_its_forms_token) {
     const std::vector<std::string> wrong{
         "text=hi&idempotency_key=k",
         "text=hi&idempotency_key=k&form_token=wrong",
@@ -264,10 +264,10 @@ TEST_F(BrowserTest, an_operation_asked_for_by_cookie_needs_the_token_of_its_form
         EXPECT_EQ(refused.status(), 403);
         EXPECT_EQ(refused.type(), "form-refused");
     }
-    // Found by reading: its page knew no key, and could not lead to what was sent before.
+    // Before, its page had no key, and could not link to the earlier request.
     EXPECT_EQ(send_form(wrong[1], html).status(), 299);
     EXPECT_EQ(seen_.back().key, "k");
-    // No form at all, or a key in the header: what another site can send without asking.
+    // No form at all, or a key in the header: another site can send these without the user.
     EXPECT_EQ(
         ask("POST", "/notes", "Cookie: jane\r\nIdempotency-Key: k\r\n").type(), "form-refused"
     );
@@ -277,7 +277,7 @@ TEST_F(BrowserTest, an_operation_asked_for_by_cookie_needs_the_token_of_its_form
     EXPECT_EQ(send_form("text=hi&idempotency_key=k&form_token=right").status(), 201);
 }
 
-TEST_F(BrowserTest, the_token_is_no_part_of_the_request) {
+TEST_F(BrowserTest, the_token_is_not_part_of_the_request) {
     ASSERT_EQ(send_form("text=a%20b&idempotency_key=k&form_token=right").status(), 201);
 
     const auto by_bearer =
@@ -291,7 +291,7 @@ TEST_F(BrowserTest, the_token_is_no_part_of_the_request) {
     EXPECT_EQ(notes_, 1);
 }
 
-TEST_F(BrowserTest, an_open_page_needs_nobody_and_gets_its_form) {
+TEST_F(BrowserTest, an_open_page_needs_no_credentials_and_gets_its_form) {
     EXPECT_EQ(ask("GET", "/open", "").body(), "anybody");
     const auto answer = ask("POST", "/open", "", "a=1&b=%3C");
 
@@ -299,7 +299,7 @@ TEST_F(BrowserTest, an_open_page_needs_nobody_and_gets_its_form) {
     EXPECT_EQ(answer.body(), "a=1;b=<;");
     EXPECT_EQ(answer.header("Set-Cookie"), "a=b");
     EXPECT_EQ(ask("POST", "/open", "", "a=%zz").type(), "request-invalid");
-    EXPECT_EQ(ask("PUT", "/open", "").status(), 401) << "only what was opened is open";
+    EXPECT_EQ(ask("PUT", "/open", "").status(), 401) << "only the open method needs no credentials";
 }
 
 TEST_F(BrowserTest, a_page_whose_headers_would_split_the_answer_is_not_sent) {
@@ -309,7 +309,7 @@ TEST_F(BrowserTest, a_page_whose_headers_would_split_the_answer_is_not_sent) {
     EXPECT_EQ(answer.header("Set-Cookie"), "");
 }
 
-TEST_F(BrowserTest, the_progress_of_a_key_is_its_owners_to_see) {
+TEST_F(BrowserTest, only_its_owner_sees_the_progress_of_a_key) {
     ASSERT_EQ(send_form("text=hi&idempotency_key=k&form_token=right").status(), 201);
     ASSERT_EQ(send_form("text=a+bug&idempotency_key=open&form_token=right").status(), 500);
 
@@ -325,8 +325,8 @@ TEST_F(BrowserTest, the_progress_of_a_key_is_its_owners_to_see) {
     EXPECT_EQ(ask("GET", "/keys/a%22", "Cookie: jane\r\n").status(), 404);
 }
 
-// Found by reading: whoever of the tenant asked had the stored answer, whatever before_key says.
-TEST_F(BrowserTest, the_answer_of_a_key_of_the_tenant_is_given_to_who_asks_for_such_a_key) {
+// Before, every account of the tenant got the stored answer, even if before_key refused it.
+TEST_F(BrowserTest, a_tenant_keys_answer_is_given_only_for_requests_with_tenant_scope) {
     ASSERT_EQ(
         ask("POST", "/shared", "Cookie: jane\r\n", "text=hi&idempotency_key=s&form_token=right")
             .status(),
@@ -340,7 +340,7 @@ TEST_F(BrowserTest, the_answer_of_a_key_of_the_tenant_is_given_to_who_asks_for_s
     EXPECT_EQ(ask("GET", "/keys/k?shared=true", "Cookie: jane\r\n").status(), 404);
 }
 
-TEST(AsksForPage, is_what_browsers_do) {
+TEST(AsksForPage, is_true_for_browsers) {
     struct Case {
         std::string accept;
         bool page;
@@ -359,7 +359,7 @@ TEST(AsksForPage, is_what_browsers_do) {
     EXPECT_FALSE(http::asks_for_page(RequestHead{}));
 }
 
-TEST(SecretFor, is_the_same_for_all_servers_of_a_database_and_another_for_each_purpose) {
+TEST(SecretFor, is_the_same_on_all_servers_of_a_database_and_differs_by_purpose) {
     const auto database = Database::open("sqlite::memory:");
     const Service one{*database};
     const Service other{*database};

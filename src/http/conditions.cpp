@@ -9,12 +9,14 @@
 namespace pawl::http {
 
 std::optional<Reply> refuse_conditions(const RequestHead& head) {
-    // If-Modified-Since is for reading alone, If-Range for ranges.
+    // If-Modified-Since applies to reading only, If-Range to ranges.
     constexpr std::array<std::string_view, 3> conditions{
         "If-Match", "If-None-Match", "If-Unmodified-Since"};
     for (const auto name : conditions)
         if (head.count(name) > 0)
-            return refusal(412, std::string{name} + " is not served here: send it without.");
+            return refusal(
+                412, std::string{name} + " is not supported: send the request without it."
+            );
     return std::nullopt;
 }
 

@@ -8,9 +8,9 @@
 
 namespace pawl::http {
 
-// 412 for a request to change something under a condition (RFC 9110, 13.1): no operation sees the
-// conditions, and carrying it out without a look at them could overwrite what the client protects.
-// nullopt: it has none.
+// 412 for a request that would change something under a condition (RFC 9110, 13.1): operations do
+// not see conditions, and ignoring them could overwrite what the client protects. nullopt: the
+// request has no condition.
 std::optional<Reply> refuse_conditions(const RequestHead& head);
 
 }  // namespace pawl::http

@@ -18,10 +18,6 @@ using boost::system::error_code;
 
 namespace {
 
-SteadyTime steady_now() {
-    return std::chrono::steady_clock::now();  // tidy: allow clock: time-outs of sockets
-}
-
 std::string_view view(const boost::beast::flat_buffer& buffer) {
     const auto data = buffer.data();
     return {static_cast<const char*>(data.data()), data.size()};
@@ -33,19 +29,19 @@ bool has_bare_lf(std::string_view bytes) {
     return false;
 }
 
-// What a connection may hold unread: a whole head and a piece of a body. A chunk extension without
-// end stops here.
+// The unread bytes that a connection may hold: a whole head and a piece of a body. This also limits
+// an endless chunk extension.
 std::size_t unread_max(const HttpLimits& limits) {
     return limits.line_max + limits.headers_max + 128UL * 1024;
 }
 
 constexpr HeadProblem no_room_for_bodies{
-    503, "The bodies of other requests take all the memory that there is for them."};
+    503, "The bodies of other requests use all memory that is reserved for bodies."};
 
-// What an idle connection may keep of its buffer.
+// How much of its buffer an idle connection may keep.
 constexpr std::size_t kept_capacity = 16UL * 1024;
 
-// RFC 9110, 2.5: a higher minor version is read as the highest that one knows. Beast refuses it.
+// RFC 9110, 2.5: a higher minor version is served as the highest known one; Beast refuses it.
 void serve_as_http_1_1(boost::beast::flat_buffer& buffer, std::string_view head) {
     const auto minor = head.find("\r\n") - 1;
     if (head[minor] > '1') static_cast<char*>(buffer.data().data())[minor] = '1';
@@ -55,8 +51,8 @@ bool is_hex_digit(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-// The bytes of a chunk's line beyond its size in the shortest form. `extensions` stands in `bytes`,
-// right behind the size.
+// The bytes of a chunk's line beyond its size in the shortest form. `extensions` is the part of
+// `bytes` right after the size.
 std::size_t padding_of(std::uint64_t size, std::string_view extensions, std::string_view bytes) {
     const char* begin = extensions.data();
     while (begin != bytes.data() && is_hex_digit(begin[-1])) --begin;
@@ -173,7 +169,7 @@ void HttpConnection::enter(State state, std::chrono::milliseconds limit) {
     shared_->waiting.move(place_, from, spare_);
 }
 
-// The next request; its first bytes may be here already.
+// Begins the next request, whose first bytes may be here already.
 void HttpConnection::begin() {
     parser_.reset();
     chunk_problem_.reset();
@@ -195,7 +191,7 @@ void HttpConnection::read_more() {
         buffer_.prepare(8UL * 1024),
         [self = shared_from_this()](error_code error, std::size_t size) {
             if (self->state_ != State::idle && self->state_ != State::head)
-                return;  // Its time was over.
+                return;  // It has timed out.
             if (error) return self->close();
             self->buffer_.commit(size);
             if (self->state_ == State::idle)
@@ -210,7 +206,7 @@ void HttpConnection::on_bytes() {
         buffer_.consume(2);  // RFC 9112, 2.2
     const auto bytes = view(buffer_);
     const auto& limits = shared_->options.limits;
-    is_head_ = bytes.starts_with("HEAD ");  // Whatever comes behind it: an answer has no body.
+    is_head_ = bytes.starts_with("HEAD ");  // No body in the response, even to a malformed one.
     const auto end = bytes.find("\r\n\r\n");
     const auto line_end = std::min(bytes.find('\n'), bytes.size());
     if (line_end > limits.line_max + 1)
@@ -219,8 +215,8 @@ void HttpConnection::on_bytes() {
     if (head_size - line_end > limits.headers_max)
         return refuse(431, "The headers are larger than is allowed.");
     if (end != bytes.npos) return on_head(end + 4);
-    // A head that cannot become right is refused at once: a client that ends lines so would wait
-    // for its time-out.
+    // A head with a bare LF is refused at once: such a client would otherwise wait for its
+    // time-out.
     if (has_bare_lf(bytes)) return refuse(400, "A line ends with a bare LF.");
     read_more();
 }
@@ -247,7 +243,7 @@ void HttpConnection::on_head(std::size_t size) {
     const auto length = parser_->content_length().value_or(0);
     if (length > limits.body_max) return refuse(413, "The body is larger than is allowed.");
     if (auto refused = shared_->handlers.on_head(head_)) return refuse(*refused);
-    // RFC 9112, 6.3: without a length and without chunks there is no body.
+    // RFC 9112, 6.3: a request without a length and without chunks has no body.
     if (length == 0 && !parser_->chunked()) return deliver();
     if (const auto problem = check_body_size(length)) return refuse(problem->status, problem->why);
     if (expects_continue(head_) && parser_->get().version() >= 11 && buffer_.size() == 0)
@@ -260,14 +256,14 @@ std::optional<HeadProblem> HttpConnection::check_body_size(std::size_t length) {
     const auto limit = shared_->options.limits.body_max;
     const auto body_max = of_route ? std::min(limit, of_route(head_)) : limit;
     if (length > body_max) return HeadProblem{413, "The body is larger than is allowed here."};
-    // At least a byte of what comes in chunks.
+    // A chunked body has at least one byte.
     if (!shared_->bodies->has(std::max<std::size_t>(length, 1))) return no_room_for_bodies;
-    parser_->body_limit(body_max);  // Of all chunks.
+    parser_->body_limit(body_max);  // For all chunks together.
     return std::nullopt;
 }
 
-// Asynchronous although it is 25 bytes: the peer may have left so many answers unread that nothing
-// fits into the send buffer. The body is read behind it, so that there is one deadline at a time.
+// Asynchronous although it is 25 bytes: the peer may have left so many responses unread that the
+// send buffer is full. The body is read afterwards, so that there is one deadline at a time.
 void HttpConnection::write_continue() {
     static constexpr std::string_view interim = "HTTP/1.1 100 Continue\r\n\r\n";
     enter(State::continuing, shared_->options.limits.write_timeout);
@@ -275,7 +271,7 @@ void HttpConnection::write_continue() {
         socket_,
         asio::buffer(interim),
         [self = shared_from_this()](error_code error, std::size_t) {
-            if (self->state_ != State::continuing) return;  // Its time was over.
+            if (self->state_ != State::continuing) return;  // It has timed out.
             if (error) return self->close();
             self->begin_body();
         }
@@ -289,8 +285,8 @@ void HttpConnection::begin_body() {
     read_body();
 }
 
-// Each byte buys the time that it may take at the slowest rate, and nobody has more than the grace
-// ahead: what came fast before does not let the rest come slowly (issue 16, number 5).
+// Each byte extends the deadline by its time at the slowest rate, but never beyond the grace: bytes
+// that came fast must not let the rest come slowly (issue 16, number 5).
 void HttpConnection::extend_body_deadline(std::size_t bytes) {
     const auto& limits = shared_->options.limits;
     if (limits.body_rate_min == 0) return;
@@ -316,7 +312,7 @@ bool HttpConnection::make_head() {
     if (question < head_.target.size()) head_.query = head_.target.substr(question + 1);
     for (const auto& field : message)
         head_.headers.push_back({std::string{field.name_string()}, std::string{field.value()}});
-    keep_alive_ = parser_->keep_alive();  // The message looks at the first Connection alone.
+    keep_alive_ = parser_->keep_alive();  // The message reads the first Connection header only.
     is_head_ = head_.method == "HEAD";
     return true;
 }
@@ -342,7 +338,7 @@ void HttpConnection::CheckChunk::operator()(
     if (connection.chunk_problem_) error = beast_http::error::bad_chunk;
 }
 
-// `extensions` stands in the buffer, and behind it what has come since.
+// `extensions` points into the buffer; the bytes that have come since follow it.
 std::optional<HeadProblem> HttpConnection::check_chunk(
     std::uint64_t size, std::string_view extensions
 ) {
@@ -357,7 +353,7 @@ std::optional<HeadProblem> HttpConnection::check_chunk(
         static_cast<std::size_t>(extensions.data() + extensions.size() - bytes.data());
     const auto end = bytes.find("\r\n\r\n", line_end);
     const auto trailers = bytes.substr(line_end + 2, end + 2 - line_end);
-    // Beast throws where a field has more than 64 KiB.
+    // Beast throws if a field has more than 64 KiB.
     if (trailers.size() > limits.headers_max)
         return HeadProblem{431, "The trailers are larger than is allowed."};
     return check_trailers(trailers, {limits.line_max, limits.headers_count_max});
@@ -373,7 +369,7 @@ void HttpConnection::on_body(error_code error) {
         return refuse(400, "The body is malformed.");
     if (error) return close();
     if (!body_charge_.grow_to(parser_->get().body().size())) {
-        parser_.reset();  // With the body.
+        parser_.reset();  // With its body.
         body_charge_ = {};
         return refuse(no_room_for_bodies.status, no_room_for_bodies.why);
     }
@@ -400,8 +396,8 @@ void HttpConnection::refuse(int status, std::string_view why) {
     refuse(shared_->handlers.on_error(status, why));
 }
 
-// The answer, then the rest of what the client sends is read for a while: a reset would take the
-// answer from it.
+// Sends the reply, then reads the rest of the request for a while: a reset would destroy the
+// response.
 void HttpConnection::refuse(const Reply& reply) {
     write(reply, true);
 }
@@ -467,7 +463,7 @@ void HttpConnection::check_deadline(SteadyTime now) {
     refuse(408, why);
 }
 
-// The handler of the cancelled read sees another state and leaves everything alone.
+// The handler of the cancelled read sees the new state and does nothing.
 void HttpConnection::stop_reading() {
     error_code ignored;
     state_ = State::writing;

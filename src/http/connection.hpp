@@ -37,12 +37,14 @@ namespace pawl::http {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 using SteadyTime = std::chrono::steady_clock::time_point;
+inline SteadyTime steady_now() {
+    return std::chrono::steady_clock::now();  // tidy: allow clock: time-outs of sockets
+}
 
 class HttpConnection;
 
-// Replies given on other threads are collected here, with one wake-up of the I/O thread for all
-// that wait: a store's batch releases many answers at once. Outlives the listener, as Responders
-// may.
+// Collects replies from other threads, with one wake-up of the I/O thread for all that wait: a
+// store's batch releases many responses at once. Outlives the listener, because Responders may.
 class Mailbox {
 public:
     explicit Mailbox(asio::io_context& io) : io_{&io} {}
@@ -60,8 +62,8 @@ private:
     std::vector<std::pair<std::weak_ptr<HttpConnection>, Reply>> replies_;
 };
 
-// How willingly a connection is closed to make room for a new one; the first kind goes first. One
-// whose request is being handled is never closed for that.
+// The order in which connections are closed to make room for a new one. A connection whose request
+// is being handled is never closed for that.
 enum class Spare { idle, unready, slow, never };
 inline constexpr std::size_t spare_kinds = 3;
 
@@ -77,7 +79,7 @@ public:
     void move(Place place, Spare from, Spare to);
     void remove(Place place, Spare from);
     HttpConnection* longest(Spare kind) const;
-    // Since when the one that waits longest does, as a steady clock's count; from any thread.
+    // When the longest wait began, as a steady clock's count; from any thread.
     std::int64_t longest_since(Spare kind) const { return since_.at(index(kind)); }
 
 private:
@@ -88,28 +90,28 @@ private:
     std::array<std::atomic<std::int64_t>, spare_kinds> since_{none, none, none};
 };
 
-// What the connections of one lane share. Lives as long as any of them.
+// State that the connections of one lane share. Lives as long as any of them.
 struct Shared {
     ListenerOptions options;
     Listener::Handlers handlers;
     std::shared_ptr<Mailbox> mailbox;
-    std::shared_ptr<BodyBudget> bodies;  // Of all lanes.
+    std::shared_ptr<BodyBudget> bodies;  // Shared by all lanes.
     std::unordered_set<std::shared_ptr<HttpConnection>> open;
     WaitingConnections waiting;
-    std::function<void(AddressKey)> on_closed;  // Another may be accepted.
+    std::function<void(AddressKey)> on_closed;  // Called when room for another connection is free.
     bool stopping{false};
-    std::string date;  // The Date header, made once a second.
+    std::string date;  // The Date header's value, made once a second.
     SteadyTime date_until{};
 };
 
-// One connection: reads a request, hands it on, writes its reply, reads the next. On its
-// lane's thread only.
+// One connection: reads a request, passes it on, writes its reply, reads the next. On its lane's
+// thread only.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 public:
     HttpConnection(tcp::socket socket, AddressKey address, std::shared_ptr<Shared> shared);
 
     void begin();
-    void answer(const Reply& reply);  // To the request in hand.
+    void answer(const Reply& reply);  // To the request in flight.
     void check_deadline(SteadyTime now);
     void stop_when_idle();
     void close();
@@ -118,8 +120,8 @@ public:
 private:
     enum class State { idle, head, continuing, body, handling, writing, draining, closed };
 
-    // Beast asks it of each chunk, once the chunk's line is there; of the last once the trailers
-    // are.
+    // Beast calls it for each chunk after the chunk's line, and for the last chunk after the
+    // trailers.
     struct CheckChunk {
         HttpConnection& connection;
         void operator()(
@@ -162,12 +164,12 @@ private:
     std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
     CheckChunk check_chunk_{*this};
     std::optional<HeadProblem> chunk_problem_;
-    std::size_t chunk_padding_{0};  // Of the lines of all chunks of the request.
+    std::size_t chunk_padding_{0};  // Padding in the lines of all chunks of the request.
     RequestHead head_;
     std::string client_address_;
     bool keep_alive_{true};
     bool is_head_{false};
-    bool last_{false};  // The answer being written is the last of this connection.
+    bool last_{false};  // The response being written is the last of this connection.
     BodyCharge body_charge_;
     std::string out_head_;
     std::string out_body_;

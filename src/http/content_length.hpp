@@ -5,7 +5,7 @@
 
 namespace pawl::http {
 
-// RFC 9110, 8.6: digits alone; a number that fits into 63 bits.
+// RFC 9110, 8.6: digits only; a number that fits into 63 bits.
 inline bool is_content_length(std::string_view value) {
     return !value.empty() && value.size() <= 18 &&
            std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });

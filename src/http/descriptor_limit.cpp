@@ -9,9 +9,9 @@ namespace pawl::http {
 
 namespace {
 
-// Connections of databases and queues, kept connections to providers, files.
+// For databases and queues, kept connections to providers, files.
 constexpr std::uint64_t reserve = 256;
-// More is of no use, and the kernel holds a table of this size; some systems say 1,000 million.
+// More has no use, and the kernel keeps a table of this size; some systems allow 1,000 million.
 constexpr rlim_t descriptors_max = 1U << 20U;
 
 rlim_t raised_limit() {

@@ -6,12 +6,12 @@
 
 namespace pawl::http {
 
-// How many connections a process may serve that may have so many descriptors: those that calls, the
-// database, queues and logs need are left to them, but never more than half of all.
+// How many connections a process with so many descriptors may serve. It reserves the descriptors
+// that calls, the database, queues and logs need, but never more than half of all.
 int connections_of(std::uint64_t descriptors, int connections_max, int calls_max);
 
-// Raises this process's soft limit of open files to the hard one, and returns how many connections
-// may be open under it: `connections_max`, or fewer, which is remarked as PAWL0014.
+// Raises this process's soft limit of open files to the hard limit, and returns how many
+// connections may be open: `connections_max`, or fewer, which is remarked as PAWL0014.
 int connections_within_limit(int connections_max, int calls_max, const base::OnRemark& remark);
 
 }  // namespace pawl::http

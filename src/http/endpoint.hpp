@@ -9,7 +9,7 @@
 
 namespace pawl::http {
 
-// "127.0.0.1:8080", "localhost:8080" or "[::1]:8080"; nothing for anything else.
+// "127.0.0.1:8080", "localhost:8080" or "[::1]:8080"; nullopt for any other text.
 std::optional<boost::asio::ip::tcp::endpoint> endpoint_of(const std::string& listen);
 
 }  // namespace pawl::http

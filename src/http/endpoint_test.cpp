@@ -16,7 +16,7 @@ std::string read(const std::string& listen) {
     return text.str();
 }
 
-TEST(EndpointOf, reads_addresses_of_both_families_and_the_machine_itself) {
+TEST(EndpointOf, reads_addresses_of_both_families_and_localhost) {
     EXPECT_EQ(read("127.0.0.1:8080"), "127.0.0.1:8080");
     EXPECT_EQ(read("localhost:80"), "127.0.0.1:80");
     EXPECT_EQ(read("[::1]:8080"), "[::1]:8080");
@@ -25,7 +25,7 @@ TEST(EndpointOf, reads_addresses_of_both_families_and_the_machine_itself) {
 }
 
 // "[::1:80" was read as "[::]:80": a typo listened on all addresses.
-TEST(EndpointOf, takes_nothing_else) {
+TEST(EndpointOf, rejects_other_texts) {
     for (const std::string listen :
          {"",
           ":",

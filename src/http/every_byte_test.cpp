@@ -1,5 +1,5 @@
-// A request that is cut off at each of its bytes, and an answer at each of its own, in every way
-// there is: what does the transfer say, and what did the server see?
+// Cuts off a request at each of its bytes, and a response at each of its own, in every way there
+// is, and checks the verdict of the transfer and what the server received.
 #include "src/http/testing/raw_server.hpp"
 #include "src/http/transfer.hpp"
 
@@ -72,8 +72,8 @@ TEST(EveryByte, a_request_that_is_cut_off_anywhere_is_lost) {
         }
 }
 
-// Nothing was read, and nobody can know on this side: what a reset finds unsent may be proof.
-TEST(EveryByte, a_connection_that_ends_before_the_first_byte_is_no_proof) {
+// No byte was read, and the client can't know that: only what a reset leaves unsent could be proof.
+TEST(EveryByte, a_connection_that_ends_before_the_first_byte_is_not_proof) {
     for (int n = 0; n < 50; ++n) {
         RawServer closing{[&](RawServer&, RawSocket& socket) { socket.close(); }};
         RawServer resetting{[&](RawServer&, RawSocket& socket) { socket.reset(); }};
@@ -105,14 +105,14 @@ const std::vector<Form> forms{
     {"nothing in it", "HTTP/1.1 204 No Content\r\n\r\n"},
 };
 
-TEST(EveryByte, an_answer_that_is_cut_off_anywhere_is_lost_and_the_whole_of_it_is_not) {
+TEST(EveryByte, an_answer_that_is_cut_off_anywhere_is_lost_and_a_whole_one_is_not) {
     for (const auto& form : forms)
         for (const auto how : {End::close, End::reset})
             for (std::size_t n = 0; n <= form.answer.size(); ++n) {
                 RawServer server{[&](RawServer& self, RawSocket& socket) {
                     self.saw(socket.read_message());
                     socket.send(form.answer.substr(0, n));
-                    // A reset would throw away what its other end has not read.
+                    // A reset would discard bytes that its other end has not read.
                     if (n == form.answer.size()) return (void)socket.read_all();
                     end(socket, how);
                 }};
@@ -120,8 +120,8 @@ TEST(EveryByte, an_answer_that_is_cut_off_anywhere_is_lost_and_the_whole_of_it_i
                 const auto sent = sent_to(server.url());
 
                 server.wait_for_scripts();
-                // libcurl may take chunks for whole where only the last LF is missing: so is their
-                // content.
+                // libcurl may accept chunks as whole if only the last LF is missing: their content
+                // is whole, too.
                 if (form.no_lf && n + 1 == form.answer.size()) continue;
                 const auto* due = n == form.answer.size() ? "arrived" : "lost";
                 ASSERT_EQ(verdict_of(sent), due) << form.name << ", " << n << " bytes";
@@ -129,7 +129,7 @@ TEST(EveryByte, an_answer_that_is_cut_off_anywhere_is_lost_and_the_whole_of_it_i
             }
 }
 
-TEST(EveryByte, an_answer_that_stops_coming_anywhere_is_lost_when_its_time_is_over) {
+TEST(EveryByte, an_answer_that_stalls_anywhere_is_lost_after_the_time_out) {
     const auto& answer = forms.at(0).answer;
     for (std::size_t n = 0; n < answer.size(); n += 3) {
         RawServer server{[&](RawServer&, RawSocket& socket) {
@@ -147,7 +147,7 @@ TEST(EveryByte, a_length_that_is_wrong_is_lost_unless_it_is_too_short) {
         std::string length;
         const char* due;
     };
-    // What is behind a length that is too short is no part of the answer (RFC 9112, 6.3).
+    // Bytes after a length that is too short do not belong to the response (RFC 9112, 6.3).
     const std::vector<Case> cases{
         {"3", "lost"},
         {"2", "arrived"},
@@ -171,19 +171,19 @@ TEST(EveryByte, a_length_that_is_wrong_is_lost_unless_it_is_too_short) {
     }
 }
 
-TEST(EveryByte, what_is_refused_was_not_sent) {
+TEST(EveryByte, a_refused_connection_means_not_sent) {
     EXPECT_EQ(
         verdict_of(sent_to("http://127.0.0.1:" + std::to_string(testing::closed_port()))),
         "not sent"
     );
 }
 
-// A connection that ends in the middle of TLS's handshake has carried nothing of the request.
+// A connection that ends within the TLS handshake has carried no byte of the request.
 TEST(EveryByte, a_handshake_that_is_cut_off_anywhere_is_proof) {
     for (const auto how : {End::close, End::reset})
         for (std::size_t n = 0; n <= 300; n += 3) {
             RawServer server{[&](RawServer&, RawSocket& socket) {
-                socket.read_exactly(n);  // Of a ClientHello, which is longer.
+                socket.read_exactly(n);  // A ClientHello is longer.
                 end(socket, how);
             }};
 

@@ -26,11 +26,11 @@ Reply two_keys() {
         {.status = 400,
          .type = "key-invalid",
          .title = "The Idempotency-Key is malformed",
-         .detail = "The form has more than one."}
+         .detail = "The form has more than one key."}
     );
 }
 
-// A form that has been parsed, without one of its fields.
+// A parsed form without one of its fields.
 std::string without(std::string_view field, std::string_view form) {
     auto pairs = std::get<0>(json::parse_pairs(form));
     std::erase_if(pairs, [&](const json::Pair& pair) { return pair.name == field; });
@@ -53,7 +53,7 @@ Reply form_refused() {
         {.status = 403,
          .type = "form-refused",
          .title = "The request does not come from a page of this service",
-         .detail = "Its form has no token of your session; nothing was begun."}
+         .detail = "The form has no token of your session; the request was not started."}
     );
 }
 

@@ -11,17 +11,17 @@
 
 namespace pawl::http {
 
-// What a form carries beside the operation's own fields.
+// A form's fields that do not belong to the operation.
 struct FormExtras {
-    std::optional<std::string> key;  // A hidden field may carry it: a double click books one ride.
+    std::optional<std::string> key;  // From a hidden field: a double click then books one ride.
     std::string token;
 };
 
 Reply invalid(const DecodeProblem& problem);  // 400 request-invalid
 Reply form_refused();                         // 403 form-refused
 
-// Reads `body` into the fields, and the key and the token out of them; or why it is refused. The
-// token is taken out of `body` too: it makes no other request of it.
+// Reads `body` into the fields, the key and the token; or returns a refusal. The token is removed
+// from `body`, because it is not part of the request.
 std::optional<Reply> read_form(
     const BrowserOptions& browser,
     std::string& body,
@@ -29,10 +29,10 @@ std::optional<Reply> read_form(
     FormExtras& extras
 );
 
-// The fields that came by a form, for the page that may show them again.
+// The submitted fields, for a page that shows the form again.
 std::vector<FormField> form_of(const detail::RequestFields& fields);
 
-// The body of a request to an open page; nothing but a form is read.
+// The body of a request to an open page; only forms are read.
 std::variant<std::vector<FormField>, DecodeProblem> open_form(const Request& request);
 
 }  // namespace pawl::http

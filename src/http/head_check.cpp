@@ -24,7 +24,7 @@ std::string_view trimmed(std::string_view text) {
 // RFC 9110, 7.2: a registered name, an IPv4 address or an IPv6 address in brackets, and a port.
 bool is_host(std::string_view value) {
     std::string host{value};
-    // RFC 6874: a network card of the sender's, which Boost.URL does not know.
+    // RFC 6874: the sender's network interface, which Boost.URL does not accept.
     const auto zone = host.find("%25");
     const auto bracket = host.find(']');
     if (host.starts_with('[') && zone < bracket && bracket != host.npos) {
@@ -54,11 +54,11 @@ std::optional<HeadProblem> check_request_line(std::string_view line, bool& http1
     const auto first = line.find(' ');
     const auto last = line.rfind(' ');
     if (first == line.npos || first == last)
-        return HeadProblem{400, "The request line is not three words."};
+        return HeadProblem{400, "The request line does not have three parts."};
     const auto method = line.substr(0, first);
     const auto target = line.substr(first + 1, last - first - 1);
     const auto version = line.substr(last + 1);
-    if (!is_token(method)) return HeadProblem{400, "The method is no token."};
+    if (!is_token(method)) return HeadProblem{400, "The method is not a valid token."};
     if (!origin_form(target)) return HeadProblem{400, "The target must be a path."};
     for (const char c : target)
         if (c <= ' ' || c > '~' || c == '#')
@@ -67,9 +67,9 @@ std::optional<HeadProblem> check_request_line(std::string_view line, bool& http1
         version[6] != '.' || !is_digit(version[7]))
         return HeadProblem{400, "The version is malformed."};
     if (version[5] != '1') return HeadProblem{505, "HTTP/1.1 is served."};
-    // RFC 9112, 3.2.4. A route table would take it for the path of nothing.
+    // RFC 9112, 3.2.4. A route table would read it as an unknown path.
     if (target == "*" && method != "OPTIONS")
-        return HeadProblem{400, "The target * is of OPTIONS alone."};
+        return HeadProblem{400, "The target * is valid for OPTIONS only."};
     http11 = version[7] != '0';  // RFC 9110, 2.5: 1.2 is served as 1.1.
     return std::nullopt;
 }
@@ -81,16 +81,17 @@ std::optional<HeadProblem> check_field(std::string_view line, Seen& seen) {
     if (colon == line.npos) return HeadProblem{400, "A header has no colon."};
     const auto name = line.substr(0, colon);
     const auto value = trimmed(line.substr(colon + 1));
-    if (!is_token(name)) return HeadProblem{400, "The name of a header is no token."};
+    if (!is_token(name)) return HeadProblem{400, "The name of a header is not a valid token."};
     if (std::any_of(value.begin(), value.end(), is_control))
         return HeadProblem{400, "A header has a control character in its value."};
     if (base::same_without_case(name, "host")) {
         ++seen.hosts;
-        if (!is_host(value)) return HeadProblem{400, "The Host is no host."};
+        if (!is_host(value)) return HeadProblem{400, "The Host is not a valid host."};
     }
     if (base::same_without_case(name, "content-length")) {
         ++seen.lengths;
-        if (!is_content_length(value)) return HeadProblem{400, "The Content-Length is no number."};
+        if (!is_content_length(value))
+            return HeadProblem{400, "The Content-Length is not a number."};
     }
     if (base::same_without_case(name, "transfer-encoding")) {
         ++seen.codings;
@@ -104,24 +105,23 @@ std::optional<HeadProblem> check_field(std::string_view line, Seen& seen) {
 std::optional<HeadProblem> check_all(const Seen& seen, bool http11) {
     if (http11 && seen.hosts != 1) return HeadProblem{400, "The request needs one Host header."};
     if (seen.hosts > 1) return HeadProblem{400, "The request has more than one Host header."};
-    if (seen.lengths > 1)
-        return HeadProblem{400, "The Content-Length stands there more than once."};
+    if (seen.lengths > 1) return HeadProblem{400, "The request has more than one Content-Length."};
     if (seen.codings > 1)
-        return HeadProblem{400, "The Transfer-Encoding stands there more than once."};
+        return HeadProblem{400, "The request has more than one Transfer-Encoding."};
     if (seen.lengths > 0 && seen.codings > 0)
-        return HeadProblem{400, "Both Content-Length and Transfer-Encoding are there."};
+        return HeadProblem{400, "The request has both Content-Length and Transfer-Encoding."};
     if (seen.chunked && !http11) return HeadProblem{400, "HTTP/1.0 has no transfer codings."};
     return std::nullopt;
 }
 
-// What another reader could take for the end of a line or of the text.
+// Characters that another reader could take for the end of a line or of the text.
 std::optional<HeadProblem> check_characters(std::string_view head) {
     for (std::size_t i = 0; i < head.size(); ++i) {
-        if (head[i] == '\0') return HeadProblem{400, "A NUL character."};
+        if (head[i] == '\0') return HeadProblem{400, "The head has a NUL character."};
         if (head[i] == '\n' && (i == 0 || head[i - 1] != '\r'))
             return HeadProblem{400, "A line ends with a bare LF."};
         if (head[i] == '\r' && (i + 1 == head.size() || head[i + 1] != '\n'))
-            return HeadProblem{400, "A bare CR."};
+            return HeadProblem{400, "The head has a bare CR."};
     }
     return std::nullopt;
 }
@@ -174,7 +174,7 @@ std::optional<HeadProblem> check_trailers(std::string_view trailers, const HeadL
         from = to + 2;
     }
     if (seen.lengths + seen.codings > 0)
-        return HeadProblem{400, "A trailer says how long the body is."};
+        return HeadProblem{400, "A trailer gives the length of the body."};
     return std::nullopt;
 }
 

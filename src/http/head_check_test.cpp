@@ -18,7 +18,7 @@ int status_of(const std::string& head) {
     return problem ? problem->status : 0;
 }
 
-TEST(CheckHead, takes_what_is_right) {
+TEST(CheckHead, accepts_valid_heads) {
     const std::vector<std::string> heads{
         "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET /a?b=c&d=%20 HTTP/1.1\r\nhost:a\r\n\r\n",
@@ -27,7 +27,7 @@ TEST(CheckHead, takes_what_is_right) {
         "GET / HTTP/1.1\r\nHost: [2001:db8::1%25eth0]:8080\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: xn--a_b~c.example.com.:80\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: EXAMPLE:80 \t\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost: a\r\nX-1: a\r\n",  // The line behind it is its caller's.
+        "GET / HTTP/1.1\r\nHost: a\r\nX-1: a\r\n",  // The caller reads the line after it.
         "GET / HTTP/1.0\r\n\r\n",
         "GET / HTTP/1.2\r\nHost: a\r\n\r\n",
         "POST / HTTP/1.1\r\nHost:\r\nContent-Length: 0\r\n\r\n",
@@ -41,7 +41,7 @@ TEST(CheckHead, takes_what_is_right) {
     for (const auto& head : heads) EXPECT_EQ(status_of(head), 0) << head;
 }
 
-TEST(CheckHead, tells_what_is_wrong) {
+TEST(CheckHead, names_the_problem_of_an_invalid_head) {
     struct Case {
         std::string head;
         int status;
@@ -58,15 +58,15 @@ TEST(CheckHead, tells_what_is_wrong) {
         {"GET / HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n",
          400,
          "The request has more than one Host header."},
-        {"GET / HTTP/1.1\r\nHost: a b\r\n\r\n", 400, "The Host is no host."},
-        {"GET / HTTP/1.1\r\nHost: a, b\r\n\r\n", 400, "The Host is no host."},
-        {"GET / HTTP/1.1\r\nHost: me@a\r\n\r\n", 400, "The Host is no host."},
-        {"GET / HTTP/1.1\r\nHost: a/b\r\n\r\n", 400, "The Host is no host."},
-        {"GET / HTTP/1.1\r\nHost: \xC3\xA4\r\n\r\n", 400, "The Host is no host."},
+        {"GET / HTTP/1.1\r\nHost: a b\r\n\r\n", 400, "The Host is not a valid host."},
+        {"GET / HTTP/1.1\r\nHost: a, b\r\n\r\n", 400, "The Host is not a valid host."},
+        {"GET / HTTP/1.1\r\nHost: me@a\r\n\r\n", 400, "The Host is not a valid host."},
+        {"GET / HTTP/1.1\r\nHost: a/b\r\n\r\n", 400, "The Host is not a valid host."},
+        {"GET / HTTP/1.1\r\nHost: \xC3\xA4\r\n\r\n", 400, "The Host is not a valid host."},
         {"GET / HTTP/3.0\r\nHost: a\r\n\r\n", 505, "HTTP/1.1 is served."},
         {"GET / HTTP/0.9\r\nHost: a\r\n\r\n", 505, "HTTP/1.1 is served."},
         {"GET / HTTP/1.2\r\n\r\n", 400, "The request needs one Host header."},
-        {"GET / HTTP/1.1\r\nHost: a\r\nX: a\0\r\n\r\n"s, 400, "A NUL character."},
+        {"GET / HTTP/1.1\r\nHost: a\r\nX: a\0\r\n\r\n"s, 400, "The head has a NUL character."},
         {"GET / HTTP/1.1\r\nHost: a\r\nX: a\x01\r\n\r\n",
          400,
          "A header has a control character in its value."},
@@ -74,7 +74,7 @@ TEST(CheckHead, tells_what_is_wrong) {
          400,
          "A header has a control character in its value."},
         {"GET a HTTP/1.1\r\nHost: a\r\n\r\n", 400, "The target must be a path."},
-        {"GET * HTTP/1.1\r\nHost: a\r\n\r\n", 400, "The target * is of OPTIONS alone."},
+        {"GET * HTTP/1.1\r\nHost: a\r\n\r\n", 400, "The target * is valid for OPTIONS only."},
         {"GET ftp://b/ HTTP/1.1\r\nHost: a\r\n\r\n", 400, "The target must be a path."},
         {"GET http://b/#c HTTP/1.1\r\nHost: a\r\n\r\n",
          400,
@@ -87,11 +87,11 @@ TEST(CheckHead, tells_what_is_wrong) {
          400,
          "The target has a character that is not allowed."},
         {"GET / HTTP/1-1\r\nHost: a\r\n\r\n", 400, "The version is malformed."},
-        {"GET{ / HTTP/1.1\r\nHost: a\r\n\r\n", 400, "The method is no token."},
+        {"GET{ / HTTP/1.1\r\nHost: a\r\n\r\n", 400, "The method is not a valid token."},
         {"GET / HTTP/1.1\r\nHost: a\r\n\tb: c\r\n\r\n", 400, "A header is folded over two lines."},
         {"\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", 400, "A line ends with a bare LF."},
-        {"GET / HTTP/1.1\r\nHost: a\r", 400, "A bare CR."},
-        {"GET\r\nHost: a\r\n\r\n", 400, "The request line is not three words."},
+        {"GET / HTTP/1.1\r\nHost: a\r", 400, "The head has a bare CR."},
+        {"GET\r\nHost: a\r\n\r\n", 400, "The request line does not have three parts."},
         {"", 400, "The request is empty."},
         {"\r\n\r\n", 400, "The request is empty."},
     };
@@ -104,7 +104,7 @@ TEST(CheckHead, tells_what_is_wrong) {
     }
 }
 
-// RFC 9112, 3.2.2: a server must take it, though only proxies are sent it.
+// RFC 9112, 3.2.2: a server must accept it, although only proxies receive it.
 TEST(OriginForm, leaves_out_the_host_of_an_absolute_target) {
     struct Case {
         std::string_view target;
@@ -138,7 +138,7 @@ TEST(OriginForm, leaves_out_the_host_of_an_absolute_target) {
     for (const auto& c : cases) EXPECT_EQ(origin_form(c.target), c.form) << c.target;
 }
 
-TEST(DecodePath, decodes_once_and_refuses_what_is_broken) {
+TEST(DecodePath, decodes_once_and_refuses_broken_escapes) {
     struct Case {
         std::string path;
         std::optional<std::string> decoded;

@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 7> days_of_week{
 constexpr std::array<std::string_view, 12> months{
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-// -1 for what is no number.
+// -1: not a number.
 int number_at(std::string_view text, std::size_t from, std::size_t count) {
     int number = 0;
     const char* first = text.data() + from;
@@ -40,7 +40,7 @@ std::string http_date(TimePoint at) {
     return text;
 }
 
-// Read and written again: only what comes out the same was a date.
+// Formats the parsed date again: only a text that comes out the same was a valid date.
 std::optional<TimePoint> parse_http_date(std::string_view text) {
     using namespace std::chrono;
     if (text.size() != 29) return std::nullopt;

@@ -15,12 +15,12 @@ TEST(HttpDate, is_the_form_of_rfc_9110) {
     EXPECT_EQ(http_date(TimePoint{951'868'799s} + 999ms), "Tue, 29 Feb 2000 23:59:59 GMT");
 }
 
-TEST(HttpDate, comes_back_to_the_second) {
+TEST(HttpDate, round_trips_to_the_second) {
     for (auto at = TimePoint{0s}; at < TimePoint{4'000'000'000s}; at += 12'345'677s)
         EXPECT_EQ(parse_http_date(http_date(at)), at) << http_date(at);
 }
 
-TEST(HttpDate, refuses_what_is_no_date_of_this_form) {
+TEST(HttpDate, refuses_texts_that_are_not_dates_of_this_form) {
     for (const std::string text :
          {"",
           "0",

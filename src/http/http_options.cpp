@@ -24,8 +24,8 @@ std::optional<std::string> TenantQuota::problem() const {
                ": 0.001 to 1000000, or 0 for no limit";
     if (burst && rate_per_s == 0)
         return "burst is " + std::to_string(*burst) +
-               ", and rate_per_s is not set: it says how fast "
-               "they may follow";
+               ", but rate_per_s is not set: a burst needs "
+               "a rate";
     if (burst && (*burst < 1 || *burst > 1'000'000))
         return "burst is " + std::to_string(*burst) + ": 1 to 1000000";
     return std::nullopt;
@@ -33,7 +33,7 @@ std::optional<std::string> TenantQuota::problem() const {
 
 namespace {
 
-// Of bytes, or of milliseconds; Beast holds no header of more than 64 KiB.
+// For bytes, or for milliseconds; Beast holds no header of more than 64 KiB.
 std::optional<std::string> out_of(
     std::string_view name, std::uint64_t value, std::uint64_t least, std::uint64_t most
 ) {
@@ -74,7 +74,7 @@ std::optional<std::string> HttpLimits::problem() const {
 
 std::optional<std::string> HttpOptions::problem() const {
     if (!authenticate && !anonymous)
-        return "authenticate is not set: set it, or say anonymous = true if all clients may share "
+        return "authenticate is not set: set it, or set anonymous = true if all clients may share "
                "one account";
     const auto quotable = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
     if (!std::ranges::all_of(realm, quotable))
@@ -104,10 +104,10 @@ HttpOptions checked(HttpOptions options) {
 core::QuotaRule quota_rule(const HttpOptions& options, int calls_max) {
     const auto& quota = options.quota;
     core::QuotaRule rule;
-    // Who is alone takes nothing from anybody. Queries and replays need no call: hence the 16.
+    // The only tenant can't crowd out others. Queries and replays need no call: hence the 16.
     const int by_default = options.authenticate ? std::max(calls_max / 2, 16) : 0;
     rule.in_hand_max = quota.in_hand_max.value_or(by_default);
-    // Half, rounded up: a second account always finds room beside one that takes all it may.
+    // Half, rounded up: one account at its limit always leaves room for a second.
     rule.account_in_hand_max = quota.account_in_hand_max.value_or((rule.in_hand_max + 1) / 2);
     if (quota.rate_per_s == 0) return rule;
     rule.token_each = std::chrono::nanoseconds{std::llround(std::ceil(1e9 / quota.rate_per_s))};

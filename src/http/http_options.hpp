@@ -6,10 +6,10 @@
 
 namespace pawl::http {
 
-// As they are; throws std::invalid_argument if they have a problem().
+// Returns the options unchanged; throws std::invalid_argument if they have a problem().
 HttpOptions checked(HttpOptions options);
 
-// Of options that were checked.
+// `options` must have been checked.
 core::QuotaRule quota_rule(const HttpOptions& options, int calls_max);
 
 }  // namespace pawl::http

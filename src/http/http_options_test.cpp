@@ -40,8 +40,7 @@ TEST(TenantQuota, names_the_setting_that_is_wrong) {
          "quota.rate_per_s is 2000000.000000: 0.001 to 1000000, or 0 for no limit"},
         {{.rate_per_s = std::numeric_limits<double>::quiet_NaN()},
          "quota.rate_per_s is nan: 0.001 to 1000000, or 0 for no limit"},
-        {{.burst = 5},
-         "quota.burst is 5, and rate_per_s is not set: it says how fast they may follow"},
+        {{.burst = 5}, "quota.burst is 5, and rate_per_s is not set: a burst needs a rate"},
         {{.rate_per_s = 1, .burst = 0}, "quota.burst is 0: 1 to 1000000"},
     };
     for (const auto& c : cases) EXPECT_EQ(with(c.quota).problem(), c.problem);
@@ -69,11 +68,11 @@ TEST(QuotaRule, by_default_one_account_has_half_of_what_its_tenant_may_have) {
     EXPECT_EQ(http::quota_rule({.anonymous = true}, 1'024).account_in_hand_max, 0);
 }
 
-TEST(QuotaRule, whoever_is_alone_has_no_limit_by_default) {
+TEST(QuotaRule, a_single_anonymous_tenant_has_no_limit_by_default) {
     EXPECT_EQ(http::quota_rule({.anonymous = true}, 1'024).in_hand_max, 0);
 }
 
-TEST(QuotaRule, a_rate_is_never_rounded_up_and_its_burst_is_of_a_second) {
+TEST(QuotaRule, a_rate_is_never_rounded_up_and_its_burst_is_one_seconds_worth) {
     EXPECT_EQ(http::quota_rule(with({.rate_per_s = 3}), 1).token_each, 333'333'334ns);
     EXPECT_EQ(http::quota_rule(with({.rate_per_s = 3}), 1).burst, 3);
     EXPECT_EQ(http::quota_rule(with({.rate_per_s = 0.5}), 1).token_each, 2s);
@@ -90,7 +89,7 @@ std::string problem(HttpOptions options) {
     return options.problem().value_or("none");
 }
 
-TEST(HttpOptions, name_what_is_out_of_its_limits) {
+TEST(HttpOptions, name_the_option_that_is_out_of_range) {
     for (const int status : {400, 409, 422})
         EXPECT_EQ(problem({.key_reused_status = status}), "none") << status;
     EXPECT_EQ(problem({.connections_max = 0}), "connections_max is 0: at least 1");
@@ -99,7 +98,7 @@ TEST(HttpOptions, name_what_is_out_of_its_limits) {
     EXPECT_EQ(problem({.threads = 257}), "threads is 257: 1 to 256, or 0 for one a core");
 }
 
-TEST(HttpLimits, name_what_is_out_of_its_limits) {
+TEST(HttpLimits, name_the_option_that_is_out_of_range) {
     struct Case {
         HttpLimits limits;
         std::string problem;
@@ -124,7 +123,7 @@ TEST(HttpLimits, name_what_is_out_of_its_limits) {
     for (const auto& c : cases) EXPECT_EQ(problem({.limits = c.limits}), c.problem);
 }
 
-TEST(HttpOptions, a_server_is_not_made_with_a_problem) {
+TEST(HttpOptions, a_server_is_not_created_with_invalid_options) {
     const auto database = Database::open("memory:");
     Service service{*database};
 
@@ -138,7 +137,7 @@ TEST(HttpServer, a_route_to_an_operation_that_was_not_added_is_refused_by_name) 
 
     try {
         server.post<Nothing>("/nothing");
-        FAIL() << "it was taken";
+        FAIL() << "it was accepted";
     } catch (const std::invalid_argument& refused) {
         EXPECT_STREQ(
             refused.what(),

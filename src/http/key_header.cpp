@@ -12,10 +12,10 @@ std::optional<std::string> problem_of(std::string_view key) {
     if (key.empty()) return "The key is empty.";
     if (key.size() > key_max) return "The key has more than 255 characters.";
     for (const char c : key) {
-        if (c == ',') return "One key is allowed, not a list.";
+        if (c == ',') return "A request has one key, not a list.";
         if (c == ';') return "A key has no parameters.";
-        if (c == '"' || c == '\\') return "A key has no quotation mark or backslash in it.";
-        if (c <= ' ' || c > '~') return "A key is visible ASCII characters.";
+        if (c == '"' || c == '\\') return "A key has no quotation marks or backslashes.";
+        if (c <= ' ' || c > '~') return "A key consists of visible ASCII characters.";
     }
     return std::nullopt;
 }
@@ -32,7 +32,7 @@ KeyHeader key_of(std::string_view text) {
 KeyHeader key_header(const RequestHead& head) {
     const int count = head.count("Idempotency-Key");
     if (count == 0) return NoKey{};
-    if (count > 1) return KeyProblem{"The Idempotency-Key header stands there more than once."};
+    if (count > 1) return KeyProblem{"The request has more than one Idempotency-Key header."};
     return key_of(*head.header("Idempotency-Key"));
 }
 

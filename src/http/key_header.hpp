@@ -8,9 +8,9 @@
 
 namespace pawl::http {
 
-// The Idempotency-Key of a request: draft-ietf-httpapi-idempotency-key-header-07, and the bare form
-// that everybody sends. "quoted" and bare are the same key: 1 to 255 visible ASCII characters
-// without `" , ; \`.
+// The Idempotency-Key of a request: as in draft-ietf-httpapi-idempotency-key-header-07, or the bare
+// form that most clients send. "quoted" and bare are the same key: 1 to 255 visible ASCII
+// characters without `" , ; \`.
 struct NoKey {};
 struct KeyProblem {
     std::string why;
@@ -18,7 +18,7 @@ struct KeyProblem {
 using KeyHeader = std::variant<NoKey, std::string, KeyProblem>;
 
 KeyHeader key_header(const RequestHead& head);
-// The same rules for a key that comes in a form field.
+// The same rules for a key in a form field.
 KeyHeader key_of(std::string_view text);
 
 }  // namespace pawl::http

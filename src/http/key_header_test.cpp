@@ -30,21 +30,21 @@ TEST(KeyHeader, quoted_and_bare_are_the_same_key) {
     EXPECT_EQ(of({{"X-Idempotency-Key", "x"}}), "none");
 }
 
-TEST(KeyHeader, refuses_what_the_draft_and_we_do_not_allow) {
+TEST(KeyHeader, refuses_keys_that_the_draft_or_pawl_does_not_allow) {
     const std::vector<std::pair<std::string, std::string>> cases{
         {"", "The key is empty."},
         {"\"\"", "The key is empty."},
-        {"\"", "A key has no quotation mark or backslash in it."},
-        {"\"a", "A key has no quotation mark or backslash in it."},
-        {"a\"b", "A key has no quotation mark or backslash in it."},
-        {"\"a\\\\b\"", "A key has no quotation mark or backslash in it."},
-        {"a, b", "One key is allowed, not a list."},
-        {"\"a\", \"b\"", "A key has no quotation mark or backslash in it."},
+        {"\"", "A key has no quotation marks or backslashes."},
+        {"\"a", "A key has no quotation marks or backslashes."},
+        {"a\"b", "A key has no quotation marks or backslashes."},
+        {"\"a\\\\b\"", "A key has no quotation marks or backslashes."},
+        {"a, b", "A request has one key, not a list."},
+        {"\"a\", \"b\"", "A key has no quotation marks or backslashes."},
         {"a;v=1", "A key has no parameters."},
-        {"a b", "A key is visible ASCII characters."},
-        {"a\tb", "A key is visible ASCII characters."},
-        {"k\xC3\xA4y", "A key is visible ASCII characters."},
-        {"a\x7f", "A key is visible ASCII characters."},
+        {"a b", "A key consists of visible ASCII characters."},
+        {"a\tb", "A key consists of visible ASCII characters."},
+        {"k\xC3\xA4y", "A key consists of visible ASCII characters."},
+        {"a\x7f", "A key consists of visible ASCII characters."},
         {std::string(256, 'k'), "The key has more than 255 characters."},
     };
     for (const auto& [text, why] : cases)
@@ -61,7 +61,7 @@ TEST(KeyHeader, has_up_to_255_characters) {
 TEST(KeyHeader, two_headers_are_refused_even_if_they_are_equal) {
     EXPECT_EQ(
         of({{"Idempotency-Key", "k"}, {"idempotency-key", "k"}}),
-        "problem: The Idempotency-Key header stands there more than once."
+        "problem: The request has more than one Idempotency-Key header."
     );
 }
 

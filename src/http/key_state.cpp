@@ -16,7 +16,7 @@ struct State {
 };
 
 Response not_found() {
-    auto reply = refusal(404, "No such key is yours.");
+    auto reply = refusal(404, "You have no such key.");
     return {
         .status = 404, .body = std::move(reply.body), .content_type = "application/problem+json"};
 }

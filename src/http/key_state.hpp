@@ -7,9 +7,9 @@
 
 namespace pawl::http {
 
-// GET /idempotency-keys/{key}: how far a request has come, without its answer. {"state":
-// "started"}, the name of a recovery point, "needs-attention", "finished" or "expired"; 404 for a
-// key that is another's, or nobody's.
+// GET /idempotency-keys/{key}: how far a request has come, without its response. {"state":
+// "started"}, the name of a recovery point, "needs-attention", "finished" or "expired"; 404 if the
+// caller has no such key.
 class KeyState {
 public:
     static constexpr std::string_view name = "key_state";

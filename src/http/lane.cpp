@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::chrono::milliseconds sweep_every{100};
 
-// Closing one takes it out of the set.
+// A copy, because closing a connection removes it from the set.
 std::vector<std::shared_ptr<HttpConnection>> open_now(const Shared& shared) {
     return {shared.open.begin(), shared.open.end()};
 }

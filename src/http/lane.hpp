@@ -1,6 +1,6 @@
 #pragma once
 
-// Internal to the listener, as connection.hpp is.
+// Internal to the listener, like connection.hpp.
 
 #include "src/http/connection.hpp"
 #include "src/http/stall_watch.hpp"
@@ -16,34 +16,33 @@
 
 namespace pawl::http {
 
-// One I/O thread and the connections that are its own: nothing of a connection is touched by any
-// other thread.
+// One I/O thread and its connections: no other thread touches them.
 class Lane {
 public:
-    // `on_closed` is told of each connection that ended, on the lane's thread, unless it is
-    // stopping.
+    // `on_closed` is called for each connection that ended, on the lane's thread, unless the lane
+    // is stopping.
     Lane(
         const ListenerOptions& options,
         const Listener::Handlers& handlers,
-        std::shared_ptr<BodyBudget> bodies,  // Of all lanes.
+        std::shared_ptr<BodyBudget> bodies,  // Shared by all lanes.
         std::function<void(AddressKey)> on_closed
     );
     ~Lane();
 
     void start();
     asio::io_context& io() { return io_; }
-    // Serves it; from any thread. The socket was accepted for io().
+    // Serves the connection; from any thread. The socket was accepted for io().
     void add(tcp::socket socket, AddressKey address);
-    // Since when the connection of this kind that waits longest does; from any thread.
+    // When the connection of this kind that has waited longest began to wait; from any thread.
     std::int64_t longest_since(Spare kind) const { return shared_->waiting.longest_since(kind); }
-    // Closes it, or calls `if_none` on the lane's thread as it is gone; from any thread.
+    // Closes that connection; if it is gone, calls `if_none` on the lane's thread. From any thread.
     void close_longest(Spare kind, std::function<void()> if_none);
-    // Lets requests in hand be answered for at most `drain`, then closes all; from any thread.
+    // Lets requests in flight be answered for at most `drain`, then closes all; from any thread.
     void stop(std::chrono::milliseconds drain);
-    // After stop(): whether the thread has ended, at the latest at `until`. Only a handler that
-    // does not return can hold it longer.
+    // After stop(): returns whether the thread has ended by `until`. Only a handler that does not
+    // return can keep it from ending.
     bool ends_until(SteadyTime until);
-    // After stop(), without a limit; the lane is of no use any more.
+    // After stop(): waits without a limit; the lane can't be used afterwards.
     void join();
 
 private:

@@ -20,7 +20,7 @@ using testing::Listening;
 using testing::RawSocket;
 using namespace testing::requests;
 
-// Issue 16, number 6: holders of all connections that ask now and then locked out everybody else.
+// Before, clients that held all connections and sent a request now and then locked out all others.
 TEST(Listener, closes_the_longest_idle_connection_when_one_too_many_comes) {
     Listening server{{.connections_max = 4}};
     std::vector<RawSocket> holders;
@@ -32,8 +32,8 @@ TEST(Listener, closes_the_longest_idle_connection_when_one_too_many_comes) {
         holders.push_back(server.connect());
         ASSERT_EQ(ask(i), "200");
     }
-    // An answer can be read before its connection is idle. The second is, as its lane has answered
-    // the fourth since.
+    // A response can be read before its connection is idle. The second connection is idle, as its
+    // lane has answered the fourth since.
     for (const std::size_t again : {0U, 2U, 3U}) ASSERT_EQ(ask(again), "200");
 
     auto newcomer = server.connect();
@@ -44,7 +44,7 @@ TEST(Listener, closes_the_longest_idle_connection_when_one_too_many_comes) {
     for (const std::size_t kept : {0U, 2U, 3U}) EXPECT_EQ(ask(kept), "200") << kept;
 }
 
-TEST(Listener, closes_those_that_send_a_head_or_read_nothing_only_if_none_is_idle) {
+TEST(Listener, closes_slow_senders_and_readers_only_if_none_is_idle) {
     Listening server{{.connections_max = 3}};
     auto idle = server.connect();
     auto reads_nothing = server.connect();
@@ -92,7 +92,7 @@ TEST(Listener, one_connection_too_many_waits_while_all_others_are_handled) {
     }
     auto third = server.connect();
     third.send(post("/later", "x"));
-    std::promise<void> rounds;  // Time enough to take it, if it were taken.
+    std::promise<void> rounds;  // Time enough to accept it by mistake.
     server.listener().after(200ms, [&] { rounds.set_value(); });
     ASSERT_EQ(rounds.get_future().wait_for(10s), std::future_status::ready);
     EXPECT_EQ(server.requests(), 2);
@@ -108,7 +108,7 @@ TEST(Listener, one_connection_too_many_waits_while_all_others_are_handled) {
     EXPECT_EQ(body_of(busy[1].read_message()), "done");
 }
 
-TEST(Listener, one_connection_too_many_of_an_address_is_closed_and_counts_no_more) {
+TEST(Listener, one_connection_too_many_of_an_address_is_closed_and_no_longer_counted) {
     Listening server{{.connections_per_address_max = 2}};
     auto first = server.connect();
     auto second = server.connect();
@@ -166,7 +166,7 @@ TEST(Listener, connections_go_to_all_threads_in_turn_and_each_stays_on_its_own) 
     for (const auto& [thread, count] : connections) EXPECT_EQ(count, 2);
 }
 
-TEST(Listener, what_is_in_hand_on_any_thread_is_answered_before_it_stops) {
+TEST(Listener, requests_in_flight_on_any_thread_are_answered_before_a_stop) {
     Listening server;
     std::vector<RawSocket> clients;
     std::vector<Responder> later;

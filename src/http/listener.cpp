@@ -16,7 +16,7 @@ using boost::system::error_code;
 
 namespace {
 
-constexpr std::chrono::seconds stop_margin{2};  // Beyond the drain, for threads to end.
+constexpr std::chrono::seconds stop_margin{2};  // Added to the drain, for threads to end.
 
 }  // namespace
 
@@ -64,7 +64,7 @@ struct Listener::Impl {
         return made;
     }
 
-    // Each lane is asked by itself: one whose thread is held does not keep the others from ending.
+    // Stops each lane by itself: one with a held thread does not keep the others from ending.
     bool stop(std::chrono::milliseconds drain) {
         acceptor.stop();
         for (const auto& lane : lanes) lane->stop(drain);

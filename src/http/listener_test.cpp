@@ -34,7 +34,7 @@ TEST(Listener, answers_several_requests_on_one_connection) {
 }
 
 // RFC 9112, 3.2.2.
-TEST(Listener, takes_a_target_with_a_host_as_the_path_behind_it) {
+TEST(Listener, serves_the_path_of_an_absolute_target) {
     Listening server;
     auto client = server.connect();
 
@@ -72,7 +72,7 @@ TEST(Listener, empty_lines_before_a_request_are_skipped) {
     EXPECT_EQ(status_of(server.ask("\r\n\r\n" + get_echo)), "200");
 }
 
-TEST(Listener, closes_after_the_answer_where_the_client_or_its_version_says_so) {
+TEST(Listener, closes_after_the_answer_if_the_client_or_its_version_asks_for_it) {
     Listening server;
     struct Case {
         std::string name;
@@ -144,7 +144,7 @@ TEST(Listener, says_continue_before_it_waits_for_the_body) {
     EXPECT_EQ(body_of(client.read_message()), "POST /echo body");
 }
 
-TEST(Listener, says_continue_whatever_the_case_and_never_to_http_1_0) {
+TEST(Listener, says_continue_without_regard_to_case_and_never_to_http_1_0) {
     Listening server;
     const std::string fields = "\r\nHost: a\r\nContent-Length: 4\r\nExpect: 100-Continue\r\n\r\n";
     auto client = server.connect();
@@ -153,13 +153,13 @@ TEST(Listener, says_continue_whatever_the_case_and_never_to_http_1_0) {
 
     auto old = server.connect();
     old.send("POST /echo HTTP/1.0" + fields);
-    // Sent later: a body that is there already is an answer of its own.
+    // Sent later: for a body that is there already the response comes alone.
     ASSERT_EQ(status_of(server.ask(testing::requests::get_echo)), "200");
     old.send("body");
     EXPECT_EQ(status_of(old.read_message()), "200");
 }
 
-TEST(Listener, closes_where_any_of_several_connection_headers_says_so) {
+TEST(Listener, closes_if_any_of_several_connection_headers_asks_for_it) {
     Listening server;
     auto client = server.connect();
     client.send(
@@ -169,7 +169,7 @@ TEST(Listener, closes_where_any_of_several_connection_headers_says_so) {
     EXPECT_NE(client.read_all().find("\r\nConnection: close\r\n"), std::string::npos);
 }
 
-TEST(Listener, refuses_instead_of_continue_what_its_head_forbids) {
+TEST(Listener, refuses_a_forbidden_head_instead_of_saying_continue) {
     Listening server;
     auto client = server.connect();
     client.send(
@@ -190,10 +190,10 @@ TEST(Listener, reads_chunks_with_extensions_and_trailers) {
 
     EXPECT_EQ(body_of(plain), "POST /echo hello!");
     EXPECT_EQ(body_of(rich), "POST /echo 0123456789");
-    EXPECT_NE(rich.find("\r\nX-Host: a\r\n"), std::string::npos);  // A trailer is no header.
+    EXPECT_NE(rich.find("\r\nX-Host: a\r\n"), std::string::npos);  // A trailer is not a header.
 }
 
-TEST(Listener, refuses_what_is_over_a_limit_and_takes_what_is_at_it) {
+TEST(Listener, refuses_requests_over_a_limit_and_accepts_those_at_it) {
     Listening server{
         {.limits = {
              .line_max = 256, .headers_max = 1024, .headers_count_max = 4, .body_max = 100}}};
@@ -316,7 +316,7 @@ TEST(Listener, a_client_that_does_not_read_its_answer_is_cut_off) {
     client.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
     const auto first = client.read_exactly(100);
 
-    auto other = server.connect();  // By its answers time passes until the first is cut off.
+    auto other = server.connect();  // Its responses let time pass until the first is cut off.
     bool cut = false;
     const auto until = std::chrono::steady_clock::now() + 10s;
     while (!cut && std::chrono::steady_clock::now() < until) {
@@ -335,7 +335,7 @@ TEST(Listener, a_slow_reader_gets_the_whole_of_a_large_answer) {
     client.small_receive_buffer();
     client.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
     const auto begin = client.read_exactly(1);
-    // Three rounds of the sweep pass in which nothing is read.
+    // Three sweeps in which the client reads no byte.
     std::promise<void> later;
     server.listener().after(300ms, [&] { later.set_value(); });
     ASSERT_EQ(later.get_future().wait_for(10s), std::future_status::ready);
@@ -357,7 +357,7 @@ TEST(Listener, a_client_that_closes_its_half_gets_its_answer) {
     EXPECT_TRUE(client.at_end());
 }
 
-TEST(Listener, a_client_that_goes_away_harms_nobody) {
+TEST(Listener, a_client_that_disconnects_does_not_affect_others) {
     Listening server;
     {
         auto client = server.connect();
@@ -399,9 +399,9 @@ TEST(Listener, a_responder_that_is_dropped_answers_500) {
     EXPECT_EQ(status_of(server.ask("GET /drop HTTP/1.1\r\nHost: a\r\n\r\n")), "500");
 }
 
-TEST(Listener, stop_waits_for_what_is_in_hand_and_takes_nothing_new) {
+TEST(Listener, stop_waits_for_requests_in_flight_and_accepts_no_new_ones) {
     Listening server;
-    // One on each of the two threads, which learn of the stop by themselves.
+    // One request on each of the two threads, which stop independently.
     std::array idle{server.connect(), server.connect()};
     for (auto& connection : idle) {
         connection.send(get_echo);
@@ -425,7 +425,7 @@ TEST(Listener, stop_waits_for_what_is_in_hand_and_takes_nothing_new) {
     EXPECT_EQ(stopped.wait_for(10s), std::future_status::ready);
 }
 
-TEST(Listener, stop_does_not_wait_longer_than_it_was_told) {
+TEST(Listener, stop_does_not_wait_longer_than_its_limit) {
     Listening server;
     auto busy = server.connect();
     busy.send(post("/later", "x"));
@@ -436,7 +436,7 @@ TEST(Listener, stop_does_not_wait_longer_than_it_was_told) {
 
     EXPECT_EQ(stopped.wait_for(10s), std::future_status::ready);
     EXPECT_TRUE(busy.at_end());
-    (*later)(Reply{.body = "too late"});  // Nobody is there; nothing happens.
+    (*later)(Reply{.body = "too late"});  // The connection is gone; the call has no effect.
 }
 
 TEST(Listener, names_the_address_that_is_taken_or_malformed) {
@@ -458,7 +458,7 @@ TEST(Listener, names_the_address_that_is_taken_or_malformed) {
         EXPECT_NE(why(listen).find("listen is " + listen), std::string::npos) << listen;
 }
 
-TEST(Listener, runs_what_was_asked_for_later) {
+TEST(Listener, runs_a_function_after_a_wait) {
     Listening server;
     std::promise<void> ran;
 

@@ -13,7 +13,7 @@ namespace pawl::http {
 namespace {
 
 constexpr std::array<ProblemKind, 30> kinds{{
-    // Of the request as HTTP; nothing is stored.
+    // Errors of the HTTP request; nothing is stored.
     {"request-invalid", 400, false},
     {"key-missing", 400, false},
     {"key-invalid", 400, false},
@@ -30,13 +30,13 @@ constexpr std::array<ProblemKind, 30> kinds{{
     {"headers-too-large", 431, false},
     {"not-implemented", 501, false},
     {"version-not-served", 505, false},
-    // Of the key.
+    // Errors of the key.
     {"in-progress", 409, true},
     {"key-reused", 422, false},  // Or 409 or 400, by HttpOptions::key_reused_status.
     {"key-reused", 409, false},
     {"key-reused", 400, false},
     {"key-expired", 410, false},
-    // Of the work.
+    // Errors of the work.
     {"internal", 500, true},
     {"needs-attention", 502, false},
     {"provider-unavailable", 503, true},
@@ -66,7 +66,7 @@ Sentence sentence_of(engine::Why why, int key_reused_status) {
     using engine::Why;
     switch (why) {
         case Why::in_progress:
-            return {409, "in-progress", "A request with this Idempotency-Key is at work", true};
+            return {409, "in-progress", "A request with this Idempotency-Key is in progress", true};
         case Why::key_reused:
             return {
                 key_reused_status,
@@ -88,24 +88,21 @@ Sentence sentence_of(engine::Why why, int key_reused_status) {
                 "A service that this request needs did not answer",
                 true};
         case Why::store_unavailable:
-            return {503, "store-unavailable", "The database can't be written just now", true};
+            return {503, "store-unavailable", "The database can't be written at the moment", true};
         case Why::contention:
-            return {503, "contention", "Too many requests change the same data just now", true};
+            return {503, "contention", "Too many requests change the same data", true};
         case Why::phase_deadline:
-            return {503, "phase-deadline", "The request took too long just now", true};
+            return {503, "phase-deadline", "The request took too long", true};
         case Why::overloaded:
-            return {503, "overloaded", "Too many requests wait already", true};
+            return {503, "overloaded", "Too many requests are waiting", true};
         case Why::stranded:
             return {
-                503,
-                "stranded",
-                "Another version of this service must go on with the request",
-                true};
+                503, "stranded", "Another version of this service must continue the request", true};
         case Why::needs_attention:
             return {
                 502,
                 "needs-attention",
-                "A person must look at this request before it can go on",
+                "An operator must settle this request before it can go on",
                 false};
         case Why::stopping:
             break;
@@ -116,27 +113,27 @@ Sentence sentence_of(engine::Why why, int key_reused_status) {
 std::string_view title_of(int status) {
     switch (status) {
         case 404:
-            return "There is nothing here";
+            return "Not found";
         case 405:
-            return "This method is not served here";
+            return "This method is not supported here";
         case 408:
             return "The request came too slowly";
         case 412:
-            return "Conditions are not served here";
+            return "Conditions are not supported here";
         case 413:
             return "The body is too large";
         case 414:
             return "The request line is too long";
         case 415:
-            return "The body has a type that is not served here";
+            return "The body's type is not supported";
         case 431:
             return "The headers are too large";
         case 501:
-            return "A transfer coding that is not served";
+            return "The transfer coding is not supported";
         case 503:
-            return "Too many requests wait already";
+            return "Too many requests are waiting";
         case 505:
-            return "Only HTTP/1.0 and HTTP/1.1 are served";
+            return "Only HTTP/1.0 and HTTP/1.1 are supported";
         default:
             return "The request is malformed";
     }
@@ -228,7 +225,7 @@ Reply reply_to(engine::Answer answer, int key_reused_status) {
     if (sentence.retry) problem.retry_after = refused.retry_after;
     if (refused.why == engine::Why::stranded) problem.code = "PAWL0007";
     if (refused.why == engine::Why::key_expired && refused.outcome) {
-        problem.detail = "It ended with status " + std::to_string(*refused.outcome);
+        problem.detail = "The request ended with status " + std::to_string(*refused.outcome);
         if (refused.location) problem.detail += "; see " + *refused.location;
     }
     return problem_reply(problem);
@@ -252,11 +249,11 @@ Reply quota_exceeded(const core::OverQuota& why) {
     return problem_reply(
         {.status = 429,
          .type = "quota-exceeded",
-         .title = account ? "More requests come than one account may send"
-                          : "More requests come than one tenant may send",
-         .detail = rate      ? "They come too fast."
-                   : account ? "Too many of this account are at work at once."
-                             : "Too many of them are at work at once.",
+         .title = account ? "This account sends more requests than it may"
+                          : "This tenant sends more requests than it may",
+         .detail = rate      ? "Requests come too fast."
+                   : account ? "Too many requests of this account are in flight."
+                             : "Too many requests of this tenant are in flight.",
          .retry = true,
          .retry_after = why.retry_after,
          .code = "PAWL0013"}

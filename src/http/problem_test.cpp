@@ -29,7 +29,7 @@ std::string page() {
     return text.str();
 }
 
-// The cells of the row of docs/http.md whose first cell is this type.
+// The cells of the row of docs/http.md whose first cell is `type`.
 std::vector<std::string> row_of(const std::string& text, std::string_view type) {
     const auto begin = text.find("\n| `" + std::string{type} + "` |");
     if (begin == text.npos) return {};
@@ -52,7 +52,7 @@ TEST(Problems, each_has_its_row_in_the_documentation) {
     }
 }
 
-TEST(Problems, the_documentation_has_no_row_without_its_problem) {
+TEST(Problems, the_documentation_has_no_row_without_a_problem) {
     std::set<std::string> known;
     for (const auto& kind : problem_kinds()) known.insert(std::string{kind.type});
     const auto text = page();
@@ -67,8 +67,9 @@ TEST(Problems, the_documentation_has_no_row_without_its_problem) {
     EXPECT_EQ(rows, known.size());
 }
 
-// problem_reply asserts that it is one of problem_kinds(); here each way into it is taken.
-TEST(Problems, every_refusal_of_the_engine_and_the_listener_is_one_of_them) {
+// problem_reply asserts that its problem is one of problem_kinds(); this test runs each way into
+// it.
+TEST(Problems, every_refusal_of_the_engine_and_the_listener_is_a_known_kind) {
     struct Case {
         Why why;
         int status;
@@ -104,7 +105,7 @@ TEST(Problems, every_refusal_of_the_engine_and_the_listener_is_one_of_them) {
         EXPECT_EQ(header_of(reply, "Cache-Control"), "no-store");
         EXPECT_EQ(
             reply.body.find("secret"), std::string::npos
-        );  // What is for operators stays here.
+        );  // Texts for operators are not sent.
     }
     for (const int status : {400, 404, 405, 408, 412, 413, 414, 415, 431, 501, 503, 505}) {
         const auto reply = refusal(status, "why");
@@ -113,7 +114,7 @@ TEST(Problems, every_refusal_of_the_engine_and_the_listener_is_one_of_them) {
     }
 }
 
-TEST(Problems, key_reused_has_the_status_that_was_chosen) {
+TEST(Problems, key_reused_has_the_configured_status) {
     for (const int status : {422, 409, 400}) {
         const auto reply = reply_to(Refused{.why = Why::key_reused}, status);
         EXPECT_EQ(reply.status, status);
@@ -121,21 +122,23 @@ TEST(Problems, key_reused_has_the_status_that_was_chosen) {
     }
 }
 
-TEST(Problems, an_expired_key_tells_what_became_of_it) {
+TEST(Problems, an_expired_key_has_its_status_and_location) {
     const auto reply = reply_to(
         Refused{.why = Why::key_expired, .outcome = 201, .location = std::string{"/rides/7"}}, 422
     );
 
     EXPECT_NE(
-        reply.body.find("\"detail\":\"It ended with status 201; see /rides/7\""), std::string::npos
+        reply.body.find("\"detail\":\"The request ended with status 201; see /rides/7\""),
+        std::string::npos
     ) << reply.body;
 }
 
-TEST(Problems, an_expired_key_without_a_place_names_none) {
+TEST(Problems, an_expired_key_without_a_location_names_none) {
     const auto reply = reply_to(Refused{.why = Why::key_expired, .outcome = 402}, 422);
 
-    EXPECT_NE(reply.body.find("\"detail\":\"It ended with status 402\""), std::string::npos)
-        << reply.body;
+    EXPECT_NE(
+        reply.body.find("\"detail\":\"The request ended with status 402\""), std::string::npos
+    ) << reply.body;
 }
 
 TEST(Problems, a_stranded_key_has_the_code_for_the_operator) {
@@ -145,7 +148,7 @@ TEST(Problems, a_stranded_key_has_the_code_for_the_operator) {
     );
 }
 
-TEST(Problems, a_quota_exceeded_says_when_to_come_again_and_which_limit_it_was) {
+TEST(Problems, a_quota_problem_says_when_to_retry_and_which_limit_it_was) {
     using core::OverQuota;
     const auto rate = quota_exceeded({OverQuota::Limit::rate, std::chrono::seconds{7}});
     const auto in_hand = quota_exceeded({OverQuota::Limit::in_hand, std::chrono::seconds{1}});
@@ -153,13 +156,15 @@ TEST(Problems, a_quota_exceeded_says_when_to_come_again_and_which_limit_it_was) 
     EXPECT_EQ(rate.status, 429);
     EXPECT_EQ(header_of(rate, "Retry-After"), "7");
     EXPECT_NE(rate.body.find("\"retry\":true"), std::string::npos);
-    EXPECT_NE(rate.body.find("They come too fast."), std::string::npos);
+    EXPECT_NE(rate.body.find("Requests come too fast."), std::string::npos);
     EXPECT_EQ(header_of(in_hand, "Retry-After"), "1");
-    EXPECT_NE(in_hand.body.find("Too many of them are at work at once."), std::string::npos);
+    EXPECT_NE(
+        in_hand.body.find("Too many requests of this tenant are in flight."), std::string::npos
+    );
     const auto account =
         quota_exceeded({OverQuota::Limit::account_in_hand, std::chrono::seconds{1}});
     EXPECT_NE(
-        account.body.find("Too many of this account are at work at once."), std::string::npos
+        account.body.find("Too many requests of this account are in flight."), std::string::npos
     );
 }
 
@@ -170,7 +175,7 @@ TEST(Problems, text_is_escaped) {
         << reply.body;
 }
 
-TEST(SettledReply, has_what_was_stored_and_what_the_contract_adds) {
+TEST(SettledReply, has_the_stored_response_and_the_headers_of_the_contract) {
     Settled settled{
         {.status = 201, .body = "{}", .headers = {{"Location", "/rides/7"}}}, true, TimePoint{}};
 

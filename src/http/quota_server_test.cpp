@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-// 429: what a tenant gets that asks for more than its quota, and what the others then get.
+// 429: what a tenant over its quota gets, and that other tenants are still served.
 namespace pawl {
 namespace {
 
@@ -32,7 +32,7 @@ struct Paid {
     std::string id;
 };
 
-// Payments of "slow" wait until they are let go.
+// Payments of "slow" wait until the test releases them.
 class Pay {
 public:
     static constexpr std::string_view name = "pay";
@@ -80,7 +80,7 @@ public:
     Response answer(Snapshot&, const Asked<Request>&) { return respond(200, Paid{"shown"}); }
 };
 
-// A service on SQLite in memory. A token is a tenant and an account: "acme.jane".
+// A service on SQLite in memory. A token names a tenant and an account: "acme.jane".
 class QuotaServerTest : public ::testing::Test {
 protected:
     ~QuotaServerTest() override {
@@ -129,7 +129,7 @@ protected:
     Answer get(const std::string& who, const std::string& path = "/payments") {
         return send("GET " + path + " HTTP/1.1\r\nHost: a\r\nAuthorization: " + who + "\r\n\r\n");
     }
-    // Acme has one request in hand from now on.
+    // From here on Acme has one request in flight.
     RawSocket hold() {
         auto socket = RawSocket::to(server_->port());
         socket.send(bytes_of("acme.jane", "slow", R"({"id":"slow"})"));
@@ -162,9 +162,7 @@ protected:
     std::optional<HttpServer> server_;
 };
 
-TEST_F(
-    QuotaServerTest, whoever_has_too_much_in_hand_is_told_when_to_come_again_and_others_are_served
-) {
+TEST_F(QuotaServerTest, a_tenant_over_its_quota_gets_retry_after_and_others_are_served) {
     serve({.in_hand_max = 1});
     auto held = hold();
 
@@ -184,11 +182,11 @@ TEST_F(
     EXPECT_EQ(Answer{held.read_message()}.status(), 201);
     const auto again = pay("acme.joe", "k1");
     EXPECT_EQ(again.status(), 201);
-    EXPECT_EQ(again.header("Idempotent-Replayed"), "");  // The refusal was nobody's answer.
+    EXPECT_EQ(again.header("Idempotent-Replayed"), "");  // The refusal is not a replay.
     EXPECT_EQ(seen_.calls, 3);
 }
 
-// One rider's slow bookings shut out all other riders of the tenant (issue 16, number 8).
+// Before, one rider's slow bookings locked out all other riders of the tenant (issue 16, number 8).
 TEST_F(QuotaServerTest, an_account_with_its_share_in_flight_does_not_shut_out_its_tenant) {
     serve({.in_hand_max = 4, .account_in_hand_max = 1});
     auto held = hold();
@@ -205,7 +203,7 @@ TEST_F(QuotaServerTest, an_account_with_its_share_in_flight_does_not_shut_out_it
     EXPECT_EQ(get("acme.jane").status(), 200);
 }
 
-TEST_F(QuotaServerTest, it_is_looked_at_behind_the_credentials_and_before_all_else) {
+TEST_F(QuotaServerTest, the_quota_is_checked_right_after_the_credentials) {
     serve({.in_hand_max = 1});
     const auto held = hold();
     const auto keys_before = keys();
@@ -214,7 +212,8 @@ TEST_F(QuotaServerTest, it_is_looked_at_behind_the_credentials_and_before_all_el
     EXPECT_EQ(send(bytes_of("acme.joe", "bad,key", "{}")).status(), 429);
     EXPECT_EQ(get("acme.joe").status(), 429);
     EXPECT_EQ(get("acme.joe", "/idempotency-keys/slow").status(), 429);
-    EXPECT_EQ(pay("acme.jane", "slow", "slow").status(), 429);  // A repeat of what is in hand, too.
+    // This holds for repeats of requests in flight, too.
+    EXPECT_EQ(pay("acme.jane", "slow", "slow").status(), 429);
     EXPECT_EQ(pay("no credentials", "k1").status(), 401);
     EXPECT_EQ(get("acme.joe", "/nowhere").status(), 404);
     EXPECT_EQ(get("", "/livez").status(), 200);
@@ -222,7 +221,7 @@ TEST_F(QuotaServerTest, it_is_looked_at_behind_the_credentials_and_before_all_el
     EXPECT_EQ(keys(), keys_before);
 }
 
-TEST_F(QuotaServerTest, a_rate_counts_repeats_too_and_says_when_the_next_token_is_there) {
+TEST_F(QuotaServerTest, a_rate_counts_repeats_and_its_refusal_says_when_to_retry) {
     serve({.rate_per_s = 0.001, .burst = 2});
     ASSERT_EQ(pay("acme.jane", "k1").status(), 201);
     ASSERT_EQ(pay("acme.jane", "k1").header("Idempotent-Replayed"), "true");
@@ -236,7 +235,7 @@ TEST_F(QuotaServerTest, a_rate_counts_repeats_too_and_says_when_the_next_token_i
     EXPECT_EQ(pay("other.jane", "k1").status(), 201);
 }
 
-TEST_F(QuotaServerTest, a_place_is_free_again_however_its_request_ends) {
+TEST_F(QuotaServerTest, a_request_no_longer_counts_after_it_ended_in_any_way) {
     serve({.in_hand_max = 1});
 
     for (int n = 0; n < 3; ++n) {
@@ -248,7 +247,7 @@ TEST_F(QuotaServerTest, a_place_is_free_again_however_its_request_ends) {
     }
 }
 
-TEST_F(QuotaServerTest, our_own_client_waits_as_it_is_told_and_then_has_its_answer) {
+TEST_F(QuotaServerTest, our_client_waits_for_retry_after_and_then_gets_its_answer) {
     serve({.rate_per_s = 1, .burst = 1});
     ASSERT_EQ(pay("acme.jane", "k1").status(), 201);
     std::vector<std::chrono::milliseconds> waits;
@@ -268,11 +267,11 @@ TEST_F(QuotaServerTest, our_own_client_waits_as_it_is_told_and_then_has_its_answ
     EXPECT_FALSE(answered.in_doubt);
     EXPECT_FALSE(answered.replayed);
     ASSERT_EQ(waits.size(), 1U);
-    EXPECT_GE(waits[0], 1s);  // It asked for 1 s; without a word the client would wait 1 ms.
+    EXPECT_GE(waits[0], 1s);  // The server asked for 1 s; by itself the client would wait 1 ms.
 }
 
-// The request goes on without its client, and so does what it costs.
-TEST_F(QuotaServerTest, a_client_that_goes_away_frees_nothing) {
+// The request goes on without its client, and still counts.
+TEST_F(QuotaServerTest, a_request_still_counts_after_its_client_has_gone) {
     serve({.in_hand_max = 1});
     { auto gone = hold(); }
 
@@ -286,7 +285,7 @@ TEST_F(QuotaServerTest, a_client_that_goes_away_frees_nothing) {
     EXPECT_EQ(status, 201);
 }
 
-// Its answer, its place and its line in the log were of a server that was no more.
+// Before, its answer, its quota and its line in the log belonged to a destroyed server.
 TEST_F(QuotaServerTest, a_request_that_outlives_its_server_is_done_and_logged) {
     serve({.in_hand_max = 1});
     const auto held = hold();
@@ -299,7 +298,7 @@ TEST_F(QuotaServerTest, a_request_that_outlives_its_server_is_done_and_logged) {
     const auto line = R"("route":"/payments","status":201)";
     for (const auto until = std::chrono::steady_clock::now() + 10s;
          log().find(line) == std::string::npos && std::chrono::steady_clock::now() < until;)
-        std::this_thread::yield();  // It is closed when the last of its request is gone.
+        std::this_thread::yield();  // It closes when the last of its requests has ended.
     EXPECT_NE(log().find(line), std::string::npos) << log();
 }
 
@@ -309,7 +308,7 @@ TEST_F(QuotaServerTest, an_account_without_a_tenant_is_counted_alone) {
     EXPECT_EQ(pay(".jane", "k1").status(), 201);
     EXPECT_EQ(pay(".jane", "k2").status(), 429);
     EXPECT_EQ(pay(".joe", "k1").status(), 201);
-    EXPECT_EQ(pay("jane.joe", "k1").status(), 201);  // The tenant "jane" is another.
+    EXPECT_EQ(pay("jane.joe", "k1").status(), 201);  // The tenant "jane" is not the account "jane".
 }
 
 TEST_F(QuotaServerTest, the_access_log_says_which_limit_it_was) {
@@ -322,7 +321,7 @@ TEST_F(QuotaServerTest, the_access_log_says_which_limit_it_was) {
     }
     let_go();
     server_->stop(5s);
-    server_.reset();  // Writes the log out.
+    server_.reset();  // Writes out the log.
 
     EXPECT_NE(log().find(R"("status":429,)"), std::string::npos);
     EXPECT_NE(log().find(R"("over_quota":"rate"})"), std::string::npos) << log();

@@ -12,10 +12,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A flood is one line, and then one a minute.
-constexpr auto tell_each = 1min;
-// A walk over a part's tenants, of whom there are a thousand at most.
-constexpr auto forget_each = 1s;
+// A flood is logged at once, and then once a minute.
+constexpr auto report_every = 1min;
+// A scan of a part's tenants, a thousand at most.
+constexpr auto forget_every = 1s;
 
 }  // namespace
 
@@ -50,7 +50,7 @@ Quotas::Refused Quotas::Refusals::add(const core::OverQuota& why, core::SteadyTi
     ++count;
     if (tell_at > now) return refused;
     refused.tell = std::exchange(count, 0);
-    tell_at = now + tell_each;
+    tell_at = now + report_every;
     return refused;
 }
 
@@ -64,7 +64,7 @@ Quotas::Account* Quotas::account_of(Tenant& tenant, const std::string& account) 
     return &made->second;
 }
 
-// Most accounts have one request at a time: they are forgotten when it ends, and not by a walk.
+// Most accounts have one request at a time: they are removed when it ends, without a scan.
 void Quotas::forget(Tenant& tenant, const Account& account) {
     if (account.name == nullptr || !account.forgettable({})) return;
     tenant.accounts.erase(tenant.accounts.find(*account.name));
@@ -73,7 +73,7 @@ void Quotas::forget(Tenant& tenant, const Account& account) {
 Quotas::Tenant& Quotas::tenant_of(Part& part, const std::string& tenant, core::SteadyTime now)
     const {
     if (now >= part.forget_at) {
-        part.forget_at = now + forget_each;
+        part.forget_at = now + forget_every;
         forget_idle(part, now);
     }
     const auto at = part.tenants.find(tenant);

@@ -13,20 +13,20 @@
 
 namespace pawl::http {
 
-// What each tenant and each of its accounts has in hand, and what the tenant may still ask for,
-// under one rule. Whoever is idle is forgotten, as that changes nothing for it; more tenants than
-// there is room for share one place, and so do the accounts of one tenant. Thread-safe: a lock is
-// held for the look-up of one of `parts`, and another tenant seldom has the same.
+// How many requests each tenant and each of its accounts has in flight, and at which rate the
+// tenant may send more. Idle tenants are forgotten, which changes nothing for them; tenants beyond
+// `tenants_max` share one entry, and so do accounts beyond their limit. Thread-safe: the lock of
+// one of `parts` is held for a lookup, and two tenants seldom share a part.
 class Quotas {
     struct Part;
     struct Tenant;
     struct Account;
 
 public:
-    // Of all parts together, about a hundred bytes each. So many that are not idle in the same
-    // second are more than one server serves.
+    // For all parts together, about a hundred bytes each. One server never serves so many that are
+    // not idle in the same second.
     static constexpr std::size_t tenants_max = 16'384;
-    // Of one tenant. Only accounts with requests in flight, and those that were refused within a
+    // Per tenant. Only accounts with requests in flight, and those that were refused within a
     // minute, are kept.
     static constexpr std::size_t accounts_max = 2'048;
 
@@ -34,36 +34,36 @@ public:
     Quotas(const Quotas&) = delete;
     Quotas& operator=(const Quotas&) = delete;
 
-    // A request that was let in, until it is answered. The quotas outlive it.
+    // One admitted request, until it is answered. The quotas outlive it.
     class Place {
     public:
         Place() = default;
         Place(Place&& other) noexcept;
         Place& operator=(Place&& other) noexcept;
         ~Place() { leave(); }
-        void leave() noexcept;  // Twice is once.
+        void leave() noexcept;  // A second call has no effect.
 
     private:
         friend Quotas;
         Place(Part& part, Tenant& tenant, Account* account)
             : part_{&part}, tenant_{&tenant}, account_{account} {}
         Part* part_{};
-        Tenant* tenant_{};    // Stays where it is while it has something in hand.
-        Account* account_{};  // Likewise; nullptr: accounts are not counted.
+        Tenant* tenant_{};    // Does not move while it has requests in flight.
+        Account* account_{};  // The same; nullptr: accounts are not counted.
     };
     struct Refused {
         core::OverQuota why;
-        // How many were refused to this tenant, or to this account by the limit of accounts, since
-        // the log said so; 0: it is too early to say so again.
+        // How many requests of this tenant, or of this account by its own limit, were refused since
+        // the last line in the log; 0: it is too early for another line.
         std::uint64_t tell{};
     };
-    // With an empty account only the tenant is counted.
+    // With an empty account, only the tenant is counted.
     std::variant<Place, Refused> enter(
         const std::string& tenant, const std::string& account, core::SteadyTime now
     );
 
-    std::size_t remembered() const;           // Tenants.
-    std::size_t remembered_accounts() const;  // Of all tenants.
+    std::size_t remembered() const;           // Number of tenants.
+    std::size_t remembered_accounts() const;  // Of all tenants together.
 
 private:
     struct Refusals {
@@ -74,7 +74,7 @@ private:
     struct Account {
         int in_hand{};
         Refusals refusals{};
-        // Its name in Tenant::accounts; nullptr: the place that accounts without room share.
+        // Its name in Tenant::accounts; nullptr: the shared entry of accounts beyond the limit.
         const std::string* name{};
         bool forgettable(core::SteadyTime now) const {
             return in_hand == 0 && refusals.tell_at <= now;
@@ -89,7 +89,7 @@ private:
     struct Part {
         mutable std::mutex mutex;
         std::unordered_map<std::string, Tenant> tenants;
-        Tenant others;  // Of all for whom there was no room, together.
+        Tenant others;  // The shared entry of all tenants beyond the limit.
         core::SteadyTime forget_at{};
     };
     Tenant& tenant_of(Part& part, const std::string& tenant, core::SteadyTime now) const;

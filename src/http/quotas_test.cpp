@@ -24,7 +24,7 @@ std::optional<Quotas::Refused> refused_of(std::variant<Quotas::Place, Quotas::Re
     return std::nullopt;
 }
 
-TEST(Quotas, one_tenant_over_its_quota_takes_nothing_from_another) {
+TEST(Quotas, one_tenant_over_its_quota_does_not_limit_another) {
     Quotas quotas{{.in_hand_max = 2}};
     const auto first = place_of(quotas.enter("acme", "", now));
     const auto second = place_of(quotas.enter("acme", "", now));
@@ -37,14 +37,14 @@ TEST(Quotas, one_tenant_over_its_quota_takes_nothing_from_another) {
     EXPECT_EQ(third->why.retry_after, 1s);
 }
 
-TEST(Quotas, a_place_is_free_again_once_however_it_ends) {
+TEST(Quotas, a_place_is_freed_exactly_once) {
     Quotas quotas{{.in_hand_max = 1}};
     {
         auto place = place_of(quotas.enter("acme", "", now));
         auto moved = std::move(place);
         EXPECT_TRUE(refused_of(quotas.enter("acme", "", now)));
         moved.leave();
-        moved.leave();  // Or two would be free.
+        moved.leave();  // A second leave() would free two.
     }
     const auto again = place_of(quotas.enter("acme", "", now));
 
@@ -57,17 +57,18 @@ TEST(Quotas, idle_tenants_are_forgotten_and_busy_ones_are_not) {
     const auto busy = place_of(quotas.enter("busy", "", now));
     ASSERT_EQ(quotas.remembered(), 2U);
 
-    // Each part forgets when it is asked next.
+    // Each part removes idle tenants at its next lookup.
     for (int n = 0; n < 1'000; ++n) (void)quotas.enter("t" + std::to_string(n), "", now + 11s);
     for (int n = 0; n < 1'000; ++n) (void)quotas.enter("t" + std::to_string(n), "", now + 22s);
     EXPECT_LE(quotas.remembered(), 1'001U);
     for (int n = 0; n < 1'000; ++n)
         (void)refused_of(quotas.enter("u" + std::to_string(n), "", now + 33s));
 
-    EXPECT_EQ(quotas.remembered(), 1'001U);  // The newest thousand, and who has something in hand.
+    // The newest thousand, and those with requests in flight.
+    EXPECT_EQ(quotas.remembered(), 1'001U);
 }
 
-TEST(Quotas, there_are_never_more_tenants_than_there_is_room_for_and_the_rest_share_a_place) {
+TEST(Quotas, tenants_beyond_the_maximum_share_one_entry) {
     Quotas quotas{{.in_hand_max = 1}, 32};
     std::vector<Quotas::Place> places;
     int refused = 0;
@@ -81,13 +82,14 @@ TEST(Quotas, there_are_never_more_tenants_than_there_is_room_for_and_the_rest_sh
     }
 
     EXPECT_EQ(quotas.remembered(), 32U);
-    EXPECT_EQ(places.size(), 32U + 16U);  // One more in each part: of all others together.
+    // One more in each part: the shared one of all other tenants.
+    EXPECT_EQ(places.size(), 32U + 16U);
     EXPECT_EQ(refused, 10'000 - 48);
     places.clear();
     const auto later = place_of(quotas.enter("tenant-9999", "", now + 2s));
 }
 
-TEST(Quotas, a_flood_is_told_once_a_minute_with_how_many_it_was) {
+TEST(Quotas, a_flood_is_reported_once_a_minute_with_its_size) {
     Quotas quotas{{.in_hand_max = 1}};
     const auto place = place_of(quotas.enter("acme", "", now));
 
@@ -98,8 +100,8 @@ TEST(Quotas, a_flood_is_told_once_a_minute_with_how_many_it_was) {
     EXPECT_EQ(refused_of(quotas.enter("acme", "", now + 61s))->tell, 0U);
 }
 
-// Else a tenant that pauses for a moment would be told of again and again.
-TEST(Quotas, whoever_was_told_of_is_remembered_for_its_minute) {
+// Otherwise a tenant that pauses for a moment would be reported again and again.
+TEST(Quotas, a_reported_tenant_is_remembered_for_a_minute) {
     Quotas quotas{{.in_hand_max = 1}};
     {
         const auto place = place_of(quotas.enter("acme", "", now));
@@ -110,7 +112,7 @@ TEST(Quotas, whoever_was_told_of_is_remembered_for_its_minute) {
     EXPECT_EQ(refused_of(quotas.enter("acme", "", now + 30s))->tell, 0U);
 }
 
-TEST(Quotas, one_account_with_its_share_takes_nothing_from_another_of_its_tenant) {
+TEST(Quotas, one_account_at_its_limit_does_not_limit_another_of_its_tenant) {
     Quotas quotas{{.in_hand_max = 4, .account_in_hand_max = 2}};
     const auto first = place_of(quotas.enter("acme", "jane", now));
     auto second = place_of(quotas.enter("acme", "jane", now));
@@ -127,7 +129,7 @@ TEST(Quotas, one_account_with_its_share_takes_nothing_from_another_of_its_tenant
     const auto again = place_of(quotas.enter("acme", "jane", now));
 }
 
-TEST(Quotas, all_accounts_of_a_tenant_together_have_no_more_than_the_tenant) {
+TEST(Quotas, all_accounts_of_a_tenant_together_are_limited_by_the_tenant) {
     Quotas quotas{{.in_hand_max = 3, .account_in_hand_max = 2}};
     std::vector<Quotas::Place> places;
     for (const auto* account : {"jane", "jane", "joe"})
@@ -146,7 +148,7 @@ TEST(Quotas, an_account_is_forgotten_when_its_last_request_ends) {
     EXPECT_EQ(quotas.remembered_accounts(), 1U);
 }
 
-TEST(Quotas, accounts_beyond_the_room_for_them_share_a_place_within_their_tenant) {
+TEST(Quotas, accounts_beyond_the_maximum_share_one_entry_within_their_tenant) {
     Quotas quotas{{.account_in_hand_max = 1}};
     std::vector<Quotas::Place> places;
     int refused = 0;
@@ -166,7 +168,7 @@ TEST(Quotas, accounts_beyond_the_room_for_them_share_a_place_within_their_tenant
     EXPECT_EQ(quotas.remembered_accounts(), 1U);
 }
 
-TEST(Quotas, many_threads_never_have_more_in_hand_than_may_be) {
+TEST(Quotas, many_threads_never_exceed_the_limit_together) {
     Quotas quotas{{.in_hand_max = 3}};
     std::atomic<int> in_hand{0};
     std::atomic<int> most{0};

@@ -14,7 +14,7 @@ namespace pawl::http {
 
 namespace {
 
-// The listener's own: it writes them where they are due.
+// Headers that the listener writes itself.
 constexpr std::array<std::string_view, 6> listeners_own{
     "Connection", "Content-Length", "Date", "Keep-Alive", "Transfer-Encoding", "Upgrade"};
 
@@ -24,7 +24,7 @@ bool is_listeners_own(std::string_view name) {
     });
 }
 
-// Tab is white space in a header; bytes above ASCII pass, as obs-text.
+// Tab is white space in a header; bytes above ASCII are allowed as obs-text.
 bool is_value(std::string_view text) {
     return std::ranges::none_of(text, [](char c) {
         return (c >= 0 && c < ' ' && c != '\t') || c == '\x7F';
@@ -37,8 +37,8 @@ std::optional<std::string> problem_of(const Reply& reply) {
     if (reply.status < 200 || reply.status > 599)
         return "its status is " + std::to_string(reply.status) + ": 200 to 599";
     for (const auto& header : reply.headers) {
-        if (!is_token(header.name)) return "the name of a header is no token";
-        if (is_listeners_own(header.name)) return "it sets the header " + header.name + " itself";
+        if (!is_token(header.name)) return "the name of a header is not a valid token";
+        if (is_listeners_own(header.name)) return "it must not set the header " + header.name;
         if (!is_value(header.value))
             return "the header " + header.name + " has a control character";
     }

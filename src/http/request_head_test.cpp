@@ -23,7 +23,7 @@ TEST(RequestHead, finds_a_header_without_case) {
 }
 
 // Issue 16, number 12; RFC 9110, 11.1 and 11.6.2.
-TEST(RequestHead, a_bearer_token_stands_behind_its_scheme_in_any_case_and_any_spaces) {
+TEST(RequestHead, a_bearer_token_follows_its_scheme_in_any_case_after_any_spaces) {
     struct Case {
         std::string value;
         std::optional<std::string_view> token;
@@ -48,7 +48,7 @@ TEST(RequestHead, a_bearer_token_stands_behind_its_scheme_in_any_case_and_any_sp
     EXPECT_EQ(bearer_token(RequestHead{}), std::nullopt);
 }
 
-TEST(RequestHead, a_header_that_stands_twice_is_no_header) {
+TEST(RequestHead, a_repeated_header_is_not_found) {
     RequestHead head;
     head.headers = {{"Authorization", "Bearer a"}, {"authorization", "Bearer b"}};
 

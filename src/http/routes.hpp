@@ -13,7 +13,7 @@ namespace pawl::http {
 
 using PathParameters = std::vector<std::pair<std::string, std::string>>;
 
-// Patterns such as "/rides/{id}/refund": a segment in braces takes any one segment that is not
+// Patterns such as "/rides/{id}/refund": a segment in braces matches any one segment that is not
 // empty.
 template <class Target>
 class Routes {
@@ -33,9 +33,8 @@ public:
         entries_.push_back({std::move(method), segments_of(pattern), pattern, std::move(target)});
     }
 
-    // HEAD is served where GET is. `path` is as it was sent, and found good: it is cut into
-    // segments before its escapes are decoded, so that %2F is a character of a segment and no
-    // border.
+    // HEAD is served where GET is. `path` is as it was sent and already validated. It is split into
+    // segments before its escapes are decoded, so that %2F does not separate segments.
     Found find(std::string_view method, std::string_view path) const {
         std::string allow;
         auto wanted = segments_of(path);

@@ -33,7 +33,7 @@ std::string found(std::string_view method, std::string_view path) {
     return text;
 }
 
-TEST(Routes, find_what_was_added) {
+TEST(Routes, find_added_routes) {
     EXPECT_EQ(found("GET", "/rides"), "1");
     EXPECT_EQ(found("POST", "/rides"), "2");
     EXPECT_EQ(found("GET", "/rides/17"), "3 id=17");
@@ -43,7 +43,7 @@ TEST(Routes, find_what_was_added) {
     EXPECT_EQ(found("GET", "/"), "7");
 }
 
-TEST(Routes, serve_head_where_get_is) {
+TEST(Routes, serve_head_where_get_is_served) {
     EXPECT_EQ(found("HEAD", "/rides/17"), "3 id=17");
     EXPECT_EQ(found("HEAD", "/rides/17/refund"), "405 POST");
 }
@@ -51,17 +51,17 @@ TEST(Routes, serve_head_where_get_is) {
 TEST(Routes, say_which_methods_a_path_has) {
     EXPECT_EQ(found("PUT", "/rides"), "405 GET, HEAD, POST");
     EXPECT_EQ(found("POST", "/rides/17"), "405 GET, HEAD, DELETE");
-    EXPECT_EQ(found("get", "/rides"), "405 GET, HEAD, POST");  // Methods have a case.
+    EXPECT_EQ(found("get", "/rides"), "405 GET, HEAD, POST");  // Methods are case-sensitive.
 }
 
-TEST(Routes, an_escaped_slash_is_no_border_of_a_segment) {
+TEST(Routes, an_escaped_slash_does_not_separate_segments) {
     EXPECT_EQ(found("GET", "/rides/1%2Frefund"), "3 id=1/refund");
     EXPECT_EQ(found("POST", "/rides/1%2frefund"), "405 GET, HEAD, DELETE");
     EXPECT_EQ(found("POST", "/rides%2F1/refund"), "404");
     EXPECT_EQ(found("GET", "/%72ides/%2531"), "3 id=%31");  // Decoded once.
 }
 
-TEST(Routes, a_method_is_named_once_whatever_patterns_meet_the_path) {
+TEST(Routes, a_method_is_named_once_even_if_several_patterns_match) {
     auto routes = some_routes();
     routes.add("GET", "/rides/today", 8);
 
@@ -71,7 +71,7 @@ TEST(Routes, a_method_is_named_once_whatever_patterns_meet_the_path) {
     EXPECT_EQ(std::get<Routes<int>::MethodNotAllowed>(result).allow, "GET, HEAD, DELETE");
 }
 
-TEST(Routes, braces_that_are_not_closed_are_a_word) {
+TEST(Routes, an_unclosed_brace_is_literal_text) {
     Routes<int> routes;
     routes.add("GET", "/{id", 1);
 

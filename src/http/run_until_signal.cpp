@@ -18,7 +18,7 @@ sigset_t end_signals() {
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);  // Else it would end the process: it only reopens the logs.
+    sigaddset(&set, SIGHUP);  // By default it ends the process; here it only reopens the logs.
     return set;
 }
 
@@ -41,14 +41,14 @@ int wait_for_end_signal(const std::function<void()>& on_hangup) {
 
 int run_until_signal(Service& service, HttpServer& server) {
     const rlimit no_core{0, 0};
-    setrlimit(RLIMIT_CORE, &no_core);  // A core dump would hold tokens and bodies.
+    setrlimit(RLIMIT_CORE, &no_core);  // A core dump would contain tokens and bodies.
     std::signal(SIGPIPE, SIG_IGN);
     block_end_signals();
     service.start();
     server.start();
     const int signal = wait_for_end_signal([&server] { server.reopen_logs(); });
     log::info("stopping", {{"signal", std::to_string(signal)}});
-    // Both at once: the service tells calls to stop while the server still waits for their answers.
+    // In parallel: the service asks calls to stop while the server still waits for their responses.
     const auto drain = service.options().drain_time();
     bool listener_ended = false;
     std::jthread server_stopper{[&] { listener_ended = server.stop(drain); }};
@@ -56,7 +56,8 @@ int run_until_signal(Service& service, HttpServer& server) {
     server_stopper.join();
     if (!listener_ended)
         log::error(
-            "io_thread_held", {{"detail", "a thread of the HTTP server has not ended; it is left"}}
+            "io_thread_held",
+            {{"detail", "a thread of the HTTP server has not ended; it is abandoned"}}
         );
     const auto doubts = service.engine().doubts().report();
     const auto stats = service.engine().store().stats();
@@ -70,7 +71,7 @@ int run_until_signal(Service& service, HttpServer& server) {
          {"largest_batch", std::to_string(stats.largest_batch)}}
     );
     log::flush();
-    // Calls that still hang are left where they stand: their keys are taken up by the next start.
+    // Calls that still hang are abandoned: the next start takes over their keys.
     if (!drained || !listener_ended) std::_Exit(0);
     return 0;
 }

@@ -11,7 +11,8 @@
 namespace pawl {
 namespace {
 
-// The signal waits from before the first thread on, as one that comes while the process starts.
+// The signal is pending before the first thread starts, like one that comes while the process
+// starts.
 [[noreturn]] void serve_until(std::initializer_list<int> signals) {
     block_end_signals();
     for (const int signal : signals) ::kill(::getpid(), signal);
@@ -32,8 +33,8 @@ TEST(RunUntilSignalDeathTest, either_signal_ends_a_server_in_order) {
     EXPECT_EXIT(serve_until({SIGINT}), ::testing::ExitedWithCode(0), "\"stopped\"");
 }
 
-// It ended the server (issue 16, number 11).
-TEST(RunUntilSignalDeathTest, a_hangup_reopens_the_logs_and_ends_nothing) {
+// Before, a hangup ended the server (issue 16, number 11).
+TEST(RunUntilSignalDeathTest, a_hangup_reopens_the_logs_and_does_not_end_the_server) {
     ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
 
     EXPECT_EXIT(

@@ -36,14 +36,14 @@ using http::Request;
 using http::Responder;
 
 struct Target {
-    const detail::OperationForm* operation{};  // One of the three.
+    const detail::OperationForm* operation{};  // Exactly one of the three is set.
     std::optional<HttpServer::QueryForm> query;
     OpenPage open;
 };
 
 using Way = std::shared_ptr<http::WayOut>;
 
-// What is known of a request when its body has come.
+// What is known of a request after its body has come.
 struct Asking {
     Request request;
     Principal principal;
@@ -57,7 +57,7 @@ Reply key_refusal(std::string_view type, std::string_view title, std::string det
     );
 }
 
-// The application's code threw (authenticate, a request's problem(), encoding it) before anything
+// The application's code threw (authenticate, a request's problem(), encoding it) before any work
 // was done.
 Reply internal_error(const std::exception* thrown) {
     log::error(
@@ -182,7 +182,7 @@ std::optional<Reply> HttpServer::Impl::on_head(const RequestHead& head) {
     return refused;
 }
 
-// Who asks comes first: an unknown client learns nothing, not even which paths there are.
+// Credentials are checked first: an unknown client learns nothing, not even which paths exist.
 std::optional<Reply> HttpServer::Impl::refuse_head(const RequestHead& head) const {
     if (is_livez(head)) return std::nullopt;
     const auto found = routes.find(head.method, path_as_sent(head));
@@ -192,14 +192,14 @@ std::optional<Reply> HttpServer::Impl::refuse_head(const RequestHead& head) cons
     if (std::holds_alternative<http::Routes<Target>::NotFound>(found))
         return http::refusal(404, "No route has this path.");
     if (const auto* other = std::get_if<http::Routes<Target>::MethodNotAllowed>(&found)) {
-        auto reply = http::refusal(405, "Here these are served: " + other->allow + ".");
+        auto reply = http::refusal(405, "This path supports: " + other->allow + ".");
         reply.headers.push_back({"Allow", other->allow});
         return reply;
     }
     return std::nullopt;
 }
 
-// Whoever needs no credentials sends little, and nothing where nothing is read.
+// Requests without credentials are small; a route that reads no body gets none.
 std::size_t HttpServer::Impl::body_max(const RequestHead& head) const {
     const bool reads = head.method == "GET" || head.method == "HEAD";
     const auto found = routes.find(head.method, path_as_sent(head));
@@ -237,7 +237,7 @@ void HttpServer::Impl::answer(Request request, const Way& out) {
     auto principal = principal_of(request.head);
     if (!principal)
         return (*out)(unauthorized(options.realm)
-        );  // The credentials ended since the head was looked at.
+        );  // The credentials ended after the head was checked.
     out->set_principal(*principal);
     if (match == nullptr) return (*out)(http::refusal(404, "No route has this path."));
     out->set_route(*match->pattern);
@@ -253,13 +253,13 @@ void HttpServer::Impl::serve_open(const OpenPage& page, const Request& request, 
     (*out)(http::reply_to(std::move(answer), options.key_reused_status));
 }
 
-// Within its tenant's quota, before anything is done that costs the others: parsing, the store, a
-// call. Otherwise it is answered.
+// Applies the tenant's quota before any work that costs the others: parsing, the store, a call.
+// False: the refusal was sent.
 bool HttpServer::Impl::let_in(const Principal& principal, const Way& out) {
-    // The words keep an account from the quota of a tenant of its name.
+    // The prefixes keep an account and a tenant of the same name apart.
     const auto who =
         principal.tenant.empty() ? "account " + principal.account : "tenant " + principal.tenant;
-    // Without a tenant the account is counted in the tenant's place, and has no share of one.
+    // Without a tenant, the account is counted as its own tenant, with no account share.
     const auto& account = principal.tenant.empty() ? principal.tenant : principal.account;
     auto entered = quotas.enter(who, account, engine.clock().steady());
     if (auto* place = std::get_if<http::Quotas::Place>(&entered)) {
@@ -289,10 +289,10 @@ std::optional<Reply> HttpServer::Impl::read_fields(Asking& asking, detail::Reque
         if (auto problem = fields.add_query(asking.request.head.query))
             return http::invalid(*problem);
     if (asking.request.head.count("Content-Type") > 1)
-        return http::refusal(400, "The Content-Type stands there twice.");
+        return http::refusal(400, "The request has more than one Content-Type.");
     const auto coding = asking.request.head.header("Content-Encoding").value_or("identity");
     if (!coding.empty() && coding != "identity")
-        return http::refusal(415, "A body with a Content-Encoding is not read here.");
+        return http::refusal(415, "A body with a Content-Encoding is not supported.");
     const auto type = asking.request.head.header("Content-Type").value_or("");
     switch (json::body_kind(type, asking.request.body)) {
         case json::BodyKind::none:
@@ -317,13 +317,13 @@ void HttpServer::Impl::serve(Asking asking, const Way& out) {
     const Target& target = *asking.match.target;
     if (out->shows()) out->set_form(http::form_of(fields));
     if (target.operation != nullptr && !from_own_page(asking)) {
-        // So that its page can lead to what was sent under the key before, and may be at work.
+        // So that the page can link to an earlier request with this key, which may be in progress.
         const auto given = http::key_of(asking.form.key.value_or(""));
         if (const auto* known = std::get_if<std::string>(&given)) out->set_key(*known);
         return (*out)(http::form_refused());
     }
-    // The key is looked at before the fields: without it a repeat would not be safe, whatever they
-    // say.
+    // The key is checked before the fields: without a key a repeat is not safe, whatever the fields
+    // are.
     std::string key;
     if (target.operation != nullptr)
         if (auto refused = key_for(asking, key)) return (*out)(std::move(*refused));
@@ -350,7 +350,7 @@ std::optional<Reply> HttpServer::Impl::key_for(const Asking& asking, std::string
             return key_refusal(
                 "key-invalid",
                 "The Idempotency-Key is malformed",
-                "It is in a header and in a form field."
+                "The key is in a header and in a form field."
             );
         given = http::key_of(*asking.form.key);
     }
@@ -368,7 +368,8 @@ std::optional<Reply> HttpServer::Impl::key_for(const Asking& asking, std::string
             "request."
         );
     key = "made-" +
-          base::random_hex(engine.random(), 32);  // So that a crash is completed all the same.
+          // A generated key, so that the request is still completed after a crash.
+          base::random_hex(engine.random(), 32);
     return std::nullopt;
 }
 
@@ -430,8 +431,8 @@ void HttpServer::Impl::serve_operation(
     engine.handle(std::move(keyed), std::move(on_answer));
 }
 
-// Of what was sent, in its canonical form. It has been parsed without a problem, so there is none
-// here.
+// Computed from the canonical form of the request. It was parsed without a problem before, so no
+// problem is possible here.
 void HttpServer::Impl::fingerprint(Asking& asking, engine::KeyedRequest& keyed) const {
     std::vector<json::Pair> path;
     for (auto& [name, value] : asking.match.parameters)
@@ -455,10 +456,10 @@ HttpServer::HttpServer(Service& service, HttpOptions options)
     get("/idempotency-keys/{key}", http::KeyState{});
 }
 
-// The listener's threads end here, and not on a thread that ends a request later.
+// The listener's threads end here, and not on the thread of a request that ends later.
 HttpServer::~HttpServer() {
     impl_->listener.reset();
-    impl_->access.flush();  // A request in hand may keep it open.
+    impl_->access.flush();  // A request in flight may keep it open.
 }
 
 void HttpServer::add_route(std::string_view method, std::string route, std::string_view operation) {

@@ -23,7 +23,7 @@ namespace {
 using http::testing::Answer;
 using http::testing::RawSocket;
 
-// What the operations below did, and what holds them up.
+// Counts what the operations below did, and can hold them up.
 struct Seen {
     std::atomic<int> notes{0};
     std::atomic<int> calls{0};
@@ -206,7 +206,7 @@ protected:
     std::optional<HttpServer> server_;
 };
 
-TEST_F(HttpServerTest, a_repeat_gets_the_same_bytes_and_nothing_is_done_again) {
+TEST_F(HttpServerTest, a_repeat_gets_the_same_bytes_and_repeats_no_work) {
     const auto first = make_note("k1", R"({"text":"hello"})");
     const auto second = make_note("\"k1\"", R"({ "text" : "hello" })");
 
@@ -296,7 +296,7 @@ TEST_F(HttpServerTest, refusals_come_in_the_order_of_the_contract) {
         EXPECT_EQ(answer.header("Content-Type"), "application/problem+json");
     }
     EXPECT_EQ(seen_.notes, 0);
-    EXPECT_EQ(make_note("k", note).status(), 201);  // None of them used the key up.
+    EXPECT_EQ(make_note("k", note).status(), 201);  // None of the refusals used up the key.
 }
 
 TEST_F(HttpServerTest, says_which_methods_there_are_and_how_to_authenticate) {
@@ -323,7 +323,7 @@ TEST_F(HttpServerTest, a_request_in_progress_is_busy_until_it_is_done) {
     EXPECT_EQ(seen_.calls, 1);
 }
 
-TEST_F(HttpServerTest, a_phase_that_throws_is_not_final_and_tells_no_secret) {
+TEST_F(HttpServerTest, a_phase_that_throws_is_not_final_and_leaks_no_secret) {
     seen_.broken = true;
     const auto failed = make_note("k1", R"({"text":"hello"})");
     seen_.broken = false;
@@ -360,7 +360,7 @@ TEST_F(HttpServerTest, the_key_may_come_in_a_form_field_but_not_twice) {
     }
 }
 
-TEST_F(HttpServerTest, tells_how_far_a_key_of_ones_own_has_come) {
+TEST_F(HttpServerTest, reports_the_state_of_the_callers_key) {
     auto state = [&](const std::string& key, const std::string& token) {
         return ask({.method = "GET", .target = "/idempotency-keys/" + key, .token = token});
     };
@@ -370,7 +370,7 @@ TEST_F(HttpServerTest, tells_how_far_a_key_of_ones_own_has_come) {
     EXPECT_EQ(state("k1", "joe").status(), 404);
     EXPECT_EQ(state("k1", "joe").type(), "not-found");
     EXPECT_EQ(state("k2", "jane").status(), 404);
-    EXPECT_EQ(state("k1,k2", "jane").status(), 404) << "what can be no key is nobody's";
+    EXPECT_EQ(state("k1,k2", "jane").status(), 404) << "an invalid key is never found";
     EXPECT_EQ(state("k1", "").status(), 401);
 }
 
@@ -393,10 +393,8 @@ TEST_F(HttpServerTest, queries_and_natural_keys_need_no_key) {
     EXPECT_EQ(head.header("Content-Length"), "26");  // {"number":7,"text":"jane"}
 }
 
-// It would have left a thread of the server, and ended the process.
-TEST_F(
-    HttpServerTest, what_the_application_throws_outside_its_phases_is_a_500_and_the_server_lives
-) {
+// Before, the exception left a thread of the server and ended the process.
+TEST_F(HttpServerTest, an_exception_outside_of_phases_is_a_500_and_the_server_survives) {
     for (const auto& answer : {ask({.token = "a bug"}), make_note("k1", R"({"text":"a bug"})")}) {
         EXPECT_EQ(answer.status(), 500);
         EXPECT_EQ(answer.type(), "internal");
@@ -413,12 +411,12 @@ TEST_F(HttpServerTest, livez_needs_no_credentials) {
     EXPECT_EQ(ask({.method = "POST", .target = "/livez"}).status(), 404);
 }
 
-TEST_F(HttpServerTest, the_access_log_has_a_line_a_request_with_the_route_and_no_secret) {
+TEST_F(HttpServerTest, the_access_log_has_a_line_per_request_with_the_route_and_no_secret) {
     make_note("secret-key", R"({"text":"secret"})", "secret-token");
     ask({.method = "GET", .target = "/notes/7?style=secret"});
     ask({.target = "/secret", .token = ""});
     server_->stop(std::chrono::seconds{5});
-    server_.reset();  // Writes the log out.
+    server_.reset();  // Writes out the log.
 
     std::ifstream file{log_};
     std::vector<std::string> lines;
@@ -434,10 +432,10 @@ TEST_F(HttpServerTest, the_access_log_has_a_line_a_request_with_the_route_and_no
     for (const auto& line : lines) EXPECT_EQ(line.find("secret"), std::string::npos) << line;
 }
 
-TEST(HttpOptions, are_refused_without_a_word_on_who_may_ask) {
+TEST(HttpOptions, are_refused_if_authenticate_is_not_set) {
     EXPECT_EQ(
         HttpOptions{}.problem(),
-        "authenticate is not set: set it, or say anonymous = true if all clients may share one "
+        "authenticate is not set: set it, or set anonymous = true if all clients may share one "
         "account"
     );
     EXPECT_EQ(HttpOptions{.anonymous = true}.problem(), std::nullopt);

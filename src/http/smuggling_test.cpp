@@ -1,5 +1,5 @@
-// What a proxy and a server may read differently is a way to hide a second request in the first.
-// Every such shape is refused, and the connection ends with it. RFC 9112, 11.2; RFC 9110, 5.5.
+// If a proxy and a server read a request differently, a second request can hide in the first. Every
+// such request is refused, and the connection closed. RFC 9112, 11.2; RFC 9110, 5.5.
 
 #include "src/http/testing/listening.hpp"
 
@@ -50,7 +50,7 @@ const std::vector<Shape> shapes{
     {"identity", with("Transfer-Encoding: identity"), "501"},
     {"chunked in quotes", with("Transfer-Encoding: \"chunked\""), "501"},
     {"a vertical tab before chunked", with("Transfer-Encoding: \vchunked")},
-    {"a comma behind chunked", with("Transfer-Encoding: chunked,"), "501"},
+    {"a comma after chunked", with("Transfer-Encoding: chunked,"), "501"},
     {"chunks in HTTP/1.0", "POST /echo HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"},
     {"a space before the colon", with("Transfer-Encoding : chunked")},
     {"a tab before the colon", with("Content-Length\t: 5")},
@@ -59,7 +59,7 @@ const std::vector<Shape> shapes{
     {"a first header that is indented",
      "POST /echo HTTP/1.1\r\n Host: a\r\nContent-Length: 5\r\n\r\n0\r\n\r\n"},
     {"a bare LF", with("X: a\nContent-Length: 5")},
-    {"a bare LF behind the line",
+    {"a bare LF after the line",
      "POST /echo HTTP/1.1\nHost: a\r\nContent-Length: 5\r\n\r\n0\r\n\r\n"},
     {"a bare CR", with("X: a\rContent-Length: 5")},
     {"a CR at the end of a value", with("X: a\r\r\nContent-Length: 5")},
@@ -67,7 +67,7 @@ const std::vector<Shape> shapes{
     {"a name with a NUL", with("Content-Length\0: 5"s)},
     {"no name", with(": x\r\nContent-Length: 5")},
     {"no colon", with("Content-Length 5")},
-    {"a name that is no token", with("Content(Length): 5")},
+    {"a name that is not a token", with("Content(Length): 5")},
     {"a name beyond ASCII", with("Content-L\xC3\xA4ngth: 5")},
     {"two hosts", with("Host: b\r\nContent-Length: 5")},
     {"no host", "GET /echo HTTP/1.1\r\n\r\n"},
@@ -88,14 +88,14 @@ const std::vector<Shape> shapes{
     {"a version in lower case", "GET /echo http/1.1\r\nHost: a\r\n\r\n"},
     {"a version of a letter", "GET /echo HTTP/1.x\r\nHost: a\r\n\r\n"},
     {"a version with more digits", "GET /echo HTTP/1.10\r\nHost: a\r\n\r\n"},
-    {"a method that is no token", "GE(T /echo HTTP/1.1\r\nHost: a\r\n\r\n"},
+    {"a method that is not a token", "GE(T /echo HTTP/1.1\r\nHost: a\r\n\r\n"},
     {"TLS on a plain port", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"s},
 
     {"a chunk size with 0x", chunked + "0x5\r\nhello\r\n0\r\n\r\n"},
     {"a signed chunk size", chunked + "+5\r\nhello\r\n0\r\n\r\n"},
     {"a negative chunk size", chunked + "-5\r\nhello\r\n0\r\n\r\n"},
     {"an empty chunk size", chunked + "\r\nhello\r\n0\r\n\r\n"},
-    {"a chunk size that is no number", chunked + "g\r\nhello\r\n0\r\n\r\n"},
+    {"a chunk size that is not a number", chunked + "g\r\nhello\r\n0\r\n\r\n"},
     {"a space before a chunk size", chunked + " 5\r\nhello\r\n0\r\n\r\n"},
     {"a chunk size that overflows", chunked + "10000000000000005\r\nhello\r\n0\r\n\r\n"},
     {"a chunk longer than its size", chunked + "5\r\nhello!!\r\n0\r\n\r\n"},
@@ -114,13 +114,13 @@ const std::vector<Shape> shapes{
     {"trailers without end",
      chunked + "5\r\nhello\r\n0\r\n" + many("X: y\r\n", 101) + "\r\n",
      "431"},
-    // Of 64 KiB Beast's container of fields threw, on the thread that serves all connections.
+    // At 64 KiB Beast's container of fields threw, on the thread that serves all connections.
     {"a trailer of 100,000 bytes",
      chunked + "5\r\nhello\r\n0\r\nX: " + std::string(100'000, 'y') + "\r\n\r\n",
      "431"},
 };
 
-TEST(Smuggling, every_shape_is_refused_and_nothing_behind_it_is_read) {
+TEST(Smuggling, every_smuggling_request_is_refused_and_later_bytes_are_not_read) {
     for (const auto& shape : shapes) {
         SCOPED_TRACE(shape.name);
         Listening server;
@@ -134,7 +134,7 @@ TEST(Smuggling, every_shape_is_refused_and_nothing_behind_it_is_read) {
     }
 }
 
-TEST(Smuggling, bytes_behind_a_body_are_the_next_request) {
+TEST(Smuggling, bytes_after_a_body_are_the_next_request) {
     Listening server;
 
     const auto answer = server.ask(
@@ -146,7 +146,7 @@ TEST(Smuggling, bytes_behind_a_body_are_the_next_request) {
     EXPECT_EQ(server.requests(), 1);
 }
 
-TEST(Smuggling, an_answer_is_not_split_by_what_was_asked) {
+TEST(Smuggling, a_request_cannot_split_its_response) {
     Listening server;
 
     const auto answer = server.ask("GET /echo%0d%0aX:1 HTTP/1.1\r\nHost: a\r\n\r\n");

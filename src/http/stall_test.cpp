@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-// Nothing on an I/O thread may block, and a listener stops in time whatever a peer does (issue 16,
+// No code on an I/O thread may block, and a listener stops in time whatever a peer does (issue 16,
 // number 1).
 namespace pawl::http {
 namespace {
@@ -35,13 +35,13 @@ Listener::Handlers echo() {
         .date = [] { return std::string{"now"}; }};
 }
 
-// Both ends of a connection; the server's is a lane's own from add() on.
+// Both ends of a connection; from add() on the lane owns the server's end.
 struct Pair {
     RawSocket client;
     tcp::socket server;
 };
 
-// One thread with its connections, and the connections that a test gives it.
+// One thread with its connections; the test adds the connections.
 class OneLane {
 public:
     explicit OneLane(const ListenerOptions& options = {})
@@ -66,12 +66,12 @@ public:
         lane_.add(std::move(pair.server), AddressKey{});
         return std::move(pair.client);
     }
-    // Its send buffer is full, to the byte, of so many bytes that the client does not read.
+    // Its send buffer is full to the byte; the client has not read any of it.
     RawSocket added_full(std::size_t& bytes) {
         auto pair = connect();
         pair.client.small_receive_buffer();
         pair.server.set_option(asio::socket_base::send_buffer_size{32 * 1024});
-        // More fits once the client's kernel has packed what it got, and has been asked again.
+        // More fits after the client's kernel has compacted its buffer and was asked again.
         for (int quiet = 0; quiet < 500; ++quiet) {
             if (const auto more = fill(pair.server.native_handle())) {
                 bytes += more;
@@ -103,7 +103,7 @@ private:
     tcp::acceptor acceptor_;
 };
 
-TEST(Lane, a_full_send_buffer_holds_no_thread_where_continue_is_due) {
+TEST(Lane, a_full_send_buffer_does_not_block_the_thread_that_sends_continue) {
     OneLane server;
     std::size_t junk = 0;
     auto client = server.added_full(junk);
@@ -184,7 +184,7 @@ TEST(Listener, stop_returns_although_a_handler_does_not) {
 }
 
 #ifdef PAWL_FAULTS
-TEST(StallWatch, remarks_a_handler_that_holds_its_thread_and_no_quick_one) {
+TEST(StallWatch, remarks_a_handler_that_holds_its_thread_but_not_a_quick_one) {
     std::mutex mutex;
     std::vector<std::string> remarks;
     Listener listener{

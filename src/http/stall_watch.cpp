@@ -12,7 +12,7 @@ namespace {
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 
-// Zeros where the kernel keeps no such numbers: then starving counts as a stall.
+// Zeros if the kernel keeps no such numbers: then starving counts as a stall.
 ThreadTimes times_of_this_thread() {
     std::ifstream file{"/proc/thread-self/schedstat"};
     std::int64_t on_cpu = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Internal to the listener, as connection.hpp is.
+// Internal to the listener, like connection.hpp.
 
 #include "src/base/remark.hpp"
 
@@ -12,7 +12,7 @@
 
 namespace pawl::http {
 
-// How long the scheduler says that this thread ran, and how long it was ready to run and did not.
+// How long this thread ran, and how long it was ready to run but did not, by the scheduler.
 struct ThreadTimes {
     std::chrono::nanoseconds on_cpu{};
     std::chrono::nanoseconds starved{};
@@ -20,9 +20,9 @@ struct ThreadTimes {
 
 // Reports handlers that hold an I/O thread: every connection of the thread waits for them. A timer
 // that fires late by more than `stall_max` is a stall, unless the thread was ready to run and the
-// machine was busy. Remarks `io_thread_stalled`: how long it was held, how long it was on the CPU,
-// and how long it starved beside that. Used in builds with fault points alone; on the thread of
-// `io` only.
+// machine was busy. Remarks `io_thread_stalled`: how long the thread was held, how long it was on
+// the CPU, and how long it starved besides. Used only in builds with fault points, and only on the
+// thread of `io`.
 class StallWatch {
 public:
     StallWatch(boost::asio::io_context& io, base::OnRemark remark);

@@ -1,4 +1,4 @@
-// A server whose certificate nobody has signed: the request must stay here, with proof.
+// A server with an untrusted certificate: the request must stay here, with proof.
 
 #include "src/http/testing/raw_server.hpp"
 #include "src/http/transfer.hpp"
@@ -51,7 +51,7 @@ Context self_signed() {
     return context;
 }
 
-// What a server says to a ClientHello, which it reads from the socket: up to its certificate.
+// A server's bytes in reply to the ClientHello on the socket, up to its certificate.
 std::string first_flight(SSL_CTX* context, testing::RawSocket& socket) {
     const Connection connection{SSL_new(context)};
     SSL_set_bio(connection.get(), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
@@ -67,7 +67,7 @@ std::string first_flight(SSL_CTX* context, testing::RawSocket& socket) {
     return flight;
 }
 
-// Behind every ninth byte, as each loads the system's certificates.
+// Only every ninth byte, as each try loads the system's certificates.
 TEST(Transfers, a_handshake_that_the_server_cuts_off_stops_the_request) {
     const auto context = self_signed();
     std::size_t longest = 0;
@@ -80,7 +80,7 @@ TEST(Transfers, a_handshake_that_the_server_cuts_off_stops_the_request) {
                 socket.send(flight.substr(0, n));
                 if (resets) return socket.reset();
                 socket.half_close();
-                self.saw(socket.read_all());  // An alert, if anything.
+                self.saw(socket.read_all());  // An alert, or no bytes.
             }};
 
             {

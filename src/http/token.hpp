@@ -5,7 +5,7 @@
 
 namespace pawl::http {
 
-// RFC 9110, 5.6.2: what a method and the name of a header are made of.
+// RFC 9110, 5.6.2: the syntax of methods and header names.
 inline bool is_token(std::string_view text) {
     constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
     return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {

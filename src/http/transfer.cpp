@@ -22,9 +22,9 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::size_t headers_max =
-    256UL * 1024;  // Of an answer; libcurl 7.88 has no limit of its own.
+    256UL * 1024;  // The limit for a response's head; libcurl 7.88 has no limit of its own.
 
-// A line end in a header or an address would let whoever chose it write a second one.
+// A line end in a header or an address would let its author add another one.
 bool has_control(std::string_view text) {
     return std::any_of(text.begin(), text.end(), [](char c) {
         return (c >= 0 && c < ' ' && c != '\t') || c == 127;
@@ -43,7 +43,7 @@ struct Exchange {
     int sendings{0};  // How often libcurl came to the point of sending the request.
     std::size_t header_bytes{0};
     bool too_large{false};
-    bool head_whole{false};  // The empty line behind the headers has come.
+    bool head_whole{false};  // The empty line after the headers has come.
     Clock::time_point over_at{};
 
     ~Exchange() { curl_slist_free_all(list); }
@@ -73,7 +73,7 @@ std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* se
     }
     while (!line.empty() && (line.back() == '\r' || line.back() == '\n')) line.remove_suffix(1);
     if (line.empty()) exchange.head_whole = true;
-    if (line.substr(0, 5) == "HTTP/") {  // After 100 Continue the real ones come.
+    if (line.substr(0, 5) == "HTTP/") {  // After 100 Continue the final headers come.
         exchange.answer.headers.clear();
         exchange.head_whole = false;
     }
@@ -97,13 +97,13 @@ int on_sending(void* self, char*, char*, int, int) {
 void set_common(CURL* easy, Exchange& exchange) {
     curl_easy_setopt(easy, CURLOPT_PRIVATE, &exchange);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    // A name server that does not answer is not waited for beyond the time-out: all others would
-    // wait with it.
+    // Does not wait beyond the time-out for a name server that does not answer: all others would
+    // wait, too.
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(
         easy, CURLOPT_PROXY, ""
-    );  // No proxy from the environment: where a charge goes is said in one place.
+    );  // No proxy from the environment: only the configuration decides where a charge goes.
     curl_easy_setopt(easy, CURLOPT_URL, exchange.request.url.c_str());
     curl_easy_setopt(
         easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(exchange.request.connect_timeout.count())
@@ -136,12 +136,12 @@ void set_http(CURL* easy, Exchange& exchange) {
     } else if (request.method == "HEAD") {
         curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
     }
-    // A body makes libcurl say POST, so every other method is named.
+    // libcurl uses POST if there is a body, so every other method is named.
     if (request.method != "POST" &&
         (has_body || (request.method != "GET" && request.method != "HEAD")))
         curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
     for (const auto& header : request.headers) {
-        // "Name:" would take the header away; "Name;" sends it empty (man CURLOPT_HTTPHEADER).
+        // "Name:" would remove the header; "Name;" sends it empty (man CURLOPT_HTTPHEADER).
         const auto line = header.name + (header.value.empty() ? ";" : ": " + header.value);
         exchange.list = curl_slist_append(exchange.list, line.c_str());
     }
@@ -173,7 +173,7 @@ bool has_bad_length(const Arrived& answer) {
 
 Sent verdict(Exchange& exchange, CURL* easy, CURLcode code) {
     if (code == CURLE_OK) {
-        // libcurl 7.88 is content with a head that was cut off behind its first line.
+        // libcurl 7.88 accepts a head that was cut off after its first line.
         if (!exchange.head_whole) return Lost{"the answer ended in its headers"};
         if (has_bad_length(exchange.answer))
             return Lost{"the answer's Content-Length is malformed"};
@@ -296,15 +296,15 @@ struct Transfers::Impl {
         }
     }
 
-    // Its answer may be here already, taken by the round before: then there is nothing to give up.
+    // The response may be here already, from the round before: then there is nothing to stop.
     void give_up(std::uint64_t id) {
         for (const auto& [over_at, exchange] : in_hand)
             if (exchange->id == id)
                 return finish(exchange, without_answer(*exchange, "it was stopped"));
     }
 
-    // libcurl 7.88 counts no time for those that wait for one of the connections that it may have.
-    // Returns for how long there is nothing to end, in ms.
+    // libcurl 7.88 applies no time-out while a request waits for one of its limited connections.
+    // Returns the time until the next one is overdue, in ms.
     int end_overdue() {
         const auto now = Clock::now();
         while (!in_hand.empty() && in_hand.begin()->first <= now) {
@@ -334,7 +334,7 @@ struct Transfers::Impl {
         exchange->over_at = Clock::now() + exchange->request.timeout + milliseconds{50};
         in_hand.emplace(exchange->over_at, exchange.get());
         curl_multi_add_handle(multi, easy);
-        (void)exchange.release();  // Owned by in_hand until finish().
+        (void)exchange.release();  // in_hand owns it until finish().
     }
 
     void take_ended() {
@@ -365,7 +365,7 @@ struct Transfers::Impl {
     std::vector<std::uint64_t> cancelled;
     std::uint64_t last_id{0};
     bool stopping{false};
-    std::set<std::pair<Clock::time_point, Exchange*>> in_hand;  // By when they are overdue.
+    std::set<std::pair<Clock::time_point, Exchange*>> in_hand;  // By the time of the limit.
     std::vector<CURL*> idle;
     std::thread thread;
 };
@@ -373,8 +373,8 @@ struct Transfers::Impl {
 namespace {
 
 // Blocks its thread until one exchange has ended. Shared by both sides: the waiter may be gone
-// while the other still notifies, which is done without the mutex, so that the waiter does not wake
-// up only to wait for that.
+// while the other still notifies, which happens without the mutex, so that the woken waiter need
+// not wait for it.
 class Latch {
 public:
     void open(Sent sent) {
@@ -402,7 +402,7 @@ Transfers::Transfers(TransferOptions options) : impl_{std::make_unique<Impl>(opt
 Transfers::~Transfers() = default;
 
 Sent Transfers::Impl::perform(std::unique_ptr<Exchange> exchange, const std::stop_token& stop) {
-    if (stop.stop_requested()) return NotSent{"told to stop before it began"};
+    if (stop.stop_requested()) return NotSent{"stopped before it began"};
     const auto latch = std::make_shared<Latch>();
     exchange->done = [latch](Sent sent) { latch->open(std::move(sent)); };
     const auto id = start(std::move(exchange));

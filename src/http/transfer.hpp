@@ -27,15 +27,15 @@ struct Outgoing {
     std::chrono::milliseconds timeout{30s};  // For the whole exchange.
     std::size_t answer_max{4UL * 1024 * 1024};
     // libcurl sends a POST again by itself when a *reused* connection ends without an answer byte.
-    // Where that matters (a call that must never be repeated) a fresh connection is used and not
-    // kept: design.md part 4. A second sending would be cut off besides.
+    // For a call that must never be repeated, a fresh connection is used and not kept
+    // (docs/design.md, part 4); a second sending is also cut off.
     bool never_resend{false};
 };
 
-// Why it can never be sent: a line end in it would let whoever chose it write a header.
+// Why the request can never be sent: a line end in it would let its author add a header.
 std::optional<std::string> problem_of(const Outgoing& request);
 
-// The first of this name, without case.
+// The first header of this name; case does not count.
 std::optional<std::string_view> first_header(
     const std::vector<Header>& headers, std::string_view name
 );
@@ -45,17 +45,17 @@ struct Arrived {
     std::vector<Header> headers;
     std::string body;
     std::optional<std::string_view> header(std::string_view name
-    ) const;  // The first of this name, without case.
+    ) const;  // The first of this name; case does not count.
 };
 
-// Proof that no byte of the request left this process: libcurl never came to the point of sending
-// it, be it refused, unresolved, out of time while connecting, without TLS, malformed or stopped.
+// Proof that no byte of the request left this process: libcurl never began to send it:
+// refused, unresolved, timed out while connecting, without TLS, malformed or stopped.
 struct NotSent {
     std::string why;
-    bool hopeless{false};  // It is of the request itself: no repeat will be sent either.
+    bool hopeless{false};  // The request itself is at fault: a repeat will not be sent either.
 };
 
-// Some of it was sent, and no whole answer came.
+// Some of it was sent, and no whole response came.
 struct Lost {
     std::string why;
 };
@@ -63,7 +63,7 @@ struct Lost {
 using Sent = std::variant<Arrived, NotSent, Lost>;
 
 struct TransferOptions {
-    int connections_max{256};  // Open at once, in all.
+    int connections_max{256};  // Open at once, in total.
     int connections_kept_max{256};
     std::optional<std::string> problem() const;
 };
@@ -73,9 +73,9 @@ struct TransferOptions {
 class Transfers {
 public:
     explicit Transfers(TransferOptions options = {});
-    ~Transfers();  // What is in hand ends as Lost or NotSent.
+    ~Transfers();  // Exchanges in flight end as Lost or NotSent.
 
-    // Block until the exchange has ended; a stop that is asked for ends it at once.
+    // Block until the exchange has ended; a stop request ends it at once.
     Sent perform(Outgoing request, std::stop_token stop = {});
     void start(
         Outgoing request, std::function<void(Sent)> done

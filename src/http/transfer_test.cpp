@@ -36,7 +36,7 @@ int count_of(const std::vector<std::string>& seen, std::string_view start) {
     return count;
 }
 
-// Answers what is no POST and keeps the connection; takes a POST and closes.
+// Answers all methods but POST and keeps the connection; reads a POST and closes.
 void take_post_and_close(RawServer& server, RawSocket& socket) {
     while (true) {
         const auto request = socket.read_message();
@@ -60,8 +60,8 @@ TEST(Transfers, a_post_that_is_never_resent_is_seen_once_by_a_server_that_closes
     EXPECT_EQ(count_of(server.seen(), "POST"), 1);
 }
 
-// The companion: without the setting libcurl does resend. Should this fail one day, the test above
-// proves nothing.
+// The counterpart: without the setting libcurl does resend. If this test fails one day, the test
+// above proves nothing.
 TEST(Transfers, without_the_setting_libcurl_sends_the_post_again) {
     RawServer server{take_post_and_close};
     Transfers transfers;
@@ -73,7 +73,7 @@ TEST(Transfers, without_the_setting_libcurl_sends_the_post_again) {
     EXPECT_EQ(count_of(server.seen(), "POST"), 2);
 }
 
-// libcurl's own resend ends with "could not connect", of a request that has left once.
+// After its own resend libcurl reports "could not connect" for a request that was sent once.
 TEST(Transfers, a_resend_that_is_refused_does_not_make_a_lost_request_certain) {
     RawServer server{[](RawServer& self, RawSocket& socket) {
         while (true) {
@@ -103,7 +103,7 @@ TEST(Transfers, keeps_a_connection_for_the_next_request) {
     EXPECT_EQ(server.connections(), 1);
 }
 
-TEST(Transfers, what_is_refused_or_unresolved_was_not_sent) {
+TEST(Transfers, a_refused_or_unresolved_request_was_not_sent) {
     Transfers transfers;
 
     EXPECT_EQ(
@@ -207,8 +207,9 @@ TEST(Transfers, headers_without_end_are_cut_off) {
     EXPECT_EQ(verdict(transfers.perform(post_to(server.url()))), "lost");
 }
 
-// A server that accepts and never says a word: for TLS the request was not sent, for HTTP it was.
-TEST(Transfers, a_time_out_tells_whether_the_request_was_sent) {
+// A server that accepts and never answers: with TLS the request was not sent, with plain HTTP it
+// was.
+TEST(Transfers, after_a_time_out_it_is_known_whether_the_request_was_sent) {
     RawServer server{[](RawServer&, RawSocket& socket) { socket.read_all(); }};
     Transfers transfers;
     auto plain = post_to(server.url());
@@ -285,7 +286,7 @@ TEST(Transfers, a_header_that_could_split_the_request_is_not_sent) {
     EXPECT_EQ(server.connections(), 0);
 }
 
-TEST(Transfers, nothing_with_a_control_character_or_without_a_name_is_sent) {
+TEST(Transfers, a_header_with_a_control_character_or_without_a_name_is_not_sent) {
     RawServer server{take_post_and_close};
     Transfers transfers;
     auto method = post_to(server.url());
@@ -388,7 +389,7 @@ TEST(Transfers, a_stop_ends_a_transfer_at_once) {
     EXPECT_EQ(verdict(sent.get()), "lost");
 }
 
-TEST(Transfers, stopped_before_it_began_it_was_not_sent) {
+TEST(Transfers, a_transfer_stopped_before_its_begin_was_not_sent) {
     RawServer server{take_post_and_close};
     Transfers transfers;
     std::stop_source stop;
@@ -398,7 +399,7 @@ TEST(Transfers, stopped_before_it_began_it_was_not_sent) {
     EXPECT_EQ(count_of(server.seen(), "POST"), 0);
 }
 
-TEST(Transfers, the_end_of_transfers_ends_all_that_is_in_hand) {
+TEST(Transfers, the_destructor_ends_all_exchanges_in_flight) {
     std::promise<void> taken;
     RawServer server{[&](RawServer&, RawSocket& socket) {
         socket.read_message();
@@ -417,7 +418,7 @@ TEST(Transfers, the_end_of_transfers_ends_all_that_is_in_hand) {
     EXPECT_EQ(end.get(), "lost");
 }
 
-TEST(Transfers, nothing_is_sent_once_they_end) {
+TEST(Transfers, nothing_is_sent_after_the_destructor_began) {
     RawServer server{take_post_and_close};
     std::vector<std::string> ends;
     {
@@ -428,8 +429,8 @@ TEST(Transfers, nothing_is_sent_once_they_end) {
             });
     }
 
-    // Whichever had begun by then is lost; no call is left without its end, and none ends as
-    // certain that was seen.
+    // Exchanges that had begun are lost; each call ends, and a request that the server received
+    // never ends as not sent.
     ASSERT_EQ(ends.size(), 20U);
     const auto lost = std::count(ends.begin(), ends.end(), "lost");
     EXPECT_LE(count_of(server.seen(), "POST"), lost);

@@ -1,4 +1,4 @@
-// Requests that wait for something else than their server: a name, a connection.
+// Requests that wait for a name or a connection before they reach their server.
 #include "src/http/testing/raw_server.hpp"
 #include "src/http/transfer.hpp"
 
@@ -15,7 +15,7 @@
 
 namespace {
 
-// Never destroyed: a thread of libcurl's that nobody waits for is the last to look at it.
+// Never destroyed: a thread of libcurl that is not joined uses it last.
 std::promise<void>& name_server_is_back() {
     static auto& one = *new std::promise<void>;
     return one;
@@ -28,7 +28,7 @@ std::atomic<int> asked{0};
 
 }  // namespace
 
-// Of this program: the name of a server whose name server does not answer.
+// Replaces the C library's: a server whose name server does not answer.
 extern "C" int getaddrinfo(
     const char* name, const char* service, const addrinfo* hints, addrinfo** found
 ) {
@@ -54,8 +54,8 @@ bool is_not_sent(const Sent& sent) {
     return std::holds_alternative<NotSent>(sent);
 }
 
-// Found by reading: libcurl waited for the name on the one thread that serves all.
-TEST(Transfers, a_name_server_that_is_silent_holds_up_nobody_else) {
+// Before, libcurl resolved the name on the one thread that serves all transfers.
+TEST(Transfers, a_silent_name_server_does_not_delay_other_transfers) {
     RawServer server{[](RawServer&, RawSocket& socket) {
         while (!socket.read_message().empty())
             socket.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
@@ -74,11 +74,11 @@ TEST(Transfers, a_name_server_that_is_silent_holds_up_nobody_else) {
                 transfers.perform({.url = server.url(), .timeout = 10s})
             ));
     }
-    name_server_is_back().set_value();  // Else all of the above would have waited for ever.
+    name_server_is_back().set_value();  // Otherwise all of the above would wait for ever.
 }
 
-// Found by reading: libcurl counts no time for a request that waits for a connection.
-TEST(Transfers, a_request_that_waits_for_a_connection_has_its_time_too) {
+// libcurl applies no time-out while a request waits for a connection.
+TEST(Transfers, a_request_that_waits_for_a_connection_times_out_too) {
     std::promise<void> taken;
     std::promise<void> answers;
     auto may_answer = answers.get_future().share();

@@ -20,7 +20,7 @@ namespace http {
 
 namespace {
 
-// What an answer says to programs on the way, whatever is shown to people.
+// Headers that programs read, kept however the page is rendered.
 constexpr std::array<std::string_view, 5> kept_headers{
     "Allow", "Idempotency-Expires", "Idempotent-Replayed", "Retry-After", "WWW-Authenticate"};
 
@@ -92,7 +92,7 @@ void WayOut::set_key(std::string_view key) {
 
 void WayOut::operator()(Reply reply) {
     if (used_.exchange(true)) return;  // It was answered, and then its handler threw.
-    place_.leave();  // Before the answer: its client may send the next one at once.
+    place_.leave();  // Before the answer: its client may send the next request at once.
     const bool replayed = has_header(reply.headers, "Idempotent-Replayed");
     if (browsing_) {
         const auto answer = std::move(reply);

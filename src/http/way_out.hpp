@@ -17,29 +17,29 @@
 
 namespace pawl::http {
 
-// Whether the client asks for a page: its Accept names text/html, as every browser's does for what
-// it navigates to. `*/*` asks for nothing in particular.
+// Whether the client wants a page: its Accept names text/html, as every browser's does for
+// navigation. `*/*` asks for nothing in particular.
 bool asks_for_page(const RequestHead& head);
 
-// The answer as `browser.present` shows it, with the headers of the contract; or as it is.
+// The response as `browser.present` renders it, with the headers of the contract; or unchanged.
 Reply shown(const BrowserOptions& browser, const Shown& what, Reply reply);
 
-// The way out of one request: shows it to a browser, and writes the access log. Shared by the
-// callbacks that may answer; they must be copyable, which a Responder is not.
+// Sends the response of one request: renders it for a browser, and writes the access log. Shared by
+// the callbacks that may answer; they must be copyable, which a Responder is not.
 class WayOut {
 public:
     struct Parts {
-        std::shared_ptr<const void> server;  // Holds all that is borrowed here.
+        std::shared_ptr<const void> server;  // Keeps alive what is borrowed here.
         AccessLog& access;
         base::Clock& clock;
         const BrowserOptions& browser;
     };
     WayOut(Parts parts, Responder respond, const RequestHead& head);
 
-    void set_route(const std::string& route) { route_ = &route; }  // The routes outlive all.
+    void set_route(const std::string& route) { route_ = &route; }  // Routes outlive requests.
     void set_place(Quotas::Place place) { place_ = std::move(place); }
     void set_over_quota(std::string_view limit) { over_quota_ = limit; }
-    // For the page, if there is to be one.
+    // For the page, if one is rendered.
     bool shows() const { return browsing_ != nullptr; }
     void set_principal(const Principal& principal);
     void set_form(std::vector<FormField> form);

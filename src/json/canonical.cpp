@@ -44,7 +44,7 @@ void append(std::string& out, const boost::json::object& object) {
     out.push_back('}');
 }
 
-// At most depth_max levels: parse() made the value.
+// The depth is limited: parse() made the value.
 void append(std::string& out, const boost::json::value& value) {
     using boost::json::kind;
     switch (value.kind()) {

@@ -77,7 +77,7 @@ Number natural(std::uint64_t value) {
     return {static_cast<long double>(value), {std::to_string(value)}};
 }
 
-// Whole numbers of 64 bits must come with all their digits.
+// Whole numbers of 64 bits must have all their digits.
 Number real(double value) {
     const bool all_digits =
         std::trunc(value) == value && value >= -9223372036854775808.0 && value < 0x1p64;
@@ -96,7 +96,7 @@ Number real(double value) {
     return number;
 }
 
-// A decimal with so many significant digits, the first and the last of them no zero.
+// A decimal with that many significant digits; the first and the last are not zero.
 struct Decimal {
     std::string digits;
     int power{};
@@ -110,14 +110,14 @@ Decimal decimal_of(int digits_max) {
     return {digits, *rc::gen::inRange(-60, 60)};
 }
 
-// A whole number from 2^53 on is refused if its double is another one, however few its digits are.
+// A whole number from 2^53 on is refused if its double differs, however few digits it has.
 bool may_be_refused(const Decimal& decimal) {
     const int size = static_cast<int>(decimal.digits.size());
     const int whole_digits = decimal.power > 0 ? size + decimal.power : 0;
     return size > 15 || (whole_digits > 15 && whole_digits <= 20);
 }
 
-// Where doubles and 64-bit whole numbers meet.
+// Where doubles and 64-bit whole numbers overlap.
 const std::vector<Number>& meeting() {
     static const std::vector<Number> all = {
         whole(0),
@@ -322,7 +322,7 @@ TEST(Canonical, numbers_have_equal_texts_exactly_if_they_are_equal) {
                   << " " << b.spellings[0];
 }
 
-// Issue 16, number 13. So no two amounts of money are taken for one another.
+// Issue 16, number 13: different amounts of money must stay different.
 RC_GTEST_PROP(Canonical, decimals_of_fifteen_digits_are_kept_and_never_confused, ()) {
     const auto one = decimal_of(15);
     const auto other = decimal_of(15);
@@ -337,7 +337,7 @@ RC_GTEST_PROP(Canonical, decimals_of_fifteen_digits_are_kept_and_never_confused,
     RC_ASSERT((std::get<0>(text_of_one) == std::get<0>(text_of_other)) == same_number);
 }
 
-// Of as many digits as it has, an accepted number is the nearest to what is kept of it.
+// The stored value, rounded to as many digits as an accepted number has, is that number.
 RC_GTEST_PROP(Canonical, a_decimal_that_is_accepted_can_be_given_back, ()) {
     const auto sent = decimal_of(25);
     const auto text = canonical_text(sent.text());

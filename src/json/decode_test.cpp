@@ -81,7 +81,7 @@ const Trip trip{
     .stops = {{1, 2}, {-0.25, 1e-7}},
     .origin = {37.77, -122.42}};
 
-// What Trip's JSON is, with one member's text replaced; an empty text leaves the member out.
+// Trip's JSON with one member's text replaced; an empty text omits the member.
 std::string with(std::string_view member, std::string_view text) {
     const std::vector<std::pair<std::string_view, std::string_view>> good = {
         {"ride", "7"},
@@ -146,7 +146,7 @@ TEST(Encode, writes_fields_in_their_order_and_leaves_empty_ones_out) {
     );
 }
 
-TEST(Encode, a_struct_with_nothing_but_a_value_is_that_value) {
+TEST(Encode, a_struct_with_only_a_value_is_written_as_that_value) {
     expect_round_trip(RideId{7}, "7");
     expect_round_trip(Empty{}, "{}");
     expect_round_trip(MaybeValue{}, "{}");
@@ -194,7 +194,7 @@ TEST(Encode, doubles_of_all_sizes_come_back_exactly) {
     }
 }
 
-TEST(Encode, throws_for_what_has_no_json_form) {
+TEST(Encode, throws_for_values_without_a_json_form) {
     auto with_note = [](std::string note) { return encode(Trip{.note = std::move(note)}); };
     auto message = [](auto make) -> std::string {
         try {
@@ -260,7 +260,7 @@ TEST(Decode, takes_any_spelling_of_the_right_value) {
     );
 }
 
-TEST(Decode, a_text_with_u0000_comes_back_as_it_was_kept) {
+TEST(Decode, a_text_with_u0000_survives_a_round_trip) {
     std::string text{"a\0b", 3};
     auto back = decode<std::string>(encode(text));
 
@@ -349,7 +349,7 @@ TEST(Decode, names_the_field_whose_type_cannot_hold_the_value) {
     });
 }
 
-TEST(Decode, says_where_a_text_stops_to_be_json) {
+TEST(Decode, names_the_byte_where_a_text_stops_being_json) {
     constexpr auto too_early = "Is not JSON: it ends too early.";
     expect_problems({
         {"", {"", too_early}},

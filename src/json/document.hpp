@@ -1,20 +1,19 @@
 #pragma once
 
-// JSON texts, strictly read, and their canonical form. Internal: the public face is
+// Strict parsing of JSON texts, and their canonical form. Internal: the public header is
 // <pawl/detail/json.hpp>.
 //
 //   auto document = json::parse(body);                    // boost::json::value or DecodeProblem
 //   std::string bytes = json::canonical(std::get<0>(document));
 //
-// Refused beside what RFC 8259 refuses (Boost.JSON 1.81 takes the first three silently):
-//  - duplicate names in one object, at any level;
-//  - a number whose double is infinite, or zero although the literal is not;
-//  - a whole number literal that neither 64 bits nor ECMAScript's text of a double holds
-//  (number.hpp);
-//  - more than 32 levels of objects and lists.
-//  - a fraction, or a number with an exponent, that a double would round (number.hpp).
-// Doubles are read by std::from_chars, as Boost.JSON 1.81 may be off by a bit. 0 and -0 are one
-// number in the canonical form.
+// Refused beyond RFC 8259 (Boost.JSON 1.81 accepts the first three silently):
+// - duplicate names in one object, at any level;
+// - a number whose double is infinite, or zero although the literal is not;
+// - a whole number that neither 64 bits nor ECMAScript's text of a double holds (number.hpp);
+// - more than 32 levels of objects and lists;
+// - a fraction, or a number with an exponent, that a double would round (number.hpp).
+// Doubles are read by std::from_chars, as Boost.JSON 1.81 may be off by a bit. 0 and -0 have the
+// same canonical form.
 //
 // Canonical form: RFC 8785, with one deviation: whole numbers in [-2^63, 2^64) keep all their
 // digits beyond 2^53, where the RFC would round them to doubles; so equal texts mean equal values,

@@ -1,16 +1,15 @@
 #pragma once
 
-// What tells one request from another under the same key, and the key of a foreign call. Internal.
+// The fingerprint that tells requests under one key apart, and the key of a foreign call. Internal.
 //
 //   auto made = json::fingerprint(secret, {.method = "POST", .route = "/rides/{ride}/tips",
 //                                          .path_parameters = {{"ride", "7"}}, .query = head.query,
 //                                          .content_type = "application/json", .body = body});
 //   if (auto* problem = std::get_if<DecodeProblem>(&made)) ...    // 400 request-invalid
 //
-// Two requests have one fingerprint if and only if they say the same: another order of members,
-// other white space, 1 for 1.0, another order of query fields or another charset parameter make no
-// difference; another value, another field, or another route does. The row stores
-// fingerprint_version with it.
+// Two requests have the same fingerprint if and only if they mean the same: the order of members,
+// white space, 1 for 1.0, the order of query fields and the charset parameter make no difference;
+// another value, field or route does. The row stores fingerprint_version with it.
 
 #include <pawl/detail/json_problem.hpp>
 
@@ -36,7 +35,7 @@ struct FingerprintInput {
     std::string_view body;
 };
 
-// HMAC-SHA-256 over the parts, each behind its length. A malformed query or body is a problem.
+// HMAC-SHA-256 over the parts, each with its length. A malformed query or body is a problem.
 std::variant<Digest, DecodeProblem> fingerprint(
     std::string_view secret, const FingerprintInput& input
 );
@@ -45,7 +44,7 @@ enum class BodyKind { none, json, form, other };
 
 // Lower case, without parameters and white space: "application/json".
 std::string media_type(std::string_view content_type);
-// By the media type, application/x+json counts as JSON. An empty body is `none`, whatever its type.
+// By the media type; application/x+json counts as JSON. An empty body is `none`, whatever its type.
 BodyKind body_kind(std::string_view content_type, std::string_view body);
 
 struct ForeignKeyInput {
@@ -57,9 +56,9 @@ struct ForeignKeyInput {
     std::uint64_t generation{};
 };
 
-// Hex SHA-256 over the parts, each behind its length: of what the client sent and never of a row
-// id, so that a row made anew asks for the same charge. Nothing secret and nothing that rotates
-// goes into it. Never change this: keys in flight.
+// Hex SHA-256 over the parts, each with its length. It contains what the client sent and never a
+// row id, so that a row made anew asks for the same charge, and nothing secret or rotating. Never
+// change it: keys are in flight.
 std::string foreign_key(const ForeignKeyInput& input);
 
 }  // namespace pawl::json

@@ -64,7 +64,7 @@ TEST(Fingerprint, spelling_makes_no_difference) {
     );
 }
 
-TEST(Fingerprint, whatever_says_something_else_differs) {
+TEST(Fingerprint, requests_with_another_meaning_differ) {
     const std::vector<Pair> ride_8 = {{"ride", "8"}};
     const std::vector<Pair> rode_7 = {{"rode", "7"}};
     std::vector<FingerprintInput> inputs(6, request());
@@ -116,7 +116,7 @@ TEST(Fingerprint, a_malformed_query_or_body_is_a_problem) {
     EXPECT_EQ(of(with_body("text/plain", "\xFF=")).size(), 64U);
 }
 
-TEST(BodyKind, is_told_by_the_media_type) {
+TEST(BodyKind, body_kind_follows_the_media_type) {
     EXPECT_EQ(media_type(" Application/JSON\t; charset=utf-8"), "application/json");
     EXPECT_EQ(media_type(""), "");
     EXPECT_EQ(body_kind("application/json; charset=utf-8", "{"), BodyKind::json);
@@ -127,7 +127,7 @@ TEST(BodyKind, is_told_by_the_media_type) {
     EXPECT_EQ(body_kind("application/json", ""), BodyKind::none);
 }
 
-// At providers for days: never change it.
+// Providers remember it for days: never change it.
 TEST(ForeignKey, keeps_its_value) {
     const ForeignKeyInput input{
         .installation = "ins_1",

@@ -14,7 +14,7 @@ namespace pawl::json {
 
 namespace {
 
-// nullopt: an escape is broken.
+// nullopt: a broken escape.
 std::optional<std::string> decoded(std::string_view text) {
     const auto checked = boost::urls::make_pct_string_view(text);
     if (!checked) return std::nullopt;
@@ -23,14 +23,14 @@ std::optional<std::string> decoded(std::string_view text) {
     return checked->decode(options);
 }
 
-// Why a decoded text is refused; empty if it is not.
+// Why a decoded text is refused; empty: it is not.
 std::string_view fault(std::string_view text) {
     if (!base::is_utf8(text)) return "Is not UTF-8.";
     if (text.find('\0') != text.npos) return "Holds the character U+0000.";
     return {};
 }
 
-// In the field of a problem stands only a name that is itself good.
+// The problem's field is only set to a valid name.
 DecodeProblem problem(std::string_view name, std::string_view why) {
     return {.field = base::excerpt(name), .why = std::string{why}};
 }

@@ -41,7 +41,7 @@ TEST(ParsePairs, an_empty_text_has_no_pair) {
     EXPECT_TRUE(std::get<0>(parse_pairs("")).empty());
 }
 
-TEST(ParsePairs, refuses_what_is_malformed) {
+TEST(ParsePairs, refuses_malformed_text) {
     struct Malformed {
         std::string text;
         std::string problem;
@@ -84,7 +84,7 @@ TEST(CanonicalPairs, sorts_by_name_and_keeps_the_order_of_equal_names) {
     EXPECT_NE(canonical_of("b=1&b=2"), canonical_of("b=2&b=1"));
 }
 
-TEST(CanonicalPairs, spells_each_text_in_one_way) {
+TEST(CanonicalPairs, encodes_each_text_in_one_way) {
     EXPECT_EQ(canonical_of("a=%7e%41+%2b%26%3D%c3%b6"), "a=~A%20%2B%26%3D%C3%B6");
     EXPECT_EQ(canonical_of("a=~A%20%2B%26%3D\u00f6"), "a=~A%20%2B%26%3D%C3%B6");
     EXPECT_EQ(canonical_of("a=1;b=2"), "a=1%3Bb%3D2");

@@ -24,8 +24,7 @@ const unsigned char* data(std::string_view bytes) {
     return reinterpret_cast<const unsigned char*>(bytes.data());
 }
 
-// Looking an algorithm up costs more than hashing a request: once in the life of the process, never
-// freed.
+// Fetching an algorithm costs more than hashing a request, so it is done once and never freed.
 const EVP_MD* sha256_method() {
     static const EVP_MD* const method = EVP_MD_fetch(nullptr, "SHA256", nullptr);
     check(method != nullptr);
@@ -66,7 +65,7 @@ Digest hmac_sha256(std::string_view secret, std::string_view bytes) {
     thread_local const auto context = new_hmac();
     Digest digest;
     std::size_t size = 0;
-    // A null key would mean "the key of before".
+    // A null key would mean the previous key.
     const auto* key = secret.empty() ? data("") : data(secret);
     check(
         EVP_MAC_init(context.get(), key, secret.size(), nullptr) == 1 &&

@@ -26,8 +26,8 @@ Digest hmac_sha256(std::string_view secret, std::string_view bytes);
 std::string hex(std::string_view bytes);  // Lower case.
 std::string hex(const Digest& digest);
 
-// Each part behind its length (8 bytes, the greatest first), numbers as 8 bytes: two lists of parts
-// have equal bytes only if they are equal.
+// Each part with its length (8 bytes, big-endian), numbers in 8 bytes: only equal lists have equal
+// bytes.
 class Parts {
 public:
     Parts& add(std::string_view part) &;

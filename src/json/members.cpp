@@ -12,7 +12,7 @@ namespace pawl::json {
 
 namespace {
 
-// Takes all and keeps nothing: only whether the text is JSON is asked.
+// Accepts all and stores nothing: only checks that the text is JSON.
 struct Nothing {
     static constexpr std::size_t max_object_size = std::size_t(-1);
     static constexpr std::size_t max_array_size = std::size_t(-1);
@@ -41,20 +41,19 @@ struct Nothing {
     bool on_comment(View, Error&) { return true; }
 };
 
-// Walks over a text that is JSON already: that the ends of values are found by so little rests on
-// it.
+// Walks over a text that is known to be JSON, which makes the ends of values easy to find.
 class Walk {
 public:
     explicit Walk(std::string_view text) : text_{text} { skip_space(); }
 
-    // Over one letter and the space behind it, if it is there.
+    // Skips one letter, if it is there, and the space after it.
     bool take(char letter) {
         if (at_ >= text_.size() || text_[at_] != letter) return false;
         ++at_;
         skip_space();
         return true;
     }
-    // Over a value of any kind and the space behind it.
+    // Skips a value of any kind and the space after it.
     std::string_view value() {
         const auto begin = at_;
         if (text_[at_] == '"')

@@ -8,7 +8,7 @@
 namespace pawl::json {
 namespace {
 
-TEST(MembersTest, what_is_not_touched_keeps_its_bytes) {
+TEST(MembersTest, unchanged_members_keep_their_bytes) {
     auto members = members_of(R"( {"a" : 9223372036854775807, "b":1e22,"c":[ 0.10, [],{} ],
         "d":"x\"}]\\", "e" : 123456789012345678901234567890, "\u0066":null} )");
 
@@ -22,7 +22,7 @@ TEST(MembersTest, what_is_not_touched_keeps_its_bytes) {
     );
 }
 
-TEST(MembersTest, a_member_is_found_by_what_its_name_says) {
+TEST(MembersTest, a_member_is_found_by_its_decoded_name) {
     const auto members = members_of(R"({"\u0061":"1","b":null})");
 
     ASSERT_TRUE(members);
@@ -31,7 +31,7 @@ TEST(MembersTest, a_member_is_found_by_what_its_name_says) {
     EXPECT_FALSE(members->find("c"));
 }
 
-TEST(MembersTest, of_a_name_that_comes_twice_the_last_counts_and_one_stays) {
+TEST(MembersTest, of_duplicate_names_the_last_counts_and_one_stays) {
     auto members = members_of(R"({"a":1,"b":2,"a":3})");
 
     ASSERT_TRUE(members);
@@ -42,7 +42,7 @@ TEST(MembersTest, of_a_name_that_comes_twice_the_last_counts_and_one_stays) {
     EXPECT_EQ(members->text(), R"({"b":2})");
 }
 
-TEST(MembersTest, what_is_no_object_has_no_members) {
+TEST(MembersTest, only_an_object_has_members) {
     for (const auto* text :
          {"",
           "not json",

@@ -44,8 +44,8 @@ struct Decimal {
     int point;
 };
 
-// `buffer` holds d.ddde+xx from std::to_chars, whose digits are the fewest that come back, nearest
-// to the value: what ECMAScript asks for. They are moved together in place.
+// `buffer` holds d.ddde+xx from std::to_chars: the fewest digits that round-trip, nearest to the
+// value, as ECMAScript requires. The digits are joined in place.
 Decimal cut(char* begin, char* end) {
     char* mark = std::find(begin, end, 'e');
     int exponent{};
@@ -77,7 +77,7 @@ void append_decimal(std::string& out, Decimal number) {
     }
 }
 
-// A double that is a whole number which cannot have been rounded on the way in.
+// A whole double that can't have been rounded when it was read.
 std::optional<std::int64_t> whole(double value) {
     if (std::trunc(value) != value || std::abs(value) >= two_to_53) return std::nullopt;
     return static_cast<std::int64_t>(value);
@@ -104,7 +104,7 @@ bool refuse_range(T least, T most, DecodeProblem& problem) {
     );
 }
 
-// The greatest of a type rounds up to a power of two as a double: compare before converting back.
+// A type's maximum as a double rounds up to a power of two: compare before converting back.
 template <class Real, class Whole>
 bool fits(Whole value) {
     auto real = static_cast<Real>(value);
@@ -139,8 +139,8 @@ bool is_number(std::string_view text) {
 
 namespace {
 
-// The digits that count, without zeros at either end, and the power of ten: 0.d1d2...dk times
-// 10^point. A sign makes no difference here.
+// The significant digits, without zeros at either end, and the exponent: 0.d1d2...dk times
+// 10^point. The sign is ignored.
 struct Significant {
     std::string digits;
     std::int64_t point{};
@@ -166,9 +166,9 @@ Significant significant_of(std::string_view literal) {
     return found;
 }
 
-// Whether who gets `value` can tell what was sent. `written` is its canonical text.
+// Whether `value` shows what was sent. `written` is its canonical text.
 bool is_kept(std::string_view literal, double value, const std::string& written) {
-    constexpr int digits_max = 17;  // Every double is told from its neighbours by so many.
+    constexpr int digits_max = 17;  // Enough to distinguish every double from its neighbours.
     const auto sent = significant_of(literal);
     if (sent == significant_of(written)) return true;
     const bool all_digits = std::trunc(value) == value && value >= -two_to_63 && value < two_to_64;
@@ -187,7 +187,7 @@ bool is_kept(std::string_view literal, double value, const std::string& written)
 }
 
 // At most 15 digits and a point, no exponent: every double of that size keeps them (DBL_DIG), so
-// that the texts need not be compared.
+// the texts need not be compared.
 bool is_short_decimal(std::string_view literal) {
     int digits = 0;
     bool point = false;
@@ -288,7 +288,7 @@ bool to_real(Number number, double& out, DecodeProblem& problem) {
 bool to_real(Number number, float& out, DecodeProblem& problem) {
     const double* real = std::get_if<double>(&number);
     if (!real) return whole_to_real(number, out, problem);
-    // Above the largest float, conversion is not defined by the language.
+    // Above the largest float, the conversion is undefined.
     bool too_large = std::abs(*real) > static_cast<double>(std::numeric_limits<float>::max());
     float narrow = too_large ? 0.0F : static_cast<float>(*real);
     if (narrow == 0.0F && *real != 0.0)

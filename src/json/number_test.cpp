@@ -23,8 +23,8 @@ struct Row {
     std::string text;
 };
 
-// RFC 8785, appendix B, without its last two columns and without NaN and infinity, which no JSON
-// text holds.
+// RFC 8785, appendix B, without its last two columns, NaN and infinity, which JSON texts can't
+// hold.
 const std::vector<Row> appendix_b = {
     {0x0000000000000000, "0"},
     {0x8000000000000000, "0"},
@@ -83,7 +83,7 @@ TEST(AppendNumber, keeps_all_digits_of_whole_doubles_below_2_to_64) {
     );  // The RFC: 12345678901234567000.
     EXPECT_EQ(written(-9223372036854775808.0), "-9223372036854775808");
     EXPECT_EQ(written(18446744073709549568.0), "18446744073709549568");
-    EXPECT_EQ(written(18446744073709551616.0), "18446744073709552000");  // 2^64: as the RFC says.
+    EXPECT_EQ(written(18446744073709551616.0), "18446744073709552000");  // 2^64: as in the RFC.
     EXPECT_EQ(written(-9223372036854777856.0), "-9223372036854778000");
 }
 
@@ -134,7 +134,7 @@ TEST(NumberOf, hard_fractions_are_correctly_rounded) {
     expect_number<double>("2.2250738585072009e-308", 0x0.fffffffffffffp-1022);
 }
 
-// Issue 16, number 13: one key, and 0.1 was the same request as 0.10000000000000000001.
+// Issue 16, number 13: under one key, 0.1 was the same request as 0.10000000000000000001.
 TEST(NumberOf, fractions_that_would_be_rounded_are_refused) {
     const auto rounded_to = [](std::string_view literal, const std::string& kept) {
         expect_refused(
@@ -154,12 +154,13 @@ TEST(NumberOf, fractions_that_would_be_rounded_are_refused) {
     rounded_to("3e-324", "5e-324");
 }
 
-// As programs in C, .NET and older Java write them, with more digits than the fewest.
+// As written by programs in C, .NET and older Java, with more digits than the fewest.
 TEST(NumberOf, a_double_written_with_up_to_seventeen_digits_is_that_double) {
     expect_number<double>("0.10000000000000001", 0.1);
     expect_number<double>("0.29999999999999999", 0.3);
     expect_number<double>("5.6843418860808015E-14", 0x1p-44);  // Java until 18.
-    expect_number<double>("5.684341886080802e-14", 0x1p-44);   // The fewest, and not the nearest.
+    // The fewest digits, but not the nearest.
+    expect_number<double>("5.684341886080802e-14", 0x1p-44);
     expect_number<double>("1.0000000000000001e+23", 0x1.52d02c7e14af7p+76);
     expect_number<double>("4.9406564584124654e-324", std::numeric_limits<double>::denorm_min());
 }

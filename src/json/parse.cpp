@@ -18,8 +18,7 @@ namespace {
 using boost::json::error_code;
 using boost::json::string_view;
 
-// Where the parser is: the names and lists that lead to it, and all names of the objects that are
-// open.
+// The parser's position: the names and lists that lead to it, and all names of the open objects.
 class Place {
 public:
     void open_object() {
@@ -37,7 +36,7 @@ public:
         if (!open_.empty()) ++open_.back().items;
     }
 
-    // The name that the innermost object has twice, if any.
+    // A duplicate name of the innermost object, if any.
     std::optional<std::string_view> duplicate() const {
         std::size_t first = open_.back().first_name;
         std::size_t count = names_.size() - first;
@@ -52,7 +51,7 @@ public:
         value_ends();
     }
 
-    // Of the innermost object or list: of the value in it, if `inside`.
+    // The path of the innermost object or list; with `inside`, of the value in it.
     std::string path(bool inside) const {
         std::string path;
         for (std::size_t i = 0; i + (inside ? 0 : 1) < open_.size(); ++i) {
@@ -68,8 +67,8 @@ public:
 
 private:
     struct Open {
-        std::size_t first_name;  // In names_; those before are of objects further out.
-        std::size_t items;       // Values that have ended.
+        std::size_t first_name;  // In names_; earlier ones belong to outer objects.
+        std::size_t items;       // Finished values.
         bool list;
     };
     struct Name {
@@ -88,7 +87,7 @@ private:
         return std::nullopt;
     }
 
-    // A hostile object has a hundred thousand names.
+    // A hostile object may have a hundred thousand names.
     std::optional<std::string_view> duplicate_of_many(std::size_t first) const {
         std::vector<std::string_view> sorted;
         sorted.reserve(names_.size() - first);
@@ -100,12 +99,11 @@ private:
 
     std::vector<Open> open_;
     std::vector<Name> names_;
-    std::string letters_;  // Of all names_, end to end.
+    std::string letters_;  // All names_ joined.
     std::size_t letters_end_{};
 };
 
-// What Boost's parser calls for each part of the text. A problem of ours stops it with any error
-// code.
+// Callbacks of Boost's parser. A problem of ours stops it; the error code does not matter.
 struct Builder {
     static constexpr std::size_t max_object_size = std::size_t(-1);
     static constexpr std::size_t max_array_size = std::size_t(-1);
@@ -192,8 +190,7 @@ struct Builder {
         return check_nul({part.data(), part.size()}, ec, true) && ended();
     }
 
-    // Only of a text that comes in several pieces. Ours is one, so that the literal is always
-    // whole.
+    // Called only for texts in several pieces; ours is one piece, so literals are whole.
     bool on_number_part(string_view, error_code& ec) {
         return refuse("Is a number in pieces.", ec);
     }
@@ -214,7 +211,7 @@ struct Builder {
     bool on_comment_part(string_view, error_code&) { return true; }
     bool on_comment(string_view, error_code&) { return true; }
 
-    std::array<unsigned char, 1024> room;  // For the stack, before it asks the heap.
+    std::array<unsigned char, 1024> room;  // For the stack, before it uses the heap.
     boost::json::value_stack stack;
     Nul nul;
     Place place;

@@ -36,7 +36,7 @@ std::optional<json::Number> number(const void* value) {
     return std::nullopt;
 }
 
-// Of a text that came in a form, a query or a path.
+// Reads a text from a form, a query or a path.
 std::optional<json::Number> number(std::string_view text, DecodeProblem& problem) {
     if (!json::is_number(text)) return refuse_number(problem), std::nullopt;
     auto value = json::number_of(text);
@@ -160,7 +160,6 @@ bool TextReader::text(std::string& out, DecodeProblem&) const {
     return true;
 }
 
-// The values are allocated in one piece with the document, and given back with it.
 // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): room is written before it is read.
 struct JsonDocument::Impl {
     std::array<unsigned char, 2048> room;

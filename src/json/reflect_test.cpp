@@ -96,7 +96,7 @@ static_assert(field_count<const RideCreated> == 6);
 static_assert(field_name<RideCreated, 4>() == "origin");
 static_assert(std::is_same_v<FieldType<RideCreated, 3>, std::vector<Place>>);
 
-TEST(Reflect, names_of_fields_are_as_written_and_static_members_are_none) {
+TEST(Reflect, names_are_as_written_and_static_members_are_no_fields) {
     EXPECT_EQ(
         names_of<RideCreated>(), (Names{"ride", "note", "target", "stops", "origin", "done"})
     );
@@ -158,7 +158,7 @@ void expect_both_ways(E value, std::string_view name) {
     EXPECT_EQ(enum_from_name<E>(name), value);
 }
 
-TEST(EnumName, words_go_both_ways) {
+TEST(EnumName, enumerators_are_named_and_found_by_name) {
     enum class Local { in_a_function = 5 };
 
     expect_both_ways(Ride::shared, "shared");
@@ -190,7 +190,7 @@ TEST(EnumName, values_without_a_name_in_the_range_have_none) {
     EXPECT_EQ(enum_name(Wide::huge), std::nullopt);
 }
 
-TEST(EnumName, text_that_names_no_enumerator_gives_nothing) {
+TEST(EnumName, text_that_names_no_enumerator_gives_nullopt) {
     for (std::string_view text : {"", "Shared", "sharedx", "share", "Ride::shared", "0", "7"})
         EXPECT_EQ(enum_from_name<Ride>(text), std::nullopt) << text;
     EXPECT_EQ(enum_from_name<Flag>("true"), std::nullopt);

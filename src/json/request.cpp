@@ -33,7 +33,7 @@ bool refuse_two(
     return refuse(field, why.append(one).append(" and in ").append(other).append("."), problem);
 }
 
-// `name` is `path`, or a field of it.
+// Whether `name` is `path`, or a field of it.
 bool is_below(std::string_view name, std::string_view path) {
     return name.starts_with(path) && (name.size() == path.size() || name[path.size()] == '.');
 }

@@ -44,7 +44,7 @@ struct OnlyValue {
     bool operator==(const OnlyValue&) const = default;
 };
 
-// A request as it comes; an empty part is not there.
+// A request; an empty part is missing.
 struct Sent {
     std::vector<std::pair<std::string, std::string>> path{};
     std::string query{};
@@ -136,7 +136,7 @@ TEST(DecodeRequest, a_single_value_in_the_path_is_a_field_like_any_other) {
     expect_request<OnlyValue>({.json = R"({"value":5})"}, {5});
 }
 
-TEST(DecodeRequest, a_name_that_begins_like_another_is_another) {
+TEST(DecodeRequest, a_name_that_begins_like_another_is_a_different_field) {
     expect_request<Prefixed>({.query = "ab=2", .json = R"({"a":1})"}, {1, 2});
 }
 
@@ -263,7 +263,7 @@ TEST(RequestFields, gives_out_a_hidden_form_field_once) {
     EXPECT_EQ(fields.texts().size(), 2U);
 }
 
-TEST(RequestFields, a_hidden_field_that_is_there_twice_stays_and_is_refused) {
+TEST(RequestFields, a_duplicate_hidden_field_stays_and_is_refused) {
     RequestFields fields;
     ASSERT_EQ(fields.add_form("value=1&idempotency_key=a&idempotency_key=b"), std::nullopt);
 

@@ -8,7 +8,7 @@
 
 namespace pawl::detail {
 
-// A value follows another one unless it is the first in its bracket, or follows its name.
+// Writes a comma unless the value is the first in its bracket or follows its name.
 void JsonWriter::separate() {
     if (text_.empty()) return;
     char last = text_.back();

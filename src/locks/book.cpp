@@ -19,7 +19,7 @@ using Kind = StoreError::Kind;
 using Effect = StoreError::Effect;
 
 constexpr std::size_t holder_digits = 32;
-// More would be no moment of the clock any more.
+// A longer wait would overflow the clock.
 constexpr milliseconds longest_wait = std::chrono::hours{24} * 365;
 
 void check(std::string_view name, const LeaseOptions& options) {
@@ -28,7 +28,7 @@ void check(std::string_view name, const LeaseOptions& options) {
     if (detail::in_transaction())
         throw std::logic_error{
             "pawl: the lease '" + std::string{name} +
-            "' is asked for within a transaction, which would wait for the world: take it before, "
+            "' is acquired within a transaction, which would wait for it: acquire it before, "
             "and call fenced() within"};
 }
 
@@ -59,7 +59,7 @@ void Book::check_fences_or_give_back(std::string_view name, const std::string& h
 void Book::give_back_quietly(std::string_view name, const std::string& holder) noexcept {
     try {
         place_->give_back(name, holder);
-    } catch (const std::exception&) {  // Then it ends by time.
+    } catch (const std::exception&) {  // The lease then ends by time.
     }
 }
 
@@ -76,7 +76,7 @@ Book::Try Book::take(
             Kind::deadline,
             Effect::none,
             "lease",
-            "the lease '" + std::string{name} + "' took longer to get than its ttl of " +
+            "the lease '" + std::string{name} + "' took longer to acquire than its ttl of " +
                 std::to_string(options.ttl.count()) + " ms"};
     }
     auto held = std::make_shared<Held>();
@@ -93,7 +93,7 @@ std::shared_ptr<Held> Book::try_acquire(std::string_view name, const LeaseOption
     return take(name, base::random_hex(random_, holder_digits), options).held;
 }
 
-// As one holder all the time, so that a try of which nobody knows the outcome is in no one's way.
+// Uses one holder for all tries, so that a try with an unknown outcome does not block the next.
 std::shared_ptr<Held> Book::acquire(
     std::string_view name,
     milliseconds wait,
@@ -133,7 +133,7 @@ std::shared_ptr<Held> Book::acquire(
 bool Book::give_back(Held& held) noexcept {
     const auto was_held = keeper_.let_go(held);
     if (!was_held) return false;
-    // The store would wait for the transaction, and that for the store.
+    // The store would wait for this transaction, and the transaction for the store.
     if (detail::in_transaction()) return false;
     try {
         place_->give_back(held.name, held.holder);

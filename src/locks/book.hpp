@@ -18,12 +18,12 @@
 
 namespace pawl::locks {
 
-// What Leases are: a place, and what this process holds there. Owned by the Leases and by every
-// lease of them, so that they may end in any order.
+// The implementation of Leases: a backend, and the leases that this process holds there. Shared by
+// the Leases and each of its leases, so that they may end in any order.
 class Book {
 public:
     enum class Gives { fences, no_fences };
-    // The clock and random outlive it.
+    // Clock and random outlive it.
     Book(std::unique_ptr<Place> place, Gives gives, base::Clock& clock, base::Random& random);
 
     std::shared_ptr<Held> try_acquire(std::string_view name, const LeaseOptions& options);
@@ -35,13 +35,13 @@ public:
     );
     bool is_held(const Held& held) { return keeper_.is_held(held); }
     bool give_back(Held& held) noexcept;
-    // Throws StoreError with why its leases don't fence, if they should.
+    // Throws StoreError if the leases should fence and can't.
     void check_fences();
 
 private:
     struct Try {
-        std::shared_ptr<Held> held;               // Null: it is another's,
-        std::chrono::milliseconds lease_left{0};  // for so long.
+        std::shared_ptr<Held> held;               // Null: another holder has it,
+        std::chrono::milliseconds lease_left{0};  // for this long.
     };
     Try take(std::string_view name, const std::string& holder, const LeaseOptions& options);
     void check_fences_or_give_back(std::string_view name, const std::string& holder);
@@ -52,7 +52,7 @@ private:
     base::Clock& clock_;
     base::Random& random_;
     std::mutex waiting_;
-    std::condition_variable_any stopped_;  // Nobody tells it but a stop.
+    std::condition_variable_any stopped_;  // Only a stop request wakes it.
     Keeper keeper_;
 };
 

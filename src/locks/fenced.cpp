@@ -22,8 +22,8 @@ FencedOff::FencedOff(const Fence& fence, std::int64_t seen)
     : std::runtime_error{"pawl: the fence '" + fence.name() + "' of epoch " +
                          std::to_string(fence.epoch()) + " is too old: epoch " +
                          std::to_string(seen) +
-                         " has written here, so its lease was lost; take the lease anew, and look "
-                         "at what is there now"},
+                         " has written here, so its lease was lost; acquire the lease again, and read "
+                         "the current state"},
       epoch_{fence.epoch()},
       seen_{seen} {}
 

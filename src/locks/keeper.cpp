@@ -20,7 +20,7 @@ Keeper::Keeper(Place& place, base::Clock& clock) : place_{place}, clock_{clock} 
             base::name_this_thread("pawl-lease-ends");
             watch_all();
         }};
-    } catch (...) {  // No more threads are to be had: the first must not be left to itself.
+    } catch (...) {  // No second thread could be made: the first must be joined.
         stop();
         throw;
     }
@@ -66,7 +66,7 @@ std::optional<bool> Keeper::let_go(Held& held) {
     return was_held;
 }
 
-// Told without the mutex, as whoever is told may ask.
+// Requests stop without the mutex, as its callbacks may call this object.
 void Keeper::lose(const std::shared_ptr<Held>& held) {
     {
         const std::lock_guard lock{mutex_};
@@ -87,7 +87,7 @@ std::shared_ptr<Held> Keeper::wait_for_first(core::SteadyTime Held::*time) {
             changed_.wait(lock);
             continue;
         }
-        // A copy: it may move, or go, meanwhile.
+        // A copy, as it may change meanwhile.
         const auto at = (**first).*time;
         if (at <= clock_.steady()) return *first;
         changed_.wait_until(lock, at);
@@ -108,7 +108,7 @@ void Keeper::renew(const std::shared_ptr<Held>& held) {
     bool extended = false;
     try {
         extended = place_.extend(held->name, held->epoch, held->holder, held->ttl);
-    } catch (const std::exception&) {  // It may be back before the end; the end comes by itself.
+    } catch (const std::exception&) {  // The next renewal may succeed before the lease ends.
         const std::lock_guard lock{mutex_};
         held->renew_at = core::renewal_due_again(clock_.steady(), held->ttl);
         return;
@@ -117,7 +117,7 @@ void Keeper::renew(const std::shared_ptr<Held>& held) {
     {
         const std::lock_guard lock{mutex_};
         if (held->over) return;
-        // An answer that came too late is none: whoever asked meanwhile was told that it is lost.
+        // An answer after the end is ignored: is_held() has already returned false.
         if (extended && now < held->end) {
             held->end = core::holder_end(asked_at, held->ttl);
             held->renew_at = core::renewal_due(asked_at, held->ttl);

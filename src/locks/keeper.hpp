@@ -15,34 +15,32 @@
 
 namespace pawl::locks {
 
-// A lease in this process' hands. What changes is the keeper's, under its mutex.
+// A lease held by this process. The keeper's mutex guards what changes.
 struct Held {
     std::string name;
     std::string holder;
     std::int64_t epoch{};
     std::chrono::milliseconds ttl{};
     core::SteadyTime end;       // From here on it counts as lost.
-    core::SteadyTime renew_at;  // The next try.
+    core::SteadyTime renew_at;  // Time of the next try.
     bool over{false};           // Lost, or given back.
     bool let_go{false};
     std::stop_source lost{};
 };
 
-// Renews the leases of one place, on a thread that may have to wait for the place; and tells when
-// one is lost, on another that never waits. Neither clock nor place is asked whether a lease is
-// held.
+// Renews the leases of one backend on a thread that may block, and reports lost leases on another
+// thread that never blocks. is_held() asks neither clock nor backend.
 class Keeper {
 public:
-    // Both outlive it. Throws std::system_error where no thread is to be had.
+    // Both outlive it. Throws std::system_error if no thread can be made.
     Keeper(Place& place, base::Clock& clock);
     ~Keeper();
     Keeper(const Keeper&) = delete;
     Keeper& operator=(const Keeper&) = delete;
 
-    // Taken by a request that was begun at `asked_at`.
+    // Starts renewing; `asked_at`: when the request that took the lease began.
     void keep(std::shared_ptr<Held> held, core::SteadyTime asked_at);
-    // Not renewed any more, and not told of either. Whether it was held until now; nothing if it
-    // was let go before.
+    // Ends renewals and reports. Returns whether it was held until now; nullopt: let go before.
     std::optional<bool> let_go(Held& held);
     bool is_held(const Held& held);
 
@@ -52,7 +50,7 @@ private:
     void renew(const std::shared_ptr<Held>& held);
     void lose(const std::shared_ptr<Held>& held);
     void watch_all();
-    // The one that comes first by this time of its, once that is there; null at the end.
+    // The lease whose `time` comes first, once that has come; null when stopping.
     std::shared_ptr<Held> wait_for_first(core::SteadyTime Held::*time);
 
     Place& place_;

@@ -13,7 +13,7 @@
 #include <set>
 #include <thread>
 
-// What a holder is told, while its place answers, refuses, fails or keeps it waiting.
+// What a holder learns while its backend answers, refuses, fails or hangs.
 namespace pawl::locks {
 namespace {
 
@@ -27,7 +27,7 @@ constexpr LeaseOptions short_one{.ttl = 200ms};
     throw StoreError{kind, StoreError::Effect::none, "test", "as the test says"};
 }
 
-// Does what the test says; by default all that is asked of it.
+// Does what the test says; by default grants all requests.
 class FakePlace final : public Place {
 public:
     struct Does {
@@ -63,8 +63,8 @@ private:
     std::vector<std::string> given_back;
 };
 
-// Real time and what the test adds to it. Nobody who waits is woken by that, so that a lease may be
-// over and its watcher not have seen it.
+// Real time plus what the test adds. Adding wakes no thread, so that a lease may have ended before
+// its watcher notices.
 class JumpingClock final : public base::Clock {
 public:
     TimePoint now() override { return base::system_clock().now(); }
@@ -101,7 +101,7 @@ bool comes_true(F f, milliseconds within = 10s) {
     return true;
 }
 
-TEST(Keeper, renews_it_for_as_long_as_it_is_held) {
+TEST(Keeper, renews_a_lease_while_it_is_held) {
     Given given;
     const auto held = given.book->try_acquire("report", short_one);
 
@@ -117,7 +117,7 @@ TEST(Keeper, renews_it_for_as_long_as_it_is_held) {
     EXPECT_EQ(given.place->all_given_back().size(), 1) << "and the place is not asked again";
 }
 
-TEST(Keeper, one_that_the_place_gave_to_another_is_lost_at_once) {
+TEST(Keeper, a_lease_that_another_holder_got_is_lost_at_once) {
     Given given{{.extend = [] { return false; }}};
     const auto began = std::chrono::steady_clock::now();
     const auto held = given.book->try_acquire("report", {.ttl = 3s});
@@ -129,7 +129,7 @@ TEST(Keeper, one_that_the_place_gave_to_another_is_lost_at_once) {
     EXPECT_EQ(given.place->extended, 1);
 }
 
-TEST(Keeper, trouble_of_the_place_is_tried_again_and_then_it_is_lost_before_its_end) {
+TEST(Keeper, renewals_are_repeated_and_then_the_lease_is_lost_before_its_end) {
     Given given{{.extend = []() -> bool { fail(Kind::unavailable); }}};
     const auto began = std::chrono::steady_clock::now();
     const auto held = given.book->try_acquire("report", {.ttl = 600ms});
@@ -144,14 +144,14 @@ TEST(Keeper, trouble_of_the_place_is_tried_again_and_then_it_is_lost_before_its_
     EXPECT_FALSE(given.book->is_held(*held));
 }
 
-// Issue 16, number 22. The place counts a lease from a moment between the asking and the answer: to
-// count from the answer is to believe too long by as much as that took.
-TEST(Keeper, a_lease_that_is_renewed_ends_and_is_due_by_the_time_of_the_asking) {
+// Issue 16, number 22. The backend counts a lease from a moment between request and answer: a
+// holder that counts from the answer trusts its lease too long.
+TEST(Keeper, a_renewed_leases_times_count_from_the_request) {
     constexpr auto ttl = 2s;
     constexpr auto answer_takes = 300ms;
     using Moment = std::chrono::steady_clock::time_point;
     std::atomic<int> asked{0};
-    Moment begun_by;  // The place is asked at this time or before.
+    Moment begun_by;  // The backend is asked at this time or before.
     std::promise<void> renewed;
     std::promise<void> go;
     auto gone = go.get_future().share();
@@ -161,7 +161,7 @@ TEST(Keeper, a_lease_that_is_renewed_ends_and_is_due_by_the_time_of_the_asking) 
             std::this_thread::sleep_for(answer_takes);
         } else if (asked == 2) {
             renewed.set_value();
-            gone.wait();  // The keeper's thread is here: nothing of the lease changes.
+            gone.wait();  // The keeper's thread is here: the lease can't change.
         }
         return true;
     }}};
@@ -175,7 +175,7 @@ TEST(Keeper, a_lease_that_is_renewed_ends_and_is_due_by_the_time_of_the_asking) 
     go.set_value();
 }
 
-TEST(Keeper, a_lease_that_is_new_ends_and_is_due_by_the_time_of_the_asking) {
+TEST(Keeper, a_new_leases_times_count_from_the_request) {
     constexpr auto ttl = 2s;
     Given given{{.take = [](auto) {
         std::this_thread::sleep_for(200ms);
@@ -189,12 +189,12 @@ TEST(Keeper, a_lease_that_is_new_ends_and_is_due_by_the_time_of_the_asking) {
     EXPECT_GE(held->end, core::holder_end(asked_at, ttl));
 }
 
-TEST(Keeper, a_lease_is_not_held_from_its_end_on_though_nobody_has_noticed_it) {
+TEST(Keeper, a_lease_is_not_held_after_its_end_even_before_the_watcher_notices) {
     JumpingClock clock;
-    // Whichever of its threads is late to fall asleep, none makes the lease longer.
+    // Whichever thread falls asleep late, the lease gets no longer.
     Given given{{.extend = []() -> bool { fail(Kind::unavailable); }}, Book::Gives::fences, clock};
     const auto held = given.book->try_acquire("report", {.ttl = 1min});
-    std::this_thread::sleep_for(100ms);  // For the watcher to be asleep.
+    std::this_thread::sleep_for(100ms);  // Until the watcher sleeps.
     clock.jump(53s);
     EXPECT_TRUE(given.book->is_held(*held));
 
@@ -204,7 +204,7 @@ TEST(Keeper, a_lease_is_not_held_from_its_end_on_though_nobody_has_noticed_it) {
     EXPECT_FALSE(given.book->give_back(*held)) << "it was no more ours";
 }
 
-TEST(Keeper, an_answer_that_comes_behind_the_end_renews_nothing_though_nobody_has_noticed_it) {
+TEST(Keeper, an_answer_after_the_end_renews_nothing_even_before_the_watcher_notices) {
     JumpingClock clock;
     Given given{
         {.extend =
@@ -222,7 +222,7 @@ TEST(Keeper, an_answer_that_comes_behind_the_end_renews_nothing_though_nobody_ha
     EXPECT_EQ(given.place->extended, 1);
 }
 
-TEST(Keeper, trouble_that_passes_in_time_costs_nothing) {
+TEST(Keeper, an_error_that_passes_in_time_costs_nothing) {
     std::atomic<int> tries{0};
     Given given{{.extend = [&]() -> bool {
         if (++tries <= 2) fail(Kind::unavailable);
@@ -235,8 +235,8 @@ TEST(Keeper, trouble_that_passes_in_time_costs_nothing) {
     EXPECT_TRUE(given.book->is_held(*held));
 }
 
-// The place keeps it waiting: who is told of the loss is not.
-TEST(Keeper, a_renewal_without_an_answer_holds_up_no_word_of_the_loss) {
+// The backend hangs; the loss is reported all the same.
+TEST(Keeper, a_hanging_renewal_does_not_delay_the_report_of_the_loss) {
     std::promise<void> go;
     auto gone = go.get_future().share();
     Given given{{.extend = [gone] {
@@ -253,7 +253,7 @@ TEST(Keeper, a_renewal_without_an_answer_holds_up_no_word_of_the_loss) {
         << "what came too late brings nothing back";
 }
 
-TEST(Book, waits_for_another_to_give_it_back) {
+TEST(Book, waits_for_another_holder_to_give_it_back) {
     std::atomic<int> looks{0};
     std::set<std::string> holders;
     Given given{{.take = [&](std::string_view holder) -> core::LeaseChoice {
@@ -270,7 +270,7 @@ TEST(Book, waits_for_another_to_give_it_back) {
     EXPECT_EQ(holders.size(), 2) << "one for each acquisition, however often it looks";
 }
 
-TEST(Book, waits_no_longer_than_it_was_told_and_less_if_it_is_stopped) {
+TEST(Book, waits_at_most_as_long_as_told_and_ends_on_a_stop) {
     Given given{{.take = [](auto) { return core::LeaseHeld{30s}; }}};
     const auto began = std::chrono::steady_clock::now();
 
@@ -287,8 +287,8 @@ TEST(Book, waits_no_longer_than_it_was_told_and_less_if_it_is_stopped) {
     EXPECT_EQ(waiting.get(), nullptr);
 }
 
-// Found by reading: the longest of all waits was over before it began.
-TEST(Book, the_longest_wait_is_one) {
+// Found by reading: the longest of all waits ended before it began.
+TEST(Book, the_longest_possible_wait_works) {
     std::atomic<int> looks{0};
     Given given{{.take = [&](auto) -> core::LeaseChoice {
         if (++looks < 3) return core::LeaseHeld{1ms};
@@ -299,7 +299,7 @@ TEST(Book, the_longest_wait_is_one) {
     EXPECT_NE(given.book->acquire("mails", milliseconds::min(), short_one, {}), nullptr);
 }
 
-TEST(Book, waits_out_what_passes_and_throws_the_rest) {
+TEST(Book, waits_through_temporary_errors_and_throws_others) {
     std::atomic<int> looks{0};
     Given given{{.take = [&](auto) -> core::LeaseChoice {
         if (++looks < 3) fail(Kind::unavailable);
@@ -314,7 +314,7 @@ TEST(Book, waits_out_what_passes_and_throws_the_rest) {
     EXPECT_THROW(away.book->try_acquire("report", short_one), StoreError);
 }
 
-TEST(Book, one_that_came_later_than_it_lasts_is_none) {
+TEST(Book, a_lease_that_was_granted_after_its_ttl_is_refused) {
     Given given{{.take = [](auto) -> core::LeaseChoice {
         std::this_thread::sleep_for(120ms);
         return core::LeaseTaken{7};
@@ -325,7 +325,7 @@ TEST(Book, one_that_came_later_than_it_lasts_is_none) {
     EXPECT_EQ(given.place->all_given_back().size(), 1);
 }
 
-TEST(Book, where_an_epoch_may_come_again_no_fencing_lease_is_given) {
+TEST(Book, no_fencing_lease_is_given_if_an_epoch_may_repeat) {
     const FakePlace::Does everysec{.fence_problem = [] { return "appendfsync = everysec"; }};
     Given fencing{everysec};
     Given efficiency{everysec, Book::Gives::no_fences};

@@ -28,7 +28,7 @@ std::optional<std::string> LeaseOptions::problem() const {
     if (ttl >= shortest_ttl && ttl <= longest_ttl) return std::nullopt;
     return "ttl is " + std::to_string(ttl.count()) +
            " ms: " + std::to_string(shortest_ttl.count()) + " ms to " +
-           std::to_string(longest_ttl.count()) + " ms, for which others wait for a dead holder";
+           std::to_string(longest_ttl.count()) + " ms; others wait this long for a dead holder";
 }
 
 HeldLease::HeldLease(std::shared_ptr<Book> book, std::shared_ptr<locks::Held> held)

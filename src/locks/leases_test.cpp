@@ -25,7 +25,7 @@ std::string why_invalid(F f) {
     return "nothing was thrown";
 }
 
-TEST(Leases, one_has_it_until_it_is_given_back) {
+TEST(Leases, one_holder_has_it_until_it_is_given_back) {
     pawl::testing::TestDatabase database;
     Leases leases{database.database()};
     Leases of_another{database.database()};
@@ -45,7 +45,7 @@ TEST(Leases, one_has_it_until_it_is_given_back) {
     EXPECT_EQ(next->fence().epoch(), 2);
 }
 
-TEST(Leases, it_ends_with_its_object_and_goes_along_with_a_move) {
+TEST(Leases, a_lease_ends_with_its_object_and_can_be_moved) {
     pawl::testing::TestDatabase database;
     Leases leases{database.database()};
     {
@@ -63,7 +63,7 @@ TEST(Leases, it_ends_with_its_object_and_goes_along_with_a_move) {
     EXPECT_TRUE(leases.try_acquire("report"));
 }
 
-TEST(Leases, a_lease_outlives_its_leases) {
+TEST(Leases, a_lease_outlives_its_leases_object) {
     pawl::testing::TestDatabase database;
     auto leases = std::make_unique<Leases>(database.database());
     auto lease = leases->try_acquire("report", {.ttl = 300ms});
@@ -75,7 +75,7 @@ TEST(Leases, a_lease_outlives_its_leases) {
     EXPECT_TRUE(lease->is_held()) << "and is renewed";
 }
 
-TEST(Leases, in_a_transaction_they_are_refused_and_a_lease_that_ends_there_ends_by_time) {
+TEST(Leases, leases_are_refused_in_a_transaction_and_destroyed_there_end_by_time) {
     pawl::testing::TestDatabase database;
     Leases leases{database.database()};
     auto lease = leases.try_acquire("report");
@@ -91,7 +91,7 @@ TEST(Leases, in_a_transaction_they_are_refused_and_a_lease_that_ends_there_ends_
     EXPECT_FALSE(leases.try_acquire("report"));
 }
 
-TEST(Leases, bounds_are_said) {
+TEST(Leases, values_out_of_bounds_are_named) {
     pawl::testing::TestDatabase database;
     Leases leases{database.database()};
 

@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds longest_window = 24h;
 constexpr std::size_t result_max = 64 * 1024;
 constexpr std::size_t hash_digits = 32;
 
-// A window that ends later is of a clock that was wrong.
+// A window that ends later was written by a wrong clock.
 constexpr auto bound = 2 * longest_window;
 
 std::string hash_of(std::string_view action, const Principal& who, std::string_view about) {
@@ -65,14 +65,14 @@ void OncePerWindow::store(Tx& tx, const Place& place, const std::string& result)
     detail::send_statement(tx.session(), sql::set_window_result, place.hash, result);
 }
 
-// Whoever catches what f threw, and commits, has done nothing that others could be told.
+// After f threw, a caller may catch the exception and commit: then there is no result to replay.
 void OncePerWindow::close(Tx& tx, const Place& place) noexcept {
     try {
         detail::run_statement(
             tx.session(), sql::close_window, [](const detail::Row&) {}, place.hash
         );
-    } catch (const std::exception&) {  // Then the transaction can only be undone, and the window
-                                       // is.
+        // Then the transaction can only be rolled back, and the window with it.
+    } catch (const std::exception&) {
     }
 }
 

@@ -10,26 +10,25 @@
 
 namespace pawl::locks {
 
-// Where leases are kept: one entry for each name, by the place's clock (src/core/lease.hpp says who
-// has it). Every member blocks, may be called from any thread, and throws StoreError; in doubt if
-// no answer came.
+// Stores leases: one entry for each name, by the backend's clock (src/core/lease.hpp decides who
+// gets one). Every member blocks, is thread-safe, and throws StoreError.
 class Place {
 public:
     virtual ~Place() = default;
-    // `holder` is of one acquisition alone: the same again has it anew.
+    // `holder` identifies one acquisition: repeating it with the same holder succeeds.
     virtual core::LeaseChoice take(
         std::string_view name, std::string_view holder, std::chrono::milliseconds ttl
     ) = 0;
-    // False: it is over, or another's.
+    // False: the lease has ended, or another holder has it.
     virtual bool extend(
         std::string_view name,
         std::int64_t epoch,
         std::string_view holder,
         std::chrono::milliseconds ttl
     ) = 0;
-    // Does nothing if it is another's.
+    // Does nothing if another holder has it.
     virtual void give_back(std::string_view name, std::string_view holder) = 0;
-    // Why an epoch taken before this moment may be given again; nothing if it can't.
+    // Why an epoch given before now might be given again; nullopt: it can't.
     virtual std::optional<std::string> fence_problem() { return std::nullopt; }
 };
 

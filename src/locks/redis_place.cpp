@@ -8,8 +8,8 @@ using redis::Command;
 using redis::Script;
 using std::chrono::milliseconds;
 
-// What src/core/lease.hpp decides, as it must be one step in Redis. KEYS: the lease. ARGV: now (or
-// nothing: Redis' own), holder, ttl. The epoch and 0; or 0 and how long it is another's.
+// The decision of src/core/lease.hpp as one step in Redis. KEYS: the lease. ARGV: now (empty:
+// Redis' time), holder, ttl. Returns the epoch and 0; or 0 and how long another holder has it.
 constexpr Script take_lease{"redis take_lease", R"(
 local now = tonumber(ARGV[1])
 local micros
@@ -32,7 +32,7 @@ redis.call('HSET', KEYS[1], 'epoch', string.format('%.0f', epoch), 'holder', ARG
 return {epoch, 0}
 )"};
 
-// KEYS: the lease. ARGV: now (or nothing), epoch, holder, ttl. 0: it is over, or another's.
+// KEYS: the lease. ARGV: now (or empty), epoch, holder, ttl. Returns 0 if the lease is lost.
 constexpr Script extend_lease{"redis extend_lease", R"(
 local now = tonumber(ARGV[1])
 if not now then
@@ -47,7 +47,7 @@ redis.call('HSET', KEYS[1], 'until', string.format('%.0f', now + tonumber(ARGV[4
 return 1
 )"};
 
-// KEYS: the lease. ARGV: holder. The epoch stays.
+// KEYS: the lease. ARGV: holder. Keeps the epoch.
 constexpr Script give_back_lease{"redis give_back_lease", R"(
 if redis.call('HGET', KEYS[1], 'holder') ~= ARGV[1] then return 0 end
 return redis.call('HDEL', KEYS[1], 'holder')

@@ -8,9 +8,10 @@
 
 namespace pawl::locks {
 
-// In the hashes pawl:lease:NAME, by script, by Redis' clock. They never expire, as their epochs
-// must not be given again. An epoch is the time in microseconds, or one more than the last if that
-// is higher: a Redis that lost them all gives none again either, unless its clock was put back too.
+// Keeps leases in the hashes pawl:lease:NAME, by scripts and Redis' clock. They never expire, so
+// that no epoch is given twice. An epoch is the time in microseconds, or the last one plus one if
+// that is higher: even after losing all data Redis gives none twice, unless its clock went back,
+// too.
 class RedisPlace final : public Place {
 public:
     explicit RedisPlace(std::unique_ptr<redis::Client> client) : client_{std::move(client)} {}
@@ -24,14 +25,14 @@ public:
         std::chrono::milliseconds ttl
     ) override;
     void give_back(std::string_view name, std::string_view holder) override;
-    // Asks Redis for its settings at this moment (PAWL0030).
+    // Reads Redis' settings now (PAWL0030).
     std::optional<std::string> fence_problem() override;
 
 private:
     std::unique_ptr<redis::Client> client_;
 };
 
-// Throws std::invalid_argument for a URL that is none. Connects when it is first used.
+// Throws std::invalid_argument for a malformed URL. Connects on first use.
 std::unique_ptr<Place> redis_place(const std::string& url);
 
 }  // namespace pawl::locks

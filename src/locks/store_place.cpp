@@ -14,11 +14,10 @@ namespace {
 
 using std::chrono::milliseconds;
 using namespace std::chrono_literals;
+using detail::execute_statement;
 using detail::run_statement;
 
-constexpr auto no_rows = [](const detail::Row&) {};
-
-constexpr milliseconds locked_for = 100ms;  // Nobody knows, so: soon again.
+constexpr milliseconds locked_for = 100ms;  // The time left is unknown: retry soon.
 
 struct Found {
     std::int64_t epoch{};
@@ -40,21 +39,21 @@ std::optional<Found> lock(store::Session& session, std::string_view name) {
     return found;
 }
 
-// A process that is paused with the row in hand loses it soon enough for its holder to renew.
+// A process that is paused with the row lock loses it in time for the holder to renew.
 milliseconds deadline_of(milliseconds ttl) {
     return std::clamp<milliseconds>(ttl / 4, 100ms, 5s);
 }
 
-// Who fails fast does not wait for a process that is paused with the row in hand; and hears so
-// before the deadline of what asks.
-milliseconds patience_of(milliseconds ttl) {
+// try_acquire() does not wait for a process that is paused while it holds the row lock; the lock
+// timeout fires before the deadline.
+milliseconds lock_timeout_of(milliseconds ttl) {
     return std::min<milliseconds>(500ms, deadline_of(ttl) / 2);
 }
 
 core::LeaseChoice take_in(
     store::Session& session, std::string_view name, std::string_view holder, milliseconds ttl
 ) {
-    session.lock_patience(patience_of(ttl));
+    session.lock_patience(lock_timeout_of(ttl));
     const auto found = lock(session, name);
     const auto facts = found ? std::optional{found->facts()} : std::nullopt;
     const auto now = session.now();
@@ -62,16 +61,15 @@ core::LeaseChoice take_in(
     if (!std::holds_alternative<core::LeaseTaken>(choice)) return choice;
     const auto until = now + ttl;
     const auto touched =
-        found
-            ? run_statement(
-                  session, sql::take_lease, no_rows, name, found->epoch, holder, until, ttl.count()
-              )
-            : run_statement(session, sql::insert_lease, no_rows, name, holder, until, ttl.count());
-    if (touched == 0) return core::LeaseHeld{locked_for};  // Somebody else made the row just now.
+        found ? execute_statement(
+                    session, sql::take_lease, name, found->epoch, holder, until, ttl.count()
+                )
+              : execute_statement(session, sql::insert_lease, name, holder, until, ttl.count());
+    if (touched == 0) return core::LeaseHeld{locked_for};  // Another process has just made the row.
     return choice;
 }
 
-// Before the works of requests: a lease does not wait behind a crowd.
+// Ahead of requests' works, so that leases do not wait behind a queue.
 template <class F>
 auto write_first(store::Store& store, milliseconds deadline, F f) {
     return store::detail_blocking::run_and_wait(
@@ -107,14 +105,13 @@ bool StorePlace::extend(
         const auto facts = found ? std::optional{found->facts()} : std::nullopt;
         const auto now = session.now();
         if (!core::may_extend(facts ? &*facts : nullptr, epoch, holder, now)) return false;
-        return run_statement(session, sql::extend_lease, no_rows, name, epoch, holder, now + ttl) ==
-               1;
+        return execute_statement(session, sql::extend_lease, name, epoch, holder, now + ttl) == 1;
     });
 }
 
 void StorePlace::give_back(std::string_view name, std::string_view holder) {
     write_first(store_, 5s, [&](store::Session& session) {
-        run_statement(session, sql::give_back_lease, no_rows, name, holder);
+        execute_statement(session, sql::give_back_lease, name, holder);
     });
 }
 

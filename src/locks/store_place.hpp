@@ -5,10 +5,10 @@
 
 namespace pawl::locks {
 
-// In the table `leases`.
+// Keeps leases in the table `leases`.
 class StorePlace final : public Place {
 public:
-    explicit StorePlace(store::Store& store) : store_{store} {}  // It outlives the place.
+    explicit StorePlace(store::Store& store) : store_{store} {}  // The store outlives it.
     core::LeaseChoice take(
         std::string_view name, std::string_view holder, std::chrono::milliseconds ttl
     ) override;

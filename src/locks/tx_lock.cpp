@@ -14,8 +14,7 @@ namespace {
 
 constexpr std::chrono::milliseconds longest_wait = 24h;  // Longer than any deadline.
 
-// Other programs on this database, and Pawl's own migrations, have advisory locks too: the first
-// part keeps ours apart from them.
+// The first part keeps our advisory locks apart from those of other programs and of the migrations.
 std::int64_t number_of(std::string_view name) {
     json::Parts parts;
     const auto digest = json::sha256(parts.add("pawl.tx_lock").add(name).bytes());
@@ -24,14 +23,14 @@ std::int64_t number_of(std::string_view name) {
     return static_cast<std::int64_t>(number);
 }
 
-// On every store alike, so that a test on SQLite finds what PostgreSQL would.
+// Checked on every store, so that a test on SQLite finds what would fail on PostgreSQL.
 void check(const Tx& tx, std::string_view name) {
     locks::check_name("lock", name);
     if (tx.isolation() != Isolation::repeatable_read) return;
     throw std::logic_error{
         "pawl: tx_lock '" + std::string{name} +
-        "' in a transaction of repeatable_read, which reads what was there before the lock was "
-        "had: give the operation `static constexpr auto isolation = "
+        "' in a transaction of repeatable_read, which reads a snapshot from before the lock: "
+        "give the operation `static constexpr auto isolation = "
         "pawl::Isolation::read_committed`"};
 }
 

@@ -10,9 +10,9 @@ struct Halved {
     int left{};
 };
 
-// Removes what can be removed of a batch. `remove_all(span)` removes all that it is given and says
-// true, or leaves all of it as it was. One of 500 that can't go leaves its batch in nine halvings,
-// with 19 tries; one by one, a batch over a slow network would never end within its deadline.
+// Removes as much of a batch as possible. `remove_all(span)` removes all of the span and returns
+// true, or changes nothing. A batch of 500 with one item that can't be removed takes 19 tries; one
+// by one, a batch over a slow network would miss its deadline.
 template <class T, class F>
 Halved by_halves(std::span<const T> batch, F& remove_all) {
     if (batch.empty()) return {};

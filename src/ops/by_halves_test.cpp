@@ -10,7 +10,7 @@
 namespace pawl::ops {
 namespace {
 
-// Things of which some can't go, and what became of them.
+// Items, some of which can't be removed, and a record of what happened.
 class Things {
 public:
     Things(int count, std::set<int> held) : batch_(static_cast<std::size_t>(count)), held_{held} {
@@ -27,7 +27,7 @@ public:
         };
         return by_halves(std::span<const int>{batch_}, remove_all);
     }
-    // All but those that can't go, in their order.
+    // All but those that can't be removed, in order.
     std::vector<int> free() const {
         std::vector<int> others;
         for (const int n : batch_)
@@ -42,7 +42,7 @@ private:
     std::set<int> held_;
 };
 
-TEST(ByHalves, nothing_in_the_way_is_one_try) {
+TEST(ByHalves, removes_a_batch_without_obstacles_in_one_try) {
     Things things{500, {}};
 
     const auto done = things.remove();
@@ -60,7 +60,7 @@ TEST(ByHalves, an_empty_batch_is_not_tried) {
     EXPECT_EQ(things.tries, 0);
 }
 
-TEST(ByHalves, one_that_cannot_go_stays_alone_wherever_it_stands) {
+TEST(ByHalves, leaves_only_the_item_that_cannot_be_removed_at_any_position) {
     for (int count = 1; count <= 17; ++count)
         for (int held = 0; held < count; ++held) {
             Things things{count, {held}};
@@ -73,7 +73,7 @@ TEST(ByHalves, one_that_cannot_go_stays_alone_wherever_it_stands) {
         }
 }
 
-TEST(ByHalves, of_any_that_cannot_go_each_is_counted_and_the_others_go_once) {
+TEST(ByHalves, counts_each_item_that_stays_and_removes_the_others_once) {
     for (unsigned which = 0; which < 1U << 9U; ++which) {
         std::set<int> held;
         for (int n = 0; n < 9; ++n)
@@ -88,7 +88,7 @@ TEST(ByHalves, of_any_that_cannot_go_each_is_counted_and_the_others_go_once) {
     }
 }
 
-TEST(ByHalves, one_of_a_batch_of_500_costs_no_more_than_two_tries_a_halving) {
+TEST(ByHalves, one_fixed_item_in_500_costs_at_most_two_tries_per_halving) {
     for (int held = 0; held < 500; ++held) {
         Things things{500, {held}};
 

@@ -18,12 +18,11 @@
 
 namespace pawl::ops {
 
+using detail::execute_statement;
 using detail::Row;
 using detail::run_statement;
 
 namespace {
-
-constexpr auto no_rows = [](const Row&) {};
 
 engine::Settlement::Kind kind_of(std::string_view word) {
     if (word == "happened") return engine::Settlement::Kind::happened;
@@ -47,7 +46,7 @@ engine::Settlement settlement_of(const Row& row) {
         .decided_at = values.column<std::string>(7, "settled_at")};
 }
 
-// Starts all and waits for all: the calls of a round run side by side.
+// Starts all items, then waits for all: the calls of a round run in parallel.
 template <class Items, class Start>
 std::vector<engine::Answer> all_answers(const Items& items, Start start) {
     std::vector<std::promise<engine::Answer>> ended(items.size());
@@ -114,8 +113,8 @@ void Completer::complete_dropped(CompleterReport& report) {
     }
 }
 
-// One key whose failure can't be noted takes no other along; a store that is away takes all. A row
-// that does not decode (PAWL0022) fails in each round until people repair it: it is put off, so
+// If one key's failure can't be noted, the others go on; if the store is away, the round fails. A
+// row that does not decode (PAWL0022) fails in each round until people repair it: it is put off, so
 // that it is tried, and logged, every two hours and not every second.
 void Completer::note_failure_or_log(
     std::int64_t key_id, const engine::Refused& refused, CompleterReport& report
@@ -131,13 +130,13 @@ void Completer::note_failure_or_log(
         run_round("completer", [&] {
             store::write_now(engine_.store(), [&](store::Session& session) {
                 const auto next = session.now() + engine_.options().completer_cap.longest_wait;
-                run_statement(session, sql::set_completer_next, no_rows, key_id, next);
+                execute_statement(session, sql::set_completer_next, key_id, next);
             });
         });
     }
 }
 
-// The calls of a round may take long: what counts is the time of the note, not of the round.
+// A round's calls may take long: the failure gets the time of its own note, not the round's.
 void Completer::note_failure(
     std::int64_t key_id, const engine::Refused& refused, CompleterReport& report
 ) {
@@ -164,35 +163,27 @@ void Completer::note_failure(
             now,
             now
         );
-        if (runs == 0) return false;  // It was settled meanwhile.
+        if (runs == 0) return false;  // The key was settled meanwhile.
         const auto next = core::decide_after_completer_failure(
             engine_.options().completer_cap, runs, first, now, engine_.random().dice()
         );
         if (const auto* again = std::get_if<core::TryAgainAt>(&next)) {
-            run_statement(session, sql::set_completer_next, no_rows, key_id, again->at);
+            execute_statement(session, sql::set_completer_next, key_id, again->at);
             return false;
         }
         const auto row = engine::find_key(session, key_id);
         if (!row || row->expired) return false;
-        // A client has taken it over since this round began: it is at work, and may well succeed.
+        // A client has taken the key over since this round began, and may well succeed.
         if (!core::lease_over(row->lease_until, now, engine_.options().lease)) return false;
         const auto text =
             base::storable_error(base::with_earlier_call(refused.detail, row->called_at));
-        const auto moved = run_statement(
-            session,
-            sql::to_attention,
-            no_rows,
-            key_id,
-            row->attempt,
-            row->recovery_point,
-            text,
-            now
+        const auto moved = execute_statement(
+            session, sql::to_attention, key_id, row->attempt, row->recovery_point, text, now
         );
         if (moved == 0) return false;
-        run_statement(
+        execute_statement(
             session,
             sql::insert_attention,
-            no_rows,
             key_id,
             row->attempt,
             row->recovery_point,

@@ -15,28 +15,28 @@ struct CompleterOptions {
     std::chrono::milliseconds grace{
         5s};  // After the end of the lease: time for the client to retry by itself.
     std::chrono::milliseconds every{1s};
-    // Of a settlement since it was decided: time to take it back.
+    // After a settlement was decided: time to take it back.
     std::chrono::milliseconds settle_after{30s};
-    int batch_max{100};  // Keys, and as many settlements, a round.
+    int batch_max{100};  // Keys per round, and as many settlements.
     std::optional<std::string> problem() const;
 };
 
 struct CompleterReport {
     int completed{};  // Answered now.
     int failed{};     // Will be tried again.
-    int to_person{};  // Reached the cap, or came to the attention list by their calls.
+    int to_person{};  // Reached the cap, or its call put it on the attention list.
     int stranded{};   // PAWL0007.
-    int settled{};    // Decisions of people, carried out.
+    int settled{};    // Decisions of people that were carried out.
     int settling_failed{};
 };
 
-// Finishes requests whose clients have dropped them, in process, with the stored principal; and
-// carries out what people decided on the attention list. Safe on several machines at once: each key
-// is taken over by the usual fence.
+// Finishes requests whose clients have dropped them, with the stored principal, and carries out
+// people's decisions on the attention list. Safe on several machines at once: each key is taken
+// over under the usual fence.
 class Completer {
 public:
     Completer(engine::Engine& engine, CompleterOptions options);  // The engine outlives it.
-    // One round: at most batch_max keys and settlements. Returns when all of them have ended.
+    // One round: at most batch_max keys and settlements. Returns after all of them have ended.
     // Throws StoreError.
     CompleterReport run_once();
     void run(const std::stop_token& stop);

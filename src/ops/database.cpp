@@ -33,7 +33,7 @@ namespace {
 
 constexpr std::string_view sqlite_scheme = "sqlite:";
 
-// A tool makes no tables: on a database of another program it would only do harm.
+// A tool creates no tables: the database may belong to another program.
 void check_has_tables(store::Store& store, const std::string& url) {
     bool found = false;
     store::read_now(store, [&](store::Session& session) {
@@ -42,28 +42,28 @@ void check_has_tables(store::Store& store, const std::string& url) {
     if (!found)
         throw std::invalid_argument{
             "the database " + base::without_password(url) +
-            " has no tables of Pawl: is it the right one? `migrate`, or a server, makes them"};
+            " has no tables of Pawl: is it the right one? `migrate`, or a server, creates them"};
 }
 
-// What runs one command and ends needs no more, and a server beside it may need all there are.
+// A command runs one thing and ends; a server beside it may need all other connections.
 constexpr int connections_of_a_command = 2;
 
 std::unique_ptr<store::Store> open_postgres(const std::string& url, Database::As as) {
-    postgres::PostgresOptions unless_said;
-    base::OnRemark on_remark;  // A command says nothing of what is the server's to say.
+    postgres::PostgresOptions defaults;
+    base::OnRemark on_remark;  // Not set for commands: these remarks are for a server's log.
     if (as == Database::As::server)
         on_remark = log::remark;
     else
-        unless_said.connections = connections_of_a_command;
+        defaults.connections = connections_of_a_command;
     return std::make_unique<postgres::PostgresStore>(
-        postgres::options_of_url(url, std::move(unless_said)),
+        postgres::options_of_url(url, std::move(defaults)),
         base::system_clock(),
         base::system_random(),
         std::move(on_remark)
     );
 }
 
-// What it says of a file is that the file is lost.
+// A remark about the file means that the file is lost.
 void log_error(const base::Remark& remark) {
     log::error(remark.event, {{"code", std::string{remark.code}}, {"detail", remark.detail}});
 }
@@ -75,12 +75,13 @@ std::unique_ptr<store::Store> open_store(const std::string& url, Database::As as
     if (!url.starts_with(sqlite_scheme) || url.size() == sqlite_scheme.size())
         throw std::invalid_argument{
             "the database " + base::without_password(url) +
-            " is not known: sqlite:FILE, such as sqlite:rides.db, postgres://USER@HOST/NAME, or "
+            " has an unknown form; use sqlite:FILE (sqlite:rides.db), postgres://USER@HOST/NAME, "
+            "or "
             "for tests memory:"};
     const auto file = url.substr(sqlite_scheme.size());
     if (as == Database::As::tool && file != ":memory:" && !std::filesystem::exists(file))
         throw std::invalid_argument{
-            "there is no database " + file + "; a server makes it, or `migrate`"};
+            "there is no database " + file + "; a server, or `migrate`, creates it"};
     auto store = std::make_unique<sqlite::SqliteStore>(
         sqlite::SqliteOptions{.path = file, .owner = as != Database::As::tool},
         clock,
@@ -92,7 +93,7 @@ std::unique_ptr<store::Store> open_store(const std::string& url, Database::As as
     return store;
 }
 
-// Of the file itself, as its lock is.
+// The path is the database file's real one, as for its lock.
 std::string mark_file_of(const std::string& url) {
     if (!url.starts_with(sqlite_scheme) || url.ends_with(":memory:")) return {};
     const auto file = url.substr(sqlite_scheme.size());

@@ -10,8 +10,8 @@
 
 namespace pawl {
 
-// Where the jobs go that Database::write() stages, and who is told of them: set by the service on
-// the database, as long as there is one.
+// Where Database::write() stages its jobs, and whom it notifies. The service sets both on the
+// database for as long as the service exists.
 class Database::Jobs {
 public:
     void serve(engine::Staging staging, std::function<void()> on_staged) {
@@ -19,7 +19,7 @@ public:
         staging_ = staging;
         on_staged_ = std::move(on_staged);
     }
-    // Nobody is told any more once this has returned.
+    // After this has returned, there are no more notifications.
     void leave() { serve(staging(), {}); }
     engine::Staging staging() {
         const std::lock_guard lock{mutex_};

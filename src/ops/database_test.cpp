@@ -25,7 +25,7 @@ std::int64_t notes_in(Database& database) {
 
 }  // namespace
 
-TEST(DatabaseTest, both_databases_in_memory_have_our_tables_and_take_an_applications) {
+TEST(DatabaseTest, both_databases_in_memory_have_our_tables_and_accept_an_applications) {
     for (const auto* url : {"memory:", "sqlite::memory:"}) {
         SCOPED_TRACE(url);
         const auto database = Database::open(url);
@@ -39,7 +39,7 @@ TEST(DatabaseTest, both_databases_in_memory_have_our_tables_and_take_an_applicat
     }
 }
 
-TEST(DatabaseTest, a_write_that_throws_leaves_nothing) {
+TEST(DatabaseTest, a_write_that_throws_is_rolled_back) {
     const auto database = Database::open("memory:");
     database->write([](Tx& tx) { execute(tx, make); });
 
@@ -54,7 +54,7 @@ TEST(DatabaseTest, a_write_that_throws_leaves_nothing) {
     EXPECT_EQ(notes_in(*database), 0);
 }
 
-TEST(DatabaseTest, a_url_that_it_does_not_know_is_refused_with_those_it_does) {
+TEST(DatabaseTest, an_unknown_url_is_refused_with_a_list_of_the_known_ones) {
     for (const auto* url : {"", "sqlite:", "mysql://host/db", "memory", "memory:x"}) {
         try {
             Database::open(url);
@@ -65,7 +65,7 @@ TEST(DatabaseTest, a_url_that_it_does_not_know_is_refused_with_those_it_does) {
     }
 }
 
-TEST(DatabaseTest, a_tool_neither_makes_a_database_nor_takes_one_without_our_tables) {
+TEST(DatabaseTest, a_tool_neither_creates_a_database_nor_accepts_one_without_our_tables) {
     std::string folder = (std::filesystem::temp_directory_path() / "pawl-XXXXXX").string();
     ASSERT_NE(::mkdtemp(folder.data()), nullptr);
     const auto url = "sqlite:" + folder + "/none.db";

@@ -13,7 +13,7 @@ namespace {
 
 using Ids = std::vector<std::string>;
 
-// Ids of all that the filter means, page by page.
+// Calls back with the ids of all that the filter selects, page by page.
 void each_page(
     queue::DeadLetters& letters,
     const queue::DeadFilter& filter,
@@ -28,8 +28,8 @@ void each_page(
     }
 }
 
-// Each as likely as any other, with one pass (R. Algorithm R: Vitter, "Random Sampling with a
-// Reservoir", 1985).
+// A uniform random sample in one pass (algorithm R: Vitter, "Random Sampling with a Reservoir",
+// 1985).
 class Reservoir {
 public:
     Reservoir(int most, base::Random& random)
@@ -60,7 +60,7 @@ Ids sample_of(queue::DeadLetters& letters, const DeadChoice& choice, base::Rando
     return reservoir.take();
 }
 
-// The ids that are meant, where they are known beforehand.
+// The selected ids; nullopt: a filter selects them, so they are not known beforehand.
 std::optional<Ids> known_ids(
     queue::DeadLetters& letters, const DeadChoice& choice, base::Random& random
 ) {
@@ -71,7 +71,7 @@ std::optional<Ids> known_ids(
 
 using Step = std::function<queue::DeadDone(std::span<const std::string>)>;
 
-// Whether a job whose letter was chosen may be chosen again under another letter.
+// Whether a job whose dead letter was chosen may be chosen again under another dead letter.
 enum class Again { yes, no };
 
 DeadReport in_batches(

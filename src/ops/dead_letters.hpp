@@ -8,35 +8,35 @@
 #include <string>
 #include <vector>
 
-// What people do with dead letters, many at once: in batches, each a step of its own, so that it
-// may be stopped, or killed, and begun again.
+// Operators' work on many dead letters at once. It runs in batches, each a step of its own, so that
+// it may be stopped or killed, and started again.
 namespace pawl::ops {
 
-// Which: these, or all that the filter means; of these a random sample, if a number is given.
+// The chosen dead letters: these ids, or all that the filter selects, or a random `sample`.
 struct DeadChoice {
     std::vector<std::string> ids;
     queue::DeadFilter filter;
     std::optional<int> sample;
 };
 
-// For a purge or a merge: only what had died by `now`, give or take what clocks differ by, else
-// jobs that die while it goes on would make it go on for ever.
+// For a purge or a merge: restricts the choice to jobs that had died by `now`, with an allowance
+// for clock differences. Otherwise jobs that die meanwhile would keep it running for ever.
 DeadChoice dead_by(TimePoint now, DeadChoice choice);
 
 struct DeadReport {
     std::int64_t chosen{};
     std::int64_t done{};
-    std::int64_t gone{};       // Not there any more: done before, or by another.
+    std::int64_t gone{};       // Not there any more: handled before, or by another.
     std::int64_t forgotten{};  // See queue::DeadDone.
 };
 
-// Told after each batch; false: stop there.
+// Called after each batch; returning false stops the work.
 using OnDeadBatch = std::function<bool(const DeadReport& so_far)>;
 
 inline constexpr int dead_batch = 500;
 
-// The chosen ones, in the order of their ids; unknown ids are left out. For each in turn, so that
-// none need be kept.
+// Calls back with each chosen dead letter, ordered by id; unknown ids are left out. One at a time,
+// so that not all need fit into memory.
 void each_dead_letter(
     queue::DeadLetters& letters,
     const DeadChoice& choice,

@@ -18,8 +18,7 @@ public:
     std::uint64_t next() override { return 0; }
 };
 
-// While a merge goes on the merged jobs die again, and as many others, behind all
-// that were there.
+// During a merge the merged jobs die again, and as many others, after all that were there.
 class Dying final : public queue::DeadLetters {
 public:
     Dying() {
@@ -83,19 +82,19 @@ std::int64_t merged(Dying& letters) {
 
 }  // namespace
 
-// `dlq merge --all` went round and round a job that dies at once.
-TEST(DeadLettersTest, what_dies_again_while_all_are_merged_is_not_merged_again) {
+// Before, `dlq merge --all` never ended if a job died at once.
+TEST(DeadLettersTest, a_job_that_dies_again_during_a_merge_is_not_merged_again) {
     Dying letters;
 
     EXPECT_EQ(merged(letters), 3);
 }
 
-TEST(DeadLettersTest, what_dies_while_all_are_merged_is_not_of_them) {
+TEST(DeadLettersTest, a_job_that_first_dies_during_a_merge_is_not_merged) {
     Dying letters;
     letters.others_die = true;
     letters.merge_takes = 20s;
 
-    EXPECT_EQ(merged(letters), 3 + 3) << "20 s may be what two clocks differ by, 40 s are not";
+    EXPECT_EQ(merged(letters), 3 + 3) << "clocks may differ by 20 s, not by 40 s";
 }
 
 TEST(DeadLettersTest, an_earlier_bound_is_kept) {

@@ -22,13 +22,13 @@
 namespace pawl::ops {
 
 using detail::column_as;
+using detail::execute_statement;
 using detail::Row;
 using detail::run_statement;
 
 namespace {
 
-constexpr auto no_rows = [](const Row&) {};
-// Of jobs that are not due: for a change of queue, which takes all.
+// Includes jobs that are not due: a change of queue moves all.
 const TimePoint no_bound = *base::time_from_text("9999-01-01T00:00:00.000Z");
 
 std::vector<std::int64_t> ids_of(std::span<const queue::StagedJob> jobs) {
@@ -105,7 +105,7 @@ Enqueuer::Enqueuer(
 )
     : store_{store}, clock_{clock}, pusher_{pusher}, options_{options} {}
 
-// So that no write transaction begins only to find nothing.
+// Reads first, so that no write transaction begins only to find no jobs.
 bool Enqueuer::anything_staged(std::optional<TimePoint> due_by) {
     return store::read_now(store_, [&](store::Session& session) {
         bool found = false;
@@ -135,8 +135,8 @@ EnqueueReport Enqueuer::run_once() {
     const core::Moment asked_at{clock_.now(), clock_.steady()};
     auto jobs = claim();
     report.refused = bury_damaged(jobs);
-    // A process that was paused over its claim: others may have sent these meanwhile, and the queue
-    // been told to forget that it has had them. If not, they are free when the claim ends.
+    // After a pause longer than the claim, others may have sent these jobs, and the queue may have
+    // dropped its record of them. Unsent jobs are free when the claim ends.
     const core::Moment moment{clock_.now(), clock_.steady()};
     if (jobs.empty() || !core::may_still_call(asked_at, moment, options_.claim)) return report;
     if (PAWL_MUTANT("staged_are_deleted_unsent")) delete_sent(ids_of(jobs));
@@ -160,8 +160,8 @@ EnqueueReport Enqueuer::run_once() {
     return report;
 }
 
-// Takes them out of `jobs` first, which are sent whatever becomes of these. One that can't be
-// buried stays claimed, and comes again when its claim ends.
+// Takes damaged jobs out of `jobs` first: the others are sent whatever happens here. One that can't
+// be buried stays claimed, and comes again when its claim ends.
 int Enqueuer::bury_damaged(std::vector<queue::StagedJob>& jobs) {
     const auto first = std::stable_partition(jobs.begin(), jobs.end(), [](const auto& job) {
         return job.damaged.empty();
@@ -170,7 +170,7 @@ int Enqueuer::bury_damaged(std::vector<queue::StagedJob>& jobs) {
     jobs.erase(first, jobs.end());
     for (const auto& job : damaged)
         run_round("enqueuer", [&] {
-            bury_staged(job.id, "PAWL0022: the job's row: " + job.damaged);
+            bury_staged(job.id, "PAWL0022: the job's row is damaged: " + job.damaged);
         });
     return static_cast<int>(damaged.size());
 }
@@ -178,11 +178,11 @@ int Enqueuer::bury_damaged(std::vector<queue::StagedJob>& jobs) {
 void Enqueuer::delete_sent(const std::vector<std::int64_t>& ids) {
     if (ids.empty()) return;
     store::write_now(store_, [&](store::Session& session) {
-        run_statement(session, sql::delete_staged_jobs, no_rows, detail::encode(ids));
+        execute_statement(session, sql::delete_staged_jobs, detail::encode(ids));
     });
 }
 
-// By way of the embedded queue's tables, where people find dead letters of the database.
+// By way of the embedded queue's tables, where people find the database's dead letters.
 void Enqueuer::bury_staged(std::int64_t staged_id, const std::string& error) {
     const auto one = detail::encode(std::vector{staged_id});
     const auto why = base::storable_error(error);
@@ -200,11 +200,10 @@ void Enqueuer::bury_staged(std::int64_t staged_id, const std::string& error) {
             first_claim,
             now
         );
-        if (!id) return;  // Another did it.
-        run_statement(
+        if (!id) return;  // Another server did it.
+        execute_statement(
             session,
             sql::bury_job,
-            no_rows,
             *id,
             first_claim,
             why,
@@ -212,16 +211,16 @@ void Enqueuer::bury_staged(std::int64_t staged_id, const std::string& error) {
             base::error_kind(why),
             base::time_text(now)
         );
-        run_statement(session, sql::delete_job, no_rows, *id, first_claim);
-        run_statement(session, sql::delete_staged_jobs, no_rows, one);
+        execute_statement(session, sql::delete_job, *id, first_claim);
+        execute_statement(session, sql::delete_staged_jobs, one);
     });
 }
 
-// If this fails too, they are free when the claim ends.
+// If this fails too, the jobs are free when the claim ends.
 void Enqueuer::release(std::span<const queue::StagedJob> jobs) noexcept {
     run_round("enqueuer", [&] {
         store::write_now(store_, [&](store::Session& session) {
-            run_statement(session, sql::release_staged_jobs, no_rows, detail::encode(ids_of(jobs)));
+            execute_statement(session, sql::release_staged_jobs, detail::encode(ids_of(jobs)));
         });
     });
 }
@@ -239,8 +238,8 @@ int Enqueuer::jobs_to_staged() {
     if (!any) return 0;
     return store::write_now(store_, [&](store::Session& session) {
         const auto now = session.now();
-        // Of workers of the embedded queue that are dead; living ones end what they have in hand.
-        run_statement(session, sql::rescue_jobs, no_rows, now, no_bound, TimePoint{});
+        // Jobs of dead workers of the embedded queue; living workers finish theirs.
+        execute_statement(session, sql::rescue_jobs, now, no_bound, TimePoint{});
         std::vector<std::int64_t> ids;
         run_statement(
             session,
@@ -249,8 +248,8 @@ int Enqueuer::jobs_to_staged() {
             options_.batch_max
         );
         const auto list = detail::encode(ids);
-        run_statement(session, sql::copy_jobs_to_staged, no_rows, list);
-        run_statement(session, sql::delete_ready_jobs, no_rows, list);
+        execute_statement(session, sql::copy_jobs_to_staged, list);
+        execute_statement(session, sql::delete_ready_jobs, list);
         return static_cast<int>(ids.size());
     });
 }
@@ -261,16 +260,15 @@ int Enqueuer::staged_to_jobs() {
         const auto jobs = claim_staged(session, {no_bound, options_.claim, options_.batch_max});
         const auto list = detail::encode(ids_of(jobs));
         constexpr int never_claimed = 0;
-        run_statement(
+        execute_statement(
             session,
             sql::copy_staged_to_jobs,
-            no_rows,
             list,
             std::string_view{"ready"},
             never_claimed,
             session.now()
         );
-        run_statement(session, sql::delete_staged_jobs, no_rows, list);
+        execute_statement(session, sql::delete_staged_jobs, list);
         return static_cast<int>(jobs.size());
     });
 }
@@ -285,7 +283,7 @@ void Enqueuer::wake() {
 
 void Enqueuer::run(const std::stop_token& stop) {
     auto look_elsewhere_at = clock_.steady();
-    int idle = 0;  // Rounds without a job, or failed ones.
+    int idle = 0;  // Rounds without a job, or failed rounds.
     std::uint64_t seen = 0;
     while (!stop.stop_requested()) {
         EnqueueReport done;
@@ -302,7 +300,7 @@ void Enqueuer::run(const std::stop_token& stop) {
         const auto longest = well ? options_.longest_wait : options_.longest_outage_wait;
         const auto wait = core::grown(options_.first_wait, longest, idle++);
         std::unique_lock lock{mutex_};
-        // While the queue is away a hint is no reason to try at once.
+        // While the queue is away, a hint is no reason to try at once.
         const bool woken =
             woken_.wait_for(lock, stop, wait, [&] { return well && wakes_ != seen; });
         if (woken) idle = 0;

@@ -21,46 +21,46 @@ namespace pawl::ops {
 using namespace std::chrono_literals;
 
 struct EnqueuerOptions {
-    int batch_max{1'000};  // Jobs a push, and a transaction.
-    // How long a batch is one enqueuer's alone; after its death another pushes it again.
+    int batch_max{1'000};  // Jobs per push, and per transaction.
+    // How long a batch belongs to one enqueuer; if that one dies, another pushes it again.
     std::chrono::milliseconds claim{60s};
-    std::chrono::milliseconds first_wait{20ms};  // With nothing to do, doubled at each look...
-    std::chrono::milliseconds longest_wait{1s};  // ...up to this: other servers stage, too.
-    std::chrono::milliseconds longest_outage_wait{10s};  // Likewise while the queue is away.
-    std::chrono::milliseconds look_elsewhere{10s};  // For what another setting of the queue left.
+    std::chrono::milliseconds first_wait{20ms};  // With nothing to do; doubled at each poll...
+    std::chrono::milliseconds longest_wait{1s};  // ...up to this: other servers stage jobs, too.
+    std::chrono::milliseconds longest_outage_wait{10s};  // While the queue is away.
+    std::chrono::milliseconds look_elsewhere{10s};       // How often to call move_leftovers().
     std::optional<std::string> problem() const;
 };
 
 struct EnqueueReport {
     int sent{};
-    int refused{};  // To the dead letters of the database: the queue will never take them.
-    int moved{};    // From where another setting of the queue had put them.
+    int refused{};  // Moved to the dead letters of the database: the queue will never accept them.
+    int moved{};    // Moved from where another setting of the queue had put them.
 };
 
 // Drains the staged jobs to the queue: claims a batch, pushes it, and deletes exactly what was
-// sent; no transaction is open while it pushes. A crash between push and delete pushes again, under
-// the same ids. Safe on several machines at once. With the embedded queue it only moves what a
-// queue outside, set before, has left.
+// sent; no transaction is open during the push. After a crash between push and delete the batch is
+// pushed again, under the same ids. Safe on several machines at once. With the embedded queue it
+// only moves what an earlier setting, with an external queue, has left.
 class Enqueuer {
 public:
-    // All outlive it. No pusher: the embedded queue.
+    // All outlive it. pusher is nullptr with the embedded queue.
     Enqueuer(
         store::Store& store, base::Clock& clock, queue::Pusher* pusher, EnqueuerOptions options
     );
 
-    // One batch. Throws StoreError, of the database or the queue; then what was claimed is free.
+    // One batch. Throws StoreError, of the database or the queue; the claimed jobs are then free.
     EnqueueReport run_once();
-    // What lies where another setting of the queue had put it, a batch: ready jobs of the embedded
-    // queue when there is one outside, staged jobs when there is none.
+    // Moves a batch of what another setting of the queue has left: ready jobs of the embedded queue
+    // if there is an external one, staged jobs if there is none.
     EnqueueReport move_leftovers();
     void run(const std::stop_token& stop);
-    // Jobs were staged. From any thread; quick.
+    // To be called when jobs were staged. From any thread; quick.
     void wake();
-    // Told after each push how many jobs the queue has now. Set before run().
+    // `f` gets the number of jobs that each push added to the queue. Set before run().
     void on_sent(std::function<void(int jobs)> f) { on_sent_ = std::move(f); }
 
 private:
-    bool anything_staged(std::optional<TimePoint> due_by);  // By default, by now.
+    bool anything_staged(std::optional<TimePoint> due_by);  // Default: due by now.
     std::vector<queue::StagedJob> claim();
     void delete_sent(const std::vector<std::int64_t>& ids);
     int bury_damaged(std::vector<queue::StagedJob>& jobs);

@@ -104,7 +104,7 @@ Hand::Steady Hand::stop_overdue(Steady until) {
         }
         soonest_ = until;
     }
-    for (auto& stop : overdue) stop.request_stop();  // Runs what others have hung on it.
+    for (auto& stop : overdue) stop.request_stop();  // Runs stop callbacks: without the mutex.
     return until;
 }
 

@@ -17,14 +17,14 @@
 
 namespace pawl::ops {
 
-// How many jobs to take at once: as many as there are threads, and more as long as they are gone
-// in no time. So a server does not sit on jobs that another has time for.
+// How many jobs to take at once: as many as there are threads, and more as long as jobs finish
+// fast. So a server does not hold jobs that another could work.
 class TakeSize {
 public:
     TakeSize(int threads, int most) : least_{threads}, most_{std::max(threads, most)} {}
     int next() const { return now_; }
-    void took(int jobs);                             // Of next() that were asked for.
-    void waited(std::chrono::milliseconds longest);  // In this process, before its handler began.
+    void took(int jobs);                             // How many came after a call of next().
+    void waited(std::chrono::milliseconds longest);  // Here, before the handler began.
 
 private:
     int least_;
@@ -32,14 +32,14 @@ private:
     int now_{least_};
 };
 
-// A job in this process's hands. `asked_at`: before it was taken; its lease may be as old as that.
+// A job that this process holds. `asked_at` is from before it was taken: its lease may be as old.
 struct HeldJob {
     queue::TakenJob job;
     core::Moment asked_at;
 };
 
-// The jobs that this process holds under leases: those that wait for one of its threads, and those
-// whose handlers run. Thread-safe.
+// The jobs that this process holds under leases: those that wait for a thread, and those whose
+// handlers run. Thread-safe.
 class Hand {
 public:
     using Steady = std::chrono::steady_clock::time_point;
@@ -48,33 +48,33 @@ public:
 
     void add(std::vector<queue::TakenJob> jobs, core::Moment asked_at);
     struct Next {
-        std::vector<HeldJob> jobs;  // Still held: see leave().
+        std::vector<HeldJob> jobs;  // Held until leave().
         std::chrono::milliseconds longest_wait{0};
-        int waiting{};  // Still, for others.
+        int waiting{};  // How many still wait, for other threads.
     };
-    // Those that waited longest: as many as `together` says may run together, at most so many; else
-    // one.
+    // The jobs that waited longest: up to `most` if `together` says that they may run together,
+    // otherwise one.
     Next next(const std::function<bool(const queue::TakenJob&)>& together, int most);
-    // Those that wait and that nobody will work; not held any more.
+    // Returns the jobs that wait, when nobody will work them; they are not held any more.
     std::vector<queue::TakenJob> give_back();
 
-    // Its handler begins and is to be told to stop after `timeout`.
+    // The job's handler begins; its stop is requested after `timeout`.
     std::stop_token begin(const queue::TakenJob& job, std::chrono::milliseconds timeout);
-    // Unless it was lost, and taken here again under another claim.
+    // No effect if the job was lost and is held here again under another claim.
     void leave(const std::string& id, std::int64_t claim);
 
-    std::vector<queue::TakenJob> all();  // To renew their leases.
-    // Tells the handlers whose time is over; returns when the next one's is, at most `until`.
+    std::vector<queue::TakenJob> all();  // All held jobs, to renew their leases.
+    // Stops the handlers whose time is over; returns the next one's time, at most `until`.
     Steady stop_overdue(Steady until);
-    // All that run now, and all that begin later.
+    // Stops all handlers: those that run now and those that begin later.
     void stop_all();
-    // Called when a handler begins whose time is over earlier than any other's. Set once, before.
+    // `f` is called when a handler begins that must stop before all others. Set once, before jobs.
     void on_sooner(std::function<void()> f) { on_sooner_ = std::move(f); }
 
 private:
     struct Held {
         queue::TakenJob job;
-        std::optional<std::stop_source> stop;  // From the begin of its handler on.
+        std::optional<std::stop_source> stop;  // Set when its handler begins.
         Steady stop_at;
     };
     struct Waiting {

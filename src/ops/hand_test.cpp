@@ -54,7 +54,7 @@ protected:
 
 }  // namespace
 
-TEST_F(HandTest, jobs_in_transactions_go_together_and_others_alone_in_their_order) {
+TEST_F(HandTest, next_gives_jobs_in_transactions_together_and_others_alone_in_order) {
     hand.add({job("a", "tx"), job("b", "tx"), job("c"), job("d"), job("e", "tx")}, {});
 
     EXPECT_THAT(next(), ElementsAre("a", "b"));
@@ -64,7 +64,7 @@ TEST_F(HandTest, jobs_in_transactions_go_together_and_others_alone_in_their_orde
     EXPECT_THAT(next(), IsEmpty());
 }
 
-TEST_F(HandTest, no_more_go_together_than_may) {
+TEST_F(HandTest, next_gives_at_most_the_asked_number_together) {
     hand.add({job("a", "tx"), job("b", "tx"), job("c", "tx")}, {});
 
     const auto first = hand.next(in_transaction, 2);
@@ -74,7 +74,7 @@ TEST_F(HandTest, no_more_go_together_than_may) {
     EXPECT_THAT(next(2), ElementsAre("c"));
 }
 
-// Whether it waits or is worked, its lease is to be renewed.
+// A job that waits needs its lease renewed as much as one that is worked.
 TEST_F(HandTest, a_job_is_held_from_its_taking_until_it_is_left) {
     hand.add({job("a"), job("b")}, {});
     next();
@@ -85,7 +85,7 @@ TEST_F(HandTest, a_job_is_held_from_its_taking_until_it_is_left) {
     EXPECT_THAT(all(), ElementsAre("b"));
 }
 
-// Found by reading: its lease was not renewed any more.
+// Its lease was not renewed any more.
 TEST_F(HandTest, a_job_that_was_lost_and_taken_again_is_held_by_its_new_claim) {
     auto again = job("a");
     again.claim = 7;
@@ -100,7 +100,7 @@ TEST_F(HandTest, a_job_that_was_lost_and_taken_again_is_held_by_its_new_claim) {
     EXPECT_THAT(all(), IsEmpty());
 }
 
-TEST_F(HandTest, what_waits_can_be_given_back_and_what_is_worked_cannot) {
+TEST_F(HandTest, jobs_that_wait_can_be_given_back_and_jobs_at_work_cannot) {
     hand.add({job("a"), job("b"), job("c")}, {});
     next();
 
@@ -111,7 +111,7 @@ TEST_F(HandTest, what_waits_can_be_given_back_and_what_is_worked_cannot) {
     EXPECT_THAT(next(), IsEmpty());
 }
 
-TEST_F(HandTest, a_handler_is_told_to_stop_when_its_time_is_over_and_no_other) {
+TEST_F(HandTest, only_the_handler_whose_time_is_over_is_asked_to_stop) {
     hand.add({job("a"), job("b")}, {});
     const auto short_one = hand.begin(job("a"), 10ms);
     const auto long_one = hand.begin(job("b"), 1min);
@@ -125,7 +125,7 @@ TEST_F(HandTest, a_handler_is_told_to_stop_when_its_time_is_over_and_no_other) {
     EXPECT_FALSE(long_one.stop_requested());
 }
 
-TEST_F(HandTest, one_that_waits_or_was_stopped_before_has_no_time_that_ends) {
+TEST_F(HandTest, waiting_and_stopped_jobs_have_no_deadline) {
     hand.add({job("waits")}, {});
     const auto called = hand.begin(job("a"), 10ms);
     clock.at += 10ms;
@@ -138,7 +138,7 @@ TEST_F(HandTest, one_that_waits_or_was_stopped_before_has_no_time_that_ends) {
     EXPECT_THAT(all(), ::testing::Contains("waits"));
 }
 
-TEST_F(HandTest, whose_time_is_over_before_any_others_is_told_of) {
+TEST_F(HandTest, a_handler_with_the_earliest_deadline_triggers_the_callback) {
     int told = 0;
     hand.on_sooner([&] { ++told; });
     hand.stop_overdue(clock.at + 1min);
@@ -151,7 +151,7 @@ TEST_F(HandTest, whose_time_is_over_before_any_others_is_told_of) {
     EXPECT_EQ(told, 1);
 }
 
-TEST_F(HandTest, once_all_are_to_stop_those_that_begin_later_are_too) {
+TEST_F(HandTest, after_stop_all_handlers_that_begin_later_are_stopped_too) {
     const auto before = hand.begin(job("a"), 1min);
 
     hand.stop_all();
@@ -160,12 +160,12 @@ TEST_F(HandTest, once_all_are_to_stop_those_that_begin_later_are_too) {
     EXPECT_TRUE(hand.begin(job("b"), 1min).stop_requested());
 }
 
-TEST(TakeSize, as_many_as_there_are_threads_are_taken_and_more_while_they_do_not_wait) {
+TEST(TakeSize, takes_one_job_per_thread_and_more_while_jobs_do_not_wait) {
     TakeSize size{4, 64};
     EXPECT_EQ(size.next(), 4);
 
     size.took(3);
-    EXPECT_EQ(size.next(), 4) << "there were no more";
+    EXPECT_EQ(size.next(), 4) << "fewer jobs came than were asked for";
     for (int i = 0; i < 10; ++i) size.took(size.next());
     EXPECT_EQ(size.next(), 64);
     size.waited(50ms);
@@ -175,7 +175,7 @@ TEST(TakeSize, as_many_as_there_are_threads_are_taken_and_more_while_they_do_not
     EXPECT_EQ(size.next(), 4);
 }
 
-TEST(TakeSize, many_threads_are_served_whatever_the_most_is) {
+TEST(TakeSize, takes_one_job_per_thread_even_above_the_maximum) {
     EXPECT_EQ((TakeSize{100, 64}.next()), 100);
 }
 

@@ -11,7 +11,7 @@ namespace pawl::ops {
 
 namespace {
 
-// Thrown in a handler's transaction, to roll it back:
+// Thrown in a handler's transaction to roll it back:
 struct Lost {};
 struct DoneBefore {};
 struct Undo {};
@@ -46,7 +46,7 @@ public:
     void done(std::exception_ptr failed) noexcept override { on_end_(outcome(std::move(failed))); }
     std::chrono::milliseconds deadline() const override { return run_.deadline; }
     Isolation isolation() const override { return Isolation::repeatable_read; }
-    // Jobs of one kind run the same code: what is learnt of one counts for the others.
+    // Jobs of one kind run the same code, so the store may judge a job by others of its kind.
     const void* kind() const override { return &form_; }
 
 private:
@@ -62,7 +62,7 @@ private:
             return TxDoneBefore{};
         } catch (const StoreError& error) {
             if (error.kind() == StoreError::Kind::fenced) return TxLost{};
-            // One that takes too long will take too long again; else it would come back for ever.
+            // A job that missed the deadline would miss it again, and come back for ever.
             if (!error.passing() || error.kind() == StoreError::Kind::deadline)
                 return TxFailed{error.what()};
             return TxTrouble{};

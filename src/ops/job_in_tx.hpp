@@ -14,34 +14,34 @@
 
 namespace pawl::ops {
 
-// What became of a job whose handler has a transaction: its writes and the mark that it is done
-// commit together, one effect, however often it is tried.
+// Outcomes of a job whose handler has a transaction. The handler's writes and the mark that the job
+// is done commit together: one effect, however often the job is tried.
 struct TxDone {
-    bool staged{};  // Other jobs, by its handler.
+    bool staged{};  // Its handler staged other jobs.
 };
-struct TxLost {};        // The job is another's, or soon may be: nothing was written.
-struct TxDoneBefore {};  // Another transaction did it: nothing was written.
+struct TxLost {};        // Another worker has the job, or soon may: nothing was written.
+struct TxDoneBefore {};  // Another transaction has done the job: nothing was written.
 struct TxUndone {
-    detail::Worked worked;  // What its handler said instead of done: nothing was written.
+    detail::Worked worked;  // The handler's result, which is not "done": nothing was written.
 };
 struct TxFailed {
     std::string error;
 };
-struct TxTrouble {};  // Of the database, which is no failure of the job.
+struct TxTrouble {};  // Trouble of the database, which does not count as a failure of the job.
 using TxOutcome = std::variant<TxDone, TxLost, TxDoneBefore, TxUndone, TxFailed, TxTrouble>;
 
 struct JobRun {
     const queue::TakenJob& job;
-    // Its transaction begins in the first half of the lease, or the job is lost: a queue outside
-    // does not fence it, and behind the lease another may bury what it then commits. Nor is it put
-    // back: if it was the clock that was set, nobody knows when it would be due.
+    // The transaction must begin in the first half of the lease, or the job is lost: an external
+    // queue does not fence it, and after the lease another worker may bury a job that this one then
+    // commits. It is not put back either: if the clock was set, its due time is unknown.
     core::Moment held_since;
     std::chrono::milliseconds lease;
-    std::chrono::milliseconds deadline;  // Of the transaction.
+    std::chrono::milliseconds deadline;  // For the transaction.
 };
 
-// Hands the job's transaction to the store and returns; `on_end` is told from the store's thread,
-// once, and quickly hands on. What is referred to lives until then.
+// Hands the job's transaction to the store and returns. The store's thread calls `on_end` once; it
+// must be quick. All references must stay valid until then.
 void run_in_transaction(
     engine::Engine& engine,
     queue::Queue& queue,

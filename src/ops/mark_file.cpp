@@ -34,7 +34,7 @@ struct Line {
     throw std::runtime_error{"the mark file " + path + " can't be written: " + why};
 }
 
-// Closes what it holds, also when the write fails.
+// Closes the file, also when the write fails.
 class File {
 public:
     explicit File(const std::string& path, int flags) : path_{path} {

@@ -16,10 +16,9 @@ namespace pawl::ops {
 namespace {
 
 using detail::column_as;
+using detail::execute_statement;
 using detail::Row;
 using detail::run_statement;
-
-constexpr auto no_rows = [](const Row&) {};
 
 core::Mark mark_of(const Row& row) {
     const auto& of = sql::find_mark.name;
@@ -37,10 +36,9 @@ int open_epoch(store::Session& session, const Restore& restore) {
     engine::read_epochs(session, found);
     const auto now = session.now();
     const int epoch = found.epoch + 1;
-    run_statement(
+    execute_statement(
         session,
         sql::insert_epoch,
-        no_rows,
         epoch,
         now,
         restore.lost_since,
@@ -48,10 +46,9 @@ int open_epoch(store::Session& session, const Restore& restore) {
         restore.by,
         restore.detail
     );
-    run_statement(
+    execute_statement(
         session,
         sql::insert_audit,
-        no_rows,
         now,
         restore.by,
         "restored",
@@ -96,7 +93,7 @@ void Marker::run(const std::stop_token& stop) {
     });
 }
 
-// The engine gets the epochs of all, also where this server keeps no mark.
+// The engine needs all epochs, even if this server keeps no mark.
 Marker::Found Marker::read() {
     auto found = store::read_now(engine_.store(), [](store::Session& session) {
         Found read;
@@ -113,7 +110,7 @@ Marker::Found Marker::read() {
     return found;
 }
 
-// An epoch that is newer than the file: somebody has said or noticed the restore already.
+// If the newest epoch is newer than the file, the restore is already known.
 bool Marker::notice(const Found& found) {
     if (!outside_ || found.epochs.epoch > outside_->epoch) return false;
     const auto mark = found.mark.value_or(core::Mark{});
@@ -139,8 +136,8 @@ bool Marker::notice(const Found& found) {
     return true;
 }
 
-// The row first: the file must never be ahead of what is committed. What another server has
-// advanced is only copied, so that two that are idle do not write by turns.
+// Writes the row first: the file must never be ahead of what is committed. A mark that another
+// server has advanced is only copied, so that two idle servers do not write in turns.
 void Marker::advance(const Found& found) {
     const auto calls = engine_.calls_begun() - calls_marked_;
     if (found.mark && found.highest_key <= found.mark->key_id && calls == 0)

@@ -18,7 +18,7 @@ std::string problem(const Options& options) {
     return options.problem().value_or("none");
 }
 
-TEST(ServiceOptions, name_what_is_out_of_its_limits) {
+TEST(ServiceOptions, name_the_option_that_is_out_of_range) {
     EXPECT_EQ(problem(ServiceOptions{}), "none");
     EXPECT_EQ(problem(ServiceOptions{.lease = 99ms}), "lease is 99 ms: 100 ms to 1 h");
     EXPECT_EQ(problem(ServiceOptions{.lease = 2h}), "lease is 7200000 ms: 100 ms to 1 h");
@@ -33,7 +33,7 @@ TEST(ServiceOptions, name_what_is_out_of_its_limits) {
         problem(ServiceOptions{.keep_keys = 0h}),
         "keep_keys is 0 h: at least 1 h, or clients still retry"
     );
-    // Found by reading: beyond the year 9999 an answer was over at once.
+    // Beyond the year 9999 an answer had expired at once.
     EXPECT_EQ(
         problem(ServiceOptions{.keep_keys = 876'001h}),
         "keep_keys is 876001 h: at most 876000 h, a hundred years"
@@ -50,7 +50,7 @@ TEST(ServiceOptions, name_what_is_out_of_its_limits) {
     );
 }
 
-TEST(ServiceOptions, name_what_is_out_of_the_limits_of_a_service_within) {
+TEST(ServiceOptions, name_an_inner_services_option_that_is_out_of_range) {
     EXPECT_EQ(problem(ServiceOptions{.workers = -1}), "workers is -1: 0 to 1000");
     EXPECT_EQ(
         problem(ServiceOptions{.keep_expired = 23h}),
@@ -64,7 +64,7 @@ TEST(ServiceOptions, name_what_is_out_of_the_limits_of_a_service_within) {
     EXPECT_THROW((Service{*Database::open("memory:"), {.calls_max = 0}}), std::invalid_argument);
 }
 
-TEST(WorkerOptions, name_what_is_out_of_its_limits) {
+TEST(WorkerOptions, name_the_option_that_is_out_of_range) {
     EXPECT_EQ(problem(WorkerOptions{}), "none");
     EXPECT_EQ(problem(WorkerOptions{.threads = 1'001}), "workers is 1001: 0 to 1000");
     EXPECT_EQ(problem(WorkerOptions{.take_max = 0}), "take_max is 0: 1 to 10000");
@@ -75,7 +75,7 @@ TEST(WorkerOptions, name_what_is_out_of_its_limits) {
     );
 }
 
-TEST(EnqueuerOptions, name_what_is_out_of_its_limits) {
+TEST(EnqueuerOptions, name_the_option_that_is_out_of_range) {
     EXPECT_EQ(problem(EnqueuerOptions{}), "none");
     EXPECT_EQ(problem(EnqueuerOptions{.batch_max = 0}), "enqueuer.batch_max is 0: 1 to 10000");
     EXPECT_EQ(
@@ -84,7 +84,7 @@ TEST(EnqueuerOptions, name_what_is_out_of_its_limits) {
     EXPECT_EQ(problem(EnqueuerOptions{.claim = 999ms}), "enqueuer.claim is 999 ms: at least 1 s");
 }
 
-TEST(CompleterOptions, name_what_is_out_of_its_limits) {
+TEST(CompleterOptions, name_the_option_that_is_out_of_range) {
     EXPECT_EQ(problem(CompleterOptions{}), "none");
     EXPECT_EQ(problem(CompleterOptions{.every = 9ms}), "completer.every is 9 ms: at least 10 ms");
     EXPECT_EQ(problem(CompleterOptions{.batch_max = 0}), "completer.batch_max is 0: 1 to 10000");
@@ -93,7 +93,7 @@ TEST(CompleterOptions, name_what_is_out_of_its_limits) {
     );
 }
 
-TEST(ReaperOptions, name_what_is_out_of_its_limits) {
+TEST(ReaperOptions, name_the_option_that_is_out_of_range) {
     EXPECT_EQ(problem(ReaperOptions{}), "none");
     EXPECT_EQ(problem(ReaperOptions{.every = 9ms}), "reaper.every is 9 ms: at least 10 ms");
     EXPECT_EQ(problem(ReaperOptions{.batch_max = 0}), "reaper.batch_max is 0: 1 to 10000");

@@ -9,14 +9,11 @@
 
 namespace pawl::ops {
 
+using detail::execute_statement;
 using detail::Row;
 using detail::run_statement;
 
-namespace {
-
-constexpr auto no_rows = [](const Row&) {};
-
-}  // namespace
+namespace {}  // namespace
 
 Pauses::Pauses(store::Store& store, base::Clock& clock, std::chrono::milliseconds remembered)
     : store_{store}, clock_{clock}, remembered_{remembered} {}
@@ -57,8 +54,7 @@ std::vector<Pause> Pauses::list() {
 
 bool Pauses::pause(const std::string& queue, const std::string& by, const std::string& reason) {
     return store::write_now(store_, [&](store::Session& session) {
-        if (run_statement(session, sql::pause_queue, no_rows, queue, session.now(), by, reason) ==
-            0)
+        if (execute_statement(session, sql::pause_queue, queue, session.now(), by, reason) == 0)
             return false;
         queue::audit(session, by, "pause", queue + ": " + reason);
         return true;
@@ -67,7 +63,7 @@ bool Pauses::pause(const std::string& queue, const std::string& by, const std::s
 
 bool Pauses::resume(const std::string& queue, const std::string& by, const std::string& reason) {
     return store::write_now(store_, [&](store::Session& session) {
-        if (run_statement(session, sql::resume_queue, no_rows, queue) == 0) return false;
+        if (execute_statement(session, sql::resume_queue, queue) == 0) return false;
         queue::audit(session, by, "resume", queue + ": " + reason);
         return true;
     });

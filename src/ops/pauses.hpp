@@ -16,21 +16,21 @@ using namespace std::chrono_literals;
 
 struct Pause {
     std::string queue;
-    std::optional<TimePoint> since;  // nullopt: what is stored is no time (PAWL0022).
+    std::optional<TimePoint> since;  // nullopt: the stored text is not a time (PAWL0022).
     std::string by;
     std::string reason;
 };
 
-// Queues from which no worker takes a job until people resume them; jobs in hand go on. Kept in the
-// database, so that it holds for all servers and outlives them. Thread-safe; all throw StoreError.
+// Queues from which no worker takes a job until people resume them; jobs in flight go on. Kept in
+// the database: it holds for all servers and survives them. Thread-safe; all throw StoreError.
 class Pauses {
 public:
-    // Both outlive it. paused() may be late by `remembered`.
+    // Both outlive it. paused() may be out of date by `remembered`.
     Pauses(store::Store& store, base::Clock& clock, std::chrono::milliseconds remembered = 500ms);
 
     bool paused(const std::string& queue);
     std::vector<Pause> list();
-    // False if it was so already. Both are in the audit.
+    // False if the queue was paused already. Pauses and resumes are in the audit log.
     bool pause(const std::string& queue, const std::string& by, const std::string& reason);
     bool resume(const std::string& queue, const std::string& by, const std::string& reason);
 

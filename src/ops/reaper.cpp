@@ -18,14 +18,13 @@
 
 namespace pawl::ops {
 
+using detail::execute_statement;
 using detail::Row;
 using detail::run_statement;
 
 namespace {
 
-constexpr auto no_rows = [](const Row&) {};
-
-// What is left of a key in the registry. The names are those in keys.sql.
+// What remains of a key in the registry. The names are those in keys.sql.
 struct Old {
     std::int64_t id{};
     std::optional<int> outcome;
@@ -35,7 +34,7 @@ struct Batch {
     std::vector<Old> keys;
 };
 
-// Keys whose rows do not decode (PAWL0022): they stay where they are, and hold up no other.
+// Keys whose rows do not decode (PAWL0022). They stay, and do not hold up others.
 struct Damaged {
     int count{};
     std::int64_t first_id{};
@@ -64,7 +63,7 @@ std::optional<std::string> location_of(std::string_view headers) {
     return std::nullopt;
 }
 
-// Takes `past` to the last of them.
+// Sets `past` to the position of the last key found.
 Found find_old(store::Session& session, TimePoint now, int limit, Reaper::Place& past) {
     Found found;
     Reaper::Place last = past;
@@ -95,10 +94,10 @@ Found find_old(store::Session& session, TimePoint now, int limit, Reaper::Place&
     return found;
 }
 
-// What `remove` says that it has not done, or what something of the application holds on to, such
-// as a foreign key, is left as it was.
+// Rolls back if `remove` returns false, or if an application's constraint, such as a foreign key,
+// forbids the removal.
 template <class F>
-bool or_nothing(store::Session& session, F remove) {
+bool all_or_nothing(store::Session& session, F remove) {
     session.savepoint();
     try {
         const bool removed = remove();
@@ -115,21 +114,19 @@ bool or_nothing(store::Session& session, F remove) {
 }
 
 bool remove(store::Session& session, const Old& old, TimePoint now) {
-    return or_nothing(session, [&] {
-        run_statement(
-            session, sql::expire_registry, no_rows, old.id, old.outcome, old.location, now
-        );
-        return run_statement(session, sql::delete_key, no_rows, old.id) == 1;
+    return all_or_nothing(session, [&] {
+        execute_statement(session, sql::expire_registry, old.id, old.outcome, old.location, now);
+        return execute_statement(session, sql::delete_key, old.id) == 1;
     });
 }
 
-// All or none: two statements, where one by one they are four for each key.
+// All or none: two statements in all, instead of four for each key.
 bool remove_all(store::Session& session, std::span<const Old> some, TimePoint now) {
     if (some.size() == 1) return remove(session, some.front(), now);
-    return or_nothing(session, [&] {
+    return all_or_nothing(session, [&] {
         const auto keys = to_json(Batch{{some.begin(), some.end()}});
-        run_statement(session, sql::expire_batch, no_rows, keys, now);
-        const auto removed = run_statement(session, sql::delete_batch, no_rows, keys);
+        execute_statement(session, sql::expire_batch, keys, now);
+        const auto removed = execute_statement(session, sql::delete_batch, keys);
         return removed == static_cast<std::int64_t>(some.size());
     });
 }
@@ -156,29 +153,29 @@ Reaper::Reaper(store::Store& store, base::Clock& clock, ReaperOptions options)
 ReaperReport Reaper::run_once(TimePoint now, const std::stop_token& stop) {
     PAWL_FAULT("reaper.round.before");
     ReaperReport done;
-    // Past those that can't be removed, so that they don't hold up the others.
+    // Skips keys that can't be removed, so that they don't hold up the others.
     Place past;
     bool more = true;
     while (more && done.reaped < options_.batch_max && !stop.stop_requested())
         more = reap(done, past, now);
     if (stop.stop_requested()) return done;
     store::write_now(store_, [&](store::Session& session) {
-        done.forgotten = static_cast<int>(run_statement(
-            session, sql::forget_expired, no_rows, now - options_.keep_expired, options_.batch_max
+        done.forgotten = static_cast<int>(execute_statement(
+            session, sql::forget_expired, now - options_.keep_expired, options_.batch_max
         ));
-        done.done_forgotten = static_cast<int>(run_statement(
-            session, sql::forget_done, no_rows, now - options_.keep_done, options_.batch_max
+        done.done_forgotten = static_cast<int>(execute_statement(
+            session, sql::forget_done, now - options_.keep_done, options_.batch_max
         ));
         done.windows_forgotten = static_cast<int>(
-            run_statement(session, sql::forget_windows, no_rows, now, options_.batch_max)
+            execute_statement(session, sql::forget_windows, now, options_.batch_max)
         );
     });
     PAWL_FAULT("reaper.round.after");
     return done;
 }
 
-// One transaction; returns whether there may be more. The registry row and the key go in the same
-// one: a late repeat finds one or the other, never neither (F6).
+// One transaction; returns whether there may be more. The registry row and the key change together:
+// a late repeat finds one or the other, never neither (F6).
 bool Reaper::reap(ReaperReport& done, Place& past, TimePoint now) {
     struct Reaped {
         Halved keys;

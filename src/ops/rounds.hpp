@@ -11,7 +11,7 @@
 
 namespace pawl::ops {
 
-// One round of a service: false if it failed, which is logged.
+// Runs one round of a service; false if it failed, which is logged.
 template <class Round>
 bool run_round(const char* name, Round round) {
     try {
@@ -23,9 +23,8 @@ bool run_round(const char* name, Round round) {
     }
 }
 
-// The loop of a service: a round, then a wait, until it is told to stop. `round` returns true if
-// there is more to do at once. An exception is logged, and the next round comes after the same
-// wait.
+// The loop of a service: a round, then a wait, until the stop. `round` returns true if there is
+// more to do at once. An exception is logged; the next round comes after the usual wait.
 template <class Round>
 void rounds(
     const std::stop_token& stop,

@@ -22,10 +22,10 @@ namespace pawl {
 
 namespace {
 
+using detail::execute_statement;
 using detail::Row;
 using detail::run_statement;
 
-constexpr auto no_rows = [](const Row&) {};
 constexpr std::string_view embedded = "embedded";
 
 ServiceOptions checked(ServiceOptions options) {
@@ -113,7 +113,7 @@ Service::Impl::Impl(Database& on, const ServiceOptions& given)
           database.store(),
           base::system_clock(),
           queue.pusher.get(),
-          // As long as a job is held by what may be dead.
+          // A dead server may hold a job for this long.
           {.claim = std::max<std::chrono::milliseconds>(options.job_lease, 1s)}},
       worker{
           engine,
@@ -138,13 +138,13 @@ void Service::Impl::on_staged() {
         worker.wake();
 }
 
-// The one server on a SQLite file knows its predecessor dead: whatever that held is free at once.
+// Only one server uses a SQLite file, so its predecessor is dead: all its leases end at once.
 void Service::Impl::end_predecessors_leases() {
     const auto ended = store::write_now(engine.store(), [&](store::Session& session) {
         const auto now = session.now();
-        const auto keys = run_statement(session, sql::end_predecessors_leases, no_rows, now);
-        run_statement(session, sql::release_predecessors_staged_jobs, no_rows);
-        return keys + run_statement(session, sql::rescue_predecessors_jobs, no_rows, now);
+        const auto keys = execute_statement(session, sql::end_predecessors_leases, now);
+        execute_statement(session, sql::release_predecessors_staged_jobs);
+        return keys + execute_statement(session, sql::rescue_predecessors_jobs, now);
     });
     if (ended > 0) log::info("predecessors_leases_ended", {{"count", std::to_string(ended)}});
 }
@@ -172,11 +172,11 @@ void Service::Impl::warn_of_a_short_drain() const {
         "short_drain",
         {{"drain_ms", std::to_string(drain.count())},
          {"call_timeout_ms", std::to_string(options.call_timeout.count())},
-         {"detail", "a stop leaves calls in doubt that take longer than the drain"}}
+         {"detail", "at a stop, calls that take longer than the drain stay in doubt"}}
     );
 }
 
-// Requests need no queue: their jobs are staged until it is back. One that loses jobs is refused.
+// Requests need no queue: jobs stay staged until it is back. A queue that loses jobs is an error.
 void Service::Impl::check_queue() {
     try {
         queue.check();
@@ -220,8 +220,8 @@ void Service::Impl::start() {
         run("pawl-worker", [this](const std::stop_token& stop) { worker.run(stop); });
 }
 
-// What is in hand may end by itself; requests' calls and jobs' calls are asked to give up while
-// there is still time to write what became of them.
+// Requests and jobs in flight may finish; their calls are asked to stop while there is still time
+// to record their outcome.
 bool Service::Impl::stop(std::chrono::milliseconds drain) {
     stopped = true;
     for (auto& thread : threads) thread.request_stop();
@@ -250,8 +250,8 @@ bool Service::Impl::wait_idle(std::chrono::milliseconds limit) {
     return engine.wait_idle(std::max(limit - spent, 0ms));
 }
 
-// A call that outlasted the drain still comes back, and tells the worker of the jobs that it
-// staged: nothing may go before the last has ended.
+// A call that outlasted the drain still returns, and notifies the worker of jobs that it staged:
+// all members must live until the last call has ended.
 Service::Impl::~Impl() {
     if (!stopped) stop(options.drain_time());
     database.jobs().leave();
@@ -276,7 +276,7 @@ void Service::add_job_operation(std::string_view kind, const detail::OperationFo
     impl_->worker.add(kind, form);
 }
 void Service::start() {
-    (void)impl_->engine.installation().secret();  // Without it no request can be compared.
+    (void)impl_->engine.installation().secret();  // Without the secret no request can be compared.
     impl_->start();
 }
 bool Service::stop(std::chrono::milliseconds drain) {

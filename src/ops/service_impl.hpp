@@ -35,7 +35,7 @@ struct Service::Impl {
     ServiceOptions options;
     engine::Engine engine;
     queue::OpenQueue queue;
-    queue::EmbeddedDeadLetters dead_letters_of_database;  // With a queue outside: what it refused.
+    queue::EmbeddedDeadLetters dead_letters_of_database;  // Jobs that an external queue refused.
     ops::Pauses pauses;
     ops::Completer completer;
     ops::Reaper reaper;
@@ -43,7 +43,7 @@ struct Service::Impl {
     ops::Enqueuer enqueuer;
     ops::Worker worker;
     std::vector<std::jthread> threads;
-    std::jthread rescuer;  // Renews the leases of what is in hand: the last to stop.
+    std::jthread rescuer;  // Renews the leases of jobs in flight, so it stops last.
     bool started{false};
     bool stopped{false};
 };

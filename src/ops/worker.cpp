@@ -25,7 +25,7 @@ detail::Worked failure_text(const std::string& text) {
     return detail::NotDecoded{text};
 }
 
-// Told by the store's threads, asked by one of ours.
+// Set by the store's threads, read by one worker thread.
 class Outcomes {
 public:
     explicit Outcomes(std::size_t count) : outcomes_(count), open_{count} {}
@@ -79,13 +79,12 @@ Worker::Worker(engine::Engine& engine, queue::Queue& queue, Pauses& pauses, Work
 void Worker::add(detail::JobForm form) {
     std::string kind{form.kind};
     if (!handlers_.emplace(kind, std::move(form)).second)
-        throw std::logic_error{"pawl: two handlers are for jobs of kind '" + kind + "'"};
+        throw std::logic_error{"pawl: two handlers for jobs of kind '" + kind + "'"};
 }
 
 void Worker::add(std::string_view kind, const detail::OperationForm& operation) {
     if (!handlers_.emplace(std::string{kind}, &operation).second)
-        throw std::logic_error{
-            "pawl: two handlers are for jobs of kind '" + std::string{kind} + "'"};
+        throw std::logic_error{"pawl: two handlers for jobs of kind '" + std::string{kind} + "'"};
 }
 
 const detail::JobForm* Worker::form_in_transaction(const queue::TakenJob& job) const {
@@ -105,7 +104,7 @@ WorkReport Worker::run_once(int limit) {
     }
 }
 
-// Into the hand; how many there were.
+// Takes jobs into the hand; returns how many there were.
 int Worker::take(int limit) {
     if (pauses_.paused(options_.queue)) return 0;
     const core::Moment asked_at{engine_.clock().now(), engine_.clock().steady()};
@@ -115,7 +114,7 @@ int Worker::take(int limit) {
     return taken;
 }
 
-// One thread asks the queue for all; the others sleep until there is something, as when idle.
+// One thread asks the queue for all threads; the others sleep until jobs come.
 int Worker::take_for_all() {
     int limit = 0;
     {
@@ -138,7 +137,7 @@ int Worker::take_for_all() {
 }
 
 void Worker::work_all(std::vector<HeldJob>& jobs, WorkReport& report) {
-    // Whatever becomes of them: one that is not left is renewed for ever.
+    // Leaves all jobs, also after an exception: the lease of a held job is renewed for ever.
     struct Leaves {
         Hand& hand;
         std::vector<std::pair<std::string, std::int64_t>> jobs{};
@@ -168,14 +167,14 @@ void Worker::or_lost(const queue::TakenJob& job, WorkReport& report, F f) {
 void Worker::work(HeldJob& held, WorkReport& report) {
     const auto at = handlers_.find(held.job.kind);
     if (at == handlers_.end())
-        bury(held.job, "no handler is for jobs of kind '" + held.job.kind + "'", report);
+        bury(held.job, "no handler for jobs of kind '" + held.job.kind + "'", report);
     else if (const auto* form = std::get_if<detail::JobForm>(&at->second))
         work_in_call(*form, held, report);
     else
         work_as_operation(*std::get<const detail::OperationForm*>(at->second), held.job, report);
 }
 
-// Each a transaction of its own, which the store may let share a commit with others.
+// Each job has a transaction of its own; the store may commit several at once.
 void Worker::work_in_transactions(std::vector<HeldJob>& jobs, WorkReport& report) {
     std::vector<const HeldJob*> held;
     for (auto& job : jobs)
@@ -222,15 +221,15 @@ void Worker::settle_in_transaction(
     } else if (const auto* why = std::get_if<TxFailed>(&outcome)) {
         if (!took_out_done(job, report)) failed(job, why->error, report);
     } else if (std::holds_alternative<TxTrouble>(outcome)) {
-        // It comes again soon, or, if that can't be written either, with the end of its lease.
+        // The job comes again soon; if that can't be written either, at the end of its lease.
         settle(job, JobResult{retry_in(1s)}, report);
     } else {
         ++report.lost;
     }
 }
 
-// A handler that fails may do so because its own writes are there, of the time before: a job that
-// is done is no failure, and does not belong to the dead letters.
+// A handler may fail because its own writes of an earlier try are there: a job that was done before
+// is not a failure, and must not become a dead letter.
 bool Worker::took_out_done(const queue::TakenJob& job, WorkReport& report) {
     const bool done = store::read_now(engine_.store(), [&](store::Session& session) {
         return queue_.done_before(session, job);
@@ -241,8 +240,8 @@ bool Worker::took_out_done(const queue::TakenJob& job, WorkReport& report) {
     return true;
 }
 
-// A process that was paused over the claim or a mark has a lease that is over, or soon will be:
-// another would do the same while this one does.
+// After a pause over the claim or a mark, the lease is over, or soon will be: another worker would
+// run the job at the same time.
 bool Worker::still_held(HeldJob& held) {
     const core::Moment now{engine_.clock().now(), engine_.clock().steady()};
     if (core::may_still_call(held.asked_at, now, options_.lease)) return true;
@@ -261,7 +260,7 @@ void Worker::work_in_call(const detail::JobForm& form, HeldJob& held, WorkReport
         ++report.lost;
         return;
     }
-    // Last, as all before may have taken its time.
+    // Read last, as all before may have taken long.
     const core::CallFacts facts{
         .again = Repeat::safe_with_key,
         .called_at = job.called_at,
@@ -303,7 +302,7 @@ void Worker::work_in_call(const detail::JobForm& form, HeldJob& held, WorkReport
     settle(job, worked, report);
 }
 
-// Recovery points, fences and the attention list serve the job as they serve a request.
+// The job has the recovery points, fences and attention list of a request.
 void Worker::work_as_operation(
     const detail::OperationForm& form, const queue::TakenJob& job, WorkReport& report
 ) {
@@ -319,7 +318,7 @@ void Worker::work_as_operation(
     request.path = job.kind;
     request.of_a_job = true;
     request.request = std::get<detail::Anything>(decoded);
-    request.params = form.encode_request(request.request.get());  // Its fingerprint, too.
+    request.params = form.encode_request(request.request.get());  // This sets its fingerprint, too.
     request.fingerprint_under = [kind = job.kind,
                                  params = request.params](const std::string& secret) {
         json::Parts parts;
@@ -338,7 +337,7 @@ void Worker::work_as_operation(
     switch (refused.why) {
         case engine::Why::in_progress:
         case engine::Why::stopping:
-        // Trouble of the database is no failure of a job, whatever form its handler has.
+        // Trouble of the database never counts as a failure of the job.
         case engine::Why::store_unavailable:
         case engine::Why::contention:
         case engine::Why::overloaded:
@@ -428,7 +427,7 @@ void Worker::end_round() {
     idle_.notify_all();
 }
 
-// How many jobs it worked. What another thread has taken comes first.
+// Returns how many jobs it worked. Jobs that another thread has taken come first.
 int Worker::work_some() {
     const auto together = [this](const queue::TakenJob& job) {
         return form_in_transaction(job) != nullptr;
@@ -452,7 +451,7 @@ int Worker::work_some() {
 
 void Worker::run(const std::stop_token& stop) {
     std::uint64_t seen = 0;
-    int failed = 0;  // Rounds in a row: an outage is not told of at each poll.
+    int failed = 0;  // Failed rounds in a row: an outage is not logged at each poll.
     while (!stop.stop_requested() && begin_round()) {
         int worked = 0;
         const bool well = run_round("worker", [&] { worked = work_some(); });
@@ -468,7 +467,7 @@ void Worker::run(const std::stop_token& stop) {
     run_round("worker", [this] { give_back(); });
 }
 
-// What nobody will work now is for other servers at once, and not only after its lease.
+// Other servers get these jobs at once, and not only after the lease.
 void Worker::give_back() {
     const auto now = engine_.clock().now();
     for (const auto& job : hand_.give_back()) queue_.put_back(job, now, std::nullopt);

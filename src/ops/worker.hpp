@@ -26,34 +26,35 @@ namespace pawl::ops {
 using namespace std::chrono_literals;
 
 struct WorkerOptions {
-    std::string queue{"default"};  // Its name.
+    std::string queue{"default"};  // The queue's name.
     int threads{4};
-    int take_max{64};      // Jobs at once, where they are gone in no time; else as many as threads.
-    int together_max{32};  // Jobs of a thread in the store's hands at once, each a transaction.
+    int take_max{64};      // Jobs per claim if they finish fast; otherwise one for each thread.
+    int together_max{32};  // Jobs in the store at once per thread, each in a transaction.
     std::chrono::milliseconds lease{60s};
-    // A handler's Call is told to stop after this, unless its kind has a time-out of its own; under
-    // the lease.
+    // A handler's Call is asked to stop after this, unless its kind has a time-out of its own; less
+    // than the lease.
     std::chrono::milliseconds timeout{50s};
-    std::chrono::milliseconds poll{500ms};              // Where no hint comes.
+    std::chrono::milliseconds poll{500ms};              // Used when no hint comes.
     std::chrono::milliseconds longest_outage_wait{5s};  // While the queue is away.
-    std::chrono::milliseconds phase_deadline{5s};       // Of a handler in a transaction, likewise.
+    std::chrono::milliseconds phase_deadline{5s};       // The same for a handler in a transaction.
     std::vector<std::chrono::milliseconds> retry_layers{default_retry_layers()};
     std::chrono::hours provider_memory{
-        20};  // Past this since a job's first call its key may be forgotten (F7).
+        // After this time since a job's first call, the receiver may have forgotten its key (F7).
+        20};
     std::optional<std::string> problem() const;
 };
 
 struct WorkReport {
     int worked() const { return done + done_before + retried + buried; }
     int done{};
-    int done_before{};  // By a transaction whose end the queue was not told: not done again.
+    int done_before{};  // By an earlier transaction, unknown to the queue: not done again.
     int retried{};
     int buried{};
     int lost{};  // Another worker had the job meanwhile: nothing was written.
 };
 
-// Runs the handlers of jobs. A job of unknown kind, or whose arguments do not decode, goes to the
-// dead jobs.
+// Runs the handlers of jobs. A job of unknown kind, or whose arguments do not decode, becomes a
+// dead letter.
 class Worker {
 public:
     // All outlive the worker.
@@ -66,28 +67,28 @@ public:
 
     const std::string& queue() const { return options_.queue; }
 
-    // Takes at most `limit` due jobs, none of a paused queue, and works them, one after the other.
+    // Takes at most `limit` due jobs, none of a paused queue, and works them one after the other.
     // Throws StoreError.
     WorkReport run_once(int limit);
-    // One thread's loop; `threads` of them may run. wake() ends a wait early.
+    // The loop of one thread; `threads` of them may run. wake() ends a wait early.
     void run(const std::stop_token& stop);
     void wake();
-    // For the end of a service: run() begins no more rounds; true once none is under way; handlers
-    // are told to stop (Call::stop).
+    // For the end of a service: run() begins no more rounds; true once none is in progress;
+    // handlers are asked to stop (Call::stop).
     void take_no_more();
     bool wait_idle(std::chrono::milliseconds limit);
     void stop_calls();
-    // Renews the leases of what is in hand and rescues the jobs of dead workers. Throws StoreError.
+    // Renews the leases of jobs in flight and rescues the jobs of dead workers. Throws StoreError.
     void upkeep_once();
-    // That every third of a lease; tells handlers whose time is over to stop.
+    // Runs upkeep_once() every third of a lease; asks handlers whose time is over to stop.
     void run_upkeep(const std::stop_token& stop);
 
 private:
     using Handler = std::variant<detail::JobForm, const detail::OperationForm*>;
 
-    // Jobs that are held; they are not any more when it returns.
+    // Works jobs that are held; on return they are not held any more.
     void work_all(std::vector<HeldJob>& jobs, WorkReport& report);
-    // One that is not for a transaction.
+    // Works one job that needs no transaction.
     void work(HeldJob& held, WorkReport& report);
     void work_in_transactions(std::vector<HeldJob>& jobs, WorkReport& report);
     void settle_in_transaction(
@@ -103,7 +104,7 @@ private:
     void failed(const queue::TakenJob& job, const std::string& error, WorkReport& report);
     void bury(const queue::TakenJob& job, const std::string& why, WorkReport& report);
     const detail::JobForm* form_in_transaction(const queue::TakenJob& job) const;
-    // F may throw StoreError: then nothing was marked, the lease ends, and the job comes again.
+    // If `f` throws, nothing was marked: the lease ends, and the job comes again.
     template <class F>
     void or_lost(const queue::TakenJob& job, WorkReport& report, F f);
     int work_some();
@@ -121,13 +122,13 @@ private:
     std::mutex mutex_;
     std::condition_variable_any woken_;
     std::uint64_t wakes_{0};
-    bool taking_{false};  // One thread asks the queue for all.
+    bool taking_{false};  // One thread asks the queue for all threads.
     TakeSize take_size_;
     Hand hand_;
-    bool sooner_{false};  // A handler's time is over earlier than the upkeep knows.
+    bool sooner_{false};  // A handler's time is over earlier than the upkeep expects.
     std::condition_variable_any upkeep_;
     std::condition_variable idle_;
-    int rounds_{0};  // Under way in run().
+    int rounds_{0};  // In progress in run().
     bool refusing_{false};
 };
 

@@ -11,7 +11,7 @@
 
 namespace pawl::queue {
 
-// What somebody did to jobs or queues, of no key; in the transaction at hand.
+// Writes one audit entry about jobs or queues (no key) in the session's transaction.
 inline void audit(
     detail::Session& session, std::string_view by, std::string_view action, const std::string& text
 ) {

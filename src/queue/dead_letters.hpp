@@ -12,32 +12,32 @@
 
 namespace pawl::queue {
 
-// A job that nobody tries any more, until people do something about it.
+// A job that is no longer tried. It stays until a person merges or purges it.
 struct DeadLetter {
-    std::string id;  // Its place among the dead letters.
+    std::string id;  // The queue's own id of this dead letter.
     std::string jid;
     std::string queue;
     std::string kind;
-    std::string args;  // As it came: JSON, or not.
+    std::string args;  // As it was staged; need not be JSON.
     int failures{};
     std::string error;
-    std::string error_kind;  // base::error_kind() of it.
-    std::string history;     // Its failures and merges, a JSON list, the oldest and the latest.
+    std::string error_kind;  // base::error_kind() of `error`.
+    std::string history;  // JSON list of failures and merges: the first entry and the latest ones.
     std::optional<TimePoint> called_at;
     std::optional<std::int64_t> key_id;
     TimePoint created_at{};
     std::optional<TimePoint> first_failed_at;
     std::optional<TimePoint> last_failed_at;
     TimePoint died_at{};
-    store::Damage damaged{};  // What of its row does not decode, and is left out above.
+    store::Damage damaged{};  // Columns that did not decode; they are left out above.
 };
 
-// Which are meant; what is not set does not matter.
+// Selects dead letters. An unset field matches all.
 struct DeadFilter {
     std::optional<std::string> queue{};
     std::optional<std::string> kind{};
     std::optional<std::string> error_kind{};
-    std::optional<std::string> error{};  // Part of it.
+    std::optional<std::string> error{};  // Matches any part of the text.
     std::optional<TimePoint> died_before{};
     std::optional<TimePoint> died_since{};
     std::optional<int> failures_min{};
@@ -50,10 +50,10 @@ struct DeadGroup {
     std::int64_t count{};
     TimePoint first_died_at{};
     TimePoint last_died_at{};
-    std::string sample;  // The id of one of them.
+    std::string sample;  // The id of one dead letter of the group.
 };
 
-// Who does what, and why, for the audit.
+// Who acts and why, for the audit.
 struct DeadAct {
     std::string by;
     std::string reason;
@@ -61,19 +61,19 @@ struct DeadAct {
 
 struct DeadDone {
     int done{};
-    int gone{};       // Not there any more: done before, or by another.
-    int forgotten{};  // Left, as the receiver of its call may have forgotten its key (F7).
+    int gone{};  // No longer there: merged or purged before.
+    // Left alone: the receiver of its call may have forgotten the idempotency key (F7).
+    int forgotten{};
 };
 
-// The port of what a queue does with its dead letters; the suite in tests/conformance says what it
-// must do. Every member blocks, may be called from any thread, and throws StoreError. To purge and
-// to merge are each one step for all ids: after a crash it has happened or it has not, and to do it
-// again does nothing twice.
+// The port for a queue's dead letters; tests/conformance specifies it. Every member blocks, is
+// thread-safe and throws StoreError. purge() and merge() each act on all ids in one step: after a
+// crash they have happened or not, and repeating them does nothing twice.
 class DeadLetters {
 public:
     virtual ~DeadLetters() = default;
 
-    // At most `limit`, in the order of their ids, behind `after` (empty: from the first).
+    // At most `limit`, by ascending id, after the id `after` (empty: from the first).
     virtual std::vector<DeadLetter> page(
         const DeadFilter& filter, const std::string& after, int limit
     ) = 0;
@@ -81,9 +81,9 @@ public:
     virtual std::optional<DeadLetter> find(const std::string& id) = 0;
 
     virtual DeadDone purge(std::span<const std::string> ids, const DeadAct& act) = 0;
-    // Back into its queue, under its job id, due at once and with all its tries before it. One
-    // whose call was first made before `remembered_since` is left, unless that is nothing: then its
-    // next call is a first one.
+    // Puts each back into its queue under its job id, due at once, with its failure count reset. A
+    // job whose call was first made before `remembered_since` is left alone. nullopt: all are
+    // merged, and their next call counts as a first one.
     virtual DeadDone merge(
         std::span<const std::string> ids,
         const DeadAct& act,

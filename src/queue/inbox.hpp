@@ -10,7 +10,7 @@
 
 namespace pawl::queue {
 
-// Whether a job was done in a transaction of this database; by its id there.
+// Whether a job was done in a transaction of this database. `id` is the inbox's id of the job.
 inline bool is_in_inbox(detail::Session& session, const std::string& id) {
     bool found = false;
     detail::run_statement(

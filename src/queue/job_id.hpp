@@ -6,11 +6,11 @@
 
 namespace pawl::queue {
 
-// As long as a client's key may be: an operation takes it as one.
+// The limit of a client's key: an operation accepts a job id as its key.
 inline constexpr std::size_t jid_max = 255;
 
-// Whether what came from outside may be a job's id. It stands in the inbox and in logs: printed
-// ASCII without a space (PostgreSQL takes no NUL).
+// Whether a text from outside may be a job id: printable ASCII without spaces, as it is stored in
+// the inbox and written to logs (PostgreSQL refuses NUL).
 inline bool can_be_jid(std::string_view id) {
     return !id.empty() && id.size() <= jid_max &&
            std::all_of(id.begin(), id.end(), [](char c) { return c > ' ' && c < '\x7F'; });

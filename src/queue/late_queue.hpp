@@ -9,8 +9,8 @@
 
 namespace pawl::queue {
 
-// A queue that is opened when a worker first asks it for something. To open one of Kafka is to join
-// its group, which takes partitions from others: a command that looks at keys must not.
+// Opens the queue on first use. Opening a Kafka queue joins its group and takes partitions from
+// other members, which a command that only inspects keys must not do.
 class LateQueue final : public Queue {
 public:
     explicit LateQueue(std::function<std::unique_ptr<Queue>()> open) : open_{std::move(open)} {}
@@ -37,7 +37,7 @@ public:
         return queue().bury(job, error);
     }
     bool mark_called(TakenJob& job) override { return queue().mark_called(job); }
-    // By no one who works nothing: of Kafka's partitions it would take some.
+    // Does not open the queue: a process without workers would be assigned Kafka partitions.
     int rescue(std::chrono::milliseconds lease) override {
         const auto is_open = [this] {
             const std::lock_guard lock{mutex_};

@@ -9,8 +9,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Found by reading: a server without workers took its share of Kafka's partitions, and worked none.
-TEST(LateQueue, who_takes_nothing_does_not_open_it) {
+// A server without workers once took its share of Kafka's partitions, and worked none.
+TEST(LateQueue, the_queue_is_opened_by_the_first_claim) {
     int opened = 0;
     LateQueue queue{[&]() -> std::unique_ptr<Queue> {
         ++opened;

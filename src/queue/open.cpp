@@ -33,7 +33,7 @@ OpenQueue open_embedded(const QueueSetting& setting, store::Store& store) {
 
 KafkaOptions kafka_options(const QueueSetting& setting) {
     KafkaOptions unless_said;
-    // One topic for each length: a worker's layers may be of the same, or of none.
+    // Each retry delay has one topic. The worker's layers may contain duplicates or zero.
     if (!setting.retry_layers.empty()) {
         const std::set<std::chrono::milliseconds> lengths{
             setting.retry_layers.begin(), setting.retry_layers.end()};
@@ -57,7 +57,7 @@ OpenQueue open_redis(const QueueSetting& setting, store::Store& store, base::OnR
     return open;
 }
 
-// Whether a broker is there, the first push or take says.
+// Does not connect: the first push or take reports an unreachable broker.
 OpenQueue open_kafka(
     const QueueSetting& setting,
     store::Store& store,
@@ -85,7 +85,7 @@ OpenQueue open_kafka(
 std::optional<std::string> QueueSetting::problem() const {
     if (url == "embedded") return std::nullopt;
     try {
-        if (redis::is_redis_url(url)) return redis::options_of_url(url).problem();
+        if (redis::redis::is_redis_url(url)) return redis::options_of_url(url).problem();
         if (is_kafka_url(url)) return kafka_options(*this).problem();
     } catch (const std::invalid_argument& wrong) {
         return wrong.what();
@@ -98,7 +98,8 @@ OpenQueue open_queue(
     const QueueSetting& setting, store::Store& store, base::Clock& clock, base::OnRemark on_remark
 ) {
     if (auto why = setting.problem()) throw std::invalid_argument{*why};
-    if (redis::is_redis_url(setting.url)) return open_redis(setting, store, std::move(on_remark));
+    if (redis::redis::is_redis_url(setting.url))
+        return open_redis(setting, store, std::move(on_remark));
     if (is_kafka_url(setting.url)) return open_kafka(setting, store, clock, on_remark);
     return open_embedded(setting, store);
 }

@@ -17,30 +17,29 @@
 
 namespace pawl::queue {
 
-// Which queue, and what it must know of the service.
+// Which queue to open, and the service's settings that it needs.
 struct QueueSetting {
     std::string url{"embedded"};  // Or redis://..., kafka://...
     std::string name{"default"};
-    std::vector<std::chrono::milliseconds> retry_layers{};  // Kafka has a topic for each.
+    std::vector<std::chrono::milliseconds> retry_layers{};  // Kafka has one topic for each.
 
-    // What is wrong with it, and what to write instead; nothing is connected to.
+    // What is wrong, and what to write instead. Does not connect.
     std::optional<std::string> problem() const;
 };
 
 struct OpenQueue {
-    // Asks a queue outside whether it is there and jobs are safe on it; throws StoreError: refused
-    // if they are not. The queue may be opened while it is away: it comes back by itself.
+    // Checks that an external queue is reachable and keeps jobs safely; throws StoreError, refused
+    // if it does not. A queue may be opened while it is unreachable: it reconnects by itself.
     std::function<void()> check;
-    std::shared_ptr<void> connections;  // What the others stand on, and nobody else.
+    std::shared_ptr<void> connections;  // Shared by the members below, and nothing else.
     std::unique_ptr<Queue> queue;
-    std::unique_ptr<Pusher> pusher;  // None for the embedded one.
+    std::unique_ptr<Pusher> pusher;  // nullptr for the embedded queue.
     std::unique_ptr<DeadLetters> dead_letters;
-    // What waits outside the database; none for the embedded one. Throws StoreError.
+    // The jobs that wait outside the database; empty for the embedded queue. Throws StoreError.
     std::function<std::vector<Waiting>()> waiting{};
 };
 
-// Store and clock outlive it. Connects to nothing yet. Throws std::invalid_argument for a setting
-// that has a problem.
+// Store and clock outlive the queue. Does not connect. std::invalid_argument: a problem().
 OpenQueue open_queue(
     const QueueSetting& setting, store::Store& store, base::Clock& clock, base::OnRemark on_remark
 );

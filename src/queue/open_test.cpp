@@ -27,7 +27,7 @@ std::string problem(const QueueSetting& setting) {
     return setting.problem().value_or("none");
 }
 
-TEST_F(OpenQueueTest, the_embedded_one_stands_on_the_store_and_pushes_to_nobody) {
+TEST_F(OpenQueueTest, the_embedded_queue_uses_the_store_and_has_no_pusher) {
     const auto opened = open({.url = "embedded"});
 
     opened.check();
@@ -36,8 +36,8 @@ TEST_F(OpenQueueTest, the_embedded_one_stands_on_the_store_and_pushes_to_nobody)
     EXPECT_FALSE(opened.pusher);
 }
 
-// Nobody listens at port 1.
-TEST_F(OpenQueueTest, those_outside_are_opened_while_they_are_away) {
+// No server listens at port 1.
+TEST_F(OpenQueueTest, external_queues_can_be_opened_while_unreachable) {
     for (const auto* url : {"redis://127.0.0.1:1", "kafka://127.0.0.1:1"}) {
         const auto opened = open({.url = url});
 
@@ -57,8 +57,8 @@ TEST_F(OpenQueueTest, a_setting_with_a_problem_opens_nothing) {
     EXPECT_EQ(problem({.url = "kafka://"}), "the queue's URL names no broker");
 }
 
-// A worker may retry at once, or wait twice as long: on Kafka each length is a topic.
-TEST_F(OpenQueueTest, retry_layers_of_any_kind_have_topics) {
+// A worker may retry at once, or use a delay twice; on Kafka each delay is one topic.
+TEST_F(OpenQueueTest, retry_layers_may_contain_zero_and_duplicates) {
     EXPECT_EQ(problem({.url = "kafka://here", .retry_layers = {1s, 0s, 1s, 5s}}), "none");
     EXPECT_EQ(problem({.url = "kafka://here", .retry_layers = {0s, 0s}}), "none");
 }

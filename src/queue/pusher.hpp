@@ -10,22 +10,22 @@
 
 namespace pawl::queue {
 
-// A job that a phase has staged, on its way to a queue outside the database.
+// A job that a phase has staged, to be pushed to a queue outside the database.
 struct StagedJob {
     std::int64_t id{};
-    std::string jid;  // 24 hex digits; the same at each push.
+    std::string jid;  // 24 hex digits; the same for each push.
     std::string queue;
     std::string kind;
     std::string args;  // JSON.
-    int failures{};    // Not 0 only for what comes from another queue; so are these:
+    int failures{};    // These are set only for a job from another queue:
     std::optional<TimePoint> called_at;
     std::optional<std::int64_t> key_id;  // The request that staged it.
     TimePoint created_at{};
     std::optional<TimePoint> first_failed_at;
     std::optional<TimePoint> last_failed_at;
     std::optional<std::string> last_error;
-    std::string history{"[]"};  // Its failures and merges, a JSON list.
-    std::string damaged{};      // What of its row does not decode (PAWL0022).
+    std::string history{"[]"};  // JSON list of failures and merges.
+    std::string damaged{};      // Columns that do not decode (PAWL0022).
 };
 
 struct RefusedJob {
@@ -33,22 +33,22 @@ struct RefusedJob {
     std::string why;
 };
 
-// Exactly these may be deleted from the staged jobs; what is in neither list comes again.
+// Only these may be deleted from the staged jobs. A job in neither list is pushed again.
 struct PushReport {
-    std::vector<std::int64_t> sent;   // The queue has them, as safe as it keeps anything.
-    std::vector<RefusedJob> refused;  // It will never take them, as one that is too large.
+    std::vector<std::int64_t> sent;  // The queue has stored them, as safely as it stores anything.
+    // The queue will never accept them, for example because of their size.
+    std::vector<RefusedJob> refused;
 };
 
-// The port through which the enqueuer reaches a queue outside the database. push() blocks until the
-// queue has answered for each job, may be called from any thread, and throws StoreError if it
-// cannot know: some may have arrived, and all are pushed again under the same ids. A queue that can
-// tells those that it has from new ones.
+// The enqueuer's port to a queue outside the database. push() blocks until the queue has answered
+// for each job, is thread-safe, and throws StoreError if the outcome is unknown: some jobs may have
+// arrived, and all are pushed again under the same ids. Some queues drop duplicates.
 class Pusher {
 public:
     virtual ~Pusher() = default;
     virtual PushReport push(std::span<const StagedJob> jobs) = 0;
-    // The database has forgotten these, so that nobody pushes them again: nor need the queue
-    // remember that it has had them.
+    // The database has deleted these staged jobs, so they are not pushed again and the queue need
+    // not remember their ids.
     virtual void forget(std::span<const std::string> jids) { (void)jids; }
 };
 

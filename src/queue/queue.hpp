@@ -11,59 +11,59 @@
 
 namespace pawl::queue {
 
-// A job in a worker's hands, under a lease.
+// A claimed job, held under a lease.
 struct TakenJob {
-    std::string id;        // Its place in the queue, the queue's own; unlike every other in hand.
-    std::int64_t claim{};  // The fence: no two takings of a job have the same.
+    std::string id;        // The queue's own id, unique among claimed jobs.
+    std::int64_t claim{};  // The fence: each claim of a job has a different number.
     int failures{};        // Before this try.
     std::string queue;
     std::string kind;
     std::optional<TimePoint> called_at;  // First call to the outside under this job's key.
-    std::string held;                    // As the queue holds it; the queue's own.
+    std::string held;                    // The stored form; used by the queue only.
     detail::RawJob raw;
 };
 
-// What became of the mark that a job is done, in its handler's transaction.
+// The result of marking a job as done in its handler's transaction.
 enum class Marked {
-    done,        // It commits, or goes, with the transaction.
-    lost,        // The lease was lost: the job is another's.
-    done_before  // Another transaction did it: this one must not.
+    done,        // Takes effect if the transaction commits.
+    lost,        // The lease was lost: another worker has the job.
+    done_before  // An earlier transaction did the job: this one must roll back.
 };
 
-// The port that every queue implements; the suite in tests/conformance says what it must do. Every
-// member blocks, may be called from any thread, and throws StoreError, of a queue outside the
-// database, too. Those that return bool say false if the lease was lost: the job is another's, and
-// nothing was written.
+// The port that every queue implements; tests/conformance specifies it. Every member blocks, is
+// thread-safe and throws StoreError, also for a queue outside the database. A bool result is false
+// if the lease was lost: another worker has the job, and nothing was written.
 class Queue {
 public:
     virtual ~Queue() = default;
 
-    // At most `limit` jobs that are due, each under a lease of `lease` from now.
+    // Claims at most `limit` due jobs, each under a lease that ends `lease` from now.
     virtual std::vector<TakenJob> take(int limit, std::chrono::milliseconds lease) = 0;
     virtual bool renew(const TakenJob& job, std::chrono::milliseconds lease) = 0;
 
-    // Marks a job done in the transaction of its handler: its writes and the mark commit together.
-    // A lost lease may also come out as StoreError (fenced), now, later or with the commit.
+    // Marks a job as done in its handler's transaction: the handler's writes and the mark commit
+    // together. A lost lease may also be reported as StoreError (fenced), by this or a later
+    // statement, or by the commit.
     virtual Marked finish_in(detail::Session& session, const TakenJob& job) = 0;
-    // Whether an earlier transaction has done this job, which a queue outside has brought again.
+    // Whether an earlier transaction did this job, which an external queue has delivered again.
     virtual bool done_before(detail::Session& session, const TakenJob& job) = 0;
-    // After that transaction has committed, or found the job done before: takes it out of a queue
-    // outside the database. If this fails, the job comes again, and is found done before.
+    // Called after that transaction has committed, or found the job done before: removes the job
+    // from an external queue. If this fails, the job is delivered again and found done before.
     virtual void finished(const TakenJob& job) = 0;
     virtual bool finish(const TakenJob& job) = 0;
-    // Not before `run_at`; with an error it counts as a failure.
+    // The job is not due before `run_at`. With an error it counts as a failure.
     virtual bool put_back(
         const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error
     ) = 0;
-    // To the dead letters.
+    // Moves the job to the dead letters.
     virtual bool bury(const TakenJob& job, const std::string& error) = 0;
-    // Before the first call to the outside under the job's key; sets job.called_at.
+    // Called before the first call to the outside under the job's key; sets job.called_at.
     virtual bool mark_called(TakenJob& job) = 0;
 
-    // Frees the jobs of dead workers, and those whose lease ends later than any taken now could;
-    // returns how many.
+    // Frees the jobs of dead workers, and jobs whose lease ends later than a lease taken now could
+    // (a clock was set back). Returns the number of freed jobs.
     virtual int rescue(std::chrono::milliseconds lease) = 0;
-    // When the next waiting job is due, if there is one. A queue outside may answer too early.
+    // When the next waiting job is due; nullopt: none waits. May be too early.
     virtual std::optional<TimePoint> next_due() = 0;
 };
 

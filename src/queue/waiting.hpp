@@ -5,12 +5,12 @@
 
 namespace pawl::queue {
 
-// What a queue outside the database holds at a moment and nobody has done yet, for people.
+// How many jobs a queue outside the database holds, for operators.
 struct Waiting {
     std::string queue;
-    std::int64_t ready{};    // Due: a worker may take them.
-    std::int64_t running{};  // In a worker's hands.
-    std::int64_t later{};    // Put off, or waiting to be tried again.
+    std::int64_t ready{};    // Due, and may be claimed.
+    std::int64_t running{};  // Claimed by a worker.
+    std::int64_t later{};    // Delayed, or waiting for a retry.
 };
 
 }  // namespace pawl::queue

@@ -32,13 +32,13 @@ Settings ask_settings(Connection& connection, const Options& options) {
             .appendonly = setting_of(replies[1]),
             .appendfsync = setting_of(replies[2])};
     if (!is_forbidden(replies[0].text)) throw_answer(connecting, replies[0].text, options);
-    // Hosted ones hide CONFIG. INFO tells all but appendfsync.
+    // Hosted Redis hides CONFIG. INFO shows all but appendfsync.
     const std::array<Command, 2> infos{Command{"INFO", "memory"}, Command{"INFO", "persistence"}};
-    const auto told = connection.ask(connecting, infos, Access::read);
+    const auto info_replies = connection.ask(connecting, infos, Access::read);
     Settings settings;
-    if (!told[0].is_error())
-        settings.maxmemory_policy = info_field(told[0].text, "maxmemory_policy");
-    if (const auto aof = info_field(told[1].text, "aof_enabled"))
+    if (!info_replies[0].is_error())
+        settings.maxmemory_policy = info_field(info_replies[0].text, "maxmemory_policy");
+    if (const auto aof = info_field(info_replies[1].text, "aof_enabled"))
         settings.appendonly = *aof == "1" ? "yes" : "no";
     return settings;
 }
@@ -49,7 +49,8 @@ void load_scripts(Connection& connection, std::span<const Script> scripts) {
     for (const auto& script : scripts)
         commands.push_back({"SCRIPT", "LOAD", std::string{script.text}});
     const auto replies = connection.ask(connecting, commands, Access::read);
-    for (std::size_t i = 0; i < replies.size(); ++i)  // Where it is refused, it is sent whole.
+    // A script that Redis does not load is sent whole each time.
+    for (std::size_t i = 0; i < replies.size(); ++i)
         if (!replies[i].is_error()) connection.name_of_script(scripts[i].text) = replies[i].text;
 }
 
@@ -102,7 +103,7 @@ struct Client::Impl {
         load_scripts(*made, loaded);
         return made;
     }
-    // One that was the primary may be a replica now, while its name leads to another.
+    // After a failover the name may lead to another server, and these connections to a replica.
     void forget_idle() {
         std::vector<std::unique_ptr<Connection>> forgotten;
         const std::lock_guard lock{mutex};
@@ -115,7 +116,7 @@ struct Client::Impl {
     }
 };
 
-// A connection in the hands of one call; one that threw is not given back.
+// A connection lent to one call; after an error it is not given back.
 class Client::Lent {
 public:
     explicit Lent(Impl& impl) : impl_{impl}, connection_{impl.borrow()} {}

@@ -18,15 +18,15 @@
 
 namespace pawl::redis {
 
-// The connections to one Redis, shared by its queues, its pusher and its dead letters. Every member
-// blocks, may be called from any thread, and throws StoreError: unavailable where Redis can't be
-// reached, in doubt where a write was sent and no answer came. After any of these the connection is
-// thrown away and the next call makes a new one, so that a Redis that was away is back by itself.
+// The connections to one Redis, shared by its queues, pusher and dead letters. Every member blocks,
+// is thread-safe, and throws StoreError: unavailable if Redis can't be reached, in doubt if a write
+// was sent and no answer came. After either the connection is closed and the next call opens a new
+// one, so no restart is needed after an outage.
 class Client {
 public:
-    // Connects when it is first used. The clock, of tests, outlives it; without one, time is Redis'
-    // own. Each connection loads the scripts `loaded` when it opens; others are sent whole. Throws
-    // std::invalid_argument with options.problem().
+    // Connects on first use. `clock` is for tests and outlives the client; without one, Redis' own
+    // time is used. Each connection loads the scripts `loaded` when it opens; others are sent
+    // whole. Throws std::invalid_argument with options.problem().
     explicit Client(
         Options options,
         base::Clock* clock = nullptr,
@@ -38,18 +38,18 @@ public:
     Client& operator=(const Client&) = delete;
 
     // For the start of a program: throws if Redis can't be reached, and as refused if it must not
-    // be used (PAWL0011). Later that is trouble like any other, which whoever runs it may end.
+    // be used (PAWL0011). After the start the same trouble is thrown by each call, and may pass.
     void check();
 
-    // An error that Redis answers is thrown. `what` is the statement that a StoreError names.
+    // Throws an error reply. `what` is the name of the statement in a StoreError.
     Reply ask(std::string_view what, const Command& command, Access access);
-    // All in one packet; an error that Redis answers stands in its place.
+    // Sends all in one packet. An error reply is returned in its place.
     std::vector<Reply> ask_all(
         std::string_view what, std::span<const Command> commands, Access access
     );
-    // Throws what an error in such a place means.
+    // Throws the StoreError for an error reply.
     [[noreturn]] void fail(std::string_view what, const std::string& error);
-    // Its writes happen all, or none where Redis refuses it before.
+    // The script's writes happen all, or none if Redis refuses it at its start.
     Reply run(const Script& script, const Command& keys, const Command& arguments);
 
     // Why an epoch that this Redis has given may be given again (PAWL0030), by its settings at this
@@ -57,8 +57,7 @@ public:
     std::optional<std::string> fence_problem();
 
     TimePoint now();
-    // For scripts: the milliseconds of the test's clock, or nothing: then they ask Redis for the
-    // time.
+    // For scripts: milliseconds of the test's clock. Empty: the script asks Redis for the time.
     std::string given_now() const;
     const Options& options() const;
 

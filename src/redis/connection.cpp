@@ -24,8 +24,8 @@ timeval timeval_of(std::chrono::milliseconds time) {
     return {time.count() / 1'000, time.count() % 1'000 * 1'000};
 }
 
-// hiredis writes by write(2): where the other side has gone, that is a SIGPIPE, which would end a
-// process that has not said otherwise. What libpq does: block it here, and take back our own.
+// hiredis uses write(2), which raises SIGPIPE if the peer has closed. The default would end the
+// process. As libpq does: block the signal here, and consume our own.
 class NoBrokenPipe {
 public:
     NoBrokenPipe() {

@@ -11,28 +11,28 @@
 
 namespace pawl::redis {
 
-// Whether a command without an answer may have been carried out.
+// Whether a command without an answer may have changed data.
 enum class Access { read, write };
 
-// One connection, used by one thread at a time. Once a member has thrown StoreError it is of no use
-// any more, as nobody knows which answer would come next.
+// One connection, for one thread at a time. After a StoreError it must not be used again: the next
+// reply could belong to an earlier command.
 class Connection {
 public:
-    // Connected, and in its database as its user. Throws StoreError (unavailable).
+    // Connects, authenticates and selects the database. Throws StoreError (unavailable).
     explicit Connection(const Options& options);
     ~Connection();
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
-    // Sends all, then reads an answer for each. An error that Redis answers is an answer. `what` is
-    // the statement that a StoreError names.
+    // Sends all commands, then reads a reply for each. An error reply is returned as a reply.
+    // `what` is the name of the statement in a StoreError.
     std::vector<Reply> ask(std::string_view what, std::span<const Command> commands, Access access);
 
-    // The other side has closed it, or said something unasked: seen without a round trip, so that
-    // a connection that ended while it was idle costs nobody an error.
+    // Whether the peer has closed the connection or sent something unasked. Needs no round trip, so
+    // that a connection that was closed while idle causes no error.
     bool ended() const;
 
-    // By text of a script, what Redis calls it; empty if it must be sent whole each time.
+    // By a script's text, the hash that Redis knows it by; empty: send the text.
     std::string& name_of_script(std::string_view text);
 
 private:
@@ -40,7 +40,7 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-// Throws what an error that Redis answered means.
+// Throws the StoreError for an error reply.
 [[noreturn]] void throw_answer(
     std::string_view what, const std::string& error, const Options& options
 );

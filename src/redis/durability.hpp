@@ -8,7 +8,7 @@
 
 namespace pawl::redis {
 
-// What a Redis says of its settings; what it does not say is nothing.
+// The settings that a Redis reports; nullopt: not reported.
 struct Settings {
     std::optional<std::string> maxmemory_policy;  // CONFIG, or INFO memory.
     std::optional<std::string> appendonly;        // "yes", "no".
@@ -19,16 +19,16 @@ struct Settings {
     std::optional<std::string> connected_slaves{};
 };
 
-// Why jobs must not be trusted to this Redis (PAWL0011); nothing if they may.
+// Why this Redis must not hold jobs (PAWL0011); nullopt: it may.
 std::optional<std::string> refusal_of(const Settings& settings, std::string_view place);
-// What is lost with the machine (PAWL0012); nothing if that is nothing.
+// What is lost if the machine fails (PAWL0012); nullopt: nothing.
 std::optional<base::Remark> remark_on(const Settings& settings, std::string_view place);
 
-// Why an epoch that this Redis has given may be given again (PAWL0030); nullopt: it keeps, alone
-// and on its disk, all that it has acknowledged.
+// Why this Redis might give an epoch twice (PAWL0030); nullopt: it is alone and keeps on disk all
+// that it has acknowledged.
 std::optional<std::string> fence_problem_of(const Settings& settings, std::string_view place);
 
-// "maxmemory_policy:noeviction\r\n" of what INFO answers.
+// The value of "maxmemory_policy:noeviction\r\n" in INFO's reply.
 std::optional<std::string> info_field(std::string_view info, std::string_view name);
 
 }  // namespace pawl::redis

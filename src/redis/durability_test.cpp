@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(RedisSettingsTest, only_a_redis_that_evicts_nothing_is_taken) {
+TEST(RedisSettingsTest, only_a_redis_that_evicts_nothing_is_accepted) {
     EXPECT_FALSE(refusal_of({"noeviction", {}, {}}, "h:1"));
     EXPECT_THAT(
         *refusal_of({"volatile-lru", {}, {}}, "h:1"),
@@ -17,7 +17,7 @@ TEST(RedisSettingsTest, only_a_redis_that_evicts_nothing_is_taken) {
     EXPECT_THAT(*refusal_of({}, "h:1"), HasSubstr("does not say its maxmemory-policy"));
 }
 
-TEST(RedisSettingsTest, only_one_that_syncs_each_write_is_passed_over_in_silence) {
+TEST(RedisSettingsTest, only_a_redis_that_syncs_each_write_gets_no_remark) {
     EXPECT_FALSE(remark_on({{}, "yes", "always"}, "h:1"));
     EXPECT_THAT(
         remark_on({{}, "yes", "everysec"}, "h:1")->detail, HasSubstr("appendfsync = everysec")

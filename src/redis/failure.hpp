@@ -10,15 +10,15 @@ namespace pawl::redis {
 struct Failure {
     StoreError::Kind kind{};
     StoreError::Effect effect{};
-    std::string_view hint;  // What to do, where that is known; or empty.
+    std::string_view hint;  // What to do, if known; or empty.
 };
 
-// What an error that Redis answered means. Its first word says it: "LOADING Redis is loading ...".
+// What an error reply means, by its first word: "LOADING Redis is loading ...".
 Failure failure_of(std::string_view error);
 
-// Which is no error of ours if a script is meant: its text was forgotten, and nothing was run.
+// Redis has forgotten the script's text, and ran nothing.
 bool is_unknown_script(std::string_view error);
-// Redis lets this user not do that, or does not have it.
+// This user may not run the command, or this Redis does not have it.
 bool is_forbidden(std::string_view error);
 
 }  // namespace pawl::redis

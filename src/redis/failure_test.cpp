@@ -8,7 +8,7 @@ namespace {
 using Kind = StoreError::Kind;
 using Effect = StoreError::Effect;
 
-TEST(RedisFailureTest, what_passes_by_itself_or_by_its_operator_is_trouble_of_the_environment) {
+TEST(RedisFailureTest, errors_that_pass_or_that_an_operator_fixes_are_unavailable_or_full) {
     for (const auto* error :
          {"LOADING Redis is loading the dataset in memory",
           "READONLY You can't write against a read only replica.",
@@ -27,7 +27,7 @@ TEST(RedisFailureTest, what_passes_by_itself_or_by_its_operator_is_trouble_of_th
     EXPECT_EQ(failure_of("MISCONF Redis is configured to save RDB snapshots").kind, Kind::full);
 }
 
-TEST(RedisFailureTest, a_script_that_fails_in_its_middle_may_have_done_something) {
+TEST(RedisFailureTest, a_script_that_fails_midway_is_in_doubt) {
     for (const auto* error :
          {"WRONGTYPE Operation against a key holding the wrong kind of value",
           "ERR Error running script"}) {

@@ -22,7 +22,7 @@ int number(std::string_view name, std::string_view text) {
     int value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size())
-        refuse(std::string{name} + " is '" + std::string{text} + "', which is no number");
+        refuse(std::string{name} + " is '" + std::string{text} + "', which is not a number");
     return value;
 }
 
@@ -63,12 +63,12 @@ bool is_redis_url(const std::string& url) {
 Options options_of_url(const std::string& url) {
     if (url.starts_with("rediss://"))
         refuse(
-            "rediss:// is not there, as the hiredis of Debian 12 (0.14) has no TLS: use redis:// "
+            "rediss:// is not supported: the hiredis of Debian 12 (0.14) has no TLS. Use redis:// "
             "through stunnel, or in a private network"
         );
     const auto parsed = boost::urls::parse_uri(url);
     if (!parsed || parsed->scheme() != "redis" || parsed->has_fragment())
-        refuse("it is none: redis://[user:password@]host[:port][/database][?sidekiq=7]");
+        refuse("expected redis://[user:password@]host[:port][/database][?sidekiq=7]");
     Options options;
     options.host = parsed->host_address();
     if (options.host.empty()) refuse("it names no host");

@@ -8,8 +8,8 @@ namespace pawl::redis {
 
 using namespace std::chrono_literals;
 
-// How times stand in a job: seconds as a number with a fraction (Sidekiq up to 7), or whole
-// milliseconds (from 8 on). Both are read, whichever is written.
+// How a job's times are written: seconds with a fraction (Sidekiq up to 7), or whole milliseconds
+// (from 8 on). Both are always read.
 enum class SidekiqTimes { seconds, milliseconds };
 
 struct Options {
@@ -19,21 +19,21 @@ struct Options {
     std::string password{};
     int database{0};
     SidekiqTimes times{SidekiqTimes::seconds};
-    // Kept open while nobody uses them. One is opened for each thread that asks at a moment.
+    // Idle connections kept open. Each concurrent call has its own connection.
     int idle_max{8};
-    std::chrono::milliseconds connect_timeout{2s};  // Redis is near, or it is not there.
-    // For each answer. Redis answers in well under a millisecond; appendfsync on a slow disk, and
-    // a script of somebody else's, take longer.
+    std::chrono::milliseconds connect_timeout{2s};  // Redis is near, or unreachable.
+    // For each reply. Redis answers in well under a millisecond, but appendfsync on a slow disk or
+    // another client's script takes longer.
     std::chrono::milliseconds command_timeout{5s};
 
     std::optional<std::string> problem() const;
-    std::string place() const;  // "host:port", as errors name it.
+    std::string place() const;  // "host:port", for error texts.
 };
 
-// "redis://user:password@host:6379/0?sidekiq=8&connect_timeout_ms=500&command_timeout_ms=2000". All
-// but the host may be missing. Throws std::invalid_argument, whose text shows no password, for a
-// URL that is none, an unknown parameter, and rediss://.
+// "redis://user:password@host:6379/0?sidekiq=8&connect_timeout_ms=500&command_timeout_ms=2000".
+// Only the host is required. Throws std::invalid_argument, whose text never contains the password,
+// for a malformed URL, an unknown parameter, and rediss://.
 Options options_of_url(const std::string& url);
-bool is_redis_url(const std::string& url);  // Of rediss://, too.
+bool is_redis_url(const std::string& url);  // Also true for rediss://.
 
 }  // namespace pawl::redis

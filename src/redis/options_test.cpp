@@ -46,7 +46,7 @@ TEST(RedisUrlTest, a_host_is_enough) {
     EXPECT_EQ(options_of_url("redis://[::1]:7").place(), "[::1]:7");
 }
 
-TEST(RedisUrlTest, what_is_wrong_is_said_without_the_password) {
+TEST(RedisUrlTest, errors_never_contain_the_password) {
     struct Case {
         std::string url;
         std::string why;
@@ -57,11 +57,11 @@ TEST(RedisUrlTest, what_is_wrong_is_said_without_the_password) {
              {"redis://", "no host"},
              {"redis://u:secret@h:0", "port is 0"},
              {"redis://u:secret@h:99999", "port"},
-             {"redis://u:secret@h/first", "'first', which is no number"},
+             {"redis://u:secret@h/first", "'first', which is not a number"},
              {"redis://u:secret@h/-1", "database is -1"},
              {"redis://u@h", "without a password"},
              {"redis://u:secret@h/1000001", "database is 1000001"},
-             {"redis://u:secret@h/1x", "'1x', which is no number"},
+             {"redis://u:secret@h/1x", "'1x', which is not a number"},
              {"redis://u:secret@h/0#part", "redis://[user:password@]host"},
              {"redis://u:secret@h?sidekiq=9", "5 to 8"},
              {"redis://u:secret@h?sidekiq=4", "5 to 8"},
@@ -75,7 +75,7 @@ TEST(RedisUrlTest, what_is_wrong_is_said_without_the_password) {
     }
 }
 
-TEST(RedisUrlTest, what_no_url_says_has_limits_too) {
+TEST(RedisUrlTest, options_outside_the_url_have_limits_too) {
     const auto problem = [](auto change) {
         Options options{.host = "h"};
         change(options);
@@ -88,7 +88,7 @@ TEST(RedisUrlTest, what_no_url_says_has_limits_too) {
     EXPECT_EQ(problem([](Options& o) { o.idle_max = 1'001; }), "idle_max is 1001: 0 to 1000");
 }
 
-TEST(RedisUrlTest, one_of_redis_is_told_by_its_scheme) {
+TEST(RedisUrlTest, a_redis_url_is_recognized_by_its_scheme) {
     EXPECT_TRUE(is_redis_url("redis://h"));
     EXPECT_TRUE(is_redis_url("rediss://h"));
     EXPECT_FALSE(is_redis_url("redis:h"));

@@ -7,20 +7,19 @@
 
 namespace pawl::redis {
 
-// An answer of Redis. An error is one, too: of a pipeline some commands fail and others do not.
+// A reply of Redis. An error is one, too: of a pipeline only some commands may fail.
 struct Reply {
     enum class Kind { nil, integer, text, list, error };
     Kind kind{Kind::nil};
     std::int64_t integer{};
-    std::string text;  // Of an error, too: "WRONGTYPE Operation against ...".
+    std::string text;  // Also an error's text: "WRONGTYPE Operation against ...".
     std::vector<Reply> items;
 
     bool is_nil() const { return kind == Kind::nil; }
     bool is_error() const { return kind == Kind::error; }
 };
 
-// What CONFIG GET answers: a name and a value. Nothing of a name that this Redis does not know, or
-// does not tell.
+// The value in a reply to CONFIG GET; nullopt: this Redis does not know or show the setting.
 inline std::optional<std::string> setting_of(const Reply& reply) {
     if (reply.is_error() || reply.items.size() != 2) return std::nullopt;
     return reply.items[1].text;

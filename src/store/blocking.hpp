@@ -12,7 +12,7 @@ namespace pawl::store {
 
 namespace detail_blocking {
 
-// A work that says what others of its kind are.
+// Adds a kind to a work.
 class OfAKind final : public Work {
 public:
     OfAKind(const void* kind, std::unique_ptr<Work> work) : kind_{kind}, work_{std::move(work)} {}
@@ -31,7 +31,7 @@ template <class Enqueue, class F>
 auto run_and_wait(Enqueue enqueue, F f, std::chrono::milliseconds deadline, Isolation isolation) {
     using Result = std::invoke_result_t<F&, Session&>;
     std::promise<void> ended;
-    // Handed over whole, so that the store's thread holds no part of what this one catches.
+    // Moved as a whole, so that the store's thread shares no part of the exception with this one.
     std::exception_ptr outcome;
     auto settle = [&ended, &outcome](std::exception_ptr failed) {
         outcome = std::move(failed);
@@ -64,8 +64,8 @@ auto write_now(Store& store, F f, std::chrono::milliseconds deadline, Isolation 
     );
 }
 
-// Like write_now() for short writes that any thread may have at any moment, one row by its id each:
-// those of one kind, the same at each call, may share a transaction and its commit.
+// Like write_now() for short writes of one row by its id, as any thread may make at any time.
+// Writes of the same `kind` may share a transaction and its commit.
 template <class F>
 auto write_together(Store& store, const Sql& kind, F f) {
     return detail_blocking::run_and_wait(

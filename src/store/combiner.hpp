@@ -13,14 +13,13 @@
 
 namespace pawl::store {
 
-// Small writes of many threads as one. While one is under way, what others bring waits, and goes
-// with the next, all of it at once; who is alone goes at once (flat combining: Hendler, Incze,
-// Shavit, Tzafrir, SPAA 2010). Thread-safe.
+// Combines small writes of many threads. While one batch runs, new requests gather for the next; a
+// lone one runs at once (flat combining: Hendler, Incze, Shavit, Tzafrir, SPAA 2010). Thread-safe.
 template <class In, class Out>
 class Combiner {
 public:
-    // As many results as there were requests, in their order. Runs on one of the threads that wait,
-    // never twice at a time; what it throws, all of them get.
+    // Returns one result for each request, in their order. Runs on one of the waiting threads,
+    // never concurrently. What it throws, each request gets.
     using Together = std::function<std::vector<Out>(const std::vector<In>&)>;
     explicit Combiner(Together together) : together_{std::move(together)} {}
 
@@ -43,7 +42,8 @@ private:
         std::vector<Out> out;
         std::exception_ptr failed;
         bool ended{false};
-        std::condition_variable turn;  // It has ended, or one of its threads may lead it.
+        // Notified when the batch has ended, or when one of its threads may lead it.
+        std::condition_variable turn;
     };
 
     void lead(Batch& batch, std::unique_lock<std::mutex>& lock) {
@@ -64,7 +64,7 @@ private:
 
     Together together_;
     std::mutex mutex_;
-    std::shared_ptr<Batch> next_;  // Gathers while another is under way.
+    std::shared_ptr<Batch> next_;  // Gathers requests while another batch runs.
     bool under_way_{false};
 };
 

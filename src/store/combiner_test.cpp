@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(Combiner, one_alone_goes_at_once) {
+TEST(Combiner, a_single_request_runs_at_once) {
     Combiner<int, int> twice{
         [](const std::vector<int>& in) { return std::vector<int>{2 * in.at(0)}; }};
 
@@ -42,7 +42,7 @@ public:
     std::atomic<bool> fails{false};
 };
 
-TEST(Combiner, what_comes_meanwhile_goes_together_and_each_gets_its_own) {
+TEST(Combiner, requests_that_arrive_meanwhile_are_combined_and_each_gets_its_result) {
     Held held;
     Combiner<int, int> negated{[&](const std::vector<int>& in) { return held(in); }};
     auto first = std::async(std::launch::async, [&] { return negated.run(1); });
@@ -64,7 +64,7 @@ TEST(Combiner, what_comes_meanwhile_goes_together_and_each_gets_its_own) {
     EXPECT_THAT(held.sizes, ElementsAre(1, 7));
 }
 
-TEST(Combiner, a_failure_is_of_all_that_went_together_and_of_no_other) {
+TEST(Combiner, a_failure_affects_its_whole_batch_and_no_other) {
     Held held;
     Combiner<int, int> negated{[&](const std::vector<int>& in) { return held(in); }};
     held.go_on.set_value();
@@ -75,7 +75,7 @@ TEST(Combiner, a_failure_is_of_all_that_went_together_and_of_no_other) {
     EXPECT_EQ(negated.run(2), -2);
 }
 
-TEST(Combiner, nobody_is_forgotten_under_load) {
+TEST(Combiner, no_request_is_lost_under_load) {
     std::atomic<int> under_way{0};
     Combiner<int, int> same{[&](const std::vector<int>& in) {
         EXPECT_EQ(under_way++, 0) << "never two at a time";

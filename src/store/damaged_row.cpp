@@ -8,12 +8,12 @@ namespace {
 
 constexpr std::size_t shown_max = 60;
 
-// The stored value as people can read it; empty if the store can't even show that.
-std::string shown(const detail::Row& row, int column) {
+// The stored value in readable form; empty if the store can't show it.
+std::string readable(const detail::Row& row, int column) {
     try {
         if (row.is_null(column)) return "NULL";
         return std::to_string(row.integer(column));
-    } catch (const StoreError&) {  // It is no number: a text, perhaps.
+    } catch (const StoreError&) {  // Not a number: perhaps a text.
     }
     try {
         std::string text{row.text(column).substr(0, shown_max)};
@@ -33,7 +33,7 @@ void DamagedRow::note(int column, std::string_view name) {
     auto& problem = damage_.problem;
     if (!problem.empty()) problem += ", ";
     problem += name;
-    const auto value = shown(row_, column);
+    const auto value = readable(row_, column);
     problem += value.empty() ? " can't be read" : " is " + value;
 }
 

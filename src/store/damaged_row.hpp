@@ -9,21 +9,21 @@
 
 namespace pawl::store {
 
-// What of a row does not decode (PAWL0022); both are empty of a row that is sound.
+// The columns of a row that do not decode (PAWL0022); both members are empty for a sound row.
 struct Damage {
-    std::string problem;               // "attempt is 3000000000", for people.
-    std::vector<std::string> columns;  // The same columns by name.
+    std::string problem;               // "attempt is 3000000000", for operators.
+    std::vector<std::string> columns;  // The names of these columns.
 };
 
-// Reads a row in which some values may not decode (PAWL0022): a number out of range, a time that is
-// none. Each such value is named in damage() and read as T{}, so that one damaged row does not
-// hide, or hold up, all others of its result.
+// Reads a row in which some values may not decode (PAWL0022), as a number out of range or an
+// invalid time. Each such value is named in damage() and read as T{}, so that one damaged row does
+// not hide or block the other rows of its result.
 class DamagedRow {
 public:
     DamagedRow(const detail::Row& row, std::string_view statement)
         : row_{row}, statement_{statement} {}
 
-    // `name` is the column's, for people.
+    // `name` is the column's, for operators.
     template <class T>
     T column(int column, std::string_view name) {
         try {

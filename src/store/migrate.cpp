@@ -14,10 +14,10 @@ namespace {
 
 constexpr auto none = [](const Row&) {};
 
-// An index over a large table takes its time, and nobody waits for this database yet.
+// Building an index over a large table takes long, and no request waits for this database yet.
 constexpr std::chrono::hours deadline{1};
 
-// Of `-- needs NAME`, as the record has it; empty if the script has no such line.
+// The name in the script's `-- needs NAME`, as it is recorded; empty: no such line.
 std::string needs_of(std::string_view script) {
     constexpr std::string_view mark = "-- needs ";
     while (!script.empty()) {
@@ -37,7 +37,7 @@ bool has_record(Session& session) {
     return found;
 }
 
-// What the database has had: name to what it needs.
+// The migrations that the database has had: name to what each needs.
 std::map<std::string, std::string> recorded(Session& session, std::string_view owner) {
     std::map<std::string, std::string> found;
     const std::array<Value, 1> of_owner{owner};
@@ -66,10 +66,9 @@ void check_not_too_new(
     }
 }
 
-// Whether nothing is left to do. Asked without the lock that migrations take: a server that stands
-// still while it holds that one (for up to the deadline) keeps no other from its start, but where
-// there is something to migrate.
-bool has_all(Store& store, std::string_view owner, std::span<const Sql* const> migrations) {
+// Whether all are applied. Takes no lock, so that a suspended server that holds it delays the start
+// of others only if there is something to migrate.
+bool all_applied(Store& store, std::string_view owner, std::span<const Sql* const> migrations) {
     return read_now(store, [&](Session& session) {
         if (!has_record(session)) return false;
         const auto had = recorded(session, owner);
@@ -85,10 +84,10 @@ bool has_all(Store& store, std::string_view owner, std::span<const Sql* const> m
 std::vector<std::string> apply_migrations(
     Store& store, std::string_view owner, std::span<const Sql* const> migrations
 ) {
-    if (has_all(store, owner, migrations)) return {};
+    if (all_applied(store, owner, migrations)) return {};
     auto run = [&](Session& session) {
         session.run(sql::lock_migrations, {}, none);
-        // A role that serves need not be one that may create tables.
+        // A serving role need not have the right to create tables.
         if (!has_record(session)) session.run(sql::create_migrations, {}, none);
         const auto had = recorded(session, owner);
         check_not_too_new(owner, had, migrations);

@@ -27,8 +27,8 @@ void check_phase_end(bool deadline_passed, bool statement_failed) {
             Kind::refused,
             undone,
             "",
-            "a statement failed and the phase ended as if it had not: only tx.attempt() goes on "
-            "from there"};
+            "a statement failed and the phase ended without an error: only tx.attempt() can go on "
+            "after a failure"};
 }
 
 void throw_fenced(std::string_view statement) {
@@ -70,7 +70,7 @@ std::exception_ptr too_many_wait(std::size_t waiting_max) {
         StoreError::Kind::busy,
         StoreError::Effect::none,
         "",
-        "more than " + std::to_string(waiting_max) + " transactions wait already"});
+        "more than " + std::to_string(waiting_max) + " transactions are already waiting"});
 }
 
 }  // namespace pawl::store

@@ -22,38 +22,36 @@ using detail::Row;
 using detail::Session;
 using detail::Value;
 
-// One transaction's worth of work, owned by the store from write() or read() until done() has
-// returned.
+// The work of one transaction. The store owns it from write() or read() until done() has returned.
 class Work {
 public:
     virtual ~Work() = default;
-    // On a store thread, in the transaction. If it throws, all that it wrote is undone.
+    // Runs on a store thread, in the transaction. If it throws, all its writes are rolled back.
     virtual void run(Session& session) = 0;
-    // Once, after the commit is durable (`failed` is null) or after it was undone. Quick: it only
-    // hands on.
+    // Called once, after the commit is durable (`failed` is null) or after the rollback. Must be
+    // quick and only pass the result on.
     virtual void done(std::exception_ptr failed) noexcept = 0;
-    // How long run() may take before it is interrupted and undone with StoreError (deadline): a
-    // phase holds up others.
+    // How long run() may take before it is interrupted and rolled back with StoreError (deadline),
+    // as others wait behind it.
     virtual std::chrono::milliseconds deadline() const { return std::chrono::seconds{5}; }
-    // run() may be called again, with a fresh snapshot, when it met another transaction
-    // (serialization failure, deadlock) or one that shared its own failed: it keeps nothing from
-    // the run before.
+    // run() may be called again with a fresh snapshot, after a serialization failure or deadlock,
+    // or if another work in its shared transaction failed. Keep nothing from the earlier run.
     virtual Isolation isolation() const { return Isolation::read_committed; }
-    // Works of one kind run the same code, so that what a store learns of one (it was slow) counts
-    // for the others. Those without a kind never share a transaction where that is a choice.
+    // Works of one kind run the same code: what a store learns of one (it was slow) applies to the
+    // others. nullptr: may not share a transaction.
     virtual const void* kind() const { return nullptr; }
 };
 
-// One statement whose rows somebody wants, in no transaction with anything else: a store may send
-// many at once. Owned by the store from look() until done() has returned.
+// One query in no transaction with other statements; a store may send many at once. The store owns
+// it from look() until done() has returned.
 class Look {
 public:
     virtual ~Look() = default;
     virtual const Sql& statement() const = 0;
-    // Lives as long as the look.
+    // Valid as long as the query.
     virtual std::span<const Value> parameters() const = 0;
     virtual void row(const Row& row) = 0;
-    // Once, after the rows, or alone with why there are none. `now` is the database's clock.
+    // Called once, after the rows or with the error. `now` is the database's clock.
     virtual void done(std::exception_ptr failed, TimePoint now) noexcept = 0;
 };
 
@@ -85,11 +83,11 @@ std::unique_ptr<Work> work(
     return std::make_unique<Both>(std::move(run), std::move(done), deadline, isolation);
 }
 
-// Statements of a store where each answer costs a round trip: a key that is not known to be stored
-// is claimed there without a look before, under an id that was taken before.
+// Statements for stores where each answer costs a round trip. There a key that this process does
+// not know to be stored is claimed without a query before, under a preallocated id.
 struct IdsAhead {
-    const Sql* take{};   // ($1 how many): a row for each, with an id that nobody else is given.
-    const Sql* claim{};  // ($1 id, $2 hash): touches no row if the hash is claimed already.
+    const Sql* take{};   // ($1 count): one row for each new id.
+    const Sql* claim{};  // ($1 id, $2 hash): touches no row if the hash is already claimed.
 };
 
 struct StoreStats {
@@ -98,55 +96,54 @@ struct StoreStats {
     std::uint64_t largest_batch{};
 };
 
-// Told the hash of a key whose attempt has ended in some process, this one perhaps; without a hash:
-// notices may have been lost, so look at all keys. From the store's thread; quick.
+// Receives the hash of a key whose attempt has ended in some process, perhaps this one. Empty hash:
+// notices may have been lost, so query all keys. Called on the store's thread; must be quick.
 using OnNotice = std::function<void(std::string_view hash)>;
 
-// Ends what Store::listen() began: once it is destroyed, nothing is told any more.
+// A subscription by Store::listen(). After its destruction no notice is delivered.
 class Listening {
 public:
     virtual ~Listening() = default;
 };
 
-enum class Urgency { normal, first };  // first: lease renewals, which must not wait behind a crowd.
+// first: lease renewals, which must not wait behind other works.
+enum class Urgency { normal, first };
 
-// The port that every database implements; the conformance suite in tests/conformance says what it
-// must do. All members may be called from any thread.
+// The port that every database implements; tests/conformance specifies it. Thread-safe.
 class Store {
 public:
     virtual ~Store() = default;
 
-    // Queues a write transaction. Never blocks: past the bound of what may wait, done() gets
-    // StoreError (busy) at once.
+    // Queues a write transaction. Never blocks: if too many wait, done() gets StoreError (busy).
     virtual void write(std::unique_ptr<Work> work, Urgency urgency) = 0;
     void write(std::unique_ptr<Work> w) { write(std::move(w), Urgency::normal); }
-    // A read snapshot; writing in it is refused. An embedded store may run it before this returns.
+    // Runs in a read snapshot and must not write. An embedded store may run it before this returns.
     virtual void read(std::unique_ptr<Work> work) = 0;
-    // As a read of its own, unless the store knows better.
+    // By default a read() of its own.
     virtual void look(std::unique_ptr<Look> look);
-    // Which text of a statement this store runs; nothing if it has none.
+    // The text that this store runs for a statement; nullopt: it has none.
     virtual std::optional<std::string_view> text_of(const Sql& statement) const = 0;
-    // Nothing where the store is in this process.
+    // nullopt for a store in this process.
     virtual std::optional<IdsAhead> ids_ahead() const { return std::nullopt; }
-    // Nobody but this process writes here, so that a lease found at its start is a dead one's.
+    // Whether only this process writes, so that older leases belong to a dead process.
     virtual bool serves_one_process() const { return true; }
-    // Word between the processes that share a database, for whoever waits for a key that another
-    // holds. Neither promises anything: a notice may be lost, late or needless, and who waits looks
-    // by itself now and then. Neither blocks. By default there is nobody to tell.
+    // Notices between the processes that share a database, for operations that wait for a key that
+    // another one holds. Best effort: a notice may be lost, late or spurious, so a waiter also
+    // polls. Neither blocks. The default has no other process to notify.
     virtual void notify(std::string_view) {}
-    // NOLINTNEXTLINE(performance-unnecessary-value-param): whoever listens keeps it.
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): overriders keep it.
     virtual std::unique_ptr<Listening> listen(OnNotice) { return nullptr; }
-    // Since it was opened. How many works shared a commit says how well requests travel together.
+    // Counters since the store was opened; works per commit shows how well requests share commits.
     virtual StoreStats stats() const { return {}; }
-    // Lets what was queued end, then refuses all else.
+    // Finishes the queued works, then refuses new ones.
     virtual void stop() = 0;
 };
 
-// After run(): what a store must not commit.
+// Checks after run(): throws if the transaction must not be committed.
 void check_phase_end(bool deadline_passed, bool statement_failed);
 [[noreturn]] void throw_fenced(std::string_view statement);
 
-// Whether it is a StoreError of which `such` says so. Null is none.
+// Whether `failed` is a StoreError for which `such` is true; false for null.
 template <class F>
 bool is_store_error(const std::exception_ptr& failed, F such) {
     if (!failed) return false;
@@ -163,11 +160,11 @@ inline bool is_store_error(const std::exception_ptr& failed, StoreError::Kind ki
     return is_store_error(failed, [kind](const StoreError& error) { return error.kind() == kind; });
 }
 
-// What a store answers where it takes no more work.
+// The errors for works that a store refuses.
 std::exception_ptr stopped();
 std::exception_ptr too_many_wait(std::size_t waiting_max);
 
-// Blocking forms, for tools, start-up and tests: never on a thread that serves requests.
+// Blocking calls for tools, start-up and tests; never on a thread that serves requests.
 template <class F>
 auto write_now(
     Store& store,

@@ -1,4 +1,4 @@
-"""The check of the wrong programs is itself able to fail."""
+"""The check of the wrong programs can fail."""
 import importlib.machinery
 import importlib.util
 import os
@@ -31,14 +31,14 @@ class Problem(unittest.TestCase):
         output = 'a.cpp:1:1: error: no such type\n' + ERROR
         self.assertIn('first error', check.problem_of(1, output, 'pawl: a step leads backwards'))
 
-    def test_a_sentence_in_a_note_is_none(self):
+    def test_a_sentence_in_a_note_does_not_count(self):
         output = 'a.cpp:1:1: error: no such type\na.cpp:1:1: note: pawl: a step leads backwards\n'
         self.assertIsNotNone(check.problem_of(1, output, 'pawl: a step leads backwards'))
 
     def test_a_compiler_that_breaks_off_fails(self):
         self.assertIn('without an error', check.problem_of(1, 'g++: not found', 'pawl: a step leads backwards'))
 
-    def test_of_several_texts_all_must_stand_in_the_error(self):
+    def test_the_error_must_contain_all_of_several_texts(self):
         line = 'a.cpp:1:1: error: use of deleted function Tx::Tx(const Tx&)'
         self.assertIsNone(check.problem_of(1, line, ['deleted|private', 'Tx']))
         self.assertIsNotNone(check.problem_of(1, line, ['deleted|private', 'KeyedCall']))
@@ -46,12 +46,12 @@ class Problem(unittest.TestCase):
 
 
 class Changes(unittest.TestCase):
-    def test_words_that_do_not_stand_there_once_are_refused(self):
+    def test_words_that_do_not_occur_exactly_once_are_refused(self):
         for text in ('', 'a step, and a step'):
             with self.assertRaisesRegex(ValueError, 'not once'):
                 check.changed(text, [('a step', 'two')])
 
-    def test_words_are_found_however_their_lines_are_broken(self):
+    def test_line_breaks_between_words_do_not_count(self):
         self.assertEqual(check.changed('a(\n    b, "c d"\n);', [('a(b, "c d")', 'e')]), 'e;')
         with self.assertRaises(ValueError):
             check.changed('a(b, "cd");', [('a(b, "c d")', 'e')])

@@ -1,5 +1,5 @@
 // A right program. tests/compile_fail/check makes each wrong one from it by changing a few words,
-// so that a wrong program differs from this by its mistake alone; this one must compile.
+// so that it differs only by its mistake. This one must compile.
 #include <pawl/call.hpp>
 #include <pawl/client.hpp>
 #include <pawl/http.hpp>
@@ -129,8 +129,7 @@ public:
     }
 };
 
-// What a lease guards is written behind its fence, and a phase that reads before it writes is under
-// a lock.
+// Writes under a lease are behind its fence, and a phase that reads before it writes holds a lock.
 class CloseBooks {
 public:
     static constexpr pawl::OncePerWindow close{.action = "close", .window = std::chrono::hours{1}};

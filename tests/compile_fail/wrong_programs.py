@@ -1,4 +1,4 @@
-"""The wrong programs: what is changed in right.cpp, and what a compiler must say of it.
+"""The wrong programs: the changes to right.cpp, and the compiler's error for each.
 
 WRONG: name -> (what the first error says, [(words of right.cpp, what stands in their place)...]). What it says is a
 sentence of ours; or, where the language itself refuses, a list of texts that all stand there, each `g++'s|clang's`.
@@ -199,7 +199,7 @@ HANDS = {
         in_body(ANSWER, 'pawl::execute(read, insert_ride, 1, 2.0);')]),
     'query_that_takes_a_tx': (QUERY_FORM, [('pawl::Response answer(pawl::Snapshot&', 'pawl::Response answer(Tx&')]),
     'statement_with_another_number_of_parameters': (
-        # The second is clang's, whose note names the function.
+        # The second text is clang's, whose note names the function.
         ['statement_n_must_have_as_many_parameters_in_its_text|must be initialized by a constant expression'], [
             ('pawl::Statement<2> insert_ride', 'pawl::Statement<1> insert_ride')]),
     'too_few_arguments': (ARGUMENTS, [(INSERT, 'insert_ride, at.key_id')]),

@@ -1,6 +1,6 @@
 #include "tests/conformance/key_world.hpp"
 
-// The attention list, its settlements, and the completer's look at what is open.
+// The attention list, its settlements, and the completer's query for open keys.
 namespace pawl::conformance {
 
 namespace {
@@ -69,7 +69,7 @@ PAWL_ON_EACH_STORE(AttentionTest);
 
 }  // namespace
 
-TEST_P(AttentionTest, what_needs_a_person_is_listed_oldest_first_with_all_that_is_known) {
+TEST_P(AttentionTest, keys_that_need_a_person_are_listed_oldest_first_with_all_details) {
     const auto second = open_key("second");
     clock.advance(1s);
     const auto first = open_key("first");
@@ -93,7 +93,7 @@ TEST_P(AttentionTest, what_needs_a_person_is_listed_oldest_first_with_all_that_i
     EXPECT_EQ(read_rows<Entry>(*store, sql::list_attention, 1).size(), 1);
 }
 
-TEST_P(AttentionTest, a_reason_without_words_or_of_too_many_is_refused) {
+TEST_P(AttentionTest, an_empty_or_too_long_reason_is_refused) {
     const auto id = open_key("hash");
 
     for (const auto& reason : {std::string{}, std::string(51, 'x')}) {
@@ -141,7 +141,7 @@ TEST_P(AttentionTest, a_decision_is_found_only_once_it_is_old_enough) {
     EXPECT_EQ(settlements(now() - 1min - 1ms).size(), 1) << "a clock that was set back";
 }
 
-// Issue 16, number 17: the server has found it, and then it is taken back.
+// Issue 16, number 17: taken back after the server has found it.
 TEST_P(AttentionTest, a_decision_that_was_taken_back_is_not_carried_out) {
     const auto id = open_key("hash");
     to_attention(id, 1);
@@ -160,7 +160,7 @@ TEST_P(AttentionTest, a_decision_that_was_taken_back_is_not_carried_out) {
     EXPECT_EQ(run(sql::delete_attention, id, 1, now()), 1);
 }
 
-TEST_P(AttentionTest, a_decision_that_could_not_be_carried_out_may_be_made_anew) {
+TEST_P(AttentionTest, a_decision_that_could_not_be_carried_out_may_be_repeated) {
     const auto id = open_key("hash");
     to_attention(id, 1);
     settle(id, 1, "happened");
@@ -240,13 +240,13 @@ TEST_P(AttentionTest, a_failed_run_of_the_completer_is_counted_and_puts_the_key_
     EXPECT_EQ(fail().runs, 1) << "an operator's word starts the count anew";
     EXPECT_EQ(run(sql::set_completer_next, id, now() + 2h), 1);
     EXPECT_TRUE(completable(now()).empty());
-    EXPECT_EQ(run(sql::set_completer_next, id, now() + 2h + 1ms), 1);  // A clock that was ahead.
+    EXPECT_EQ(run(sql::set_completer_next, id, now() + 2h + 1ms), 1);  // Written by a fast clock.
     EXPECT_EQ(completable(now()), std::vector<std::int64_t>{id});
     EXPECT_EQ(run(sql::set_completer_next, id, now()), 1);
     EXPECT_EQ(completable(now()), std::vector<std::int64_t>{id});
 }
 
-TEST_P(AttentionTest, what_is_not_open_is_neither_counted_nor_released) {
+TEST_P(AttentionTest, a_key_that_is_not_open_is_neither_counted_nor_released) {
     const auto id = open_key("hash");
     to_attention(id, 1);
 
@@ -273,8 +273,8 @@ TEST_P(AttentionTest, unsettled_keys_are_counted_by_operation_and_point) {
     EXPECT_EQ(counts[0].keys, 2);
 }
 
-TEST_P(AttentionTest, keys_are_listed_newest_first_by_any_of_the_filters) {
-    // Issue 16, number 21: of two servers one may claim under an id that it took ahead long ago.
+TEST_P(AttentionTest, keys_are_listed_newest_first_with_any_filter) {
+    // Issue 16, number 21: one of two servers may claim under an id that it preallocated long ago.
     const auto taken_ahead = register_key("a").value();
     const auto b = open_key("b");
     clock.advance(1s);

@@ -13,7 +13,7 @@ PAWL_ON_EACH_STORE(ClaimTest);
 
 }  // namespace
 
-TEST_P(ClaimTest, of_many_who_come_with_one_key_exactly_one_gets_an_id) {
+TEST_P(ClaimTest, of_many_claims_of_one_key_exactly_one_gets_an_id) {
     constexpr int threads = 8;
     std::atomic<int> won{0};
     std::vector<std::thread> crowd;
@@ -28,7 +28,7 @@ TEST_P(ClaimTest, of_many_who_come_with_one_key_exactly_one_gets_an_id) {
     EXPECT_EQ(won, 25);
 }
 
-TEST_P(ClaimTest, a_claim_that_was_undone_leaves_the_key_to_the_next) {
+TEST_P(ClaimTest, a_claim_that_was_rolled_back_leaves_the_key_to_the_next) {
     EXPECT_ANY_THROW(write_now(*store, [](Session& session) {
         rows<std::int64_t>(session, sql::insert_registry, "hash");
         throw std::runtime_error{"the phase failed"};
@@ -104,7 +104,7 @@ TEST_P(ClaimTest, a_key_that_ended_at_once_is_found_with_its_response) {
     EXPECT_EQ(found->generation, 3);
 }
 
-TEST_P(ClaimTest, no_one_takes_a_key_over_whose_lease_lives) {
+TEST_P(ClaimTest, a_key_with_a_live_lease_is_not_taken_over) {
     const auto id = open_key("hash");
 
     EXPECT_EQ(take_over(id, 1), 0);
@@ -114,7 +114,7 @@ TEST_P(ClaimTest, no_one_takes_a_key_over_whose_lease_lives) {
     EXPECT_EQ(state(id).attempt, 1);
 }
 
-TEST_P(ClaimTest, of_two_who_saw_the_same_attempt_one_takes_over) {
+TEST_P(ClaimTest, of_two_that_saw_the_same_attempt_one_takes_over) {
     const auto id = open_key("hash");
     clock.advance(30s);
 
@@ -125,7 +125,7 @@ TEST_P(ClaimTest, of_two_who_saw_the_same_attempt_one_takes_over) {
     EXPECT_EQ(state(id).lease_until, now() + 30s);
 }
 
-TEST_P(ClaimTest, who_saw_an_earlier_attempt_gets_nothing_even_if_no_lease_lives) {
+TEST_P(ClaimTest, a_taker_that_saw_an_earlier_attempt_gets_nothing) {
     const auto id = open_key("hash");
     clock.advance(30s);
     take_over(id, 1);
@@ -135,7 +135,7 @@ TEST_P(ClaimTest, who_saw_an_earlier_attempt_gets_nothing_even_if_no_lease_lives
     EXPECT_EQ(take_over(id, 2), 1);
 }
 
-// Between a taker's look and its write the attempt before may move on and give the key back.
+// Between a taker's query and its write the earlier attempt may move on and give the key back.
 TEST_P(ClaimTest, a_key_is_not_taken_over_at_a_point_that_it_has_left) {
     const auto id = open_key("hash");
     run(sql::fail_attempt, id, 1, "ride_created", "given back", now());
@@ -144,12 +144,12 @@ TEST_P(ClaimTest, a_key_is_not_taken_over_at_a_point_that_it_has_left) {
     EXPECT_EQ(take_over(id, 1, "ride_created"), 1);
 }
 
-TEST_P(ClaimTest, a_lease_given_back_or_further_away_than_any_can_be_is_over) {
+TEST_P(ClaimTest, a_lease_given_back_or_impossibly_long_is_over) {
     const auto given_back = open_key("given back");
     const auto far_away = open_key("far away");
     run(sql::fail_attempt, given_back, 1, "ride_created", "a reason", now());
     run(sql::renew_lease, far_away, 1, "ride_created", now() + 61s);
-    // A renewal that was on its way when the key was given back.
+    // A renewal that was in flight when the key was given back.
     EXPECT_EQ(run(sql::renew_lease, given_back, 1, "ride_created", now() + 30s), 0);
 
     EXPECT_EQ(take_over(given_back, 1), 1);
@@ -167,7 +167,7 @@ TEST_P(ClaimTest, a_key_that_is_finished_or_needs_a_person_is_never_taken_over) 
     EXPECT_EQ(take_over(stuck, 1), 0);
 }
 
-TEST_P(ClaimTest, whoever_lost_the_lease_writes_nothing_with_any_statement) {
+TEST_P(ClaimTest, after_a_lost_lease_no_statement_writes) {
     const auto id = open_key("hash");
     clock.advance(30s);
     take_over(id, 1);
@@ -326,7 +326,7 @@ TEST_P(ClaimTest, a_server_that_starts_ends_the_leases_of_its_predecessor_only) 
     EXPECT_FALSE(state(finished).lease_until);
 }
 
-TEST_P(ClaimTest, of_many_keys_those_come_back_that_somebody_is_at_work_on) {
+TEST_P(ClaimTest, of_many_keys_those_in_progress_are_returned) {
     open_key("held");
     const auto finished = open_key("finished");
     finish(finished, 1, "ride_created");
@@ -350,10 +350,10 @@ TEST_P(ClaimTest, of_many_keys_those_come_back_that_somebody_is_at_work_on) {
     clock.advance(30s);
     EXPECT_TRUE(held_of(all).empty());  // The lease is over.
     clock.advance(-61s);
-    EXPECT_TRUE(held_of(all).empty());  // It is longer than any lease can be.
+    EXPECT_TRUE(held_of(all).empty());  // The lease ends later than any lease can.
 }
 
-TEST_P(ClaimTest, the_state_of_a_key_is_told_for_the_account_before_the_tenant) {
+TEST_P(ClaimTest, the_state_of_a_key_is_found_for_the_account_before_the_tenant) {
     const auto key = open_key("of account");
     const auto wide = open_key("of tenant");
     finish(wide, 1, "ride_created");

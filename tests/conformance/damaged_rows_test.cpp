@@ -6,8 +6,8 @@
 
 #include <gmock/gmock.h>
 
-// Issue 16, number 14: one row that does not decode (PAWL0022) neither hides nor stops the others.
-// SQLite holds numbers beyond the range of our fields, PostgreSQL times that are none.
+// Issue 16, number 14: a row that does not decode (PAWL0022) neither hides nor blocks the others.
+// SQLite can hold numbers that exceed our fields, PostgreSQL times that do not decode.
 namespace pawl::conformance {
 
 namespace {
@@ -34,13 +34,13 @@ constexpr Sql damage_dead{
     "damage_dead",
     "UPDATE dead_jobs SET failures = 3000000000 WHERE jid = $1",
     "UPDATE dead_jobs SET created_at = 'infinity' WHERE jid = $1"};
-// Its columns are 32 bits wide on PostgreSQL: no number there is out of range.
+// These columns have 32 bits on PostgreSQL: no number is out of range there.
 constexpr Sql damage_status{
     "damage_status",
     "UPDATE idempotency_keys SET response_status = 3000000000 WHERE id = $1",
     "UPDATE idempotency_keys SET response_status = response_status WHERE id = $1"};
 
-// Takes all that it is given.
+// Accepts all jobs.
 class Outside final : public queue::Pusher {
 public:
     queue::PushReport push(std::span<const queue::StagedJob> jobs) override {
@@ -88,7 +88,7 @@ TEST_P(DamagedRowsTest, a_damaged_job_is_a_dead_letter_and_the_others_are_worked
     EXPECT_THAT(jids(queue.take(10, 30s)), ElementsAre("a", "c")) << "the dead one does not return";
 }
 
-TEST_P(DamagedRowsTest, a_job_whose_time_is_none_stops_no_look_for_the_others) {
+TEST_P(DamagedRowsTest, a_job_with_an_invalid_time_blocks_no_query_for_the_others) {
     for (const auto* jid : {"a", "b"}) stage(sql::insert_job, jid);
     run(damage_run_at, "a");
 
@@ -130,7 +130,7 @@ TEST_P(DamagedRowsTest, a_damaged_dead_letter_is_listed_and_can_be_purged) {
     EXPECT_EQ(letters.purge(Texts{dead[0].id}, {"ann", "damaged"}).done, 1);
 }
 
-TEST_P(DamagedRowsTest, the_reaper_leaves_a_damaged_key_and_removes_the_others) {
+TEST_P(DamagedRowsTest, the_reaper_skips_a_damaged_key_and_removes_the_others) {
     std::vector<std::int64_t> ids;
     for (const auto* hash : {"a", "b", "c"}) {
         ids.push_back(open_key(hash));
@@ -139,7 +139,7 @@ TEST_P(DamagedRowsTest, the_reaper_leaves_a_damaged_key_and_removes_the_others) 
     run(damage_status, ids[0]);
     const bool damaged = !is_postgres(GetParam());
 
-    // In batches of one, so that it stands in front of the others.
+    // In batches of one, so that it comes before the others.
     const auto report = ops::Reaper{*store, clock, {.batch_max = 1}}.run_once(now());
     const auto next = ops::Reaper{*store, clock, {}}.run_once(now());
 

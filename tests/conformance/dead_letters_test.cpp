@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-// What a queue does with jobs that nobody tries any more.
+// What a queue does with jobs that are no longer tried.
 namespace pawl::conformance {
 
 namespace {
@@ -27,7 +27,7 @@ constexpr Sql audits_of = on_all(
 
 }  // namespace
 
-TEST_P(DeadLettersTest, a_dead_letter_says_all_that_is_known_of_its_job) {
+TEST_P(DeadLettersTest, a_dead_letter_has_all_details_of_its_job) {
     const auto id = bury("jid", {.called = true});
 
     const auto letter = letters->find(id);
@@ -50,7 +50,7 @@ TEST_P(DeadLettersTest, a_dead_letter_says_all_that_is_known_of_its_job) {
     EXPECT_FALSE(letters->find("4711"));
 }
 
-TEST_P(DeadLettersTest, whatever_an_exception_says_its_job_is_buried) {
+TEST_P(DeadLettersTest, a_job_is_buried_whatever_its_exception_says) {
     bury("binary", {.args = "not json \xC3\xBC", .error = std::string{"\xFF\x00\xC3", 3}});
 
     const auto letter = letters->page({}, "", 10).at(0);
@@ -59,7 +59,7 @@ TEST_P(DeadLettersTest, whatever_an_exception_says_its_job_is_buried) {
     EXPECT_EQ(letter.args, "not json \xC3\xBC");
 }
 
-TEST_P(DeadLettersTest, of_a_long_history_the_first_and_the_latest_stay) {
+TEST_P(DeadLettersTest, a_long_history_keeps_the_first_and_the_latest_entries) {
     stage("jid");
     for (int i = 1; i <= 40; ++i)
         EXPECT_TRUE(queue->put_back(queue->take(1, 30s).at(0), clock.now(), "e" + std::to_string(i))
@@ -73,7 +73,7 @@ TEST_P(DeadLettersTest, of_a_long_history_the_first_and_the_latest_stay) {
     for (const auto* stays : {"\"e22\"", "\"e41\""}) EXPECT_THAT(history, HasSubstr(stays));
 }
 
-TEST_P(DeadLettersTest, a_filter_means_those_that_are_like_that) {
+TEST_P(DeadLettersTest, a_filter_selects_matching_letters) {
     bury("a", {.kind = "k1", .error = "SMTP 550"});
     clock.advance(1h);
     bury("b", {.queue = "mails", .error = "ride 17 is away"});
@@ -121,7 +121,7 @@ TEST_P(DeadLettersTest, errors_of_one_kind_are_one_group) {
     EXPECT_EQ(groups[1].count, 1);
 }
 
-TEST_P(DeadLettersTest, what_is_merged_is_worked_again_under_its_id_with_all_its_tries) {
+TEST_P(DeadLettersTest, a_merged_job_runs_again_under_its_id_with_all_its_tries) {
     const auto id = bury("jid");
 
     const auto done = letters->merge(Texts{id}, act, clock.now());
@@ -137,7 +137,7 @@ TEST_P(DeadLettersTest, what_is_merged_is_worked_again_under_its_id_with_all_its
     EXPECT_EQ(job.raw.last_error, "SMTP 550: no such mailbox 'ann'");
 }
 
-TEST_P(DeadLettersTest, merged_twice_it_is_there_once_and_never_again_when_it_is_done) {
+TEST_P(DeadLettersTest, a_job_merged_twice_is_there_once_and_never_again_when_done) {
     const auto id = bury("jid");
     EXPECT_EQ(letters->merge(Texts{id, id}, act, clock.now()).done, 1);
 
@@ -148,7 +148,7 @@ TEST_P(DeadLettersTest, merged_twice_it_is_there_once_and_never_again_when_it_is
     EXPECT_THAT(jids_to_work(), IsEmpty());
 }
 
-// The fence of a worker is the number of the claim: it must not come again.
+// A worker's fence is the claim number, which must not repeat.
 TEST_P(DeadLettersTest, an_old_worker_of_a_merged_job_writes_nothing) {
     stage("jid");
     const auto old = queue->take(1, 30s).at(0);
@@ -163,7 +163,7 @@ TEST_P(DeadLettersTest, an_old_worker_of_a_merged_job_writes_nothing) {
     EXPECT_TRUE(queue->finish(mine));
 }
 
-TEST_P(DeadLettersTest, a_call_that_may_be_forgotten_is_not_made_again_unasked) {
+TEST_P(DeadLettersTest, a_call_that_may_be_forgotten_is_not_repeated_by_default) {
     const auto id = bury("jid", {.called = true});
     const auto other = bury("other");
     clock.advance(21h);
@@ -177,7 +177,7 @@ TEST_P(DeadLettersTest, a_call_that_may_be_forgotten_is_not_made_again_unasked) 
     for (const auto& job : queue->take(10, 30s)) EXPECT_FALSE(job.called_at) << job.raw.jid;
 }
 
-TEST_P(DeadLettersTest, what_is_purged_is_gone) {
+TEST_P(DeadLettersTest, a_purged_letter_is_gone) {
     const auto id = bury("a");
     bury("b");
 
@@ -188,10 +188,10 @@ TEST_P(DeadLettersTest, what_is_purged_is_gone) {
     EXPECT_THAT(jids_to_work(), IsEmpty());
 }
 
-TEST_P(DeadLettersTest, who_did_it_and_why_is_in_the_audit_and_in_the_history) {
+TEST_P(DeadLettersTest, the_audit_and_the_history_name_the_operator_and_the_reason) {
     letters->purge(Texts{bury("a")}, act);
     letters->merge(Texts{bury("b")}, act, clock.now());
-    letters->merge(Texts{"4711"}, act, clock.now());  // Nothing was done: nothing to say.
+    letters->merge(Texts{"4711"}, act, clock.now());  // Nothing was done: no audit entry.
 
     auto& store = world->store();
     EXPECT_EQ(read_rows<std::int64_t>(store, audits_of, "purge", "%").at(0), 1);
@@ -225,11 +225,11 @@ TEST_P(DeadLettersTest, many_are_worked_in_batches) {
     EXPECT_EQ(report.done, 2 * ops::dead_batch);  // Stopped there,
     const auto rest =
         ops::merge_dead_letters(*letters, {}, act, clock.now(), base::system_random(), {});
-    EXPECT_EQ(rest.done, 1);  // and begun again.
+    EXPECT_EQ(rest.done, 1);  // and repeated.
     EXPECT_EQ(queue->take(2 * jobs, 30s).size(), jobs);
 }
 
-TEST_P(DeadLettersTest, a_sample_is_of_those_that_are_meant) {
+TEST_P(DeadLettersTest, a_sample_is_taken_of_the_selected_letters) {
     for (int i = 0; i < 20; ++i) bury("a" + std::to_string(i), {.kind = i < 10 ? "k1" : "k2"});
 
     const auto report =

@@ -32,7 +32,7 @@ inline std::string name_of(Stores stores) {
     return "memory";
 }
 
-// A store of a kind, with what it needs beside it; opened anew as often as a test likes.
+// A store of a kind and its surroundings; may be opened any number of times.
 class StoreHome {
 public:
     StoreHome(Stores stores, base::Clock& clock) : stores_{stores}, clock_{clock} {}
@@ -66,7 +66,7 @@ public:
     std::optional<testing::PostgresDatabase> database;
 
 private:
-    // One connection: the order of works is that of a line.
+    // One connection, so that works run in order.
     std::unique_ptr<store::Store> open_postgres(std::size_t waiting_max) {
         if (!database) database.emplace();
         return std::make_unique<RecordingStore>(
@@ -95,7 +95,7 @@ inline constexpr Stores all_stores[] = {
     Stores::postgres,
     Stores::postgres_unprepared};
 
-// Each test once on each store, with Pawl's tables and `notes`.
+// Runs each test on each store, with Pawl's tables and `notes`.
 class OnEachStore : public ::testing::TestWithParam<Stores> {
 protected:
     std::unique_ptr<store::Store> open(std::size_t waiting_max = 20'000) {

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-// The embedded queue, on each store; and what it alone does.
+// The embedded queue on each store: its own behaviour.
 namespace pawl::conformance {
 
 namespace {
@@ -61,7 +61,8 @@ constexpr Sql count_all_jobs = on_all("count_all_jobs", "SELECT count(*) FROM jo
 class EmbeddedQueueTest : public OnEachStore {
 protected:
     void stage(const QueueWorld::Job& job) { insert(*store, job, clock.now()); }
-    // As a worker does, each 20 ms until the job comes, or for so long; how long it took.
+    // Polls as a worker does, each 20 ms until the job comes or the time is over; returns how long
+    // it took.
     std::chrono::milliseconds look_for(
         std::chrono::milliseconds at_most, const std::string& jid = "no job"
     ) {
@@ -102,8 +103,9 @@ TEST_P(EmbeddedQueueTest, jobs_are_counted_by_queue_and_state) {
     EXPECT_EQ(counts[2].queue, "mails");
 }
 
-// What is true of each; every_statement_is_executed_by_a_test sees that they go by one statement.
-TEST_P(EmbeddedQueueTest, what_workers_want_while_the_store_is_busy_goes_together) {
+// Checks the results; every_statement_is_executed_by_a_test checks that the statements are
+// combined.
+TEST_P(EmbeddedQueueTest, workers_writes_are_combined_while_the_store_is_busy) {
     for (const auto* jid : {"a", "b", "c", "d"}) stage({.jid = jid});
     auto jobs = queue.take(4, 30s);
     ASSERT_EQ(jobs.size(), 4);
@@ -133,13 +135,13 @@ TEST_P(EmbeddedQueueTest, what_workers_want_while_the_store_is_busy_goes_togethe
     EXPECT_EQ(read_rows<std::int64_t>(*store, count_all_jobs).at(0), 0);
 }
 
-TEST_P(EmbeddedQueueTest, workers_that_mark_and_end_jobs_together_are_told_of_their_own) {
+TEST_P(EmbeddedQueueTest, combined_marks_and_finishes_return_each_workers_own_result) {
     constexpr std::size_t jobs = 160;
     for (std::size_t i = 0; i < jobs; ++i) stage({.jid = std::to_string(i)});
     auto taken = queue.take(static_cast<int>(jobs), 30s);
     ASSERT_EQ(taken.size(), jobs);
     clock.advance(30s);
-    // Every fourth is another's by now, under the same id: its first worker may do nothing to it.
+    // Another worker has every fourth under the same id: its first worker may not change it.
     ASSERT_EQ(queue.rescue(60s), static_cast<int>(jobs));
     const auto again = queue.take(static_cast<int>(jobs), 30s);
     for (std::size_t i = 0; i < jobs; ++i)
@@ -175,11 +177,10 @@ TEST_P(EmbeddedQueueTest, a_server_that_starts_frees_its_predecessors_jobs_at_on
     EXPECT_EQ(queue.take(10, 30s).size(), 2);
 }
 
-// Looks begin behind what was taken (src/queue/embedded/floor.hpp); these are late for that.
+// Polls begin after what was claimed (src/queue/embedded/floor.hpp); these jobs come too late for
+// that.
 
-TEST_P(
-    EmbeddedQueueTest, a_job_whose_transaction_lasted_waits_at_most_ten_times_as_long_to_be_taken
-) {
+TEST_P(EmbeddedQueueTest, a_job_of_a_long_transaction_waits_at_most_ten_times_as_long) {
     struct Late {
         std::string jid;
         std::chrono::milliseconds lasted;
@@ -201,7 +202,7 @@ TEST_P(
     }
 }
 
-TEST_P(EmbeddedQueueTest, a_job_due_long_ago_that_nobody_could_see_is_taken_after_the_next_rescue) {
+TEST_P(EmbeddedQueueTest, a_job_due_long_ago_that_was_invisible_is_claimed_after_the_next_rescue) {
     look_for(1s);
     insert(*store, {.jid = "restored"}, clock.now() - 1h);
     EXPECT_TRUE(queue.take(10, 30s).empty()) << "looks begin behind it";
@@ -211,7 +212,7 @@ TEST_P(EmbeddedQueueTest, a_job_due_long_ago_that_nobody_could_see_is_taken_afte
     EXPECT_EQ(look_for(0s, "restored"), 0ms);
 }
 
-TEST_P(EmbeddedQueueTest, jobs_due_long_ago_come_in_their_order_however_few_are_taken_at_once) {
+TEST_P(EmbeddedQueueTest, jobs_due_long_ago_are_claimed_in_order_in_batches_of_any_size) {
     look_for(1s);
     for (int n = 0; n < 5; ++n)
         insert(*store, {.jid = "old " + std::to_string(n)}, clock.now() - 1h + n * 1min);
@@ -229,7 +230,7 @@ TEST_P(EmbeddedQueueTest, jobs_due_long_ago_come_in_their_order_however_few_are_
     );
 }
 
-TEST_P(EmbeddedQueueTest, after_the_clock_was_set_back_jobs_are_taken_at_once) {
+TEST_P(EmbeddedQueueTest, after_the_clock_was_set_back_jobs_are_claimed_at_once) {
     look_for(1s);
     clock.advance(-1h);
     stage({.jid = "jid"});
@@ -237,7 +238,7 @@ TEST_P(EmbeddedQueueTest, after_the_clock_was_set_back_jobs_are_taken_at_once) {
     EXPECT_EQ(look_for(0s, "jid"), 0ms);
 }
 
-TEST_P(EmbeddedQueueTest, a_job_put_back_by_a_server_whose_clock_is_behind_is_taken_at_once) {
+TEST_P(EmbeddedQueueTest, a_job_put_back_by_a_server_with_a_slow_clock_is_claimed_at_once) {
     stage({.jid = "a"});
     stage({.jid = "b"});
     const auto jobs = queue.take(2, 30s);
@@ -249,9 +250,7 @@ TEST_P(EmbeddedQueueTest, a_job_put_back_by_a_server_whose_clock_is_behind_is_ta
     EXPECT_EQ(queue.take(10, 30s).size(), 2);
 }
 
-TEST_P(
-    EmbeddedQueueTest, what_another_server_claimed_and_gave_back_is_taken_within_ten_times_as_long
-) {
+TEST_P(EmbeddedQueueTest, a_job_that_another_server_gave_back_is_claimed_within_ten_times_as_long) {
     if (!is_postgres(GetParam())) GTEST_SKIP() << "one writer: no two claims at once";
     look_for(2s);
     stage({.jid = "held"});
@@ -270,14 +269,14 @@ TEST_P(
     claimed.get_future().wait();
     stage({.jid = "another"});
     EXPECT_EQ(look_for(0s, "another"), 0ms);
-    look_for(400ms);  // Of our clock, by which positions count.
+    look_for(400ms);  // By our clock, which moves the positions.
     free.set_value();
     holder.join();
 
     EXPECT_LE(look_for(10s, "held"), 4s);
 }
 
-TEST_P(EmbeddedQueueTest, a_look_that_finds_nothing_due_costs_no_commit) {
+TEST_P(EmbeddedQueueTest, a_poll_without_due_jobs_costs_no_commit) {
     stage({.jid = "later", .due_in = 1h});
     const auto before = store->stats().commits;
 

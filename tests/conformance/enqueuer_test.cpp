@@ -6,8 +6,8 @@
 
 #include <gmock/gmock.h>
 
-// The drain of the staged jobs, on each store. Twice the article's enqueuer loses jobs
-// (brandur/rocket-rides-atomic@94b370d, api/enqueuer.rb); a test for each stands here.
+// The drain of the staged jobs, on each store. The article's enqueuer loses jobs in two cases
+// (brandur/rocket-rides-atomic@94b370d, api/enqueuer.rb); each has a test here.
 namespace pawl::conformance {
 
 namespace {
@@ -28,8 +28,8 @@ constexpr Sql insert_with_id{
     "INSERT INTO staged_jobs (id, jid, queue, kind, args, run_at, created_at) VALUES ($1, $2, "
     "'default', 'k', '{}', $3, $3)"};
 
-// A queue outside, as far as an enqueuer sees it.
-class Outside final : public queue::Pusher {
+// An external queue, as an enqueuer sees it.
+class FakeOutside final : public queue::Pusher {
 public:
     PushReport push(std::span<const StagedJob> jobs) override {
         if (before) before();
@@ -65,7 +65,7 @@ public:
     std::function<void()> before_forgetting;
 };
 
-// Of a process that stands still behind its first question for the time.
+// The clock of a process that is suspended after its first reading.
 class PausedClock final : public base::Clock {
 public:
     PausedClock(base::Clock& clock, std::chrono::milliseconds pause)
@@ -102,7 +102,7 @@ protected:
     }
     std::int64_t staged() { return read_rows<std::int64_t>(*store, count_staged).at(0); }
 
-    Outside outside;
+    FakeOutside outside;
     ops::EnqueuerOptions options{.batch_max = 10, .claim = 30s};
     ops::Enqueuer enqueuer{*store, clock, &outside, options};
     ops::Enqueuer another{*store, clock, &outside, options};
@@ -111,7 +111,7 @@ PAWL_ON_EACH_STORE(EnqueuerTest);
 
 }  // namespace
 
-TEST_P(EnqueuerTest, what_is_staged_is_sent_as_it_is_and_deleted) {
+TEST_P(EnqueuerTest, a_staged_job_is_sent_unchanged_and_deleted) {
     stage("jid");
 
     EXPECT_EQ(enqueuer.run_once().sent, 1);
@@ -130,8 +130,8 @@ TEST_P(EnqueuerTest, what_is_staged_is_sent_as_it_is_and_deleted) {
     EXPECT_EQ(enqueuer.run_once().sent, 0);
 }
 
-// DELETE ... WHERE id <= the last one's: a transaction that began earlier and committed later has
-// a lower id than what was sent (research: the isolation that the article asks for is ignored).
+// DELETE ... WHERE id <= the last one's: a transaction that began earlier and committed later has a
+// lower id than what was sent (research: the article's isolation setting is ignored).
 TEST_P(EnqueuerTest, a_lower_id_that_commits_while_a_batch_is_sent_is_not_lost) {
     write_one(*store, insert_with_id, std::int64_t{1'000}, "sent", clock.now());
     outside.before = [&] {
@@ -147,9 +147,9 @@ TEST_P(EnqueuerTest, a_lower_id_that_commits_while_a_batch_is_sent_is_not_lost) 
     EXPECT_EQ(staged(), 0);
 }
 
-// `jobs.last` of an ordered and limited dataset is the newest row of the table: beyond the limit
-// all was deleted unsent.
-TEST_P(EnqueuerTest, what_does_not_fit_into_a_batch_is_sent_by_the_next) {
+// `jobs.last` of an ordered and limited dataset is the table's newest row: all jobs beyond the
+// limit were deleted unsent.
+TEST_P(EnqueuerTest, jobs_beyond_a_batch_are_sent_by_the_next) {
     Texts all;
     for (int i = 10; i < 35; ++i) {
         all.push_back("j" + std::to_string(i));
@@ -164,7 +164,7 @@ TEST_P(EnqueuerTest, what_does_not_fit_into_a_batch_is_sent_by_the_next) {
     EXPECT_EQ(outside.jids(), all);
 }
 
-TEST_P(EnqueuerTest, what_is_staged_for_later_is_not_sent_before) {
+TEST_P(EnqueuerTest, a_job_staged_for_later_is_not_sent_early) {
     stage("later", 5min);
     clock.advance(5min - 1ms);
     EXPECT_EQ(enqueuer.run_once().sent, 0);
@@ -174,7 +174,7 @@ TEST_P(EnqueuerTest, what_is_staged_for_later_is_not_sent_before) {
     EXPECT_EQ(enqueuer.run_once().sent, 1);
 }
 
-TEST_P(EnqueuerTest, while_one_sends_another_passes_over_it) {
+TEST_P(EnqueuerTest, a_job_being_sent_is_skipped_by_other_servers) {
     for (int i = 0; i < 15; ++i) stage("j" + std::to_string(i));
     outside.before = [&] {
         outside.before = {};
@@ -189,7 +189,7 @@ TEST_P(EnqueuerTest, while_one_sends_another_passes_over_it) {
     EXPECT_THAT(sent, SizeIs(15));
 }
 
-TEST_P(EnqueuerTest, after_a_death_between_push_and_delete_it_is_sent_again_under_the_same_id) {
+TEST_P(EnqueuerTest, after_a_crash_between_push_and_delete_a_job_is_sent_under_the_same_id) {
     stage("jid");
     struct Death {};
     outside.after = [] { throw Death{}; };  // What it claimed stays claimed: see below.
@@ -223,7 +223,7 @@ TEST_P(EnqueuerTest, a_server_that_starts_frees_what_its_predecessor_was_sending
     EXPECT_EQ(staged(), 0);
 }
 
-TEST_P(EnqueuerTest, a_claim_further_away_than_any_can_be_is_over) {
+TEST_P(EnqueuerTest, a_claim_that_ends_later_than_possible_is_over) {
     stage("jid");
     write_one(
         *store, on_all("claim_all", "UPDATE staged_jobs SET claimed_until = $1"), clock.now() + 24h
@@ -232,7 +232,7 @@ TEST_P(EnqueuerTest, a_claim_further_away_than_any_can_be_is_over) {
     EXPECT_EQ(enqueuer.run_once().sent, 1);
 }
 
-TEST_P(EnqueuerTest, while_the_queue_is_away_nothing_is_lost_and_nothing_stays_claimed) {
+TEST_P(EnqueuerTest, during_an_outage_of_the_queue_no_job_is_lost_or_stays_claimed) {
     stage("jid");
     outside.before = &away;
 
@@ -243,8 +243,8 @@ TEST_P(EnqueuerTest, while_the_queue_is_away_nothing_is_lost_and_nothing_stays_c
     EXPECT_EQ(outside.jids(), Texts{"jid"});
 }
 
-// Issue 16, number 22, as the two below. Another may have sent it meanwhile, and told the queue to
-// forget that it has had it.
+// Issue 16, number 22, as the two below. Another server may have sent it meanwhile, and told the
+// queue to forget it.
 TEST_P(EnqueuerTest, a_server_that_was_paused_over_its_claim_sends_nothing) {
     stage("jid");
     PausedClock paused{clock, options.claim / 2};
@@ -257,8 +257,8 @@ TEST_P(EnqueuerTest, a_server_that_was_paused_over_its_claim_sends_nothing) {
     EXPECT_EQ(another.run_once().sent, 1);
 }
 
-// It may have arrived without an answer: a queue that forgot it would take it twice.
-TEST_P(EnqueuerTest, what_may_not_have_arrived_is_neither_deleted_nor_forgotten) {
+// It may have arrived without an answer: a queue that forgot it would accept it twice.
+TEST_P(EnqueuerTest, a_job_that_may_not_have_arrived_is_neither_deleted_nor_forgotten) {
     stage("lost");
     stage("well");
     outside.loses = "lost";
@@ -272,7 +272,7 @@ TEST_P(EnqueuerTest, what_may_not_have_arrived_is_neither_deleted_nor_forgotten)
     EXPECT_EQ(another.run_once().sent, 1);
 }
 
-TEST_P(EnqueuerTest, the_queue_forgets_a_job_only_when_none_can_send_it_again) {
+TEST_P(EnqueuerTest, the_queue_forgets_a_job_only_when_it_cannot_be_sent_again) {
     stage("jid");
     std::optional<std::int64_t> left;
     outside.before_forgetting = [&] { left = staged(); };
@@ -282,7 +282,7 @@ TEST_P(EnqueuerTest, the_queue_forgets_a_job_only_when_none_can_send_it_again) {
     EXPECT_EQ(left, 0);
 }
 
-TEST_P(EnqueuerTest, what_the_queue_refuses_lies_with_the_dead_and_holds_up_nobody) {
+TEST_P(EnqueuerTest, a_job_that_the_queue_refuses_is_dead_and_blocks_no_other) {
     stage("too large");
     stage("well");
     outside.refuses = "too large";
@@ -300,7 +300,7 @@ TEST_P(EnqueuerTest, what_the_queue_refuses_lies_with_the_dead_and_holds_up_nobo
     EXPECT_FALSE(queue::EmbeddedQueue{*store}.next_due()) << "dead and alive";
 }
 
-TEST_P(EnqueuerTest, a_look_that_finds_nothing_costs_no_commit) {
+TEST_P(EnqueuerTest, a_poll_that_finds_nothing_costs_no_commit) {
     stage("later", 1h);
     const auto before = store->stats().commits;
 
@@ -309,7 +309,7 @@ TEST_P(EnqueuerTest, a_look_that_finds_nothing_costs_no_commit) {
     EXPECT_EQ(store->stats().commits, before);
 }
 
-TEST_P(EnqueuerTest, after_a_change_of_queue_the_embedded_ones_go_out_with_their_history) {
+TEST_P(EnqueuerTest, after_a_change_of_queue_embedded_jobs_are_sent_with_their_history) {
     ops::Enqueuer to_embedded{*store, clock, nullptr, options};
     stage("failed");
     stage("running");
@@ -336,7 +336,7 @@ TEST_P(EnqueuerTest, after_a_change_of_queue_the_embedded_ones_go_out_with_their
     EXPECT_TRUE(embedded.finish(running.at(0))) << "what a worker has in hand stays its own";
 }
 
-TEST_P(EnqueuerTest, a_dead_worker_of_the_embedded_queue_keeps_no_job_from_going_out) {
+TEST_P(EnqueuerTest, a_dead_worker_of_the_embedded_queue_keeps_no_job_from_being_sent) {
     ops::Enqueuer to_embedded{*store, clock, nullptr, options};
     stage("jid");
     to_embedded.move_leftovers();
@@ -349,7 +349,7 @@ TEST_P(EnqueuerTest, a_dead_worker_of_the_embedded_queue_keeps_no_job_from_going
     EXPECT_EQ(outside.jids(), Texts{"jid"});
 }
 
-TEST_P(EnqueuerTest, after_a_change_to_the_embedded_queue_what_was_staged_is_a_job) {
+TEST_P(EnqueuerTest, after_a_change_to_the_embedded_queue_staged_jobs_become_jobs) {
     ops::Enqueuer to_embedded{*store, clock, nullptr, options};
     stage("now");
     stage("later", 1h);
@@ -365,8 +365,8 @@ TEST_P(EnqueuerTest, after_a_change_to_the_embedded_queue_what_was_staged_is_a_j
     EXPECT_THAT(outside.arrived, IsEmpty());
 }
 
-// Workers' looks begin behind what they have taken.
-TEST_P(EnqueuerTest, after_a_change_of_queue_what_was_due_long_ago_is_taken_at_once_in_its_order) {
+// Workers' polls begin after what they have claimed.
+TEST_P(EnqueuerTest, after_a_change_of_queue_old_jobs_are_claimed_at_once_in_order) {
     ops::Enqueuer to_embedded{*store, clock, nullptr, options};
     stage("second", 2s);
     stage("first", 1s);

@@ -2,7 +2,7 @@
 #include "src/ops/reaper.hpp"
 #include "tests/conformance/each_store.hpp"
 
-// What jobs of a queue outside meet in the database, on each store: the inbox of what is done, and
+// What jobs of an external queue use in the database, on each store: the inbox of done jobs, and
 // the pauses.
 namespace pawl::conformance {
 
@@ -33,7 +33,7 @@ TEST_P(InboxTest, a_job_is_done_once) {
     EXPECT_EQ(done("another"), 1);
 }
 
-TEST_P(InboxTest, what_was_undone_was_not_done) {
+TEST_P(InboxTest, a_rolled_back_job_is_not_done) {
     EXPECT_ANY_THROW(write_now(*store, [&](Session& session) {
         EXPECT_EQ(change(session, sql::insert_done, "jid", clock.now()), 1);
         throw std::runtime_error{"after all"};
@@ -42,7 +42,7 @@ TEST_P(InboxTest, what_was_undone_was_not_done) {
     EXPECT_EQ(done("jid"), 1);
 }
 
-TEST_P(InboxTest, it_is_forgotten_when_nothing_can_bring_it_again) {
+TEST_P(InboxTest, a_done_job_is_forgotten_when_it_cannot_be_delivered_again) {
     done("old");
     clock.advance(24h);
     done("new");
@@ -55,7 +55,7 @@ TEST_P(InboxTest, it_is_forgotten_when_nothing_can_bring_it_again) {
     EXPECT_EQ(done("old"), 1);
 }
 
-TEST_P(PausesTest, a_queue_that_one_pauses_is_paused_for_all_and_no_other) {
+TEST_P(PausesTest, pausing_a_queue_affects_all_servers_and_no_other_queue) {
     EXPECT_FALSE(of_another_server.paused("default"));
 
     EXPECT_TRUE(pauses.pause("default", "ann", "the printer burns"));
@@ -70,7 +70,7 @@ TEST_P(PausesTest, a_queue_that_one_pauses_is_paused_for_all_and_no_other) {
     EXPECT_EQ(list[0].reason, "the printer burns");
 }
 
-TEST_P(PausesTest, who_paused_first_stands) {
+TEST_P(PausesTest, the_first_pause_stays_recorded) {
     pauses.pause("default", "ann", "the printer burns");
 
     EXPECT_FALSE(pauses.pause("default", "joe", "me too"));
@@ -80,7 +80,7 @@ TEST_P(PausesTest, who_paused_first_stands) {
     EXPECT_FALSE(pauses.resume("default", "joe", ""));
 }
 
-TEST_P(PausesTest, one_look_serves_for_half_a_second) {
+TEST_P(PausesTest, the_pauses_are_read_twice_a_second) {
     EXPECT_FALSE(pauses.paused("default"));
     of_another_server.pause("default", "ann", "");
     clock.advance(499ms);

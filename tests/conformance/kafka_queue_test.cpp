@@ -14,7 +14,7 @@
 
 #include <set>
 
-// The Kafka queue, beside each kind of store. The brokers are a mock of librdkafka, or real ones
+// The Kafka queue with each kind of store. The brokers are librdkafka's mock, or real ones
 // (PAWL_TEST_KAFKA=host:port).
 namespace pawl::conformance {
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr Sql calls = on_all("count_job_calls", "SELECT count(*) FROM job_calls");
 
-// What the suite stages is there when it asks: a member of a group reads in its own time.
+// Waits until staged jobs are readable: a group's member reads in its own time.
 class ReadUp final : public queue::Queue {
 public:
     template <class... A>
@@ -90,7 +90,7 @@ public:
             EXPECT_EQ(report.sent.size(), 1);
             return;
         }
-        // The enqueuer pushes what is due; later is what a retry is.
+        // The enqueuer pushes due jobs; only a retry is due later.
         auto record = queue::kafka::pushed_record(
             staged, queue::kafka::main_topic(options_, job.queue), clock.now()
         );
@@ -123,8 +123,8 @@ QueueKind kind_on(Stores stores) {
     return {"kafka_" + name_of(stores), [stores] { return std::make_unique<KafkaWorld>(stores); }};
 }
 
-// The whole suite once: what differs between stores are statements, and these the tests below run
-// on each.
+// The whole suite on one store. Stores differ only in statements, which the tests below run on
+// each.
 const std::vector<QueueKind> kinds{kind_on(Stores::sqlite_in_memory)};
 PAWL_ON_QUEUES_WITH_LEASES(Kafka, kinds);
 
@@ -157,7 +157,7 @@ PAWL_ON_EACH_STORE(KafkaStoreTest);
 
 }  // namespace
 
-TEST_P(KafkaStoreTest, what_a_transaction_did_is_known_though_the_queue_was_not_told) {
+TEST_P(KafkaStoreTest, a_job_done_in_a_transaction_is_known_without_a_commit_to_kafka) {
     push("called");
     push("done");
     const auto first_call = clock.now();
@@ -185,7 +185,7 @@ TEST_P(KafkaStoreTest, what_a_transaction_did_is_known_though_the_queue_was_not_
     EXPECT_EQ(read_rows<std::int64_t>(*store, calls).at(0), 0) << "in a month it is forgotten";
 }
 
-TEST_P(KafkaStoreTest, a_record_is_settled_once_and_what_is_being_merged_is_not) {
+TEST_P(KafkaStoreTest, a_record_is_settled_once_and_a_merging_one_is_not_settled) {
     using queue::kafka::Mark;
 
     EXPECT_TRUE(mark(1, Mark::merging));

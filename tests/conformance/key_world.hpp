@@ -2,10 +2,10 @@
 
 #include "tests/conformance/each_store.hpp"
 
-// Keys as the engine writes them, for the tests of its statements.
+// Keys as the engine writes them, for tests of its statements.
 namespace pawl::conformance {
 
-// The columns that a fence and a take-over are about.
+// The columns that fences and take-overs use.
 struct KeyState {
     std::string standing;
     int attempt{};
@@ -29,7 +29,7 @@ protected:
     TimePoint now() { return clock.now(); }
     KeyState state(std::int64_t id) { return read_rows<KeyState>(*store, key_state, id).at(0); }
 
-    // The race of the claim: an id for the first, nothing for whoever comes after.
+    // The race of the claim: returns an id to the first only.
     std::optional<std::int64_t> register_key(const std::string& hash) {
         return write_now(*store, [&](Session& session) -> std::optional<std::int64_t> {
             const auto ids = rows<std::int64_t>(session, sql::insert_registry, hash);
@@ -38,7 +38,7 @@ protected:
         });
     }
 
-    // A key at recovery point "ride_created", attempt 1, under a lease of 30 s.
+    // A key at recovery point "ride_created", attempt 1, with a lease of 30 s.
     std::int64_t open_key(const std::string& hash) {
         return open_key(register_key(hash).value(), hash);
     }

@@ -9,7 +9,7 @@
 #include <ostream>
 #include <set>
 
-// What a place of leases must do: the table of each store, and a real Redis.
+// What a lease backend must do: the table of each store, and a real Redis.
 namespace pawl::conformance {
 
 namespace {
@@ -56,7 +56,7 @@ void PrintTo(const PlaceKind& kind, std::ostream* out) {
 
 class LeaseTest : public ::testing::TestWithParam<PlaceKind> {
 protected:
-    // 0: it is another's.
+    // 0: another holder has it.
     std::int64_t take(const std::string& holder, std::chrono::milliseconds ttl = 30s) {
         const auto choice = place->take("report", holder, ttl);
         const auto* taken = std::get_if<core::LeaseTaken>(&choice);
@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 }  // namespace
 
-TEST_P(LeaseTest, one_has_it_and_others_hear_how_long) {
+TEST_P(LeaseTest, one_holder_has_it_and_others_get_the_remaining_time) {
     EXPECT_GE(take("ann"), 1);
     clock.advance(10s);
 
@@ -117,7 +117,7 @@ TEST_P(LeaseTest, it_is_free_at_its_end_and_not_before) {
     EXPECT_GT(take("joe"), first);
 }
 
-TEST_P(LeaseTest, its_holder_prolongs_it_and_nobody_else_does) {
+TEST_P(LeaseTest, only_its_holder_can_extend_it) {
     const auto epoch = take("ann");
     clock.advance(20s);
 
@@ -132,7 +132,7 @@ TEST_P(LeaseTest, its_holder_prolongs_it_and_nobody_else_does) {
     EXPECT_GT(take("joe"), epoch);
 }
 
-TEST_P(LeaseTest, one_that_is_over_is_not_prolonged_though_it_is_still_there) {
+TEST_P(LeaseTest, an_ended_lease_is_not_extended) {
     const auto epoch = take("ann");
     clock.advance(30s);
 
@@ -142,7 +142,7 @@ TEST_P(LeaseTest, one_that_is_over_is_not_prolonged_though_it_is_still_there) {
     EXPECT_FALSE(extend(epoch, "ann")) << "nor when another has it";
 }
 
-TEST_P(LeaseTest, given_back_it_is_free_at_once_and_its_epoch_stays) {
+TEST_P(LeaseTest, a_lease_given_back_is_free_at_once_and_keeps_its_epoch) {
     const auto first = take("ann");
 
     place->give_back("report", "joe");
@@ -169,8 +169,8 @@ TEST_P(LeaseTest, epochs_only_grow_however_it_ends) {
     }
 }
 
-// Nobody knows what became of its first request: no answer came.
-TEST_P(LeaseTest, the_same_holder_has_it_anew) {
+// The outcome of its first request is unknown: no answer came.
+TEST_P(LeaseTest, the_same_holder_can_take_it_again) {
     const auto first = take("ann");
     clock.advance(10s);
 
@@ -188,13 +188,13 @@ TEST_P(LeaseTest, a_clock_that_was_far_ahead_holds_it_for_twice_its_ttl_at_most)
     EXPECT_FALSE(extend(first, "ann"));
     EXPECT_GT(take("joe"), first);
 
-    // A long one is not over because the next asks for a short one.
+    // A long lease does not end because the next holder asks for a short one.
     place->give_back("report", "joe");
     take("ann", 1h);
     EXPECT_EQ(take("joe", 100ms), 0);
 }
 
-TEST_P(LeaseTest, of_many_at_once_one_has_it) {
+TEST_P(LeaseTest, of_many_concurrent_takers_one_gets_it) {
     std::vector<std::future<bool>> tries;
     std::vector<std::unique_ptr<Place>> places;
     for (int n = 0; n < 8; ++n) {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-// Looks: one statement each, many at once.
+// Lookups: one statement each, many at once.
 namespace pawl::conformance {
 
 namespace {
@@ -17,7 +17,7 @@ struct Seen {
     std::exception_ptr failed;
     Texts texts;
     TimePoint now;
-    // Empty if there was none.
+    // nullopt: no error.
     std::optional<StoreError> error() const {
         try {
             if (failed) std::rethrow_exception(failed);
@@ -68,7 +68,7 @@ PAWL_ON_EACH_STORE(LooksTest);
 
 }  // namespace
 
-TEST_P(LooksTest, finds_what_is_there_and_nothing_else) {
+TEST_P(LooksTest, finds_only_existing_rows) {
     write_one(*store, notes::insert, "a");
 
     const auto there = look("a").get();
@@ -81,7 +81,7 @@ TEST_P(LooksTest, finds_what_is_there_and_nothing_else) {
     EXPECT_TRUE(gone.texts.empty());
 }
 
-TEST_P(LooksTest, sees_what_was_committed_before) {
+TEST_P(LooksTest, sees_earlier_commits) {
     for (int i = 0; i < 50; ++i) {
         write_one(*store, notes::insert, std::to_string(i));
 
@@ -89,7 +89,7 @@ TEST_P(LooksTest, sees_what_was_committed_before) {
     }
 }
 
-TEST_P(LooksTest, each_of_many_gets_its_own_and_a_wrong_one_spoils_no_other) {
+TEST_P(LooksTest, each_of_many_gets_its_rows_and_a_failing_one_affects_no_other) {
     constexpr int notes = 200;
     write_now(*store, [](Session& session) {
         for (int i = 0; i < notes; ++i) change(session, notes::insert, std::to_string(i));
@@ -115,7 +115,7 @@ TEST_P(LooksTest, each_of_many_gets_its_own_and_a_wrong_one_spoils_no_other) {
     }
 }
 
-TEST_P(LooksTest, a_parameter_that_cannot_be_sent_is_its_own_fault_alone) {
+TEST_P(LooksTest, a_parameter_that_cannot_be_sent_fails_only_its_own_lookup) {
     write_one(*store, notes::insert, "a");
     const std::string with_nul{"a\0b", 3};
 
@@ -125,11 +125,11 @@ TEST_P(LooksTest, a_parameter_that_cannot_be_sent_is_its_own_fault_alone) {
 
     EXPECT_EQ(before.get().texts, Texts{"a"});
     const auto seen = wrong.get();
-    EXPECT_EQ(seen.error().has_value(), is_postgres(GetParam()));  // The others can look for it.
+    EXPECT_EQ(seen.error().has_value(), is_postgres(GetParam()));  // The others can run it.
     EXPECT_EQ(after.get().texts, Texts{"a"});
 }
 
-TEST_P(LooksTest, behind_the_end_of_the_store_it_is_refused) {
+TEST_P(LooksTest, after_the_stop_of_the_store_it_is_refused) {
     store->stop();
 
     EXPECT_EQ(look("a").get().error()->kind(), Kind::unavailable);

@@ -2,7 +2,7 @@
 
 #include <array>
 
-// Migrations, and what the database knows about itself.
+// Migrations, and what the database records about itself.
 namespace pawl::conformance {
 
 namespace {
@@ -48,7 +48,7 @@ TEST_P(MigrationsTest, each_runs_once_and_in_order) {
     EXPECT_EQ(tables("more"), 1);
 }
 
-// SQLite looks at the rows that are there by a PRAGMA of its own.
+// SQLite checks the existing rows by a PRAGMA of its own.
 TEST_P(MigrationsTest, a_new_column_may_have_a_check) {
     static constexpr Sql checked = on_all(
         "migration_0002_checked", "ALTER TABLE shop ADD COLUMN b INTEGER DEFAULT 0 CHECK (b >= 0)"
@@ -57,7 +57,7 @@ TEST_P(MigrationsTest, a_new_column_may_have_a_check) {
     EXPECT_EQ(apply({&first, &checked}), (Names{"migration_0001_first", "migration_0002_checked"}));
 }
 
-TEST_P(MigrationsTest, our_own_run_once_on_a_database_that_has_had_them) {
+TEST_P(MigrationsTest, our_own_migrations_run_once) {
     open_key("hash");
 
     EXPECT_EQ(apply_migrations(*store, "pawl", sql::migrations::all), Names{});
@@ -65,7 +65,7 @@ TEST_P(MigrationsTest, our_own_run_once_on_a_database_that_has_had_them) {
     EXPECT_FALSE(register_key("hash")) << "what was in the database is still there";
 }
 
-TEST_P(MigrationsTest, one_that_fails_leaves_nothing_and_runs_when_it_is_mended) {
+TEST_P(MigrationsTest, a_failing_migration_leaves_nothing_and_runs_when_fixed) {
     EXPECT_THROW(apply({&first, &broken}), StoreError);
 
     EXPECT_EQ(tables("half"), 0);
@@ -102,7 +102,8 @@ TEST_P(MigrationsTest, a_binary_that_lacks_what_a_contracting_migration_needs_is
 }
 
 TEST_P(MigrationsTest, an_index_over_a_large_table_may_take_longer_than_a_phase) {
-    // Ten thousand steps of SQLite for each look at the clock: far more than five seconds' worth.
+    // Ten thousand steps of SQLite between two readings of the clock: far more than five seconds'
+    // worth.
     constexpr Sql slow{
         "migration_0001_slow",
         "CREATE TABLE numbers AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
@@ -116,7 +117,7 @@ TEST_P(MigrationsTest, an_index_over_a_large_table_may_take_longer_than_a_phase)
     EXPECT_GT(clock.steady().time_since_epoch(), 1000s + 6s) << "it was slow";
 }
 
-TEST_P(MigrationsTest, what_was_applied_is_listed_with_its_time) {
+TEST_P(MigrationsTest, applied_migrations_are_listed_with_their_time) {
     struct Applied {
         std::string owner;
         std::string name;
@@ -170,7 +171,7 @@ TEST_P(MigrationsTest, secrets_are_found_newest_first_and_none_is_overwritten) {
     EXPECT_EQ(verifiers[0].secret, "v1");
 }
 
-TEST_P(MigrationsTest, what_an_operator_did_is_on_record) {
+TEST_P(MigrationsTest, operators_actions_are_recorded) {
     constexpr Sql actions =
         on_all("actions", "SELECT actor || ' ' || action || ' ' || detail FROM audit_log");
 

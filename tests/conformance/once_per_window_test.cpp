@@ -7,8 +7,7 @@
 #include "src/ops/reaper.hpp"
 #include "tests/conformance/each_store.hpp"
 
-// What a phase does by these in its own transaction, on each store: once in a window, behind a
-// fence, under a lock.
+// Functions for a phase's own transaction, on each store: once per window, fence, lock.
 namespace pawl::conformance {
 
 namespace {
@@ -81,7 +80,7 @@ PAWL_ON_EACH_STORE(TxLockTest);
 
 }  // namespace
 
-TEST_P(OncePerWindowTest, the_others_within_it_get_what_the_first_stored) {
+TEST_P(OncePerWindowTest, later_runs_in_the_window_get_the_first_result) {
     const auto first = book(jane);
     clock.advance(5s - 1ms);
     const auto second = book(jane);
@@ -92,7 +91,7 @@ TEST_P(OncePerWindowTest, the_others_within_it_get_what_the_first_stored) {
     EXPECT_EQ(made, 1);
 }
 
-TEST_P(OncePerWindowTest, it_begins_with_the_first_and_is_not_prolonged) {
+TEST_P(OncePerWindowTest, the_window_begins_with_the_first_run_and_is_not_prolonged) {
     book(jane);
     clock.advance(4s);
     book(jane);
@@ -106,9 +105,9 @@ TEST_P(OncePerWindowTest, it_begins_with_the_first_and_is_not_prolonged) {
     EXPECT_FALSE(book(jane).first) << "and has a window of its own";
 }
 
-// Found by reading: the window of one whose f threw was committed without a result, and whoever
-// came next in it failed to read that.
-TEST_P(OncePerWindowTest, one_that_fails_leaves_no_window_even_where_its_phase_goes_on) {
+// Found by reading: if f threw, the window was committed without a result, and the next caller
+// failed to read it.
+TEST_P(OncePerWindowTest, a_failed_run_leaves_no_window_even_if_its_phase_goes_on) {
     const auto fail_and_go_on = [&](const std::string& note) {
         in_tx([&](Tx& tx) {
             EXPECT_THROW(
@@ -133,8 +132,8 @@ TEST_P(OncePerWindowTest, one_that_fails_leaves_no_window_even_where_its_phase_g
     EXPECT_EQ(made, 3);
 }
 
-// After a failed statement nothing can be closed: what is thrown is still what failed.
-TEST_P(OncePerWindowTest, a_failed_statement_within_it_is_what_is_thrown) {
+// After a failed statement the window can't be closed: the original error is thrown.
+TEST_P(OncePerWindowTest, the_error_of_a_failed_statement_is_thrown) {
     const auto bad = [&] {
         in_tx([&](Tx& tx) {
             order.run(tx, jane, [&]() -> RideId {
@@ -153,7 +152,7 @@ TEST_P(OncePerWindowTest, a_failed_statement_within_it_is_what_is_thrown) {
     EXPECT_TRUE(book(jane).first);
 }
 
-TEST_P(OncePerWindowTest, another_account_action_or_article_is_another) {
+TEST_P(OncePerWindowTest, another_account_action_or_article_has_its_own_window) {
     static constexpr OncePerWindow refund{.action = "refund", .window = 5s};
     book(jane);
 
@@ -166,7 +165,7 @@ TEST_P(OncePerWindowTest, another_account_action_or_article_is_another) {
     EXPECT_FALSE(book(jane, "to the moon").first);
 }
 
-TEST_P(OncePerWindowTest, a_phase_that_is_undone_was_not_the_first) {
+TEST_P(OncePerWindowTest, a_run_that_was_rolled_back_was_not_the_first) {
     EXPECT_ANY_THROW(in_tx([&](Tx& tx) {
         order.run(tx, jane, [] { return RideId{7}; });
         throw std::runtime_error{"after all"};
@@ -178,7 +177,7 @@ TEST_P(OncePerWindowTest, a_phase_that_is_undone_was_not_the_first) {
     EXPECT_EQ(next.value.value, 1);
 }
 
-TEST_P(OncePerWindowTest, the_first_ones_fault_undoes_its_window) {
+TEST_P(OncePerWindowTest, a_fault_of_the_first_run_rolls_back_its_window) {
     EXPECT_ANY_THROW(in_tx([&](Tx& tx) {
         order.run(tx, jane, []() -> RideId { throw std::runtime_error{"no seat"}; });
     }));
@@ -186,7 +185,7 @@ TEST_P(OncePerWindowTest, the_first_ones_fault_undoes_its_window) {
     EXPECT_TRUE(book(jane).first);
 }
 
-TEST_P(OncePerWindowTest, what_is_stored_comes_back_whole) {
+TEST_P(OncePerWindowTest, a_stored_result_comes_back_whole) {
     const auto run = [&] {
         return in_tx([&](Tx& tx) {
             return order.run(tx, jane, [] { return Booked{{7}, "to the \"moon\"\n"}; });
@@ -201,7 +200,7 @@ TEST_P(OncePerWindowTest, what_is_stored_comes_back_whole) {
     EXPECT_EQ(again.value.note, "to the \"moon\"\n");
 }
 
-TEST_P(OncePerWindowTest, what_another_binary_stored_as_another_type_is_said) {
+TEST_P(OncePerWindowTest, a_result_that_another_binary_stored_with_another_type_is_reported) {
     in_tx([&](Tx& tx) { order.run(tx, jane, [] { return std::string{"seven"}; }); });
 
     try {
@@ -212,7 +211,7 @@ TEST_P(OncePerWindowTest, what_another_binary_stored_as_another_type_is_said) {
     }
 }
 
-TEST_P(OncePerWindowTest, its_bounds_are_said) {
+TEST_P(OncePerWindowTest, values_out_of_its_bounds_are_named) {
     const auto run = [&](OncePerWindow once, std::size_t size) {
         in_tx([&](Tx& tx) { once.run(tx, jane, [&] { return std::string(size, 'x'); }); });
     };
@@ -224,7 +223,7 @@ TEST_P(OncePerWindowTest, its_bounds_are_said) {
     EXPECT_NO_THROW(run({.action = "order", .window = 24h}, 64 * 1024 - 2));
 }
 
-TEST_P(OncePerWindowTest, a_clock_that_was_far_ahead_does_not_hold_it_for_ever) {
+TEST_P(OncePerWindowTest, a_clock_that_was_far_ahead_does_not_keep_a_window_forever) {
     clock.advance(365 * 24h);
     book(jane);
     clock.advance(-365 * 24h);
@@ -232,7 +231,7 @@ TEST_P(OncePerWindowTest, a_clock_that_was_far_ahead_does_not_hold_it_for_ever) 
     EXPECT_TRUE(book(jane).first);
 }
 
-TEST_P(OncePerWindowTest, the_reaper_forgets_what_is_over) {
+TEST_P(OncePerWindowTest, the_reaper_deletes_ended_windows) {
     ops::Reaper reaper{*store, clock, {}};
     book(jane);
     book({"rides", "joe"});
@@ -258,13 +257,13 @@ TEST_P(FencedTest, a_lower_epoch_is_refused_once_a_higher_one_wrote) {
     EXPECT_EQ(note_count(), 4);
 }
 
-TEST_P(FencedTest, each_name_has_its_own) {
+TEST_P(FencedTest, each_name_has_its_own_epochs) {
     EXPECT_EQ(pass("report", 9), std::nullopt);
 
     EXPECT_EQ(pass("mails", 1), std::nullopt);
 }
 
-TEST_P(FencedTest, what_was_undone_was_not_seen) {
+TEST_P(FencedTest, a_rolled_back_epoch_was_not_seen) {
     EXPECT_ANY_THROW(in_tx([&](Tx& tx) {
         fenced(tx, Fence::received("report", 9));
         throw std::runtime_error{"after all"};
@@ -273,7 +272,7 @@ TEST_P(FencedTest, what_was_undone_was_not_seen) {
     EXPECT_EQ(pass("report", 1), std::nullopt);
 }
 
-TEST_P(FencedTest, a_phase_that_lets_it_through_is_undone) {
+TEST_P(FencedTest, a_phase_that_does_not_catch_it_is_rolled_back) {
     pass("report", 9);
 
     EXPECT_THROW(
@@ -287,7 +286,7 @@ TEST_P(FencedTest, a_phase_that_lets_it_through_is_undone) {
     EXPECT_EQ(note_count(), 1);
 }
 
-TEST_P(TxLockTest, it_may_be_taken_again_in_the_same_transaction) {
+TEST_P(TxLockTest, a_lock_may_be_taken_again_in_the_same_transaction) {
     in_tx(
         [&](Tx& tx) {
             tx_lock(tx, "seats");
@@ -308,7 +307,7 @@ TEST_P(TxLockTest, a_snapshot_older_than_the_lock_is_refused_on_every_store) {
     EXPECT_NO_THROW(in_tx([](Tx& tx) { tx_lock(tx, "seats"); }, Isolation::serializable));
 }
 
-TEST_P(TxLockTest, a_name_out_of_bounds_is_said) {
+TEST_P(TxLockTest, a_name_out_of_bounds_is_refused) {
     for (const auto& name : {std::string{}, std::string(201, 'x'), std::string{"a\0b", 3}})
         EXPECT_THROW(
             in_tx([&](Tx& tx) { tx_lock(tx, name); }, Isolation::read_committed),

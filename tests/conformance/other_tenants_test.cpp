@@ -10,8 +10,8 @@
 
 #include <future>
 
-// Whether somebody else has a key can't be found out: not by the answer, and not by its time, as
-// the same statements are run for it as for a key that nobody has.
+// Another tenant can't find out whether a key exists: neither by the answer nor by its time, as the
+// same statements run for an existing and an unknown key.
 namespace pawl::conformance {
 
 namespace {
@@ -59,7 +59,7 @@ protected:
     OtherTenantsTest() {
         form =
             &engine.add(detail::form_of<Pay>(std::make_shared<Pay>([this] { return charge(); })));
-        (void)ask(owner, "first");  // So that ids are at hand, where they are taken ahead.
+        (void)ask(owner, "first");  // So that ids are cached where they are preallocated.
     }
     ~OtherTenantsTest() override { engine.stop(10s); }
 
@@ -87,7 +87,7 @@ protected:
     }
     Answer ask(const Principal& who, const std::string& key) { return get(send(who, key)); }
 
-    // Ids are taken ahead when few are left, whoever asks for what.
+    // Without preallocation, which happens when few ids are left, whatever the request.
     std::vector<std::string> statements() {
         auto names = dynamic_cast<RecordingStore&>(*store).trace().take();
         if (const auto ahead = store->ids_ahead())
@@ -102,7 +102,7 @@ protected:
         });
     }
 
-    // Each of the others asks for the owner's key and for one that nobody has.
+    // Other callers ask for the owner's key and for an unknown one.
     void expect_no_difference(const std::string& key) {
         for (const auto& who : others) {
             SCOPED_TRACE(who.tenant + " " + who.account + " asks for " + key);
@@ -150,14 +150,14 @@ PAWL_ON_EACH_STORE(OtherTenantsTest);
 
 }  // namespace
 
-TEST_P(OtherTenantsTest, a_finished_key_is_as_an_unknown_one) {
+TEST_P(OtherTenantsTest, a_finished_key_looks_like_an_unknown_one) {
     ASSERT_TRUE(std::holds_alternative<Settled>(ask(owner, "hers")));
     ASSERT_EQ(state_of(owner, "hers").status, 200);
 
     expect_no_difference("hers");
 }
 
-TEST_P(OtherTenantsTest, a_key_that_failed_and_waits_is_as_an_unknown_one) {
+TEST_P(OtherTenantsTest, a_key_that_failed_and_waits_looks_like_an_unknown_one) {
     away = true;
     ASSERT_FALSE(std::holds_alternative<Settled>(ask(owner, "hers")));
     away = false;
@@ -165,7 +165,7 @@ TEST_P(OtherTenantsTest, a_key_that_failed_and_waits_is_as_an_unknown_one) {
     expect_no_difference("hers");
 }
 
-TEST_P(OtherTenantsTest, a_key_at_work_is_as_an_unknown_one) {
+TEST_P(OtherTenantsTest, a_key_in_progress_looks_like_an_unknown_one) {
     std::promise<void> go_on;
     held = go_on.get_future().share();
     auto first = send(owner, "hers");
@@ -177,7 +177,7 @@ TEST_P(OtherTenantsTest, a_key_at_work_is_as_an_unknown_one) {
     EXPECT_TRUE(std::holds_alternative<Settled>(get(std::move(first))));
 }
 
-TEST_P(OtherTenantsTest, an_expired_key_is_as_an_unknown_one) {
+TEST_P(OtherTenantsTest, an_expired_key_looks_like_an_unknown_one) {
     ASSERT_TRUE(std::holds_alternative<Settled>(ask(owner, "hers")));
     clock.advance(73h);
     ops::Reaper reaper{*store, clock, {}};

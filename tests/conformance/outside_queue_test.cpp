@@ -7,12 +7,11 @@
 #include <string>
 #include <vector>
 
-// The simulator's queue does what every queue must do, or what is found with it says nothing about
-// them.
+// The simulator's queue must behave like every queue, or the simulator's results mean nothing.
 namespace pawl::conformance {
 namespace {
 
-// The broker's dead jobs, to look at alone.
+// The broker's dead jobs, read-only.
 class Dead final : public queue::DeadLetters {
 public:
     explicit Dead(simulation::Broker& broker) : broker_{broker} {}
@@ -93,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& of) { return of.param.name; }
 );
 
-TEST(OutsideQueue, takes_a_job_once_until_it_is_told_to_forget_it) {
+TEST(OutsideQueue, accepts_a_job_once_until_it_is_told_to_forget_it) {
     HandClock clock;
     simulation::Broker broker;
     simulation::OutsideQueue queue{broker, clock, "default", {}};

@@ -10,7 +10,7 @@ using Jids = std::vector<std::string>;
 
 }  // namespace
 
-TEST_P(QueueTest, a_job_is_taken_as_it_was_staged) {
+TEST_P(QueueTest, a_job_is_claimed_as_it_was_staged) {
     stage("jid");
 
     auto job = take_one();
@@ -26,7 +26,7 @@ TEST_P(QueueTest, a_job_is_taken_as_it_was_staged) {
     EXPECT_FALSE(job.called_at);
 }
 
-TEST_P(QueueTest, a_job_under_a_lease_is_nobody_elses) {
+TEST_P(QueueTest, a_job_under_a_lease_is_not_claimed_again) {
     stage("jid");
     take_one();
 
@@ -34,7 +34,7 @@ TEST_P(QueueTest, a_job_under_a_lease_is_nobody_elses) {
     EXPECT_FALSE(queue->next_due());
 }
 
-TEST_P(QueueTest, a_job_is_taken_when_it_is_due_and_not_before) {
+TEST_P(QueueTest, a_job_is_claimed_when_it_is_due_and_not_before) {
     stage("later", 10s);
     EXPECT_EQ(queue->next_due(), clock.now() + 10s);
     clock.advance(10s - 1ms);
@@ -45,7 +45,7 @@ TEST_P(QueueTest, a_job_is_taken_when_it_is_due_and_not_before) {
     EXPECT_EQ(jids(queue->take(10, 30s)), Jids{"later"});
 }
 
-TEST_P(QueueTest, no_more_are_taken_than_asked_for_and_the_longest_due_first) {
+TEST_P(QueueTest, at_most_the_limit_is_claimed_and_the_longest_due_first) {
     stage("third", 3s);
     stage("first", 1s);
     stage("second", 2s);
@@ -55,7 +55,7 @@ TEST_P(QueueTest, no_more_are_taken_than_asked_for_and_the_longest_due_first) {
     EXPECT_EQ(jids(queue->take(2, 30s)), Jids{"third"});
 }
 
-TEST_P(QueueTest, one_queue_takes_nothing_of_another) {
+TEST_P(QueueTest, a_queue_claims_only_its_own_jobs) {
     stage(QueueWorld::Job{.jid = "elsewhere", .queue = "mails"});
 
     EXPECT_TRUE(queue->take(10, 30s).empty());
@@ -94,8 +94,8 @@ TEST_P(QueueTest, the_mark_that_a_job_is_done_commits_with_its_writes_or_not_at_
     EXPECT_FALSE(queue->renew(job, 30s));
 }
 
-// Found by the simulator: such a job, brought again, failed, and went to the dead letters.
-TEST_P(QueueTest, a_job_that_a_transaction_has_done_is_gone_or_known_to_be_done) {
+// Found by the simulator: such a job, delivered again, failed and became a dead letter.
+TEST_P(QueueTest, a_job_done_in_a_transaction_is_gone_or_known_as_done) {
     stage("jid");
     auto job = take_one();
     const auto known = [&] {
@@ -133,8 +133,8 @@ TEST_P(QueueLeaseTest, a_lease_that_ended_frees_the_job_and_its_old_holder_write
     EXPECT_TRUE(queue->finish(ours));
 }
 
-// Between the rescue and the next take the claim is still the old one's.
-TEST_P(QueueLeaseTest, who_lost_the_lease_writes_nothing_even_before_another_has_the_job) {
+// Between the rescue and the next claim the job still has the old claim number.
+TEST_P(QueueLeaseTest, a_lost_lease_fences_even_before_the_next_claim) {
     stage("jid");
     auto old = take_one();
     clock.advance(30s);
@@ -185,7 +185,7 @@ TEST_P(QueueTest, a_job_put_back_without_an_error_has_not_failed) {
     EXPECT_FALSE(again.raw.last_error);
 }
 
-TEST_P(QueueTest, a_failed_job_remembers_its_first_failure_and_its_last_error) {
+TEST_P(QueueTest, a_failed_job_has_its_first_failure_and_its_last_error) {
     stage("jid");
     const auto first_failed_at = clock.now();
     queue->put_back(take_one(), clock.now() + 5s, "the first error");
@@ -201,7 +201,7 @@ TEST_P(QueueTest, a_failed_job_remembers_its_first_failure_and_its_last_error) {
     EXPECT_EQ(job.raw.last_error, "the second error");
 }
 
-TEST_P(QueueTest, a_buried_job_lies_with_the_dead_and_nowhere_else) {
+TEST_P(QueueTest, a_buried_job_is_only_among_the_dead_letters) {
     stage("jid");
     const auto created_at = clock.now();
     clock.advance(1s);

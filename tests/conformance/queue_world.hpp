@@ -14,7 +14,7 @@
 namespace pawl::conformance {
 
 // A queue under test, and what the suite does to it from outside. Each kind of queue derives its
-// own, and names it to the suites by PAWL_ON_QUEUES in a file of its own.
+// own class, and registers it by PAWL_ON_QUEUES in its own file.
 class QueueWorld {
 public:
     struct Job {
@@ -27,15 +27,15 @@ public:
 
     virtual ~QueueWorld() = default;
 
-    // Where handlers write, with Pawl's tables and `notes`; for the embedded one the queue's home.
+    // Where handlers write, with Pawl's tables and `notes`; for the embedded queue its own store.
     virtual store::Store& store() = 0;
     virtual std::unique_ptr<queue::Queue> open(const std::string& name) = 0;
     virtual std::unique_ptr<queue::DeadLetters> open_dead_letters() = 0;
-    // Into the queue, as the enqueuer or a phase would; created now, by request 7.
+    // Adds a job as the enqueuer or a phase would; created now, by request 7.
     virtual void stage(const Job& job) = 0;
-    // Of times that went through it: a queue that keeps them as floating seconds rounds.
+    // The precision of times: a queue that keeps floating seconds rounds.
     virtual std::chrono::milliseconds exactness() const { return std::chrono::milliseconds{0}; }
-    // Where a lease is (an end in the database or in Redis), and not being alone (a partition).
+    // True if jobs have leases (in the database or in Redis), false for partitions.
     virtual bool has_leases() const { return true; }
 
     HandClock clock;
@@ -81,7 +81,7 @@ protected:
 };
 
 class QueueTest : public OnEachQueue {};
-class QueueLeaseTest : public OnEachQueue {};  // Of queues that have leases.
+class QueueLeaseTest : public OnEachQueue {};  // For queues with leases.
 class DeadLettersTest : public OnEachQueue {
 protected:
     struct Made {
@@ -91,7 +91,7 @@ protected:
         std::string error{"SMTP 550: no such mailbox 'ann'"};
         bool called{false};
     };
-    // A job that failed once before, and then for good.
+    // A job that failed once, and then for good.
     std::string bury(const std::string& jid, const Made& made) {
         stage({.jid = jid, .queue = made.queue, .kind = made.kind, .args = made.args});
         auto of_another = made.queue == "default" ? nullptr : world->open(made.queue);

@@ -3,7 +3,7 @@
 #include "src/engine/key_row.hpp"
 #include "tests/conformance/key_world.hpp"
 
-// What the reaper removes, many keys at once, and what it leaves.
+// What the reaper removes, many keys at once, and what it keeps.
 namespace pawl::conformance {
 
 namespace {
@@ -48,7 +48,7 @@ PAWL_ON_EACH_STORE(ReaperTest);
 
 }  // namespace
 
-TEST_P(ReaperTest, a_batch_goes_with_what_a_late_repeat_is_told) {
+TEST_P(ReaperTest, a_batch_is_removed_and_keeps_what_a_late_repeat_needs) {
     old_key("made", R"({"headers":[{"name":"Location","value":"/rides/\"7\""}]})");
     old_key("plain");
 
@@ -84,7 +84,7 @@ TEST_P(ReaperTest, a_round_removes_no_more_than_a_batch) {
     EXPECT_EQ(reap(2).reaped, 0);
 }
 
-TEST_P(ReaperTest, what_is_held_stays_whole_and_the_rest_of_its_batch_goes) {
+TEST_P(ReaperTest, a_held_key_stays_whole_and_the_rest_of_its_batch_is_removed) {
     write_one(*store, create_held);
     old_key("before");
     run(hold, old_key("held"));
@@ -99,7 +99,7 @@ TEST_P(ReaperTest, what_is_held_stays_whole_and_the_rest_of_its_batch_goes) {
     EXPECT_EQ(find("held").response.status, 201);
 }
 
-TEST_P(ReaperTest, a_held_key_stays_wherever_it_stands_in_its_batch_and_goes_once_it_is_free) {
+TEST_P(ReaperTest, a_held_key_stays_at_any_place_of_its_batch_until_it_is_free) {
     write_one(*store, create_held);
     for (int held = 0; held < 5; ++held) {
         std::vector<std::string> hashes;
@@ -123,7 +123,7 @@ TEST_P(ReaperTest, a_held_key_stays_wherever_it_stands_in_its_batch_and_goes_onc
     }
 }
 
-TEST_P(ReaperTest, a_batch_that_some_hold_is_not_all_that_a_round_removes) {
+TEST_P(ReaperTest, a_round_goes_on_after_a_batch_with_held_keys) {
     write_one(*store, create_held);
     for (const auto* hash : {"a", "b", "c", "d", "e"}) {
         const auto id = old_key(hash);
@@ -139,7 +139,7 @@ TEST_P(ReaperTest, a_batch_that_some_hold_is_not_all_that_a_round_removes) {
     EXPECT_FALSE(find("e").expired);
 }
 
-TEST_P(ReaperTest, held_keys_of_one_moment_are_passed_over_one_by_one) {
+TEST_P(ReaperTest, held_keys_of_one_moment_are_skipped_one_by_one) {
     write_one(*store, create_held);
     for (const auto* hash : {"a", "b", "c"}) run(hold, old_key(hash));
     old_key("free");
@@ -150,8 +150,8 @@ TEST_P(ReaperTest, held_keys_of_one_moment_are_passed_over_one_by_one) {
     EXPECT_EQ(report.not_removed, 3);
 }
 
-// What a person has written, say.
-TEST_P(ReaperTest, a_held_key_whose_time_is_no_whole_millisecond_is_passed_over_once) {
+// As an operator may have written it.
+TEST_P(ReaperTest, a_held_key_with_a_fraction_of_a_millisecond_is_skipped_once) {
     write_one(*store, create_held);
     run(hold, old_key("held"));
     run(set_odd_expiry);
@@ -159,7 +159,7 @@ TEST_P(ReaperTest, a_held_key_whose_time_is_no_whole_millisecond_is_passed_over_
     EXPECT_EQ(reap(1).not_removed, 1);
 }
 
-TEST_P(ReaperTest, batches_of_held_keys_are_passed_over_until_one_can_go) {
+TEST_P(ReaperTest, batches_of_held_keys_are_skipped_until_one_can_be_removed) {
     write_one(*store, create_held);
     for (const auto* hash : {"a", "b", "c"}) {
         run(hold, old_key(hash));
@@ -175,7 +175,7 @@ TEST_P(ReaperTest, batches_of_held_keys_are_passed_over_until_one_can_go) {
     EXPECT_EQ(reap(1).not_removed, 3);
 }
 
-// No statement of ours does this to a key that is due. What its registry row is told is taken back.
+// No statement of ours does this to a due key. The changes to its registry row are rolled back.
 TEST_P(ReaperTest, a_key_that_is_due_but_not_settled_stays_whole_in_a_batch_and_alone) {
     const auto id = old_key("stuck");
     run(set_attention, id);
@@ -190,7 +190,7 @@ TEST_P(ReaperTest, a_key_that_is_due_but_not_settled_stays_whole_in_a_batch_and_
     EXPECT_TRUE(find("other").expired);
 }
 
-TEST_P(ReaperTest, a_batch_takes_no_key_that_is_open_or_waits_for_a_person) {
+TEST_P(ReaperTest, a_batch_contains_no_key_that_is_open_or_waits_for_a_person) {
     const auto open = open_key("open");
     const auto stuck = open_key("stuck");
     to_attention(stuck, 1);

@@ -17,7 +17,7 @@ namespace {
 std::mutex mutex;
 std::map<std::string, std::set<std::string, std::less<>>> executed;  // By store.
 
-// Where a statement that was executed is noted.
+// Records executed statements.
 struct Notes {
     const std::string& store;
     RecordingStore::Trace& trace;
@@ -99,7 +99,7 @@ public:
 };
 
 [[maybe_unused]] const auto* const environment =
-    ::testing::AddGlobalTestEnvironment(new EveryStatement);  // Owned by GoogleTest.
+    ::testing::AddGlobalTestEnvironment(new EveryStatement);  // GoogleTest owns it.
 
 }  // namespace
 

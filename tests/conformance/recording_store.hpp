@@ -12,16 +12,15 @@
 
 namespace pawl::conformance {
 
-// Passes everything on, and notes the name of each statement that was executed. At the end of a
-// program that runs with PAWL_CHECK_STATEMENTS set, a named statement that no test executed is a
-// failure.
+// Passes everything on, and records the name of each executed statement. With PAWL_CHECK_STATEMENTS
+// set, the program fails at its end if no test executed some named statement.
 class RecordingStore final : public store::Store {
 public:
-    // The names of what one store executed, in order; from any thread.
+    // The names of the statements that one store executed, in order. Thread-safe.
     class Trace {
     public:
         void add(std::string_view name);
-        std::vector<std::string> take();  // Since it was last taken.
+        std::vector<std::string> take();  // Since the last call.
 
     private:
         std::mutex mutex_;
@@ -46,7 +45,7 @@ public:
     Trace& trace() { return trace_; }
 
 private:
-    Trace trace_;  // Outlives the store within, whose threads add to it.
+    Trace trace_;  // Outlives the wrapped store, whose threads add to it.
     std::string name_;
     std::unique_ptr<store::Store> inner_;
 };

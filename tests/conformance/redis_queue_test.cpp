@@ -11,8 +11,8 @@
 
 #include <array>
 
-// Sidekiq's queues in a real Redis, one for the process; jobs come there by the pusher, as the
-// enqueuer's do, and handlers write to a memory store.
+// Sidekiq's queues in a real Redis, one for the process. The pusher adds jobs, as for the enqueuer;
+// handlers write to a memory store.
 namespace pawl::conformance {
 
 namespace {
@@ -49,7 +49,7 @@ private:
         options.times = times;
         return options;
     }
-    // As perform_in does; the enqueuer sends only what is due.
+    // As perform_in does; the enqueuer only sends due jobs.
     void schedule(const queue::StagedJob& job, TimePoint at) {
         const auto payload = queue::sidekiq::payload_of(job, clock.now(), client_.options().times);
         client_.ask(

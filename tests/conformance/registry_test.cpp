@@ -1,14 +1,14 @@
 #include "src/engine/key_row.hpp"
 #include "tests/conformance/key_world.hpp"
 
-// What is left of a key when it expires, and how long.
+// What is left of an expired key, and for how long.
 namespace pawl::conformance {
 
 namespace {
 
 class RegistryTest : public KeyTest {
 protected:
-    // A key that was finished, expired and removed: its registry row alone is left.
+    // A key that was finished, expired and removed: only its registry row is left.
     std::int64_t expired_key(const std::string& hash) {
         const auto id = open_key(hash);
         finish(id, 1, "ride_created", now());
@@ -40,7 +40,7 @@ PAWL_ON_EACH_STORE(RegistryTest);
 
 }  // namespace
 
-TEST_P(RegistryTest, what_expired_is_remembered_with_its_outcome_and_stays_taken) {
+TEST_P(RegistryTest, an_expired_key_keeps_its_outcome_and_stays_registered) {
     const auto id = expired_key("hash");
 
     const auto found = find("hash");
@@ -71,7 +71,7 @@ TEST_P(RegistryTest, a_key_that_is_not_settled_is_never_removed) {
     EXPECT_EQ(run(sql::delete_key, stuck), 0);
 }
 
-TEST_P(RegistryTest, the_reaper_finds_what_is_due_oldest_first_and_no_more_than_it_asked_for) {
+TEST_P(RegistryTest, the_reaper_finds_due_keys_oldest_first_up_to_its_limit) {
     const auto second = open_key("second");
     const auto first = open_key("first");
     const auto third = open_key("third");
@@ -142,7 +142,7 @@ TEST_P(RegistryTest, a_row_is_forgotten_when_it_expired_long_enough_ago_and_not_
     EXPECT_TRUE(register_key("old"));
 }
 
-TEST_P(RegistryTest, it_forgets_no_more_than_it_was_asked_to_and_the_oldest_first) {
+TEST_P(RegistryTest, rows_are_forgotten_oldest_first_up_to_the_limit) {
     for (const auto* hash : {"a", "b", "c"}) {
         expired_key(hash);
         clock.advance(1h);
@@ -155,7 +155,7 @@ TEST_P(RegistryTest, it_forgets_no_more_than_it_was_asked_to_and_the_oldest_firs
     EXPECT_TRUE(find("c"));
 }
 
-// An application's rows carry key ids for ever.
+// An application's rows may keep key ids forever.
 TEST_P(RegistryTest, no_id_is_given_twice_even_if_a_revived_key_is_forgotten) {
     expired_key("hash");
     const auto revived = revive("hash").value();
@@ -182,7 +182,7 @@ TEST_P(RegistryTest, no_id_is_given_twice_even_if_a_revived_key_is_forgotten) {
     expire(revived.id);
     clock.advance(1h);
 
-    // SQLite keeps the row of the highest id for its count; PostgreSQL counts in a sequence.
+    // SQLite keeps the row of the highest id as its counter; PostgreSQL uses a sequence.
     const auto at_once = run(sql::forget_expired, now(), 10);
     const auto next = register_key("the next").value();
 

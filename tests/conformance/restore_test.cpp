@@ -2,8 +2,8 @@
 #include "src/ops/marker.hpp"
 #include "tests/conformance/key_world.hpp"
 
-// The mark of how far a database has come, and the epochs that restores have opened (docs/adr/0022;
-// issue 16, number 4).
+// The mark of how far a database has come, and the epochs opened by restores (docs/adr/0022; issue
+// 16, number 4).
 namespace pawl::conformance {
 
 namespace {

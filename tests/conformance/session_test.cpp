@@ -6,7 +6,7 @@
 
 #include <limits>
 
-// What a transaction is, on each store.
+// The properties of a transaction, on each store.
 namespace pawl::conformance {
 
 namespace {
@@ -16,7 +16,7 @@ using Effect = StoreError::Effect;
 
 class SessionTest : public OnEachStore {
 protected:
-    // f in a Tx, as a phase has it.
+    // Runs f in a Tx, as a phase has it.
     template <class F>
     void in_tx(F f) {
         write_now(*store, [&](Session& session) {
@@ -38,7 +38,7 @@ struct Numbers {
 
 }  // namespace
 
-TEST_P(SessionTest, whole_numbers_come_back_as_they_went_to_the_edges_of_64_bits) {
+TEST_P(SessionTest, whole_numbers_of_64_bits_survive_a_round_trip) {
     using Limits = std::numeric_limits<std::int64_t>;
     const std::vector<std::int64_t> values{Limits::min(), -1, 0, 1, Limits::max()};
 
@@ -61,7 +61,7 @@ TEST_P(SessionTest, real_numbers_come_back_bit_by_bit) {
     for (std::size_t i = 0; i < values.size(); ++i) EXPECT_EQ(found[i].real, values[i]);
 }
 
-TEST_P(SessionTest, a_number_that_is_none_is_refused_before_it_is_stored_as_null) {
+TEST_P(SessionTest, nan_is_refused_before_it_is_stored_as_null) {
     const auto nan = std::numeric_limits<double>::quiet_NaN();
 
     const auto error = error_of([&] { write_one(*store, insert_numbers, 0, nan); });
@@ -70,7 +70,7 @@ TEST_P(SessionTest, a_number_that_is_none_is_refused_before_it_is_stored_as_null
     EXPECT_EQ(note_count(), 0);
 }
 
-TEST_P(SessionTest, null_is_nothing_and_an_empty_text_is_not_null) {
+TEST_P(SessionTest, null_is_nullopt_and_an_empty_text_is_not_null) {
     write_one(*store, insert_numbers, std::optional<std::int64_t>{}, std::optional<double>{});
     write_one(*store, notes::insert, std::string_view{});
 
@@ -82,7 +82,7 @@ TEST_P(SessionTest, null_is_nothing_and_an_empty_text_is_not_null) {
     EXPECT_EQ(texts.at(1), "");
 }
 
-TEST_P(SessionTest, texts_come_back_as_they_went_whatever_their_quotes_and_length) {
+TEST_P(SessionTest, texts_survive_a_round_trip_whatever_their_quotes_and_length) {
     const std::vector<std::string> values{
         "it's $1 \"quoted\" \\x41", "é 漢 🚲", std::string(2'000'000, 'x')};
 
@@ -91,7 +91,7 @@ TEST_P(SessionTest, texts_come_back_as_they_went_whatever_their_quotes_and_lengt
     EXPECT_EQ(read_rows<std::string>(*store, notes::texts), values);
 }
 
-// PostgreSQL's texts are UTF-8 without NUL: what it can't keep it must not change.
+// PostgreSQL's texts are UTF-8 without NUL: other bytes are refused, never changed.
 TEST_P(SessionTest, texts_with_zeros_or_any_byte_come_back_whole_or_are_refused) {
     using namespace std::string_literals;
     for (const auto& value : {"a\0b"s, "\0"s, "\xff\xfe"s}) {
@@ -121,7 +121,7 @@ TEST_P(SessionTest, a_column_of_another_type_is_refused_and_names_its_statement)
     }
 }
 
-TEST_P(SessionTest, a_column_that_is_not_there_is_refused) {
+TEST_P(SessionTest, a_missing_column_is_refused) {
     constexpr Sql one = on_all("select_one", "SELECT 1");
 
     const auto error = error_of([&] {
@@ -155,7 +155,7 @@ TEST_P(SessionTest, a_work_that_throws_leaves_nothing) {
     EXPECT_EQ(note_count(), 0);
 }
 
-TEST_P(SessionTest, a_constraint_names_its_statement_and_is_no_passing_trouble) {
+TEST_P(SessionTest, a_constraint_names_its_statement_and_is_permanent) {
     write_one(*store, notes::insert, "a");
 
     const auto error = error_of([&] { write_one(*store, notes::insert, "a"); });
@@ -186,7 +186,7 @@ TEST_P(SessionTest, after_a_failed_statement_nothing_else_runs) {
     EXPECT_EQ(note_count(), 0);
 }
 
-TEST_P(SessionTest, a_work_that_swallows_a_failed_statement_is_undone_all_the_same) {
+TEST_P(SessionTest, a_work_that_swallows_a_failed_statement_is_rolled_back) {
     const auto error = error_of([&] {
         write_now(*store, [&](Session& session) {
             change(session, notes::insert, "a");
@@ -198,7 +198,7 @@ TEST_P(SessionTest, a_work_that_swallows_a_failed_statement_is_undone_all_the_sa
     EXPECT_EQ(note_count(), 0);
 }
 
-TEST_P(SessionTest, attempt_undoes_what_failed_and_the_phase_goes_on) {
+TEST_P(SessionTest, attempt_rolls_back_a_failure_and_the_phase_goes_on) {
     std::optional<StoreError> failed;
 
     in_tx([&](Tx& tx) {
@@ -216,8 +216,8 @@ TEST_P(SessionTest, attempt_undoes_what_failed_and_the_phase_goes_on) {
     );
 }
 
-// A store that sends statements together had forgotten, with the attempt, what came before it.
-TEST_P(SessionTest, an_attempt_that_throws_before_any_answer_takes_only_its_own_with_it) {
+// A store that batches statements once dropped, with the attempt, those queued before it.
+TEST_P(SessionTest, an_attempt_that_throws_before_any_answer_rolls_back_only_its_own) {
     in_tx([&](Tx& tx) {
         send(tx, notes::insert, "before");
         try {
@@ -249,8 +249,8 @@ TEST_P(SessionTest, attempts_nest) {
     EXPECT_EQ(note_count(), 2);
 }
 
-// Nothing is sent between the end of the inner one and that of the outer one.
-TEST_P(SessionTest, an_attempt_that_is_undone_right_behind_another_takes_all_of_its_own_along) {
+// Nothing is sent between the ends of the inner and the outer attempt.
+TEST_P(SessionTest, an_outer_attempt_rolls_back_all_right_after_an_inner_one) {
     struct Declined {};
     for (const auto* inner : {"outer", "inner"}) {  // One that fails, and one that does not.
         in_tx([&](Tx& tx) {
@@ -272,8 +272,8 @@ TEST_P(SessionTest, an_attempt_that_is_undone_right_behind_another_takes_all_of_
     );
 }
 
-// A store that sends statements together had told the attempt of it, as if it were its own.
-TEST_P(SessionTest, what_was_sent_before_an_attempt_fails_before_it) {
+// A store that batches statements once reported it to the attempt, as if it were its own.
+TEST_P(SessionTest, a_statement_sent_before_an_attempt_fails_before_it) {
     in_tx([&](Tx& tx) { execute(tx, notes::insert, "a"); });
     bool began = false;
 
@@ -292,7 +292,7 @@ TEST_P(SessionTest, what_was_sent_before_an_attempt_fails_before_it) {
     EXPECT_EQ(note_count(), 1);
 }
 
-TEST_P(SessionTest, attempt_passes_other_troubles_on_and_the_phase_is_undone) {
+TEST_P(SessionTest, attempt_passes_other_errors_on_and_the_phase_is_rolled_back) {
     constexpr auto wrong = on_all<0>("wrong", "SELECT * FROM no_such_table");
 
     const auto error = error_of([&] {
@@ -307,7 +307,7 @@ TEST_P(SessionTest, attempt_passes_other_troubles_on_and_the_phase_is_undone) {
     EXPECT_EQ(note_count(), 0);
 }
 
-TEST_P(SessionTest, what_would_end_or_escape_the_transaction_is_refused) {
+TEST_P(SessionTest, statements_that_end_or_escape_the_transaction_are_refused) {
     std::vector<const char*> texts{
         "COMMIT", "ROLLBACK", "BEGIN", "SAVEPOINT mine", "RELEASE work", "ROLLBACK TO work"};
     const std::vector<const char*> of_sqlite{
@@ -338,7 +338,7 @@ TEST_P(SessionTest, what_would_end_or_escape_the_transaction_is_refused) {
     }
 }
 
-TEST_P(SessionTest, a_script_is_undone_as_a_whole_and_may_not_commit) {
+TEST_P(SessionTest, a_script_is_rolled_back_as_a_whole_and_may_not_commit) {
     constexpr Sql broken =
         on_all("broken", "CREATE TABLE half (a INTEGER); INSERT INTO nowhere VALUES (1);");
     constexpr Sql sly = on_all("sly", "CREATE TABLE half (a INTEGER); COMMIT; BEGIN;");
@@ -357,7 +357,7 @@ TEST_P(SessionTest, a_script_is_undone_as_a_whole_and_may_not_commit) {
     }
 }
 
-TEST_P(SessionTest, one_name_is_one_statement_and_not_the_first_of_two) {
+TEST_P(SessionTest, a_name_must_have_exactly_one_statement) {
     constexpr Sql two = on_all(
         "two", "INSERT INTO notes (text) VALUES ('a'); INSERT INTO notes (text) VALUES ('b')"
     );
@@ -372,7 +372,7 @@ TEST_P(SessionTest, one_name_is_one_statement_and_not_the_first_of_two) {
     EXPECT_EQ(note_count(), 0);
 }
 
-TEST_P(SessionTest, a_statement_tells_how_many_rows_it_changed_and_not_those_of_another) {
+TEST_P(SessionTest, a_statement_returns_only_its_own_number_of_changed_rows) {
     constexpr Sql all = on_all("change_all", "UPDATE notes SET number = 1");
     constexpr Sql table = on_all("create_more", "CREATE TABLE more (a INTEGER)");
 
@@ -385,7 +385,7 @@ TEST_P(SessionTest, a_statement_tells_how_many_rows_it_changed_and_not_those_of_
     });
 }
 
-TEST_P(SessionTest, a_deferred_foreign_key_that_points_nowhere_fails_its_own_work_only) {
+TEST_P(SessionTest, a_violated_deferred_foreign_key_fails_only_its_own_work) {
     constexpr Sql tables{
         "tables",
         "CREATE TABLE child (note INTEGER REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED) "

@@ -2,7 +2,7 @@
 
 #include <thread>
 
-// What becomes of works: order, isolation, deadlines, the end.
+// The execution of works: order, isolation, deadlines, stop.
 namespace pawl::conformance {
 
 namespace {
@@ -13,7 +13,7 @@ using Effect = StoreError::Effect;
 class WorksTest : public OnEachStore {};
 PAWL_ON_EACH_STORE(WorksTest);
 
-// Runs until somebody stops it.
+// Runs until it is interrupted.
 constexpr Sql endless{
     "endless",
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n",
@@ -46,7 +46,7 @@ TEST_P(WorksTest, each_of_many_threads_gets_its_own_answer) {
     std::atomic<int> conflicts{0};
     std::vector<std::thread> crowd;
 
-    // All want the same notes: of each, one thread has it and the others are told that they don't.
+    // All want the same notes: one thread gets each, the others are refused.
     for (int t = 0; t < threads; ++t)
         crowd.emplace_back([&] {
             for (int i = 0; i < writes; ++i) {
@@ -63,7 +63,7 @@ TEST_P(WorksTest, each_of_many_threads_gets_its_own_answer) {
     EXPECT_EQ(conflicts, (threads - 1) * writes);
 }
 
-TEST_P(WorksTest, a_work_that_throws_undoes_itself_and_none_of_its_neighbours) {
+TEST_P(WorksTest, a_work_that_throws_is_rolled_back_alone) {
     std::vector<Ending> endings(30);
 
     for (std::size_t i = 0; i < endings.size(); ++i)
@@ -84,7 +84,7 @@ TEST_P(WorksTest, a_work_that_throws_undoes_itself_and_none_of_its_neighbours) {
     EXPECT_EQ(note_count(), 10);
 }
 
-TEST_P(WorksTest, when_it_is_done_it_is_seen_by_whoever_reads_next) {
+TEST_P(WorksTest, a_done_work_is_visible_to_the_next_read) {
     for (int i = 0; i < 50; ++i) {
         write_one(*store, notes::insert, std::to_string(i));
 
@@ -92,7 +92,7 @@ TEST_P(WorksTest, when_it_is_done_it_is_seen_by_whoever_reads_next) {
     }
 }
 
-TEST_P(WorksTest, a_read_never_sees_what_is_not_committed) {
+TEST_P(WorksTest, a_read_never_sees_uncommitted_writes) {
     std::promise<void> inserted;
     std::promise<std::int64_t> seen;
     auto seen_in_time = seen.get_future();
@@ -102,7 +102,7 @@ TEST_P(WorksTest, a_read_never_sees_what_is_not_committed) {
         store->write(ending.work([&](Session& session) {
             change(session, notes::insert, "for a moment");
             inserted.set_value();
-            // A store whose reads wait for the writer has none to wait for here.
+            // A store whose reads wait for the writer has no other reader here.
             seen_in_time.wait_for(GetParam() == Stores::sqlite_file ? 20s : 100ms);
             throw std::runtime_error{"undone"};
         }));
@@ -125,7 +125,7 @@ TEST_P(WorksTest, a_read_that_writes_is_refused_as_a_fault_of_the_program) {
     EXPECT_EQ(note_count(), 0);
 }
 
-TEST_P(WorksTest, what_a_read_throws_comes_to_its_caller_and_the_next_read_is_well) {
+TEST_P(WorksTest, a_reads_exception_reaches_its_caller_and_the_next_read_works) {
     EXPECT_THROW(
         read_now(*store, [](Session&) { throw std::runtime_error{"of the reader"}; }),
         std::runtime_error
@@ -155,8 +155,8 @@ TEST_P(WorksTest, a_statement_is_interrupted_at_the_deadline_of_its_work) {
     EXPECT_EQ(note_count(), 0);
 }
 
-// Issue 16, number 22. On SQLite the phase's own exception came out: 500 instead of 503.
-TEST_P(WorksTest, trouble_of_the_database_stays_itself_whatever_a_phase_makes_of_it) {
+// Issue 16, number 22. On SQLite the phase's own exception was thrown: 500 instead of 503.
+TEST_P(WorksTest, an_error_of_the_database_is_kept_whatever_a_phase_throws) {
     clock.tick(1s);
     Ending wraps;
     Ending swallows;
@@ -187,7 +187,7 @@ TEST_P(WorksTest, trouble_of_the_database_stays_itself_whatever_a_phase_makes_of
     EXPECT_EQ(note_count(), 0);
 }
 
-TEST_P(WorksTest, a_lost_fence_stays_one_whatever_a_phase_makes_of_it) {
+TEST_P(WorksTest, a_lost_fence_is_kept_whatever_a_phase_throws) {
     constexpr auto fence = on_all<1>("fence_note", "UPDATE notes SET number = 1 WHERE text = $1");
     const auto ending_of = [&](auto after_failure) {
         Ending ending;
@@ -224,7 +224,7 @@ TEST_P(WorksTest, a_read_is_interrupted_at_its_deadline) {
     EXPECT_EQ(note_count(), 0);
 }
 
-TEST_P(WorksTest, a_phase_that_took_too_long_outside_its_statements_is_undone_too) {
+TEST_P(WorksTest, a_phase_that_took_too_long_outside_its_statements_is_rolled_back) {
     Ending ending;
 
     store->write(ending.work(
@@ -239,7 +239,7 @@ TEST_P(WorksTest, a_phase_that_took_too_long_outside_its_statements_is_undone_to
     EXPECT_EQ(note_count(), 0);
 }
 
-TEST_P(WorksTest, a_work_within_its_deadline_leaves_none_to_the_next) {
+TEST_P(WorksTest, a_deadline_does_not_affect_the_next_work) {
     write_now(*store, [&](Session&) { clock.advance(4s); });
     clock.advance(1h);
 
@@ -248,7 +248,7 @@ TEST_P(WorksTest, a_work_within_its_deadline_leaves_none_to_the_next) {
     EXPECT_EQ(note_count(), 1);
 }
 
-TEST_P(WorksTest, who_comes_when_too_many_wait_is_told_at_once_and_may_repeat) {
+TEST_P(WorksTest, a_work_beyond_the_limit_is_refused_at_once_and_may_be_repeated) {
     store = nullptr;
     store = open(2);
     std::promise<void> running;
@@ -277,7 +277,7 @@ TEST_P(WorksTest, who_comes_when_too_many_wait_is_told_at_once_and_may_repeat) {
     for (const auto& ending : waiting) EXPECT_FALSE(ending.error());
 }
 
-TEST_P(WorksTest, renewals_go_before_whatever_else_waits) {
+TEST_P(WorksTest, renewals_run_before_all_other_works) {
     std::promise<void> running;
     std::promise<void> go_on;
     auto may_go_on = go_on.get_future().share();
@@ -308,7 +308,7 @@ TEST_P(WorksTest, renewals_go_before_whatever_else_waits) {
     );
 }
 
-TEST_P(WorksTest, stop_lets_what_was_queued_end_and_refuses_all_else) {
+TEST_P(WorksTest, stop_finishes_queued_works_and_refuses_new_ones) {
     std::promise<void> running;
     std::promise<void> go_on;
     auto may_go_on = go_on.get_future().share();
@@ -335,10 +335,10 @@ TEST_P(WorksTest, stop_lets_what_was_queued_end_and_refuses_all_else) {
     store->read(late_read.work([](Session&) {}));
     EXPECT_EQ(late.error()->kind(), Kind::unavailable);
     EXPECT_EQ(late_read.error()->kind(), Kind::unavailable);
-    store->stop();  // Once more: nothing happens.
+    store->stop();  // Calling it again does nothing.
 }
 
-// SQLite ran reads on the calling thread, which was a listener's (issue 16, number 2).
+// SQLite once ran reads on the calling thread, a listener's (issue 16, number 2).
 TEST_P(WorksTest, a_read_never_blocks_its_caller) {
     if (GetParam() == Stores::memory || GetParam() == Stores::sqlite_in_memory)
         GTEST_SKIP() << "one connection for all: reads run on the calling thread";
@@ -379,7 +379,7 @@ TEST_P(WorksTest, the_statistics_count_works_and_commits) {
 
     const auto after = store->stats();
     EXPECT_EQ(after.works - before.works, 10);
-    EXPECT_EQ(after.commits - before.commits, 10);  // One thread that waits for each: no company.
+    EXPECT_EQ(after.commits - before.commits, 10);  // One thread that waits for each: no sharing.
     EXPECT_GE(after.largest_batch, 1);
 }
 

@@ -4,8 +4,8 @@
 namespace pawl::testing {
 namespace {
 
-// in_progress = wait(max), where another node has the key: the duplicate waits for that node's
-// answer, or takes the key over where its lease ends.
+// in_progress = wait(max), with the key held by another node: the duplicate waits for that node's
+// answer, or takes the key over when its lease ends.
 
 class HastyOrder : public Order {
 public:
@@ -37,7 +37,7 @@ protected:
     }
     void TearDown() override { other->stop(10s); }
 
-    // On this node, up to the call.
+    // Runs on this node up to the call.
     template <class Op = PatientOrder>
     std::future<Answer> hold(const std::string& key) {
         auto first = world.send<Op>(key, order_of_jane);
@@ -48,19 +48,19 @@ protected:
     std::future<Answer> send_there(const std::string& key) {
         return World::send_to<Op>(*other, key, order_of_jane);
     }
-    // Until as many keys are waited for at the other node.
+    // Until this many keys are waited for at the other node.
     void wait_for_waiters(std::size_t n) {
         for (int i = 0; i < 2'000 && other->waiters().size() != n; ++i)
             std::this_thread::sleep_for(10ms);
         ASSERT_EQ(other->waiters().size(), n);
     }
-    // Whatever was due at the other node before this moment has run.
+    // Until everything that was due at the other node has run.
     void pass(std::chrono::milliseconds time) {
         Gate passed;
         other->timers().after(time, [&] { passed.open(); });
         passed.wait();
     }
-    // One order, one payment, one job, whoever made them.
+    // One order, one payment, one job, whichever node made them.
     void check_one_effect() {
         EXPECT_EQ(provider.charges.size(), 1U);
         EXPECT_EQ(std::set<std::string>(provider.keys.begin(), provider.keys.end()).size(), 1U);
@@ -74,7 +74,7 @@ protected:
     std::unique_ptr<engine::Engine> other{world.another_engine()};
 };
 
-TEST_F(AttachTest, who_waits_for_another_node_gets_its_answer_marked_as_replayed) {
+TEST_F(AttachTest, a_waiter_gets_the_other_nodes_answer_marked_as_replayed) {
     auto first = hold("k");
     std::vector<std::future<Answer>> there;
     for (int i = 0; i < 5; ++i) there.push_back(send_there("k"));
@@ -94,7 +94,7 @@ TEST_F(AttachTest, who_waits_for_another_node_gets_its_answer_marked_as_replayed
     check_one_effect();
 }
 
-TEST_F(AttachTest, who_waits_takes_the_key_over_when_the_lease_of_its_node_ends) {
+TEST_F(AttachTest, a_waiter_takes_the_key_over_when_the_other_nodes_lease_ends) {
     auto first = hold("k");
     auto there = send_there("k");
     wait_for_waiters(1);
@@ -111,7 +111,7 @@ TEST_F(AttachTest, who_waits_takes_the_key_over_when_the_lease_of_its_node_ends)
     check_one_effect();
 }
 
-TEST_F(AttachTest, who_waits_goes_on_with_a_key_that_its_node_gave_back) {
+TEST_F(AttachTest, a_waiter_goes_on_with_a_key_that_the_other_node_gave_back) {
     provider.next({Does::retry});
     auto first = hold("k");
     auto there = send_there("k");
@@ -124,7 +124,7 @@ TEST_F(AttachTest, who_waits_goes_on_with_a_key_that_its_node_gave_back) {
     check_one_effect();
 }
 
-TEST_F(AttachTest, nobody_waits_for_another_node_longer_than_the_operation_says) {
+TEST_F(AttachTest, a_wait_for_another_node_ends_after_the_operations_limit) {
     auto first = hold<HastyOrder>("k");
 
     EXPECT_EQ(why_of(World::get(send_there<HastyOrder>("k"))), Why::in_progress);
@@ -134,7 +134,7 @@ TEST_F(AttachTest, nobody_waits_for_another_node_longer_than_the_operation_says)
     EXPECT_EQ(status_of(World::get(std::move(first))), 201);
 }
 
-TEST_F(AttachTest, who_came_later_waits_on_when_the_first_who_waits_has_to_go) {
+TEST_F(AttachTest, a_later_waiter_waits_on_when_the_first_one_times_out) {
     auto first = hold("k");
     auto hasty = send_there<HastyOrder>("k");
     auto patient = send_there<PatientOrder>("k");
@@ -166,7 +166,7 @@ TEST_F(AttachTest, another_request_under_a_key_of_another_node_does_not_wait) {
     EXPECT_EQ(status_of(World::get(std::move(there))), 201);
 }
 
-TEST_F(AttachTest, who_waits_is_told_when_a_person_is_needed) {
+TEST_F(AttachTest, a_waiter_is_answered_when_a_person_is_needed) {
     provider.next({Does::doubt});
     auto first = hold<PatientOrderOnce>("k");
     auto there = send_there<PatientOrderOnce>("k");
@@ -178,7 +178,7 @@ TEST_F(AttachTest, who_waits_is_told_when_a_person_is_needed) {
     EXPECT_EQ(why_of(World::get(std::move(there))), Why::needs_attention);
 }
 
-TEST_F(AttachTest, all_who_wait_for_another_node_are_sent_away_at_once_when_theirs_stops) {
+TEST_F(AttachTest, all_waiters_for_another_node_are_answered_at_once_on_a_stop) {
     auto first = hold("k");
     std::vector<std::future<Answer>> there;
     for (int i = 0; i < 3; ++i) there.push_back(send_there("k"));
@@ -192,8 +192,8 @@ TEST_F(AttachTest, all_who_wait_for_another_node_are_sent_away_at_once_when_thei
     EXPECT_EQ(status_of(World::get(std::move(first))), 201);
 }
 
-// A lock that another transaction holds: whatever comes of it, the claim is made anew.
-TEST_F(AttachTest, a_claim_that_met_a_lock_is_made_anew) {
+// Whatever the lock's holder does, the claim is repeated.
+TEST_F(AttachTest, a_claim_that_met_a_lock_is_repeated) {
     let_go.open();
     world.store.fail_in(sql::insert_registry.name);
     world.store.arm_some(1, 2, FailingStore::How::undone, StoreError::Kind::locked);
@@ -205,7 +205,7 @@ TEST_F(AttachTest, a_claim_that_met_a_lock_is_made_anew) {
     check_one_effect();
 }
 
-TEST_F(AttachTest, a_look_that_fails_is_made_again) {
+TEST_F(AttachTest, a_poll_that_fails_is_repeated) {
     auto first = hold("k");
     auto there = send_there("k");
     wait_for_waiters(1);
@@ -217,7 +217,7 @@ TEST_F(AttachTest, a_look_that_fails_is_made_again) {
     EXPECT_TRUE(replayed(World::get(std::move(there))));
 }
 
-TEST_F(AttachTest, the_completer_neither_waits_nor_takes_a_key_that_is_waited_for) {
+TEST_F(AttachTest, the_completer_neither_waits_nor_claims_a_key_with_waiters) {
     auto first = hold("k");
     auto there = send_there("k");
     wait_for_waiters(1);
@@ -251,9 +251,9 @@ TEST_F(AttachTest, many_threads_on_both_nodes_with_one_key_all_get_the_one_answe
     check_one_effect();
 }
 
-TEST_F(AttachTest, one_look_serves_all_who_wait_and_nobody_looks_for_nobody) {
+TEST_F(AttachTest, one_poll_serves_all_waiters_and_none_runs_without_waiters) {
     auto first = hold("k0");
-    // The others stand in the table as the first does.
+    // The others are stored like the first.
     for (int i = 1; i < 10; ++i)
         world.execute(
             "INSERT INTO key_registry (hash) VALUES ('" +
@@ -278,11 +278,12 @@ TEST_F(AttachTest, one_look_serves_all_who_wait_and_nobody_looks_for_nobody) {
     const auto began = world.clock.steady();
     world.store.wait_for_reads(before + 10);
 
-    EXPECT_GE(world.clock.steady() - began, 9 * 20ms - 20ms);  // Of one each, it would be 20 ms.
+    // With one wait for each it would be 20 ms.
+    EXPECT_GE(world.clock.steady() - began, 9 * 20ms - 20ms);
     EXPECT_EQ(other->waiters().size(), 10U);
     other->refuse_new();
     for (auto& one : there) (void)World::get(std::move(one));
-    pass(40ms);  // What was planned.
+    pass(40ms);  // Runs what was scheduled.
     const auto last = world.store.reads();
     pass(100ms);
     EXPECT_EQ(world.store.reads(), last);
@@ -295,7 +296,7 @@ protected:
     FewWaitersTest() : AttachTest{{.look_every = 20ms, .waiting_max = 1}} {}
 };
 
-TEST_F(FewWaitersTest, for_more_keys_than_may_be_waited_for_the_answer_comes_at_once) {
+TEST_F(FewWaitersTest, beyond_the_limit_of_waited_keys_the_answer_comes_at_once) {
     auto first = hold("k");
     auto there = send_there("k");
     wait_for_waiters(1);
@@ -311,13 +312,13 @@ TEST_F(FewWaitersTest, for_more_keys_than_may_be_waited_for_the_answer_comes_at_
     EXPECT_EQ(status_of(World::get(std::move(same_key))), 201);
 }
 
-// No look in sight: only what the other node says can wake.
+// No poll is due: only the other node's notice can wake.
 class NoticeTest : public AttachTest {
 protected:
     NoticeTest() : AttachTest{{.look_every = hour}} { world.store.pass_notices(); }
 
-    // Also until the other node listens, which it begins behind its first waiter: a notice that
-    // comes in between is for the next look (issue 16: a test here failed once under asan).
+    // Also until the other node listens, which starts with its first waiter. A notice in between is
+    // found by the next poll (issue 16: a test failed once under asan).
     void wait_for_waiters(std::size_t n) {
         AttachTest::wait_for_waiters(n);
         for (int i = 0; i < 2'000 && world.store.listeners() == 0; ++i)
@@ -326,7 +327,7 @@ protected:
     }
 };
 
-TEST_F(NoticeTest, a_notice_wakes_who_waits_without_any_look) {
+TEST_F(NoticeTest, a_notice_wakes_a_waiter_without_a_poll) {
     auto first = hold("k");
     auto there = send_there("k");
     wait_for_waiters(1);
@@ -337,7 +338,7 @@ TEST_F(NoticeTest, a_notice_wakes_who_waits_without_any_look) {
     EXPECT_TRUE(replayed(World::get(std::move(there))));
 }
 
-TEST_F(NoticeTest, a_key_that_is_given_back_or_needs_a_person_is_told_too) {
+TEST_F(NoticeTest, a_key_that_is_given_back_or_needs_a_person_sends_a_notice_too) {
     provider.next({Does::doubt});
     auto first = hold<PatientOrderOnce>("k");
     auto there = send_there<PatientOrderOnce>("k");
@@ -364,11 +365,11 @@ TEST_F(NoticeTest, a_key_that_is_given_back_or_needs_a_person_is_told_too) {
     EXPECT_EQ(status_of(World::get(std::move(there))), 201);
 }
 
-TEST_F(NoticeTest, who_may_have_lost_notices_looks_at_once) {
+TEST_F(NoticeTest, possibly_lost_notices_cause_a_poll_at_once) {
     auto first = hold("k");
     auto there = send_there("k");
     wait_for_waiters(1);
-    world.clock.advance(30s);  // Nobody tells of the end of a lease.
+    world.clock.advance(30s);  // The end of a lease sends no notice.
 
     world.store.tell("");
 
@@ -378,7 +379,7 @@ TEST_F(NoticeTest, who_may_have_lost_notices_looks_at_once) {
     check_one_effect();
 }
 
-TEST_F(NoticeTest, a_notice_of_a_key_that_is_still_held_wakes_nobody_for_long) {
+TEST_F(NoticeTest, a_notice_of_a_key_that_is_still_held_lets_its_waiter_wait_on) {
     auto first = hold("k");
     auto there = send_there("k");
     wait_for_waiters(1);
@@ -394,7 +395,7 @@ TEST_F(NoticeTest, a_notice_of_a_key_that_is_still_held_wakes_nobody_for_long) {
     EXPECT_EQ(status_of(World::get(std::move(there))), 201);
 }
 
-TEST_F(NoticeTest, nobody_is_told_of_a_key_for_which_nobody_can_wait_nor_of_a_replay) {
+TEST_F(NoticeTest, no_notice_is_sent_for_a_replay_or_a_key_that_cannot_have_waiters) {
     world.add(Order{provider});
     let_go.open();
     int told = 0;

@@ -6,14 +6,14 @@
 namespace pawl::testing {
 namespace {
 
-// Found by reading: what an operation refuses in its phase is kept under a key that is the whole
-// tenant's, and what is kept is told to whoever sends that key.
+// Found by reading: a refusal by a phase is stored under the tenant's key, and replayed to all who
+// send that key.
 
 struct Wanted {
     std::string thing;
 };
 
-// Of the whole tenant, but for Joe; and not before the shop is open.
+// For the whole tenant, except Joe, and not before the shop opens.
 class Buy {
 public:
     static constexpr std::string_view name = "buy";
@@ -55,7 +55,7 @@ struct Shop : World {
     }
 };
 
-TEST(BeforeKey, whoever_is_refused_takes_no_key_and_learns_no_answer) {
+TEST(BeforeKey, a_refused_caller_claims_no_key_and_sees_no_answer) {
     Shop shop;
 
     const auto before = shop.buy("joe");
@@ -73,7 +73,7 @@ TEST(BeforeKey, whoever_is_refused_takes_no_key_and_learns_no_answer) {
         << "repeats are asked, too";
 }
 
-TEST(BeforeKey, what_is_only_not_to_be_had_yet_is_not_kept) {
+TEST(BeforeKey, a_refusal_before_the_key_is_not_stored) {
     Shop shop;
     shop.open = false;
     EXPECT_EQ(shop.buy("jane").response.status, 409);
@@ -83,7 +83,7 @@ TEST(BeforeKey, what_is_only_not_to_be_had_yet_is_not_kept) {
     EXPECT_EQ(shop.buy("jane").response.status, 201);
 }
 
-TEST(BeforeKey, a_look_that_fails_is_refused_and_begins_nothing) {
+TEST(BeforeKey, a_failed_before_key_refuses_the_request_and_begins_nothing) {
     Shop shop;
     shop.store.fail_reads(1);
     const auto unread = std::get<Refused>(shop.ask<Buy>("k", R"({"thing":"tea"})"));
@@ -94,8 +94,8 @@ TEST(BeforeKey, a_look_that_fails_is_refused_and_begins_nothing) {
     EXPECT_FALSE(shop.buy("jane").replayed) << "the key is as it was";
 }
 
-// Found by reading: a job that was refused so was taken for one that is done.
-TEST(BeforeKey, a_job_of_ones_own_is_not_asked) {
+// Found by reading: a job that was refused so counted as done.
+TEST(BeforeKey, before_key_is_not_called_for_a_staged_job) {
     Shop shop;
     auto request = shop.request<Buy>("k", R"({"thing":"tea"})", "joe");
     request.of_a_job = true;
@@ -108,8 +108,8 @@ TEST(BeforeKey, a_job_of_ones_own_is_not_asked) {
     EXPECT_TRUE(shop.keys.empty());
 }
 
-// stop() waits for who is just being asked, as for every request in hand.
-TEST(BeforeKey, the_engine_ends_only_when_the_look_is_over) {
+// stop() waits for running before_key() calls, as for every request in flight.
+TEST(BeforeKey, the_engine_ends_only_after_a_running_before_key) {
     Shop shop;
     shop.store.hold_next_read();
     auto asked = shop.send<Buy>("k", R"({"thing":"tea"})");

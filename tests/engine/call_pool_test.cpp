@@ -13,7 +13,7 @@
 namespace pawl::engine {
 namespace {
 
-// Makes so many threads and no more, as under a limit of a cgroup.
+// Makes at most this many threads, as under a cgroup limit.
 CallPool::MakeThread limited_to(int threads) {
     return [left = std::make_shared<std::atomic<int>>(threads)](std::function<void()> f) {
         if ((*left)-- <= 0)
@@ -33,7 +33,7 @@ TEST(CallPool, without_any_thread_a_call_is_refused_and_never_runs) {
     EXPECT_FALSE(ran);
 }
 
-TEST(CallPool, when_no_more_threads_can_be_made_calls_wait_for_those_that_there_are) {
+TEST(CallPool, without_more_threads_calls_wait_for_the_existing_ones) {
     CallPool pool{4, limited_to(1)};
     std::promise<void> go;
     std::promise<void> second_ran;

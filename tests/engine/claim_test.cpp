@@ -4,7 +4,7 @@
 namespace pawl::testing {
 namespace {
 
-// Who gets a key, and what the others are told (docs/design.md part 4).
+// Who gets a key, and what other requests are answered (docs/design.md part 4).
 class ClaimTest : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -32,9 +32,8 @@ TEST_F(ClaimTest, a_repeat_gets_the_same_bytes_and_charges_nothing) {
     EXPECT_EQ(world.count("orders"), 1);
 }
 
-// history_check.py, C2: whoever was looking for the answer made all others wait for it, who had to
-// come again.
-TEST_F(ClaimTest, repeats_at_once_all_get_the_answer) {
+// history_check.py, C2: while one repeat queried the answer, all others were told to come again.
+TEST_F(ClaimTest, concurrent_repeats_all_get_the_answer) {
     const auto first = body_of(world.ask<Order>("k", order_of_jane));
     std::atomic<int> otherwise{0};
     {
@@ -54,9 +53,9 @@ TEST_F(ClaimTest, repeats_at_once_all_get_the_answer) {
     EXPECT_EQ(otherwise, 0);
 }
 
-// Found by history_check.py, C2, in chaos on PostgreSQL: where the look of one who came second
-// failed, it was told 409 of a key that had its answer.
-TEST_F(ClaimTest, who_comes_second_is_not_told_to_wait_for_what_nobody_could_see) {
+// Found by history_check.py, C2, in chaos on PostgreSQL: when the query of a second repeat failed,
+// it got 409 for a key that had its answer.
+TEST_F(ClaimTest, a_second_repeat_is_not_told_to_wait_if_its_query_fails) {
     (void)world.ask<Order>("k", order_of_jane);
     world.store.hold_next_read();
     auto first = world.send<Order>("k", order_of_jane);
@@ -68,7 +67,7 @@ TEST_F(ClaimTest, who_comes_second_is_not_told_to_wait_for_what_nobody_could_see
     EXPECT_TRUE(replayed(World::get(std::move(first))));
 }
 
-TEST_F(ClaimTest, a_refusal_is_an_answer_too) {
+TEST_F(ClaimTest, a_refusal_is_stored_as_an_answer_too) {
     provider.next({Does::decline});
 
     EXPECT_EQ(status_of(world.ask<Order>("k", order_of_jane)), 402);
@@ -90,7 +89,7 @@ TEST_F(ClaimTest, the_same_key_of_another_account_is_another_key) {
     EXPECT_EQ(provider.charges.size(), 2U);
 }
 
-TEST_F(ClaimTest, a_second_request_is_told_to_wait_while_the_first_is_at_work) {
+TEST_F(ClaimTest, a_second_request_gets_in_progress_while_the_first_runs) {
     Gate at_call;
     Gate let_go;
     provider.before([&] {
@@ -140,7 +139,7 @@ TEST_F(ClaimTest, a_key_under_a_lease_of_a_dead_process_is_busy_until_the_lease_
     EXPECT_EQ(status_of(world.ask<Order>("k", order_of_jane)), 201);
 }
 
-TEST_F(ClaimTest, a_lease_further_away_than_any_lease_can_be_is_over) {
+TEST_F(ClaimTest, a_lease_that_ends_later_than_possible_is_over) {
     provider.next({Does::retry});
     (void)world.ask<Order>("k", order_of_jane);
     world.execute("UPDATE idempotency_keys SET lease_until = '2099-01-01T00:00:00.000Z'");
@@ -148,7 +147,7 @@ TEST_F(ClaimTest, a_lease_further_away_than_any_lease_can_be_is_over) {
     EXPECT_EQ(status_of(world.ask<Order>("k", order_of_jane)), 201);
 }
 
-TEST_F(ClaimTest, an_expired_key_is_refused_and_says_what_it_was) {
+TEST_F(ClaimTest, an_expired_key_is_refused_with_its_old_outcome) {
     (void)world.ask<Order>("k", order_of_jane);
     world.clock.advance(std::chrono::hours{73});
     ops::Reaper reaper{world.store, world.clock, {}};
@@ -167,7 +166,7 @@ TEST_F(ClaimTest, a_phase_that_answers_at_once_needs_no_call) {
     EXPECT_TRUE(provider.keys.empty());
 }
 
-TEST_F(ClaimTest, a_phase_that_throws_leaves_the_key_with_its_error_and_nothing_else) {
+TEST_F(ClaimTest, a_phase_that_throws_leaves_only_the_key_with_its_error) {
     const auto* request = R"({"customer":"thrower","items":[]})";
 
     EXPECT_EQ(why_of(world.ask<Order>("k", request)), Why::internal);

@@ -12,22 +12,21 @@
 #include <utility>
 #include <vector>
 
-// What a kill -9 leaves: at each fault point that a run reaches, the database file as the operating
-// system has it and what the provider has booked. A world opened on such an image is the next
+// What a kill -9 leaves: for each fault point that a run reaches, the database file as the
+// operating system has it and the provider's bookings. A world opened on such an image is the next
 // start.
 namespace pawl::testing {
 
 struct Image {
-    std::string point;  // Where the process died, with its hits: "engine.keep.before 1".
+    std::string point;  // Where the process died, with the number of hits: "engine.keep.before 1".
     std::filesystem::path file;
     std::map<std::string, std::string> charges;
     std::vector<std::string> keys;
     TimePoint now;
 };
 
-// Takes an image at each fault point from its making to its end. For one request at a time: the
-// database rests at every point but those of its own writer thread, which is the one that stands
-// there.
+// Takes an image at each fault point while it exists. For one request at a time: then only the
+// store's writer thread changes the database, and it is the one at the fault point.
 class Camera {
 public:
     Camera(World& world, const Provider& provider, std::filesystem::path folder)
@@ -38,7 +37,7 @@ public:
     Camera(const Camera&) = delete;
     Camera& operator=(const Camera&) = delete;
 
-    // No more images; what was taken.
+    // Takes no more images; returns those taken.
     std::vector<Image> images() {
         core::on_fault_point(nullptr);
         const std::lock_guard lock{mutex_};
@@ -53,7 +52,7 @@ private:
         image.point = std::string{point} + " " + std::to_string(hit);
         image.file = folder_ / std::to_string(images_.size()) / "pawl.db";
         std::filesystem::create_directories(image.file.parent_path());
-        // Not the -shm file: SQLite makes it anew from these two.
+        // Without -shm, which SQLite rebuilds from these two.
         for (const std::string suffix : {"", "-wal"}) {
             const auto from = world_.file.string() + suffix;
             if (std::filesystem::exists(from))

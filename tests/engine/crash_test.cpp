@@ -4,7 +4,7 @@ namespace pawl::testing {
 namespace {
 
 // The process is killed at every fault point that an operation reaches, and again at every point
-// that the recovery reaches; then a client, or the completer, takes the request to its end.
+// that the recovery reaches; then a client, or the completer, finishes the request.
 
 template <class Op>
 struct Shop {
@@ -23,7 +23,7 @@ struct Shop {
     World world;
 };
 
-// As a patient client does. What stands on the attention list stays there.
+// As a patient client. Keys on the attention list stay there.
 template <class Op>
 Answer by_client(Shop<Op>& shop) {
     Answer answer;
@@ -36,7 +36,7 @@ Answer by_client(Shop<Op>& shop) {
     return answer;
 }
 
-// The client asks no more until the completer has been there.
+// The client asks only after the completer has run.
 template <class Op>
 Answer by_completer(Shop<Op>& shop) {
     for (int i = 0; i < 5 && shop.world.count("idempotency_keys WHERE standing = 'open'") > 0;
@@ -50,8 +50,7 @@ Answer by_completer(Shop<Op>& shop) {
 template <class Op>
 using Recover = Answer (*)(Shop<Op>&);
 
-// Runs `recover` on what `from` left, or on a fresh shop, and gives an image for each point that it
-// reached.
+// Runs `recover` on `from`, or on a fresh shop; returns an image for each fault point reached.
 template <class Op>
 std::vector<Image> images_of(
     Recover<Op> recover, const Image* from, const std::filesystem::path& folder
@@ -63,7 +62,7 @@ std::vector<Image> images_of(
     return camera.images();
 }
 
-// Each kill alone, and each followed by each second kill of the recovery.
+// Each kill alone, and each followed by each second kill in the recovery.
 template <class Op, class Check>
 int for_each_crash(Recover<Op> recover, Check check) {
     const TempFolder folder;
@@ -149,8 +148,8 @@ void settle_by_the_books(Shop<OrderOnce>& shop) {
     EXPECT_EQ(status_of(World::get(ended.get_future())), 201);
 }
 
-// Nobody repeats the call: it ends by itself, or a person looks into the provider's books and says
-// what happened.
+// The call is not repeated: it ends by itself, or an operator checks the provider's books and
+// settles the request.
 TEST(
     CrashTest, killed_twice_anywhere_a_call_that_may_not_be_repeated_is_not_and_a_person_can_end_it
 ) {
@@ -170,7 +169,7 @@ TEST(
     EXPECT_GT(for_each_crash<OrderOnce>(&by_completer<OrderOnce>, check), 50);
 }
 
-// A failure at a point inside a transaction or a call takes its way through the engine, in the same
+// An exception at a point inside a transaction or a call passes through the engine, in the same
 // process.
 TEST(CrashTest, a_throw_at_any_point_that_can_throw_ends_in_one_effect) {
     const std::vector<std::string> points{

@@ -13,7 +13,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using Ids = std::vector<std::string>;
 
-// Which dead letters are meant, by their ids, a filter or a sample of either.
+// Selects dead letters by ids, a filter or a sample.
 class DeadChoiceTest : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -48,11 +48,11 @@ protected:
     Ids all;
 };
 
-TEST_F(DeadChoiceTest, ids_mean_themselves_and_unknown_ones_nobody) {
+TEST_F(DeadChoiceTest, ids_select_themselves_and_unknown_ones_nothing) {
     EXPECT_THAT(chosen(these({all[2], "999", all[0]})), ElementsAre(all[2], all[0]));
 }
 
-TEST_F(DeadChoiceTest, a_sample_is_of_the_ids_or_of_all) {
+TEST_F(DeadChoiceTest, a_sample_is_taken_of_the_ids_or_of_all) {
     EXPECT_THAT(chosen(these({all[1]}, 5)), ElementsAre(all[1]));
     EXPECT_THAT(chosen(these({}, 2)), SizeIs(2));
     EXPECT_THAT(chosen(these({}, 0)), IsEmpty());

@@ -4,8 +4,8 @@
 namespace pawl::testing {
 namespace {
 
-// Calls whose outcome is unknown: repeated under their key, or never again; and what a person
-// decides.
+// Calls with an unknown outcome: repeated under their key, or never again; and operators'
+// decisions.
 class DoubtTest : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -63,8 +63,8 @@ TEST_F(DoubtTest, the_key_of_a_call_outlives_a_restart_and_a_new_secret) {
     EXPECT_EQ(provider.keys[0], provider.keys[1]);
 }
 
-// Issue 16, number 15: the error of a key whose card was charged said that nothing was.
-TEST_F(DoubtTest, a_try_that_did_nothing_says_that_an_earlier_call_may_have_been_made) {
+// Issue 16, number 15: the error of a key whose card was charged said that nothing was charged.
+TEST_F(DoubtTest, an_error_without_effect_mentions_a_possible_earlier_call) {
     provider.next({Does::doubt_charged, Does::retry});
     (void)world.ask<Order>("k", order_of_jane);
     const auto called_at = world.text("SELECT called_at FROM idempotency_keys");
@@ -92,7 +92,7 @@ TEST_F(DoubtTest, a_call_that_was_never_made_leaves_no_time_of_a_call) {
     EXPECT_EQ(
         world.text("SELECT error FROM idempotency_keys"), "this try did nothing at the provider"
     );
-    // Nor can the provider have forgotten a key that it never had.
+    // The provider can't have forgotten a key that it never had.
     world.clock.advance(std::chrono::hours{30});
     EXPECT_EQ(status_of(world.ask<Order>("k", order_of_jane)), 201);
     ASSERT_EQ(provider.keys.size(), 3U);
@@ -130,7 +130,7 @@ TEST_F(DoubtTest, a_provider_that_repeats_a_stored_error_needs_a_person) {
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
-TEST_F(DoubtTest, past_the_memory_of_the_provider_nothing_is_called_again) {
+TEST_F(DoubtTest, after_the_providers_memory_ends_no_call_is_repeated) {
     provider.next({Does::doubt_charged});
     (void)world.ask<Order>("k", order_of_jane);
     world.clock.advance(std::chrono::hours{20});
@@ -140,7 +140,7 @@ TEST_F(DoubtTest, past_the_memory_of_the_provider_nothing_is_called_again) {
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
-TEST_F(DoubtTest, a_first_call_that_lies_in_the_future_counts_as_past) {
+TEST_F(DoubtTest, a_first_call_in_the_future_counts_as_past) {
     provider.next({Does::doubt_charged});
     (void)world.ask<Order>("k", order_of_jane);
     world.execute("UPDATE idempotency_keys SET called_at = '2099-01-01T00:00:00.000Z'");
@@ -148,7 +148,7 @@ TEST_F(DoubtTest, a_first_call_that_lies_in_the_future_counts_as_past) {
     EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::needs_attention);
 }
 
-TEST_F(DoubtTest, a_call_that_may_not_be_repeated_is_not_after_a_doubt) {
+TEST_F(DoubtTest, a_never_repeated_call_in_doubt_is_not_repeated) {
     provider.next({Does::doubt_charged});
 
     EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::needs_attention);
@@ -157,7 +157,7 @@ TEST_F(DoubtTest, a_call_that_may_not_be_repeated_is_not_after_a_doubt) {
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
-TEST_F(DoubtTest, a_call_that_may_not_be_repeated_is_when_it_was_surely_not_made) {
+TEST_F(DoubtTest, a_never_repeated_call_is_made_again_if_it_provably_did_nothing) {
     provider.next({Does::retry, Does::retry});
 
     EXPECT_EQ(status_of(world.ask_until_settled<OrderOnce>("k", order_of_jane)), 201);
@@ -169,13 +169,13 @@ TEST_F(DoubtTest, a_process_that_died_with_the_mark_set_leaves_a_doubt) {
     provider.next({Does::retry});
     (void)world.ask<OrderOnce>("k", order_of_jane);
     world.execute("UPDATE idempotency_keys SET calling = 1"
-    );  // As T1 left it, had the process died in the call.
+    );  // As T1 left it, if the process died in the call.
 
     EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::needs_attention);
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
-TEST_F(DoubtTest, what_happened_is_kept_by_its_keeper) {
+TEST_F(DoubtTest, a_settlement_happened_runs_the_keeper) {
     provider.next({Does::doubt_charged});
     (void)world.ask<OrderOnce>("k", order_of_jane);
 
@@ -188,7 +188,7 @@ TEST_F(DoubtTest, what_happened_is_kept_by_its_keeper) {
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
-TEST_F(DoubtTest, what_did_not_happen_is_called_under_a_new_key) {
+TEST_F(DoubtTest, a_settlement_did_not_happen_calls_under_a_new_key) {
     provider.next({Does::stuck});
     (void)world.ask<Order>("k", order_of_jane);
 
@@ -199,7 +199,7 @@ TEST_F(DoubtTest, what_did_not_happen_is_called_under_a_new_key) {
     EXPECT_EQ(world.number("SELECT generation FROM idempotency_keys"), 1);
 }
 
-TEST_F(DoubtTest, what_is_given_up_ends_by_the_word_of_the_operation) {
+TEST_F(DoubtTest, a_settlement_give_up_answers_with_the_operations_abandon) {
     provider.next({Does::doubt});
     (void)world.ask<OrderOnce>("k", order_of_jane);
 
@@ -207,13 +207,13 @@ TEST_F(DoubtTest, what_is_given_up_ends_by_the_word_of_the_operation) {
     EXPECT_EQ(status_of(world.ask<OrderOnce>("k", order_of_jane)), 409);
 }
 
-// Issue 16, number 16: a customer whose card was charged read that nothing was carried out.
-TEST_F(DoubtTest, what_is_given_up_is_told_whether_a_call_may_have_been_made) {
+// Issue 16, number 16: a customer whose card was charged was told that nothing was done.
+TEST_F(DoubtTest, abandon_learns_whether_a_call_may_have_been_made) {
     provider.next({Does::doubt_charged});
     (void)world.ask<OrderOnce>("charged", order_of_jane);
     EXPECT_EQ(body_of(settle(engine::Settlement::Kind::give_up)), "perhaps called");
 
-    // The provider was never reached, and the completer has given up.
+    // The provider was never reached, and the completer gives up.
     for (int i = 0; i < 200 && world.count("attention") == 0; ++i) {
         provider.next({Does::retry});
         if (i == 0) (void)world.ask<Order>("refused", order_of_jane);
@@ -255,7 +255,7 @@ TEST_F(DoubtTest, a_settlement_that_cannot_be_carried_out_says_why_and_changes_n
     EXPECT_EQ(world.text("SELECT standing FROM idempotency_keys"), "attention");
 }
 
-TEST_F(DoubtTest, a_point_that_does_not_decode_strands_its_key_and_nothing_else) {
+TEST_F(DoubtTest, a_point_that_does_not_decode_strands_only_its_key) {
     provider.next({Does::retry});
     (void)world.ask<Order>("k", order_of_jane);
     for (const char* data :
@@ -280,7 +280,7 @@ TEST_F(DoubtTest, a_point_that_no_step_of_this_program_knows_strands_its_key) {
     EXPECT_NE(std::get<Refused>(answer).detail.find("PAWL0007"), std::string::npos);
 }
 
-// Issue 16, number 20: a request in flight was charged at both.
+// Issue 16, number 20: a request in flight was charged at both providers.
 class TwoProvidersTest : public DoubtTest {
 protected:
     TwoProvidersTest() { provider.target = "bank a"; }
@@ -310,14 +310,14 @@ TEST_F(TwoProvidersTest, a_call_that_may_have_been_made_is_not_repeated_at_anoth
             "; PAWL0018: it went to \"bank a\", and this server calls \"bank b\""
     );
     EXPECT_EQ(provider.keys.size(), 1U);
-    // The result from there is kept as any other.
+    // That provider's result is stored like any other.
     EXPECT_EQ(
         status_of(settle(engine::Settlement::Kind::happened, "Paid", R"({"id":"ch_1"})")), 201
     );
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
-TEST_F(TwoProvidersTest, what_did_not_happen_at_the_first_is_called_at_the_second) {
+TEST_F(TwoProvidersTest, a_call_that_did_not_happen_at_the_first_provider_goes_to_the_second) {
     provider.next({Does::doubt});
     (void)world.ask<Order>("k", order_of_jane);
     restart_with_bank_b();
@@ -332,7 +332,7 @@ TEST_F(TwoProvidersTest, what_did_not_happen_at_the_first_is_called_at_the_secon
     EXPECT_NE(provider.keys[0], provider.keys[1]);
 }
 
-TEST_F(TwoProvidersTest, a_call_that_was_never_made_goes_to_the_provider_of_now) {
+TEST_F(TwoProvidersTest, a_call_that_was_never_made_goes_to_the_current_provider) {
     provider.next({Does::retry});
     (void)world.ask<Order>("k", order_of_jane);
     EXPECT_EQ(of_key("call_target"), "NULL");

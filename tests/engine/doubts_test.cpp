@@ -5,7 +5,7 @@
 namespace pawl::engine {
 namespace {
 
-TEST(Doubts, a_call_with_a_recorded_end_is_none) {
+TEST(Doubts, a_call_with_a_recorded_end_is_no_doubt) {
     Doubts doubts;
     doubts.begin(1);
     doubts.begin(2);

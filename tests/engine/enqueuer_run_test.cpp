@@ -5,7 +5,7 @@
 namespace pawl::testing {
 namespace {
 
-// The enqueuer on a thread of its own, with a queue that comes and goes.
+// The enqueuer on its own thread, with a queue that goes away and comes back.
 
 class Outside final : public queue::Pusher {
 public:
@@ -79,9 +79,8 @@ protected:
     std::atomic<int> told{0};
 };
 
-TEST_F(EnqueuerRunTest, a_hint_ends_its_sleep) {
-    const int looks =
-        world.store.reads() + 2;  // For jobs, here and where another setting left some.
+TEST_F(EnqueuerRunTest, a_wake_up_ends_its_sleep) {
+    const int looks = world.store.reads() + 2;  // For jobs, here and from another setting.
     const auto thread = run();
     world.store.wait_for_reads(looks);
     stage("a");
@@ -91,20 +90,20 @@ TEST_F(EnqueuerRunTest, a_hint_ends_its_sleep) {
     outside.wait_for_jobs(1);
 }
 
-TEST_F(EnqueuerRunTest, a_queue_that_is_away_is_tried_until_it_is_back) {
+TEST_F(EnqueuerRunTest, an_unreachable_queue_is_retried_until_it_is_back) {
     outside.be_away(true);
     stage("a");
     const auto thread = run();
     outside.wait_for_tries(3);
-    enqueuer.wake();  // Which is no reason to try at once.
+    enqueuer.wake();  // Must not cause an immediate try.
 
     outside.be_away(false);
 
     outside.wait_for_jobs(1);
 }
 
-// Issue 16, number 22, as the one below. Each commit that stages a job is a hint.
-TEST_F(EnqueuerRunTest, while_the_queue_is_away_a_hint_is_no_reason_to_try_at_once) {
+// Issue 16, number 22, as the test below. Each commit that stages a job wakes the enqueuer.
+TEST_F(EnqueuerRunTest, while_the_queue_is_unreachable_a_wake_up_causes_no_immediate_try) {
     ops::Enqueuer patient{
         world.store,
         base::system_clock(),
@@ -120,14 +119,14 @@ TEST_F(EnqueuerRunTest, while_the_queue_is_away_a_hint_is_no_reason_to_try_at_on
     EXPECT_FALSE(outside.is_tried(2, 200ms));
 }
 
-TEST_F(EnqueuerRunTest, what_was_moved_is_sent_at_once) {
+TEST_F(EnqueuerRunTest, moved_jobs_are_sent_at_once) {
     put_in_the_embedded_queue("left");
     const auto thread = run();
 
     outside.wait_for_jobs(1);
 }
 
-TEST_F(EnqueuerRunTest, what_the_embedded_queue_was_left_with_goes_out_too) {
+TEST_F(EnqueuerRunTest, jobs_left_in_the_embedded_queue_are_sent_too) {
     put_in_the_embedded_queue("left");
     stage("staged");
     {

@@ -4,8 +4,8 @@
 namespace pawl::testing {
 namespace {
 
-// The database fails at each write that a request makes, before its commit or after it; then the
-// request is repeated.
+// The database fails at each write of a request, before or after the commit; then the request is
+// repeated.
 class FailureTest : public ::testing::Test {
 protected:
     struct Shop {
@@ -22,7 +22,7 @@ protected:
         World world;
     };
 
-    // How many writes a request makes when nothing fails.
+    // The number of writes of a request without failures.
     template <class Op>
     static int writes_of() {
         Shop shop;
@@ -55,8 +55,8 @@ TEST_F(FailureTest, a_failed_commit_anywhere_ends_in_one_effect_and_one_answer) 
             shop.world.store.arm(nth, how);
 
             const auto told = shop.world.ask<Order>("k", order_of_jane);
-            // A look at the row finds that the first commit was kept after all, and giving the key
-            // back finds it of the last: then its answer is told, at once.
+            // If a commit in doubt was committed after all, a query finds it, or the write that
+            // gives the key back does: then its answer is returned at once.
             const bool found_kept = how == How::in_doubt;
             EXPECT_EQ(
                 why_of(told), found_kept ? std::nullopt : std::optional{Why::store_unavailable}
@@ -68,7 +68,7 @@ TEST_F(FailureTest, a_failed_commit_anywhere_ends_in_one_effect_and_one_answer) 
     }
 }
 
-TEST_F(FailureTest, two_failed_commits_in_a_row_do_too) {
+TEST_F(FailureTest, two_failed_commits_in_a_row_end_in_one_effect_and_one_answer) {
     for (int first = 1; first <= 2; ++first) {
         for (int second = 1; second <= 3; ++second) {
             SCOPED_TRACE(std::to_string(first) + " then " + std::to_string(second));
@@ -97,7 +97,7 @@ TEST_F(FailureTest, after_a_failed_commit_the_completer_finishes_what_the_client
     }
 }
 
-TEST_F(FailureTest, a_result_that_may_not_be_asked_for_again_is_not_lost_with_its_commit) {
+TEST_F(FailureTest, a_result_that_cannot_be_asked_for_again_survives_a_failed_commit) {
     for (const auto how : {FailingStore::How::undone, FailingStore::How::in_doubt}) {
         for (int nth = 1; nth <= 2; ++nth) {
             SCOPED_TRACE(nth);
@@ -105,7 +105,7 @@ TEST_F(FailureTest, a_result_that_may_not_be_asked_for_again_is_not_lost_with_it
             shop.world.store.arm(nth, how);
             (void)shop.world.ask<OrderOnce>("k", order_of_jane);
             shop.world.clock.advance(1h);
-            // The process still has the result in memory, and tries to keep it.
+            // The process still has the result in memory, and tries to store it.
             Answer answer;
             do {
                 answer = shop.world.ask<OrderOnce>("k", order_of_jane);
@@ -118,14 +118,15 @@ TEST_F(FailureTest, a_result_that_may_not_be_asked_for_again_is_not_lost_with_it
                 EXPECT_EQ(status_of(answer), 201);
                 EXPECT_EQ(shop.world.count("payments"), 1);
             }
-            shop.world.stop();  // What keeps the result a second later is done then, too.
-            // It was put before people, as contradicting what was decided: its own commit.
+            shop.world.stop();  // Also runs the write that stores the result a second later.
+            // The result was put on the attention list, as it contradicts the decision, in a commit
+            // of its own.
             EXPECT_EQ(shop.world.count("audit_log WHERE action = 'late result'"), 0);
         }
     }
 }
 
-// An attempt that slept through its lease may not write: the fence is in every statement.
+// An attempt that was suspended past its lease must not write: every statement is fenced.
 TEST_F(FailureTest, an_old_attempt_writes_nothing_after_a_take_over) {
     Shop shop;
     Gate at_call;

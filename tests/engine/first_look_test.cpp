@@ -13,7 +13,7 @@ std::string hash_of(int n) {
     return engine::key_hash({"tenant", "account", std::to_string(n)});
 }
 
-TEST(FirstLookTest, a_key_is_new_until_it_was_met) {
+TEST(FirstLookTest, a_key_is_guessed_new_until_it_was_met) {
     FirstLook look;
 
     EXPECT_EQ(look.guess(hash_of(1)), Guess::is_new);
@@ -21,7 +21,7 @@ TEST(FirstLookTest, a_key_is_new_until_it_was_met) {
     EXPECT_EQ(look.guess(hash_of(2)), Guess::is_new);
 }
 
-TEST(FirstLookTest, where_many_turn_out_to_be_known_none_is_taken_for_new) {
+TEST(FirstLookTest, if_many_turn_out_to_be_known_none_is_guessed_new) {
     FirstLook look;
     for (int i = 0; i < 15; ++i) look.was(true);
     EXPECT_EQ(look.guess(hash_of(1)), Guess::is_new);
@@ -32,7 +32,7 @@ TEST(FirstLookTest, where_many_turn_out_to_be_known_none_is_taken_for_new) {
     EXPECT_EQ(look.guess(hash_of(2)), Guess::is_known);
 }
 
-TEST(FirstLookTest, and_again_when_most_are_new) {
+TEST(FirstLookTest, if_most_are_new_again_keys_are_guessed_new_again) {
     FirstLook look;
     for (int i = 0; i < 1'000; ++i) look.was(true);
 
@@ -41,14 +41,14 @@ TEST(FirstLookTest, and_again_when_most_are_new) {
     EXPECT_EQ(look.guess(hash_of(1)), Guess::is_new);
 }
 
-TEST(FirstLookTest, one_known_key_in_ten_is_no_reason_to_look_for_all) {
+TEST(FirstLookTest, one_known_key_in_ten_causes_no_query_for_all) {
     FirstLook look;
     for (int i = 0; i < 10'000; ++i) look.was(i % 10 == 0);
 
     EXPECT_EQ(look.guess(hash_of(1)), Guess::is_new);
 }
 
-// How an attempt goes by it.
+// How an attempt uses it.
 class FirstLookOfAttemptTest : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -73,12 +73,12 @@ protected:
     std::unique_ptr<engine::Engine> other;
 };
 
-TEST_F(FirstLookOfAttemptTest, a_new_key_is_claimed_without_a_look_and_a_repeat_is_looked_for) {
+TEST_F(FirstLookOfAttemptTest, a_new_key_is_claimed_without_a_query_and_a_repeat_is_queried) {
     EXPECT_EQ(reads_of([&] { (void)world.ask<Order>("k", order_of_jane); }), 0);
     EXPECT_EQ(reads_of([&] { (void)world.ask<Order>("k", order_of_jane); }), 1);
 }
 
-TEST_F(FirstLookOfAttemptTest, a_repeat_that_comes_to_another_process_is_found_by_its_claim) {
+TEST_F(FirstLookOfAttemptTest, a_repeat_in_another_process_is_found_by_its_claim) {
     const auto first = world.ask<Order>("k", order_of_jane);
 
     EXPECT_EQ(
@@ -92,7 +92,7 @@ TEST_F(FirstLookOfAttemptTest, a_repeat_that_comes_to_another_process_is_found_b
     EXPECT_EQ(provider.charges.size(), 1U);
 }
 
-TEST_F(FirstLookOfAttemptTest, a_repeat_is_answered_where_nothing_can_be_written) {
+TEST_F(FirstLookOfAttemptTest, a_repeat_is_answered_if_the_store_is_read_only) {
     (void)world.ask<Order>("k", order_of_jane);
 
     world.store.arm(1, FailingStore::How::refused, StoreError::Kind::full);
@@ -101,7 +101,7 @@ TEST_F(FirstLookOfAttemptTest, a_repeat_is_answered_where_nothing_can_be_written
     EXPECT_TRUE(replayed(again));
 }
 
-// Found with it: the lock was of another key's id, and this key had its answer.
+// Found with it: the lock was on another key's id, and this key had its answer.
 TEST_F(FirstLookOfAttemptTest, a_repeat_whose_claim_met_a_lock_is_answered) {
     (void)world.ask<Order>("k", order_of_jane);
 
@@ -112,14 +112,14 @@ TEST_F(FirstLookOfAttemptTest, a_repeat_whose_claim_met_a_lock_is_answered) {
     EXPECT_TRUE(replayed(again));
 }
 
-TEST_F(FirstLookOfAttemptTest, a_new_key_is_refused_where_nothing_can_be_written) {
+TEST_F(FirstLookOfAttemptTest, a_new_key_is_refused_if_the_store_is_read_only) {
     world.store.arm(1, FailingStore::How::refused, StoreError::Kind::full);
 
     EXPECT_EQ(why_of(ask_other("k")), Why::store_unavailable);
     EXPECT_EQ(status_of(ask_other("k")), 201);
 }
 
-TEST_F(FirstLookOfAttemptTest, many_repeats_from_elsewhere_are_looked_for_first) {
+TEST_F(FirstLookOfAttemptTest, many_repeats_from_other_processes_are_queried_first) {
     for (int i = 0; i < 30; ++i) (void)world.ask<Order>("k" + std::to_string(i), order_of_jane);
 
     world.store.arm(0, FailingStore::How::refused);
@@ -127,7 +127,7 @@ TEST_F(FirstLookOfAttemptTest, many_repeats_from_elsewhere_are_looked_for_first)
         for (int i = 0; i < 30; ++i) EXPECT_TRUE(replayed(ask_other("k" + std::to_string(i)))) << i;
     });
 
-    // As many claims fail as FirstLook lets pass; then each is a look and no more.
+    // Claims fail until FirstLook stops guessing; then each is only a query.
     EXPECT_LE(world.store.writes(), 16 + 1);
     EXPECT_GE(reads, 30 - 16);
 }

@@ -4,8 +4,8 @@
 namespace pawl::testing {
 namespace {
 
-// Flows of every shape that compiles, run over a doubt in each call, so that each point is also
-// read back from the database.
+// Flows of every shape that compiles, with a doubt in each call, so that each point is also read
+// from the database.
 
 struct Empty {};
 
@@ -64,7 +64,7 @@ private:
 };
 static_assert(Operation<TwoCalls>);
 
-// Begins with a foreign call, and is a template.
+// A template that begins with a foreign call.
 template <Repeat Again>
 class CallFirst {
 public:
@@ -89,7 +89,7 @@ private:
 };
 static_assert(Operation<CallFirst<Repeat::safe_with_key>>);
 
-// A deploy renamed a point; keys that stand at its old name go on.
+// A deploy renamed a point; keys at the old name go on.
 class RenamedOrder : public OrderSteps {
 public:
     static constexpr std::string_view name = "order";
@@ -128,7 +128,7 @@ protected:
     World world;
 };
 
-TEST_F(FlowTest, points_of_nested_values_come_back_as_they_were) {
+TEST_F(FlowTest, points_of_nested_values_survive_a_round_trip) {
     world.add(Order{provider});
     provider.next({Does::doubt_charged});
     (void)world.ask<Order>("k", order_of_jane);
@@ -144,7 +144,7 @@ TEST_F(FlowTest, points_of_nested_values_come_back_as_they_were) {
     );
 }
 
-TEST_F(FlowTest, optionals_and_empty_lists_come_back_too) {
+TEST_F(FlowTest, optionals_and_empty_lists_survive_a_round_trip) {
     world.add(Order{provider});
     provider.next({Does::doubt_charged});
     (void)world.ask<Order>("k", R"({"customer":"jane","items":[]})");

@@ -9,7 +9,7 @@
 
 namespace pawl::engine {
 
-// Time stands still but for what the test moves.
+// Time moves only by the test.
 class StillClock final : public base::Clock {
 public:
     TimePoint now() override { return TimePoint{std::chrono::hours{1}}; }
@@ -17,14 +17,14 @@ public:
     std::chrono::steady_clock::time_point at{std::chrono::hours{1}};
 };
 
-// Nothing happens but what the test says.
+// base::Timers fire only by the test.
 class HandTimers final : public base::Timers {
 public:
     void after(std::chrono::milliseconds wait, std::function<void()> f) override {
         due.push_back({wait, std::move(f)});
     }
     void stop() override {}
-    // Those of one length, in their order.
+    // Fires all of one length, in their order.
     void pass(std::chrono::milliseconds wait) {
         for (auto& [length, f] : std::exchange(due, {}))
             if (length == wait)

@@ -7,7 +7,7 @@
 namespace pawl::testing {
 namespace {
 
-// What all nodes of one database share, and what stays as it is over restarts and new secrets.
+// What all nodes of one database share, and what stays the same over restarts and new secrets.
 class InstallationTest : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -29,7 +29,7 @@ protected:
         world.restart();
         world.add(Order{provider});
     }
-    // Fingerprints as HTTP makes them: by the secret.
+    // With a fingerprint made with the secret, as in HTTP.
     Answer ask(const std::string& json) {
         auto made = world.request<Order>("k", json);
         made.fingerprint_under = [params = made.params](const std::string& secret) {
@@ -79,7 +79,7 @@ TEST_F(InstallationTest, differs_between_two_databases) {
     EXPECT_NE(there.secret(), open().secret());
 }
 
-// What the database holds: a copy of it is a backup, or a stolen file.
+// A copy of the database may be a backup or a stolen file.
 TEST_F(InstallationTest, the_secret_of_a_file_is_not_in_the_database) {
     const auto installation = open(file("secret", new_secret));
 
@@ -97,7 +97,7 @@ TEST_F(InstallationTest, the_secret_of_a_file_is_not_in_the_database) {
     EXPECT_EQ(verifiers_in_database(), 1);
 }
 
-// As 0.1.0 has left it (issue 16, number 9).
+// As 0.1.0 left it (issue 16, number 9).
 TEST_F(InstallationTest, a_clear_copy_of_the_files_secret_is_removed_and_keeps_its_version) {
     const auto made = open();
     world.execute(
@@ -109,10 +109,10 @@ TEST_F(InstallationTest, a_clear_copy_of_the_files_secret_is_removed_and_keeps_i
     EXPECT_EQ(after.secret_version(), 2);
     EXPECT_EQ(after.secret(), old_secret);
     EXPECT_EQ(after.secrets.at(1), made.secret());
-    EXPECT_EQ(secrets_in_database(), 1);  // That which was made here.
+    EXPECT_EQ(secrets_in_database(), 1);  // The one made here.
 }
 
-// A server of 0.1.0 finds no secret of its file, and puts it there again.
+// A server of 0.1.0 does not find its file's secret in the database, and stores it again.
 TEST_F(InstallationTest, a_clear_copy_that_comes_back_is_removed_again) {
     const auto before = open(file("secret", old_secret));
     world.execute(
@@ -138,7 +138,7 @@ TEST_F(InstallationTest, without_its_file_the_secret_is_unknown_and_tools_go_on)
     EXPECT_THROW((void)without.secret(), std::runtime_error);
 }
 
-TEST_F(InstallationTest, older_secrets_stand_below_the_one_in_use) {
+TEST_F(InstallationTest, older_secrets_follow_the_one_in_use) {
     const auto before = open(file("secret", old_secret));
     const auto both = open(file("secret", new_secret + "\n" + old_secret));
 
@@ -146,7 +146,7 @@ TEST_F(InstallationTest, older_secrets_stand_below_the_one_in_use) {
     EXPECT_EQ(both.secret_version(), before.secret_version() + 1);
     EXPECT_EQ(both.secrets.at(before.secret_version()), old_secret);
 
-    // The first step of a replacement: known, and not in use.
+    // The first step of a rotation: known, but not in use.
     const auto first_step = open(file("secret", old_secret + "\n" + new_secret));
     EXPECT_EQ(first_step.secret(), old_secret);
     EXPECT_EQ(first_step.secrets, both.secrets);
@@ -189,8 +189,8 @@ TEST_F(InstallationTest, no_secret_goes_into_the_key_of_a_call) {
     start_shop(file("old", old_secret));
     provider.next({Does::doubt_charged});
     (void)ask(order_of_jane);
-    // As if the row had been lost and made anew, under another secret: it must not look like a new
-    // charge (F5).
+    // As if the row was lost and made anew under another secret: it must not cause a new charge
+    // (F5).
     world.execute("DELETE FROM idempotency_keys");
     world.execute("DELETE FROM key_registry");
     world.execute("DELETE FROM orders");

@@ -4,9 +4,9 @@
 namespace pawl::testing {
 namespace {
 
-// What a worker may begin of a job that it has taken, and when its lease is too old for that. A
-// queue outside does not fence transactions: the lease of one that stood still was over, another
-// buried the job, and the first then did it, so that a job was done and a dead letter, too.
+// What a worker may still start with a claimed job when its lease is old. An external queue does
+// not fence transactions: after a pause past the lease, another worker buried the job and then the
+// first one did it, so that a job was both done and dead.
 
 struct Parcel {
     static constexpr std::string_view kind = "parcel";
@@ -39,7 +39,7 @@ protected:
             "'2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z')"
         );
     }
-    // The process stands still over the claim, and its lease ends meanwhile.
+    // The process is paused over the claim, and its lease ends.
     ops::WorkReport work_after_a_pause(const std::function<void()>& meanwhile) {
         worker.add(form);
         core::on_fault_point([&](std::string_view point) {
@@ -77,7 +77,7 @@ TEST_F(JobLeaseTest, a_transaction_does_not_begin_for_a_job_that_was_rescued_mea
     EXPECT_EQ(world.count("jobs"), 1);
 }
 
-TEST_F(JobLeaseTest, a_job_that_cannot_be_renewed_is_left_to_whoever_rescues_it) {
+TEST_F(JobLeaseTest, a_job_that_cannot_be_renewed_is_left_to_the_rescue) {
     const auto report =
         work_after_a_pause([this] { world.store.arm(1, FailingStore::How::refused); });
 
@@ -111,7 +111,7 @@ TEST_F(JobLeaseTest, a_transaction_begins_in_the_first_half_of_its_jobs_lease) {
     EXPECT_EQ(packed, 1);
 }
 
-// As of one whose handler has a transaction.
+// As for a job whose handler has a transaction.
 TEST_F(JobLeaseTest, trouble_of_the_database_is_no_failure_of_a_job_that_is_an_operation) {
     using How = FailingStore::How;
     using Kind = StoreError::Kind;
@@ -119,7 +119,7 @@ TEST_F(JobLeaseTest, trouble_of_the_database_is_no_failure_of_a_job_that_is_an_o
         world.engine->add(detail::form_of<PackAsOperation>(std::make_shared<PackAsOperation>()));
     worker.add(Parcel::kind, operation);
     for (const auto kind : {Kind::unavailable, Kind::contention, Kind::busy}) {
-        world.store.arm(2, How::undone, kind);  // The first takes it.
+        world.store.arm(2, How::undone, kind);  // The first write claims it.
 
         EXPECT_EQ(worker.run_once(1).retried, 1);
 

@@ -5,7 +5,7 @@
 namespace pawl::testing {
 namespace {
 
-// Jobs in the hands of two workers, jobs that outlive their lease, and handlers that misbehave.
+// Jobs of two workers, jobs that outlive their lease, and faulty handlers.
 
 struct Note {
     static constexpr std::string_view kind = "note";
@@ -83,7 +83,7 @@ protected:
             );
         });
     }
-    // As the upkeep of any worker does when the lease of another is over.
+    // As any worker's upkeep does when a lease has ended.
     void rescue_after_lease() {
         world.clock.advance(options.lease);
         ASSERT_EQ(queue.rescue(options.lease), 1);
@@ -100,7 +100,7 @@ TEST_F(JobTest, one_job_in_the_transactions_of_two_workers_is_done_once) {
     bool first = true;
     handle(NoteInTx{[&](Tx& tx, const Job<Note>&) {
         if (!std::exchange(first, false)) return;
-        // While the first is at work its lease ends, and another has claimed the job.
+        // While the first worker runs it, the lease ends and another worker claims the job.
         static constexpr Statement<0> claim{"claim", "UPDATE jobs SET attempt = attempt + 1", {}};
         execute(tx, claim);
     }});
@@ -114,7 +114,7 @@ TEST_F(JobTest, one_job_in_the_transactions_of_two_workers_is_done_once) {
     EXPECT_EQ(world.count("jobs"), 1);
 }
 
-TEST_F(JobTest, a_worker_that_slept_through_its_lease_marks_nothing) {
+TEST_F(JobTest, a_worker_whose_lease_ended_marks_nothing) {
     Gate at_work;
     Gate let_go;
     std::atomic<int> works{0};
@@ -139,8 +139,8 @@ TEST_F(JobTest, a_worker_that_slept_through_its_lease_marks_nothing) {
     EXPECT_EQ(world.count("jobs") + world.count("dead_jobs"), 0);
 }
 
-// Its lease ended, and nobody has taken the job since: still it is not the late worker's to bury or
-// to finish.
+// Its lease has ended, and no other worker has claimed it: the late worker may still not bury or
+// finish it.
 TEST_F(JobTest, a_worker_that_was_paused_over_its_claim_renews_it_before_the_call) {
     std::optional<int> rescued;
     handle(NoteInCall{[&](KeyedCall&, const Job<Note>&) -> JobResult {
@@ -194,8 +194,8 @@ TEST_F(JobTest, a_job_delivered_twice_to_an_operation_has_one_effect) {
     EXPECT_EQ(world.count("jobs"), 0);
 }
 
-// Quick jobs are taken together and wait for the store together.
-TEST_F(JobTest, what_one_of_many_jobs_throws_undoes_no_other) {
+// Quick jobs are claimed together and wait for the store together.
+TEST_F(JobTest, an_exception_of_one_job_rolls_back_no_other) {
     constexpr int jobs = 200;
     std::atomic<int> tried{0};
     Gate all_tried;
@@ -215,13 +215,13 @@ TEST_F(JobTest, what_one_of_many_jobs_throws_undoes_no_other) {
     EXPECT_EQ(world.count("jobs"), jobs / 10);
 }
 
-TEST_F(JobTest, a_worker_that_ends_puts_back_the_jobs_that_it_took_and_did_not_begin) {
+TEST_F(JobTest, a_worker_that_ends_puts_back_claimed_jobs_that_did_not_begin) {
     constexpr int jobs = 300;
     std::atomic<int> begun{0};
     Gate at_work;
     Gate let_go;
     handle(NoteInCall{[&](KeyedCall&, const Job<Note>&) -> JobResult {
-        // By then some were quick, and more than one is taken at once.
+        // Some were quick by then, so that several are claimed at once.
         if (++begun == 50) {
             at_work.open();
             let_go.wait();
@@ -243,7 +243,7 @@ TEST_F(JobTest, a_worker_that_ends_puts_back_the_jobs_that_it_took_and_did_not_b
     EXPECT_EQ(world.count("jobs"), jobs - begun);
 }
 
-// Whatever a handler throws, the worker lives on.
+// Whatever a handler throws, the worker goes on.
 TEST_F(JobTest, a_handler_that_throws_something_that_is_no_exception_has_failed) {
     handle(NoteInTx{[](Tx&, const Job<Note>&) { throw 42; }});  // NOLINT: what users may do.
     stage();
@@ -263,7 +263,7 @@ TEST_F(JobTest, a_call_that_throws_something_that_is_no_exception_has_failed) {
     EXPECT_EQ(world.number("SELECT failures FROM jobs"), 1);
 }
 
-TEST_F(JobTest, past_the_memory_of_its_receiver_a_job_is_not_called_again) {
+TEST_F(JobTest, after_the_receivers_memory_ends_a_job_is_not_called_again) {
     int calls = 0;
     handle(NoteInCall{[&](KeyedCall&, const Job<Note>&) -> JobResult {
         ++calls;
@@ -279,8 +279,8 @@ TEST_F(JobTest, past_the_memory_of_its_receiver_a_job_is_not_called_again) {
     EXPECT_EQ(world.count("dead_jobs"), 1);
 }
 
-// A little is what two clocks differ by. Found by reading: with the database's ahead each job died.
-TEST_F(JobTest, a_first_call_that_lies_in_the_future_counts_as_past) {
+// Found by reading: with the database's clock slightly ahead each job died.
+TEST_F(JobTest, a_first_call_in_the_future_counts_as_past) {
     int calls = 0;
     handle(NoteInCall{[&](KeyedCall&, const Job<Note>&) {
         ++calls;
@@ -378,7 +378,7 @@ TEST_F(JobTest, a_kind_of_job_has_its_own_time) {
     EXPECT_EQ(report.retried, 1) << "long before the next third of a lease";
 }
 
-// It would have come back each second for ever, and counted as trouble of the database.
+// Once it returned each second forever, and counted as trouble of the database.
 TEST_F(JobTest, a_handler_in_a_transaction_that_takes_too_long_has_failed) {
     ops::Worker worker{*world.engine, queue, pauses, {.retry_layers = {}}};
     worker.add(detail::job_form_of(std::make_shared<NoteInTx>([](Tx&, const Job<Note>&) {
@@ -393,7 +393,7 @@ TEST_F(JobTest, a_handler_in_a_transaction_that_takes_too_long_has_failed) {
     EXPECT_EQ(world.count("dead_jobs"), 1);
 }
 
-TEST_F(JobTest, nothing_is_taken_from_a_paused_queue_until_it_is_resumed) {
+TEST_F(JobTest, no_job_of_a_paused_queue_is_claimed_until_it_is_resumed) {
     handle(NoteInTx{});
     stage();
 
@@ -422,7 +422,7 @@ TEST_F(JobTest, a_job_staged_for_later_waits_for_its_time) {
     EXPECT_THROW(stage("a", 24h * 365 * 11), std::invalid_argument);
 }
 
-TEST_F(JobTest, a_handler_sees_what_became_of_its_job_before) {
+TEST_F(JobTest, a_handler_sees_the_history_of_its_job) {
     std::vector<Job<Note>> seen;
     handle(NoteInTx{[&](Tx&, const Job<Note>& job) {
         seen.push_back(job);
@@ -449,13 +449,13 @@ constexpr auto insert_note =
     "INSERT INTO jobs (jid, queue, kind, args, state, run_at, created_at) VALUES ('j', 'default', "
     "'note', '{\"text\":\"a\"}', 'ready', '2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z')";
 
-// With 1,000 backends terminated under load, jobs stood in the layers of the failed ones.
+// With 1,000 backends terminated under load, jobs once waited in the retry layers of failed jobs.
 TEST_F(JobTest, trouble_of_the_database_is_no_failure_of_a_job_in_a_transaction) {
     using How = FailingStore::How;
     ops::Worker worker{*world.engine, queue, pauses, {}};
     worker.add(detail::job_form_of(std::make_shared<NoteInTx>()));
     world.execute(insert_note);
-    world.store.arm(2, How::undone);  // The first takes it.
+    world.store.arm(2, How::undone);  // The first write claims it.
 
     EXPECT_EQ(worker.run_once(1).retried, 1);
 
@@ -465,7 +465,7 @@ TEST_F(JobTest, trouble_of_the_database_is_no_failure_of_a_job_in_a_transaction)
     EXPECT_EQ(world.count("notes"), 1);
 }
 
-// At each write of a round, in each way: the job has its one effect, and is not lost.
+// For each write of a round and each kind of failure: the job has its one effect, and is not lost.
 TEST_F(JobTest, a_failed_write_anywhere_neither_doubles_nor_loses_a_job_in_a_transaction) {
     using How = FailingStore::How;
     for (const auto how : {How::refused, How::undone, How::in_doubt}) {

@@ -12,9 +12,9 @@ std::optional<bool> same_as_in_hand(LiveKeys& keys, const std::string& fingerpri
     return std::get<LiveKeys::Occupied>(keys.enter("hash", fingerprint, {})).same_request;
 }
 
-// Found by the simulator: while somebody's wrong request under a key was being looked up, the right
-// one was told that it was wrong, for good.
-TEST(LiveKeys, another_request_is_wrong_only_when_the_one_in_hand_is_known_to_be_right) {
+// Found by the simulator: while a wrong request under a key was queried, the right one was refused
+// for good.
+TEST(LiveKeys, another_request_is_refused_only_if_the_one_in_flight_is_confirmed) {
     LiveKeys keys;
     ASSERT_TRUE(std::holds_alternative<LiveKeys::Entered>(keys.enter("hash", "one", {})));
 
@@ -28,12 +28,12 @@ TEST(LiveKeys, another_request_is_wrong_only_when_the_one_in_hand_is_known_to_be
 
     keys.leave("hash");
     keys.told();
-    keys.confirm("hash");  // Nobody has it.
+    keys.confirm("hash");  // No such key in flight.
     ASSERT_TRUE(std::holds_alternative<LiveKeys::Entered>(keys.enter("hash", "another", {})));
     EXPECT_EQ(same_as_in_hand(keys, "one"), std::nullopt);
 }
 
-TEST(LiveKeys, who_is_only_looking_is_not_at_work) {
+TEST(LiveKeys, an_attempt_that_only_queries_is_not_at_work) {
     using namespace std::chrono_literals;
     LiveKeys keys;
     const std::chrono::steady_clock::time_point entered{5s};
@@ -51,7 +51,7 @@ TEST(LiveKeys, who_is_only_looking_is_not_at_work) {
     EXPECT_EQ(keys.size(), 1U);
 }
 
-TEST(LiveKeys, nobody_waits_for_a_key_that_is_in_no_hand) {
+TEST(LiveKeys, a_key_that_is_not_in_flight_has_no_waiters) {
     LiveKeys keys;
 
     EXPECT_EQ(keys.attach("hash", nullptr, {}), std::nullopt);
@@ -63,7 +63,7 @@ TEST(LiveKeys, nobody_waits_for_a_key_that_is_in_no_hand) {
     EXPECT_TRUE(keys.wait_empty(std::chrono::milliseconds{0}));
 }
 
-TEST(LiveKeys, who_was_answered_is_told_nothing_more) {
+TEST(LiveKeys, an_answered_waiter_gets_no_second_answer) {
     LiveKeys keys;
     (void)keys.enter("hash", "one", {});
     const auto waiter = keys.attach("hash", [](const Answer&) {}, {});

@@ -18,7 +18,7 @@ std::string text_of(const std::filesystem::path& file) {
     return text.str();
 }
 
-TEST(Log, a_line_is_json_whatever_is_said) {
+TEST(Log, a_line_is_json_whatever_it_contains) {
     const testing::TempFolder folder;
     const auto file = folder.path() / "log.jsonl";
     open(file.string());
@@ -41,7 +41,7 @@ TEST(Log, a_file_that_cannot_be_written_is_named) {
     const testing::TempFolder folder;
     const auto file = (folder.path() / "none" / "log.jsonl").string();
     std::filesystem::create_directory(folder.path() / "none");
-    std::filesystem::create_directory(file);  // A folder of that name: root may write anywhere.
+    std::filesystem::create_directory(file);  // A folder of that name, as root may write anywhere.
 
     try {
         open(file);

@@ -4,8 +4,7 @@
 namespace pawl::testing {
 namespace {
 
-// Two nodes on one database: neither knows what the other has in hand, so only leases and fences
-// stand between them.
+// Two nodes on one database: they are separated by leases and fences only.
 class NodesTest : public ::testing::Test, protected FirstCallHeld {
 protected:
     void SetUp() override {
@@ -23,7 +22,7 @@ protected:
     std::unique_ptr<engine::Engine> other{world.another_engine()};
 };
 
-TEST_F(NodesTest, a_key_in_the_hands_of_another_node_is_busy) {
+TEST_F(NodesTest, a_key_that_another_node_holds_is_busy) {
     hold_first_call(provider);
     auto first = world.send<Order>("k", order_of_jane);
     at_call.wait();
@@ -51,10 +50,9 @@ TEST_F(NodesTest, another_request_under_a_key_of_another_node_is_refused_at_once
     (void)World::get(std::move(first));
 }
 
-// The first node hung for longer than its lease. The second takes over with the same foreign key
-// and finishes; what the first writes then touches no row, and it answers what the second has
-// stored.
-TEST_F(NodesTest, a_node_that_slept_through_its_lease_writes_nothing_and_answers_what_was_stored) {
+// The first node hung past its lease. The second takes over with the same foreign key and finishes;
+// then the first one's write touches no row, and it returns what the second has stored.
+TEST_F(NodesTest, a_node_whose_lease_ended_writes_nothing_and_returns_the_stored_answer) {
     hold_first_call(provider);
     auto first = world.send<Order>("k", order_of_jane);
     at_call.wait();
@@ -76,7 +74,7 @@ TEST_F(NodesTest, a_node_that_slept_through_its_lease_writes_nothing_and_answers
     EXPECT_EQ(world.count("jobs"), 1);
 }
 
-// The unlock is fenced too (F3): the late one must not give back what is the other's by now.
+// Giving a key back is fenced, too (F3): a late node must not free what another has taken over.
 TEST_F(NodesTest, a_late_give_back_does_not_free_the_key_of_the_node_that_took_over) {
     Gate second_at_call;
     Gate second_go;
@@ -93,7 +91,7 @@ TEST_F(NodesTest, a_late_give_back_does_not_free_the_key_of_the_node_that_took_o
     auto second = World::send_to<Order>(*other, "k", order_of_jane);
     second_at_call.wait();
 
-    let_go.open();  // Ends in doubt, and would give back.
+    let_go.open();  // Ends in doubt, and would give the key back.
     EXPECT_EQ(why_of(World::get(std::move(first))), Why::in_progress);
 
     EXPECT_NE(world.text("SELECT lease_until FROM idempotency_keys"), "NULL");
@@ -103,8 +101,8 @@ TEST_F(NodesTest, a_late_give_back_does_not_free_the_key_of_the_node_that_took_o
     EXPECT_EQ(world.count("payments"), 1);
 }
 
-// A call that may not be repeated hung through its lease: the other node asks a person, and what
-// the call brings at last is put before that person.
+// A call that may not be repeated hung past its lease: the other node puts the key on the attention
+// list, and the late result is added there.
 TEST_F(NodesTest, the_late_result_of_a_call_that_may_not_be_repeated_is_put_before_a_person) {
     hold_first_call(provider);
     auto first = world.send<OrderOnce>("k", order_of_jane);
@@ -120,7 +118,7 @@ TEST_F(NodesTest, the_late_result_of_a_call_that_may_not_be_repeated_is_put_befo
     let_go.open();
     EXPECT_EQ(why_of(World::get(std::move(first))), Why::needs_attention);
     world.store.wait_for_writes(2
-    );  // The keeper, which touched no row; then the result for the person.
+    );  // The keeper, which touched no row; then the result for the attention list.
 
     EXPECT_EQ(provider.keys.size(), 1U);
     EXPECT_EQ(world.count("payments"), 0);
@@ -128,7 +126,7 @@ TEST_F(NodesTest, the_late_result_of_a_call_that_may_not_be_repeated_is_put_befo
     EXPECT_EQ(world.text("SELECT result FROM attention"), R"({"id":"ch_1"})");
 }
 
-TEST_F(NodesTest, such_a_late_result_is_not_lost_with_one_failed_write_nor_before_its_node_ends) {
+TEST_F(NodesTest, a_late_result_survives_one_failed_write_and_the_end_of_its_node) {
     hold_first_call(provider);
     auto first = world.send<OrderOnce>("k", order_of_jane);
     at_call.wait();
@@ -143,9 +141,9 @@ TEST_F(NodesTest, such_a_late_result_is_not_lost_with_one_failed_write_nor_befor
     EXPECT_EQ(world.text("SELECT result FROM attention"), R"({"id":"ch_1"})");
 }
 
-// Settled as "did not happen" while the call still hung, and then it did: two charges, and nobody
-// would know of the first.
-TEST_F(NodesTest, a_result_that_comes_after_it_was_settled_stands_in_the_audit_log) {
+// Settled as "did not happen" while the call hung, and then it happened: two charges, and the first
+// would be unknown.
+TEST_F(NodesTest, a_result_that_comes_after_the_settlement_is_in_the_audit_log) {
     hold_first_call(provider);
     auto first = world.send<OrderOnce>("k", order_of_jane);
     at_call.wait();
@@ -216,7 +214,7 @@ TEST_F(NodesTest, two_completers_on_one_dropped_key_finish_it_once) {
     EXPECT_EQ(world.count("jobs"), 1);
 }
 
-// One call at a time: the others wait in a line.
+// One call at a time: the others wait in the queue.
 class LineTest : public ::testing::Test, protected FirstCallHeld {
 protected:
     void SetUp() override {
@@ -230,8 +228,8 @@ protected:
     Provider provider;
 };
 
-// MUTANT_CALL_AFTER_LEASE of model/fused.pml: meanwhile another node has the key, or a person has
-// seen that there was no charge.
+// MUTANT_CALL_AFTER_LEASE of model/fused.pml: meanwhile another node may have the key, or an
+// operator may have seen that there was no charge.
 TEST_F(LineTest, a_call_that_waited_for_half_its_lease_is_not_made_and_can_be_made_later) {
     auto first = world.send<Order>("k1", order_of_jane);
     at_call.wait();
@@ -268,9 +266,9 @@ TEST_F(
     EXPECT_EQ(status_of(world.ask<Order>("k3", order_of_jane)), 201);
 }
 
-// Issue 16, number 22. The lack of threads is ours: counted as the key's failure it led to the
-// attention list, and a person was asked about a request that nothing is wrong with.
-TEST(OverloadTest, what_found_no_thread_in_time_is_no_failed_run_of_the_completer) {
+// Issue 16, number 22. Missing threads once counted as a failure of the key, and put a healthy
+// request on the attention list.
+TEST(OverloadTest, a_call_without_a_free_thread_is_no_failed_run_of_the_completer) {
     World world{{.calls_max = 1}};
     world.execute(std::string{shop_tables});
     world.execute(std::string{payment_tables});
@@ -312,8 +310,8 @@ TEST(OverloadTest, what_found_no_thread_in_time_is_no_failed_run_of_the_complete
     EXPECT_EQ(provider.charges.size(), 2U);
 }
 
-// A lease is renewed while the call is in hand, so that nobody takes over a slow call.
-TEST(RenewalTest, the_lease_of_a_call_in_hand_is_renewed_and_nobody_takes_over) {
+// A lease is renewed while its call is in flight, so that no node takes over a slow call.
+TEST(RenewalTest, the_lease_of_a_call_in_flight_is_renewed_and_not_taken_over) {
     World world{{.lease = 300ms}};
     world.execute(std::string{shop_tables});
     world.execute(std::string{payment_tables});
@@ -334,7 +332,7 @@ TEST(RenewalTest, the_lease_of_a_call_in_hand_is_renewed_and_nobody_takes_over) 
     world.store.arm(0, FailingStore::How::undone);
 
     world.store.wait_for_writes(1);
-    world.clock.advance(200ms);  // Past the end of the lease as it was taken.
+    world.clock.advance(200ms);  // Past the end of the lease as it was claimed.
 
     EXPECT_GT(world.text("SELECT lease_until FROM idempotency_keys"), taken);
     EXPECT_EQ(

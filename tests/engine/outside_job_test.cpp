@@ -3,8 +3,8 @@
 namespace pawl::testing {
 namespace {
 
-// Issue 16, number 22: what a worker makes of the answers that only a queue outside the database
-// gives. Faults in it passed all tests but the simulator's.
+// Issue 16, number 22: a worker's handling of answers that only an external queue gives. Only the
+// simulator found faults in it.
 
 struct Parcel {
     static constexpr std::string_view kind = "parcel";
@@ -27,7 +27,7 @@ private:
     std::string* fails_;
 };
 
-// Gives one job, and says of it what the test says.
+// Offers one job, and answers as the test says.
 class Outside final : public queue::Queue {
 public:
     std::vector<queue::TakenJob> take(int, std::chrono::milliseconds) override {
@@ -75,7 +75,7 @@ protected:
     ops::Worker worker{*world.engine, queue, pauses, {}};
 };
 
-TEST_F(OutsideJobTest, a_job_that_is_done_is_taken_out_of_its_queue) {
+TEST_F(OutsideJobTest, a_done_job_is_removed_from_its_queue) {
     EXPECT_EQ(worker.run_once(1).done, 1);
 
     EXPECT_EQ(world.count("packed"), 1);
@@ -91,7 +91,7 @@ TEST_F(OutsideJobTest, a_job_whose_lease_was_lost_writes_nothing_and_is_left_to_
     EXPECT_EQ(queue.taken_out, 0);
 }
 
-TEST_F(OutsideJobTest, a_job_that_was_done_before_writes_nothing_and_is_taken_out) {
+TEST_F(OutsideJobTest, a_job_that_was_done_before_writes_nothing_and_is_removed) {
     queue.marked = queue::Marked::done_before;
 
     EXPECT_EQ(worker.run_once(1).done_before, 1);
@@ -100,7 +100,7 @@ TEST_F(OutsideJobTest, a_job_that_was_done_before_writes_nothing_and_is_taken_ou
     EXPECT_EQ(queue.taken_out, 1);
 }
 
-TEST_F(OutsideJobTest, a_job_that_was_done_before_is_taken_out_whatever_its_handler_says_now) {
+TEST_F(OutsideJobTest, a_job_that_was_done_before_is_removed_whatever_its_handler_returns) {
     queue.marked = queue::Marked::done_before;
     for (const auto* how : {"throws", "puts off"}) {
         fails = how;

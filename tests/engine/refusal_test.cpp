@@ -16,7 +16,7 @@ Failure of_store(Kind kind) {
         kind, StoreError::Effect::rolled_back, "take_over", "its text"}));
 }
 
-TEST(FailureOf, trouble_of_the_database_says_which_and_passes) {
+TEST(FailureOf, an_error_of_the_database_is_named_and_temporary) {
     struct Case {
         Kind kind;
         Why why;

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Counts the writes, and fails those that it is told to.
+// Counts the writes, and fails those that the test chooses.
 class CountedWrites final : public store::Store {
 public:
     using store::Store::write;
@@ -32,7 +32,7 @@ public:
     bool fails{false};
 };
 
-// A lease of 600 ms: a look each 100 ms, a renewal each 200.
+// A lease of 600 ms: a tick each 100 ms, a renewal each 200.
 class RenewalsTest : public ::testing::Test {
 protected:
     int renewed_at_next_look() {
@@ -59,8 +59,8 @@ TEST_F(RenewalsTest, a_lease_is_renewed_at_each_third_of_it_until_its_end) {
     EXPECT_EQ(renewed_at_next_look(), 0);
 }
 
-// Found by reading: it was tried again a third of a lease later, and two failures lost the lease.
-TEST_F(RenewalsTest, one_that_fails_is_tried_again_at_the_next_look) {
+// Found by reading: it was tried again after a third of a lease, and two failures lost the lease.
+TEST_F(RenewalsTest, a_failed_renewal_is_repeated_at_the_next_tick) {
     renewals.begin({1, 1, "charge"}, clock.steady());
     store.fails = true;
     EXPECT_EQ(renewed_at_next_look(), 0);

@@ -17,7 +17,7 @@ std::string refusal_of(Response response) {
     return "it was taken";
 }
 
-TEST(Storable, of_the_headers_four_stay_in_the_one_spelling_that_is_looked_for) {
+TEST(Storable, only_four_headers_are_stored_in_their_canonical_spelling) {
     const auto kept = storable(
         {.status = 201,
          .headers =
@@ -37,7 +37,7 @@ TEST(Storable, of_the_headers_four_stay_in_the_one_spelling_that_is_looked_for) 
     EXPECT_EQ(kept.headers[3].value, "gsw\xC3\xA9");
 }
 
-TEST(Storable, what_is_no_final_answer_or_could_split_one_is_refused) {
+TEST(Storable, a_response_with_an_invalid_status_or_a_control_character_is_refused) {
     EXPECT_EQ(refusal_of({.status = 199}), "a response has a status from 200 to 599, not 199");
     EXPECT_EQ(refusal_of({.status = 600}), "a response has a status from 200 to 599, not 600");
     EXPECT_EQ(refusal_of({.status = 200}), "it was taken");
@@ -53,8 +53,8 @@ TEST(Storable, what_is_no_final_answer_or_could_split_one_is_refused) {
         );
 }
 
-// Found by reading: PostgreSQL refused the row, behind the charge, each time again.
-TEST(Storable, what_no_text_of_a_database_holds_is_refused) {
+// Found by reading: PostgreSQL refused the row after the charge, at every repeat.
+TEST(Storable, bytes_that_are_not_text_are_refused) {
     EXPECT_THROW(storable({201, "caf\xe9"}), std::invalid_argument);
     EXPECT_THROW(storable({201, std::string(1, '\0')}), std::invalid_argument);
     EXPECT_THROW(storable({201, "{}", "text/\xff"}), std::invalid_argument);

@@ -7,7 +7,7 @@
 namespace pawl::testing {
 namespace {
 
-// Issue 16, number 4: a database restored to an hour ago made the calls of that hour again.
+// Issue 16, number 4: a database restored to an hour ago repeated the calls of that hour.
 class RestoreTest : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -19,7 +19,7 @@ protected:
         world.add(Order{provider});
         world.add(OrderOnce{provider});
     }
-    // As the engine knows it from now on: restored to `ago`, clients repeat for 72 h.
+    // From now on the engine knows of a restore to `ago`; clients repeat for 72 h.
     void restored(std::chrono::milliseconds ago, std::int64_t last_key_id = 0) {
         const auto now = world.clock.now();
         world.engine->set_lost_times(
@@ -45,7 +45,7 @@ protected:
     World world;
 };
 
-TEST_F(RestoreTest, a_call_that_is_never_repeated_is_not_made_for_a_new_key_of_the_window) {
+TEST_F(RestoreTest, a_never_repeated_call_is_not_made_for_a_new_key_in_the_window) {
     restored(1h);
 
     EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::needs_attention);
@@ -85,7 +85,7 @@ TEST_F(RestoreTest, a_keyed_call_that_the_provider_may_have_forgotten_is_not_mad
     EXPECT_TRUE(provider.keys.empty());
 }
 
-// The provider counts its memory from the lost call, and not from its repeat.
+// The provider's memory counts from the lost call, not from its repeat.
 TEST_F(RestoreTest, the_memory_of_a_lost_call_is_counted_from_the_lost_time) {
     restored(19h);
     provider.next({Does::doubt});
@@ -112,7 +112,7 @@ TEST_F(RestoreTest, an_open_key_of_the_backup_makes_no_call_that_is_never_repeat
     EXPECT_EQ(status_of(world.ask<OrderOnce>("new", order_of_jane)), 201) << "the window is over";
 }
 
-TEST_F(RestoreTest, a_person_who_has_looked_has_the_call_made) {
+TEST_F(RestoreTest, a_settlement_did_not_happen_makes_the_call_after_a_restore) {
     restored(1h);
     (void)world.ask<OrderOnce>("k", order_of_jane);
 
@@ -125,7 +125,7 @@ TEST_F(RestoreTest, a_person_who_has_looked_has_the_call_made) {
 class MarkerTest : public RestoreTest {
 protected:
     std::string file() { return (folder.path() / "mark").string(); }
-    // As a backup of before the last requests.
+    // A backup from before the last requests.
     void restore_backup() {
         for (const auto* table : {"key_registry", "idempotency_keys", "orders", "payments"})
             world.execute("DELETE FROM " + std::string{table});
@@ -136,7 +136,7 @@ protected:
     TempFolder folder;
 };
 
-TEST_F(MarkerTest, a_database_behind_its_mark_is_noticed_at_the_start_and_said_once) {
+TEST_F(MarkerTest, a_database_behind_its_mark_is_reported_once_at_the_start) {
     ops::Marker before{*world.engine, {.file = file()}};
     before.start();
     world.clock.advance(1h);
@@ -160,8 +160,8 @@ TEST_F(MarkerTest, a_database_behind_its_mark_is_noticed_at_the_start_and_said_o
     EXPECT_EQ(reason(), "restored");
 }
 
-// PostgreSQL may be restored while servers run, and come back to them.
-TEST_F(MarkerTest, a_running_server_notices_it_too) {
+// PostgreSQL may be restored while servers run.
+TEST_F(MarkerTest, a_running_server_detects_a_restore_too) {
     ops::Marker running{*world.engine, {.file = file()}};
     running.start();
     ASSERT_EQ(status_of(world.ask<OrderOnce>("k", order_of_jane)), 201);
@@ -200,8 +200,8 @@ TEST_F(MarkerTest, nothing_is_written_while_nothing_happens) {
     EXPECT_EQ(std::filesystem::last_write_time(file()), written);
 }
 
-// Issue 16, number 22, as the two below: a restore that has lost nothing but calls, or but keys,
-// would not be noticed.
+// Issue 16, number 22, as the two below: a restore that lost only calls, or only keys, was not
+// detected.
 TEST_F(MarkerTest, another_call_of_a_key_is_marked) {
     ops::Marker one{*world.engine, {.file = file()}};
     one.start();
@@ -240,7 +240,7 @@ TEST_F(MarkerTest, the_calls_of_a_round_that_failed_are_marked_by_the_next) {
     EXPECT_EQ(world.number("SELECT calls FROM marks"), 1);
 }
 
-TEST_F(MarkerTest, a_restore_that_somebody_has_said_is_not_noticed_again) {
+TEST_F(MarkerTest, a_restore_that_was_declared_is_not_reported_again) {
     ops::Marker before{*world.engine, {.file = file()}};
     before.start();
     (void)world.ask<Order>("k", order_of_jane);
@@ -284,7 +284,7 @@ TEST_F(MarkerTest, a_mark_that_can_not_be_read_is_refused) {
     EXPECT_THROW(one.start(), std::runtime_error);
 }
 
-// Issue 16, number 22. Whoever runs the tests may open any file: a link to itself none can.
+// Issue 16, number 22. The tests may run as root, who may open any file but a link to itself.
 TEST_F(MarkerTest, a_mark_that_is_there_and_can_not_be_opened_is_refused) {
     std::filesystem::create_symlink(file(), file());
 
@@ -293,7 +293,7 @@ TEST_F(MarkerTest, a_mark_that_is_there_and_can_not_be_opened_is_refused) {
     EXPECT_THROW(one.start(), std::runtime_error);
 }
 
-TEST_F(MarkerTest, one_that_can_not_be_written_leaves_the_mark_as_it_was) {
+TEST_F(MarkerTest, a_failed_write_leaves_the_mark_as_it_was) {
     ops::write_mark_file(file(), {"name", 3, {5, world.clock.now(), 70, 40}});
     std::filesystem::create_directory(file() + ".new");
 
@@ -305,7 +305,7 @@ TEST_F(MarkerTest, one_that_can_not_be_written_leaves_the_mark_as_it_was) {
     EXPECT_EQ(ops::read_mark_file(file()).value().mark.number, 5);
 }
 
-TEST_F(MarkerTest, what_is_written_is_read_again) {
+TEST_F(MarkerTest, a_written_mark_is_read_back) {
     EXPECT_FALSE(ops::read_mark_file(file()));
     const ops::OutsideMark mark{"name", 3, {5, world.clock.now(), 70, 40}};
 

@@ -7,7 +7,7 @@
 namespace pawl::testing {
 namespace {
 
-// How long keys are kept, and what a repeat meets afterwards.
+// How long keys are kept, and what a repeat gets afterwards.
 
 class KeptOrder : public Order {
 public:
@@ -36,7 +36,7 @@ public:
         Atomic<&RepeatableOrder::answer>>;
 };
 
-// Its key belongs to the tenant: whoever of them asks meets the same one.
+// All accounts of the tenant share its key.
 class TenantOrder : public Order {
 public:
     static constexpr std::string_view name = "tenant_order";
@@ -61,7 +61,7 @@ protected:
     World world;
 };
 
-TEST_F(RetentionTest, a_key_that_is_kept_for_ever_is) {
+TEST_F(RetentionTest, a_key_that_is_kept_forever_never_expires) {
     const auto first = world.ask<KeptOrder>("k", order_of_jane);
     EXPECT_EQ(std::get<Settled>(first).expires_at, std::nullopt);
     world.clock.advance(std::chrono::hours{24 * 3650});
@@ -86,8 +86,8 @@ TEST_F(RetentionTest, a_key_lives_to_the_moment_that_its_answer_names) {
     EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::key_expired);
 }
 
-// history_check.py, C1: the first answer told a time of its own, read after the commit, and on
-// PostgreSQL of another clock.
+// history_check.py, C1: the first answer had a time that was read after the commit, on PostgreSQL
+// even by another clock.
 TEST_F(RetentionTest, the_first_answer_names_the_same_moment_as_its_repeats) {
     core::on_fault_point([&](std::string_view point) {
         if (point == "sqlite.commit.after") world.clock.advance(1s);
@@ -113,11 +113,11 @@ TEST_F(RetentionTest, an_operation_that_says_so_runs_again_under_an_expired_key_
     EXPECT_NE(provider.keys[0], provider.keys[1]);
     EXPECT_EQ(
         world.count("orders"), 2
-    );  // Under another key id: the first one's row is not taken for it.
+    );  // Under another key id: the old row is not mistaken for it.
     EXPECT_TRUE(replayed(world.ask<RepeatableOrder>("k", order_of_jane)));
     EXPECT_EQ(
         status_of(world.ask<Order>("new", order_of_jane)), 201
-    );  // Nor is the new id given to another.
+    );  // Nor is the new id given again.
 }
 
 TEST_F(RetentionTest, a_second_execution_in_doubt_resumes_under_its_own_key) {
@@ -134,7 +134,7 @@ TEST_F(RetentionTest, a_second_execution_in_doubt_resumes_under_its_own_key) {
     EXPECT_EQ(provider.charges.size(), 2U);
 }
 
-TEST_F(RetentionTest, a_late_repeat_is_told_where_that_is_what_it_made) {
+TEST_F(RetentionTest, a_late_repeat_gets_the_location_of_what_was_created) {
     const auto first = world.ask<RepeatableOrder>("k", order_of_jane);
     ASSERT_EQ(std::get<Settled>(first).response.headers.size(), 1U);
     world.clock.advance(72h);
@@ -145,9 +145,9 @@ TEST_F(RetentionTest, a_late_repeat_is_told_where_that_is_what_it_made) {
     EXPECT_EQ(world.number("SELECT outcome FROM key_registry"), 201);
 }
 
-// An application that put a foreign key onto our rows, against the advice of the docs, keeps those
-// rows; others go.
-TEST_F(RetentionTest, a_key_that_cannot_be_removed_is_counted_and_holds_up_no_other) {
+// An application put a foreign key onto our rows, against the advice of the docs: those rows stay,
+// others are removed.
+TEST_F(RetentionTest, a_key_that_cannot_be_removed_is_counted_and_blocks_no_other) {
     world.execute(
         "CREATE TABLE held (key_id INTEGER NOT NULL REFERENCES idempotency_keys (id)) STRICT"
     );
@@ -170,8 +170,8 @@ TEST_F(RetentionTest, a_key_that_cannot_be_removed_is_counted_and_holds_up_no_ot
     EXPECT_EQ(why_of(world.ask<Order>("free", order_of_jane)), Why::key_expired);
 }
 
-// A server that stops need not wait until the reaper has been through all that it can't remove.
-TEST_F(RetentionTest, the_reaper_stops_behind_a_transaction) {
+// A stopping server does not wait until the reaper has tried all that it can't remove.
+TEST_F(RetentionTest, the_reaper_stops_after_a_transaction) {
     world.execute(
         "CREATE TABLE held (key_id INTEGER NOT NULL REFERENCES idempotency_keys (id)) STRICT"
     );
@@ -190,7 +190,7 @@ TEST_F(RetentionTest, the_reaper_stops_behind_a_transaction) {
     EXPECT_EQ(world.store.writes(), 1);
 }
 
-TEST_F(RetentionTest, a_failed_commit_of_the_reaper_leaves_a_key_or_its_expiry_never_neither) {
+TEST_F(RetentionTest, a_failed_commit_of_the_reaper_leaves_the_key_or_its_expiry) {
     for (const auto how :
          {FailingStore::How::refused, FailingStore::How::undone, FailingStore::How::in_doubt}) {
         const auto key = "k" + std::to_string(static_cast<int>(how));
@@ -217,7 +217,8 @@ TEST_F(RetentionTest, a_key_of_the_tenant_is_one_for_all_its_accounts) {
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
-// The completer finds keys whose lease some wrong clock put far away, as a claim does.
+// The completer finds keys with leases in the far future, written by a wrong clock, as a claim
+// does.
 TEST_F(RetentionTest, a_dropped_key_with_a_lease_in_the_far_future_is_completed) {
     provider.next({Does::doubt_charged});
     (void)world.ask<Order>("k", order_of_jane);
@@ -229,9 +230,9 @@ TEST_F(RetentionTest, a_dropped_key_with_a_lease_in_the_far_future_is_completed)
     EXPECT_EQ(provider.charges.size(), 1U);
 }
 
-// The generation of a settlement outlives its row: else the re-execution would use the settled
-// call's key again, and a provider that remembers it would answer with the old charge (the mutant
-// GENERATION_LOST of the protocol's model).
+// A settlement's generation outlives its row: otherwise the re-execution would use the settled
+// call's key again, and the provider would answer with the old charge (the mutant GENERATION_LOST
+// of the model).
 TEST_F(RetentionTest, a_re_execution_after_a_settlement_has_a_foreign_key_of_its_own) {
     provider.next({Does::stuck});
     (void)world.ask<RepeatableOrder>("k", order_of_jane);
@@ -256,8 +257,7 @@ TEST_F(RetentionTest, a_re_execution_after_a_settlement_has_a_foreign_key_of_its
     EXPECT_EQ(std::set<std::string>(provider.keys.begin(), provider.keys.end()).size(), 3U);
 }
 
-// Between the look-up and the transaction the registry row may be forgotten: then the request is a
-// new one.
+// Between the query and the transaction the registry row may be deleted: then the request is new.
 TEST_F(RetentionTest, a_key_that_is_forgotten_while_it_is_claimed_is_a_new_request) {
     (void)world.ask<RepeatableOrder>("k", order_of_jane);
     world.clock.advance(72h);

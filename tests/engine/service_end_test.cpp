@@ -7,14 +7,14 @@
 namespace pawl::testing {
 namespace {
 
-// How a whole Service ends: its threads, its jobs and its calls.
+// How a whole Service ends, with its threads, jobs and calls.
 
 struct Heed {
     static constexpr std::string_view kind = "heed";
     std::string text;
 };
 
-// Works until it is told to stop.
+// Runs until it is told to stop.
 class Heeding {
 public:
     Heeding(Gate& at_work, std::promise<void>& stopped) : at_work_{&at_work}, stopped_{&stopped} {}
@@ -31,7 +31,7 @@ private:
     std::promise<void>* stopped_;
 };
 
-// Works until it is let go, whatever it is told.
+// Runs until the test lets it go, and ignores stops.
 class Deaf {
 public:
     Deaf(Gate& at_work, Gate& let_go) : at_work_{&at_work}, let_go_{&let_go} {}
@@ -82,7 +82,7 @@ TEST_F(ServiceEnd, the_call_of_a_job_is_told_to_stop_within_the_drain) {
     EXPECT_EQ(stopped.get_future().wait_for(0s), std::future_status::ready);
 }
 
-// Found by reading: another would have rescued it, and made its call a second time beside this one.
+// Found by reading: another worker would have rescued the job, and made its call a second time.
 TEST_F(ServiceEnd, the_lease_of_a_job_is_renewed_while_its_call_ends) {
     static constexpr Statement<0> find{"find_lease", "SELECT lease_until FROM jobs", {}};
     const auto lease = [&] {
@@ -102,7 +102,7 @@ TEST_F(ServiceEnd, the_lease_of_a_job_is_renewed_while_its_call_ends) {
     at_work.wait();
     std::jthread stops{[&] { service.stop(20s); }};
 
-    for (int renewed = 0; renewed < 2; ++renewed) {  // One may have been under way.
+    for (int renewed = 0; renewed < 2; ++renewed) {  // One may have been in flight.
         const auto before = lease();
         for (int i = 0; i < 500 && lease() == before; ++i) std::this_thread::sleep_for(20ms);
         EXPECT_NE(lease(), before);
@@ -111,7 +111,7 @@ TEST_F(ServiceEnd, the_lease_of_a_job_is_renewed_while_its_call_ends) {
     let_go.open();
 }
 
-// What it stages wakes a worker, who must still be there.
+// The job that it stages wakes a worker, who must still exist.
 TEST_F(ServiceEnd, a_call_that_outlasts_the_drain_is_waited_for_and_its_result_kept) {
     Provider provider;
     Gate at_call;
@@ -133,7 +133,7 @@ TEST_F(ServiceEnd, a_call_that_outlasts_the_drain_is_waited_for_and_its_result_k
         at_call.wait();
         EXPECT_FALSE(service.stop(10ms));
         later = std::jthread{[&] {
-            std::this_thread::sleep_for(100ms);  // Until the service is on its way out.
+            std::this_thread::sleep_for(100ms);  // Until the service is stopping.
             let_go.open();
         }};
     }

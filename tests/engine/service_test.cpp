@@ -4,7 +4,7 @@
 namespace pawl::testing {
 namespace {
 
-// Jobs, the completer and the reaper, round by round under a clock that the test moves.
+// Jobs, the completer and the reaper, round by round, with the test's clock.
 
 struct Counted {
     static constexpr std::string_view kind = "counted";
@@ -109,7 +109,7 @@ protected:
     ops::Worker worker{*world.engine, queue, pauses, {.retry_layers = {10s, 60s}}};
 };
 
-TEST_F(ServiceTest, a_job_of_a_phase_that_threw_is_never_seen) {
+TEST_F(ServiceTest, a_job_of_a_phase_that_threw_never_runs) {
     stage("undone");
 
     EXPECT_EQ(world.count("jobs"), 0);
@@ -129,7 +129,7 @@ TEST_F(ServiceTest, a_job_in_a_transaction_is_done_once) {
 TEST_F(ServiceTest, a_failed_commit_of_a_job_leaves_neither_its_write_nor_its_mark) {
     worker.add(detail::job_form_of(std::make_shared<CountInTx>()));
     stage("a");
-    world.store.arm(2, FailingStore::How::undone);  // The first write takes the job.
+    world.store.arm(2, FailingStore::How::undone);  // The first write claims the job.
 
     EXPECT_EQ(worker.run_once(10).done, 0);
     EXPECT_EQ(world.count("done"), 0);
@@ -157,7 +157,7 @@ TEST_F(ServiceTest, a_failed_job_steps_down_its_layers_and_dies) {
     EXPECT_EQ(world.number("SELECT failures FROM dead_jobs"), 3);
 }
 
-TEST_F(ServiceTest, a_handler_may_put_off_or_discard_its_job_and_its_writes_are_undone) {
+TEST_F(ServiceTest, a_handler_may_delay_or_discard_its_job_and_its_writes_are_rolled_back) {
     worker.add(detail::job_form_of(std::make_shared<CountInTx>()));
     stage("later");
     stage("never");
@@ -204,7 +204,7 @@ TEST_F(ServiceTest, a_job_as_an_operation_resumes_where_it_was) {
     EXPECT_EQ(provider.keys.size(), 2U);
 }
 
-TEST_F(ServiceTest, a_job_whose_operation_needs_a_person_waits_for_them) {
+TEST_F(ServiceTest, a_job_waits_while_its_operation_needs_a_person) {
     const auto& form = world.engine->add(detail::form_of<CountAsOperation>(
         std::make_shared<CountAsOperation>(CountAsOperation{provider})
     ));
@@ -316,7 +316,7 @@ TEST_F(ServiceTest, a_job_whose_worker_died_is_taken_again_after_its_lease) {
     EXPECT_EQ(queue.rescue(60s), 1);
     EXPECT_EQ(worker.run_once(10).done, 1);
     EXPECT_FALSE(queue.finish(taken.front())
-    );  // The first worker was not dead after all: it is told.
+    );  // The first worker was alive after all, and is told that it lost the lease.
 }
 
 TEST_F(ServiceTest, the_completer_waits_for_the_lease_and_the_grace_time) {
@@ -341,7 +341,7 @@ TEST_F(ServiceTest, the_completer_leaves_the_grace_time_to_the_client) {
     EXPECT_EQ(world.complete().completed, 1);
 }
 
-// Issue 16, number 22, as the one below: counted as failed runs, deploys alone would lead a key to
+// Issue 16, number 22, as the one below: counted as failed runs, deploys alone would put a key on
 // the attention list.
 TEST_F(ServiceTest, a_key_that_the_completer_meets_while_the_engine_stops_has_not_failed) {
     provider.next({Does::retry});
@@ -366,7 +366,8 @@ TEST_F(ServiceTest, a_key_that_a_client_took_over_before_the_completer_has_not_f
         let_go.wait();
     });
     const int reads = world.store.reads();
-    world.store.hold_next_read(3);  // Behind those for settlements and for keys: of this key.
+    // After those for settlements and for keys: the query of this key.
+    world.store.hold_next_read(3);
     ops::CompleterReport report;
     std::jthread round{[&] { report = world.complete(); }};
     world.store.wait_for_reads(reads + 3);
@@ -381,8 +382,8 @@ TEST_F(ServiceTest, a_key_that_a_client_took_over_before_the_completer_has_not_f
     EXPECT_EQ(status_of(World::get(std::move(client))), 201);
 }
 
-// Found by reading: the failures of all others were not noted either.
-TEST_F(ServiceTest, a_failure_that_can_not_be_noted_takes_no_other_along) {
+// Found by reading: the failures of all others were not recorded either.
+TEST_F(ServiceTest, a_failure_that_cannot_be_recorded_leaves_the_others_recorded) {
     const auto* request = R"({"customer":"thrower","items":[]})";
     (void)world.ask<Order>("one", request);
     (void)world.ask<Order>("other", request);
@@ -421,8 +422,8 @@ TEST_F(
     EXPECT_EQ(world.count("orders"), 0);
 }
 
-// A round may last as long as its longest call. A client that took the key over in that time is at
-// work: the completer must not take it away (CAP_IGNORES_LEASE of model/fused.pml).
+// A round may last as long as its longest call. A client that has taken the key over meanwhile must
+// keep it (CAP_IGNORES_LEASE of model/fused.pml).
 TEST_F(ServiceTest, the_completer_gives_up_on_no_key_that_a_client_took_over_during_its_round) {
     provider.next({Does::retry, Does::retry});
     for (const auto* key : {"a", "b"}) (void)world.ask<Order>(key, order_of_jane);
@@ -431,8 +432,8 @@ TEST_F(ServiceTest, the_completer_gives_up_on_no_key_that_a_client_took_over_dur
         "'2020-01-01T00:00:00.000Z'"
     );
     world.clock.advance(1min);
-    // The round's calls: whichever comes first fails at once, the other hangs. Then the client's
-    // call for the first's key, which hangs too.
+    // The round's calls: the first fails at once, the second hangs; then the client's call for the
+    // first key, which hangs, too.
     provider.next({Does::retry, Does::charge, Does::charge});
     Gate second_at_call;
     Gate second_go;
@@ -469,7 +470,7 @@ TEST_F(ServiceTest, the_completer_gives_up_on_no_key_that_a_client_took_over_dur
     EXPECT_EQ(provider.charges.size(), 2U);
 }
 
-TEST_F(ServiceTest, the_reaper_takes_settled_keys_only_and_leaves_their_registry_rows) {
+TEST_F(ServiceTest, the_reaper_removes_only_settled_keys_and_keeps_their_registry_rows) {
     (void)world.ask<Order>("done", order_of_jane);
     provider.next({Does::stuck, Does::retry});
     (void)world.ask<Order>("stuck", order_of_jane);

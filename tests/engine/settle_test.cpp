@@ -4,7 +4,7 @@
 namespace pawl::testing {
 namespace {
 
-// A throw in the first phase, in the keeper and in the last phase, for as long as the test wants.
+// A throw in the first phase, in the keeper and in the last phase, as long as the test wants.
 struct Bugs {
     std::atomic<bool> in_phase{false};
     std::atomic<bool> in_keeper{false};
@@ -54,7 +54,7 @@ public:
         Atomic<&KeyedBuggyOrder::end>>;
 };
 
-// What people decide, recorded as the command line does it, and carried out by the completer.
+// Operators' decisions, recorded as the command line does it, and carried out by the completer.
 class SettleTest : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -67,7 +67,7 @@ protected:
     Answer ask() { return world.ask<BuggyOrder>("k", order_of_jane); }
     std::string standing() { return world.text("SELECT standing FROM idempotency_keys"); }
 
-    // The number of decisions that were recorded: none if the fence refuses it.
+    // The number of recorded decisions: 0 if the fence refused it.
     std::int64_t decide(const std::string& word, const std::string& result = "", int attempt = 0) {
         const auto of_attempt =
             attempt != 0 ? attempt : world.number("SELECT attempt FROM attention");
@@ -87,7 +87,7 @@ protected:
             );
         });
     }
-    // The completer fails on it until it gives up.
+    // The completer fails until it gives up.
     void wear_out_the_completer() {
         for (int i = 0; i < 200 && world.count("attention") == 0; ++i) {
             world.clock.advance(2h);
@@ -100,10 +100,10 @@ protected:
     World world;
 };
 
-TEST_F(SettleTest, the_completer_carries_out_what_was_decided_once) {
+TEST_F(SettleTest, the_completer_carries_out_a_decision_once) {
     provider.next({Does::doubt_charged});
     EXPECT_EQ(why_of(ask()), Why::needs_attention);
-    EXPECT_EQ(world.complete().settled, 0);  // Nobody has decided.
+    EXPECT_EQ(world.complete().settled, 0);  // There is no decision.
     EXPECT_EQ(decide("happened", R"({"id":"ch_1"})"), 1);
 
     EXPECT_EQ(world.complete().settled, 1);
@@ -128,7 +128,7 @@ TEST_F(SettleTest, a_decision_is_carried_out_only_once_it_is_old_enough) {
     EXPECT_EQ(world.complete(30s).settled, 1);
 }
 
-// Issue 16, number 17: it is shown before it is recorded.
+// Issue 16, number 17: a decision is shown before it is recorded.
 TEST_F(SettleTest, a_preview_shows_the_customers_answer_and_leaves_nothing) {
     provider.next({Does::doubt_charged});
     (void)ask();
@@ -196,7 +196,8 @@ TEST_F(SettleTest, a_call_that_did_not_happen_is_made_again_once_and_never_by_it
     provider.next({Does::doubt_charged});
 
     (void
-    )world.complete();  // Called again, and in doubt again: the next decision is a person's too.
+     // Called again, and in doubt again: the next decision needs an operator, too.
+    ) world.complete();
 
     EXPECT_EQ(provider.keys.size(), 2U);
     EXPECT_EQ(standing(), "attention");
@@ -215,7 +216,7 @@ TEST_F(SettleTest, a_decision_on_an_earlier_attempt_is_refused) {
     provider.next({Does::doubt_charged});
     (void)world.complete();
 
-    // Made on what the list said before: the call has been repeated since.
+    // Based on the old state: the call has been repeated since.
     EXPECT_EQ(decide("did-not-happen", "", first), 0);
     EXPECT_EQ(world.complete().settled, 0);
     EXPECT_EQ(provider.keys.size(), 2U);
@@ -260,7 +261,7 @@ TEST_F(SettleTest, a_decision_that_could_not_be_carried_out_can_be_made_anew) {
     (void)ask();
     EXPECT_EQ(decide("happened", R"({"no":"id"})"), 1);
     EXPECT_EQ(world.complete().settling_failed, 1);
-    EXPECT_EQ(world.complete().settling_failed, 0);  // Not over and over.
+    EXPECT_EQ(world.complete().settling_failed, 0);  // Not repeatedly.
 
     EXPECT_EQ(decide("happened", R"({"id":"ch_1"})"), 1);
 
@@ -296,7 +297,7 @@ TEST_F(SettleTest, a_decision_survives_a_failed_commit_and_is_carried_out_once) 
     }
 }
 
-// "Did not happen" of a phase: it was undone each time, so it runs again.
+// "Did not happen" for a phase: it was rolled back each time, so it runs again.
 TEST_F(SettleTest, a_phase_that_failed_too_often_runs_again_when_a_person_says_so) {
     bugs.in_phase = true;
     EXPECT_EQ(why_of(ask()), Why::internal);
@@ -336,7 +337,7 @@ TEST_F(SettleTest, a_phase_that_failed_too_often_can_be_given_up) {
     EXPECT_EQ(world.count("orders"), 0);
 }
 
-// Without a word of the operation (issue 16, number 16): at the point behind the call it has none.
+// The operation has no abandon() for the point after the call (issue 16, number 16).
 TEST_F(
     SettleTest, a_request_that_is_given_up_behind_its_call_does_not_say_that_it_was_not_carried_out
 ) {
@@ -351,7 +352,7 @@ TEST_F(
     EXPECT_NE(body.find("may have been carried out"), std::string::npos) << body;
 }
 
-TEST_F(SettleTest, a_phase_has_no_result_that_could_have_happened) {
+TEST_F(SettleTest, a_phase_cannot_be_settled_as_happened) {
     bugs.in_phase = true;
     (void)ask();
     wear_out_the_completer();
@@ -362,7 +363,7 @@ TEST_F(SettleTest, a_phase_has_no_result_that_could_have_happened) {
     EXPECT_EQ(standing(), "attention");
 }
 
-TEST_F(SettleTest, a_result_that_its_keeper_cannot_take_is_put_before_a_person) {
+TEST_F(SettleTest, a_result_that_its_keeper_refuses_goes_to_a_person) {
     bugs.in_keeper = true;
 
     EXPECT_EQ(why_of(ask()), Why::needs_attention);
@@ -374,8 +375,8 @@ TEST_F(SettleTest, a_result_that_its_keeper_cannot_take_is_put_before_a_person) 
     EXPECT_EQ(status_of(ask()), 201);
 }
 
-// Issue 16, number 18: it looked like an outage of the provider, for 24 hours.
-TEST_F(SettleTest, a_result_of_a_keyed_call_that_its_keeper_cannot_take_goes_to_a_person_at_once) {
+// Issue 16, number 18: it looked like an outage of the provider for 24 hours.
+TEST_F(SettleTest, a_keyed_result_that_its_keeper_refuses_goes_to_a_person_at_once) {
     bugs.in_keeper = true;
 
     EXPECT_EQ(why_of(ask_keyed()), Why::needs_attention);
@@ -421,8 +422,8 @@ TEST_F(SettleTest, a_result_that_breaks_a_constraint_goes_to_a_person_at_once) {
     EXPECT_EQ(status_of(ask_keyed()), 201);
 }
 
-// A deploy of it can be taken back: the clients' repeats then go on, and no person is needed.
-TEST_F(SettleTest, a_phase_behind_the_call_that_throws_keeps_the_result_and_is_retried) {
+// The deploy that broke it can be reverted: the clients' repeats then go on without an operator.
+TEST_F(SettleTest, a_phase_after_the_call_that_throws_keeps_the_result_and_is_retried) {
     for (const bool keyed : {true, false}) {
         const auto key = keyed ? "keyed" : "once";
         const auto ask_it = [&] {
@@ -451,7 +452,7 @@ TEST_F(SettleTest, a_phase_behind_the_call_that_throws_keeps_the_result_and_is_r
     }
 }
 
-// The result is in memory only, and there is no asking for it again.
+// The result is only in memory, and can't be asked for again.
 TEST_F(SettleTest, a_result_is_not_lost_when_the_attention_list_cannot_be_written_at_first) {
     for (const auto how :
          {FailingStore::How::refused, FailingStore::How::undone, FailingStore::How::in_doubt}) {
@@ -461,7 +462,7 @@ TEST_F(SettleTest, a_result_is_not_lost_when_the_attention_list_cannot_be_writte
         Provider paid;
         bugs.in_keeper = true;
         fresh.add(BuggyOrder{paid, bugs});
-        fresh.store.arm(4, how);  // T1, the keeper twice, then the way to the list.
+        fresh.store.arm(4, how);  // T1, the keeper twice, then the attention list.
 
         const auto told = fresh.ask<BuggyOrder>("k", order_of_jane);
         EXPECT_TRUE(std::holds_alternative<Refused>(told));

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-// A small shop: an order is written, the card charged, a parcel sent, and the customer answered.
-// The provider is a fake whose next answers the test gives; it honours keys as a good one does.
+// A small shop: an order is stored, the card charged, a parcel sent, and the customer answered. The
+// provider is a fake whose next results the test chooses; it honours idempotency keys.
 namespace pawl::testing {
 
 struct Item {
@@ -44,7 +44,7 @@ struct OrderJob {
     std::string customer;
 };
 
-// What the provider does with one call.
+// The provider's behaviour in one call.
 enum class Does { charge, decline, retry, doubt, doubt_charged, stuck, throws };
 
 class Provider {
@@ -87,10 +87,10 @@ public:
     }
     void before(std::function<void()> f) { before_ = std::move(f); }
 
-    std::string target;                          // Who it is; empty: the operation does not say.
-    bool remembers_declines{false};              // By key, as Stripe does: it is not charged later.
-    std::map<std::string, std::string> charges;  // By key: what was booked.
-    std::vector<std::string> keys;               // Of every call, in order.
+    std::string target;              // Its name; empty: the operation names no target.
+    bool remembers_declines{false};  // By key, as Stripe: a declined key is not charged later.
+    std::map<std::string, std::string> charges;  // Bookings, by key.
+    std::vector<std::string> keys;               // The key of every call, in order.
 
 private:
     std::mutex mutex_;
@@ -99,8 +99,8 @@ private:
     std::function<void()> before_;
 };
 
-// For a fixture, whose world must not outlive it: the first call waits at the provider until let_go
-// is opened, all later ones pass.
+// A member of a fixture, whose world must end first: the first call waits at the provider until
+// let_go is opened, later ones pass.
 class FirstCallHeld {
 protected:
     void hold_first_call(Provider& provider) {
@@ -117,7 +117,7 @@ private:
     std::atomic<int> calls_{0};
 };
 
-// The steps; Repeat and name by the operation below, which is how several operations share them.
+// The steps without Repeat and name, which several operations share.
 class OrderSteps {
 public:
     explicit OrderSteps(Provider& provider) : provider_{&provider} {}

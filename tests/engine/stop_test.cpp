@@ -4,7 +4,7 @@
 namespace pawl::testing {
 namespace {
 
-// Waits in its call until it is told to stop, and then says that it did nothing.
+// Waits in its call until the stop, and then reports that it did nothing.
 class HeedingOrder : public OrderSteps {
 public:
     static constexpr std::string_view name = "heeding_order";
@@ -45,7 +45,7 @@ protected:
     World world;
 };
 
-TEST_F(StopTest, waits_for_what_is_in_hand) {
+TEST_F(StopTest, waits_for_requests_in_flight) {
     auto first = world.send<Order>("k", order_of_jane);
     at_call.wait();
     std::atomic<bool> drained{false};
@@ -59,7 +59,7 @@ TEST_F(StopTest, waits_for_what_is_in_hand) {
     EXPECT_EQ(world.engine->keys_in_hand(), 0U);
 }
 
-TEST_F(StopTest, says_so_when_a_call_outlasts_its_limit) {
+TEST_F(StopTest, reports_that_a_call_outlasts_its_limit) {
     auto first = world.send<Order>("k", order_of_jane);
     at_call.wait();
 
@@ -71,7 +71,7 @@ TEST_F(StopTest, says_so_when_a_call_outlasts_its_limit) {
 }
 
 // Issue 16, number 19.
-TEST_F(StopTest, says_which_calls_it_left_without_an_end) {
+TEST_F(StopTest, reports_which_calls_have_no_recorded_end) {
     auto first = world.send<Order>("k", order_of_jane);
     at_call.wait();
     EXPECT_FALSE(world.engine->stop(10ms));
@@ -83,10 +83,10 @@ TEST_F(StopTest, says_which_calls_it_left_without_an_end) {
     EXPECT_EQ(left.keys, world.text("SELECT CAST(id AS TEXT) FROM idempotency_keys"));
 }
 
-TEST_F(StopTest, says_which_calls_ended_in_doubt_while_it_waited) {
+TEST_F(StopTest, reports_which_calls_ended_in_doubt_while_it_waited) {
     provider.next({Does::doubt, Does::doubt_charged});
     let_go.open();
-    (void)world.ask<OrderOnce>("before", order_of_jane);  // Of this nobody needs to be told again.
+    (void)world.ask<OrderOnce>("before", order_of_jane);  // Finished before the stop: not reported.
     EXPECT_EQ(world.engine->doubts().report().count, 0U);
     Gate at_second;
     Gate second_let_go;
@@ -120,7 +120,7 @@ TEST_F(StopTest, a_call_that_heeds_the_stop_gives_its_key_back_in_time) {
     EXPECT_EQ(world.number("SELECT calling FROM idempotency_keys"), 0);
 }
 
-// One thread for calls: the second request is in the line when the service stops.
+// One thread for calls: the second request waits when the service stops.
 TEST(StopLineTest, a_call_that_has_not_begun_is_not_made_and_its_key_is_free_at_the_next_start) {
     World world{{.calls_max = 1}};
     world.execute(std::string{shop_tables});
@@ -149,8 +149,8 @@ TEST(StopLineTest, a_call_that_has_not_begun_is_not_made_and_its_key_is_free_at_
     EXPECT_EQ(provider.charges.size(), 2U);
 }
 
-// The engine goes while a call hangs: it waits for what the call brings, and for the answer to be
-// kept.
+// The engine ends while a call hangs: it waits for the call's result, and until the answer is
+// stored.
 TEST_F(StopTest, the_end_of_the_engine_waits_for_every_attempt_and_its_commit) {
     auto first = world.send<Order>("k", order_of_jane);
     at_call.wait();
@@ -164,7 +164,7 @@ TEST_F(StopTest, the_end_of_the_engine_waits_for_every_attempt_and_its_commit) {
     EXPECT_EQ(world.count("payments"), 1);
 }
 
-TEST_F(StopTest, the_end_of_the_engine_comes_though_the_result_of_a_call_cannot_be_kept) {
+TEST_F(StopTest, the_engine_ends_even_if_a_result_cannot_be_stored) {
     auto first = world.send<OrderOnce>("k", order_of_jane);
     at_call.wait();
     world.store.arm_some(1, 1'000, FailingStore::How::refused);
@@ -183,7 +183,7 @@ TEST_F(StopTest, the_end_of_the_engine_comes_though_the_result_of_a_call_cannot_
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
-// Without a key, and so in nobody's list of keys.
+// Without a key, and so in no list of keys.
 class Rename {
 public:
     static constexpr std::string_view name = "rename";
@@ -205,7 +205,7 @@ private:
     Gate* let_go_;
 };
 
-TEST_F(StopTest, waits_for_a_request_without_a_key_too) {
+TEST_F(StopTest, waits_for_requests_without_a_key) {
     world.add(Rename{at_call, let_go});
     auto made = world.request<Rename>("", order_of_jane);
     std::promise<Answer> ended;

@@ -4,7 +4,7 @@
 namespace pawl::testing {
 namespace {
 
-// Every write of a request fails, alone or with some after it, with every kind of passing trouble
+// Every write of a request fails, alone or with some after it, with every kind of temporary error
 // and in every way; the client asks again until it has its answer.
 class StoreErrorTest : public ::testing::Test {
 protected:
@@ -24,7 +24,7 @@ protected:
                   Kind::full,
                   Kind::read_only,
                   Kind::busy,
-                  Kind::locked,  // A phase's own: it was told as a key that is at work.
+                  Kind::locked,  // A phase's own; it was reported as a key in progress.
                   Kind::contention,
                   Kind::deadline})
                 for (int first = 1; first <= 4; ++first)
@@ -78,7 +78,7 @@ TEST_F(StoreErrorTest, no_failure_of_the_store_loses_or_doubles_an_effect_of_an_
     }
 }
 
-// A fault of the program does not pass: 500, on record, and nothing else is written.
+// A bug of the program is not temporary: 500, recorded, and nothing else is written.
 TEST_F(StoreErrorTest, a_fault_of_the_program_is_recorded_with_the_key) {
     for (const auto kind : {Kind::constraint, Kind::statement, Kind::refused}) {
         Provider provider;

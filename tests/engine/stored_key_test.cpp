@@ -4,8 +4,8 @@
 namespace pawl::testing {
 namespace {
 
-// What meets a key that is not as it was left: removed, expired, of another program, in other hands
-// or unreadable for a moment. Nobody is answered wrongly, and nothing is done twice.
+// Keys that changed meanwhile: removed, expired, of another program, held by another node or
+// temporarily unreadable. No answer is wrong, and nothing is done twice.
 
 class AgainOrder : public Order {
 public:
@@ -45,7 +45,7 @@ protected:
     }
     Answer ask() { return world.ask<Order>("k", order_of_jane); }
     std::int64_t key_id() { return world.number("SELECT max(id) FROM key_registry"); }
-    // An open key at its call, which nobody holds any more.
+    // An open key at its call, which no node holds.
     void leave_open() {
         provider.next({Does::retry});
         ASSERT_EQ(why_of(ask()), Why::provider_unavailable);
@@ -78,12 +78,12 @@ protected:
     World world;
 };
 
-TEST_F(StoredKeyTest, two_operations_have_two_names) {
+TEST_F(StoredKeyTest, two_operations_must_have_different_names) {
     EXPECT_THROW(world.add(Order{provider}), std::logic_error);
     EXPECT_EQ(world.engine->find("no_such_order"), nullptr);
 }
 
-TEST_F(StoredKeyTest, there_is_nothing_to_complete_of_a_key_that_is_gone_or_expired) {
+TEST_F(StoredKeyTest, a_missing_or_expired_key_is_not_completed) {
     EXPECT_EQ(why_of(complete(999)), Why::in_progress);
 
     EXPECT_EQ(status_of(ask()), 201);
@@ -94,7 +94,7 @@ TEST_F(StoredKeyTest, there_is_nothing_to_complete_of_a_key_that_is_gone_or_expi
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
-TEST_F(StoredKeyTest, a_key_of_an_operation_that_this_program_has_not_is_stranded) {
+TEST_F(StoredKeyTest, a_key_of_an_unknown_operation_is_stranded) {
     leave_open();
     world.execute("UPDATE idempotency_keys SET operation = 'of_tomorrow'");
 
@@ -104,7 +104,7 @@ TEST_F(StoredKeyTest, a_key_of_an_operation_that_this_program_has_not_is_strande
     EXPECT_EQ(std::get<Refused>(answer).detail, "PAWL0007: operation of_tomorrow");
 }
 
-TEST_F(StoredKeyTest, what_is_in_hand_is_not_completed_as_well) {
+TEST_F(StoredKeyTest, a_key_in_flight_is_not_completed) {
     hold_first_call(provider);
     auto answer = world.send<Order>("k", order_of_jane);
     at_call.wait();
@@ -116,8 +116,8 @@ TEST_F(StoredKeyTest, what_is_in_hand_is_not_completed_as_well) {
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
-// Its fingerprint was made under a secret that is not at hand: whether a request is the same can't
-// be told while the completer has the key.
+// Its fingerprint was made with an unavailable secret: whether a request is the same is unknown
+// while the completer holds the key.
 TEST_F(StoredKeyTest, a_request_under_an_older_secret_waits_for_the_completer) {
     leave_open();
     world.execute("UPDATE idempotency_keys SET secret_version = 99");
@@ -134,7 +134,7 @@ TEST_F(StoredKeyTest, a_request_under_an_older_secret_waits_for_the_completer) {
     EXPECT_EQ(status_of(World::get(completed.get_future())), 201);
 }
 
-TEST_F(StoredKeyTest, a_key_under_a_secret_that_nobody_has_takes_no_request_for_its_own) {
+TEST_F(StoredKeyTest, a_key_under_an_unavailable_secret_matches_no_request) {
     EXPECT_EQ(status_of(ask()), 201);
     world.execute("UPDATE idempotency_keys SET secret_version = 99");
 
@@ -150,7 +150,7 @@ TEST_F(StoredKeyTest, a_stopped_engine_begins_nothing) {
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
-TEST_F(StoredKeyTest, a_look_that_fails_says_so_and_does_nothing) {
+TEST_F(StoredKeyTest, a_failed_query_is_reported_and_nothing_is_done) {
     world.store.fail_reads(1);
     EXPECT_EQ(why_of(ask()), Why::store_unavailable);
     EXPECT_EQ(world.count("key_registry"), 0);
@@ -163,7 +163,7 @@ TEST_F(StoredKeyTest, a_look_that_fails_says_so_and_does_nothing) {
     EXPECT_EQ(provider.charges.size(), 1U);
 }
 
-TEST_F(StoredKeyTest, a_doubtful_claim_that_cannot_be_looked_up_is_left_to_its_lease) {
+TEST_F(StoredKeyTest, a_claim_in_doubt_that_cannot_be_queried_is_left_to_its_lease) {
     world.store.give_ids_ahead();
     world.restart();
     add_operations();
@@ -179,7 +179,7 @@ TEST_F(StoredKeyTest, a_doubtful_claim_that_cannot_be_looked_up_is_left_to_its_l
     EXPECT_EQ(world.count("orders"), 1);
 }
 
-TEST_F(StoredKeyTest, where_no_ids_can_be_had_ahead_claims_go_on_without_and_ask_no_more) {
+TEST_F(StoredKeyTest, without_preallocated_ids_claims_go_on_and_ask_for_none) {
     world.store.give_ids_ahead();
     world.restart();
     add_operations();
@@ -192,7 +192,7 @@ TEST_F(StoredKeyTest, where_no_ids_can_be_had_ahead_claims_go_on_without_and_ask
     EXPECT_EQ(world.store.writes(), 5);
 }
 
-TEST_F(StoredKeyTest, ids_that_could_not_be_had_in_an_outage_are_asked_for_again) {
+TEST_F(StoredKeyTest, ids_are_requested_again_after_an_outage) {
     world.store.give_ids_ahead();
     world.restart();
     add_operations();
@@ -204,7 +204,7 @@ TEST_F(StoredKeyTest, ids_that_could_not_be_had_in_an_outage_are_asked_for_again
     EXPECT_EQ(world.store.writes(), 6) << "claim, ids and keep, twice";
 }
 
-// Somebody deleted it by hand. Its charge is known under its key, should the request come again.
+// An operator deleted it by hand. If the request comes again, the provider knows its key.
 TEST_F(StoredKeyTest, a_key_that_is_removed_under_its_call_writes_nothing_more) {
     hold_first_call(provider);
     auto answer = world.send<Order>("k", order_of_jane);
@@ -218,7 +218,7 @@ TEST_F(StoredKeyTest, a_key_that_is_removed_under_its_call_writes_nothing_more) 
     EXPECT_EQ(world.count("payments"), 0);
 }
 
-TEST_F(StoredKeyTest, who_lost_the_key_and_cannot_look_says_so) {
+TEST_F(StoredKeyTest, a_lost_key_that_cannot_be_queried_is_reported) {
     hold_first_call(provider);
     auto answer = world.send<Order>("k", order_of_jane);
     at_call.wait();
@@ -231,7 +231,7 @@ TEST_F(StoredKeyTest, who_lost_the_key_and_cannot_look_says_so) {
     EXPECT_EQ(world.count("payments"), 0);
 }
 
-// F7, between the look of the take-over and the call itself.
+// F7, between the take-over's query and the call itself.
 TEST_F(StoredKeyTest, a_provider_that_forgets_while_the_call_waits_is_not_called) {
     provider.next({Does::doubt});
     EXPECT_EQ(why_of(ask()), Why::provider_unavailable);
@@ -280,7 +280,7 @@ TEST_F(StoredKeyTest, a_decision_is_carried_out_on_the_attempt_that_it_was_made_
     EXPECT_EQ(why_of(settle(give_up)), Why::in_progress) << "it was carried out";
 }
 
-TEST_F(StoredKeyTest, a_decision_on_a_point_that_nobody_knows_says_so) {
+TEST_F(StoredKeyTest, a_decision_on_an_unknown_point_is_reported) {
     provider.next({Does::doubt_charged});
     EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::needs_attention);
     world.execute("UPDATE idempotency_keys SET recovery_point = 'of_tomorrow'");
@@ -302,7 +302,7 @@ TEST_F(StoredKeyTest, a_decision_on_a_point_that_nobody_knows_says_so) {
     );
 }
 
-TEST_F(StoredKeyTest, without_a_key_a_request_is_one_transaction_that_is_there_or_not) {
+TEST_F(StoredKeyTest, a_request_without_a_key_is_one_atomic_transaction) {
     int staged = 0;
     world.engine->on_staged([&] { ++staged; });
     world.store.arm(1, FailingStore::How::undone);

@@ -4,7 +4,7 @@
 namespace pawl::testing {
 namespace {
 
-// in_progress = wait(max): repeats attach to the request at work.
+// in_progress = wait(max): repeats attach to the running request.
 class ImpatientOrder : public Order {
 public:
     static constexpr std::string_view name = "impatient_order";
@@ -25,7 +25,7 @@ protected:
     World world;
 };
 
-TEST_F(WaitTest, all_who_wait_get_the_first_answer_marked_as_replayed) {
+TEST_F(WaitTest, all_waiters_get_the_first_answer_marked_as_replayed) {
     auto first = world.send<PatientOrder>("k", order_of_jane);
     at_call.wait();
     std::vector<std::future<Answer>> waiting;
@@ -44,7 +44,7 @@ TEST_F(WaitTest, all_who_wait_get_the_first_answer_marked_as_replayed) {
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
-TEST_F(WaitTest, who_waits_is_told_of_a_failure_at_once_and_the_next_one_goes_on) {
+TEST_F(WaitTest, waiters_get_a_failure_at_once_and_the_next_request_goes_on) {
     provider.next({Does::retry});
     auto first = world.send<PatientOrder>("k", order_of_jane);
     at_call.wait();
@@ -57,7 +57,7 @@ TEST_F(WaitTest, who_waits_is_told_of_a_failure_at_once_and_the_next_one_goes_on
     EXPECT_EQ(status_of(world.ask<PatientOrder>("k", order_of_jane)), 201);
 }
 
-TEST_F(WaitTest, nobody_waits_longer_than_the_operation_says) {
+TEST_F(WaitTest, a_wait_ends_after_the_operations_limit) {
     auto first = world.send<ImpatientOrder>("k", order_of_jane);
     at_call.wait();
 
@@ -79,7 +79,7 @@ TEST_F(WaitTest, another_request_under_the_key_does_not_wait) {
     (void)World::get(std::move(first));
 }
 
-TEST_F(WaitTest, who_waits_when_the_service_stops_gets_an_answer_too) {
+TEST_F(WaitTest, a_waiter_gets_an_answer_when_the_service_stops) {
     auto first = world.send<PatientOrder>("k", order_of_jane);
     at_call.wait();
     auto second = world.send<PatientOrder>("k", order_of_jane);
@@ -90,7 +90,7 @@ TEST_F(WaitTest, who_waits_when_the_service_stops_gets_an_answer_too) {
     EXPECT_EQ(body_of(World::get(std::move(second))), body_of(World::get(std::move(first))));
 }
 
-// Threads come at the very moment that the first one ends: none is lost, and none charges.
+// Threads arrive just when the first one ends: none is lost, and none charges.
 TEST_F(
     WaitTest, a_crowd_around_the_end_of_the_first_makes_one_charge_and_leaves_nobody_without_answer
 ) {

@@ -54,7 +54,7 @@ private:
     memory::MemoryStore inner_;
 };
 
-// Of keys that nobody holds: each look finds that the wait has an end.
+// No key is held: each poll finds that the wait is over.
 class WaitersTest : public ::testing::Test {
 protected:
     Parked park(const std::string& hash, std::chrono::milliseconds longest = 10s) {
@@ -72,7 +72,7 @@ protected:
     std::vector<std::string> woken;
 };
 
-TEST_F(WaitersTest, one_look_is_for_all_and_wakes_those_whose_wait_has_an_end) {
+TEST_F(WaitersTest, one_poll_serves_all_and_wakes_those_whose_wait_has_ended) {
     EXPECT_EQ(park("aa"), Parked::waits);
     EXPECT_EQ(park("bb"), Parked::waits);
     timers.pass(250ms);
@@ -84,8 +84,8 @@ TEST_F(WaitersTest, one_look_is_for_all_and_wakes_those_whose_wait_has_an_end) {
     EXPECT_EQ(waiters.size(), 0U);
 }
 
-// Found by reading: what it used was gone when it went on.
-TEST_F(WaitersTest, its_end_waits_for_one_who_is_just_parking) {
+// Found by reading: it used members that were already destroyed.
+TEST_F(WaitersTest, its_end_waits_for_a_running_park) {
     std::future<void> end;
     store.on_listen = [&] {
         waiters.stop();
@@ -99,7 +99,7 @@ TEST_F(WaitersTest, its_end_waits_for_one_who_is_just_parking) {
     EXPECT_THAT(woken, ElementsAre("stop aa"));
 }
 
-TEST_F(WaitersTest, no_more_keys_are_waited_for_than_may) {
+TEST_F(WaitersTest, the_number_of_waited_keys_is_limited) {
     EXPECT_EQ(park("aa"), Parked::waits);
     EXPECT_EQ(park("bb"), Parked::waits);
     EXPECT_EQ(park("cc"), Parked::waits);
@@ -107,7 +107,7 @@ TEST_F(WaitersTest, no_more_keys_are_waited_for_than_may) {
     EXPECT_EQ(park("dd"), Parked::too_many);
 }
 
-TEST_F(WaitersTest, who_was_woken_is_neither_late_nor_found) {
+TEST_F(WaitersTest, a_woken_entry_neither_times_out_nor_is_found) {
     EXPECT_EQ(park("aa"), Parked::waits);
     timers.pass(250ms);
     ASSERT_EQ(store.held.size(), 1U);
@@ -120,7 +120,7 @@ TEST_F(WaitersTest, who_was_woken_is_neither_late_nor_found) {
     EXPECT_THAT(woken, ElementsAre("look aa"));
 }
 
-TEST_F(WaitersTest, the_end_of_a_stay_is_not_that_of_the_next_one_of_its_key) {
+TEST_F(WaitersTest, the_end_of_a_stay_does_not_end_the_next_stay_of_its_key) {
     EXPECT_EQ(park("aa", 1s), Parked::waits);
     store.tell("aa");
     EXPECT_EQ(park("aa", 2s), Parked::waits);
@@ -132,8 +132,8 @@ TEST_F(WaitersTest, the_end_of_a_stay_is_not_that_of_the_next_one_of_its_key) {
     EXPECT_THAT(woken, ElementsAre("look aa", "late aa"));
 }
 
-// Notices were lost, perhaps, and the look that is under way may have been before what they told.
-TEST_F(WaitersTest, notices_lost_during_a_look_make_another_one_at_once) {
+// Notices may have been lost, and the running poll may have been earlier than they were.
+TEST_F(WaitersTest, notices_lost_during_a_poll_cause_another_one_at_once) {
     EXPECT_EQ(park("aa"), Parked::waits);
     timers.pass(250ms);
     ASSERT_EQ(store.held.size(), 1U);
@@ -149,7 +149,7 @@ TEST_F(WaitersTest, notices_lost_during_a_look_make_another_one_at_once) {
     EXPECT_THAT(woken, ElementsAre("look aa", "look bb"));
 }
 
-TEST_F(WaitersTest, a_look_that_fails_wakes_nobody_and_is_made_again) {
+TEST_F(WaitersTest, a_failed_poll_wakes_no_waiter_and_is_repeated) {
     EXPECT_EQ(park("aa"), Parked::waits);
     timers.pass(250ms);
     store.fail();
@@ -161,7 +161,7 @@ TEST_F(WaitersTest, a_look_that_fails_wakes_nobody_and_is_made_again) {
     EXPECT_THAT(woken, ElementsAre("look aa"));
 }
 
-TEST_F(WaitersTest, nobody_looks_for_nobody) {
+TEST_F(WaitersTest, without_waiters_there_is_no_poll) {
     EXPECT_EQ(park("aa"), Parked::waits);
     store.tell("aa");
 
@@ -171,7 +171,7 @@ TEST_F(WaitersTest, nobody_looks_for_nobody) {
     EXPECT_TRUE(store.held.empty());
 }
 
-TEST_F(WaitersTest, a_stop_wakes_all_during_a_look_and_takes_no_more) {
+TEST_F(WaitersTest, a_stop_during_a_poll_wakes_all_and_accepts_no_more) {
     EXPECT_EQ(park("aa"), Parked::waits);
     timers.pass(250ms);
     ASSERT_EQ(store.held.size(), 1U);

@@ -36,8 +36,8 @@
 #include <thread>
 #include <vector>
 
-// An engine on a real SQLite file, with a clock that the test moves and a store that fails to
-// order.
+// An engine on a real SQLite file, with a clock that the test moves and a store that fails on
+// request.
 namespace pawl::testing {
 
 using namespace std::chrono_literals;
@@ -59,8 +59,8 @@ private:
     std::atomic<std::int64_t> ms_{1'800'000'000'000};
 };
 
-// Fresh, and gone with its object. In memory where the machine has such a place: a test dies with
-// its process, never with its machine, so it needs no disk that has truly written.
+// A new folder, removed with its object. In memory if possible: a test need not survive its
+// machine.
 class TempFolder {
 public:
     TempFolder() {
@@ -82,19 +82,19 @@ private:
     std::string name_{(place() / "pawl_XXXXXX").string()};
 };
 
-// Passes everything on, but fails the writes that the test names, counted from arm().
+// Passes everything on, but fails the chosen writes, counted from arm().
 class FailingStore final : public store::Store {
 public:
-    // refused: it never ran. undone: it ran and was rolled back. in_doubt: it was committed, and
-    // nobody is told so. in_doubt_undone: it was not, and nobody is told that either.
+    // refused: it never ran. undone: it ran and was rolled back. in_doubt: it was committed,
+    // without an answer. in_doubt_undone: it was rolled back, without an answer.
     enum class How { refused, undone, in_doubt, in_doubt_undone };
     using Kind = StoreError::Kind;
     explicit FailingStore(std::unique_ptr<store::Store> inner) : inner_{std::move(inner)} {}
     ~FailingStore() override { inner_->stop(); }
 
-    // The nth write from now on fails; 0 disarms.
+    // The nth write from now on fails; 0: none.
     void arm(int nth, How how, Kind kind = Kind::unavailable) { arm_some(nth, nth, how, kind); }
-    // All from the first to the last of these.
+    // The first to the last of these fail.
     void arm_some(int first, int last, How how, Kind kind = Kind::unavailable) {
         const std::lock_guard lock{mutex_};
         first_ = first;
@@ -104,13 +104,13 @@ public:
         count_ = 0;
         ended_ = 0;
     }
-    // The statement that the failures are of.
+    // The statement that the errors name.
     void fail_in(std::string_view statement) { fails_in_ = statement; }
     int writes() const {
         const std::lock_guard lock{mutex_};
         return count_;
     }
-    // Waits until as many writes have been committed or undone since arm().
+    // Waits until this many writes have been committed or rolled back since arm().
     void wait_for_writes(int n) {
         std::unique_lock lock{mutex_};
         if (!written_.wait_for(lock, 20s, [&] { return ended_ >= n; }))
@@ -153,7 +153,7 @@ public:
         const std::lock_guard lock{mutex_};
         reads_to_fail_ = next;
     }
-    // The nth read from now on is asked of the database only when it is let go.
+    // The nth read from now on waits until it is released.
     void hold_next_read(int nth = 1) {
         const std::lock_guard lock{mutex_};
         reads_to_hold_ = nth;
@@ -167,14 +167,14 @@ public:
         if (!held) throw std::logic_error{"no read is held"};
         inner_->read(std::move(held));
     }
-    // Until there have been as many reads since the start.
+    // Until there have been this many reads.
     void wait_for_reads(int n) {
         std::unique_lock lock{mutex_};
         if (!read_.wait_for(lock, 20s, [&] { return reads_ >= n; }))
             throw std::logic_error{"fewer reads than awaited in 20 s"};
     }
 
-    // As a database of several processes: whoever listens is told at once.
+    // As a database of several processes: listeners are told at once.
     void pass_notices() { passes_notices_ = true; }
     void notify(std::string_view hash) override { tell(hash); }
     std::unique_ptr<store::Listening> listen(store::OnNotice on_notice) override {
@@ -192,7 +192,7 @@ public:
         return listeners_.size();
     }
 
-    // As a store at the other end of a wire; for engines that are made from now on.
+    // As a remote store; for engines made from now on.
     void give_ids_ahead() { gives_ids_ahead_ = true; }
     std::optional<store::IdsAhead> ids_ahead() const override {
         static constexpr Sql take{
@@ -273,7 +273,7 @@ private:
     int reads_to_fail_{0};
     int reads_to_hold_{0};
     std::unique_ptr<store::Work> held_read_;
-    // Recursive: a woken attempt may end, and tell, on the thread that told it.
+    // Recursive: a woken attempt may end, and notify, on the notifying thread.
     mutable std::recursive_mutex telling_;
     std::map<int, store::OnNotice> listeners_;
     int next_listener_{0};
@@ -288,7 +288,7 @@ private:
     std::string_view fails_in_{"commit"};
 };
 
-// Lets the threads of a test wait for each other, never longer than its limit.
+// Lets the threads of a test wait for each other, at most as long as its limit.
 class Gate {
 public:
     void open() { opened_.set_value(); }
@@ -304,7 +304,7 @@ private:
 
 class World {
 public:
-    // On a fresh file; or on one that another world left, as a start after a crash finds it.
+    // On a fresh file, or on one that another world left, as after a crash.
     explicit World(engine::EngineOptions options = {}, std::filesystem::path at = {})
         : file{at.empty() ? folder_.path() / "pawl.db" : std::move(at)}, options_{options} {
         store::apply_migrations(store, "pawl", sql::migrations::all);
@@ -314,7 +314,7 @@ public:
     World(const World&) = delete;
     World& operator=(const World&) = delete;
 
-    // As a deploy does: what was in memory is gone, the database stays. Operations are added anew.
+    // As a deploy: memory is lost, the database stays. Operations must be added again.
     void restart() {
         stop();
         start();
@@ -335,7 +335,7 @@ public:
         to.add(detail::form_of<Op>(std::make_shared<Op>(std::move(op))));
     }
 
-    // A request as HTTP would hand it over: its fields as JSON.
+    // A request as HTTP would pass it on: its fields as JSON.
     template <class Op>
     engine::KeyedRequest request(
         const std::string& key, const std::string& json, const std::string& account = "jane"
@@ -401,7 +401,7 @@ public:
         return future.get();
     }
 
-    // Asks until the answer is settled, as a client does; at most `tries` times.
+    // Repeats until the answer is final, as a client does, at most `tries` times.
     template <class Op>
     Answer ask_until_settled(
         const std::string& key, const std::string& json = "{}", int tries = 20
@@ -415,7 +415,7 @@ public:
         return answer;
     }
 
-    // `settle_after`: how old a decision is at least.
+    // `settle_after`: the minimum age of a decision.
     ops::CompleterReport complete(std::chrono::milliseconds settle_after = 0ms) {
         ops::Completer completer{*engine, {.settle_after = settle_after}};
         return completer.run_once();

@@ -1,6 +1,6 @@
-// A history of the simulator (tests/simulation): the input is what it picks, one byte at a time.
-// What libFuzzer adds to seeds is that it keeps what reached new code. No history breaks an
-// invariant. Without sanitizers, which do not know fibers: preset `fuzz-choices`.
+// A history of the simulator (tests/simulation): the input is its choices, one byte each. Unlike
+// seeds, libFuzzer keeps inputs that reached new code. No history breaks an invariant. Built
+// without sanitizers, which do not support fibers: preset `fuzz-choices`.
 
 #include "src/base/log.hpp"
 #include "tests/fuzz/fuzz.hpp"
@@ -10,7 +10,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const bool quiet =
-        (pawl::log::open("/dev/null"), true);  // Thousands of warnings, all wanted.
+        (pawl::log::open("/dev/null"), true);  // Thousands of warnings are expected.
     (void)quiet;
     using namespace pawl::simulation;
     Choices choices{std::vector<std::uint8_t>{data, data + size}};

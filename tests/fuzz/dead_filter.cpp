@@ -1,9 +1,9 @@
-// The filters of `pawl dlq`: the words that people type, what they mean, and that each queue means
-// the same by them. Any words are carried out or refused, and what is refused has changed nothing;
-// `list` shows, and `purge` and `merge` take, exactly the dead letters that the words mean.
+// The filters of `pawl dlq`: the words of a command line, their meaning, and that each queue gives
+// them the same meaning. A command is carried out or refused, and a refused one has changed no row;
+// `list` shows, and `purge` and `merge` act on, exactly the dead letters that the words select.
 //
-// The input has a word a line, behind "dlq": list, merge, purge or show, and its options. No file
-// is written: `export` and --to are left out.
+// The input has one word per line, after "dlq": list, merge, purge or show, and its options.
+// `export` and --to are left out, because they write files.
 
 #include <pawl/command_line.hpp>
 #include <pawl/detail/rows.hpp>
@@ -32,7 +32,7 @@ using queue::DeadFilter;
 using queue::DeadLetter;
 using Ids = std::set<std::string>;
 
-// Their ages are far apart, so that a second more or less changes nothing.
+// Their ages are far apart, so that a second more or less does not matter.
 constexpr const char* tables_filled =
     "WITH given (id, queue, kind, failures, age, last_error, error_kind) AS (VALUES"
     " (1, 'mails', 'send_receipt', 6, '-30 seconds', 'ride 17 is away', 'ride # is away'),"
@@ -51,7 +51,7 @@ constexpr const char* tables_filled =
     "last_error, '[]',"
     " error_kind, strftime('%Y-%m-%dT%H:%M:%fZ', 'now', age) FROM given";
 
-// One database for all inputs; the letters are laid out anew where they were changed.
+// One database for all inputs; changed dead letters are restored.
 class World {
 public:
     World() { lay_out(); }
@@ -76,7 +76,7 @@ private:
 };
 
 World& world() {
-    static auto* const one = new World;  // Lives on: nobody waits for its end.
+    static auto* const one = new World;  // Never destroyed: its end would take time.
     return *one;
 }
 
@@ -106,8 +106,8 @@ Ran run(const std::vector<std::string>& words) {
     return ran;
 }
 
-// Read by other code than the command's: digits, and a unit behind them. A count with a 0 before it
-// is refused, as it may be meant as octal (input leading_zero); in an age it changes nothing.
+// Reads digits and a unit by other code than the command's. A count with a leading 0 is refused, as
+// it may be meant as octal (input leading_zero); in an age it is harmless.
 std::optional<std::int64_t> digits_of(std::string_view text, std::int64_t most) {
     std::int64_t value = 0;
     const auto* const end = text.data() + text.size();
@@ -152,7 +152,7 @@ bool read_word(Meaning& to, std::string_view name, std::string_view value) {
     return false;
 }
 
-// What the words mean, if they are such filters alone, each as NAME=VALUE.
+// The meaning of the words, if all are such filters, each as NAME=VALUE.
 std::optional<Meaning> meaning_of(const std::vector<std::string>& words) {
     Meaning meaning;
     for (std::size_t i = 1; i < words.size(); ++i) {
@@ -163,7 +163,7 @@ std::optional<Meaning> meaning_of(const std::vector<std::string>& words) {
     return meaning;
 }
 
-// By the code of each queue that has no SQL for it; SQL is what the command asked.
+// By the code of each queue without SQL; the command uses SQL.
 Ids meant_by(const Meaning& meaning, TimePoint now, const std::vector<DeadLetter>& letters) {
     auto filter = meaning.filter;
     constexpr std::int64_t longest = 100LL * 366 * 86'400;
@@ -204,7 +204,8 @@ void check_meaning(std::vector<std::string> words, const Meaning& meaning) {
     if (verb == "list") words.emplace_back("--limit=10000");
     if (verb != "list") words.insert(words.end(), {"--reason=fuzz", "--all"});
     const auto ran = run(words);
-    if (meant_by(meaning, clock.now(), letters) != expected) return;  // One came of age meanwhile.
+    // A dead letter reached the age meanwhile.
+    if (meant_by(meaning, clock.now(), letters) != expected) return;
     const bool too_long =
         std::max(meaning.older_s.value_or(0), meaning.younger_s.value_or(0)) > 100LL * 365 * 86'400;
     PAWL_ASSERT(ran.status == (too_long ? 2 : 0));

@@ -1,9 +1,9 @@
-// Two JSON bodies have one fingerprint if and only if they say the same: members in any order, any
-// white space, any escapes, 1 for 1.0 make no difference; anything else does. What is not exact, is
-// too deep or names a member twice is refused, and nothing else is.
+// Two JSON bodies have the same fingerprint if and only if they mean the same: order of members,
+// white space, escapes, and 1 for 1.0 make no difference; all else does. Only bodies that are
+// inexact, too deep or repeat a member are refused.
 //
-// The input is one document, or two with a line "&" between them. From each that is accepted others
-// are spelled that say the same, and others that do not.
+// The input is one document, or two with a line "&" between them. From each accepted one, the
+// fuzzer makes others with the same meaning, and others with a different one.
 
 #include "src/json/fingerprint.hpp"
 
@@ -23,7 +23,7 @@ namespace {
 using namespace pawl;
 using boost::json::value;
 
-// Of x86-64: holds every int64, uint64 and double exactly.
+// The x86-64 type holds every int64, uint64 and double exactly.
 static_assert(std::numeric_limits<long double>::digits >= 64);
 std::optional<long double> number_of(const value& v) {
     if (const auto* i = v.if_int64()) return *i;
@@ -106,7 +106,7 @@ void check_spellings(const Body& body, fuzz::Dice& dice) {
         PAWL_ASSERT(std::get<std::string>(listed) == "[" + body.canonical + "]");
 }
 
-// The same of a form: pairs of one name keep their order, and all else is as it was.
+// The same for a form: pairs with one name keep their order, all else is unchanged.
 void check_form(std::string_view text) {
     const auto canonical = json::canonical_pairs(text);
     if (canonical.index() != 0) return;

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-// What the fuzzers share. Each is one file: LLVMFuzzerTestOneInput takes any bytes, and asserts
-// what must be true of them. libFuzzer calls it in the preset `fuzz`; replay.cpp calls it
-// elsewhere, with the inputs that are kept in corpus/.
+// Shared by the fuzzers. Each is one file: LLVMFuzzerTestOneInput gets any bytes, and asserts its
+// claims. libFuzzer calls it in the preset `fuzz`; elsewhere replay.cpp calls it with the inputs in
+// corpus/.
 namespace pawl::fuzz {
 
 inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
@@ -21,7 +21,7 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
 
 struct Cut {
     std::string_view before;
-    std::string_view after;  // Empty where the mark is not there.
+    std::string_view after;  // Empty if there is no mark.
 };
 inline Cut cut_at(std::string_view text, std::string_view mark) {
     const auto at = text.find(mark);
@@ -39,7 +39,7 @@ inline std::vector<std::string_view> lines_of(std::string_view text) {
     return lines;
 }
 
-// The chance that a claim needs comes from the input: the same bytes make the same claim.
+// Random numbers that a claim needs, derived from the input: the same bytes make the same claim.
 class Dice {
 public:
     explicit Dice(std::string_view input) {

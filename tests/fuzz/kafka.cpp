@@ -1,10 +1,10 @@
-// A record of a Kafka topic, which anybody may have written. Whatever it is, it is a job, is
-// retried, dies, is listed and is merged; what these do not mean to change is unchanged; what we
-// write we read.
+// A record of a Kafka topic, which any program may have written. Every record can be read as a job,
+// retried, buried, listed and merged; these keep the parts that they do not change; records that we
+// write, we can read.
 //
-// The input is text. A line ":at=7", ":offset=7", ":partition=7" says where the record lay, "+key"
-// gives it that key, "name=value" a header, "name" one that is null; %00 is a byte. What follows an
-// empty line is the record's value; without one it has none.
+// The input is text. A line ":at=7", ":offset=7", ":partition=7" gives the record's place, "+key"
+// its key, "name=value" a header, "name" a null header; %00 is a byte. The text after an empty line
+// is the record's value; without an empty line it has none.
 
 #include "src/base/error_text.hpp"
 #include "src/base/text.hpp"
@@ -51,7 +51,7 @@ void read_line(Record& record, std::string_view line) {
     constexpr std::int64_t last = std::numeric_limits<std::int64_t>::max();
     if (name == ":at")
         record.at = TimePoint{std::chrono::milliseconds{number(value)}};
-    else if (name == ":offset")  // A broker gives them from 0 on.
+    else if (name == ":offset")  // A broker counts from 0.
         record.offset = number(value) & last;
     else if (name == ":partition")
         record.partition.number = static_cast<int>(number(value) & 0xFFFF);
@@ -78,7 +78,7 @@ Record record_of(std::string_view input) {
     return record;
 }
 
-// Those that are nobody's of ours, nor Spring's, in their order.
+// The headers that are neither ours nor Spring's, in order.
 kafka::Headers foreign(const Record& record) {
     kafka::Headers headers;
     for (const auto& header : record.headers) {
@@ -101,7 +101,7 @@ std::string coordinates(const Record& record) {
     return all;
 }
 
-// What a page of dead letters and `pawl dlq show` print of it.
+// Text for a page of dead letters and for `pawl dlq show`.
 void check_letter(const Record& record) {
     const auto letter = kafka::letter_of(record, "mails");
     for (const auto& text : {letter.jid, letter.kind, letter.args, letter.error, letter.history})
@@ -130,7 +130,7 @@ void check_same_job(const Record& from, const Record& to) {
     PAWL_ASSERT(foreign(from) == foreign(to));
 }
 
-// As a broker would give it back from a topic of its own.
+// As a broker would return it from a topic of its own.
 Record at_place(Record record, std::int64_t offset) {
     record.partition.number = 3;
     record.offset = offset;
@@ -156,7 +156,7 @@ Record check_retry(const Record& record, std::string_view error) {
     return next;
 }
 
-// Taken, failed, failed again, dead, merged, and the like by the same record.
+// Runs one record as a job: taken, failed, failed again, dead, merged.
 void check_way(const Record& record, std::string_view error) {
     const auto once = check_retry(record, error);
     const auto twice = check_retry(once, "again");

@@ -1,6 +1,5 @@
-// The Idempotency-Key. Whatever a client sends is a key or a problem; a key is 1 to 255 visible
-// ASCII characters without `" , ; \`, nothing less is refused, and it is the same key quoted and
-// bare.
+// The Idempotency-Key. Every text is a key or a problem; a key is 1 to 255 visible ASCII characters
+// without `" , ; \`, all such keys are accepted, and quoted and bare keys are the same.
 
 #include "src/http/key_header.hpp"
 
@@ -18,7 +17,7 @@ bool is_key(std::string_view text) {
     });
 }
 
-// What the rule says, in the fewest words.
+// The rule in its shortest form.
 std::optional<std::string> expected_of(std::string_view text) {
     if (is_key(text)) return std::string{text};
     if (text.size() < 2 || text.front() != '"' || text.back() != '"') return std::nullopt;
@@ -42,7 +41,7 @@ void check_text(std::string_view text) {
     PAWL_ASSERT(std::holds_alternative<http::KeyProblem>(http::key_of("\"\"" + *key + "\"\"")));
 }
 
-// Each line is one header field of the request; its name in any case.
+// Each line is one header of the request; its name may have any case.
 void check_head(std::string_view bytes) {
     RequestHead head;
     for (const auto line : fuzz::lines_of(bytes)) {

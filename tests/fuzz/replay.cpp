@@ -1,4 +1,4 @@
-// Runs a fuzzer's claims over inputs that are kept, once each, where there is no libFuzzer:
+// Runs a fuzzer's claims once for each stored input, without libFuzzer:
 //
 //   build/dev/bin/fuzz_request tests/fuzz/corpus/request     all files of a folder
 //   build/dev/bin/fuzz_request build/fuzz-crashers/request-crash-0123
@@ -32,11 +32,12 @@ std::vector<fs::path> files_of(int argc, char** argv) {
 int main(int argc, char** argv) {
     const auto files = files_of(argc, argv);
     if (files.empty()) {
-        std::fprintf(stderr, "%s: which inputs? Give files, or folders that hold some\n", argv[0]);
+        std::fprintf(stderr, "%s: no inputs: give files, or folders of files\n", argv[0]);
         return 2;
     }
     for (const auto& path : files) {
-        std::printf("%s\n", path.c_str());  // The last one before an assertion is the one.
+        // After a failed assertion the last one printed is the culprit.
+        std::printf("%s\n", path.c_str());
         std::fflush(stdout);
         std::ifstream file{path, std::ios::binary};
         if (!file) {
@@ -47,6 +48,6 @@ int main(int argc, char** argv) {
         const std::vector<std::uint8_t> input{bytes.begin(), bytes.end()};
         LLVMFuzzerTestOneInput(input.data(), input.size());
     }
-    std::printf("%zu inputs, and all claims hold\n", files.size());
+    std::printf("%zu inputs, all claims hold\n", files.size());
     return 0;
 }

@@ -1,6 +1,6 @@
-// A request as it comes from a socket. What check_head() lets through, Beast's parser must read the
-// same way, and end the body where RFC 9112 ends it: a difference between two readers is what
-// smuggling lives on. What is read of it stays within its limits.
+// A request as it comes from a socket. If check_head() accepts it, Beast's parser must read it the
+// same way, and end the body where RFC 9112 ends it: request smuggling uses differences between
+// readers. Parsed parts stay within their limits.
 
 #include <pawl/detail/json.hpp>
 
@@ -24,7 +24,7 @@ using pawl::fuzz::cut_at;
 
 constexpr std::size_t body_max = 300;
 
-// In a checked head every line is one header, and the first ends at the first CRLF.
+// In a checked head every line is one header, and the request line ends at the first CRLF.
 std::size_t headers_in(std::string_view head) {
     std::size_t lines = 0;
     for (auto at = head.find("\r\n"); at != head.npos; at = head.find("\r\n", at + 2)) ++lines;
@@ -36,7 +36,7 @@ struct Body {
     std::size_t size{};  // On the wire.
 };
 
-// RFC 9112, 7.1, read as simply as can be: nothing for what is malformed, or not all there.
+// RFC 9112, 7.1, in the simplest way: nullopt if malformed or incomplete.
 std::optional<Body> chunked(std::string_view wire) {
     Body body;
     const auto all = wire.size();
@@ -63,7 +63,7 @@ std::optional<Body> chunked(std::string_view wire) {
 
 using Parser = beast_http::request_parser<beast_http::string_body>;
 
-// The end of one request is the beginning of the next: it must be where the RFC has it.
+// The end of one request is the start of the next: it must be where the RFC puts it.
 void check_body(Parser& parser, std::string_view wire) {
     std::string_view left = wire;
     boost::system::error_code error;
@@ -73,7 +73,7 @@ void check_body(Parser& parser, std::string_view wire) {
         if (read == 0) break;
     }
     PAWL_ASSERT(parser.get().body().size() <= body_max);
-    if (error || !parser.is_done()) return;  // Beast may be stricter, never laxer.
+    if (error || !parser.is_done()) return;  // Beast may be stricter, but never more lenient.
     const auto length = parser.content_length().value_or(0);
     const auto expected =
         parser.chunked() ? chunked(wire) : Body{std::string{wire.substr(0, length)}, length};
@@ -92,7 +92,7 @@ struct Ride {
     std::vector<Place> stops;
 };
 
-// The fields of any query and any body are a request or a problem, and a problem can be answered.
+// The fields of any query and any body are a request or a problem, and a problem can be encoded.
 void check_fields(std::string_view query, std::string_view type, std::string_view body) {
     pawl::detail::RequestFields fields;
     auto problem = fields.add_query(query);
@@ -104,7 +104,7 @@ void check_fields(std::string_view query, std::string_view type, std::string_vie
     }
     if (!problem) return;
     PAWL_ASSERT(!problem->why.empty());
-    (void)pawl::detail::encode(*problem);  // Throws for what is not UTF-8.
+    (void)pawl::detail::encode(*problem);  // Throws if it is not UTF-8.
 }
 
 void check_request(std::string_view bytes) {

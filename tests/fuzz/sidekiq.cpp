@@ -1,8 +1,8 @@
-// A member of a Sidekiq list, which anybody may have written. Whatever it is, it is taken as a job
-// or buried, byte for byte if it is none; what a failure, a call and a merge do not mean to change
-// is unchanged to the byte; what we write we read.
+// A member of a Sidekiq list, which any program may have written. Every member is read as a job or
+// buried, byte for byte if it is not a job; a failure, a call and a merge keep the other bytes
+// unchanged; payloads that we write, we can read.
 //
-// The input is a payload. Where a line "&" stands in it, what follows is an error text.
+// The input is a payload. Text after a line "&" is an error text.
 
 #include "src/base/error_text.hpp"
 #include "src/base/text.hpp"
@@ -24,7 +24,7 @@ using json::Members;
 constexpr TimePoint now{std::chrono::milliseconds{1'800'000'000'123}};
 constexpr sidekiq::Unsaid unsaid{"mails", now};
 
-// What our writers may touch. Of all others the bytes stay.
+// The members that our writers may change. All others keep their bytes.
 constexpr std::array ours{
     "queue",
     "retry_count",
@@ -47,7 +47,7 @@ bool is_job(const TakenJob& job) {
     return !job.kind.empty();
 }
 
-// What a list of dead letters and `pawl dlq show` print of it.
+// Text for a list of dead letters and for `pawl dlq show`.
 void check_letter(std::string_view payload) {
     const auto letter = sidekiq::letter_of(payload, unsaid);
     PAWL_ASSERT(!letter.jid.empty() && !letter.queue.empty());
@@ -71,7 +71,7 @@ void check_no_job(std::string_view payload, std::string_view error) {
     PAWL_ASSERT(sidekiq::with_queue(payload, "default") == payload);
 }
 
-// All but its tries.
+// Compares all but the tries.
 void check_same_job(const TakenJob& one, const TakenJob& other) {
     PAWL_ASSERT(one.raw.jid == other.raw.jid);
     PAWL_ASSERT(one.kind == other.kind);
@@ -101,7 +101,7 @@ std::string check_failure(
     return failed;
 }
 
-// A job's way: taken, called, failed, failed again, dead, merged.
+// Runs a job: taken, called, failed, failed again, dead, merged.
 void check_job(std::string_view payload, std::string_view error) {
     const auto times = fuzz::Dice{payload}.below(2) == 0 ? redis::SidekiqTimes::seconds
                                                          : redis::SidekiqTimes::milliseconds;
@@ -121,7 +121,7 @@ void check_job(std::string_view payload, std::string_view error) {
     check_letter(merged);
 }
 
-// The payload as the arguments of one of our jobs.
+// Uses the payload as the arguments of one of our jobs.
 void check_ours(std::string_view args, std::string_view error) {
     StagedJob job;
     job.jid = "0123456789abcdef01234567";
@@ -146,7 +146,7 @@ void check_ours(std::string_view args, std::string_view error) {
         PAWL_ASSERT(read.failures == job.failures && read.raw.key_id == job.key_id);
         PAWL_ASSERT(read.raw.created_at == now);
         const auto begin = args.find_first_not_of(" \t\r\n");
-        // Then space around it says nothing.
+        // Space around it does not count then.
         const bool as_json = json::is_json(args, json::levels_max - 2);
         const auto end = args.find_last_not_of(" \t\r\n") + 1;
         PAWL_ASSERT(read.raw.args == (as_json ? args.substr(begin, end - begin) : args));

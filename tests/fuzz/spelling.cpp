@@ -15,10 +15,10 @@ namespace pawl::fuzz {
 
 namespace {
 
-// One value of a text that is JSON already, and what stands in it.
+// One value of a valid JSON text, and its parts.
 struct Node {
     enum class Kind { word, number, text, list, object } kind{};
-    std::string_view literal;  // Of the first three.
+    std::string_view literal;  // For the first three kinds.
     std::vector<std::string_view> names;
     std::vector<Node> items;
 };
@@ -106,14 +106,14 @@ std::optional<Decimal> decimal_of(std::string_view number) {
     return decimal;
 }
 
-// Whether it is so small that no rule on large or inexact numbers can mean it.
+// Whether it is so small that no rule on large or inexact numbers applies.
 bool is_modest(std::string_view number) {
     const auto decimal = decimal_of(number);
     const std::size_t digits_max = only_digits(number) ? 18 : 15;
     return decimal && decimal->digits.size() <= digits_max && std::abs(decimal->power) <= 200;
 }
 
-// The same number, whatever its zeros.
+// Whether two texts are the same number, without regard to zeros.
 bool is_same_decimal(std::string_view one, std::string_view other) {
     const auto bare = [](std::string_view number) {
         auto decimal = decimal_of(number).value_or(Decimal{});
@@ -130,9 +130,9 @@ bool is_same_decimal(std::string_view one, std::string_view other) {
     return a.sign == b.sign && a.digits == b.digits && a.power == b.power;
 }
 
-// Whether the C library's double, or one of its usual texts, is that number.
+// Whether the C library's double, or one of its usual texts, is exactly that number.
 bool is_kept(std::string_view number) {
-    if (only_digits(number) || !decimal_of(number)) return true;  // Those have a rule of their own.
+    if (only_digits(number) || !decimal_of(number)) return true;  // These have a rule of their own.
     const std::string text{number};
     const double value = std::strtod(text.c_str(), nullptr);
     std::array<char, 512> printed{};
@@ -143,7 +143,7 @@ bool is_kept(std::string_view number) {
         std::snprintf(printed.data(), printed.size(), "%.*e", digits - 1, value);
         if (is_same_decimal(number, printed.data())) return true;
     }
-    // The fewest digits that come back need not be the nearest of so many.
+    // The shortest digits that round-trip may not be the nearest of that length.
     const auto canonical = json::canonical_text(number);
     return canonical.index() == 0 && is_same_decimal(number, std::get<std::string>(canonical));
 }
@@ -203,7 +203,7 @@ private:
         if (order.empty()) all += space();
         return space() + all + (object ? "}" : "]") + space();
     }
-    // Escapes stay as they are; plain letters may become some.
+    // Keeps escapes; may escape plain letters.
     std::string text(std::string_view literal) {
         std::string all;
         for (std::size_t i = 0; i < literal.size(); ++i) {
@@ -223,15 +223,15 @@ private:
         }
         return all;
     }
-    // A literal of digits is exact up to 64 bits, one with a point or an exponent is a double:
-    // below 2^53 both are the same.
+    // A literal of digits is exact up to 64 bits; one with a point or an exponent is a double.
+    // Below 2^53 they are the same.
     std::string number(std::string_view literal) {
         auto decimal = decimal_of(literal);
         if (!decimal || dice_.below(2) == 0) return std::string{literal};
         if (only_digits(literal) && decimal->digits.size() > 15) return std::string{literal};
         for (auto zeros = dice_.below(3); zeros > 0; --zeros, --decimal->power)
             decimal->digits += '0';
-        // Digits behind the point; in front there is one at least, and 0 only if it is alone.
+        // Digits after the point; at least one before it, and a leading 0 only alone.
         const auto& digits = decimal->digits;
         const auto first = std::min(digits.find_first_not_of('0'), digits.size() - 1);
         const auto behind = dice_.below(digits.size() - first);
@@ -252,7 +252,7 @@ std::size_t count_of(const Node& node) {
     return count;
 }
 
-// The nth value, counted from the outermost.
+// The nth value, in document order.
 Node* nth(Node& node, std::size_t& n) {
     if (n-- == 0) return &node;
     for (auto& item : node.items)
@@ -275,7 +275,7 @@ std::string_view another(const Node& node, Dice& dice) {
         "9007199254740993",
         "\"\\u0000\""};
     if (node.literal.size() > 1 && node.kind == Node::Kind::number && dice.below(2) == 0)
-        return node.literal.substr(0, node.literal.size() - 1);  // May be no number any more.
+        return node.literal.substr(0, node.literal.size() - 1);  // The rest may not be a number.
     return all[dice.below(std::size(all))];
 }
 

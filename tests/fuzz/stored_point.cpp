@@ -1,10 +1,9 @@
-// What a row of idempotency_keys holds, read by the forms that the engine drives an operation with:
-// its recovery point and data, its request, the results that people write when they settle a key,
-// and the headers of its answer. Any bytes decode or strand the key; what decodes says all that the
-// row said, and is written as it was read; what a newer version added is never left out silently.
+// A row of idempotency_keys, read by an operation's forms: its recovery point and data, its
+// request, the results that operators give when they settle a key, and the headers of its response.
+// Any bytes decode or strand the key; decoded values keep all data of the row, and encode to the
+// same text; members of a newer version are never dropped silently.
 //
-// The input's first line is a name: of a point, of a result, "params" or "headers". What follows is
-// the data.
+// The input's first line is a name: a point, a result, "params" or "headers". The rest is the data.
 
 #include <pawl/detail/form.hpp>
 #include <pawl/steps.hpp>
@@ -48,7 +47,7 @@ struct Declined {
     std::optional<int> code{};
 };
 
-// With every kind of field that a point may have, and a point that had another name once.
+// Has every kind of field that a point may have, and a point with a former name.
 class BookRide {
 public:
     static constexpr std::string_view name = "book_ride";
@@ -98,7 +97,7 @@ const detail::OperationForm& form() {
     return made;
 }
 
-// How one column is read and written.
+// Reads and writes one column.
 struct Column {
     std::function<detail::Decoded(std::string_view)> decode;
     std::function<std::string(const void*)> encode;
@@ -118,7 +117,7 @@ std::string canonical_of(std::string_view json) {
     return std::get<std::string>(json::canonical_text(json));
 }
 
-// As a field without a value is written: not at all.
+// Drops null members, as an empty field is written.
 value without_nulls(const value& from) {
     if (const auto* list = from.if_array()) {
         boost::json::array all;
@@ -136,7 +135,7 @@ std::string said_by(std::string_view json) {
     return json::canonical(without_nulls(std::get<value>(json::parse(json))));
 }
 
-// The outermost object with one member more; nothing if it is none.
+// The outermost object with one more member; nullopt: not an object.
 std::optional<std::string> of_a_newer_version(std::string_view json) {
     const auto end = json.rfind('}');
     if (end == json.npos) return std::nullopt;

@@ -1,5 +1,5 @@
-// Servers of the release before go on with their statements on the tables that this one's
-// migrations have made (docs/design.md, part 5: expand, then contract).
+// Servers of the previous release go on with their statements on tables that the present migrations
+// have changed (docs/design.md, part 5: expand, then contract).
 
 #include "rides/migrations.hpp"
 #include "rides/statements.hpp"
@@ -27,7 +27,7 @@ std::vector<fs::path> releases() {
     return found;
 }
 
-// On the tables of the present migrations.
+// Runs on the tables of the present migrations.
 class GoldenTest : public conformance::OnEachStore {
 protected:
     GoldenTest() { make_tables(); }
@@ -52,7 +52,7 @@ protected:
     }
     void migrate(std::string_view both) { migrate(both, both); }
 
-    // What of the oldest release fails after such a migration.
+    // The statements of the oldest release that fail after such a migration.
     std::vector<std::string> unprepared() { return Trial{*store, oldest()}.prepare_all(); }
     std::vector<std::string> failed() { return Trial{*store, oldest()}.run_flow(); }
 
@@ -81,7 +81,7 @@ TEST_P(GoldenTest, every_statement_of_an_older_server_is_understood) {
     }
 }
 
-TEST_P(GoldenTest, the_work_of_an_older_server_comes_to_what_it_came_to) {
+TEST_P(GoldenTest, the_work_of_an_older_server_has_the_same_results) {
     for (const auto& path : releases()) {
         const Release release{path};
         start_anew();
@@ -95,7 +95,7 @@ TEST_P(GoldenTest, the_present_flow_runs_the_present_statements_and_leaves_none_
 
     EXPECT_THAT(trial.run_flow(), IsEmpty());
 
-    // Those that apply migrations have run before.
+    // Statements that apply migrations have run before.
     const std::set<std::string> elsewhere{
         "create_migrations",
         "find_migrations_table",
@@ -106,7 +106,7 @@ TEST_P(GoldenTest, the_present_flow_runs_the_present_statements_and_leaves_none_
         EXPECT_TRUE(trial.ran().contains(name) || elsewhere.contains(name)) << name;
 }
 
-// That the test notices. Each of these is a migration that must wait until no older server runs.
+// Each of these migrations must wait until no older server runs; the test must detect it.
 
 TEST_P(GoldenTest, a_new_column_that_must_be_filled_fails_it) {
     migrate(
@@ -117,7 +117,7 @@ TEST_P(GoldenTest, a_new_column_that_must_be_filled_fails_it) {
     EXPECT_THAT(failed(), Contains(HasSubstr("insert_key")));
 }
 
-TEST_P(GoldenTest, a_new_column_that_may_stay_empty_does_not) {
+TEST_P(GoldenTest, a_new_column_that_may_be_empty_does_not) {
     migrate("ALTER TABLE idempotency_keys ADD COLUMN region TEXT");
     migrate("ALTER TABLE jobs ADD COLUMN priority INTEGER NOT NULL DEFAULT 0");
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-// The statements of a release and the flow that runs them (README.md beside this).
+// The statements of a release and the flow that runs them (see README.md here).
 namespace pawl::golden {
 
 using store::Session;
@@ -28,7 +28,7 @@ inline std::string read_file(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-// By name, as tools/embed_sql cuts them.
+// By name, split as tools/embed_sql does.
 inline std::map<std::string, std::string> cut(const std::string& file) {
     constexpr std::string_view mark = "-- name: ";
     std::map<std::string, std::string> statements;
@@ -48,14 +48,14 @@ inline std::map<std::string, std::string> cut(const std::string& file) {
 
 class Release {
 public:
-    // Of a folder with sqlite/*.sql, postgres/*.sql and flow.json.
+    // From a folder with sqlite/*.sql, postgres/*.sql and flow.json.
     explicit Release(const std::filesystem::path& folder) {
         for (const auto* store : {"sqlite", "postgres"})
             for (const auto& file : std::filesystem::directory_iterator{folder / store})
                 add(store, file.path());
         flow_ = boost::json::parse(read_file(folder / "flow.json")).as_array();
     }
-    // Of statements that are compiled in, and a flow.
+    // From compiled-in statements and a flow.
     Release(
         std::span<const Sql* const> own,
         std::span<const Sql* const> rides,
@@ -83,25 +83,25 @@ private:
         }
     }
 
-    std::list<std::string> texts_;  // Of which `statements_` has views.
+    std::list<std::string> texts_;  // `statements_` has views of them.
     std::list<std::string> names_;
     std::map<std::string, Sql> statements_;
     boost::json::array flow_;
 };
 
-// What of a release does not work on a database any more: the statement's name, and why.
+// Which statements of a release fail on a database: the statement's name, and why.
 class Trial {
 public:
     Trial(store::Store& store, const Release& release) : store_{store}, release_{release} {}
 
-    // That the database understands every statement.
+    // Checks that the database accepts every statement.
     std::vector<std::string> prepare_all() {
         for (const auto& [name, sql] : release_.statements()) {
             const auto text = store_.text_of(sql);
-            if (!text || text->empty()) continue;  // The other store's own.
-            // What makes a table is run: it does so only if there is none.
+            if (!text || text->empty()) continue;  // A statement of the other store.
+            // Statements that create tables are run: they do so only if there is none.
             const bool makes = text->starts_with("CREATE TABLE IF NOT EXISTS");
-            // Stays: a store tells texts apart by where they are.
+            // Kept alive: a store identifies texts by their address.
             const auto& explained =
                 texts_.emplace_back((makes ? "" : "EXPLAIN ") + std::string{*text});
             const Sql both{sql.name, explained, explained};
@@ -116,7 +116,7 @@ public:
         return found_;
     }
 
-    // That its servers' work comes to what it came to. Ends at the first step that does not.
+    // Checks that its servers' work has the same results. Ends at the first step that differs.
     std::vector<std::string> run_flow() {
         for (const auto& work : release_.flow()) {
             const auto title = std::string{work.at("work").as_string()};
@@ -194,7 +194,7 @@ private:
         if (given.is_double()) return given.as_double();
         auto& text = texts.emplace_back(given.as_string());
         if (const auto whole = kept_.find(text); whole != kept_.end()) return whole->second;
-        for (const auto& [name, value] : kept_)  // Or as part of a JSON text.
+        for (const auto& [name, value] : kept_)  // Or as a part of a JSON text.
             if (const auto at = text.find(name); at != text.npos)
                 text.replace(at, name.size(), std::to_string(value));
         return std::string_view{text};
@@ -212,7 +212,7 @@ private:
             }
             try {
                 columns.push_back(std::to_string(row.integer(i)));
-            } catch (const StoreError&) {  // It is none.
+            } catch (const StoreError&) {  // It is not a timestamp.
                 try {
                     columns.emplace_back(row.text(i));
                 } catch (const StoreError&) {

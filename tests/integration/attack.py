@@ -1,8 +1,8 @@
-"""The form of the attack corpus: what is sent, what it must come to, and the marker that is sent behind it.
+"""The form of the attack corpus: the bytes of a request, the expected answers, and the marker request that follows.
 
-Each request of a group breaks or probes a MUST of RFC 9112 or RFC 9110, which the group names. In what is sent, @@@ is the
-number of the request, so that each has a key of its own. Behind it comes a whole and good request, the marker: whoever
-takes the end of one request for the beginning of another answers it as somebody else's, or not at all.
+Each request of a group breaks or probes a MUST of RFC 9112 or RFC 9110, which the group names. In its bytes, @@@ is the
+number of the request, so that each has its own key. A valid request follows, the marker: a server that
+misplaces the end of a request gives the marker a wrong answer, or none.
 """
 import collections
 import json
@@ -16,33 +16,33 @@ CODED = b'Transfer-Encoding: chunked\r\n'
 CHUNKS = b'%x\r\n' % SIZE + GOOD_JSON + b'\r\n0\r\n\r\n'
 OTHER_JSON = json.dumps({'origin_lat': 1.5, 'origin_lon': 2.5, 'target_lat': 3.5, 'target_lon': 4.5}).encode()
 
-# statuses: of each answer that is due in order, as a set; the marker's is not among them.
-# marker: it is answered too, and its ride is booked; else the connection ends before it.
-# booked: how many rides the request itself books, each under a key of its own that begins with a-@@@.
+# statuses: the expected statuses of each answer in order, as sets, without the marker's.
+# marker: it is answered too, and its ride is booked; otherwise the connection ends before it.
+# booked: how many rides the request itself books, each under a key that begins with a-@@@.
 Due = collections.namedtuple('Due', 'statuses marker booked')
 Attack = collections.namedtuple('Attack', 'name sent due')
-# must: what the RFC says, with its section. seen_by_h11: whether h11 reads at all what the group is about.
+# must: the RFC's rule, with its section. seen_by_h11: whether h11 checks this at all.
 Group = collections.namedtuple('Group', 'name section must attacks seen_by_h11')
 
 
 def refused(*statuses):
-    """One answer, and the end: nothing behind it is read, nothing of it is done."""
+    """One answer, then the connection ends; the request has no effect and later bytes are not read."""
     return Due((set(statuses),), False, 0)
 
 
 def kept(*statuses):
-    """It is wrong in its meaning alone, so the connection stays in step."""
+    """Only its meaning is wrong, so the connection continues."""
     return Due((set(statuses),), True, 0)
 
 
 def then(*statuses):
-    """Several answers, one behind the other, and the end."""
+    """Several answers in order, then the connection ends."""
     return Due(tuple({status} for status in statuses), False, statuses.count(201))
 
 
-BOOKED = Due(({201},), True, 1)           # It is as it should be.
+BOOKED = Due(({201},), True, 1)   # A valid request.
 BOOKED_THEN_END = Due(({201},), False, 1)
-CUT = Due((), False, 0)                   # It ends before its end: no answer is due, and none of a marker.
+CUT = Due((), False, 0)   # Incomplete: no answer is due, for the marker neither.
 BAD = refused(400)
 
 
@@ -56,19 +56,19 @@ def marker(number):
 
 
 def sent_bytes(attack, number):
-    """With the marker behind it, unless it is cut off."""
+    """The request with the marker after it, unless it is cut off."""
     sent = attack.sent.replace(b'@@@', b'%03d' % number)
     return sent if attack.due == CUT else sent + marker(number)
 
 
 def post(fields=b'', body=GOOD_JSON, line=LINE, host=HOST, key=KEY, content_type=TYPE, length=None):
-    """A whole request, good but for what is given."""
+    """A whole request, valid except for the given parts."""
     length = b'Content-Length: %d\r\n' % len(body) if length is None else length
     return line + host + TOKEN + key + content_type + fields + length + b'\r\n' + body
 
 
 def coded(body=CHUNKS, fields=CODED, line=LINE):
-    """The same in chunks."""
+    """The same with a chunked body."""
     return post(fields, body, line=line, length=b'')
 
 
@@ -77,7 +77,7 @@ def get(target, fields=b'', method=b'GET'):
 
 
 def shown(text):
-    """A name for what can't be printed."""
+    """A printable name for bytes."""
     return text.decode('latin-1').encode('unicode_escape').decode()[:60]
 
 

@@ -1,9 +1,9 @@
-"""Attacks on where a body begins and ends, on what stands behind it, and on what is in it."""
+"""Attacks on the limits of a body, on the bytes after it, and on its contents."""
 from attack import (BAD, BOOKED, BOOKED_THEN_END, CHUNKS, CODED, CUT, KEY, LINE, OTHER_JSON, SIZE, Attack, Due, Group, coded, each, get,
                     kept, post, refused, then)
 from malformed_requests import GOOD_JSON, HOST, TOKEN, TYPE
 
-# A whole request, as it is hidden in another. Its key begins with nothing that is expected: who books it is found out.
+# A whole request, hidden in another. Its key has an unexpected prefix, so that a booking of it is detected.
 HIDDEN = (LINE + HOST + TOKEN + b'Idempotency-Key: hidden-@@@\r\n' + TYPE + b'Content-Length: %d\r\n\r\n' % SIZE + GOOD_JSON)
 
 
@@ -25,20 +25,20 @@ def lengths():
                       ('far apart', length(n) + b'X: y\r\n' * 60 + length(b'0')), ('and an empty one', length(n) + length(b''))]:
         found.append(Attack('two lengths: ' + name, post(length=two), BAD))
     found += each(BOOKED, lambda value: post(length=length(value)), [n, b'0' + n, b'0' * 10 + n, b' \t' + n + b' \t'], 'that is allowed: ')
-    # RFC 9112 6.3: it has an empty body, and what is behind it is the next request.
+    # RFC 9112 6.3: the body is empty, and the next request follows.
     found.append(Attack('none, and no body', post(length=b'', body=b''), kept(400)))
     found.append(Attack('none, and a body', post(length=b''), Due(({400}, {400}), False, 0)))
     return found
 
 
 def lengths_that_lie():
-    """The connection is cut where the length says: what is behind is a request of its own, and a malformed one."""
+    """The body ends where the length says: the rest counts as another request, which is malformed."""
     too_short = [Attack(f'{by} bytes too short', post(length=length(b'%d' % (SIZE - by))), Due(({400}, {400}), False, 0)) for by in (1, 2, 40)]
     too_long = [Attack(f'{by} bytes too long', post(length=length(b'%d' % (SIZE + by))), Due(({400}, {400, 405}), False, 0)) for by in (1, 5,
                                                                                                                                         40)]
     found = too_short + too_long
     found.append(Attack('0, and a request for a body', post(length=length(b'0'), body=HIDDEN),
-                        Due(({400}, {201}), True, 0)))   # Said by its own sender: two requests, the first without a body.
+                        Due(({400}, {201}), True, 0)))   # Its sender says so: two requests, the first without a body.
     found.append(Attack('a request in the body', post(body=HIDDEN), kept(400)))
     found.append(Attack('a request in a string of the body', post(body=b'{"a": "' + HIDDEN.replace(b'"', b'\\"') + b'"}'), kept(400)))
     found.append(Attack('a request in the body of a GET', get(b'/rides', length(b'%d' % len(HIDDEN))) + HIDDEN, kept(400, 415)))
@@ -151,7 +151,7 @@ def cuts():
 
 
 def behind_errors():
-    """A good request stands behind each, and the marker behind that."""
+    """A valid request follows each, then the marker."""
     bad = {'a malformed line': b'POST\r\n\r\n', 'no Host': post(host=b''), 'two lengths': post(length=length(b'5') * 2),
            'a coding': coded(fields=b'Transfer-Encoding: x\r\n'),
            'LF': b'GET /rides HTTP/1.1\n\n', 'a method': get(b'/rides', method=b'BREW'), 'a path': get(b'/nowhere'),
@@ -165,8 +165,8 @@ def behind_errors():
     for name, request in bad.items():
         status = due.get(name, 400)
         found.append(Attack(f'{name}: first', request + HIDDEN, refused(status)))
-        found.append(Attack(f'{name}: behind a good one', post() + request + HIDDEN, then(201, status)))
-    found.append(Attack('in step behind what is wrong in its meaning', post(body=b'{') * 10, Due(({400},) * 10, True, 0)))
+        found.append(Attack(f'{name}: after a valid request', post() + request + HIDDEN, then(201, status)))
+    found.append(Attack('connection continues after requests with a wrong meaning', post(body=b'{') * 10, Due(({400},) * 10, True, 0)))
     found.append(Attack('100 at once', b''.join(get(b'/rides/%d' % n) for n in range(100)), Due(({404, 200},) * 100, True, 0)))
     return found
 

@@ -1,4 +1,4 @@
-"""The attack corpus against the real server: each request over a socket of its own, with a good one behind it."""
+"""The attack corpus against the real server: each request over its own socket, followed by a valid one."""
 import concurrent.futures
 import re
 
@@ -8,7 +8,7 @@ from attack import CUT, key_of, sent_bytes
 from raw import answers_in, exchanged
 from world import NotSo, World, check, check_equal
 
-DATABASES = ('sqlite',)   # Which database is behind it has no part in this.
+DATABASES = ('sqlite',)   # The database does not matter here.
 GROUPS = attack_heads.GROUPS + attack_bodies.GROUPS
 
 
@@ -18,18 +18,18 @@ def judge(attack, number, port):
     due = attack.due
     wanted = [*due.statuses, *([{201}] if due.marker else [])]
     check(len(statuses) == len(wanted) and all(status in those for status, those in zip(statuses, wanted)),
-          f'answers {statuses}, due are {wanted}: {answers[-1:]}')
+          f'answers {statuses}, expected {wanted}: {answers[-1:]}')
     for answer in answers:
-        check(answer.status < 400 or answer.is_problem or answer.status == 404, f'no problem: {answer}')
-        check(answer.status < 500 or answer.status in (501, 505), f'a failure of ours: {answer}')
-        check('hidden' not in str(answer.headers) and 'evil' not in str(answer.headers), f'what was sent is in {answer.headers}')
+        check(answer.status < 400 or answer.is_problem or answer.status == 404, f'not a problem: {answer}')
+        check(answer.status < 500 or answer.status in (501, 505), f'a server error: {answer}')
+        check('hidden' not in str(answer.headers) and 'evil' not in str(answer.headers), f'bytes of the request are in {answer.headers}')
     if answers:
-        check_equal(answers[-1].headers.get('connection'), 'close', 'what the last answer says of the connection')
-        check(not any(answer.headers.get('connection') == 'close' for answer in answers[:-1]), 'an answer behind the last')
+        check_equal(answers[-1].headers.get('connection'), 'close', 'the Connection header of the last answer')
+        check(not any(answer.headers.get('connection') == 'close' for answer in answers[:-1]), 'an answer after the last')
 
 
 def check_rows(world, group, attacks):
-    """Keys are there for what was booked and for no more; nothing that was hidden was carried out."""
+    """There are keys for the booked rides only; no hidden request was carried out."""
     world.settle()
     found = [key for (key,) in world.rows('SELECT idempotency_key FROM idempotency_keys')]
     expected = {f'marker-{n}' for n, attack in enumerate(attacks) if attack.due.marker}
@@ -37,11 +37,11 @@ def check_rows(world, group, attacks):
     for n, attack in enumerate(attacks):
         own = [key for key in found if re.match(rf'{key_of(n)}(\D|$)', key)]
         if len(own) != attack.due.booked:
-            wrong.append(f'{attack.name!r} has the keys {own}, and should have {attack.due.booked}')
+            wrong.append(f'{attack.name!r} has the keys {own}, expected {attack.due.booked}')
     hidden = sorted(key for key in found if key.startswith(('hidden', 'b')))
     allowed = sum(1 for attack in attacks if b'hidden-@@' in attack.sent and ({201} in attack.due.statuses[1:]))
-    check(not wrong, f'{group.name}: keys that are not as they should be: {wrong}')
-    check_equal(len(hidden), allowed, f'{group.name}: keys that were hidden in bodies, trailers and the like: {hidden}')
+    check(not wrong, f'{group.name}: wrong keys: {wrong}')
+    check_equal(len(hidden), allowed, f'{group.name}: keys of requests hidden in bodies, trailers and the like: {hidden}')
     check_equal(world.count('rides'), len(found), f'{group.name}: rides')
     check_equal(len(world.ledger()), len(found), f'{group.name}: charges')
 
@@ -62,25 +62,25 @@ def attacked(settings, group):
                 return f'{attacks[n].name!r}: {error}'
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             wrong = [why for why in pool.map(one, range(len(attacks))) if why]
-        check(not wrong, f'{group.section}: {group.must}. {len(wrong)} of {len(attacks)} are not so:\n' + '\n'.join(wrong))
+        check(not wrong, f'{group.section}: {group.must}. {len(wrong)} of {len(attacks)} failed:\n' + '\n'.join(wrong))
         check_rows(world, group, attacks)
-        check_equal(world.phone().book('after-all').status, 201, 'a good request, after all')
+        check_equal(world.phone().book('after-all').status, 201, 'a valid request at the end')
         log = world.log()
         check('internal' not in log and 'PAWL' not in log, f'its log: {log[-600:]}')
 
 
 def at_least_300(_settings):
-    """Different ones, under names of their own, each of a group that says which MUST it is about."""
+    """All different, with distinct names, each in a group that names its MUST."""
     sent = [attack.sent for group in GROUPS for attack in group.attacks()]
     names = [(group.name, attack.name) for group in GROUPS for attack in group.attacks()]
     check(len(set(sent)) >= 300, f'{len(set(sent))} different requests')
-    check_equal(sorted(name for name in names if names.count(name) > 1), [], 'names that stand there twice')
-    check(all(group.section and group.must for group in GROUPS), 'each group says its section')
+    check_equal(sorted(name for name in names if names.count(name) > 1), [], 'repeated names')
+    check(all(group.section and group.must for group in GROUPS), 'each group names its section')
 
 
 def as_h11(_settings):
-    """Of the same bytes h11 makes the same requests, but for differences with a reason."""
-    import attack_oracle   # Of a package that `tools/install full` alone brings.
+    """h11 reads the same requests from the bytes, except for differences with a reason."""
+    import attack_oracle   # Its package comes only with `tools/install full`.
     unexplained, used = [], set()
     for group in GROUPS:
         for n, attack in enumerate(group.attacks() if group.seen_by_h11 else ()):
@@ -90,11 +90,11 @@ def as_h11(_settings):
                 continue
             reason = attack_oracle.reason_for(group, attack, what)
             if reason is None:
-                unexplained.append(f'{group.name}: {attack.name!r}: h11 {what} it {theirs}, due are {attack.due}')
+                unexplained.append(f'{group.name}: {attack.name!r}: h11 {what} it {theirs}, expected {attack.due}')
             used.add(reason)
     check(not unexplained, f'{len(unexplained)} differences from h11 without a reason:\n' + '\n'.join(unexplained))
     stale = [known for known in attack_oracle.DIFFERENCES if known not in used]
-    check(not stale, f'reasons for no difference: {stale}')
+    check(not stale, f'reasons without a difference: {stale}')
 
 
 def cases(settings):

@@ -37,7 +37,7 @@ def lines():
 def targets():
     found = each(BAD, lambda c: on_line(b'POST /rides' + c + b' HTTP/1.1'), CONTROLS + HIGH + [b'#', b'#top', b' x', b'?a b'],
                  'in the target: ')
-    # Characters that no URI has, and that no route has: it is refused as what is not there.
+    # Characters that neither URIs nor routes have: refused like an unknown path.
     found += each(refused(400, 404, 405), lambda c: on_line(b'POST /rides' + c + b' HTTP/1.1'),
                   [bytes([c]) for c in b'"<>\\^`{|}'] + [b'//', b'/', b';a=b', b'/.', b'/..', b'/./', b'/%2e'], 'behind the path: ')
     found += each(refused(400, 404), on_line, [b'POST //rides HTTP/1.1', b'POST /RIDES HTTP/1.1', b'POST /./rides HTTP/1.1',
@@ -96,7 +96,7 @@ def folded():
     for name, value in VALUES.items():
         for fold in (b'\r\n ', b'\r\n\t', b'\r\n \r\n '):
             found.append(Attack(f'{name.decode()} folded by {fold!r}', post(b'X-A: b' + fold + name + b': ' + value + b'\r\n'), BAD))
-        # Of a coding its first line is looked at first, and an empty one is no coding that is served.
+        # The first line of a coding is checked first, and an empty coding is not supported.
         due = refused(400, 501) if name == b'Transfer-Encoding' else BAD
         found.append(Attack(f'the value of {name.decode()} folded', post(name + b':\r\n ' + value + b'\r\n', length=b''), due))
     found += each(BAD, lambda line: LINE + line + post(line=b''), [b' \r\n', b'\t\r\n', b' X: y\r\n', b'\tHost: a\r\n'], 'as the first line: ')

@@ -1,17 +1,17 @@
-"""What python3-h11 makes of the same bytes, and where Pawl and it may differ, with the reason for each.
+"""How python3-h11 reads the same bytes, and where Pawl may differ from it, with a reason for each difference.
 
-h11 knows HTTP alone: no path, no key, no JSON. So what is compared is how many requests stand in the bytes, and whether
+h11 knows only HTTP: no path, no key, no JSON. So the comparison is about how many requests the bytes have, and whether
 they end in a refusal. A difference without a reason here fails; so does a reason without a difference.
 """
 import re
 import sys
 
-sys.path.append('/usr/lib/python3/dist-packages')   # Of Debian; the python3 that runs may be another.
+sys.path.append('/usr/lib/python3/dist-packages')   # Debian's; the running python3 may be another.
 import h11   # noqa: E402
 
 
 def seen_by_h11(sent):
-    """(requests that are whole, 'refused', 'cut' or 'closed' or 'open')."""
+    """(number of whole requests, 'refused', 'cut' or 'closed' or 'open')."""
     connection = h11.Connection(h11.SERVER, max_incomplete_event_size=40 * 1024)
     whole, ended = 0, False
     try:
@@ -27,7 +27,7 @@ def seen_by_h11(sent):
                 connection.start_next_cycle()
             elif event is h11.NEED_DATA and not ended:
                 ended = True
-                connection.receive_data(b'')   # There is no more.
+                connection.receive_data(b'')   # The input has ended.
             elif event is h11.PAUSED or event is h11.NEED_DATA or isinstance(event, h11.ConnectionClosed):
                 return whole, 'open'
     except h11.RemoteProtocolError as error:
@@ -39,8 +39,8 @@ ACCEPTS, REFUSES = 'accepts', 'refuses'
 NO_PATHS = 'h11 leaves methods, paths and hosts to others; here what is not served ends the connection with 404 or 405'
 NOT_A_PATH = 'stricter: a target that is neither a path, nor * nor a URI of http; an origin server needs no other'
 LIMITS = 'stricter: limits on lines, fields, extensions and trailers, which h11 has only for what is not complete'
-# Group, a pattern of the names in it, what h11 does, and why Pawl does not. Nearly all are of one kind: Pawl refuses what
-# another reader on the way could read differently, where the RFC leaves a choice.
+# Group, a pattern of names in it, what h11 does, and why Pawl does not. Nearly always Pawl refuses bytes that another program
+# could read differently, where the RFC leaves a choice.
 DIFFERENCES = [
     ('methods', 'a method of its own', ACCEPTS, NO_PATHS),
     ('request lines', r'HTTP/1.1\\n$', ACCEPTS, 'stricter: a line ends with CRLF; RFC 9112 2.2 allows LF and does not ask for it'),
@@ -84,13 +84,13 @@ def reason_for(group, attack, theirs):
 
 
 def difference(attack, theirs):
-    """What h11 does other than what is due here; None if it is the same."""
+    """How h11 differs from the expected answers; None if it does not."""
     due = attack.due
     whole, how = theirs
     requests = len(due.statuses) + due.marker
     if not due.statuses:   # Cut off.
         return None if (whole, how) == (0, 'cut') or (whole, how) == (0, 'refused') else 'accepts'
-    # Of a refusal the last answer is of no whole request.
+    # The last answer of a refusal belongs to an incomplete request.
     ends_in_refusal = not due.marker and not due.statuses[-1] & {201}
     if ends_in_refusal:
         return None if how in ('refused', 'cut') and whole <= len(due.statuses) else 'accepts'

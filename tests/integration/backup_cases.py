@@ -1,7 +1,7 @@
-"""A backup is restored: it is noticed, nothing is charged twice, and `reconcile` shows what is lost (docs/howto/backup.md).
+"""A backup is restored: the restore is noticed, no card is charged twice, and `reconcile` shows the lost rides (docs/howto/backup.md).
 
 Issue 16, number 4: with PostgreSQL restored to an hour ago and calls that are never repeated, the requests since then were
-charged again without a word; with keys on SQLite all of them went to the attention list.
+charged again without a warning; with keys on SQLite all of them went to the attention list.
 """
 import contextlib
 import datetime
@@ -23,7 +23,7 @@ LOST = 3
 
 
 class SqliteBackup:
-    """By the online backup of SQLite, or by VACUUM INTO: what docs/howto/backup.md says."""
+    """By SQLite's online backup or VACUUM INTO, as docs/howto/backup.md says."""
 
     def __init__(self, how):
         self.how = how
@@ -53,7 +53,7 @@ class SqliteBackup:
 
 
 class PostgresBackup:
-    """A base backup and the archive of the log; restored to a point in time."""
+    """A base backup and the WAL archive; restored to a point in time."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix='pawl-pitr-')
@@ -73,7 +73,7 @@ class PostgresBackup:
                     os.chown(os.path.join(at, name), owner.pw_uid, owner.pw_gid)
 
     def world(self, settings, options):
-        new = f'{self.archive}/%f'   # Whole or not there: who restores must not read half of one.
+        new = f'{self.archive}/%f'   # Appears only when complete: a restore must not read a partial file.
         archive = f'archive_command=test ! -f {new} && cp %p {new}.new && mv {new}.new {new}'
         self.cluster = stores.Cluster('--set', 'archive_mode=on', '--set', archive, '--set', 'wal_level=replica')
         self.cluster.start()
@@ -82,7 +82,7 @@ class PostgresBackup:
         return world
 
     def take(self, world):
-        """The base was taken before; the moment to recover to is the backup."""
+        """The base backup exists already; this records the time to recover to."""
         self.target = world.rows("SELECT now()::text AS now")[0][0]
         time.sleep(0.01)
 
@@ -130,7 +130,7 @@ def mark_of(backup, world):
 
 
 def reconciled(world, all_match):
-    """What `rides reconcile` says; its exit code is whether all match."""
+    """The result of `rides reconcile`; its exit code says whether all match."""
     done = world.rides_command('reconcile', '--json', '--database', world.url, '--stripe-url', f'http://127.0.0.1:{world.stripe}',
                                check_status=0 if all_match else 1)
     found = json.loads(done.stdout)
@@ -139,7 +139,7 @@ def reconciled(world, all_match):
 
 @contextlib.contextmanager
 def lost_requests(settings, backup, options, stop):
-    """Rides, a backup, more rides, and the backup restored: (world, the answers that are lost)."""
+    """Books rides, takes a backup, books more, and restores the backup: (world, the lost answers)."""
     try:
         with backup.world(settings, options) as world:
             world.start_server()
@@ -163,7 +163,7 @@ def cleanly(world, _):
 
 
 def marked(world, backup):
-    """The mark is at most a second behind: what is lost with it goes unnoticed."""
+    """The mark is at most a second behind; requests after it are lost unnoticed."""
     wait_until('the mark', lambda: mark_of(backup, world)['calls'] == 3 + LOST)
 
 
@@ -192,7 +192,7 @@ def keyed(settings, backup, stop=cleanly):
         for i, answer in enumerate(lost):
             again = world.phone().book(f'lost-{i}')
             check_equal((again.status, again.json['charge']), (201, answer.json['charge']), 'the same charge')
-        check_equal(world.phone().book('kept-1').replayed, True, 'what is in the backup is replayed')
+        check_equal(world.phone().book('kept-1').replayed, True, 'a request in the backup is replayed')
         check_equal(len(world.ledger()), 3 + LOST, 'charges')
         check_equal(world.phone().book('new').status, 201, 'a new request')
         check_equal(reconciled(world, True)[:4], (4 + LOST, 0, 0, 0), 'reconciled')
@@ -206,7 +206,7 @@ def never(settings, backup, stop=cleanly):
         noticed(world)
         for i in range(LOST):
             again = world.phone().book(f'lost-{i}')
-            check_equal((again.status, again.type), (502, 'needs-attention'), 'a person decides')
+            check_equal((again.status, again.type), (502, 'needs-attention'), 'on the attention list')
         check_equal(len(world.ledger()), 3 + LOST, 'charges')
         check_equal(world.rows('SELECT DISTINCT reason FROM attention'), [('restored',)], 'the reason')
         matched, _, theirs, _, charges = reconciled(world, False)
@@ -224,7 +224,7 @@ def never(settings, backup, stop=cleanly):
 
 
 def said(settings, backup):
-    """Without a mark a person says it; past the provider's memory a keyed call is not made either."""
+    """Without a mark an operator records the restore; after the provider's memory a keyed call is not repeated either."""
     with lost_requests(settings, backup, [], cleanly) as (world, _):
         os.remove(backup.mark_file(world))
         day_ago = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(hours=21)
@@ -236,14 +236,14 @@ def said(settings, backup):
         world.pawl_command('restored', '--as-of', as_of, '--note', 'the disk failed', '--by', 'ann', '--repeats-for-h', '1')
         check_equal(world.rows('SELECT opened_by, detail FROM epochs'), [('ann', 'the disk failed')], 'the epoch')
         check(world.start_server(), 'it starts')
-        check('PAWL0017' not in world.log(), 'nothing is left to notice')
+        check('PAWL0017' not in world.log(), 'the restore is already known')
         check_equal(world.phone().book('lost-0').status, 502, 'the provider may have forgotten it')
         check_equal(world.rows('SELECT reason FROM attention'), [('restored',)], 'the reason')
         check_equal(len(world.ledger()), 3 + LOST, 'charges')
 
 
 def another_database(settings):
-    """An empty database beside the mark of the one that was lost is not served."""
+    """A server refuses an empty database beside the mark of a lost one."""
     with World(settings.bin, QUICK, judged=False) as world:
         world.start_server()
         check_equal(world.phone().book('k').status, 201, 'a ride')
@@ -252,14 +252,14 @@ def another_database(settings):
         check(not world.start_server(), 'the start is refused')
         check('PAWL0017' in world.log() and 'rides.db.mark' in world.log(), f'with its code: {world.log()[-400:]}')
         os.remove(world.store.path + '.mark')
-        check(world.start_server(), 'without the mark it begins anew')
+        check(world.start_server(), 'without the mark it starts')
 
 
 def restored_under_servers(settings, backup):
-    """PostgreSQL comes back to a server that has run on."""
+    """PostgreSQL is restored while the server keeps running."""
     with lost_requests(settings, backup, ['--charge-once'], marked) as (world, _):
         wait_until('it to be noticed', lambda: '"code":"PAWL0017"' in world.log())
-        check_equal(world.phone().book('lost-0').status, 502, 'a person decides')
+        check_equal(world.phone().book('lost-0').status, 502, 'on the attention list')
         check_equal(len(world.ledger()), 3 + LOST, 'charges')
 
 

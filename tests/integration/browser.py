@@ -1,4 +1,4 @@
-"""Chromium, one for all cases of a run: each has browsers (cookies of their own) and tabs in it."""
+"""One Chromium for all cases of a run; each case has its own browsers (with own cookies) and tabs."""
 import atexit
 import concurrent.futures
 import itertools
@@ -100,7 +100,7 @@ class Tab:
         self._ask('fill', fields=fields)
 
     def click(self, selector, times=1):
-        """Returns at once, wherever it leads."""
+        """Clicks, and does not wait for the navigation."""
         self._ask('click', selector=selector, times=times)
 
     def reload(self):
@@ -125,11 +125,11 @@ class Tab:
         return self._ask('text', selector=selector)
 
     def shows(self, heading):
-        """Waits until the tab does; the address then."""
+        """Waits until the tab shows the heading; returns the address."""
         return self._ask('shows', heading=heading)
 
     def picture(self, path):
-        """For people who want to see what a case sees."""
+        """A screenshot, for debugging."""
         self._ask('picture', path=path)
 
     @property

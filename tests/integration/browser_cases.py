@@ -1,6 +1,6 @@
-"""Riders with a real browser (Chromium): whatever they press, and whatever breaks meanwhile, one ride is booked and paid for.
+"""Riders with a real browser (Chromium): whatever they click, and whatever fails meanwhile, one ride is booked and paid for.
 
-Judged by the stand-in's ledger and the database; what the rider sees is looked at beside. Needs what tools/install full brings.
+Checked by the stand-in's ledger and the database, and by the pages that riders see. Needs tools/install full.
 """
 import contextlib
 import functools
@@ -17,7 +17,8 @@ from murphy_cases import faults
 from world import World, check, check_equal, wait_until
 
 ODD = '<img/src=x>&quot;@example.com'
-EMAILS = {'test_poor': 'declined@example.com', 'test_doubt': '500@example.com', 'test_odd': ODD}   # Others have their name's.
+# Other addresses follow from the token's name.
+EMAILS = {'test_poor': 'declined@example.com', 'test_doubt': '500@example.com', 'test_odd': ODD}
 ROUTE = {'origin_lat': '47.61', 'origin_lon': '-122.33', 'target_lat': '47.66', 'target_lon': '-122.35'}
 BOOK = 'form[action="/rides"] button'
 DONE, AT_WORK = 'Your rocket is on its way', 'Your ride is being booked'
@@ -60,27 +61,27 @@ class Riding:
         return tab
 
     def sign_in_anew(self):
-        """Whatever is open stands in the session before."""
+        """Signs in; open pages still belong to the previous session."""
         tab = self.browser.tab('/rides')
         tab.click('text=Sign out')
         tab.shows('Fly with Rocket Rides')
         self.signed_in(self.browser)
 
     def form(self, tab=None, **changes):
-        """A new one, filled in; its address."""
+        """Opens a new form and fills it in; returns its address."""
         tab = tab or self.tab
         tab.go('/book')
         tab.fill(**ROUTE | changes)
         return tab.url
 
     def sent(self):
-        """How many bookings the server was sent."""
+        """How many bookings the server received."""
         with open(f'{self.world.folder}/access', encoding='utf-8') as file:
             return len(re.findall('"method":"POST","route":"/rides"', file.read()))
 
     @contextlib.contextmanager
     def provider_held(self):
-        """Meanwhile no charge is answered, nor booked."""
+        """Meanwhile the provider neither answers nor books charges."""
         self.world.provider.send_signal(signal.SIGSTOP)
         try:
             yield
@@ -97,7 +98,7 @@ def double_click(settings, javascript=True):
     with Riding(settings, slow_ms=1500, javascript=javascript) as riding:
         riding.form()
         riding.tab.click(BOOK, times=2)
-        check(riding.tab.shows(DONE).endswith('/rides/1'), f'where it leads: {riding.tab.url}')
+        check(riding.tab.shows(DONE).endswith('/rides/1'), f'the page at the end: {riding.tab.url}')
         wait_until('the access log', lambda: riding.sent() == 2)   # Both were sent.
         riding.one_ride()
 
@@ -120,17 +121,17 @@ def back_and_send_again(settings):
         riding.tab.click(BOOK)
         ride = riding.tab.shows(DONE)
         riding.tab.back()
-        # The browser shows the form as it was, or asks the server, which knows better.
+        # The browser shows its old form, or asks the server, which redirects.
         if riding.tab.count(BOOK):
             riding.tab.click(BOOK)
-        check_equal(riding.tab.shows(DONE), ride, 'where it leads')
+        check_equal(riding.tab.shows(DONE), ride, 'the page at the end')
         riding.tab.go(form)
-        check_equal(riding.tab.url, ride, 'where the address of the form leads')
+        check_equal(riding.tab.url, ride, 'the redirect of the address of the form')
         riding.one_ride()
 
 
 def two_tabs(settings, javascript=True):
-    """Of one form, sent from both while the first is at work: the second looks until the first is done."""
+    """Two tabs submit one form at the same time: the second waits until the first is done."""
     with Riding(settings, javascript=javascript) as riding:
         other = riding.browser.tab(riding.form())
         other.fill(**ROUTE)
@@ -138,11 +139,11 @@ def two_tabs(settings, javascript=True):
             riding.tab.click(BOOK)
             wait_until('the first to be begun', lambda: riding.world.count('rides') == 1)
             other.click(BOOK)
-            check(re.search('/bookings/[0-9a-f]{32}$', other.shows(AT_WORK)), 'what can be looked at without sending anything')
-            check_equal(other.count('meta[http-equiv=refresh]'), 1, 'it looks again by itself')
-            check_equal(other.count('svg.route'), 1, 'the route is drawn while it is at work')
+            check(re.search('/bookings/[0-9a-f]{32}$', other.shows(AT_WORK)), 'an address that can be reloaded without submitting')
+            check_equal(other.count('meta[http-equiv=refresh]'), 1, 'the page refreshes by itself')
+            check_equal(other.count('svg.route'), 1, 'the route is drawn meanwhile')
         for tab in (riding.tab, other):
-            check(tab.shows(DONE).endswith('/rides/1'), f'where it leads: {tab.url}')
+            check(tab.shows(DONE).endswith('/rides/1'), f'the page at the end: {tab.url}')
         wait_until('the access log', lambda: riding.sent() == 2)
         riding.one_ride()
 
@@ -156,19 +157,19 @@ def another_route_in_the_second_tab(settings):
         other.click(BOOK)
         other.shows('This form was sent before, with another route')
         check_equal(posted(other)['status'], 422, 'the status')
-        check_equal(other.count('form[action="/rides"]'), 0, 'nothing to send again')
+        check_equal(other.count('form[action="/rides"]'), 0, 'no form to submit again')
         other.click('text=See what became of it')
-        check(other.shows(DONE).endswith('/rides/1'), f'where it leads: {other.url}')
+        check(other.shows(DONE).endswith('/rides/1'), f'the page at the end: {other.url}')
         riding.one_ride()
 
 
 def posted(tab):
-    """The last answer to what the tab sent."""
+    """The last answer to a form of the tab."""
     return [answer for answer in tab.answers if answer['method'] == 'POST'][-1]
 
 
 class Cutter:
-    """A line between a client and a server that is cut at an answer to a booking, once it is armed."""
+    """A proxy that cuts the connection at the answer to a booking, once it is armed."""
 
     def __init__(self, port, at=b'POST /rides'):
         self.target, self.at, self.armed, self.cuts = port, at, False, 0
@@ -204,7 +205,7 @@ class Cutter:
 
 
 def connection_lost(settings):
-    """The answer is lost on the way, again and again: the rider reloads, or goes back."""
+    """The answer is lost repeatedly: the rider reloads, or goes back."""
     with Riding(settings) as riding, contextlib.closing(Cutter(riding.world.port)) as line:
         tab = riding.signed_in(riding.new_browser(port=line.port))
         form = riding.form(tab)
@@ -214,25 +215,25 @@ def connection_lost(settings):
         check(line.cuts > 0 and riding.world.count('rides') == 1, f'the line was cut {line.cuts} times')
         line.armed = False
         tab.go(form)
-        check(tab.shows(DONE).endswith('/rides/1'), f'where it leads: {tab.url}')
+        check(tab.shows(DONE).endswith('/rides/1'), f'the page at the end: {tab.url}')
         riding.one_ride()
 
-        # The same with a reload of the lost answer, which sends the form again.
+        # The same with a reload after a lost answer, which submits the form again.
         again = riding.form(tab)
         line.armed = True
         tab.click(BOOK)
         wait_until('the browser to give up again', lambda: tab.url.startswith('chrome-error:'))
         line.armed = False
         with contextlib.suppress(Exception):
-            tab.reload()   # Of the browser's own page about the error.
+            tab.reload()   # The browser's own error page.
         if not tab.url.endswith('/rides/2'):
             tab.go(again)
-        check(tab.shows(DONE).endswith('/rides/2'), f'where it leads: {tab.url}')
+        check(tab.shows(DONE).endswith('/rides/2'), f'the page at the end: {tab.url}')
         check_equal((riding.world.count('rides'), len(riding.world.ledger())), (2, 2), 'rides, charges')
 
 
 def killed_in_the_call(settings):
-    """The server dies while the card is charged, and starts again: the ride is finished, and nobody pays twice."""
+    """The server dies while the card is charged, and starts again: the ride is finished, and paid for once."""
     with Riding(settings, slow_ms=10_000) as riding:
         form = riding.form()
         riding.tab.click(BOOK)
@@ -241,8 +242,8 @@ def killed_in_the_call(settings):
         faults(riding.world, delay_ms=0)
         riding.world.start_server('--access-log', f'{riding.world.folder}/access')
         riding.tab.go(form)
-        check(riding.tab.heading in (AT_WORK, DONE), f'what the rider sees: {riding.tab.heading}')
-        check(riding.tab.shows(DONE).endswith('/rides/1'), f'where it leads: {riding.tab.url}')
+        check(riding.tab.heading in (AT_WORK, DONE), f'the heading: {riding.tab.heading}')
+        check(riding.tab.shows(DONE).endswith('/rides/1'), f'the page at the end: {riding.tab.url}')
         riding.one_ride()
 
 
@@ -262,7 +263,7 @@ def declined(settings):
 
 
 def provider_down(settings):
-    """The rider waits on one page, and is told as soon as it is done; sent again meanwhile, it is the same booking."""
+    """The rider waits on one page, which shows the result when it is done; a second submission is the same booking."""
     with Riding(settings) as riding:
         faults(riding.world, down=True)
         form = riding.form()
@@ -270,18 +271,18 @@ def provider_down(settings):
         check_equal(riding.tab.shows(AT_WORK), form, 'the address')
         check('nothing more to do' in riding.tab.text('main'), riding.tab.text('main'))
         faults(riding.world, down=False)
-        check(riding.tab.shows(DONE).endswith('/rides/1'), f'where it leads: {riding.tab.url}')
+        check(riding.tab.shows(DONE).endswith('/rides/1'), f'the page at the end: {riding.tab.url}')
         riding.one_ride()
 
 
 def needs_a_person(settings):
-    """What is in doubt says so, and not "book again"; when it is settled the same page tells."""
+    """The page of a booking in doubt says so and offers no new booking; after the settlement it shows the result."""
     with Riding(settings, '--rider', 'test_doubt 500@example.com', rider='test_doubt') as riding:
         riding.form()
         riding.tab.click(BOOK)
         riding.tab.shows('A person is looking into your payment')
         check("Please don't book this ride again" in riding.tab.text('main'), riding.tab.text('main'))
-        check_equal(riding.tab.attribute('meta[http-equiv=refresh]', 'content'), '30', 'it looks again by itself')
+        check_equal(riding.tab.attribute('meta[http-equiv=refresh]', 'content'), '30', 'the page refreshes by itself')
         check_equal(riding.tab.count('a[href="/book"], form[action="/rides"]'), 0, 'ways to book')
         key = str(riding.world.rows('SELECT key_id FROM attention')[0][0])
         riding.world.rides_command('keys', 'settle', key, '--as', 'give-up', '--note', 'asked the provider', '--database', riding.world.url)
@@ -292,7 +293,7 @@ def needs_a_person(settings):
 
 
 def too_many(settings):
-    """429 before the form is read; the same form books once the crowd is gone. A page that is looked at comes by itself."""
+    """429 before the form is read; the same form books later. A page that was only read reloads by itself."""
     with Riding(settings, '--tenant-in-hand', '1') as riding:
         other = riding.signed_in(riding.new_browser(), 'test_joe')
         riding.form(other)
@@ -306,7 +307,7 @@ def too_many(settings):
         check_equal((answer['status'], answer['headers'].get('retry-after')), (429, '1'), 'the status, Retry-After')
         riding.tab.shows(DONE)
         other.reload()
-        check(other.shows(DONE).endswith('/rides/2'), f'where it leads: {other.url}')
+        check(other.shows(DONE).endswith('/rides/2'), f'the page at the end: {other.url}')
         check_equal((riding.world.count('rides'), len(riding.world.ledger())), (2, 2), 'rides, charges: one of each rider')
 
 
@@ -324,7 +325,7 @@ def expired(settings):
         stale.click(BOOK)
         stale.shows('This form is too old')
         stale.click('text=See that ride')
-        check(stale.shows(DONE).endswith('/rides/1'), f'where it leads: {stale.url}')
+        check(stale.shows(DONE).endswith('/rides/1'), f'the page at the end: {stale.url}')
         check_equal((riding.world.count('rides'), len(riding.world.ledger())), (1, 1), 'rides, charges')
 
 
@@ -336,14 +337,14 @@ def wrong_field(settings):
         wait_until('the notice', lambda: riding.tab.count('[role=alert]') == 1)
         check_equal(posted(riding.tab)['status'], 400, 'the status')
         check('To, Latitude: Must be from -90 to 90.' in riding.tab.text('[role=alert]'), riding.tab.text('[role=alert]'))
-        check_equal(riding.tab.attribute('#target_lat', 'aria-invalid'), 'true', 'the field says so')
-        check_equal(riding.tab.run("document.getElementById('origin_lon').value"), '-122.33', 'what was right is still there')
+        check_equal(riding.tab.attribute('#target_lat', 'aria-invalid'), 'true', 'the field is marked')
+        check_equal(riding.tab.run("document.getElementById('origin_lon').value"), '-122.33', 'valid input is kept')
         check_equal(riding.world.count('rides'), 0, 'rides')
         riding.tab.fill(target_lat='47.66')
         riding.tab.click(BOOK)
         riding.tab.shows(DONE)
         riding.tab.go(form)
-        check(riding.tab.url.endswith('/rides/1'), f'the key was used by what was right: {riding.tab.url}')
+        check(riding.tab.url.endswith('/rides/1'), f'the corrected form used the key: {riding.tab.url}')
         riding.one_ride()
 
 
@@ -369,7 +370,7 @@ def foreign_page(content):
 
 
 def other_sites(settings):
-    """A page of somebody else's has the key, the route, even the token, and sends them with the rider's browser."""
+    """Another site knows the key, the route, even the token, and submits them with the rider's browser."""
     with Riding(settings) as riding:
         key = riding.form().rsplit('/', 1)[1]
         token = riding.tab.attribute('form[action="/rides"] [name=form_token]', 'value')
@@ -377,14 +378,14 @@ def other_sites(settings):
                               + ''.join(f'<input name="{name}" value="{value}">' for name, value in
                                         (ROUTE | {'idempotency_key': key, 'form_token': token}).items())
                               + '</form><script>document.getElementById("f").submit()</script>')
-        # Another site gets no cookie of ours; another port of ours does, as browsers tell no ports apart.
+        # Another site gets no cookie of ours; another port of ours does, as browsers do not separate ports.
         for host, stolen, told in (('localhost', '', 'Fly with Rocket Rides'), ('localhost', token, 'Fly with Rocket Rides'),
                                    ('127.0.0.1', '', "This form can't be used any more"),
                                    ('127.0.0.1', token, "This form can't be used any more")):
             with foreign_page(form(stolen)) as port:
                 tab = riding.browser.tab(f'http://{host}:{port}/')
                 tab.shows(told)
-                check_equal(tab.count('form[action="/rides"]'), 0, 'nothing that would send it with one more click')
+                check_equal(tab.count('form[action="/rides"]'), 0, 'no form that one more click would submit')
             with foreign_page(f'''<script>fetch("{riding.site()}/rides", {{method: "POST", mode: "no-cors", credentials: "include",
                                   headers: {{"Content-Type": "application/x-www-form-urlencoded"}},
                                   body: "idempotency_key={key}&form_token={stolen}"}})
@@ -395,7 +396,7 @@ def other_sites(settings):
         wait_until('the access log', lambda: riding.sent() >= 4)
         check_equal((riding.world.count('rides'), riding.world.count('idempotency_keys'), len(riding.world.ledger())), (0, 0, 0),
                     'rides, keys, charges')
-        # Signing the rider in as somebody else.
+        # Tries to sign the rider in as another rider.
         with foreign_page(f'<form id="f" method="post" action="{riding.site()}/sign-in"><input name="email" value="joe@example.com">'
                           '<input name="token" value="test_joe"></form>'
                           '<script>document.getElementById("f").submit()</script>') as port:
@@ -409,7 +410,7 @@ SAFE_HEADERS = {'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY', 
 
 
 def safe_pages(settings):
-    """Headers on each page, nothing of a rider's read as HTML, a cookie that no script sees, an end of the session."""
+    """Each page has its headers, a rider's text is never HTML, no script sees the cookie, and a session can be ended."""
     email = ODD
     with Riding(settings, '--rider', f'test_odd {email}', rider='test_odd') as riding:
         tab = riding.tab
@@ -426,7 +427,7 @@ def safe_pages(settings):
         check_equal(tab.run('document.cookie'), '', 'the cookies that a script sees')
         cookie, = riding.browser.cookies()
         check_equal((cookie['httpOnly'], cookie['sameSite'], cookie['secure']), (True, 'Lax', False), 'the cookie, on loopback by HTTP')
-        check_equal([said for said in tab.console if 'Content Security Policy' in said], [], 'what the policy refused of our own')
+        check_equal([said for said in tab.console if 'Content Security Policy' in said], [], 'violations of the policy by our own pages')
         tab.click('text=Sign out')
         tab.shows('Fly with Rocket Rides')
         check_equal(riding.browser.cookies(), [], 'cookies')
@@ -437,11 +438,11 @@ def safe_pages(settings):
         wait_until('the notice', lambda: tab.count('[role=alert]') == 1)
         tab.fill(email='jane@example.com', token='test_jane')
         tab.click('button.main')
-        tab.shows('Your rides')   # Where the rider was going.
+        tab.shows('Your rides')   # The page that the rider wanted.
 
 
 def session_over_in_the_form(settings):
-    """A form that outlives its session: nothing is booked, and after a sign-in the same form is there, with its key."""
+    """A form submitted after its session ended books no ride; after a sign-in the same form is there, with its key."""
     with Riding(settings) as riding:
         form = riding.form()
         other = riding.browser.tab('/rides')
@@ -453,7 +454,7 @@ def session_over_in_the_form(settings):
         check_equal(riding.world.count('rides'), 0, 'rides')
         riding.tab.fill(email='jane@example.com', token='test_jane')
         riding.tab.click('button.main')
-        check_equal(riding.tab.shows('Book a rocket'), form, 'where it leads')
+        check_equal(riding.tab.shows('Book a rocket'), form, 'the page at the end')
         riding.tab.fill(**ROUTE)
         riding.tab.click(BOOK)
         riding.tab.shows(DONE)
@@ -477,7 +478,7 @@ def cases(settings):
 
 
 def with_a_browser(settings, found):
-    """The cases of these functions by name, where there are the programs for them."""
+    """The cases of these functions by name, if their programs are installed."""
     missing = node.programs_missing(browser=True)
     if not settings.everything and (missing or not node.installed()):
         print(f'skipped: the cases with a browser: {missing or "npm is asked by ./test --full only"}', flush=True)

@@ -1,5 +1,5 @@
-"""Canaries: secrets that a client, or the operator, hands to the server. None may come out in a log or an error, and each is
-stored in the tables that it is for and in no other."""
+"""Canaries: secrets that a client or the operator gives to the server. None may appear in a log or an error, and each is
+stored only in its expected tables."""
 import collections
 import json
 import os
@@ -13,19 +13,19 @@ from raw import answers_in, exchanged
 from world import KILLED, World, check, check_equal, wait_until
 
 KEYS = {'idempotency_keys'}
-# What each canary is, and the tables where it may lie. No number of the others contains it.
+# Each canary, and the tables where it may be. No canary's number contains another's.
 WHERE = {
     'token': set(), 'old-token': set(), 'basic': set(), 'cookie': set(), 'api-key': set(), 'proxy-token': set(), 'agent': set(),
     'key': KEYS, 'kept-key': KEYS, 'dead-key': KEYS, 'crashed-key': KEYS, 'bad-key': set(), 'asked-key': set(), 'form-key': KEYS,
     'card': set(), 'cvc': set(), 'password': set(), 'query': set(), 'field': set(), 'path': set(), 'type': set(), 'host': set(),
     'line': set(), 'trailer': set(), 'extension': set(), 'fragment': set(), 'broken-body': set(), 'xml': set(), 'method': set(),
     'stripe-secret': set(),
-    # An address is a name in Rocket Rides: of the rider who asks, whose requests and jobs hold it, and of one who is made.
+    # In Rocket Rides an address is a name: of the rider who asks, whose requests and jobs contain it, and of a created user.
     'mailbox': {'users', 'idempotency_keys', 'dead_jobs'}, 'unsure': {'users', 'idempotency_keys'},
     'made': {'users'}, 'unmade': set(),
 }
 CANARIES = {name: f'canary{n:02}{os.urandom(6).hex()}' for n, name in enumerate(WHERE)}
-# Of a body's numbers: the digits of a card, where a place should be.
+# For numbers in a body: the digits of a card in the place of a coordinate.
 CARD_NUMBER = '41.42424242424'
 TABLES_OF_NUMBER = {'idempotency_keys', 'rides', 'audit_records'}
 c = collections.namedtuple('Texts', [name.replace('-', '_') for name in WHERE])(*CANARIES.values())
@@ -36,7 +36,7 @@ def b(text):
 
 
 def malformed():
-    """Each is refused, and holds a secret where it is wrong or beside it."""
+    """Requests that are refused, with a secret in or beside the wrong part."""
     token = b'Authorization: Bearer test_jane\r\n'
     card = b'{"card": "' + b(c.card) + b'", "cvc": "' + b(c.cvc) + b'"}'
     return [
@@ -60,7 +60,7 @@ def malformed():
 
 
 class Canaries:
-    """Lives through everything that a server logs, and keeps what it answers."""
+    """Causes every kind of log line, and keeps the answers."""
 
     def __init__(self, world):
         self.world, self.errors = world, []
@@ -95,7 +95,7 @@ class Canaries:
                 self.errors.append(f'{answer.headers} {answer.body}')
 
     def fail(self):
-        """The provider is away, or repeats a stored error; the code of the application breaks; a mailbox is not there."""
+        """The provider is down, or repeats a stored error; the application's code throws; a mailbox does not exist."""
         self.world.kill_provider()
         self.book(503, c.kept_key)
         self.world.start_provider()
@@ -107,7 +107,7 @@ class Canaries:
         wait_until('the dead letter', self.world.queue.dead)
 
     def break_rules(self):
-        """A bug of the application that the database finds: what it says of it tells the row, on PostgreSQL."""
+        """An application's bug that the database reports: PostgreSQL's message contains the row."""
         if self.world.store.name == 'postgres':
             self.world.change(f"ALTER TABLE users ADD CONSTRAINT bug CHECK (email NOT LIKE '{c.unmade}%')")
             self.world.change('ALTER TABLE rides ADD CONSTRAINT bug CHECK (origin_lat <> 42.4242424242424)')
@@ -134,12 +134,12 @@ class Canaries:
 
 
 def loud(world):
-    """There is one level of the log; beside it is the access log."""
+    """All logs: the server's, which has one level, and the access log."""
     return '--access-log', f'{world.folder}/access'
 
 
 def tables(world):
-    """Each table with all that is in it, as text."""
+    """Each table with its contents, as text."""
     if world.store.name == 'postgres':
         names = [name for (name,) in world.rows("SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'")]
         return {name: '\n'.join(row[0] for row in world.rows(f'SELECT t::text AS t FROM {name} AS t')) for name in names}
@@ -148,7 +148,7 @@ def tables(world):
 
 
 def in_any_form(text):
-    """As it is, and as a table of bytes shows it."""
+    """The text, and its form in a column of bytes."""
     return re.compile(re.escape(text) + '|' + text.encode().hex(), re.IGNORECASE)
 
 
@@ -167,14 +167,15 @@ def in_no_log(settings):
         check_equal(world.stop_server(), 0, 'the exit code')
         with open(f'{world.folder}/access', encoding='utf-8') as file:
             told = {'the log': world.log(), 'the access log': file.read(), 'errors that clients got': '\n'.join(canaries.errors)}
-        check(all(len(text) > 500 for text in told.values()), f'they have said something: { {k: len(v) for k, v in told.items()} }')
-        told['errors that clients got'] = told['errors that clients got'].replace(c.field, '')   # It is told the name of its field.
+        check(all(len(text) > 500 for text in told.values()), f'the logs are not empty: { {k: len(v) for k, v in told.items()} }')
+        # The error names the wrong field.
+        told['errors that clients got'] = told['errors that clients got'].replace(c.field, '')
         wrong = []
         secrets = dict(CANARIES) | {'a number': CARD_NUMBER, 'a number of what broke': '42.4242424242424'}
         for name, text in secrets.items():
             for place, said in told.items():
                 wrong += [f'{name} is in {place}: ...{line[-400:]}' for line in said.split('\n') if in_any_form(text).search(line)][:1]
-        check(not wrong, f'{len(wrong)} secrets come out:\n' + '\n'.join(wrong))
+        check(not wrong, f'{len(wrong)} secrets leaked:\n' + '\n'.join(wrong))
         stored = tables(world)
         lies = {name: {table for table, text in stored.items() if in_any_form(secret).search(text)} for name, secret in CANARIES.items()}
         wrong = {name: sorted(found) for name, found in lies.items() if found != WHERE[name]}

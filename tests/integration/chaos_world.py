@@ -1,4 +1,4 @@
-"""One world under chaos: its servers, its clients, and what chance does to them."""
+"""One world under chaos: its servers, its clients, and random faults."""
 import collections
 import concurrent.futures
 import dataclasses
@@ -17,10 +17,10 @@ from world import KILLED, World, check, check_equal, wait_until
 LEASE_S = 1.5 * SLOW
 OPTIONS = ['--lease-ms', str(int(LEASE_S * 1000)), '--phase-deadline-ms', str(int(450 * SLOW)), '--complete-after-ms', '200',
            '--job-lease-ms', str(int(1500 * SLOW)), '--job-timeout-ms', str(int(1000 * SLOW)),
-           '--retry-after-ms', ','.join(['200'] * 200),   # No job dies while the provider is away.
+           '--retry-after-ms', ','.join(['200'] * 200),   # No job dies while the provider is down.
            '--rider', 'test_poor declined@example.com', '--rider', 'test_unsure 503once@example.com']
 TOKENS = ['test_jane', 'test_jane', 'test_joe', 'test_unsure', 'test_poor']
-SETTLED_S = 60 * SLOW   # The goal is three leases; this is where it is wrong.
+SETTLED_S = 60 * SLOW   # The goal is three leases; beyond this limit the run fails.
 
 
 @dataclasses.dataclass
@@ -33,7 +33,7 @@ class Wanted:
 
 @dataclasses.dataclass
 class Told:
-    """What a world went through."""
+    """Counts of a world's faults."""
     done: collections.Counter
     calls: str
     minutes: float
@@ -55,8 +55,8 @@ class Chaos:
         self.chance = random.Random(f'{seed} database')
         self.done = collections.Counter()
         self.enough = threading.Event()
-        self.keys = set()          # (token, key) that somebody asked for; nobody has heard all of them.
-        self.broken = []           # What a thread died of.
+        self.keys = set()   # (token, key) that a client asked for; some may have lost an answer.
+        self.broken = []   # Exceptions that ended threads.
 
     def live(self):
         own = Cluster('--durable') if World.database == 'postgres' else None
@@ -91,7 +91,7 @@ class Chaos:
             thread.start()
         while not self.broken and time.monotonic() < began + self.wanted.seconds and not self.reached(proxy):
             time.sleep(0.1)
-            # By this thread: a PostgreSQL ends with the thread that has started it.
+            # By this thread: PostgreSQL ends with the thread that started it.
             if self.done['crashes'] < self.wanted.crashes and self.chance.random() < 0.05:
                 self.crash_database()
         minutes = (time.monotonic() - began) / 60
@@ -122,7 +122,7 @@ class Chaos:
         while not self.enough.is_set():
             if mine and chance.random() < 0.3:
                 token, key = chance.choice(mine)
-            else:   # Two clients count in step, so that each key is asked for by both.
+            else:   # Two clients count in step, so that both ask for each key.
                 token, key = chance.choice(TOKENS[:1] if number % 2 else TOKENS), f'k-{number // 2}-{n}'
                 n += 1
                 mine.append((token, key))
@@ -131,7 +131,7 @@ class Chaos:
             time.sleep(chance.random() * 0.05)
 
     def ask(self, chance, token, key):
-        """A few tries; then it is forgotten, until faults end."""
+        """A few tries; then the key waits until faults end."""
         for _ in range(chance.randrange(1, 12)):
             phone = chance.choice(self.world.nodes).phone(token, timeout=chance.choice([0.3, 2, 10]))
             try:
@@ -147,10 +147,10 @@ class Chaos:
             if self.enough.wait(chance.random() * 0.1):
                 return
 
-    # Troubles.
+    # Faults.
 
     def torment(self, node, number):
-        """Kills the server over and over, by hand or by a planted fault; sometimes it is paused, and woken or killed."""
+        """Kills the server over and over, by a signal or a planted fault; sometimes it is paused, and woken or killed."""
         chance = random.Random(f'{self.seed} torment {number}')
         while not self.enough.is_set():
             self.run_to_death(chance, node)
@@ -163,13 +163,13 @@ class Chaos:
         end = time.monotonic() + chance.uniform(0.05, 1.2)
         while time.monotonic() < end and node.process.poll() is None and not self.enough.is_set():
             time.sleep(0.01)
-        if self.stopped(node):   # By its fault: nobody who waits for it may hang.
+        if self.stopped(node):   # It died by its fault: its clients must not wait for it.
             self.done['stops'] += 1
             self.enough.wait(chance.uniform(0.2, 2.5) * LEASE_S)
             node.wake()
             self.enough.wait(0.3)
         elif node.process.poll() is None and chance.random() < 0.1:
-            node.process.send_signal(signal.SIGSTOP)   # Its planted fault may be faster.
+            node.process.send_signal(signal.SIGSTOP)   # Its planted fault may come first.
             self.done['stops'] += 1
             self.enough.wait(chance.uniform(0.2, 2.5) * LEASE_S)
             if chance.random() < 0.7:
@@ -231,16 +231,16 @@ class Chaos:
             settled = self.settled_since(ended)
             for _ in asked:
                 pass
-        wait_until('the servers to have nothing left to do', lambda: world.unsettled() == 0 and world.queue.waiting() == 0, SETTLED_S)
+        wait_until('the servers to finish all work', lambda: world.unsettled() == 0 and world.queue.waiting() == 0, SETTLED_S)
         return self.judge(minutes, sorted(settled), reached)
 
     def open_first(self):
-        """All keys; those with work left first, or they wait behind thousands of replays, and the completer's back-off is minutes."""
+        """All keys; unfinished ones first, as thousands of replays would delay them and the completer's back-off is minutes."""
         left = {row[0] for row in self.world.rows("SELECT idempotency_key FROM idempotency_keys WHERE standing <> 'finished'")}
         return sorted(self.keys, key=lambda name: (name[1] not in left, name))
 
     def settled_since(self, ended):
-        """Seconds for each key that was open when faults ended; clients ask meanwhile, and the completer may be in its back-off."""
+        """Seconds for each key that was open when faults ended; clients still ask, and the completer may be in its back-off."""
         seconds, before = [], None
         while before is None or before:
             found = {row[0] for row in self.world.rows("SELECT id FROM idempotency_keys WHERE standing <> 'finished'")}
@@ -261,7 +261,7 @@ class Chaos:
 
         def told():
             answer = phone.book(key)
-            if answer.status == 422:   # The other request was first.
+            if answer.status == 422:   # The other request came first.
                 answer = phone.book(key, origin_lat=1)
             return answer.final
         wait_until(f'{name} to be final', told, SETTLED_S)
@@ -278,5 +278,5 @@ class Chaos:
                                       ('dead jobs', world.queue.dead(), 0)):
             if found != expected:
                 wrong.append(f'{what}: {found}, expected {expected}')
-        world.judged = False   # It just was.
+        world.judged = False   # It was checked above.
         return Told(self.done, history_check.summary(events), minutes, settled, wrong)

@@ -1,7 +1,7 @@
 """The clock of a server's process is stepped while rides are under way: by days, by minutes, and made to run fast.
 
-libfaketime, with the time in a file that is read at each look at the clock. The monotonic clock stays what it is, as it
-does when somebody sets a machine's clock. On PostgreSQL leases are times of the database's clock, which nobody steps.
+Uses libfaketime, which reads the time from a file at each call. The monotonic clock does not change, as
+when a machine's clock is set. On PostgreSQL leases use the database's clock, which is not stepped.
 """
 import concurrent.futures
 import glob
@@ -15,11 +15,11 @@ from world import World, check, check_equal, wait_until
 
 LIBRARY = (glob.glob('/usr/lib/*/faketime/libfaketimeMT.so.1') or [None])[0]
 STEPS = ['+3d', '-3d', '+10m', '-10m', '+0 x100', '+0']
-HELD_S = 1.0 * SLOW   # So long each time stands.
+HELD_S = 1.0 * SLOW   # How long each time lasts.
 
 
 class FakeClock:
-    """Of the processes that get its environment."""
+    """The clock of processes with its environment."""
 
     def __init__(self, world):
         self.path = os.path.join(world.folder, 'clock')
@@ -29,15 +29,15 @@ class FakeClock:
                             'ASAN_OPTIONS': os.environ.get('ASAN_OPTIONS', '') + ':verify_asan_link_order=0'}
 
     def set(self, step):
-        """Whole or not at all: nobody reads half a time."""
+        """Replaces the file, so that no process reads a partial time."""
         with open(self.path + '.new', 'w', encoding='ascii') as file:
             file.write(step)
         os.rename(self.path + '.new', self.path)
 
 
 def stepped_in_rides(settings):
-    """Rides are in the call at each step; their keys are asked for meanwhile, on PostgreSQL also at a server with a true clock."""
-    # A lease that a machine which stands still for a second does not end: what ends one is to be the clock.
+    """Rides are in the call at each step; clients repeat their keys, on PostgreSQL also at a server with a true clock."""
+    # A lease long enough for a machine that stalls for a second: only the clock must end leases here.
     options = ['--lease-ms', str(int(4000 * SLOW)), *QUICK[2:]]
     with World(settings.bin, options, provider_options=['--delay-ms', str(int(600 * SLOW))]) as world:
         clock = FakeClock(world)
@@ -51,24 +51,24 @@ def stepped_in_rides(settings):
             for i, step in enumerate(STEPS):
                 names = [f'step-{i}-{n}' for n in range(4)]
                 rides = [pool.submit(settled, ports[n % len(ports)], name) for n, name in enumerate(names)]
-                # Their answers are on the way.
+                # Their answers are delayed.
                 wait_until('the charges', lambda i=i: len(world.ledger()) >= 8 * i + 4)
                 clock.set(step)
-                rides += [pool.submit(settled, ports[-1], name) for name in names]     # Duplicates.
+                rides += [pool.submit(settled, ports[-1], name) for name in names]   # Duplicates.
                 rides += [pool.submit(settled, ports[0], f'within-{name}') for name in names]
                 until = time.monotonic() + HELD_S
                 wait_until('the step to last', lambda until=until: time.monotonic() > until)
                 for ride in rides:
                     ride.result()
         if world.database == 'sqlite':
-            world.history.mark('retention-over')   # Three days are all that a key is kept for.
+            world.history.mark('retention-over')   # A key is kept for three days only.
             wait_until('all keys to be settled', lambda: world.unsettled() == 0)
-            clock.set('+4d')   # What was staged in the future is due then, and not before.
+            clock.set('+4d')   # Jobs staged in the future are due then, and not before.
         world.settle()
         check_equal(world.count('attention'), 0, 'keys that wait for a person')
         logs = world.log() + ''.join(node.log() for node in world.nodes)
         for key, attempts in world.rows('SELECT id, attempt FROM idempotency_keys WHERE attempt > 1'):
-            # A call that is about to begin late in its lease is given back, and that is on record; no lease ends early.
+            # A call that would begin late in its lease is given back, which is recorded; no lease ends early.
             given_back = sum('"attempt_refused"' in line and f'"key_id":"{key}"' in line for line in logs.split('\n'))
             check(given_back >= attempts - 1, f'attempts at key {key}: {attempts}, and only {given_back} were given back')
         keys = 8 * len(STEPS)
@@ -81,7 +81,7 @@ def settled(phone, key):
 
 
 def another_time_after_death(settings, step):
-    """Killed in the call, and started again at another time: charged once, or a person is asked; never twice."""
+    """Killed in the call, and started again at another time: charged once, or put on the attention list; never charged twice."""
     with World(settings.bin, QUICK, provider_options=['--delay-ms', str(int(1000 * SLOW))]) as world:
         clock = FakeClock(world)
         world.environment = clock.environment
@@ -92,7 +92,7 @@ def another_time_after_death(settings, step):
             world.kill_server()
             check(isinstance(lost.exception(), OSError), 'the client gets no answer')
         clock.set(step)
-        wait_until('it to start', world.start_server)   # Where an hour is 36 s, the first connection may take too long.
+        wait_until('it to start', world.start_server)   # With an hour in 36 s, the first connection may take too long.
         told = wait_until('the answer', lambda: next((a for a in [world.phone().book('k')] if a.final or a.status == 502), None))
         # By the server's clock the first call is too long ago, or in the future: the provider may have forgotten its key
         # (docs/design.md part 4).

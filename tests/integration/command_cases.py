@@ -1,4 +1,4 @@
-"""The operator's commands: of the service's own program, and of `pawl`, which has the database alone."""
+"""The operator's commands: of the service's own program, and of `pawl`, which has only the database."""
 import concurrent.futures
 import json
 import os
@@ -12,7 +12,7 @@ from world import World, check, check_equal, wait_until
 
 
 def a_paused_queue_waits(settings, queue):
-    """Found by trying it: `rides queues` was documented, and no command of the program."""
+    """`rides queues` was documented, but the program had no such command."""
     with World(settings.bin, QUICK, queue=queue) as world:
         def queues(*words):
             return world.rides_command('queues', *words, '--database', world.url, *world.queue.options)
@@ -29,7 +29,7 @@ def a_paused_queue_waits(settings, queue):
 
 
 def _untouched(world):
-    """A ride whose receipt is not sent within the second: a server may be late by half a one."""
+    """A ride whose receipt is not sent within a second: a server may be late by half a second."""
     sent = len(world.mails())
     check_equal(world.phone().book(f'k-{world.count("rides")}').status, 201, 'a ride')
     try:
@@ -56,7 +56,7 @@ def pawl_by_the_database_alone(settings, queue):
         world.pawl_command('queues', 'list')
         world.pawl_command('reaper', '--once')
         for missing in ('graph', 'completer'):
-            check(missing in world.pawl_command(missing, check_status=2).stderr, f'{missing}, which needs operations')
+            check(missing in world.pawl_command(missing, check_status=2).stderr, f'{missing}, which needs the operations')
 
 
 def pawl_decides(settings):
@@ -83,7 +83,7 @@ def a_damaged_row(settings):
         check_equal(world.phone('test_refused').book('refused').status, 201, 'a ride')
         wait_until('the dead letter', lambda: world.count('dead_jobs') == 1 and world.queue.waiting() == 0)
         check_equal(world.stop_server(), 0, 'the exit code')
-        # PostgreSQL's columns hold no number beyond int, but times that are none.
+        # PostgreSQL's columns hold no number beyond int, but invalid times.
         damage = {'sqlite': ('attempt', '3000000000'), 'postgres': ('created_at', "'infinity'")}[world.database]
         world.change(f'UPDATE idempotency_keys SET {damage[0]} = {damage[1]} WHERE idempotency_key IN (?, ?)', 'k-1', 'doubt-k-1')
         times = {'sqlite': 'failures = 3000000000', 'postgres': "first_failed_at = 'infinity'"}[world.database]
@@ -94,18 +94,18 @@ def a_damaged_row(settings):
 
         keys = {key['key']: key for key in json.loads(world.pawl_command('keys', 'list', '--json').stdout)}
         check_equal(sorted(keys), ['doubt-k-1', 'doubt-k-2', 'k-1', 'k-2', 'refused'], 'all keys are listed')
-        check(damage[0] in keys['k-1']['damaged'] and keys['k-1'][damage[0]] is None, f'what is wrong with it: {keys["k-1"]}')
-        check('damaged' not in keys['k-2'], 'the others are sound')
+        check(damage[0] in keys['k-1']['damaged'] and keys['k-1'][damage[0]] is None, f'its problem: {keys["k-1"]}')
+        check('damaged' not in keys['k-2'], 'the others are undamaged')
         said = world.pawl_command('keys', 'list').stdout
         check(f'PAWL0022: id {keys["k-1"]["id"]} is damaged: {damage[0]}' in said, f'the table says so: {said}')
         shown = json.loads(world.pawl_command('keys', 'show', '--key', 'k-1', '--json').stdout)
         check(damage[0] in shown['damaged'] and shown['operation'] == 'book_ride', f'it is shown: {shown}')
-        check('PAWL0022' in world.pawl_command('keys', 'show', '--key', 'k-1').stdout, 'and to people')
+        check('PAWL0022' in world.pawl_command('keys', 'show', '--key', 'k-1').stdout, 'and in the table')
         waiting = json.loads(world.pawl_command('attention', 'list', '--json').stdout)
         check_equal(sorted('damaged' in one for one in waiting), [False, True], 'damaged rows of the attention list')
         refused = world.rides_command('keys', 'settle', '--key', 'doubt-k-1', '--as', 'give-up', '--note', 'x', '--database', world.url,
                                       '--charge-once', check_status=1)
-        check('PAWL0022' in refused.stderr, f'it is not settled as it is: {refused.stderr}')
+        check('PAWL0022' in refused.stderr, f'it is not settled: {refused.stderr}')
         letters = json.loads(world.pawl_command('dlq', 'list', '--json').stdout)
         check('damaged' in letters[0], f'a damaged dead letter: {letters}')
         world.pawl_command('dlq', 'show', letters[0]['id'])
@@ -123,16 +123,16 @@ def an_expired_key_is_shown(settings):
         world.pawl_command('reaper', '--once')
         check_equal(world.count('idempotency_keys'), 1, 'keys that are left')
         shown = json.loads(world.pawl_command('keys', 'show', '--key', 'old', '--json').stdout)
-        check_equal((shown['standing'], shown['response_status']), ('expired', 201), 'what is left of it')
+        check_equal((shown['standing'], shown['response_status']), ('expired', 201), 'its registry row')
         check(shown['location'].startswith('/rides/') and shown['expired_at'], f'where it is, and when it expired: {shown}')
         check_equal(json.loads(world.pawl_command('keys', 'show', str(shown['id']), '--json').stdout), shown, 'by its id')
-        world.change('DELETE FROM idempotency_keys')   # Nobody else has had a request since.
+        world.change('DELETE FROM idempotency_keys')   # No other account has had a request since.
         refused = world.pawl_command('keys', 'show', '--key', 'old', check_status=1).stderr
-        check('--account' in refused, f'what to add: {refused}')
+        check('--account' in refused, f'the missing option: {refused}')
         owner = ('--account', 'jane@example.com', '--tenant', 'rides')
         check_equal(json.loads(world.pawl_command('keys', 'show', '--key', 'old', *owner, '--json').stdout), shown, 'by its owner')
         refused = world.pawl_command('keys', 'retry', str(shown['id']), check_status=1).stderr
-        check('expired at' in refused, f'nothing can be done with it: {refused}')
+        check('expired at' in refused, f'why it is refused: {refused}')
 
 
 def exit_codes(settings):
@@ -173,11 +173,11 @@ def exit_codes(settings):
         for words, expected in [(('graph', 'book_ride'), 0), (('graph', 'no_such'), 2), (('graph',), 2), (('completer', '--once'), 0),
                                 (('completer',), 2), (('keys', 'list', '--lease-ms', '1'), 2)]:
             world.rides_command(*words, *where, check_status=expected)
-        world.rides_command('keys', 'list', check_status=2, program='pawl')   # No database is named.
+        world.rides_command('keys', 'list', check_status=2, program='pawl')   # No database is given.
 
 
 def queues_outside_are_listed(settings, queue):
-    """Issue 16, number 21: with Redis or Kafka `queues list` was empty, whatever waited there."""
+    """Issue 16, number 21: with Redis or Kafka `queues list` was empty although jobs waited there."""
     with World(settings.bin, QUICK, queue=queue) as world:
         world.start_server()
         check_equal(world.phone().book('k').status, 201, 'a ride')
@@ -207,7 +207,7 @@ def who_did_it(settings):
 
 
 def piped_tables_are_whole(settings):
-    """Issue 16, number 21: a line of a table was cut to 160 characters also where it went into a file or a pipe."""
+    """Issue 16, number 21: a line of a table was cut to 160 characters even in a file or a pipe."""
     with World(settings.bin, QUICK) as world:
         world.start_server()
         check_equal(world.phone().book('k').status, 201, 'a ride')
@@ -232,13 +232,13 @@ def pawl_makes_its_tables(settings):
         world.pawl_command('migrate')
         check_equal(json.loads(world.pawl_command('keys', 'list', '--json').stdout), [], 'keys of a new database')
         wrong = world.pawl_command('kyes', check_status=2)
-        check('kyes' in wrong.stderr, f'what is wrong: {wrong.stderr}')
+        check('kyes' in wrong.stderr, f'the error: {wrong.stderr}')
         told = world.pawl_command('--help').stdout
         check('PAWL_DATABASE' in told and 'dlq' in told, f'--help: {told}')
 
 
 def pawl_requests(settings):
-    """A ride by `pawl request`, whose server dies behind the charge and is started again; and what it says where there is none."""
+    """A ride by `pawl request` whose server dies after the charge and is restarted; and its messages without a server."""
     with World(settings.bin, QUICK, judged=False) as world:
         world.start_server(fault='engine.call.after:1:kill9')
         file = os.path.join(world.folder, 'ride.key')
@@ -255,7 +255,7 @@ def pawl_requests(settings):
             check(said in done.stderr, f'it says "{said}": {done.stderr}')
         again = world.rides_command(*words, '--key-file', file, program='pawl')
         check_equal(again.stdout, done.stdout, 'the same command again')
-        check('answered 201, replayed' in again.stderr, f'as it was: {again.stderr}')
+        check('answered 201, replayed' in again.stderr, f'the stored answer: {again.stderr}')
         check_equal(len(world.ledger()), 1, 'charges')
         other = [*words[:4], json.dumps(HERE_TO_THERE | {'origin_lat': 1}), *words[5:]]
         refused = world.rides_command(*other, '--key-file', file, check_status=1, program='pawl')
@@ -265,30 +265,30 @@ def pawl_requests(settings):
         quick = ('--deadline-ms', '300', '--wait-ms', '50')
         fresh = os.path.join(world.folder, 'fresh.key')
         told = world.rides_command(*words, '--key-file', fresh, *quick, check_status=3, program='pawl')
-        check('It was not done.' in told.stderr, f'nobody is there: {told.stderr}')
-        # Issue 16, number 15: of a key that an earlier run may have sent this run knows nothing.
+        check('It was not done.' in told.stderr, f'without a server: {told.stderr}')
+        # Issue 16, number 15: this run can't know whether an earlier run sent the key.
         for earlier in (['--key-file', fresh], ['--key-file', file], ['--key', 'k-2']):
             told = world.rides_command(*words, *earlier, *quick, check_status=4, program='pawl')
-            check('an earlier one with the same key may have' in told.stderr, f'nobody is there: {told.stderr}')
+            check('an earlier one with the same key may have' in told.stderr, f'without a server: {told.stderr}')
         empty = os.path.join(world.folder, 'empty.key')
         with open(empty, 'w', encoding='ascii'):
             pass
         told = world.rides_command(*words, '--key-file', empty, check_status=2, program='pawl')
         check('holds no key' in told.stderr, f'an empty file: {told.stderr}')
-        # With --key "$KEY" an unset variable must not make it a request without a key.
+        # With --key "$KEY" an unset variable must not turn it into a request without a key.
         for wrong in (['--key', ''], ['--key-file', ''], ['--key', 'a b'], ['--key', 'a', '--entity', 'b', 'c', 'd'],
                       ['--header', 'x'], ['--tries', '0'], ['--data', '@/nowhere'], ['--key-file', '/nowhere/key']):
             world.rides_command(*words, *wrong, check_status=2, program='pawl')
 
 
 def numbers_are_decimal(settings):
-    """CLI11 reads 010 as eight and 0x10 as sixteen: a lease that is another than was typed."""
+    """CLI11 reads 010 as eight and 0x10 as sixteen: another lease than was typed."""
     with World(settings.bin) as world:
         for words in (['serve', '--lease-ms', '010'], ['serve', '--calls-max', '0x10'], ['serve', '--retry-after-ms', '100,010'],
                       ['serve', '--tenant-in-hand', '010'], ['provider', '--delay-ms', '010'], ['simulate', '--rides', '010'],
                       ['completer', '--once', '--lease-ms', '010']):
             said = world.rides_command(*words, check_status=2).stderr
-            check('is no number' in said, f'{words}: {said}')
+            check('is not a number' in said, f'{words}: {said}')
 
 
 def cases(settings):

@@ -27,7 +27,7 @@ def credentials(world):
     for headers in ({'Authorization': ''}, {'Authorization': 'Bearer wrong'}, {'Authorization': 'Basic dGVzdA=='},
                     {'Authorization': 'Bearer test_jane2'}):
         answer = world.phone().send('POST', '/rides', {'nonsense': 1}, headers, key='a,b')
-        problem(answer, 401, 'unauthorized', False)   # Before the key or the body is looked at.
+        problem(answer, 401, 'unauthorized', False)   # Before the key or the body is checked.
         check('www-authenticate' in answer.headers, 'WWW-Authenticate')
     problem(world.phone('nobody').get('/no/such/path'), 401, 'unauthorized', False)
 
@@ -35,7 +35,7 @@ def credentials(world):
 def first_and_repeat(world):
     first = world.phone().book('k1')
     check_equal(first.status, 201, 'the first')
-    check('idempotent-replayed' not in first.headers, 'the first is no replay')
+    check('idempotent-replayed' not in first.headers, 'the first is not a replay')
     expires = email.utils.parsedate_to_datetime(first.headers['idempotency-expires']).timestamp() - time.time()
     check(71 * 3600 < expires < 73 * 3600, f'Idempotency-Expires is in {expires} s')
     again = world.phone().book('k1')
@@ -116,7 +116,7 @@ def natural_keys(world):
     for _ in range(2):
         answer = world.phone().cancel(ride)
         check_equal((answer.status, answer.json['state']), (200, 'cancelled'), 'cancelled')
-        # Issue 16, number 21: nothing said that the money of a cancelled ride stays where it is.
+        # Issue 16, number 21: before, no answer said that a cancelled ride is not refunded.
         check(answer.json['refunded'] is False and f'ride-{ride}-refund' in answer.json['refund'], f'its money: {answer.json}')
     check_equal(world.phone().refund(ride).status, 201, 'and it can be refunded as it says')
 
@@ -128,7 +128,7 @@ def expired(world):
     world.rides_command('reaper', '--once', '--database', world.url)
     answer = world.phone().book('k9')
     problem(answer, 410, 'key-expired', False)
-    check(first.headers['location'] in answer.json['detail'], f'it says where to look: {answer.json}')
+    check(first.headers['location'] in answer.json['detail'], f'it names the location: {answer.json}')
     check_equal(world.count('rides', f"id = {first.json['ride']}"), 1, 'the ride is still there')
 
 
@@ -141,7 +141,7 @@ def state_of_a_key(world):
 
 
 def other_spellings_of_a_request(world):
-    """What makes two requests one: the account, the key to the letter, the path, the type, and the values."""
+    """Two requests are the same if the account, the exact key, the path, the type, and the values are."""
     first = world.phone().book('k12')
     check_equal(world.phone('test_renewed').book('k12').body, first.body, 'a new token of the same account')
     check(not world.phone().book('K12').replayed, 'another case is another key')
@@ -157,7 +157,7 @@ def other_spellings_of_a_request(world):
     check(world.phone().send('POST', f'/rides/%3{ride}/refund', key=f'ride-{ride}-refund').replayed,
           'the same path, escaped')
     check_equal(world.phone().put_user('a%2Fb@example.com').json['email'], 'a/b@example.com',
-                'an escaped slash is no border')
+                'an escaped slash does not separate segments')
 
 
 def expired_whatever_is_asked(world):
@@ -175,9 +175,9 @@ def a_phase_that_throws(world):
     for _ in range(2):
         answer = world.phone().book('k17')
         problem(answer, 500, 'internal', True)
-        check(b'secret' not in answer.body, f'what failed is for operators alone: {answer}')
+        check(b'secret' not in answer.body, f'the text of the failure is only for operators: {answer}')
     check_equal(world.count('idempotency_keys', "standing = 'open' AND error LIKE '%secret detail%'"), 1,
-                'it is on record')
+                'the error is stored')
     check_equal((world.count('rides'), len(world.ledger())), (0, 0), 'rides, charges')
     world.store.mend_table()
     check_equal(wait_until('the ride', lambda: final(world.phone().book('k17'))).status, 201, 'without the bug')
@@ -188,7 +188,7 @@ def a_point_of_another_version(world):
     world.kill_provider()
     check_equal(world.phone().book('k18').status, 503, 'stopped before the charge')
     world.change("UPDATE idempotency_keys SET recovery_point = 'sent_by_rocket'")
-    # The completer may be at the key at this moment; then it holds the lease.
+    # The completer may be working on the key now, and hold its lease.
     answer = wait_until('the answer', lambda: next((a for a in [world.phone().book('k18')] if a.status != 409), None))
     problem(answer, 503, 'stranded', True)
     check_equal(answer.json['code'], 'PAWL0007', 'the code')
@@ -196,8 +196,9 @@ def a_point_of_another_version(world):
     wait_until('the completer to have tried', lambda: world.count('idempotency_keys', 'completer_runs > 0'))
     check_equal(world.rows('SELECT standing, recovery_point FROM idempotency_keys'), [('open', 'sent_by_rocket')],
                 'the key')
-    check('PAWL0007' in world.log(), 'the operator is told')
-    world.change("UPDATE idempotency_keys SET recovery_point = 'ride_created'")   # A version that knows it is back.
+    check('PAWL0007' in world.log(), 'the log has the code')
+    # As if a version that knows the point were running again.
+    world.change("UPDATE idempotency_keys SET recovery_point = 'ride_created'")
     world.start_provider()
     check_equal(wait_until('the ride', lambda: final(world.phone().book('k18'))).status, 201, 'the answer')
     check_equal((world.count('rides'), len(world.ledger())), (1, 1), 'rides, charges')
@@ -208,7 +209,7 @@ def a_database_that_is_locked(world):
     database.execute('BEGIN IMMEDIATE')
     answer = world.phone().book('k19')
     check_equal((answer.status, answer.json['retry'], 'retry-after' in answer.headers), (503, True, True), f'{answer}')
-    check_equal(world.phone().get('/rides').status, 200, 'reading goes on')
+    check_equal(world.phone().get('/rides').status, 200, 'reads still work')
     database.rollback()
     database.close()
     check_equal(wait_until('the ride', lambda: final(world.phone().book('k19'))).status, 201, 'after it')
@@ -234,7 +235,7 @@ def head_is_get_without_a_body(world):
 
 
 def limits_to_the_byte(world):
-    """The largest that is allowed is served; one more is refused (malformed_cases.py goes far beyond)."""
+    """Requests at a limit are served; one more is refused (malformed_cases.py goes far beyond)."""
     login = b'Host: a\r\nAuthorization: Bearer test_jane\r\n'
 
     def line_of(size):
@@ -250,14 +251,14 @@ def limits_to_the_byte(world):
                 'a body of 1 MiB')
     problem(world.phone().send('POST', '/rides', text.ljust(2**20 + 1), json_type, key='k23'), 413, 'body-too-large',
             False)
-    for depth, why in ((31, 'is missing'), (32, 'deeper than 32')):   # The object around it is a level, too.
+    for depth, why in ((31, 'is missing'), (32, 'deeper than 32')):   # The enclosing object is a level, too.
         answer = world.phone().send('POST', '/rides', '{"a":' + '[' * depth + ']' * depth + '}', json_type, key='k24')
         problem(answer, 400, 'request-invalid', False)
         check(why in answer.json['detail'], f'{depth + 1} levels: {answer.json}')
 
 
 def an_early_refusal_is_drained(world):
-    """The answer comes while the body is still on its way, and no reset takes it from the client; after 2 s it ends."""
+    """The answer comes while the body is still being sent, and no reset destroys it; the connection ends after 2 s."""
     head = b'POST /rides HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer wrong\r\nContent-Length: 1000000\r\n\r\n'
     with socket.create_connection(('127.0.0.1', world.port), timeout=10) as raw:
         raw.sendall(head)
@@ -275,8 +276,8 @@ def an_early_refusal_is_drained(world):
                 return raw.send(b'x') == 0
             except OSError:
                 return True
-        wait_until('the server to have enough', over)
-        check(time.monotonic() - began < 6, 'it does not listen for ever')
+        wait_until('the server to close the connection', over)
+        check(time.monotonic() - began < 6, 'it does not read for ever')
 
 
 def keep_alive_and_pipelining(world):
@@ -306,7 +307,7 @@ def continue_is_answered(world):
 
 
 def access_log(world):
-    world.stop_server()   # Its lines are written at the latest now.
+    world.stop_server()   # Its log lines are written at the latest now.
     with open(f'{world.folder}/access', encoding='utf-8') as file:
         lines = [json.loads(line) for line in file.read().split('\n')[:-1]]
     check(any(line['status'] == 201 and line['route'] == '/rides' and line['method'] == 'POST' for line in lines),
@@ -320,7 +321,7 @@ def final(answer):
 
 
 def needs_a_person(settings):
-    """502, not final, without a time to come back; once it is settled the same key has the answer."""
+    """502, not final, without Retry-After; after the settlement the same key has the answer."""
     with World(settings.bin, [*QUICK, '--charge-once', '--rider', 'test_doubt charged500@example.com']) as world:
         world.start_server()
         phone = world.phone('test_doubt')
@@ -337,10 +338,10 @@ def needs_a_person(settings):
 
 
 def stopping_while_the_provider_hangs(settings):
-    """SIGTERM waits for what is in hand as long as it is told to, then exits with 0; the next start finishes it."""
+    """SIGTERM waits for requests in flight within the drain time, then exits with 0; the next start finishes them."""
     with World(settings.bin, QUICK, provider_options=['--delay-ms', '60000']) as world:
         world.start_server('--drain-s', '5')
-        check('"event":"short_drain"' in world.log(), 'a drain shorter than a call is warned of')
+        check('"event":"short_drain"' in world.log(), 'a warning of a drain shorter than a call')
         world.phone().send_and_hang_up('POST', '/rides', HERE_TO_THERE, 'k')
         wait_until('the charge', world.ledger)
         began = time.monotonic()
@@ -348,7 +349,7 @@ def stopping_while_the_provider_hangs(settings):
         check(time.monotonic() - began < 20, f'it took {time.monotonic() - began:.0f} s')
         stopped = json.loads(world.log().splitlines()[-1])
         key = world.rows('SELECT id FROM idempotency_keys')[0][0]
-        check_equal((stopped['in_doubt'], stopped['in_doubt_keys']), ('1', str(key)), 'what was left in doubt, by key')
+        check_equal((stopped['in_doubt'], stopped['in_doubt_keys']), ('1', str(key)), 'the keys left in doubt')
         faults(world, delay_ms=0)
         world.start_server()
         check_equal(wait_until('the ride', lambda: final(world.phone().book('k'))).status, 201, 'after the restart')
@@ -356,7 +357,7 @@ def stopping_while_the_provider_hangs(settings):
 
 
 def in_progress(settings):
-    """Refused while another is at work; the state can be asked for; a client that goes away cancels nothing."""
+    """A second request is refused meanwhile; the key's state can be read; a client that goes away cancels nothing."""
     with World(settings.bin, QUICK, provider_options=['--delay-ms', '700']) as world:
         world.start_server()
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
@@ -373,11 +374,11 @@ def in_progress(settings):
 
 
 def a_refund_is_asked_for_by_who_may(world):
-    """Found by reading: any rider could refund any ride, of any tenant, or take its key for ever."""
+    """Before, any rider could refund any ride of any tenant, or claim its key for ever."""
     ride, other = (world.phone().book(key).json['ride'] for key in ('r1', 'r2'))
     strangers = [world.phone(token) for token in ('test_joe', 'test_elsewhere', 'test_away')]
     unknown = world.phone().refund(4711)
-    check_equal(unknown.status, 404, 'a ride that is not')
+    check_equal(unknown.status, 404, 'an unknown ride')
     own = strangers[0].book('r3').json['ride']
     for stranger in strangers:
         told = stranger.refund(ride)
@@ -385,19 +386,19 @@ def a_refund_is_asked_for_by_who_may(world):
         taken = stranger.send('POST', f'/rides/{own}/refund', key=f'ride-{ride}-refund')
         check(taken.status in (404, 422), f'its key for a ride of their own: {taken}')
     wrong = world.phone().send('POST', f'/rides/{ride}/refund', key='r4')
-    check_equal((wrong.status, wrong.json['detail']), (422, f'The Idempotency-Key is to be ride-{ride}-refund.'), 'another key')
-    check_equal(world.count('idempotency_keys', "operation = 'refund_ride'"), 0, 'keys that were taken')
+    check_equal((wrong.status, wrong.json['detail']), (422, f'The Idempotency-Key must be ride-{ride}-refund.'), 'another key')
+    check_equal(world.count('idempotency_keys', "operation = 'refund_ride'"), 0, 'claimed keys')
     check_equal(len(world.ledger('refund')), 0, 'refunds')
     check_equal((world.phone().refund(ride).status, world.phone('test_support').refund(other).status), (201, 201),
                 'the rider, and support')
     for stranger in strangers:
         told = stranger.refund(ride)
-        check_equal((told.status, told.body), (404, unknown.body), f'what became of it: {told}')
+        check_equal((told.status, told.body), (404, unknown.body), f'the state of the refund: {told}')
     check_equal(len(world.ledger('refund')), 2, 'refunds')
 
 
 def a_refund_too_early(settings):
-    """Found by reading: a refund that was asked for while the ride was being booked was refused for ever."""
+    """Before, a refund requested while the ride was being booked was refused for ever."""
     with World(settings.bin, QUICK) as world:
         world.start_server()
         faults(world, down=True)
@@ -412,7 +413,7 @@ def a_refund_too_early(settings):
 
 
 def a_key_of_the_tenant(settings):
-    """A refund's key is the ride's: whoever may ask, one refund; the others wait for its answer."""
+    """A refund's key belongs to the ride: several callers get one refund; the others wait for its answer."""
     with World(settings.bin, QUICK, provider_options=['--delay-ms', '500']) as world:
         world.start_server()
         ride = world.phone().book('k').json['ride']
@@ -421,9 +422,9 @@ def a_key_of_the_tenant(settings):
             answers = [task.result() for task in [pool.submit(phone.refund, ride) for phone in phones]]
         check_equal({(answer.status, answer.body) for answer in answers}, {(201, answers[0].body)}, 'eight at once')
         done = [answer for answer in answers if not answer.replayed]
-        check_equal(len(done), 1, f'whose request it was: {answers}')
+        check_equal(len(done), 1, f'first answers: {answers}')
         first = done[0]
-        check('idempotency-expires' not in first.headers, 'an answer that is kept for ever says no end')
+        check('idempotency-expires' not in first.headers, 'an answer kept for ever has no Idempotency-Expires')
         for phone in phones[:2]:
             again = phone.refund(ride)
             check((again.status, again.body, again.replayed) == (201, first.body, True), f'later: {again}')
@@ -431,7 +432,7 @@ def a_key_of_the_tenant(settings):
 
 
 def stopping(settings):
-    """SIGTERM answers what is in hand, refuses what is new, and exits with 0."""
+    """SIGTERM answers requests in flight, refuses new ones, and exits with 0."""
     with World(settings.bin, QUICK, provider_options=['--delay-ms', '600']) as world:
         world.start_server()
         answers = []
@@ -440,7 +441,7 @@ def stopping(settings):
         wait_until('the charge', world.ledger)
         check_equal(world.stop_server(), 0, 'the exit code')
         thread.join()
-        check(answers and answers[0].status in (201, 503), f'the request in hand is answered: {answers}')
+        check(answers and answers[0].status in (201, 503), f'the request in flight is answered: {answers}')
         world.start_server()
         final = wait_until('the ride', lambda: (lambda a: a if a.status == 201 else None)(world.phone().book('k')))
         check(answers[0].status == 503 or answers[0].body == final.body, 'the same answer after the restart')

@@ -1,6 +1,6 @@
 """PostgreSQL fails under the server: killed, stopped, its connections cut, its answers lost, its disk full.
 
-Nothing lost, nothing twice, and service comes back by itself.
+No ride is lost or doubled, and service returns by itself.
 """
 import concurrent.futures
 import itertools
@@ -20,7 +20,7 @@ TRY_AGAIN = (409, 502, 503)
 
 
 class Crowd:
-    """Phones that book one ride after the other, each under its key until the answer is final."""
+    """Clients that book one ride after the other, each repeated with its key until the answer is final."""
 
     def __init__(self, world, phones=12):
         self.world, self.numbers, self.answers = world, itertools.count(), {}
@@ -34,7 +34,7 @@ class Crowd:
         while not self.enough.is_set():
             key = f'crowd-{next(self.numbers)}'
             self.answers[key] = phone, self._book(phone, key)
-            time.sleep(0.02)   # The receipts have to keep up.
+            time.sleep(0.02)   # The receipts must keep up.
 
     def _book(self, phone, key):
         end = time.monotonic() + 60
@@ -56,7 +56,7 @@ class Crowd:
         for task in self.tasks:
             task.result()
         world, count = self.world, len(self.answers)
-        check(not self.strange, f'{len(self.strange)} answers that are no "come again": {self.strange[:3]}')
+        check(not self.strange, f'{len(self.strange)} answers that are not 429 or 503: {self.strange[:3]}')
         world.settle()
         for key, (phone, first) in self.answers.items():
             again = phone.book(key)
@@ -94,7 +94,7 @@ def crashes(settings):
 
 
 def terminated(settings):
-    """pg_terminate_backend: an administrator, or a failover."""
+    """pg_terminate_backend: as by an administrator or a failover."""
     with World(settings.bin, QUICK) as world:
         world.start_server()
         crowd = Crowd(world)
@@ -108,7 +108,7 @@ def terminated(settings):
 
 
 def idle_connections_end(settings):
-    """As by a time-out of the database or of what stands between: nobody is told, for nothing was under way."""
+    """As by an idle time-out of the database or a proxy: clients notice nothing, as no statement was running."""
     with World(settings.bin, ['--lease-ms', '60000', *QUICK[2:]]) as world:
         world.start_server()
         for n in range(times(settings, 10, 50, 500)):
@@ -117,7 +117,7 @@ def idle_connections_end(settings):
             ended = {pid for pid, _ in world.rows(f'SELECT pid, pg_terminate_backend(pid) {idle}')}
             wait_until('their end', lambda ended=ended: not ended & {pid for pid, in world.rows(f'SELECT pid {idle}')})
             answer = world.phone().book(f'k-{n}')
-            check_equal(answer.status, 201, f'an answer as if nothing were: {answer}')
+            check_equal(answer.status, 201, f'an unaffected answer: {answer}')
         world.settle()
         check_equal(world.log().count('attempt_refused'), 0, f'refusals: {world.log()}')
 
@@ -136,15 +136,15 @@ def resets(settings):
 
 
 def commits_without_an_answer(settings):
-    """The database commits and its answer is lost: nobody may take that for a failure, or wait for a lease."""
+    """The database commits and its answer is lost: no request may fail or wait for a lease because of it."""
     with World(settings.bin, ['--lease-ms', '60000', *QUICK[2:]]) as world, Proxy(world.store.cluster.port) as proxy:
         world.server_url = f'postgres://pawl@127.0.0.1:{proxy.port}/{world.store.database}?sslmode=disable'
         world.start_server('--workers', '1')
         world.settle()
         for n in range(10):
-            proxy.swallow = 1   # Of the first commit that comes: the claim's.
+            proxy.swallow = 1   # For the next commit: the claim's.
             answer = world.phone().book(f'claim-{n}')
-            check_equal(answer.status, 201, f'the row was looked at, and the request went on: {answer}')
+            check_equal(answer.status, 201, f'the row was read, and the request continued: {answer}')
         check(proxy.swallowed >= 10, f'{proxy.swallowed} answers were swallowed')
         check_equal(world.count('idempotency_keys', 'attempt > 1'), 0, 'take-overs')
         wait_until('the receipts', lambda: world.count('jobs') == 0, 60)
@@ -162,7 +162,7 @@ def every_commit_without_an_answer(settings):
 
 
 def a_silent_network(settings):
-    """Nothing arrives and nothing is closed: no request hangs for longer than its deadline and a little."""
+    """No byte arrives and no connection is closed: requests end soon after their deadline."""
     with World(settings.bin, QUICK) as world, Proxy(world.store.cluster.port) as proxy:
         world.server_url = f'postgres://pawl@127.0.0.1:{proxy.port}/{world.store.database}?sslmode=disable'
         world.start_server()
@@ -179,7 +179,7 @@ def a_silent_network(settings):
 
 
 def a_full_tablespace(settings):
-    """The disk of the database is full: 503, no answer without a durable row, and it heals when space returns."""
+    """The disk of the database is full: 503, no answer without a durable row, and normal service when space returns."""
     with Cluster() as cluster:
         disk = os.path.join(cluster.folder, 'small')
         os.mkdir(disk)
@@ -200,13 +200,13 @@ def a_full_tablespace(settings):
                         pass
                 refused = None
                 booked = ['before']
-                for n in range(400):   # What the tables have as free pages is used up first.
+                for n in range(400):   # Free pages of the tables are used up first.
                     answer = world.phone().book(f'full-{n}')
                     if answer.status != 201:
                         refused = answer
                         break
                     booked.append(f'full-{n}')
-                check(refused is not None, 'the disk is never full')
+                check(refused is not None, 'the disk was never full')
                 check_equal((refused.status, 'retry-after' in refused.headers), (503, True), f'on a full disk: {refused}')
                 check(not world.dead(), 'the server lives')
                 os.remove(f'{disk}/filler')
@@ -219,15 +219,15 @@ def a_full_tablespace(settings):
 
 
 def a_role_without_ddl(settings):
-    """One role migrates and owns the tables; who serves may read and write rows, and nothing else."""
+    """One role migrates and owns the tables; the server's role may only read and write rows."""
     with World(settings.bin, QUICK) as world:
         database, on = world.store.database, world.store._on
         serves, migrates = f'serves_{database}', f'migrates_{database}'
         on('postgres', f'CREATE ROLE {serves} LOGIN; CREATE ROLE {migrates} LOGIN;'
                        f' ALTER DATABASE {database} OWNER TO {migrates}')
         world.server_url = world.url.replace('pawl@', f'{serves}@')
-        check(not world.start_server(), 'it serves without any right')
-        check('permission denied for schema public' in world.log(), f'it says what is missing: {world.log()}')
+        check(not world.start_server(), 'it serves without privileges')
+        check('permission denied for schema public' in world.log(), f'it names the missing privilege: {world.log()}')
         on(database, f'ALTER DEFAULT PRIVILEGES FOR ROLE {migrates} GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO {serves}')
         world.rides_command('migrate', '--database', world.url.replace('pawl@', f'{migrates}@'))
         check(world.start_server(), f'it serves: {world.log()}')
@@ -236,7 +236,7 @@ def a_role_without_ddl(settings):
         check_equal(world.phone().book('k').body, first.body, 'a repeat')
         check_equal((world.phone().refund(ride).status, world.phone().put_user('new@example.com').status), (201, 201),
                     'a refund, a new user')
-        check_equal(world.log().count('no_key_ids_ahead'), 1, 'it says that it has no right on the sequence')
+        check_equal(world.log().count('no_key_ids_ahead'), 1, 'it logs that it has no right on the sequence')
         world.settle()
         for command in (('keys', 'list'), ('attention', 'list'), ('reaper', '--once'), ('completer', '--once')):
             world.rides_command(*command, '--database', world.server_url)
@@ -252,6 +252,6 @@ def cases(settings):
         'commits of all kinds lose their answers': every_commit_without_an_answer,
         'the network is silent': a_silent_network,
         'its disk is full': a_full_tablespace,
-        'who serves may create nothing': a_role_without_ddl,
+        'the role of the server may create nothing': a_role_without_ddl,
     }
     return [('postgres: ' + name, lambda run=run: run(settings)) for name, run in scenarios.items()]

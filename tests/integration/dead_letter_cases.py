@@ -1,4 +1,4 @@
-"""Dead letters, worked by people with `rides dlq`, over deaths of the command."""
+"""Operators handle dead letters with `rides dlq`; the command may die and be run again."""
 import json
 import os
 
@@ -9,7 +9,7 @@ MAILS = 6
 ACTS = ('merge', 'purge')
 POINTS = [f'queue.{act}.{when}' for act in ACTS for when in ('before', 'after')]
 WHY = ('--reason', 'a test', '--by', 'ann')
-# Of queues outside the database; each is shown to be reached by dying there.
+# Fault points of external queues; each must be reached by a death there.
 OUTSIDE = {'redis': ('before', 'after'), 'kafka': ('before', 'sent', 'after')}
 
 
@@ -18,7 +18,7 @@ def points_outside(queue, act):
 
 
 class Letters:
-    """Receipts to a mailbox that is not there; the server is stopped, so that nothing is worked meanwhile."""
+    """Receipts to a mailbox that does not exist; the server is stopped, so that no job runs meanwhile."""
     def __init__(self, world):
         self.world = world
         world.start_server()
@@ -28,7 +28,7 @@ class Letters:
         check_equal(world.stop_server(), 0, 'the exit code')
 
     def wait_dead(self):
-        """All of them, and nothing else is left to do."""
+        """Waits until all are dead and no other work is left."""
         queue = self.world.queue
         wait_until('the dead letters', lambda: self.world.unsettled() == 0 and queue.waiting() == 0 and queue.dead() == MAILS,
                    queue.patience_s)
@@ -42,7 +42,7 @@ class Letters:
         return json.loads(self.dlq('list', '--json', *words).stdout)
 
     def places(self):
-        """A job is in one place: (to work, dead)."""
+        """(waiting jobs, dead letters); each job is in one place."""
         return self.world.count('jobs'), self.world.count('dead_jobs')
 
 
@@ -51,7 +51,7 @@ def worked_by_people(settings):
         letters = Letters(world)
         check_equal(len(letters.listed()), MAILS, 'listed')
         check_equal(letters.listed('--kind', 'award_points'), [], 'of another kind')
-        check_equal(len(letters.listed('--error', 'refuses', '--younger-than', '1h', '--limit', '4')), 4, 'by a filter')
+        check_equal(len(letters.listed('--error', 'refused', '--younger-than', '1h', '--limit', '4')), 4, 'by a filter')
         check_equal(letters.listed('--older-than', '1d'), [], 'older')
         groups = letters.listed('--by-error')
         check_equal([(group['kind'], group['count']) for group in groups], [('send_receipt', MAILS)], 'by their error')
@@ -64,9 +64,9 @@ def worked_by_people(settings):
         with open(f'{world.folder}/letters.jsonl', encoding='utf-8') as file:
             check_equal(len(file.readlines()), MAILS, 'exported to a file')
 
-        check('which dead letters?' in letters.dlq('purge', *WHY, status=2).stderr, 'it asks which')
-        check('why?' in letters.dlq('merge', '--all', status=2).stderr, 'it asks why')
-        check('4711' in letters.dlq('show', '4711', status=1).stderr, 'one that is not there')
+        check('no dead letters chosen' in letters.dlq('purge', *WHY, status=2).stderr, 'refused without ids')
+        check('--reason is missing' in letters.dlq('merge', '--all', status=2).stderr, 'refused without a reason')
+        check('4711' in letters.dlq('show', '4711', status=1).stderr, 'an unknown id')
         letters.dlq('list', '--older-than', '3', status=2)
         letters.dlq('merge', '--all', '--dry-run')
         check_equal(letters.places(), (0, MAILS), 'jobs, dead letters, after a dry run')
@@ -83,7 +83,7 @@ def worked_by_people(settings):
 
 
 def killed_at(settings, point):
-    """What was killed has happened or has not; begun again, it comes to the same."""
+    """A killed command has happened or not; when run again, the result is the same."""
     act = point.split('.')[1]
     with World(settings.bin, QUICK) as world:
         letters = Letters(world)
@@ -102,13 +102,13 @@ def killed_at(settings, point):
 
 
 def killed_outside(settings, queue, act):
-    """The command dies at each of its points in turn, and is begun again; then it has happened, once."""
+    """The command dies at each of its fault points in turn, and is run again; its effect happens once."""
     with World(settings.bin, QUICK, queue=queue) as world:
         letters = Letters(world)
         jids = {letter['jid'] for letter in exported(letters)}
         for point in points_outside(queue, act):
             letters.dlq(act, '--all', *WHY, status=-9, fault=f'{point}:1:kill9')
-            if not letters.listed():   # What died behind it was done: there is nothing to do again.
+            if not letters.listed():   # It died after its work: there is nothing to repeat.
                 world.start_server()
                 if act == 'merge':
                     letters.wait_dead()
@@ -121,7 +121,7 @@ def killed_outside(settings, queue, act):
             check_equal({letter['jid'] for letter in exported(letters)}, jids, 'under their ids')
         else:
             world.settle()
-            check_equal(letters.listed(), [], 'dead letters of what was purged')
+            check_equal(letters.listed(), [], 'dead letters after the purge')
         check(world.count('audit_log', f"action = '{act}' AND actor = 'ann'") >= 1, 'in the audit')
 
 

@@ -1,4 +1,4 @@
-"""The disk is full, or read-only: 503 and nothing lost; and it heals when the space returns."""
+"""The disk is full, or read-only: 503, no data lost, and normal service when the space returns."""
 import os
 import subprocess
 import threading
@@ -41,7 +41,7 @@ class SmallDisk:
 
 
 class Riders:
-    """Threads that book without pause, and remember each answer."""
+    """Threads that book without a pause, and keep each answer."""
 
     def __init__(self, world, count):
         self.world, self.stopping, self.answers = world, threading.Event(), {}
@@ -58,7 +58,7 @@ class Riders:
             except OSError as error:
                 self.answers[key] = error
             n += 1
-            self.stopping.wait(0.02)   # Rides of a few seconds must fit the disk once it is free.
+            self.stopping.wait(0.02)   # Rides of a few seconds must fit the disk when it has space again.
 
     def stop(self):
         self.stopping.set()
@@ -86,7 +86,7 @@ def full_disk(settings):
         statuses = {getattr(answer, 'status', answer) for answer in riders.answers.values()}
         check_equal(statuses, {201, 503}, 'answers')
         told = sorted(riders.of(201))
-        world.kill_server()   # What was answered is on the disk, or it is nowhere.
+        world.kill_server()   # Rides that were answered must be on the disk.
         durable = {key for (key,) in world.rows("SELECT idempotency_key FROM idempotency_keys WHERE standing = 'finished'")}
         check_equal([key for key in told if key not in durable], [], 'answers without a durable row')
         world.start_server()
@@ -97,7 +97,7 @@ def full_disk(settings):
 
 
 def full_disk_between_charge_and_record(settings):
-    # Long enough to fill the disk before the answer, on a machine that is busy besides, too.
+    # Long enough to fill the disk before the answer, also on a busy machine.
     with World(settings.bin, QUICK, provider_options=['--delay-ms', '3000']) as world, SmallDisk(world) as disk:
         world.start_server()
         first = threading.Thread(target=lambda: answers.append(world.phone().book('k')))
@@ -127,7 +127,7 @@ def read_only_at_start(settings):
         subprocess.run(['mount', '-o', 'remount,ro', disk.path], check=True)
         world.start_server(wait=False)
         check_equal(world.server.wait(20), 1, 'the exit code')
-        check('rides.db' in world.log()[-400:], f'it says what is wrong: {world.log()[-400:]}')
+        check('rides.db' in world.log()[-400:], f'the log names the file: {world.log()[-400:]}')
         subprocess.run(['mount', '-o', 'remount,rw', disk.path], check=True)
         world.start_server()
         check(world.phone().book('k').replayed, 'the answer is still there')
@@ -139,9 +139,9 @@ def file_is_no_database(settings):
             file.write(b'This is a letter to my landlord.\n' * 200)
         world.start_server(wait=False)
         check_equal(world.server.wait(20), 1, 'the exit code')
-        check('not a database' in world.log(), f'it says what is wrong: {world.log()[-300:]}')
+        check('not a database' in world.log(), f'the log names the error: {world.log()[-300:]}')
         with open(f'{world.data}/rides.db', 'rb') as file:
-            check(file.read().startswith(b'This is a letter'), 'the file is as it was')
+            check(file.read().startswith(b'This is a letter'), 'the file is unchanged')
 
 
 def cases(settings):

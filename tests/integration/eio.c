@@ -1,5 +1,5 @@
-// Preloaded under the server by murphy_cases.py: while the file $PAWL_TEST_EIO exists, writes and
-// syncs of a database, its log or its shared memory fail with EIO, as they do on a dying disk.
+// Preloaded into the server by murphy_cases.py: while the file $PAWL_TEST_EIO exists, writes and
+// syncs of a database, its WAL or its shared memory fail with EIO, as on a dying disk.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -11,7 +11,7 @@ DATABASES = ('sqlite',)   # A file of ours.
 
 
 def backup(world, to):
-    """Closed at once: a connection that stays open would keep its locks on the file."""
+    """Closes at once: an open connection would keep its locks on the file."""
     with contextlib.closing(sqlite3.connect(world.store.path)) as source, contextlib.closing(sqlite3.connect(to)) as target:
         source.backup(target)
 
@@ -22,7 +22,7 @@ def aside(world, *endings):
 
 
 def refused(world):
-    """Everything that needs the database is 503, for whoever repeats too; nothing is charged, and the log has one error."""
+    """Everything that needs the database is 503, also repeats; no card is charged, and the log has one error."""
     charged = len(world.ledger())
     for key in ('lost-1', 'lost-2'):
         check_equal(world.phone().book(key).status, 503, 'a new request')
@@ -35,7 +35,7 @@ def refused(world):
 
 
 def second_server(world):
-    """What a second server on the path says."""
+    """The log of a second server on the path."""
     done = world.start_process('second', world.server_command(port=0))
     try:
         return wait_until('the second server to end', lambda: done.poll() is not None and world.log('second'))
@@ -46,7 +46,7 @@ def second_server(world):
 
 
 def lost(settings, how, restore, rides_after):
-    """Four rides, the files are lost, all is refused; a restart has what the right file has."""
+    """Four rides, then the files are lost and all is refused; a restart serves the contents of the right file."""
     with World(settings.bin, QUICK, judged=False) as world:
         world.start_server()
         for i in range(3):
@@ -59,7 +59,7 @@ def lost(settings, how, restore, rides_after):
         check_equal(world.stop_server(), 0, 'the exit code')
         restore(world)
         if rides_after == 0:
-            os.remove(world.store.path + '.mark')   # An empty database is to begin anew.
+            os.remove(world.store.path + '.mark')   # The empty database starts from nothing.
         check(world.start_server(), f'it starts again: {world.log()[-400:]}')
         check_equal(world.count('rides'), rides_after, 'rides')
         check_equal(world.phone().book('before-2').replayed, rides_after > 0, 'a replay')
@@ -73,7 +73,7 @@ def back(world, *endings):
 
 
 def replaced_at_rest(settings):
-    """kill -9, and a backup in the place of the file whose log is still there: the start refuses it."""
+    """kill -9, and a backup replaces the file but not its WAL: the start refuses it."""
     with World(settings.bin, QUICK, judged=False) as world:
         world.start_server()
         check_equal(world.phone().book('k-1').status, 201, 'a ride')

@@ -1,12 +1,12 @@
-"""What the clients of a run did and heard, in the order of the clock: what history_check.py judges.
+"""The requests and answers of a run's clients, ordered by time: the input of history_check.py.
 
-Three kinds of events, one JSON object a line in a file:
-  call      a request under an Idempotency-Key: who asked (client), whose key (scope, key), what for (request: a hash of
+Three kinds of events, one JSON object per line of a file:
+  call      a request with an Idempotency-Key: its sender (client), its key (scope, key), its content (request: a hash of
             method, path and body; makes: the kind of effect that a success has), when it began and ended by the
             monotonic clock in ns, and the answer: status, type of a problem, hash of the body, headers, effect (the id
-            that the answer names). Without an answer `ended` and all of these are null; hung_up: the client wanted none
-  effect    what the provider booked: kind, id, and the key that it was given
-  mark      something that the rules depend on: "faults-end", "retention-over" (a test made keys old)
+            that the answer names). Without an answer `ended` and all of these are null; hung_up: the client did not wait
+  effect    a booking of the provider: kind, id, and its key
+  mark      an event that the rules depend on: "faults-end", "retention-over" (a test made keys old)
 """
 import hashlib
 import json
@@ -22,14 +22,14 @@ def digest(*parts):
 
 
 class History:
-    """Thread-safe. A call is in it from its beginning, as it may have an effect and no answer."""
+    """Thread-safe. A call is recorded at its start, as it may have an effect but no answer."""
 
     def __init__(self):
         self.events = []
         self.lock = threading.Lock()
 
     def began(self, token, key, method, path, body, hung_up=False):
-        """The call, to be given to ended(). An account's key is its own; that of a refund is the tenant's."""
+        """Returns the call, for ended(). A key belongs to the account; a refund's key belongs to the tenant."""
         refund = path.endswith('/refund')
         call = {'event': 'call', 'client': threading.current_thread().name, 'scope': 'tenant' if refund else ACCOUNTS.get(token, token),
                 'key': key, 'request': digest(method, path, canonical(body)), 'makes': 'refund' if refund else 'charge',
@@ -49,7 +49,7 @@ class History:
             self.events.append({'event': 'mark', 'name': name, 'at': time.monotonic_ns()})
 
     def with_effects(self, ledger):
-        """All events, and what the provider booked: lines of its ledger."""
+        """All events, including the provider's bookings from its ledger."""
         with self.lock:
             events = [dict(event) for event in self.events]
         return events + [{'event': 'effect', 'kind': line['kind'], 'id': line['id'], 'key': line['key']}

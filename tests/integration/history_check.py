@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Judges what clients saw and what the provider booked, and knows nothing of the server that did it.
+"""Checks the clients' answers and the provider's bookings, without knowledge of the server.
 
 Usage: tests/integration/history_check.py FILE... [--within SECONDS] [--retention SECONDS]
 
-  FILE         a history, as `run --save DIR` and `chaos --save DIR` write them (history.py says what is in it)
+  FILE         a history, as `run --save DIR` and `chaos --save DIR` write them (format: history.py)
   --within     how long after the end of all faults a key may take to become final
   --retention  how long a final answer is kept; 410 is right only after it
 
-A key is a register that is written once, and keys have nothing to do with each other: so there is no search for an
-order that explains what was seen, as for other registers, and each rule is one look at the calls of a key.
+A key is a register that is written once, and keys are independent of each other: so there is no search for an
+order that explains the answers, as for other registers, and each rule is one pass over the calls of a key.
 """
 import argparse
 import collections
@@ -19,14 +19,14 @@ from history import load
 
 RULES = {
     'C1': 'all final answers of a key are equal',
-    'C2': 'who asks after a final answer gets that answer, or 503 or 429, or 410 past its retention',
-    'C3': 'the ledger agrees: a success has exactly one effect, whatever else none, and nothing is booked twice',
+    'C2': 'a call after a final answer gets that answer, or 503 or 429, or 410 past its retention',
+    'C3': 'the ledger agrees: a success has exactly one effect, other answers none, and no effect is booked twice',
     'C4': 'another request under a used key gets 422, and the first one never',
     'C5': 'a key that was accepted becomes final soon after faults end',
-    'C6': 'at most one final answer of a key is no replay',
+    'C6': 'at most one final answer of a key is not a replay',
 }
 SECOND = 10**9
-AWAY = (429, 503)   # Come back later: the tenant has asked too much, or something is away.
+AWAY = (429, 503)   # Retry later: the tenant has asked too much, or a service is down.
 
 
 @dataclasses.dataclass
@@ -41,7 +41,7 @@ class Violation:
 
 
 def told(event):
-    """An event as a line for people."""
+    """An event as a line of text."""
     if event['event'] == 'effect':
         return f'{event["kind"]} {event["id"]} under {event["key"]}'
     answer = 'no answer' if event['ended'] is None else f'{event["status"]} {event.get("type") or ""}'.strip()
@@ -50,7 +50,7 @@ def told(event):
 
 
 def is_final(call):
-    """Settled, and says so; a success is settled whatever it says."""
+    """Final by its headers; a success is always final."""
     return call['ended'] is not None and ('idempotency-expires' in call['headers'] or 200 <= call['status'] < 300 and call['status'] != 202)
 
 
@@ -63,7 +63,7 @@ def is_reused(call):
 
 
 class Key:
-    """The calls of one key, and what may be concluded from them."""
+    """The calls of one key, and conclusions from them."""
 
     def __init__(self, name, calls):
         self.name, self.calls = name, sorted(calls, key=lambda call: call['began'])
@@ -72,7 +72,7 @@ class Key:
         self.first = self.finals[0] if self.finals else None
 
     def after_final(self, own):
-        """Answered calls that began behind a final answer: those of the request that it is the answer of, or the others."""
+        """Answered calls that began after a final answer: those with the same request, or the others."""
         if not self.first:
             return []
         return [call for call in self.answered
@@ -91,7 +91,7 @@ def final_stays(key, rules):
     def past(call):
         return rules.retention_over or call['began'] - key.calls[0]['began'] >= rules.retention_s * SECOND
 
-    gone = None   # Once a key has expired, only that is told.
+    gone = None   # After a key has expired, every call must get 410.
     for call in key.after_final(own=True):
         if not is_final(call) and call['status'] not in (*AWAY, 410) and not is_reused(call):
             yield f'{call["status"]} after its final answer', [key.first, call]
@@ -145,7 +145,7 @@ def one_original(key, _):
 
 
 def ledger_agrees(keys, effects):
-    """Over all keys, as the provider does not know whose request an effect is of, but by what the answers name."""
+    """Over all keys, because only the answers connect an effect with its request."""
     by_id = collections.defaultdict(list)
     for effect in effects:
         by_id[effect['kind'], effect['id']].append(effect)
@@ -157,7 +157,7 @@ def ledger_agrees(keys, effects):
     for key in keys:
         kind = key.calls[0]['makes']
         if not key.first:
-            free[kind] += 1   # Nobody knows what became of it: one effect may be its own.
+            free[kind] += 1   # Its outcome is unknown: one effect may belong to it.
             continue
         if not is_success(key.first):
             continue
@@ -185,7 +185,7 @@ class Given:
 
 
 def violations(events, without=(), within_s=20.0, retention_s=72 * 3600.0):
-    """All that is wrong with a history; `without` are rules that are left out."""
+    """All violations in a history; `without` lists rules to skip."""
     calls = collections.defaultdict(list)
     for event in events:
         if event['event'] == 'call':
@@ -202,7 +202,7 @@ def violations(events, without=(), within_s=20.0, retention_s=72 * 3600.0):
 
 
 def summary(events):
-    """What was judged, in a line."""
+    """A one-line summary of the input."""
     calls = [event for event in events if event['event'] == 'call']
     keys = {(call['scope'], call['key']) for call in calls}
     lost = sum(call['ended'] is None for call in calls)

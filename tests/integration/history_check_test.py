@@ -1,4 +1,4 @@
-"""The judge of histories: good ones pass, and each way to spoil one is caught by the rule that it breaks."""
+"""Tests of history_check: valid histories pass, and each corrupted one is caught by the rule that it breaks."""
 import os
 import subprocess
 import sys
@@ -15,14 +15,14 @@ EXPIRES = 'Wed, 25 Nov 2026 07:00:00 GMT'
 
 
 class Story:
-    """A history in the making: one call after the other, 10 ms each, unless it is said when."""
+    """Builds a history: one call after the other, 10 ms each, unless a time is given."""
 
     def __init__(self):
         self.events, self.now = [], 1000 * MS
 
     def call(self, key, status=None, request='R', body=None, effect=None, replayed=False, kind='', final=None, ms=10, overlap=0,
              scope='jane', makes='charge'):
-        """Without a status nobody answered. Returns the event, to be spoiled."""
+        """Without a status there was no answer. Returns the event, for a test to corrupt."""
         began = self.now - overlap * MS
         self.now = max(self.now, began + ms * MS)
         event = {'event': 'call', 'client': 'c', 'scope': scope, 'key': key, 'request': request, 'makes': makes, 'began': began,
@@ -46,7 +46,7 @@ class Story:
 
 
 def good():
-    """All that may happen, and names for what the tests spoil."""
+    """All allowed events, with names for those that tests corrupt."""
     story = Story()
     at = {'story': story}
     # Two clients at once; then a repeat, and another request under the key.
@@ -56,7 +56,7 @@ def good():
     at['twin'] = story.call('k', 422, request='T', kind='key-reused')
     at['closed'] = story.call('k', 503, kind='store-unavailable')
     at['charge'] = story.booked('ch_1')
-    # The answer is lost; what the client hears is a replay.
+    # The answer is lost; the client gets a replay.
     story.call('lost')
     at['heard'] = story.call('lost', 201, effect='ch_2', body='ride 2', replayed=True)
     story.booked('ch_2')
@@ -70,13 +70,13 @@ def good():
     # A refund, whose key is the tenant's.
     at['refund'] = story.call('r', 201, effect='re_1', scope='tenant', makes='refund')
     at['refunded'] = story.booked('re_1', kind='refund')
-    # Dropped in the faults, charged, and told afterwards.
+    # Dropped during the faults, charged, and answered afterwards.
     at['dropped'] = story.call('dropped', 500, kind='internal')
     story.mark('faults-end')
     story.call('dropped', 409, kind='in-progress')
     at['told late'] = story.call('dropped', 201, effect='ch_4', body='ride 4')
     at['last charge'] = story.booked('ch_4')
-    # Nobody knows: asked once, no answer, and charged.
+    # Outcome unknown: sent once, no answer, but charged.
     at['unheard'] = story.call('unheard')
     at['unheard']['hung_up'] = True
     story.booked('ch_5')
@@ -89,7 +89,7 @@ def later(event, seconds):
 
 
 def again(at, name, **changes):
-    """The same call once more, at the end, and different."""
+    """Repeats the call at the end, with changes."""
     copy = dict(at[name], headers=dict(at[name]['headers'])) | changes
     length = copy['ended'] - copy['began']
     copy['began'] = at['story'].now + MS
@@ -104,7 +104,7 @@ def without_header(event, name):
 
 
 def expired(at, seconds):
-    """The key is told to be gone, so long after its first call."""
+    """A call gets 410, `after` the key's first call."""
     gone = again(at, 'repeat', status=410, type='key-expired', headers={}, effect=None)
     later(gone, seconds)
     at['story'].now = gone['ended']
@@ -184,7 +184,7 @@ class Judge(unittest.TestCase):
         at['story'].mark('retention-over')
         self.assertEqual(violations(at['story'].events), [])
 
-    def test_a_call_that_began_before_the_final_answer_may_be_told_to_wait(self):
+    def test_a_call_that_began_before_the_final_answer_may_get_409(self):
         at = good()
         at['busy']['ended'] = at['first']['ended'] + 10 * MS
         self.assertEqual(violations(at['story'].events), [])
@@ -204,7 +204,7 @@ class Judge(unittest.TestCase):
         self.assertEqual({rule for rule, _, _ in SPOILED}, set(RULES))
 
     def test_no_rule_is_dead(self):
-        """What one rule alone catches passes without it."""
+        """A violation of a single rule passes without that rule."""
         for rule in RULES:
             with self.subTest(rule):
                 alone = [spoil for its, _, spoil in SPOILED if its == rule and not violations(spoiled(spoil), without=[rule])]
@@ -223,7 +223,7 @@ class Program(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ''))
         self.assertIn('16 calls of 7 keys, 2 of them without an answer, 6 effects: 0 violations', done.stdout)
 
-    def test_what_is_wrong_is_told_with_the_calls(self):
+    def test_a_violation_is_printed_with_its_calls(self):
         done = self.run_on(spoiled(SPOILED[0][2]))
         self.assertEqual(done.returncode, 1)
         self.assertIn('C1 (all final answers of a key are equal), key jane/k: two final answers differ', done.stdout)

@@ -12,7 +12,7 @@ def mail_server_is_down(settings):
         ride = world.phone().book('k')
         check_equal(ride.status, 201, 'the first ride')
         world.settle()
-        world.provider.send_signal(signal.SIGSTOP)   # Neither charges nor mails: the ride waits, the mail too.
+        world.provider.send_signal(signal.SIGSTOP)   # Stops charges and mails: the ride waits, and so does the mail.
         world.phone().send_and_hang_up('POST', '/rides', HERE_TO_THERE, 'k2')
         wait_until('it to begin', lambda: world.count('idempotency_keys') == 2)
         world.provider.send_signal(signal.SIGCONT)
@@ -23,9 +23,9 @@ def mail_server_is_down(settings):
 def refused_mails_die_once(settings):
     with World(settings.bin, QUICK) as world:
         world.start_server()
-        check_equal(world.phone('test_refused').book('k').status, 201, 'the ride is booked all the same')
+        check_equal(world.phone('test_refused').book('k').status, 201, 'the ride is booked anyway')
         world.settle()
-        check_equal(world.count('dead_jobs', "kind = 'send_receipt' AND last_error LIKE '%refuses%'"), 1, 'dead letters')
+        check_equal(world.count('dead_jobs', "kind = 'send_receipt' AND last_error LIKE '%refused%'"), 1, 'dead letters')
         check_equal(world.count('users', "email = 'no@refused.example' AND points = 20"), 1, 'the other job was done')
 
 
@@ -39,7 +39,7 @@ def put_off_mails_come_later(settings):
 
 
 def never_answered_mails_are_given_up(settings):
-    """A mail server that takes the mail and cuts the line: repeated under the same Message-ID, then dead."""
+    """A mail server that accepts the mail and cuts the connection: sent again with the same Message-ID, then dead."""
     with World(settings.bin, ['--retry-after-ms', '50,50', '--rider', 'test_cut cut@cut.example']) as world:
         world.start_server()
         check_equal(world.phone('test_cut').book('k').status, 201, 'the ride')
@@ -49,7 +49,7 @@ def never_answered_mails_are_given_up(settings):
 
 
 def a_clean_stop_loses_nothing(settings):
-    """SIGTERM under load: every answer given is kept, every request begun is finished after the restart."""
+    """SIGTERM under load: every answer stays the same, every started request is finished after the restart."""
     with World(settings.bin, QUICK, provider_options=['--delay-ms', '300']) as world:
         world.start_server()
         for i in range(20):

@@ -1,7 +1,7 @@
-"""kill -9 at every fault point that a day at Rocket Rides reaches, twice in a row; then all must come right.
+"""kill -9 at every fault point that a day at Rocket Rides reaches, twice in a row; then all results must be right.
 
-The points are not listed here: the day is lived once with PAWL_FAULT_LOG, and what that run reached is what is killed
-at. A point that stands in the sources and that no day reaches is a failure of its own.
+The points are not listed here: a first day runs with PAWL_FAULT_LOG, and the points that it reached are the ones to kill
+at. A point in the sources that no day reaches is a failure, too.
 """
 import collections
 import os
@@ -31,10 +31,10 @@ class Day:
 
     def __init__(self, world, faults=()):
         self.world = world
-        self.faults = list(faults)   # One for each start of the server; then none.
+        self.faults = list(faults)   # One for each start of the server; after them, none.
         self.deaths = 0
-        self.outages = 0             # Of the queue: what was being done then may be done again.
-        self.at_work = set()         # Jobs that were running at a death: their mail may be sent twice.
+        self.outages = 0   # Of the queue: work at that time may be repeated.
+        self.at_work = set()   # Jobs that were running at a death: their mail may be sent twice.
         self.finals = {}
 
     def start(self):
@@ -73,7 +73,7 @@ class Day:
         raise NotSo(f'{name} has no final answer after {TRIES_MAX} tries: {answer}')
 
     def wait(self, what, condition):
-        """As wait_until, over deaths."""
+        """Like wait_until, but restarts the server after deaths."""
         def alive_and_true():
             self.revive()
             try:
@@ -107,7 +107,7 @@ class Day:
         book(phone, f'dropped-{n}')
 
     def jobs_done(self, days):
-        """By what they do, as not every queue says what is in it; and nothing is left where that can be seen."""
+        """Checks jobs by their effects, as not every queue can be inspected; where it can, it must be empty."""
         receipts = {mail['message_id'] for mail in self.world.mails()}
         return (self.world.queue.waiting() == 0 and len(receipts) == 5 * days and self.points() == 20 * BOOKED * days
                 and self.world.queue.dead() == days)
@@ -122,7 +122,7 @@ class Day:
         return self.world.rows('SELECT sum(points) FROM users')[0][0]
 
     def drop(self, key):
-        """Sends a request and goes away; sends it again only while it was never begun."""
+        """Sends a request and disconnects; sends it again only if it was not started."""
         begun = lambda: self.world.count('idempotency_keys', f"idempotency_key = '{key}'")
 
         def sent_and_begun():
@@ -136,7 +136,7 @@ class Day:
         wait_until(f'{key} to begin', sent_and_begun)
 
     def check_all(self, days):
-        """Nothing twice, nothing lost, nothing left over."""
+        """No effect is doubled or lost, and no work is left."""
         world = self.world
         charges = collections.Counter(line['key'] for line in world.ledger() if line['kind'] == 'charge')
         check_equal(sorted(charges.values()), [1] * (BOOKED * days), 'charges by key')
@@ -151,15 +151,15 @@ class Day:
         check_equal(self.points(), 20 * BOOKED * days, 'points, one for each dollar')
         mails = collections.Counter(mail['message_id'].strip('<>').split('@')[0] for mail in world.mails())
         check_equal(len(mails), 5 * days, 'receipts by Message-ID')
-        # At most one repeat a kill, under the same id; where it can be seen who was at work, of those alone. On a full machine a
-        # mail server may take longer than a job may: that try has failed, and its mail may have been sent.
+        # At most one repeat for each kill, with the same id; where it is known which jobs were running, only those. On a busy
+        # machine a mail server may take longer than a job may: that try failed, but its mail may have been sent.
         troubles = self.deaths + self.outages
         log = world.log().split('\n')
         for jid, count in mails.items():
             told = [line for line in log if jid in line]
             in_doubt = sum('"job_failed"' in line and '451' not in line or '"job_not_marked"' in line for line in told)
-            # A Kafka job that was moved to its retry topic when its worker died is in both topics (docs/howto/kafka.md): the next
-            # death may repeat both. Seen once: four receipts after two deaths.
+            # A Kafka job that was moved to its retry topic when its worker died is in both topics (docs/howto/kafka.md): the
+            # next death may repeat both. Seen once: four receipts after two deaths.
             copies = 2 if world.queue.name == 'kafka' and any('"job_failed"' in line for line in told) else 1
             check(count <= copies * (1 + troubles) + in_doubt,
                   f'{jid}: {count} receipts, {copies} copies, {troubles} troubles, {in_doubt} tries in doubt: {told}')
@@ -170,7 +170,7 @@ class Day:
 
 
 def reached(bin_folder, queue='embedded'):
-    """Lives a day without a death: how often each point was reached."""
+    """Runs a day without a death; returns how often each point was reached."""
     with World(bin_folder, QUICK, queue=queue) as world:
         log = os.path.join(world.folder, 'faults')
         day = Day(world)
@@ -196,7 +196,7 @@ def killed_at(settings, point, hit, queue='embedded'):
 
 
 def reaped(bin_folder, faults=(), log=None):
-    """Old keys are reaped over deaths: their registry rows stay, and a late repeat is told so."""
+    """Old keys are reaped in spite of deaths: their registry rows stay, and a late repeat gets 410."""
     with World(bin_folder, QUICK) as world:
         day = Day(world, ['', *faults])
         day.start()
@@ -229,16 +229,17 @@ def in_sources():
 
 
 def all_points_are_reached(*counters):
-    # The outbox is of whoever calls Rocket Rides: tests/outbox kills it.
+    # The outbox runs in callers of Rocket Rides: tests/outbox kills it.
     others = ('outbox.', *(f'{name}.' for name in STORES if name != World.database))
     never = {point for point in in_sources() if not point.startswith(others)} - set().union(*counters)
     check(not never, f'fault points that no day reaches: {sorted(never)}; live them in a case')
 
 
 def cases_of_queue(settings, queue, day):
-    """Of the points that have to do with jobs; the others are killed at with the embedded queue."""
+    """Only the points that concern jobs; the others are covered with the embedded queue."""
     points = sorted(point for point in day if point.startswith(('enqueuer.', 'worker.', f'{queue}.')))
-    some = {'sample': 3, 'full': 8 if queue == 'kafka' else len(points)}.get(settings.mode, len(points))   # A Kafka's day is long.
+    # A day with Kafka is long.
+    some = {'sample': 3, 'full': 8 if queue == 'kafka' else len(points)}.get(settings.mode, len(points))
     points = sorted(settings.random.sample(points, some))
     return [(f'kill -9 with {queue}: {point}, hit {hit} of {day[point]}, twice in a row',
              lambda point=point, hit=hit: killed_at(settings, point, hit, queue))

@@ -1,7 +1,7 @@
-"""Leases of real processes: one that is paused, one that is killed, and several that want the same one.
+"""Leases of real processes: a paused holder, a killed holder, and several that compete for one lease.
 
-The holder of these cases looks at nothing before it writes, as a program that was paused between its look and its write:
-what keeps its writes out is the fence alone. Times are of the monotonic clock, which all processes here share.
+The holder of these cases checks nothing before it writes, like a program that was paused between its check and its write:
+only the fence keeps its writes out. Times are of the monotonic clock, which all processes here share.
 """
 import itertools
 import json
@@ -18,13 +18,13 @@ from world import WAIT_S, NotSo, World, check, check_equal, end, wait_until
 
 SLOW = float(os.environ.get('PAWL_TEST_SLOWNESS', '1'))
 TTL_S = 1.5 * SLOW
-# Beyond the ttl: who waits looks each 250 ms, and a loaded machine takes its time for each step.
+# Time beyond the ttl: a waiter polls every 250 ms, and each step takes time on a loaded machine.
 MARGIN_S = 1.0 * SLOW
 NAME = 'nightly report'
 
 
 class Holder:
-    """A process of tests/integration/lease_holder.cpp, and what it has said."""
+    """A process of tests/integration/lease_holder.cpp, and its output."""
 
     def __init__(self, world, leases, *what):
         program = os.path.join(os.path.dirname(world.rides), 'lease_holder')
@@ -45,12 +45,12 @@ class Holder:
                 self.events.append((event['event'], event['number'], event['at']))
 
     def said(self, name):
-        """(number, at) of each."""
+        """(number, time) of each line."""
         with self.lock:
             return [(number, at) for event, number, at in self.events if event == name]
 
     def wait(self, name, limit_s=None, times=1):
-        """The first of them, once there are so many."""
+        """Waits for `count` lines; returns the first ones."""
         def found():
             if self.process.poll() not in (None, 0, -signal.SIGKILL):
                 with open(self.log, encoding='utf-8') as file:
@@ -69,7 +69,7 @@ class Holder:
 
 
 class Leases:
-    """A database with the guarded table, the place of the leases, and the processes of a case."""
+    """A database with the guarded table, the leases' backend, and the processes of a case."""
 
     def __init__(self, settings, place):
         self.settings, self.place = settings, place
@@ -95,13 +95,13 @@ class Leases:
         return self.all[-1]
 
     def pause(self, holder):
-        """Not with the one file's lock in its hands: then nobody could write, and no lease would be needed."""
+        """Pauses the holder outside of a transaction: with the file's lock held, no process could write."""
         for _ in range(100):
             holder.process.send_signal(signal.SIGSTOP)
             if self.is_free():
                 return
             holder.process.send_signal(signal.SIGCONT)
-        raise NotSo('it is in a transaction whenever it is paused')
+        raise NotSo('it was in a transaction at every pause')
 
     def is_free(self):
         if not isinstance(self.world.store, SqliteFile):
@@ -132,13 +132,13 @@ def paused_holder_is_refused(settings, place):
         heir.wait('wrote', times=3)
         zombie.process.send_signal(signal.SIGCONT)
         seen, _ = zombie.wait('fenced_off')
-        check_equal(seen, new, 'the epoch that refuses it')
+        check_equal(seen, new, 'the epoch that refused it')
         zombie.ended_well()
-        check_equal(zombie.said('is_held'), [(0, zombie.said('is_held')[0][1])], 'what it is told of its lease')
-        check_equal(len(zombie.said('lost')), 1, 'words of the loss')
+        check_equal(zombie.said('is_held'), [(0, zombie.said('is_held')[0][1])], 'is_held of the old holder')
+        check_equal(len(zombie.said('lost')), 1, 'reports of the loss')
         heir.wait('wrote', times=len(heir.said('wrote')) + 3)
         epochs = leases.written()
-        check_equal(epochs, sorted(epochs), 'what was written, in its order')
+        check_equal(epochs, sorted(epochs), 'the written epochs, in order')
         check_equal(set(epochs), {old, new}, 'the epochs that wrote')
 
 
@@ -149,7 +149,7 @@ def dead_holder_is_followed(settings, place):
         heir = leases.start('hold')
         renewed = time.monotonic() + 2.5 * TTL_S
         wait_until('two ttls to pass', lambda: time.monotonic() > renewed, 3 * TTL_S + WAIT_S)
-        check_equal(heir.said('held'), [], 'what another got meanwhile')
+        check_equal(heir.said('held'), [], 'leases that another got meanwhile')
         dead.process.kill()
         dead.process.wait()
         killed = time.monotonic()
@@ -172,7 +172,7 @@ def no_two_at_once(settings, place):
         for (_, until, one), (at, _, other) in zip(turns, turns[1:]):
             check(until <= at, f'epoch {other} began {until - at:.4f} s before epoch {one} ended')
             check(one < other, f'epoch {other} came after {one}')
-        check(all(holder.said('begin') for holder in holders), 'each had its turns')
+        check(all(holder.said('begin') for holder in holders), 'each holder had turns')
 
 
 def cases(settings):

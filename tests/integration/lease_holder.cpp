@@ -1,12 +1,12 @@
-// A process with a lease, for lease_cases.py, which pauses and kills it.
+// Holds a lease for lease_cases.py, which pauses and kills it.
 //
-//   lease_holder DATABASE LEASES NAME TTL_MS make    the table that the lease guards
+//   lease_holder DATABASE LEASES NAME TTL_MS make    creates the table that the lease guards
 //   lease_holder ... hold                            waits for the lease, then writes without
-//   looking lease_holder ... contend SECONDS                 takes it and gives it back, again and
-//   again
+//   checks
+//   lease_holder ... contend SECONDS                 takes the lease and releases it, repeatedly
 //
-// LEASES is "database", or redis://... Each line that it prints is JSON with the monotonic time,
-// which is the same for all processes of a machine.
+// LEASES is "database", or redis://... Each printed line is JSON with the monotonic time, which is
+// the same for all processes of a machine.
 #include <pawl/lease.hpp>
 #include <pawl/query.hpp>
 
@@ -64,7 +64,7 @@ pawl::Lease wait_for(pawl::Leases& leases, const Given& given) {
     return std::move(*lease);
 }
 
-// As a program that believes in its lease: what refuses it is the fence alone.
+// Never checks its lease: only the fence refuses its writes.
 void hold(pawl::Leases& leases, pawl::Database& database, const Given& given) {
     const auto lease = wait_for(leases, given);
     const auto fence = lease.fence();
@@ -80,7 +80,7 @@ void hold(pawl::Leases& leases, pawl::Database& database, const Given& given) {
         } catch (const pawl::FencedOff& off) {
             say("fenced_off", off.seen());
             say("is_held", lease.is_held() ? 1 : 0);
-            // The word of the loss is another thread's, which woke at the same time.
+            // Another thread, which woke at the same time, prints the loss.
             const auto patience = Clock::now() + 20s;
             while (!lease.lost().stop_requested() && Clock::now() < patience)
                 std::this_thread::sleep_for(1ms);

@@ -58,7 +58,7 @@ def rotate_under_load(settings):
 
 
 def what_cannot_be_reopened(settings):
-    """The log goes on in the old file, and the server too."""
+    """The server keeps running, and logs into the old file."""
     with World(settings.bin, [*QUICK], judged=False) as world:
         log = os.path.join(world.folder, 'logs', 'access.log')
         os.mkdir(os.path.dirname(log))
@@ -73,14 +73,14 @@ def what_cannot_be_reopened(settings):
 
 
 def never_ends_the_server(settings):
-    """From its first moment to its last, with the log on standard error, and the stand-in for Stripe too."""
+    """SIGHUP from start to stop, with the log on standard error; the same for the stand-in for Stripe."""
     with World(settings.bin, [*QUICK], judged=False) as world:
         world.start_server('--access-log', '-', wait=False)
         began = time.monotonic()
         while not world.answers():
             check(not world.dead(), f'a SIGHUP while it starts ended it: {world.server.returncode}')
             check(time.monotonic() - began < WAIT_S, 'it does not start')
-            # Before its first line it is still the shell's or the loader's process, which has the default.
+            # Before its first line it is still the shell or the loader, which has the default action.
             if blocks_hang_up(world.server.pid):
                 hang_up(world.server)
         hang_up(world.server)
@@ -102,5 +102,5 @@ def blocks_hang_up(pid):
 
 def cases(settings):
     found = {'renamed under load, none of their lines are lost': rotate_under_load,
-             'a folder that is gone is told': what_cannot_be_reopened, 'SIGHUP never ends a server': never_ends_the_server}
+             'a missing folder is reported': what_cannot_be_reopened, 'SIGHUP never ends a server': never_ends_the_server}
     return [('logs: ' + name, lambda run=run: run(settings)) for name, run in found.items()]

@@ -6,12 +6,12 @@ from malformed_requests import (BAD, BAD_TYPE, FIELDS, FORM, GOOD, GOOD_FORM, GO
 
 
 def with_field(text):
-    """A good body with one more field, whose name or value is malformed."""
+    """A valid body with one more field, whose name or value is malformed."""
     return GOOD_JSON[:-1] + b', ' + text + b'}'
 
 
 def with_value(text, field='origin_lat'):
-    """A body that is good but for the value of a field."""
+    """A body with one invalid value."""
     return GOOD_JSON.replace(json.dumps({field: GOOD[field]})[1:-1].encode(), b'"%s": %s' % (field.encode(), text))
 
 
@@ -39,7 +39,7 @@ def json_texts():
              b'"\xf8\x88\x80\x80\x80"', b'"\xc3"', b'"\xe2\x82"', b'"\xf0\x9f\x98"', b'"caf\xe9"']
     found = []
 
-    def add(why, *bodies):   # Each has a field that is not known, too: what is wrong with the text is said first.
+    def add(why, *bodies):   # Each has an unknown field, too: errors of the text come first.
         found.extend((body[:12] + b'...' + body[-40:], whole(body=body), BAD, why) for body in bodies)
 
     for text in texts:
@@ -133,7 +133,7 @@ def paths_and_methods():
                  b'/rides;a=b'):
         add(b'POST ' + path, NO_ROUTE)
     add(b'POST *', BAD)
-    add(b'GET *', BAD)   # It was served as / once there was a page.
+    add(b'GET *', BAD)   # Before, it was served as / once there was a page.
     for line in (b'PUT /rides', b'PATCH /rides', b'DELETE /rides', b'POST /rides/1', b'PUT /rides/1',
                  b'POST /rides/1%2Frefund', b'GET /rides/1/refund', b'DELETE /rides/1/refund', b'POST /users/a@b',
                  b'GET /users/a@b', b'POST /', b'OPTIONS /rides', b'TRACE /rides', b'CONNECT /rides', b'post /rides',

@@ -1,4 +1,4 @@
-"""Requests that are no requests. Each gets a clear answer where one is due; no row is made, and the server lives on."""
+"""Malformed requests. Each gets a clear answer if one is due; no row is created, and the server keeps running."""
 import concurrent.futures
 import random
 import re
@@ -35,11 +35,11 @@ def check_answer(name, received, due, why=''):
     check_equal((answer.status, answer.type), (STATUS[due], due), f'{name!r}: {answer}')
     check_equal(len(re.findall(rb'HTTP/1\.1 \d\d\d ', received)), 1, f'{name!r}: answers on the connection')
     problem = answer.json
-    check_equal((problem['status'], problem['retry']), (answer.status, False), f'{name!r}: what the problem says')
+    check_equal((problem['status'], problem['retry']), (answer.status, False), f'{name!r}: the problem: status and retry')
     check(re.search(why, problem.get('detail', '')), f'{name!r}: the detail says {why}: {problem}')
-    check(problem['title'] and problem['title'][0].isupper(), f'{name!r}: a title for people: {problem}')
+    check(problem['title'] and problem['title'][0].isupper(), f'{name!r}: a title: {problem}')
     check_equal(answer.headers.get('cache-control'), 'no-store', f'{name!r}: Cache-Control')
-    check('idempotency-expires' not in answer.headers, f'{name!r}: it is not settled: {answer.headers}')
+    check('idempotency-expires' not in answer.headers, f'{name!r}: not a final answer: {answer.headers}')
     if answer.status == 405:
         check(answer.headers.get('allow'), f'{name!r}: Allow is there')
     if answer.status == 401:
@@ -49,15 +49,15 @@ def check_answer(name, received, due, why=''):
 def check_no_rows(world, what):
     for table in ('key_registry', 'idempotency_keys', 'rides', 'audit_records', 'jobs', 'attention'):
         check_equal(world.count(table), 0, f'rows of {table} after {what}')
-    check_equal(world.count('users'), 3, f'users after {what}')   # Those that the server begins with.
+    check_equal(world.count('users'), 3, f'users after {what}')   # The users that the server starts with.
 
 
 def check_it_lives(world, n=1):
-    """It takes a good request, and its log tells of no failure."""
+    """It serves a valid request, and its log has no failure."""
     check(not world.dead(), f'the server lives: {world.log()[-600:]}')
     answer = world.phone().book(f'good-{n}')
     check_equal(answer.status, 201, f'a good request: {answer}')
-    # The tests' own PostgreSQL waits for no disk, of which a server warns: PAWL0009.
+    # The tests' own PostgreSQL does not sync, of which a server warns: PAWL0009.
     log = world.log().replace('PAWL0009', '')
     for word in ('PAWL', 'internal', 'runtime error', 'Sanitizer'):
         check(word not in log, f'{word} in the log: {log[-600:]}')
@@ -73,7 +73,7 @@ def family(settings, name):
                 check(not world.dead(), f'{what!r}: the server lives')
             except NotSo as error:
                 wrong.append(str(error))
-        check(not wrong, f'{len(wrong)} are not so:\n' + '\n'.join(wrong))
+        check(not wrong, f'{len(wrong)} failed:\n' + '\n'.join(wrong))
         check_no_rows(world, name)
         check_it_lives(world)
 
@@ -85,7 +85,7 @@ def at_least_250_different(settings):
 
 
 def truncated(settings):
-    """A good request cut off anywhere, by an end or by a reset: nobody waits for an answer, and nothing was asked."""
+    """A valid request cut off anywhere, by a close or by a reset: it is not carried out and gets no answer."""
     good = whole()
     size = len(GOOD_JSON) - 32
     chunked = LINE + HOST + TOKEN + key(0) + TYPE + b'Transfer-Encoding: chunked\r\n\r\n'
@@ -122,11 +122,11 @@ def dribbled(port, head, drops):
                 if drops and not received:
                     raw.sendall(drops[:1])
                     drops = drops[1:]
-    raise NotSo(f'{head!r} is still waited for')
+    raise NotSo(f'{head!r} got no answer')
 
 
 def slow(settings):
-    """Too slow is 408, at its limit; so many slow ones keep nobody else waiting."""
+    """A slow request gets 408 at its limit; many slow ones do not delay others."""
     body_head = LINE + HOST + TOKEN + key(0) + TYPE + b'Content-Length: 500\r\n\r\n'
     chunk_head = LINE + HOST + TOKEN + key(0) + TYPE + b'Transfer-Encoding: chunked\r\n\r\n'
     shapes = [('headers that stop', LINE + HOST, b'', 10), ('a line that stops', b'POST /ri', b'', 10),
@@ -170,7 +170,7 @@ def too_large_while_it_comes(settings):
             with socket.create_connection(('127.0.0.1', world.port), timeout=WAIT_S) as raw:
                 raw.sendall(sent)
                 received = b''
-                while part := raw.recv(65536):   # To the end of what the server says; we have not ended.
+                while part := raw.recv(65536):   # To the end of the answer; our side stays open.
                     received += part
                 check_answer(what, received, 'body-too-large')
         check_no_rows(world, 'bodies too large')
@@ -178,7 +178,7 @@ def too_large_while_it_comes(settings):
 
 
 def on_one_connection(settings):
-    """What is malformed only in its meaning leaves the connection in step: the next request is served on it."""
+    """If only its meaning is malformed, the connection continues with the next request."""
     bad = [whole(body=b'{'), whole(body=b'{}'), whole(headers=HOST + TOKEN + TYPE),
            whole(headers=HOST + TOKEN + TYPE + b'Idempotency-Key: a,b\r\n'),
            whole(headers=HOST + TOKEN + key(0) + b'Content-Type: text/plain\r\n')]
@@ -192,7 +192,7 @@ def on_one_connection(settings):
 
 
 def after_a_head(settings):
-    """An answer to HEAD has no body; the problem of the request behind it has one."""
+    """An answer to HEAD has no body; the problem of the next request has one."""
     with World(settings.bin, judged=False) as world:
         world.start_server()
         head = b'HEAD /rides HTTP/1.1\r\n' + HOST + TOKEN + b'\r\n'
@@ -201,11 +201,11 @@ def after_a_head(settings):
         check_answer('after two HEADs', received[received.rindex(b'HTTP/1.1 400'):], 'request-invalid')
 
 
-LIKELY = b'\x00\t\n\r ",:;{}[]\\%0-9eE\x7f\x80\xff'   # Bytes that mean something somewhere.
+LIKELY = b'\x00\t\n\r ",:;{}[]\\%0-9eE\x7f\x80\xff'   # Bytes with a meaning in some syntax.
 
 
 def mutated(settings):
-    """A good request with a few bytes changed, taken out or put in by chance: refused or done, never our failure."""
+    """A valid request with a few random changes: refused or carried out, never a server error."""
     chance = random.Random(settings.seed)
     with World(settings.bin, judged=False) as world:
         world.start_server()
@@ -228,7 +228,7 @@ def mutated(settings):
             check(answer is None or answer.status < 500 or answer.status in (501, 505),
                   f'{bytes(request)!r} got {answer}')
             check(answer is None or answer.status < 400 or answer.is_problem,
-                  f'{bytes(request)!r} got no problem: {answer}')
+                  f'{bytes(request)!r} got an answer that is not a problem: {answer}')
         world.settle()
         check_equal(world.count('key_registry'), done, f'keys, with seed {settings.seed}: one for each request done')
         check_equal(len(world.ledger()), done, 'charges')

@@ -1,5 +1,5 @@
-"""Malformed requests by family, as bytes, each with the answer that is due: the last part of the
-problem's type, and where it matters what its detail says."""
+"""Malformed requests by family, as bytes, each with the expected answer: the last part of the
+problem's type, and sometimes its detail."""
 import json
 
 LINE = b'POST /rides HTTP/1.1\r\n'
@@ -12,7 +12,7 @@ GOOD = {'origin_lat': 47.61, 'origin_lon': -122.33, 'target_lat': 47.66, 'target
 GOOD_JSON = json.dumps(GOOD).encode()
 GOOD_FORM = '&'.join(f'{name}={value}' for name, value in GOOD.items()).encode()
 
-# What is due, in words.
+# The expected answers, by name.
 BAD, NO_KEY, BAD_KEY = 'request-invalid', 'key-missing', 'key-invalid'
 NO_ROUTE, NO_METHOD, BAD_TYPE = 'not-found', 'method-not-allowed', 'type-not-served'
 LARGE, LONG, HEADERS = 'body-too-large', 'line-too-long', 'headers-too-large'
@@ -29,7 +29,7 @@ def whole(line=LINE, headers=HOST + TOKEN + key(0) + TYPE, body=GOOD_JSON):
     return line + headers + b'Content-Length: %d\r\n\r\n' % len(body) + body
 
 
-# A whole and good request, as it would be smuggled behind a broken one.
+# A whole valid request, as an attacker would smuggle it after a broken one.
 SMUGGLED = whole(headers=HOST + TOKEN + b'Idempotency-Key: smuggled\r\n' + TYPE)
 
 
@@ -82,7 +82,7 @@ def header_lines():
 
 
 def framing():
-    """Where the body ends is not sure: each is followed by a good request, which must not be served."""
+    """The end of the body is ambiguous: each is followed by a valid request, which must not be served."""
     head = LINE + HOST + TOKEN + key(0) + TYPE
     found = []
 
@@ -109,7 +109,7 @@ def framing():
     add(b'a coding with a control character', b'Transfer-Encoding: \x0bchunked\r\n', chunks)
     add(b'a space before the colon', b'Transfer-Encoding : chunked\r\n', chunks)
     add(b'a coding on a folded line', b'Transfer-Encoding:\r\n chunked\r\n', chunks,
-        'not-implemented')   # For its first line.
+        'not-implemented')   # By its first line.
     old = (head + coded + b'\r\n' + chunks + SMUGGLED).replace(b'HTTP/1.1', b'HTTP/1.0', 1)
     found.append((b'chunks in HTTP/1.0', old, BAD))
     for name, body in [

@@ -1,4 +1,4 @@
-"""What clients can make the server hold in memory: bodies that are announced, sent but for a byte, and never ended."""
+"""How much memory clients can use: bodies that are announced, sent except for a byte, and never ended."""
 import re
 import socket
 
@@ -6,7 +6,7 @@ from raw import answers_in, exchanged
 from stall_cases import asked, check_no_stall
 from world import WAIT_S, World, check, check_equal, wait_until
 
-DATABASES = ('sqlite',)   # Which database is behind it has no part in this.
+DATABASES = ('sqlite',)   # The database does not matter here.
 MIB = 1024 * 1024
 TOKEN = b'Authorization: Bearer test_jane\r\nIdempotency-Key: held\r\n'
 
@@ -16,13 +16,13 @@ def head(line, length, fields=b''):
 
 
 def memory(world, what='VmRSS'):
-    """In MiB; VmHWM is the most that it ever had."""
+    """In MiB; VmHWM is the peak."""
     with open(f'/proc/{world.server.pid}/status', encoding='ascii') as file:
         return int(re.search(what + r':\s+(\d+) kB', file.read()).group(1)) / 1024
 
 
 def held(port, count, sent):
-    """So many connections with the same bytes on each; what was refused at once may have been cut off."""
+    """Opens `count` connections and sends the same bytes on each; a refused one may be cut off."""
     raws = []
     for _ in range(count):
         raws.append(socket.create_connection(('127.0.0.1', port), timeout=WAIT_S))
@@ -34,7 +34,7 @@ def held(port, count, sent):
 
 
 def statuses(raws):
-    """Of the answer on each."""
+    """The status of the answer on each."""
     found = []
     for raw in raws:
         received = b''
@@ -50,7 +50,7 @@ def statuses(raws):
 
 
 def without_credentials(settings):
-    """Issue 16, number 5: open routes take 16 KiB, and none where nothing is read; what is held ends with the grace."""
+    """Issue 16, number 5: open routes accept 16 KiB, or no body at all; memory is freed after the grace."""
     with World(settings.bin, judged=False) as world:
         world.start_server('--body-grace-ms', '1500', '--connections-per-address-max', '0')
         for line, length, status in [(b'POST /sign-in', MIB, 413), (b'POST /sign-in', 16 * 1024 + 1, 413), (b'GET /livez', 1, 413),
@@ -72,7 +72,7 @@ def without_credentials(settings):
 
 
 def with_credentials(settings):
-    """All bodies together have a limit, past which new ones are 503; they end soon, however fast most of them came."""
+    """All bodies together have a limit, past which new ones get 503; slow ones end soon, even if most bytes came fast."""
     with World(settings.bin, judged=False) as world:
         world.start_server('--bodies-max', str(32 * MIB), '--body-grace-ms', '10000')
         before = memory(world)

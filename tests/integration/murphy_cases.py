@@ -13,9 +13,9 @@ QUICK = ['--lease-ms', '1500', '--phase-deadline-ms', '500', '--complete-after-m
 
 
 def faults(world, **changes):
-    """Tells the stand-in for Stripe what to do from now on."""
+    """Sets the faults of the stand-in for Stripe."""
     answer = Phone(world.stripe).send('POST', '/_test/faults', changes)
-    check(answer.status in (200, 204), f'the stand-in takes faults: {answer}')
+    check(answer.status in (200, 204), f'the stand-in accepts faults: {answer}')
 
 
 def one_of_each(world, key, answer):
@@ -46,7 +46,7 @@ def two_requests_create_a_key_at_once(settings):
         world.start_server()
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             both = [task.result() for task in [pool.submit(world.phone().book, 'k') for _ in range(2)]]
-        check_equal(sorted(answer.status for answer in both), [201, 409], 'one goes through, the other is told to wait')
+        check_equal(sorted(answer.status for answer in both), [201, 409], 'one succeeds, the other must wait')
         refused = next(answer for answer in both if answer.status == 409)
         check_equal((refused.type, refused.headers['retry-after']), ('in-progress', '1'), 'the refusal')
         one_of_each(world, 'k', next(answer for answer in both if answer.status == 201))
@@ -80,7 +80,7 @@ def the_server_dies_while_waiting_for_stripe(settings):
             world.kill_server()
             check(isinstance(lost.exception(), OSError), 'the client gets no answer')
         world.start_server()
-        # On a file the new server knows its predecessor dead; beside others it waits for the end of the lease.
+        # On a file the new server knows that its predecessor is dead; with other servers it waits for the end of the lease.
         once = world.phone().book('k')
         check(world.database != 'sqlite' or final(once), f'at once: {once}')
         one_of_each(world, 'k', wait_until('the answer', lambda: final(world.phone().book('k'))))
@@ -93,12 +93,12 @@ def the_server_dies_and_the_client_is_gone(settings):
         wait_until('the charge', world.ledger)
         world.kill_server()
         world.start_server()
-        world.settle()   # By the completer alone.
+        world.settle()   # By the completer only.
         one_of_each(world, 'k', world.phone().book('k'))
 
 
 def with_a_bug(world, table, when):
-    """What a bad deploy does: every phase that makes this change of the table fails."""
+    """Simulates a bad deploy: every phase that changes the table this way fails."""
     world.store.break_table(table, when, 'a bug')
 
 
@@ -107,8 +107,8 @@ def without_the_bug(world):
 
 
 def bad_deploy_of_the_keeper(settings):
-    """Issue 16, number 18: the charge can't be recorded. Each try would only charge again or ask for the same charge, so a person
-    is asked at once; the next deploy records what is on the list."""
+    """Issue 16, number 18: the charge can't be recorded. Each try would only charge again or repeat the same charge, so the key
+    goes on the attention list at once; the next deploy records the charge."""
     with World(settings.bin, QUICK) as world:
         world.start_server()
         with_a_bug(world, 'rides', 'UPDATE')
@@ -179,7 +179,7 @@ def cases(settings):
         'the server dies while waiting for Stripe': the_server_dies_while_waiting_for_stripe,
         'the server dies and the client is gone: the completer': the_server_dies_and_the_client_is_gone,
         'a bad deploy 500s in the first phase, clients retry': lambda s: bad_deploy(s, 'rides', 'INSERT', True),
-        # In the phase behind the keeper, which stages the receipt.
+        # In the phase after the keeper, which stages the receipt.
         'a bad deploy 500s midway, clients retry': lambda s: bad_deploy(s, 'jobs', 'INSERT', True),
         'a bad deploy 500s midway, clients are gone: the completer': lambda s: bad_deploy(s, 'jobs', 'INSERT', False),
         'a bad deploy can record no charge: a person, and the next deploy': bad_deploy_of_the_keeper,

@@ -1,4 +1,4 @@
-"""Repeat::never: a provider without keys is called at most once; what is in doubt waits for a person, who settles it."""
+"""Repeat::never: a provider without keys is called at most once; a call in doubt waits for a person, who settles it."""
 import collections
 import json
 import os
@@ -25,7 +25,7 @@ class Doubtful:
 
     def settle(self, how, *more):
         (one,) = self.waiting()
-        force = ['--force'] if how == 'did-not-happen' else []   # No case waits for a time-out and a lease.
+        force = ['--force'] if how == 'did-not-happen' else []   # The cases do not wait for a time-out and a lease.
         return self.command('keys', 'settle', str(one['key_id']), '--as', how, '--note', 'asked the bank', '--by', 'ann', *force, *more)
 
     def book_into_doubt(self, key):
@@ -50,7 +50,7 @@ class Doubtful:
 
 
 def settled(settings, how, faults=()):
-    """A ride comes into doubt and is settled, with the server killed on the way where faults say so."""
+    """A ride gets into doubt and is settled; the server is killed at the given faults."""
     doubt = ['--rider', f'test_doubt {"500" if how != "happened" else "charged500"}@example.com']
     with World(settings.bin, ONCE + doubt, provider_options=['--forget-keys-after-s', '0']) as world:
         day = Day(world, faults)
@@ -60,22 +60,22 @@ def settled(settings, how, faults=()):
         calls = len(world.ledger()) + len(world.ledger('error'))
         check_equal(calls, 1, 'calls at the provider')
         again = ride.told('k')
-        check(again is None or again.status == 502, f'a retry does not call again: {again}')
+        check(again is None or again.status == 502, f'a retry makes no second call: {again}')
         if how == 'happened':
             ride.settle(how, '--result', 'Charge', '--value', json.dumps({'id': world.ledger()[0]['id']}))
         else:
             ride.settle(how)
         day.wait('it to be carried out', lambda: not ride.waiting() or how == 'did-not-happen')
-        if how == 'did-not-happen':   # Called anew, which this provider answers with the same 500: in doubt again.
+        if how == 'did-not-happen':   # The new call gets the same 500 from this provider: in doubt again.
             day.wait('a second call', lambda: len(world.ledger('error')) == 2)
             day.wait('the doubt', lambda: ride.waiting() and ride.waiting()[0]['settlement'] is None)
             ride.settle('give-up')
         answer = ride.final('k')
-        check_equal(answer.status, 201 if how == 'happened' else 422, 'the answer in the end')
+        check_equal(answer.status, 201 if how == 'happened' else 422, 'the final answer')
         check_equal(ride.final('k').body, answer.body, 'and again')
         check_equal(len(world.ledger()), 1 if how == 'happened' else 0, 'charges')
         check_equal(world.unsettled(), 0, 'unsettled keys')
-        check(world.count('audit_log', "actor = 'ann' AND detail = 'asked the bank'") >= 1, 'who and why is in the audit log')
+        check(world.count('audit_log', "actor = 'ann' AND detail = 'asked the bank'") >= 1, 'actor and reason are in the audit log')
         history = json.loads(ride.command('keys', 'show', '--key', 'k', '--json').stdout)['history']
         check_equal(history[0]['actor'], 'ann', 'and in the history of the key')
         check_equal(day.deaths, len(faults), 'deaths')
@@ -115,12 +115,12 @@ def live_one(world, day, who, key):
 
 
 def order_of(line):
-    """What names the request in the provider's ledger: its customer, and the client's key in the description."""
+    """Identifies the request in the provider's ledger: its customer, and the client's key in the description."""
     return line['customer'], line['description']
 
 
 def settle_doubts(world, day):
-    """As a careful person would: looks at the provider, then says what happened."""
+    """Like a careful operator: checks the provider's records, then settles."""
     ride = Doubtful(world, day)
     booked = {order_of(line): line['id'] for line in world.ledger()}
     for one in ride.waiting():
@@ -134,7 +134,7 @@ def settle_doubts(world, day):
 
 
 def mistakes_are_refused(settings):
-    """The operator's mistakes change nothing and say what to do."""
+    """An operator's mistakes change nothing and get a helpful message."""
     doubt = ['--rider', 'test_doubt 500@example.com']
     with World(settings.bin, ONCE + doubt) as world:
         world.start_server()
@@ -160,7 +160,7 @@ def mistakes_are_refused(settings):
 
 
 def guarded(settings):
-    """Issue 16, number 17: a typing error became the customer's answer, and a call in flight was said not to have happened."""
+    """Issue 16, number 17: a typing error became the customer's answer, and an operator could say that a call in flight had not happened."""
     doubt = ['--rider', 'test_doubt charged500@example.com', '--settle-after-s', '6']
     with World(settings.bin, ONCE + doubt) as world:
         world.start_server()
@@ -173,7 +173,7 @@ def guarded(settings):
         early = ride.command('keys', 'settle', key, '--as', 'did-not-happen', '--note', 'not in their books', check_status=1).stderr
         check('may still be carried out until' in early and '--force' in early, f'the call may be on its way: {early}')
         dry = ride.command('attention', 'settle', key, '--as', 'did-not-happen', '--dry-run').stdout
-        check('It is early' in dry and 'The call from ride_created will be made, under a new key' in dry, f'what it would do: {dry}')
+        check('It is early' in dry and 'The call from ride_created will be repeated with a new key' in dry, f'what it would do: {dry}')
         typo = ('--result', 'Charge', '--value', '{"id":"ch_TYPO"}')
         dry = json.loads(ride.command('keys', 'settle', key, '--as', 'happened', *typo, '--dry-run', '--json').stdout)
         check_equal((dry['done'], dry['answer_status'], dry['value']), ('dry run', 201, '{"id":"ch_TYPO"}'), 'a dry run')
@@ -181,14 +181,14 @@ def guarded(settings):
         check('not known here' in dry and 'dry run' in dry, f'without the operations: {dry}')
         check_equal(ride.waiting()[0]['settlement'], None, 'nothing is recorded by a dry run')
         check_equal(world.count('rides', "state = 'booked'"), 0, 'and nothing is done')
-        ride.command('attention', 'undo', key, check_status=1)   # There is nothing to take back.
+        ride.command('attention', 'undo', key, check_status=1)   # There is no decision yet.
 
         said = ride.command('keys', 'settle', key, '--as', 'happened', *typo, '--note', 'mistyped', *late).stdout
         check('ch_TYPO' in said and 'will get 201' in said and f'attention undo {key}' in said, f'what will be done, and when: {said}')
         refused = ride.command('keys', 'settle', key, '--as', 'give-up', '--note', 'x', check_status=1).stderr
         check('attention undo' in refused, f'how to change it: {refused}')
         undone = world.pawl_command('attention', 'undo', key, '--by', 'ann', '--note', 'a typing error').stdout
-        check('taken back' in undone, f'undone: {undone}')
+        check('is undone' in undone, f'undone: {undone}')
         time.sleep(8)   # Longer than the server would have waited.
         check_equal(ride.waiting()[0]['settlement'], None, 'it was not carried out')
 
@@ -215,10 +215,10 @@ def by_hand_without_a_server(settings):
         world.stop_server()
         ride.settle('give-up')
         done = ride.command('completer', '--once', '--json', '--charge-once')
-        check_equal(json.loads(done.stdout)['settled'], 0, 'settled while it can be taken back')
+        check_equal(json.loads(done.stdout)['settled'], 0, 'settled while it can be undone')
         done = ride.command('completer', '--once', '--json', '--charge-once', '--settle-after-s', '0')
         check_equal(json.loads(done.stdout)['settled'], 1, 'settled by hand')
-        check_equal(ride.waiting(), [], 'what waits')
+        check_equal(ride.waiting(), [], 'the attention list')
         world.start_server()
         check_equal(ride.final('k').status, 422, 'the answer')
 

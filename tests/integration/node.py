@@ -1,4 +1,4 @@
-"""What the tests take from npm: by the lock file of tests/node, into build/test-node."""
+"""Packages of the tests from npm: by the lock file of tests/node, into build/test-node."""
 import contextlib
 import fcntl
 import filecmp
@@ -9,7 +9,7 @@ import subprocess
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 SOURCES = os.path.join(ROOT, 'tests', 'node')
 FOLDER = os.path.join(ROOT, 'build', 'test-node')
-NODE_NEEDED = 18   # As Debian 12 has it.
+NODE_NEEDED = 18   # Debian 12's version.
 NPM_LIMIT_S = 300
 CHROMIUM = shutil.which('chromium')
 NEEDED = 'tools/install full brings it'
@@ -38,13 +38,13 @@ def lock_text(folder):
 
 
 def installed():
-    """Whether npm has brought what the lock file asks for."""
+    """Whether the packages of the lock file are installed."""
     marker = os.path.join(FOLDER, 'installed')
     return os.path.exists(marker) and lock_text(FOLDER) == lock_text(SOURCES)
 
 
 def bring(name):
-    """A copy of one of our files, at once or not at all: another case may be about to run it."""
+    """Copies one of our files in one step: another case may be about to run it."""
     source, target = os.path.join(SOURCES, name), os.path.join(FOLDER, name)
     if not os.path.exists(target) or not filecmp.cmp(source, target, shallow=False):
         shutil.copy(source, target + '.new')
@@ -52,7 +52,7 @@ def bring(name):
 
 
 def install():
-    """The folder with node_modules and our scripts beside them. Several processes may ask at once; one does it."""
+    """The folder with node_modules and our scripts. If several processes ask at once, one creates it."""
     os.makedirs(FOLDER, exist_ok=True)
     with open(os.path.join(FOLDER, 'lock'), 'w', encoding='utf-8') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

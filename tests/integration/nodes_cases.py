@@ -1,4 +1,4 @@
-"""Several servers on one PostgreSQL database: what holds on one holds on three, whichever dies, hangs or restarts."""
+"""Several servers on one PostgreSQL database: the promises of one server hold for three, even if one dies, hangs or restarts."""
 import collections
 import concurrent.futures
 import json
@@ -21,12 +21,12 @@ def ms(milliseconds):
 
 QUICK = ['--lease-ms', ms(1500), '--phase-deadline-ms', ms(500), '--job-lease-ms', ms(3000), '--job-timeout-ms', ms(2000),
          '--retry-after-ms', '200,200,200,200,200,200']
-NEVER = 600_000   # For --complete-after-ms: clients alone go on with what was dropped.
+NEVER = 600_000   # For --complete-after-ms: only clients continue dropped requests.
 LONGER_THAN_LEASES_S = 3.3 * SLOW
-# Where an attempt may stand still. Before the claim's commit nobody but the client knows of it.
+# Points where an attempt may be paused. Before the claim's commit only the client knows of it.
 POINTS = ['engine.claim.before', 'engine.phase.after', 'engine.claim.after', 'engine.call.before', 'engine.call.after',
           'engine.keep.before', 'engine.keep.inside', 'engine.keep.after', 'engine.answer.before', 'http.response.before']
-# Where a worker may.
+# The same for a worker.
 JOB_POINTS = ['queue.take.before', 'queue.take.after', 'worker.call.before', 'worker.call.after', 'worker.tx.inside',
               'queue.finish.before', 'queue.finish.after']
 
@@ -46,7 +46,7 @@ def booked(node, key, limit_s=None):
 
 
 def check_all(world, keys, at_work=()):
-    """One of each for each key, all of it the same, and nothing left over. at_work: jobs whose mail may come twice."""
+    """One of each for each key, consistent, and no work left. at_work: jobs whose mail may come twice."""
     world.settle()
     charges = collections.Counter(line['key'] for line in world.ledger())
     check_equal(sorted(charges.values()), [1] * keys, 'charges by key')
@@ -64,7 +64,7 @@ def check_all(world, keys, at_work=()):
     check_equal(len(mails), keys, 'receipts by Message-ID')
     odd = {jid for jid, count in mails.items() if count > 1} - set(at_work)
     said = [line for node in world.nodes for line in node.log().split('\n') if any(jid in line for jid in odd)]
-    check(not odd, f'receipts sent twice that nothing explains: {odd}, {said}')
+    check(not odd, f'receipts sent twice without a reason: {odd}, {said}')
     return mails
 
 
@@ -75,14 +75,14 @@ def jobs_at_work(world):
 class Riders:
     """Clients who book one ride after the other, each under keys of its own, at any node until the answer is final.
 
-    An impatient one asks another node when one is silent for a second; a patient one asks under the same keys as one of
-    them, and waits: it hears what a node says that was paused over the request.
+    An impatient one asks another node when one is silent for a second; a patient one uses the same keys as one of
+    them, and waits: it gets the answer of a node that was paused during the request.
     """
 
     def __init__(self, world, seed, count=64, patient=0, timeout=WAIT_S):
         self.world, self.seed, self.lock = world, seed, threading.Lock()
         self.enough, self.given_up = threading.Event(), threading.Event()
-        self.finals = {}                      # By key: (status, body), the same for whoever asks.
+        self.finals = {}   # By key: (status, body), the same for all clients.
         self.wrong = []
         self.lost = collections.Counter()     # Requests without an answer, by kind of error.
         self.at_work = set()
@@ -97,7 +97,7 @@ class Riders:
         self.enough.set()
         if kind:
             self.given_up.set()
-            for node in self.world.nodes:   # Nobody waits for one that is paused.
+            for node in self.world.nodes:   # Paused nodes are not waited for.
                 node.kill()
         self.pool.shutdown()
         for life in () if kind else self.lives:
@@ -108,7 +108,7 @@ class Riders:
         while not self.enough.is_set():
             self.ride(f'rider-{name}-{n}', chance, timeout)
             n += 1
-            self.enough.wait(chance.random() * 0.5)   # People do not book all day long.
+            self.enough.wait(chance.random() * 0.5)   # Pauses, as riders make.
 
     def ride(self, key, chance, timeout):
         end = time.monotonic() + 2 * WAIT_S
@@ -125,7 +125,7 @@ class Riders:
             with self.lock:
                 self.lost[type(error).__name__ if error.errno else str(error)] += 1
             return False
-        if answer.status in (409, 429, 503):   # All are one account: on a full machine it may have too many in flight.
+        if answer.status in (409, 429, 503):   # All are one account: on a busy machine it may have too many in flight.
             return False
         with self.lock:
             first = self.finals.setdefault(key, (answer.status, answer.body))
@@ -163,14 +163,14 @@ def one_key(settings, delay_ms, kind=World):
 
 
 def one_user(settings, kind=World):
-    """By natural key: no key row arbitrates, only the indices of the application's own table."""
+    """With a natural key there is no key row; only the application's own unique index decides."""
     with several(settings, 0, kind=kind) as world:
         world.start_nodes(3)
         for i in range(20):
             answers = at_once(24, lambda n, email=f'new-{i}@example.com': world.nodes[n % 3].phone().put_user(email))
             statuses = collections.Counter(answer.status for answer in answers)
             check_equal(set(statuses) | {503}, {200, 201, 503}, f'statuses: {[a for a in answers if a.status >= 400]}')
-            check_equal(statuses[201], 1, f'who made it: {statuses}')
+            check_equal(statuses[201], 1, f'creations: {statuses}')
         check_equal(world.count('users', "email LIKE 'new-%'"), 20, 'users')
         check_equal(world.count('audit_records', "resource_type = 'user'"), 20, 'audit rows of them')
 
@@ -195,7 +195,7 @@ BOOKED = "SELECT id, md5(r::text) AS content FROM rides AS r WHERE state = 'book
 
 
 def nodes_hang(settings, seed, kind=World):
-    """Each is paused for longer than its leases: whatever it had in hand is another's when it wakes."""
+    """Each is paused for longer than its leases: other nodes have taken over its work when it wakes."""
     with several(settings, 300, kind=kind) as world:
         world.start_nodes(3)
         done = {FINISHED: {}, BOOKED: {}}
@@ -219,7 +219,7 @@ def nodes_hang(settings, seed, kind=World):
 
 
 def rows_of(world, key):
-    """All that the database has of a request."""
+    """All rows of a request."""
     whole = f"FROM idempotency_keys AS k JOIN rides AS r ON r.idempotency_key_id = k.id WHERE k.idempotency_key = '{key}'"
     return world.rows(f'SELECT to_json(k) AS key, to_json(r) AS ride {whole}')
 
@@ -230,7 +230,7 @@ def attempt_of(world, key):
 
 
 class Sleeper:
-    """A request whose node is paused in the middle of it, and what its client hears when the node wakes."""
+    """A request whose node is paused in the middle of it, and the answer when the node wakes."""
 
     def __init__(self, world, key):
         self.world, self.key, self.node = world, key, world.nodes[0]
@@ -250,11 +250,11 @@ class Sleeper:
         return self.answer
 
     def check_harmless(self, final):
-        """Wakes it: the rows stay as they are, its client hears nothing else than others did."""
+        """Wakes it: the rows stay unchanged, and its client gets the same answer as others."""
         before = rows_of(self.world, self.key)
         check_equal(len(before), 1, 'rides of the key')
         self.check_same(self.wake(), final)
-        booked(self.node, f'{self.key}-next')   # It works on.
+        booked(self.node, f'{self.key}-next')   # The node still works.
         check_equal(rows_of(self.world, self.key), before, 'the rows after the wake')
         self.check_same(self.node.phone().book(self.key), final)
 
@@ -262,11 +262,11 @@ class Sleeper:
     def check_same(answer, final):
         check(not isinstance(answer, OSError), f'an answer comes: {answer!r}')
         check(answer.status in (409, 503) or (answer.status, answer.body) == (final.status, final.body),
-              f'the woken node says {answer}, and before it was {final}')
+              f'the woken node answers {answer}, but before it was {final}')
 
 
 def charged_and_paused(world, key):
-    """The provider takes its time: the charge is in its ledger, its answer on the way."""
+    """The provider is slow: the charge is in its ledger, but its answer is delayed."""
     sleeper = Sleeper(world, key)
     wait_until('the charge', world.ledger)
     sleeper.node.pause()
@@ -275,7 +275,7 @@ def charged_and_paused(world, key):
 
 
 def paused_after_charge(settings, by_client):
-    """Another node records the charge: for the client's retry, or the completer by itself."""
+    """Another node records the charge: by the client's retry, or by the completer."""
     with several(settings, 1000 * SLOW, complete_after_ms=NEVER if by_client else 200) as world:
         world.start_nodes(3)
         sleeper = charged_and_paused(world, 'k')
@@ -283,7 +283,7 @@ def paused_after_charge(settings, by_client):
             ((until,),) = world.rows('SELECT lease_until::text FROM idempotency_keys')
             first = world.nodes[1].phone().book('k')
             ((held,),) = world.rows(f"SELECT clock_timestamp() < '{until}'")
-            check(first.status == 409 or not held, f'busy as long as the lease lasts: {first}')
+            check(first.status == 409 or not held, f'busy until the lease ends: {first}')
             final = booked(world.nodes[1], 'k')
         else:
             world.settle()
@@ -295,7 +295,7 @@ def paused_after_charge(settings, by_client):
 
 
 def woken_while_another_calls(settings):
-    """Its result is good, and must not be kept: the key is another's."""
+    """Its result is valid, but must not be kept: another node has the key."""
     with several(settings, 1500 * SLOW, complete_after_ms=NEVER) as world:
         world.start_nodes(3)
         sleeper = charged_and_paused(world, 'k')
@@ -303,7 +303,7 @@ def woken_while_another_calls(settings):
         wait_until('the second attempt', lambda: attempt_of(world, 'k') == (2, 'ride_created'))
         answer = sleeper.wake()
         check_equal(attempt_of(world, 'k'), (2, 'ride_created'), 'attempt and point, as the woken node answers')
-        check_equal((answer.status, answer.type), (409, 'in-progress'), 'what its client hears')
+        check_equal((answer.status, answer.type), (409, 'in-progress'), 'its answer of its client')
         final = retry.result()
         Sleeper.check_same(booked(world.nodes[0], 'k'), final)
         check_equal(attempt_of(world, 'k'), (2, 'finished'), 'attempt and point')
@@ -324,7 +324,7 @@ def paused_at(settings, points):
 
 
 def workers_die(settings):
-    """A node dies with a receipt sent that it has not marked, its other workers anywhere."""
+    """A node dies after it sent a receipt and before it marked the job; its other workers may be anywhere."""
     with several(settings, 0) as world:
         world.start_nodes(3, '--workers', '0')
         with concurrent.futures.ThreadPoolExecutor(12) as pool:
@@ -334,7 +334,7 @@ def workers_die(settings):
             check_equal(node.stop(), 0, 'the exit code')
         first, *others = world.nodes
         first.start(fault='worker.call.after:20:kill9')
-        wait_until('its first receipt', world.mails)   # Or the others might do all.
+        wait_until('its first receipt', world.mails)   # Otherwise the others might send all.
         for node in others:
             node.start()
         check_equal(first.process.wait(WAIT_S), KILLED, 'how the node ended')
@@ -344,7 +344,7 @@ def workers_die(settings):
 
 
 def worker_hangs(settings, point):
-    """Exactly there, by a planted fault; its job is another's when it wakes."""
+    """Exactly there, by a planted fault; another node has its job when it wakes."""
     with several(settings, 0) as world:
         world.start_nodes(3, '--workers', '0')
         node, other, third = world.nodes
@@ -355,7 +355,7 @@ def worker_hangs(settings, point):
         other.restart()
         world.settle()
         node.wake()
-        check_equal(node.stop(), 0, 'the exit code, with all ended that was in hand')
+        check_equal(node.stop(), 0, 'the exit code, after all work in flight')
         check_all(world, 1, at_work)
 
 
@@ -370,18 +370,18 @@ def rolling_restart(settings, seed):
                 node.start()
                 node.wait()
             riders.go_on(50)
-        # A connection that is not accepted yet, or brought no byte, is cut when the listener stops: nothing was begun. It is
-        # rare; the requests in hand at the three stops are many more.
+        # A connection that is not accepted yet, or has sent no byte, is cut when the listener stops: no request had started. It
+        # is rare; far more requests are in flight at the three stops.
         cut = sum(count for why, count in riders.lost.items() if why != 'ConnectionRefusedError')
         check(cut <= 3, f'requests without an answer: {riders.lost}')
         riders.check_all()
 
 
 def in_doubt(world):
-    """Nobody calls again: another node tells the client that a person is asked."""
+    """No node calls again: another node answers that the request is on the attention list."""
     told = wait_until('the doubt', lambda: next(
         (answer for answer in [world.nodes[1].phone().book('k')] if answer.status != 409), None))
-    check_equal((told.status, told.type), (502, 'needs-attention'), 'what the client hears')
+    check_equal((told.status, told.type), (502, 'needs-attention'), 'the answer of the client')
     ride = Doubtful(world, None)
     (one,) = ride.waiting()
     check_equal((one['reason'], one['result']), ('in-doubt', None), 'on the attention list')
@@ -389,12 +389,12 @@ def in_doubt(world):
 
 
 def carried_out(world, ride):
-    """What a person decided, by nodes that had no part in it."""
+    """Other nodes carry out a person's decision."""
     final = wait_until('it to be carried out', lambda: next(
         (answer for answer in [world.nodes[2].phone().book('k')] if answer.status not in (409, 502)), None))
     check_equal((final.status, final.json['charge']), (201, world.ledger()[0]['id']), 'the answer, with the charge')
     check_equal(booked(world.nodes[1], 'k').body, final.body, 'at the other node')
-    check_equal(ride.waiting(), [], 'what waits for a person')
+    check_equal(ride.waiting(), [], 'the attention list')
     check_all(world, 1)
 
 
@@ -406,10 +406,10 @@ def charged_once(settings, how):
         if how == 'killed':
             sleeper.node.kill()
         ride = in_doubt(world)
-        if how == 'paused':   # What it was told is put before the person, and changes nothing.
+        if how == 'paused':   # Its late result is shown to the operator, and changes nothing.
             before = rows_of(world, 'k')
             answer = sleeper.wake()
-            check_equal((answer.status, answer.type), (502, 'needs-attention'), 'what the old client hears')
+            check_equal((answer.status, answer.type), (502, 'needs-attention'), 'the answer of the old client')
             check_equal(rows_of(world, 'k'), before, 'the rows after the wake')
             result = ride.waiting()[0]['result']
             check(world.ledger()[0]['id'] in json.dumps(result), f'the result that came late: {result}')
@@ -419,7 +419,7 @@ def charged_once(settings, how):
 
 
 def killed_before_the_charge(settings):
-    """Nothing says whether it was made, but the provider's books: it was not."""
+    """Only the provider's records show whether the call was made: it was not."""
     with several(settings, 0, '--charge-once') as world:
         world.start_nodes(3)
         world.nodes[0].restart(fault='engine.call.before:1:kill9')

@@ -1,4 +1,4 @@
-"""The queue outside the database goes away under the server: nothing is lost, nothing is twice on our data."""
+"""The external queue fails while the server runs: no job is lost, and no effect on our data is doubled."""
 import random
 import threading
 import time
@@ -6,11 +6,11 @@ import time
 from kill_cases import QUICK, SLOW, Day
 from world import World, check, check_equal, wait_until
 
-OUTAGES = {'sample': 2, 'full': 5, 'long': 30}   # Of a Redis; those of Kafka's brokers take longer.
+OUTAGES = {'sample': 2, 'full': 5, 'long': 30}   # For a Redis; outages of Kafka's brokers take longer.
 
 
 class Outages(threading.Thread):
-    """Lets the queue go away and come back, so often; the time between is chance's."""
+    """Stops and restarts the queue `times` times, at random intervals."""
 
     def __init__(self, day, random, count, longest_s):
         super().__init__()
@@ -26,7 +26,7 @@ class Outages(threading.Thread):
                 self.day.outages += 1
                 time.sleep(self.random.uniform(0.05, self.longest_s))
                 queue.come_back()
-        except Exception as error:   # For the thread that waits.
+        except Exception as error:   # Raised again in the waiting thread.
             self.failed = error
 
     def join_well(self):
@@ -58,17 +58,17 @@ def it_is_away_at_the_start(settings, queue):
         day = Day(world)
         day.start()
         check_equal(world.phone().book('k').status, 201, 'a ride while the queue is away')
-        wait_until('a word of it in the log', lambda: word[queue] in world.log(), 30 * SLOW)
+        wait_until('the outage in the log', lambda: word[queue] in world.log(), 30 * SLOW)
         check_equal(world.count('staged_jobs'), 2, 'jobs that wait in the database')
         check_equal(world.phone().book('k').status, 201, 'a repeat')
         world.queue.come_back()
         day.wait('the receipt', lambda: len(world.mails()) == 1)
         day.wait('the points', lambda: day.points() == 20)
-        wait_until('nothing to be staged', lambda: world.count('staged_jobs') == 0)
+        wait_until('no staged jobs', lambda: world.count('staged_jobs') == 0)
 
 
 def it_throws_jobs_away(settings):
-    """A Redis that evicts is no queue: refused at the start, with what to change."""
+    """A Redis that evicts keys is refused at the start, with the setting to change."""
     with World(settings.bin, QUICK, queue='redis') as world:
         world.queue.ask('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
         check(not world.start_server(), 'the server does not start')
@@ -83,7 +83,7 @@ def it_throws_jobs_away(settings):
 
 
 def it_hangs_past_every_limit(settings):
-    """No answer to a push is in doubt: it is sent again, and is there once."""
+    """A push without an answer is in doubt: it is sent again, and its jobs are there once."""
     with World(settings.bin, QUICK, queue='redis') as world:
         day = Day(world)
         day.start()
@@ -113,7 +113,7 @@ def cases(settings):
         found.append((f'outage: Redis is killed and restarted {count} times, seed {seed}',
                       lambda seed=seed: days_under_outages(settings, 'redis', count, 1.5 * SLOW, seed)))
     seed = settings.random.randrange(10**6)
-    # Up to longer than a member that is not heard of keeps its partitions.
+    # Up to longer than the session time-out of a silent member.
     found.append((f'outage: the brokers of kafka go down and up {brokers} times, seed {seed}',
                   lambda: days_under_outages(settings, 'kafka', brokers, 9 * SLOW, seed)))
     found += [(f'outage: {queue} is away when the server starts', lambda queue=queue: it_is_away_at_the_start(settings, queue))

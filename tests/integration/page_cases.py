@@ -1,10 +1,10 @@
-"""What the pages of Rocket Rides lead to, by a real browser: never away from a booking that may still pay."""
+"""Links of Rocket Rides' pages in a real browser: they never lead away from a booking that may still charge the card."""
 from browser_cases import AT_WORK, BOOK, DONE, ROUTE, Riding, with_a_browser
 from world import check, check_equal, wait_until
 
 
 def crafted_links(settings):
-    """Found by reading: a link with a made-up key showed a form whose booking led to another form, while the first still paid."""
+    """Before, a link with a made-up key showed a form whose booking led to another form, while the first could still charge the card."""
     with Riding(settings) as riding:
         for crafted in ('..%2Fbook', 'a%2Fb', 'a%3Fb', 'a%23b', 'a%25b'):
             check_equal(riding.tab.go(f'/bookings/{crafted}'), 404, f'the status of {crafted}')
@@ -12,11 +12,11 @@ def crafted_links(settings):
         ride = riding.world.phone().book('r').json['ride']
         check_equal(riding.world.phone().refund(ride).status, 201, 'a refund')
         riding.tab.go(f'/bookings/ride-{ride}-refund')
-        check_equal(riding.tab.heading, 'Book a rocket', 'under the key of a refund nothing was booked')
+        check_equal(riding.tab.heading, 'Book a rocket', 'a key of a refund is not a booking')
 
 
 def form_of_an_older_sign_in(settings):
-    """Found by reading: its page offered a new form while the booking that was sent by it was at work; and its sign-out did nothing."""
+    """Before, its page offered a new form while its booking was in progress, and its sign-out did nothing."""
     with Riding(settings) as riding:
         form = riding.form()
         stale = riding.browser.tab(form)
@@ -27,10 +27,10 @@ def form_of_an_older_sign_in(settings):
             riding.sign_in_anew()
             stale.click(BOOK)
             stale.shows("This form can't be used any more")
-            check_equal(stale.count('a[href="/book"].button'), 0, 'ways to a new form')
+            check_equal(stale.count('a[href="/book"].button'), 0, 'links to a new form')
             stale.click('text=See what became of it')
             stale.shows(AT_WORK)
-        check(stale.shows(DONE).endswith('/rides/1'), f'where it leads: {stale.url}')
+        check(stale.shows(DONE).endswith('/rides/1'), f'the page at the end: {stale.url}')
         riding.one_ride()
         riding.sign_in_anew()
         stale.click('text=Sign out')

@@ -10,7 +10,7 @@ from ports import free_port
 from stores import PSQL, TIMEOUT_S
 
 PROGRAM = shutil.which('pgbouncer', path=os.environ.get('PATH', '') + ':/usr/sbin') or '/usr/sbin/pgbouncer'
-# Debian's defaults but for these: no ignore_startup_parameters, no server_reset_query (it has none in this mode).
+# Debian's defaults except for these: no ignore_startup_parameters, no server_reset_query (unused in this mode).
 INI = """
 [databases]
 * = host=127.0.0.1 port={target}
@@ -80,7 +80,7 @@ class PgBouncer:
             self.process.wait()
 
     def stop(self):
-        """SIGTERM: it drops whoever is there, in whatever transaction."""
+        """SIGTERM: it drops all clients, even within a transaction."""
         self.process.terminate()
         self.process.wait()
 
@@ -88,13 +88,13 @@ class PgBouncer:
         return f'postgres://pawl@127.0.0.1:{self.port}/{database}'
 
     def told(self, database, statement):
-        """The rows that it, or PostgreSQL behind it, answers."""
+        """The rows of an answer from it, or from PostgreSQL."""
         done = subprocess.run([PSQL, '-X', '-q', '-A', '-t', '-d', self.url(database), '-c', statement], check=True,
                               capture_output=True, text=True, timeout=TIMEOUT_S)
         return [tuple(line.split('|')) for line in done.stdout.strip().split('\n') if line]
 
     def server_connections(self, database):
-        """How many it holds to PostgreSQL for the database."""
+        """Number of its connections to PostgreSQL for the database."""
         return sum(row[2] == database for row in self.told('pgbouncer', 'SHOW SERVERS'))
 
     def reconnect(self, database):

@@ -1,4 +1,4 @@
-"""Rocket Rides behind PgBouncer in transaction mode, with more connections than PgBouncer has: what holds without it holds."""
+"""Rocket Rides behind PgBouncer in transaction mode, with more connections than PgBouncer has: all promises still hold."""
 import concurrent.futures
 
 import nodes_cases
@@ -7,12 +7,12 @@ from pgbouncer import PgBouncer
 from world import World, check, check_equal, wait_until
 
 DATABASES = ('postgres',)
-# What PgBouncer itself sets, so that each client finds what it asked for.
+# Settings that PgBouncer itself restores for each client.
 TRACKED = {'application_name', 'client_encoding', 'DateStyle', 'standard_conforming_strings', 'TimeZone'}
 
 
 class BouncedWorld(World):
-    """Its servers reach their database through a PgBouncer of its own; the case itself looks past it."""
+    """Its servers use their database through their own PgBouncer; the case itself connects directly."""
     parameters = 'prepared=off'
 
     def __enter__(self):
@@ -33,7 +33,7 @@ class BouncedWorld(World):
 
 
 def is_restarted(settings):
-    """Killed or stopped under load: service comes back by itself, nothing lost, nothing twice."""
+    """Killed or stopped under load: service returns by itself, no ride is lost or doubled."""
     with BouncedWorld(settings.bin, QUICK) as world:
         world.start_server()
         crowd = Crowd(world)
@@ -54,7 +54,7 @@ def is_restarted(settings):
 
 
 def its_connections(world):
-    """What a client finds on each of the connections that clients share: {pid: row}. All at once, or it is one and the same."""
+    """Session settings on each shared connection: {pid: row}. All queries run at once, or they would use one connection."""
     look = ("SELECT pg_backend_pid(), current_setting('statement_timeout'), current_setting('lock_timeout'),"
             " current_setting('idle_in_transaction_session_timeout'), current_setting('transaction_isolation'),"
             " current_setting('transaction_read_only'), (SELECT count(*) FROM pg_prepared_statements),"
@@ -64,17 +64,17 @@ def its_connections(world):
     found = {}
 
     def looked_at_all():
-        # On a full machine one look may be over before the last begins.
+        # On a busy machine one query may end before the last begins.
         with concurrent.futures.ThreadPoolExecutor(world.bouncer.pool) as pool:
             for rows in pool.map(lambda _: world.bouncer.told(world.store.database, look), range(world.bouncer.pool)):
                 found.update({row[0]: row[1:-1] for row in rows})
         return len(found) >= world.bouncer.pool
-    wait_until('a look at each connection', looked_at_all)
+    wait_until('a query on each connection', looked_at_all)
     return found
 
 
 def leaves_no_state(settings):
-    """Time-outs, isolation, locks, statements: what a transaction of ours had ends with it."""
+    """Time-outs, isolation, locks, statements: no state of our transactions outlives them."""
     with BouncedWorld(settings.bin, QUICK) as world:
         world.start_server()
         crowd = Crowd(world)
@@ -84,7 +84,7 @@ def leaves_no_state(settings):
         crowd.finish()
         check_equal(world.stop_server(), 0, 'the exit code')
         for *row, of_session in its_connections(world).values():
-            check_equal(row, ['0', '0', '0', 'read committed', 'off', '0', '0', '0'], 'what is left on a connection')
+            check_equal(row, ['0', '0', '0', 'read committed', 'off', '0', '0', '0'], 'state left on a connection')
             check(set(filter(None, of_session.split(','))) <= TRACKED, f'settings of the session: {of_session}')
 
 
@@ -92,19 +92,18 @@ HINT = 'behind PgBouncer in transaction mode add prepared=off to the URL'
 
 
 def named_statements(settings):
-    """Without prepared=off: the operator is told the way out, the client to come again, and nothing is lost by it."""
+    """Without prepared=off: the log names the fix, the client gets a retry, and no ride is lost."""
     with BouncedWorld(settings.bin, QUICK) as world:
         right = world.server_url
         world.server_url = world.bouncer.url(world.store.database)
-        # A connection goes well for as long as nobody else uses its session, and PgBouncer keeps it: its names are no
-        # other client's.
+        # A connection works as long as no other client uses its session in PgBouncer: no other client has its statement names.
         world.server_url += '?connections=1'
         check(world.start_server(), f'it serves: {world.log()}')
         first = world.phone().book('before')
         check_equal(first.status, 201, f'on one connection: {first}')
         before = len(world.log())
         world.bouncer.reconnect(world.store.database)
-        answer = wait_until('a statement that is not there', lambda: next(
+        answer = wait_until('an unknown prepared statement', lambda: next(
             (one for one in [world.phone().book('meanwhile')] if one.status != 409), None))
         check_equal((answer.status, 'retry-after' in answer.headers), (503, True), f'what the client gets: {answer}')
         check(HINT in world.log()[before:], f'the hint is not in: {world.log()[before:][:500]}')

@@ -1,4 +1,4 @@
-"""The rider's side: requests over HTTP, whole ones and broken ones."""
+"""The rider's side: complete and broken HTTP requests."""
 import http.client
 import json
 import socket
@@ -30,7 +30,7 @@ class Answer:
 
     @property
     def final(self):
-        """Settled: a repeat gets the same."""
+        """Final: a repeat gets the same."""
         if self.status in (409, 503, 500, 502):
             return False
         return 'idempotency-expires' in self.headers or self.status < 400
@@ -42,7 +42,7 @@ class Answer:
 class Phone:
     """One rider. Each request has its own connection; an answer that did not come is an OSError.
 
-    What is asked under a key, and the answer, goes into the history, if there is one.
+    Requests with a key, and their answers, go into the history, if there is one.
     """
 
     def __init__(self, port, token='test_jane', timeout=20, history=None):
@@ -71,7 +71,7 @@ class Phone:
 
     def _began(self, method, path, body, key, hung_up=False):
         if self.history is None or not isinstance(key, str):
-            return None   # Bytes are no key that a server takes.
+            return None   # No server accepts such bytes as a key.
         return self.history.began(self.token, key.strip('"'), method, path, body, hung_up)
 
     def get(self, path):
@@ -100,7 +100,7 @@ class Phone:
 
 
 def raw_exchange(port, sent, timeout=10, half_close=False):
-    """Sends bytes as they are; what came until the server closed or said nothing for the time-out."""
+    """Sends raw bytes; returns what came until the server closed or the time-out."""
     received = b''
     with socket.create_connection(('127.0.0.1', port), timeout=timeout) as raw:
         try:

@@ -1,19 +1,19 @@
-"""Ports for what a run starts: none is given twice in a run, or to two runs at once on this machine.
+"""Ports for a run's processes: none is used twice in a run, or by two simultaneous runs on this machine.
 
-A free port is known before its server listens, and stays its own while that is killed and started again. So no run may
-find by itself what is free: each has a block of ports that is its own for as long as the process lives, by a name of the
-kernel's that only one socket can have. It leaves no file behind, whoever is killed.
+A port is chosen before its server listens, and must stay free while that is killed and restarted. So a run does not
+search for free ports: each run owns a block of ports for the life of its process, by an abstract socket name of the
+kernel that only one socket can have. It leaves no file behind, even after a kill.
 """
 import itertools
 import socket
 import threading
 
-# Below the range from which the kernel gives ports to clients: one of those could take ours between two starts.
+# Below the kernel's range for clients: a client could use our port between two starts.
 FIRST, END, BLOCK = 10_000, 32_000, 2_000
-UNSAFE = {10_080}   # Chromium opens nothing there (Amanda's port); all others that it refuses are below the first.
+UNSAFE = {10_080}   # Chromium blocks this port (Amanda's); its other blocked ports are below the first.
 
 claiming = threading.Lock()
-claimed = []   # The socket that holds our block, and its ports, from the first to the last and again.
+claimed = []   # The socket that holds our block, and its ports in a cycle.
 
 
 def claim():
@@ -25,11 +25,11 @@ def claim():
             holder.close()
             continue
         return holder, itertools.cycle(range(first, first + BLOCK))
-    raise RuntimeError(f'{(END - FIRST) // BLOCK} runs of the integration tests are at work already: each has its ports')
+    raise RuntimeError(f'{(END - FIRST) // BLOCK} runs of the integration tests are active: no block of ports is left')
 
 
 def free_port():
-    """A port that nobody listens on, and that nobody else is given."""
+    """A free port that no other caller gets."""
     with claiming:
         if not claimed:
             claimed.append(claim())
@@ -41,6 +41,6 @@ def free_port():
                 try:
                     probe.bind(('127.0.0.1', port))
                     return port
-                except OSError:   # Of another program.
+                except OSError:   # Used by another program.
                     continue
     raise RuntimeError(f'no port of the block is free: {BLOCK} are in use')

@@ -1,4 +1,4 @@
-"""Two runs at once are never given the same port, and who has ended leaves its ports to others."""
+"""Two simultaneous runs never get the same port, and an ended run frees its ports."""
 import os
 import socket
 import subprocess
@@ -8,7 +8,7 @@ import unittest
 import ports
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# A run: it says which ports it was given, and keeps them until its input ends.
+# A run: it prints its ports, and keeps them until its input ends.
 RUN = f'''
 import sys
 from ports import free_port
@@ -34,7 +34,7 @@ class Ports(unittest.TestCase):
         with Run() as one, Run() as two, Run() as three:
             self.assertEqual(len(one.ports | two.ports | three.ports), 3 * ports.BLOCK // 20)
 
-    def test_the_ports_of_who_was_killed_are_given_again(self):
+    def test_the_ports_of_a_killed_run_are_reused(self):
         for _ in range(2 * (ports.END - ports.FIRST) // ports.BLOCK):
             with Run() as run:
                 self.assertEqual(len(run.ports), ports.BLOCK // 20)

@@ -1,4 +1,4 @@
-"""What the payment provider may do, and what becomes of the ride."""
+"""Behaviours of the payment provider, and the resulting rides."""
 import concurrent.futures
 import json
 import re
@@ -16,12 +16,12 @@ CALL_LIMIT_S = 60   # Stripe's client waits 25 s for an answer.
 
 
 def rider(customer):
-    """A rider whose customer's name tells the provider what to do (apps/standins/provider.hpp)."""
+    """A rider whose customer's name selects the provider's behaviour (apps/standins/provider.hpp)."""
     return ['--rider', f'test_rider {customer}@example.com']
 
 
 def first_final(world, limit_s=None):
-    """Repeats until the answer is final; all answers on the way."""
+    """Repeats until the answer is final; returns all answers."""
     answers = []
 
     def final():
@@ -62,7 +62,7 @@ def ride(settings, row, limit_s=None):
 
 
 def never_up(settings):
-    """503 for ever is never more than "try again": no charge, no refusal, and nobody is asked to look at it yet."""
+    """A permanent 503 only means "try again": no charge, no refusal, and no entry on the attention list."""
     with World(settings.bin, QUICK + rider('503')) as world:
         world.start_server()
         for _ in range(5):
@@ -77,7 +77,7 @@ def never_up(settings):
 
 
 def down_then_up(settings):
-    """All that came while it was down is done once it is up, by the completer alone."""
+    """The completer finishes all requests of the outage after the provider is up again."""
     with World(settings.bin, QUICK, provider_options=['--down']) as world:
         world.start_server()
         for i in range(10):
@@ -93,7 +93,7 @@ def down_then_up(settings):
 
 
 def declines_for_a_while(settings):
-    """A refusal is the answer and stays it; a new try is a new request with a new key."""
+    """A refusal is final; a new try is a new request with a new key."""
     with World(settings.bin, QUICK, provider_options=['--decline']) as world:
         world.start_server()
         refused = world.phone().book('k')
@@ -115,7 +115,7 @@ def dies_after_booking(settings):
             wait_until('the charge', world.ledger)
             world.kill_provider()
             answer = first.result()
-            check_equal((answer.status, answer.type), (503, 'provider-unavailable'), 'when the line is cut')
+            check_equal((answer.status, answer.type), (503, 'provider-unavailable'), 'when the connection is cut')
         world.provider_options = []
         world.start_provider()
         wait_until('the ride', lambda: world.phone().book('k').status == 201)
@@ -125,14 +125,14 @@ def dies_after_booking(settings):
 
 
 def hangs(settings):
-    """The provider stands still: other requests are served, and its own are done once it moves again."""
+    """The provider hangs: other requests are served, and its own finish when it continues."""
     with World(settings.bin, QUICK) as world:
         world.start_server()
         world.provider.send_signal(signal.SIGSTOP)
         for i in range(20):
             world.phone().send_and_hang_up('POST', '/rides', HERE_TO_THERE, f'k-{i}')
         wait_until('all to wait', lambda: world.count('idempotency_keys', "recovery_point = 'ride_created'") == 20)
-        check_equal(world.phone().get('/rides').status, 200, 'a look at rides')
+        check_equal(world.phone().get('/rides').status, 200, 'a list of rides')
         check_equal(world.phone().put_user('new@example.com').status, 201, 'a request without a foreign call')
         check_equal((world.phone().book('k-7').status, world.phone().book('k-7').type), (409, 'in-progress'),
                     'a repeat')
@@ -146,7 +146,7 @@ def hangs(settings):
 
 
 def one_call_at_a_time(settings):
-    """More requests than calls allowed at once: they wait in line, each is done."""
+    """More requests than calls allowed at once: they wait their turn, and each succeeds."""
     with World(settings.bin, [*QUICK, '--calls-max', '1'], provider_options=['--delay-ms', '50']) as world:
         world.start_server()
         with concurrent.futures.ThreadPoolExecutor(16) as pool:
@@ -160,7 +160,7 @@ def one_call_at_a_time(settings):
 
 HALF = http(200, {'id': 'ch_half'}, length=500)
 ERROR = {'error': {'type': 'api_error', 'message': 'Try again.'}}
-# What it answers: the answer to the client while it does, and whether that is final. None closes without a byte.
+# The provider's answer: the client's status meanwhile, and whether that is final. None closes without a byte.
 STRANGE = {
     'no byte': (None, 503), 'noise': (b'\x00\xff\x13 not HTTP at all\r\n\r\n', 503),
     'a line of SMTP': (b'220 mail.example.com ESMTP\r\n', 503), 'half a status line': (b'HTTP/1.', 503),
@@ -179,11 +179,11 @@ STRANGE = {
     'a redirect': (http(302, b'', ['Location: /v1/elsewhere']), 503),
     'a 204': (b'HTTP/1.1 204 No Content\r\n\r\n', 503),
 }
-NOT_MADE = {'a 429', 'a 401', 'a 403'}   # These prove that nothing was charged: a call may be made again without a key.
+NOT_MADE = {'a 429', 'a 401', 'a 403'}   # These prove that no charge was made: a call may be repeated without a key.
 
 
 def strange(settings, names):
-    """Answers that are none, or not ours: never taken for a charge, nor for a refusal; the same key goes on."""
+    """Invalid answers, or answers of other programs: neither a charge nor a refusal; the same key is tried again."""
     with World(settings.bin, QUICK + rider('strange'), judged=False) as world, StrangeProvider(None) as provider:
         world.stripe = provider.port
         world.start_server()
@@ -194,7 +194,7 @@ def strange(settings, names):
             answer = wait_until(name, lambda: (lambda a: a if a.status != 409 else None)(phone.book(key)))
             check_equal(answer.status, status, f'{name}: {answer}')
             check_equal(answer.type, 'provider-unavailable' if status == 503 else 'needs-attention', f'{name}')
-            check_equal({path for path, _, _ in provider.requests}, {'/v1/charges'}, f'{name}: where it was sent')
+            check_equal({path for path, _, _ in provider.requests}, {'/v1/charges'}, f'{name}: the path of its calls')
             provider.answer = CHARGED.replace(b'ch_strange', b'ch_str%04d' % n)
             if status == 503:
                 wait_until(f'{name}: then a charge', lambda: phone.book(key).status == 201)
@@ -202,7 +202,7 @@ def strange(settings, names):
                         f'{name}: different calls for one ride')
             check(len(provider.keys()[0]) == 64, f'{name}: the key {provider.keys()[0]}')
             if status == 502:
-                check_equal(len(provider.requests), 1, f'{name}: calls before a person has looked')
+                check_equal(len(provider.requests), 1, f'{name}: calls before a person has decided')
                 check_equal(phone.book(key).status, 502, f'{name}: the repeat')
             provider.requests.clear()
         stuck = sum(1 for name in names if STRANGE[name][1] == 502)
@@ -212,7 +212,7 @@ def strange(settings, names):
 
 
 def strange_and_without_keys(settings, names):
-    """The same for a provider without keys: called once, unless it is certain that nothing was charged."""
+    """The same for a provider without keys: called once, unless it is certain that no charge was made."""
     options = [*QUICK, '--charge-once', *rider('strange')]
     with World(settings.bin, options, judged=False) as world, StrangeProvider(None) as provider:
         world.stripe = provider.port
@@ -242,7 +242,7 @@ def nobody_listens(settings):
         world.start_server()
         for _ in range(3):
             answer = world.phone().book('k')
-            check(answer.status in (409, 503), f'while nobody listens: {answer}')
+            check(answer.status in (409, 503), f'while connections are refused: {answer}')
         check_equal(world.count('attention'), 0, 'requests for a person')
         check_equal(world.stop_server(), 0, 'the exit code')
         world.stripe = real
@@ -253,7 +253,7 @@ def nobody_listens(settings):
 
 def refused_after_a_charge(settings):
     """Issue 16, number 15: the provider charged, the server died, the provider went away. The refused connection of the retry
-    proves nothing about the first call, and no text may read as if it did."""
+    proves nothing about the first call, and no text may suggest that it does."""
     with World(settings.bin, ['--lease-ms', '1500', '--phase-deadline-ms', '500', '--complete-after-ms', '3600000']) as world:
         world.start_server(fault='engine.call.after:1:kill9')
         try:
@@ -291,20 +291,20 @@ def another_provider(settings, option):
             world.start_server()
         else:
             world.start_server('--stripe-account', 'acct_other')
-        # Beside other servers the lease of the dead one must end first.
+        # With other servers the lease of the dead one must end first.
         answer = wait_until('the repeat', lambda: next((a for a in [world.phone().book('k')] if a.status != 409), None))
         check_equal((answer.status, answer.type), (502, 'needs-attention'), f'the repeat: {answer}')
         check_equal((len(other.requests), len(world.ledger())), (0, 1), 'calls of the repeat')
         (one,) = json.loads(world.pawl_command('attention', 'list', '--json').stdout)
         check_equal(one['reason'], 'elsewhere', 'the reason')
-        check('PAWL0018' in one['detail'] and f'http://127.0.0.1:{first}' in one['call_target'], f'who was called: {one}')
+        check('PAWL0018' in one['detail'] and f'http://127.0.0.1:{first}' in one['call_target'], f'the called provider: {one}')
         world.pawl_command('keys', 'settle', '--key', 'k', '--as', 'happened', '--result', 'Charge', '--note', 'seen',
                            '--value', json.dumps({'id': world.ledger()[0]['id']}))
         wait_until('the ride', lambda: world.phone().book('k').status == 201)
 
 
 def memory(settings, called_at):
-    """After 20 h Stripe may have forgotten the first call: a person decides, no second charge is risked (F7)."""
+    """After 20 h Stripe may have forgotten the first call: a person decides, to avoid a second charge (F7)."""
     with World(settings.bin, ['--lease-ms', '1500', '--phase-deadline-ms', '500', '--complete-after-ms',
                               '3600000']) as world:
         world.start_server()
@@ -315,13 +315,13 @@ def memory(settings, called_at):
         world.start_provider()
         world.start_server()
         answer = world.phone().book('k')
-        check_equal((answer.status, answer.type), (502, 'needs-attention'), f'a repeat after so long: {answer}')
+        check_equal((answer.status, answer.type), (502, 'needs-attention'), f'a repeat after 20 h: {answer}')
         check_equal(world.rows('SELECT reason FROM attention'), [('forgotten',)], 'the attention list')
         check_equal(len(world.ledger()), 0, 'charges')
 
 
 def cases(settings):
-    # Customer, the answers on the way and the last, charges, the ride's state, why a person must look.
+    # Customer, the answers up to the last, charges, the ride's state, the reason for the attention list.
     table = {
         'an honest charge': ('honest', '201', 1, 'booked', None),
         'a declined card: the refusal is the answer': ('declined', '402', 0, 'refused', None),

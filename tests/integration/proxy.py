@@ -1,4 +1,4 @@
-"""A TCP proxy before PostgreSQL that breaks connections as networks do: at a message, at random, or behind a COMMIT."""
+"""A TCP proxy before PostgreSQL that breaks connections as networks do: at a message, at random, or after a COMMIT."""
 import random
 import socket
 import struct
@@ -8,10 +8,10 @@ import threading
 class Proxy:
     """Listens on loopback and passes everything on to the port. Thread-safe; as a context manager it ends itself.
 
-    What it may be told at any time:
-      chance      of each message, in either direction, that the connection is reset at it (0 to 1)
+    Its settings can be changed at any time:
+      chance      probability that the connection is reset at a message, in either direction (0 to 1)
       swallow     a number of COMMITs whose answers do not arrive: the server has carried them out, the client is reset
-      silent      nothing is passed on any more, and nothing is closed
+      silent      no message is passed on any more, and no connection is closed
     """
 
     def __init__(self, port, seed=0):
@@ -42,7 +42,7 @@ class Proxy:
             except OSError:
                 if self.listening.fileno() < 0:
                     return
-                client.close()   # The database is down: so is what stands before it.
+                client.close()   # The database is down, so the proxy refuses too.
                 continue
             for end in (client, server):
                 end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -71,8 +71,8 @@ class Connection:
 
     def __init__(self, proxy, client, server):
         self.proxy, self.client, self.server = proxy, client, server
-        self.committing = False   # A COMMIT whose answer is to be swallowed is on its way.
-        self.commits = set()      # The names under which the client has prepared COMMIT.
+        self.committing = False   # A COMMIT whose answer must be swallowed is being passed on.
+        self.commits = set()   # Names of the client's prepared COMMIT statements.
 
     def pass_on(self, source, target, from_client):
         first = from_client
@@ -97,7 +97,7 @@ class Connection:
 
     @staticmethod
     def _size(buffered, first):
-        """Of the message at the front; a type and a length, but for the first of a client."""
+        """The size of the next message: a type and a length, except for a client's first."""
         head = 0 if first else 1
         if len(buffered) < head + 4:
             return None
@@ -110,7 +110,7 @@ class Connection:
         if from_client and self._commits(message):
             self.committing = self.committing or self.proxy.may_swallow()
         if not from_client and self.committing:
-            if message[:1] == b'Z':   # Ready for the next: it has been carried out.
+            if message[:1] == b'Z':   # ReadyForQuery: the server has carried it out.
                 self.proxy.swallowed += 1
                 return self._reset()
             return True
@@ -120,7 +120,7 @@ class Connection:
         return True
 
     def _commits(self, message):
-        """True of a Bind of COMMIT; a Parse of it is noted: the name, then the text, each with a zero behind it."""
+        """True for a Bind of COMMIT; notes a Parse of it: name, then text, each followed by a zero."""
         if message[:1] == b'P':
             name, text = message[5:].split(b'\0')[:2]
             if text == b'COMMIT':
@@ -129,7 +129,7 @@ class Connection:
         return message[:1] == b'B' and message[5:].split(b'\0')[1] in self.commits
 
     def _reset(self):
-        """A reset, and not an end: what the other side has not read yet is gone."""
+        """A reset instead of a close: bytes that the other side has not read are lost."""
         for end in (self.client, self.server):
             try:
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
@@ -140,7 +140,7 @@ class Connection:
     def _close(self, *ends):
         for end in ends:
             try:
-                end.shutdown(socket.SHUT_RD)   # Wakes the other direction's thread, and sends nothing.
+                end.shutdown(socket.SHUT_RD)   # Wakes the other direction's thread without sending a byte.
             except OSError:
                 pass
             end.close()

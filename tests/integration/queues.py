@@ -1,4 +1,4 @@
-"""The queues that a world's jobs may go through: where it is, what is in it, and how it dies."""
+"""The queues that a world's jobs may go through: their URLs, contents and failures."""
 import json
 import os
 import shutil
@@ -15,30 +15,30 @@ class Embedded:
     """The database itself."""
     name = 'embedded'
     options = ()
-    tables = ('jobs',)   # What the day's end must leave empty.
+    tables = ('jobs',)   # Must be empty at the end of a day.
     patience_s = 20
 
     def __init__(self, world):
         self.world = world
 
     def waiting(self):
-        """Jobs that are not done and not dead, wherever they are."""
+        """Jobs that are neither done nor dead."""
         return sum(self.world.count(table) for table in self.tables)
 
     def dead(self):
         return self.world.count('dead_jobs')
 
     def letters(self):
-        """The dead letters of the queue, as its operator sees them."""
+        """The dead letters of the queue, as operators see them."""
         told = self.world.rides_command('dlq', 'export', '--database', self.world.url, *self.options).stdout
         return [json.loads(line) for line in told.splitlines()]
 
     def close(self):
-        """It goes with the database."""
+        """It ends with the database."""
 
 
 class Redis(Embedded):
-    """A redis-server of the world's own, which keeps what it has acknowledged."""
+    """A redis-server of the world's own, which persists what it has acknowledged."""
     name = 'redis'
     tables = ('jobs', 'staged_jobs')
 
@@ -86,7 +86,7 @@ class Redis(Embedded):
         self.process.send_signal(signal.SIGCONT)
 
     def ask(self, *words):
-        """One command. A Python module for Redis is not there for every Python."""
+        """One command. Not every Python has a Redis module."""
         with self.lock:
             if self.line is None:
                 self.line = socket.create_connection(('127.0.0.1', self.port), 10).makefile('rwb')
@@ -102,7 +102,7 @@ class Redis(Embedded):
     def _answer(self):
         line = self.line.readline()
         if not line.endswith(b'\r\n'):
-            raise OSError('redis-server is gone')
+            raise OSError('redis-server has ended')
         kind, rest = line[:1], line[1:-2]
         if kind == b'-':
             raise (OSError if rest.startswith(b'LOADING') else RuntimeError)(rest.decode())
@@ -127,10 +127,10 @@ class Redis(Embedded):
 
 
 class Kafka(Embedded):
-    """A mock cluster of librdkafka in a process of the world's own: what is in it dies with it."""
+    """A mock cluster of librdkafka in a process of the world's own: its contents end with it."""
     name = 'kafka'
     tables = ('jobs', 'staged_jobs')
-    patience_s = 90   # After each death a group forms anew, and its brokers take their time.
+    patience_s = 90   # After each death a group is formed again, and its brokers need time.
 
     def __init__(self, world):
         super().__init__(world)
@@ -140,7 +140,7 @@ class Kafka(Embedded):
 
     @property
     def url(self):
-        # A member that is killed keeps its partitions for the length of its session.
+        # A killed member keeps its partitions for its session time-out.
         return f'kafka://{self.brokers}?group=rides&session.timeout.ms=6000'
 
     @property
@@ -162,7 +162,7 @@ class Kafka(Embedded):
             self.process.stdin.flush()
             answer = self.process.stdout.readline().strip()
             if answer != 'NO_ERROR':
-                raise RuntimeError(f'mock_cluster said to {what} {broker}: {answer}')
+                raise RuntimeError(f'mock_cluster answered to {what} {broker}: {answer}')
 
     def close(self):
         self.process.stdin.close()

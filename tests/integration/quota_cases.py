@@ -1,4 +1,4 @@
-"""A flood by one tenant, over real sockets: it is refused what is beyond its quota, and everybody else is served."""
+"""A flood by one tenant, over real sockets: requests beyond its quota are refused, and other tenants are served."""
 import concurrent.futures
 import itertools
 import os
@@ -14,7 +14,7 @@ FLOODER = ['--rider', 'test_flood flood@example.com flooders']
 
 
 def refused(answer):
-    """Seconds after which it may come again."""
+    """Seconds until it may retry."""
     problem(answer, 429, 'quota-exceeded', True)
     check_equal(answer.json['code'], 'PAWL0013', 'code')
     seconds = answer.headers['retry-after']
@@ -23,7 +23,7 @@ def refused(answer):
 
 
 class Flood:
-    """Clients of one tenant, each with a new key as soon as it is answered, whatever it was told."""
+    """Clients of one tenant, each with a new key as soon as it has any answer."""
 
     def __init__(self, world, clients):
         self.world, self.numbers, self.stop = world, itertools.count(), threading.Event()
@@ -63,8 +63,8 @@ def in_hand(settings):
                     riding.result()
         finally:
             flood.end()
-        # A machine that is busy besides may be too slow for a phase: 503 says come again, as 429 does.
-        check_equal({answer.status for answer in flood.answers.values()} - {503}, {201, 429}, 'what the flood is told')
+        # A busy machine may be too slow for a phase: 503 asks for a retry, as 429 does.
+        check_equal({answer.status for answer in flood.answers.values()} - {503}, {201, 429}, 'the statuses of the flood')
         check(len(flood.of(429)) > 32, f'{len(flood.of(429))} refused')
         for answer in flood.of(429).values():
             check_equal(refused(answer), 1, 'Retry-After')
@@ -76,17 +76,17 @@ def in_hand(settings):
         rides = 40 + len(flood.of(201)) + len(again)
         check_equal((len(world.ledger()), len({line['key'] for line in world.ledger()})), (rides, rides), 'charges, their keys')
         check_equal(world.count('rides', "state = 'booked'"), rides, 'booked rides')
-        check_equal(world.count('idempotency_keys'), rides, 'keys: none of a refusal')
-        check_equal(world.log().count('PAWL0013'), 1, 'lines in the log, of which there is one a minute')
+        check_equal(world.count('idempotency_keys'), rides, 'keys: none for a refusal')
+        check_equal(world.log().count('PAWL0013'), 1, 'lines in the log, at most one a minute')
 
 
 def one_account(settings):
-    """Issue 16, number 8: one rider with slow bookings shut out all riders, as all are of one tenant."""
+    """Issue 16, number 8: one rider with slow bookings locked out all riders of the tenant."""
     with World(settings.bin, [*QUICK, '--tenant-in-hand', '130'], provider_options=['--delay-ms', '3000']) as world:
         world.start_server()
         with concurrent.futures.ThreadPoolExecutor(130) as many:
             booking = [many.submit(world.phone('test_jane', timeout=60).book, f'jane-{i}') for i in range(130)]
-            # Her share is reached when a request of hers is refused.
+            # Her share is used up when one of her requests is refused.
             until = time.monotonic() + 30
             while world.phone('test_jane').get('/rides').status != 429:
                 check(time.monotonic() < until, 'no request of the rider with 130 bookings was refused')
@@ -96,7 +96,7 @@ def one_account(settings):
             joe = world.phone('test_joe', timeout=60).book('joe-1')
             check_equal(joe.status, 201, f'a booking of another rider of the tenant: {joe}')
             answers = [one.result() for one in booking]
-        check_equal({answer.status for answer in answers} - {503}, {201, 429}, 'what the rider with 130 bookings got')
+        check_equal({answer.status for answer in answers} - {503}, {201, 429}, 'the statuses of the rider with 130 bookings')
         for answer in answers:
             if answer.status == 429:
                 refused(answer)
@@ -106,7 +106,7 @@ def one_account(settings):
 
 
 def rate(settings):
-    """Tokens come at their pace, whatever is asked for; Retry-After says when."""
+    """Tokens come at their rate, however many are requested; Retry-After says when."""
     per_s, burst = 5, 10
     with World(settings.bin, [*QUICK, *FLOODER, '--tenant-rate', str(per_s), '--tenant-burst', str(burst)]) as world:
         world.start_server()
@@ -122,8 +122,8 @@ def rate(settings):
         most = burst + per_s * (time.monotonic() - began)
         served = len(flood.of(201))
         check(burst <= served <= most, f'{served} of the flood served, {burst} to {most:.1f} may be')
-        # A machine that is busy besides may be too slow for a phase: 503 says come again, as 429 does.
-        check_equal({answer.status for answer in flood.answers.values()} - {503}, {201, 429}, 'what the flood is told')
+        # A busy machine may be too slow for a phase: 503 asks for a retry, as 429 does.
+        check_equal({answer.status for answer in flood.answers.values()} - {503}, {201, 429}, 'the statuses of the flood')
 
         def a_repeat():
             return world.phone('test_flood').book(list(flood.of(201))[0])
@@ -150,6 +150,6 @@ def wrong_settings(settings):
 
 def cases(settings):
     found = {'too many at work are refused, and others ride': in_hand,
-             'one account leaves room for its tenant': one_account, 'tokens come at their pace': rate,
-             'wrong settings are told': wrong_settings}
+             'one account leaves room for its tenant': one_account, 'tokens come at their rate': rate,
+             'wrong settings are named': wrong_settings}
     return [('quota: ' + name, lambda run=run: run(settings)) for name, run in found.items()]

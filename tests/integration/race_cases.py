@@ -15,7 +15,7 @@ QUICK = ['--lease-ms', '1500', '--phase-deadline-ms', '500', '--complete-after-m
 
 
 def at_once(count, act):
-    """Runs act(i) in so many threads, all let go at the same moment."""
+    """Runs act(i) in `count` threads, which start at the same moment."""
     gate = threading.Barrier(count)
 
     def wait_and_act(i):
@@ -51,11 +51,11 @@ def different_keys(settings):
 
 
 def two_accounts_refund_at_once(settings):
-    """The rider and support get one answer; a stranger, in their midst and later, none at all."""
+    """The rider and support get one answer; a stranger, at the same time and later, gets 404."""
     with World(settings.bin, QUICK, provider_options=['--delay-ms', '100']) as world:
         world.start_server()
         ride = world.phone().book('k').json['ride']
-        stranger = Phone(world.port, 'test_joe')   # Refused before the key: no part of the key's history.
+        stranger = Phone(world.port, 'test_joe')   # Refused before the key, so not part of the key's history.
         phones = [world.phone(), world.phone('test_support'), stranger]
         answers = at_once(9, lambda i: phones[i % 3].refund(ride))
         check_equal([answer.status for answer in answers], [201, 201, 404] * 3, 'statuses')
@@ -63,12 +63,12 @@ def two_accounts_refund_at_once(settings):
         check_equal(len(finals), 1, f'different final answers {finals}')
         check_equal(len(world.ledger('refund')), 1, 'refunds')
         again = world.phone('test_support').refund(ride)
-        check(again.replayed and again.body in finals, f'whoever may ask gets the answer: {again}')
+        check(again.replayed and again.body in finals, f'a permitted caller gets the answer: {again}')
         check_equal(stranger.refund(ride).status, 404, 'a stranger, later')
 
 
 def both_servers_on_one_file(settings):
-    """The second server is refused with a code, and does the first no harm."""
+    """The second server is refused with a code, and the first is not affected."""
     with World(settings.bin, QUICK) as world:
         world.start_server()
         first, port = world.server, world.port
@@ -77,7 +77,7 @@ def both_servers_on_one_file(settings):
         world.port = port
         second, world.server = world.server, first
         check(second.wait(20) != 0 and 'PAWL0002' in world.log(), f'it is refused: {world.log()[-300:]}')
-        check_equal(world.phone().book('k').status, 201, 'the first serves on')
+        check_equal(world.phone().book('k').status, 201, 'the first still serves')
 
 
 def phones_on_a_bad_network(settings):
@@ -98,7 +98,7 @@ def phones_on_a_bad_network(settings):
 
 
 def phones_know_a_changed_answer(settings):
-    """Of `rides simulate`: a lost answer or "come again" to the repeat is no changed answer, another ride is one."""
+    """In `rides simulate` a lost answer or a 503 to the repeat does not count as a changed answer; another ride does."""
     def told(first, answer):
         with StrangeProvider(answer, first) as server:
             done = subprocess.run(
@@ -110,7 +110,7 @@ def phones_know_a_changed_answer(settings):
     ride, another = http(201, {'ride': 1}), http(201, {'ride': 2})
     check_equal(told([ride, None, http(503, {}), http(409, {})], ride), (0, 1, 0, 0), 'nothing changed')
     check_equal(told([ride, None], another), (1, 1, 1, 0), 'another ride')
-    check_equal(told([ride], http(404, {})), (1, 1, 1, 0), 'no ride any more')
+    check_equal(told([ride], http(404, {})), (1, 1, 1, 0), 'the ride is gone')
 
 
 def cases(settings):

@@ -1,4 +1,4 @@
-"""Bytes of a request over a socket of their own, and all that comes for them."""
+"""Sends raw request bytes over their own socket, and reads all answers."""
 import socket
 
 from phone import parse
@@ -6,7 +6,7 @@ from world import WAIT_S, NotSo, check
 
 
 def exchanged(port, sent, ends=True):
-    """What came until the server closed. The client closes its side first only where it `ends` by itself."""
+    """Returns the bytes until the server closed. The client closes its side first only if it `ends`."""
     received = b''
     with socket.create_connection(('127.0.0.1', port), timeout=WAIT_S) as raw:
         try:
@@ -14,14 +14,14 @@ def exchanged(port, sent, ends=True):
             if ends:
                 raw.shutdown(socket.SHUT_WR)
         except (BrokenPipeError, ConnectionResetError):
-            pass   # It may answer and close while we still send.
+            pass   # The server may answer and close while we still send.
         try:
             while part := raw.recv(65536):
                 received += part
         except ConnectionResetError:
             pass
         except socket.timeout as error:
-            raise NotSo(f'the server neither answers nor closes; it said {received[-300:]!r}') from error
+            raise NotSo(f'the server neither answers nor closes; received: {received[-300:]!r}') from error
     return received
 
 

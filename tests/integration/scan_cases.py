@@ -1,5 +1,5 @@
-"""Injection: wapiti over every parameter that a form or a link can carry, and payloads of our own where it does not go: path
-segments, PUT and DELETE, JSON, the key. No SQL is ever made from input: tools/tidy holds that."""
+"""Injection: wapiti over every parameter that a form or a link can carry, and our own payloads for the rest: path
+segments, PUT and DELETE, JSON, the key. No SQL is ever built from input: tools/tidy checks that."""
 import contextlib
 import http.server
 import json
@@ -25,7 +25,7 @@ SAYS_TOO_MUCH = ('sqlite', 'postgres', 'syntax', 'SELECT', 'root:x:', 'statement
 
 
 def page(port):
-    """Leads to every route of the server that a browser can ask for; PUT and DELETE are not among them."""
+    """Links to every route of the server that a browser can request, which excludes PUT and DELETE."""
     to = f'http://127.0.0.1:{port}'
     links = [f'{to}/rides?before=5&limit=3', f'{to}/rides/1?x=y', f'{to}/idempotency-keys/k?x=y', f'{to}/livez?x=y']
     fields = ''.join(f'<input type="text" name="{name}" value="{GOOD[name]}">' for name in FIELDS)
@@ -41,7 +41,7 @@ def page(port):
 def served(body):
     class Page(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
-            """And /echo, which has what wapiti looks for: that it finds nothing else then says something."""
+            """/echo has a planted hole: finding it proves that wapiti works."""
             path, _, query = self.path.partition('?')
             self.send_response(200)
             self.send_header('Content-Type', 'text/html')
@@ -72,11 +72,11 @@ def wapiti(settings):
                                    '--max-attack-time', '40', '--store-session', f'{world.folder}/session', '--store-config',
                                    f'{world.folder}/config'],
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240, check=False)
-        check_equal(done.returncode, 0, f'how wapiti ended: {done.stdout[-600:]} {done.stderr[-600:]}')
+        check_equal(done.returncode, 0, f'the exit code of wapiti: {done.stdout[-600:]} {done.stderr[-600:]}')
         with open(report, encoding='utf-8') as file:
             found = [item | {'kind': kind} for kind, items in json.load(file)['vulnerabilities'].items() for item in items]
         planted = [item for item in found if item['path'] == '/echo']
-        check(planted, f'it finds what is planted: {found}')
+        check(planted, f'it finds the planted hole: {found}')
         check_equal([item for item in found if item not in planted], [], 'findings')
         world.settle()
         check_equal(world.stop_server(), 0, 'the exit code')
@@ -84,9 +84,9 @@ def wapiti(settings):
             asked = [json.loads(line) for line in file]
         routes = {line['route'] for line in asked if line['method'] in ('GET', 'POST')}
         wanted = {'/rides', '/rides/{id}', '/rides/{id}/refund', '/idempotency-keys/{key}'}
-        check(wanted <= routes, f'it went to {routes}')
+        check(wanted <= routes, f'its routes: {routes}')
         check(len(asked) > 300, f'it asked {len(asked)} times')
-        check_equal([line for line in asked if line['status'] >= 500], [], 'failures of ours')
+        check_equal([line for line in asked if line['status'] >= 500], [], 'server errors')
 
 
 def of_our_own(settings):
@@ -116,16 +116,16 @@ def of_our_own(settings):
                     made.add(payload)
                 if what == 'a user' and answer.status == 201:
                     users += 1
-        check(not wrong, f'{len(wrong)} are not so:\n' + '\n'.join(wrong))
+        check(not wrong, f'{len(wrong)} failed:\n' + '\n'.join(wrong))
         world.settle()
         check(len(made) > 10, f'keys that are allowed: {made}')
-        # Each is a key as it stands, and no more: what was allowed is there under its own name.
+        # Each allowed key must be stored unchanged.
         keys = {key for (key,) in world.rows('SELECT idempotency_key FROM idempotency_keys')}
-        check_equal(keys - {'r'}, made | {'first'}, 'keys')   # 1e1 is a number: of a ride that is not there.
+        check_equal(keys - {'r'}, made | {'first'}, 'keys')   # 1e1 is a number: of an unknown ride.
         check_equal((world.count('rides'), world.count('users')), (len(made) + 1, users), 'rides, users')
 
 
 def cases(settings):
     found = [('scan: payloads of our own on every parameter', lambda: of_our_own(settings))]
-    # Of a package that `tools/install full` alone brings.
+    # Its package comes only with `tools/install full`.
     return found + ([('scan: wapiti on every form and link', lambda: wapiti(settings))] if settings.everything else [])

@@ -1,4 +1,4 @@
-"""Who can read what the server keeps (issue 16, number 9)."""
+"""Who can read the server's files and secrets (issue 16, number 9)."""
 import glob
 import os
 import stat
@@ -22,7 +22,7 @@ def written(world, text, name='secret'):
 
 
 def private_files(settings):
-    """Whatever the umask is, all that the server and the stand-in make is theirs alone."""
+    """With any umask, only their user can read the files of the server and the stand-in."""
     before = os.umask(0o000)
     try:
         world = World(settings.bin, [*QUICK])
@@ -37,13 +37,13 @@ def private_files(settings):
                 made += [path, path + '-wal', path + '-shm', path + '.lock']
             check_equal({os.path.basename(path): oct(mode(path)) for path in made},
                         {os.path.basename(path): oct(0o600) for path in made}, 'modes')
-            check('PAWL0015' not in world.log() + world.log('provider'), 'a warning of files that are private')
+            check('PAWL0015' not in world.log() + world.log('provider'), 'a warning about private files')
     finally:
         os.umask(before)
 
 
 def readable_files(settings):
-    """Files that were there before keep their modes, and are warned of."""
+    """Existing files keep their modes, and a warning is logged."""
     with World(settings.bin, [*QUICK]) as world:
         log = written(world, '', 'access.log')
         tokens = written(world, 'test_jane jane@example.com\n', 'tokens')
@@ -51,7 +51,7 @@ def readable_files(settings):
         options = ('--access-log', log, '--tokens', tokens, '--secret-file', secret)
         world.start_server(*options)
         check_equal(world.stop_server(), 0, 'the exit code')
-        check('PAWL0015' not in world.log(), 'a warning of files that are private')
+        check('PAWL0015' not in world.log(), 'a warning about private files')
         readable = [log, tokens, secret] + ([world.url.removeprefix('sqlite:')] if world.database == 'sqlite' else [])
         for path in readable:
             os.chmod(path, 0o644)
@@ -63,7 +63,7 @@ def readable_files(settings):
 
 
 def secret_stays_in_its_file(settings):
-    """Not in a row, not in a byte of the database; a copy that 0.1.0 has made goes away, and repeats are known."""
+    """The secret is in no row and no byte of the database; the copy of 0.1.0 is removed, and repeats are still recognized."""
     with World(settings.bin, [*QUICK]) as world:
         secret = written(world, SECRET + '\n')
         world.start_server('--secret-file', secret)
@@ -71,7 +71,7 @@ def secret_stays_in_its_file(settings):
         check_equal(world.stop_server(), 0, 'the exit code')
         check_equal(world.count('installation_secrets'), 0, 'secrets in the database')
         check_equal(world.count('installation_secret_verifiers'), 1, 'verifiers in the database')
-        # As 0.1.0 left it: the same version, in clear.
+        # As 0.1.0 left it: the same version, in clear text.
         world.change('DELETE FROM installation_secret_verifiers')
         world.change(f"INSERT INTO installation_secrets VALUES (1, '{SECRET}', '2027-01-15T08:00:00.000Z')")
         world.start_server('--secret-file', secret)
@@ -83,11 +83,11 @@ def secret_stays_in_its_file(settings):
             for path in glob.glob(world.url.removeprefix('sqlite:') + '*'):
                 with open(path, 'rb') as file:
                     check(SECRET.encode() not in file.read(), f'the secret is in {path}')
-        # Without its file nobody serves; the operator's commands go on.
+        # Without its file no server starts; the operator's commands still work.
         done = world.rides_command(*world.server_command(), check_status=1)
         check('--secret-file' in done.stderr, done.stderr)
         check_equal(len(world.rides_command('keys', 'list', '--database', world.url, '--json').stdout) > 2, True, 'a list of keys')
-        # Replaced: the old one below, so that repeats are known.
+        # Replaced, with the old one on the next line, so that repeats are recognized.
         both = written(world, f'{SECRET[::-1]}\n{SECRET}\n', 'both')
         world.start_server('--secret-file', both)
         again = world.phone('test_jane').book('k-1')

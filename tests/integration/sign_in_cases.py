@@ -1,4 +1,4 @@
-"""Signing in and out, and what is refused before a server starts (issue 16, number 10)."""
+"""Signing in and out, and settings that a server refuses at its start (issue 16, number 10)."""
 import http.client
 import os
 import stat
@@ -9,7 +9,7 @@ from world import WAIT_S, World, check, check_equal, wait_until
 
 
 class Visitor:
-    """A browser without its pages: one cookie, forms."""
+    """A minimal browser: one cookie, and forms."""
 
     def __init__(self, port):
         self.port, self.cookie = port, None
@@ -39,7 +39,7 @@ class Visitor:
 
 
 def throttled(settings):
-    """Ten wrong tokens a minute, for an address and for an account; a right one costs nothing."""
+    """Ten wrong tokens a minute, for an address and for an account; right ones do not count."""
     with World(settings.bin, [*QUICK], judged=False) as world:
         world.start_server()
         for _ in range(30):
@@ -55,7 +55,7 @@ def throttled(settings):
 
 
 def ended_on_the_server(settings):
-    """A cookie that was copied before the sign-out is worth nothing after it, also after a restart; other sessions go on."""
+    """A cookie that was copied before the sign-out is invalid after it, also after a restart; other sessions stay valid."""
     with World(settings.bin, [*QUICK], judged=False) as world:
         world.start_server()
         laptop, phone = Visitor(world.port), Visitor(world.port)
@@ -83,7 +83,7 @@ def ended_on_all_servers(settings):
 
 
 def refused_at_the_start(settings):
-    """Each with what to do, and none shows a token."""
+    """Each error says what to do, and shows no token."""
     with World(settings.bin) as world:
         def tokens(text):
             path = os.path.join(world.folder, 'tokens')
@@ -111,7 +111,7 @@ def refused_at_the_start(settings):
 
 
 def headers_from_a_file(settings):
-    """The command line of `pawl request`, which everybody sees, has no token."""
+    """The command line of `pawl request`, which all users can see, has no token."""
     with World(settings.bin, [*QUICK], judged=False) as world:
         world.start_server()
         path = os.path.join(world.folder, 'headers')
@@ -132,7 +132,7 @@ def headers_from_a_file(settings):
 
 def cases(settings):
     found = {'wrong tokens are throttled': throttled, 'a sign-out ends the session on the server': ended_on_the_server,
-             'what is unsafe does not start': refused_at_the_start, 'headers from a file': headers_from_a_file}
+             'an unsafe server does not start': refused_at_the_start, 'headers from a file': headers_from_a_file}
     if World.database != 'sqlite':
         found['a sign-out ends the session on all servers'] = ended_on_all_servers
     return [('sign-in: ' + name, lambda run=run: run(settings)) for name, run in found.items()]

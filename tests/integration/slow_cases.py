@@ -1,4 +1,4 @@
-"""slowhttptest against the server: slow headers, bodies, reads and many ranges, while others book rides all the same."""
+"""slowhttptest against the server: slow headers, bodies, reads and many ranges, while others book rides."""
 import csv
 import json
 import statistics
@@ -9,34 +9,34 @@ import time
 from world import WAIT_S, World, check, check_equal
 
 CONNECTIONS = 300
-# The least that a slow one is let, the grace of a body: who waited for one of them would take longer. Half of all rides take
-# a tenth of that, on whatever machine.
+# The shortest limit of a slow client, the grace of a body: a rider who waited for one would take longer. Half of all rides take
+# a tenth of that, on any machine.
 SERVED_WITHIN_S = WAIT_S / 4
-# slowhttptest has no option for a header of one's own. Into those that it has it writes what it is given, line ends too.
+# slowhttptest has no option for custom headers, but copies its other options verbatim, line ends included.
 LOGIN = 'x\r\nAuthorization: Bearer test_jane'
 COMMON = ['-c', str(CONNECTIONS), '-r', str(CONNECTIONS), '-p', '5', '-g']
-# Name: its options; how long it lasts; by when the server has cut off all that are slow (src/http/listener.hpp).
+# Name: its options; its duration; when the server has closed all slow connections (src/http/listener.hpp).
 SLOW = {
     'headers': (['-H', '-i', '1', '-x', '24', '-t', 'GET'], 16, 10 + 3),
     # Below 1,024 bytes a second, after 5 s of grace.
     'bodies': (['-B', '-i', '1', '-s', '8192', '-x', '10', '-j', LOGIN], 12, 5 + 3),
     'ranges': (['-R', '-t', 'GET', '-a', '5', '-b', '2000', '-j', LOGIN], 5, None),
-    # An answer of 25 KiB, ten times, which is all that slowhttptest asks for. The kernel takes that over: nobody is cut off
-    # before the 60 s of an idle connection. A client that leaves more unread is cut off after 30 s (listener_test.cpp).
+    # An answer of 25 KiB, ten times, the most that slowhttptest requests. The kernel buffers that, so no connection is closed
+    # before the idle time-out of 60 s. A client with more unread bytes is closed after 30 s (listener_test.cpp).
     'reads': (['-X', '-k', '10', '-n', '5', '-w', '10', '-y', '64', '-z', '5', '-t', 'GET', '-j', LOGIN], 12, None),
 }
-# What the slow ones are answered.
+# The statuses of slow requests.
 TOLD = {'headers': 408, 'bodies': 408, 'ranges': 200, 'reads': 200}
 
 
 def table_of(path):
-    """Of slowhttptest: a row each second, the numbers by their column."""
+    """The report of slowhttptest: a row for each second, with the numbers by column."""
     with open(path, newline='', encoding='utf-8') as file:
         return [{name.strip(): int(value) for name, value in row.items() if name} for row in csv.DictReader(file)]
 
 
 class Riders:
-    """They book without a pause; each answer and how long it took."""
+    """Riders who book without a pause; records each answer and its time."""
 
     def __init__(self, world):
         self.world, self.over, self.took, self.wrong = world, threading.Event(), [], []
@@ -89,7 +89,7 @@ def others_are_served(settings, how):
         if cut_off:
             check(most > CONNECTIONS / 2, f'it held {most} connections at once')
             late = [row for row in rows if row['Seconds'] > cut_off and row['Connected'] > 0]
-            check(not late, f'after {cut_off} s the slow ones are cut off: {late[:1]}')
+            check(not late, f'after {cut_off} s the slow ones must be closed: {late[:1]}')
         world.settle()
         check_equal(len(world.ledger()), world.count('rides'), 'charges')
         check_equal(world.stop_server(), 0, 'the exit code')
@@ -100,6 +100,6 @@ def others_are_served(settings, how):
 
 
 def cases(settings):
-    # Of a package that `tools/install full` alone brings.
+    # Its package comes only with `tools/install full`.
     return [(f'slow: {how}, others are served', lambda how=how: others_are_served(settings, how))
             for how in SLOW if settings.everything]

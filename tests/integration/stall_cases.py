@@ -1,4 +1,4 @@
-"""Peers that read nothing, hold connections or go away at the worst moment: no thread of the server waits for any of them.
+"""Peers that do not read, hold connections or disconnect at the worst moment: no thread of the server waits for them.
 
 The random walks run for a few seconds here; for an hour: tests/integration/stall --bin DIR --minutes 60.
 """
@@ -15,11 +15,11 @@ import time
 import stall_walk
 from world import WAIT_S, World, check, check_equal, wait_until
 
-DATABASES = ('sqlite',)   # Which database is behind it has no part in this.
+DATABASES = ('sqlite',)   # The database does not matter here.
 DRAIN_S = 5
-END_S = DRAIN_S + 2 + WAIT_S / 4   # The drain, its margin, and what a busy machine needs.
+END_S = DRAIN_S + 2 + WAIT_S / 4   # The drain, its margin, and time for a busy machine.
 LIVEZ = b'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'
-# An answer without a body is small, so that the send buffer is full sooner where the interim answer is due.
+# A small answer without a body fills the send buffer just before the interim answer is due.
 EXPECTS = (b'HEAD /rides/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer test_jane\r\nContent-Length: 1\r\n'
            b'Expect: 100-continue\r\n\r\n')
 
@@ -29,7 +29,7 @@ def log_lines(world, event):
 
 
 class Pressure:
-    """For how long programs of this machine had no CPU, by the kernel: an I/O thread may wait for a lock whose holder has none."""
+    """How long programs of this machine had no CPU, by the kernel: an I/O thread may wait for a lock whose holder has none."""
 
     def __init__(self):
         self.samples = collections.deque(maxlen=100_000)   # (time, seconds), every 10 ms.
@@ -43,7 +43,7 @@ class Pressure:
             time.sleep(0.01)
 
     def during(self, begin, end):
-        """Seconds without a CPU between the two times; all of them, if nobody knows."""
+        """Seconds without a CPU between the two times; the whole time, if unknown."""
         samples = list(self.samples)
         before = [total for when, total in samples if when <= begin]
         after = [total for when, total in samples if when >= end]
@@ -54,7 +54,7 @@ PRESSURE = Pressure()
 
 
 def check_no_stall(world):
-    """What the watchdog of builds with fault points has logged: longer than 50 ms beyond what is the machine's or a sanitizer's."""
+    """Stalls that the watchdog of builds with fault points has logged: over 50 ms more than the machine or a sanitizer explains."""
     stalls = []
     for line in log_lines(world, 'io_thread_stalled'):
         held, on_cpu = (int(ms) / 1000 for ms in re.match(r'held (\d+) ms, on the CPU (\d+) ms', line['detail']).groups())
@@ -66,7 +66,7 @@ def check_no_stall(world):
 
 
 def asked(port, limit_s=WAIT_S / 4):
-    """Seconds until a newcomer's /livez is answered."""
+    """Seconds until a new client's /livez is answered."""
     began = time.monotonic()
     with socket.create_connection(('127.0.0.1', port), timeout=limit_s) as raw:
         raw.sendall(LIVEZ)
@@ -74,19 +74,19 @@ def asked(port, limit_s=WAIT_S / 4):
             answer = raw.recv(1000)
         except OSError as error:
             answer = str(error).encode()
-    check(answer.startswith(b'HTTP/1.1 200 '), f'/livez beside them: {answer[:100]!r}')
+    check(answer.startswith(b'HTTP/1.1 200 '), f'/livez meanwhile: {answer[:100]!r}')
     return time.monotonic() - began
 
 
 def ends_in_time(world):
-    """SIGTERM ends the process, whatever its peers do."""
+    """SIGTERM ends the process in spite of its peers."""
     world.server.terminate()
     wait_until('the process to end', world.dead, END_S)
     check_equal(world.server.returncode, 0, 'the exit code')
 
 
 def nothing_is_read(settings):
-    """Issue 16, number 1: GETs in a pipeline until the send buffer is full, then a request that wants 100 Continue."""
+    """Issue 16, number 1: pipelined GETs until the send buffer is full, then a request that expects 100 Continue."""
     with World(settings.bin, judged=False) as world:
         world.start_server('--drain-s', str(DRAIN_S))
         stop = threading.Event()
@@ -122,7 +122,7 @@ def nothing_is_read(settings):
             stop.set()
             for thread in threads:
                 thread.join()
-        check(slowest < WAIT_S / 10, f'the slowest /livez beside them took {slowest:.2f} s')
+        check(slowest < WAIT_S / 10, f'the slowest /livez meanwhile took {slowest:.2f} s')
         check_no_stall(world)
         ends_in_time(world)
         for raw in held:
@@ -130,7 +130,7 @@ def nothing_is_read(settings):
 
 
 def full_of_holders(settings):
-    """Issue 16, number 6: 64 holders that ask once a second lock out nobody."""
+    """Issue 16, number 6: 64 clients that hold connections and ask once a second do not lock out others."""
     with World(settings.bin, judged=False) as world:
         world.start_server('--connections-max', '64')
         holders, stop = [], threading.Event()
@@ -157,8 +157,8 @@ def full_of_holders(settings):
         thread.start()
         try:
             for n in range(20):
-                check(asked(world.port) < WAIT_S / 10, 'a newcomer is answered at once')
-                check_equal(world.phone().book(f'newcomer-{n}').status, 201, 'a ride of a newcomer')
+                check(asked(world.port) < WAIT_S / 10, 'a new client is answered at once')
+                check_equal(world.phone().book(f'newcomer-{n}').status, 201, 'a ride of a new client')
         finally:
             stop.set()
             thread.join()
@@ -169,7 +169,7 @@ def full_of_holders(settings):
 
 
 def of_one_address(settings):
-    """A limit for each address: who is at it is closed, and others are served."""
+    """With a limit for each address, connections over it are closed, and other addresses are served."""
     with World(settings.bin, judged=False) as world:
         world.start_server('--connections-per-address-max', '8')
         held = []
@@ -187,7 +187,7 @@ def of_one_address(settings):
 
 
 def descriptors_run_out(settings):
-    """Issue 16, number 7: what is idle is closed for a newcomer, and the log says why, once."""
+    """Issue 16, number 7: an idle connection is closed for a new client, and the log says why, once."""
     with World(settings.bin, judged=False) as world:
         world.start_server()
         soft, hard = resource.prlimit(world.server.pid, resource.RLIMIT_NOFILE)
@@ -200,11 +200,11 @@ def descriptors_run_out(settings):
         failed = wait_until('a line of the log', lambda: log_lines(world, 'accept_failed'))
         check_equal(failed[0]['code'], 'PAWL0014', f'its code: {failed}')
         for _ in range(5):
-            check(asked(world.port) < WAIT_S / 4, 'a newcomer is answered')
+            check(asked(world.port) < WAIT_S / 4, 'a new client is answered')
         check_equal(len(log_lines(world, 'accept_failed')), 1, 'lines of the log for all of them')
         for raw in held:
             raw.close()
-        check(asked(world.port) < WAIT_S / 4, 'a newcomer is answered afterwards')
+        check(asked(world.port) < WAIT_S / 4, 'a new client is answered afterwards')
 
 
 def few_descriptors(settings):
@@ -216,7 +216,7 @@ def few_descriptors(settings):
         check_equal([(line['code'], line['detail']) for line in capped],
                     [('PAWL0014', 'the process may open 400 files: connections_max is 200 instead of 4096')], 'what the log says')
         held = [socket.create_connection(('127.0.0.1', world.port), timeout=WAIT_S) for _ in range(250)]
-        check(asked(world.port) < WAIT_S / 4, 'a newcomer is answered')
+        check(asked(world.port) < WAIT_S / 4, 'a new client is answered')
         check_equal(world.phone().book('one').status, 201, 'a ride, with its call and its transactions')
         check_equal(log_lines(world, 'accept_failed'), [], 'failures to accept')
         for raw in held:
@@ -224,15 +224,15 @@ def few_descriptors(settings):
 
 
 def walked(bin_folder, seed, seconds, walkers=12):
-    """Random walks over the states of a connection, and a newcomer beside them; what was done."""
+    """Random walks over the states of a connection, with a new client meanwhile; returns a report."""
     with World(bin_folder, judged=False) as world:
         world.start_server('--write-timeout-ms', '1500', '--header-timeout-ms', '1000', '--idle-timeout-ms', '1500', '--body-grace-ms', '800',
                            '--connections-max', '300', '--drain-s', str(DRAIN_S))
         report = stall_walk.walk(world.port, seed, seconds, lambda: asked(world.port), walkers)
         check(not world.dead(), f'the server lives: {world.log()[-600:]}')
-        check(report.slowest < WAIT_S / 10, f'the slowest /livez beside them: {report}')
+        check(report.slowest < WAIT_S / 10, f'the slowest /livez meanwhile: {report}')
         check_no_stall(world)
-        check_equal(world.phone().book('after-all').status, 201, 'a ride, after all')
+        check_equal(world.phone().book('after-all').status, 201, 'a ride at the end')
         ends_in_time(world)
         for word in ('Sanitizer', 'runtime error', 'assert'):
             check(word not in world.log(), f'{word} in the log: {world.log()[-600:]}')

@@ -1,4 +1,4 @@
-"""Random walks over the state machine of a connection, by peers that are slow, read nothing, close one half or reset."""
+"""Random walks over the state machine of a connection, by peers that are slow, do not read, close one half or reset."""
 import dataclasses
 import random
 import socket
@@ -14,7 +14,7 @@ RIDE = b'{"origin_lat": 0.0, "origin_lon": 0.0, "target_lat": 0.1, "target_lon":
 
 
 def connected(port, small_window=False, timeout=1.0):
-    """With small_window the server's send buffer is full after some 100 KiB that are not read."""
+    """With small_window the server's send buffer is full after some 100 KiB of unread bytes."""
     raw = socket.socket()
     if small_window:
         raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
@@ -38,7 +38,7 @@ def chunks(chance):
     return head + b''.join(b'%x%s\r\n%s\r\n' % (1, b';a=b' * chance.randrange(3), RIDE[n:n + 1]) for n in range(len(RIDE))) + b'0\r\n\r\n'
 
 
-# What may be sent, in any order: whole requests, parts of some, and what is none.
+# May be sent in any order: whole requests, parts, and invalid bytes.
 PIECES = [
     lambda chance: GET * chance.randint(1, 1000),
     lambda chance: HEAD * chance.randint(1, 100),
@@ -111,11 +111,11 @@ def one_walk(port, chance, report):
                 if chance.random() < 0.7:
                     return
         if chance.random() < 0.3:
-            time.sleep(chance.random() * 2)   # Held, to be cut off.
+            time.sleep(chance.random() * 2)   # Held until the server closes it.
 
 
 def walk(port, seed, seconds, ask, walkers=12):
-    """Walks of several peers at once; beside them ask() says how long a good request took. Raises what ask() raises."""
+    """Walks of several peers at once; meanwhile ask() returns the time of a valid request. Raises exceptions of ask()."""
     report, stop = Report(), threading.Event()
 
     def walker(number):

@@ -1,4 +1,4 @@
-"""What stands behind ./run: tools/serve starts all that Rocket Rides needs, and Ctrl-C ends all of it."""
+"""The work of ./run: tools/serve starts all processes of Rocket Rides, and Ctrl-C ends all of them."""
 import json
 import os
 import shutil
@@ -13,11 +13,11 @@ from stores import TOOLS
 from world import WAIT_S, World, check, check_equal, wait_until
 
 PORTS = ('PAWL_PORT', 'PAWL_STRIPE_PORT', 'PAWL_SMTP_PORT', 'PAWL_POSTGRES_PORT')
-START_S = 6 * WAIT_S   # A cluster is made.
+START_S = 6 * WAIT_S   # Includes the creation of a cluster.
 
 
 def descendants(pid):
-    """The processes below it."""
+    """Its child processes, recursively."""
     found = []
     try:
         for task in os.listdir(f'/proc/{pid}/task'):
@@ -25,12 +25,12 @@ def descendants(pid):
                 for child in file.read().split():
                     found += [int(child), *descendants(child)]
     except FileNotFoundError:
-        pass   # It has ended meanwhile, as a shell's own commands do.
+        pass   # It has ended meanwhile, like a shell's own commands.
     return found
 
 
 def is_alive(pid):
-    """Whoever has ended and is not fetched yet has ended."""
+    """Zombies count as ended."""
     try:
         with open(f'/proc/{pid}/stat', encoding='utf-8') as file:
             return file.read().rsplit(')', 1)[1].split()[0] != 'Z'
@@ -44,7 +44,7 @@ class Start:
     def __init__(self, settings):
         self.rides = os.path.join(os.path.abspath(settings.bin), 'rides')
         self.folder = tempfile.mkdtemp(prefix='pawl-start-')
-        os.chmod(self.folder, 0o755)   # PostgreSQL's user passes through.
+        os.chmod(self.folder, 0o755)   # PostgreSQL's user must enter it.
         self.environment = os.environ | {'PAWL_DATA': self.folder, 'TZ': 'UTC'} | {name: str(free_port()) for name in PORTS}
         self.process, self.started = None, []
 
@@ -63,7 +63,7 @@ class Start:
 
     def begin(self, database):
         with open(os.path.join(self.folder, 'told'), 'wb') as told:
-            # As a terminal starts it: what the tests were started by may ignore Ctrl-C, as nohup and a shell's & do.
+            # As a terminal does: our parent may ignore Ctrl-C, as with nohup and a shell's &.
             self.process = subprocess.Popen(['env', '--default-signal=HUP,INT,QUIT', os.path.join(TOOLS, 'serve'), self.rides,
                                              '--database', database],
                                             env=self.environment, stdout=told, stderr=told, start_new_session=True)
@@ -73,7 +73,7 @@ class Start:
             return file.read()
 
     def start(self, database):
-        """Returns when it says that it serves."""
+        """Returns when it reports that it serves."""
         self.begin(database)
 
         def ready():
@@ -83,19 +83,19 @@ class Start:
         self.started = descendants(self.process.pid)
 
     def refused(self, database):
-        """(exit code, what it says)"""
+        """(exit code, output)"""
         self.begin(database)
         return self.process.wait(START_S), self.told()
 
     def ctrl_c(self):
-        """As a terminal does: to each in its foreground."""
+        """As a terminal does: to all foreground processes."""
         os.killpg(self.process.pid, signal.SIGINT)
         check_equal(self.process.wait(WAIT_S + 20), 130, 'the exit code')
         self.wait_all_ended()
 
     def wait_all_ended(self):
-        check(len(self.started) >= 2, f'it has started {self.started}')
-        wait_until(f'an end of all of {self.started}', lambda: not any(map(is_alive, self.started)))
+        check(len(self.started) >= 2, f'its processes: {self.started}')
+        wait_until(f'the end of all of {self.started}', lambda: not any(map(is_alive, self.started)))
 
     def phone(self):
         return Phone(int(self.environment['PAWL_PORT']))
@@ -110,9 +110,9 @@ class Start:
 
 
 def check_server_ended_first(server, database):
-    """Each time, and cleanly."""
+    """The server stopped cleanly each time."""
     told = [json.loads(line) for line in server.split('\n') if line.startswith('{')]
-    check_equal([line['event'] for line in told], ['stopping', 'stopped'] * 2, 'what the server logs')
+    check_equal([line['event'] for line in told], ['stopping', 'stopped'] * 2, 'the events in the server log')
     asked = [line[:23].replace(' ', 'T') + 'Z' for line in database.split('\n') if 'fast shutdown request' in line]
     ended = [line['ts'] for line in told if line['event'] == 'stopped']
     check(len(asked) == 2 and all(before <= after for before, after in zip(ended, asked)),
@@ -120,7 +120,7 @@ def check_server_ended_first(server, database):
 
 
 def twice(settings):
-    """A ride is booked, all is stopped, and after the next start the ride is known."""
+    """Books a ride and stops all; after the next start the ride is known."""
     with Start(settings) as start:
         start.start(World.database)
         first = start.phone().book('morning')
@@ -151,24 +151,24 @@ def killed(settings):
 
 
 def with_a_url(settings):
-    """Its password stays out of what is shown, and nothing is started for it."""
+    """Its password is not printed, and no database is started."""
     with World(settings.bin) as world, Start(settings) as start:
         start.start(world.url.replace('pawl@', 'pawl:secret_word@'))
-        check('secret_word' not in start.told(), f'it tells the password: {start.told()}')
-        check(not os.path.exists(os.path.join(start.folder, 'postgres')), 'a cluster was made')
+        check('secret_word' not in start.told(), f'it prints the password: {start.told()}')
+        check(not os.path.exists(os.path.join(start.folder, 'postgres')), 'a cluster was created')
         check_equal(start.phone().book('morning').status, 201, 'the ride')
         check_equal(world.count('rides'), 1, 'rides in the database of the URL')
         start.ctrl_c()
-        check_equal(world.count('rides'), 1, 'rides in the database of the URL, which runs on')
+        check_equal(world.count('rides'), 1, 'rides in the database of the URL, which still runs')
 
 
 def errors_are_told(settings):
     with Start(settings) as start:
         status, told = start.refused('mysql')
-        check(status == 2 and '--database is mysql' in told, f'a database that it does not know: {status} {told}')
+        check(status == 2 and '--database is mysql' in told, f'an unknown database: {status} {told}')
         status, told = start.refused(f'postgres://pawl:secret_word@127.0.0.1:{free_port()}/rides')
-        check(status == 1 and 'PAWL0008' in told and 'refused' in told, f'nobody listens there: {status} {told}')
-        check('secret_word' not in told, f'it tells the password: {told}')
+        check(status == 1 and 'PAWL0008' in told and 'refused' in told, f'no database listens: {status} {told}')
+        check('secret_word' not in told, f'it prints the password: {told}')
         with socket.create_server(('127.0.0.1', int(start.environment['PAWL_POSTGRES_PORT']))):
             status, told = start.refused('postgres')
         check(status == 1 and 'in use' in told, f'the port is taken: {status} {told}')
@@ -180,10 +180,10 @@ def errors_are_told(settings):
             start.environment['PAWL_POSTGRES_PORT'] = str(free_port())
             os.chmod(start.folder, 0o700)
             status, told = start.refused('postgres')
-            check(status == 1 and 'may not enter' in told, f'a folder that is closed: {status} {told}')
+            check(status == 1 and 'may not enter' in told, f'an inaccessible folder: {status} {told}')
         done = subprocess.run([os.path.join(TOOLS, '..', 'run'), '--database', 'mysql'], capture_output=True, text=True,
                               check=False)
-        check(done.returncode == 2 and '--database is mysql' in done.stderr, f'./run says so, before a build: {done}')
+        check(done.returncode == 2 and '--database is mysql' in done.stderr, f'./run refuses it before a build: {done}')
 
 
 def cases(settings):

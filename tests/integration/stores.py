@@ -1,4 +1,4 @@
-"""The databases that a world may stand on: where it is, what is in it, and what a person or a bad deploy does to it."""
+"""The databases of a world: their URLs, contents, and changes by a person or a bad deploy."""
 import glob
 import itertools
 import json
@@ -13,13 +13,13 @@ import time
 from ports import free_port
 
 TOOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'tools')
-# Itself: what stands at /usr/bin/psql is a wrapper in Perl, ten times as slow.
+# The program itself: /usr/bin/psql is a Perl wrapper, ten times as slow.
 PSQL = (sorted(glob.glob('/usr/lib/postgresql/*/bin/psql')) or ['psql'])[-1]
 TIMEOUT_S = 20 * float(os.environ.get('PAWL_TEST_SLOWNESS', '1'))
 
 
 def alive(pid):
-    """Nor is one alive whose parent has not taken note of its end."""
+    """Zombies count as ended."""
     try:
         with open(f'/proc/{pid}/stat', encoding='ascii') as file:
             return file.read().rsplit(')', 1)[1].split()[0] != 'Z'
@@ -28,11 +28,11 @@ def alive(pid):
 
 
 class NoTables(Exception):
-    """The server was killed before it had made them."""
+    """The tables are missing: the server was killed before it created them."""
 
 
 class SqliteFile:
-    """A file in the folder that the world names."""
+    """A file in the world's folder."""
     name = 'sqlite'
 
     def __init__(self, world):
@@ -47,7 +47,7 @@ class SqliteFile:
         return f'sqlite:{self.path}'
 
     def rows(self, query, *arguments):
-        """Reads beside the server; after a kill the reader recovers the log as any process would."""
+        """Reads while the server runs; after a kill the reader recovers the WAL."""
         database = sqlite3.connect(f'file:{self.path}', uri=True, timeout=TIMEOUT_S)
         try:
             return database.execute(query, arguments).fetchall()
@@ -73,11 +73,11 @@ class SqliteFile:
         self.change('DROP TRIGGER bug')
 
     def close(self):
-        """It goes with the world's folder."""
+        """Removed with the world's folder."""
 
 
 class PostgresDatabase:
-    """A database of its own on the server of this run."""
+    """Its own database on the server of this run."""
     name = 'postgres'
     cluster = None
     numbers = itertools.count(1)
@@ -93,7 +93,7 @@ class PostgresDatabase:
         return f'{self.cluster.url("")}{self.database}'
 
     def _on(self, database, statement):
-        """What psql prints. A Python module for PostgreSQL is not there for every Python."""
+        """The output of psql. Not every Python has a PostgreSQL module."""
         done = subprocess.run([PSQL, '-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-d', self.cluster.url(database),
                                '-c', statement], capture_output=True, text=True, timeout=TIMEOUT_S)
         if done.returncode != 0:
@@ -139,14 +139,14 @@ class Cluster:
         return f'postgres://pawl@127.0.0.1:{self.port}/{database}'
 
     def server_pids(self):
-        """The server and all that it started."""
+        """The server and its children."""
         with open(f'/proc/{self.process.pid}/task/{self.process.pid}/children', encoding='ascii') as file:
             return [self.process.pid, *map(int, file.read().split())]
 
     def kill(self):
-        """kill -9 of the whole server, as when the machine goes down; returns when the last of its processes is gone.
+        """kill -9 of the whole server, as in a machine's crash; returns when its last process has ended.
 
-        One that starts meanwhile would outlive it, and the next server refuses to start beside such an orphan.
+        A child that starts meanwhile would survive, and the next server refuses to start beside such an orphan.
         """
         self.process.send_signal(signal.SIGSTOP)
         pids = self.server_pids()

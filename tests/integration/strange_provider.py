@@ -1,11 +1,11 @@
-"""A server that answers with what it is told to: bytes that are no answer, half of one, or none."""
+"""A server with configurable answers: bytes that are not an answer, half an answer, or none."""
 import json
 import socket
 import threading
 
 
 def http(status, body, headers=(), length=None):
-    """An answer as bytes; with `length`, one that promises another length than it has."""
+    """An answer as bytes; `length` replaces its real length."""
     body = body if isinstance(body, bytes) else json.dumps(body).encode()
     head = [f'HTTP/1.1 {status} x', 'Content-Type: application/json',
             f'Content-Length: {len(body) if length is None else length}']
@@ -23,7 +23,7 @@ class StrangeProvider:
 
     def __init__(self, answer, first=()):
         self.answer, self.first = answer, list(first)
-        self.requests = []   # (path, headers, body) of each whole one.
+        self.requests = []   # (path, headers, body) of each whole request.
         self.listening = socket.create_server(('127.0.0.1', 0))
         self.port = self.listening.getsockname()[1]
         threading.Thread(target=self._serve, daemon=True).start()
@@ -56,7 +56,7 @@ class StrangeProvider:
                 if answer is not None:
                     connection.sendall(answer)
             except OSError:
-                pass   # The server may have heard enough.
+                pass   # The server may have closed early.
 
     @staticmethod
     def _read(connection):

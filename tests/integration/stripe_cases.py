@@ -1,5 +1,5 @@
-"""Stripe's own library for Node against our stand-in: it takes every answer for what Stripe would mean by it, and its retries
-charge once, whatever the stand-in does meanwhile. Judged by the ledger. Needs what tools/install full brings.
+"""Stripe's own library for Node against our stand-in: it understands every answer like Stripe's, and its retries
+charge once, whatever the stand-in does meanwhile. Checked by the ledger. Needs tools/install full.
 """
 import concurrent.futures
 import contextlib
@@ -15,12 +15,12 @@ from browser_cases import Cutter
 from murphy_cases import faults
 from world import WAIT_S, World, check, check_equal, wait_until
 
-DATABASES = ('sqlite',)   # The stand-in has none.
+DATABASES = ('sqlite',)   # The stand-in has no database.
 ORDER = {'amount': 2000, 'currency': 'usd', 'customer': 'cus_jane', 'description': 'Charge for ride 1'}
 
 
 def charge(customer='cus_jane', key=None, **changes):
-    """None of the changes takes a field out."""
+    """A change to None removes the field."""
     order = {name: value for name, value in (ORDER | {'customer': customer} | changes).items() if value is not None}
     return {'do': 'charge', 'with': order, 'idempotencyKey': key}
 
@@ -30,7 +30,7 @@ def stripe(world, *calls, key='sk_test_rides', retries=4, timeout=20_000, togeth
     asked = {'port': port or world.stripe, 'key': key, 'retries': retries, 'timeout': timeout, 'calls': calls, 'together': together}
     done = subprocess.run(['node', os.path.join(node.install(), 'stripe.mjs'), json.dumps(asked)], capture_output=True, text=True,
                           timeout=6 * WAIT_S, check=False)
-    check_equal(done.returncode, 0, f'how the library ended: {done.stderr[-600:]}')
+    check_equal(done.returncode, 0, f'the exit code of the library: {done.stderr[-600:]}')
     return json.loads(done.stdout)
 
 
@@ -40,9 +40,9 @@ def is_charge(outcome):
 
 
 def only_charge(world, *outcomes):
-    """All of them are the one charge of the ledger."""
+    """All outcomes are the one charge of the ledger."""
     check_equal(len(world.ledger()), 1, 'charges')
-    check_equal({is_charge(outcome) for outcome in outcomes}, {world.ledger()[0]['id']}, 'what the library has')
+    check_equal({is_charge(outcome) for outcome in outcomes}, {world.ledger()[0]['id']}, 'the charges in the library')
 
 
 def charges_and_refunds(world):
@@ -62,11 +62,11 @@ def charges_and_refunds(world):
 
 
 def comes_up_again(world):
-    """503 for a while: it waits and tries again by itself."""
+    """503 for a while: the library waits and tries again by itself."""
     faults(world, down=True)
     timer = threading.Timer(0.7, lambda: faults(world, down=False))
     timer.start()
-    outcome, = stripe(world, charge())   # With the key that the library makes.
+    outcome, = stripe(world, charge())   # With a key that the library generates.
     timer.join()
     check(outcome['requests'] >= 1, f'{outcome}')
     only_charge(world, outcome)
@@ -87,11 +87,11 @@ def answer_lost(world):
 
 
 def line_cut(world):
-    """The connection is reset at the answer, three times; the library repeats under its key."""
+    """The connection is reset at the answer, three times; the library repeats with its key."""
     with contextlib.closing(Cutter(world.stripe, b'POST /v1/charges')) as line, concurrent.futures.ThreadPoolExecutor(1) as pool:
         line.armed = True
         running = pool.submit(stripe, world, charge(), port=line.port)
-        wait_until('the line to be cut', lambda: line.cuts >= 2)
+        wait_until('the connection to be cut', lambda: line.cuts >= 2)
         line.armed = False
         outcome, = running.result()
     only_charge(world, outcome)
@@ -104,7 +104,7 @@ def slower_than_its_patience(world):
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         running = pool.submit(stripe, world, charge(), timeout=700, retries=20)
         wait_until('the charge', world.ledger)
-        time.sleep(1.5)   # Twice the library's patience.
+        time.sleep(1.5)   # Twice the library's time-out.
         faults(world, delay_ms=0)
         outcome, = running.result()
     only_charge(world, outcome)
@@ -112,7 +112,7 @@ def slower_than_its_patience(world):
 
 
 def booked_late(world):
-    """The first is still on its way into the ledger when the second comes."""
+    """The first is still being written to the ledger when the second comes."""
     gone, = stripe(world, charge('cus_late', 'k'), timeout=250, retries=0)
     check_equal(gone['error']['class'], 'StripeConnectionError', 'what it waited for so briefly')
     outcome, = stripe(world, charge('cus_late', 'k'))
@@ -120,7 +120,7 @@ def booked_late(world):
 
 
 def killed(world):
-    """kill -9 behind the booking, and a start on the same ledger."""
+    """kill -9 after the booking, and a start with the same ledger."""
     faults(world, delay_ms=20_000)
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         running = pool.submit(stripe, world, charge(), retries=8)
@@ -133,7 +133,7 @@ def killed(world):
 
 
 def two_at_once(world):
-    """The same key from two sides: 409 makes one of them wait, or it finds the answer."""
+    """The same key from two processes: 409 makes one of them wait, or it gets the answer."""
     for n in range(5):
         outcomes = stripe(world, *[charge(key=f'k-{n}')] * 6, together=True)
         check_equal(len({is_charge(outcome) for outcome in outcomes}), 1, 'charges of one key')
@@ -141,13 +141,13 @@ def two_at_once(world):
 
 
 def rate_limited(world):
-    """Not tried again by the library, as Stripe does not ask it to; by the caller, under the same key."""
+    """The library does not retry, as Stripe does not ask it to; the caller does, with the same key."""
     first, second = stripe(world, charge('cus_429once', 'k'), charge('cus_429once', 'k'))
     check_equal((first['error']['class'], first['requests']), ('StripeRateLimitError', 1), 'the first')
     only_charge(world, second)
 
 
-# What is asked; then class, HTTP status, type, code, param, and requests with two retries allowed.
+# The request; then class, HTTP status, type, code, param, and requests with two retries allowed.
 INVALID = 'StripeInvalidRequestError'
 ERRORS = {
     'a declined card': (charge('cus_declined'), ('StripeCardError', 402, 'card_error', 'card_declined', None, 1)),
@@ -162,7 +162,7 @@ ERRORS = {
                             (INVALID, 404, 'invalid_request_error', 'resource_missing', 'charge', 1)),
     'another URL': ({'do': 'elsewhere', 'path': '/v1/nothing'}, (INVALID, 404, 'invalid_request_error', None, None, 1)),
     'too many requests': (charge('cus_429'), ('StripeRateLimitError', 429, 'invalid_request_error', 'rate_limit', None, 1)),
-    # It is stored, and a repeat would get it again: the library is told so.
+    # It is stored, and a repeat would get it again: the answer says so to the library.
     'a broken charge': (charge('cus_500'), ('StripeAPIError', 500, 'api_error', None, None, 1)),
     'never up': (charge('cus_503'), ('StripeAPIError', 503, 'api_error', None, None, 3)),
 }
@@ -187,7 +187,7 @@ def errors(world):
         if wanted[0] == 'StripeCardError':
             check_equal(error['decline_code'], 'generic_decline', 'why the card was declined')
             check(error['charge'].startswith('ch_'), f'the charge that failed: {error}')
-            check_equal(error['message'], 'Your card was declined.', 'what the rider is told')
+            check_equal(error['message'], 'Your card was declined.', 'the message for the rider')
     check_equal(len(world.ledger()), 0, 'charges')
 
 
@@ -220,13 +220,13 @@ def nobody_there(world):
 def cases(settings):
     found = {
         'it charges and refunds': charges_and_refunds, 'the stand-in comes up again': comes_up_again, 'it fails once': fails_once,
-        'the answer is lost': answer_lost, 'the line is cut': line_cut, 'it is slower than the library waits': slower_than_its_patience,
+        'the answer is lost': answer_lost, 'the connection is cut': line_cut, 'it is slower than the library waits': slower_than_its_patience,
         'it books late': booked_late, 'it is killed': killed, 'the same key at once': two_at_once, 'too many requests': rate_limited,
         'every error is of its own class': errors, 'errors of keys and refunds': errors_of_keys,
-        'the wrong credentials': without_a_key_of_the_api, 'nobody is there': nobody_there}
+        'the wrong credentials': without_a_key_of_the_api, 'the provider is down': nobody_there}
     missing = node.programs_missing(browser=False)
     if not settings.everything:
-        return []   # npm is asked by ./test --full only; browser_cases says so.
+        return []   # npm is run by ./test --full only; browser_cases prints that.
 
     def run(case):
         check(missing is None, f'{missing}')

@@ -1,7 +1,7 @@
-"""The n-th write or sync of the database's files fails, for every n: SQLite's own method, on the whole server.
+"""The n-th write or sync of the database's files fails, for every n: SQLite's own test method, applied to the whole server.
 
-strace fails one call of each thread, and counts those on the database's files alone. disk_cases.py is about a disk that
-fails for longer: full until somebody makes space, or broken between a charge and its record.
+strace fails one call of each thread, and counts only those on the database's files. disk_cases.py is about a disk that
+fails for longer: full until space is freed, or broken between a charge and its record.
 """
 import collections
 import os
@@ -13,12 +13,12 @@ from world import World, check, check_equal, wait_until
 
 DATABASES = ('sqlite',)
 ERRORS = ('ENOSPC', 'EIO')
-IN_FULL = 4   # Of the calls of each kind, spread over the run.
+IN_FULL = 4   # Calls of each kind, spread over the run.
 CALL = re.compile(r'^(\d+) +(pwrite64|write|fdatasync|fsync|ftruncate|fallocate)\(.*?(\(INJECTED\))?$', re.MULTILINE)
 
 
 def traced(world, inject=()):
-    """The server's process is our own child; strace is beside it (-D), and ends with it."""
+    """The server is our child; strace runs beside it (-D), and ends with it."""
     files = [part for suffix in ('', '-wal', '-shm', '-journal') for part in ('-P', world.store.path + suffix)]
     calls = 'pwrite64,write,fdatasync,fsync,ftruncate,fallocate'
     return ['strace', '-D', '-f', '--seccomp-bpf', '-qq', '-o', log_of(world), *files, '-e', f'trace={calls}', *inject]
@@ -29,7 +29,7 @@ def log_of(world):
 
 
 def seen(world):
-    """(thread, call, whether it was made to fail) of each."""
+    """(thread, call, whether it failed) of each."""
     with open(log_of(world), encoding='utf-8', errors='replace') as file:
         return [(thread, call, bool(failed)) for thread, call, failed in CALL.findall(file.read())]
 
@@ -50,7 +50,7 @@ class Rides:
     def final(answer):
         if answer.final:
             return answer
-        check(answer.status in (409, 503) and 'retry-after' in answer.headers, f'come again is all that may be said: {answer}')
+        check(answer.status in (409, 503) and 'retry-after' in answer.headers, f'only a retry is allowed: {answer}')
         return None
 
 
@@ -63,9 +63,9 @@ def fails_at(settings, call, error, n):
             world.settle()
             check(not world.dead(), f'the server lives: {world.log()[-400:]}')
             world.kill_server()
-        else:   # Before it serves it may give up, and says why.
+        else:   # It may give up before it serves, with a reason.
             check_equal(world.server.returncode, 1, 'the exit code')
-            check(re.search('disk|full|I/O', world.log()), f'it says what is wrong: {world.log()[-400:]}')
+            check(re.search('disk|full|I/O', world.log()), f'the log has the reason: {world.log()[-400:]}')
         failed = [which for _, which, injected in seen(world) if injected]
         check(failed, f'no {call} was the {n}th: {collections.Counter(which for _, which, _ in seen(world))}')
         world.wrapper = []
@@ -73,7 +73,7 @@ def fails_at(settings, call, error, n):
                                                             " WHERE standing = 'finished'"))
         for name, answer in rides.told.items():
             key = name if name != 'refund' else f'ride-{rides.told["k-1"].json["ride"]}-refund'
-            check_equal(durable.get(key), answer.status, f'the durable row of {name}, as it was told')
+            check_equal(durable.get(key), answer.status, f'the durable row of {name}, as answered')
         check(world.start_server(), f'it starts again: {world.log()[-400:]}')
         again = Rides(world)
         again.live()
@@ -85,7 +85,7 @@ def fails_at(settings, call, error, n):
 
 
 def reached(settings):
-    """How often each call is made, by the thread that makes it most often."""
+    """For each call, its count in the thread that makes it most often."""
     if not shutil.which('strace'):
         print('the cases of failing system calls need strace (tools/install full) and are left out', flush=True)
         return {}
@@ -103,7 +103,7 @@ def reached(settings):
 
 
 def spread(settings, count):
-    """Which of so many. The last few are of rounds in the background, which are not the same number each time."""
+    """Chooses among `count` calls. The last few belong to background rounds, whose number varies."""
     sure = max(1, count - 3)
     some = {'sample': 1, 'full': IN_FULL}.get(settings.mode, sure)
     if some >= sure:

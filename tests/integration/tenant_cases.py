@@ -1,6 +1,6 @@
-"""Keys of others can't be found by their answers: to the byte each is answered as a key that nobody has.
+"""Other accounts' keys can't be detected: each answer is the same to the byte as for an unused key.
 
-That the same statements run for both is shown by tests/conformance/other_tenants_test.cpp.
+tests/conformance/other_tenants_test.cpp checks that both run the same statements.
 """
 import json
 import re
@@ -13,7 +13,7 @@ from raw import exchanged
 from world import World, check, check_equal, wait_until
 
 VARIES = re.compile(rb'^(Date|Idempotency-Expires): [^\r]*\r\n', re.MULTILINE)
-JOE, POOR = b'test_joe', b'test_poor'   # A ride of the second is declined: an answer without numbers of its own.
+JOE, POOR = b'test_joe', b'test_poor'   # The second one's card is declined: an answer without ids.
 
 
 def asked(method, target, token, key=b'', body=b''):
@@ -24,7 +24,7 @@ def asked(method, target, token, key=b'', body=b''):
 
 
 def questions(key):
-    """What somebody may ask who wants to know whether the key is there. The last one makes it."""
+    """Requests that try to find out whether a key exists. The last one creates it."""
     yield 'how far it is', asked(b'GET', b'/idempotency-keys/' + key, JOE)
     yield 'its head', asked(b'HEAD', b'/idempotency-keys/' + key, JOE)
     yield 'in quotation marks', asked(b'GET', b'/idempotency-keys/%22' + key + b'%22', JOE)
@@ -67,8 +67,8 @@ def not_found_by_answers(settings):
             expect_no_difference(world, state, keys[state])
         faults(world, delay_ms=3000)
         jane.send_and_hang_up('POST', '/rides', HERE_TO_THERE, keys['at work'])
-        wait_until('it to be at work', lambda: world.count('idempotency_keys', f"idempotency_key = '{keys['at work']}'"))
-        faults(world, delay_ms=0)   # The call in hand has its own.
+        wait_until('it to be in progress', lambda: world.count('idempotency_keys', f"idempotency_key = '{keys['at work']}'"))
+        faults(world, delay_ms=0)   # The call in flight keeps its delay.
         expect_no_difference(world, 'at work', keys['at work'])
 
 

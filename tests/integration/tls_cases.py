@@ -1,4 +1,4 @@
-"""PostgreSQL behind TLS: whom the server trusts, whom it refuses, and that all it sends is really encrypted."""
+"""PostgreSQL behind TLS: which certificates the server accepts, and that all its connections are encrypted."""
 import os
 import shutil
 import signal
@@ -10,7 +10,7 @@ from world import WAIT_S, World, check, check_equal, wait_until
 
 DATABASES = ('postgres',)
 PASSWORD = 'secret_word'
-# Nobody comes in unencrypted; the role of the server has a password besides.
+# Only encrypted connections; the server's role has a password besides.
 HBA = """
 hostssl all pawl  127.0.0.1/32 trust
 hostssl all rider 127.0.0.1/32 scram-sha-256
@@ -22,7 +22,7 @@ def openssl(*arguments):
 
 
 class Authority:
-    """A CA of its own, in a folder; makes keys and certificates."""
+    """Its own CA, in a folder; creates keys and certificates."""
 
     def __init__(self, folder, name):
         self.folder = folder
@@ -42,7 +42,7 @@ class Authority:
 
 
 class TlsCluster(Cluster):
-    """PostgreSQL with ssl=on, a certificate of its own CA, and another CA that it knows nothing of."""
+    """PostgreSQL with ssl=on, a certificate of its own CA, and another CA that is not trusted."""
 
     def __init__(self):
         super().__init__()
@@ -57,16 +57,16 @@ class TlsCluster(Cluster):
 
     def certify(self, names):
         self.authority.certify(names, self.key, self.certificate)
-        os.chmod(self.key, 0o600)   # PostgreSQL takes no key that others may read.
+        os.chmod(self.key, 0o600)   # PostgreSQL accepts no key that others may read.
         if os.geteuid() == 0:
             shutil.chown(self.key, 'postgres')
 
     def reload(self):
-        """Reads the certificate anew, for those who connect from now on."""
+        """Reloads the certificate, for new connections."""
         self.process.send_signal(signal.SIGHUP)
 
     def names(self):
-        """Of the certificate that it shows."""
+        """The names in its current certificate."""
         done = subprocess.run(['openssl', 's_client', '-starttls', 'postgres', '-connect', f'127.0.0.1:{self.port}'],
                               stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=WAIT_S)
         return subprocess.run(['openssl', 'x509', '-noout', '-ext', 'subjectAltName'], input=done.stdout, check=True,
@@ -74,7 +74,7 @@ class TlsCluster(Cluster):
 
 
 class TlsWorld(World):
-    """Rocket Rides with a role that has a password and owns its database, and nothing else."""
+    """Rocket Rides with a role that has a password and owns only its database."""
 
     def __init__(self, settings, cluster):
         super().__init__(settings.bin, QUICK, cluster=cluster)
@@ -83,23 +83,23 @@ class TlsWorld(World):
         self.store._on('postgres', f'ALTER DATABASE {self.store.database} OWNER TO rider')
 
     def serve_on(self, host, parameters):
-        """Whether the server lives."""
+        """Whether the server runs."""
         self.server_url = f'postgres://rider:{PASSWORD}@{host}:{self.cluster.port}/{self.store.database}?{parameters}'
         return self.start_server()
 
     def check_refused(self, host, parameters, *words):
-        """By PAWL0008 with libpq's own words, and without the password."""
+        """The start fails with PAWL0008 and libpq's message, without the password."""
         before = len(self.log()) if self.server else 0
         check(not self.serve_on(host, parameters), f'it serves on {host} with {parameters}')
         told = self.log()[before:]
         check_equal(self.server.returncode, 1, f'the exit code: {told}')
         for word in ('PAWL0008', *words):
             check(word in told, f'"{word}" is not in: {told}')
-        check(PASSWORD not in told, f'it tells the password: {told}')
+        check(PASSWORD not in told, f'it prints the password: {told}')
 
 
 def verified(settings):
-    """All of its connections are encrypted, also those that it makes anew; and it works as without."""
+    """All of its connections are encrypted, also later ones; and it works as usual."""
     with TlsCluster() as cluster, TlsWorld(settings, cluster) as world:
         trusted = f'sslmode=verify-full&sslrootcert={cluster.authority.certificate}'
         check(world.serve_on('localhost', trusted), f'it serves: {world.log()}')
@@ -128,7 +128,7 @@ def refused(settings):
         cluster.reload()
         wait_until('the other certificate', lambda: 'elsewhere' in cluster.names())
         world.check_refused('localhost', f'sslmode=verify-full&sslrootcert={trusted}', 'does not match host name', 'elsewhere')
-        check(world.serve_on('localhost', f'sslmode=verify-ca&sslrootcert={trusted}'), 'verify-ca looks at no name')
+        check(world.serve_on('localhost', f'sslmode=verify-ca&sslrootcert={trusted}'), 'verify-ca ignores the name')
 
 
 def cases(settings):

@@ -1,4 +1,4 @@
-"""A repeat that waits for the first one's answer: a refund, whose key is the ride's, asked for by several at once."""
+"""A repeat that waits for the first one's answer: a refund, whose key belongs to the ride, requested by several clients at once."""
 import concurrent.futures
 import os
 import time
@@ -13,7 +13,7 @@ SERVERS = {'one server': 1, 'two servers': 2}
 
 
 def refunds(settings, servers, delay_s, check_those):
-    """A ride is refunded at the first of the servers, Stripe being slow; check_those(first, answers, seconds) of the repeats."""
+    """Refunds a ride at the first server while Stripe is slow; check_those(first, answers, seconds) checks the repeats."""
     with World(settings.bin) as world:
         world.start_nodes(servers)
         ride = world.nodes[0].phone().book('k').json['ride']
@@ -23,7 +23,7 @@ def refunds(settings, servers, delay_s, check_those):
             first = pool.submit(refund, world.nodes[0], 'test_jane')
             wait_until('the refund at Stripe', lambda: world.ledger('refund'))
             began = time.monotonic()
-            # The rider, and support: the last of the servers is another than the first's, where there are two.
+            # The rider, and support; with two servers, the last is not the first request's.
             askers = [pool.submit(refund, world.nodes[-1 - i % servers], ('test_support', 'test_jane')[i // 2 % 2])
                       for i in range(8)]
             answers = [asker.result() for asker in askers]
@@ -36,19 +36,19 @@ def refunds(settings, servers, delay_s, check_those):
 
 
 def get_the_first_answer(first, answers, seconds):
-    check(seconds < LONGEST_WAIT_S * SLOW, f'they are woken: {seconds:.1f} s')
+    check(seconds < LONGEST_WAIT_S * SLOW, f'they are notified: {seconds:.1f} s')
     told = first.result()
     check_equal((told.status, told.replayed), (201, False), f'the first: {told}')
     for answer in answers:
-        check_equal((answer.status, answer.body, answer.replayed), (201, told.body, True), 'whoever waited')
+        check_equal((answer.status, answer.body, answer.replayed), (201, told.body, True), 'the waiting clients')
         for name in ('content-type', 'cache-control'):
             check_equal(answer.headers.get(name), told.headers.get(name), name)
 
 
 def are_told_to_come_again(first, answers, seconds):
-    """While the first is still at work."""
-    check(seconds > 0.9 * LONGEST_WAIT_S, f'they wait as long as the operation says: {seconds:.1f} s')
-    check(not first.done(), f'the first is answered: {first}')
+    """While the first is still in progress."""
+    check(seconds > 0.9 * LONGEST_WAIT_S, f'they wait for the time that the operation sets: {seconds:.1f} s')
+    check(not first.done(), f'the first must be unanswered: {first}')
     for answer in answers:
         problem(answer, 409, 'in-progress', True)
         check_equal(answer.headers['retry-after'], '1', 'Retry-After')

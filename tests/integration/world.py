@@ -22,12 +22,12 @@ KILLED = -signal.SIGKILL
 
 
 def case_name():
-    """As a file may be called; the runner gives each thread the name of its case."""
+    """The thread's name as a file name; the runner names each thread after its case."""
     return re.sub(r'[^a-z0-9.]+', '-', threading.current_thread().name.lower()).strip('-')[:100]
 
 
 class NotSo(AssertionError):
-    """A claim of a case that does not hold."""
+    """A failed check of a case."""
 
 
 def check(truth, claim):
@@ -48,12 +48,12 @@ def wait_until(what, condition, limit_s=None):
         if found:
             return found
         if time.monotonic() > end:
-            raise NotSo(f'waited {limit_s or WAIT_S:.0f} s for {what}, in vain')
+            raise NotSo(f'waited {limit_s or WAIT_S:.0f} s for {what} without success')
         time.sleep(0.01)
 
 
 def end(process):
-    """Whatever state it is in."""
+    """Kills a process in any state."""
     if process and process.poll() is None:
         process.send_signal(signal.SIGCONT)
         process.kill()
@@ -68,13 +68,13 @@ class Node:
         self.process = None
 
     def start(self, *more, fault=None, fault_log=None):
-        """It may take a moment: see wait()."""
+        """Returns at once; see wait()."""
         said = {'PAWL_FAULT_AT': fault, 'PAWL_FAULT_LOG': fault_log}
         self.process = self.world.start_process(self.name, self.world.server_command(*more, port=self.port),
                                                 {name: value for name, value in said.items() if value})
 
     def wait(self):
-        """Until it answers."""
+        """Waits until it answers."""
         def ready():
             check(self.process.poll() is None, f'{self.name} ended with {self.process.returncode}: {self.log()[-400:]}')
             return self.world.livez(self.port)
@@ -100,7 +100,7 @@ class Node:
         self.wait_paused()
 
     def wait_paused(self):
-        """Also for a planted fault that stops it."""
+        """Also when a planted fault stops it."""
         def paused():
             with open(f'/proc/{self.process.pid}/stat', encoding='utf-8') as file:
                 return file.read().rsplit(')', 1)[1].split()[0] == 'T'
@@ -117,33 +117,33 @@ class Node:
 
 
 class World:
-    """Starts what a case needs and ends all of it. Not thread-safe but for phone(), charges() and the like.
+    """Starts a case's processes and ends all of them. Only phone(), charges() and the like are thread-safe.
 
-    What phones ask and hear is recorded, and judged at the end (history_check.py) if the case itself has passed.
+    The phones' requests and answers are recorded, and checked at the end (history_check.py) if the case itself passed.
     """
 
-    database = 'sqlite'   # Which of stores.STORES; the runner sets it.
-    histories = None      # The folder to keep them in, as the runner is told by --save.
+    database = 'sqlite'   # A key of stores.STORES; the runner sets it.
+    histories = None   # The folder for histories, from --save.
     numbers = itertools.count(1)
 
     def __init__(self, bin_folder, options=None, folder=None, provider_options=None, cluster=None, queue='embedded',
                  judged=True):
         self.rides = os.path.join(os.path.abspath(bin_folder), 'rides')
         self.folder = folder or tempfile.mkdtemp(prefix='pawl-world-')
-        self.data = self.folder   # Where the database is; a case may put it on a file system of its own.
+        self.data = self.folder   # The database's folder; a case may put it on another file system.
         self.options = list(options or [])
         self.provider_options = list(provider_options or [])
         self.port, self.stripe, self.smtp = free_port(), free_port(), free_port()
         self.provider = self.server = None
-        self.nodes = []   # Of a case with several servers; self.server is not among them.
-        self.environment = {}   # Of the server.
-        self.wrapper = []       # What runs it: strace and its options.
-        self.cluster = cluster   # A PostgreSQL of the case's own; else the run's.
+        self.nodes = []   # For a case with several servers; self.server is not among them.
+        self.environment = {}   # For the server.
+        self.wrapper = []   # The command that runs it: strace and its options.
+        self.cluster = cluster   # The case's own PostgreSQL, or the run's.
         self.store = STORES[self.database](self)
         self.queue = QUEUES[queue](self)
-        self.server_url = None   # Where the server looks for its database, if not at url.
+        self.server_url = None   # The server's database URL, if not url.
         self.history = History()
-        self.judged = judged   # Not where requests go past the phones, or the ledger is not all that was booked.
+        self.judged = judged   # False if requests bypass the phones, or the ledger does not have all bookings.
 
     def __enter__(self):
         try:
@@ -185,11 +185,11 @@ class World:
     def server_command(self, *more, port=None):
         return ['serve', '--listen', f'127.0.0.1:{port or self.port}', '--database', self.server_url or self.url,
                 '--stripe-url', f'http://127.0.0.1:{self.stripe}', '--smtp-url', f'smtp://127.0.0.1:{self.smtp}',
-                *([] if '--settle-after-s' in self.options else ['--settle-after-s', '0']),   # No case waits 30 s for nothing.
+                *([] if '--settle-after-s' in self.options else ['--settle-after-s', '0']),   # The cases do not wait for 30 s.
                 *self.queue.options, *self.options, *more]
 
     def start_server(self, *more, fault=None, fault_log=None, wait=True):
-        """Starts the server; with wait, returns whether it lives to answer (a planted fault may kill it before)."""
+        """Starts the server; with wait, returns whether it answers (a planted fault may kill it first)."""
         environment = dict(self.environment)
         if fault:
             environment['PAWL_FAULT_AT'] = fault
@@ -210,7 +210,7 @@ class World:
             return False
 
     def start_nodes(self, count, *more):
-        """All at once, on what may be an empty database; returns when all answer."""
+        """Starts all at once, possibly on an empty database; returns when all answer."""
         self.nodes += [Node(self, len(self.nodes) + i + 1) for i in range(count)]
         for node in self.nodes:
             node.start(*more)
@@ -246,7 +246,7 @@ class World:
         self.store.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    # What can be seen.
+    # Observations.
 
     def phone(self, token='test_jane', timeout=WAIT_S):
         return Phone(self.port, token, timeout, self.history)
@@ -272,14 +272,14 @@ class World:
         return self.store.rows(query, *arguments)
 
     def change(self, statement, *arguments):
-        """Changes rows as no program would: time goes by, or a deploy is bad."""
+        """Changes rows directly, to simulate passed time or a bad deploy."""
         if 'expires_at' in statement:
             self.history.mark('retention-over')
         self.store.change(statement, *arguments)
 
     @property
     def url(self):
-        """Of the database."""
+        """The URL of the database."""
         return self.store.url
 
     def count(self, table, where='1 = 1'):
@@ -289,7 +289,7 @@ class World:
         return self.count('idempotency_keys', "standing <> 'finished'")
 
     def settle(self):
-        """Waits until the server has nothing left to do."""
+        """Waits until the server has finished all work."""
         wait_until('all keys to be settled', lambda: self.unsettled() == 0)
         wait_until('all jobs to be done', lambda: self.queue.waiting() == 0)
 
@@ -301,6 +301,6 @@ class World:
         return done
 
     def pawl_command(self, *arguments, check_status=0):
-        """The stand-alone program, which is told of the database and the queue by its environment."""
+        """Runs the stand-alone program, with the database and the queue in its environment."""
         where = {'PAWL_DATABASE': self.url} | ({'PAWL_QUEUE': self.queue.url} if self.queue.options else {})
         return self.rides_command(*arguments, check_status=check_status, environment=where, program='pawl')

@@ -1,7 +1,7 @@
-"""A server that stops at any point of what it does by itself, and wakes when another has done it, on PostgreSQL.
+"""On PostgreSQL a server is paused at any point of its background work, and wakes when another server has done that work.
 
-What it does by itself: it completes a ride whose server has died with the charge made, and works its jobs. The points are
-those that such a server reaches (PAWL_FAULT_LOG), each commit among them; nodes_cases.py stops servers over requests.
+The background work: it completes a ride whose server died after the charge, and runs its jobs. The points are
+those that such a server reaches (PAWL_FAULT_LOG), with each commit; nodes_cases.py pauses servers during requests.
 """
 import collections
 import os
@@ -14,7 +14,7 @@ COMMITS = 'postgres.commit.'
 
 
 class Dropped:
-    """A ride that nobody is at work on, and a server that is not started yet."""
+    """A ride without a live server, and a server that is not started yet."""
 
     def __init__(self, settings):
         self.settings = settings
@@ -25,7 +25,7 @@ class Dropped:
         dead.start(fault='engine.call.after:1:kill9')
         dead.wait()
         try:
-            check(False, f'the server dies over it: {dead.phone().book("k")}')
+            check(False, f'the server survived the request: {dead.phone().book("k")}')
         except OSError:
             check_equal(dead.process.wait(WAIT_S), KILLED, 'how it ended')
         return self.world, server
@@ -35,7 +35,7 @@ class Dropped:
 
 
 def reached(settings):
-    """How often each point is reached by a server alone, from its start to its stop."""
+    """How often one server reaches each point, from its start to its stop."""
     with Dropped(settings) as (world, node):
         log = os.path.join(world.folder, 'faults')
         node.start(fault_log=log)
@@ -60,13 +60,13 @@ def stopped_at(settings, point, hit):
         final = booked(other, 'k')
         zombie.wake()
         zombie.wait()
-        wait_until('the same from the woken one', lambda: booked(zombie, 'k').body == final.body)
+        wait_until('the same answer from the woken server', lambda: booked(zombie, 'k').body == final.body)
         check_equal(zombie.stop(), 0, 'the exit code')
         check_all(world, 1, at_work)
 
 
 def hits_of(settings, point, count):
-    """Of a commit all, or some of them: they are of other statements each time. The first is of the server's start, and once
+    """Chooses hits of a point; for a commit all or some, as each is for other statements. The first is the server's start, and once
     kept every other server from starting for an hour."""
     if settings.mode == 'long':
         return range(1, min(count, 40) + 1)

@@ -1,6 +1,6 @@
-// For ThreadSanitizer alone: librdkafka makes its threads and locks by C11's names, which the
-// sanitizer does not know, so that the first thread ends the program. Here they are those of
-// pthreads, which they are in glibc anyway; a program's own definition comes before the library's.
+// For ThreadSanitizer only: librdkafka uses threads and locks by C11's names, which the sanitizer
+// does not know, so that the first thread ends the program. These definitions map them to pthreads,
+// as glibc does; a program's own definitions come before the library's.
 
 #include <pthread.h>
 #include <threads.h>
@@ -38,7 +38,7 @@ pthread_cond_t* of(cnd_t* condition) {
 
 extern "C" {
 
-// It counts references by atomics that the sanitizer does not see.
+// librdkafka counts references by atomics that the sanitizer does not see.
 const char* __tsan_default_suppressions() {
     return "called_from_lib:librdkafka\nrace:librdkafka\n";
 }

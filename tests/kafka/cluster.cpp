@@ -83,7 +83,7 @@ queue::KafkaOptions KafkaCluster::new_options(int partitions) {
     options.brokers = brokers_;
     options.prefix = "t" + std::to_string(::getpid()) + "-" + std::to_string(++made);
     options.group = "rides";
-    options.session_timeout = 6s;  // The least that brokers take by default.
+    options.session_timeout = 6s;  // The least that brokers accept by default.
     options.fetch_wait = 10ms;
     options.take_wait = 0ms;
     options.hold_max = 5'000;

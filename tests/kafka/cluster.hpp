@@ -7,9 +7,9 @@
 
 namespace pawl::testing {
 
-// The brokers of this process's tests: a mock cluster in a process of its own, started when first
-// asked for and ended with this one; or the real ones that PAWL_TEST_KAFKA=host:port names, which
-// make topics by themselves or let us make them.
+// The brokers of this process's tests: a mock cluster in its own process, started on first use and
+// ended with this one; or real ones, named by PAWL_TEST_KAFKA=host:port, which create topics
+// automatically or let us create them.
 class KafkaCluster {
 public:
     static KafkaCluster& shared();
@@ -25,8 +25,8 @@ public:
     void all_down();
     void all_up();
 
-    // A prefix that nobody had, waits as short as tests like them, and the topics of these queues:
-    // on the mock with so many partitions, dead letters always with one.
+    // A new prefix, short waits, and the topics of these queues: on the mock with that many
+    // partitions, for dead letters always one.
     queue::KafkaOptions new_options(int partitions = 4);
     void make_topics(const queue::KafkaOptions& options, const std::string& queue, int partitions);
 

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 
-// A worker of its own process (victim.cpp), killed at a fault point; another takes over.
+// A worker in its own process (victim.cpp) is killed at a fault point; another takes over.
 namespace pawl::queue {
 
 namespace {
@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 
 class KafkaKillTest : public KafkaTest {
 protected:
-    // Its exit status, of wait().
+    // Its exit status, as from wait().
     int run_victim(const std::string& action, const std::string& fault) {
         const auto child = ::fork();
         if (child == 0) {
@@ -47,7 +47,7 @@ protected:
         sqlite::SqliteStore home{{.path = file()}, clock};
         store::apply_migrations(home, "pawl", sql::migrations::all);
     }
-    // What a worker finds that comes behind the dead one.
+    // The jobs that the next worker finds.
     std::vector<TakenJob> found_after() {
         home_ = std::make_unique<sqlite::SqliteStore>(sqlite::SqliteOptions{.path = file()}, clock);
         heir = std::make_unique<KafkaQueue>(options, "default", *home_, clock);
@@ -61,7 +61,9 @@ protected:
 
 }  // namespace
 
-TEST_F(KafkaKillTest, killed_between_a_retry_and_its_commit_it_is_there_twice_under_one_jid) {
+TEST_F(
+    KafkaKillTest, after_a_kill_between_a_retry_and_its_commit_a_job_is_there_twice_under_one_jid
+) {
     push({"jid"});
 
     EXPECT_TRUE(was_killed(run_victim("put_back", "kafka.put_back.after")));
@@ -76,7 +78,7 @@ TEST_F(KafkaKillTest, killed_between_a_retry_and_its_commit_it_is_there_twice_un
     });
 }
 
-TEST_F(KafkaKillTest, killed_before_a_retry_it_is_there_as_it_was) {
+TEST_F(KafkaKillTest, after_a_kill_before_a_retry_a_job_is_unchanged) {
     push({"jid"});
 
     EXPECT_TRUE(was_killed(run_victim("put_back", "kafka.put_back.before")));
@@ -86,7 +88,7 @@ TEST_F(KafkaKillTest, killed_before_a_retry_it_is_there_as_it_was) {
     EXPECT_EQ(jobs[0].failures, 0);
 }
 
-TEST_F(KafkaKillTest, killed_between_the_inbox_and_its_commit_it_is_not_done_again) {
+TEST_F(KafkaKillTest, after_a_kill_between_inbox_and_commit_a_job_is_not_done_again) {
     push({"jid"});
 
     EXPECT_TRUE(was_killed(run_victim("finish", "kafka.finish.after")));
@@ -94,7 +96,7 @@ TEST_F(KafkaKillTest, killed_between_the_inbox_and_its_commit_it_is_not_done_aga
     EXPECT_THAT(found_after(), IsEmpty());
 }
 
-TEST_F(KafkaKillTest, killed_before_it_was_done_it_comes_again_and_remembers_its_call) {
+TEST_F(KafkaKillTest, after_a_kill_before_it_was_done_a_job_comes_again_with_its_call) {
     push({"jid"});
 
     EXPECT_TRUE(was_killed(run_victim("call", "kafka.finish.before")));
@@ -104,7 +106,7 @@ TEST_F(KafkaKillTest, killed_before_it_was_done_it_comes_again_and_remembers_its
     EXPECT_TRUE(jobs[0].called_at);
 }
 
-TEST_F(KafkaKillTest, killed_between_a_burial_and_its_commit_it_lies_there_and_comes_again) {
+TEST_F(KafkaKillTest, after_a_kill_between_burial_and_commit_a_job_is_dead_and_comes_again) {
     push({"jid"});
 
     EXPECT_TRUE(was_killed(run_victim("bury", "kafka.bury.after")));

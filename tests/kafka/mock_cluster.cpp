@@ -1,6 +1,6 @@
-// Three brokers of librdkafka's mock cluster, in a process of their own: in one process they would
-// share the fate of the client under test. Prints its bootstrap servers, then answers each command
-// on its standard input by a line; ends with the input.
+// Three brokers of librdkafka's mock cluster, in a process of their own, separate from the client
+// under test. Prints its bootstrap servers, then answers each command on its standard input by a
+// line; ends with the input.
 //
 //   topic NAME PARTITIONS     makes a topic; others come with 4 partitions when they are asked for
 //   down BROKER | up BROKER   1 to 3: it cuts its connections and takes none
@@ -9,7 +9,7 @@
 //   rtt BROKER MS             each of its answers takes this long
 
 #include <librdkafka/rdkafka.h>
-// It includes nothing by itself.
+// This header needs the include above.
 #include <librdkafka/rdkafka_mock.h>
 
 #include <array>

@@ -1,6 +1,6 @@
 #include "tests/kafka/world.hpp"
 
-// What a member of a group does beside what every queue does.
+// A group member's own behaviour; tests/conformance has what is common to all queues.
 namespace pawl::queue {
 
 namespace {
@@ -14,7 +14,7 @@ class KafkaQueueTest : public KafkaTest {};
 
 }  // namespace
 
-TEST_F(KafkaQueueTest, what_was_not_done_comes_again_and_what_was_done_behind_it_does_not) {
+TEST_F(KafkaQueueTest, an_undone_job_comes_again_and_done_ones_after_it_do_not) {
     make_topics();
     push({"taken", "done", "put_back", "buried", "untouched"});
     {
@@ -34,7 +34,7 @@ TEST_F(KafkaQueueTest, what_was_not_done_comes_again_and_what_was_done_behind_it
     EXPECT_EQ(KafkaDeadLetters(options, store, clock).page({}, "", 10).size(), 1);
 }
 
-TEST_F(KafkaQueueTest, what_was_finished_while_its_offset_was_held_back_is_known_from_the_inbox) {
+TEST_F(KafkaQueueTest, a_job_finished_behind_a_held_back_offset_is_known_from_the_inbox) {
     make_topics();
     push({"a"});
     const auto queue = open();
@@ -45,8 +45,8 @@ TEST_F(KafkaQueueTest, what_was_finished_while_its_offset_was_held_back_is_known
     EXPECT_TRUE(queue->wait_read(20s));
 }
 
-// Killed between a burial and its offset, or between a push and its delete: I18, one place.
-TEST_F(KafkaQueueTest, a_letter_that_a_death_has_written_twice_is_one) {
+// After a kill between a burial and its offset, or between a push and its delete: I18.
+TEST_F(KafkaQueueTest, a_dead_letter_written_twice_by_a_crash_is_shown_once) {
     make_topics();
     push({"a", "a", "b"});
     const auto queue = open();
@@ -61,7 +61,7 @@ TEST_F(KafkaQueueTest, a_letter_that_a_death_has_written_twice_is_one) {
     EXPECT_EQ(letters.merge(std::vector{shown[0].id}, act, std::nullopt).done, 1);
     EXPECT_EQ(letters.purge(std::vector{shown[1].id}, act).done, 1);
     EXPECT_THAT(letters.page({}, "", 10), IsEmpty()) << "the second went with the first";
-    // Retention takes the first of them: its mark is forgotten, and the second stays settled.
+    // Retention deletes the first of them with its mark, and the second stays settled.
     const kafka::Partition dead{kafka::dead_topic(options, "default"), 0};
     EXPECT_EQ(kafka::settled(store, dead, 1).offsets.count(1), 1);
 
@@ -73,7 +73,7 @@ TEST_F(KafkaQueueTest, a_letter_that_a_death_has_written_twice_is_one) {
     EXPECT_EQ(dead_again[0].error, "once more");
 }
 
-TEST_F(KafkaQueueTest, a_job_that_fails_again_and_again_holds_up_nobody) {
+TEST_F(KafkaQueueTest, a_repeatedly_failing_job_delays_no_other) {
     make_topics();
     push({"poison", "next", "last"});
     const auto queue = open();
@@ -98,8 +98,8 @@ TEST_F(KafkaQueueTest, jobs_of_a_layer_come_in_the_order_of_their_times_and_none
     }
 }
 
-// Its topic was read by nobody until somebody set the layer again.
-TEST_F(KafkaQueueTest, a_layer_that_is_taken_away_strands_no_job) {
+// Its topic was read again only when the layer was configured again.
+TEST_F(KafkaQueueTest, a_removed_layer_strands_no_job) {
     make_topics();
     push({"jid"});
     auto queue = open();
@@ -117,7 +117,7 @@ TEST_F(KafkaQueueTest, a_layer_that_is_taken_away_strands_no_job) {
 TEST_F(KafkaQueueTest, a_full_partition_is_paused_and_loses_nothing) {
     make_topics();
     options.hold_max = 3;
-    options.take_wait = 30s;  // It reads no further than it may: there is no waiting for all of it.
+    options.take_wait = 30s;  // It reads no further than it may, so do not wait for all of it.
     Jids all;
     for (int i = 100; i < 140; ++i) all.push_back(std::to_string(i));
     push(all);
@@ -134,7 +134,7 @@ TEST_F(KafkaQueueTest, a_full_partition_is_paused_and_loses_nothing) {
     EXPECT_EQ(worked, all);
 }
 
-TEST_F(KafkaQueueTest, who_lost_a_partition_writes_nothing_and_who_has_it_does_the_job) {
+TEST_F(KafkaQueueTest, after_a_rebalance_only_the_new_owner_can_finish_a_job) {
     make_topics(4);
     Jids all;
     for (int i = 0; i < 40; ++i) all.push_back("job" + std::to_string(i));
@@ -161,8 +161,8 @@ TEST_F(KafkaQueueTest, who_lost_a_partition_writes_nothing_and_who_has_it_does_t
             return token.holder == second.get() && token.live();
         });
     };
-    // Partitions go over in two steps, away from the one, then to the other; on a busy machine the
-    // group forms more than once.
+    // A partition moves in two steps, away from one member, then to the other; on a busy machine
+    // the group rebalances more than once.
     for (int i = 0; i < 60; ++i) {
         collect(*second, second->take(100, 30s));
         collect(*first, first->take(100, 30s));
@@ -181,7 +181,8 @@ TEST_F(KafkaQueueTest, who_lost_a_partition_writes_nothing_and_who_has_it_does_t
         EXPECT_FALSE(holder->mark_called(job));
         EXPECT_FALSE(holder->put_back(job, clock.now(), "late"));
         EXPECT_FALSE(holder->bury(job, "late"));
-        // Issue 16, number 22: a job that another had buried could be done in a transaction, too.
+        // Issue 16, number 22: a job that another member had buried could be done in a transaction,
+        // too.
         KafkaQueue& loser = *holder;
         const TakenJob& lost = job;
         conformance::write_now(store, [&](store::Session& session) {
@@ -195,7 +196,7 @@ TEST_F(KafkaQueueTest, who_lost_a_partition_writes_nothing_and_who_has_it_does_t
     EXPECT_THAT(KafkaDeadLetters(options, store, clock).page({}, "", 10), IsEmpty());
 }
 
-TEST_F(KafkaQueueTest, what_others_wrote_is_taken_with_what_there_is) {
+TEST_F(KafkaQueueTest, records_of_other_programs_are_claimed_with_the_headers_they_have) {
     make_topics();
     produce("not json");
     produce(std::nullopt);
@@ -217,7 +218,7 @@ TEST_F(KafkaQueueTest, what_others_wrote_is_taken_with_what_there_is) {
     EXPECT_EQ(KafkaDeadLetters(options, store, clock).page({}, "", 10).size(), 3);
 }
 
-TEST_F(KafkaQueueTest, the_headers_of_a_retry_reach_the_broker_byte_by_byte) {
+TEST_F(KafkaQueueTest, the_headers_of_a_retry_reach_the_broker_byte_for_byte) {
     make_topics();
     push({"jid"});
     const auto queue = open();

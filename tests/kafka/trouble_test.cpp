@@ -3,8 +3,7 @@
 
 #include <stdexcept>
 
-// Brokers that go and come back, records that are refused, and work that is cut off in the middle.
-// The mock alone does as it is told.
+// Brokers that go away and come back, refused records, and interrupted work. Needs the mock.
 namespace pawl::queue {
 
 namespace {
@@ -29,7 +28,7 @@ protected:
             if (reached == name) throw std::runtime_error{"a planted fault"};
         });
     }
-    // What it throws, as soon as it throws.
+    // The error that it throws, as soon as it throws.
     static std::string error_of_take(KafkaQueue& queue) {
         return error_of([&] {
                    const auto end = std::chrono::steady_clock::now() + 30s;
@@ -68,8 +67,9 @@ TEST_F(KafkaTroubleTest, brokers_that_come_back_find_everything_as_it_was) {
     EXPECT_THAT(jobs, ::testing::Contains("after"));
 }
 
-// It was thrown away: a look at the brokers, which answered, ended it, and the queue looked idle.
-TEST_F(KafkaTroubleTest, a_broker_that_refuses_the_group_is_told_until_it_lets_us) {
+// Once the refusal was dropped when the brokers answered another request, and the queue looked
+// idle.
+TEST_F(KafkaTroubleTest, a_refusal_of_the_group_is_reported_until_it_ends) {
     testing::KafkaCluster own;
     options.brokers = own.brokers();
     own.make_topics(options, "default", 2);
@@ -86,8 +86,8 @@ TEST_F(KafkaTroubleTest, a_broker_that_refuses_the_group_is_told_until_it_lets_u
     EXPECT_THAT(jids(take(*queue)), ElementsAre("jid"));
 }
 
-// Issue 16, number 22. Taken for done, it was not tried again: who had the partition next worked
-// what was put back, though it was in its retry topic too.
+// Issue 16, number 22. A failed commit counted as done and was not repeated: the partition's next
+// owner worked jobs that were also in their retry topic.
 TEST_F(KafkaTroubleTest, an_offset_commit_that_fails_is_tried_until_it_succeeds) {
     testing::KafkaCluster own;
     options.brokers = own.brokers();
@@ -113,7 +113,7 @@ TEST_F(KafkaTroubleTest, an_offset_commit_that_fails_is_tried_until_it_succeeds)
     EXPECT_THAT(jids(take(*heir)), ElementsAre("put_back"));
 }
 
-TEST_F(KafkaTroubleTest, after_an_outage_longer_than_its_membership_a_job_comes_again) {
+TEST_F(KafkaTroubleTest, after_an_outage_longer_than_the_session_a_job_comes_again) {
     testing::KafkaCluster own;
     options.brokers = own.brokers();
     own.make_topics(options, "default", 2);
@@ -156,7 +156,7 @@ TEST_F(KafkaTroubleTest, a_queue_that_no_topic_can_be_named_for_gets_nothing) {
     EXPECT_EQ(report.refused.size(), 1);
 }
 
-TEST_F(KafkaTroubleTest, what_the_broker_refuses_for_its_size_is_sent_with_the_least_of_ours) {
+TEST_F(KafkaTroubleTest, a_retry_that_is_too_large_is_sent_with_fewer_headers) {
     make_topics();
     push({"jid"});
     const auto queue = open();
@@ -170,7 +170,7 @@ TEST_F(KafkaTroubleTest, what_the_broker_refuses_for_its_size_is_sent_with_the_l
     EXPECT_EQ(again.raw.last_error->size(), 100);
 }
 
-TEST_F(KafkaTroubleTest, where_no_answer_comes_the_push_says_so_and_the_next_one_arrives) {
+TEST_F(KafkaTroubleTest, a_push_without_an_answer_throws_and_the_next_one_arrives) {
     make_topics();
     cluster.tell(std::string{"error "} + produce_api + " 7 1000");  // REQUEST_TIMED_OUT.
 
@@ -186,7 +186,7 @@ TEST_F(KafkaTroubleTest, where_no_answer_comes_the_push_says_so_and_the_next_one
     for (const auto& job : jobs) EXPECT_EQ(job.raw.jid, "jid");
 }
 
-TEST_F(KafkaTroubleTest, a_merge_cut_off_behind_its_records_is_done_again_and_the_job_once) {
+TEST_F(KafkaTroubleTest, a_merge_cut_off_after_its_records_is_repeated_and_the_job_runs_once) {
     make_topics();
     push({"jid"});
     const auto queue = open();

@@ -1,4 +1,4 @@
-// A worker that takes one job and does one thing with it, to be killed on the way:
+// A worker that claims one job and does one thing with it, to be killed in between:
 //
 //   kafka_victim BROKERS PREFIX DATABASE put_back|finish|call|bury
 

@@ -28,7 +28,7 @@ class KafkaTest : public ::testing::Test {
 protected:
     KafkaTest() { store::apply_migrations(store, "pawl", sql::migrations::all); }
 
-    // Of one partition, if order matters.
+    // With one partition, if order matters.
     void make_topics(int partitions = 1) {
         options.partitions = partitions;
         cluster.make_topics(options, "default", partitions);
@@ -51,7 +51,7 @@ protected:
         for (const auto& jid : jids) jobs.push_back(staged(jid));
         return KafkaPusher{options, clock}.push(jobs);
     }
-    // As others write to the queue's topic.
+    // As other programs write to the queue's topic.
     void produce(std::optional<std::string> value, kafka::Headers headers = {}) {
         kafka::Record record;
         record.partition.topic = kafka::main_topic(options, "default");

@@ -1,14 +1,16 @@
-// Drives Chromium for tests/integration/browser.py: a JSON object a line comes in, one goes out for each.
+// Drives Chromium for tests/integration/browser.py: one JSON object per line comes in, one goes out
+// for each.
 //
 //   {"id": 7, "do": "click", "page": "a", "selector": "button"}  ->  {"id": 7, "value": null}  or  {"id": 7, "error": "..."}
 //
-// A context is one browser with cookies of its own; a page is a tab of one. Both have the names that the tests give them.
+// A context is one browser with its own cookies; a page is one of its tabs. The tests choose the
+// names of both.
 import readline from 'node:readline';
 import {chromium} from 'playwright-core';
 
 const [, , executablePath, limitMs] = process.argv;
 const limit = Number(limitMs);
-// As root Chromium has no sandbox.
+// Chromium has no sandbox as root.
 const browser = await chromium.launch(
   {executablePath, timeout: 2 * limit, args: process.getuid() === 0 ? ['--no-sandbox'] : []});
 process.stdout.write(JSON.stringify({id: -1, value: browser.version()}) + '\n');
@@ -39,8 +41,8 @@ const verbs = {
   },
   async cookies({context}) { return contexts.get(context).cookies(); },
   async go({page, path}) {
-    // Chromium may still be on its way elsewhere (to its own page of a connection that was lost, or where a form that it
-    // sends again leads), and takes that for another wish.
+    // Chromium may still be loading another page (its own page for a lost connection, or the target
+    // of a form that it sends again), and reports that as an interruption.
     for (let tries = 1; ; ++tries)
       try {
         const answer = await pages.get(page).page.goto(path);
@@ -55,7 +57,8 @@ const verbs = {
       await pages.get(page).page.fill(`[name="${name}"]`, value);
   },
   async click({page, selector, times = 1}) {
-    // Where it leads is another question: who presses twice does not wait for an answer.
+    // Does not wait for the navigation: a user who presses twice does not wait for an answer
+    // either.
     await pages.get(page).page.click(selector, {clickCount: times, delay: 20, noWaitAfter: true});
   },
   async reload({page}) { await pages.get(page).page.reload(); },
@@ -65,7 +68,7 @@ const verbs = {
   async count({page, selector}) { return pages.get(page).page.locator(selector).count(); },
   async attribute({page, selector, name}) { return pages.get(page).page.locator(selector).first().getAttribute(name); },
   async text({page, selector = 'body'}) { return pages.get(page).page.locator(selector).first().innerText(); },
-  // Until the tab shows a heading, by whatever ways it comes there.
+  // Waits until the tab shows a heading, after any redirects.
   async shows({page, heading}) {
     await pages.get(page).page.locator('h1', {hasText: heading}).waitFor();
     return pages.get(page).page.url();
@@ -79,7 +82,7 @@ const verbs = {
 
 for await (const line of readline.createInterface({input: process.stdin})) {
   const {id, do: verb, ...given} = JSON.parse(line);
-  // Not waited for: several tests share one browser.
+  // Not awaited: several tests share one browser.
   Promise.resolve().then(() => verbs[verb](given)).then(
     value => process.stdout.write(JSON.stringify({id, value: value ?? null}) + '\n'),
     error => process.stdout.write(JSON.stringify({id, error: String(error)}) + '\n'));

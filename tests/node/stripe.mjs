@@ -1,5 +1,5 @@
-// Calls our stand-in for Stripe by Stripe's own library, as tests/integration/stripe_cases.py asks: one JSON object is the
-// argument, one list of outcomes goes to standard output.
+// Calls our stand-in for Stripe with Stripe's own library, for tests/integration/stripe_cases.py.
+// The argument is one JSON object; a list of outcomes goes to standard output.
 //
 //   {"port": 12111, "key": "sk_test", "retries": 3, "timeout": 1000,
 //    "calls": [{"do": "charge", "with": {"amount": 2000, ...}, "idempotencyKey": "k"}, ...], "together": false}
@@ -39,5 +39,5 @@ async function outcome(call) {
 const outcomes = [];
 if (given.together) outcomes.push(...await Promise.all(given.calls.map(outcome)));
 else for (const call of given.calls) outcomes.push(await outcome(call));
-// The library's timers for time-outs would keep the process until they are over.
+// The library's timers for time-outs would otherwise keep the process alive.
 process.stdout.write(JSON.stringify(outcomes) + '\n', () => process.exit(0));

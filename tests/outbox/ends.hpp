@@ -4,7 +4,7 @@
 
 namespace pawl::testing {
 
-// What the outbox of the tests writes in the transaction that ends a request.
+// The table that the tests' outbox writes in the transaction that ends a request.
 inline constexpr Sql ends_table{
     "migration_0001_ends",
     "CREATE TABLE ends (key TEXT NOT NULL, status INTEGER NOT NULL)",

@@ -22,7 +22,7 @@
 #include <thread>
 #include <vector>
 
-// The outbox on each database, against a server that knows keys and counts what it was asked.
+// The outbox on each database, with a server that honours keys and counts requests.
 namespace pawl {
 namespace {
 
@@ -64,7 +64,7 @@ protected:
         database_->write([&](Tx& tx) { stored = Outbox::put(tx, order(), ClientKey::saved(key)); });
         return stored;
     }
-    // Key and status of each request that has ended, in the order of the keys.
+    // Key and status of each ended request, sorted by key.
     std::vector<std::string> ends() {
         static constexpr Statement<0> all{
             "all_ends",
@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& parameter) { return parameter.param; }
 );
 
-TEST_P(OutboxTest, what_was_committed_is_sent_and_what_was_not_is_not) {
+TEST_P(OutboxTest, only_committed_requests_are_sent) {
     const auto out = outbox();
     put("k-1");
     EXPECT_THROW(
@@ -133,7 +133,7 @@ TEST_P(OutboxTest, a_key_is_put_once_and_never_with_another_request) {
     EXPECT_EQ(out->send_due(), 0);
 }
 
-TEST_P(OutboxTest, what_can_not_be_stored_as_it_is_is_refused) {
+TEST_P(OutboxTest, a_request_that_cannot_be_stored_exactly_is_refused) {
     const auto refused = [&](const ClientRequest& request) {
         EXPECT_THROW(
             database_->write([&](Tx& tx) { Outbox::put(tx, request); }), std::invalid_argument
@@ -190,7 +190,7 @@ TEST_P(OutboxTest, is_sent_again_under_its_key_until_the_answer_is_final) {
     EXPECT_EQ(receiver_.asked(), (std::map<std::string, int>{{"k-1", 7}}));
 }
 
-TEST_P(OutboxTest, whose_end_can_not_be_written_is_sent_again) {
+TEST_P(OutboxTest, a_request_whose_end_cannot_be_written_is_sent_again) {
     int runs = 0;
     Outbox out{*database_, client_, [&](Tx& tx, const OutboxEnd& end) {
                    testing::write_end(tx, end);
@@ -207,9 +207,9 @@ TEST_P(OutboxTest, whose_end_can_not_be_written_is_sent_again) {
     EXPECT_EQ(receiver_.asked(), (std::map<std::string, int>{{"k-1", 2}}));
 }
 
-// Found by reading: it was counted as in hand for ever, and stop() never came back; then it took
-// those along that were claimed with it.
-TEST_P(OutboxTest, what_can_not_be_sent_as_it_stands_holds_nobody_up) {
+// Found by reading: it counted as in flight forever, so that stop() never returned; later it failed
+// all that were claimed with it.
+TEST_P(OutboxTest, a_request_that_cannot_be_sent_blocks_no_other) {
     static constexpr Statement<1> by_hand{
         "by_hand",
         "INSERT INTO outbox (target, key, method, headers, body, next_at, created_at) VALUES ($1, "
@@ -226,7 +226,7 @@ TEST_P(OutboxTest, what_can_not_be_sent_as_it_stands_holds_nobody_up) {
 
     EXPECT_EQ(ends(), (std::vector<std::string>{"k-1 201"}));
     EXPECT_EQ(out->waiting().waiting, 2);
-    EXPECT_EQ(out->send_due(), 0);  // Until they are due again.
+    EXPECT_EQ(out->send_due(), 0);  // Not before they are due again.
     static constexpr Statement<0> why{
         "why",
         "SELECT error FROM outbox WHERE standing = 'waiting' ORDER BY key",
@@ -238,8 +238,8 @@ TEST_P(OutboxTest, what_can_not_be_sent_as_it_stands_holds_nobody_up) {
     EXPECT_NE(errors[1].find("key"), std::string::npos) << errors[1];
 }
 
-// Found by reading: a day of 401, and all that had never been carried out was for people.
-TEST_P(OutboxTest, what_was_never_carried_out_is_sent_for_as_long_as_it_takes) {
+// Found by reading: after a day of 401, requests that were never carried out needed a person.
+TEST_P(OutboxTest, a_request_that_was_never_carried_out_is_sent_without_a_limit) {
     const auto not_begun = [&] {
         static constexpr Statement<0> count{
             "not_begun",
@@ -261,15 +261,15 @@ TEST_P(OutboxTest, what_was_never_carried_out_is_sent_for_as_long_as_it_takes) {
     EXPECT_EQ(not_begun(), 0);  // Lost.
     make_due();
     out->send_due();
-    EXPECT_EQ(not_begun(), 0);  // 401 again, which says nothing of the lost one.
+    EXPECT_EQ(not_begun(), 0);  // 401 again, which shows nothing about the lost one.
     make_due();
     out->send_due();
 
     EXPECT_EQ(ends(), (std::vector<std::string>{"k-1 201"}));
 }
 
-// Found by reading: of two, one waited for ever for what the other had taken.
-TEST_P(OutboxTest, several_threads_may_send_what_is_due) {
+// Found by reading: one of two threads waited forever for what the other had claimed.
+TEST_P(OutboxTest, several_threads_may_send_due_requests) {
     const auto out = outbox({.at_once = 2});
     std::vector<std::string> due;
     for (int i = 10; i < 60; ++i) {
@@ -305,7 +305,7 @@ TEST_P(OutboxTest, an_end_that_throws_anything_is_written_later) {
     EXPECT_EQ(ends(), (std::vector<std::string>{"k-1 201"}));
 }
 
-TEST_P(OutboxTest, what_was_first_sent_long_ago_is_for_people) {
+TEST_P(OutboxTest, a_request_first_sent_long_ago_needs_a_person) {
     const auto out = outbox();
     receiver_.say_first({503, 503});
     put("k-1");
@@ -345,7 +345,7 @@ TEST_P(OutboxTest, of_several_senders_one_writes_each_end) {
     for (const auto& [key, times] : receiver_.asked()) EXPECT_EQ(times, 1) << key;
 }
 
-TEST_P(OutboxTest, a_transaction_of_another_library_may_put_too) {
+TEST_P(OutboxTest, another_librarys_transaction_may_put_too) {
     const auto insert = [&](const std::string& key) {
         return Outbox::insert_of(
             order(),
@@ -405,10 +405,10 @@ TEST_P(OutboxTest, a_transaction_of_another_library_may_put_too) {
     EXPECT_EQ(receiver_.asked(), (std::map<std::string, int>{{"k-2", 1}}));
 }
 
-// kill -9 of the process that sends, at each of its fault points; another goes on.
-TEST_P(OutboxTest, a_death_anywhere_leaves_one_request_and_one_end) {
+// kill -9 of the sending process at each of its fault points; another goes on.
+TEST_P(OutboxTest, a_crash_anywhere_leaves_one_request_and_one_end) {
     const auto run = [&](const std::string& fault, const std::string& key) {
-        database_.reset();  // A SQLite file is one server's.
+        database_.reset();  // A SQLite file belongs to one server.
         const auto child = ::fork();
         if (child == 0) {
             if (!fault.empty()) ::setenv("PAWL_FAULT_AT", (fault + ":1:kill9").c_str(), 1);
@@ -429,7 +429,7 @@ TEST_P(OutboxTest, a_death_anywhere_leaves_one_request_and_one_end) {
     };
     struct Case {
         std::string fault;
-        int asked;  // In all: before its death, and after it.
+        int asked;  // In all: before and after its death.
     };
     const std::vector<Case> cases{
         {"outbox.send.before", 1}, {"outbox.record.before", 2}, {"outbox.record.after", 1}};
@@ -446,7 +446,7 @@ TEST_P(OutboxTest, a_death_anywhere_leaves_one_request_and_one_end) {
         const auto all = ends();
         EXPECT_EQ(std::count(all.begin(), all.end(), key + " 201"), 1);
     }
-    // One that lives to its end sends what it has put.
+    // A process that survives sends what it has put.
     EXPECT_EQ(run("", "k-9"), 0);
     EXPECT_EQ(receiver_.asked().at("k-9"), 1);
 }

@@ -19,7 +19,7 @@ inline std::string key_in(const std::string& request) {
     return request.substr(from, request.find("\r\n", from) - from);
 }
 
-// Answers 201, or first what it was told to; how often it was asked for each key.
+// Answers 201, or first as told; counts the requests of each key.
 class Receiver {
 public:
     std::string url() const { return server_.url() + "/orders"; }

@@ -19,7 +19,7 @@ std::string after(const ClientEnd& end, int attempts = 1, std::chrono::milliseco
     return text_of(decide_after_sending(options, end, attempts, age, 0));
 }
 
-TEST(AfterSending, what_a_repeat_could_change_is_no_end) {
+TEST(AfterSending, an_answer_that_a_repeat_could_change_is_not_final) {
     for (const int status : {200, 201, 204, 301, 400, 402, 404, 410, 422})
         EXPECT_EQ(after(Answered{.status = status}), "finished") << status;
     for (const int status : {401, 403, 407, 408, 409, 421, 425, 429, 500, 501, 502, 503, 504})
@@ -38,13 +38,13 @@ TEST(AfterSending, waits_twice_as_long_each_time_up_to_the_longest) {
     EXPECT_EQ(text_of(decide_after_sending(options, GaveUp{}, 1, 0ms, 0.5)), "again in 3750 ms");
 }
 
-TEST(AfterSending, is_for_people_when_the_key_may_be_forgotten) {
+TEST(AfterSending, needs_a_person_when_the_key_may_be_forgotten) {
     EXPECT_EQ(after(GaveUp{}, 9, 20h - 1ms), "again in 1280000 ms");
     EXPECT_EQ(after(GaveUp{}, 9, 20h), "gave up");
     EXPECT_EQ(after(Answered{.status = 201}, 9, 30h), "finished");
 }
 
-TEST(AfterSending, says_whether_the_other_server_may_know_of_it) {
+TEST(AfterSending, reports_whether_the_other_server_may_know_of_the_request) {
     const auto undone = [](const ClientEnd& end) {
         return std::get<PutOff>(decide_after_sending(options, end, 1, 0ms, 0)).undone;
     };
@@ -54,12 +54,12 @@ TEST(AfterSending, says_whether_the_other_server_may_know_of_it) {
     EXPECT_FALSE(undone(Answered{.status = 503, .in_doubt = true}));
 }
 
-TEST(MaySendAgain, while_its_key_is_known) {
+TEST(MaySendAgain, a_request_may_be_sent_again_while_its_key_is_known) {
     EXPECT_TRUE(may_send_again(options, 20h - 1ms));
     EXPECT_FALSE(may_send_again(options, 20h));
 }
 
-TEST(OutboxOptions, names_what_is_out_of_its_limits) {
+TEST(OutboxOptions, names_an_option_out_of_its_limits) {
     EXPECT_EQ(OutboxOptions{}.problem(), std::nullopt);
     EXPECT_EQ(OutboxOptions{.at_once = 0}.problem(), "at_once is 0: 1 to 1000");
     EXPECT_EQ(OutboxOptions{.every = 1ms}.problem(), "every is 1 ms: 10 to 3600000");
@@ -72,7 +72,7 @@ TEST(OutboxOptions, names_what_is_out_of_its_limits) {
         (OutboxOptions{.wait_longest = 241h}.problem()),
         "wait_longest is 867600000 ms: at most 864000000"
     );
-    // Found by reading: more wrapped around, and what had been answered was forgotten, and sent
+    // Found by reading: larger values wrapped around, and answered requests were forgotten and sent
     // again.
     for (const auto hours : {std::chrono::hours{0}, 87'601h, std::chrono::hours::max()}) {
         const auto h = std::to_string(hours.count());

@@ -1,5 +1,5 @@
-// outbox_victim DATABASE SERVER KEY: puts a request, commits, and sends what is due; under
-// PAWL_FAULT_AT it dies on its way. Without a key it only sends.
+// outbox_victim DATABASE SERVER KEY: puts a request, commits, and sends what is due; PAWL_FAULT_AT
+// kills it in between. Without a key it only sends.
 #include "tests/outbox/ends.hpp"
 
 #include <array>

@@ -8,20 +8,19 @@
 #include <cstdlib>
 #include <vector>
 
-// A request that is sent to more than one server: the one that comes second waits (in_progress =
-// wait(max)).
+// A request that is sent to several servers: the second one waits (in_progress = wait(max)).
 namespace pawl::testing {
 namespace {
 
 constexpr engine::EngineOptions never_looks{.look_every = std::chrono::hours{1}};
 
-// Each claim is a read first, as no ids are taken ahead.
+// Without preallocated ids, so that each claim begins with a read.
 class PostgresAttachTest : public NodesTest {
 protected:
     std::unique_ptr<Node> node(engine::EngineOptions options, bool notify = true) {
         return NodesTest::node({.engine = options, .notify = notify, .ids_ahead = false});
     }
-    // Its server process; 0 while nobody listens.
+    // Its server process; 0 while no process listens.
     std::int64_t listener() {
         return number(
             "SELECT coalesce(max(pid), 0) FROM pg_stat_activity WHERE datname = current_database() "
@@ -31,7 +30,7 @@ protected:
     }
 };
 
-TEST_F(PostgresAttachTest, a_notice_alone_wakes_who_waits_at_another_node) {
+TEST_F(PostgresAttachTest, a_notice_alone_wakes_a_waiter_at_another_node) {
     const auto one = node(never_looks);
     const auto other = node(never_looks);
     auto first = one->send("k");
@@ -45,7 +44,7 @@ TEST_F(PostgresAttachTest, a_notice_alone_wakes_who_waits_at_another_node) {
 
     EXPECT_EQ(status_of(get(std::move(first))), 201);
     EXPECT_EQ(status_of(get(std::move(second))), 201);
-    EXPECT_EQ(other->store.reads, 3);  // As it was woken.
+    EXPECT_EQ(other->store.reads, 3);  // After its wake-up.
     EXPECT_EQ(number("SELECT count(*) FROM payments"), 1);
 }
 
@@ -67,7 +66,7 @@ TEST_F(PostgresAttachTest, none_of_many_notices_at_once_is_lost) {
     EXPECT_EQ(number("SELECT count(*) FROM payments"), keys);
 }
 
-TEST_F(PostgresAttachTest, a_listener_whose_connection_is_lost_looks_and_listens_again) {
+TEST_F(PostgresAttachTest, a_listener_whose_connection_is_lost_polls_and_listens_again) {
     const auto one = node(never_looks);
     const auto other = node(never_looks);
     auto first = one->send("k");
@@ -89,7 +88,7 @@ TEST_F(PostgresAttachTest, a_listener_whose_connection_is_lost_looks_and_listens
     EXPECT_EQ(other->store.reads, 4);
 }
 
-TEST_F(PostgresAttachTest, where_no_notices_are_sent_a_look_finds_the_end) {
+TEST_F(PostgresAttachTest, without_notices_a_poll_finds_the_end) {
     const auto one = node({.look_every = 50ms}, false);
     const auto other = node({.look_every = 50ms}, false);
     auto first = one->send("k");
@@ -108,7 +107,7 @@ TEST_F(PostgresAttachTest, where_no_notices_are_sent_a_look_finds_the_end) {
     );
 }
 
-// The claims of the second node meet the locks of the first one's, too.
+// The second node's claims also meet the first one's locks.
 TEST_F(PostgresAttachTest, a_crowd_on_both_nodes_gets_one_answer_for_each_key) {
     release();
     const auto one = node({});
@@ -127,7 +126,7 @@ TEST_F(PostgresAttachTest, a_crowd_on_both_nodes_gets_one_answer_for_each_key) {
 
 constexpr engine::EngineOptions short_lease{.lease = 1s, .phase_deadline = 300ms};
 
-// Not a test: what the next one starts in a process of its own.
+// Not a test: the next one starts it as a process of its own.
 TEST(Holder, DISABLED_hangs_in_its_call) {
     const char* url = std::getenv("PAWL_TEST_HELD");
     ASSERT_NE(url, nullptr);
@@ -157,7 +156,7 @@ pid_t start_holder(const std::string& url) {
     return started;
 }
 
-TEST_F(PostgresAttachTest, who_waits_takes_over_when_the_process_that_has_the_key_is_killed) {
+TEST_F(PostgresAttachTest, a_waiter_takes_over_when_the_process_that_holds_the_key_is_killed) {
     release();
     const auto other = node(short_lease);
     const auto holder = start_holder(database.url());

@@ -1,14 +1,13 @@
 #include "tests/postgres/node.hpp"
 
-// Claims under ids that were taken ahead, and without a look before (src/engine/key_ids.hpp,
-// first_look.hpp).
+// Claims under preallocated ids, without a query before (src/engine/key_ids.hpp, first_look.hpp).
 namespace pawl::testing {
 namespace {
 
 constexpr Statement<1> insert_payment{
     "insert_payment", {}, "INSERT INTO payments (cents) VALUES ($1)"};
 
-// What its claim has to tell comes to its first statement, which is in an attempt.
+// The error of its claim arrives with its first statement, which is in an attempt.
 class PayIfPossible {
 public:
     static constexpr std::string_view name = "pay_if_possible";
@@ -21,7 +20,7 @@ public:
     using Flow = Steps<Atomic<&PayIfPossible::pay>>;
 };
 
-// It makes of every error one of its own.
+// Replaces every error by its own.
 class PayAndWrap {
 public:
     static constexpr std::string_view name = "pay_and_wrap";
@@ -49,7 +48,7 @@ protected:
         return made;
     }
 
-    // As a client does: again while another has it.
+    // As a client does: repeats while another request has the key.
     static Answer settled(
         Node& node, const std::string& key, std::string_view operation = Pay::name
     ) {
@@ -67,7 +66,7 @@ protected:
         const auto* settled = std::get_if<engine::Settled>(&answer);
         return settled != nullptr && settled->replayed;
     }
-    // Each a key of its own; then a block has come.
+    // Each with a key of its own; then a block of ids has arrived.
     static void send_some(
         Node& node, const std::string& prefix, int count, std::string_view operation = Pay::name
     ) {
@@ -82,11 +81,12 @@ protected:
     }
 };
 
-TEST_F(PostgresClaimTest, only_the_first_waits_for_its_id) {
+TEST_F(PostgresClaimTest, only_the_first_claim_waits_for_its_id) {
     const auto one = node();
     const auto ids_taken = [&] { return number("SELECT last_value FROM key_registry_id_seq"); };
     int keys = 0;
-    // It may be on its way yet when the sequence says so; it is there when a key takes no id.
+    // The block may still be in flight when the sequence has moved; it is there when a key takes no
+    // id.
     wait_until("a block", [&] {
         const auto before = ids_taken();
         EXPECT_EQ(status_of(settled(*one, "k" + std::to_string(++keys))), 201);
@@ -109,7 +109,7 @@ TEST_F(PostgresClaimTest, only_the_first_waits_for_its_id) {
     EXPECT_EQ(one->store.reads, 0);
 }
 
-TEST_F(PostgresClaimTest, of_two_nodes_that_claim_one_key_at_once_one_has_it) {
+TEST_F(PostgresClaimTest, of_two_concurrent_claims_of_one_key_one_wins) {
     const auto one = node();
     const auto other = node();
     send_some(*one, "a", 5);
@@ -140,8 +140,8 @@ TEST_F(PostgresClaimTest, a_key_that_another_node_finished_is_replayed) {
     EXPECT_EQ(number("SELECT count(*) FROM calls"), 55);
 }
 
-// A failover to a copy that was behind: the sequence gives out again what is in a process's hand.
-TEST_F(PostgresClaimTest, ids_that_are_another_s_by_now_fail_nobody) {
+// A failover to a stale copy: the sequence gives out cached ids again.
+TEST_F(PostgresClaimTest, preallocated_ids_that_are_already_used_fail_no_request) {
     const auto one = node();
     send_some(*one, "a", 20);
     set_ids_back_to(21);
@@ -157,7 +157,7 @@ TEST_F(PostgresClaimTest, ids_that_are_another_s_by_now_fail_nobody) {
     expect_no_error();
 }
 
-TEST_F(PostgresClaimTest, nor_does_the_sequence_that_comes_to_what_was_used_of_them) {
+TEST_F(PostgresClaimTest, a_sequence_that_reaches_used_ids_fails_no_request) {
     const auto one = node();
     send_some(*one, "a", 1);
     set_ids_back_to(2);
@@ -171,7 +171,7 @@ TEST_F(PostgresClaimTest, nor_does_the_sequence_that_comes_to_what_was_used_of_t
     expect_no_error();
 }
 
-TEST_F(PostgresClaimTest, an_attempt_of_the_phase_is_not_told_that_an_id_was_taken) {
+TEST_F(PostgresClaimTest, a_phases_attempt_does_not_get_the_claims_error) {
     const auto one = node();
     send_some(*one, "a", 20);
     set_ids_back_to(21);
@@ -187,7 +187,7 @@ TEST_F(PostgresClaimTest, an_attempt_of_the_phase_is_not_told_that_an_id_was_tak
     expect_no_error();
 }
 
-TEST_F(PostgresClaimTest, whatever_a_phase_makes_of_it_a_lost_claim_is_no_error) {
+TEST_F(PostgresClaimTest, a_lost_claim_is_no_error_whatever_the_phase_throws) {
     const auto one = node();
     const auto other = node();
     send_some(*one, "a", 5);
@@ -206,7 +206,7 @@ TEST_F(PostgresClaimTest, whatever_a_phase_makes_of_it_a_lost_claim_is_no_error)
 }
 
 TEST_F(PostgresClaimTest, a_role_without_a_right_on_the_sequence_is_served_too) {
-    (void)node();  // Which migrates.
+    (void)node();  // It migrates.
     run_sql(
         database.url(),
         "CREATE ROLE serves LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO serves"

@@ -20,7 +20,7 @@ namespace pawl::testing {
 
 namespace {
 
-// The first line that a command prints.
+// The first line of a command's output.
 std::string line_of(const std::string& command) {
     std::array<char, 512> line{};
     FILE* pipe = ::popen(command.c_str(), "r");
@@ -81,7 +81,7 @@ struct Close {
     void operator()(PGconn* connection) const { PQfinish(connection); }
 };
 
-// The same server, another database.
+// The same server with another database.
 std::string with_database(const std::string& url, const std::string& name) {
     const auto query = url.find('?');
     const auto slash = url.rfind('/', query);

@@ -4,12 +4,11 @@
 
 namespace pawl::testing {
 
-// A PostgreSQL server of this process: started by tools/postgres when first asked for, stopped at
-// the end of the process; or the one that PAWL_TEST_POSTGRES names by its URL, which may make
-// databases.
+// This process's PostgreSQL server, started by tools/postgres on first use and stopped with the
+// process; or the one that PAWL_TEST_POSTGRES names by URL, which must allow creating databases.
 std::string cluster_url();
 
-// Another one, which keeps what it has committed; always of this process.
+// Another one, which keeps what it has committed; always started by this process.
 std::string durable_cluster_url();
 
 // A new, empty database of cluster_url(), dropped with this object.
@@ -26,7 +25,7 @@ private:
     std::string url_;
 };
 
-// Runs a statement there, apart from any store.
+// Runs a statement there, without a store.
 void run_sql(const std::string& url, const std::string& text);
 
 }  // namespace pawl::testing

@@ -10,7 +10,7 @@
 #include <chrono>
 #include <thread>
 
-// What an operator's command takes of a database that others need.
+// How many connections an operator's command takes from a shared database.
 namespace pawl::postgres {
 
 namespace {
@@ -28,7 +28,7 @@ class CommandsTest : public ::testing::Test {
 protected:
     CommandsTest() { Database::open(database.url(), As::migration); }
 
-    // Once no more have come for half a second: each is made by a thread of its own.
+    // When no more have come for half a second: each is opened by its own thread.
     std::int64_t connections_as(As as, const std::string& parameters = "") const {
         const auto opened = Database::open(database.url() + parameters, as);
         std::int64_t most = 0;
@@ -56,7 +56,7 @@ TEST_F(CommandsTest, a_server_takes_sixteen) {
     EXPECT_EQ(connections_as(As::server), 16);
 }
 
-TEST_F(CommandsTest, as_many_as_the_url_says_are_taken) {
+TEST_F(CommandsTest, the_url_overrides_the_number_of_connections) {
     EXPECT_EQ(connections_as(As::tool, "?connections=1"), 1);
     EXPECT_EQ(connections_as(As::tool, "?connections=5"), 5);
     EXPECT_EQ(connections_as(As::server, "?connections=5"), 5);

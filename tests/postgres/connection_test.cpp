@@ -10,8 +10,7 @@
 
 #include <cstdlib>
 
-// What a connection must not take from its database: an answer without an end, a clock that is old,
-// and words for what only a code says.
+// What a connection must withstand: an answer without end, an old clock, and translated messages.
 namespace pawl::postgres {
 
 namespace {
@@ -25,7 +24,7 @@ constexpr Sql sleep = on_all("sleep", "SELECT pg_sleep(1.5)");
 
 class ConnectionTest : public ::testing::Test {
 protected:
-    // The server of this process speaks German, if its translation is installed.
+    // This process's server speaks German, if its translation is installed.
     static void SetUpTestSuite() { ::setenv("LANGUAGE", "de", 1); }
 
     ConnectionTest() {
@@ -52,8 +51,9 @@ protected:
 
 }  // namespace
 
-// The look at a statement's first word refuses it sooner: behind that nothing may hang either.
-TEST_F(ConnectionTest, copy_ends_the_connection_and_not_the_thread) {
+// The check of a statement's first word refuses it earlier; without that check nothing may hang
+// either.
+TEST_F(ConnectionTest, copy_ends_the_connection_without_hanging) {
     for (const auto* copy : {"COPY things FROM STDIN", "COPY things TO STDOUT"}) {
         SCOPED_TRACE(copy);
         Connection another{options, clock};
@@ -64,13 +64,13 @@ TEST_F(ConnectionTest, copy_ends_the_connection_and_not_the_thread) {
             (void)another.flush();
         });
 
-        EXPECT_EQ(error.kind(), Kind::refused);  // A fault of the program, which none repeats.
+        EXPECT_EQ(error.kind(), Kind::refused);  // A bug of the program, which is never repeated.
         EXPECT_FALSE(another.usable());
     }
 }
 
-// E'\'' holds a quote, which the look at a script's words takes for its end.
-TEST_F(ConnectionTest, copy_in_a_script_ends_the_connection_and_not_the_thread) {
+// E'\'' contains a quote, which the check of a script's words takes for its end.
+TEST_F(ConnectionTest, copy_in_a_script_ends_the_connection_without_hanging) {
     for (const auto* script :
          {R"(SELECT E'\''; COPY things FROM STDIN; --')",
           R"(SELECT E'\''; COPY things TO STDOUT; --')"}) {
@@ -80,17 +80,17 @@ TEST_F(ConnectionTest, copy_in_a_script_ends_the_connection_and_not_the_thread) 
 
         const auto error = error_of([&] { another.script("copies", script); });
 
-        EXPECT_EQ(error.kind(), Kind::refused);  // A fault of the program, which none repeats.
+        EXPECT_EQ(error.kind(), Kind::refused);  // A bug of the program, which is never repeated.
         EXPECT_FALSE(another.usable());
     }
 }
 
-TEST_F(ConnectionTest, a_clock_that_came_with_slow_statements_is_not_taken_for_that_of_now) {
+TEST_F(ConnectionTest, a_clock_that_came_with_slow_statements_is_ignored) {
     PostgresStore store{options, clock, base::system_random()};
 
     write_now(store, [&](Session& session) {
         detail::send_statement(session, sleep);
-        (void)rows<int>(session, one);  // One packet: the clock's answer is 1.5 s old with this.
+        (void)rows<int>(session, one);  // One packet: afterwards the clock's answer is 1.5 s old.
         const auto asked_at = clock.now();
 
         const auto now = session.now();
@@ -100,7 +100,7 @@ TEST_F(ConnectionTest, a_clock_that_came_with_slow_statements_is_not_taken_for_t
     });
 }
 
-TEST_F(ConnectionTest, a_plan_that_a_migration_outdated_is_known_by_its_code_in_any_language) {
+TEST_F(ConnectionTest, an_outdated_plan_is_recognized_by_its_code_in_any_language) {
     (void)run(all_of_things);
     testing::run_sql(database.url(), "ALTER TABLE things ADD COLUMN name TEXT");
 
@@ -113,16 +113,15 @@ TEST_F(ConnectionTest, a_plan_that_a_migration_outdated_is_known_by_its_code_in_
         GTEST_SKIP() << "the server speaks English: that its words do not matter was not seen";
 }
 
-// The same code: a statement that PostgreSQL does not support, now and ever.
-TEST_F(ConnectionTest, what_is_not_supported_is_no_outdated_plan) {
+// The same code: a statement that PostgreSQL never supports.
+TEST_F(ConnectionTest, an_unsupported_statement_is_not_an_outdated_plan) {
     const auto error = error_of_control("SELECT id FROM things GROUP BY id FOR UPDATE");
 
     EXPECT_EQ(error.kind(), Kind::statement) << error.what();
 }
 
-// Issue 16, number 22. Answers to what was sent before may come still, and would be taken for those
-// of what is sent now.
-TEST_F(ConnectionTest, what_was_given_up_carries_nothing_out) {
+// Issue 16, number 22. Late answers to earlier statements would be mistaken for those of new ones.
+TEST_F(ConnectionTest, a_closed_connection_executes_nothing) {
     connection.give_up();
 
     EXPECT_EQ(error_of([&] { (void)run(one); }).kind(), Kind::unavailable);

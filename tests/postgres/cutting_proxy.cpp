@@ -27,7 +27,7 @@ using boost::system::error_code;
 constexpr std::size_t size_bytes = 4;
 constexpr char parse = 'P';
 constexpr char bind = 'B';
-constexpr char ready = 'Z';  // The server's, behind the answers to what it got together.
+constexpr char ready = 'Z';  // The server's, after the answers to one packet.
 
 struct Address {
     std::string before;  // postgres://user@
@@ -49,7 +49,7 @@ Address address_of(const std::string& url) {
         url.substr(slash)};
 }
 
-// The nth of the texts that a message begins with, each with a zero behind it.
+// The nth of the zero-terminated texts at the start of a message.
 std::string_view text_of(const std::string& body, int nth) {
     std::string_view rest{body};
     for (; nth > 0; --nth) rest.remove_prefix(std::min(rest.find('\0'), rest.size() - 1) + 1);
@@ -69,7 +69,7 @@ struct CuttingProxy::Impl {
         std::thread up;
         std::thread down;
 
-        // Ends the threads of both directions, too.
+        // Also ends the threads of both directions.
         void cut() {
             error_code ignored;
             client.shutdown(tcp::socket::shutdown_both, ignored);
@@ -78,7 +78,7 @@ struct CuttingProxy::Impl {
     };
     struct Message {
         char type{};
-        std::string bytes;  // All of it, as it came.
+        std::string bytes;  // The whole message as it came.
         std::string body;
     };
 

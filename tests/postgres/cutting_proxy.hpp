@@ -5,24 +5,24 @@
 
 namespace pawl::testing {
 
-// A TCP proxy before PostgreSQL that cuts a connection at its COMMIT. Thread-safe; ends its threads
-// with itself, and must outlive whoever is connected through it.
+// A TCP proxy for PostgreSQL that cuts connections at their COMMIT. Thread-safe; joins its threads,
+// and must outlive all connections through it.
 class CuttingProxy {
 public:
     enum class At {
         before_commit,  // The server never gets the COMMIT and rolls back.
-        behind_commit   // The server has committed; its answer does not arrive.
+        behind_commit   // The server has committed; its answer is lost.
     };
-    // Before the server that `url` names.
+    // In front of the server that `url` names.
     explicit CuttingProxy(const std::string& url);
     ~CuttingProxy();
     CuttingProxy(const CuttingProxy&) = delete;
     CuttingProxy& operator=(const CuttingProxy&) = delete;
 
     const std::string& url() const;  // The same database, through the proxy and without TLS.
-    // The connections of the next `commits` COMMITs are cut; 0: none any more.
+    // Cuts the connections of the next `commits` COMMITs; 0: none.
     void cut(int commits, At at);
-    int cuts() const;  // Connections cut since it began.
+    int cuts() const;  // Connections cut so far.
 
 private:
     struct Impl;

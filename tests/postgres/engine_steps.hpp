@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-// What the engine and the reaper send to PostgreSQL in a transaction, statement by statement, and
-// what they make of the answers.
+// The statements that the engine and the reaper send to PostgreSQL in a transaction, one by one,
+// and how they use the answers.
 namespace pawl::interleaving {
 
 using Steps = std::vector<Step>;
@@ -23,7 +23,7 @@ inline constexpr auto renewed_lease = "2027-01-15 08:00:50+00";
 inline constexpr auto lease_bound = "2027-01-15 08:01:00+00";
 inline constexpr auto expiry = "2027-01-18 08:00:00+00";
 
-// Of the attempt that a session makes: told apart, so that one shows whose it is.
+// The lease of the session's attempt: different for each, to identify it.
 inline std::string lease_of(const Session& session) {
     return session.name() == "first" ? "2027-01-15 08:00:30+00" : "2027-01-15 08:00:31+00";
 }
@@ -32,7 +32,7 @@ inline Statement of(const Sql& sql, std::vector<Text> values) {
     return {std::string{sql.name}, std::string{sql.postgres}, std::move(values), {}, false};
 }
 
-// As the store's own: TheFence.is_that_of_the_store.
+// The store's own text: TheFence.is_that_of_the_store.
 inline std::string fence_text(const Sql& sql) {
     return "WITH fenced AS (" + std::string{sql.postgres} +
            " RETURNING 1) SELECT 1 / count(*) FROM fenced";
@@ -47,7 +47,7 @@ inline Steps operator+(Steps left, const Steps& right) {
     return left;
 }
 
-// What a session found of the key; as core::decide_claim sees it.
+// What a session found of the key, as core::decide_claim sees it.
 struct Found {
     enum class As { missing, torn, expired, finished, busy, open };
     As as{As::missing};
@@ -80,7 +80,7 @@ inline Found found_by(const Session& session) {
     return found_by(session, session.told("find_key") != nullptr ? "find_key" : "look");
 }
 
-// Taken ahead.
+// Preallocated.
 inline std::string id_of(const Session& session) {
     return session.name() == "first" ? "1001" : "1002";
 }
@@ -101,18 +101,19 @@ inline bool won(const Session& session) {
 }
 
 struct EngineSteps {
-    enum class Knows { nothing, perhaps, the_key };  // Whoever claims, of the key before.
+    // What the claiming process knows of the key before.
+    enum class Knows { nothing, perhaps, the_key };
     enum class Resumes { at_a_call, at_a_phase };
 
     std::string isolation{};
-    bool patient{false};  // Whoever claims gives up behind a lock, as the engine does.
-    bool shared{false};   // What the application writes includes a row that all write.
-    bool ahead{false};    // New keys are claimed under ids that were taken before.
-    bool shares{false};   // Sessions begin in transactions that they share: see beside().
-    std::string kept_until{expiry};  // What is finished.
-    Text key{};                      // The id of the key that stands before.
+    bool patient{false};             // A claim gives up behind a lock, as the engine does.
+    bool shared{false};              // What the application writes includes a row that all write.
+    bool ahead{false};               // New keys are claimed under preallocated ids.
+    bool shares{false};              // Sessions begin in shared transactions: see beside().
+    std::string kept_until{expiry};  // The expiry of a finished key.
+    Text key{};                      // The id of the existing key.
 
-    // With a limit to how long its statements wait for a lock.
+    // `limited`: with a lock timeout.
     Step begin(bool limited = false) const {
         const auto text = "BEGIN ISOLATION LEVEL " + isolation + " READ WRITE";
         return [text, limited](const Session& s) {
@@ -130,7 +131,7 @@ struct EngineSteps {
     static Step commit(const std::string& name = "commit") {
         return [name](const Session&) { return Statement{name, "COMMIT", {}, {}, false}; };
     }
-    // The application's: each a row, and, if they share it, cents on one account.
+    // The application's write: a row, and, if shared, cents on one account.
     Statement write(const Session& session, const std::string& name) const {
         const std::string paid =
             shared ? "WITH paid AS (UPDATE accounts SET cents = cents + 1 WHERE id = 1) " : "";
@@ -171,8 +172,8 @@ struct EngineSteps {
         return statement;
     }
 
-    // The same in a transaction that is shared with another's phase: one that came before, or comes
-    // behind. It is short of patience everywhere, so that it falls apart behind a lock.
+    // The same in a transaction shared with another phase, which comes before or after. Its lock
+    // timeout is short, so that it breaks up behind a lock.
     enum class Neighbour { before, behind };
     Steps beside(Neighbour where, const Steps& steps) const {
         Steps all;
@@ -262,7 +263,7 @@ struct EngineSteps {
     }
 
     enum class Keep { and_finish, and_move };
-    // Attempt::keep, by whoever holds the key; `if_it` leaves it out.
+    // Attempt::keep, by the session that holds the key; `if_it` may skip it.
     Steps keep(
         Keep how, bool (*if_it)(const Session&) = [](const Session&) { return true; }
     ) const {
@@ -293,7 +294,7 @@ struct EngineSteps {
             });
         return some;
     }
-    // Of the first attempt.
+    // For the first attempt.
     Steps alone(Statement (*statement)(const Text& key)) const {
         return {begin(), [this, statement](const Session&) { return statement(key); }, commit()};
     }
@@ -306,7 +307,7 @@ struct EngineSteps {
     static Statement give_back_moved(const Text& key) {
         return of(sql::fail_attempt, {key, "1", "charge_created", "went wrong", now});
     }
-    // Reaper::run_once: what it has found, all at once and else by halves.
+    // Reaper::run_once: removes what it has found, all at once or by halves.
     Steps reap(const std::string& limit = "10") const {
         Steps all{begin(), [limit](const Session&) {
                       return of(sql::find_expired, {now, limit, "1970-01-01T00:00:00.000Z", "0"});
@@ -319,13 +320,13 @@ struct EngineSteps {
         all.push_back(commit());
         return all;
     }
-    static constexpr int reaper_tries_max = 5;  // Of three keys.
+    static constexpr int reaper_tries_max = 5;  // For three keys.
     using KeyRows = std::span<const std::vector<Text>>;
     static KeyRows keys_found(const Session& s) {
         const auto* found = s.told("find_expired");
         return found == nullptr ? KeyRows{} : KeyRows{found->rows};
     }
-    // Of what it tries at once: the first is as the statement's own, "delete_batch".
+    // The name for what it tries at once: for all, the statement's own, "delete_batch".
     static std::string name_of(const std::string& what, const Session& s, KeyRows some) {
         if (some.size() == keys_found(s).size()) return what;
         return what + " of " + *some.front()[0] + " to " + *some.back()[0];
@@ -335,7 +336,7 @@ struct EngineSteps {
         return told != nullptr && told->state.empty() &&
                told->changed == static_cast<int>(some.size());
     }
-    // What the reaper tries after what it has tried; empty if that was all.
+    // What the reaper tries next; empty: that was all.
     static KeyRows next_try(const Session& s, const std::string& what) {
         KeyRows next;
         auto remove_all = [&](KeyRows some) {
@@ -369,7 +370,7 @@ struct EngineSteps {
         statement.undo = "ROLLBACK TO inner_savepoint";
         return statement;
     }
-    // What an error has not taken back.
+    // Rolls back what no error has rolled back.
     static std::optional<Statement> undo_last(const Session& s) {
         const auto some = next_try(s, "undo");
         const auto* told = some.empty() ? nullptr : s.told(name_of("delete_batch", s, some));

@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
-// The pattern of docs/howto/idempotent_create.md in its two forms, over HTTP on SQLite and on
-// PostgreSQL: whoever asks twice makes one user, with one row of its making.
+// The pattern of docs/howto/idempotent_create.md in its two forms, over HTTP on SQLite and
+// PostgreSQL: two requests make one user, with one row about it.
 namespace pawl {
 namespace {
 
@@ -69,8 +69,7 @@ struct UserMade {
     std::string email;
 };
 
-// Where phases that run at the same time wait until so many have read, each once; where phases are
-// serial nobody comes, and nobody waits.
+// Concurrent phases wait here until this many have read. Serial phases never meet, and do not wait.
 class Meeting {
 public:
     void expect(int phases) {
@@ -100,8 +99,8 @@ private:
     int runs_{0};
 };
 
-// Reads, then inserts. At serializable a user that another made meanwhile is a failure of this
-// transaction, which then runs again, and reads it.
+// Reads, then inserts. At serializable isolation a user that another phase made meanwhile fails
+// this transaction, which runs again and reads it.
 class PutUserSerially {
 public:
     static constexpr std::string_view name = "put_user_serially";
@@ -126,7 +125,7 @@ private:
     Meeting& meeting_;
 };
 
-// Inserts, and asks who was first: one statement decides, at any isolation.
+// Inserts, and learns who was first: one statement decides, at any isolation.
 class PutUser {
 public:
     static constexpr std::string_view name = "put_user";
@@ -226,7 +225,7 @@ INSTANTIATE_TEST_SUITE_P(
     }
 );
 
-TEST_P(IdempotentCreateTest, of_two_writers_at_once_one_makes_it_and_one_finds_it) {
+TEST_P(IdempotentCreateTest, of_two_concurrent_writers_one_creates_it_and_one_finds_it) {
     if (on() == On::postgres) meeting.expect(2);  // Neither has written yet.
 
     const auto [one, other] = at_once<2>("jane@example.com");
@@ -236,12 +235,12 @@ TEST_P(IdempotentCreateTest, of_two_writers_at_once_one_makes_it_and_one_finds_i
     EXPECT_EQ(one.body(), other.body());
     EXPECT_EQ(count(sql::count_users), 1);
     EXPECT_EQ(count(sql::count_actions), 1);
-    // Who inserts at once may meet the other in its statement, and need not run again.
+    // A phase that inserts at once may meet the other in its statement, and need not run again.
     if (on() == On::sqlite || std::get<1>(GetParam()) == "/users/") return;
     EXPECT_GE(meeting.runs(), 3) << "one met the other, and ran again";
 }
 
-TEST_P(IdempotentCreateTest, one_after_the_other_the_second_finds_it) {
+TEST_P(IdempotentCreateTest, the_second_of_two_serial_writers_finds_it) {
     EXPECT_EQ(put("jane@example.com").status(), 201);
 
     EXPECT_EQ(put("jane@example.com").status(), 200);
@@ -250,11 +249,11 @@ TEST_P(IdempotentCreateTest, one_after_the_other_the_second_finds_it) {
     EXPECT_EQ(count(sql::count_actions), 2);
 }
 
-TEST_P(IdempotentCreateTest, of_a_crowd_one_makes_it) {
+TEST_P(IdempotentCreateTest, of_many_writers_one_creates_it) {
     for (int round = 0; round < 5; ++round) {
         int made = 0;
         for (const auto& answer : at_once<12>("rider-" + std::to_string(round) + "@example.com")) {
-            // Who met others too often may come again, and is told so.
+            // After too many conflicts it gets 503, and may come again.
             EXPECT_TRUE(answer.status() == 201 || answer.status() == 200 || answer.status() == 503)
                 << answer.text;
             EXPECT_EQ(answer.header("Retry-After") != "", answer.status() == 503);
@@ -266,7 +265,7 @@ TEST_P(IdempotentCreateTest, of_a_crowd_one_makes_it) {
     EXPECT_EQ(count(sql::count_actions), 5);
 }
 
-TEST_P(IdempotentCreateTest, what_is_no_address_makes_nothing) {
+TEST_P(IdempotentCreateTest, an_invalid_address_creates_nothing) {
     EXPECT_EQ(put("jane").status(), 400);
 
     EXPECT_EQ(count(sql::count_users), 0);

@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-// Two sessions over a database with one key, 'h', at an isolation: what stands before, every order,
-// and what must stand behind.
+// Two sessions over a database with one key, 'h', at one isolation level: the start, every order,
+// and the invariants at the end.
 namespace pawl::interleaving {
 
 inline std::string isolation_name(const ::testing::TestParamInfo<const char*>& of_test) {
@@ -99,8 +99,8 @@ protected:
             writes_.push_back(*r[0]);
         cents_ = *both_.monitor.now("SELECT cents FROM accounts").rows[0][0];
     }
-    // One registry row at most; the key's own is there exactly while that one is live; what an
-    // application wrote stands exactly if its transaction was told COMMIT.
+    // At most one registry row; the key's own row exists exactly while that one is live; an
+    // application's write exists exactly if its transaction got COMMIT.
     void check_what_stands() {
         read_rows();
         EXPECT_LE(rows_.size(), 1);
@@ -125,7 +125,7 @@ protected:
     }
     const Session& winner() { return won(both_.first) ? both_.first : both_.second; }
     const Session& loser() { return won(both_.first) ? both_.second : both_.first; }
-    // One of the two, or whoever alone claims, has the key, with this attempt.
+    // Exactly one of the two, or the only one that claims, has the key, with this attempt.
     void check_winner(const std::string& attempt) {
         EXPECT_NE(won(both_.first), won(both_.second));
         EXPECT_EQ(row_.standing, "open");
@@ -170,7 +170,7 @@ protected:
 
     static inline std::unique_ptr<pawl::testing::PostgresDatabase> database;
     Interleavings both_{database->url()};
-    // What the sessions themselves wrote, without their neighbours.
+    // The sessions' own writes, without their neighbours'.
     std::vector<std::string> own_writes() const {
         std::vector<std::string> own;
         for (const auto& write : writes_)
@@ -184,8 +184,8 @@ protected:
     std::vector<std::string> writes_;
     std::string cents_;
     std::set<std::string> ends_;
-    std::set<std::string> may_end_with_;  // Besides what a lost race ends with.
-    std::string before_all_;              // What else is to be emptied.
+    std::set<std::string> may_end_with_;  // Besides the results of a lost race.
+    std::string before_all_;              // SQL that empties other tables.
     int orders_{0};
     int waits_{0};
 };

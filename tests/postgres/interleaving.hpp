@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-// Two sessions of a database, and every order in which their statements can come, as PostgreSQL's
+// Two sessions of a database, and every possible order of their statements, as PostgreSQL's
 // isolation tester does it (src/test/isolation/README there): one statement at a time; one that
 // waits for a lock of the other session is left waiting, and the other goes on. Orders in which a
 // waiting session would have to move do not exist, and are not tried.
@@ -36,19 +36,19 @@ struct Statement {
     std::string name;
     std::string text;
     std::vector<Text> values;
-    // Goes right ahead of it, and never waits: BEGIN, SAVEPOINT, a setting.
+    // Sent directly before it, and never waits: BEGIN, SAVEPOINT, a setting.
     std::string before;
-    // Has a lock_timeout: while it waits, it can still move, by giving up.
+    // It has a lock_timeout: while it waits, it can still move, by giving up.
     bool gives_up{false};
-    // What takes it back where a constraint refuses it, and the session goes on; else that is its
-    // end.
+    // Undoes it if a constraint refuses it, and the session goes on; without, the error ends the
+    // session.
     std::string undo{};
 };
 
-// What the database said to a statement.
+// The database's answer to a statement.
 struct Told {
     std::string state;  // SQLSTATE of an error.
-    std::string tag;  // Such as "COMMIT"; of a transaction that had failed, COMMIT says "ROLLBACK".
+    std::string tag;    // Such as "COMMIT"; COMMIT of a failed transaction gives "ROLLBACK".
     int changed{};
     Rows rows;
 };
@@ -56,7 +56,7 @@ struct Told {
 inline Told told_by(const PGresult* result) {
     Told told;
     if (const char* state = PQresultErrorField(result, PG_DIAG_SQLSTATE)) told.state = state;
-    auto* unconst = const_cast<PGresult*>(result);  // libpq's older functions forgot the const.
+    auto* unconst = const_cast<PGresult*>(result);  // libpq's older functions lack const.
     told.tag = PQcmdStatus(unconst);
     told.changed = std::atoi(PQcmdTuples(unconst));
     for (int row = 0; row < PQntuples(result); ++row) {
@@ -74,7 +74,7 @@ public:
     explicit Connection(const std::string& url) : pg_{PQconnectdb(url.c_str())} {
         if (PQstatus(pg_.get()) != CONNECTION_OK)
             throw std::runtime_error{PQerrorMessage(pg_.get())};
-        // A deadlock is looked for soon: it is the tests' time.
+        // A short deadlock timeout saves time.
         now("SET deadlock_timeout = '10ms'; SET TimeZone = 'UTC'; SET synchronous_commit = off;"
             "SET client_min_messages = warning");
     }
@@ -92,7 +92,7 @@ private:
 };
 
 class Session;
-// The next statement of a session that was told what it was told; nothing: the step is left out.
+// The session's next statement, given its earlier answers; nullopt: the step is skipped.
 using Step = std::function<std::optional<Statement>(const Session&)>;
 
 // One side: a list of steps, which an error ends.
@@ -100,7 +100,7 @@ class Session {
 public:
     Session(const std::string& url, std::string name) : connection_{url}, name_{std::move(name)} {}
 
-    // `shares`: its transaction is one of several works, which falls apart behind a lock as well.
+    // `shares`: its transaction is one of several works, which also breaks up behind a lock.
     void start(std::vector<Step> steps, bool shares = false) {
         steps_ = std::move(steps);
         shares_ = shares;
@@ -114,8 +114,8 @@ public:
     int pid() const { return PQbackendPID(connection_.pg()); }
     bool is_over() const { return !next_; }
     bool is_waiting() const { return waiting_; }
-    // To give up is a move right after the wait began. Later it would be the same move: the
-    // database undoes this session's transaction, which no statement of the other has seen.
+    // Giving up is a move only right after the wait began. Later it would be the same move: the
+    // database rolls back this transaction, which the other's statements have not seen.
     bool can_move() const { return next_ && (!waiting_ || (next_->gives_up && !passed_)); }
     void pass() { passed_ = waiting_; }
     const std::string& next() const { return next_->name; }
@@ -136,7 +136,7 @@ public:
         waiting_ = true;
         passed_ = false;
     }
-    // False: it has not been told anything within a millisecond, or asked nothing.
+    // False: no answer within a millisecond, or no question.
     bool hears() {
         if (!waiting_) return false;
         auto* pg = connection_.pg();
@@ -154,16 +154,16 @@ public:
         return true;
     }
 
-    // The error that ended it; empty if none did.
+    // The error that ended it; empty: none.
     const std::string& state() const { return state_; }
     bool may_start_again() const {
         return state_ == "40001" || state_ == "40P01" || (shares_ && state_ == "55P03") ||
                (lost_claim_ && state_ == "22012" && names_.back() == "claim_under_id");
     }
-    // Its claim under an id of its own met another's: it claims again without.
+    // Its claim under a preallocated id met another one: it claims again without.
     bool lost_claim() const { return lost_claim_; }
     bool shares() const { return shares_; }
-    // From the BEGIN of the transaction that failed; each work alone then.
+    // From the BEGIN of the failed transaction; then each work runs alone.
     void start_again() {
         shares_ = false;
         for (const auto& name : names_) told_.erase(name);
@@ -197,7 +197,7 @@ private:
             state_ = told.state;
             lost_claim_ = lost_claim_ || (state_ == "22012" && name == "claim_under_id");
             at_ = steps_.size();
-            // The database has let its locks go already: when this comes makes no difference.
+            // The database has already released its locks, so the time of this does not matter.
             if (PQtransactionStatus(connection_.pg()) == PQTRANS_INERROR)
                 connection_.now("ROLLBACK");
         }
@@ -213,13 +213,13 @@ private:
     Connection connection_;
     std::string name_;
     std::vector<Step> steps_;
-    std::size_t at_{0};        // Behind the step that `next_` came from.
+    std::size_t at_{0};        // After the step that `next_` came from.
     std::size_t begun_at_{0};  // The step that began the transaction.
     std::optional<Statement> next_;
     bool waiting_{false};  // `next_` was sent, and has no answer yet.
-    bool passed_{false};   // Since then the other has moved.
+    bool passed_{false};   // The other session has moved since.
     std::map<std::string, Told> told_;
-    std::vector<std::string> names_;  // Of what the last transaction was told.
+    std::vector<std::string> names_;  // Statements of the last transaction that have answers.
     std::string state_;
     bool shares_{false};
     bool lost_claim_{false};
@@ -230,29 +230,29 @@ public:
     explicit Interleavings(const std::string& url)
         : first{url, "first"}, second{url, "second"}, monitor{url} {}
 
-    // A choice between the two that both could have taken, or that was none.
+    // Which session moved, and whether the other could have moved instead.
     struct Turn {
         bool second{};
         bool other_untried{};
     };
     using Turns = std::vector<Turn>;
 
-    // Runs the order that comes after these turns, which it then holds: the first order if there
-    // are none. `start` prepares the database and the sessions.
+    // Runs one order from the start: first these turns, then the first session whenever it can
+    // move; adds those turns. `start` prepares the database and the sessions.
     void run(Turns& turns, const std::function<void()>& start) {
         order_.clear();
         start();
         for (std::size_t n = 0; !first.is_over() || !second.is_over(); ++n) turn(turns, n);
     }
-    // To the last turn at which the second could have moved instead of the first; false: that was
-    // the last order.
+    // Goes to the last turn at which the second could have moved instead; false: this was the last
+    // order.
     static bool step_on(Turns& turns) {
         while (!turns.empty() && !turns.back().other_untried) turns.pop_back();
         if (turns.empty()) return false;
         turns.back() = {true, false};
         return true;
     }
-    // Whoever met the other begins its transaction anew, by itself.
+    // A session that met the other runs its transaction again, alone.
     void run_again() {
         for (auto* session : {&first, &second}) {
             // Behind a lock alone, and then without an id: no more often than that.

@@ -7,9 +7,9 @@
 #include <set>
 #include <string>
 
-// What the engine does in a transaction against another that does the same, in every order: claim,
-// keep, take-over, renewal, give-back, reaper. Whatever the order and the isolation, one of the two
-// wins, and what it was told is what stands.
+// The engine's transactions against each other, in every order: claim, keep, take-over, renewal,
+// give-back, reaper. Whatever the order and the isolation, one of the two wins, and its answer
+// matches the database.
 namespace pawl::interleaving {
 namespace {
 
@@ -42,8 +42,8 @@ TEST_P(Interleaved, one_of_two_claims_wins) {
     EXPECT_EQ(ends_.count("40001"), is_read_committed() ? 0 : 1);
 }
 
-// Neither waits for an answer; who comes second claims again, and finds the first.
-TEST_P(Interleaved, one_of_two_claims_under_ids_taken_ahead_wins) {
+// Neither waits for an answer; the second claims again, and finds the first.
+TEST_P(Interleaved, one_of_two_claims_under_preallocated_ids_wins) {
     engine_.ahead = true;
     const auto claim = engine_.claim(Knows::nothing);
     int lost = 0;
@@ -59,7 +59,7 @@ TEST_P(Interleaved, one_of_two_claims_under_ids_taken_ahead_wins) {
     EXPECT_GT(lost, 0);
 }
 
-TEST_P(Interleaved, claim_under_an_id_taken_ahead_beside_the_reaper) {
+TEST_P(Interleaved, claim_under_a_preallocated_id_beside_the_reaper) {
     engine_.ahead = true;
     std::set<bool> made_anew;
     explore(finished_key(), engine_.claim(Knows::nothing), engine_.reap(), [&] {
@@ -76,7 +76,7 @@ TEST_P(Interleaved, claim_under_an_id_taken_ahead_beside_the_reaper) {
     EXPECT_FALSE(made_anew.empty());
 }
 
-// Nobody finds the key live and its row gone; and what is made anew is not what was.
+// The key is never live without its row, and a key made anew differs from the old one.
 TEST_P(Interleaved, claim_beside_the_reaper_gets_the_old_answer_or_a_key_of_its_own) {
     std::set<bool> made_anew;
     for (const auto knows : {Knows::nothing, Knows::perhaps})
@@ -120,7 +120,7 @@ TEST_P(Interleaved, one_of_two_claims_makes_an_expired_key_anew) {
     EXPECT_GT(both_.waits(), 0);
 }
 
-// It may be forgotten before, and is a new one then.
+// It may be forgotten before; then it is a new one.
 TEST_P(Interleaved, key_made_anew_is_not_forgotten) {
     explore(expired_key(), engine_.claim(Knows::the_key), engine_.forget(), [&] {
         EXPECT_TRUE(both_.second.committed("commit"));
@@ -217,8 +217,8 @@ TEST_P(Interleaved, one_of_two_takers_keeps_the_result) {
     EXPECT_GT(both_.waits(), 0);
 }
 
-// The attempt before moves the key on and gives it back between the taker's look and its take-over.
-// The attempt is still the one that was seen: it is the point that refuses.
+// The earlier attempt moves the key on and gives it back between the taker's query and its
+// take-over. The attempt number is unchanged: the recovery point refuses the take-over.
 TEST_P(Interleaved, taker_goes_on_from_the_point_that_the_key_is_at) {
     const auto mover = engine_.keep(Keep::and_move) + engine_.alone(EngineSteps::give_back_moved);
     const auto taker = engine_.claim(Knows::the_key, Resumes::at_a_call);
@@ -232,7 +232,7 @@ TEST_P(Interleaved, taker_goes_on_from_the_point_that_the_key_is_at) {
     });
 }
 
-// --- In transactions that are shared with others' phases, which all write one account ---
+// --- In transactions that are shared with other phases, which all write one account ---
 
 using Neighbour = EngineSteps::Neighbour;
 

@@ -16,8 +16,8 @@
 #include <barrier>
 #include <thread>
 
-// Locks where transactions run at the same time: several connections of one store, and two stores
-// as two processes have them.
+// Locks with concurrent transactions: several connections of one store, and two stores as in two
+// processes.
 namespace pawl::postgres {
 namespace {
 
@@ -29,7 +29,7 @@ constexpr auto insert_number = on_all<1>("insert_number", "INSERT INTO notes (nu
 constexpr Sql numbers = on_all("numbers", "SELECT number FROM notes ORDER BY number");
 constexpr char one_kind{};
 
-// A phase as the engine runs one: of a kind, so that it may share its transaction.
+// A phase as the engine runs it, with a kind, so that it may share its transaction.
 class Phase final : public store::Work {
 public:
     Phase(
@@ -50,7 +50,7 @@ public:
              .staged = nullptr,
              .staging = engine::Staging::as_job,
              .isolation = isolation_},
-            [this](Tx& tx) { run_(tx); }  // Itself, which knows of its runs before.
+            [this](Tx& tx) { run_(tx); }  // Itself: it counts its runs.
         );
     }
     void done(std::exception_ptr failed) noexcept override { told_->done(std::move(failed)); }
@@ -83,7 +83,7 @@ protected:
         ));
         return ending;
     }
-    // Has the lock until the test lets go.
+    // Holds the lock until the test lets go.
     struct Holder {
         std::promise<void> had;
         std::promise<void> let_go;
@@ -111,8 +111,8 @@ protected:
     PostgresStore other{options, base::system_clock(), base::system_random()};
 };
 
-// Reads, then writes what it read and one more: without the lock two read the same.
-TEST_F(PostgresLocksTest, what_is_read_under_a_lock_is_what_the_last_holder_wrote) {
+// Reads, then writes the value plus one: without the lock two read the same.
+TEST_F(PostgresLocksTest, a_read_under_a_lock_sees_the_last_holders_write) {
     constexpr int each = 40;
     std::vector<Ending> endings;
     for (int n = 0; n < 2 * each; ++n)
@@ -130,8 +130,8 @@ TEST_F(PostgresLocksTest, what_is_read_under_a_lock_is_what_the_last_holder_wrot
     for (const auto number : found) EXPECT_EQ(number, ++expected);
 }
 
-// Why repeatable_read is refused: the snapshot is there before the lock is had (docs/adr/0017).
-TEST_F(PostgresLocksTest, an_older_snapshot_would_miss_what_the_last_holder_wrote) {
+// Why repeatable_read is refused: the snapshot is older than the lock (docs/adr/0017).
+TEST_F(PostgresLocksTest, an_older_snapshot_would_miss_the_last_holders_write) {
     std::promise<void> has_snapshot;
     std::promise<void> other_wrote;
     std::int64_t seen = -1;
@@ -157,7 +157,7 @@ TEST_F(PostgresLocksTest, an_older_snapshot_would_miss_what_the_last_holder_wrot
     EXPECT_EQ(seen, 0);
 }
 
-TEST_F(PostgresLocksTest, who_waits_too_long_hears_of_the_lock_and_writes_nothing) {
+TEST_F(PostgresLocksTest, a_wait_that_is_too_long_names_the_lock_and_writes_nothing) {
     auto holder = hold(one, "seats of flight 7");
 
     const auto error = begin(other, [](Tx& tx) {
@@ -192,7 +192,7 @@ TEST_F(PostgresLocksTest, the_phases_deadline_ends_the_wait_too) {
     holder->let_go.set_value();
 }
 
-TEST_F(PostgresLocksTest, who_does_not_wait_goes_on_without) {
+TEST_F(PostgresLocksTest, try_tx_lock_goes_on_without_the_lock) {
     auto holder = hold(one, "seats");
     bool had = true;
 
@@ -208,7 +208,7 @@ TEST_F(PostgresLocksTest, who_does_not_wait_goes_on_without) {
     holder->let_go.set_value();
 }
 
-TEST_F(PostgresLocksTest, it_ends_with_its_transaction_and_leaves_nothing_in_the_session) {
+TEST_F(PostgresLocksTest, a_lock_ends_with_its_transaction_and_leaves_the_session_clean) {
     for (const bool commits : {true, false}) {
         const auto ending = begin(one, [&](Tx& tx) {
             tx_lock(tx, "seats");
@@ -222,8 +222,8 @@ TEST_F(PostgresLocksTest, it_ends_with_its_transaction_and_leaves_nothing_in_the
     }
 }
 
-// PostgreSQL finds it after a second, and undoes one: that one runs again behind the other.
-TEST_F(PostgresLocksTest, two_that_take_two_in_different_order_both_come_through) {
+// PostgreSQL finds the deadlock after a second, and rolls back one transaction, which runs again.
+TEST_F(PostgresLocksTest, two_locks_taken_in_different_order_both_succeed) {
     std::barrier both{2};
     std::atomic<int> runs{0};
     const auto take = [&](std::string first, std::string second) {
@@ -245,7 +245,7 @@ TEST_F(PostgresLocksTest, two_that_take_two_in_different_order_both_come_through
     EXPECT_EQ(read_rows<std::int64_t>(one, notes::count).at(0), 2);
 }
 
-TEST_F(PostgresLocksTest, of_many_firsts_at_once_one_is_first_at_every_isolation) {
+TEST_F(PostgresLocksTest, of_many_concurrent_runs_one_is_first_at_every_isolation) {
     static constexpr OncePerWindow order{.action = "order", .window = 1h};
     for (const auto isolation :
          {Isolation::read_committed, Isolation::repeatable_read, Isolation::serializable}) {
@@ -312,7 +312,7 @@ TEST_F(PostgresLocksTest, a_higher_epoch_waits_for_the_commit_of_a_lower_one) {
     EXPECT_NE(begin(one, [](Tx& tx) { fenced(tx, Fence::received("report", 1)); }).wait(), nullptr);
 }
 
-// By the clock of the database itself, which both ask.
+// By the database's clock, which both use.
 TEST_F(PostgresLocksTest, a_lease_of_one_process_is_held_against_another_until_its_ttl) {
     locks::StorePlace place{one};
     locks::StorePlace of_another{other};
@@ -327,8 +327,8 @@ TEST_F(PostgresLocksTest, a_lease_of_one_process_is_held_against_another_until_i
     EXPECT_GE(waited, 270ms);
 }
 
-// Paused with the row in its hands, as a process that is stopped in the middle of its transaction.
-TEST_F(PostgresLocksTest, who_fails_fast_does_not_wait_for_one_that_stands_still_with_the_row) {
+// Paused while it holds the row lock, as a process that is stopped in its transaction.
+TEST_F(PostgresLocksTest, try_acquire_does_not_wait_for_a_paused_row_lock_holder) {
     locks::StorePlace place{other};
     ASSERT_TRUE(std::holds_alternative<core::LeaseTaken>(place.take("report", "ann", 1h)));
     place.give_back("report", "ann");
@@ -353,7 +353,7 @@ TEST_F(PostgresLocksTest, who_fails_fast_does_not_wait_for_one_that_stands_still
 
     EXPECT_TRUE(std::holds_alternative<core::LeaseHeld>(choice));
     EXPECT_LT(std::chrono::steady_clock::now() - began, 5s);
-    // Found by reading: of a short lease the deadline came first, and was thrown.
+    // Found by reading: for a short lease the deadline came first, and was thrown.
     for (const auto ttl : {100ms, 1000ms, 1999ms})
         EXPECT_TRUE(std::holds_alternative<core::LeaseHeld>(place.take("report", "joe", ttl)));
     go.set_value();

@@ -80,7 +80,7 @@ protected:
 // Whether it shares its transaction with others of its kind.
 class LostCommitEitherWay : public LostCommitTest, public ::testing::WithParamInterface<bool> {
 protected:
-    // The works in one transaction, or each in its own.
+    // Runs the works in one transaction, or each in its own.
     std::vector<Ending> run_all(const std::vector<Phase>& runs) {
         std::promise<void> running;
         std::promise<void> go_on;
@@ -111,7 +111,7 @@ protected:
             });
         return run_all(runs);
     }
-    // Of a work that commits what fails then with this code.
+    // The error of a work whose COMMIT fails with this code.
     std::optional<StoreError> error_at_commit(const std::string& code) {
         return run_all({[this, code](Session& session) {
                    ++ran;
@@ -122,7 +122,7 @@ protected:
             .error();
     }
 
-    // Once the work that they gather behind has committed: that COMMIT is not the one to cut.
+    // Only after the holder has committed, whose COMMIT must not be cut.
     void cut(int commits, At at) {
         if (GetParam()) blocking.wait();
         proxy.cut(commits, at);
@@ -140,10 +140,10 @@ INSTANTIATE_TEST_SUITE_P(Sharing, LostCommitEitherWay, ::testing::Bool(), [](con
 
 TEST_P(LostCommitEitherWay, a_write_that_was_committed_without_an_answer_is_not_run_again) {
     constexpr std::size_t works = 5;
-    (void)run_counting(1);  // Connected, and the statements prepared.
+    (void)run_counting(1);  // Connects, and prepares the statements.
     const auto before = all_counts();
     ran = 0;
-    // The one that they gather behind commits first.
+    // The holder commits first.
     std::vector<Phase> runs;
     for (std::size_t i = 1; i <= works; ++i)
         runs.emplace_back([this, i](Session& session) {
@@ -185,7 +185,7 @@ TEST_P(LostCommitEitherWay, a_write_whose_commit_was_lost_on_its_way_is_in_doubt
 }
 
 // A transaction that ends before its COMMIT is sent is not in doubt: it runs again by itself.
-TEST_P(LostCommitEitherWay, a_connection_that_is_lost_before_the_commit_costs_the_caller_nothing) {
+TEST_P(LostCommitEitherWay, a_connection_lost_before_the_commit_is_invisible_to_the_caller) {
     static constexpr Sql end_connection =
         on_all("end_connection", "SELECT pg_terminate_backend(pg_backend_pid())");
 
@@ -213,7 +213,7 @@ TEST_P(LostCommitEitherWay, codes_that_leave_the_end_of_a_commit_open_are_in_dou
     }
 }
 
-TEST_P(LostCommitEitherWay, codes_that_say_that_a_commit_failed_are_not_in_doubt) {
+TEST_P(LostCommitEitherWay, codes_of_a_failed_commit_are_not_in_doubt) {
     for (const auto& [code, kind] :
          {std::pair{"23514", Kind::constraint},
           std::pair{"53200", Kind::unavailable},
@@ -236,7 +236,7 @@ TEST_P(LostCommitEitherWay, a_serialization_failure_at_the_commit_is_run_again) 
 }
 
 // A phase whose neighbour's row was in its way: whether that row was ever committed, nobody knows.
-TEST_P(LostCommitEitherWay, what_failed_beside_a_commit_in_doubt_is_in_doubt_too) {
+TEST_P(LostCommitEitherWay, a_work_that_failed_beside_a_commit_in_doubt_is_in_doubt_too) {
     if (!GetParam()) GTEST_SKIP() << "alone it has no neighbour";
     static constexpr Sql insert = on_all("insert", "INSERT INTO counters VALUES (1000, 0)");
     const Phase fails = [](Session& session) { change(session, insert); };

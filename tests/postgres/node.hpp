@@ -25,7 +25,7 @@
 #include <thread>
 #include <utility>
 
-// Servers that share a PostgreSQL, without their HTTP.
+// Servers that share a PostgreSQL, without HTTP.
 namespace pawl::testing {
 
 using namespace std::chrono_literals;
@@ -39,7 +39,7 @@ struct Receipt {
     std::string key;
 };
 
-// The provider's books are a table apart: what it was asked, by whichever process.
+// The provider's books are a separate table: its requests from all processes.
 class Pay {
 public:
     static constexpr std::string_view name = "pay";
@@ -70,8 +70,8 @@ private:
     Charge charge_;
 };
 
-// Passes everything on, and counts the reads: each look for a key is one, and each for all who
-// wait.
+// Passes everything on, and counts the reads: one for each query of a key, and one for each poll of
+// all waiters.
 class CountingStore final : public store::Store {
 public:
     CountingStore(std::unique_ptr<store::Store> inner, bool ids_ahead)
@@ -136,7 +136,7 @@ public:
             engine::open_installation(store, base::system_clock(), random, {})
         );
         engine->add(detail::form_of<Pay>(std::make_shared<Pay>(std::move(charge))));
-        store.reads = 0;  // Those of its start.
+        store.reads = 0;  // Without those of its start.
     }
     ~Node() { engine->stop(10s); }
     Node(const Node&) = delete;
@@ -197,7 +197,7 @@ protected:
     static void note_call(const std::string& url, const std::string& key) {
         run_sql(url, "INSERT INTO calls VALUES ('" + key + "')");
     }
-    // All calls hang till then.
+    // All calls wait until then.
     void release() {
         if (held_.exchange(false)) go_.set_value();
     }
@@ -210,7 +210,8 @@ protected:
         });
     }
     PostgresDatabase database;
-    // Without named statements: those go by a text's address, and here texts come and go.
+    // Without named statements, which are identified by a text's address: these texts are
+    // temporary.
     postgres::PostgresStore monitor{
         {.url = database.url(), .connections = 1, .prepared = false},
         base::system_clock(),

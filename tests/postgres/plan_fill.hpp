@@ -1,10 +1,10 @@
 #pragma once
 
-// What a busy installation has: a million keys, nearly all of them finished; 100,000 expired ones;
-// requests that wait for a person after a bad day; jobs in four queues, many of them running.
+// A busy installation: a million keys, nearly all of them finished; 100,000 expired ones; requests
+// on the attention list after a bad day; jobs in four queues, many of them running.
 namespace pawl::plans {
 
-// Nobody analyzes these tables behind the test's back.
+// Otherwise autovacuum might analyze these tables during the test.
 inline constexpr auto switch_autovacuum_off = R"(
 DO $$
 DECLARE t text;
@@ -14,8 +14,8 @@ BEGIN
     END LOOP;
 END $$)";
 
-// Key 1 to 100,000 have expired. Of the others every 5,000th is open, and every 50th, one further,
-// waits for a person. Hashes ascend: random ones fill an index five times as slowly.
+// Keys 1 to 100,000 have expired. Of the others every 5,000th is open, and the one after every 50th
+// is on the attention list. Hashes ascend: random ones fill an index five times as slowly.
 inline constexpr auto fill_keys = R"(
 INSERT INTO key_registry (hash, state, outcome, expired_at)
 SELECT lpad(i::text, 32, '0'), CASE WHEN i <= 100000 THEN 'expired' ELSE 'live' END,

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-// Every named statement, with values that a server sends to the tables of plan_fill.hpp. Ten rows
-// stand for a batch: what is measured is what one row costs.
+// Every named statement, with values that a server would send to the tables of plan_fill.hpp.
+// Batches have ten rows: the cost of each row is measured.
 namespace pawl::plans {
 
 using interleaving::Text;
@@ -21,12 +21,12 @@ using interleaving::Text;
 struct Case {
     const Sql* sql;
     std::vector<Text> values;
-    // Reads through these tables or indices from end to end, and why that is right.
+    // Tables and indices that it reads from end to end, and why that is right.
     std::set<std::string> walks{};
     std::string_view because{};
-    // Of the tables' and indices' 8 KiB blocks; 0: as many as there are.
+    // The limit of 8 KiB blocks of tables and indices; 0: none.
     int blocks_max{100};
-    // Sent in the store's fence as well.
+    // It is also sent as the store's fence.
     bool fenced{false};
 };
 
@@ -45,7 +45,7 @@ namespace id {
 inline constexpr auto open = "500000";
 inline constexpr auto attention = "500051";
 inline constexpr auto finished = "500007";
-inline constexpr auto next = "3000000";  // Nobody has it.
+inline constexpr auto next = "3000000";  // Unused.
 inline constexpr auto running_job = "120003";
 inline constexpr auto ride = "150076";
 inline constexpr auto user = "77";
@@ -58,7 +58,7 @@ inline constexpr auto few_are_open =
     "the open keys alone, which are few; by their lease they would be found sooner, and then each "
     "renewal would write the index too";
 
-// As plan_fill.hpp makes it.
+// As in plan_fill.hpp.
 inline std::string hash_of(const std::string& number) {
     return std::string(32 - number.size(), '0') + number;
 }
@@ -86,7 +86,7 @@ inline std::vector<Case> cases_of_keys() {
          {"idempotency_keys_open"},
          few_are_open,
          500},
-        // Far behind the first of those that are due.
+        // Far after the first of those that are due.
         {&sql::find_expired, {at::most_expiries, "10", at::half_of_these, "600000"}},
         {&sql::find_expired_ids,
          {R"([")" + hash_of("77") + R"("])"},
@@ -172,7 +172,7 @@ inline std::vector<Case> cases_of_keys() {
         {&sql::take_from_attention, {id::attention, "1", "1", at::soon, at::now}},
         {&sql::take_over, {id::open, "1", at::now, at::soon, at::later, point}},
         {&sql::to_attention, {id::open, "1", point, "why", at::now}, {}, {}, 100, true},
-        {&sql::undo_settlement, {"510001", "1"}},  // One that is decided.
+        {&sql::undo_settlement, {"510001", "1"}},  // It has a decision.
     };
 }
 
@@ -223,8 +223,8 @@ inline std::vector<Case> cases_of_jobs() {
     };
 }
 
-// The staged jobs are few where an enqueuer runs, and many after an outage of the queue: their
-// drain must not read them all.
+// There are few staged jobs while an enqueuer runs, and many after an outage of the queue: draining
+// must not read them all.
 inline std::vector<Case> cases_of_staged_jobs() {
     const auto* ids = "[1000001,1000002]";
     const auto* ready = "[120004,120005]";
@@ -290,7 +290,7 @@ inline std::vector<Case> cases_of_locks() {
     };
 }
 
-// About tables of a few rows, or none; create_migrations, which makes one, has no plan.
+// For tables with at most a few rows; create_migrations, which makes one, has no plan.
 inline std::vector<Case> cases_of_the_database() {
     return {
         {&sql::advance_mark, {at::now, "3"}},

@@ -1,6 +1,6 @@
-// That no statement which a server repeats reads a whole table or index, as PostgreSQL runs it: on
-// tables that nobody has analyzed yet, where it guesses, and on analyzed ones; by the generic plan
-// that a prepared statement comes to have, and by one for its values.
+// No statement that a server repeats reads a whole table or index on PostgreSQL: on tables that are
+// not analyzed yet, where it guesses, and on analyzed ones; with the generic plan that a prepared
+// statement may get, and with a plan for its values.
 
 #include "rides/migrations.hpp"
 #include "store/migrations.hpp"
@@ -41,7 +41,7 @@ std::string text_of(const json::object& node, const char* name) {
     return found == nullptr ? "" : std::string{found->as_string()};
 }
 
-// Finds in a plan what is read from end to end.
+// Finds what a plan reads from end to end.
 class Walks {
 public:
     static std::vector<std::string> of(const json::object& plan) {
@@ -51,8 +51,8 @@ public:
     }
 
 private:
-    // `limited`: what is above takes the first few rows as they come. It does not excuse a filter,
-    // which may pass over a million before it lets one through.
+    // `limited`: the node above takes only the first rows. That does not excuse a filter, which may
+    // skip a million rows before the first match.
     void look(const json::object& node, const std::string& table_above, bool limited) {
         const auto type = text_of(node, "Node Type");
         auto table = text_of(node, "Relation Name");
@@ -84,7 +84,7 @@ std::string literals(const std::vector<Text>& values) {
     return list.empty() ? "" : "(" + list + ")";
 }
 
-// A database with the tables of Pawl and of Rocket Rides, empty at first.
+// A database with the tables of Pawl and of Rocket Rides, initially empty.
 class Tables {
 public:
     enum class Plan { generic, custom };
@@ -108,7 +108,7 @@ public:
             std::string{how == Plan::generic ? "force_generic_plan" : "force_custom_plan"}
         );
     }
-    // Runs the statement and undoes it; returns its plan with the blocks it has read.
+    // Runs the statement and rolls back; returns its plan with the blocks read.
     json::object run(const std::string& text, const std::vector<Text>& values) {
         return explain("ANALYZE, BUFFERS, TIMING OFF, ", text, values);
     }
@@ -116,7 +116,7 @@ public:
         return explain("", text, values);
     }
 
-    // The store's own (connection.cpp).
+    // As in connection.cpp.
     static std::string fenced(std::string_view text) {
         return "WITH fenced AS (" + std::string{text} +
                " RETURNING 1) SELECT 1 / count(*) FROM fenced";
@@ -159,7 +159,7 @@ bool is_about_large_tables(const json::object& node) {
     });
 }
 
-// Else the values are wrong, and what was measured says nothing.
+// Otherwise the values are wrong, and the measurement is meaningless.
 bool found_a_row(const json::object& plan) {
     const bool writes = text_of(plan, "Node Type") == "ModifyTable";
     const auto& node = writes ? plan.at("Plans").at(0).as_object() : plan;
@@ -175,7 +175,7 @@ std::vector<const Sql*> named_statements() {
 
 }  // namespace
 
-TEST(Plans, every_named_statement_is_looked_at) {
+TEST(Plans, every_named_statement_has_a_case) {
     std::map<const Sql*, int> looked_at;
     for (const auto& of : all_cases()) ++looked_at[of.sql];
     looked_at[&sql::create_migrations] = 1;  // CREATE TABLE has no plan.
@@ -186,16 +186,16 @@ TEST(Plans, every_named_statement_is_looked_at) {
     EXPECT_EQ(looked_at.size(), named_statements().size());
 }
 
-TEST(Plans, what_reads_a_whole_table_says_why) {
+TEST(Plans, a_statement_that_reads_a_whole_table_has_a_reason) {
     for (const auto& of : all_cases()) {
         EXPECT_EQ(of.walks.empty(), of.because.empty()) << of.sql->name;
         EXPECT_TRUE(of.blocks_max > 0 || !of.walks.empty()) << of.sql->name;
     }
 }
 
-// A server prepares its statements when it starts for the first time, and goes on with these plans
-// until the tables are analyzed. Of an array or a JSON text PostgreSQL thinks that it has ten
-// values, or a hundred, which in an empty table may be all there is.
+// A server prepares its statements at its first start, and keeps these plans until the tables are
+// analyzed. PostgreSQL estimates ten or a hundred values in an array or a JSON text, which in an
+// empty table may be all there is.
 TEST(Plans, no_statement_begins_with_a_plan_that_reads_whole_tables) {
     Tables tables;
     tables.plan_by(Tables::Plan::generic);
@@ -241,7 +241,7 @@ TEST(Plans, no_statement_of_a_server_reads_through_a_million_keys) {
     }
 }
 
-TEST(Plans, the_check_knows_a_walk_when_it_sees_one) {
+TEST(Plans, the_check_recognizes_a_full_scan) {
     using ::testing::ElementsAre;
     using ::testing::IsEmpty;
     Tables tables;

@@ -9,8 +9,8 @@
 #include <set>
 #include <string>
 
-// The reaper's batch of three keys, of which one, 'h', is in other hands, in every order: what is
-// in use is not removed, the others go, and nobody loses anything.
+// The reaper's batch of three keys, one of which, 'h', is in use elsewhere, in every order: a key
+// in use is not removed, the others are, and nothing is lost.
 namespace pawl::interleaving {
 namespace {
 
@@ -38,7 +38,7 @@ protected:
                lease_over + "', '" + lease_over + "', '" + lease_over + "', '" + lease_over +
                "' FROM made;";
     }
-    // Between two others, so that a half has it together with one of them.
+    // Between two others, so that each half has it together with one of them.
     static std::string among_others(const std::string& key) {
         return due_key("a") + key + due_key("b");
     }
@@ -97,7 +97,7 @@ TEST_P(ReaperBatch, leaves_a_key_that_is_taken_over) {
     EXPECT_EQ(both_.waits(), 0);
 }
 
-TEST_P(ReaperBatch, takes_a_key_with_its_answer_or_leaves_it_to_who_keeps_that) {
+TEST_P(ReaperBatch, removes_a_key_with_its_answer_or_leaves_it_to_its_keeper) {
     engine_.kept_until = lease_over;
     std::set<bool> taken;
     explore_batch(open_key(lease_runs), engine_.keep(Keep::and_finish), [&] {
@@ -113,8 +113,8 @@ TEST_P(ReaperBatch, takes_a_key_with_its_answer_or_leaves_it_to_who_keeps_that) 
     EXPECT_EQ(both_.waits(), 0);
 }
 
-// A replay, where the claim comes first; a key of its own, where it comes behind.
-TEST_P(ReaperBatch, leaves_to_a_repeat_the_old_answer_or_a_key_of_its_own) {
+// A replay if the claim comes first; a key of its own if it comes after.
+TEST_P(ReaperBatch, a_repeat_gets_the_old_answer_or_a_key_of_its_own) {
     std::set<bool> made_anew;
     for (const auto knows : {Knows::nothing, Knows::perhaps})
         explore_batch(finished_key(), engine_.claim(knows), [&] {
@@ -151,8 +151,8 @@ TEST_P(ReaperBatch, is_shared_with_another_reaper_and_each_key_goes_once) {
     EXPECT_EQ(both_.waits(), 0) << "the second takes other keys";
 }
 
-// Whoever locks it: a person, say.
-TEST_P(ReaperBatch, goes_without_a_key_that_somebody_has_locked) {
+// Another transaction locks it, as an operator's might.
+TEST_P(ReaperBatch, skips_a_locked_key) {
     std::set<bool> taken;
     const auto locker =
         with_key("lock", "SELECT id FROM idempotency_keys WHERE id = $1 FOR UPDATE");
@@ -167,9 +167,9 @@ TEST_P(ReaperBatch, goes_without_a_key_that_somebody_has_locked) {
     EXPECT_EQ(taken.size(), 2);
 }
 
-// Against the advice of the docs: an application's foreign key onto ours, which comes between the
-// reaper's look and its delete.
-TEST_P(ReaperBatch, goes_by_halves_where_a_key_is_held_meanwhile) {
+// Against the advice of the docs: an application's foreign key onto ours is added between the
+// reaper's query and its delete.
+TEST_P(ReaperBatch, splits_a_batch_if_a_key_is_held_meanwhile) {
     std::set<bool> halved;
     may_end_with_ = {"23503"};
     explore_batch(finished_key(), with_key("hold", "INSERT INTO held VALUES ($1)"), [&] {

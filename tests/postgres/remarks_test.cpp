@@ -16,7 +16,7 @@
 #include <iterator>
 #include <mutex>
 
-// What an operator is told of a database that serves, and yet is not as Pawl needs it.
+// What an operator is told of a database that works, but not as Pawl needs it.
 namespace pawl::postgres {
 
 namespace {
@@ -29,7 +29,7 @@ using ::testing::IsEmpty;
 
 constexpr Sql one = on_all("one", "SELECT 1");
 
-// The log of this process, in a file for as long as this stands.
+// This process's log, in a file while this object exists.
 class LogFile {
 public:
     LogFile() { log::open(file_); }
@@ -49,7 +49,7 @@ private:
 
 class DurabilityTest : public ::testing::Test {
 protected:
-    // What is remarked when a store is opened.
+    // The remarks when a store is opened.
     std::vector<std::string> remarks_on(const std::string& url) {
         std::vector<std::string> found;
         PostgresStore store{
@@ -57,18 +57,18 @@ protected:
             base::system_clock(),
             base::system_random(),
             [&](const base::Remark& remark) { found.push_back(remark.detail); }};
-        EXPECT_THAT(read_rows<int>(store, one), ElementsAre(1));  // It serves.
+        EXPECT_THAT(read_rows<int>(store, one), ElementsAre(1));  // It works.
         return found;
     }
 };
 
 }  // namespace
 
-TEST_F(DurabilityTest, a_database_that_keeps_its_commits_is_not_remarked_on) {
+TEST_F(DurabilityTest, a_database_that_keeps_its_commits_gets_no_remark) {
     EXPECT_THAT(remarks_on(testing::durable_cluster_url()), IsEmpty());
 }
 
-TEST_F(DurabilityTest, synchronous_commit_that_is_off_for_the_session_is_remarked_on) {
+TEST_F(DurabilityTest, synchronous_commit_off_for_the_session_is_reported) {
     const auto found =
         remarks_on(testing::durable_cluster_url() + "?options=-csynchronous_commit%3Doff");
 
@@ -77,7 +77,7 @@ TEST_F(DurabilityTest, synchronous_commit_that_is_off_for_the_session_is_remarke
     EXPECT_THAT(found[0], HasSubstr("Set it to on"));
 }
 
-// The tests' server syncs nothing.
+// The tests' server never syncs.
 TEST_F(DurabilityTest, each_setting_that_is_off_is_named) {
     const auto found = remarks_on(testing::cluster_url());
 
@@ -102,7 +102,7 @@ TEST_F(DurabilityTest, a_server_logs_it_and_a_tool_does_not) {
 
 namespace {
 
-// A role that the database lets have so many connections.
+// A role with a limited number of connections.
 class ConnectionsTest : public ::testing::Test {
 protected:
     ConnectionsTest() {
@@ -124,7 +124,7 @@ protected:
             changed.notify_all();
         };
     }
-    // What was said, once there are so many, or after 20 s.
+    // The remarks, once there are this many, or after 20 s.
     std::vector<std::string> said_of(std::size_t count) {
         std::unique_lock guard{mutex};
         changed.wait_for(guard, 20s, [&] { return said.size() >= count; });
@@ -140,7 +140,7 @@ protected:
 
 }  // namespace
 
-TEST_F(ConnectionsTest, fewer_than_asked_for_are_remarked_on_once_and_when_their_number_changes) {
+TEST_F(ConnectionsTest, a_shortage_of_connections_is_reported_once_and_when_it_changes) {
     PostgresStore store{
         {.url = database.url() + (database.url().find('?') == std::string::npos ? '?' : '&') +
                 "user=" + role,

@@ -12,8 +12,8 @@
 #include <csignal>
 #include <stdexcept>
 
-// Issue 16, number 22: a phase that met another transaction runs again, whatever its code made of
-// the error.
+// Issue 16, number 22: a phase that met another transaction runs again, even if its code caught the
+// error.
 namespace pawl::postgres {
 
 namespace {
@@ -67,8 +67,8 @@ protected:
         write_one(store, notes::create);
         testing::run_sql(database.url(), functions);
     }
-    // A phase that inserts a note and meets `code` in its first `times` runs; `meet` is given what
-    // meets it.
+    // A phase that inserts a note and meets `code` in its first `times` runs; `meet` gets the
+    // function that meets it.
     template <class Meet>
     std::exception_ptr end_of(const std::string& code, std::int64_t times, Meet meet) {
         Ending ending;
@@ -107,7 +107,7 @@ constexpr auto wraps = [](Tx&, const auto& fail) {
 
 }  // namespace
 
-TEST_P(RerunTest, what_a_phase_wraps_in_an_exception_of_its_own_is_run_again) {
+TEST_P(RerunTest, a_phase_that_wraps_the_error_is_run_again) {
     for (const auto* code : {"40001", "40P01"}) {
         testing::run_sql(database.url(), "ALTER SEQUENCE calls RESTART; DELETE FROM notes");
         ran = 0;
@@ -120,7 +120,7 @@ TEST_P(RerunTest, what_a_phase_wraps_in_an_exception_of_its_own_is_run_again) {
     }
 }
 
-TEST_P(RerunTest, what_a_phase_swallows_is_run_again) {
+TEST_P(RerunTest, a_phase_that_swallows_the_error_is_run_again) {
     const auto failed = end_of("40001", 2, [](Tx&, const auto& fail) {
         try {
             fail();
@@ -133,8 +133,8 @@ TEST_P(RerunTest, what_a_phase_swallows_is_run_again) {
     EXPECT_EQ(note_count(), 1);
 }
 
-// The attempt has taken its own back, so that the transaction goes on; the phase does not.
-TEST_P(RerunTest, what_an_attempt_meets_and_a_phase_wraps_is_run_again) {
+// The attempt was rolled back, so that the transaction goes on; the phase throws.
+TEST_P(RerunTest, a_phase_that_wraps_an_attempts_error_is_run_again) {
     const auto failed = end_of("40001", 2, [](Tx& tx, const auto& fail) {
         try {
             (void)tx.attempt(fail);
@@ -148,7 +148,7 @@ TEST_P(RerunTest, what_an_attempt_meets_and_a_phase_wraps_is_run_again) {
     EXPECT_EQ(note_count(), 1);
 }
 
-TEST_P(RerunTest, one_that_never_ends_ends_after_its_reruns) {
+TEST_P(RerunTest, endless_contention_ends_after_the_reruns) {
     const auto failed = end_of("40001", 1'000, wraps);
 
     EXPECT_TRUE(store::is_store_error(failed, Kind::contention));
@@ -156,7 +156,7 @@ TEST_P(RerunTest, one_that_never_ends_ends_after_its_reruns) {
     EXPECT_EQ(note_count(), 0);
 }
 
-TEST_P(RerunTest, what_is_the_phases_own_fault_comes_as_the_phase_says_it_and_once) {
+TEST_P(RerunTest, a_phases_own_exception_is_passed_on_without_a_rerun) {
     for (const auto* code : {"23505", "P0001", "42P01"}) {
         testing::run_sql(database.url(), "ALTER SEQUENCE calls RESTART");
         ran = 0;
@@ -168,7 +168,7 @@ TEST_P(RerunTest, what_is_the_phases_own_fault_comes_as_the_phase_says_it_and_on
     EXPECT_EQ(note_count(), 0);
 }
 
-TEST_P(RerunTest, what_passes_by_itself_stays_that_and_is_the_callers_to_repeat) {
+TEST_P(RerunTest, a_temporary_error_is_left_to_the_caller_to_repeat) {
     for (const auto& [code, kind] :
          {std::pair{"55P03", Kind::locked}, std::pair{"53100", Kind::full}}) {
         testing::run_sql(database.url(), "ALTER SEQUENCE calls RESTART");
@@ -182,9 +182,9 @@ TEST_P(RerunTest, what_passes_by_itself_stays_that_and_is_the_callers_to_repeat)
     EXPECT_EQ(note_count(), 0);
 }
 
-// Its transaction is open still, and the answer to ROLLBACK may come at any time. Nothing was in
-// doubt, though a phase that asks for no answer sends its COMMIT with the rest.
-TEST_P(RerunTest, what_met_another_and_cannot_roll_back_is_run_again_on_a_new_connection) {
+// Its transaction is still open, and the answer to ROLLBACK may come at any time. Nothing is in
+// doubt, although a phase without awaited answers sends its COMMIT with the rest.
+TEST_P(RerunTest, a_work_that_cannot_roll_back_is_run_again_on_a_new_connection) {
     for (const bool asks : {false, true}) {
         testing::run_sql(database.url(), "DELETE FROM notes");
         pid_t silent = 0;

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <map>
 
-// Phases of several requests in one transaction: they share its commit, and no fault.
+// Phases of several requests in one transaction: they share its commit, but not their faults.
 namespace pawl::postgres {
 
 namespace {
@@ -29,7 +29,7 @@ constexpr auto add_to_account =
 constexpr Sql no_such_column = on_all("no_such_column", "INSERT INTO notes (nothing) VALUES (1)");
 constexpr auto fence_note = on_all<1>("fence_note", "UPDATE notes SET number = 1 WHERE text = $1");
 
-// What an engine throws to end its own work; nobody else may ever see it.
+// What an engine throws to end its own work; no other work may get it.
 struct Thrown {};
 
 struct Given {
@@ -70,7 +70,7 @@ protected:
     static std::unique_ptr<store::Work> work(const Ending& ending, Given given) {
         return std::make_unique<GivenWork>(std::move(given), Ending{ending}.work({}));
     }
-    // Submits the works while the only connection that shares is held, so that they meet.
+    // Submits the works while the only sharing connection is held, so that they share.
     std::vector<Ending> run_together(std::vector<Given> works) {
         std::promise<void> running;
         std::promise<void> go_on;
@@ -91,7 +91,7 @@ protected:
     static Given insert(const std::string& text) {
         return {.run = [text](Session& session) { change(session, notes::insert, text); }};
     }
-    // Its error comes with whatever is sent next, or with the commit.
+    // Its error comes with the next statement that is sent, or with the commit.
     static Given send(const std::string& text) {
         return {.run = [text](Session& session) {
             detail::send_statement(session, notes::insert, text);
@@ -135,7 +135,7 @@ TEST_F(SharingTest, works_that_wait_share_one_commit) {
     EXPECT_EQ(after.largest_batch, 32);
 }
 
-TEST_F(SharingTest, what_works_without_a_kind_or_serializable_ones_never_do) {
+TEST_F(SharingTest, works_without_a_kind_and_serializable_ones_never_share) {
     Given kindless = insert("a");
     kindless.kind = nullptr;
     Given serializable = insert("b");
@@ -173,9 +173,9 @@ TEST_F(SharingTest, works_share_with_those_of_their_own_isolation) {
     EXPECT_EQ(store.stats().largest_batch, 3);
 }
 
-// What may be the doing of a neighbour (a wrong name, a failure that was swallowed) parts them all,
-// and comes again alone.
-TEST_P(SharingEitherWay, what_throws_or_swallows_an_error_takes_no_neighbour_with_it) {
+// An error that a neighbour may have caused (a wrong name, a swallowed failure) breaks up the
+// transaction, and all run again alone.
+TEST_P(SharingEitherWay, a_work_that_throws_or_swallows_an_error_affects_no_neighbour) {
     const auto endings = run_together(
         {insert("a"),
          {.run =
@@ -206,8 +206,8 @@ TEST_P(SharingEitherWay, what_throws_or_swallows_an_error_takes_no_neighbour_wit
     EXPECT_EQ(texts(), (Texts{"a", "b"}));
 }
 
-// A savepoint costs: works of a kind get one when one of them threw.
-TEST_F(SharingTest, what_throws_parts_the_others_once_and_no_more_when_it_is_known_to) {
+// Savepoints cost time: works of a kind get one once one of them threw.
+TEST_F(SharingTest, an_exception_breaks_up_a_transaction_only_the_first_time) {
     std::atomic<int> runs{0};
     const Given counts{.run = [&](Session& session) {
         ++runs;
@@ -225,12 +225,12 @@ TEST_F(SharingTest, what_throws_parts_the_others_once_and_no_more_when_it_is_kno
         EXPECT_THROW((void)(*endings)[1].error(), Thrown);
         EXPECT_FALSE((*endings)[2].error());
     }
-    EXPECT_EQ(runs_of_first, 3);  // The one before it twice.
+    EXPECT_EQ(runs_of_first, 3);  // The work before it ran twice.
     EXPECT_EQ(runs, 2);
-    EXPECT_EQ(store.stats().commits - commits, 2);  // The one that held the line, and theirs.
+    EXPECT_EQ(store.stats().commits - commits, 2);  // The commit of the holder, and theirs.
 }
 
-TEST_F(SharingTest, what_breaks_a_constraint_in_its_savepoint_does_not_part_the_others) {
+TEST_F(SharingTest, a_violated_constraint_in_a_savepoint_breaks_up_nothing) {
     (void)run_together({{.run = [](Session&) { throw Thrown{}; }}, insert("c")});
     const auto commits = store.stats().commits;
 
@@ -242,8 +242,8 @@ TEST_F(SharingTest, what_breaks_a_constraint_in_its_savepoint_does_not_part_the_
     EXPECT_EQ(store.stats().commits - commits, 2);
 }
 
-// A role, a tenant of row-level security, a temporary table: none may be there for a neighbour.
-TEST_P(SharingEitherWay, what_changes_the_transaction_is_no_neighbours) {
+// A role, a tenant of row-level security, a temporary table: none may be visible to a neighbour.
+TEST_P(SharingEitherWay, a_statement_that_changes_the_transaction_is_not_shared) {
     static constexpr Sql local = on_all("local", "SET LOCAL app.tenant = 'one'");
     static constexpr Sql configured =
         on_all("configured", "SELECT set_config('app.tenant', 'two', true)");
@@ -268,8 +268,8 @@ TEST_P(SharingEitherWay, what_changes_the_transaction_is_no_neighbours) {
     EXPECT_EQ(seen, "");
 }
 
-// Issue 16, number 22. Alone it succeeds: what it threw is of the shared transaction only.
-TEST_P(SharingEitherWay, what_swallows_that_it_may_not_share_and_throws_is_run_alone) {
+// Issue 16, number 22. Alone it succeeds: its exception came from the shared transaction.
+TEST_P(SharingEitherWay, a_work_that_hides_that_it_may_not_share_is_run_alone) {
     static constexpr Sql local = on_all("local", "SET LOCAL app.tenant = 'one'");
     const Given throws{.run = [](Session& session) {
         try {
@@ -285,7 +285,7 @@ TEST_P(SharingEitherWay, what_swallows_that_it_may_not_share_and_throws_is_run_a
     EXPECT_EQ(texts(), (Texts{"a", "b"}));
 }
 
-TEST_F(SharingTest, one_behind_a_lock_leaves_the_connection_that_shares_to_others) {
+TEST_F(SharingTest, a_work_behind_a_lock_leaves_the_sharing_connection) {
     Ending holds;
     std::promise<void> locked;
     std::promise<void> go_on;
@@ -307,7 +307,7 @@ TEST_F(SharingTest, one_behind_a_lock_leaves_the_connection_that_shares_to_other
     EXPECT_FALSE(waits.error());
 }
 
-TEST_P(SharingEitherWay, an_error_that_comes_out_late_comes_to_whoever_made_it) {
+TEST_P(SharingEitherWay, a_late_error_reaches_the_work_that_caused_it) {
     const Given fence{.run = [](Session& session) {
         detail::fence_statement(session, fence_note, std::string{"is not there"});
     }};
@@ -332,8 +332,8 @@ TEST_P(SharingEitherWay, an_error_that_comes_out_late_comes_to_whoever_made_it) 
     EXPECT_EQ(texts(), (Texts{"a", "b", "c", "d"}));
 }
 
-// Of a claim that is lost it may be so with each repeat: no reason to stop sharing.
-TEST_F(SharingTest, an_error_that_comes_out_late_parts_the_others_once) {
+// A lost claim may be lost at each repeat: no reason to stop sharing.
+TEST_F(SharingTest, a_late_error_breaks_up_a_transaction_only_once) {
     const Given fence{
         .run = [](Session& session
                ) { detail::fence_statement(session, fence_note, std::string{"is not there"}); },
@@ -346,7 +346,7 @@ TEST_F(SharingTest, an_error_that_comes_out_late_parts_the_others_once) {
 
     for (const std::size_t i : {1U, 3U}) EXPECT_EQ(endings[i].error()->kind(), Kind::fenced);
     EXPECT_EQ(texts(), (Texts{"a", "b", "c", "d", "e"}));
-    EXPECT_EQ(store.stats().commits - commits, 2);  // The one that held the line, and theirs.
+    EXPECT_EQ(store.stats().commits - commits, 2);  // The commit of the holder, and theirs.
 }
 
 TEST_P(SharingEitherWay, the_error_of_a_neighbour_cannot_be_swallowed) {
@@ -364,13 +364,13 @@ TEST_P(SharingEitherWay, the_error_of_a_neighbour_cannot_be_swallowed) {
 
     const auto endings = run_together({insert("a"), send("a"), swallows});
 
-    const bool saved = GetParam();       // Then the neighbour is told of its own error.
-    EXPECT_EQ(attempts, saved ? 1 : 2);  // Else with the neighbour, and alone.
+    const bool saved = GetParam();       // Then the neighbour gets its own error,
+    EXPECT_EQ(attempts, saved ? 1 : 2);  // else it runs with the neighbour, and alone.
     EXPECT_FALSE(endings[2].error());
     EXPECT_EQ(texts(), (Texts{"a", "tried"}));
 }
 
-TEST_P(SharingEitherWay, a_deferred_key_that_points_nowhere_fails_alone) {
+TEST_P(SharingEitherWay, a_violated_deferred_key_fails_alone) {
     static constexpr Sql orphan = on_all("orphan", "INSERT INTO child VALUES (77)");
 
     const auto endings = run_together(
@@ -385,7 +385,7 @@ TEST_P(SharingEitherWay, a_deferred_key_that_points_nowhere_fails_alone) {
     EXPECT_EQ(texts(), (Texts{"after", "before"}));
 }
 
-TEST_F(SharingTest, behind_a_lock_the_others_go_on) {
+TEST_F(SharingTest, the_others_go_on_while_one_waits_for_a_lock) {
     Ending holds;
     std::promise<void> locked;
     std::promise<void> go_on;
@@ -412,9 +412,9 @@ TEST_F(SharingTest, behind_a_lock_the_others_go_on) {
     EXPECT_FALSE(holds.error());
 }
 
-// Two transactions that share want the same rows in another order: a deadlock that no work alone
-// could make.
-TEST_P(SharingEitherWay, rows_that_all_write_lose_no_update) {
+// Two shared transactions want the same rows in another order: a deadlock that no single work could
+// cause.
+TEST_P(SharingEitherWay, rows_written_by_all_lose_no_update) {
     constexpr int works = 2'000;
     PostgresStore crowded{options(2), clock, base::system_random()};
     std::vector<Ending> endings(works);
@@ -440,10 +440,10 @@ TEST_F(SharingTest, a_phase_that_was_slow_does_not_share_again) {
     run_together(std::move(works));
 
     EXPECT_EQ(store.stats().largest_batch, 3);
-    EXPECT_LT(clock.steady() - began, 8 * 150ms);  // Side by side.
+    EXPECT_LT(clock.steady() - began, 8 * 150ms);  // Concurrently.
 }
 
-TEST_F(SharingTest, a_connection_that_ends_under_them_loses_none) {
+TEST_F(SharingTest, a_lost_connection_loses_no_work) {
     static constexpr Sql end_once =
         on_all("end_once", "SELECT pg_terminate_backend(pg_backend_pid())");
     bool ended = false;
@@ -457,7 +457,7 @@ TEST_F(SharingTest, a_connection_that_ends_under_them_loses_none) {
     EXPECT_EQ(texts(), (Texts{"after", "before"}));
 }
 
-TEST_F(SharingTest, off_it_is_a_transaction_each) {
+TEST_F(SharingTest, when_off_each_work_has_its_own_transaction) {
     PostgresStore alone{options(0), clock, base::system_random()};
     std::vector<Ending> endings(50);
 

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <string>
 
-// Which Redis is taken, and what becomes of a connection.
+// Which Redis is accepted, and what happens to a connection.
 namespace pawl::testing {
 namespace {
 
@@ -94,7 +94,7 @@ TEST(RedisClientTest, a_user_without_dangerous_commands_is_enough) {
     server.ask({"ACL", "DELUSER", "app"});
 }
 
-TEST(RedisClientTest, one_that_may_lose_what_it_acknowledged_is_remarked_on_once) {
+TEST(RedisClientTest, a_redis_that_may_lose_acknowledged_writes_gets_one_remark) {
     RedisServer server{{"--appendfsync", "everysec"}};
     std::atomic<int> remarks{0};
     Client client{server.options(), nullptr, [&](const base::Remark& remark) {
@@ -110,7 +110,7 @@ TEST(RedisClientTest, one_that_may_lose_what_it_acknowledged_is_remarked_on_once
     EXPECT_EQ(remarks, 1);
 }
 
-TEST(RedisClientTest, a_durable_one_is_not_remarked_on) {
+TEST(RedisClientTest, a_durable_redis_gets_no_remark) {
     Client client{empty_redis().options(), nullptr, [](const base::Remark& remark) {
                       ADD_FAILURE() << remark.detail;
                   }};
@@ -118,7 +118,7 @@ TEST(RedisClientTest, a_durable_one_is_not_remarked_on) {
     client.check();
 }
 
-TEST(RedisClientTest, a_wrong_password_is_said_and_never_shown) {
+TEST(RedisClientTest, a_wrong_password_is_reported_but_never_shown) {
     RedisServer server;
     server.ask({"CONFIG", "SET", "requirepass", "right-one"});
     auto options = server.options();
@@ -147,7 +147,7 @@ TEST(RedisClientTest, each_number_is_a_database_of_its_own) {
     EXPECT_EQ(empty_redis().ask({"LLEN", "queue:default"}).integer, 0);
 }
 
-TEST(RedisClientTest, where_nobody_listens_nothing_was_done) {
+TEST(RedisClientTest, without_a_server_the_effect_is_none) {
     RedisServer server;
     Client client{server.options()};
     server.kill();
@@ -161,7 +161,7 @@ TEST(RedisClientTest, where_nobody_listens_nothing_was_done) {
     EXPECT_THAT(failed->what(), HasSubstr(server.options().place()));
 }
 
-TEST(RedisClientTest, a_connection_cut_while_it_is_idle_costs_nobody_an_error) {
+TEST(RedisClientTest, a_connection_cut_while_idle_causes_no_error) {
     auto& server = empty_redis();
     Client client{server.options()};
     client.check();
@@ -174,13 +174,14 @@ TEST(RedisClientTest, a_connection_cut_while_it_is_idle_costs_nobody_an_error) {
     EXPECT_EQ(server.ask({"LLEN", "queue:default"}).integer, 20);
 }
 
-// So large that the answer "gone" comes in the middle of the sending: the next write would be a
-// SIGPIPE, which ends a process.
+// So large that the connection breaks in the middle of sending: the next write would raise SIGPIPE
+// and end the process.
 TEST(RedisClientTest, a_redis_that_dies_while_it_is_written_to_is_an_error_and_no_signal) {
     RedisServer server;
     redis::Connection connection{server.options()};
     const redis::Command ping{"PING"};
-    connection.ask("redis test", std::span{&ping, 1}, Access::read);  // Redis has let us in.
+    // Redis has accepted the connection.
+    connection.ask("redis test", std::span{&ping, 1}, Access::read);
     server.kill();
     const redis::Command large{"LPUSH", "queue:default", std::string(64'000'000, 'x')};
 
@@ -192,7 +193,7 @@ TEST(RedisClientTest, a_redis_that_dies_while_it_is_written_to_is_an_error_and_n
     EXPECT_EQ(failed->kind(), Kind::unavailable);
 }
 
-TEST(RedisClientTest, a_script_that_redis_forgot_is_sent_anew) {
+TEST(RedisClientTest, a_script_that_redis_forgot_is_sent_again) {
     auto& server = empty_redis();
     Client client{server.options()};
     queue::RedisQueue queue{client};
@@ -205,7 +206,7 @@ TEST(RedisClientTest, a_script_that_redis_forgot_is_sent_anew) {
     EXPECT_EQ(queue.take(1, 30s).size(), 1);
 }
 
-// The server got it, and its answer did not come: it is frozen in between.
+// The server got it and is frozen before it answers.
 TEST(RedisClientTest, a_write_whose_answer_does_not_come_in_time_is_in_doubt) {
     auto& server = empty_redis();
     auto options = server.options();
@@ -228,7 +229,7 @@ TEST(RedisClientTest, a_write_whose_answer_does_not_come_in_time_is_in_doubt) {
     EXPECT_FALSE(error_of([&] { client.check(); })) << "the next has a connection of its own";
 }
 
-TEST(RedisClientTest, a_replica_is_named_as_one) {
+TEST(RedisClientTest, a_replica_is_reported_as_one) {
     RedisServer primary;
     RedisServer replica{{"--replicaof", "127.0.0.1", std::to_string(primary.port())}};
     Client client{replica.options()};

@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-// Leases in a real Redis: which one fences, and what becomes of an epoch.
+// Leases in a real Redis: when they fence, and what happens to epochs.
 namespace pawl::testing {
 namespace {
 
@@ -22,7 +22,7 @@ std::string refusal_of(RedisServer& server) {
     return refused ? refused->what() : "";
 }
 
-TEST(RedisLeaseTest, one_that_keeps_all_it_acknowledged_fences) {
+TEST(RedisLeaseTest, a_redis_that_keeps_all_acknowledged_writes_fences) {
     auto& server = empty_redis();
 
     auto leases = Leases::in_redis(server.url());
@@ -36,7 +36,7 @@ TEST(RedisLeaseTest, one_that_keeps_all_it_acknowledged_fences) {
     EXPECT_EQ(server.ask({"EXISTS", "pawl:lease:report"}).integer, 1);
 }
 
-TEST(RedisLeaseTest, without_appendfsync_always_it_says_that_it_has_efficiency_leases_only) {
+TEST(RedisLeaseTest, without_appendfsync_always_only_efficiency_leases_are_offered) {
     RedisServer server{{"--appendfsync", "everysec"}};
 
     EXPECT_THAT(refusal_of(server), HasSubstr("PAWL0030"));
@@ -48,7 +48,7 @@ TEST(RedisLeaseTest, without_appendfsync_always_it_says_that_it_has_efficiency_l
     EXPECT_EQ(refusal_of(server), "") << "no restart is needed";
 }
 
-TEST(RedisLeaseTest, each_acquisition_looks_again) {
+TEST(RedisLeaseTest, each_acquisition_checks_the_settings_again) {
     RedisServer server;
     auto leases = Leases::in_redis(server.url());
     EXPECT_TRUE(leases.try_acquire("report"));
@@ -62,7 +62,7 @@ TEST(RedisLeaseTest, each_acquisition_looks_again) {
         << "what was refused is not left behind";
 }
 
-TEST(RedisLeaseTest, one_with_a_replica_or_that_is_one_does_not_fence) {
+TEST(RedisLeaseTest, a_redis_with_a_replica_or_a_replica_does_not_fence) {
     RedisServer primary;
     RedisServer replica{{"--replicaof", "127.0.0.1 " + std::to_string(primary.port())}};
     for (int n = 0; n < 1'000 && refusal_of(primary).empty(); ++n)
@@ -72,7 +72,7 @@ TEST(RedisLeaseTest, one_with_a_replica_or_that_is_one_does_not_fence) {
     EXPECT_THAT(refusal_of(replica), HasSubstr("role = slave"));
 }
 
-TEST(RedisLeaseTest, one_that_evicts_is_refused_for_any_lease) {
+TEST(RedisLeaseTest, a_redis_that_evicts_is_refused_for_any_lease) {
     RedisServer server{{"--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"}};
 
     const auto refused =
@@ -97,8 +97,8 @@ TEST(RedisLeaseTest, a_redis_that_was_killed_goes_on_with_a_higher_epoch) {
     EXPECT_GT(take("joe"), first);
 }
 
-// Belt and braces: its clock is still ahead of all that it ever gave.
-TEST(RedisLeaseTest, one_that_lost_all_gives_no_epoch_again) {
+// A second safeguard: its clock is still ahead of every epoch that it gave.
+TEST(RedisLeaseTest, a_redis_that_lost_all_data_repeats_no_epoch) {
     auto& server = empty_redis();
     locks::RedisPlace place{std::make_unique<Client>(server.options())};
     const auto first = std::get<core::LeaseTaken>(place.take("report", "ann", 1h)).epoch;
@@ -108,7 +108,7 @@ TEST(RedisLeaseTest, one_that_lost_all_gives_no_epoch_again) {
     EXPECT_GT(std::get<core::LeaseTaken>(place.take("report", "joe", 1h)).epoch, first);
 }
 
-TEST(RedisLeaseTest, while_it_is_frozen_the_holder_is_told_before_the_end) {
+TEST(RedisLeaseTest, while_redis_is_frozen_the_holder_learns_of_the_loss_before_the_end) {
     RedisServer server;
     auto leases = Leases::in_redis(server.url() + "?command_timeout_ms=5000");
     const auto began = std::chrono::steady_clock::now();

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-// What the Redis queue alone does; what every queue does, tests/conformance tests.
+// The Redis queue's own behaviour; tests/conformance has what is common to all queues.
 namespace pawl::testing {
 namespace {
 
@@ -93,7 +93,7 @@ TEST_F(RedisQueueTest, two_workers_never_have_one_job) {
     EXPECT_EQ(server.ask({"EXISTS", "pawl:work:default", "pawl:leases:default"}).integer, 0);
 }
 
-TEST_F(RedisQueueTest, what_a_server_acknowledged_before_kill_9_is_there_after_it) {
+TEST_F(RedisQueueTest, acknowledged_jobs_survive_kill_9) {
     RedisServer mortal;
     Client to_mortal{mortal.options()};
     std::mutex mutex;
@@ -124,7 +124,7 @@ TEST_F(RedisQueueTest, what_a_server_acknowledged_before_kill_9_is_there_after_i
     EXPECT_LE(found.size(), acknowledged.size() + 1) << "one answer may have been lost";
 }
 
-TEST_F(RedisQueueTest, a_job_in_hand_outlives_its_redis_and_its_holder_goes_on) {
+TEST_F(RedisQueueTest, a_claimed_job_survives_a_restart_of_redis) {
     RedisServer mortal;
     Client to_mortal{mortal.options(), &clock};
     RedisQueue there{to_mortal};
@@ -140,7 +140,7 @@ TEST_F(RedisQueueTest, a_job_in_hand_outlives_its_redis_and_its_holder_goes_on) 
 }
 
 // A Redis that lost its last writes counts claims anew.
-TEST_F(RedisQueueTest, a_claim_that_is_counted_twice_fences_all_the_same) {
+TEST_F(RedisQueueTest, a_repeated_claim_number_still_fences) {
     push(client, staged("a"));
     const auto old = take_one();
     clock.advance(30s);
@@ -154,8 +154,8 @@ TEST_F(RedisQueueTest, a_claim_that_is_counted_twice_fences_all_the_same) {
     EXPECT_TRUE(queue.finish(mine));
 }
 
-// Each claim of Redis is an id of its own; the end of the first leaves the second in hand.
-TEST_F(RedisQueueTest, what_was_lost_and_taken_here_again_stays_in_hand) {
+// Each claim has an id of its own; the end of the first leaves the second.
+TEST_F(RedisQueueTest, a_job_claimed_again_after_a_loss_stays_claimed) {
     ops::Hand hand{clock};
     push(client, staged("a"));
     const auto lost = take_one();
@@ -173,8 +173,8 @@ TEST_F(RedisQueueTest, what_was_lost_and_taken_here_again_stays_in_hand) {
     EXPECT_THAT(hand.all(), SizeIs(0));
 }
 
-// Found by a kill between push and delete: one job was dead twice (I18, one place).
-TEST_F(RedisQueueTest, a_job_that_is_pushed_again_is_there_once) {
+// Found by a kill between push and delete: one job was dead twice (I18).
+TEST_F(RedisQueueTest, a_job_that_is_pushed_twice_is_there_once) {
     RedisPusher one{client}, another{client};
     const std::vector<StagedJob> jobs{staged("a"), staged("b")};
     EXPECT_THAT(one.push(jobs).sent, SizeIs(2));
@@ -188,7 +188,7 @@ TEST_F(RedisQueueTest, a_job_that_is_pushed_again_is_there_once) {
     EXPECT_EQ(length("queue:default"), 0) << "done, and not again";
 }
 
-TEST_F(RedisQueueTest, of_what_was_pushed_it_remembers_only_what_may_come_again) {
+TEST_F(RedisQueueTest, only_pushed_jobs_that_may_come_again_are_remembered) {
     const auto remembered = [this] { return server.ask({"ZCARD", "pawl:pushed"}).integer; };
     RedisPusher pusher{client};
     for (int batch = 0; batch < 3; ++batch) {
@@ -213,7 +213,7 @@ TEST_F(RedisQueueTest, of_what_was_pushed_it_remembers_only_what_may_come_again)
 }
 
 // As by an enqueuer that was paused for longer than its claim.
-TEST_F(RedisQueueTest, a_job_that_came_twice_is_done_once) {
+TEST_F(RedisQueueTest, a_job_that_was_delivered_twice_is_done_once) {
     push(client, staged("j"));
     server.ask({"DEL", "pawl:pushed"});
     push(client, staged("j"));
@@ -227,7 +227,7 @@ TEST_F(RedisQueueTest, a_job_that_came_twice_is_done_once) {
     EXPECT_FALSE(queue.next_due());
 }
 
-TEST_F(RedisQueueTest, a_worker_that_dies_before_it_tells_redis_leaves_a_job_that_is_done) {
+TEST_F(RedisQueueTest, a_worker_that_dies_before_finishing_in_redis_leaves_a_done_job) {
     push(client, staged("j"));
     const auto job = take_one();
     EXPECT_EQ(mark_done(job), Marked::done);
@@ -253,7 +253,7 @@ TEST_F(RedisQueueTest, a_rescued_job_is_the_first_again) {
     EXPECT_THAT(order, ElementsAre("a", "b", "c"));
 }
 
-TEST_F(RedisQueueTest, many_leases_that_ended_are_all_rescued) {
+TEST_F(RedisQueueTest, many_ended_leases_are_all_rescued) {
     for (int i = 0; i < 250; ++i) push(client, staged(long_id(i)));
     EXPECT_EQ(queue.take(250, 30s).size(), 250);
     clock.advance(30s);
@@ -262,7 +262,7 @@ TEST_F(RedisQueueTest, many_leases_that_ended_are_all_rescued) {
     EXPECT_EQ(queue.rescue(60s), 0);
 }
 
-TEST_F(RedisQueueTest, what_is_due_in_another_queue_gets_there) {
+TEST_F(RedisQueueTest, due_jobs_of_other_queues_are_moved_to_them) {
     RedisQueue mails{client, "mails"};
     auto job = staged("j");
     job.queue = "mails";
@@ -276,8 +276,8 @@ TEST_F(RedisQueueTest, what_is_due_in_another_queue_gets_there) {
     EXPECT_EQ(server.ask({"SISMEMBER", "queues", "mails"}).integer, 1) << "it is listed";
 }
 
-// Issue 16, number 22: the pages of Sidekiq show them apart.
-TEST_F(RedisQueueTest, what_failed_lies_with_the_retries_and_what_is_put_off_with_the_scheduled) {
+// Issue 16, number 22: Sidekiq's pages show them separately.
+TEST_F(RedisQueueTest, failed_jobs_are_in_retry_and_delayed_ones_in_schedule) {
     push(client, staged("a"));
     push(client, staged("b"));
 
@@ -345,7 +345,7 @@ TEST_F(RedisQueueTest, a_batch_of_any_size_is_sent_whole_and_in_order) {
     EXPECT_EQ(server.ask({"SCARD", "queues"}).integer, 2);
 }
 
-TEST_F(RedisQueueTest, a_redis_without_memory_loses_nothing_and_lets_jobs_end) {
+TEST_F(RedisQueueTest, a_redis_without_memory_loses_nothing_and_jobs_can_finish) {
     push(client, staged("ends"));
     push(client, staged("fails"));
     push(client, staged("waits"));
@@ -364,7 +364,7 @@ TEST_F(RedisQueueTest, a_redis_without_memory_loses_nothing_and_lets_jobs_end) {
     EXPECT_EQ(queue.take(10, 30s).size(), 2);
 }
 
-TEST_F(RedisQueueTest, a_script_that_fails_in_its_middle_loses_no_job) {
+TEST_F(RedisQueueTest, a_script_that_fails_midway_loses_no_job) {
     push(client, staged("j"));
     const auto job = take_one();
     server.ask({"SET", "dead", "somebody else's"});
@@ -377,7 +377,7 @@ TEST_F(RedisQueueTest, a_script_that_fails_in_its_middle_loses_no_job) {
     EXPECT_TRUE(queue.bury(job, "e"));
 }
 
-TEST_F(RedisQueueTest, what_is_no_json_is_taken_buried_and_merged_byte_for_byte) {
+TEST_F(RedisQueueTest, a_payload_that_is_not_json_is_claimed_buried_and_merged_byte_for_byte) {
     const std::string garbage{"\xFFnot json\x00\r\n", 12};
     server.ask({"LPUSH", "queue:default", garbage});
     server.ask({"ZADD", "retry", "5", garbage + "2"});
@@ -415,7 +415,7 @@ TEST_F(RedisQueueTest, a_purge_that_dies_is_in_the_audit_and_can_be_done_again) 
     EXPECT_THAT(rows[1], HasSubstr("\"jids\":[\"j\"]"));
 }
 
-TEST_F(RedisQueueTest, a_merge_that_dies_at_any_place_and_is_done_again_makes_one_job) {
+TEST_F(RedisQueueTest, a_merge_that_crashes_anywhere_and_is_repeated_makes_one_job) {
     for (const auto* point : {"redis.merge.before", "redis.merge.after"}) {
         push(client, staged(std::string{"of "} + point));
         queue.bury(take_one(), "e");
@@ -435,7 +435,7 @@ TEST_F(RedisQueueTest, a_merge_that_dies_at_any_place_and_is_done_again_makes_on
     EXPECT_EQ(read_rows<std::string>(store, audit_details).size(), 3);
 }
 
-TEST_F(RedisQueueTest, two_who_purge_and_merge_the_same_do_each_letter_once) {
+TEST_F(RedisQueueTest, concurrent_purges_and_merges_do_each_letter_once) {
     constexpr int jobs = 60;
     for (int i = 0; i < jobs; ++i) push(client, staged(long_id(i)));
     for (const auto& job : queue.take(jobs, 30s)) queue.bury(job, "e");
@@ -454,7 +454,7 @@ TEST_F(RedisQueueTest, two_who_purge_and_merge_the_same_do_each_letter_once) {
     EXPECT_EQ(length("queue:default"), merged);
 }
 
-TEST_F(RedisQueueTest, many_that_died_at_one_moment_are_listed_once_each) {
+TEST_F(RedisQueueTest, jobs_that_died_at_one_moment_are_each_listed_once) {
     for (int i = 0; i < 350; ++i) server.ask({"ZADD", "dead", "5", "garbage " + std::to_string(i)});
     std::set<std::string> ids;
     std::string after;
@@ -469,7 +469,7 @@ TEST_F(RedisQueueTest, many_that_died_at_one_moment_are_listed_once_each) {
     EXPECT_EQ(letters.purge(Texts{ids.begin(), ids.end()}, act).done, 350);
 }
 
-TEST_F(RedisQueueTest, without_a_clock_of_a_test_time_is_redis_own) {
+TEST_F(RedisQueueTest, without_a_tests_clock_time_is_redis_own) {
     Client plain{server.options()};
     RedisQueue of_redis{plain};
     push(plain, staged("j"));

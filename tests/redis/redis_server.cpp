@@ -20,7 +20,7 @@ namespace {
 
 using redis::Access;
 
-constexpr int starts_max = 5;  // Somebody else may have taken the port meanwhile.
+constexpr int starts_max = 5;  // Another process may take the port meanwhile.
 
 [[noreturn]] void become_redis(const std::vector<std::string>& words, int output) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -94,7 +94,7 @@ void RedisServer::start() {
     }};
 }
 
-// It says so, or ends.
+// Waits until it says so, or ends.
 bool RedisServer::is_ready(int output) {
     std::array<char, 4'096> piece{};
     while (said_.find("Ready to accept connections") == said_.npos) {
@@ -108,7 +108,7 @@ bool RedisServer::is_ready(int output) {
 void RedisServer::end(int signal) {
     if (server_ > 0) {
         ::kill(server_, signal);
-        thaw();  // A frozen one hears of nothing but SIGKILL.
+        thaw();  // A frozen process receives only SIGKILL.
         ::waitpid(server_, nullptr, 0);
         server_ = -1;
     }

@@ -11,8 +11,8 @@
 
 namespace pawl::testing {
 
-// A redis-server of Debian in a folder of its own, on a port of the loopback; it ends with this
-// object, or with the process. Keeps all that it has acknowledged, unless told otherwise.
+// A redis-server in a folder of its own, on a loopback port; ends with this object or the process.
+// Keeps all that it has acknowledged, unless configured otherwise.
 class RedisServer {
 public:
     // `more` as on redis-server's command line: {"--requirepass", "secret"}.
@@ -26,13 +26,13 @@ public:
     redis::Options options() const;
 
     void kill();     // -9
-    void restart();  // On what it has on its disk, where it was.
-    // It takes in what is sent to it, and does and answers nothing until it is thawed.
+    void restart();  // With its data on disk, on the same port.
+    // It receives what is sent, but executes and answers nothing until thaw().
     void freeze();
     void thaw();
 
-    // A command of the test's own, apart from what it tests; an answer may take as long as BLPOP
-    // waits. Throws StoreError.
+    // A command of the test, apart from what it tests; a reply may take as long as BLPOP waits.
+    // Throws StoreError.
     redis::Reply ask(const redis::Command& command);
 
 private:
@@ -44,11 +44,11 @@ private:
     std::vector<std::string> more_;
     int port_{0};
     pid_t server_{-1};
-    std::thread log_;  // Reads what it says, so that it never waits for a reader.
+    std::thread log_;  // Reads its output, so that it never blocks on it.
     std::string said_;
 };
 
-// That of this process, started when first asked for; its keys are removed at each call.
+// The one of this process, started on first use; each call removes its keys.
 RedisServer& empty_redis();
 
 }  // namespace pawl::testing

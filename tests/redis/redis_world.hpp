@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-// Short forms for the tests of the Redis queue alone.
+// Helpers for the tests of the Redis queue.
 namespace pawl::testing {
 
 using namespace std::chrono_literals;
@@ -47,7 +47,7 @@ inline std::string long_id(int number) {
     return std::string(24 - digits.size(), '0') + digits;
 }
 
-// The error that f throws; nothing if it throws none.
+// The error that f throws; nullopt: none.
 template <class F>
 std::optional<StoreError> error_of(F f) {
     try {

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-// With the Sidekiq of Debian: Ruby runs our jobs and we run Ruby's.
+// With Debian's Sidekiq: Ruby runs our jobs and we run Ruby's.
 namespace pawl::testing {
 namespace {
 
@@ -32,7 +32,7 @@ class SidekiqTest : public ::testing::Test {
 protected:
     SidekiqTest() {
         store::apply_migrations(store, "pawl", sql::migrations::all);
-        far_ahead.advance(24h * 3'650);  // So that all is due that Ruby puts off.
+        far_ahead.advance(24h * 3'650);  // So that everything that Ruby delays is due.
     }
     ~SidekiqTest() override {
         if (sidekiq > 0) {
@@ -61,7 +61,7 @@ protected:
     void start_sidekiq() {
         sidekiq = run({"sidekiq", "-r", PAWL_SIDEKIQ_JOBS, "-c", "1", "-t", "1"});
     }
-    // Runs a line of Ruby to its end; what it prints is in the log.
+    // Runs a line of Ruby; its output is in the log.
     std::string ruby(const std::string& line) {
         int status = -1;
         ::waitpid(run({"ruby", "-r", PAWL_SIDEKIQ_JOBS, "-e", line}), &status, 0);
@@ -72,7 +72,7 @@ protected:
         std::ifstream in{folder.file(file)};
         return {std::istreambuf_iterator<char>{in}, {}};
     }
-    // The next word that Ruby leaves, waited for.
+    // Waits for the next word that Ruby pushes.
     std::string word(const std::string& list) {
         const auto reply = server.ask({"BLPOP", list, "45"});
         return reply.items.size() == 2 ? reply.items[1].text : "nothing in 45 s";
@@ -126,7 +126,7 @@ TEST_F(SidekiqTest, we_run_what_ruby_pushes) {
     for (const auto& job : jobs) EXPECT_TRUE(queue.finish(job));
 }
 
-TEST_F(SidekiqTest, we_run_what_ruby_puts_off_when_it_is_due) {
+TEST_F(SidekiqTest, we_run_jobs_that_ruby_delays_when_they_are_due) {
     ruby("Receipt.perform_in(3600, {ride: 7})");
     EXPECT_TRUE(queue.take(10, 30s).empty());
     EXPECT_GE(*queue.next_due(), client.now() + 59min);
@@ -138,7 +138,7 @@ TEST_F(SidekiqTest, we_run_what_ruby_puts_off_when_it_is_due) {
     EXPECT_EQ(jobs[0].raw.args, R"({"ride":7})");
 }
 
-TEST_F(SidekiqTest, ruby_tries_again_what_failed_with_us) {
+TEST_F(SidekiqTest, ruby_retries_a_job_that_failed_here) {
     ruby("Receipt.perform_async({ride: 7})");
     const auto job = queue.take(1, 30s).at(0);
     EXPECT_TRUE(queue.put_back(job, client.now(), "SMTP 550"));
@@ -153,7 +153,7 @@ TEST_F(SidekiqTest, ruby_tries_again_what_failed_with_us) {
     EXPECT_EQ(word("effects"), "[\"" + job.raw.jid + R"(",{"ride":7}])");
 }
 
-TEST_F(SidekiqTest, we_try_again_what_failed_in_ruby) {
+TEST_F(SidekiqTest, we_retry_a_job_that_failed_in_ruby) {
     ruby("Failing.perform_async({ride: 7, big: 10**22, rate: 0.1})");
     start_sidekiq();
     EXPECT_EQ(word("errors"), "SMTP 550: no such mailbox");
@@ -172,7 +172,7 @@ TEST_F(SidekiqTest, we_try_again_what_failed_in_ruby) {
     EXPECT_LE(std::chrono::abs(*jobs[0].raw.first_failed_at - client.now()), 60s);
 }
 
-TEST_F(SidekiqTest, what_is_dead_in_ruby_is_a_dead_letter_that_ruby_runs_again_when_merged) {
+TEST_F(SidekiqTest, a_dead_job_of_ruby_is_a_dead_letter_that_can_be_merged) {
     ruby("Hopeless.perform_async({ride: 7})");
     start_sidekiq();
     EXPECT_EQ(word("errors"), "SMTP 550: no such mailbox");
@@ -194,7 +194,7 @@ TEST_F(SidekiqTest, what_is_dead_in_ruby_is_a_dead_letter_that_ruby_runs_again_w
     EXPECT_THAT(again[0].history, HasSubstr(R"("merged_by":"ann")")) << "Ruby kept what is ours";
 }
 
-TEST_F(SidekiqTest, what_died_with_us_ruby_shows_and_revives) {
+TEST_F(SidekiqTest, ruby_shows_and_revives_our_dead_jobs) {
     auto job = staged(long_id(1));
     job.kind = "Receipt";
     push(client, job);
@@ -210,7 +210,7 @@ TEST_F(SidekiqTest, what_died_with_us_ruby_shows_and_revives) {
     EXPECT_TRUE(letters.page({}, "", 10).empty());
 }
 
-TEST_F(SidekiqTest, what_ruby_cannot_read_it_leaves_to_our_dead_letters) {
+TEST_F(SidekiqTest, payloads_that_ruby_cannot_read_become_our_dead_letters) {
     server.ask({"LPUSH", "queue:default", "not json"});
     auto job = staged(long_id(1));
     job.kind = "Receipt";

@@ -15,7 +15,7 @@ namespace pawl::simulation {
 
 namespace {
 
-// Texts are constants: the connection keeps a statement prepared by the place of its text.
+// Texts are constants: the connection caches a prepared statement by its text's address.
 constexpr Sql look_at_rows{
     "simulation_rows",
     "SELECT id, tenant || '/' || idempotency_key, operation, params, attempt, recovery_point, "
@@ -98,7 +98,7 @@ void Checks::look_at_all(const Had& had) {
             see(std::move(seen), had);
         });
         if (world_.works) job_places_.look(session);
-        look_at_pages(session);
+        check_pages(session);
     });
     for (auto& [id, row] : rows_)
         if (!row.gone && !there.contains(id)) missed(row);
@@ -107,20 +107,21 @@ void Checks::look_at_all(const Had& had) {
             deaths_.insert(std::move(letter));
 }
 
-// The fence: no page of an epoch stands behind one of a later, and an epoch is of one holder.
-void Checks::look_at_pages(store::Session& session) {
+// The fence: epochs of the pages only grow, and each epoch has one holder.
+void Checks::check_pages(store::Session& session) {
     std::int64_t last = 0;
     std::string holder;
     session.run(look_at_books, {}, [&](const detail::Row& row) {
         const auto epoch = row.integer(0);
-        if (epoch < last) violated("I23", "a page stands behind one of a later epoch");
+        if (epoch < last) violated("I23", "a page follows one of a later epoch");
         if (epoch == last && holder != row.text(1)) violated("I23", "two holders have an epoch");
         last = epoch;
         holder = row.text(1);
     });
 }
 
-// Attempts grow and points never go back, whoever writes; and nobody takes what another holds.
+// Attempts grow and points never go back, whoever writes; and no server takes over what another
+// holds.
 void Checks::see(Row row, const Had& had) {
     state_of_rows_ = mixed(
         state_of_rows_, static_cast<std::uint64_t>(row.id * 1'000 + row.attempt * 10 + row.rank)
@@ -128,7 +129,7 @@ void Checks::see(Row row, const Had& had) {
     state_of_rows_ = mixed(
         state_of_rows_, std::hash<std::string>{}(row.standing + (row.lease_until ? "h" : "f"))
     );
-    if (row.rank < 0) violated("I4", "a point that there is not: " + row.point);
+    if (row.rank < 0) violated("I4", "an unknown point: " + row.point);
     row.holder = server_;
     const auto [at, fresh] = rows_.try_emplace(row.id, row);
     if (fresh) return;
@@ -137,8 +138,8 @@ void Checks::see(Row row, const Had& had) {
     if (row.attempt == last.attempt && row.standing == "open" && last.standing == "open" &&
         last.lease_until && !row.lease_until && server_ != row.holder)
         violated("I19", row.who + " was unlocked by a server that did not hold it");
-    if (row.attempt < last.attempt) violated("I15", "an attempt fell");
-    if (row.attempt > last.attempt + 1) violated("I15", "an attempt was left out");
+    if (row.attempt < last.attempt) violated("I15", "an attempt decreased");
+    if (row.attempt > last.attempt + 1) violated("I15", "an attempt was skipped");
     if (row.rank < last.rank) violated("I4", "a recovery point went back");
     const auto now = world_.clock.now();
     if (row.attempt > last.attempt && last.lease_until && *last.lease_until > now &&
@@ -150,14 +151,14 @@ void Checks::see(Row row, const Had& had) {
     if (row.standing == "attention" && last.standing != "attention" &&
         row.operation != BuyOnce::name && !had.days && !had.clock_went_back &&
         !world_.bank.stored_an_error && !world_.carrier.stored_an_error)
-        violated("I10", "a person is asked, of a receiver that honours keys");
+        violated("I10", "on the attention list, although the receiver honours keys");
     row.asked_since = row.standing == last.standing && row.attempt == last.attempt
                           ? last.asked_since
                           : world_.clock.steady();
     last = std::move(row);
 }
 
-// Only the reaper removes, and only what is settled and old.
+// Only the reaper removes keys, and only settled and old ones.
 void Checks::missed(Row& row) {
     row.gone = true;
     if (row.standing != "finished")
@@ -178,12 +179,12 @@ void Checks::final_answer(const Asked& asked, const engine::Settled& settled, co
     const auto* row = row_of(asked.who);
     const auto mine = "\"what\":\"" + asked.what + "\"";
     if (row == nullptr || row->standing != "finished" || row->status != response.status)
-        return violated("I3", asked.who + " is answered before its answer is stored");
+        return violated("I3", asked.who + " was answered before its answer was stored");
     if (row->params.find(mine) == std::string::npos)
-        violated("I12", "another request is answered as the first");
+        violated("I12", "another request got the answer of the first");
     if (response.body.find("\"who\":\"" + asked.who + "\"") == std::string::npos ||
         response.body.find(mine) == std::string::npos)
-        violated("I13", asked.who + " has the answer of another: " + response.body);
+        violated("I13", asked.who + " got the answer of another: " + response.body);
     auto [at, first] = finals_.emplace(asked.who, Final{response.status, response.body, 0});
     if (!first && (at->second.status != response.status || at->second.body != response.body))
         violated(
@@ -192,7 +193,7 @@ void Checks::final_answer(const Asked& asked, const engine::Settled& settled, co
                 at->second.body + ", then " + std::to_string(response.status) + " " + response.body
         );
     if (!settled.replayed && ++at->second.not_replayed > 1)
-        violated("C6", asked.who + " was twice answered as the first");
+        violated("C6", asked.who + " got a first answer twice");
 }
 
 void Checks::refused(const Asked& asked, engine::Why why, bool free, const Had& had) {
@@ -201,13 +202,13 @@ void Checks::refused(const Asked& asked, engine::Why why, bool free, const Had& 
     if (row == nullptr && why != engine::Why::key_reused && why != engine::Why::key_expired &&
         why != engine::Why::needs_attention)
         return;
-    if (row == nullptr) return violated("I13", asked.who + " is told of the key of another");
+    if (row == nullptr) return violated("I13", asked.who + " was told about the key of another");
     const bool same = row->params.find("\"what\":\"" + asked.what + "\"") != std::string::npos;
     if (why == engine::Why::key_reused && same)
-        violated("I12", "the same request is taken for another");
+        violated("I12", "the same request counted as another");
     if (why == engine::Why::key_expired && !row->gone)
-        violated("I14", asked.who + " is said to be expired, and is there");
-    if (why == engine::Why::stranded) violated("I10", "a point is said to be unknown");
+        violated("I14", asked.who + " was called expired, but is there");
+    if (why == engine::Why::stranded) violated("I10", "a point was called unknown");
     if (why == engine::Why::in_progress && free && row->lease_until &&
         *row->lease_until > world_.clock.now() + 2 * world_.lease)
         violated("I16", asked.who + " is held past twice its lease");
@@ -217,23 +218,22 @@ void Checks::job_tried(const JobSeen& job, bool fails, const Had& had) {
     if (job.key_id) {
         const auto row = rows_.find(*job.key_id);
         if (row == rows_.end() || (row->second.standing != "finished" && !row->second.gone))
-            violated("I9", "a job of " + job.who + " is seen before its request has committed");
+            violated("I9", "a job of " + job.who + " was seen before its request committed");
     }
     const auto now = world_.clock.steady();
     auto& last = tried_[{std::string{job.kind}, job.who}];
     if (!last.jid.empty() && last.jid != job.id)
         violated("I6", "two " + std::string{job.kind} + " jobs for " + job.who);
-    // With all its tries before it, or there twice, each with its own.
+    // It has all earlier tries, or exists twice, each with its own tries.
     const auto pushed = world_.broker.entries.find(job.id);
     const bool anew =
         merged_.contains(job.id) || (pushed != world_.broker.entries.end() && pushed->second > 1);
-    // A handler in a transaction may run before the fence says that its worker slept too long; and
-    // a clock that is set back and forth again hides that from a worker who calls.
+    // A handler in a transaction may run before the fence notices that its worker slept too long; a
+    // clock that is set back and forth hides that from a worker that calls.
     const bool slept = job.kind == Pack::kind || had.clock_steps;
     if (job.attempt < last.attempt && slept) return;
-    if (job.attempt < last.attempt && !anew) violated("I18", "an attempt of a job fell");
-    if (job.attempt > last.attempt + 1 && !anew)
-        violated("I18", "an attempt of a job was left out");
+    if (job.attempt < last.attempt && !anew) violated("I18", "an attempt of a job decreased");
+    if (job.attempt > last.attempt + 1 && !anew) violated("I18", "an attempt of a job was skipped");
     if (last.failed_at && job.attempt == last.attempt + 1 && !anew && !had.clock_steps) {
         const auto layer = retry_layers.at(static_cast<std::size_t>(last.attempt - 1));
         if (now - *last.failed_at < layer) violated("I18", "a job was tried again too early");
@@ -244,9 +244,9 @@ void Checks::job_tried(const JobSeen& job, bool fails, const Had& had) {
     last.jid = job.id;
     last.attempt = job.attempt;
     if (!fails) return;
-    // The first failure of this try: a later one may be the same try's, brought again.
+    // The first failure of this try: a later one may belong to the same try, brought again.
     if (!last.failed_at) last.failed_at = now;
-    throw std::runtime_error{"a bad day"};
+    throw std::runtime_error{"a planted failure"};
 }
 
 void Checks::operates(bool purges, const std::vector<queue::DeadLetter>& letters) {
@@ -292,7 +292,7 @@ std::string Checks::what_is_open() {
            std::to_string(world_.broker.jobs.size()) + " outside";
 }
 
-// Each job of a paid order has had its effect once, or is dead, or was purged.
+// Each job of a paid order had its effect once, or is dead, or was purged.
 void Checks::check_jobs_of(const std::string& who, const Had& had) {
     const auto dead = texts("SELECT kind || args FROM dead_jobs");
     const auto is_of = [&](std::string_view kind, const std::string& text) {
@@ -315,7 +315,7 @@ void Checks::check_jobs_of(const std::string& who, const Had& had) {
         const auto at = receiver.effects.find(who);
         return at == receiver.effects.end() ? 0 : static_cast<int>(at->second.size());
     };
-    // Known by its id where the effect is, but a receiver forgets ids after a day.
+    // The receiver knows the job's id, but forgets ids after a day.
     const bool twice_in_days = world_.broker.has_twice() && had.days;
     const auto check = [&](std::string_view kind, int effects) {
         if (twice_in_days && kind == Tell::kind) return;
@@ -323,10 +323,10 @@ void Checks::check_jobs_of(const std::string& who, const Had& had) {
             violated("I8", std::to_string(effects) + " times " + std::string{kind} + " for " + who);
         if (effects == 0 && !is_there(kind) && !is_purged(kind))
             violated("I7", "the " + std::string{kind} + " job of " + who + " is lost");
-        // The mark and the effect are one commit: it can't be both.
+        // Mark and effect commit together: both at once is impossible.
         if (effects == 1 && kind == Pack::kind && is_there(kind))
             violated(
-                "I7", "the " + std::string{kind} + " job of " + who + " is done, and is there"
+                "I7", "the " + std::string{kind} + " job of " + who + " is done, but is still there"
             );
     };
     check(Pack::kind, static_cast<int>(std::count(parcels.begin(), parcels.end(), who)));
@@ -348,7 +348,8 @@ void Checks::end(const Had& had) {
         };
         if (charges > 1) violated("I1", std::to_string(charges) + " charges of " + row.who);
         if (row.status == 201 && charges != 1) violated("I2", row.who + " was not charged");
-        if (row.status == 402 && charges != 0) violated("I2", row.who + " was charged and refused");
+        if (row.status == 402 && charges != 0)
+            violated("I2", row.who + " was both charged and refused");
         if (row.status != 201 && row.status != 402)
             violated("I2", row.who + " ended with " + std::to_string(row.status));
         if (times(orders) != 1)
@@ -368,7 +369,9 @@ void Checks::end(const Had& had) {
         number("SELECT count(*) FROM audit_log WHERE action = 'merge' OR action = 'purge'");
     if (audited < acts_ || audited > acts_ + acts_in_doubt_)
         violated(
-            "I22", std::to_string(audited) + " acts are in the audit, of " + std::to_string(acts_)
+            "I22",
+            std::to_string(audited) + " acts are in the audit log, expected " +
+                std::to_string(acts_)
         );
     state_ =
         mixed(state_, static_cast<std::uint64_t>(world_.clock.now().time_since_epoch().count()));

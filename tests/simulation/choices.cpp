@@ -21,7 +21,7 @@ std::vector<std::uint8_t> choices_of(const std::string& text) {
         std::uint8_t choice = 0;
         const auto* end = text.data() + i + 2;
         if (std::from_chars(text.data() + i, end, choice, 16).ptr != end)
-            throw std::invalid_argument{"no choices: " + text.substr(i, 2)};
+            throw std::invalid_argument{"not choices: " + text.substr(i, 2)};
         choices.push_back(choice);
     }
     if (text.size() % 2 != 0) throw std::invalid_argument{"half a choice at the end"};

@@ -7,27 +7,27 @@
 
 namespace pawl::simulation {
 
-// All chance of a history, one pick at a time: drawn from a seed, or as another history picked. By
-// convention 0 is the quiet choice (nothing fails, the first that can go on does), so that a list
+// All random choices of a history, one pick at a time: drawn from a seed, or replayed. By
+// convention 0 is the quiet choice (nothing fails, the first runnable step runs), so that a list
 // with more zeros is a simpler history.
 class Choices {
 public:
     explicit Choices(std::uint64_t seed) : state_{seed * 2 + 1} {}
-    // Behind the end of the list everything is quiet.
+    // After the end of the list all choices are quiet.
     explicit Choices(std::vector<std::uint8_t> as_before)
         : replays_{true}, replayed_{std::move(as_before)} {}
 
-    // Below n, of 1 to 256.
+    // A number below n; n is 1 to 256.
     std::size_t pick(std::size_t n) {
         return take(replays_ ? replayed(n) : static_cast<std::size_t>(next() % n), n);
     }
-    // True once in n; a choice between two, however rare one of them is.
+    // True with probability 1/n; for enumeration it is one choice between two, even if one is rare.
     bool one_in(std::size_t n) {
         return take(replays_ ? replayed(2) : static_cast<std::size_t>(next() % n == 0), 2) == 1;
     }
 
     const std::vector<std::uint8_t>& taken() const { return taken_; }
-    // Of each that was taken, the highest that there was.
+    // For each pick, its highest possible value.
     const std::vector<std::uint8_t>& highest() const { return highest_; }
 
 private:
@@ -55,7 +55,7 @@ private:
     std::vector<std::uint8_t> highest_;
 };
 
-// Two hex digits each, for the command line.
+// Two hex digits per choice, for the command line.
 std::string text_of(const std::vector<std::uint8_t>& choices);
 // Throws std::invalid_argument.
 std::vector<std::uint8_t> choices_of(const std::string& text);

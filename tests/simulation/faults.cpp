@@ -61,7 +61,7 @@ void History::on_the_way(bool there) {
         "a planted failure"};
 }
 
-// True: it was this step.
+// Returns true if this step was a fault.
 bool History::fault() {
     return faults_ && (process_fault() || time_fault());
 }
@@ -110,7 +110,7 @@ bool History::time_fault() {
         tell("time passes");
         return true;
     }
-    // No request is days under way.
+    // No request takes days.
     if (days_pass_ && !had_.days && bank_.quiet() && mail_.quiet() && carrier_.quiet() &&
         choices_.one_in(60)) {
         clock_.advance(days);

@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::size_t stack_bytes = 256 * 1'024;
 thread_local Fiber* running = nullptr;
-// Stacks are large and lives short.
+// Stacks are large and short-lived, so they are reused.
 thread_local std::vector<std::unique_ptr<char[]>> spare_stacks;
 
-// What the C++ runtime knows of exceptions in flight belongs to a stack, not to the thread: two
-// words (Itanium C++ ABI, 2.2.2).
+// The C++ runtime's state of exceptions in flight belongs to a stack, not to the thread: two words
+// (Itanium C++ ABI, 2.2.2).
 using ExceptionState = std::array<std::byte, 2 * sizeof(void*)>;
 ExceptionState exception_state() {
     ExceptionState state{};
@@ -44,7 +44,7 @@ Fiber::Fiber(std::function<void()> body) : body_{std::move(body)} {
     inside_.uc_stack.ss_size = stack_bytes;
     inside_.uc_link = nullptr;
     const auto self = reinterpret_cast<std::uintptr_t>(this);
-    // makecontext() passes ints.
+    // makecontext() takes its arguments as ints.
     ::makecontext(
         &inside_,
         reinterpret_cast<void (*)()>(&Fiber::enter),
@@ -69,7 +69,7 @@ void Fiber::resume() {
     if (ended_) return;
     auto* before = std::exchange(running, this);
     const auto state = exception_state();
-    set_exception_state({});  // The fiber sets its own, if it was in the middle of something.
+    set_exception_state({});  // If the fiber was handling an exception, it restores its own state.
     ::swapcontext(&outside_, &inside_);
     set_exception_state(state);
     running = before;

@@ -7,20 +7,20 @@
 
 namespace pawl::simulation {
 
-// A part of the program that waits in the middle of its functions, as a service's round does, while
-// others run on the same thread.
+// A function that waits in the middle, such as a service's round, while others run on the same
+// thread.
 class Fiber {
 public:
-    // `body` throws nothing. It begins with the first resume().
+    // `body` must not throw. It begins with the first resume().
     explicit Fiber(std::function<void()> body);
-    ~Fiber();  // Only when it has ended, or never begun.
+    ~Fiber();  // Only when it has ended, or has never begun.
     Fiber(const Fiber&) = delete;
     Fiber& operator=(const Fiber&) = delete;
 
-    // Until it yields or ends.
+    // Runs it until it yields or ends.
     void resume();
     bool ended() const { return ended_; }
-    // Of the fiber that runs; false if none does.
+    // Yields from the current fiber; false: no fiber runs.
     static bool yield();
 
 private:

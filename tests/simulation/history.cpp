@@ -61,7 +61,7 @@ void History::prepare() {
         keeps_books_ ? std::function<bool()>{[this] { return faults_; }} : nullptr,
         beliefs_,
         [this](const std::string& what) {
-            // The lease is kept by the wall's clock, and held by the steady one.
+            // The lease is stored by the wall clock, and held by the steady clock.
             if (!had_.clock_steps) checks_.violated("I23", what);
         },
         {}});
@@ -125,7 +125,7 @@ void History::step() {
     }
     auto& client = clients_[chosen.who];
     if (!client.waits_until) return send(chosen.who);
-    tell("client " + std::to_string(chosen.who) + " waits no longer");
+    tell("client " + std::to_string(chosen.who) + " stops waiting");
     client.waits_until.reset();
     client.wakes = clock_.steady() + 500ms;
     if (client.tries >= client.tries_max && faults_) client.rests = true;
@@ -151,7 +151,7 @@ void History::happen(std::size_t process, const Process::Event& event) {
     if (of_store) checks_.look(had_);
 }
 
-// To the next moment at which anything can happen.
+// Advances to the next time at which anything can happen.
 void History::pass_time() {
     std::optional<Steady> next;
     const auto sooner = [&](Steady at) {
@@ -167,7 +167,7 @@ void History::pass_time() {
     for (const auto& [id, row] : checks_.rows())
         if (!row.gone && row.standing == "attention" && clock_.steady() < row.asked_since + lease)
             sooner(row.asked_since + lease);
-    if (!next) throw std::logic_error{"nothing will ever happen"};
+    if (!next) throw std::logic_error{"no event will ever happen"};
     const auto wait = std::chrono::ceil<milliseconds>(*next - clock_.steady());
     clock_.advance(std::max(wait, 1ms));
 }
@@ -185,7 +185,7 @@ bool History::settled() {
            !(shared_->works && checks_.jobs_are_open());
 }
 
-// What can be seen from outside the servers, and how many things they have in hand.
+// A hash of what is visible outside the servers, and of their work in flight.
 std::uint64_t History::state() const {
     auto state = mixed(checks_.state(), bank_.on_the_way());
     for (const auto& [who, ids] : bank_.effects) state = mixed(state, ids.size());

@@ -10,7 +10,7 @@ void Home::empty() {
     clock = {};
     store::write_now(database, [&](store::Session& session) {
         for (const auto& each : emptied_) session.run(each, {}, [](const detail::Row&) {});
-        // So that process.cpp can skip the first id, too.
+        // So that process_store.cpp can skip the first id, too.
         static const Sql begin{
             "simulation_ids",
             "INSERT INTO sqlite_sequence (name, seq) VALUES ('key_registry', 0)",
@@ -27,7 +27,7 @@ void Home::run(const std::string& text) {
 
 engine::Installation Home::made() {
     store::apply_migrations(database, "pawl", sql::migrations::all);
-    // Without constraints: Pawl alone keeps order.
+    // Without constraints: only Pawl prevents duplicates.
     run("CREATE TABLE orders (key_id INTEGER NOT NULL, who TEXT NOT NULL)");
     run("CREATE TABLE payments (who TEXT NOT NULL, charge TEXT NOT NULL)");
     run("CREATE TABLE parcels (who TEXT NOT NULL)");

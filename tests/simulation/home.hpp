@@ -10,8 +10,7 @@
 
 namespace pawl::simulation {
 
-// A database with its tables: to make one takes longer than to live a history. Each begins where
-// the last one began.
+// A database with its tables, reset for each history: creating one takes longer than a history.
 class Home {
 public:
     Home() : installation_{made()} {}
@@ -31,7 +30,7 @@ private:
     engine::Installation installation_;
 };
 
-// Of this thread.
+// The one of this thread.
 Home& home();
 
 }  // namespace pawl::simulation

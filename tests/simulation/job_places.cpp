@@ -50,11 +50,12 @@ void JobPlaces::judge(const std::string& jid, Job& job) {
     };
     if (job.in_database > 1) is(" is in two places");
     if (job.in_database > 0 || job.outside) {
-        // Whoever slept over its claim may push to a queue outside again what others have sent.
-        if (job.gone && !broker_.entries.contains(jid)) is(" is back, after it was done");
-        // With the queue in the database, mark and effect are one commit.
+        // A server that slept over its claim may push to an external queue again what others have
+        // sent.
+        if (job.gone && !broker_.entries.contains(jid)) is(" came back after it was done");
+        // With the queue in the database, mark and effect commit together.
         if (job.kind == Pack::kind && broker_.entries.empty() && has_effect(job))
-            is(" is done, and is there");
+            is(" is done, but is still there");
         return;
     }
     if (job.gone) return;

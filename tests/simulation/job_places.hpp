@@ -13,8 +13,8 @@
 
 namespace pawl::simulation {
 
-// I7 at every moment: in the database a job is staged, in the queue or dead, in one of these alone;
-// and one that is neither there nor in the queue outside has had its effect, or was purged.
+// Checks I7 at every moment: in the database a job is either staged, in the queue, or dead; a job
+// that is neither there nor in the external queue had its effect, or was purged.
 class JobPlaces {
 public:
     struct Asks {
@@ -42,10 +42,10 @@ private:
     const Receiver& carrier_;
     Asks asks_;
     std::map<std::string, Job> jobs_;  // By job id.
-    std::set<std::string> packed_;     // Who has a parcel.
+    std::set<std::string> packed_;     // Owners of a parcel.
 };
 
-// Of a job's arguments: {"who":"a/k1"}.
+// From a job's arguments: {"who":"a/k1"}.
 std::string who_in(std::string_view args);
 
 }  // namespace pawl::simulation

@@ -19,25 +19,25 @@ namespace pawl::simulation {
 
 inline constexpr milliseconds lease{30s};
 inline constexpr milliseconds client_timeout{8s};
-inline constexpr milliseconds days{73h};  // More than keys are kept, and than receivers remember.
+inline constexpr milliseconds days{73h};  // Longer than keys are kept, and than receivers remember.
 
 struct Client {
     Asked asked;
     std::string tenant;
     std::string key;
-    bool once{false};  // Asks the operation that is never repeated.
+    bool once{false};  // Uses the operation whose call is never repeated.
     int tries{0};
-    int tries_max{0};  // Then it gives up.
+    int tries_max{0};  // After these it gives up.
     int repeats{1};    // After its final answer, to compare.
     Steady wakes{};
     std::optional<Steady> waits_until{};  // For an answer to its try.
-    int clock_steps{0};                   // Of the history, when it sent that.
-    bool is_answered{false};              // Its key, to whomever, before it sent its try.
+    int clock_steps{0};                   // The history's count when it sent that.
+    bool is_answered{false};  // A client with this key had an answer before this try was sent.
     bool rests{false};
 };
 
-// A history that is lived: what goes on by itself (history.cpp), what people do, clients and
-// operators (people.cpp), and what goes wrong (faults.cpp).
+// A running history: processes (history.cpp), clients and operators (people.cpp), and faults
+// (faults.cpp).
 class History {
 public:
     History(Choices& choices, const HistoryOptions& options)
@@ -50,8 +50,8 @@ public:
         tell("faults end");
         for (auto& process : processes_)
             if (process->alive()) process->frozen_until = {};
-        // A back-off may be in the future by what the clock went back, up to the longest one; and
-        // it may have grown to that in the time that passed while things failed.
+        // A back-off may lie in the future by as much as the clock went back, up to the longest
+        // one; and it may have grown to that while faults lasted.
         const bool long_waits = had_.clock_steps || had_.jumps || had_.days;
         const int limit = ended_.steps + options_.settling_steps_max * (long_waits ? 10 : 1);
         while (!checks_.violation() && !settled()) {
@@ -87,7 +87,7 @@ private:
     Receiver& books_of(const Checks::Row& row) {
         return row.operation == Ships::name ? carrier_ : bank_;
     }
-    // Who it is about; of a job's key its arguments say so.
+    // The owner of a key; for a job's key from its arguments.
     static std::string subject_of(const Checks::Row& row) {
         return row.operation == Ships::name ? who_in(row.params) : row.who;
     }
@@ -125,16 +125,17 @@ private:
     Checks checks_{{database_, clock_, broker_, bank_, mail_, carrier_, lease}};
     std::optional<Shared> shared_;
     std::vector<std::unique_ptr<Process>> processes_;
-    std::vector<Steady> starts_at_;  // Of dead ones.
-    std::vector<int> numbers_;       // Of each start another.
+    std::vector<Steady> starts_at_;  // For dead ones.
+    std::vector<int> numbers_;       // A new number for each start.
     int started_{0};
     std::vector<Client> clients_;
     bool faults_{true};
-    bool dying_{false};  // Whoever calls now is dead.
+    bool dying_{false};  // Callers are dead from now on.
     Had had_;
-    std::set<std::pair<std::int64_t, std::int64_t>> decided_;  // Key and attempt, by a person.
+    // Key and attempt of a person's decisions.
+    std::set<std::pair<std::int64_t, std::int64_t>> decided_;
 
-    // What may happen next, kept to save its memory.
+    // The possible next events; a member, to reuse its memory.
     struct Possible {
         enum class What { event, start, client, landing, person } what{};
         std::size_t who{};
@@ -143,7 +144,7 @@ private:
     std::vector<Possible> possible_;
     std::vector<Process::Event> events_;
 
-    // Swarm (Groce et al., ISSTA 2012): what this history has at all.
+    // Swarm testing (Groce et al., ISSTA 2012): which features this history has at all.
     bool keeps_books_{false};
     bool dies_{false}, freezes_{false}, commits_fail_{false}, replies_fail_{false}, jumps_{false},
         steps_clock_{false}, days_pass_{false}, calls_are_slow_{false}, jobs_fail_{false};

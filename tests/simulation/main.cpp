@@ -1,4 +1,4 @@
-// pawl-sim: lives histories until one breaks an invariant, shrinks that, and tells it.
+// pawl-sim: runs histories until one breaks an invariant, shrinks that one, and prints it.
 
 #include "src/base/log.hpp"
 #include "src/cli/numbers.hpp"
@@ -30,7 +30,7 @@ struct Given {
     std::string choices;
     HistoryOptions options;
     int shrink_tries{2'000};
-    std::size_t lines{30};  // Told of a history, at most.
+    std::size_t lines{30};  // Most lines printed of one history.
     bool tells{false};
     int deviations{0};
     int jobs{1};
@@ -42,7 +42,7 @@ int tell(const std::vector<std::uint8_t>& list, const Given& given) {
     options.tells = true;
     Choices choices{list};
     const auto ended = live(choices, options);
-    // The middle of a long one says least.
+    // The middle of a long one is the least useful.
     for (std::size_t i = 0; i < ended.told.size(); ++i) {
         if (ended.told.size() > told_max && i == told_max / 2) {
             std::printf("  ... %zu lines\n", ended.told.size() - told_max);
@@ -50,7 +50,7 @@ int tell(const std::vector<std::uint8_t>& list, const Given& given) {
         }
         std::printf("  %s\n", ended.told[i].c_str());
     }
-    std::printf("%s\n", ended.violation ? ended.violation->c_str() : "nothing is wrong");
+    std::printf("%s\n", ended.violation ? ended.violation->c_str() : "no violation");
     return ended.violation ? 1 : 0;
 }
 
@@ -84,7 +84,7 @@ unsigned long long as_number(std::uint64_t n) {
 }
 
 int exhaust(Given given) {
-    given.options.small = true;  // For whoever tells one of them, too.
+    given.options.small = true;  // Also for runs that print one of them.
     const auto began = Clock::now();
     auto next_word = began + std::chrono::seconds{30};
     const auto seconds = [&] {
@@ -92,7 +92,7 @@ int exhaust(Given given) {
     };
     const auto say = [&](const Exhausted& so_far, const char* how) {
         std::printf(
-            "%s histories with at most %d choices that are not quiet: %llu, %llu steps, %llu "
+            "%s histories with at most %d non-quiet choices: %llu, %llu steps, %llu "
             "different states; %.0f a second\n",
             how,
             given.deviations,
@@ -114,13 +114,14 @@ int exhaust(Given given) {
     return 0;
 }
 
-// Of all threads.
+// Over all threads.
 struct Sum {
     std::atomic<std::uint64_t> next{0};
-    std::mutex mutex;  // Of what follows.
+    std::mutex mutex;  // Guards the members below.
     std::uint64_t steps{0}, crashes{0}, freezes{0}, failed_commits{0}, clock_steps{0}, jobs{0},
         settled{0}, expired{0};
-    std::optional<std::pair<std::uint64_t, std::vector<std::uint8_t>>> broken;  // Lowest seed.
+    // The one with the lowest seed.
+    std::optional<std::pair<std::uint64_t, std::vector<std::uint8_t>>> broken;
     std::exception_ptr failure;
 
     void add(const Ended& ended) {
@@ -180,7 +181,7 @@ int run(const Given& given) {
     std::printf(
         "%llu histories from seed %llu, %llu steps, %llu deaths, %llu stops, %llu failed commits, "
         "%llu steps of the clock, %llu tries of jobs, %llu decisions of people, %llu keys expired: "
-        "nothing is wrong; %.0f a second\n",
+        "no violation; %.0f a second\n",
         as_number(given.histories),
         as_number(given.seed),
         as_number(sum.steps),
@@ -200,32 +201,37 @@ int run(const Given& given) {
 
 int main(int argc, char** argv) {
     CLI::App app{
-        "Lives histories of the real engine on virtual time, with faults, and checks the "
+        "Runs histories of the real engine on virtual time, with faults, and checks the "
         "invariants"};
     Given given;
-    app.add_option("--seed", given.seed, "Of the first history; each next has the next")
+    app.add_option("--seed", given.seed, "Seed of the first history; each further one adds 1")
         ->capture_default_str();
     app.add_option("--histories", given.histories)->capture_default_str();
-    app.add_option("--choices", given.choices, "One history, as another run said; it is told");
+    app.add_option(
+        "--choices", given.choices, "Run and print one history, by the choices of an earlier run"
+    );
     app.add_option(
         "--exhaust",
         given.deviations,
-        "Instead, every history of a small world (two servers, two clients, one key) with at most "
-        "so many choices that are not quiet"
+        "Instead, run every history of a small world (two servers, two clients, one key) with at "
+        "most "
+        "so many non-quiet choices"
     );
-    app.add_flag("--small", given.options.small, "With --choices: of such a world");
-    app.add_flag("--workers", given.options.small_works, "With --exhaust: jobs are worked, too");
-    app.add_option("--crashes", given.options.crashes_max, "At most, of each history")
+    app.add_flag("--small", given.options.small, "With --choices: a history of the small world");
+    app.add_flag("--workers", given.options.small_works, "With --exhaust: workers run jobs, too");
+    app.add_option("--crashes", given.options.crashes_max, "Most crashes in each history")
         ->capture_default_str();
     app.add_option(
-           "--shrink-tries", given.shrink_tries, "Histories to find a shorter one that fails"
+           "--shrink-tries", given.shrink_tries, "Most histories to find a shorter failing one"
     )
         ->capture_default_str();
-    app.add_option("--jobs", given.jobs, "Threads, each with a world of its own")
+    app.add_option("--jobs", given.jobs, "Threads, each with its own world")
         ->check(CLI::Range(1, 256))
         ->capture_default_str();
-    app.add_flag("--tell", given.tells, "Tells each history, right or wrong");
-    app.add_option("--lines", given.lines, "Of a history that is told; the middle is left out")
+    app.add_flag("--tell", given.tells, "Print every history, also without a violation");
+    app.add_option(
+           "--lines", given.lines, "Most lines of a printed history; the middle is left out"
+    )
         ->capture_default_str();
     pawl::cli::check_all_decimal(app);
     CLI11_PARSE(app, argc, argv);

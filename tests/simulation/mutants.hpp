@@ -7,8 +7,8 @@
 
 namespace pawl::simulation {
 
-// Every planted fault that a history must find; those in the program by the name that PAWL_MUTANT
-// has there.
+// Every planted fault that the simulator must find; those in the program by their name in
+// PAWL_MUTANT.
 inline std::set<std::string> all_mutants() {
     std::set<std::string> all{
         "answer_though_not_kept",

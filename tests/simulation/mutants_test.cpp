@@ -23,7 +23,7 @@ protected:
     ~Mutant() override { core::choose_mutant(""); }
 };
 
-// Each repair that is left out must be found, or the invariants have a hole.
+// Each planted fault must be found, or the invariants have a gap.
 TEST_P(Mutant, is_found) {
     constexpr int histories_max = 30'000;
     core::choose_mutant(GetParam());
@@ -34,8 +34,8 @@ TEST_P(Mutant, is_found) {
         violation = live(choices, {}).violation;
     }
 
-    ASSERT_TRUE(violation) << "it survives " << lived << " histories";
-    std::printf("dies in history %d: %s\n", lived, violation->c_str());
+    ASSERT_TRUE(violation) << "it survived " << lived << " histories";
+    std::printf("found in history %d: %s\n", lived, violation->c_str());
     RecordProperty("histories", lived);
 }
 
@@ -47,7 +47,7 @@ TEST(Mutants, are_at_least_thirty) {
     EXPECT_GE(all_mutants().size(), 30U);
 }
 
-TEST(Mutants, that_stand_in_the_program_are_all_looked_for) {
+TEST(Mutants, in_the_program_are_all_tested) {
     const auto looked_for = all_mutants();
     std::set<std::string> found;
     for (const auto& entry :

@@ -93,7 +93,7 @@ bool OutsideQueue::renew(const queue::TakenJob& job, std::chrono::milliseconds l
     return of_held(job, [&](auto at) { at->second.lease_until = clock_.now() + lease; });
 }
 
-// In the database, so that it commits with what the handler wrote.
+// In the database, so that it commits with the handler's writes.
 queue::Marked OutsideQueue::finish_in(detail::Session& session, const queue::TakenJob& job) {
     const auto inserted = detail::run_statement(
         session, sql::insert_done, [](const detail::Row&) {}, job.raw.jid, session.now()

@@ -16,8 +16,8 @@
 
 namespace pawl::simulation {
 
-// A queue outside the database, as Redis is: what it holds outlives the servers, it knows nothing
-// of their transactions, and it knows a job that is pushed again until it is told to forget it.
+// A queue outside the database, such as Redis: it outlives the servers, does not know their
+// transactions, and recognizes a job that is pushed again until it is told to forget it.
 struct Broker {
     struct Job {
         queue::StagedJob job;
@@ -27,10 +27,10 @@ struct Broker {
         std::int64_t claim{};
     };
     std::map<std::int64_t, Job> jobs;
-    std::set<std::string> pushed;        // Job ids that may be pushed again.
-    std::map<std::string, int> entries;  // How often a job id came as a new one.
-    // An enqueuer that stops in the middle of a push for longer than its claim pushes again what
-    // others have sent, and the broker been told to forget: nobody promises otherwise.
+    std::set<std::string> pushed;        // Ids of jobs that may be pushed again.
+    std::map<std::string, int> entries;  // How often a job was added as new, by its id.
+    // An enqueuer that stops during a push for longer than its claim may push jobs again that
+    // others have sent and the broker has forgotten: this case is not promised.
     bool has_twice() const {
         return std::any_of(entries.begin(), entries.end(), [](const auto& e) {
             return e.second > 1;
@@ -40,11 +40,11 @@ struct Broker {
     std::int64_t claims{0};
 };
 
-// One server's way to it.
+// One server's connection to it.
 class OutsideQueue final : public queue::Queue, public queue::Pusher {
 public:
-    // What happens on the way: both may throw StoreError, before it the broker has done nothing,
-    // behind it has.
+    // Faults on the connection; both functions may throw StoreError: `before` when the broker has
+    // not acted yet, `behind` when it has.
     struct Way {
         std::function<void()> there{[] {}};
         std::function<void()> back{[] {}};
@@ -70,7 +70,7 @@ public:
     std::optional<TimePoint> next_due() override;
 
 private:
-    // Runs `f` at the broker; nothing if the job is not this claim's any more.
+    // Runs `f` at the broker, unless the job belongs to another claim by now.
     template <class F>
     bool of_held(const queue::TakenJob& job, F f);
     static void fail(queue::StagedJob& job, const std::string& error, TimePoint now);

@@ -34,7 +34,7 @@ void History::add_clients() {
         Client client;
         client.tenant = !options_.small && choices_.one_in(4) ? "b" : "a";
         client.key = !options_.small && choices_.one_in(3) ? "k2" : "k1";
-        // Another request under the same key.
+        // A different request under the same key.
         client.asked.what = !options_.small && choices_.one_in(6) ? "a cap" : "a pin";
         client.asked.who = client.tenant + "/" + client.key;
         client.once = once;
@@ -65,7 +65,7 @@ void History::send(std::size_t index) {
             server(which) + (answers ? "" : ", which does not answer")
         );
     if (!answers) return;
-    // Beside others of its key it only looks for an answer.
+    // Beside others of its key it only waits for an answer.
     const bool alone = process.engine().keys_in_hand() == 0;
     process.engine().handle(
         request_of(client, process.engine()),
@@ -78,7 +78,7 @@ void History::send(std::size_t index) {
 
 void History::answered(std::size_t index, int attempt, const engine::Answer& answer, bool free) {
     auto& client = clients_[index];
-    // Its line is cut, or the answer is lost, or it does not listen any more.
+    // The connection is cut, the answer is lost, or the client does not wait any more.
     if (dying_ || client.tries != attempt || !client.waits_until) return;
     if (faults_ && replies_fail_ && choices_.one_in(8)) return tell("an answer is lost");
     client.waits_until.reset();
@@ -99,11 +99,11 @@ void History::answered(std::size_t index, int attempt, const engine::Answer& ans
             "client " + std::to_string(index) +
             " is refused: " + std::to_string(static_cast<int>(refused.why)) + " " + refused.detail
         );
-    // One that held the key itself when the clock was set, and lost it since, says nothing of the
-    // lease that is there now.
+    // A server that held the key when the clock was set, and lost it since, gives no information
+    // about the current lease.
     const bool of_this_lease = free && client.clock_steps == ended_.clock_steps;
     checks_.refused(client.asked, refused.why, of_this_lease, had_);
-    // A lease that a step of the clock ended is not over for whoever holds it.
+    // A lease that a clock step ended is not over for its holder.
     if (refused.why == engine::Why::in_progress && client.is_answered && !had_.clock_steps)
         checks_.violated("C2", client.asked.who + " is in progress after it was answered");
     if (refused.why == engine::Why::key_reused || refused.why == engine::Why::key_expired)
@@ -111,19 +111,19 @@ void History::answered(std::size_t index, int attempt, const engine::Answer& ans
     if (faults_ && client.tries >= client.tries_max) client.rests = true;
 }
 
-// A row that waits for a person, who can know by now what its call has done.
+// A row on the attention list whose call's outcome an operator can know by now.
 const Checks::Row* History::asked_about() {
     for (const auto& [id, row] : checks_.rows()) {
         if (row.gone || row.standing != "attention" || decided_.contains({id, row.attempt}))
             continue;
-        // Not while whoever held it may still be about to call: docs/command_line.md.
+        // The last holder might still call: docs/command_line.md.
         if (clock_.steady() < row.asked_since + lease) continue;
         if (books_of(row).quiet_about(subject_of(row))) return &row;
     }
     return nullptr;
 }
 
-// Who looks into the receiver's books, and says what stands there.
+// An operator reads the receiver's records and settles the key.
 void History::decide_for_a_person() {
     const auto row = *asked_about();
     const auto& books = books_of(row).effects;
@@ -150,7 +150,7 @@ void History::decide_for_a_person() {
     });
 }
 
-// Merges or purges all dead letters, twice: a double click.
+// Merges or purges all dead letters, twice, like a double click.
 void History::operate(queue::DeadLetters& letters) {
     const auto dead = letters.page({}, "", 100);
     if (dead.empty() || dying_) return;

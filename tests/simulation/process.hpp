@@ -26,7 +26,7 @@
 
 namespace pawl::simulation {
 
-// Of keys, jitter and the like; not of what happens.
+// Random numbers for keys and jitter, but not for choices of events.
 class SimRandom final : public base::Random {
 public:
     explicit SimRandom(std::uint64_t seed) : state_{seed} {}
@@ -73,18 +73,18 @@ public:
     bool is_full() override { return false; }
     std::size_t waiting() const { return line_.size(); }
     Steady wakes(std::size_t nth) const;
-    // To its end, or to where it sleeps.
+    // Runs it to its end, or until it sleeps.
     void run(std::size_t nth);
 
 private:
     struct Posted {
         std::function<void()> f;
-        std::unique_ptr<Strand> strand;  // From its begin on.
+        std::unique_ptr<Strand> strand;  // Set when it begins.
     };
     std::list<Posted> line_;
 };
 
-// What all processes of a history share.
+// State that all processes of a history share.
 struct Shared {
     SimClock& clock;
     SimRandom& random;
@@ -94,7 +94,7 @@ struct Shared {
     Receiver& mail;
     Receiver& carrier;
     bool outside;  // Jobs go through the broker.
-    bool works;    // There are workers at all.
+    bool works;    // Whether there are workers.
     bool reaps;
     engine::EngineOptions engine;
     ops::CompleterOptions completer;
@@ -102,25 +102,25 @@ struct Shared {
     engine::Installation installation;
     OnJob on_job;
     OutsideQueue::Way way;
-    std::function<bool()> keeps_books;  // Stewards begin now; none: there are none.
+    std::function<bool()> keeps_books;  // Called when stewards begin; empty: there are none.
     Beliefs& beliefs;
     Steward::Wrong books_are_wrong;
-    // An operator's hour with the dead letters; none: there is no operator.
+    // An operator's work on the dead letters; empty: there is no operator.
     std::function<void(queue::DeadLetters&)> operate;
 };
 
-// A server: the real engine and services, on virtual time.
+// A server: the real engine and services on virtual time.
 class Process {
 public:
     explicit Process(const Shared& shared);
-    ~Process();  // kill() was called, or it rests.
+    ~Process();  // After kill(), or when it is idle.
 
     bool alive() const { return alive_; }
-    // A SIGKILL: its objects end, and nothing of that reaches anybody. The receivers are told
+    // A SIGKILL: its objects are destroyed without any outside effect. The receivers are told
     // before.
     void kill();
 
-    // What can happen in it now: a transaction, a call, a timer, a step of a service's round.
+    // A possible next event: a transaction, a call, a timer, a step of a service's round.
     struct Event {
         enum class Kind { store, call, timer, round } kind{};
         std::size_t nth{};
@@ -128,21 +128,21 @@ public:
     void add_events(std::vector<Event>& events) const;
     void happen(const Event& event, std::optional<memory::Fate> fate);
     std::string_view name_of(const Event& event) const;
-    // When something can, if nothing can now.
+    // When the next event is possible, if none is now.
     std::optional<Steady> next() const;
     bool rests() const;
 
     engine::Engine& engine() { return *engine_; }
-    Steady frozen_until{};  // A SIGSTOP.
+    Steady frozen_until{};  // Stopped by SIGSTOP until then.
 
 private:
-    // A service's rounds: one now and then, each on a strand of its own.
+    // A service's rounds: one now and then, each on its own strand.
     struct Round {
         std::string_view name;
         milliseconds every;
         std::function<void()> body;
         Steady next;
-        std::unique_ptr<Strand> strand{};  // Under way.
+        std::unique_ptr<Strand> strand{};  // Set while a round runs.
     };
     void add_round(std::string_view name, milliseconds every, std::function<void()> body);
     void hurry(std::string_view name);

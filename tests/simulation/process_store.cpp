@@ -20,8 +20,7 @@ std::exception_ptr no_answer() {
         StoreError::Kind::unavailable, StoreError::Effect::none, "simulation", "a read failed"});
 }
 
-// Says when the transaction is open; and runs it on statements with a planted fault, if there is
-// one.
+// Marks that a transaction is open, and applies a planted fault to its statements.
 class Watched final : public store::Work {
 public:
     explicit Watched(std::unique_ptr<store::Work> inner) : inner_{std::move(inner)} {}
@@ -67,8 +66,8 @@ void ProcessStore::step(std::size_t nth, std::optional<memory::Fate> fate) {
     database_.write(std::move(work));
     database_.plan_nothing();
     if (!fate) return;
-    // An id that a transaction was given is nobody else's, though it was undone: a sequence of
-    // PostgreSQL takes none back, and of SQLite there is one process.
+    // An id stays used although its transaction was undone: a sequence of PostgreSQL does not take
+    // it back, and SQLite has one process.
     static const Sql skip{
         "simulation_skip_id",
         "UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'key_registry'",

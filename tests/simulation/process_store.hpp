@@ -9,8 +9,8 @@
 
 namespace pawl::simulation {
 
-// One process's way to the database that all share. What it submits waits until the scheduler lets
-// it happen, one transaction at a time, in any order, as several connections would have it.
+// One process's access to the shared database. Its work waits until the scheduler runs it, one
+// transaction at a time, in any order, as with several connections.
 class ProcessStore final : public store::Store {
 public:
     explicit ProcessStore(memory::MemoryStore& database) : database_{database} {}
@@ -27,11 +27,11 @@ public:
     void stop() override {}
 
     std::size_t waiting() const { return line_.size(); }
-    // The nth that waits happens, with a fate if it would commit; a read that has one fails.
+    // Runs the nth waiting transaction, with a fate if it would commit; a read with a fate fails.
     void step(std::size_t nth, std::optional<memory::Fate> fate);
-    // The process is dead: nothing of it reaches the database any more.
+    // The process is dead: none of its work reaches the database any more.
     void kill();
-    // A transaction of any process is open on this thread (I20).
+    // Whether a transaction of any process is open on this thread (I20).
     static bool in_transaction();
 
 private:

@@ -53,7 +53,7 @@ Outcome<Done, Declined> Receiver::take(const std::string& key, const std::string
             asks_.violated("I21", "a call under a key that may be forgotten, about " + who);
         if (under_way_[key] > 0)
             asks_.violated("I11", "two calls at once under one key, about " + who);
-        // A call that did nothing, with proof, leaves no key to forget.
+        // A call that provably did nothing leaves no key to forget.
         if (does != Does::retry) first_.try_emplace(key, now);
     }
     const auto takes = asks_.takes();
@@ -65,7 +65,7 @@ Outcome<Done, Declined> Receiver::take(const std::string& key, const std::string
     --under_way_about_[who];
     --under_way_now_;
     if (asks_.sender_is_dead()) {
-        // What it has sent is on its way, or not.
+        // It may have been sent.
         if (takes > 0ms && does != Does::lost && does != Does::retry) late_.push_back({key, who});
         return InDoubt{};
     }
@@ -85,7 +85,7 @@ Outcome<Done, Declined> Receiver::take(const std::string& key, const std::string
     if (past != nullptr && (does == Does::cut || does == Does::throws)) return InDoubt{};
     if (past != nullptr) return answer(*past);
     if (does == Does::decline) return Declined{"no funds"};
-    if (does == Does::stuck) return InDoubt{};  // Nobody stores anything without a key.
+    if (does == Does::stuck) return InDoubt{};  // Without a key the receiver stores no outcome.
     const auto made = carry_out(key, who);
     if (does == Does::cut) return InDoubt{};
     if (does == Does::throws) throw std::runtime_error{"the line was cut"};

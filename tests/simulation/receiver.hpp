@@ -21,39 +21,39 @@ struct Declined {
     std::string why;
 };
 
-// What becomes of one request to a receiver.
+// The fate of one request to a receiver.
 enum class Does {
     serve,
     decline,
-    retry,   // Refused before anything was done.
+    retry,   // Refused before it had any effect.
     lost,    // The request never arrives.
     cut,     // Done, and the answer never arrives.
-    throws,  // Likewise, by an exception.
+    throws,  // The same, by an exception.
     late,    // Done some time after its sender gave up.
-    stuck    // Stores an error under the key, and repeats that from now on (F8).
+    stuck    // Stores an error under the key, and repeats it from now on (F8).
 };
 
-// Somebody else's service: a bank, a carrier, a mail server. It remembers what it did by key for
-// 24 hours, as Stripe does; without a key it does whatever it is asked. What it did, `effects`, is
-// the truth that the checks go by.
+// An external service: a bank, a carrier, a mail server. It remembers its results by key for 24
+// hours, like Stripe; without a key it does all that it is asked. `effects`, what it really did, is
+// the ground truth of the checks.
 class Receiver {
 public:
     static constexpr auto memory = 24h;
 
     struct Asks {
         std::function<Does(const Receiver&)> does;
-        std::function<milliseconds()> takes;  // Before it does anything.
+        std::function<milliseconds()> takes;  // Time before it acts.
         std::function<bool()> sender_is_dead;
         std::function<void(std::string_view invariant, const std::string& what)> violated;
     };
     Receiver(SimClock& clock, Asks asks) : clock_{clock}, asks_{std::move(asks)} {}
 
-    // Without a key: each is a new one.
+    // Without a key: each request is new.
     Outcome<Done, Declined> take(const std::string& key, const std::string& who);
-    // The nth of what was sent and has not arrived.
+    // Delivers the nth request that was sent and has not arrived.
     void land(std::size_t nth);
     std::size_t on_the_way() const { return late_.size(); }
-    // Nothing is under way to it, or at it.
+    // No request is on its way or being handled.
     bool quiet() const { return late_.empty() && under_way_now_ == 0; }
     bool quiet_about(const std::string& who) const;
 

@@ -34,13 +34,14 @@ List shrunk(List choices, const std::function<bool(const List&)>& fails, int tri
     for (std::size_t piece = std::max<std::size_t>(choices.size() / 2, 1);; piece /= 2) {
         for (std::size_t at = 0; at < choices.size() && tries < tries_max;) {
             const auto count = std::min(piece, choices.size() - at);
-            if (takes(without(choices, at, count))) continue;  // What came behind is here now.
+            if (takes(without(choices, at, count))) continue;  // The rest of the list moved here.
             takes(quiet(choices, at, count));
             at += count;
         }
         if (piece <= 1 || tries >= tries_max) break;
     }
-    while (!choices.empty() && choices.back() == 0) choices.pop_back();  // Quiet anyway.
+    // Trailing choices are quiet anyway.
+    while (!choices.empty() && choices.back() == 0) choices.pop_back();
     return choices;
 }
 

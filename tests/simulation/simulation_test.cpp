@@ -20,7 +20,7 @@ using List = std::vector<std::uint8_t>;
 
 class Simulation : public ::testing::Test {
 protected:
-    static void SetUpTestSuite() { log::open("/dev/null"); }  // Thousands of warnings, all wanted.
+    static void SetUpTestSuite() { log::open("/dev/null"); }  // Thousands of warnings are expected.
 };
 
 TEST_F(Simulation, no_history_breaks_an_invariant) {
@@ -38,7 +38,7 @@ TEST_F(Simulation, no_history_breaks_an_invariant) {
         all.expired += ended.expired;
         all.settled += ended.settled;
     }
-    // Of all that it is to be right about something has happened.
+    // Each kind of event must have occurred.
     EXPECT_GT(all.crashes, 0);
     EXPECT_GT(all.freezes, 0);
     EXPECT_GT(all.clock_steps, 0);
@@ -62,7 +62,7 @@ TEST_F(Simulation, the_same_choices_make_the_same_history) {
     }
 }
 
-TEST_F(Simulation, choices_are_text_and_back) {
+TEST_F(Simulation, choices_round_trip_as_text) {
     const List list{0, 1, 15, 16, 255};
     EXPECT_EQ(text_of(list), "00010f10ff");
     EXPECT_EQ(choices_of("00010f10ff"), list);
@@ -70,7 +70,7 @@ TEST_F(Simulation, choices_are_text_and_back) {
     EXPECT_THROW(choices_of("0x"), std::invalid_argument);
 }
 
-TEST_F(Simulation, all_histories_of_a_small_world_are_right) {
+TEST_F(Simulation, all_histories_of_a_small_world_keep_the_invariants) {
     const auto always = [](const Exhausted&) { return true; };
 
     const auto one = live_all({}, 1, always);
@@ -82,23 +82,23 @@ TEST_F(Simulation, all_histories_of_a_small_world_are_right) {
     EXPECT_GT(two.states, one.states);
 }
 
-// Three places of two, three and one more choice: in their order, and no further than two at once.
-TEST(Exhaust, takes_every_list_with_as_many_choices_that_are_not_quiet_once) {
+// Three choices of two, three and two: in order, and at most two non-quiet ones at once.
+TEST(Exhaust, visits_every_list_with_few_non_quiet_choices_once) {
     const List highest{1, 2, 1};
     std::set<List> lists;
     std::optional<List> list{List{0, 0, 0}};
     while (list) {
-        list->resize(highest.size());  // As a history does, quietly.
+        list->resize(highest.size());  // As a quiet history does.
         EXPECT_TRUE(lists.insert(*list).second) << text_of(*list);
         list = next_list(*list, highest, 2);
     }
 
-    EXPECT_EQ(lists.size(), 1 + 4 + 5) << "none, one and two of them";
+    EXPECT_EQ(lists.size(), 1 + 4 + 5) << "with zero, one and two non-quiet choices";
     EXPECT_TRUE(lists.contains(List{1, 2, 0}));
     EXPECT_FALSE(lists.contains(List{1, 2, 1}));
 }
 
-TEST(Shrink, leaves_what_matters) {
+TEST(Shrink, keeps_the_choices_that_matter) {
     const List long_one{9, 0, 3, 7, 1, 1, 5, 8, 8, 2};
     const auto fails = [](const List& list) {
         bool seven = false;
@@ -112,7 +112,7 @@ TEST(Shrink, leaves_what_matters) {
     EXPECT_THAT(shrunk(long_one, fails, 1'000), ElementsAre(7, 5));
 }
 
-TEST(Fiber, goes_on_where_it_yielded_with_the_exceptions_it_had) {
+TEST(Fiber, continues_where_it_yielded_with_its_own_exceptions) {
     std::vector<std::string> seen;
     const auto body = [&](const std::string& name) {
         return [&seen, name] {
@@ -121,7 +121,7 @@ TEST(Fiber, goes_on_where_it_yielded_with_the_exceptions_it_had) {
             } catch (const std::exception&) {
                 Fiber::yield();
                 try {
-                    throw;  // Its own, although another fiber has caught one since.
+                    throw;  // Its own exception, although another fiber has caught one since.
                 } catch (const std::exception& mine) {
                     seen.emplace_back(mine.what());
                 }
@@ -137,7 +137,7 @@ TEST(Fiber, goes_on_where_it_yielded_with_the_exceptions_it_had) {
 
     EXPECT_TRUE(one.ended() && two.ended());
     EXPECT_THAT(seen, ElementsAre("one", "two"));
-    EXPECT_FALSE(Fiber::yield()) << "nobody runs";
+    EXPECT_FALSE(Fiber::yield()) << "no fiber runs";
 }
 
 }  // namespace

@@ -12,21 +12,21 @@ namespace pawl::simulation {
 
 const std::vector<SqlMutant>& sql_mutants() {
     static const std::vector<SqlMutant> all{
-        // With the decision of core::decide_claim, which says the same.
+        // Together with the decision of core::decide_claim, which agrees.
         {"lease_is_always_over",
          "take_over",
          "AND (lease_until IS NULL OR lease_until <= $3 OR lease_until > $5)",
          "AND $5 <> ''"},
         {"attempt_does_not_grow", "take_over", "attempt = attempt + 1", "attempt = attempt"},
         {"unlock_without_attempt", "fail_attempt", "AND attempt = $2", "AND $2 > 0"},
-        // F4: what was an outage is the answer for ever.
+        // F4: an outage becomes the final answer.
         {"outage_is_the_answer",
          "fail_attempt",
          "SET lease_until = NULL, error = $4",
          "SET lease_until = NULL, standing = 'finished', recovery_point = 'finished', "
          "response_status = 500, response_type = 'text/plain', response_headers = '[]', "
          "response_body = '', finished_at = $5, expires_at = '9999', error = $4"},
-        // F6: the reaper takes what is open, or too early, or leaves nothing behind.
+        // F6: the reaper removes open keys, or too early, or leaves no registry row.
         {"reaper_takes_what_is_open",
          "find_expired",
          "WHERE expires_at <= $1",
@@ -51,7 +51,8 @@ const std::vector<SqlMutant>& sql_mutants() {
          "",
          "DELETE FROM key_registry WHERE id IN (SELECT value ->> '$.id' FROM json_each($1, "
          "'$.keys')) AND $2 IS NOT NULL"},
-        // The article's own: one with a lower id may be another's, and not sent.
+        // The mistake of the original article: a job with a lower id may belong to another batch,
+        // and be unsent.
         {"deletes_a_range",
          "delete_staged_jobs",
          "id IN (SELECT value FROM json_each($1))",
@@ -77,8 +78,8 @@ const std::vector<SqlMutant>& sql_mutants() {
 
 namespace {
 
-// As the chosen mutant has it. Texts stay where they are: the connection keeps a statement prepared
-// by the place of its text.
+// The statement of the chosen mutant. Texts do not move: the connection caches a prepared statement
+// by its text's address.
 const Sql& mutated(const Sql& statement) {
     // By mutant and statement.
     static std::map<std::pair<std::string, std::string_view>, std::pair<std::string, Sql>> known;

@@ -8,17 +8,17 @@
 
 namespace pawl::simulation {
 
-// Planted faults of the statements: a part of one's text becomes another. They are chosen like all
-// others (src/core/mutant.hpp), and the program knows nothing of them.
+// Planted faults of the statements: a part of the text is replaced. They are chosen like all others
+// (src/core/mutant.hpp); the product has no trace of them.
 struct SqlMutant {
     std::string_view name;
     std::string_view statement;
-    std::string_view part;  // Of its text; empty: all of it.
+    std::string_view part;  // The part to replace; empty: the whole text.
     std::string_view becomes;
 };
 const std::vector<SqlMutant>& sql_mutants();
 
-// The chosen mutant is one of them.
+// Whether the chosen mutant is one of them.
 bool sql_is_mutated();
 
 class MutatedSession final : public store::Session {

@@ -53,7 +53,7 @@ void Steward::run_once() {
         }
     } catch (const FencedOff&) {
         if (has_it && beliefs_.at(holder) > clock_.steady())
-            wrong_("a holder is fenced off, though its lease is not over");
+            wrong_("a holder was fenced although its lease is not over");
         return;
     }
     beliefs_.erase(holder);

@@ -10,13 +10,13 @@
 
 namespace pawl::simulation {
 
-// What stewards believe of the lease of the books: until when they have it, by the steady clock,
-// which is one for all here. A dead one believes nothing.
+// Until when each steward believes that it holds the lease of the books, by the steady clock, which
+// all share here. Dead stewards are removed.
 using Beliefs = std::map<std::string, Steady>;  // By holder.
 
-// Of one server: tries to have the lease of the books, and whoever has it writes some pages, each
-// in a transaction under its fence. It renews as a keeper does, but writes on whatever becomes of
-// the lease: one that was stopped over its end must be refused by the fence alone (I23).
+// One server's steward: tries to hold the lease of the books; the holder writes some pages, each in
+// a transaction under its fence. It renews as a keeper does, but goes on writing after it lost the
+// lease: then only the fence refuses the writes (I23).
 class Steward {
 public:
     using Wrong = std::function<void(const std::string& what)>;

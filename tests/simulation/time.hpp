@@ -9,14 +9,14 @@
 #include <stdexcept>
 #include <utility>
 
-// Virtual time, and what waits in it.
+// Virtual time, and the strands that wait in it.
 namespace pawl::simulation {
 
 using namespace std::chrono_literals;
 using Steady = std::chrono::steady_clock::time_point;
 using std::chrono::milliseconds;
 
-// The wall's time may be set back or forth; the steady one never is.
+// The wall clock may be set back or forth; the steady clock never is.
 class SimClock final : public base::Clock {
 public:
     TimePoint now() override { return wall_; }
@@ -32,7 +32,7 @@ private:
     Steady steady_{1h};
 };
 
-// A thread of a simulated process: goes on until it waits, for others or for a time.
+// A thread of a simulated process: it runs until it waits, for others or for a time.
 class Strand {
 public:
     explicit Strand(std::function<void()> body) : fiber_{std::move(body)} {}
@@ -43,26 +43,26 @@ public:
         running() = before;
     }
     bool ended() const { return fiber_.ended(); }
-    // When it goes on, if it waits for that alone.
+    // When it continues, if it waits only for a time.
     Steady wakes() const { return wakes_; }
     bool may_go_on(Steady now) const { return wakes_ <= now && (!is_there_ || (*is_there_)()); }
 
-    // The strand that runs waits until this is so.
+    // The running strand waits until this is true.
     static void wait_until(const std::function<bool()>& is_there) {
         if (is_there()) return;
         auto* self = running();
-        if (self == nullptr) throw std::logic_error{"somebody waits outside of a strand"};
+        if (self == nullptr) throw std::logic_error{"a wait outside of a strand"};
         self->is_there_ = &is_there;
         while (!is_there()) Fiber::yield();
         self->is_there_ = nullptr;
     }
-    // Others may run before it goes on.
+    // Others may run before it continues.
     static void yield() {
-        if (!Fiber::yield()) throw std::logic_error{"a queue is asked outside of a strand"};
+        if (!Fiber::yield()) throw std::logic_error{"a queue is used outside of a strand"};
     }
 
-    // The strand that runs waits until then, or until its process is dead. Not in a strand: not at
-    // all.
+    // The running strand waits until then, or until its process is dead. Outside of a strand it
+    // returns at once.
     static void sleep_until(Steady at) {
         auto* self = running();
         if (self == nullptr) return;

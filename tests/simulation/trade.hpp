@@ -12,13 +12,13 @@
 #include <string>
 #include <string_view>
 
-// What the simulated servers do: an order is written, the card charged, the customer answered, and
-// three jobs are staged, one for each form of a handler.
+// The work of the simulated servers: an order is written, the card charged, the customer answered,
+// and three jobs are staged, one for each form of a handler.
 namespace pawl::simulation {
 
 struct Asked {
-    std::string who;   // Tenant and key, as the client knows them: what the checks go by.
-    std::string what;  // Differs in another request under the same key.
+    std::string who;   // Tenant and key, as the client knows them; the checks use it.
+    std::string what;  // Differs in a different request under the same key.
 };
 // Its writes and the mark that it is done commit together.
 struct Pack {
@@ -44,7 +44,7 @@ struct JobSeen {
     int attempt{};
     std::optional<std::int64_t> key_id;
 };
-// Told of each; may throw what the handler then throws.
+// Called for each try; may throw what the handler then throws.
 using OnJob = std::function<void(const JobSeen&)>;
 
 class TradeSteps {
@@ -101,7 +101,7 @@ public:
         Atomic<&Buy::finish>>;
 };
 
-// Of a bank that knows no keys.
+// For a bank without keys.
 class BuyOnce : public TradeSteps {
 public:
     static constexpr std::string_view name = "buy_once";
@@ -134,7 +134,7 @@ public:
         const auto told = mail_->take(call.key().text, job.args.who);
         if (std::holds_alternative<Done>(told.value())) return pawl::done;
         if (std::holds_alternative<Declined>(told.value())) return discard("no such address");
-        throw std::runtime_error{"the mail may not have gone"};
+        throw std::runtime_error{"the mail may not have been sent"};
     }
 
 private:

@@ -11,9 +11,8 @@
 #include <string>
 #include <vector>
 
-// An operation without its types: every shape that compiles is driven by its form alone, as the
-// engine does it. Between two steps each point and result goes through its stored text, as after a
-// restart.
+// An operation without its types: every shape that compiles is driven through its form, as by the
+// engine. Between steps each point and result passes through its stored text, as after a restart.
 namespace pawl::detail {
 namespace {
 
@@ -79,7 +78,7 @@ protected:
     OperationForm price{form_of(std::make_shared<AskPrice<Repeat::never>>())};
 };
 
-TEST_F(FormTest, two_calls_in_a_row_lead_through_the_shorter_way) {
+TEST_F(FormTest, two_calls_in_a_row_can_take_the_shorter_path) {
     const auto told = drive(
         trip, R"({"legs":[{"from":{"lat":1.5},"to":{"lat":2,"name":"B"},"classes":["first"]}]})"
     );
@@ -91,7 +90,7 @@ TEST_F(FormTest, two_calls_in_a_row_lead_through_the_shorter_way) {
     EXPECT_EQ(told.response.body, R"({"paid":{"id":"cccc","parts":[100]}})");
 }
 
-TEST_F(FormTest, a_keeper_with_two_targets_takes_the_other_way_too) {
+TEST_F(FormTest, a_keeper_with_two_targets_can_take_either_path) {
     const auto told = drive(
         trip, R"({"legs":[{"from":{"lat":1},"to":{"lat":2},"classes":[]}],"wanted":"first"})"
     );
@@ -118,7 +117,7 @@ TEST_F(FormTest, an_operation_may_begin_with_a_call) {
     EXPECT_EQ(told.response.body, R"({"id":"jane","parts":[]})");
 }
 
-TEST_F(FormTest, a_call_that_made_no_result_says_so_and_why) {
+TEST_F(FormTest, a_call_without_a_result_has_its_kind_and_reason) {
     const auto retry = call(price, 0, start(price, R"({"legs":0})"));
     const auto doubt = call(price, 0, start(price, R"({"legs":1})"));
 
@@ -128,7 +127,7 @@ TEST_F(FormTest, a_call_that_made_no_result_says_so_and_why) {
     EXPECT_EQ(std::get<InDoubt>(doubt).why, "cut off");
 }
 
-TEST_F(FormTest, a_step_tells_where_it_may_lead) {
+TEST_F(FormTest, a_step_lists_where_it_may_lead) {
     using Names = std::vector<std::string_view>;
 
     ASSERT_EQ(trip.steps.size(), 5U);

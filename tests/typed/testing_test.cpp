@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-// pawl/testing.hpp, used as an application uses it: on a small operation of its own.
+// pawl/testing.hpp as an application uses it, for a small operation.
 namespace bank {
 namespace {
 
@@ -38,7 +38,7 @@ struct NoSuchAccount {
     std::string why;
 };
 
-// Another bank, as the operation sees it.
+// Another bank, from the operation's view.
 struct OtherBank {
     std::string closed{};
     std::string last_key{};
@@ -186,7 +186,7 @@ TEST_F(TransferTest, the_other_keeper_undoes_what_the_phase_did) {
     EXPECT_TRUE(database.jobs<TellOwner>().empty());
 }
 
-TEST_F(TransferTest, what_throws_leaves_neither_writes_nor_jobs) {
+TEST_F(TransferTest, an_exception_leaves_neither_writes_nor_jobs) {
     EXPECT_THROW(
         database.in_tx([&](Tx& tx) {
             (void)transfer.take(tx, started(300));

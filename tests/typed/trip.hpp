@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-// Operations of every shape that must compile: steps in a base class that is a template, two
-// foreign calls in a row, a keeper with two targets, a call at the start, and points of nested
-// values.
+// Operations of every shape that must compile: steps in a base class template, two foreign calls in
+// a row, a keeper with two targets, a call at the start, and points of nested values.
 namespace trips {
 
 enum class Class : std::uint8_t { tourist, first };
@@ -44,7 +43,7 @@ public:
     struct Request {
         std::vector<Leg> legs{};
         std::optional<Class> wanted{};
-        std::optional<std::string> problem{};  // Of the traveller: a field like any other.
+        std::optional<std::string> problem{};  // The traveller's: a field like any other.
     };
     using Started = pawl::Started<Request>;
     struct Planned {
@@ -124,7 +123,7 @@ public:
 };
 static_assert(pawl::Operation<RocketTrip>);
 
-// A template itself, and its first step is a foreign call.
+// A template whose first step is a foreign call.
 template <pawl::Repeat Again>
 class AskPrice {
 public:

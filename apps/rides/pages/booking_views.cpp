@@ -63,8 +63,8 @@ std::string_view value_of(std::span<const pawl::FormField> values, std::string_v
     return at == values.end() ? std::string_view{} : std::string_view{at->value};
 }
 
-// "origin_lat: Must be ..." -> the field, and what is wrong with it.
-std::pair<std::string_view, std::string_view> parted(std::string_view wrong) {
+// Splits "origin_lat: Must be ..." into the field and its problem.
+std::pair<std::string_view, std::string_view> field_and_problem(std::string_view wrong) {
     const auto colon = wrong.find(": ");
     if (colon == wrong.npos) return {"", wrong};
     return {wrong.substr(0, colon), wrong.substr(colon + 2)};
@@ -100,7 +100,7 @@ Markup wrong_notice(std::string_view field, std::string_view why) {
     return fill(wrong_form, {{"where", where}, {"why", why}});
 }
 
-constexpr std::string_view told_form = R"(<div class="card told {tone}">
+constexpr std::string_view card_form = R"(<div class="card told {tone}">
 <h1>{title}</h1>
 {content}
 {sketch}<p class="actions">{actions}</p>
@@ -116,7 +116,7 @@ Markup sketch_of(const Booking& booking) {
     );
 }
 
-struct Told {
+struct Card {
     std::string_view tone;
     std::string_view title;
     Markup content;
@@ -124,10 +124,10 @@ struct Told {
     int refresh_s{0};
 };
 
-Page told(const Booking& booking, Told what) {
+Page card_page(const Booking& booking, Card what) {
     Page page{.title = std::string{what.title}, .refresh_s = what.refresh_s};
     page.content = fill(
-        told_form,
+        card_form,
         {{"tone", what.tone},
          {"title", what.title},
          {"content", what.content},
@@ -138,7 +138,7 @@ Page told(const Booking& booking, Told what) {
 }
 
 Page at_work(const Booking& booking) {
-    return told(
+    return card_page(
         booking,
         {.tone = "busy",
          .title = "Your ride is being booked",
@@ -151,14 +151,14 @@ Page at_work(const Booking& booking) {
 }
 
 Page in_doubt(const Booking& booking) {
-    return told(
+    return card_page(
         booking,
         {.tone = "busy",
          .title = "A person is looking into your payment",
          .content =
              {R"(<p role="status">We can't tell by ourselves whether your card was charged. One of us finds out and settles it.</p>
 <p><strong>Please don't book this ride again</strong>: it would be another ride,
-and another payment. What becomes of it stands here.</p>)"},
+and another payment. This page shows the outcome.</p>)"},
          .actions = {R"(<a class="button quiet" href="/rides">Your rides</a>)"},
          .refresh_s = 30}
     );
@@ -166,7 +166,7 @@ and another payment. What becomes of it stands here.</p>)"},
 
 Page ended(const Booking& booking) {
     if (booking.status == 402)
-        return told(
+        return card_page(
             booking,
             {.tone = "bad",
              .title = "Your card was declined",
@@ -177,7 +177,7 @@ Page ended(const Booking& booking) {
              ),
              .actions = {R"(<a class="button" href="/book">Book again</a>)"}}
         );
-    return told(
+    return card_page(
         booking,
         {.tone = "bad",
          .title = "The ride was not booked",
@@ -205,7 +205,7 @@ Page expired(const Booking& booking) {
         what += {"\n<p>Your card was declined then.</p>"};
     }
     actions += {std::string{new_booking}};
-    auto page = told(
+    auto page = card_page(
         booking,
         {.tone = "bad", .title = "This form is too old", .content = what, .actions = actions}
     );
@@ -223,12 +223,12 @@ bool is_key_of_form(std::string_view key) {
 }
 
 std::string booking_path(std::string_view key) {
-    if (key == "." || key == "..") return "/rides";  // No address has these at its end.
+    if (key == "." || key == "..") return "/rides";  // A URL can't end with these segments.
     return "/bookings/" + std::string{boost::urls::encode(key, boost::urls::unreserved_chars)};
 }
 
 Page form_page(const BookingForm& form) {
-    const auto [field, why] = parted(form.wrong);
+    const auto [field, why] = field_and_problem(form.wrong);
     Markup all;
     for (const auto& end : ends)
         all += fill(end_form, {{"legend", end.legend}, {"inputs", inputs_of(form, end, field)}});

@@ -64,7 +64,7 @@ EndedSessionsInDatabase::~EndedSessionsInDatabase() {
 void EndedSessionsInDatabase::end(EndedSession session) {
     sessions_.end(session);
     const std::lock_guard lock{mutex_};
-    // A database that is away for long: what is left out is ended on this server all the same.
+    // If the database is away for long, further ones are ended on this server only.
     if (to_write_.size() >= EndedSessions::kept_max) return;
     to_write_.push_back(std::move(session));
     changed_.notify_one();
@@ -82,7 +82,7 @@ void EndedSessionsInDatabase::run(const std::stop_token& stop) {
             ended.swap(to_write_);
         }
         const bool last = stop.stop_requested();
-        if (last && ended.empty()) return;  // The database may have been stopped already.
+        if (last && ended.empty()) return;  // The database may be stopped already.
         try {
             exchange(ended);
             failed = false;
@@ -96,7 +96,7 @@ void EndedSessionsInDatabase::run(const std::stop_token& stop) {
     }
 }
 
-// One transaction, which changes nothing unless a session was ended here or is over.
+// One transaction, without a write unless a session was ended here or is over.
 void EndedSessionsInDatabase::exchange(std::vector<EndedSession> ended) {
     std::vector<EndedSession> found;
     pawl::TimePoint over;

@@ -21,16 +21,15 @@ class Database;
 
 namespace rides {
 
-// A session that its rider has ended before its time.
+// A session that its rider has ended early.
 struct EndedSession {
     std::string id;
     pawl::TimePoint began;
 };
 
-// The sessions that were ended by a sign-out, until they would have ended by themselves: their
-// cookies are refused. Bounded: if there are too many, the earliest one's place is taken by the
-// rule that no session from that time or before is good any more, so that an ended one never comes
-// back. Thread-safe.
+// The sessions that a sign-out has ended, until they would have expired: their cookies are refused.
+// Bounded: if there are too many, the earliest is replaced by the rule that no session from that
+// time or before is valid, so that an ended one never becomes valid again. Thread-safe.
 class EndedSessions {
 public:
     static constexpr std::size_t kept_max = 65'536;
@@ -47,21 +46,21 @@ private:
     mutable std::shared_mutex mutex_;
     std::unordered_map<std::string, pawl::TimePoint> ended_;
     std::multimap<pawl::TimePoint, std::string> by_time_;
-    pawl::TimePoint none_until_{};  // Sessions from then or before are not good any more.
+    pawl::TimePoint none_until_{};  // Sessions from then or before are not valid.
 };
 
-// Keeps ended sessions in the database, for a restart and for other servers: what is ended here is
-// written within moments, what is ended elsewhere is known after `poll_every`. A thread of its own;
-// the database outlives it.
+// Stores ended sessions in the database, for a restart and for other servers: those ended here are
+// written within moments, those ended elsewhere are known after `poll_every`. Has a thread of its
+// own; the database outlives it.
 class EndedSessionsInDatabase {
 public:
     static constexpr std::chrono::seconds poll_every{2};
 
     enum class Servers { one, several };  // That end sessions in this database.
 
-    // Reads what was ended before. Throws StoreError.
+    // Reads the sessions ended before. Throws StoreError.
     EndedSessionsInDatabase(pawl::Database& database, EndedSessions& sessions, Servers servers);
-    ~EndedSessionsInDatabase();  // Writes what was ended last.
+    ~EndedSessionsInDatabase();  // Writes the last ended ones.
     EndedSessionsInDatabase(const EndedSessionsInDatabase&) = delete;
     EndedSessionsInDatabase& operator=(const EndedSessionsInDatabase&) = delete;
 

@@ -11,62 +11,63 @@
 #include <string>
 #include <thread>
 
-// A sign-out took the cookie away and left the session (issue 16, number 10).
+// Before, a sign-out removed the cookie but not the session (issue 16, number 10).
 namespace rides {
 namespace {
 
 using namespace std::chrono_literals;
 
-const pawl::TimePoint noon{1'800'000'000s};
+const pawl::TimePoint ended_at{1'800'000'000s};
 
-TEST(EndedSessions, one_that_was_ended_stays_ended_and_no_other_is) {
+TEST(EndedSessions, only_the_ended_session_is_ended) {
     EndedSessions sessions;
-    sessions.end({"a", noon});
-    sessions.end({"a", noon});
+    sessions.end({"a", ended_at});
+    sessions.end({"a", ended_at});
 
-    EXPECT_TRUE(sessions.has_ended({"a", noon}));
-    EXPECT_FALSE(sessions.has_ended({"b", noon}));
+    EXPECT_TRUE(sessions.has_ended({"a", ended_at}));
+    EXPECT_FALSE(sessions.has_ended({"b", ended_at}));
     EXPECT_EQ(sessions.kept(), 1U);
 }
 
-TEST(EndedSessions, those_that_are_over_by_themselves_are_forgotten) {
+TEST(EndedSessions, expired_sessions_are_forgotten) {
     EndedSessions sessions;
-    sessions.end({"old", noon - 12h - 1s});
-    sessions.end({"new", noon});
+    sessions.end({"old", ended_at - 12h - 1s});
+    sessions.end({"new", ended_at});
 
-    sessions.forget_begun_before(noon - 12h);
+    sessions.forget_begun_before(ended_at - 12h);
 
     EXPECT_EQ(sessions.kept(), 1U);
-    EXPECT_TRUE(sessions.has_ended({"new", noon}));
+    EXPECT_TRUE(sessions.has_ended({"new", ended_at}));
 }
 
-TEST(EndedSessions, memory_is_bounded_and_none_that_was_ended_comes_back) {
+TEST(EndedSessions, memory_is_bounded_and_no_ended_session_becomes_valid_again) {
     EndedSessions sessions{100};
-    for (int n = 0; n < 1'000; ++n) sessions.end({std::to_string(n), noon + n * 1s});
+    for (int n = 0; n < 1'000; ++n) sessions.end({std::to_string(n), ended_at + n * 1s});
 
     EXPECT_EQ(sessions.kept(), 100U);
     for (int n = 0; n < 1'000; ++n)
-        EXPECT_TRUE(sessions.has_ended({std::to_string(n), noon + n * 1s})) << n;
-    EXPECT_FALSE(sessions.has_ended({"of later", noon + 1'000s}));
+        EXPECT_TRUE(sessions.has_ended({std::to_string(n), ended_at + n * 1s})) << n;
+    EXPECT_FALSE(sessions.has_ended({"of later", ended_at + 1'000s}));
 }
 
-TEST(EndedSessionsInDatabase, a_restart_knows_what_was_ended_before) {
+TEST(EndedSessionsInDatabase, a_restart_knows_the_sessions_ended_before) {
     using Servers = EndedSessionsInDatabase::Servers;
     const auto database = pawl::Database::open("memory:");
     database->migrate("rides", sql::migrations::all);
-    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    const auto begun_at =
+        std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     {
         EndedSessions before;
         EndedSessionsInDatabase kept{*database, before, Servers::one};
-        kept.end({"a", now});
-        EXPECT_TRUE(before.has_ended({"a", now}));
-        EXPECT_TRUE(before.has_ended({"a", now}));
+        kept.end({"a", begun_at});
+        EXPECT_TRUE(before.has_ended({"a", begun_at}));
+        EXPECT_TRUE(before.has_ended({"a", begun_at}));
     }
     EndedSessions after;
     const EndedSessionsInDatabase kept{*database, after, Servers::one};
 
-    EXPECT_TRUE(after.has_ended({"a", now}));
-    EXPECT_FALSE(after.has_ended({"b", now}));
+    EXPECT_TRUE(after.has_ended({"a", begun_at}));
+    EXPECT_FALSE(after.has_ended({"b", begun_at}));
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-// What the pages load beside themselves.
+// Files that the pages load.
 namespace rides {
 
 extern const std::string_view style_sheet;

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-// HTML by forms with named slots. The type says what is HTML: a Markup goes in as it is, any other
-// text is escaped, so that nothing a rider writes is ever read as HTML.
+// HTML templates with named slots. The type says whether a text is HTML: a Markup is inserted
+// unchanged, any other text is escaped, so that a rider's input is never read as HTML.
 namespace rides {
 
 struct Markup {
@@ -34,8 +34,8 @@ private:
     std::string text_;
 };
 
-// `form` with each {name} replaced; all slots of the form are given, and no others (assertion). A
-// form has no other braces.
+// `form` with each {name} replaced. The slots must be exactly those of the form (assertion). A form
+// has no other braces.
 Markup fill(std::string_view form, std::initializer_list<std::pair<std::string_view, Slot>> slots);
 
 // A whole page.
@@ -43,17 +43,17 @@ struct Page {
     int status{200};
     std::string title{};
     Markup content{};
-    int refresh_s{0};     // 0: it stays as it is. A browser asks again by itself, without script.
-    std::string rider{};  // Whose e-mail address stands in the head; empty: nobody is signed in.
+    int refresh_s{0};          // 0: no refresh. The browser reloads by itself, without a script.
+    std::string rider{};       // The rider's e-mail address in the header; empty: not signed in.
     std::string form_token{};  // For signing out.
 };
 pawl::Response page_response(const Page& page);
 
-// To another page, by GET (303 See Other). `path` is ours: "/rides/7".
+// Redirects to another page by GET (303 See Other). `path` is ours: "/rides/7".
 pawl::Response see_other(std::string path);
 
-// What every page and every file beside it is sent with: nothing of another origin is loaded, no
-// script runs, nobody frames it, forms go to us alone.
+// Security headers of every page and file: no content of another origin is loaded, no script runs,
+// no site may frame it, forms go to us only.
 void add_safety(pawl::Response& response);
 
 }  // namespace rides

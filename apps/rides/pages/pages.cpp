@@ -27,7 +27,7 @@ pawl::TimePoint now() {
     return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
 }
 
-// Where a sign-in may lead: pages of ours and nothing else, or a link could send riders anywhere.
+// Where a sign-in may lead: only to our pages; otherwise a link could send riders anywhere.
 std::string checked_next(std::string_view path) {
     const auto plain = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -39,7 +39,7 @@ std::string checked_next(std::string_view path) {
     return std::string{path};
 }
 
-// Of a form that was sent when its session was over: the page on which it stood.
+// The page of a form that was submitted after its session had ended.
 std::string_view referring_path(const pawl::RequestHead& head) {
     const auto from = head.header("Referer").value_or("");
     const auto host = from.find("://");
@@ -96,7 +96,7 @@ std::optional<Page> page_of_problem(const Shown& what, const std::string& form_t
         page.status = 401;
         return page;
     }
-    // Only now that the token was right: what stands in the fields is the rider's own.
+    // Only after the token was checked: then the fields are the rider's own.
     if (booking && kind_of(*problem) == "request-invalid" && !what.key.empty())
         return form_page(
             {.key = std::string{what.key},
@@ -115,9 +115,8 @@ std::optional<Page> page_of_problem(const Shown& what, const std::string& form_t
     );
 }
 
-// Where a sent booking leads: always to an address that can be looked at again without sending
-// anything. Nothing: what was begun, if anything, is not known, and the same form is to be sent
-// again.
+// The address after a submitted booking: always one that can be loaded again without submitting.
+// nullopt: it is not known whether the request was started; the same form must be submitted again.
 std::optional<std::string> after_booking(const Shown& what) {
     if (what.key.empty()) return std::nullopt;
     const auto booking = booking_path(what.key);
@@ -152,7 +151,7 @@ std::optional<pawl::Principal> Pages::signed_in(const pawl::RequestHead& head) c
     return std::move(found->principal);
 }
 
-// Whoever has a bearer token sends it by itself, and no page of another site can make it do so.
+// A program sends its bearer token by itself; no page of another site can make it do so.
 bool Pages::from_own_page(const pawl::RequestHead& head, std::string_view token) const {
     if (head.count("Authorization") > 0) return true;
     const auto session = sessions_.find(head, now());
@@ -186,13 +185,13 @@ Response Pages::home(const OpenAsked& asked) const {
     return page_response(sign_in_page("/book", false, ""));
 }
 
-// A key for each form, made here and never by the page: it stands in the address.
+// Makes the key of a form; the page does not make it, because the key is in the address.
 Response Pages::new_form(const OpenAsked& asked) const {
     if (!signed_in(asked.head)) return see_other("/");
     return see_other("/bookings/" + random_hex(32));
 }
 
-// From a page of another site a rider could be signed in as somebody else, and book for him.
+// Another site's page could otherwise sign a rider in as another rider, and book for him.
 Response Pages::sign_in(const OpenAsked& asked) const {
     const auto next = checked_next(field(asked.form, "next"));
     if (sessions_.is_foreign(asked.head)) {
@@ -219,12 +218,12 @@ Response Pages::sign_in(const OpenAsked& asked) const {
     return response;
 }
 
-// From any page of ours: one that was open before another sign-in has the token of that time, and
-// its rider wants to be out all the same.
+// Any page of ours may sign out: one that was opened before another sign-in has an old token, and
+// its rider still wants to sign out.
 Response Pages::sign_out(const OpenAsked& asked) const {
     auto response = see_other("/");
     if (sessions_.is_foreign(asked.head)) return response;
-    // On the server too: the cookie may have been copied.
+    // Ends it on the server too: the cookie may have been copied.
     if (auto session = sessions_.find(asked.head, now())) end_session_(std::move(session->session));
     response.headers.push_back({"Set-Cookie", sessions_.end()});
     return response;

@@ -15,14 +15,14 @@ class HttpServer;
 
 namespace rides {
 
-// Rocket Rides for browsers: sign-in, the booking form, what became of it, the rides. Every page of
-// a ride is made of the JSON that other clients get, so there is one source of what is shown.
+// Rocket Rides for browsers: sign-in, the booking form, its outcome, the rides. Every page of a
+// ride is rendered from the JSON that other clients get, so there is one source of the data.
 //
-// The form's address has its key: GET /book makes one and leads to /bookings/{key}. Whoever goes
-// back, reloads, opens it twice or sends it twice has the same key, and this address shows the form
-// only as long as nobody has sent it. docs/howto/forms.md.
+// The form's address has its key: GET /book makes one and redirects to /bookings/{key}. Going back,
+// reloading, opening or submitting twice all use the same key, and the address shows the form only
+// until it is submitted. docs/howto/forms.md.
 //
-// All that is borrowed outlives the pages, and the pages the server. Thread-safe.
+// All references outlive the pages, and the pages outlive the server. Thread-safe.
 class Pages {
 public:
     struct Parts {
@@ -35,7 +35,7 @@ public:
           tries_{parts.tries},
           end_session_{std::move(parts.end_session)} {}
 
-    void add_to(pawl::HttpServer& server) const;  // Its open pages. Before start().
+    void add_to(pawl::HttpServer& server) const;  // Adds its open pages. Before start().
     std::optional<pawl::Response> present(const pawl::Shown& what) const;
     bool from_own_page(const pawl::RequestHead& head, std::string_view token) const;
     std::optional<pawl::Principal> signed_in(const pawl::RequestHead& head) const;

@@ -8,7 +8,7 @@ namespace rides {
 
 namespace {
 
-// What was done with the booking, in a rider's words; `again`: the same form may be sent again.
+// The state of the booking in a rider's words; `again`: the same form may be submitted again.
 struct Words {
     std::string_view kind;
     std::string_view title;
@@ -51,7 +51,7 @@ constexpr std::array<Words, 9> of_bookings{{
      true},
     {"key-missing", "This form has no key", "Nothing was booked. Please open a new form.", false},
     {"key-invalid",
-     "This form has no good key",
+     "This form has no valid key",
      "Nothing was booked. Please open a new form.",
      false},
 }};
@@ -84,16 +84,16 @@ constexpr std::string_view problem_form = R"(<div class="card told bad">
 {wait}{again}<p class="actions">{actions}</p>
 </div>)";
 
-constexpr std::string_view again_form = R"(<form method="post" action="/rides">
+constexpr std::string_view repeat_form = R"(<form method="post" action="/rides">
 <input type="hidden" name="idempotency_key" value="{key}">
 <input type="hidden" name="form_token" value="{token}">
 {fields}<button class="main">Send the same booking again</button>
 </form>
 )";
 
-// The same fields under the same key: what is sent is the same request, whatever became of the
+// The same fields under the same key: submitting sends the same request, whatever happened to the
 // first.
-Markup again_of(const Refused& refused) {
+Markup repeat_form_of(const Refused& refused) {
     Markup fields;
     for (const auto& field : refused.form)
         fields += fill(
@@ -101,7 +101,7 @@ Markup again_of(const Refused& refused) {
             {{"name", field.name}, {"value", field.value}}
         );
     return fill(
-        again_form, {{"key", refused.key}, {"token", refused.form_token}, {"fields", fields}}
+        repeat_form, {{"key", refused.key}, {"token", refused.form_token}, {"fields", fields}}
     );
 }
 
@@ -113,7 +113,7 @@ Markup actions_of(const Refused& refused) {
             {{"booking", booking_path(refused.key)}}
         );
     actions += {R"(<a class="button quiet" href="/rides">Your rides</a> )"};
-    // Under this key something may have been sent before, and still pay.
+    // An earlier request with this key may exist and still charge the card.
     const auto kind = kind_of(refused.problem);
     const bool may_pay = !refused.key.empty() && (kind == "key-reused" || kind == "form-refused");
     if (!refused.problem.retry && !may_pay)
@@ -147,7 +147,7 @@ std::string_view kind_of(const Problem& problem) {
 Page problem_page(const Refused& refused) {
     const auto words = words_of(refused);
     Page page{.status = refused.problem.status, .title = std::string{words.title}};
-    // What was only looked at comes by itself; what was sent is never sent again by itself.
+    // A read is repeated automatically; a submitted form never is.
     if (refused.looked && refused.problem.retry) page.refresh_s = 3;
     Markup wait;
     if (!refused.retry_after.empty())
@@ -159,7 +159,7 @@ Page problem_page(const Refused& refused) {
          {"text",
           words.text.empty() ? refused.problem.detail.value_or("") : std::string{words.text}},
          {"wait", wait},
-         {"again", again ? again_of(refused) : Markup{}},
+         {"again", again ? repeat_form_of(refused) : Markup{}},
          {"actions", actions_of(refused)}}
     );
     return page;

@@ -59,7 +59,7 @@ std::string fare_of(const Ride& ride) {
     return ride.currency == "usd" ? "$" + sum : sum + " " + ride.currency;
 }
 
-// "2026-11-22 10:49 UTC" of "2026-11-22T10:49:02.123Z".
+// "2026-11-22T10:49:02.123Z" becomes "2026-11-22 10:49 UTC".
 std::string time_of(const std::string& text) {
     if (text.size() < 16) return text;
     return text.substr(0, 10) + " " + text.substr(11, 5) + " UTC";
@@ -136,7 +136,7 @@ Page rides_page(const std::vector<Ride>& rides) {
     page.content = {"<h1>Your rides</h1>\n"};
     page.content += rides.empty() ? Markup{"<p class=\"lead\">There are none yet.</p>\n"}
                                   : fill("<ul class=\"rides\">\n{rows}</ul>\n", {{"rows", rows}});
-    constexpr std::size_t a_page = 20;  // As ListRides gives without a limit.
+    constexpr std::size_t a_page = 20;  // The default limit of ListRides.
     page.content += {"<p class=\"actions\">"};
     if (rides.size() >= a_page)
         page.content += fill(

@@ -14,7 +14,7 @@ namespace rides {
 namespace {
 
 constexpr std::size_t id_size = 32;
-constexpr std::size_t cookie_max = 512;  // Ours have under 200 characters.
+constexpr std::size_t cookie_max = 512;  // Our cookies have under 200 characters.
 
 std::vector<std::string_view> split(std::string_view text, char at) {
     std::vector<std::string_view> parts;
@@ -42,8 +42,8 @@ Sessions::Sessions(
 )
     : secret_{std::move(secret)},
       site_{std::move(site)},
-      // A browser takes __Host- only if it is Secure, for all paths and for this host alone: no
-      // neighbour below the same domain can plant one.
+      // A browser accepts __Host- only if the cookie is Secure, for all paths and for this host: no
+      // other host of the domain can plant one.
       name_{site_.empty() ? "rides_session" : "__Host-rides_session"},
       ended_{ended} {
     for (const auto& [token, rider] : riders.by_token()) by_mark_[mac("rider", token)] = rider;
@@ -89,7 +89,7 @@ std::optional<Signed> Sessions::find(const pawl::RequestHead& head, pawl::TimePo
     const auto parts = split(said, '.');
     if (parts.size() != 3 || parts[0].size() != id_size) return std::nullopt;
     const auto since = time_of(parts[1]);
-    // One of the future is of a clock that was set back since.
+    // If the time is in the future, a clock was set back since.
     if (!since || now - *since >= age_max || *since - now > std::chrono::minutes{5})
         return std::nullopt;
     const auto rider = by_mark_.find(std::string{parts[2]});
@@ -100,7 +100,7 @@ std::optional<Signed> Sessions::find(const pawl::RequestHead& head, pawl::TimePo
 }
 
 bool Sessions::is_foreign(const pawl::RequestHead& head) const {
-    // Given by the browser alone, to what it trusts: HTTPS and loopback.
+    // Browsers send it only to origins that they trust: HTTPS and loopback.
     if (head.count("Sec-Fetch-Site") > 0) {
         const auto site = head.header("Sec-Fetch-Site").value_or("");
         return site != "same-origin" && site != "none";

@@ -15,26 +15,26 @@
 
 namespace rides {
 
-// Who is signed in by a cookie, as long as its token is among the riders'.
+// A rider who is signed in by a cookie, as long as the token is among the riders'.
 struct Signed {
     pawl::Principal principal;
     std::string form_token;  // For every form that is shown in this session.
-    EndedSession session;    // By which a sign-out ends it.
+    EndedSession session;    // A sign-out ends the session by this.
 };
 
-// Sessions of browsers, all in the cookie: its id, when it began, a mark of the rider's token, and
-// an HMAC over the three. So every server knows them, a token that is taken from its rider ends
-// them, and nothing is kept here but the sessions that a sign-out has ended. Thread-safe.
+// Browser sessions, stored in the cookie: its id, its start, a mark of the rider's token, and an
+// HMAC over the three. So every server knows all sessions, removing a rider's token ends his, and
+// only sessions ended by a sign-out are stored here. Thread-safe.
 //
-// The token of forms is an HMAC over the id: another session has another, and who can't read our
-// pages can't make it ("HMAC-based token" of OWASP's CSRF cheat sheet).
+// The token of forms is an HMAC over the id: it differs between sessions, and a site that can't
+// read our pages can't make it ("HMAC-based token" of OWASP's CSRF cheat sheet).
 class Sessions {
 public:
     static constexpr std::chrono::hours age_max{12};
 
-    // `secret` is the installation's. `site` is where browsers find the server, "https://host":
-    // cookies are Secure then; empty: on loopback, by HTTP. Of the riders as they are now. `ended`
-    // outlives the sessions.
+    // `secret` is the installation's. `site` is the URL for browsers, "https://host": cookies are
+    // then Secure; empty: on loopback, over HTTP. Copies the current riders. `ended` outlives the
+    // sessions.
     Sessions(
         std::string secret, std::string site, const Riders& riders, const EndedSessions& ended
     );
@@ -50,8 +50,8 @@ public:
     std::string end() const;  // The value of Set-Cookie that removes it.
     std::optional<Signed> find(const pawl::RequestHead& head, pawl::TimePoint now) const;
 
-    // Whether a browser says that another site's page sent this. What says nothing comes from an
-    // old browser, or from none.
+    // Whether the browser says that another site's page sent this. Old browsers and other programs
+    // do not say.
     bool is_foreign(const pawl::RequestHead& head) const;
 
 private:
@@ -62,14 +62,14 @@ private:
     std::string site_;
     std::string name_;
     const EndedSessions& ended_;
-    // By the marks of their tokens.
+    // By the mark of each rider's token.
     std::unordered_map<std::string, pawl::Principal, std::hash<std::string>, SameText> by_mark_;
 };
 
-// The value of a cookie; nothing if there is none, or more than one. RFC 6265, 5.4.
+// The value of a cookie; nullopt if it is missing or repeated. RFC 6265, 5.4.
 std::optional<std::string> cookie(const pawl::RequestHead& head, std::string_view name);
 
-// What is wrong with --site, if anything.
+// The problem with --site; nullopt: none.
 std::optional<std::string> site_problem(std::string_view site);
 
 }  // namespace rides

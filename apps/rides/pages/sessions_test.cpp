@@ -29,7 +29,7 @@ pawl::RequestHead head_with(const std::string& cookies) {
     return head_with({{"Cookie", cookies}});
 }
 
-// "name=value" of a Set-Cookie.
+// The "name=value" part of a Set-Cookie.
 std::string pair_of(const std::string& set_cookie) {
     return set_cookie.substr(0, set_cookie.find(';'));
 }
@@ -41,7 +41,7 @@ struct Set {
     std::string cookie{pair_of(*sessions.begin({"jane@example.com", "token_jane"}, id, noon))};
 };
 
-TEST(Sessions, a_cookie_says_who_it_is_until_its_time_is_over) {
+TEST(Sessions, a_cookie_identifies_its_rider_until_it_expires) {
     const Set s;
 
     const auto found = s.sessions.find(head_with("a=b; " + s.cookie + "; c=d"), noon + 11h);
@@ -55,7 +55,7 @@ TEST(Sessions, a_cookie_says_who_it_is_until_its_time_is_over) {
     EXPECT_FALSE(s.sessions.find(head_with(s.cookie), noon - 6min));
 }
 
-TEST(Sessions, no_rider_no_session_and_a_token_that_is_taken_away_ends_it) {
+TEST(Sessions, a_session_needs_a_rider_and_ends_when_its_token_is_removed) {
     const Set s;
     const Sessions without_jane{"a secret", "", riders_of({"token_joe jane@example.com"}), s.ended};
 
@@ -65,8 +65,8 @@ TEST(Sessions, no_rider_no_session_and_a_token_that_is_taken_away_ends_it) {
     EXPECT_FALSE(without_jane.find(head_with(s.cookie), noon));
 }
 
-// The cookie alone was taken away (issue 16, number 10).
-TEST(Sessions, one_that_was_ended_is_none_and_the_riders_others_go_on) {
+// Before, only the cookie was removed (issue 16, number 10).
+TEST(Sessions, an_ended_session_is_invalid_and_the_riders_others_stay_valid) {
     Set s;
     const auto other = pair_of(*s.sessions.begin(
         {"jane@example.com", "token_jane"}, "00000000000000000000000000000000", noon
@@ -78,7 +78,7 @@ TEST(Sessions, one_that_was_ended_is_none_and_the_riders_others_go_on) {
     EXPECT_TRUE(s.sessions.find(head_with(other), noon));
 }
 
-TEST(Sessions, a_cookie_with_any_character_changed_is_none) {
+TEST(Sessions, a_cookie_with_any_changed_character_is_invalid) {
     const Set s;
     for (std::size_t i = s.cookie.find('=') + 1; i < s.cookie.size(); ++i) {
         auto forged = s.cookie;
@@ -90,11 +90,12 @@ TEST(Sessions, a_cookie_with_any_character_changed_is_none) {
     for (const std::string bad :
          {"", "rides_session=", "rides_session=.", "rides_session=...", "=", ";;;"})
         EXPECT_FALSE(s.sessions.find(head_with(bad), noon)) << bad;
-    EXPECT_FALSE(s.sessions.find(head_with(s.cookie + "; " + s.cookie), noon)) << "two of a name";
+    EXPECT_FALSE(s.sessions.find(head_with(s.cookie + "; " + s.cookie), noon))
+        << "two cookies with one name";
     EXPECT_FALSE(s.sessions.find(head_with("rides_session=" + std::string(8'000, '1')), noon));
 }
 
-TEST(Sessions, the_token_of_forms_is_of_one_session) {
+TEST(Sessions, a_form_token_is_valid_for_one_session_only) {
     const Set s;
     const auto token = s.sessions.find(head_with(s.cookie), noon)->form_token;
     const auto other = pair_of(*s.sessions.begin(
@@ -108,7 +109,7 @@ TEST(Sessions, the_token_of_forms_is_of_one_session) {
     EXPECT_EQ(s.cookie.find("jane@"), std::string::npos);
 }
 
-TEST(Sessions, cookies_are_secure_where_there_is_a_site) {
+TEST(Sessions, cookies_are_secure_if_a_site_is_set) {
     const Set s;
     const Sessions secure{"a secret", "https://rides.example", s.riders, s.ended};
 
@@ -120,11 +121,11 @@ TEST(Sessions, cookies_are_secure_where_there_is_a_site) {
     EXPECT_TRUE(made.starts_with("__Host-rides_session="));
     EXPECT_TRUE(made.ends_with("; Path=/; HttpOnly; SameSite=Lax; Max-Age=43200; Secure"));
     EXPECT_TRUE(secure.find(head_with(pair_of(made)), noon));
-    EXPECT_FALSE(secure.find(head_with(s.cookie), noon)) << "one that was planted over HTTP";
+    EXPECT_FALSE(secure.find(head_with(s.cookie), noon)) << "a cookie planted over HTTP";
     EXPECT_TRUE(secure.end().ends_with("; Max-Age=0; Secure"));
 }
 
-TEST(Sessions, what_another_site_sent_is_foreign) {
+TEST(Sessions, a_request_from_another_site_is_foreign) {
     struct Case {
         std::string name;
         std::vector<pawl::Header> headers;
@@ -154,7 +155,7 @@ TEST(Sessions, what_another_site_sent_is_foreign) {
         ) << c.name;
 }
 
-TEST(SameText, is_as_equal_as_it_should_be) {
+TEST(SameText, compares_like_operator_equal) {
     EXPECT_TRUE(same_text("", ""));
     EXPECT_TRUE(same_text("abc", "abc"));
     EXPECT_FALSE(same_text("abc", "abd"));
@@ -162,7 +163,7 @@ TEST(SameText, is_as_equal_as_it_should_be) {
     EXPECT_FALSE(same_text("", "a"));
 }
 
-TEST(SiteProblem, is_told_of_anything_but_https_and_a_host) {
+TEST(SiteProblem, is_found_in_all_but_https_and_a_host) {
     for (const auto* good : {"", "https://rides.example", "https://rides.example:8443"})
         EXPECT_EQ(site_problem(good), std::nullopt) << good;
     for (const auto* bad :

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 constexpr auto each = 60s / SignInTries::wrong_max;  // So often one more try comes back.
 
-// The words keep an account from the place of an address of its name.
+// The prefixes keep an account and an address of the same name apart.
 std::array<std::string, 2> names_of(const SignInTries::Who& who) {
     return {"address " + network_of(who.address), "account " + who.account};
 }

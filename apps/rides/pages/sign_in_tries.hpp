@@ -9,9 +9,8 @@
 
 namespace rides {
 
-// How often an address, or an account, may sign in with a wrong token: ten times a minute, then it
-// has to wait, with a right token too. Idle ones are forgotten; those for whom there is no room
-// share one place. Thread-safe.
+// Limits wrong tokens per address and per account: after ten a minute it must wait, even with a
+// right token. Idle entries are removed; when there is no room, the others share one. Thread-safe.
 class SignInTries {
 public:
     using SteadyTime = std::chrono::steady_clock::time_point;
@@ -24,10 +23,10 @@ public:
         std::string address;
         std::string account;
     };
-    // Counts a try before its token is compared, so that tries at the same time count too. How long
-    // to wait if there were too many; nullopt: compare, and then call right_token() if it is right.
+    // Counts a try before its token is compared, so that simultaneous tries count, too. Returns the
+    // wait if there were too many; nullopt: compare, then call right_token() for a right one.
     std::optional<std::chrono::seconds> begin(const Who& who, SteadyTime now);
-    void right_token(const Who& who);  // Takes back what begin() has counted.
+    void right_token(const Who& who);  // Undoes the count of begin().
 
     std::size_t remembered() const;
 
@@ -42,8 +41,8 @@ private:
     SteadyTime forget_at_{};
 };
 
-// What counts as one client: an IPv4 address, or the first 64 bits of an IPv6 one, which is what
-// one household or server has.
+// The network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address,
+// which belong to one household or server.
 std::string network_of(const std::string& address);
 
 }  // namespace rides

@@ -4,7 +4,7 @@
 
 #include <string>
 
-// Guessing of tokens (issue 16, number 10).
+// Against guessing of tokens (issue 16, number 10).
 namespace rides {
 namespace {
 
@@ -16,7 +16,7 @@ SignInTries::Who jane_from(const std::string& address) {
     return {address, "jane@example.com"};
 }
 
-TEST(SignInTries, ten_wrong_tokens_a_minute_from_one_address_whatever_the_account) {
+TEST(SignInTries, one_address_may_try_ten_wrong_tokens_a_minute_over_all_accounts) {
     SignInTries tries;
     for (int n = 0; n < 10; ++n)
         EXPECT_FALSE(tries.begin({"192.0.2.1", std::to_string(n) + "@example.com"}, now)) << n;
@@ -27,7 +27,7 @@ TEST(SignInTries, ten_wrong_tokens_a_minute_from_one_address_whatever_the_accoun
     EXPECT_TRUE(tries.begin({"192.0.2.1", "11@example.com"}, now + 6s));
 }
 
-TEST(SignInTries, ten_wrong_tokens_a_minute_for_one_account_from_wherever) {
+TEST(SignInTries, one_account_may_be_tried_with_ten_wrong_tokens_a_minute_from_all_addresses) {
     SignInTries tries;
     for (int n = 0; n < 10; ++n)
         EXPECT_FALSE(tries.begin(jane_from("192.0.2." + std::to_string(n)), now)) << n;
@@ -36,7 +36,7 @@ TEST(SignInTries, ten_wrong_tokens_a_minute_for_one_account_from_wherever) {
     EXPECT_FALSE(tries.begin({"192.0.2.1", "joe@example.com"}, now));
 }
 
-TEST(SignInTries, a_try_that_is_refused_costs_nothing_and_a_right_token_neither) {
+TEST(SignInTries, refused_tries_and_right_tokens_do_not_count) {
     SignInTries tries;
     for (int n = 0; n < 100; ++n) {
         ASSERT_FALSE(tries.begin(jane_from("192.0.2.1"), now));
@@ -48,7 +48,7 @@ TEST(SignInTries, a_try_that_is_refused_costs_nothing_and_a_right_token_neither)
     EXPECT_FALSE(tries.begin(jane_from("192.0.2.1"), now + 6s));
 }
 
-TEST(SignInTries, memory_is_bounded_and_the_idle_are_forgotten) {
+TEST(SignInTries, memory_is_bounded_and_idle_entries_are_removed) {
     SignInTries tries{64};
     for (int n = 0; n < 10'000; ++n)
         (void)tries.begin({"192.0.2.1", std::to_string(n) + "@example.com"}, now);
@@ -62,7 +62,7 @@ TEST(SignInTries, memory_is_bounded_and_the_idle_are_forgotten) {
     EXPECT_EQ(tries.remembered(), 2U);
 }
 
-TEST(SignInTries, one_household_is_one_address) {
+TEST(SignInTries, one_household_counts_as_one_address) {
     EXPECT_EQ(network_of("192.0.2.1"), "192.0.2.1");
     EXPECT_EQ(network_of("::ffff:192.0.2.1"), "192.0.2.1");
     EXPECT_EQ(network_of("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::/64");

@@ -19,7 +19,7 @@ double radians(double degrees) {
     return degrees * std::numbers::pi / 180;
 }
 
-// A point always, whatever the locale says.
+// With a point in every locale.
 std::string fixed(double value, int digits) {
     std::array<char, 64> text{};
     std::snprintf(text.data(), text.size(), "%.*f", digits, value);
@@ -36,10 +36,10 @@ struct Point {
 struct Line {
     Point from;
     Point to;
-    Point bend;  // Of a quadratic curve: it bulges upward, as a flight does.
+    Point bend;  // Control point of a quadratic curve, which bends upward like a flight.
 };
 
-// Both ends on the drawing, at one scale for both directions as far as there is room.
+// Puts both ends on the drawing, at one scale for both directions as far as there is room.
 Line line_of(Place from, Place to) {
     double east = std::remainder(to.lon - from.lon, 360);
     east *= std::max(0.05, std::cos(radians((from.lat + to.lat) / 2)));
@@ -53,7 +53,7 @@ Line line_of(Place from, Place to) {
         {middle.x - half.x, middle.y - half.y}, {middle.x + half.x, middle.y + half.y}, middle};
     const double length = std::hypot(line.to.x - line.from.x, line.to.y - line.from.y);
     line.bend.y -= std::min(length * 0.45, 110.0);
-    // A route straight up would lie on its own bend.
+    // A vertical route would otherwise coincide with its own curve.
     if (std::abs(half.x) < 40) line.bend.x += 60;
     return line;
 }
@@ -72,7 +72,7 @@ constexpr std::string_view drawing =
 <path class="arrow" d="M616 40V62M616 40l-5 8M616 40l5 8"/>
 </svg>)";
 
-// At the top of the curve, its nose along it.
+// At the top of the curve, with its nose along it.
 Markup rocket_on(const Line& line) {
     const Point at{
         (line.from.x + line.to.x) / 4 + line.bend.x / 2,
@@ -117,7 +117,7 @@ Markup route_sketch(Place from, Place to, bool flying) {
     const auto line = line_of(from, to);
     const auto title = "The route from " + place_text(from) + " to " + place_text(to) + ", " +
                        distance_text(distance_km(from, to)) + " as the rocket flies";
-    // A label stands off its end, and the two off each other.
+    // Keeps labels away from their ends and from each other.
     const bool down = line.to.y < line.from.y;
     return fill(
         drawing,

@@ -10,13 +10,13 @@ struct Place {
     double lon{};  // Degrees, -180 to 180, east is positive.
 };
 
-// Of the great circle on a ball of 6,371 km.
+// The great-circle distance on a sphere of 6,371 km.
 double distance_km(Place from, Place to);
 std::string distance_text(double km);  // "6.1 km", "854 km", "12,480 km"
 std::string place_text(Place place);   // "47.61° N, 122.33° W"
 
-// The route as a drawing (inline SVG): north is up, both ends are in sight however near or far they
-// are, and it goes the shorter way round the earth. `flying`: with the rocket on it.
+// The route as inline SVG: north is up, both ends are visible at any distance, and it takes the
+// shorter way round the earth. `flying`: with the rocket on it.
 Markup route_sketch(Place from, Place to, bool flying);
 
 }  // namespace rides

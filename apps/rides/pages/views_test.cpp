@@ -30,13 +30,13 @@ bool has(const Page& page, std::string_view text) {
     return page.content.text.find(text) != std::string::npos;
 }
 
-TEST(Markup, what_is_text_is_never_read_as_html) {
+TEST(Markup, text_is_never_read_as_html) {
     const auto made = fill("<a title=\"{a}\">{b}</a>", {{"a", "\"'&<>{b}"}, {"b", Markup{"<b>"}}});
 
     EXPECT_EQ(made.text, "<a title=\"&quot;&#39;&amp;&lt;&gt;{b}\"><b></a>");
 }
 
-TEST(Markup, a_page_refreshes_by_itself_without_a_script_and_only_if_told) {
+TEST(Markup, a_page_refreshes_without_a_script_and_only_if_asked_to) {
     Page page{.title = "<T>", .refresh_s = 2};
     const auto body = page_response(page).body;
     page.refresh_s = 0;
@@ -48,7 +48,7 @@ TEST(Markup, a_page_refreshes_by_itself_without_a_script_and_only_if_told) {
         EXPECT_EQ(body.find(no), std::string::npos) << no;
 }
 
-TEST(FormPage, has_the_key_hidden_and_gives_back_what_was_written) {
+TEST(FormPage, has_the_hidden_key_and_the_riders_input) {
     const std::vector<pawl::FormField> values{{"origin_lat", "<91>"}, {"target_lon", "5"}};
     const auto page = form_page(
         {.key = "k-1", .form_token = "t", .values = values, .wrong = "origin_lat: Must be < 90."}
@@ -65,7 +65,7 @@ TEST(FormPage, has_the_key_hidden_and_gives_back_what_was_written) {
     EXPECT_FALSE(has(fresh, "alert"));
 }
 
-TEST(BookingPage, says_what_became_of_it_and_never_book_again_while_that_may_pay_twice) {
+TEST(BookingPage, shows_the_outcome_and_offers_no_new_booking_while_that_may_pay_twice) {
     struct Case {
         Booking booking;
         std::string title;
@@ -88,11 +88,11 @@ TEST(BookingPage, says_what_became_of_it_and_never_book_again_while_that_may_pay
         EXPECT_EQ(page.title, c.title);
         EXPECT_EQ(page.refresh_s, c.refresh_s);
         EXPECT_EQ(has(page, "href=\"/book\""), c.may_book);
-        EXPECT_FALSE(has(page, "action=\"/rides\"")) << "nothing is sent from here";
+        EXPECT_FALSE(has(page, "action=\"/rides\"")) << "this page submits no form";
     }
 }
 
-TEST(BookingPage, an_expired_key_leads_to_its_ride_and_nowhere_else) {
+TEST(BookingPage, an_expired_key_leads_only_to_its_ride) {
     Booking booking{.key = "k", .state = "expired", .status = 201, .location = "/rides/7"};
     EXPECT_TRUE(has(booking_page(booking), "href=\"/rides/7\""));
     EXPECT_EQ(booking_page(booking).status, 410);
@@ -100,7 +100,7 @@ TEST(BookingPage, an_expired_key_leads_to_its_ride_and_nowhere_else) {
     EXPECT_FALSE(has(booking_page(booking), "evil"));
 }
 
-TEST(ProblemPage, sends_again_only_what_may_be_sent_again_and_then_the_same) {
+TEST(ProblemPage, offers_to_repeat_only_repeatable_requests_and_repeats_them_unchanged) {
     struct Case {
         std::string type;
         int status;
@@ -139,10 +139,10 @@ TEST(ProblemPage, sends_again_only_what_may_be_sent_again_and_then_the_same) {
              .booking = true}
         );
         EXPECT_EQ(page.status, c.status);
-        EXPECT_EQ(page.refresh_s, 0) << "what was sent is not sent again by itself";
+        EXPECT_EQ(page.refresh_s, 0) << "a submitted form is not submitted again automatically";
         EXPECT_EQ(has(page, "name=\"idempotency_key\" value=\"k\""), c.again);
         EXPECT_EQ(has(page, "name=\"origin_lat\" value=\"&quot;1\""), c.again);
-        // Found by reading: a new form was offered while the one that came first may still pay.
+        // Before, a new form was offered while the first booking could still charge the card.
         const bool may_pay = c.type == "key-reused" || c.type == "form-refused";
         EXPECT_EQ(has(page, "Open a new form"), !c.retry && !may_pay);
         EXPECT_TRUE(has(page, "href=\"/bookings/k\""));
@@ -168,20 +168,20 @@ Page refused_page(std::string_view type, std::string_view key, bool looked) {
     );
 }
 
-TEST(ProblemPage, without_a_key_there_is_nothing_to_see_but_a_new_form) {
+TEST(ProblemPage, without_a_key_only_a_new_form_is_offered) {
     EXPECT_TRUE(has(refused_page("form-refused", "", false), "Open a new form"));
     EXPECT_FALSE(has(refused_page("form-refused", "", false), "/bookings/"));
 }
 
-// Found by reading: the page of a DELETE that got a 503 sent it again by itself.
-TEST(ProblemPage, only_a_look_is_repeated_by_itself) {
+// Before, the page of a DELETE that got a 503 sent it again automatically.
+TEST(ProblemPage, only_a_read_is_repeated_automatically) {
     EXPECT_EQ(refused_page("store-unavailable", "", true).refresh_s, 3);
     EXPECT_EQ(refused_page("store-unavailable", "", false).refresh_s, 0);
     EXPECT_FALSE(has(refused_page("store-unavailable", "", false), "by itself"));
 }
 
-// Found by reading: what a key has in it ended the address, or led elsewhere.
-TEST(BookingPath, whatever_is_in_a_key_it_is_one_segment) {
+// Before, characters of a key could end the address, or lead elsewhere.
+TEST(BookingPath, any_key_becomes_one_segment) {
     EXPECT_EQ(booking_path("0a-B_9"), "/bookings/0a-B_9");
     EXPECT_EQ(booking_path("../book"), "/bookings/..%2Fbook");
     EXPECT_EQ(booking_path("a?b#c%d\"<"), "/bookings/a%3Fb%23c%25d%22%3C");
@@ -193,10 +193,10 @@ TEST(BookingPath, whatever_is_in_a_key_it_is_one_segment) {
     EXPECT_EQ(nothing_there_page().status, 404);
 }
 
-TEST(RidePage, looks_again_by_itself_only_while_it_is_booked) {
+TEST(RidePage, refreshes_only_while_the_ride_is_being_booked) {
     EXPECT_EQ(ride_page(ride_of("booking")).refresh_s, 2);
     EXPECT_FALSE(has(ride_page(ride_of("booking")), "href=\"/book\""))
-        << "it may still be paid for";
+        << "the card may still be charged";
     for (const auto* state : {"booked", "refused", "cancelled", "refunded", "given_up"}) {
         const auto page = ride_page(ride_of(state));
         EXPECT_EQ(page.refresh_s, 0) << state;
@@ -207,7 +207,7 @@ TEST(RidePage, looks_again_by_itself_only_while_it_is_booked) {
     }
 }
 
-TEST(RidesPage, has_a_way_to_the_earlier_ones_where_there_are_some) {
+TEST(RidesPage, links_to_earlier_rides_if_there_are_any) {
     EXPECT_TRUE(has(rides_page({}), "There are none yet."));
     std::vector<Ride> rides(20, ride_of("booked"));
     rides.back().id = {3};
@@ -216,7 +216,7 @@ TEST(RidesPage, has_a_way_to_the_earlier_ones_where_there_are_some) {
     EXPECT_FALSE(has(rides_page(rides), "before="));
 }
 
-TEST(Sketch, distances_are_those_of_the_globe) {
+TEST(Sketch, distances_are_great_circle_distances) {
     EXPECT_EQ(distance_text(distance_km({52.52, 13.40}, {48.86, 2.35})), "877 km");
     EXPECT_EQ(distance_text(distance_km({0, 179}, {0, -179})), "222 km");
     EXPECT_EQ(distance_text(distance_km({90, 0}, {-90, 0})), "20,015 km");
@@ -224,8 +224,8 @@ TEST(Sketch, distances_are_those_of_the_globe) {
     EXPECT_EQ(place_text({-33.9, 151.2}), "33.90° S, 151.20° E");
 }
 
-// Near or far, over the date line or a pole, or no way at all: both ends are in sight.
-TEST(Sketch, both_ends_are_on_the_drawing) {
+// Near or far, over the date line or a pole, or with equal ends: both ends are visible.
+TEST(Sketch, both_ends_are_visible) {
     struct Case {
         Place from;
         Place to;
@@ -251,7 +251,7 @@ TEST(Sketch, both_ends_are_on_the_drawing) {
         EXPECT_EQ(svg.find("nan"), std::string::npos);
         EXPECT_EQ(svg.find("inf"), std::string::npos);
     }
-    // Eastward over the date line: to the right, and not the long way back.
+    // Eastward over the date line: to the right, not the long way back.
     const auto east = route_sketch({0, 179}, {0, -179}, false).text;
     std::smatch from;
     ASSERT_TRUE(std::regex_search(east, from, end));

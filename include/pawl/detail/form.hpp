@@ -20,27 +20,27 @@
 #include <variant>
 #include <vector>
 
-// An operation without its types: what the engine drives. Made once per operation by form_of<Op>().
+// An operation without its types, as the engine drives it. Made once by form_of<Op>().
 namespace pawl::detail {
 
 using Anything =
     std::shared_ptr<const void>;  // A point, request or result; shared by the attempt's steps.
 
-// Where a step led: to the final response, or to the step that starts from the point reached.
+// Where a step led: the final response, or the step that starts from the reached point.
 struct Reached {
     std::size_t step{};
     Anything point{};
 };
 using Moved = std::variant<Response, Reached>;
 
-// A named result of a foreign call, by its place among the call's results.
+// A named result of a foreign call, by its index among the call's results.
 struct Arrival {
     std::size_t result{};
     Anything value{};
 };
 using CallEnd = std::variant<Retry, InDoubt, Stuck, Arrival>;
 
-using Decoded = std::variant<Anything, std::string>;  // Or why not.
+using Decoded = std::variant<Anything, std::string>;  // Or why it does not decode.
 
 struct ResultForm {
     std::string_view name;
@@ -54,13 +54,13 @@ struct StepForm {
     Repeat again{Repeat::safe};
     std::string (*encode)(const void* point){};
     Decoded (*decode)(std::string_view json){};
-    Moved (*run)(void* op, Tx& tx, const void* point){};  // Atomic only.
+    Moved (*run)(void* op, Tx& tx, const void* point){};  // Atomic phases only.
     CallEnd (*call
-    )(void* op, KeyedCall& call, const void* point){};  // Foreign only, as the two below.
+    )(void* op, KeyedCall& call, const void* point){};  // Foreign calls only, as the next two.
     Moved (*keep)(void* op, Tx& tx, const void* point, const Arrival& arrival){};
-    // Who is called; null where the operation does not say.
+    // The call target; nullptr: the operation names none.
     std::string (*call_target)(const void* op, const void* point){};
-    // Null where the operation has none.
+    // nullptr: the operation has none.
     Response (*abandon)(void* op, Tx& tx, const void* point, const Abandoned& why){};
     std::vector<ResultForm> results;
     std::vector<std::string_view> leads_to;  // Names of points; "finished" for a response.
@@ -73,7 +73,7 @@ struct StartedWith {
     std::string key{};
 };
 
-// Who asks, before anything is known of the key.
+// The request before its key is queried.
 struct AskedWith {
     Principal principal;
     std::string origin;
@@ -85,31 +85,30 @@ struct OperationForm {
     KeyRule key{};
     Scope scope{};
     Isolation isolation{Isolation::repeatable_read};
-    std::optional<Keep> keep;  // Nothing: the service's own.
+    std::optional<Keep> keep;  // nullopt: the service's.
     InProgress in_progress{};
     bool re_execute{};
-    std::chrono::hours provider_memory{20};  // Stripe forgets keys after 24 h; less a margin.
+    std::chrono::hours provider_memory{20};  // Stripe forgets keys after 24 h; minus a margin.
     std::vector<StepForm> steps;
-    std::vector<std::pair<std::string_view, std::size_t>>
-        renamed;  // Old name of a point, and its step now.
+    // Old name of a point, and its current step.
+    std::vector<std::pair<std::string_view, std::size_t>> renamed;
     std::vector<std::string_view> dropped;
-    std::shared_ptr<void> op;  // Shared by all attempts at work.
+    std::shared_ptr<void> op;  // Shared by all running attempts.
 
-    // The request from its fields; problem() has been asked.
+    // Builds the request from its fields and checks problem().
     std::variant<Anything, DecodeProblem> (*request)(const RequestFields&){};
     std::string (*encode_request)(const void* request){};
     Decoded (*decode_request)(std::string_view json){};
     Anything (*start)(const StartedWith&, const void* request){};  // Makes the Started<Request>.
-    // Null where the operation has none.
+    // nullptr: the operation has none.
     std::optional<Response> (*before_key
     )(void* op, Snapshot& read, const AskedWith& with, const void* request){};
 
-    // The step that starts from a stored name, old names included; nothing if this binary does not
-    // know it.
+    // The step that starts from a stored name, also an old one; nullopt: it is unknown.
     std::optional<std::size_t> step_from(std::string_view stored) const;
 };
 
-// The name of a type without its namespaces, read off the compiler as reflect.hpp does: "Charge".
+// The name of a type without its namespaces, as the compiler prints it (see reflect.hpp): "Charge".
 template <class T>
 constexpr std::string_view type_name() {
     const std::string_view text = __PRETTY_FUNCTION__;
@@ -164,7 +163,7 @@ void name_targets(std::vector<std::string_view>& names, List<To...>) {
     (names.push_back(To::name), ...);
 }
 
-// A response is always possible, but where a step names no point it is all it leads to.
+// A step may always respond; a step without points only responds.
 template <class S>
 void name_leads(StepForm& step) {
     name_targets(step.leads_to, typename S::To{});
@@ -200,7 +199,7 @@ void fill_results(StepForm& step, List<R...>) {
     };
     step.keep = [](void* op, Tx& tx, const void* point, const Arrival& arrival) -> Moved {
         Moved result{};
-        // The one keeper whose Result stands at this place among the call's results.
+        // The one keeper for the result at this index.
         auto keep_one = [&]<class K>(K keeper) {
             using Result = typename KeepOf<K>::Result;
             if (index_of<Result, R...>() != arrival.result) return;
@@ -225,7 +224,7 @@ concept Abandons = requires(Op op, Tx& tx, const Point& at, const Abandoned& why
     { op.abandon(tx, at, why) } -> std::same_as<Finish>;
 };
 
-// That of a base class may be for the points of another operation.
+// The one of a base class may be for another operation's points.
 template <class Op, class... S>
 constexpr bool abandon_is_of_use(const std::tuple<S...>*) {
     if constexpr (requires { &Op::abandon; }) {
@@ -244,7 +243,7 @@ concept NamesCallTarget = requires {
     &Op::call_target;
 };
 
-// A member of that name is of some call of the operation; a base class may have those of others.
+// It must be for a call of this operation; a base class may have others.
 template <class Op, class... S>
 constexpr bool call_target_is_of_use(const std::tuple<S...>*) {
     if constexpr (NamesCallTarget<Op>) {
@@ -316,7 +315,7 @@ concept AsksProblem = requires(const R& request) {
     { request.problem() } -> std::same_as<std::optional<std::string>>;
 };
 
-// A field may have that name, too.
+// A field may be named so, too.
 template <class R>
 constexpr bool problem_is_right() {
     if constexpr (requires { &R::problem; })
@@ -361,8 +360,9 @@ concept LooksBeforeKey =
     { op.before_key(read, at, key) } -> std::same_as<std::optional<Response>>;
 };
 
-// Whether a class has a member of the name at all, private, overloaded or a template: then the name
-// is ambiguous in what derives from both. Of one that is final only what can be named is seen.
+// Whether a class has any member of this name, even private, overloaded or a template: then the
+// name is ambiguous in a class derived from both. For a final class only accessible members are
+// seen.
 struct NamesBeforeKey {
     void before_key();
 };

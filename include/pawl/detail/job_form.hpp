@@ -15,7 +15,7 @@
 #include <utility>
 #include <variant>
 
-// A job handler without its types: what the worker drives.
+// A job handler without its types, as the worker drives it.
 namespace pawl::detail {
 
 template <class Result, class Parameters>
@@ -33,7 +33,7 @@ requires((std::same_as<R, void> || std::same_as<R, JobResult>)&&(std::same_as<In
 template <class F>
 using WorkForm = WorkParts<typename Member<F>::Result, typename Member<F>::Parameters>;
 
-// The job as the queue gives it, its arguments still text.
+// A job from the queue, with its arguments as text.
 struct RawJob {
     std::string jid;
     std::string args;
@@ -54,7 +54,7 @@ using Worked = std::variant<JobResult, NotDecoded>;
 struct JobForm {
     std::string_view kind;
     bool in_transaction{};  // Its writes and the mark that the job is done commit together.
-    std::optional<std::chrono::milliseconds> timeout;  // Of this kind; else the service's.
+    std::optional<std::chrono::milliseconds> timeout;  // For this kind; nullopt: the service's.
     std::shared_ptr<void> handler;
     Worked (*in_tx)(void* handler, Tx& tx, const RawJob& job){};
     Worked (*in_call)(void* handler, KeyedCall& call, const RawJob& job){};

@@ -18,8 +18,8 @@
 
 namespace pawl::detail {
 
-// One value of a document, borrowed from it. Each reading returns false and says why in `problem`
-// if the value is of another kind or out of range; `problem.field` is then relative to this value.
+// One value of a document, borrowed from it. A read function returns false and sets `problem` if
+// the value is of another kind or out of range; `problem.field` is then relative to this value.
 class JsonReader {
 public:
     explicit JsonReader(const void* value) : value_{value} {}
@@ -39,14 +39,14 @@ public:
     std::size_t size() const;  // Of a list or an object.
     JsonReader item(std::size_t i) const;
     std::optional<JsonReader> member(std::string_view name) const;
-    // Names the first member that is not among `known`.
+    // Reports the first member that is not in `known`.
     void refuse_unknown(std::span<const std::string_view> known, DecodeProblem& problem) const;
 
 private:
     const void* value_;  // A boost::json::value.
 };
 
-// A text from a form, a query or a path, read as the type of its field asks.
+// A text from a form, a query or a path, read as the type of its field.
 class TextReader {
 public:
     explicit TextReader(std::string_view value) : value_{value} {}
@@ -64,13 +64,13 @@ private:
     std::string_view value_;
 };
 
-enum class Nul { allowed, refused };  // U+0000 in a text: PostgreSQL keeps none.
+enum class Nul { allowed, refused };  // U+0000 in a text; PostgreSQL does not store it.
 
 // A parsed text; owns what its readers borrow.
 class JsonDocument {
 public:
-    // Nothing but one JSON value of at most 32 levels, without duplicate names and without numbers
-    // that would change by being read. src/json/document.hpp has the rule.
+    // Accepts exactly one JSON value of at most 32 levels, without duplicate names and without
+    // numbers that would change by being read (rule: src/json/document.hpp).
     static std::variant<JsonDocument, DecodeProblem> parse(std::string_view text, Nul nul);
     JsonDocument(JsonDocument&&) noexcept;
     JsonDocument& operator=(JsonDocument&&) noexcept;
@@ -90,7 +90,7 @@ bool within(std::size_t index, DecodeProblem& problem);
 bool missing(std::string_view field, DecodeProblem& problem);
 bool not_among(std::span<const std::string_view> words, DecodeProblem& problem);
 
-// On both kinds of reader.
+// For both kinds of reader.
 template <Scalar T, class Reader>
 bool read_scalar(const Reader& in, T& out, DecodeProblem& problem) {
     if constexpr (std::same_as<T, bool>) {
@@ -190,7 +190,7 @@ bool read_json(const JsonReader& in, T& out, DecodeProblem& problem) {
     }
 }
 
-// The inverse of encode; strict, and never throws for what the text holds.
+// The inverse of encode; strict, and never throws because of the text.
 template <class T>
 std::variant<T, DecodeProblem> decode(std::string_view json) {
     auto document = JsonDocument::parse(json, Nul::allowed);

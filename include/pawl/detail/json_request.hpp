@@ -23,8 +23,8 @@ struct TextField {
     std::string value;  // Decoded UTF-8 without U+0000.
 };
 
-// What a request says, whatever part of it says so. Each source is added at most once and refused
-// at once if it is malformed; after a problem the object is of no use.
+// The fields of a request, from all its parts. Add each source at most once; a malformed one is
+// refused at once, and after a problem the object must not be used.
 class RequestFields {
 public:
     RequestFields();
@@ -41,14 +41,14 @@ public:
         std::string_view name, std::string_view value
     );  // Decoded.
 
-    // Takes out a field of the form that is not for the operation, such as the hidden one with the
-    // key; nothing if it is not there or there twice (then it stays, and is refused as unknown).
+    // Removes a form field that is not for the operation, such as the hidden one with the key.
+    // nullopt: it is missing, or there twice (then it stays, and is refused as unknown).
     std::optional<std::string> take_form(std::string_view name);
 
     // For decode_request.
     std::optional<JsonReader> body() const;
     std::span<const TextField> texts() const;
-    bool has_text(std::string_view path) const;  // This field, or one of its own fields.
+    bool has_text(std::string_view path) const;  // This field, or one within it.
     std::optional<TextReader> text(std::string_view path, DecodeProblem& problem) const;
     std::optional<std::vector<TextReader>> list(std::string_view path, DecodeProblem& problem)
         const;
@@ -78,7 +78,7 @@ bool knows_field(std::string_view name) {
     (std::make_index_sequence<field_count<T>>{});
 }
 
-// The same below a field of type T, with what follows the dot behind its name, if any.
+// The same below a field of type T; `name` is what follows the dot, if anything.
 template <class T>
 bool knows_text(std::optional<std::string_view> rest) {
     if constexpr (is_optional<T>)
@@ -89,7 +89,7 @@ bool knows_text(std::optional<std::string_view> rest) {
         return !rest;
 }
 
-// Of a strong type, the one value in it.
+// The single value of a strong type.
 template <class T>
 bool read_text(const TextReader& in, T& out, DecodeProblem& problem) {
     if constexpr (Scalar<T>) {
@@ -170,8 +170,8 @@ bool read_request(const RequestFields& fields, R& out, DecodeProblem& problem) {
     return good;
 }
 
-// The request that the fields make; every field of R from exactly one place, and nothing beside
-// them.
+// Builds the request from the fields. Each field of R must come from exactly one place, unknown
+// fields are refused.
 template <class R>
 std::variant<R, DecodeProblem> decode_request(const RequestFields& fields) {
     static_assert(

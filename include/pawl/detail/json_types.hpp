@@ -1,14 +1,12 @@
 #pragma once
 
-// Which types have a JSON form, and which. A type without one is refused at compile time, where it
-// is encoded or decoded.
+// The types with a JSON form. Encoding or decoding any other type does not compile.
 //
 //   bool, every whole number type but the character types, double, float, std::string
 //   a typed enumeration          its enumerator's name as a string
 //   a plain struct               an object, one member for each field
-//   a strong type                a struct with exactly one field that is named `value` and not
-//   optional:
-//                                is written as that value alone
+//   a strong type                a struct whose only field is named `value` and is not optional:
+//                                written as that value
 //   std::optional, as a field    no member when empty; null is read as empty
 //   std::vector                  a list; not of std::optional
 
@@ -46,7 +44,7 @@ concept RealNumber = OneOf<T, double, float>;
 template <class T>
 concept Word = std::is_enum_v<T>;
 
-// A struct; std::array and other tuple-like classes are none.
+// A struct; std::array and other tuple-like classes are not records.
 template <class T>
 concept Record = std::is_class_v<T> && std::is_aggregate_v<T> && !requires {
     std::tuple_size<T>::value;
@@ -70,7 +68,7 @@ concept Scalar = std::same_as<T, bool> || WholeNumber<T> || RealNumber<T> ||
 template <class>
 constexpr bool never = false;
 
-// Ends every chain of `if constexpr` over these kinds.
+// The last branch of every `if constexpr` over these kinds.
 template <class T>
 constexpr void refuse_type() {
     static_assert(

@@ -11,22 +11,21 @@
 
 namespace pawl::detail {
 
-// Puts JSON together; the caller keeps begin and end in pairs. Text and numbers are written as RFC
-// 8785 says.
+// Composes JSON; the caller keeps begin and end in pairs. Text and numbers are as in RFC 8785.
 class JsonWriter {
 public:
     void begin_object() { begin('{'); }
     void end_object() { end('}'); }
     void begin_list() { begin('['); }
     void end_list() { end(']'); }
-    void name(std::string_view field);  // The name of a C++ field: needs no escape.
+    void name(std::string_view field);  // A C++ field's name needs no escapes.
 
     void boolean(bool value);
     void integer(std::int64_t value);
     void natural(std::uint64_t value);
     void real(double value);            // Throws EncodeError if it is not finite.
     void text(std::string_view value);  // Throws EncodeError if it is not UTF-8.
-    void word(const std::optional<std::string_view>& name);  // Throws EncodeError if there is none.
+    void word(const std::optional<std::string_view>& name);  // Throws EncodeError for nullopt.
 
     std::string take() { return std::move(text_); }
 
@@ -37,7 +36,7 @@ private:
     [[noreturn]] void refuse(std::string_view why) const;
 
     std::string text_;
-    std::string_view field_;  // The last name, for what an error says.
+    std::string_view field_;  // The last name, for error texts.
     int depth_{};
 };
 
@@ -89,7 +88,7 @@ void write_json(JsonWriter& out, const T& value) {
     }
 }
 
-// The JSON text of a point, a job or a response. Fields in their order; throws EncodeError.
+// The JSON text of a point, a job or a response, its fields in their order. Throws EncodeError.
 template <class T>
 std::string encode(const T& value) {
     JsonWriter out;

@@ -11,16 +11,16 @@
 //   enum_name(Ride::alone)                                // "alone"; nothing for Ride(7)
 //   enum_from_name<Ride>("shared")                        // Ride::shared
 //
-// Boost.PFR counts and reaches the fields; 1.81 has no names. A name is read off the compiler: the
-// address of a field of an object with static storage is a template argument, and
-// __PRETTY_FUNCTION__ prints it, which is what PFR 2.2 and reflect-cpp do. The object is an
-// inactive member of a union, so nothing is ever constructed and, unlike an `extern` object, it
-// serves types without linkage too (local classes, unnamed namespaces).
+// Boost.PFR counts and accesses the fields; 1.81 has no names. The compiler prints a name in
+// __PRETTY_FUNCTION__ when the address of a field of a static object is a template argument, as PFR
+// 2.2 and reflect-cpp use it. The object is an inactive member of a union, so nothing is
+// constructed and, unlike an `extern` object, it supports types without linkage (local classes,
+// unnamed namespaces).
 //
-// Not supported, each with a sentence at compile time: base classes, C arrays of two or more
-// elements, reference and const fields, classes with constructors, old enumerations without a type
-// (`enum E : int` has one). What a field's type may be beyond that is for its codec to say
-// (json_types.hpp). Enumerators are seen from -16 to 127.
+// Not supported, each with a compile-time message: base classes, C arrays of two or more elements,
+// reference and const fields, classes with constructors, enumerations without a fixed type (`enum E
+// : int` has one). The codec (json_types.hpp) limits the types of fields further. Enumerators are
+// found from -16 to 127.
 
 #include <boost/pfr/core.hpp>
 
@@ -36,8 +36,8 @@
 
 namespace pawl::detail {
 
-// Stands for a value of any field. Never called: the bodies are for compilers that ask for one
-// where T has no linkage.
+// Converts to any field. Never called: the bodies are for compilers that need them if T has no
+// linkage.
 template <std::size_t>
 struct AnyField {
     template <class T>
@@ -59,8 +59,8 @@ concept HasBase = requires {
     T{AnyBase<T>{}};
 };
 
-// An empty pair of braces at place I takes one field; of an array it takes all elements, and what
-// follows is too much.
+// An empty pair of braces at index I takes one field; for an array it takes all elements, so that
+// the values after it are too many.
 template <class T, std::size_t... Before, std::size_t... After>
 constexpr bool takes_braces(std::index_sequence<Before...>, std::index_sequence<After...>) {
     return requires {
@@ -114,10 +114,11 @@ union Unmade {
     char nothing;
     T value;
     constexpr Unmade() : nothing{} {}
-    constexpr ~Unmade() {}  // NOLINT(modernize-use-equals-default): of a union it would be deleted.
+    // NOLINT(modernize-use-equals-default): a defaulted destructor would be deleted in a union.
+    constexpr ~Unmade() {}
 };
 
-// clang 14 refuses constexpr here where T has a member such as std::unique_ptr; without it g++ 12
+// clang 14 refuses constexpr here if T has a member such as std::unique_ptr; without it g++ 12
 // registers a destructor.
 template <class T>
 struct Somewhere {
@@ -128,7 +129,7 @@ struct Somewhere {
 #endif
 };
 
-// clang 14 takes the address of a subobject as a template argument only inside a struct.
+// clang 14 accepts the address of a subobject as a template argument only inside a struct.
 template <class P>
 struct FieldAddress {
     P address;
@@ -141,7 +142,7 @@ constexpr bool is_name_character(char c) {
            static_cast<unsigned char>(c) >= 0x80;
 }
 
-// The last name in text, and nothing if what stands there is a number. `text` ends with the name.
+// The last name in `text`, which ends with it; empty if a number is there instead.
 constexpr std::string_view last_name(std::string_view text) {
     std::size_t begin = text.size();
     while (begin > 0 && is_name_character(text[begin - 1])) --begin;
@@ -222,8 +223,7 @@ list_enum_names(std::integer_sequence<int, Offset...>) {
     return {enumerator_name<E, first_enumerator + Offset>()...};
 }
 
-// Only such an enumeration may hold any value of its underlying type, so that all of them can be
-// asked for a name.
+// An enumeration with a fixed type may hold any value of it, so each can be tested for a name.
 template <class E>
 concept TypedEnum = std::is_enum_v<E> && requires {
     E{0};
@@ -242,7 +242,7 @@ constexpr auto all_enum_names() {
         return std::array<std::string_view, 0>{};
 }
 
-// By value, from first_enumerator on; an empty name where there is no enumerator.
+// By value, from first_enumerator on; an empty name: no enumerator.
 template <class E>
 constexpr auto enum_names = all_enum_names<E>();
 

@@ -25,7 +25,7 @@ namespace pawl::detail {
 std::string text_of_time(TimePoint at);
 TimePoint time_of_text(std::string_view text, std::string_view statement, int column);
 
-// A strong type, such as an id: bound and read as the field in it.
+// A strong type, such as an id, is bound and read as its field.
 template <class T>
 constexpr bool has_one_field() {
     if constexpr (std::is_class_v<T> && std::is_aggregate_v<T>)
@@ -34,7 +34,7 @@ constexpr bool has_one_field() {
         return false;
 }
 
-// `made` holds the text of a value that is not text itself (a time), until the statement has run.
+// `made` holds the text of a value that is not a text itself (a time), until the statement has run.
 template <class T>
 Value bind_value(
     const T& value, [[maybe_unused]] std::string_view statement, [[maybe_unused]] std::string& made
@@ -48,7 +48,7 @@ Value bind_value(
         if (!std::in_range<std::int64_t>(value)) throw_parameter(statement, "a number over 2^63");
         return static_cast<std::int64_t>(value);
     } else if constexpr (std::floating_point<T>) {
-        if (std::isnan(value)) throw_parameter(statement, "a number that is none (NaN)");
+        if (std::isnan(value)) throw_parameter(statement, "NaN");
         return static_cast<double>(value);
     } else if constexpr (std::convertible_to<const T&, std::string_view>) {
         return std::string_view{value};
@@ -97,6 +97,14 @@ std::int64_t run_statement(
     );
 }
 
+// For a statement whose rows, if it returns any, do not matter. Returns how many it touched.
+template <class... A>
+std::int64_t execute_statement(Session& session, const Sql& statement, const A&... arguments) {
+    return run_statement(
+        session, statement, [](const Row&) {}, arguments...
+    );
+}
+
 // For Session::send() and fence().
 template <class... A>
 void send_statement(Session& session, const Sql& statement, const A&... arguments) {
@@ -134,7 +142,7 @@ T column_as(const Row& row, int column, std::string_view statement) {
         return time_of_text(row.text(column), statement, column);
     } else if constexpr (std::is_enum_v<T>) {
         const auto value = enum_from_name<T>(row.text(column));
-        if (!value) throw_row_value(statement, column, "a word that the enum does not have");
+        if (!value) throw_row_value(statement, column, "a word that is no enumerator");
         return *value;
     } else {
         static_assert(
@@ -161,7 +169,9 @@ R row_as(const Row& row, std::string_view statement) {
         return 1;
     }();
     if (row.columns() != wanted)
-        throw_row_value(statement, row.columns(), "another number of columns than fields");
+        throw_row_value(
+            statement, row.columns(), "the number of columns differs from the number of fields"
+        );
     if constexpr (is_row<R>) {
         R result{};
         int column = 0;

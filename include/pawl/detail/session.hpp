@@ -13,12 +13,12 @@
 
 namespace pawl {
 
-// The clock of the database, UTC.
+// The database's clock, UTC.
 using TimePoint = std::chrono::time_point<std::chrono::system_clock, std::chrono::milliseconds>;
 
 namespace detail {
 
-// A parameter of a statement. Texts are borrowed: they outlive the call.
+// A parameter of a statement. Texts are borrowed until the call returns.
 using Value = std::variant<std::monostate, std::int64_t, double, std::string_view>;
 
 // A callable that is borrowed for one call.
@@ -29,7 +29,7 @@ class FunctionRef<R(A...)> {
 public:
     template <class F>
     requires(!std::same_as<std::remove_cvref_t<F>, FunctionRef> && std::is_invocable_r_v<R, F&, A...>)
-        FunctionRef(F&& f)  // NOLINT(bugprone-forwarding-reference-overload): not of itself.
+        FunctionRef(F&& f)  // NOLINT(bugprone-forwarding-reference-overload): never copies itself.
         : object_{const_cast<void*>(static_cast<const void*>(std::addressof(f)))},
           call_{[](void* object, A... a) -> R {
               return (*static_cast<std::remove_reference_t<F>*>(object))(std::forward<A>(a)...);
@@ -55,36 +55,34 @@ protected:
     ~Row() = default;
 };
 
-// An open transaction of a store, or a read snapshot. Used by one thread at a time. Every member
-// throws StoreError.
+// An open transaction or a read snapshot. Not thread-safe. Every member throws StoreError.
 class Session {
 public:
-    // Runs a named statement, gives each row to `each`, returns the number of rows that it changed.
+    // Runs a named statement, passes each row to `each`, and returns the number of changed rows.
     virtual std::int64_t run(
         const Sql& statement, std::span<const Value> parameters, FunctionRef<void(const Row&)> each
     ) = 0;
-    // A write of which nobody wants the rows or the count: a store may send it along with what
-    // follows, and then its error comes with that, or with the commit.
+    // A write whose rows and count are not needed: the store may send it with a later statement.
+    // Its error then comes with that statement or with the commit.
     virtual void send(const Sql& statement, std::span<const Value> parameters);
-    // A write that must touch a row. If it does not, nothing of this transaction is kept:
-    // StoreError (fenced), now or with the commit.
+    // A write that must touch a row. If it does not, the transaction is rolled back with StoreError
+    // (fenced), now or at the commit.
     virtual void fence(const Sql& statement, std::span<const Value> parameters);
-    // How long a statement waits for a row that another transaction holds before StoreError
-    // (locked), from now on in this transaction; 0: as long as the deadline allows. Nothing where
-    // writers wait for each other anyway.
+    // How long later statements of this transaction wait for a row that another transaction has
+    // locked, before StoreError (locked); 0: until the deadline. No effect if writers are serial.
     virtual void lock_patience(std::chrono::milliseconds) {}
-    // Until the end of the transaction no other has the lock of this number, which errors call by
-    // its name. Waits for at most `patience`, then throws StoreError (busy), or (deadline) if that
-    // comes first. Nothing where a write transaction is alone anyway.
+    // Takes the lock of this number until the end of the transaction; errors call it by its name.
+    // Waits for at most `patience`, then throws StoreError (busy), or (deadline) if that comes
+    // first. No effect where writers are serial anyway.
     virtual void lock_name(std::string_view, std::int64_t, std::chrono::milliseconds) {}
-    // The same without a wait: false if another has it.
+    // The same without waiting: false if another transaction has it.
     virtual bool try_lock_name(std::int64_t) { return true; }
     // Several statements in one text, without parameters: a migration.
     virtual void run_script(const Sql& script) = 0;
-    virtual void savepoint() = 0;     // They nest.
-    virtual void roll_back_to() = 0;  // Undoes and closes the innermost.
+    virtual void savepoint() = 0;     // Savepoints nest.
+    virtual void roll_back_to() = 0;  // Rolls back and closes the innermost.
     virtual void release() = 0;       // Keeps and closes the innermost.
-    // The database's clock at this moment; a test's clock where one is set.
+    // The database's current time, or the test's.
     virtual TimePoint now() = 0;
 
 protected:

@@ -10,8 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
-// What the compiler checks of a flow: taking member functions apart, and the questions that Steps
-// asks.
+// Compile-time checks of a flow: the parts of member functions, and what Steps requires.
 namespace pawl {
 class Tx;
 }
@@ -21,7 +20,7 @@ namespace pawl::detail {
 template <std::size_t N>
 struct FixedString {
     std::array<char, N> text{};
-    // NOLINTNEXTLINE(*-avoid-c-arrays): a literal is one.
+    // NOLINTNEXTLINE(*-avoid-c-arrays): a literal's type.
     consteval FixedString(const char (&s)[N]) { std::copy_n(s, N, text.begin()); }
     constexpr std::string_view view() const { return {text.data(), N - 1}; }
 };
@@ -42,7 +41,7 @@ struct Join<List<A...>, List<B...>, Rest...> {
     using type = typename Join<List<A..., B...>, Rest...>::type;
 };
 
-// A member function in its parts; const and noexcept members are fine.
+// The parts of a member function, which may be const and noexcept.
 template <class T>
 struct Member {
     using Class = void;
@@ -114,7 +113,7 @@ inline constexpr bool is_started<Started<R>> = true;
 template <class T, class... Ts>
 inline constexpr std::size_t count_of = ((std::same_as<T, Ts> ? 1 : 0) + ... + 0);
 
-// The place of T among Ts; their number if it is not there.
+// The index of T among Ts; their number if it is missing.
 template <class T, class... Ts>
 constexpr std::size_t index_of() {
     std::size_t at = 0;

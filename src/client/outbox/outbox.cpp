@@ -29,13 +29,13 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t body_max = 1024UL * 1024;
-constexpr std::size_t target_max = 2'000;  // An index of PostgreSQL holds it beside the key.
+constexpr std::size_t target_max = 2'000;  // PostgreSQL has an index over it and the key.
 constexpr std::string_view owner = "pawl-outbox";
-// Beyond the client's deadline: another sends it then.
+// After the client's deadline; then another process sends the request.
 constexpr milliseconds lease_beyond{30'000};
 constexpr int forgotten_at_once = 1'000;
 
-// What stands in the table of a request: its content type is one of the headers.
+// A request as stored in the table; its content type is one of the headers.
 struct Stored {
     std::string method;
     std::string headers;
@@ -47,7 +47,7 @@ void check_text(std::string_view text, const char* what) {
     if (base::is_utf8(text) && text.find('\0') == text.npos) return;
     throw std::invalid_argument{
         std::string{"pawl: the "} + what +
-        " of a request in the outbox is no UTF-8, or has NUL in it"};
+        " of a request in the outbox is not UTF-8, or contains NUL"};
 }
 
 Stored stored(const ClientRequest& request) {
@@ -77,7 +77,7 @@ Stored stored(const ClientRequest& request) {
     return {request.method, to_json(headers), request.body};
 }
 
-// As outbox_claim says it.
+// The columns of outbox_claim.
 struct Claimed {
     std::int64_t id{};
     int attempt{};
@@ -91,7 +91,7 @@ struct Claimed {
 
 struct InHand {
     Claimed claimed;
-    bool first{};  // No sending before it is known to the other server.
+    bool first{};  // The other server has not seen an earlier send.
 };
 
 ClientRequest request_of(const Claimed& claimed) {
@@ -163,12 +163,12 @@ struct Outbox::Impl {
     const OutboxOptions options;
     const milliseconds lease;
 
-    std::mutex mutex;  // Of what follows.
+    std::mutex mutex;  // Guards the following members.
     std::condition_variable_any changed;
     int in_hand{0};
     std::vector<std::pair<InHand, ClientEnd>> ended;
 
-    std::mutex sending;  // Held by whoever begins or ends to send, or sends.
+    std::mutex sending;  // Held while sending, and while sending is started or stopped.
     std::jthread thread;
 };
 
@@ -192,8 +192,8 @@ void Outbox::Impl::has_ended(InHand one, ClientEnd end) {
     changed.notify_all();
 }
 
-// One that can't be sent as it stands, or not by this client, is put off as one that was refused:
-// nobody else waits for it, and people see why.
+// A request that this client can't send is put off like a refused one: no other waits for it, and
+// operators see the reason.
 void Outbox::Impl::start_all(std::vector<InHand> all) {
     const auto now = base::system_clock().now();
     for (auto& one : all) {
@@ -226,7 +226,7 @@ void Outbox::Impl::drain() {
     }
 }
 
-// Its end is put where record_ended() finds it; nothing is written on the client's threads.
+// The end is stored for record_ended(); the client's threads write nothing.
 void Outbox::Impl::send(InHand one) {
     auto request = request_of(one.claimed);
     auto key = ClientKey::saved(one.claimed.key);
@@ -244,8 +244,7 @@ void Outbox::Impl::record_ended() {
     }
     for (const auto& [one, end] : now_ended) {
         PAWL_FAULT("outbox.record.before");
-        // If it can't be written, its claim ends by itself, and then it is sent again, under its
-        // key.
+        // If this fails, the claim ends by itself and the request is sent again under its key.
         const auto not_recorded = [id = one.claimed.id](const std::string& why) {
             log::warning("outbox_not_recorded", {{"id", std::to_string(id)}, {"detail", why}});
         };
@@ -253,8 +252,8 @@ void Outbox::Impl::record_ended() {
             record(one, end);
         } catch (const std::exception& failed) {
             not_recorded(failed.what());
-        } catch (...) {  // Of on_end, which is the application's.
-            not_recorded("it threw what is no std::exception");
+        } catch (...) {  // Thrown by on_end, the application's.
+            not_recorded("it threw something that is not a std::exception");
         }
         PAWL_FAULT("outbox.record.after");
     }
@@ -292,7 +291,7 @@ void Outbox::Impl::record(const InHand& one, const ClientEnd& end) {
             gave_up ? why_of(end) : std::string{},
             now
         );
-        if (finished == 0) return;  // Another has it, or had.
+        if (finished == 0) return;  // Another process has it, or had it.
         if (!on_end) return;
         auto said = end;
         if (gave_up) said = GaveUp{true, 0, why_of(end)};
@@ -414,7 +413,7 @@ void Outbox::stop() {
 int Outbox::send_due() {
     const std::lock_guard lock{impl_->sending};
     if (impl_->thread.joinable())
-        throw std::logic_error{"pawl: Outbox::send_due() beside start(), which sends what is due"};
+        throw std::logic_error{"pawl: Outbox::send_due() after start(), which sends by itself"};
     auto claimed = impl_->claim(impl_->options.at_once);
     const auto count = static_cast<int>(claimed.size());
     impl_->start_all(std::move(claimed));

@@ -8,8 +8,8 @@ namespace pawl::client {
 
 namespace {
 
-// Refused by what passes: load, a failure, an earlier try at work, credentials that people mend.
-bool passes(int status) {
+// Refusals that may pass: load, failures, an earlier try in progress, credentials that people fix.
+bool is_temporary(int status) {
     switch (status) {
         case 401:
         case 403:
@@ -28,7 +28,7 @@ bool passes(int status) {
 bool is_final(const ClientEnd& end) {
     const auto* answered = std::get_if<Answered>(&end);
     if (answered == nullptr) return false;
-    return answered->replayed || (!answered->in_doubt && !passes(answered->status));
+    return answered->replayed || (!answered->in_doubt && !is_temporary(answered->status));
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ AfterSending decide_after_sending(
     return PutOff{
         std::chrono::milliseconds{
             std::llround(static_cast<double>(whole.count()) * (1.0 - 0.5 * dice))},
-        !std::visit([](const auto& of) { return of.in_doubt; }, end)};
+        !std::visit([](const auto& result) { return result.in_doubt; }, end)};
 }
 
 }  // namespace pawl::client

@@ -12,16 +12,16 @@ struct FinishIt {
 };
 struct PutOff {
     std::chrono::milliseconds wait{};
-    bool undone{};  // Nothing that this sending has done is known to the other server.
+    bool undone{};  // This send had no effect that the other server knows of.
 };
 using AfterSending = std::variant<FinishIt, PutOff>;
 
-// Whether it may be sent again; `age`: since the first that the other server may know, until the
-// last try now may end.
+// Whether the request may be sent again. `age`: from the first send that the other server may know
+// to the last possible try of this one.
 bool may_send_again(const OutboxOptions& options, std::chrono::milliseconds age) noexcept;
 
-// What becomes of a request of an outbox after the client's last word: an answer that a repeat
-// could change is none yet. `age`: since it was first sent; dice in [0, 1).
+// What to do with a request after the client's last try; an answer that a repeat could change is
+// not final. `age`: since the first send; dice in [0, 1).
 AfterSending decide_after_sending(
     const OutboxOptions& options,
     const ClientEnd& end,

@@ -5,7 +5,7 @@
 
 namespace pawl::http::testing {
 
-// One answer, as it came.
+// One response, as received.
 struct Answer {
     std::string text;
     int status() const { return text.size() > 12 ? std::stoi(text.substr(9, 3)) : 0; }
@@ -20,7 +20,7 @@ struct Answer {
     std::string type() const {
         constexpr std::string_view start = "{\"type\":\"/errors/";
         const auto text_body = body();
-        if (!text_body.starts_with(start)) return "no problem";
+        if (!text_body.starts_with(start)) return "not a problem";
         return text_body.substr(start.size(), text_body.find('"', start.size()) - start.size());
     }
 };

@@ -14,7 +14,7 @@
 
 namespace pawl::http::testing {
 
-// Requests to a Listening, and the parts of its answers.
+// Requests to a Listening, and parts of its responses.
 namespace requests {
 
 inline const std::string get_echo = "GET /echo HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -34,9 +34,8 @@ inline std::string body_of(const std::string& answer) {
 
 }  // namespace requests
 
-// For tests: a listener that says what it got. /echo answers "METHOD path body"; /later is answered
-// by the test; /large answers 8 MiB; /forbidden is refused at its head; /drop destroys its
-// Responder.
+// For tests: a listener that echoes requests. /echo answers "METHOD path body"; the test answers
+// /later; /large answers 8 MiB; /forbidden is refused at its head; /drop destroys its Responder.
 class Listening {
 public:
     explicit Listening(ListenerOptions options = {})
@@ -47,8 +46,8 @@ public:
     Listener& listener() { return listener_; }
     RawSocket connect() { return RawSocket::to(listener_.port()); }
 
-    // The whole answer to these bytes, up to the end of the connection; the client closes its half
-    // first.
+    // The whole response to these bytes, up to the end of the connection; the client closes its
+    // half first.
     std::string ask(const std::string& bytes) {
         auto client = connect();
         client.send(bytes);
@@ -75,7 +74,7 @@ public:
 private:
     static ListenerOptions on_any_port(ListenerOptions options) {
         options.listen = "127.0.0.1:0";
-        options.threads = 2;  // What holds of two, holds of one.
+        options.threads = 2;  // Two threads stand for any larger number.
         return options;
     }
 
@@ -113,7 +112,7 @@ private:
     std::condition_variable came_;
     std::vector<Responder> later_;
     int requests_{0};
-    Listener listener_;  // Last: its thread uses what stands above.
+    Listener listener_;  // Last member: its thread uses those above.
 };
 
 }  // namespace pawl::http::testing

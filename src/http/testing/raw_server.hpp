@@ -12,8 +12,8 @@
 
 namespace pawl::http::testing {
 
-// For tests: plays a script with each connection, on a thread of its own. The scripts write down
-// what they saw.
+// For tests: runs a script for each connection, on a thread of its own. The scripts record what
+// they receive.
 class RawServer {
 public:
     using Script = std::function<void(RawServer&, RawSocket&)>;
@@ -25,15 +25,15 @@ public:
     void saw(std::string what);
     std::vector<std::string> seen() const;
     int connections() const;
-    void wait_for_scripts();  // Of all connections so far; none is taken from now on.
-    void stop_listening();    // Whoever connects from now on is refused.
+    void wait_for_scripts();  // Waits for the scripts of all connections so far; accepts no more.
+    void stop_listening();    // Later connections are refused.
 
 private:
     void accept_all();
 
     Script script_;
     std::uint16_t port_{};
-    int listening_;  // Behind the port, which its making fills.
+    int listening_;  // Declared after port_, which its initializer sets.
     mutable std::mutex mutex_;
     std::vector<std::string> seen_;
     std::vector<std::thread> talks_;

@@ -18,7 +18,7 @@ namespace pawl::http::testing {
 
 namespace {
 
-// Of a Content-Length in the head; the tests write it in this case.
+// The number of a Content-Length header; the tests write it in this case only.
 std::size_t length_in(std::string_view head) {
     constexpr std::string_view name = "Content-Length: ";
     const auto at = head.find(name);

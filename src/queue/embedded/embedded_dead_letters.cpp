@@ -14,6 +14,7 @@
 
 namespace pawl::queue {
 
+using detail::execute_statement;
 using detail::Row;
 using detail::run_statement;
 
@@ -22,10 +23,9 @@ namespace {
 using Ids = std::span<const std::string>;
 using Text = std::optional<std::string>;
 
-constexpr auto no_rows = [](const Row&) {};
 constexpr std::chrono::seconds batch_deadline{30};
 
-// Ids are numbers, and what is none is nobody's.
+// Ids are numbers; any other text matches no job.
 std::optional<std::int64_t> number_of(const std::string& id) {
     std::int64_t number = 0;
     const auto* end = id.data() + id.size();
@@ -51,7 +51,6 @@ std::vector<std::int64_t> numbers_of(Ids ids) {
 }
 
 DeadLetter letter_of(const Row& row) {
-    using Time = std::optional<TimePoint>;
     store::DamagedRow values{row, "list_dead_jobs"};
     DeadLetter letter;
     letter.id = std::to_string(row.integer(0));
@@ -63,11 +62,11 @@ DeadLetter letter_of(const Row& row) {
     letter.error = values.column<Text>(6, "error").value_or("");
     letter.error_kind = row.text(7);
     letter.history = row.text(8);
-    letter.called_at = values.column<Time>(9, "called_at");
+    letter.called_at = values.column<std::optional<TimePoint>>(9, "called_at");
     letter.key_id = values.column<std::optional<std::int64_t>>(10, "key_id");
     letter.created_at = values.column<TimePoint>(11, "created_at");
-    letter.first_failed_at = values.column<Time>(12, "first_failed_at");
-    letter.last_failed_at = values.column<Time>(13, "last_failed_at");
+    letter.first_failed_at = values.column<std::optional<TimePoint>>(12, "first_failed_at");
+    letter.last_failed_at = values.column<std::optional<TimePoint>>(13, "last_failed_at");
     letter.died_at = values.column<TimePoint>(14, "died_at");
     letter.damaged = values.damage();
     return letter;
@@ -78,7 +77,7 @@ struct AuditDetail {
     std::vector<std::int64_t> jobs;
 };
 
-void note(
+void write_audit(
     store::Session& session,
     const DeadAct& act,
     std::string_view action,
@@ -104,7 +103,7 @@ Locked lock_letters(
         [&](const Row& row) {
             store::DamagedRow values{row, "lock_dead_jobs"};
             const auto called_at = values.column<std::optional<TimePoint>>(1, "called_at");
-            // When it was called can't be read: that may have been long ago.
+            // If called_at does not decode, the call may have been long ago.
             const bool long_ago = !values.problem().empty() ||
                                   (called_at && remembered_since && *called_at < *remembered_since);
             if (remembered_since && long_ago)
@@ -197,8 +196,8 @@ DeadDone EmbeddedDeadLetters::purge(Ids ids, const DeadAct& act) {
         [&](store::Session& session) {
             const auto locked = lock_letters(session, numbers, std::nullopt);
             if (!locked.there.empty()) {
-                run_statement(session, sql::delete_dead_jobs, no_rows, list_of(locked.there));
-                note(session, act, "purge", locked.there);
+                execute_statement(session, sql::delete_dead_jobs, list_of(locked.there));
+                write_audit(session, act, "purge", locked.there);
             }
             return done_of(ids, locked);
         },
@@ -220,18 +219,17 @@ DeadDone EmbeddedDeadLetters::merge(
             if (!locked.there.empty()) {
                 const auto list = list_of(locked.there);
                 const auto now = session.now();
-                run_statement(
+                execute_statement(
                     session,
                     sql::merge_dead_jobs,
-                    no_rows,
                     list,
                     now,
                     !remembered_since.has_value(),
                     base::time_text(now),
                     act.by
                 );
-                run_statement(session, sql::delete_dead_jobs, no_rows, list);
-                note(session, act, "merge", locked.there);
+                execute_statement(session, sql::delete_dead_jobs, list);
+                write_audit(session, act, "merge", locked.there);
             }
             return done_of(ids, locked);
         },

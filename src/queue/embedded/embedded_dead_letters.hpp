@@ -5,10 +5,11 @@
 
 namespace pawl::queue {
 
-// The `dead_jobs` table of the store itself.
+// The `dead_jobs` table of the store.
 class EmbeddedDeadLetters final : public DeadLetters {
 public:
-    explicit EmbeddedDeadLetters(store::Store& store) : store_{store} {}  // It outlives them.
+    // The store outlives this object.
+    explicit EmbeddedDeadLetters(store::Store& store) : store_{store} {}
 
     std::vector<DeadLetter> page(const DeadFilter& filter, const std::string& after, int limit)
         override;

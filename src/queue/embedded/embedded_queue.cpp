@@ -19,26 +19,25 @@
 
 namespace pawl::queue {
 
+using detail::execute_statement;
 using detail::Row;
 using detail::run_statement;
 
 namespace {
 
-constexpr auto no_rows = [](const Row&) {};
-
 std::int64_t id_of(const TakenJob& job) {
     return std::stoll(job.id);
 }
 
-EmbeddedQueue::Held held(const TakenJob& job) {
+EmbeddedQueue::Held held_job(const TakenJob& job) {
     return {id_of(job), job.claim};
 }
 
 bool remove(detail::Session& session, const EmbeddedQueue::Held& job) {
-    return run_statement(session, sql::delete_job, no_rows, job.id, job.claim) == 1;
+    return execute_statement(session, sql::delete_job, job.id, job.claim) == 1;
 }
 
-// Runs a statement on all of them at once; which of them were still held.
+// Runs one statement for all jobs; returns for each whether it was still held.
 template <class... Values>
 std::vector<bool> run_on_all(
     store::Session& session,
@@ -73,12 +72,10 @@ std::vector<bool> mark_all(
 ) {
     if (jobs.size() > 1) return run_on_all(session, sql::mark_jobs_called, jobs, now);
     const auto& [id, claim] = jobs[0];
-    return {run_statement(session, sql::mark_job_called, no_rows, id, claim, now) == 1};
+    return {execute_statement(session, sql::mark_job_called, id, claim, now) == 1};
 }
 
-using Time = std::optional<TimePoint>;
-
-TakenJob taken(const Row& row, store::DamagedRow& values) {
+TakenJob job_of(const Row& row, store::DamagedRow& values) {
     TakenJob job;
     job.id = std::to_string(row.integer(0));
     job.raw.jid = row.text(1);
@@ -87,11 +84,11 @@ TakenJob taken(const Row& row, store::DamagedRow& values) {
     job.raw.args = row.text(4);
     job.claim = row.integer(5);
     job.failures = values.column<int>(6, "failures");
-    job.called_at = values.column<Time>(7, "called_at");
+    job.called_at = values.column<std::optional<TimePoint>>(7, "called_at");
     job.raw.key_id = values.column<std::optional<std::int64_t>>(8, "key_id");
     job.raw.created_at = values.column<TimePoint>(9, "created_at");
-    job.raw.first_failed_at = values.column<Time>(10, "first_failed_at");
-    job.raw.last_failed_at = values.column<Time>(11, "last_failed_at");
+    job.raw.first_failed_at = values.column<std::optional<TimePoint>>(10, "first_failed_at");
+    job.raw.last_failed_at = values.column<std::optional<TimePoint>>(11, "last_failed_at");
     job.raw.last_error = values.column<std::optional<std::string>>(12, "last_error");
     job.raw.origin = "embedded";
     job.raw.attempt = job.failures + 1;
@@ -106,7 +103,7 @@ struct DamagedJob {
 struct Claimed {
     void add(const Row& row) {
         store::DamagedRow values{row, "claim_jobs"};
-        auto job = taken(row, values);
+        auto job = job_of(row, values);
         latest = std::max(latest, values.column<TimePoint>(13, "run_at"));
         if (values.problem().empty())
             jobs.push_back(std::move(job));
@@ -117,10 +114,10 @@ struct Claimed {
 
     std::vector<TakenJob> jobs;
     std::vector<DamagedJob> damaged;
-    TimePoint latest{};  // Of their run_at.
+    TimePoint latest{};  // The latest run_at of the jobs.
 };
 
-// nullopt also for a time that does not decode: the job waits for people, and no other with it.
+// nullopt: no job, or a run_at that does not decode. All jobs then wait for an operator.
 std::optional<TimePoint> first_ready(
     store::Session& session, const std::string& queue, TimePoint from
 ) {
@@ -129,7 +126,8 @@ std::optional<TimePoint> first_ready(
         session,
         sql::next_job_at,
         [&](const Row& row) {
-            first = store::DamagedRow{row, "next_job_at"}.column<Time>(0, "run_at");
+            first =
+                store::DamagedRow{row, "next_job_at"}.column<std::optional<TimePoint>>(0, "run_at");
         },
         queue,
         from
@@ -171,7 +169,7 @@ std::optional<Floor::Look> EmbeddedQueue::look_for_due() {
             return first_ready(session, name_, look->from);
         });
         if (next && *next <= look->at) {
-            look->from = *next;  // What is before it, this look has seen.
+            look->from = *next;  // The query has found nothing before it.
             return look;
         }
     } catch (const StoreError& error) {
@@ -186,7 +184,7 @@ std::optional<Floor::Look> EmbeddedQueue::look_for_due() {
 
 std::vector<TakenJob> EmbeddedQueue::take(int limit, std::chrono::milliseconds lease) {
     const auto look = look_for_due();
-    if (!look) return {};  // No write transaction, and no fsync, only to find nothing.
+    if (!look) return {};  // Avoids a write transaction, and its fsync, if no job is due.
     PAWL_FAULT("queue.take.before");
     Claimed claimed;
     try {
@@ -220,8 +218,8 @@ std::vector<TakenJob> EmbeddedQueue::take(int limit, std::chrono::milliseconds l
     return std::move(claimed.jobs);
 }
 
-// A handler can't be given such a job as it was. If it can't be buried either, it stays under its
-// lease, and the next claim after that tries again; the jobs that were claimed with it go on.
+// The handler can't run a damaged job. If burying it fails, it stays under its lease, and the next
+// claim after the lease tries again. The other jobs of the same claim go on.
 void EmbeddedQueue::bury_damaged(const TakenJob& job, const std::string& why) {
     try {
         bury(job, why);
@@ -232,13 +230,13 @@ void EmbeddedQueue::bury_damaged(const TakenJob& job, const std::string& why) {
 
 bool EmbeddedQueue::renew(const TakenJob& job, std::chrono::milliseconds lease) {
     return store::write_now(store_, [&](store::Session& session) {
-        return run_statement(
-                   session, sql::renew_job, no_rows, id_of(job), job.claim, session.now() + lease
+        return execute_statement(
+                   session, sql::renew_job, id_of(job), job.claim, session.now() + lease
                ) == 1;
     });
 }
 
-// It need not wait for what the database says: a lost job comes out before the commit, or with it.
+// Does not wait for the result: a lost lease is reported before or by the commit.
 Marked EmbeddedQueue::finish_in(detail::Session& session, const TakenJob& job) {
     detail::fence_statement(session, sql::delete_job, id_of(job), job.claim);
     return Marked::done;
@@ -246,7 +244,7 @@ Marked EmbeddedQueue::finish_in(detail::Session& session, const TakenJob& job) {
 
 bool EmbeddedQueue::finish(const TakenJob& job) {
     PAWL_FAULT("queue.finish.before");
-    const bool finished = finishing_.run(held(job));
+    const bool finished = finishing_.run(held_job(job));
     PAWL_FAULT("queue.finish.after");
     return finished;
 }
@@ -257,16 +255,15 @@ bool EmbeddedQueue::put_back(
     PAWL_FAULT("queue.put_back.before");
     return store::write_now(store_, [&](store::Session& session) {
         const auto now = session.now();
-        // By the caller's clock, which may be behind: no look goes back for this job.
+        // By the caller's clock, which may be slow: the floor is not lowered for this job.
         const auto not_before = std::max(run_at, now);
         if (!error)
-            return run_statement(
-                       session, sql::put_job_back, no_rows, id_of(job), job.claim, not_before
+            return execute_statement(
+                       session, sql::put_job_back, id_of(job), job.claim, not_before
                    ) == 1;
-        return run_statement(
+        return execute_statement(
                    session,
                    sql::fail_job,
-                   no_rows,
                    id_of(job),
                    job.claim,
                    base::storable_error(*error),
@@ -282,10 +279,9 @@ bool EmbeddedQueue::bury(const TakenJob& job, const std::string& error) {
     return store::write_now(store_, [&](store::Session& session) {
         const auto now = session.now();
         const auto text = base::storable_error(error);
-        run_statement(
+        execute_statement(
             session,
             sql::bury_job,
-            no_rows,
             id_of(job),
             job.claim,
             text,
@@ -294,12 +290,12 @@ bool EmbeddedQueue::bury(const TakenJob& job, const std::string& error) {
             base::time_text(now)
         );
         if (PAWL_MUTANT("dead_and_alive")) return true;
-        return remove(session, held(job));
+        return remove(session, held_job(job));
     });
 }
 
 bool EmbeddedQueue::mark_called(TakenJob& job) {
-    const auto marked_at = marking_.run(held(job));
+    const auto marked_at = marking_.run(held_job(job));
     if (marked_at && !job.called_at) job.called_at = marked_at;
     return marked_at.has_value();
 }
@@ -313,13 +309,8 @@ int EmbeddedQueue::rescue(std::chrono::milliseconds lease) {
                 const std::lock_guard lock{mutex_};
                 sweep = sweeps_.begin(now);
             }
-            return run_statement(
-                session,
-                sql::rescue_jobs,
-                no_rows,
-                now,
-                core::lease_bound(now, lease),
-                sweep->leases_since
+            return execute_statement(
+                session, sql::rescue_jobs, now, core::lease_bound(now, lease), sweep->leases_since
             );
         });
         look_from_the_beginning(*sweep);
@@ -331,7 +322,7 @@ int EmbeddedQueue::rescue(std::chrono::milliseconds lease) {
     }
 }
 
-// Here, and not where a worker looks: under an old snapshot it takes seconds.
+// Done here and not in a worker's query: under an old snapshot it takes seconds.
 void EmbeddedQueue::look_from_the_beginning(const Sweeps::Sweep& sweep) {
     std::optional<TimePoint> first;
     TimePoint ended = sweep.at;

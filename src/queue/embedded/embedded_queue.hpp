@@ -13,7 +13,7 @@
 
 namespace pawl::queue {
 
-// The `jobs` table of the store itself: what a phase stages is already in it.
+// The `jobs` table of the store. A phase stages its jobs there directly.
 class EmbeddedQueue final : public Queue {
 public:
     explicit EmbeddedQueue(
@@ -24,7 +24,7 @@ public:
     bool renew(const TakenJob& job, std::chrono::milliseconds lease) override;
     Marked finish_in(detail::Session& session, const TakenJob& job) override;
     bool done_before(detail::Session&, const TakenJob&) override { return false; }
-    void finished(const TakenJob&) override {}  // The transaction took it out.
+    void finished(const TakenJob&) override {}  // The transaction has deleted the job.
     bool finish(const TakenJob& job) override;
     bool put_back(const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error)
         override;
@@ -33,7 +33,7 @@ public:
     int rescue(std::chrono::milliseconds lease) override;
     std::optional<TimePoint> next_due() override;
 
-    // A job and the fence of its worker.
+    // A job and its claim number, which fences writes.
     struct Held {
         std::string fence() const { return std::to_string(id) + ":" + std::to_string(claim); }
         std::int64_t id{};
@@ -42,17 +42,17 @@ public:
 
 private:
     std::vector<std::optional<TimePoint>> mark_together(const std::vector<Held>& jobs);
-    // Where a claim is to begin; nothing if no job is due.
+    // From where to claim; nullopt: no job is due.
     std::optional<Floor::Look> look_for_due();
     void bury_damaged(const TakenJob& job, const std::string& why);
     void look_from_the_beginning(const Sweeps::Sweep& sweep);
 
     store::Store& store_;
     std::string name_;
-    std::mutex mutex_;  // Of the two below.
+    std::mutex mutex_;  // Guards floor_ and sweeps_.
     Floor floor_;
     Sweeps sweeps_;
-    // Workers that make calls mark and end their jobs together.
+    // Batches the marks and the finishes of workers that make calls.
     store::Combiner<Held, bool> finishing_;
     store::Combiner<Held, std::optional<TimePoint>> marking_;
 };

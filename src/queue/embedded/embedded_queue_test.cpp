@@ -12,8 +12,8 @@
 #include <set>
 #include <thread>
 
-// The embedded queue from both ends: what a phase stages, and troubles of the store beneath. What
-// every queue does, tests/conformance tests.
+// The embedded queue's own behaviour: staging by a phase, and errors of the store.
+// tests/conformance tests what is common to all queues.
 namespace pawl::queue {
 
 namespace {
@@ -43,7 +43,7 @@ protected:
 
 }  // namespace
 
-TEST_F(EmbeddedQueueTest, what_a_phase_stages_is_a_job_of_its_request_once_it_has_committed) {
+TEST_F(EmbeddedQueueTest, a_staged_job_exists_once_its_phase_has_committed) {
     in_phase([](Tx& tx) { tx.stage(SendReceipt{.ride = 7}); });
 
     const auto jobs = queue.take(10, 30s);
@@ -55,7 +55,7 @@ TEST_F(EmbeddedQueueTest, what_a_phase_stages_is_a_job_of_its_request_once_it_ha
     EXPECT_EQ(jobs[0].raw.jid.size(), 24);
 }
 
-TEST_F(EmbeddedQueueTest, what_a_phase_staged_that_was_undone_was_never_there) {
+TEST_F(EmbeddedQueueTest, a_job_staged_by_a_rolled_back_phase_does_not_exist) {
     EXPECT_ANY_THROW(in_phase([](Tx& tx) {
         tx.stage(SendReceipt{.ride = 7});
         throw std::runtime_error{"after all"};
@@ -64,7 +64,7 @@ TEST_F(EmbeddedQueueTest, what_a_phase_staged_that_was_undone_was_never_there) {
     EXPECT_TRUE(queue.take(10, 30s).empty());
 }
 
-TEST_F(EmbeddedQueueTest, no_two_jobs_have_the_same_name) {
+TEST_F(EmbeddedQueueTest, no_two_jobs_have_the_same_id) {
     in_phase([](Tx& tx) {
         for (int ride = 0; ride < 500; ++ride) tx.stage(SendReceipt{.ride = ride});
     });
@@ -75,7 +75,7 @@ TEST_F(EmbeddedQueueTest, no_two_jobs_have_the_same_name) {
     EXPECT_EQ(jids.size(), 500);
 }
 
-TEST_F(EmbeddedQueueTest, many_workers_share_the_jobs_and_none_is_done_twice) {
+TEST_F(EmbeddedQueueTest, many_workers_share_the_jobs_and_do_each_once) {
     in_phase([](Tx& tx) {
         for (int ride = 0; ride < 300; ++ride) tx.stage(SendReceipt{.ride = ride});
     });
@@ -93,7 +93,7 @@ TEST_F(EmbeddedQueueTest, many_workers_share_the_jobs_and_none_is_done_twice) {
     EXPECT_FALSE(queue.next_due());
 }
 
-TEST_F(EmbeddedQueueTest, a_take_whose_commit_is_refused_leaves_the_job_to_the_next) {
+TEST_F(EmbeddedQueueTest, a_claim_whose_commit_is_refused_leaves_the_job_to_the_next) {
     in_phase([](Tx& tx) { tx.stage(SendReceipt{.ride = 7}); });
     store.plan_next_commit(memory::Fate::refused);
 
@@ -104,7 +104,7 @@ TEST_F(EmbeddedQueueTest, a_take_whose_commit_is_refused_leaves_the_job_to_the_n
     EXPECT_EQ(jobs[0].claim, 1);
 }
 
-TEST_F(EmbeddedQueueTest, a_take_in_doubt_that_was_kept_comes_back_when_its_lease_ends) {
+TEST_F(EmbeddedQueueTest, a_claim_in_doubt_that_was_committed_ends_with_its_lease) {
     in_phase([](Tx& tx) { tx.stage(SendReceipt{.ride = 7}); });
     store.plan_next_commit(memory::Fate::in_doubt_kept);
 
@@ -116,7 +116,7 @@ TEST_F(EmbeddedQueueTest, a_take_in_doubt_that_was_kept_comes_back_when_its_leas
     EXPECT_EQ(queue.take(1, 30s).at(0).claim, 2);
 }
 
-TEST_F(EmbeddedQueueTest, a_finish_in_doubt_is_settled_by_asking_again) {
+TEST_F(EmbeddedQueueTest, a_finish_in_doubt_is_settled_by_repeating_it) {
     for (const bool kept : {true, false}) {
         in_phase([](Tx& tx) { tx.stage(SendReceipt{.ride = 7}); });
         const auto job = queue.take(1, 30s).at(0);

@@ -6,13 +6,13 @@ namespace pawl::queue {
 
 namespace {
 
-// Two connections read the database's clock a few ms apart (docs/adr/0006): that is no clock that
-// was set back.
+// Two connections read the database's clock a few ms apart (docs/adr/0006); that does not mean that
+// the clock was set back.
 constexpr auto clocks_apart = 1s;
 // Longer than a claim's transaction may last.
 constexpr auto out_of_sight_max = 10s;
 constexpr int share_of_sweeps = 20;
-// What a sweep may take that is undone because it took too long: the deadline of a read or write.
+// The deadline of a read or write, after which a sweep is undone.
 constexpr auto sweep_deadline = 5s;
 
 }  // namespace
@@ -31,10 +31,10 @@ Floor::Look Floor::look(TimePoint now) const {
 }
 
 void Floor::looked(const Look& look, std::optional<TimePoint> last) {
-    if (look.lowerings != lowerings_) return;  // What was seen meanwhile is looked for first.
+    if (look.lowerings != lowerings_) return;  // Jobs found meanwhile are queried first.
     const auto position = last.value_or(look.at);
     if (look.whole) {
-        // Behind its first job there may be some that another holds, and gives back.
+        // Another worker may hold the jobs after the first one, and give them back.
         const auto first = look.from == from_the_beginning ? position : look.from;
         return begin_anew(position, std::min(first, position), look.at);
     }
@@ -76,7 +76,7 @@ Sweeps::Sweep Sweeps::begin(TimePoint now) const {
 void Sweeps::ended(const Sweep& sweep, TimePoint now) {
     last_ = sweep.at;
     if (!sweep.whole) return;
-    // A write and a read take no longer: else the process stood still, or its clock was set.
+    // A write and a read take at most this long. More: the process was suspended or its clock set.
     const TimePoint::duration most{2 * sweep_deadline};
     const auto worked = std::clamp(now - sweep.at, TimePoint::duration{0}, most);
     whole_due_ = now + share_of_sweeps * worked;

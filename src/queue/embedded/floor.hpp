@@ -13,37 +13,39 @@ using namespace std::chrono_literals;
 
 inline constexpr TimePoint from_the_beginning{};  // Before every run_at.
 
-// Where a process's looks for due jobs of a queue begin. Jobs are taken by run_at, and behind the
-// last one lie the index entries of those that are gone: under an old snapshot all of them, which
-// neither vacuum nor a hint takes out of the way (docs/adr/0015). So a look begins at the position
-// that the looks before have reached, less what may have become visible late: by its transaction
-// that lasted, or by another's claim that was undone. For that each look goes back to where it was
-// 50 ms ago, and the more rarely the further. Whoever was out of sight for up to 5 s waits for at
-// most ten times as long as it was; older than any level is found by a Sweep.
+// Where a process begins its queries for due jobs of a queue. Jobs are claimed by run_at. Before
+// the last claimed one lie the index entries of deleted jobs, under an old snapshot all of them,
+// and neither vacuum nor hint bits remove them (docs/adr/0015). So a query begins at the position
+// that earlier queries reached, minus a margin for jobs that became visible late: their transaction
+// took long, or another worker's claim was rolled back. For that, each query goes back to the
+// position of 50 ms ago, and further back more rarely. A job that was invisible for up to 5 s waits
+// for at most ten times as long as it was invisible. A job older than all levels is found by a
+// Sweep.
 //
 // All times are of the database's clock, as run_at is. Not thread-safe.
 class Floor {
 public:
     struct Look {
-        TimePoint from;  // No earlier run_at is looked at; then, where the first ready job was.
+        // Earlier run_at are not queried; after the query, the run_at of the first ready job.
+        TimePoint from;
         TimePoint at;
         bool whole{};
-        std::uint64_t lowerings{};  // Before it.
+        std::uint64_t lowerings{};  // The value of lowerings_ when the query began.
     };
 
     Look look(TimePoint now) const;
-    // `last`: the latest run_at, if as many jobs were taken as were asked for. Else all that was to
-    // be seen and due at look.at is taken.
+    // `last`: the latest run_at, if as many jobs were claimed as asked for. nullopt: every visible
+    // job that was due at look.at is claimed.
     void looked(const Look& look, std::optional<TimePoint> last);
-    // It took nothing. One from the very beginning may be too long for its deadline: it is not
-    // repeated by each worker, who go on with what is new.
+    // The query claimed nothing. A query from the very beginning may exceed its deadline: other
+    // workers do not repeat it, but go on with new jobs.
     void failed(const Look& look);
-    // Somebody has seen a job there.
+    // A job with this run_at was seen.
     void lower_to(TimePoint run_at);
 
 private:
-    // A look at least so long after the last of its kind begins where looks began two of them ago:
-    // before whatever was out of sight for as long as that.
+    // A query of this level runs at least `apart` after the previous one. It begins where queries
+    // began two of them ago, before any job that was invisible for up to `apart`.
     struct Level {
         std::chrono::milliseconds apart;
         TimePoint older{};
@@ -55,14 +57,14 @@ private:
 
     bool known_{false};
     TimePoint position_{};
-    TimePoint seen_{};  // The clock, at the latest look.
+    TimePoint seen_{};  // The clock at the latest query.
     std::uint64_t lowerings_{0};
     std::array<Level, 4> levels_{{{50ms}, {500ms}, {5s}, {50s}}};
 };
 
-// How far back the rounds look that rescue jobs and find what no Floor would: from the very
-// beginning, but at most a twentieth of the time, which counts where that takes seconds. Between
-// them leases are looked at that ended since the last round. Not thread-safe.
+// How far back the rounds go that rescue jobs and find what no Floor finds: from the very
+// beginning, but for at most a twentieth of the time, which matters where that takes seconds. The
+// rounds between read the leases that ended since the last round. Not thread-safe.
 class Sweeps {
 public:
     struct Sweep {
@@ -73,7 +75,7 @@ public:
 
     Sweep begin(TimePoint now) const;
     void ended(const Sweep& sweep, TimePoint now);
-    void took_too_long(const Sweep& sweep);  // And was undone.
+    void took_too_long(const Sweep& sweep);  // The sweep exceeded its deadline and was rolled back.
 
 private:
     std::optional<TimePoint> last_;

@@ -14,14 +14,14 @@ namespace {
 
 const TimePoint start{std::chrono::hours{24 * 365 * 57}};
 
-// A floor whose first look, from the beginning, found nothing.
+// A floor whose first query, from the beginning, found nothing.
 Floor at_work() {
     Floor floor;
     floor.looked(floor.look(start), std::nullopt);
     return floor;
 }
 
-// Looks each `step` that find nothing more, until `until`; the last.
+// Queries at each `step` until `until`, all finding nothing; returns the last.
 Floor::Look look_each(
     Floor& floor, std::chrono::milliseconds step, TimePoint from, TimePoint until
 ) {
@@ -35,7 +35,7 @@ Floor::Look look_each(
 
 }  // namespace
 
-TEST(Floor, the_first_look_is_from_the_beginning_and_the_second_is_not) {
+TEST(Floor, only_the_first_query_starts_at_the_beginning) {
     Floor floor;
     const auto first = floor.look(start);
     floor.looked(first, std::nullopt);
@@ -44,7 +44,7 @@ TEST(Floor, the_first_look_is_from_the_beginning_and_the_second_is_not) {
     EXPECT_EQ(floor.look(start + 1ms).from, start - 100ms);
 }
 
-TEST(Floor, a_look_begins_at_the_last_job_that_was_taken_if_there_may_be_more) {
+TEST(Floor, a_query_starts_at_the_last_claimed_job_if_there_may_be_more) {
     Floor floor;
 
     floor.looked(floor.look(start), start - 1h);
@@ -52,7 +52,7 @@ TEST(Floor, a_look_begins_at_the_last_job_that_was_taken_if_there_may_be_more) {
     EXPECT_EQ(floor.look(start + 1ms).from, start - 1h - 100ms);
 }
 
-TEST(Floor, looks_all_the_time_go_back_no_further_than_150_ms_but_now_and_then) {
+TEST(Floor, frequent_queries_rarely_go_back_further_than_150_ms) {
     auto floor = at_work();
     int further = 0;
 
@@ -66,7 +66,7 @@ TEST(Floor, looks_all_the_time_go_back_no_further_than_150_ms_but_now_and_then) 
     EXPECT_LE(further, 230);
 }
 
-TEST(Floor, after_a_clock_that_was_set_back_it_looks_from_the_beginning_once) {
+TEST(Floor, a_clock_set_back_causes_one_query_from_the_beginning) {
     auto floor = at_work();
 
     const auto back = floor.look(start - 1h);
@@ -76,13 +76,13 @@ TEST(Floor, after_a_clock_that_was_set_back_it_looks_from_the_beginning_once) {
     EXPECT_EQ(floor.look(start - 1h + 1ms).from, start - 1h - 100ms);
 }
 
-TEST(Floor, two_looks_at_a_clock_by_different_connections_are_no_clock_that_was_set_back) {
+TEST(Floor, a_small_difference_between_clock_readings_is_not_a_clock_set_back) {
     auto floor = at_work();
 
     EXPECT_NE(floor.look(start - 900ms).from, from_the_beginning);
 }
 
-TEST(Floor, a_claim_that_was_undone_is_looked_for_again) {
+TEST(Floor, a_job_of_a_claim_that_was_rolled_back_is_found_again) {
     auto floor = at_work();
     look_each(floor, 10ms, start, start + 2s);
     auto undone = floor.look(start + 3s);
@@ -93,7 +93,7 @@ TEST(Floor, a_claim_that_was_undone_is_looked_for_again) {
     EXPECT_EQ(floor.look(start + 3s).from, start + 1s);
 }
 
-TEST(Floor, a_first_look_that_is_too_long_is_not_repeated_by_each_worker) {
+TEST(Floor, a_first_query_that_exceeds_its_deadline_is_not_repeated_by_each_worker) {
     Floor floor;
 
     floor.failed(floor.look(start));
@@ -101,7 +101,7 @@ TEST(Floor, a_first_look_that_is_too_long_is_not_repeated_by_each_worker) {
     EXPECT_EQ(floor.look(start + 1ms).from, start - 10s - 100ms);
 }
 
-TEST(Floor, a_job_that_somebody_saw_is_not_passed_by_a_look_that_began_before) {
+TEST(Floor, a_query_that_began_earlier_does_not_skip_a_job_seen_meanwhile) {
     auto floor = at_work();
     const auto before = floor.look(start + 1s);
 
@@ -111,7 +111,7 @@ TEST(Floor, a_job_that_somebody_saw_is_not_passed_by_a_look_that_began_before) {
     EXPECT_LE(floor.look(start + 2s).from, start - 1h);
 }
 
-TEST(Floor, a_job_seen_where_looks_have_yet_to_come_changes_nothing) {
+TEST(Floor, a_job_seen_after_the_position_changes_nothing) {
     auto floor = at_work();
 
     floor.lower_to(start + 1h);
@@ -119,7 +119,7 @@ TEST(Floor, a_job_seen_where_looks_have_yet_to_come_changes_nothing) {
     EXPECT_EQ(floor.look(start + 1ms).from, start - 100ms);
 }
 
-TEST(Floor, from_an_old_job_it_goes_on_to_those_behind_it) {
+TEST(Floor, after_an_old_job_the_ones_behind_it_are_found) {
     auto floor = at_work();
     floor.lower_to(start - 1h);
 
@@ -128,7 +128,7 @@ TEST(Floor, from_an_old_job_it_goes_on_to_those_behind_it) {
     EXPECT_EQ(floor.look(start + 1s).from, start - 59min);
 }
 
-// A table of ready jobs, most of which others hide for a while, and a worker that looks at it.
+// A table of ready jobs, most of which are hidden for a while, and a worker that polls it.
 class Life {
 public:
     explicit Life(std::uint64_t seed)
@@ -138,7 +138,7 @@ public:
                 jobs_.push_back({start - up_to(3'600'000), start - 1h, 0ms});
     }
 
-    // How often a job was passed over for longer than was promised.
+    // How often a job was overlooked for longer than promised.
     int passed_over(std::chrono::seconds length) {
         for (auto now = start; now < start + length; now += up_to(rarely_)) {
             stage(now);
@@ -152,7 +152,7 @@ public:
 private:
     struct Waiting {
         TimePoint run_at;
-        TimePoint seen_from;  // Until then it is not committed, or another holds it.
+        TimePoint seen_from;  // Until then it is not committed, or another worker holds it.
         std::chrono::milliseconds out_of_sight;
     };
 
@@ -181,8 +181,8 @@ private:
         std::int64_t found = 0;
         std::erase_if(jobs_, [&](Waiting& job) {
             if (!there(job) || found == limit_) return false;
-            // Another server claims it, and gives it back; one that was behind already, a sweep
-            // finds.
+            // Another server claims it and gives it back. If it was behind the floor before, only a
+            // sweep finds it.
             if (job.out_of_sight == 0ms && chance(10)) {
                 job.out_of_sight = up_to(5'000);
                 job.seen_from = now + job.out_of_sight;
@@ -203,7 +203,7 @@ private:
 
     std::mt19937_64 dice_;
     std::int64_t limit_;
-    int rarely_;  // At most so many ms are between two looks.
+    int rarely_;  // At most this many ms between two queries.
     std::vector<Waiting> jobs_;
     Floor floor_;
     TimePoint before_{start};
@@ -211,8 +211,8 @@ private:
     int taken_{};
 };
 
-// The promise, whether a worker looks often or rarely, at a backlog or at none.
-TEST(Floor, whoever_was_out_of_sight_for_up_to_5_s_waits_at_most_ten_times_as_long) {
+// The promise holds for frequent and rare polls, with and without a backlog.
+TEST(Floor, a_job_hidden_for_up_to_5_s_waits_at_most_ten_times_as_long) {
     int taken = 0;
 
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
@@ -224,7 +224,7 @@ TEST(Floor, whoever_was_out_of_sight_for_up_to_5_s_waits_at_most_ten_times_as_lo
     EXPECT_GT(taken, 10'000);
 }
 
-TEST(Sweeps, go_from_the_beginning_each_time_where_that_takes_no_time) {
+TEST(Sweeps, start_at_the_beginning_each_time_if_that_is_fast) {
     Sweeps sweeps;
 
     for (int round = 0; round < 3; ++round) {
@@ -248,7 +248,7 @@ TEST(Sweeps, take_at_most_a_twentieth_of_the_time) {
     EXPECT_TRUE(sweeps.begin(start + 63s).whole);
 }
 
-TEST(Sweeps, one_that_took_too_long_is_tried_again_after_100_s_and_leases_are_looked_at_meanwhile) {
+TEST(Sweeps, a_sweep_that_took_too_long_is_retried_after_100_s_and_leases_are_read_meanwhile) {
     Sweeps sweeps;
 
     sweeps.took_too_long(sweeps.begin(start));
@@ -258,9 +258,8 @@ TEST(Sweeps, one_that_took_too_long_is_tried_again_after_100_s_and_leases_are_lo
     EXPECT_TRUE(sweeps.begin(start + 100s).whole);
 }
 
-// An hour in which the process stood still, or by which its clock was set, kept the next away for
-// twenty.
-TEST(Sweeps, one_over_which_the_process_stood_still_counts_as_the_longest_that_there_is) {
+// An hour of suspension, or a clock set by an hour, once delayed the next sweep by twenty hours.
+TEST(Sweeps, a_sweep_during_which_the_process_was_suspended_counts_as_the_longest_possible) {
     Sweeps sweeps;
 
     sweeps.ended(sweeps.begin(start), start + 1h);

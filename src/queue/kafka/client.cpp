@@ -1,5 +1,7 @@
 #include "src/queue/kafka/client.hpp"
 
+#include "src/queue/kafka/destroy.hpp"
+
 #include <librdkafka/rdkafka.h>
 
 #include <algorithm>
@@ -39,9 +41,6 @@ struct DestroyMetadata {
 struct DestroyTopic {
     void operator()(rd_kafka_topic_t* topic) const { rd_kafka_topic_destroy(topic); }
 };
-struct DestroyQueue {
-    void operator()(rd_kafka_queue_t* queue) const { rd_kafka_queue_destroy(queue); }
-};
 struct DestroyAdminOptions {
     void operator()(rd_kafka_AdminOptions_t* options) const {
         rd_kafka_AdminOptions_destroy(options);
@@ -49,9 +48,6 @@ struct DestroyAdminOptions {
 };
 struct DestroyNewTopic {
     void operator()(rd_kafka_NewTopic_t* topic) const { rd_kafka_NewTopic_destroy(topic); }
-};
-struct DestroyEvent {
-    void operator()(rd_kafka_event_t* event) const { rd_kafka_event_destroy(event); }
 };
 
 using Metadata = std::unique_ptr<const rd_kafka_metadata_t, DestroyMetadata>;
@@ -71,10 +67,10 @@ Metadata metadata_of(
     return Metadata{found};
 }
 
-void log_what_was_not_made(rd_kafka_event_t* told, const KafkaLog& log) {
-    if (rd_kafka_event_error(told) != RD_KAFKA_RESP_ERR_NO_ERROR)
-        return log("topics were not made: " + std::string{rd_kafka_event_error_string(told)});
-    const auto* result = rd_kafka_event_CreateTopics_result(told);
+void log_failed_topics(rd_kafka_event_t* answer, const KafkaLog& log) {
+    if (rd_kafka_event_error(answer) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return log("topics were not made: " + std::string{rd_kafka_event_error_string(answer)});
+    const auto* result = rd_kafka_event_CreateTopics_result(answer);
     if (result == nullptr) return;
     std::size_t count = 0;
     const auto* const* topics = rd_kafka_CreateTopics_result_topics(result, &count);
@@ -107,7 +103,7 @@ Handle open_client(
     std::unique_ptr<rd_kafka_conf_t, DestroyConf> conf{rd_kafka_conf_new()};
     put(conf.get(), "bootstrap.servers", options.brokers);
     put(conf.get(), "client.id", "pawl-" + options.group);
-    put(conf.get(), "reconnect.backoff.max.ms", "1000");  // Back soon after an outage.
+    put(conf.get(), "reconnect.backoff.max.ms", "1000");  // Reconnects soon after an outage.
     for (const auto& [name, value] : settings) put(conf.get(), name, value);
     for (const auto& [name, value] : options.settings) put(conf.get(), name, value);
     rd_kafka_conf_set_opaque(conf.get(), &context);
@@ -120,7 +116,7 @@ Handle open_client(
     if (!handle)
         throw std::invalid_argument{
             "no client of " + options.brokers + ": " + std::string{why.data()}};
-    (void)conf.release();  // The handle's now.
+    (void)conf.release();  // The handle owns it now.
     return handle;
 }
 
@@ -171,15 +167,16 @@ StoreError in_doubt(const KafkaOptions& options, std::string_view what, std::str
 }
 
 int partition_count(rd_kafka_s* handle, const KafkaOptions& options, const std::string& topic) {
-    const std::unique_ptr<rd_kafka_topic_t, DestroyTopic> of{
+    const std::unique_ptr<rd_kafka_topic_t, DestroyTopic> local{
         rd_kafka_topic_new(handle, topic.c_str(), nullptr)};
-    if (!of) throw trouble(options, "topic " + topic, rd_kafka_last_error());
-    const auto found = metadata_of(handle, options, of.get(), "the partitions of a topic");
+    if (!local) throw trouble(options, "topic " + topic, rd_kafka_last_error());
+    const auto found = metadata_of(handle, options, local.get(), "the partitions of a topic");
     if (found->topic_cnt != 1) return 0;
-    const auto& told = found->topics[0];
-    if (told.err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) return 0;
-    if (told.err != RD_KAFKA_RESP_ERR_NO_ERROR) throw trouble(options, "topic " + topic, told.err);
-    return told.partition_cnt;
+    const auto& answer = found->topics[0];
+    if (answer.err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) return 0;
+    if (answer.err != RD_KAFKA_RESP_ERR_NO_ERROR)
+        throw trouble(options, "topic " + topic, answer.err);
+    return answer.partition_cnt;
 }
 
 std::vector<std::string> topic_names(rd_kafka_s* handle, const KafkaOptions& options) {
@@ -229,7 +226,7 @@ void create_topics(rd_kafka_s* handle, const KafkaOptions& options, Wanted wante
     rd_kafka_CreateTopics(handle, plain.data(), plain.size(), admin.get(), answers.get());
     const std::unique_ptr<rd_kafka_event_t, DestroyEvent> event{
         rd_kafka_queue_poll(answers.get(), ms(options.request_timeout) + 1'000)};
-    if (event && options.log) log_what_was_not_made(event.get(), options.log);
+    if (event && options.log) log_failed_topics(event.get(), options.log);
 }
 
 }  // namespace pawl::queue::kafka

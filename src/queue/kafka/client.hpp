@@ -30,18 +30,19 @@ struct DestroyPartitions {
 };
 using PartitionList = std::unique_ptr<rd_kafka_topic_partition_list_s, DestroyPartitions>;
 
-// What a handle's callbacks reach: it outlives the handle.
+// What a handle's callbacks use; outlives the handle.
 struct Context {
     KafkaLog log;
     void* owner{};
-    std::function<void(int error, std::string_view text)> on_error;  // On the thread that polls.
+    // Called on the thread that polls.
+    std::function<void(int error, std::string_view text)> on_error;
 };
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 enum class Role { producer, consumer };
 
-// A client of librdkafka. `settings` come before the options' own. Throws std::invalid_argument for
-// a setting that librdkafka does not take.
+// Creates a client of librdkafka. The entries of options.settings override `settings`. Throws
+// std::invalid_argument for a setting that librdkafka refuses.
 Handle open_client(
     Role role,
     const KafkaOptions& options,
@@ -52,26 +53,26 @@ Handle open_client(
 
 Record record_of(const rd_kafka_message_s& message);
 
-// Says which brokers, what was tried and librdkafka's word; with the code of its page.
+// The text names the brokers, what was tried and librdkafka's error, with the PAWL code.
 StoreError trouble(const KafkaOptions& options, std::string_view what, std::string_view why);
 StoreError trouble(const KafkaOptions& options, std::string_view what, int error);
 StoreError in_doubt(const KafkaOptions& options, std::string_view what, std::string_view why);
 
-// Of a topic's partitions, as the brokers say; asking makes the topic where they make topics by
-// themselves. Throws StoreError.
+// The number of partitions that the brokers report; 0: no such topic. The request creates the topic
+// where brokers create topics automatically. Throws StoreError.
 int partition_count(rd_kafka_s* handle, const KafkaOptions& options, const std::string& topic);
 std::vector<std::string> topic_names(rd_kafka_s* handle, const KafkaOptions& options);
 
 struct Watermarks {
     std::int64_t low{};
-    std::int64_t high{};  // Of the next record.
+    std::int64_t high{};  // The offset of the next record.
 };
 Watermarks watermarks(rd_kafka_s* handle, const KafkaOptions& options, const Partition& partition);
 
-// Topics and how many partitions they are to have; -1: the brokers' default.
+// Topics and their numbers of partitions; -1: the brokers' default.
 using Wanted = std::vector<std::pair<std::string, int>>;
-// Makes those that are not there, and logs it where the brokers refuse or know no such request:
-// then their own making of topics, or an operator's, must do. Throws StoreError if none answers.
+// Creates the missing topics. If the brokers refuse or do not know the request, logs it: then the
+// brokers or an operator must create them. Throws StoreError if no broker answers.
 void create_topics(rd_kafka_s* handle, const KafkaOptions& options, Wanted wanted);
 
 }  // namespace pawl::queue::kafka

@@ -20,7 +20,7 @@ std::string write_gaps(
     std::string text{form};
     std::int64_t at = base;
     for (std::size_t i = 0; i < open.size();) {
-        // One run of open offsets, and the run of done ones behind it.
+        // A run of open offsets, and the run of done ones after it.
         const auto begin = open[i];
         auto end = begin;
         while (i < open.size() && open[i] == end) ++end, ++i;

@@ -10,23 +10,23 @@ using Runs = std::vector<Offsets>;
 
 }  // namespace
 
-TEST(Gaps, where_nothing_is_done_behind_the_offset_there_is_nothing_to_say) {
+TEST(Gaps, nothing_done_after_the_offset_is_written_as_an_empty_text) {
     EXPECT_EQ(write_gaps(10, 10, {}), "");
     EXPECT_EQ(write_gaps(10, 13, {10, 11, 12}), "");
 }
 
-TEST(Gaps, what_is_done_behind_open_records_is_said_and_read_again) {
+TEST(Gaps, offsets_done_after_open_records_survive_a_round_trip) {
     const auto text = write_gaps(10, 25, {10, 11, 15});
 
     EXPECT_EQ(text, "1:2,3,1,9");
     EXPECT_EQ(read_gaps(10, text), (Runs{{12, 15}, {16, 25}}));
 }
 
-TEST(Gaps, what_follows_the_last_done_one_is_open) {
+TEST(Gaps, offsets_after_the_last_done_one_are_open) {
     EXPECT_EQ(write_gaps(10, 15, {10, 12, 13, 14}), "1:1,1");
 }
 
-TEST(Gaps, what_does_not_fit_is_open_and_never_the_other_way_round) {
+TEST(Gaps, offsets_that_do_not_fit_are_open_never_done) {
     std::vector<std::int64_t> open;
     for (std::int64_t offset = 0; offset < 10'000; offset += 2) open.push_back(offset);
 
@@ -40,7 +40,7 @@ TEST(Gaps, what_does_not_fit_is_open_and_never_the_other_way_round) {
     }
 }
 
-TEST(Gaps, the_words_of_another_say_nothing) {
+TEST(Gaps, a_text_of_another_format_is_ignored) {
     for (const auto* text :
          {"", "hello", "1:", "1:x", "1:2,x,1", "1:2,3x", "1:2,-3", "1:0,3", "2:2,3", "1:,"})
         EXPECT_TRUE(read_gaps(10, text).empty()) << text;

@@ -22,7 +22,7 @@ using Entries = std::vector<Entry>;
 
 constexpr std::size_t latest = 20;
 
-std::string with(std::string_view history, Entry entry) {
+std::string with_entry(std::string_view history, Entry entry) {
     Entries entries;
     auto read = detail::decode<Entries>(history);
     if (auto* before = std::get_if<Entries>(&read)) entries = std::move(*before);
@@ -39,11 +39,11 @@ std::string with(std::string_view history, Entry entry) {
 }  // namespace
 
 std::string with_failure(std::string_view history, TimePoint at, std::string_view error) {
-    return with(history, {base::time_text(at), std::string{error}, std::nullopt});
+    return with_entry(history, {base::time_text(at), std::string{error}, std::nullopt});
 }
 
 std::string with_merge(std::string_view history, TimePoint at, std::string_view by) {
-    return with(history, {base::time_text(at), std::nullopt, std::string{by}});
+    return with_entry(history, {base::time_text(at), std::nullopt, std::string{by}});
 }
 
 }  // namespace pawl::queue::kafka

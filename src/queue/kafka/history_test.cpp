@@ -9,12 +9,13 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const TimePoint at{std::chrono::milliseconds{1'800'000'000'000}};
+const TimePoint failed_at{std::chrono::milliseconds{1'800'000'000'000}};
 
 }  // namespace
 
-TEST(History, begins_with_nothing_and_says_what_befell_the_job) {
-    const auto history = with_merge(with_failure("[]", at, "no \"answer\""), at, "ann");
+TEST(History, starts_empty_and_records_failures_and_merges) {
+    const auto history =
+        with_merge(with_failure("[]", failed_at, "no \"answer\""), failed_at, "ann");
 
     EXPECT_EQ(
         history,
@@ -25,7 +26,8 @@ TEST(History, begins_with_nothing_and_says_what_befell_the_job) {
 
 TEST(History, keeps_the_first_and_the_last_twenty) {
     std::string history{"[]"};
-    for (int i = 1; i <= 41; ++i) history = with_failure(history, at, "e" + std::to_string(i));
+    for (int i = 1; i <= 41; ++i)
+        history = with_failure(history, failed_at, "e" + std::to_string(i));
 
     EXPECT_THAT(history, HasSubstr("\"e1\""));
     EXPECT_THAT(history, Not(HasSubstr("\"e21\"")));
@@ -33,20 +35,21 @@ TEST(History, keeps_the_first_and_the_last_twenty) {
     EXPECT_THAT(history, HasSubstr("\"e41\""));
 }
 
-TEST(History, of_long_errors_keeps_fewer_so_that_a_record_has_room) {
+TEST(History, keeps_fewer_entries_if_errors_are_long) {
     std::string history{"[]"};
     for (int i = 1; i <= 41; ++i)
-        history = with_failure(history, at, std::to_string(i) + std::string(1'990, '\x01'));
+        history = with_failure(history, failed_at, std::to_string(i) + std::string(1'990, '\x01'));
 
     EXPECT_LE(history.size(), history_bytes_max);
     EXPECT_THAT(history, HasSubstr("\"1\\u0001"));
     EXPECT_THAT(history, HasSubstr("\"41\\u0001"));
 }
 
-TEST(History, of_another_form_counts_as_none) {
+TEST(History, of_another_format_counts_as_empty) {
     for (const auto* other : {"", "no json", "{}", "[1]", R"([{"when":"now"}])"})
         EXPECT_EQ(
-            with_failure(other, at, "e"), R"([{"at":"2027-01-15T08:00:00.000Z","error":"e"}])"
+            with_failure(other, failed_at, "e"),
+            R"([{"at":"2027-01-15T08:00:00.000Z","error":"e"}])"
         ) << other;
 }
 

@@ -37,8 +37,7 @@ bool InHand::add(std::shared_ptr<const Record> record, TimePoint due) {
     auto& part = at->second;
     const auto offset = record->offset;
     if (part.held.contains(offset)) return false;
-    // A topic that was made anew, or cut off by its broker, begins again below: nothing that is
-    // known of offsets holds for it.
+    // A topic that was recreated or truncated starts at a lower offset: known offsets are void.
     if (offset < part.next) part.done_before.clear();
     part.next = offset + 1;
     const bool was_done =
@@ -145,7 +144,7 @@ Position InHand::position_of(const Partition& partition, const Part& part) {
 std::optional<Position> InHand::position(const Partition& partition) const {
     const auto at = parts_.find(partition);
     if (at == parts_.end() || at->second.next == 0) return std::nullopt;
-    // What was done before us and is not read again yet would be open again for who comes next.
+    // What the previous owner did and is not read again yet would become open for the next one.
     const auto& before = at->second.done_before;
     if (!before.empty() && at->second.next < before.back().second) return std::nullopt;
     auto now = position_of(partition, at->second);

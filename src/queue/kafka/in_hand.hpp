@@ -16,28 +16,27 @@
 
 namespace pawl::queue::kafka {
 
-// A job's place and the number of its taking: what fences a worker's writes.
+// A job's place and claim number; fences a worker's writes.
 struct Token {
     Partition partition;
     std::int64_t offset{};
     std::int64_t claim{};
 };
 
-// What may be committed: all before `offset` is done, and of what is behind it what `gaps` say.
+// What may be committed: all before `offset` is done, and `gaps` says what is done after it.
 struct Position {
     Partition partition;
     std::int64_t offset{};
     std::string gaps;
 };
 
-// The records of the partitions that are ours: read, waiting until they are due, in the hands of
-// workers, done. No I/O, no clock, no lock: its owner guards it. What is not done holds its
-// partition's offset back, so nothing is lost by dying; what belongs to a partition that was taken
-// away is forgotten, so that who worked on it writes nothing.
+// The records of the assigned partitions: waiting until due, claimed by workers, done. No I/O,
+// clock or lock: the owner guards it. An undone record holds back its partition's offset, so a
+// crash loses nothing. Revoking a partition forgets its records, which fences their workers.
 class InHand {
 public:
-    // A partition with so many records in hand, so many bytes of them, or so far ahead of its
-    // committed offset is read no further.
+    // Reading of a partition pauses at this number of records, at this number of bytes, or this far
+    // ahead of its committed offset.
     struct Limits {
         std::size_t records{1'000};
         std::size_t bytes{16U << 20U};
@@ -45,41 +44,43 @@ public:
     };
     explicit InHand(Limits limits) : limits_{limits} {}
 
-    // `committed`: the offset from which it is read, if one was committed, and what is done behind.
+    // `committed`: the offset from which the partition is read; nullopt: none was committed.
+    // `gaps`: what is done after it.
     void assign(
         const Partition& partition, std::optional<std::int64_t> committed, std::string_view gaps
     );
     void revoke(const Partition& partition);
     std::vector<Partition> partitions() const;
 
-    // False if it is not to be worked: its partition is another's, it is in hand, or it was done.
+    // False if the record is not to be worked: not assigned, already held, or done.
     bool add(std::shared_ptr<const Record> record, TimePoint due);
 
     struct Taken {
         Token token;
         std::shared_ptr<const Record> record;
     };
-    // Those due, the longest due first.
+    // Claims due records, the longest due first.
     std::vector<Taken> take(int limit, TimePoint now, TimePoint lease_until);
     bool any_due(TimePoint now) const;
-    std::optional<TimePoint> next_due() const;  // Of those that wait.
+    std::optional<TimePoint> next_due() const;  // When the next waiting record is due.
 
-    // All of these are false, or nothing, for a token that is no more the last.
+    // With an outdated token all of these return false or nullptr.
     std::shared_ptr<const Record> find(const Token& token) const;
     bool renew(const Token& token, TimePoint lease_until);
     bool done(const Token& token);
-    bool give_back(const Token& token);  // Untouched: it waits as before.
-    // Gives back what has a lease that ended, or that ends later than any can; how many.
+    bool give_back(const Token& token);  // The record waits as before.
+    // Gives back records whose lease has ended, or ends later than any can; returns how many.
     int rescue(TimePoint now, TimePoint bound);
 
-    // Positions that moved since they were last told to committed().
+    // Positions that changed since the last committed().
     std::vector<Position> positions() const;
-    std::optional<Position> position(const Partition& partition) const;  // Nothing: none to commit.
+    // nullopt: nothing to commit.
+    std::optional<Position> position(const Partition& partition) const;
     void committed(const Position& position);
-    // The next offset of a partition that was not read yet; nothing if it is not ours.
+    // The next offset to read; nullopt: the partition is not assigned.
     std::optional<std::int64_t> next(const Partition& partition) const;
 
-    // Which to stop or start reading, each told once.
+    // Which partitions to stop or start reading; each is reported once.
     std::vector<Partition> to_pause();
     std::vector<Partition> to_resume();
 
@@ -89,13 +90,13 @@ private:
         std::shared_ptr<const Record> record;
         TimePoint due{};
         std::uint64_t order{};
-        std::int64_t claim{};  // 0: it waits.
+        std::int64_t claim{};  // 0: not claimed.
         TimePoint lease_until{};
     };
     struct Part {
-        std::int64_t next{0};  // 0 until something is read or known to be committed.
+        std::int64_t next{0};  // 0 until a record is read or an offset is committed.
         std::map<std::int64_t, Held> held;
-        std::vector<Offsets> done_before;  // By whom it belonged to.
+        std::vector<Offsets> done_before;  // By the previous owner.
         std::size_t bytes{0};
         std::optional<std::pair<std::int64_t, std::string>> told;
         bool paused{false};

@@ -46,7 +46,7 @@ protected:
 
 }  // namespace
 
-TEST_F(InHandTest, what_is_due_longest_comes_first_and_nothing_early) {
+TEST_F(InHandTest, the_longest_due_comes_first_and_nothing_comes_early) {
     hand.assign(p0, 0, "");
     add(0, 30ms);
     add(1, 10ms);
@@ -73,7 +73,7 @@ TEST_F(InHandTest, an_offset_is_held_back_until_all_before_it_is_done) {
     EXPECT_EQ(committable(), 8);
 }
 
-TEST_F(InHandTest, what_was_told_to_the_brokers_is_not_told_again) {
+TEST_F(InHandTest, a_committed_position_is_not_reported_again) {
     hand.assign(p0, 5, "");
     EXPECT_THAT(hand.positions(), IsEmpty());
     add(5);
@@ -86,7 +86,7 @@ TEST_F(InHandTest, what_was_told_to_the_brokers_is_not_told_again) {
     EXPECT_THAT(hand.positions(), IsEmpty());
 }
 
-TEST_F(InHandTest, who_takes_over_does_not_do_again_what_was_done_behind_the_offset) {
+TEST_F(InHandTest, the_next_owner_skips_what_was_done_after_the_offset) {
     hand.assign(p0, 5, "1:1,2,1,1");
 
     EXPECT_TRUE(add(5));
@@ -101,7 +101,7 @@ TEST_F(InHandTest, who_takes_over_does_not_do_again_what_was_done_behind_the_off
     EXPECT_EQ(hand.next(p0), 11);
 }
 
-TEST_F(InHandTest, a_topic_that_begins_again_below_loses_nothing) {
+TEST_F(InHandTest, a_recreated_topic_loses_no_record) {
     hand.assign(p0, 500, "1:1,20");
 
     EXPECT_TRUE(add(0));
@@ -112,7 +112,7 @@ TEST_F(InHandTest, a_topic_that_begins_again_below_loses_nothing) {
     EXPECT_TRUE(add(505)) << "what was done was another topic's";
 }
 
-TEST_F(InHandTest, a_partition_that_went_takes_its_records_and_its_tokens_along) {
+TEST_F(InHandTest, a_revoked_partition_drops_its_records_and_tokens) {
     hand.assign(p0, 0, "");
     hand.assign(p1, 0, "");
     add(0, 0ms, p0);
@@ -132,7 +132,7 @@ TEST_F(InHandTest, a_partition_that_went_takes_its_records_and_its_tokens_along)
     EXPECT_THAT(offsets(9, 0ms), ElementsAre(0));
 }
 
-TEST_F(InHandTest, no_two_takings_have_the_same_fence_not_even_over_a_reassignment) {
+TEST_F(InHandTest, no_two_claims_have_the_same_fence_even_after_a_reassignment) {
     hand.assign(p0, 0, "");
     add(0);
     const auto first = take();
@@ -151,7 +151,7 @@ TEST_F(InHandTest, no_two_takings_have_the_same_fence_not_even_over_a_reassignme
     EXPECT_FALSE(hand.done(third));
 }
 
-TEST_F(InHandTest, one_whose_lease_ended_or_cannot_be_is_given_to_the_next) {
+TEST_F(InHandTest, a_record_whose_lease_ended_or_is_impossible_is_freed) {
     hand.assign(p0, 0, "");
     for (int offset = 0; offset < 3; ++offset) add(offset);
     const auto ended = take();
@@ -182,7 +182,7 @@ TEST_F(InHandTest, a_full_partition_is_paused_once_and_read_again_when_half_is_d
     EXPECT_THAT(hand.to_resume(), ElementsAre(p0));
 }
 
-TEST_F(InHandTest, one_that_is_held_for_long_lets_its_partition_run_only_so_far_ahead) {
+TEST_F(InHandTest, a_long_held_record_limits_how_far_ahead_its_partition_is_read) {
     hand.assign(p0, 0, "");
     add(0, 1h);
     for (int offset = 1; offset < 99; ++offset) {
@@ -196,17 +196,17 @@ TEST_F(InHandTest, one_that_is_held_for_long_lets_its_partition_run_only_so_far_
     EXPECT_THAT(hand.to_pause(), ElementsAre(p0));
 }
 
-TEST_F(InHandTest, of_a_partition_that_is_not_ours_there_is_nothing_to_tell) {
+TEST_F(InHandTest, a_partition_that_is_not_assigned_has_no_position) {
     hand.assign(p0, 3, "");
 
     EXPECT_EQ(hand.position(p1), std::nullopt);
     EXPECT_EQ(hand.next(p1), std::nullopt);
-    hand.committed({p1, 9, ""});  // An answer that came after the partition went.
+    hand.committed({p1, 9, ""});  // An answer that came after the revocation.
     EXPECT_THAT(hand.partitions(), ElementsAre(p0));
     EXPECT_EQ(hand.next(p0), 3);
 }
 
-TEST_F(InHandTest, where_nothing_was_committed_and_nothing_is_read_nothing_is_committed) {
+TEST_F(InHandTest, without_a_committed_offset_and_records_there_is_nothing_to_commit) {
     hand.assign(p0, std::nullopt, "");
 
     EXPECT_EQ(hand.position(p0), std::nullopt);
@@ -216,7 +216,7 @@ TEST_F(InHandTest, where_nothing_was_committed_and_nothing_is_read_nothing_is_co
     EXPECT_EQ(committable(), 8);
 }
 
-TEST_F(InHandTest, what_waits_has_no_fence) {
+TEST_F(InHandTest, a_waiting_record_has_no_fence) {
     hand.assign(p0, 0, "");
     add(0);
 
@@ -225,14 +225,14 @@ TEST_F(InHandTest, what_waits_has_no_fence) {
     EXPECT_EQ(hand.rescue(at(24h), at(48h)), 0) << "it is in nobody's hands";
 }
 
-TEST_F(InHandTest, a_partition_with_as_many_bytes_as_are_allowed_is_paused_until_half_are_done) {
+TEST_F(InHandTest, a_partition_at_its_byte_limit_is_paused_until_half_are_done) {
     InHand small{InHand::Limits{.records = 100, .bytes = 800, .ahead = 100}};
     small.assign(p0, 0, "");
     for (int offset = 0; offset < 5; ++offset) {
         Record record;
         record.partition = p0;
         record.offset = offset;
-        record.value = std::string(100, 'x');  // 170 bytes with what each has.
+        record.value = std::string(100, 'x');  // 170 bytes with the overhead.
         small.add(std::make_shared<const Record>(std::move(record)), at(0ms));
         EXPECT_THAT(small.to_pause(), SizeIs(offset < 4 ? 0 : 1)) << offset;
     }
@@ -246,7 +246,7 @@ TEST_F(InHandTest, a_partition_with_as_many_bytes_as_are_allowed_is_paused_until
     EXPECT_THAT(small.to_resume(), ElementsAre(p0));
 }
 
-TEST_F(InHandTest, a_partition_that_ran_too_far_ahead_is_read_again_when_what_held_it_is_done) {
+TEST_F(InHandTest, a_partition_too_far_ahead_is_resumed_when_the_oldest_record_is_done) {
     hand.assign(p0, 0, "");
     add(0, 1h);
     for (int offset = 1; offset < 100; ++offset) {
@@ -260,7 +260,7 @@ TEST_F(InHandTest, a_partition_that_ran_too_far_ahead_is_read_again_when_what_he
     EXPECT_THAT(hand.to_resume(), ElementsAre(p0));
 }
 
-TEST_F(InHandTest, the_same_record_is_in_hand_once) {
+TEST_F(InHandTest, the_same_record_is_held_once) {
     hand.assign(p0, 0, "");
 
     EXPECT_TRUE(add(0));

@@ -28,7 +28,7 @@ std::int64_t ms_of(TimePoint at) {
     return at.time_since_epoch().count();
 }
 
-// Anybody may write any number of milliseconds; what our times can say ends with the year 9999.
+// Headers may hold any number of milliseconds; TimePoint is limited to the end of the year 9999.
 TimePoint time_of_ms(std::int64_t ms) {
     constexpr std::int64_t last = 253'402'300'799'999;
     return TimePoint{std::chrono::milliseconds{std::clamp<std::int64_t>(ms, 0, last)}};
@@ -69,7 +69,7 @@ struct Origin {
     std::int64_t offset{};
 };
 
-// As headers of that family say it: all of it, or nothing.
+// nullopt unless all headers of that family are there.
 std::optional<Origin> origin_in(const Headers& headers, std::string_view family) {
     const auto topic = text_in(headers, named(family, "topic"));
     const auto partition = integer_in(headers, named(family, "partition"));
@@ -80,14 +80,14 @@ std::optional<Origin> origin_in(const Headers& headers, std::string_view family)
     return Origin{*topic, *partition, *offset};
 }
 
-// Where it was read first; by itself unless it was moved from there.
+// Where the job was first read: the headers' origin, or the record's own place.
 Origin origin_of(const Record& record) {
     if (auto origin = origin_in(record.headers, original)) return *origin;
     if (auto origin = origin_in(record.headers, "kafka_dlt-original-")) return *origin;
     return {record.partition.topic, record.partition.number, record.offset};
 }
 
-// Of one that has no id of its own: the same over all its retries.
+// For a record without an id: the same over all its retries.
 std::string id_of_place(const Origin& origin) {
     json::Parts parts;
     parts.add(origin.topic)
@@ -107,7 +107,7 @@ int failures_of(const Record& record) {
         if (const auto tries = integer_in(record.headers, attempts))
             failures = std::max<std::int64_t>(*tries, 1) - 1;
     constexpr std::int64_t most =
-        std::numeric_limits<int>::max() - 2;  // For this try, and the next.
+        std::numeric_limits<int>::max() - 2;  // Leaves room for this failure and the next.
     return static_cast<int>(std::clamp<std::int64_t>(failures.value_or(0), 0, most));
 }
 
@@ -138,7 +138,7 @@ void note_failure(Record& record, const TakenJob& job, const std::string& error,
     set_failures(headers, job.failures + 1);
 }
 
-// The first coordinates stay: how often it moves says nothing, where it came from does.
+// The first coordinates stay: they say where the job came from, later ones only how often it moved.
 void note_origin(Record& record, const Record& from, const std::string& group) {
     auto& headers = record.headers;
     if (!integer_in(headers, original_timestamp))
@@ -160,7 +160,7 @@ void note_exception(Headers& headers, const std::string& error) {
     set(headers, named(exception, "message"), error);
 }
 
-Record moved(const Record& from, const TakenJob& job, std::string topic, TimePoint now) {
+Record moved_record(const Record& from, const TakenJob& job, std::string topic, TimePoint now) {
     Record record;
     record.partition.topic = std::move(topic);
     record.at = now;
@@ -171,13 +171,13 @@ Record moved(const Record& from, const TakenJob& job, std::string topic, TimePoi
     return record;
 }
 
-// From one family of names to the other.
+// Replaces one family of header names by the other.
 void rename_headers(Headers& headers, std::string_view from, std::string_view to) {
     for (auto& header : headers)
         if (header.name.starts_with(from)) header.name = named(to, header.name.substr(from.size()));
 }
 
-std::string shown(std::string_view bytes) {
+std::string readable(std::string_view bytes) {
     if (base::is_utf8(bytes) && bytes.find('\0') == bytes.npos) return std::string{bytes};
     std::string text;
     for (const char c : bytes) text += c >= ' ' && c < '\x7F' ? c : '?';
@@ -189,7 +189,7 @@ std::string digits(std::int64_t number, std::size_t width) {
     return text.size() < width ? std::string(width - text.size(), '0') + text : text;
 }
 
-// At least: so letters in the order of their ids are in that of their times and offsets.
+// Minimum widths, so that ids sort by time and offset.
 constexpr std::array<std::size_t, 3> widths{15, 6, 15};
 
 TimePoint died_at(const Record& record) {
@@ -259,7 +259,7 @@ Record retry_record(
     const std::optional<std::string>& error,
     TimePoint now
 ) {
-    auto next = moved(record, job, std::move(topic), now);
+    auto next = moved_record(record, job, std::move(topic), now);
     note_origin(next, record, group);
     if (error) {
         const auto text = base::storable_error(*error);
@@ -280,14 +280,14 @@ Record dead_record(
     const std::string& error,
     TimePoint now
 ) {
-    auto dead = moved(record, job, std::move(topic), now);
+    auto dead = moved_record(record, job, std::move(topic), now);
     const auto text = base::storable_error(error);
     note_origin(dead, record, group);
     note_failure(dead, job, text, now);
     note_exception(dead.headers, text);
     remove(dead.headers, backoff);
     std::erase_if(dead.headers, [](const Header& header) {
-        return header.name.starts_with(dead_letter);  // Of an earlier death, before a merge.
+        return header.name.starts_with(dead_letter);  // From an earlier death, before a merge.
     });
     rename_headers(dead.headers, original, named(dead_letter, "original-"));
     rename_headers(dead.headers, exception, named(dead_letter, "exception-"));
@@ -315,7 +315,7 @@ DeadLetter letter_of(const Record& record, std::string_view queue) {
     letter.jid = job.raw.jid;
     letter.queue = queue;
     letter.kind = job.kind;
-    letter.args = shown(record.value.value_or(""));
+    letter.args = readable(record.value.value_or(""));
     letter.failures = job.failures;
     letter.error = job.raw.last_error.value_or(
         text_in(headers, named(dead_letter, "exception-message")).value_or("")

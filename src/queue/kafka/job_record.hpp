@@ -10,39 +10,40 @@
 #include <string>
 #include <string_view>
 
-// A job as a record. The value is its arguments as JSON, the key its jid: of one request's jobs
-// none waits for another, as a retry would break their order anyway. Headers, texts in UTF-8:
+// A job as a record. The value is its arguments as JSON, the key its jid. Jobs of one request are
+// not kept in order by a common key, as a retry would break the order anyway. Headers, texts in
+// UTF-8:
 //
 //   ce_specversion ce_id ce_type ce_source ce_time content-type
 //                               a CloudEvent in binary mode: ce_id is the jid, ce_type the kind,
 //                               ce_time when the job was staged
 //   pawl_key                    the id of the request that staged it
-//   pawl_called_at              of the first call to the outside under its key; a time
-//   pawl_failures               digits; where it is missing, retry_topic-attempts less one
+//   pawl_called_at              time of the first call to the outside under the job's key
+//   pawl_failures               digits; if missing, retry_topic-attempts minus one
 //   pawl_first_failed_at pawl_last_failed_at pawl_error pawl_history
-//   retry_topic-attempts        int32: this try's number
+//   retry_topic-attempts        int32: the number of this try
 //   retry_topic-backoff-timestamp, retry_topic-original-timestamp
 //                               BigInteger bytes, ms since 1970: when it is due; of the origin
 //   kafka_original-topic, -partition (int32), -offset, -timestamp (int64), -timestamp-type,
-//   -consumer-group             where it was read first; made once, never overwritten
+//   -consumer-group             where it was first read; written once, never overwritten
 //   kafka_exception-fqcn, -message
-//   kafka_dlt-*                 the same, and instead of these, in the dead-letter topic
+//   kafka_dlt-*                 replace these in the dead-letter topic
 //   pawl_died_at pawl-merged-by pawl-merged-at pawl-merged-from-offset
 //
-// Headers that are neither are kept over retries, burial and merge, as tracing's.
+// Other headers, as those of tracing, are kept over retries, burial and merge.
 namespace pawl::queue::kafka {
 
-// The partition of what these make is the producer's choice, by the key.
+// The producer chooses the partition by the key.
 Record pushed_record(const StagedJob& job, std::string topic, TimePoint now);
 
-// Whatever it is: what is no job of ours has no kind, or arguments that do not decode, and whoever
-// works it buries it. `failures`, times and texts as its headers say; called_at as the header does.
+// Accepts any record. One that is not a job has no kind, or arguments that do not decode, and its
+// worker buries it. `failures`, times, texts and called_at come from the headers.
 TakenJob job_of(const Record& record, std::string_view queue);
-// Before this it is not worked. What says no time is due since it was written, or read, if its
+// When the job may run. Without a time in its headers: when it was written, or `now` if the
 // writer's clock was ahead.
 TimePoint due_of(const Record& record, TimePoint now);
 
-// Of a job's next try; with an error it has failed.
+// The record of the job's next try. With an error, the try has failed.
 Record retry_record(
     const Record& record,
     const TakenJob& job,
@@ -60,14 +61,15 @@ Record dead_record(
     const std::string& error,
     TimePoint now
 );
-// The same with the least of what we add, for one that its broker finds too large.
+// The same with as few added bytes as possible, for a record that the broker found too large.
 Record shortened(Record record);
 
 DeadLetter letter_of(const Record& record, std::string_view queue);
-// Its place, and before that its time: 001800000000000.000000.000000000000012.mails
+// Time of death and place: 001800000000000.000000.000000000000012.mails
 std::string letter_id(const Record& record, std::string_view queue);
-// Which of its job's lives this record is of: one begins with its push, another with each merge. Of
-// one life there may be several records, as a death between a record and an offset makes.
+// Identifies which of a job's lives this record is of: the push begins one, each merge another. One
+// life may have several records, if the process died after a record was written and before its
+// offset was committed.
 std::string life_of(const Record& record);
 struct LetterPlace {
     std::string queue;
@@ -76,7 +78,7 @@ struct LetterPlace {
 };
 std::optional<LetterPlace> place_of_letter(std::string_view id);
 
-// A dead job as a new one, with all its tries before it. `called`: that it was called counts on.
+// A dead job as a new one, with its failure count reset. `called`: keep that it was called.
 Record merged_record(
     const Record& dead, std::string topic, const std::string& by, TimePoint now, bool called
 );

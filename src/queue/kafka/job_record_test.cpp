@@ -27,7 +27,7 @@ StagedJob staged() {
     return job;
 }
 
-// As it is read from its partition.
+// As read from its partition.
 Record read(Record record, int partition, std::int64_t offset) {
     record.partition.number = partition;
     record.offset = offset;
@@ -94,7 +94,7 @@ TEST(JobRecord, a_job_is_read_as_it_was_pushed) {
     EXPECT_EQ(due_of(pushed(), t0 + 5s), t0 + 1s);
 }
 
-TEST(JobRecord, a_job_from_another_queue_brings_its_failures_along) {
+TEST(JobRecord, a_job_from_another_queue_keeps_its_failures) {
     auto job = staged();
     job.failures = 2;
     job.called_at = t0;
@@ -110,7 +110,7 @@ TEST(JobRecord, a_job_from_another_queue_brings_its_failures_along) {
     EXPECT_EQ(taken.raw.last_error, "e");
 }
 
-TEST(JobRecord, a_retry_has_springs_headers_in_springs_bytes) {
+TEST(JobRecord, a_retry_has_the_headers_of_spring_byte_for_byte) {
     const auto record = retried(pushed());
 
     EXPECT_EQ(header(record, "retry_topic-attempts"), (std::string{"\0\0\0\x02", 4}));
@@ -131,7 +131,7 @@ TEST(JobRecord, a_retry_has_springs_headers_in_springs_bytes) {
     EXPECT_EQ(due_of(record, t0), t0 + 10s);
 }
 
-TEST(JobRecord, a_retry_is_the_same_job_with_a_failure_more) {
+TEST(JobRecord, a_retry_is_the_same_job_with_one_more_failure) {
     const auto job = job_of(retried(pushed()), "mails");
 
     EXPECT_EQ(job.raw.jid, staged().jid);
@@ -142,7 +142,7 @@ TEST(JobRecord, a_retry_is_the_same_job_with_a_failure_more) {
     EXPECT_EQ(job.raw.created_at, t0);
 }
 
-TEST(JobRecord, without_an_error_nothing_has_failed) {
+TEST(JobRecord, a_retry_without_an_error_is_no_failure) {
     const auto job = job_of(retried(pushed(), std::nullopt), "mails");
 
     EXPECT_EQ(job.failures, 0);
@@ -170,7 +170,7 @@ TEST(JobRecord, the_first_coordinates_are_never_overwritten) {
     );
 }
 
-TEST(JobRecord, a_dead_letter_has_the_names_of_dead_letters_alone) {
+TEST(JobRecord, a_dead_letter_has_only_the_header_names_of_dead_letters) {
     const auto dead = buried(retried(pushed()));
 
     for (const auto& one : dead.headers) {
@@ -241,7 +241,7 @@ TEST(JobRecord, a_merged_job_has_all_its_tries_and_says_who_sent_it_back) {
     EXPECT_FALSE(job_of(uncalled, "mails").called_at);
 }
 
-TEST(JobRecord, one_without_an_id_has_that_of_its_first_place_over_all_retries) {
+TEST(JobRecord, a_record_without_an_id_keeps_the_id_of_its_first_place_over_all_retries) {
     Record foreign;
     foreign.partition = {"orders", 1};
     foreign.offset = 99;
@@ -262,7 +262,7 @@ TEST(JobRecord, one_without_an_id_has_that_of_its_first_place_over_all_retries) 
     EXPECT_NE(job_of(foreign, "mails").raw.jid, job.raw.jid);
 }
 
-TEST(JobRecord, an_id_that_can_be_none_is_not_taken) {
+TEST(JobRecord, an_invalid_id_is_ignored) {
     for (const auto& id :
          {std::string{},
           std::string{"a b"},
@@ -290,7 +290,7 @@ TEST(JobRecord, a_nul_in_good_utf_8_is_shown_as_a_question_mark) {
     EXPECT_EQ(letter_of(buried(record), "mails").args, "a?z");
 }
 
-TEST(JobRecord, half_a_first_place_is_none) {
+TEST(JobRecord, an_incomplete_origin_is_ignored) {
     Record foreign;
     foreign.partition = {"orders", 1};
     foreign.offset = 99;
@@ -304,7 +304,7 @@ TEST(JobRecord, half_a_first_place_is_none) {
     EXPECT_NE(job_of(foreign, "q").raw.jid, own);
 }
 
-TEST(JobRecord, a_job_of_no_request_names_no_key) {
+TEST(JobRecord, a_job_without_a_request_has_no_key) {
     auto job = staged();
     job.key_id = std::nullopt;
     const auto record = read(pushed_record(job, "pawl.mails", t0), 0, 1);
@@ -313,7 +313,7 @@ TEST(JobRecord, a_job_of_no_request_names_no_key) {
     EXPECT_FALSE(job_of(record, "mails").raw.key_id);
 }
 
-TEST(JobRecord, an_id_of_a_letter_that_is_none_leads_nowhere) {
+TEST(JobRecord, a_malformed_dead_letter_id_has_no_place) {
     const auto id = letter_id(buried(pushed()), "mails");
     ASSERT_TRUE(place_of_letter(id));
     auto changed = [&](std::size_t at, char to) {
@@ -326,12 +326,13 @@ TEST(JobRecord, an_id_of_a_letter_that_is_none_leads_nowhere) {
           id.substr(0, 15),
           id.substr(0, 16),
           id.substr(0, 39),  // No queue.
-          changed(15, '-'),  // No mark between its parts.
+          changed(15, '-'),  // No separator.
           changed(22, '-'),  //
-          changed(0, 'x'),   // No number.
+          changed(0, 'x'),   // Not a number.
           changed(0, '-'),
-          "0" + id,  // Another name of the same.
-          std::string{"001800000003000.4294967296.000000000000012.mails"}})  // No partition.
+          "0" + id,  // Another spelling of the same id.
+          // Partition out of range.
+          std::string{"001800000003000.4294967296.000000000000012.mails"}})
         EXPECT_FALSE(place_of_letter(none)) << none;
 }
 
@@ -343,7 +344,7 @@ TEST(JobRecord, a_retry_of_springs_counts_its_attempts) {
     EXPECT_EQ(job_of(foreign, "q").raw.attempt, 3);
 }
 
-TEST(JobRecord, headers_of_others_travel_along) {
+TEST(JobRecord, foreign_headers_are_kept) {
     auto record = pushed();
     set(record.headers, "traceparent", "00-1-2-01");
     record.headers.push_back({"null", std::nullopt});
@@ -362,7 +363,7 @@ TEST(JobRecord, a_clock_that_was_ahead_delays_nothing) {
 }
 
 // tests/fuzz/kafka.cpp, inputs most_negative_attempts and time_of_no_calendar.
-TEST(JobRecord, numbers_that_nothing_of_ours_holds_are_the_nearest_that_it_does) {
+TEST(JobRecord, numbers_out_of_range_are_clamped) {
     auto record = pushed();
     remove(record.headers, "ce_time");
     set(record.headers,
@@ -383,7 +384,7 @@ TEST(JobRecord, numbers_that_nothing_of_ours_holds_are_the_nearest_that_it_does)
     EXPECT_EQ(due_of(record, t0), t0) << "a writer's clock was ahead";
 }
 
-// tests/fuzz/kafka.cpp, input offset_beyond_the_id: nobody could merge or purge it.
+// tests/fuzz/kafka.cpp, input offset_beyond_the_id: such a letter could not be merged or purged.
 TEST(JobRecord, an_offset_of_more_digits_than_ids_have_is_found_by_its_id) {
     auto record = pushed();
     record.offset = 1'221'474'832'147'483'647;
@@ -396,7 +397,7 @@ TEST(JobRecord, an_offset_of_more_digits_than_ids_have_is_found_by_its_id) {
 }
 
 // tests/fuzz/kafka.cpp, input most_failures.
-TEST(JobRecord, a_job_that_has_failed_as_often_as_can_be_counted_fails_once_more) {
+TEST(JobRecord, a_job_with_the_largest_failure_count_can_fail_again) {
     auto record = pushed();
     set(record.headers, "pawl_failures", std::to_string(std::numeric_limits<std::int64_t>::max()));
     const int most = job_of(record, "mails").failures;
@@ -407,9 +408,9 @@ TEST(JobRecord, a_job_that_has_failed_as_often_as_can_be_counted_fails_once_more
     EXPECT_EQ(*integer_of(header(next, "retry_topic-attempts")), std::int64_t{most} + 2);
 }
 
-// tests/fuzz/kafka.cpp, inputs origin_in_part and origin_of_a_dead_letter: a job without an id has
-// the id of its first place, and must not get another with each try.
-TEST(JobRecord, one_without_an_id_keeps_it_whatever_part_of_an_origin_it_came_with) {
+// tests/fuzz/kafka.cpp, inputs origin_in_part and origin_of_a_dead_letter: a job without an id gets
+// its id from its first place, which must not change with each try.
+TEST(JobRecord, a_record_without_an_id_keeps_its_derived_id_with_a_partial_origin) {
     for (const auto* family : {"kafka_original-", "kafka_dlt-original-"})
         for (const bool whole : {false, true}) {
             auto record = pushed();
@@ -427,11 +428,11 @@ TEST(JobRecord, one_without_an_id_keeps_it_whatever_part_of_an_origin_it_came_wi
         }
 }
 
-TEST(JobRecord, what_an_exception_says_becomes_text) {
+TEST(JobRecord, the_message_of_an_exception_becomes_text) {
     EXPECT_EQ(letter_of(buried(pushed(), std::string{"\xFF\x00\xC3", 3}), "mails").error, "???");
 }
 
-TEST(JobRecord, arguments_that_are_no_text_are_shown_as_far_as_they_are) {
+TEST(JobRecord, arguments_that_are_not_utf_8_are_shown_as_far_as_possible) {
     auto record = pushed();
     record.value = std::string{"a\xFF\x00\x7Fz", 5};
     const auto dead = buried(record);
@@ -440,7 +441,7 @@ TEST(JobRecord, arguments_that_are_no_text_are_shown_as_far_as_they_are) {
     EXPECT_EQ(merged_record(dead, "t", "ann", t0, true).value, record.value);
 }
 
-TEST(JobRecord, a_shortened_one_still_says_what_is_needed_to_work_it) {
+TEST(JobRecord, a_shortened_record_keeps_what_its_worker_needs) {
     const auto record = retried(pushed(), std::string(2'000, 'e'));
     const auto small = shortened(record);
 

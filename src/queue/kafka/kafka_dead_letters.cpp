@@ -33,12 +33,12 @@ struct Found {
     LetterAt at(std::int64_t offset) const { return {record.partition, offset, life_of(record)}; }
     Record record;
     DeadLetter letter;
-    std::int64_t last_offset{record.offset};  // Of its life, where that was looked for.
+    std::int64_t last_offset{record.offset};  // Last offset of its life, with Lives::whole.
 };
 
 enum class Lives {
-    first,  // The letters themselves.
-    whole,  // And where the same death was written again: to the end of each partition.
+    first,  // The dead letters themselves.
+    whole,  // Also duplicates of the same death: reads to the end of each partition.
 };
 
 using OnFound = std::function<void(Found)>;
@@ -47,15 +47,15 @@ using OnDouble = std::function<void(const Record&, const std::string& life)>;
 }  // namespace
 
 struct KafkaDeadLetters::Impl {
-    // Those that are shown: no mark settles them, and they are the first of their job's life.
+    // Calls f for each that is shown: not settled by a mark, and the first of its job's life.
     void each(const std::string* only, const OnFound& f);
     void each_of(
         const std::vector<Stretch>& stretches, const OnFound& f, const OnDouble& on_double = {}
     );
-    // The ones that are there, each once, by their ids.
+    // Finds those that exist, each once, by their ids.
     std::map<std::string, Found> look_for(Ids ids, Lives lives);
-    // Marks those that none has settled, and writes why, in one transaction. Both ends of a life
-    // are marked: retention takes the first of them with its mark, and the second stays settled.
+    // Marks those that are not settled, and writes the audit entry, in one transaction. Marks the
+    // first and the last record of a life: if retention removes the first, the last stays settled.
     std::vector<std::string> settle(
         const std::map<std::string, Found>& found, Mark with, const DeadAct& act
     );
@@ -103,7 +103,7 @@ void KafkaDeadLetters::Impl::each_of(
 
 std::map<std::string, Found> KafkaDeadLetters::Impl::look_for(Ids ids, Lives lives) {
     std::set<std::string> wanted;
-    std::map<Partition, Stretch> stretches;  // Around all that is wanted of a partition.
+    std::map<Partition, Stretch> stretches;  // The range of wanted offsets of each partition.
     for (const auto& id : ids) {
         const auto place = place_of_letter(id);
         if (!place || !is_topic(dead_topic(options, place->queue))) continue;
@@ -119,7 +119,7 @@ std::map<std::string, Found> KafkaDeadLetters::Impl::look_for(Ids ids, Lives liv
     std::map<std::string, std::vector<Stretch>> extents;
     const auto topics = wanted.empty() ? std::vector<std::string>{} : reader.topics();
     for (const auto& [partition, stretch] : stretches) {
-        // To ask for a topic might make it.
+        // Requesting an unknown topic might create it.
         if (std::find(topics.begin(), topics.end(), partition.topic) == topics.end()) continue;
         if (!extents.contains(partition.topic))
             extents[partition.topic] = reader.extent(partition.topic);
@@ -175,7 +175,7 @@ std::vector<std::string> KafkaDeadLetters::Impl::settle(
     );
 }
 
-// Leaves in `found` what nobody has settled.
+// Leaves only the unsettled ones in `found`.
 void KafkaDeadLetters::Impl::begin_merging(
     std::map<std::string, Found>& found, const DeadAct& act, bool called
 ) {
@@ -186,7 +186,7 @@ void KafkaDeadLetters::Impl::begin_merging(
             for (const auto& [id, one] : found) {
                 if (!mark(session, one.at(), Mark::merging, act)) continue;
                 marked.insert(id);
-                // Before it is sent: its next call is a first one.
+                // Before the record is sent, so that its next call counts as a first one.
                 if (!called)
                     detail::run_statement(
                         session,
@@ -229,7 +229,7 @@ KafkaDeadLetters::~KafkaDeadLetters() = default;
 std::vector<DeadLetter> KafkaDeadLetters::page(
     const DeadFilter& filter, const std::string& after, int limit
 ) {
-    // No more are kept than asked for, of however many there are.
+    // Keeps at most `limit` in memory, however many there are.
     std::map<std::string, DeadLetter> first;
     impl_->each(filter.queue ? &*filter.queue : nullptr, [&](Found one) {
         if (one.letter.id <= after || !matches(filter, one.letter)) return;

@@ -9,18 +9,18 @@
 
 namespace pawl::queue {
 
-// The dead-letter topics of all queues of the prefix and group. A record can be neither changed nor
-// removed: what people decide about one is a mark in our store, and a marked one is not shown. Its
-// id is its time and its place, so that the oldest comes first. Each look reads the topics from
-// their beginning: their retention is the bound. Where a death between a record and its offset has
-// written a letter twice, the first is shown, and what settles one settles both.
+// The dead-letter topics of all queues of the prefix and group. Records can be neither changed nor
+// deleted, so a decision about one is a mark in the store, and a marked record is not shown. An id
+// is time and place, so that the oldest comes first. Each query reads the topics from their
+// beginning: retention bounds the cost. If a death was written twice (a crash between a record and
+// its offset), the first is shown, and settling it settles both.
 //
-// A merge is three steps: the marks `merging` commit, the records are sent, the marks become
-// `merged`. What died in between is shown on, and merging it again sends it again under its jid:
-// the job may be there twice, and the inbox knows when it is done.
+// A merge has three steps: commit the marks `merging`, send the records, set the marks to `merged`.
+// After a crash in between the dead letter is still shown, and merging it again sends it again
+// under its jid: the job may then be there twice, and the inbox detects the second.
 class KafkaDeadLetters final : public DeadLetters {
 public:
-    // The store and the clock outlive it.
+    // The store and the clock outlive this object.
     KafkaDeadLetters(const KafkaOptions& options, store::Store& store, base::Clock& clock);
     ~KafkaDeadLetters() override;
 

@@ -18,7 +18,7 @@ namespace {
 
 std::optional<std::string> why_refused(const KafkaOptions& options, const Record& record) {
     if (!is_topic(record.partition.topic))
-        return "no topic of Kafka may be named " + record.partition.topic;
+        return "Kafka allows no topic named " + record.partition.topic;
     const auto size = size_of(record);
     if (size > static_cast<std::size_t>(options.message_max))
         return "it has " + std::to_string(size) + " bytes, and a record for Kafka at most " +
@@ -63,14 +63,14 @@ PushReport KafkaPusher::push(std::span<const StagedJob> jobs) {
                 report.refused.push_back({ids[i], sent[i].why});
                 break;
             case Fate::failed:
-                break;  // In neither list: it comes again.
+                break;  // In neither list: it is pushed again.
             case Fate::unknown:
                 failed = in_doubt(options_, what, sent[i].why);
                 break;
         }
         if (sent[i].fate == Fate::failed && !failed) failed = trouble(options_, what, sent[i].why);
     }
-    // Where some arrived they are reported, and the others come again by themselves.
+    // If some arrived, report them; the enqueuer pushes the others again.
     if (failed && report.sent.empty() && report.refused.empty()) throw StoreError{*failed};
     return report;
 }

@@ -12,12 +12,12 @@ namespace kafka {
 class Producer;
 }
 
-// Into the topics of the queues, one record a job (job_record.hpp). A queue whose topic is not
-// there is made by the brokers, where they do so. Each call waits for the answer to each record;
-// what is refused is too large, or of a queue whose name no topic can have.
+// Pushes each job as one record into the topic of its queue (job_record.hpp). The brokers create a
+// missing topic where they are configured to. Each call waits for the answer to each record. A job
+// is refused if it is too large or its queue's name can't name a topic.
 class KafkaPusher final : public Pusher {
 public:
-    KafkaPusher(KafkaOptions options, base::Clock& clock);  // The clock outlives it.
+    KafkaPusher(KafkaOptions options, base::Clock& clock);  // The clock outlives this object.
     ~KafkaPusher() override;
     PushReport push(std::span<const StagedJob> jobs) override;
 

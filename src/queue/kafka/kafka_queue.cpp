@@ -24,17 +24,18 @@ namespace pawl::queue {
 
 using namespace kafka;
 using detail::column_as;
+using detail::execute_statement;
 using detail::Row;
 using detail::run_statement;
 
 namespace {
 
-constexpr auto no_rows = [](const Row&) {};
-// Of a first call that nobody came back to: longer than any topic keeps the job.
+// How long a first call is remembered without a finish: longer than any topic keeps the job.
 constexpr std::chrono::hours call_memory{30 * 24};
 constexpr std::chrono::hours forget_every{1};
 constexpr int forget_max = 1'000;
-constexpr const char* no_topic = "";  // Of a refusal that is of the group.
+// The key in why_refused of a refusal that concerns the group.
+constexpr const char* no_topic = "";
 
 Token token_of(const TakenJob& job) {
     const auto last = job.id.rfind('/');
@@ -47,7 +48,7 @@ Token token_of(const TakenJob& job) {
     return {{std::string{text.substr(0, first)}, static_cast<int>(*partition)}, *offset, job.claim};
 }
 
-// What our own store knows of jobs, by the inbox's ids.
+// What the store knows of jobs, by their inbox ids.
 struct Known {
     std::map<std::string, std::optional<TimePoint>> called;
     std::map<std::string, bool> done;
@@ -95,14 +96,14 @@ struct KafkaQueue::Impl final : MemberEvents {
         if (const auto wrong = options.problem()) throw std::invalid_argument{*wrong};
         for (const auto& topic : worked_topics(options, name))
             if (!is_topic(topic))
-                throw std::invalid_argument{"no topic of Kafka may be named " + topic};
+                throw std::invalid_argument{"Kafka allows no topic named " + topic};
     }
 
     void assigned(const std::vector<Assigned>& partitions) override {
         const std::lock_guard lock{mutex};
         for (const auto& [partition, committed_at, gaps] : partitions)
             in_hand.assign(partition, committed_at, gaps);
-        // The group lets us in, though it may have nothing for us; and so do these topics.
+        // The group has accepted us, even without partitions; these topics are readable again.
         why_refused.erase(no_topic);
         for (const auto& [partition, committed_at, gaps] : partitions)
             why_refused.erase(partition.topic);
@@ -157,10 +158,10 @@ struct KafkaQueue::Impl final : MemberEvents {
         return last;
     }
 
-    // Of the inbox and of job_calls: the same job may be another's work in another group.
+    // The id in the inbox and in job_calls. Has the group, as others may do the same job.
     std::string inbox_id(const TakenJob& job) const { return options.group + "/" + job.raw.jid; }
 
-    // Throws if nothing is due and nothing will come: no broker answers, or one refuses us.
+    // Throws if nothing is due and nothing can arrive: no broker answers, or one refuses us.
     void check_trouble() {
         std::string why;
         {
@@ -169,7 +170,7 @@ struct KafkaQueue::Impl final : MemberEvents {
             if (!why_refused.empty())
                 throw trouble(options, "reading " + name, why_refused.begin()->second);
             if (why_troubled.empty()) return;
-            why = std::exchange(why_troubled, {});  // What is told while we look is not lost.
+            why = std::exchange(why_troubled, {});  // Keeps an error that arrives during the check.
         }
         try {
             member->check_brokers();
@@ -208,7 +209,7 @@ struct KafkaQueue::Impl final : MemberEvents {
         return in_hand.find(token_of(job));
     }
 
-    // Adds those of `taken` that are to be worked; returns how many.
+    // Adds the jobs that are to be worked; returns how many.
     std::size_t add_jobs(const std::vector<InHand::Taken>& taken, std::vector<TakenJob>& jobs);
     void send_or_shorten(Record record);
     void forget_old_calls();
@@ -221,13 +222,15 @@ struct KafkaQueue::Impl final : MemberEvents {
     std::mutex mutex;
     std::condition_variable changed;
     InHand in_hand;
-    std::string why_troubled;  // Until a broker is heard of.
-    // By topic, of the group under no_topic. Until something of it is read or to be read: of a
-    // topic without a record nothing else says that it may be read again.
+    std::string why_troubled;  // Cleared when a broker answers.
+    // By topic; no_topic for the group. Cleared when a record of the topic is read or a partition
+    // of it assigned: for a topic without records only the assignment shows that it is readable
+    // again.
     std::map<std::string, std::string> why_refused;
     Producer producer;
     TimePoint next_forget;
-    std::unique_ptr<Member> member;  // Its thread ends before all else goes.
+    // Last member: its thread ends before the others are destroyed.
+    std::unique_ptr<Member> member;
 };
 
 std::size_t KafkaQueue::Impl::add_jobs(
@@ -263,7 +266,7 @@ std::size_t KafkaQueue::Impl::add_jobs(
     return added;
 }
 
-// A record that came as large as its broker takes it may be too large with what we add.
+// A record close to the broker's limit may exceed it with our headers.
 void KafkaQueue::Impl::send_or_shorten(Record record) {
     try {
         producer.send(record);
@@ -281,8 +284,8 @@ void KafkaQueue::Impl::forget_old_calls() {
         next_forget = now + forget_every;
     }
     store::write_now(store, [&](store::Session& session) {
-        return run_statement(
-            session, sql::forget_job_calls, no_rows, session.now() - call_memory, forget_max
+        return execute_statement(
+            session, sql::forget_job_calls, session.now() - call_memory, forget_max
         );
     });
 }
@@ -298,7 +301,8 @@ KafkaQueue::KafkaQueue(
         return topics_of_old_layers(impl->options, impl->name, there);
     };
     for (const auto& topic : topics.read) topics.wanted.emplace_back(topic, given.partitions);
-    topics.wanted.emplace_back(dead_topic(given, impl_->name), 1);  // Its order is of the deaths.
+    // One partition: keeps the order of the deaths.
+    topics.wanted.emplace_back(dead_topic(given, impl_->name), 1);
     impl_->member = std::make_unique<Member>(
         given, consumer_group(given, impl_->name), std::move(topics), *impl_
     );
@@ -329,9 +333,9 @@ bool KafkaQueue::renew(const TakenJob& job, std::chrono::milliseconds lease) {
 Marked KafkaQueue::finish_in(detail::Session& session, const TakenJob& job) {
     if (!impl_->find(job)) return Marked::lost;
     const auto id = impl_->inbox_id(job);
-    if (run_statement(session, sql::insert_done, no_rows, id, session.now()) == 0)
+    if (execute_statement(session, sql::insert_done, id, session.now()) == 0)
         return Marked::done_before;
-    if (job.called_at) run_statement(session, sql::delete_job_call, no_rows, id);
+    if (job.called_at) execute_statement(session, sql::delete_job_call, id);
     return Marked::done;
 }
 
@@ -348,8 +352,8 @@ bool KafkaQueue::finish(const TakenJob& job) {
     PAWL_FAULT("kafka.finish.before");
     store::write_now(impl_->store, [&](store::Session& session) {
         const auto id = impl_->inbox_id(job);
-        run_statement(session, sql::insert_done, no_rows, id, session.now());
-        return run_statement(session, sql::delete_job_call, no_rows, id);
+        execute_statement(session, sql::insert_done, id, session.now());
+        return execute_statement(session, sql::delete_job_call, id);
     });
     PAWL_FAULT("kafka.finish.after");
     impl_->done(job);
@@ -392,9 +396,7 @@ bool KafkaQueue::mark_called(TakenJob& job) {
     const auto first = store::write_now(impl_->store, [&](store::Session& session) {
         std::optional<TimePoint> called_at;
         const auto now = session.now();
-        run_statement(
-            session, sql::insert_job_call, no_rows, id, earlier(job.called_at, now).value()
-        );
+        execute_statement(session, sql::insert_job_call, id, earlier(job.called_at, now).value());
         run_statement(
             session,
             sql::find_job_calls,

@@ -11,21 +11,22 @@
 
 namespace pawl::queue {
 
-// One member of a queue's consumer group. A partition is one member's at a time; within it a job
-// has a lease of this process, which ends where a worker could not mark what became of it.
+// One member of a queue's consumer group. Kafka assigns a partition to one member at a time. Within
+// it each job has a lease of this process, which ends if a worker could not mark its result.
 //
-// A job that fails goes to a retry topic, then to the dead-letter topic, and then its offset may be
-// committed: if the process dies in between, it is there twice, under one jid. What is done is in
-// the store's inbox, in the handler's own transaction where it has one, before its offset may be
-// committed: whoever brings it again finds it there.
+// A failed job is written to a retry topic or the dead-letter topic before its offset is committed:
+// after a crash in between it is there twice, under one jid. A done job is recorded in the store's
+// inbox, in the handler's transaction if it has one, before its offset is committed: if it is
+// delivered again, the inbox has it.
 class KafkaQueue final : public Queue {
 public:
-    // Joins in the background. The store and the clock outlive it. Throws std::invalid_argument for
-    // a name that no topic can have, and for settings that librdkafka does not take.
+    // Joins in the background. The store and the clock outlive the queue. Throws
+    // std::invalid_argument for a name that no topic can have, and for settings that librdkafka
+    // refuses.
     KafkaQueue(KafkaOptions options, std::string name, store::Store& store, base::Clock& clock);
     ~KafkaQueue() override;  // Commits, and leaves the group.
 
-    // Waits up to options.take_wait for one that is due. Throws StoreError while no broker answers.
+    // Waits up to options.take_wait for a due job. Throws StoreError while no broker answers.
     std::vector<TakenJob> take(int limit, std::chrono::milliseconds lease) override;
     bool renew(const TakenJob& job, std::chrono::milliseconds lease) override;
     Marked finish_in(detail::Session& session, const TakenJob& job) override;
@@ -39,10 +40,10 @@ public:
     int rescue(std::chrono::milliseconds lease) override;
     std::optional<TimePoint> next_due() override;
 
-    // Whether this member has read all that its partitions hold at the moment of the call, within
-    // `limit`; while it has none, it waits for them. Throws StoreError.
+    // Whether this member has read, within `limit`, all that its partitions hold at the time of the
+    // call. Without partitions it waits for an assignment. Throws StoreError.
     bool wait_read(std::chrono::milliseconds limit);
-    // Whether its brokers know all that it has done, within `limit`.
+    // Whether all finished work is committed within `limit`.
     bool wait_committed(std::chrono::milliseconds limit);
     std::size_t partition_count();
 

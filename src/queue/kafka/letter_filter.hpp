@@ -7,12 +7,12 @@
 #include <tuple>
 #include <vector>
 
-// What a database does with WHERE and GROUP BY, for letters that stand in none.
+// What a database does by WHERE and GROUP BY, for dead letters that are not in one.
 namespace pawl::queue::kafka {
 
 bool matches(const DeadFilter& filter, const DeadLetter& letter);
 
-// The largest group first; among equals by queue, kind and kind of error.
+// Sorted by size, the largest first, then by queue, kind and kind of error.
 class LetterGroups {
 public:
     void add(const DeadLetter& letter);

@@ -22,11 +22,11 @@ DeadLetter letter(const std::string& id, const std::string& kind, TimePoint died
 
 }  // namespace
 
-TEST(LetterFilter, an_empty_one_means_all) {
+TEST(LetterFilter, an_empty_filter_matches_all) {
     EXPECT_TRUE(matches({}, letter("1", "k", TimePoint{1s})));
 }
 
-TEST(LetterFilter, each_condition_rules_out_what_it_does_not_mean) {
+TEST(LetterFilter, each_condition_excludes_letters_that_do_not_match) {
     const auto one = letter("1", "k", TimePoint{10s});
 
     EXPECT_TRUE(matches({.queue = "mails", .kind = "k", .error = "17", .failures_min = 3}, one));

@@ -8,12 +8,11 @@
 
 namespace pawl::queue::kafka {
 
+using detail::execute_statement;
 using detail::Row;
 using detail::run_statement;
 
 namespace {
-
-constexpr auto no_rows = [](const Row&) {};
 
 struct AuditDetail {
     std::string reason;
@@ -23,10 +22,9 @@ struct AuditDetail {
 }  // namespace
 
 bool mark(store::Session& session, const LetterAt& letter, Mark mark, const DeadAct& act) {
-    return run_statement(
+    return execute_statement(
                session,
                sql::mark_kafka_record,
-               no_rows,
                letter.partition.topic,
                letter.partition.number,
                letter.offset,
@@ -57,9 +55,7 @@ Settled settled(store::Store& store, const Partition& partition, std::int64_t lo
 }
 
 void forget_marks(store::Session& session, const Partition& partition, std::int64_t low) {
-    run_statement(
-        session, sql::forget_kafka_marks, no_rows, partition.topic, partition.number, low
-    );
+    execute_statement(session, sql::forget_kafka_marks, partition.topic, partition.number, low);
 }
 
 void audit(

@@ -11,7 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
-// What people decided about records of dead-letter topics: the table kafka_marks of our store.
+// Operators' decisions about records of dead-letter topics: the store's table kafka_marks.
 namespace pawl::queue::kafka {
 
 enum class Mark { merging, merged, purged };
@@ -19,10 +19,10 @@ enum class Mark { merging, merged, purged };
 struct LetterAt {
     Partition partition;
     std::int64_t offset{};
-    std::string life;  // life_of() it.
+    std::string life;  // life_of() the record.
 };
 
-// In the caller's transaction. False if it is settled already: merged or purged.
+// Writes the mark in the caller's transaction. False if the letter is already merged or purged.
 bool mark(store::Session& session, const LetterAt& letter, Mark mark, const DeadAct& act);
 struct Settled {
     bool contains(std::int64_t offset, const std::string& life) const {
@@ -31,11 +31,11 @@ struct Settled {
     std::set<std::int64_t> offsets;
     std::unordered_set<std::string> lives;
 };
-// Of a partition, from `low` on.
+// The settled letters of a partition, from offset `low` on.
 Settled settled(store::Store& store, const Partition& partition, std::int64_t low);
-// Of records that the topic holds no more.
+// Deletes the marks of records that the topic no longer holds.
 void forget_marks(store::Session& session, const Partition& partition, std::int64_t low);
-// In audit_log, as of the embedded queue's dead letters.
+// Writes to audit_log, as for the embedded queue's dead letters.
 void audit(
     store::Session& session,
     const DeadAct& act,

@@ -1,6 +1,7 @@
 #include "src/queue/kafka/member.hpp"
 
 #include "src/base/thread_name.hpp"
+#include "src/queue/kafka/destroy.hpp"
 
 #include <librdkafka/rdkafka.h>
 
@@ -16,16 +17,6 @@ namespace {
 
 constexpr int poll_ms = 50;
 constexpr int last_commit_ms = 5'000;
-
-struct DestroyMessage {
-    void operator()(rd_kafka_message_t* message) const { rd_kafka_message_destroy(message); }
-};
-struct DestroyQueue {
-    void operator()(rd_kafka_queue_t* queue) const { rd_kafka_queue_destroy(queue); }
-};
-struct DestroyEvent {
-    void operator()(rd_kafka_event_t* event) const { rd_kafka_event_destroy(event); }
-};
 
 PartitionList list_of(const std::vector<Partition>& partitions) {
     PartitionList list{rd_kafka_topic_partition_list_new(static_cast<int>(partitions.size()))};
@@ -49,7 +40,7 @@ PartitionList list_of(const std::vector<Position>& positions) {
         );
         element->offset = position.offset;
         if (position.gaps.empty()) continue;
-        // The list frees it by the allocator that librdkafka itself uses.
+        // The list frees it with librdkafka's allocator.
         element->metadata = rd_kafka_mem_malloc(nullptr, position.gaps.size());
         element->metadata_size = position.gaps.size();
         std::memcpy(element->metadata, position.gaps.data(), position.gaps.size());
@@ -70,7 +61,7 @@ std::vector<Position> positions_of(const rd_kafka_topic_partition_list_t& list) 
     return found;
 }
 
-// What no waiting mends: somebody has to give us a right, or other settings.
+// Errors that waiting does not fix: an operator must grant rights or change settings.
 bool is_refusal(int error) {
     return error == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||
            error == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED ||
@@ -86,7 +77,7 @@ std::string topic_of(const rd_kafka_message_t& message) {
 
 struct Member::Impl {
     Impl(
-        const KafkaOptions& given, const std::string& group, Topics given_topics, MemberEvents& told
+        const KafkaOptions& given, const std::string& group, Topics given_topics, MemberEvents& sink
     );
     void subscribe();
     std::vector<std::string> more_topics();
@@ -114,18 +105,18 @@ struct Member::Impl {
     const Topics topics;
     MemberEvents& events;
     Context context;
-    bool all_known{false};  // Of the topics to read: a broker has said which there are.
+    bool all_known{false};  // Whether a broker has answered which topics exist.
     bool look_again{false};
-    bool committing{false};  // One commit at a time: they must not overtake each other.
+    bool committing{false};  // One commit at a time, so that none overtakes another.
     Handle handle;
-    std::jthread thread;  // Ended by ~Impl() before the handle goes.
+    std::jthread thread;  // ~Impl() ends it before the handle is destroyed.
 };
 
 Member::Impl::Impl(
-    const KafkaOptions& given, const std::string& group, Topics given_topics, MemberEvents& told
+    const KafkaOptions& given, const std::string& group, Topics given_topics, MemberEvents& sink
 )
-    : options{given}, topics{std::move(given_topics)}, events{told}, context{given.log, this, {}} {
-    // Not all-brokers-down alone: it is not said while one of them was never connected to.
+    : options{given}, topics{std::move(given_topics)}, events{sink}, context{given.log, this, {}} {
+    // Not only all-brokers-down: that needs a connection to each broker before.
     context.on_error = [this](int error, std::string_view text) {
         if (is_refusal(error))
             events.refused({}, std::string{text});
@@ -145,7 +136,7 @@ Member::Impl::Impl(
          {"session.timeout.ms", std::to_string(session)},
          {"heartbeat.interval.ms", std::to_string(session / 15)},
          {"fetch.wait.max.ms", std::to_string(options.fetch_wait.count())},
-         // Read ahead little: what is due is in hand, and pausing throws the rest away.
+         // Little read-ahead: due records are held here, and pausing discards librdkafka's buffer.
          {"queued.min.messages", "1000"},
          {"queued.max.messages.kbytes", "16384"}},
         context,
@@ -169,7 +160,7 @@ std::vector<std::string> Member::Impl::more_topics() {
         more = topics.more(topic_names(handle.get(), options));
         all_known = true;
     } catch (const StoreError& error) {
-        events.troubled(error.what());  // What is not there is read as soon as it is.
+        events.troubled(error.what());  // Missing topics are read once they are known.
     }
     return more;
 }
@@ -193,12 +184,12 @@ void Member::Impl::run(const std::stop_token& stop) {
             events.read(record_of(*message));
         else if (message && is_refusal(message->err))
             events.refused(topic_of(*message), rd_kafka_message_errstr(message.get()));
-        // No broker answered at the start: one does now.
+        // At the start no broker answered; now one does.
         if (!all_known && std::exchange(look_again, false)) subscribe();
         pause_and_resume();
         commit();
     }
-    rd_kafka_consumer_close(handle.get());  // Takes all partitions away, and leaves the group.
+    rd_kafka_consumer_close(handle.get());  // Revokes all partitions, and leaves the group.
 }
 
 void Member::Impl::pause_and_resume() {
@@ -229,7 +220,7 @@ void Member::Impl::on_commit(
         self.events.committed(positions_of(*list));
 }
 
-// Not by the callback of all commits: an answer to an earlier one may come in between.
+// Not by the common commit callback: an answer to an earlier commit may arrive first.
 void Member::Impl::commit_and_wait(const std::vector<Position>& positions) {
     if (positions.empty()) return;
     const std::unique_ptr<rd_kafka_queue_t, DestroyQueue> answers{rd_kafka_queue_new(handle.get())};
@@ -253,7 +244,7 @@ void Member::Impl::on_rebalance(
 
 void Member::Impl::take_over(rd_kafka_topic_partition_list_t* list) {
     const PartitionList known{rd_kafka_topic_partition_list_copy(list)};
-    // Without an answer what was done behind the committed offsets is done again: the inbox knows.
+    // Without an answer, records after the committed offsets come again; the inbox detects them.
     const auto error = rd_kafka_committed(
         handle.get(), known.get(), static_cast<int>(options.request_timeout.count())
     );

@@ -21,45 +21,43 @@ struct Assigned {
     std::string gaps;
 };
 
-// What a member of a group tells, all on its own thread, which goes on only when they have
-// returned: quick, and they throw nothing.
+// Events of a group's member, all called on its own thread, which blocks meanwhile: they must be
+// quick and must not throw.
 class MemberEvents {
 public:
     virtual void assigned(const std::vector<Assigned>& partitions) = 0;
-    // They are another's as soon as this has returned.
+    // The partitions may belong to another member as soon as this returns.
     virtual void revoked(const std::vector<Partition>& partitions) = 0;
     virtual void read(Record record) = 0;
-    // Perhaps no broker answers any more: of each that goes, and of all of them.
+    // A broker, or all of them, may be unreachable.
     virtual void troubled(const std::string& why) = 0;
-    // A broker says no to the group (no topic), or to reading a topic. Said once, however long it
-    // lasts.
+    // A broker refuses the group (empty topic), or reading a topic. Reported once.
     virtual void refused(const std::string& topic, const std::string& why) = 0;
-    // After each look at the brokers, ten times a second and more: what to commit, to stop and to
-    // start reading.
+    // Called after each poll, at least ten times a second: what to commit, to pause and to resume.
     virtual std::vector<Position> to_commit() = 0;
     virtual void committed(const std::vector<Position>& positions) = 0;
     virtual std::vector<Partition> to_pause() = 0;
     virtual std::vector<Partition> to_resume() = 0;
-    // Of partitions that are about to go.
+    // For partitions that are about to be revoked.
     virtual std::vector<Position> last_positions(const std::vector<Partition>& partitions) = 0;
 
 protected:
     ~MemberEvents() = default;
 };
 
-// One member of a consumer group with a thread of its own, so that the brokers hear of it while
-// handlers run, however long (max.poll.interval.ms). Partitions go over one by one, and what stays
-// is not disturbed (cooperative-sticky).
+// One member of a consumer group with a thread of its own, so that it keeps polling while handlers
+// run, however long (max.poll.interval.ms). Partitions are handed over one by one, without
+// disturbing the others (cooperative-sticky).
 class Member {
 public:
-    // What a member reads: these topics, those that `more` finds among the cluster's, and those of
-    // `wanted` are made if they are not there.
+    // The topics to read: `read`, and those that `more` selects from the cluster's. `wanted` are
+    // created if they are missing.
     struct Topics {
         std::vector<std::string> read;
         std::function<std::vector<std::string>(const std::vector<std::string>& there)> more;
         Wanted wanted;
     };
-    // Joins in the background. `events` outlives it.
+    // Joins in the background. `events` outlives the member.
     Member(
         const KafkaOptions& options, const std::string& group, Topics topics, MemberEvents& events
     );
@@ -67,9 +65,9 @@ public:
     Member(const Member&) = delete;
     Member& operator=(const Member&) = delete;
 
-    // From any thread. All throw StoreError.
+    // Thread-safe. Both throw StoreError.
     Watermarks watermarks(const Partition& partition) const;
-    void check_brokers() const;  // Throws if none answers within a second.
+    void check_brokers() const;  // Throws if no broker answers within a second.
 
 private:
     struct Impl;

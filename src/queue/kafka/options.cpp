@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view scheme = "kafka://";
 constexpr std::string_view default_port = "9092";
 
-// What the queue's promises stand on, and what has an option of its own.
+// Settings that the queue's guarantees rest on, and those that have an option of their own.
 constexpr std::array<std::string_view, 13> ours{
     "acks",
     "bootstrap.servers",
@@ -49,7 +49,7 @@ std::string decoded(std::string_view text) {
     return out;
 }
 
-// The part up to `mark`, which is taken off with it.
+// Removes the part up to one of `marks`, and the mark, from `rest`; returns the part.
 std::string_view take_up_to(std::string_view& rest, std::string_view marks) {
     const auto part = rest.substr(0, rest.find_first_of(marks));
     rest.remove_prefix(std::min(part.size() + 1, rest.size()));
@@ -63,7 +63,7 @@ std::string with_ports(std::string_view hosts) {
         if (host.empty()) continue;
         if (!brokers.empty()) brokers += ',';
         brokers += host;
-        // An IPv6 address has colons of its own, in brackets.
+        // The colons of an IPv6 address are in brackets.
         const auto port = host.rfind(':');
         if (port == host.npos || host.find(']', port) != host.npos)
             brokers.append(":").append(default_port);
@@ -120,7 +120,7 @@ std::optional<std::string> KafkaOptions::problem() const {
         return "message_max is " + std::to_string(message_max) + ": 1000 to 100000000";
     for (const auto& [name, value] : settings)
         if (std::find(ours.begin(), ours.end(), name) != ours.end())
-            return "the queue's setting " + name + " is not for choice: jobs would be lost";
+            return "the queue's setting " + name + " can't be changed: jobs would be lost";
     return std::nullopt;
 }
 

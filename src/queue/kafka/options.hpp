@@ -16,31 +16,32 @@ namespace pawl::queue {
 
 using namespace std::chrono_literals;
 
-// What librdkafka says of its connections, from threads of its own; quick, and it throws nothing.
+// Receives librdkafka's log lines, on its threads; must be quick and must not throw.
 using KafkaLog = std::function<void(std::string_view text)>;
 
 struct KafkaOptions {
-    std::string
-        brokers{};  // host:port,host:port: the first ones to ask; the cluster names the rest.
+    // host:port,host:port: the first ones to ask; the cluster names the rest.
+    std::string brokers{};
     std::string prefix{"pawl"};  // The topic of queue NAME is PREFIX.NAME.
-    std::string group{"pawl"};   // Whose jobs these are: in the names of retry and dead topics.
-    // One retry topic each, ascending. Those of the worker, or a job waits in a topic that is not
-    // meant for its delay: never early, but behind others.
+    // The consumer group; part of the names of its retry and dead-letter topics.
+    std::string group{"pawl"};
+    // One retry topic each, ascending. Use the worker's own layers. Otherwise a job waits in a
+    // topic of another delay: never too short, but behind others.
     std::vector<std::chrono::milliseconds> layers{default_retry_layers()};
-    // A member that is silent for this long loses its partitions. As Kafka's own default since 3.0.
+    // A member that is silent for this long loses its partitions. Kafka's default since 3.0.
     std::chrono::milliseconds session_timeout{45s};
-    std::chrono::milliseconds request_timeout{10s};  // Until a broker has answered a record.
-    std::chrono::milliseconds fetch_wait{100ms};     // A broker waits this long for new records.
-    std::chrono::milliseconds take_wait{100ms};      // take() does, where nothing is due.
-    int hold_max{1'000};  // Records of one partition in hand; it is paused meanwhile.
-    // Of a pushed record, bytes. Less than the brokers' message.max.bytes (1,048,588) by what
-    // retries add to it: its history and its last error, at most 40,000.
+    std::chrono::milliseconds request_timeout{10s};  // How long to wait for the answer to a record.
+    std::chrono::milliseconds fetch_wait{100ms};     // How long a broker waits for new records.
+    std::chrono::milliseconds take_wait{100ms};      // How long take() waits if nothing is due.
+    int hold_max{1'000};  // Records held of one partition; reading it pauses beyond.
+    // Limit of a pushed record, bytes. Below the brokers' message.max.bytes (1,048,588) by what
+    // retries add: the history and the last error, at most 40,000.
     int message_max{900'000};
-    // Of topics that it makes; -1: the brokers' default. Kafka makes none with replicas that it has
-    // no brokers for.
+    // For topics that it creates; -1: the brokers' default. Kafka creates no topic with more
+    // replicas than it has brokers.
     int partitions{-1};
     int replication{-1};
-    // Further settings of librdkafka, by its own names, as security.protocol.
+    // Further settings of librdkafka, by its own names, for example security.protocol.
     std::vector<std::pair<std::string, std::string>> settings{};
     KafkaLog log{};
 
@@ -48,8 +49,8 @@ struct KafkaOptions {
 };
 
 // "kafka://host[:port][,host...][/PREFIX]?group=NAME&security.protocol=SASL_SSL&...": group is
-// ours, all other parameters are librdkafka's. Values may have %XX. Throws std::invalid_argument
-// for a URL that is none; what is out of its limits, problem() says.
+// Pawl's parameter, all others are librdkafka's. Values may contain %XX. Throws
+// std::invalid_argument for any other URL; limits are checked by problem().
 KafkaOptions kafka_options_of_url(const std::string& url, KafkaOptions unless_said = {});
 bool is_kafka_url(std::string_view url);
 

@@ -25,7 +25,7 @@ TEST(KafkaOptions, a_url_names_brokers_prefix_and_group) {
     EXPECT_FALSE(options.problem());
 }
 
-TEST(KafkaOptions, what_a_url_does_not_say_is_as_before) {
+TEST(KafkaOptions, options_missing_in_the_url_keep_their_values) {
     const auto options = kafka_options_of_url("kafka://one");
 
     EXPECT_EQ(options.prefix, "pawl");
@@ -33,7 +33,7 @@ TEST(KafkaOptions, what_a_url_does_not_say_is_as_before) {
     EXPECT_FALSE(options.problem());
 }
 
-TEST(KafkaOptions, a_comma_too_many_names_no_broker) {
+TEST(KafkaOptions, a_superfluous_comma_names_no_broker) {
     EXPECT_EQ(brokers_of("kafka://one,,two,"), "one:9092,two:9092");
     EXPECT_EQ(brokers_of("kafka://,"), "");
 }
@@ -53,22 +53,22 @@ TEST(KafkaOptions, other_parameters_are_librdkafkas) {
     EXPECT_FALSE(options.problem());
 }
 
-TEST(KafkaOptions, settings_that_the_promises_stand_on_are_not_for_choice) {
+TEST(KafkaOptions, settings_that_the_guarantees_rest_on_cannot_be_changed) {
     for (const auto* setting : {"acks=1", "enable.auto.commit=true", "enable.idempotence=false"})
         EXPECT_THAT(
             kafka_options_of_url("kafka://one?" + std::string{setting}).problem().value_or("none"),
-            HasSubstr("not for choice")
+            HasSubstr("can't be changed")
         );
 }
 
-TEST(KafkaOptions, a_url_that_is_none_is_refused) {
+TEST(KafkaOptions, a_malformed_kafka_url_is_refused) {
     EXPECT_THROW(kafka_options_of_url("redis://one"), std::invalid_argument);
     EXPECT_THROW(kafka_options_of_url("kafka://one?group=%4"), std::invalid_argument);
     EXPECT_THROW(kafka_options_of_url("kafka://one?group=%zz"), std::invalid_argument);
     EXPECT_THROW(kafka_options_of_url("kafka://one?group=%4z"), std::invalid_argument);
 }
 
-TEST(KafkaOptions, what_is_out_of_its_limits_is_named) {
+TEST(KafkaOptions, an_option_out_of_its_limits_is_named) {
     const auto problem = [](auto change) {
         KafkaOptions options{.brokers = "one:9092"};
         change(options);

@@ -11,7 +11,7 @@ namespace pawl::queue::kafka {
 
 namespace {
 
-// What a call waits for: its records, each with a ticket in librdkafka's hands until it is settled.
+// The records of one call; librdkafka owns a ticket of each until it is settled.
 struct Batch {
     std::mutex mutex;
     std::vector<Sent> sent;
@@ -43,7 +43,7 @@ void on_delivery(rd_kafka_t* /*handle*/, const rd_kafka_message_t* message, void
     --batch.open;
 }
 
-// librdkafka's list of headers, its own once the record is taken.
+// librdkafka's list of headers; librdkafka owns it once it has accepted the record.
 rd_kafka_headers_t* headers_of(const Record& record) {
     auto* headers = rd_kafka_headers_new(record.headers.size());
     for (const auto& [name, value] : record.headers)
@@ -65,7 +65,7 @@ rd_kafka_vu_t bytes(rd_kafka_vtype_t type, const std::optional<std::string>& tex
     return field;
 }
 
-rd_kafka_resp_err_t hand_over(rd_kafka_t* handle, const Record& record, Ticket* ticket) {
+rd_kafka_resp_err_t produce(rd_kafka_t* handle, const Record& record, Ticket* ticket) {
     std::array<rd_kafka_vu_t, 7> fields{};
     fields[0].vtype = RD_KAFKA_VTYPE_TOPIC;
     fields[0].u.cstr = record.partition.topic.c_str();
@@ -98,10 +98,10 @@ public:
               options,
               {{"enable.idempotence", "true"},
                {"acks", "all"},
-               // The partition that Java's client takes for a key.
+               // The partition that Java's client chooses for a key.
                {"partitioner", "murmur2_random"},
                {"linger.ms", "1"},
-               // Its own limit is none: the broker's counts, and its answer says so.
+               // No limit here: the broker's applies, and its answer says so.
                {"message.max.bytes", "100000000"},
                {"message.timeout.ms", std::to_string(options.request_timeout.count())}},
               context_,
@@ -126,13 +126,13 @@ public:
 private:
     void begin(Batch& batch, std::size_t index, const Record& record) {
         auto ticket = std::make_unique<Ticket>(Ticket{batch, index});
-        auto error = hand_over(handle_.get(), record, ticket.get());
-        while (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) {  // What is in it ends by its time-out.
+        auto error = produce(handle_.get(), record, ticket.get());
+        while (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) {  // The queue empties by its own time-out.
             rd_kafka_poll(handle_.get(), 50);
-            error = hand_over(handle_.get(), record, ticket.get());
+            error = produce(handle_.get(), record, ticket.get());
         }
         if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
-            (void)ticket.release();  // on_delivery()'s.
+            (void)ticket.release();  // on_delivery() owns it.
             return;
         }
         const std::lock_guard lock{batch.mutex};
@@ -154,7 +154,7 @@ Producer::~Producer() = default;
 
 std::shared_ptr<Producer::Client> Producer::client() {
     const std::lock_guard lock{mutex_};
-    // A fatal error of an idempotent producer ends it for good: a new one has a new id.
+    // A fatal error ends an idempotent producer for good; a new one gets a new id.
     if (!client_ || client_->is_broken()) client_ = std::make_shared<Client>(options_);
     return client_;
 }

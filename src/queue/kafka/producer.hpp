@@ -14,9 +14,9 @@ namespace pawl::queue::kafka {
 
 enum class Fate {
     delivered,  // All in-sync replicas have it.
-    refused,    // It will never be taken: too large.
-    failed,     // It is not there.
-    unknown     // It may be there.
+    refused,    // Too large, will never be accepted.
+    failed,     // Not written.
+    unknown     // May have been written.
 };
 
 struct Sent {
@@ -24,8 +24,8 @@ struct Sent {
     std::string why;
 };
 
-// An idempotent producer: what librdkafka itself repeats is there once. From any thread, several at
-// a time.
+// An idempotent producer: librdkafka's own retries do not duplicate records. Thread-safe, with
+// several concurrent calls.
 class Producer {
 public:
     explicit Producer(KafkaOptions options);
@@ -33,10 +33,10 @@ public:
     Producer(const Producer&) = delete;
     Producer& operator=(const Producer&) = delete;
 
-    // Blocks until it is known of each, at most about options.request_timeout. In the given order.
-    // Throws StoreError if the client itself is of no use; the next call makes another.
+    // Blocks until the fate of each record is known, at most about options.request_timeout. Keeps
+    // the order. Throws StoreError if the client is broken; the next call creates another.
     std::vector<Sent> send(std::span<const Record> records);
-    // One that must be there: throws StoreError if it is not, or may not be.
+    // Throws StoreError unless the record was delivered.
     void send(const Record& record);
 
 private:
@@ -45,8 +45,8 @@ private:
 
     KafkaOptions options_;
     std::mutex mutex_;
-    std::shared_ptr<Client>
-        client_;  // Of the calls under way, too: a broken one ends with its last.
+    // Shared with the running calls: a broken client is destroyed after its last one.
+    std::shared_ptr<Client> client_;
 };
 
 }  // namespace pawl::queue::kafka

@@ -16,9 +16,9 @@ std::string big_endian(std::uint64_t value, int bytes) {
 }  // namespace
 
 std::size_t size_of(const Record& record) {
-    constexpr std::size_t of_a_record = 70;  // Its own fields, and its batch's.
+    constexpr std::size_t overhead = 70;  // Its own fields, and its batch's.
     constexpr std::size_t of_a_header = 10;
-    std::size_t size = of_a_record + (record.key ? record.key->size() : 0) +
+    std::size_t size = overhead + (record.key ? record.key->size() : 0) +
                        (record.value ? record.value->size() : 0);
     for (const auto& header : record.headers)
         size += of_a_header + header.name.size() + (header.value ? header.value->size() : 0);
@@ -52,7 +52,7 @@ std::string int64_bytes(std::int64_t value) {
 
 std::string big_integer_bytes(std::int64_t value) {
     int bytes = 1;
-    // One byte more while what is above it is not the sign alone.
+    // One more byte while the bits above are not just the sign.
     while (bytes < 8 && (value >> (8 * bytes - 1)) != 0 && (value >> (8 * bytes - 1)) != -1)
         ++bytes;
     return big_endian(static_cast<std::uint64_t>(value), bytes);

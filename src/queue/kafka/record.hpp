@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-// A record of a Kafka topic as a value, and the forms of its headers.
+// A record of a Kafka topic as a value, and the encodings of its headers.
 namespace pawl::queue::kafka {
 
 struct Partition {
@@ -21,7 +21,7 @@ struct Partition {
 
 struct Header {
     std::string name;
-    std::optional<std::string> value{};  // Bytes; nothing is null.
+    std::optional<std::string> value{};  // Bytes; nullopt: null.
     bool operator==(const Header&) const = default;
 };
 using Headers = std::vector<Header>;
@@ -29,29 +29,29 @@ using Headers = std::vector<Header>;
 struct Record {
     Partition partition;
     std::int64_t offset{};
-    TimePoint at{};  // Its timestamp.
+    TimePoint at{};  // The record's timestamp.
     std::optional<std::string> key;
-    std::optional<std::string> value;  // Nothing: a tombstone.
+    std::optional<std::string> value;  // nullopt: a tombstone.
     Headers headers;
 };
 
 // About what a broker counts: key, value and headers.
 std::size_t size_of(const Record& record);
 
-// The last of that name: it is the one that counts. Nothing if there is none or it is null.
+// The last header of that name counts. nullopt: no such header, or null.
 std::optional<std::string_view> find(const Headers& headers, std::string_view name);
-// Instead of all of that name.
+// Replaces all headers of that name.
 void set(Headers& headers, std::string_view name, std::string value);
 void remove(Headers& headers, std::string_view name);
 
 // Big-endian, as Java's ByteBuffer writes int and long.
 std::string int32_bytes(std::int32_t value);
 std::string int64_bytes(std::int64_t value);
-// As Java's BigInteger.toByteArray: the fewest bytes that hold it, with its sign.
+// As Java's BigInteger.toByteArray: the fewest bytes that hold the number and its sign.
 std::string big_integer_bytes(std::int64_t value);
-// Any of these three: 1 to 8 bytes, two's complement. Nothing of another length.
+// Reads any of these three: 1 to 8 bytes, two's complement. nullopt: another length.
 std::optional<std::int64_t> integer_of(std::string_view bytes);
-// Of digits, as our own headers have it.
+// Reads decimal digits, as our own headers have them.
 std::optional<std::int64_t> number_of(std::string_view digits);
 
 }  // namespace pawl::queue::kafka

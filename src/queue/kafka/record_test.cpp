@@ -25,7 +25,7 @@ TEST(Record, the_last_header_of_a_name_is_the_one_that_counts) {
     EXPECT_FALSE(find(headers, "d"));
 }
 
-TEST(Record, what_is_not_there_has_no_size) {
+TEST(Record, missing_key_and_value_have_no_size) {
     Record record;
     const auto bare = size_of(record);
     record.key = "k";
@@ -36,7 +36,7 @@ TEST(Record, what_is_not_there_has_no_size) {
     EXPECT_EQ(size_of(record), bare + 1 + 5 + (10 + 4 + 4) + (10 + 4));
 }
 
-TEST(Record, a_header_that_is_set_is_there_once) {
+TEST(Record, setting_a_header_replaces_all_of_its_name) {
     Headers headers{{"a", "1"}, {"b", "2"}, {"a", "3"}};
 
     set(headers, "a", "4");
@@ -73,7 +73,7 @@ TEST(Record, numbers_of_every_width_are_read) {
     EXPECT_FALSE(integer_of("nine byte"));
 }
 
-TEST(Record, digits_are_a_number_only_whole) {
+TEST(Record, a_number_must_be_digits_only) {
     EXPECT_EQ(number_of("42"), 42);
     for (const auto* text : {"", "4x", " 4", "99999999999999999999"}) EXPECT_FALSE(number_of(text));
 }

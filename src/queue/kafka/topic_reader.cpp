@@ -1,5 +1,7 @@
 #include "src/queue/kafka/topic_reader.hpp"
 
+#include "src/queue/kafka/destroy.hpp"
+
 #include <librdkafka/rdkafka.h>
 
 #include <map>
@@ -10,16 +12,12 @@ namespace pawl::queue::kafka {
 
 namespace {
 
-struct DestroyMessage {
-    void operator()(rd_kafka_message_t* message) const { rd_kafka_message_destroy(message); }
-};
-
-// librdkafka goes on by itself; if it cannot, nothing comes in time.
-bool passes(rd_kafka_resp_err_t error) {
+// librdkafka reconnects by itself; if it cannot, the time-out ends the read.
+bool is_transient(rd_kafka_resp_err_t error) {
     return error == RD_KAFKA_RESP_ERR__TRANSPORT || error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
 }
 
-// Which partitions are still to be read, and how far.
+// The partitions that remain to be read, and up to which offset.
 class Left {
 public:
     explicit Left(const std::vector<Stretch>& stretches) {
@@ -27,7 +25,7 @@ public:
             if (stretch.from < stretch.to) to_[stretch.partition] = stretch.to;
     }
     bool any() const { return !to_.empty(); }
-    // Whether a record there is asked for; behind the last one its partition is over.
+    // Whether the record at that offset is wanted; past the last one the partition is finished.
     bool wants(const Partition& partition, std::int64_t offset) {
         const auto at = to_.find(partition);
         if (at == to_.end()) return false;
@@ -41,7 +39,7 @@ private:
     std::map<Partition, std::int64_t> to_;
 };
 
-// Ends what assign() began, however the reading ends.
+// Undoes assign() on every path.
 class Assignment {
 public:
     Assignment(
@@ -77,7 +75,7 @@ rd_kafka_s* TopicReader::handle() {
     handle_ = open_client(
         Role::consumer,
         options_,
-        // librdkafka wants a group's name where partitions are assigned; none is joined.
+        // librdkafka requires a group name to assign partitions; no group is joined.
         {{"group.id", options_.group + ".reader"},
          {"enable.auto.commit", "false"},
          {"enable.auto.offset.store", "false"},
@@ -126,7 +124,7 @@ void TopicReader::read(
             if (left.wants(record.partition, record.offset)) each(std::move(record));
         } else if (error == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
             left.is_over({rd_kafka_topic_name(message->rkt), message->partition});
-        } else if (!passes(error)) {
+        } else if (!is_transient(error)) {
             throw trouble(options_, "reading topics", error);
         }
     }

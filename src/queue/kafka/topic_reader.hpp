@@ -12,24 +12,24 @@
 
 namespace pawl::queue::kafka {
 
-// A part of a partition: from the first offset to before the second.
+// A part of a partition: from the first offset up to, but excluding, the second.
 struct Stretch {
     Partition partition;
     std::int64_t from{};
     std::int64_t to{};
 };
 
-// Reads what is in topics, apart from any group: nobody's work is touched. From any thread, one at
-// a time; the others wait. Throws StoreError.
+// Reads topics outside of any group, so that no consumer is disturbed. Thread-safe; calls wait for
+// each other. Throws StoreError.
 class TopicReader {
 public:
     explicit TopicReader(KafkaOptions options);
 
     std::vector<std::string> topics();
-    // All that a topic holds at this moment, a stretch a partition; none for a topic that is none.
+    // All that a topic holds now, one stretch for each partition; empty for an unknown topic.
     std::vector<Stretch> extent(const std::string& topic);
-    // Each record of the stretches, in the order of a partition's offsets. Records that its broker
-    // has removed meanwhile are left out.
+    // Calls `each` for each record of the stretches, by offset within a partition. Skips records
+    // that the broker has deleted meanwhile.
     void read(const std::vector<Stretch>& stretches, const std::function<void(Record)>& each);
 
 private:
@@ -38,7 +38,7 @@ private:
     KafkaOptions options_;
     std::mutex mutex_;
     Context context_;
-    Handle handle_;  // Made when it is first needed.
+    Handle handle_;  // Created on first use.
 };
 
 }  // namespace pawl::queue::kafka

@@ -10,7 +10,7 @@ const KafkaOptions options{.prefix = "shop", .group = "rides", .layers = {10s, 1
 
 }  // namespace
 
-TEST(Topics, the_group_is_in_the_names_of_what_it_could_not_do) {
+TEST(Topics, the_group_is_in_the_names_of_retry_and_dead_letter_topics) {
     EXPECT_EQ(main_topic(options, "mails"), "shop.mails");
     EXPECT_EQ(retry_topic(options, "mails", 10s), "shop.mails__rides__retry_10000");
     EXPECT_EQ(dead_topic(options, "mails"), "shop.mails__rides__dlq");
@@ -22,7 +22,7 @@ TEST(Topics, the_group_is_in_the_names_of_what_it_could_not_do) {
     );
 }
 
-TEST(Topics, those_of_layers_that_are_no_more_are_known_by_their_names) {
+TEST(Topics, topics_of_removed_layers_are_recognized_by_name) {
     EXPECT_EQ(
         topics_of_old_layers(
             options,
@@ -41,7 +41,7 @@ TEST(Topics, those_of_layers_that_are_no_more_are_known_by_their_names) {
     );
 }
 
-TEST(Topics, a_queue_is_known_by_its_dead_letter_topic) {
+TEST(Topics, a_dead_letter_topic_names_its_queue) {
     EXPECT_EQ(queue_of_dead_topic(options, "shop.mails__rides__dlq"), "mails");
     EXPECT_EQ(queue_of_dead_topic(options, "shop.a.b-c__rides__dlq"), "a.b-c");
     for (const auto* other :
@@ -49,7 +49,7 @@ TEST(Topics, a_queue_is_known_by_its_dead_letter_topic) {
         EXPECT_FALSE(queue_of_dead_topic(options, other)) << other;
 }
 
-TEST(Topics, a_name_that_kafka_refuses_is_none) {
+TEST(Topics, a_name_that_kafka_refuses_is_not_a_topic) {
     EXPECT_TRUE(is_topic("a.B_9-"));
     EXPECT_TRUE(is_topic(std::string(249, 'a')));
     for (const auto& name :
@@ -63,13 +63,13 @@ TEST(Topics, a_name_that_kafka_refuses_is_none) {
         EXPECT_FALSE(is_topic(name)) << name;
 }
 
-TEST(Topics, a_job_waits_among_those_of_about_the_same_delay) {
+TEST(Topics, a_job_waits_in_the_topic_of_the_nearest_shorter_delay) {
     const std::vector<std::chrono::milliseconds> layers{10s, 1min, 10min};
 
     EXPECT_EQ(layer_for(layers, -1s), 10s);
     EXPECT_EQ(layer_for(layers, 1s), 10s);
     EXPECT_EQ(layer_for(layers, 10s), 10s);
-    EXPECT_EQ(layer_for(layers, 11s), 10s);  // The first layer, and a tenth more.
+    EXPECT_EQ(layer_for(layers, 11s), 10s);  // The first layer plus a tenth.
     EXPECT_EQ(layer_for(layers, 66s), 1min);
     EXPECT_EQ(layer_for(layers, 24h), 10min);
 }

@@ -12,8 +12,10 @@ namespace pawl::queue::kafka {
 
 namespace {
 
-// Asks as the group whose offsets it wants, and never subscribes.
-Handle open_asker(const KafkaOptions& options, const std::string& queue, Context& context) {
+// Asks with the name of the group whose offsets it reads, and never subscribes.
+Handle open_client_of_group(
+    const KafkaOptions& options, const std::string& queue, Context& context
+) {
     context.log = options.log;
     return open_client(
         Role::consumer,
@@ -26,7 +28,7 @@ Handle open_asker(const KafkaOptions& options, const std::string& queue, Context
     );
 }
 
-std::int64_t behind(
+std::int64_t lag_of(
     rd_kafka_t* handle, const KafkaOptions& options, const std::vector<Stretch>& stretches
 ) {
     if (stretches.empty()) return 0;
@@ -41,7 +43,7 @@ std::int64_t behind(
     std::int64_t records = 0;
     for (int i = 0; i < list->cnt; ++i) {
         const auto& stretch = stretches[static_cast<std::size_t>(i)];
-        // Below 0: nothing of the partition was ever committed.
+        // Negative: nothing of the partition was ever committed.
         const auto done = std::max(list->elems[i].offset, stretch.from);
         records += std::max<std::int64_t>(stretch.to - done, 0);
     }
@@ -60,15 +62,15 @@ std::vector<Waiting> waiting(const KafkaOptions& options, const std::string& que
     std::vector<Stretch> later;
     for (const auto& topic : topics) {
         if (std::find(there.begin(), there.end(), topic) == there.end()) continue;
-        auto& of = topic == main ? ready : later;
-        for (auto& stretch : reader.extent(topic)) of.push_back(std::move(stretch));
+        auto& stretches = topic == main ? ready : later;
+        for (auto& stretch : reader.extent(topic)) stretches.push_back(std::move(stretch));
     }
     Context context;
-    const auto asker = open_asker(options, queue, context);
+    const auto client = open_client_of_group(options, queue, context);
     return {
         {.queue = queue,
-         .ready = behind(asker.get(), options, ready),
-         .later = behind(asker.get(), options, later)}};
+         .ready = lag_of(client.get(), options, ready),
+         .later = lag_of(client.get(), options, later)}};
 }
 
 }  // namespace pawl::queue::kafka

@@ -8,8 +8,8 @@
 
 namespace pawl::queue::kafka {
 
-// Records of the queue's topics behind the offsets that its group has committed, those in flight
-// included. Joins no group and makes no topic, so no member is disturbed. Throws StoreError.
+// Counts the records of the queue's topics after the group's committed offsets, those in flight
+// included. Joins no group and creates no topic. Throws StoreError.
 std::vector<Waiting> waiting(const KafkaOptions& options, const std::string& queue);
 
 }  // namespace pawl::queue::kafka

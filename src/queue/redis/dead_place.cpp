@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t time_digits = 16;
 constexpr std::size_t digest_digits = 24;
-// What lies outside these is listed as if it had died then: scores are anybody's to write.
+// Scores come from anyone; those outside these limits are clamped.
 constexpr std::int64_t micros_max = 9'999'999'999'999'999;
 
 std::string score_of_micros(double micros) {

@@ -11,18 +11,19 @@
 
 namespace pawl::queue::sidekiq {
 
-// Where a job lies among the dead: the microsecond of its death, and which of that microsecond's.
+// The place of a dead job: the microsecond of its death, and a digest that tells jobs of one
+// microsecond apart.
 //
 //   "1795250001400000-0123456789abcdef01234567"   16 digits, and 24 of the SHA-256 of its bytes
 //
-// So text order is the order of death, and a page goes on where the last one ended.
+// So the order of texts is the order of deaths, and a page continues where the last one ended.
 struct DeadPlace {
     std::int64_t micros{};
     std::string digest;
 
     std::string id() const;
     TimePoint died_at() const;
-    // Scores of Sidekiq's set between which this microsecond lies.
+    // The scores in Sidekiq's set between which this microsecond lies.
     std::string least_score() const;
     std::string most_score() const;
 };

@@ -23,7 +23,7 @@ TEST(DeadPlaceTest, ids_sort_as_their_jobs_died) {
     EXPECT_NE(place_of("1", "a").id(), place_of("1", "b").id());
 }
 
-TEST(DeadPlaceTest, scores_that_are_no_times_have_places_too) {
+TEST(DeadPlaceTest, scores_that_are_not_times_have_places_too) {
     for (const auto* score : {"-inf", "-5", "0", "inf", "1e300"}) {
         const auto place = place_of(score, "a");
         ASSERT_TRUE(place_of_id(place.id())) << score;
@@ -33,7 +33,7 @@ TEST(DeadPlaceTest, scores_that_are_no_times_have_places_too) {
     EXPECT_EQ(place_of("1e300", "a").most_score(), "+inf");
 }
 
-TEST(DeadPlaceTest, what_is_no_id_is_nobodys) {
+TEST(DeadPlaceTest, a_malformed_id_matches_no_job) {
     for (const auto* id :
          {"",
           "4711",

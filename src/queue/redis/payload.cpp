@@ -19,8 +19,8 @@ namespace {
 
 using json::Members;
 
-constexpr std::size_t payload_max = std::size_t{8} << 20U;  // Above, one job stops all others.
-constexpr std::size_t history_last = 20;                    // And the first.
+constexpr std::size_t payload_max = std::size_t{8} << 20U;  // A larger job would stall all others.
+constexpr std::size_t history_last = 20;                    // Besides the first entry.
 constexpr std::string_view our_error_class = "PawlError";
 constexpr std::string_view no_queue = "default";
 constexpr std::int64_t ms_max = 253'402'300'799'999;  // 9999-12-31T23:59:59.999Z
@@ -49,7 +49,7 @@ std::optional<TimePoint> time_at(const Members& job, std::string_view name) {
     return value ? time_of_number(*value) : std::nullopt;
 }
 
-// The members of what is a job; nothing of what is none.
+// The members of a job; nullopt: the payload is not a job.
 std::optional<Members> job_of(std::string_view payload) {
     auto members = json::members_of(payload);
     if (!members || text_at(*members, "class").value_or("").empty() ||
@@ -68,7 +68,7 @@ std::string args_of(const Members& job) {
     return std::string{items->front()};
 }
 
-// Sidekiq counts retries, not failures: 0 after the first failure.
+// Sidekiq counts retries: 0 after the first failure.
 int failures_of(const Members& job) {
     constexpr int most = std::numeric_limits<int>::max() - 2;
     const auto retries = number_at<std::int64_t>(job, "retry_count");
@@ -83,7 +83,7 @@ std::optional<std::string> error_of(const Members& job) {
     return *of_class + ": " + message.value_or("");
 }
 
-// What a worker and a dead letter say alike.
+// The part that TakenJob and DeadLetter share.
 struct Known {
     std::string jid;
     std::string queue;
@@ -225,10 +225,10 @@ DeadLetter letter_of(std::string_view payload, const Unsaid& unsaid) {
 std::variant<std::string, RefusedJob> payload_of(
     const StagedJob& job, TimePoint now, SidekiqTimes times
 ) {
-    // In two levels of the payload's own: deeper ones travel as their text.
+    // Two levels belong to the payload; deeper arguments travel as text.
     const bool is_json = json::is_json(job.args, json::levels_max - 2);
     if (!is_json && !base::is_utf8(job.args))
-        return RefusedJob{job.id, "its arguments are no UTF-8, which Redis jobs are"};
+        return RefusedJob{job.id, "its arguments are not UTF-8, as Redis jobs must be"};
     if (job.kind.empty() || job.jid.empty()) return RefusedJob{job.id, "it has no kind or no id"};
     auto payload = *json::members_of("{}");
     payload.set("class", json::literal_of(job.kind));
@@ -270,11 +270,11 @@ std::string with_failure(
     const auto text = base::storable_error(error);
     job->set("retry_count", std::to_string(failures_of(*job)));
     const bool first = !time_at(*job, "failed_at");
-    if (first) job->erase("retried_at");  // Of no failure, or it would stand for the last one.
+    if (first) job->erase("retried_at");  // Left from no failure; it would be read as the last one.
     job->set(first ? "failed_at" : "retried_at", time_number(now, times));
     job->set("error_message", json::literal_of(text));
     job->set("error_class", json::literal_of(our_error_class));
-    job->erase("error_backtrace");  // Of the error before, in Ruby.
+    job->erase("error_backtrace");  // Ruby's backtrace of the previous error.
     remember(*job, entry_of(now, "error", text));
     return job->text();
 }
@@ -282,7 +282,7 @@ std::string with_failure(
 std::string with_merge(std::string_view payload, const Merge& merge, SidekiqTimes times) {
     auto job = job_of(payload);
     if (!job) return std::string{payload};
-    job->erase("retry_count");  // All its tries are before it; what it met stays.
+    job->erase("retry_count");  // Resets the tries; keeps errors and history.
     if (merge.forget_call) job->erase("pawl_called_at");
     job->set("enqueued_at", time_number(merge.now, times));
     remember(*job, entry_of(merge.now, "merged_by", base::storable_error(merge.by)));

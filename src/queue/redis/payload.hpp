@@ -10,40 +10,41 @@
 #include <string_view>
 #include <variant>
 
-// A job as it lies in Redis: Sidekiq's JSON.
+// A job as it is stored in Redis: Sidekiq's JSON.
 //
 //   {"class":"send_receipt","args":[{"ride":7}],"retry":true,"queue":"default",
 //    "jid":"0123456789abcdef01234567","created_at":1795250000.123,"enqueued_at":1795250001.4}
 //
 // After a failure also retry_count (0 after the first), failed_at (the first), retried_at (the
-// last, if there were two), error_message, error_class. Of ours besides, and left alone by Ruby:
-// pawl_key (id of the request that staged it), pawl_called_at (first call to the outside),
-// pawl_history (its failures and merges), pawl_args_text (args holds one text that is no JSON).
+// last, from the second on), error_message, error_class. Pawl's own, ignored by Ruby: pawl_key (id
+// of the request that staged it), pawl_called_at (first call to the outside), pawl_history
+// (failures and merges), pawl_args_text (args holds one text that is not JSON).
 //
-// One argument stands for itself, as ours always do; of another number the whole list does. What is
-// no job, as it is no JSON or has no class or jid, is taken, buried, listed and merged byte for
-// byte: its kind is empty, its arguments are all of it, and its id comes from its bytes.
+// A single argument is the job's argument itself, as Pawl's jobs have; otherwise the list is. A
+// payload that is not JSON, or has no class or jid, is claimed, buried, listed and merged byte for
+// byte: its kind is empty, its arguments are the whole payload, and its id is derived from its
+// bytes.
 namespace pawl::queue::sidekiq {
 
 using redis::SidekiqTimes;
 
-// Where a member of the payload says nothing.
+// Values for members that the payload lacks.
 struct Unsaid {
     std::string_view queue;
     TimePoint at;
 };
 
 TakenJob taken_of(std::string_view payload, const Unsaid& unsaid);
-// Without its id and died_at, which are of its place.
+// Without id and died_at, which come from its place.
 DeadLetter letter_of(std::string_view payload, const Unsaid& unsaid);
 
-// Or why Redis will never take it.
+// The payload, or why Redis will never accept the job.
 std::variant<std::string, RefusedJob> payload_of(
     const StagedJob& job, TimePoint now, SidekiqTimes times
 );
 
-// What became of a job; one that is none stays as it is. with_queue() names the queue that it was
-// taken from, so that a retry comes back to it.
+// Record what happened to a job; a payload that is not a job stays as it is. with_queue() writes
+// the queue that the job was taken from, so that a retry returns to it.
 std::string with_queue(std::string_view payload, std::string_view queue);
 std::string with_call(std::string_view payload, TimePoint called_at, SidekiqTimes times);
 std::string with_failure(
@@ -52,14 +53,14 @@ std::string with_failure(
 struct Merge {
     std::string_view by;
     TimePoint now{};
-    bool forget_call{};  // The next call is a first one.
+    bool forget_call{};  // The next call counts as a first one.
 };
 std::string with_merge(std::string_view payload, const Merge& merge, SidekiqTimes times);
 
-// Times as numbers of JSON. A fraction or an exponent means seconds, a whole number milliseconds;
-// what is no time of the years 1970 to 9999 is nothing.
+// Times as JSON numbers. With a fraction or exponent: seconds; whole: milliseconds. nullopt: not a
+// time of the years 1970 to 9999.
 std::string time_number(TimePoint at, SidekiqTimes times);
 std::optional<TimePoint> time_of_number(std::string_view number);
-std::string score_of(TimePoint at);  // Of Sidekiq's sets: seconds, in every version.
+std::string score_of(TimePoint at);  // A score in Sidekiq's sets: seconds, in every version.
 
 }  // namespace pawl::queue::sidekiq

@@ -65,7 +65,7 @@ TEST(RedisPayloadTest, a_job_is_taken_as_it_was_pushed) {
     }
 }
 
-TEST(RedisPayloadTest, what_a_job_met_in_another_queue_comes_along) {
+TEST(RedisPayloadTest, failures_and_history_from_another_queue_are_kept) {
     auto job = staged();
     job.failures = 3;
     job.called_at = now - 5s;
@@ -84,7 +84,7 @@ TEST(RedisPayloadTest, what_a_job_met_in_another_queue_comes_along) {
     EXPECT_EQ(letter_of(pushed(job), {"", now}).history, job.history);
 }
 
-// 2^63-1 is no double, 1e22 is one that few print alike, 0.1 is none that is exact.
+// 2^63-1 is not exact as a double, 1e22 has several spellings, 0.1 is not exact.
 TEST(RedisPayloadTest, arguments_come_through_failures_and_merges_byte_for_byte) {
     const std::string args =
         R"({"id":9223372036854775807,"big":1e22,"rate":0.1,"cents":1.10,"none":[[],{},[{}]],)"
@@ -101,7 +101,7 @@ TEST(RedisPayloadTest, arguments_come_through_failures_and_merges_byte_for_byte)
     EXPECT_THAT(payload, HasSubstr(R"("cattr":{"n":18446744073709551616})"));
 }
 
-TEST(RedisPayloadTest, one_argument_stands_for_itself_and_others_for_their_list) {
+TEST(RedisPayloadTest, a_single_argument_is_unwrapped_and_several_are_a_list) {
     EXPECT_EQ(taken(with_args(R"([{"a":1}])")).raw.args, R"({"a":1})");
     EXPECT_EQ(taken(with_args("[7]")).raw.args, "7");
     EXPECT_EQ(taken(with_args("[1, \"b\"]")).raw.args, "[1, \"b\"]");
@@ -110,7 +110,7 @@ TEST(RedisPayloadTest, one_argument_stands_for_itself_and_others_for_their_list)
     EXPECT_EQ(taken(R"({"class":"C","jid":"j"})").raw.args, "[]");
 }
 
-TEST(RedisPayloadTest, arguments_that_are_no_json_come_through_as_their_text) {
+TEST(RedisPayloadTest, arguments_that_are_not_json_travel_as_text) {
     auto job = staged();
     job.args = "not json \xC3\xBC";
 
@@ -118,7 +118,7 @@ TEST(RedisPayloadTest, arguments_that_are_no_json_come_through_as_their_text) {
     EXPECT_EQ(taken(with_args(R"(["a"])")).raw.args, R"("a")") << "a text of Ruby's is JSON";
 }
 
-TEST(RedisPayloadTest, what_redis_will_never_take_is_refused) {
+TEST(RedisPayloadTest, a_job_that_redis_can_never_hold_is_refused) {
     auto job = staged();
     job.args = "\"" + std::string((8U << 20U), 'x') + "\"";
     auto refused = payload_of(job, now, seconds);
@@ -143,7 +143,7 @@ TEST(RedisPayloadTest, a_job_without_a_kind_or_an_id_is_refused) {
     }
 }
 
-TEST(RedisPayloadTest, what_a_job_did_not_meet_it_does_not_tell) {
+TEST(RedisPayloadTest, a_payload_omits_members_without_a_value) {
     auto job = staged();
     job.key_id = std::nullopt;
     job.failures = 1;
@@ -169,7 +169,7 @@ TEST(RedisPayloadTest, both_forms_of_time_are_read_whichever_is_written) {
     EXPECT_EQ(time_number(TimePoint{7'000ms}, seconds), "7.000");
 }
 
-TEST(RedisPayloadTest, a_failure_is_told_as_ruby_tells_it) {
+TEST(RedisPayloadTest, a_failure_has_the_members_that_ruby_writes) {
     auto payload = with_failure(with_args("[]"), "the first", now, seconds);
     EXPECT_THAT(payload, HasSubstr(R"("retry_count":0,"failed_at":1795250001.004)"));
     EXPECT_THAT(payload, HasSubstr(R"("error_message":"the first","error_class":"PawlError")"));
@@ -185,7 +185,7 @@ TEST(RedisPayloadTest, a_failure_is_told_as_ruby_tells_it) {
 }
 
 // tests/fuzz/sidekiq.cpp, inputs retried_but_never_failed and failed_at_no_time.
-TEST(RedisPayloadTest, a_first_failure_is_the_last_one_whatever_was_said_of_retries) {
+TEST(RedisPayloadTest, the_first_failure_is_also_the_last_whatever_retried_at_says) {
     for (const auto* said : {"", R"("failed_at":"x",)"}) {
         const auto payload =
             R"({"class":"C","jid":"j",)" + std::string{said} + R"("retried_at":1700000000.5})";
@@ -197,7 +197,7 @@ TEST(RedisPayloadTest, a_first_failure_is_the_last_one_whatever_was_said_of_retr
     }
 }
 
-TEST(RedisPayloadTest, a_failure_of_rubys_names_its_class) {
+TEST(RedisPayloadTest, a_failure_written_by_ruby_names_its_class) {
     const auto job =
         taken(R"({"class":"C","jid":"j","args":[],"retry_count":4,"failed_at":1795250001.004,)"
               R"("error_class":"Net::SMTPFatalError","error_message":"550 no such mailbox"})");
@@ -221,7 +221,7 @@ TEST(RedisPayloadTest, a_merge_resets_the_tries_and_forgets_a_call_only_if_told)
     EXPECT_THAT(merged.held, HasSubstr(R"("merged_by":"ann")"));
 }
 
-TEST(RedisPayloadTest, the_first_and_the_last_twenty_of_its_history_stay) {
+TEST(RedisPayloadTest, history_keeps_the_first_and_the_last_twenty_entries) {
     auto payload = with_args("[]");
     for (int i = 1; i <= 40; ++i)
         payload = with_failure(payload, "e" + std::to_string(i), now, seconds);
@@ -234,7 +234,7 @@ TEST(RedisPayloadTest, the_first_and_the_last_twenty_of_its_history_stay) {
     EXPECT_THAT(history, HasSubstr(R"("e40")"));
 }
 
-TEST(RedisPayloadTest, what_is_no_job_stays_as_it_is) {
+TEST(RedisPayloadTest, a_payload_that_is_not_a_job_stays_unchanged) {
     for (const std::string text :
          {"not json",
           "\xFF\x00",
@@ -242,7 +242,7 @@ TEST(RedisPayloadTest, what_is_no_job_stays_as_it_is) {
           R"({"class":"C"})",
           R"({"jid":"j","queue":"mails"})",
           R"({"class":7,"jid":"j"})",
-          R"({"class":"C","jid":"a\u0000b"})",  // PostgreSQL's inbox refused it at each try.
+          R"({"class":"C","jid":"a\u0000b"})",  // PostgreSQL's inbox refused the NUL.
           R"({"class":"C","jid":"a b"})",
           ""}) {
         const auto job = taken(text);
@@ -271,17 +271,17 @@ TEST(RedisPayloadTest, a_job_comes_back_to_the_queue_it_was_taken_from) {
     EXPECT_EQ(with_queue(there, "b"), there) << "byte for byte";
 }
 
-TEST(RedisPayloadTest, a_mark_of_text_on_what_is_none_does_not_count) {
+TEST(RedisPayloadTest, pawl_args_text_is_ignored_if_args_is_not_one_text) {
     const auto job = taken(R"({"class":"C","jid":"j","args":[7],"pawl_args_text":true})");
 
     EXPECT_EQ(job.raw.args, "7");
 }
 
-TEST(RedisPayloadTest, less_than_no_retries_is_no_failure) {
+TEST(RedisPayloadTest, a_negative_retry_count_is_no_failure) {
     EXPECT_EQ(taken(R"({"class":"C","jid":"j","args":[],"retry_count":-1})").failures, 0);
 }
 
-TEST(RedisPayloadTest, what_members_of_a_wrong_type_say_does_not_count) {
+TEST(RedisPayloadTest, members_of_a_wrong_type_are_ignored) {
     const auto job =
         taken(R"({"class":"C","jid":"j","args":[],"retry_count":"many","failed_at":"soon",)"
               R"("pawl_key":1.5,"pawl_called_at":null,"error_message":7,"pawl_history":3})");

@@ -30,7 +30,7 @@ namespace {
 
 using Ids = std::span<const std::string>;
 
-constexpr int chunk = 100;  // Read at once.
+constexpr int chunk = 100;  // Read in one command.
 constexpr std::size_t step_bytes = std::size_t{64} << 20U;
 
 struct Found {
@@ -45,14 +45,14 @@ Found found_of(std::string member, const DeadPlace& place) {
     return {std::move(member), std::move(letter)};
 }
 
-// Goes through the set from a score on, chunk by chunk, and tells what it finds in the order of
-// ids: of one microsecond Redis orders by bytes, and an id by their hash.
+// Walks the set from a score on, chunk by chunk, in the order of ids. Within one microsecond Redis
+// orders by bytes, but ids by their hash.
 class Walk {
 public:
     Walk(redis::Client& client, std::string from, std::string to = "+inf")
         : client_{client}, from_{std::move(from)}, to_{std::move(to)} {}
 
-    // Those of the next microsecond in which any died; none at the end.
+    // The dead jobs of the next microsecond that has any; empty at the end.
     std::vector<Found> next() {
         std::vector<std::pair<DeadPlace, std::string>> together;
         while (at_ < read_.size() || read()) {
@@ -88,7 +88,8 @@ private:
         at_ = 0;
         for (std::size_t i = 0; i + 1 < reply.items.size(); i += 2) {
             const auto& score = reply.items[i + 1].text;
-            skip_ = score == from_ ? skip_ + 1 : 1;  // Behind those that were read of this score.
+            // Skips those of this score that were already read.
+            skip_ = score == from_ ? skip_ + 1 : 1;
             from_ = score;
             read_.emplace_back(score, reply.items[i].text);
         }
@@ -115,7 +116,7 @@ std::optional<Found> look_up(redis::Client& client, const std::string& id) {
     return std::nullopt;
 }
 
-// Each that is there, once, in the order of ids; many in one packet.
+// Those that exist, each once, by ascending id; many in one packet.
 std::vector<Found> look_up(redis::Client& client, Ids ids) {
     std::vector<DeadPlace> places;
     for (const auto& id : std::set<std::string>{ids.begin(), ids.end()})
@@ -125,7 +126,7 @@ std::vector<Found> look_up(redis::Client& client, Ids ids) {
         const auto pack =
             std::span{places}.subspan(at, std::min<std::size_t>(chunk, places.size() - at));
         std::vector<Command> commands;
-        for (const auto& place : pack)  // One mostly: that another died in its microsecond is rare.
+        for (const auto& place : pack)  // Mostly one: two deaths in one microsecond are rare.
             commands.push_back(
                 {"ZRANGEBYSCORE",
                  "dead",
@@ -155,7 +156,7 @@ struct AuditDetail {
     std::vector<std::string> jids;
 };
 
-void note(
+void write_audit(
     store::Store& store,
     const DeadAct& act,
     std::string_view action,
@@ -172,8 +173,8 @@ void note(
     });
 }
 
-// The script over what `words` says of each, and how many it did.
-int in_steps(
+// Runs the script in batches over the arguments that `words` gives for each; returns the count.
+int run_in_batches(
     redis::Client& client,
     const redis::Script& script,
     const Command& keys,
@@ -250,9 +251,9 @@ std::optional<DeadLetter> RedisDeadLetters::find(const std::string& id) {
 DeadDone RedisDeadLetters::purge(Ids ids, const DeadAct& act) {
     const auto found = look_up(client_, ids);
     if (found.empty()) return done_of(ids, 0, 0);
-    note(store_, act, "purge", found);
+    write_audit(store_, act, "purge", found);
     PAWL_FAULT("redis.purge.before");
-    const int done = in_steps(client_, scripts::purge, {"dead"}, found, [](const Found& one) {
+    const int done = run_in_batches(client_, scripts::purge, {"dead"}, found, [](const Found& one) {
         return Command{one.member};
     });
     PAWL_FAULT("redis.purge.after");
@@ -269,12 +270,12 @@ DeadDone RedisDeadLetters::merge(
     });
     const auto left = static_cast<int>(forgotten);
     if (found.empty()) return done_of(ids, 0, left);
-    note(store_, act, "merge", found);
+    write_audit(store_, act, "merge", found);
     const sidekiq::Merge as{act.by, client_.now(), !remembered_since.has_value()};
     const auto times = client_.options().times;
     PAWL_FAULT("redis.merge.before");
     const int done =
-        in_steps(client_, scripts::merge, {"dead", "queues"}, found, [&](const Found& one) {
+        run_in_batches(client_, scripts::merge, {"dead", "queues"}, found, [&](const Found& one) {
             return Command{
                 one.member, one.letter.queue, sidekiq::with_merge(one.member, as, times)};
         });

@@ -6,19 +6,19 @@
 
 namespace pawl::queue {
 
-// Sidekiq's dead set: ours and Ruby's, and what is no job at all. Never trimmed by us. The audit is
-// written to the store before what it tells of is done: a process that dies in between leaves a row
-// of something asked for that did not happen, never a purge that nobody can explain.
+// Sidekiq's dead set: Pawl's jobs and Ruby's, and payloads that are not jobs. Pawl never trims it.
+// The audit entry is written before the action: after a crash in between there is an entry for an
+// action that did not happen, but never a purge without an entry.
 class RedisDeadLetters final : public DeadLetters {
 public:
-    RedisDeadLetters(redis::Client& client, store::Store& store)  // Both outlive it.
+    RedisDeadLetters(redis::Client& client, store::Store& store)  // Both outlive this object.
         : client_{client}, store_{store} {}
 
     std::vector<DeadLetter> page(const DeadFilter& filter, const std::string& after, int limit)
         override;
     std::vector<DeadGroup> groups(const DeadFilter& filter) override;
     std::optional<DeadLetter> find(const std::string& id) override;
-    // One step each up to 64 MiB of jobs; beyond, several.
+    // In one step up to 64 MiB of jobs; beyond, in several.
     DeadDone purge(std::span<const std::string> ids, const DeadAct& act) override;
     DeadDone merge(
         std::span<const std::string> ids,

@@ -18,18 +18,17 @@ using redis::Command;
 
 namespace {
 
-// One round trip carries so much: enough that the way there does not count, and little enough that
-// Redis answers others in between.
+// Limits of one round trip: large enough to hide latency, small enough not to block other clients.
 constexpr std::size_t round_bytes = std::size_t{1} << 20U;
 constexpr std::size_t round_jobs = 1'000;
-// Longer than a server is away between a push and the deletion of what it pushed; as long as the
-// inbox knows what is done.
+// Longer than a server can be down between a push and the deletion of the staged row; as long as
+// the inbox remembers done jobs.
 constexpr std::chrono::hours remembered{7 * 24};
 
 }  // namespace
 
 struct RedisPusher::Round {
-    Command jobs;  // Of each: queue, jid, job.
+    Command jobs;  // For each job: queue, jid, payload.
     std::vector<std::int64_t> ids;
     std::size_t bytes{0};
 
@@ -59,7 +58,8 @@ void RedisPusher::send(Round round, PushReport& report) {
     report.sent.insert(report.sent.end(), round.ids.begin(), round.ids.end());
 }
 
-// What one script can name; the rest goes with the next round, and what a trouble loses with time.
+// At most as many as one script can take; the rest goes with the next push. If a push fails, these
+// are lost and expire by time.
 std::vector<std::string> RedisPusher::to_forget() {
     const std::lock_guard lock{mutex_};
     const auto count = static_cast<std::ptrdiff_t>(std::min(forgotten_.size(), round_jobs));

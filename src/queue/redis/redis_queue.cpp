@@ -25,8 +25,8 @@ namespace scripts = sidekiq::scripts;
 
 namespace {
 
-constexpr int due_batch = 100;                   // Moved to their queues by one take.
-constexpr int bytes_batch = 16 * 1'024 * 1'024;  // Taken, and moved, by one take.
+constexpr int due_batch = 100;                   // Due jobs moved to their queues by one take.
+constexpr int bytes_batch = 16 * 1'024 * 1'024;  // Bytes claimed, and moved, by one take.
 constexpr int rescue_batch = 100;
 
 std::string text_of(std::chrono::milliseconds time) {
@@ -46,8 +46,8 @@ bool is_one(const Reply& reply) {
 std::optional<TimePoint> first_due(const Reply& reply) {
     if (reply.items.size() != 2) return std::nullopt;
     auto score = reply.items[1].text;
-    if (score.starts_with('-')) return TimePoint{};  // Overdue since ever.
-    // One without a fraction is seconds all the same.
+    if (score.starts_with('-')) return TimePoint{};  // Negative: due since 1970 or before.
+    // A score without a fraction is seconds, too.
     if (score.find_first_of(".e") == score.npos) score += ".0";
     return sidekiq::time_of_number(score);
 }
@@ -79,7 +79,7 @@ std::vector<TakenJob> RedisQueue::take(int limit, std::chrono::milliseconds leas
     for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
         auto job = sidekiq::taken_of(found[i + 1].text, {name_, now});
         job.id = found[i].text;
-        job.claim = number_of(job.id);  // Up to the dash.
+        job.claim = number_of(job.id);  // Parses the digits before the dash.
         job.held = sidekiq::with_queue(job.held, name_);
         jobs.push_back(std::move(job));
     }
@@ -105,7 +105,7 @@ bool RedisQueue::done_before(detail::Session& session, const TakenJob& job) {
 }
 
 void RedisQueue::finished(const TakenJob& job) {
-    // If the lease was lost, whoever has it now finds the job done before.
+    // If the lease was lost, the worker that has it now finds the job done before.
     (void)finish(job);
 }
 

@@ -7,16 +7,17 @@
 
 namespace pawl::queue {
 
-// One of Sidekiq's queues in Redis (payload.hpp has the form of a job, scripts.hpp the keys).
-// Ruby's workers may take from it and put into it at the same time. Redis 5 or later, no cluster.
+// One of Sidekiq's queues in Redis (payload.hpp: the form of a job; scripts.hpp: the keys). Ruby
+// workers may use the same queue at the same time. Redis 5 or later, no cluster.
 class RedisQueue final : public Queue {
 public:
-    explicit RedisQueue(redis::Client& client, std::string name = "default");  // It outlives it.
+    // The client outlives the queue.
+    explicit RedisQueue(redis::Client& client, std::string name = "default");
 
-    // Of jobs that are large it may take fewer.
+    // May claim fewer than `limit` if jobs are large.
     std::vector<TakenJob> take(int limit, std::chrono::milliseconds lease) override;
     bool renew(const TakenJob& job, std::chrono::milliseconds lease) override;
-    // In the inbox of the session's store, by the job's jid, whoever has the lease now.
+    // Marks the job's jid in the inbox of the session's store, whoever has the lease now.
     Marked finish_in(detail::Session& session, const TakenJob& job) override;
     bool done_before(detail::Session& session, const TakenJob& job) override;
     void finished(const TakenJob& job) override;
@@ -25,8 +26,8 @@ public:
         override;
     bool bury(const TakenJob& job, const std::string& error) override;
     bool mark_called(TakenJob& job) override;
-    int rescue(std::chrono::milliseconds lease) override;  // Of this queue alone.
-    std::optional<TimePoint> next_due() override;          // Of what waits, that of all queues.
+    int rescue(std::chrono::milliseconds lease) override;  // Only this queue's jobs.
+    std::optional<TimePoint> next_due() override;          // Of the waiting jobs of all queues.
 
 private:
     redis::Client& client_;

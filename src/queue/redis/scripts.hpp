@@ -4,27 +4,28 @@
 
 #include <array>
 
-// What is done in Redis in one step each. Redis runs one script at a time, so that nobody sees its
-// middle; but one that fails keeps what it did before. So each adds first and takes away last:
-// where memory is full or a key is of another type, it ends before anything is lost. Times are
-// milliseconds; a "now" that is empty is Redis' own. In Sidekiq's sets they are seconds.
+// Each script is one step in Redis, which runs one script at a time: no other client sees an
+// intermediate state. But a script that fails keeps the writes that it made. So each script adds
+// first and deletes last: if memory is full or a key has another type, it fails before anything is
+// lost. Times are milliseconds; an empty "now" means Redis' own time. In Sidekiq's sets times are
+// seconds.
 //
-//   queue:NAME         list      jobs that are due; new ones on the left, the next on the right
+//   queue:NAME         list      due jobs; pushed on the left, claimed from the right
 //   queues             set       names of queues
-//   schedule, retry    zset      jobs of all queues by when they are due
-//   dead               zset      dead jobs by when they died
-//   pawl:work:NAME     hash      token -> job in a worker's hands
+//   schedule, retry    zset      jobs of all queues by due time
+//   dead               zset      dead jobs by time of death
+//   pawl:work:NAME     hash      token -> claimed job
 //   pawl:leases:NAME   zset      token by the end of its lease: the fence of each write
-//   pawl:claims        number    of the last token
-//   pawl:pushed        zset      jid by when it was pushed, until its staged row is deleted
+//   pawl:claims        number    the last token
+//   pawl:pushed        zset      jid by time of push, until its staged row is deleted
 namespace pawl::queue::sidekiq {
 
 namespace scripts {
 
 using redis::Script;
 
-// KEYS: leases, work, dead. ARGV: now, token, job. No two jobs die in the same microsecond, so that
-// the order of the dead is that in which they died; 0: the lease was lost.
+// KEYS: leases, work, dead. ARGV: now, token, job. Each death gets a microsecond of its own, so
+// that dead jobs are in the order of their deaths. Returns 0 if the lease was lost.
 inline constexpr Script bury{"redis bury", R"(
 if not redis.call('ZSCORE', KEYS[1], ARGV[2]) then return 0 end
 local at
@@ -44,22 +45,22 @@ redis.call('ZREM', KEYS[1], ARGV[2])
 return 1
 )"};
 
-// KEYS: leases, work. ARGV: token, job, or nothing if it stays as it is. 0: the lease was lost.
+// KEYS: leases, work. ARGV: token, job (empty: unchanged). Returns 0 if the lease was lost.
 inline constexpr Script call{"redis call", R"(
 if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
 if ARGV[2] ~= '' then redis.call('HSET', KEYS[2], ARGV[1], ARGV[2]) end
 return 1
 )"};
 
-// KEYS: leases, work. ARGV: token. 0: the lease was lost.
+// KEYS: leases, work. ARGV: token. Returns 0 if the lease was lost.
 inline constexpr Script finish{"redis finish", R"(
 if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 0 end
 redis.call('HDEL', KEYS[2], ARGV[1])
 return 1
 )"};
 
-// KEYS: dead, queues. ARGV: of each its bytes as it lies there, queue, job as it shall be. How many
-// were still there: those of another merge or purge are not.
+// KEYS: dead, queues. ARGV for each: its bytes in the dead set, queue, new job. Returns how many
+// were still in the set: another merge or purge may have removed some.
 inline constexpr Script merge{"redis merge", R"(
 local merged = 0
 for i = 1, #ARGV, 3 do
@@ -73,16 +74,16 @@ end
 return merged
 )"};
 
-// KEYS: dead. ARGV: of each its bytes. How many were still there.
+// KEYS: dead. ARGV: the bytes of each. Returns how many were still in the set.
 inline constexpr Script purge{"redis purge", R"(
 local purged = 0
 for i = 1, #ARGV do purged = purged + redis.call('ZREM', KEYS[1], ARGV[i]) end
 return purged
 )"};
 
-// KEYS: pushed, queues. ARGV: now, for how long a jid is remembered, how many jids to forget, they,
-// and of each job: queue, jid, job. How many were new: whoever died or got no answer after a push
-// sends the same again.
+// KEYS: pushed, queues. ARGV: now, how long a jid is remembered, the number of jids to forget,
+// these jids, and for each job: queue, jid, job. Returns how many were new: after a crash or a lost
+// reply the enqueuer sends the same again.
 inline constexpr Script push{"redis push", R"(
 local now = tonumber(ARGV[1])
 if not now then
@@ -115,8 +116,8 @@ redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now - tonu
 return #jids / 2
 )"};
 
-// KEYS: leases, work, schedule or retry. ARGV: token, seconds when it is due, job. 0: the lease was
-// lost.
+// KEYS: leases, work, schedule or retry. ARGV: token, due (seconds), job. Returns 0 if the lease
+// was lost.
 inline constexpr Script put_back{"redis put_back", R"(
 if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
 redis.call('ZADD', KEYS[3], ARGV[2], ARGV[3])
@@ -125,7 +126,7 @@ redis.call('ZREM', KEYS[1], ARGV[1])
 return 1
 )"};
 
-// KEYS: leases. ARGV: now, lease, token. 0: the lease was lost.
+// KEYS: leases. ARGV: now, lease, token. Returns 0 if the lease was lost.
 inline constexpr Script renew{"redis renew", R"(
 if not redis.call('ZSCORE', KEYS[1], ARGV[3]) then return 0 end
 local now = tonumber(ARGV[1])
@@ -137,8 +138,9 @@ redis.call('ZADD', KEYS[1], 'XX', string.format('%.0f', now + tonumber(ARGV[2]))
 return 1
 )"};
 
-// KEYS: leases, work, queue. ARGV: now, how far from now no lease can end, how many at most. They
-// were the first, and are so again. How many leases it ended, and how many jobs that freed.
+// KEYS: leases, work, queue. ARGV: now, how far from now a lease can end at most, the maximum
+// number. Freed jobs go to the front of the queue, in their old order. Returns how many leases it
+// ended, and how many jobs that freed.
 inline constexpr Script rescue{"redis rescue", R"(
 local now = tonumber(ARGV[1])
 if not now then
@@ -164,11 +166,11 @@ free('(' .. string.format('%.0f', now + tonumber(ARGV[2])), '+inf')
 return {ended, freed}
 )"};
 
-// KEYS: queue, schedule, retry, claims, work, leases, queues. ARGV: now, lease, how many at most,
-// how many due ones are moved at most, bytes at which it is enough of either. First what is due
-// goes to its queue, of whichever queue it is: a Redis without Ruby has nobody else to do it. A
-// token is never given twice, even by a Redis that has lost its last writes: hence the time in it.
-// Now, and token and job of each.
+// KEYS: queue, schedule, retry, claims, work, leases, queues. ARGV: now, lease, maximum to claim,
+// maximum of due jobs to move, maximum bytes of either. First moves due jobs to their queues,
+// whichever they are: a Redis without Ruby has no other poller. A token contains the time, so that
+// it is never reused, even if Redis has lost its last writes. Returns now, and token and job of
+// each.
 inline constexpr Script take{"redis take", R"(
 local time = redis.call('TIME')
 local now = tonumber(ARGV[1])

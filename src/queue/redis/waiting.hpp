@@ -8,8 +8,8 @@
 
 namespace pawl::queue::sidekiq {
 
-// The queues that Redis knows, and `own` in any case. What is put off waits in two sets for all
-// queues together, which are lines of their own if they are not empty. Throws StoreError.
+// The queues that Redis knows, and `own` in any case. Delayed jobs of all queues are in two common
+// sets, which get entries of their own if they are not empty. Throws StoreError.
 std::vector<Waiting> waiting(redis::Client& client, const std::string& own);
 
 }  // namespace pawl::queue::sidekiq

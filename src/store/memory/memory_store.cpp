@@ -50,7 +50,7 @@ struct MemoryStore::Impl {
     const MemoryOptions options;
     base::Clock& clock;
 
-    std::mutex connecting;  // Held over one transaction, never over done().
+    std::mutex connecting;  // Held during one transaction, never during done().
     Connection connection;
 
     mutable std::mutex mutex;
@@ -94,7 +94,7 @@ void MemoryStore::Impl::count(const std::exception_ptr& failed) {
     stats.largest_batch = 1;
 }
 
-// One transaction, and its answer.
+// Runs one transaction and reports its result.
 MemoryStore::Step MemoryStore::Impl::run(Work& work) {
     std::exception_ptr failed;
     std::optional<Plan> plan;
@@ -137,8 +137,8 @@ std::exception_ptr MemoryStore::Impl::commit(std::optional<Plan> plan) {
     return nullptr;
 }
 
-// One thread at a time runs what waits; what its answers submit comes after. So no stack grows, and
-// writes keep their order whoever calls.
+// One thread at a time runs what waits. Works that a done() submits come after, so no stack grows,
+// and writes keep their order whoever calls.
 void MemoryStore::Impl::drain(std::unique_lock<std::mutex>& guard) {
     if (drainer) return;
     drainer = std::this_thread::get_id();
@@ -158,7 +158,7 @@ MemoryStore::MemoryStore(base::Clock& clock, MemoryOptions options)
 }
 
 MemoryStore::~MemoryStore() {
-    if (impl_->options.drive == MemoryOptions::Drive::by_hand) crash();  // Nobody steps any more.
+    if (impl_->options.drive == MemoryOptions::Drive::by_hand) crash();  // No more steps will come.
     stop();
 }
 
@@ -208,7 +208,7 @@ void MemoryStore::stop() {
     std::unique_lock guard{impl_->mutex};
     impl_->stopping = true;
     if (impl_->drainer == std::this_thread::get_id())
-        return;  // From done(): what waits ends after it.
+        return;  // Called from done(): the waiting works end after it.
     impl_->drained.wait(guard, [this] { return !impl_->drainer; });
     impl_->drain(guard);
 }

@@ -6,7 +6,7 @@
 
 #include <thread>
 
-// The seams of the memory store. What every store does, tests/conformance tests.
+// The memory store's own functions; tests/conformance has what is common to all stores.
 namespace pawl::memory {
 
 namespace {
@@ -55,7 +55,7 @@ TEST_F(MemoryStoreTest, a_write_runs_on_the_thread_that_submits_it_before_write_
     EXPECT_EQ(ran_on, std::this_thread::get_id());
 }
 
-TEST_F(MemoryStoreTest, answers_that_submit_more_run_one_after_the_other_and_no_stack_grows) {
+TEST_F(MemoryStoreTest, works_submitted_by_answers_run_in_turn_without_recursion) {
     constexpr int many = 20'000;
     int ran = 0;
     int depth = 0;
@@ -77,7 +77,7 @@ TEST_F(MemoryStoreTest, answers_that_submit_more_run_one_after_the_other_and_no_
     EXPECT_EQ(deepest, 1);
 }
 
-TEST_F(MemoryStoreTest, by_hand_nothing_runs_until_it_is_told_to_and_then_in_order) {
+TEST_F(MemoryStoreTest, by_hand_works_run_only_by_step_and_in_order) {
     auto store = by_hand();
     std::vector<Ending> endings(3);
 
@@ -96,7 +96,7 @@ TEST_F(MemoryStoreTest, by_hand_nothing_runs_until_it_is_told_to_and_then_in_ord
     EXPECT_EQ(store->step(), Step::nothing_waits);
 }
 
-TEST_F(MemoryStoreTest, the_next_commit_ends_as_planned_and_the_one_after_it_is_well) {
+TEST_F(MemoryStoreTest, only_the_next_commit_ends_as_planned) {
     struct Case {
         Fate fate;
         Kind kind;
@@ -136,7 +136,7 @@ TEST_F(MemoryStoreTest, a_work_that_fails_by_itself_leaves_the_plan_to_the_next_
     );
 }
 
-TEST_F(MemoryStoreTest, a_process_that_dies_tells_nobody_and_keeps_what_was_committed) {
+TEST_F(MemoryStoreTest, a_process_that_dies_answers_nothing_and_keeps_its_commits) {
     for (const auto fate : {Fate::dies_before, Fate::dies_after}) {
         auto store = by_hand();
         std::vector<Ending> endings(3);
@@ -163,7 +163,7 @@ TEST_F(MemoryStoreTest, a_process_that_dies_tells_nobody_and_keeps_what_was_comm
     }
 }
 
-TEST_F(MemoryStoreTest, a_crash_drops_what_waits_and_its_work_is_destroyed_unanswered) {
+TEST_F(MemoryStoreTest, a_crash_destroys_waiting_works_without_an_answer) {
     auto store = by_hand();
     auto alive = std::make_shared<int>();
     Ending ending;
@@ -177,7 +177,7 @@ TEST_F(MemoryStoreTest, a_crash_drops_what_waits_and_its_work_is_destroyed_unans
     EXPECT_EQ(store->step(), Step::nothing_waits);
 }
 
-TEST_F(MemoryStoreTest, stop_by_hand_runs_what_was_queued) {
+TEST_F(MemoryStoreTest, stop_by_hand_runs_queued_works) {
     auto store = by_hand();
     Ending ending;
     store->write(insert(ending, "queued"));

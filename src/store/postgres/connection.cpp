@@ -21,17 +21,16 @@ using Kind = StoreError::Kind;
 using Effect = StoreError::Effect;
 using detail::Value;
 
-// How long a look at the socket lasts before the deadline is looked at again.
+// How long to wait on the socket before checking the deadline again.
 constexpr int slice_ms = 50;
-// Reads of what nobody asked for, before a connection is given up.
+// Reads of unsolicited messages before the connection is given up.
 constexpr int unasked_max = 10;
-// The database interrupts a statement at its deadline; whoever is silent for this much longer is
-// not there.
+// The database interrupts a statement at its deadline; after this much more it is unreachable.
 constexpr std::chrono::seconds silence{1};
 constexpr std::chrono::seconds clock_is_fresh{10};
 constexpr std::chrono::milliseconds clock_is_exact{50};
 
-// Parameters go as texts: the database knows their types from the statement.
+// Parameters are sent as texts; the database infers their types from the statement.
 std::optional<std::string> text_of(const Value& value, std::string_view statement) {
     struct Text {
         std::string_view statement;
@@ -71,10 +70,10 @@ std::string message_of(const pg_result* result) {
     );
 }
 
-// Without a word behind it, so that no UPDATE of the .sql files is written twice: a division by
-// zero is the one error that an expression can raise by itself (research/prototype.md, trap 1).
-std::string fencing(std::string_view text) {
-    // tidy: allow sql: a constant of a .sql file between two others
+// Makes an UPDATE that touches no row raise: division by zero is the one error that an expression
+// can raise by itself (research/prototype.md, trap 1). So no UPDATE is written twice.
+std::string fence_text(std::string_view text) {
+    // tidy: allow sql: wraps a constant of a .sql file
     return "WITH fenced AS (" + std::string{text} + " RETURNING 1) SELECT 1 / count(*) FROM fenced";
 }
 
@@ -94,7 +93,7 @@ Connection::Connection(const PostgresOptions& options, base::Clock& clock)
     const auto timeout = std::to_string(std::max<std::int64_t>(
         2, std::chrono::ceil<std::chrono::seconds>(options.connect_timeout).count()
     ));
-    // What comes first may be overruled by the URL.
+    // The URL may override the first ones.
     const std::array<const char*, 5> names{
         "connect_timeout", "tcp_user_timeout", "application_name", "dbname", nullptr};
     const std::array<const char*, 5> values{
@@ -110,7 +109,7 @@ Connection::Connection(const PostgresOptions& options, base::Clock& clock)
             "PAWL0008: the database " + base::without_password(options.url) +
                 " does not answer: " + why};
     }
-    // libpq writes a warning to stderr otherwise; a full pipe there would hang the thread.
+    // By default libpq writes warnings to stderr, where a full pipe would block the thread.
     PQsetNoticeProcessor(
         pg_, [](void*, const char*) {}, nullptr
     );
@@ -196,7 +195,7 @@ void Connection::send(const Queued& queued, std::vector<Expected>& expected) {
     pointers.reserve(values.size());
     for (const auto& value : values) pointers.push_back(value ? value->c_str() : nullptr);
     const auto text = [&statement = statement, use = use] {
-        return use == Use::fence ? fencing(statement.postgres) : std::string{statement.postgres};
+        return use == Use::fence ? fence_text(statement.postgres) : std::string{statement.postgres};
     };
     const int count = static_cast<int>(values.size());
     if (!options_.prepared) {
@@ -209,9 +208,9 @@ void Connection::send(const Queued& queued, std::vector<Expected>& expected) {
     const auto [known, is_new] =
         prepared_.try_emplace(std::pair{statement.postgres.data(), use}, std::string{});
     if (is_new) {
-        // Told apart by a number: one that was dropped as old keeps its name in the database.
-        // And by the process and its connection: behind a pool of connections another client's must
-        // not be taken for it, least of all a COMMIT.
+        // The number distinguishes it from a statement that was dropped as outdated and keeps its
+        // name in the database. Process and connection distinguish it from other clients'
+        // statements behind a connection pool.
         known->second = std::string{statement.name} + "_" + std::to_string(next_name_++) + "_" +
                         std::to_string(::getpid()) + "_" + std::to_string(PQbackendPID(pg_));
         check(PQsendPrepare(pg_, known->second.c_str(), text().c_str(), 0, nullptr));
@@ -223,26 +222,26 @@ void Connection::send(const Queued& queued, std::vector<Expected>& expected) {
     expected.push_back({statement.name, use, nullptr, owner});
 }
 
-// Reads all, whatever fails: the connection is in step with the database behind it.
+// Reads all answers, even after a failure, so that the connection stays in step.
 void Connection::read_answers(const std::vector<Expected>& expected, OnAnswer on_answer) {
     const auto began = clock_.steady();
     std::optional<StoreError> failed;
-    for (const auto& of : expected) {
+    for (const auto& entry : expected) {
         auto answer = next_answer();
         const auto status = PQresultStatus(answer.get());
         if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
-            if (of.prepares != nullptr) prepared_.erase({of.prepares, of.use});
-            if (!failed) failed = failure(answer.get(), of);
-        } else if (of.use == Use::begin && of.prepares == nullptr) {
-            // What came with it in the packet has run before its answer came.
+            if (entry.prepares != nullptr) prepared_.erase({entry.prepares, entry.use});
+            if (!failed) failed = failure(answer.get(), entry);
+        } else if (entry.use == Use::begin && entry.prepares == nullptr) {
+            // It ran before its answer came, as part of one packet.
             if (clock_.steady() - began > clock_is_exact)
                 database_clock_.reset();
             else
                 note_database_clock(std::strtoll(PQgetvalue(answer.get(), 0, 2), nullptr, 10));
         }
-        while (next_answer()) {  // The end of this one's answers.
+        while (next_answer()) {  // Skips the end of this statement's results.
         }
-        if (of.prepares == nullptr) on_answer(std::move(answer), failed);
+        if (entry.prepares == nullptr) on_answer(std::move(answer), failed);
     }
     if (PQresultStatus(next_answer().get()) != PGRES_PIPELINE_SYNC) lost("sync");
 }
@@ -252,7 +251,7 @@ Result Connection::next_answer() {
     wait_for_answer();
     Result result{PQgetResult(pg_)};
     if (result == nullptr && PQstatus(pg_) != CONNECTION_OK) lost("answer");
-    // The last word of a database that is going down: behind it comes nothing more.
+    // The last message of a database that is shutting down.
     if (PQresultStatus(result.get()) == PGRES_FATAL_ERROR && PQstatus(pg_) != CONNECTION_OK) {
         const auto error = failure(result.get(), {"answer", Use::control, nullptr, owner_});
         dead_ = true;
@@ -262,13 +261,16 @@ Result Connection::next_answer() {
     return result;
 }
 
-// Whoever asks on gets the same answer again, without end.
+// libpq would return the same result again and again.
 void Connection::refuse_copy(const pg_result* result) {
     const auto status = PQresultStatus(result);
     if (status != PGRES_COPY_IN && status != PGRES_COPY_OUT && status != PGRES_COPY_BOTH) return;
     dead_ = true;
     throw StoreError{
-        Kind::refused, Effect::none, "copy", "COPY: no phase can, and the connection is given up"};
+        Kind::refused,
+        Effect::none,
+        "copy",
+        "COPY is not allowed in a phase; the connection is closed"};
 }
 
 void Connection::wait_for_answer() {
@@ -290,18 +292,18 @@ void Connection::wait_for_answer() {
     }
 }
 
-StoreError Connection::failure(const pg_result* result, const Expected& of) {
-    auto own = own_failure(result, of);
-    if (of.owner == owner_) return own;
-    spoilt_ = Spoilt{of.owner, own.kind()};
+StoreError Connection::failure(const pg_result* result, const Expected& entry) {
+    auto own = own_failure(result, entry);
+    if (entry.owner == owner_) return own;
+    spoilt_ = Spoilt{entry.owner, own.kind()};
     return {
         Kind::contention,
         Effect::none,
-        of.name,
-        "statement " + std::string{of.name} + " of a work that shares the transaction failed"};
+        entry.name,
+        "statement " + std::string{entry.name} + " of a work that shares the transaction failed"};
 }
 
-StoreError Connection::own_failure(const pg_result* result, const Expected& of) {
+StoreError Connection::own_failure(const pg_result* result, const Expected& entry) {
     const char* state_text = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const std::string state = state_text != nullptr ? state_text : "";
     auto message = message_of(result);
@@ -309,26 +311,26 @@ StoreError Connection::own_failure(const pg_result* result, const Expected& of) 
         return {
             Kind::statement,
             Effect::none,
-            of.name,
-            "statement " + std::string{of.name} + " is empty"};
-    if (of.use == Use::fence && state == "22012")
+            entry.name,
+            "statement " + std::string{entry.name} + " is empty"};
+    if (entry.use == Use::fence && state == "22012")
         return {
             Kind::fenced,
             Effect::rolled_back,
-            of.name,
-            "the fence " + std::string{of.name} + " touched no row: the lease is lost"};
+            entry.name,
+            "the fence " + std::string{entry.name} + " touched no row: the lease is lost"};
     auto kind = kind_of_state(state);
     const char* function = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
     if (state == "0A000" && function != nullptr &&
         std::string_view{function} == "RevalidateCachedQuery") {
-        prepared_.clear();  // The table has changed since; the next run prepares anew.
+        prepared_.clear();  // The table has changed; the next run prepares the statement anew.
         kind = Kind::contention;
     }
     return {
         kind,
-        leaves_end_open(state, of.use == Use::commit) ? Effect::in_doubt : Effect::none,
-        of.name,
-        "statement " + std::string{of.name} + ": " + message + " [" + state + "]" +
+        leaves_end_open(state, entry.use == Use::commit) ? Effect::in_doubt : Effect::none,
+        entry.name,
+        "statement " + std::string{entry.name} + ": " + message + " [" + state + "]" +
             std::string{hint_for_state(state)}};
 }
 
@@ -348,7 +350,7 @@ void Connection::script(std::string_view name, std::string_view text) {
             Effect::none,
             name,
             "script " + std::string{name} + ": " + std::string{word} + " is the store's own"};
-    (void)flush();  // What began the transaction: a script has its own way.
+    (void)flush();  // Sends the BEGIN first: a script bypasses the queue.
     if (PQexitPipelineMode(pg_) == 0) lost(name);
     check(PQsendQuery(pg_, std::string{text}.c_str()));
     std::optional<StoreError> failed;
@@ -366,8 +368,8 @@ bool Connection::usable() const {
 }
 
 bool Connection::is_still_there() {
-    // A farewell is a message and an end, and libpq reads them one after the other; what a change
-    // of the database's settings says unasked is read and forgotten.
+    // libpq reads a shutdown message and the end of the stream separately; parameter changes are
+    // ignored.
     for (int reads = 0; usable() && reads < unasked_max; ++reads) {
         pollfd socket{PQsocket(pg_), POLLIN, 0};
         if (poll(&socket, 1, 0) == 0) return true;

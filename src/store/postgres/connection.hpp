@@ -28,12 +28,12 @@ struct ClearResult {
 };
 using Result = std::unique_ptr<pg_result, ClearResult>;
 
-// One connection in libpq's pipeline mode: statements are queued and travel together, at the first
-// one whose answer is wanted. Used by one thread at a time. Members throw StoreError, after which
-// usable() says whether the connection is of any use.
+// One connection in libpq's pipeline mode: statements are queued and sent together when the first
+// answer is needed. For one thread at a time. Members throw StoreError, after which usable() says
+// whether the connection still works.
 class Connection {
 public:
-    // Connects, within options.connect_timeout. The clock's steady() rules the deadlines.
+    // Connects within options.connect_timeout. Deadlines follow clock.steady().
     Connection(const PostgresOptions& options, base::Clock& clock);
     ~Connection();
     Connection(const Connection&) = delete;
@@ -41,27 +41,27 @@ public:
 
     enum class Use {
         plain,
-        fence,    // Touching no row raises, in the database itself.
+        fence,    // Raises in the database if it touches no row.
         begin,    // Its third column is the database's clock.
         control,  // The store's own BEGIN and the like.
-        commit,   // Its failure may leave open whether it happened.
+        commit,   // If it fails, the outcome may be unknown.
     };
     void queue(const Sql& statement, std::span<const detail::Value> parameters, Use use);
-    // The store's own BEGIN, SAVEPOINT, ROLLBACK, without the check of what a statement may say.
+    // For the store's own BEGIN, SAVEPOINT, ROLLBACK: skips the check of forbidden statements.
     void queue_control(const char* text);
     void queue_commit();
-    // Sets a parameter of Use::begin while that is the last that was queued; else false.
+    // Sets a parameter of Use::begin if that was queued last; false otherwise.
     bool amend_begin(std::size_t parameter, std::string value);
-    // Sends what is queued and reads every answer. The last one's; throws the first failure.
+    // Sends the queue and reads every answer. Returns the last one; throws the first failure.
     Result flush();
-    // The same, and gives each answer as it comes; from the first failure on, that failure with
-    // each: what follows it was not carried out.
+    // The same, but passes each answer on. From the first failure on, all get it, as they did not
+    // run.
     using OnAnswer = detail::FunctionRef<void(Result answer, std::optional<StoreError> failed)>;
     void flush_each(OnAnswer on_answer);
-    // Throws away what was queued and not sent.
+    // Drops what is queued and not sent.
     void forget_queued() { queued_.clear(); }
     bool has_queued() const { return !queued_.empty(); }
-    // What is queued at this moment, so that all that comes after can be thrown away alone.
+    // A position in the queue, so that what is queued later can be dropped alone.
     struct Mark {
         std::size_t flushes{};
         std::size_t queued{};
@@ -70,12 +70,12 @@ public:
     void forget_queued_since(Mark mark) {
         queued_.resize(mark.flushes == flushes_ ? mark.queued : 0);
     }
-    // What is queued from here on belongs to the next of the works that share the transaction. If
-    // what is another's fails, it is no fault of the one at whose flush it comes out: contention,
-    // and spoilt() from then on, until the next transaction.
+    // Starts the next of the works that share the transaction. If a statement of an earlier work
+    // fails at a later work's flush, the later one gets contention, and spoilt() is set until the
+    // next transaction.
     void own_from_here() { ++owner_; }
     struct Spoilt {
-        std::size_t owner{};  // Of what failed: counts own_from_here(), 0 before the first.
+        std::size_t owner{};  // The work that failed: counts own_from_here(), 0 before the first.
         StoreError::Kind kind{};
     };
     const std::optional<Spoilt>& spoilt() const { return spoilt_; }
@@ -84,28 +84,28 @@ public:
         spoilt_.reset();
         owner_ = 0;
     }
-    // As sql_text.hpp says it of the statement's text, which is read once.
+    // See sql_text.hpp; each text is parsed once.
     bool needs_own_transaction(const Sql& statement);
-    // Several statements in one text, in the open transaction.
+    // Runs several statements in one text, in the open transaction.
     void script(std::string_view name, std::string_view text);
 
     bool usable() const;
-    // It is used no more.
+    // The connection must not be used again.
     void give_up() { dead_ = true; }
-    // Between two transactions: whether the database has not taken its leave meanwhile. A look at
-    // the socket, no message.
+    // Between transactions: whether the database has not closed the connection. Without a round
+    // trip.
     bool is_still_there();
     bool in_transaction() const;
 
-    // Waiting for an answer past this ends the connection: the database itself should have
-    // interrupted the statement a second before (statement_timeout).
+    // Waiting for an answer beyond this ends the connection. The database should have interrupted
+    // the statement a second before (statement_timeout).
     void set_deadline(std::chrono::milliseconds from_now);
     void clear_deadline() { deadline_.reset(); }
     bool deadline_passed() const;
-    std::chrono::milliseconds time_left() const;  // To the deadline; 0 behind it.
+    std::chrono::milliseconds time_left() const;  // Until the deadline; 0 after it.
 
-    // The database's clock, as this connection last saw it, moved on by the steady clock. Nothing
-    // if that is more than ten seconds ago.
+    // The database's clock as last seen by this connection, advanced by the steady clock. nullopt:
+    // last seen more than ten seconds ago.
     std::optional<TimePoint> database_now() const;
     void note_database_clock(std::int64_t ms_since_1970);
 
@@ -116,11 +116,11 @@ private:
         std::size_t owner{};
         std::vector<std::optional<std::string>> values;
     };
-    // What an answer that is to come belongs to.
+    // The statement of an expected answer.
     struct Expected {
         std::string_view name;
         Use use{};
-        const char* prepares{};  // The text that becomes a named statement by this.
+        const char* prepares{};  // The text that this answer makes a named statement.
         std::size_t owner{};     // See own_from_here().
     };
 
@@ -129,8 +129,8 @@ private:
     Result next_answer();
     void refuse_copy(const pg_result* result);
     void read_answers(const std::vector<Expected>& expected, OnAnswer on_answer);
-    StoreError failure(const pg_result* result, const Expected& of);
-    StoreError own_failure(const pg_result* result, const Expected& of);
+    StoreError failure(const pg_result* result, const Expected& entry);
+    StoreError own_failure(const pg_result* result, const Expected& entry);
     [[noreturn]] void lost(std::string_view statement);
     void check(int sent);
 
@@ -141,10 +141,10 @@ private:
     std::size_t flushes_{0};
     std::size_t owner_{0};
     std::optional<Spoilt> spoilt_;
-    // What is prepared on this connection, by the text's address and its use: its name there.
+    // Names of prepared statements, by the text's address and use.
     std::map<std::pair<const char*, Use>, std::string> prepared_;
     std::uint64_t next_name_{1};
-    std::map<const char*, bool> own_transaction_;  // By the text's address, as above.
+    std::map<const char*, bool> own_transaction_;  // By the text's address.
     bool dead_{false};
     std::optional<std::chrono::steady_clock::time_point> deadline_;
     struct Seen {

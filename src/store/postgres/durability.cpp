@@ -11,7 +11,7 @@ namespace pawl::postgres {
 
 namespace {
 
-// The columns of durability are named after them.
+// The columns of the query are named after the settings.
 std::string settings_that_are_off(const pg_result* answer) {
     std::string off;
     for (int i = 0; i < PQnfields(answer); ++i)
@@ -31,7 +31,7 @@ std::optional<base::Remark> look_at_durability(
         connection.queue(sql::postgres::durability, {}, Connection::Use::plain);
         off = settings_that_are_off(connection.flush().get());
     } catch (const StoreError&) {
-        // What is wrong will be said of a request.
+        // A later request reports the error.
     }
     connection.clear_deadline();
     if (off.empty()) return std::nullopt;
@@ -41,7 +41,7 @@ std::optional<base::Remark> look_at_durability(
         "the database says " + off +
             ": what was committed and answered is gone if it, or its machine, goes down, and a "
             "card may be charged twice. Set it to on, in postgresql.conf or for the database or "
-            "the role, and start anew"};
+            "the role, and restart"};
 }
 
 }  // namespace pawl::postgres

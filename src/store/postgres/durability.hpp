@@ -8,8 +8,8 @@
 
 namespace pawl::postgres {
 
-// Whether a commit outlives a crash there, as this connection finds the settings. Nothing if it
-// does, or if there was no answer: then the connection may be of no use any more.
+// Reports settings under which a commit may be lost in a crash. nullopt: none, or no answer, after
+// which the connection may be unusable.
 std::optional<base::Remark> look_at_durability(
     Connection& connection, std::chrono::milliseconds longest
 );

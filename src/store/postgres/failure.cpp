@@ -15,15 +15,15 @@ StoreError::Kind kind_of_state(std::string_view state) {
     if (state == "53100") return Kind::full;
     if (state == "53400" || state == "54000") return Kind::statement;
     if (state == "25006") return Kind::read_only;
-    // After a migration a cached plan may not fit any more: the next run prepares it anew.
+    // A cached plan may not fit after a migration: the next run prepares it anew.
     if (state == "0A000") return Kind::statement;
-    // A named statement that is not there, or is already: a pool passes our statements on to
-    // another session, and the statement itself is right.
+    // A named statement is missing or already there: a pooler has switched sessions.
     if (state == "26000" || state == "42P05") return Kind::unavailable;
-    if (state == "40003") return Kind::unavailable;  // Nobody knows whether it happened.
+    if (state == "40003") return Kind::unavailable;  // Whether it happened is unknown.
     const auto cls = state.substr(0, 2);
     if (cls == "23") return Kind::constraint;
-    if (cls == "25") return Kind::unavailable;  // The transaction is not as the store thinks.
+    // The transaction is not in the state that the store expects.
+    if (cls == "25") return Kind::unavailable;
     if (cls == "40") return Kind::contention;
     if (cls == "08" || cls == "53" || cls == "57" || cls == "58" || cls == "XX")
         return Kind::unavailable;
@@ -31,8 +31,8 @@ StoreError::Kind kind_of_state(std::string_view state) {
 }
 
 // 40003 is statement_completion_unknown. Class 08, connection exceptions (08007 is
-// transaction_resolution_unknown), is also what a foreign data wrapper says of a server of its own:
-// before the COMMIT the transaction is surely undone then.
+// transaction_resolution_unknown), may also come from a foreign data wrapper about its own server:
+// before the COMMIT the transaction is certainly rolled back then.
 bool leaves_end_open(std::string_view state, bool at_commit) {
     return state == "40003" || (at_commit && state.starts_with("08"));
 }
@@ -40,8 +40,8 @@ bool leaves_end_open(std::string_view state, bool at_commit) {
 std::string_view hint_for_state(std::string_view state) {
     if (state == "26000" || state == "42P05")
         return "; behind PgBouncer in transaction mode add prepared=off to the URL";
-    if (state == "53300") return "; fewer connections= in the URL, or PgBouncer, would help";
-    if (state == "25006") return "; is it a standby? Pawl writes to the primary alone";
+    if (state == "53300") return "; reduce connections= in the URL, or use PgBouncer";
+    if (state == "25006") return "; is it a standby? Pawl needs the primary";
     return {};
 }
 

@@ -7,25 +7,25 @@
 
 namespace pawl::postgres {
 
-// What an SQLSTATE means to Pawl (PostgreSQL's appendix A, error codes).
+// The kind of an SQLSTATE (PostgreSQL's appendix A, error codes).
 StoreError::Kind kind_of_state(std::string_view state);
 
-// Nobody knows whether the statement, or the transaction that it commits, took effect: what a
-// pooler or a distributed database says when it lost the server behind it.
+// Whether the outcome of the statement or commit is unknown, as a pooler or a distributed database
+// reports when it has lost the server behind it.
 bool leaves_end_open(std::string_view state, bool at_commit);
 
-// A hint for the errors that a wrong setting makes; empty for others.
+// A hint for errors that a wrong setting causes; empty for others.
 std::string_view hint_for_state(std::string_view state);
 
-// As PostgreSQL words them (PG_DIAG_MESSAGE_*).
+// PostgreSQL's fields (PG_DIAG_MESSAGE_*).
 struct Message {
     std::string primary;
     std::string detail;
     std::string hint;
 };
 
-// In one line, without what a broken constraint or a value that does not fit tells of a row: an
-// error is logged, and a log goes where the data may not. PostgreSQL's own log has all of it.
+// One line without row data, which the texts of constraint and data errors contain: errors are
+// logged, and logs go where data may not. PostgreSQL's own log has the full text.
 std::string message_without_values(std::string_view state, Message message);
 
 }  // namespace pawl::postgres

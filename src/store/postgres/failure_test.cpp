@@ -6,7 +6,7 @@ namespace pawl::postgres {
 
 using Kind = StoreError::Kind;
 
-TEST(SqlStateTest, each_means_what_the_engine_must_do) {
+TEST(SqlStateTest, each_sqlstate_has_its_kind) {
     const std::pair<const char*, Kind> states[] = {
         {"23505", Kind::constraint},   // unique_violation
         {"23P01", Kind::constraint},   // exclusion_violation
@@ -34,7 +34,7 @@ TEST(SqlStateTest, each_means_what_the_engine_must_do) {
     for (const auto& [state, kind] : states) EXPECT_EQ(kind_of_state(state), kind) << state;
 }
 
-TEST(SqlStateTest, leaves_the_end_of_a_commit_open_only_where_nobody_knows_it) {
+TEST(SqlStateTest, only_states_of_unknown_outcome_leave_a_commit_in_doubt) {
     for (const auto* state : {"40003", "08000", "08006", "08007"})
         EXPECT_TRUE(leaves_end_open(state, true)) << state;
     for (const auto* state : {"40001", "40P01", "23505", "53200", "57014", "XX000", ""})
@@ -50,7 +50,7 @@ TEST(SqlStateTest, a_wrong_setting_gets_a_hint) {
     EXPECT_TRUE(hint_for_state("23505").empty());
 }
 
-TEST(MessageTest, says_which_constraint_broke_and_not_the_row) {
+TEST(MessageTest, a_message_names_the_constraint_but_not_the_row) {
     EXPECT_EQ(
         message_without_values(
             "23514",
@@ -71,7 +71,7 @@ TEST(MessageTest, says_which_constraint_broke_and_not_the_row) {
     );
 }
 
-TEST(MessageTest, says_all_of_what_is_not_about_a_row) {
+TEST(MessageTest, a_message_without_row_data_is_complete) {
     EXPECT_EQ(
         message_without_values(
             "40P01", {.primary = "deadlock detected", .detail = "1 waits for 2", .hint = "see log"}

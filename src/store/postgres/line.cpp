@@ -8,7 +8,7 @@ namespace pawl::postgres {
 
 namespace {
 
-constexpr int looking_max = 2;  // Connections; the looks of more would come one by one.
+constexpr int looking_max = 2;  // Connections; with more, lookups would be sent one by one.
 
 template <class Deque>
 auto popped(Deque& deque) {
@@ -52,7 +52,7 @@ Line::Put Line::look(std::unique_ptr<store::Look>& look) {
     return Put::taken;
 }
 
-// Which lane's turn it is: none, if all that waits is left to connections that are at it.
+// The lane to serve next; none: what waits is left to the connections that serve it already.
 Line::Lane Line::next() const {
     if (!urgent_.empty()) return Lane::urgent;
     auto oldest = std::numeric_limits<std::uint64_t>::max();
@@ -107,10 +107,10 @@ Turn Line::take() {
     for (;;) {
         if (const auto lane = next(); lane != Lane::none) {
             auto turn = take_from(lane);
-            wake_one();  // For what else there is.
+            wake_one();  // Other works may wait.
             return turn;
         }
-        if (stopping_) return {};  // Whoever is at work takes what its lane still has.
+        if (stopping_) return {};  // Busy connections take what their lanes still have.
         Sleeper me;
         sleepers_.push_back(&me);
         me.woken.wait(guard, [&] { return me.awake; });

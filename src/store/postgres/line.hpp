@@ -15,17 +15,17 @@
 
 namespace pawl::postgres {
 
-// What a connection runs at once. Empty of all: the end.
+// What a connection runs at once. Empty: the store stops.
 struct Turn {
     enum class Form {
         write,   // One work.
         read,    // One work.
-        shared,  // Works of one isolation, in one transaction.
+        shared,  // Works of one isolation level, in one transaction.
         looks
     };
     Form form{Form::write};
     std::vector<std::unique_ptr<store::Work>> works;
-    std::vector<bool> in_savepoint;  // Of a shared turn's works.
+    std::vector<bool> in_savepoint;  // For each work of a shared turn.
     std::vector<std::unique_ptr<store::Look>> looks;
     bool empty() const { return works.empty() && looks.empty(); }
     bool ended{false};
@@ -33,43 +33,43 @@ struct Turn {
 
 struct LineLimits {
     std::size_t waiting_max{};
-    int sharing{};              // Connections that run shared transactions at once; 0: none does.
-    std::size_t share_max{32};  // Works in one of them, and looks that go together.
+    int sharing{};              // Connections that may run shared transactions at once; 0: none.
+    std::size_t share_max{32};  // Works in one transaction, and lookups in one packet.
 };
 
-// What waits for a connection, and who takes what: the oldest first, behind what is urgent. Works
-// that may share a transaction are left to a few connections, so that they come together there
-// while those are busy: no timer, a turn sizes itself. Thread-safe.
+// The queue of works for the connections: urgent ones first, then the oldest. Works that may share
+// a transaction are left to a few connections, so that they gather while those are busy: batches
+// size themselves without a timer. Thread-safe.
 class Line {
 public:
-    // The clock outlives it.
+    // The clock outlives the queue.
     Line(LineLimits limits, base::Clock& clock)
         : limits_{limits}, clock_{clock}, rule_{limits.sharing} {}
 
     enum class Put { taken, too_many, stopping };
-    // Moves what it is given only if it is taken.
+    // The argument is moved from only if the result is `taken`.
     Put write(std::unique_ptr<store::Work>& work, store::Urgency urgency);
     Put read(std::unique_ptr<store::Work>& work);
     Put look(std::unique_ptr<store::Look>& look);
 
-    // Waits for a turn; an empty one is the end. Whoever waits since last gets the next, so that
-    // few connections stay busy and warm.
+    // Waits for a turn; empty: the store stops. The thread that began to wait last gets the next
+    // turn, so that few connections stay busy and warm.
     Turn take();
-    // Its turn is over, as far as others wait for that. Again: does nothing.
+    // Ends the turn as far as other threads wait for it. Idempotent.
     void ended(Turn& turn);
-    // For each alone, ahead of all that came later; nothing is refused.
+    // Queues each to run alone, before all others; never refused.
     void put_back_alone(std::vector<std::unique_ptr<store::Work>> works);
 
     void shared_went_well();
     void shared_broke_up();
-    // Of works that shared a transaction, as SharingRule says it.
+    // See SharingRule.
     void keep_apart(const void* kind);
     void threw(const void* kind);
 
-    // What waits is still taken, then turns are empty.
+    // What waits is still run; then turns are empty.
     void stop();
     bool is_stopping() const;
-    // All that waits, for whoever tells them that nobody comes.
+    // All waiting works, to be refused.
     Turn take_all();
 
 private:
@@ -100,7 +100,7 @@ private:
     const LineLimits limits_;
     base::Clock& clock_;
     mutable std::mutex mutex_;
-    std::vector<Sleeper*> sleepers_;  // Who fell asleep last stands last.
+    std::vector<Sleeper*> sleepers_;  // The last element fell asleep last.
     std::deque<Waiting> urgent_;
     std::deque<Waiting> alone_;
     std::deque<Waiting> shared_;

@@ -72,7 +72,7 @@ protected:
 
 }  // namespace
 
-TEST_F(LineTest, the_oldest_goes_first_behind_what_is_urgent) {
+TEST_F(LineTest, urgent_works_go_first_then_the_oldest) {
     put("a");
     share("b");
     put("c");
@@ -84,7 +84,7 @@ TEST_F(LineTest, the_oldest_goes_first_behind_what_is_urgent) {
     EXPECT_EQ(names(line.take()), "c");
 }
 
-TEST_F(LineTest, what_may_share_is_left_to_the_connection_that_shares) {
+TEST_F(LineTest, works_that_may_share_are_left_to_the_sharing_connection) {
     share("a");
     auto first = line.take();
     for (const auto* name : {"b", "c", "d", "e", "f"}) share(name);
@@ -95,11 +95,11 @@ TEST_F(LineTest, what_may_share_is_left_to_the_connection_that_shares) {
     const auto second = line.take();
 
     EXPECT_EQ(names(first), "a");
-    EXPECT_EQ(names(second), "bcde");  // No more than share_max.
+    EXPECT_EQ(names(second), "bcde");  // At most share_max.
     EXPECT_EQ(second.form, Turn::Form::shared);
 }
 
-TEST_F(LineTest, looks_go_together_on_two_connections) {
+TEST_F(LineTest, lookups_are_combined_on_two_connections) {
     look();
     const auto first = line.take();
     look();
@@ -117,7 +117,7 @@ TEST_F(LineTest, looks_go_together_on_two_connections) {
     EXPECT_EQ(third.form, Turn::Form::looks);
 }
 
-TEST_F(LineTest, what_broke_up_goes_alone_ahead_of_what_came_later) {
+TEST_F(LineTest, works_of_a_broken_up_transaction_run_alone_before_later_ones) {
     share("a");
     auto first = line.take();
     share("b");
@@ -135,7 +135,7 @@ TEST_F(LineTest, what_broke_up_goes_alone_ahead_of_what_came_later) {
     }
 }
 
-TEST_F(LineTest, beyond_its_bound_it_takes_nothing_and_moves_nothing) {
+TEST_F(LineTest, beyond_its_limit_it_accepts_nothing_and_moves_nothing) {
     for (int i = 0; i < 50; ++i) EXPECT_EQ(put("a"), Line::Put::taken);
     std::unique_ptr<store::Work> work = std::make_unique<NamedWork>("b");
 
@@ -145,7 +145,7 @@ TEST_F(LineTest, beyond_its_bound_it_takes_nothing_and_moves_nothing) {
     EXPECT_EQ(look(), Line::Put::too_many);
 }
 
-TEST_F(LineTest, at_the_end_it_gives_what_waits_and_then_nothing) {
+TEST_F(LineTest, after_stop_it_returns_waiting_works_and_then_empty_turns) {
     put("a");
     share("b");
 
@@ -157,7 +157,7 @@ TEST_F(LineTest, at_the_end_it_gives_what_waits_and_then_nothing) {
     EXPECT_TRUE(line.take().empty());
 }
 
-TEST_F(LineTest, the_end_wakes_all_who_wait) {
+TEST_F(LineTest, stop_wakes_all_waiting_threads) {
     std::vector<std::thread> waiting;
     for (int i = 0; i < 4; ++i) waiting.emplace_back([&] { EXPECT_TRUE(line.take().empty()); });
     std::this_thread::sleep_for(20ms);
@@ -167,8 +167,8 @@ TEST_F(LineTest, the_end_wakes_all_who_wait) {
     for (auto& thread : waiting) thread.join();
 }
 
-// However they come and whoever takes them: nothing is left lying while somebody could take it.
-TEST_F(LineTest, many_who_put_and_take_lose_nothing) {
+// In any order, with any thread: no work waits while a thread could take it.
+TEST_F(LineTest, concurrent_puts_and_takes_lose_nothing) {
     constexpr int each = 2'000;
     std::atomic<int> taken{0};
     std::vector<std::thread> takers;

@@ -17,11 +17,11 @@ using Looks = std::vector<std::unique_ptr<store::Look>>;
 constexpr std::chrono::seconds look_deadline{5};
 
 struct Found {
-    std::vector<Result> answers;  // Of the first looks.
-    std::exception_ptr failed;    // Of the one behind them; there it ended.
+    std::vector<Result> answers;  // Of the queries before the first failure.
+    std::exception_ptr failed;    // The failure of the next query; the rest were not executed.
 };
 
-// Up to one that can't be sent, which is told so when it is the first.
+// Stops before a query that can't be sent; if it is the first, throws its error.
 void queue_all(Connection& connection, const Looks& looks) {
     for (const auto& look : looks) {
         try {
@@ -38,7 +38,7 @@ Found find(Connection& connection, const Looks& looks) {
     try {
         queue_limits(connection, look_deadline);
         queue_all(connection, looks);
-        bool limits = true;  // Their answer comes first.
+        bool limits = true;  // The first answer is that of the limits.
         connection.flush_each([&](Result answer, std::optional<StoreError> failed) {
             if (failed && !found.failed) found.failed = std::make_exception_ptr(*failed);
             if (!failed && !std::exchange(limits, false))
@@ -52,7 +52,7 @@ Found find(Connection& connection, const Looks& looks) {
     return found;
 }
 
-void hand_on(store::Look& look, const pg_result* answer, TimePoint now) {
+void deliver(store::Look& look, const pg_result* answer, TimePoint now) {
     std::exception_ptr failed;
     try {
         PostgresRow row{answer, look.statement().name};
@@ -76,11 +76,11 @@ std::exception_ptr run_looks(const TransactionParts& parts, Looks& looks) {
         const auto now = known.value_or(parts.clock.now());
         auto answered = std::span{looks}.first(found.answers.size());
         for (std::size_t i = 0; i < answered.size(); ++i)
-            hand_on(*answered[i], found.answers[i].get(), now);
+            deliver(*answered[i], found.answers[i].get(), now);
         looks.erase(looks.begin(), looks.begin() + static_cast<std::ptrdiff_t>(answered.size()));
         if (!connection.usable()) return found.failed;
         if (!found.failed) continue;
-        // Its own fault: the others go on. This thread keeps no part of what another may catch.
+        // Only this query fails. Moved, so that no other thread shares the exception.
         looks.front()->done(std::exchange(found.failed, nullptr), now);
         looks.erase(looks.begin());
     }

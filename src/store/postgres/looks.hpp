@@ -8,8 +8,8 @@
 
 namespace pawl::postgres {
 
-// Sends them all at once and hands on what they find. What is left in `looks` was not answered, as
-// the connection broke; the reason is returned.
+// Sends all queries in one packet and passes on their rows. On return `looks` holds those that were
+// not answered, as the connection broke; returns the error.
 std::exception_ptr run_looks(
     const TransactionParts& parts, std::vector<std::unique_ptr<store::Look>>& looks
 );

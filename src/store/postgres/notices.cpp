@@ -30,8 +30,9 @@ constexpr std::chrono::milliseconds first_wait{100};
 constexpr std::chrono::milliseconds longest_wait{5'000};
 constexpr std::chrono::milliseconds send_every{10};
 constexpr std::chrono::milliseconds answer_max{2'000};
-constexpr std::chrono::milliseconds for_ever{-1};  // Of poll().
-constexpr std::size_t unsent_max{10'000};          // Beyond it a look tells as well.
+constexpr std::chrono::milliseconds forever{-1};  // For poll().
+// Beyond this, notices are dropped: pollers notice anyway.
+constexpr std::size_t unsent_max{10'000};
 
 struct Close {
     void operator()(pg_conn* connection) const { PQfinish(connection); }
@@ -41,8 +42,8 @@ struct FreeNotice {
 };
 using Connected = std::unique_ptr<pg_conn, Close>;
 
-// False also if there is no answer in `answer_max`: a NOTIFY may wait for another's commit, and a
-// database that is paused answers nothing. The connection is given up then.
+// False if there is no answer within `answer_max`: a NOTIFY may wait for another commit, and a
+// paused database does not answer. The connection is closed then.
 bool run(
     base::Clock& clock, pg_conn* line, const Sql& statement, const std::string* parameter = nullptr
 ) {
@@ -67,8 +68,8 @@ bool run(
     return well;
 }
 
-// Null if there is none to be had. It mostly waits in silence, so a peer that is gone without a
-// word is found by keepalives, within a minute; what the URL says comes last, and rules.
+// Null if the database can't be reached. The connection is mostly silent, so keepalives detect a
+// dead peer within a minute. The URL comes last and overrides.
 Connected connect(const PostgresOptions& options, base::Clock& clock) {
     const auto timeout = std::to_string(std::max<std::int64_t>(
         2, std::chrono::ceil<std::chrono::seconds>(options.connect_timeout).count()
@@ -89,7 +90,7 @@ Connected connect(const PostgresOptions& options, base::Clock& clock) {
     PQsetNoticeProcessor(
         line.get(), [](void*, const char*) {}, nullptr
     );
-    if (!run(clock, line.get(), sql::postgres::commit_quietly)) return nullptr;
+    if (!run(clock, line.get(), sql::notices::commit_quietly)) return nullptr;
     return line;
 }
 
@@ -100,10 +101,10 @@ struct Notices::Impl {
         : options{options_},
           clock{clock_},
           random{random_},
-          bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {}
+          wake_fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {}
     ~Impl() {
         stop();
-        ::close(bell);
+        ::close(wake_fd);
     }
 
     void wake();
@@ -120,31 +121,31 @@ struct Notices::Impl {
     void loop();
     void pause(int socket, std::chrono::milliseconds longest);
     void back_off(std::chrono::milliseconds longest);
-    void tend();
-    std::chrono::milliseconds send_in() const;
+    void serve();
+    std::chrono::milliseconds next_send_in() const;
     bool send();
-    void hear();
-    void tell(std::string_view hash);
+    void read_notices();
+    void deliver(std::string_view hash);
 
     const PostgresOptions& options;
     base::Clock& clock;
     base::Random& random;
-    const int bell;  // Wakes the thread from its poll().
+    const int wake_fd;  // Wakes the thread from poll().
 
     mutable std::mutex mutex;
     std::condition_variable ended;
     bool stopping{false};
-    bool listens{false};  // Somebody has asked to.
+    bool listens{false};  // Set by the first listen().
     std::vector<std::string> unsent;
     std::thread thread;
 
-    std::mutex telling;  // Held while somebody is told.
+    std::mutex delivering;  // Held while listeners are called.
     std::map<int, store::OnNotice> listeners;
     int next_listener{0};
 
-    // The thread's own.
+    // Used by the thread only.
     Connected line;
-    bool hears{false};
+    bool is_listening{false};
     std::optional<std::chrono::steady_clock::time_point> sent_at;
 };
 
@@ -163,7 +164,7 @@ private:
 
 }  // namespace
 
-// With the mutex held.
+// Called with the mutex held.
 void Notices::Impl::wake() {
     if (!thread.joinable())
         thread = std::thread{[this] {
@@ -171,7 +172,7 @@ void Notices::Impl::wake() {
             loop();
         }};
     const std::uint64_t one = 1;
-    (void)(::write(bell, &one, sizeof one) == 0);
+    (void)(::write(wake_fd, &one, sizeof one) == 0);
 }
 
 void Notices::Impl::stop() {
@@ -191,21 +192,21 @@ void Notices::Impl::loop() {
     while (!is_stopping()) {
         if (line == nullptr && is_wanted()) line = connect(options, clock);
         if (line != nullptr) {
-            tend();
+            serve();
             if (line != nullptr) wait = first_wait;
         }
         if (line != nullptr) {
-            pause(PQsocket(line.get()), send_in());
+            pause(PQsocket(line.get()), next_send_in());
         } else if (is_wanted()) {
             back_off(wait);
             wait = std::min(wait * 2, longest_wait);
         } else {
-            pause(-1, for_ever);
+            pause(-1, forever);
         }
     }
 }
 
-// No connection can be had: nobody is told meanwhile.
+// No connection is available, so nothing is delivered meanwhile.
 void Notices::Impl::back_off(std::chrono::milliseconds longest) {
     const auto part = std::chrono::duration<double, std::milli>{
         static_cast<double>(longest.count()) * (0.5 + random.dice() / 2)};
@@ -214,42 +215,42 @@ void Notices::Impl::back_off(std::chrono::milliseconds longest) {
     unsent.clear();
 }
 
-// Until there is something to read, or the bell rings.
+// Waits until there is something to read or a wake-up.
 void Notices::Impl::pause(int socket, std::chrono::milliseconds longest) {
-    std::array<pollfd, 2> both{pollfd{bell, POLLIN, 0}, pollfd{socket, POLLIN, 0}};
+    std::array<pollfd, 2> both{pollfd{wake_fd, POLLIN, 0}, pollfd{socket, POLLIN, 0}};
     ::poll(both.data(), both.size(), static_cast<int>(longest.count()));
     std::uint64_t rung = 0;
-    (void)(::read(bell, &rung, sizeof rung) == 0);
+    (void)(::read(wake_fd, &rung, sizeof rung) == 0);
 }
 
-// All that there is to do on the connection; gives it up if it is broken.
-void Notices::Impl::tend() {
+// Handles what the connection has; closes it if it is broken.
+void Notices::Impl::serve() {
     bool works = PQconsumeInput(line.get()) == 1;
     bool begins = false;
     {
         const std::lock_guard guard{mutex};
-        begins = listens && !hears;
+        begins = listens && !is_listening;
     }
-    if (works && begins) works = hears = run(clock, line.get(), sql::postgres::hear_notices);
+    if (works && begins) works = is_listening = run(clock, line.get(), sql::notices::hear_notices);
     works = works && send();
-    hear();
-    if (works && begins) tell({});  // Of what was said before nothing was heard.
+    read_notices();
+    if (works && begins) deliver({});  // Notices may have been lost while it was disconnected.
     if (works && PQstatus(line.get()) == CONNECTION_OK) return;
     line = nullptr;
-    hears = false;
+    is_listening = false;
 }
 
-// How long the next batch has to wait; for ever, if there is none.
-std::chrono::milliseconds Notices::Impl::send_in() const {
+// How long until the next batch is due; forever: there is none.
+std::chrono::milliseconds Notices::Impl::next_send_in() const {
     const std::lock_guard guard{mutex};
-    if (unsent.empty()) return for_ever;
+    if (unsent.empty()) return forever;
     if (!sent_at) return {};
     const auto left = *sent_at + send_every - clock.steady();
     return std::max(std::chrono::ceil<std::chrono::milliseconds>(left), 0ms);
 }
 
 bool Notices::Impl::send() {
-    if (send_in() != 0ms) return true;
+    if (next_send_in() != 0ms) return true;
     std::vector<std::string> hashes;
     {
         const std::lock_guard guard{mutex};
@@ -260,19 +261,19 @@ bool Notices::Impl::send() {
     for (const auto& hash : hashes)
         list.append(list.size() == 1 ? "\"" : ",\"").append(hash).append("\"");
     list += "]";
-    return run(clock, line.get(), sql::postgres::send_notices, &list);
+    return run(clock, line.get(), sql::notices::send_notices, &list);
 }
 
-void Notices::Impl::hear() {
+void Notices::Impl::read_notices() {
     for (;;) {
         const std::unique_ptr<PGnotify, FreeNotice> notice{PQnotifies(line.get())};
         if (notice == nullptr) return;
-        if (const std::string_view hash{notice->extra}; !hash.empty()) tell(hash);
+        if (const std::string_view hash{notice->extra}; !hash.empty()) deliver(hash);
     }
 }
 
-void Notices::Impl::tell(std::string_view hash) {
-    const std::lock_guard guard{telling};
+void Notices::Impl::deliver(std::string_view hash) {
+    const std::lock_guard guard{delivering};
     for (const auto& [id, on_notice] : listeners) on_notice(hash);
 }
 
@@ -293,7 +294,7 @@ std::unique_ptr<store::Listening> Notices::listen(store::OnNotice on_notice) {
     if (!impl_->options.notifies()) return nullptr;
     int id = 0;
     {
-        const std::lock_guard guard{impl_->telling};
+        const std::lock_guard guard{impl_->delivering};
         id = ++impl_->next_listener;
         impl_->listeners.emplace(id, std::move(on_notice));
     }
@@ -301,7 +302,7 @@ std::unique_ptr<store::Listening> Notices::listen(store::OnNotice on_notice) {
     impl_->listens = true;
     if (!impl_->stopping) impl_->wake();
     return std::make_unique<Listens>([impl = impl_.get(), id] {
-        const std::lock_guard told{impl->telling};
+        const std::lock_guard guard{impl->delivering};
         impl->listeners.erase(id);
     });
 }

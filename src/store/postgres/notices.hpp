@@ -10,20 +10,20 @@
 
 namespace pawl::postgres {
 
-// NOTIFY and LISTEN, on one connection and thread of their own, both made when they are first asked
-// for: not through PgBouncer in transaction mode, where nothing can be heard (notify=off).
+// NOTIFY and LISTEN, on a connection and a thread of their own, both created on first use. Does not
+// work through PgBouncer in transaction mode (notify=off).
 //
-// Not in the transaction that ends the attempt. PostgreSQL lets one transaction with a NOTIFY
-// commit at a time, in the whole cluster, and holds the others up while that one waits for the
-// disk; beside it the same 16 connections write three times as much (docs/adr/0007). What a process
-// that dies in between does not say is found by a look. Under load one statement carries the
-// notices of ten milliseconds.
+// NOTIFY is not part of the transaction that ends the attempt: PostgreSQL lets only one transaction
+// with a NOTIFY commit at a time in the whole cluster, and others wait while it waits for the disk.
+// Without it the same 16 connections write three times as much (docs/adr/0007). If a process dies
+// before it notifies, a poll finds the result. Under load one statement carries the notices of ten
+// milliseconds.
 //
-// A connection that breaks is made anew, with back-off. What was to be sent meanwhile is dropped;
-// whoever listens is told that something may have been lost.
+// A broken connection is reopened, with back-off. Notices to be sent meanwhile are dropped;
+// listeners are told that notices may have been lost.
 class Notices {
 public:
-    // They outlive it.
+    // All outlive this object.
     Notices(const PostgresOptions& options, base::Clock& clock, base::Random& random);
     ~Notices();
     Notices(const Notices&) = delete;

@@ -17,7 +17,7 @@ int number(std::string_view name, std::string_view text) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size())
         throw std::invalid_argument{
-            "the database's " + std::string{name} + "=" + std::string{text} + " is no number"};
+            "the database's " + std::string{name} + "=" + std::string{text} + " is not a number"};
     return value;
 }
 
@@ -29,7 +29,7 @@ bool on_or_off(std::string_view name, std::string_view value) {
     return value == "on";
 }
 
-// True if the parameter was ours.
+// True if the parameter is one of Pawl's.
 bool take(PostgresOptions& options, std::string_view name, std::string_view value) {
     if (name == "connections") {
         options.connections = number(name, value);
@@ -78,10 +78,9 @@ PostgresOptions options_of_url(const std::string& url, PostgresOptions unless_sa
 std::optional<std::string> PostgresOptions::problem() const {
     if (url.empty()) return "database: the URL is empty";
     if (connections < 1 || connections > 1'000)
-        return "connections is " + std::to_string(connections) +
-               ": 1 to 1000, and 16 to 32 is best";
+        return "connections is " + std::to_string(connections) + ": 1 to 1000, best 16 to 32";
     if (sharing < 0 || sharing > 1'000)
-        return "sharing is " + std::to_string(sharing) + ": off, or 1 to 1000, and 2 or 3 is best";
+        return "sharing is " + std::to_string(sharing) + ": off, or 1 to 1000, best 2 or 3";
     if (waiting_max < 1) return "waiting_max is 0: at least 1";
     if (reruns_max < 0) return "reruns_max is negative";
     return std::nullopt;

@@ -16,7 +16,7 @@ TEST(PostgresUrlTest, our_parameters_are_taken_and_the_rest_is_libpqs) {
     EXPECT_FALSE(options.prepared);
 }
 
-// Found by reading: the password was cut off at it.
+// Found by reading: the password was cut off at the question mark.
 TEST(PostgresUrlTest, a_password_may_have_a_question_mark) {
     const auto options = options_of_url("postgres://u:p?a@h/d?connections=4&x=1");
 
@@ -35,14 +35,14 @@ TEST(PostgresUrlTest, a_url_without_parameters_stays_as_it_is) {
     EXPECT_EQ(options_of_url("postgres://h/d?prepared=on").url, "postgres://h/d");
 }
 
-TEST(PostgresUrlTest, what_the_url_says_goes_before_what_its_opener_wants) {
+TEST(PostgresUrlTest, the_url_overrides_the_openers_defaults) {
     EXPECT_EQ(options_of_url("postgres://h/d", {.url = {}, .connections = 2}).connections, 2);
     EXPECT_EQ(
         options_of_url("postgres://h/d?connections=4", {.url = {}, .connections = 2}).connections, 4
     );
 }
 
-TEST(PostgresUrlTest, who_says_nothing_of_notices_has_them_on_direct_connections_only) {
+TEST(PostgresUrlTest, notices_default_to_direct_connections_only) {
     EXPECT_TRUE(options_of_url("postgres://h/d").notifies());
     EXPECT_FALSE(options_of_url("postgres://h/d?prepared=off").notifies());
     EXPECT_FALSE(options_of_url("postgres://h/d?notify=off").notifies());
@@ -50,7 +50,7 @@ TEST(PostgresUrlTest, who_says_nothing_of_notices_has_them_on_direct_connections
     EXPECT_EQ(options_of_url("postgres://h/d?notify=on").url, "postgres://h/d");
 }
 
-TEST(PostgresUrlTest, a_value_that_is_none_is_refused_with_its_name) {
+TEST(PostgresUrlTest, an_invalid_value_is_refused_with_its_name) {
     for (const auto* url :
          {"postgres://h/d?connections=many",
           "postgres://h/d?prepared=perhaps",

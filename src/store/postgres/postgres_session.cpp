@@ -18,9 +18,9 @@ namespace {
 using detail::Value;
 using Use = Connection::Use;
 
-constexpr std::size_t begin_lock_patience = 1;  // Which parameter of begin_work.
+constexpr std::size_t begin_lock_patience = 1;  // The index of this parameter of begin_work.
 
-// Rows that the statement changed; 0 of a SELECT, whose tag counts what it found.
+// Rows that the statement changed; 0 for a SELECT, whose tag counts found rows.
 std::int64_t changed_by(const pg_result* result) {
     const std::string_view tag = PQcmdStatus(const_cast<pg_result*>(result));
     if (tag.starts_with("SELECT")) return 0;
@@ -30,8 +30,8 @@ std::int64_t changed_by(const pg_result* result) {
     return changed;
 }
 
-// By their depth: what closes an inner one may be thrown away unsent with the outer one, whose own
-// ROLLBACK TO must not find the inner one then.
+// One name for each depth: the statements that close an inner savepoint may be dropped unsent
+// together with those of the outer one, whose ROLLBACK TO must not match the inner one then.
 constexpr std::size_t attempts_max = 8;
 struct SavepointNames {
     const char* open;
@@ -124,7 +124,7 @@ void PostgresSession::fence(const Sql& statement, std::span<const Value> paramet
     has_sent_ = true;
 }
 
-// A shared transaction has a patience of its own, shorter than any.
+// A shared transaction has its own lock timeout, shorter than any.
 void PostgresSession::lock_patience(std::chrono::milliseconds patience) {
     if (in_ == In::shared_one) return;
     auto text = std::to_string(patience.count());
@@ -133,21 +133,25 @@ void PostgresSession::lock_patience(std::chrono::milliseconds patience) {
     queue(sql::postgres::lock_patience, values, Use::plain);
 }
 
-// Said in words of its own, as what PostgreSQL says of either end names no lock.
+// PostgreSQL's own errors do not name the lock.
 StoreError PostgresSession::lock_not_had(
     std::string_view name, const StoreError& why, bool by_deadline
 ) {
-    using Kind = StoreError::Kind;
-    const bool waited = why.kind() == Kind::locked || why.kind() == Kind::deadline;
+    const bool waited =
+        why.kind() == StoreError::Kind::locked || why.kind() == StoreError::Kind::deadline;
     if (!waited || why.statement() != sql::postgres::lock_name.name) return why;
-    const auto begin = "the lock '" + std::string{name} + "' is another transaction's, ";
-    if (by_deadline || why.kind() == Kind::deadline)
+    const auto begin = "the lock '" + std::string{name} + "' is held by another transaction, ";
+    if (by_deadline || why.kind() == StoreError::Kind::deadline)
         return {
-            Kind::deadline,
+            StoreError::Kind::deadline,
             why.effect(),
             why.statement(),
-            begin + "and the deadline came before its end"};
-    return {Kind::busy, why.effect(), why.statement(), begin + "for longer than this one waits"};
+            begin + "and the deadline passed first"};
+    return {
+        StoreError::Kind::busy,
+        why.effect(),
+        why.statement(),
+        begin + "for longer than the lock timeout"};
 }
 
 void PostgresSession::lock_name(
@@ -194,13 +198,13 @@ void PostgresSession::savepoint() {
             StoreError::Effect::none,
             "savepoint",
             "more than " + std::to_string(attempts_max) + " attempts are within each other"};
-    // What was sent before is not this attempt's: its error comes here, and not within.
+    // Errors of statements sent before belong before this savepoint.
     if (has_sent_) (void)flush();
     control(names_of(savepoints_.size()).open);
     savepoints_.push_back(connection_.mark());
 }
 
-// What was queued before the savepoint, and the savepoint itself, still go.
+// What was queued before the savepoint, and the savepoint itself, are still sent.
 void PostgresSession::roll_back_to() {
     PAWL_ASSERT(!savepoints_.empty());
     connection_.forget_queued_since(savepoints_.back());
@@ -217,12 +221,12 @@ void PostgresSession::roll_back_to() {
 void PostgresSession::release() {
     PAWL_ASSERT(!savepoints_.empty());
     refuse_after_failure("release");
-    (void)flush();  // An error of what was sent within is this savepoint's, and comes here.
+    (void)flush();  // Errors of statements sent within belong to this savepoint.
     savepoints_.pop_back();
     control(names_of(savepoints_.size()).close);
 }
 
-// The database's, by the clock that came with BEGIN or was seen shortly before.
+// The database's time, by the clock that came with BEGIN or was seen shortly before.
 TimePoint PostgresSession::now() {
     if (!options_.database_clock) return clock_.now();
     if (const auto known = connection_.database_now()) return *known;
@@ -239,7 +243,7 @@ void PostgresSession::refuse_after_failure(std::string_view statement) const {
         StoreError::Effect::none,
         statement,
         "statement " + std::string{statement} +
-            " came after one that failed: only tx.attempt() goes on from there"};
+            " follows one that failed: only tx.attempt() can go on after a failure"};
 }
 
 }  // namespace pawl::postgres

@@ -9,7 +9,7 @@
 
 namespace pawl::postgres {
 
-// A Work's view of a connection, between its BEGIN and its COMMIT.
+// The Session of a work on a connection, between its BEGIN and its COMMIT.
 class PostgresSession final : public store::Session {
 public:
     enum class In { own_transaction, shared_one };
@@ -38,16 +38,15 @@ public:
     void release() override;
     TimePoint now() override;
 
-    // A statement failed, and nothing went back to a savepoint before it: what was written must not
-    // be kept.
+    // A statement failed, and no savepoint rolled it back: COMMIT is not allowed.
     bool failed() const { return failed_; }
-    // That error, if it is neither the phase's fault nor its business: whatever its code made of
-    // it.
+    // Throws that error again if it came from the environment or a lost fence, even if the phase
+    // caught it.
     void throw_if_not_the_phases() const;
-    // Throws the serialization failure or deadlock that an attempt met, though it took its own
-    // back: the phase that throws after it may succeed if it runs again.
+    // Throws the serialization failure or deadlock that an attempt met, even if it was rolled back
+    // to its savepoint: the phase may succeed if it runs again.
     void throw_if_met_another() const;
-    // A statement of it must not run in a transaction that others share.
+    // Whether one of its statements must not run in a shared transaction.
     bool needs_own_transaction() const { return needs_own_; }
 
 private:
@@ -63,11 +62,11 @@ private:
     const PostgresOptions& options_;
     base::Clock& clock_;
     In in_;
-    std::vector<Connection::Mark> savepoints_;  // What was queued behind each that is open.
+    std::vector<Connection::Mark> savepoints_;  // The queue's position at each open savepoint.
     bool failed_{false};
     std::optional<StoreError> why_;
     std::optional<StoreError> met_another_;
-    bool has_sent_{false};  // What nobody has waited for, before the savepoints.
+    bool has_sent_{false};  // Statements without awaited answers were sent before the savepoints.
     bool needs_own_{false};
 };
 

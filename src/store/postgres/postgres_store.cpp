@@ -35,23 +35,23 @@ PostgresOptions checked(PostgresOptions options) {
     return options;
 }
 
-// Each gets an error of its own: no two threads hold parts of one.
-void tell_all(Turn& turn, const StoreError& why) {
+// Each work gets a copy: threads must not share an exception.
+void fail_all(Turn& turn, const StoreError& why) {
     for (auto& work : turn.works) work->done(std::make_exception_ptr(StoreError{why}));
     for (auto& look : turn.looks) look->done(std::make_exception_ptr(StoreError{why}), {});
 }
 
 void refuse(Turn& turn) {
-    tell_all(
+    fail_all(
         turn,
         {StoreError::Kind::unavailable,
          StoreError::Effect::none,
          "connect",
-         "the connection to the database was lost, and there is no new one"}
+         "the connection to the database was lost, and no new one could be opened"}
     );
 }
 
-// What a lost connection has not carried out may run on another.
+// What a lost connection has not executed may run on another one.
 bool never_ran(const std::exception_ptr& failed) {
     return store::is_store_error(failed, [](const StoreError& error) {
         return error.kind() == StoreError::Kind::unavailable &&
@@ -75,7 +75,7 @@ struct PostgresStore::Impl {
           line{{.waiting_max = options.waiting_max, .sharing = options.sharing}, clock_},
           connected{1},
           shortfall{options.connections} {
-        // Says at once what is wrong.
+        // Reports connection errors at once.
         start(std::make_unique<Connection>(options, clock));
     }
 
@@ -106,11 +106,12 @@ struct PostgresStore::Impl {
     Line line;
 
     mutable std::mutex mutex;
-    std::condition_variable ended;  // The end has come: for whoever waits for a while.
+    std::condition_variable ended;  // Notified on stop, for threads that pause.
     bool stopping{false};
     int connected{0};  // Threads that have a connection.
     Shortfall shortfall;
-    std::optional<StoreError> unreachable;  // Why the last try failed, while none has one.
+    // Why the last connection failed, while no thread has one.
+    std::optional<StoreError> unreachable;
     store::StoreStats stats;
     std::mutex joining;
     std::vector<std::thread> threads;
@@ -129,7 +130,7 @@ void PostgresStore::Impl::start(Connected first) {
     for (int i = 1; i < options.connections; ++i) add(nullptr);
 }
 
-// A thread without a connection takes no work: those who have one do.
+// A thread without a connection takes no work.
 void PostgresStore::Impl::loop(Connected connection) {
     auto pause = first_wait;
     for (;;) {
@@ -169,8 +170,7 @@ PostgresStore::Impl::Connected PostgresStore::Impl::open_connection() {
     }
 }
 
-// While nobody else has a connection, none will take what waits: it is told now, and may come
-// again.
+// If no thread has a connection, the waiting works fail now, and their callers may retry.
 void PostgresStore::Impl::on_refused(const StoreError& why) {
     std::optional<base::Remark> remark;
     bool any = false;
@@ -189,8 +189,8 @@ void PostgresStore::Impl::say(const std::optional<base::Remark>& remark) const {
 }
 
 void PostgresStore::Impl::refuse_all(const StoreError& why) {
-    auto told = line.take_all();
-    tell_all(told, why);
+    auto turn = line.take_all();
+    fail_all(turn, why);
 }
 
 void PostgresStore::Impl::drop_if_broken(Connected& connection) {
@@ -200,15 +200,15 @@ void PostgresStore::Impl::drop_if_broken(Connected& connection) {
     --connected;
 }
 
-// A connection may have died while nothing was asked of it, as all do when the database starts
-// anew: a work of a single packet that is sent on such a one would be in doubt, COMMIT and all.
+// A connection may have died while idle, as after a restart of the database. If a work is one
+// packet, sending it there would leave its COMMIT in doubt.
 void PostgresStore::Impl::renew_if_gone(Connected& connection) {
     if (connection->is_still_there()) return;
     drop_if_broken(connection);
     connection = open_connection();
 }
 
-// False at the end of the store.
+// False when the store stops.
 bool PostgresStore::Impl::wait(std::chrono::milliseconds longest) {
     const auto part = std::chrono::duration<double, std::milli>{
         static_cast<double>(longest.count()) * (0.5 + random.dice() / 2)};
@@ -248,7 +248,7 @@ std::exception_ptr PostgresStore::Impl::run_once(
     return run_write(parts_of(connection), work);
 }
 
-// What a connection that dies has certainly not carried out is run once more on a new one.
+// If the connection dies before executing the work, runs it once more on a new one.
 void PostgresStore::Impl::run_one(Connected& connection, Turn& turn) {
     auto& work = *turn.works.front();
     auto failed = run_once(*connection, turn.form, work);
@@ -263,7 +263,7 @@ void PostgresStore::Impl::run_one(Connected& connection, Turn& turn) {
     if (connection != nullptr && turn.form == Turn::Form::read) end_read(*connection);
 }
 
-// What broke up goes back into the line, for any connection that is free.
+// Works of a transaction that broke up return to the queue, for any connection.
 void PostgresStore::Impl::run_shared(Connected& connection, Turn& turn) {
     // While this one waits for the disk, another connection may share.
     auto run = postgres::run_shared(parts_of(*connection), turn.works, turn.in_savepoint, [&] {
@@ -276,7 +276,7 @@ void PostgresStore::Impl::run_shared(Connected& connection, Turn& turn) {
     if (run.broke_up != BrokeUp::no) {
         if (run.broke_up == BrokeUp::met_another && turn.works.size() > 1) line.shared_broke_up();
         line.put_back_alone(std::move(turn.works));
-        // Nobody may be left to take it.
+        // No thread with a connection may be left to take the work.
         if (connection == nullptr) connection = open_connection();
         return;
     }
@@ -298,7 +298,7 @@ void PostgresStore::Impl::run_looks(Connected& connection, Turn& turn) {
     try {
         std::rethrow_exception(std::exchange(failed, nullptr));
     } catch (const StoreError& why) {
-        tell_all(turn, why);
+        fail_all(turn, why);
     }
 }
 
@@ -307,7 +307,7 @@ std::exception_ptr PostgresStore::Impl::why_unreachable() const {
     return unreachable ? std::make_exception_ptr(*unreachable) : nullptr;
 }
 
-// Null: it was taken.
+// Null: the work was queued.
 std::exception_ptr PostgresStore::Impl::refusal(Line::Put put) const {
     if (put == Line::Put::taken) return nullptr;
     if (put == Line::Put::too_many) return store::too_many_wait(options.waiting_max);

@@ -12,13 +12,13 @@
 
 namespace pawl::postgres {
 
-// PostgreSQL 13 or later: a thread per connection, each taking what waits next. Phases that wait
-// together share a transaction, and looks a packet. A connection that breaks is made anew, with
-// back-off; while none can be had, works are refused at once (unavailable).
+// PostgreSQL 13 or later: one thread for each connection. Phases that wait together share a
+// transaction, and lookups share a packet. A broken connection is reopened, with back-off; while
+// none can be opened, works are refused at once (unavailable).
 class PostgresStore final : public store::Store {
 public:
-    // Throws StoreError (PAWL0008) if the database can't be reached. Clock and chance outlive it.
-    // Without on_remark nobody is told, and nothing is looked at for it.
+    // Throws StoreError (PAWL0008) if the database can't be reached. Clock and random outlive the
+    // store. Without on_remark durability is not checked.
     PostgresStore(
         PostgresOptions options,
         base::Clock& clock,

@@ -13,7 +13,7 @@ namespace pawl::postgres {
 
 namespace {
 
-// Object ids of types, fixed for ever in pg_type.dat.
+// Object ids of types, as fixed in pg_type.dat.
 enum Type : unsigned {
     boolean = 16,
     bytes = 17,
@@ -34,7 +34,7 @@ bool is_number(unsigned type) {
     return is_whole(type) || type == float4 || type == float8 || type == numeric;
 }
 
-// Digits at the front of a text, taken from it.
+// Removes digits from the front of the text.
 std::optional<int> take_number(std::string_view& text, std::size_t digits_max) {
     int value = 0;
     const auto digits = text.substr(0, digits_max);
@@ -50,7 +50,7 @@ bool take(std::string_view& text, char wanted) {
     return true;
 }
 
-// ".123456" as milliseconds; 0 if there is none.
+// ".123456" as milliseconds; 0 if missing.
 std::chrono::milliseconds take_fraction(std::string_view& text) {
     int ms = 0;
     if (!take(text, '.')) return {};
@@ -151,14 +151,15 @@ double PostgresRow::real(int column) const {
 
 std::string_view PostgresRow::text(int column) const {
     if (is_null(column)) wrong(column, "text");
-    const auto of = type(column);
-    if (of == timestamp_with_zone) {
+    const auto column_type = type(column);
+    if (column_type == timestamp_with_zone) {
         const auto time = time_of_postgres(value(column));
         if (!time) wrong(column, "a time of our era, with DateStyle ISO");
         time_ = base::time_text(*time);
         return time_;
     }
-    if (of == bytes || of == boolean || is_number(of)) wrong(column, "text");
+    if (column_type == bytes || column_type == boolean || is_number(column_type))
+        wrong(column, "text");
     return value(column);
 }
 

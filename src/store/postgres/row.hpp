@@ -11,8 +11,8 @@ struct pg_result;
 
 namespace pawl::postgres {
 
-// A row of a result in PostgreSQL's text format. Times come as the stores of Pawl write them:
-// 2026-11-21T04:30:00.123Z, whatever time zone the session has.
+// A row of a result in PostgreSQL's text format. Times are converted to the stores' format,
+// 2026-11-21T04:30:00.123Z, whatever the session's time zone.
 class PostgresRow final : public detail::Row {
 public:
     PostgresRow(const pg_result* result, std::string_view statement)
@@ -34,11 +34,11 @@ private:
     const pg_result* result_;
     std::string_view statement_;
     int row_{0};
-    mutable std::string time_;  // Of the column read last.
+    mutable std::string time_;  // The time column that was read last.
 };
 
-// "2026-11-21 10:00:00.123456+05:30", as DateStyle ISO writes it; microseconds are cut off. Nothing
-// for a text of another form, or a time before our era.
+// "2026-11-21 10:00:00.123456+05:30", as DateStyle ISO writes it; microseconds are cut off.
+// nullopt: another format, or BC.
 std::optional<TimePoint> time_of_postgres(std::string_view text);
 
 }  // namespace pawl::postgres

@@ -23,7 +23,7 @@ TEST(PostgresTimeTest, a_time_is_the_same_moment_whatever_the_sessions_zone) {
     EXPECT_EQ(utc("1900-01-01 00:00:15+00:00:15"), "1900-01-01T00:00:00.000Z");
 }
 
-TEST(PostgresTimeTest, what_is_no_time_of_this_form_is_none) {
+TEST(PostgresTimeTest, a_text_of_another_form_is_not_a_time) {
     for (const auto* text :
          {"",
           "infinity",

@@ -21,8 +21,8 @@ bool is_passing(const std::exception_ptr& failed) {
     return store::is_store_error(failed, [](const StoreError& error) { return error.passing(); });
 }
 
-// May be what only neighbours make: a name or a right that is not as it would be alone.
-bool is_of_neighbours(const std::exception_ptr& failed) {
+// Errors that another work of the transaction may have caused, by a changed setting or right.
+bool may_come_from_neighbour(const std::exception_ptr& failed) {
     return store::is_store_error(failed, StoreError::Kind::statement) ||
            store::is_store_error(failed, StoreError::Kind::refused);
 }
@@ -40,19 +40,19 @@ std::exception_ptr run_to_end(const TransactionParts& parts, store::Work& work, 
     return failed;
 }
 
-// Why it failed, or null.
+// Returns why it failed, or null.
 std::exception_ptr run_work(const TransactionParts& parts, store::Work& work, SharedRun& run) {
     auto failed = run_to_end(parts, work, run);
     if (parts.connection.spoilt()) throw BreaksUp{BrokeUp::met_another};
     if (!parts.connection.usable() || is_passing(failed)) throw BreaksUp{BrokeUp::met_another};
-    if (is_of_neighbours(failed)) {
+    if (may_come_from_neighbour(failed)) {
         run.apart.push_back(work.kind());
         throw BreaksUp{BrokeUp::threw};
     }
     return failed;
 }
 
-// What its kind is known to fail with is not left to come out with a neighbour's statements.
+// Flush now, so that an error of this work is not reported for the next one.
 std::exception_ptr flush_own(const TransactionParts& parts) {
     try {
         (void)parts.connection.flush();
@@ -63,7 +63,7 @@ std::exception_ptr flush_own(const TransactionParts& parts) {
     }
 }
 
-// Why it failed, or null; what it wrote is undone then.
+// Returns why it failed, or null; after a failure its writes are rolled back.
 std::exception_ptr run_in_savepoint(
     const TransactionParts& parts, store::Work& work, SharedRun& run
 ) {
@@ -86,7 +86,7 @@ std::chrono::milliseconds shortest_deadline(Works works) {
     return shortest;
 }
 
-// Notes a work that was slow, also if all break up for it.
+// Records a slow work, even if the transaction breaks up.
 class Timed {
 public:
     Timed(base::Clock& clock, const store::Work& work, SharedRun& run)
@@ -133,8 +133,7 @@ void run_all(
     commit(parts.connection);
 }
 
-// It came out behind the end of whose it is: an error of its own, as if it had thrown, or one that
-// it met.
+// A queued statement failed after its work had returned: its own error, or contention.
 BrokeUp broken_by(const Connection::Spoilt& spoilt, Works works, SharedRun& run) {
     using Kind = StoreError::Kind;
     if (spoilt.owner == 0 || spoilt.owner > works.size()) return BrokeUp::met_another;
@@ -167,7 +166,7 @@ SharedRun run_shared(
         run_all(parts, works, in_savepoint, on_commit, run);
     } catch (const StoreError& error) {
         if (error.effect() != StoreError::Effect::in_doubt) run.broke_up = BrokeUp::met_another;
-        // Of all: what failed by itself may have met a row that was never committed.
+        // All works: even one that failed by itself may have read a row that was never committed.
         for (auto& failed : run.failed) failed = std::make_exception_ptr(StoreError{error});
     } catch (const BreaksUp& breaks_up) {
         run.broke_up = breaks_up.why;
@@ -175,7 +174,7 @@ SharedRun run_shared(
     if (run.broke_up != BrokeUp::no)
         if (const auto& spoilt = parts.connection.spoilt())
             run.broke_up = broken_by(*spoilt, works, run);
-    roll_back(parts.connection);  // If it is open still.
+    roll_back(parts.connection);  // If it is still open.
     parts.connection.clear_deadline();
     return run;
 }

@@ -10,26 +10,24 @@
 
 namespace pawl::postgres {
 
-// How long a statement of a shared transaction waits for a lock: all who share it wait along, and
-// whoever holds the lock may wait for one of theirs.
+// Lock timeout in a shared transaction: all its works wait, and the holder may wait for one.
 constexpr std::chrono::milliseconds shared_lock_patience{20};
-// A phase that takes longer holds up too many.
+// A slower phase delays too many others.
 constexpr std::chrono::milliseconds slow_phase{100};
 
 struct SharedRun {
-    // Nothing was written, and each work is to be run alone: they met another transaction, or
-    // one failed by itself that had no savepoint.
+    // Nothing was committed, and each work must run alone: the transaction met another one, or a
+    // work without a savepoint failed.
     enum class BrokeUp { no, met_another, threw } broke_up{BrokeUp::no};
-    std::vector<std::exception_ptr> failed;  // Of each work, if it did not break up.
-    // Kinds of works that should not share for a while: too slow, or with statements that change
-    // the transaction for all.
+    std::vector<std::exception_ptr> failed;  // For each work, if the transaction did not break up.
+    // Kinds that should not share for a while: slow ones, and those that change the transaction.
     std::vector<const void*> apart;
     std::vector<const void*> threw;
 };
 
-// Works of one isolation in one transaction and one commit. What throws in its savepoint takes no
-// neighbour with it. Statements whose answer nobody waits for travel with the next work's.
-// `on_commit` is told when all have run: what follows only waits for the disk.
+// Runs works of one isolation level in one transaction with one commit. A failure within a
+// savepoint affects only its work. Statements without awaited answers are sent with the next
+// work's. `on_commit` is called when all works have run and only the disk is waited for.
 SharedRun run_shared(
     const TransactionParts& parts,
     std::span<const std::unique_ptr<store::Work>> works,

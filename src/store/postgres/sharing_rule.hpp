@@ -6,11 +6,11 @@
 
 namespace pawl::postgres {
 
-// How many connections run shared transactions now, and whose works share. Where all write the same
-// rows, two of them deadlock or wait for each other, while one alone is faster than a transaction
-// each: so after one broke up only one connection shares, and after another none, each time for
-// longer. Works of a kind that was slow stay apart, and one whose like threw has a savepoint, which
-// costs: what throws without one breaks up all. Not thread-safe.
+// How many connections run shared transactions now, and which works share. If all write the same
+// rows, two shared transactions deadlock or wait for each other, while a single one is faster than
+// one transaction each. So after one breaks up only one connection shares, and after another none,
+// each time for longer. Works of a slow kind stay apart. Works of a kind that threw get a
+// savepoint, which costs time; without one, a throw breaks up all. Not thread-safe.
 class SharingRule {
 public:
     using Moment = std::chrono::steady_clock::time_point;
@@ -25,7 +25,7 @@ public:
     bool needs_savepoint(const void* kind, Moment now) { return throwing_.has(kind, now); }
 
 private:
-    // Kinds of which something was learnt, that is forgotten after a while.
+    // Kinds about which something was learnt; forgotten after a while.
     class Kinds {
     public:
         bool has(const void* kind, Moment now);

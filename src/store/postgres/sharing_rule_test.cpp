@@ -8,17 +8,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr char a_kind{};
+constexpr char first_kind{};
 constexpr char other_kind{};
 constexpr SharingRule::Moment start{1h};
 
 }  // namespace
 
-TEST(SharingRuleTest, what_has_no_kind_never_shares) {
+TEST(SharingRuleTest, works_without_a_kind_never_share) {
     SharingRule rule{2};
 
     EXPECT_FALSE(rule.allows(nullptr, start));
-    EXPECT_TRUE(rule.allows(&a_kind, start));
+    EXPECT_TRUE(rule.allows(&first_kind, start));
 }
 
 TEST(SharingRuleTest, after_one_broke_up_one_connection_shares_and_after_another_none) {
@@ -27,11 +27,11 @@ TEST(SharingRuleTest, after_one_broke_up_one_connection_shares_and_after_another
 
     rule.broke_up(start);
     EXPECT_EQ(rule.connections(start), 1);
-    EXPECT_TRUE(rule.allows(&a_kind, start));
+    EXPECT_TRUE(rule.allows(&first_kind, start));
 
     rule.broke_up(start + 1ms);
     EXPECT_EQ(rule.connections(start + 1ms), 0);
-    EXPECT_FALSE(rule.allows(&a_kind, start + 1ms));
+    EXPECT_FALSE(rule.allows(&first_kind, start + 1ms));
 }
 
 TEST(SharingRuleTest, after_the_pauses_first_one_and_then_all_share_again) {
@@ -63,7 +63,7 @@ TEST(SharingRuleTest, each_time_it_pauses_for_longer_up_to_a_bound) {
     EXPECT_EQ(last, 5s);
 }
 
-TEST(SharingRuleTest, and_forgets_it_as_others_go_well) {
+TEST(SharingRuleTest, successful_transactions_shorten_the_pause) {
     SharingRule rule{1};
     for (int i = 0; i < 20; ++i) rule.broke_up(start);
 
@@ -73,30 +73,30 @@ TEST(SharingRuleTest, and_forgets_it_as_others_go_well) {
     EXPECT_EQ(rule.connections(start + 1h + 25ms), 1);
 }
 
-TEST(SharingRuleTest, off_none_ever_shares) {
-    EXPECT_FALSE(SharingRule{0}.allows(&a_kind, start));
+TEST(SharingRuleTest, when_off_no_work_shares) {
+    EXPECT_FALSE(SharingRule{0}.allows(&first_kind, start));
 }
 
 TEST(SharingRuleTest, a_kind_that_was_slow_stays_apart_for_a_minute) {
     SharingRule rule{2};
 
-    rule.keep_apart(&a_kind, start);
+    rule.keep_apart(&first_kind, start);
 
-    EXPECT_FALSE(rule.allows(&a_kind, start));
-    EXPECT_FALSE(rule.allows(&a_kind, start + 59s));
+    EXPECT_FALSE(rule.allows(&first_kind, start));
+    EXPECT_FALSE(rule.allows(&first_kind, start + 59s));
     EXPECT_TRUE(rule.allows(&other_kind, start));
-    EXPECT_TRUE(rule.allows(&a_kind, start + 60s));
+    EXPECT_TRUE(rule.allows(&first_kind, start + 60s));
 }
 
 TEST(SharingRuleTest, a_kind_of_which_one_threw_needs_a_savepoint_for_a_minute) {
     SharingRule rule{2};
 
-    rule.threw(&a_kind, start);
+    rule.threw(&first_kind, start);
 
-    EXPECT_TRUE(rule.allows(&a_kind, start));
-    EXPECT_TRUE(rule.needs_savepoint(&a_kind, start + 59s));
+    EXPECT_TRUE(rule.allows(&first_kind, start));
+    EXPECT_TRUE(rule.needs_savepoint(&first_kind, start + 59s));
     EXPECT_FALSE(rule.needs_savepoint(&other_kind, start));
-    EXPECT_FALSE(rule.needs_savepoint(&a_kind, start + 60s));
+    EXPECT_FALSE(rule.needs_savepoint(&first_kind, start + 60s));
 }
 
 }  // namespace pawl::postgres

@@ -10,8 +10,8 @@ namespace {
 constexpr std::string_view event = "database_connections";
 constexpr std::string_view code = "PAWL0010";
 constexpr std::chrono::seconds stands{1};
-// In what libpq says, where it was the server that refused and not its absence: while it is away
-// some connections may not have noticed yet, and still count.
+// In libpq's text if the server refused the connection. If it is merely unreachable, some
+// connections may not have noticed yet and still count.
 constexpr std::string_view by_the_server = "FATAL";
 
 }  // namespace
@@ -30,7 +30,7 @@ std::optional<base::Remark> Shortfall::refused(int connected, std::string_view w
         code,
         "the database lets the store have " + got + " of " + std::to_string(wanted_) +
             " connections: raise max_connections (or the limit of the role or the database), or "
-            "say connections=" +
+            "set connections=" +
             got + " in the URL. The last refusal: " + std::string{why}};
 }
 

@@ -23,7 +23,7 @@ protected:
     Shortfall rule{16};
 };
 
-TEST_F(ShortfallTest, a_number_that_has_stood_for_a_second_is_remarked_on_once) {
+TEST_F(ShortfallTest, a_number_stable_for_a_second_is_reported_once) {
     EXPECT_EQ(refused_at(0ms, 9), "");
     EXPECT_EQ(refused_at(999ms, 9), "");
 
@@ -36,18 +36,18 @@ TEST_F(ShortfallTest, a_number_that_has_stood_for_a_second_is_remarked_on_once) 
     EXPECT_EQ(refused_at(1h, 9), "");
 }
 
-TEST_F(ShortfallTest, of_a_database_that_is_away_nothing_is_said) {
+TEST_F(ShortfallTest, an_unreachable_database_is_not_reported) {
     (void)refused_at(0s, 15, "Connection refused");
 
     EXPECT_EQ(refused_at(10s, 15, "Connection refused"), "");
     EXPECT_EQ(refused_at(11s, 15), "");
 }
 
-TEST_F(ShortfallTest, while_connections_come_and_go_nothing_is_said) {
+TEST_F(ShortfallTest, changing_numbers_are_not_reported) {
     for (int i = 0; i < 15; ++i) EXPECT_EQ(refused_at(i * 900ms, i % 2 == 0 ? 9 : 10), "");
 }
 
-TEST_F(ShortfallTest, another_number_is_remarked_on_again) {
+TEST_F(ShortfallTest, another_stable_number_is_reported_again) {
     (void)refused_at(0ms, 9);
     (void)refused_at(1s, 9);
 
@@ -57,7 +57,7 @@ TEST_F(ShortfallTest, another_number_is_remarked_on_again) {
     EXPECT_THAT(refused_at(5s, 9), HasSubstr("9 of 16"));
 }
 
-TEST_F(ShortfallTest, that_all_are_there_is_said_of_what_was_remarked_on_alone) {
+TEST_F(ShortfallTest, completeness_is_reported_only_after_a_shortage_was) {
     EXPECT_FALSE(rule.opened(16));
     (void)refused_at(0ms, 9);
     (void)refused_at(1s, 9);
@@ -72,8 +72,8 @@ TEST_F(ShortfallTest, that_all_are_there_is_said_of_what_was_remarked_on_alone) 
     EXPECT_THAT(refused_at(3s, 9), HasSubstr("9 of 16"));
 }
 
-// A database that is down: the requests' answers and PAWL0008 say so.
-TEST_F(ShortfallTest, none_at_all_is_no_shortfall) {
+// The database is down: requests' errors and PAWL0008 report that.
+TEST_F(ShortfallTest, no_connection_at_all_is_not_reported) {
     EXPECT_EQ(refused_at(0ms, 0), "");
     EXPECT_EQ(refused_at(1h, 0), "");
 }

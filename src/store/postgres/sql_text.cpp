@@ -44,7 +44,7 @@ std::string lower(std::string_view word) {
     return text;
 }
 
-// Behind a body such as $$...$$ or $tag$...$tag$; `at` itself where none begins.
+// The end of a body such as $$...$$ or $tag$...$tag$; `at` if none begins there.
 std::size_t past_dollar_body(std::string_view text, std::size_t at) {
     const auto tag = word_at(text, at + 1);
     const auto mark = text.substr(at, tag.size() + 2);
@@ -58,7 +58,7 @@ std::size_t past_space(std::string_view text, std::size_t at) {
     return at;
 }
 
-// SET LOCAL and SET CONSTRAINTS end with the transaction, and a savepoint's ROLLBACK is ours too.
+// SET LOCAL and SET CONSTRAINTS end with the transaction, and ROLLBACK TO is a savepoint's.
 bool is_forbidden(std::string_view text, std::string_view word) {
     const auto found = lower(word);
     if (found == "set" || found == "reset") {
@@ -89,7 +89,7 @@ bool needs_own_transaction(std::string_view text) {
 }
 
 std::string_view forbidden_word(std::string_view text) {
-    bool first = true;  // Of its statement.
+    bool first = true;  // First word of a statement.
     for (std::size_t i = 0; i < text.size();) {
         auto past = detail::past_quiet(text, i);
         if (past == i) past = past_dollar_body(text, i);

@@ -4,7 +4,7 @@
 
 namespace pawl::postgres {
 
-TEST(ForbiddenWordTest, what_would_end_the_transaction_or_outlive_it_is_found) {
+TEST(ForbiddenWordTest, words_that_end_or_outlive_the_transaction_are_found) {
     for (const auto* text :
          {"COMMIT",
           "  commit;",
@@ -22,7 +22,7 @@ TEST(ForbiddenWordTest, what_would_end_the_transaction_or_outlive_it_is_found) {
         EXPECT_FALSE(forbidden_word(text).empty()) << text;
 }
 
-TEST(ForbiddenWordTest, the_same_words_elsewhere_are_none) {
+TEST(ForbiddenWordTest, the_same_words_elsewhere_are_ignored) {
     for (const auto* text :
          {"SELECT commit FROM t",
           "UPDATE t SET begin = 1",
@@ -40,7 +40,7 @@ TEST(ForbiddenWordTest, the_same_words_elsewhere_are_none) {
         EXPECT_TRUE(forbidden_word(text).empty()) << text << ": " << forbidden_word(text);
 }
 
-TEST(OwnTransactionTest, what_changes_the_transaction_for_all_is_found) {
+TEST(OwnTransactionTest, words_that_change_the_transaction_for_all_are_found) {
     for (const auto* text :
          {"SET LOCAL ROLE app",
           "SET CONSTRAINTS ALL DEFERRED",

@@ -64,7 +64,7 @@ void roll_back(Connection& connection) noexcept {
         connection.queue_control("ROLLBACK");
         (void)connection.flush();
     } catch (const StoreError&) {
-        // The connection is not used again, as below.
+        // The connection is not used again.
     }
     if (connection.in_transaction()) connection.give_up();
 }
@@ -84,11 +84,10 @@ void commit(Connection& connection) {
             "commit",
             std::string{"the commit got no answer: "} + error.what()};
     }
-    // COMMIT of a transaction that has failed answers ROLLBACK, and no error
-    // (research/prototype.md, trap 2).
+    // COMMIT of a failed transaction answers ROLLBACK without an error (prototype.md, trap 2).
     if (std::string_view{PQcmdStatus(answer.get())} != "COMMIT")
         throw StoreError{
-            Kind::refused, Effect::rolled_back, "commit", "the transaction had failed before"};
+            Kind::refused, Effect::rolled_back, "commit", "the transaction had already failed"};
     PAWL_FAULT("postgres.commit.after");
 }
 
@@ -100,7 +99,7 @@ void run_phase(const TransactionParts& parts, store::Work& work, PostgresSession
         session.throw_if_met_another();
         throw;
     }
-    session.throw_if_not_the_phases();  // It was swallowed.
+    session.throw_if_not_the_phases();  // The phase swallowed the error.
     store::check_phase_end(parts.connection.deadline_passed(), session.failed());
 }
 
@@ -114,13 +113,13 @@ void run_once(const TransactionParts& parts, store::Work& work) {
     commit(connection);
 }
 
-// The work is run again, on another connection. Sent on this one its COMMIT would be in doubt.
+// The work runs again on another connection. On this one its COMMIT would be in doubt.
 StoreError cannot_roll_back() {
     return {
         Kind::unavailable,
         Effect::rolled_back,
         "rollback",
-        "the work met another, and the database did not answer to ROLLBACK"};
+        "the work met another transaction, and the database did not answer ROLLBACK"};
 }
 
 bool met_another(const std::exception_ptr& failed) {
@@ -157,7 +156,7 @@ std::exception_ptr run_read(const TransactionParts& parts, store::Work& work) {
         PostgresSession session{connection, parts.options, parts.clock};
         work.run(session);
     } catch (const StoreError& error) {
-        // It is we who said READ ONLY: a fault of the program, and no standby.
+        // Pawl itself asked for READ ONLY, so this is a bug of the program, not a standby.
         failed = error.kind() == Kind::read_only
                      ? std::make_exception_ptr(StoreError{
                            Kind::refused, Effect::none, error.statement(), error.what()})

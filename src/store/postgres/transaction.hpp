@@ -15,14 +15,13 @@ struct TransactionParts {
     Connection& connection;
     const PostgresOptions& options;
     base::Clock& clock;
-    // Waits a moment before run number n of a work that met another transaction; false: the store
-    // stops.
+    // Pauses before run n of a work after contention; false: the store stops.
     std::function<bool(int n)> wait;
 };
 
-// What begins a transaction is only queued: it travels with the first statement. lock_patience 0:
-// statements wait for locks as long as the deadline allows. Without queue_begin() the transaction
-// is the one that PostgreSQL makes of all that travels together.
+// BEGIN is only queued and travels with the first statement. lock_patience 0: statements wait for
+// locks until the deadline. Without queue_begin() PostgreSQL makes one implicit transaction of all
+// that is sent together.
 void queue_begin(
     Connection& connection,
     Isolation isolation,
@@ -34,21 +33,18 @@ void queue_limits(
     std::chrono::milliseconds deadline,
     std::chrono::milliseconds lock_patience = {}
 );
-// From here on the COMMIT may have happened, unless the database itself said otherwise: StoreError
-// whose effect is in_doubt.
+// Throws StoreError; its effect is in_doubt unless the database reported a failed commit.
 void commit(Connection& connection);
 void roll_back(Connection& connection) noexcept;
 
-// The work, up to its COMMIT. Throws why that must not be, above all what the database said:
-// whatever the phase's code made of it.
+// Runs the work up to its COMMIT. Throws if it must not be committed, even if the phase's code
+// caught the database's error.
 void run_phase(const TransactionParts& parts, store::Work& work, PostgresSession& session);
 
-// A work's transaction, run again from its beginning where it met another one. Why it failed, or
-// null.
+// Runs a write transaction, and again after contention. Returns why it failed, or null.
 std::exception_ptr run_write(const TransactionParts& parts, store::Work& work);
 
-// In a read-only snapshot, which end_read() closes: whoever waits for the rows need not wait for
-// that.
+// Runs in a read-only snapshot, which end_read() closes after the rows were delivered.
 std::exception_ptr run_read(const TransactionParts& parts, store::Work& work);
 void end_read(Connection& connection);
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-// Group commit: works of many requests share one transaction, and no fault.
+// Group commit: works of many requests share one transaction, but not their faults.
 namespace pawl::sqlite {
 
 namespace {
@@ -23,14 +23,14 @@ void write_note(Session& session) {
     change(session, note);
 }
 
-// What an engine throws to end its own work; nobody else may ever see it.
+// What an engine throws to end its own work; no other work may get it.
 struct LostLease {};
 
 class BatchTest : public ::testing::Test {
 protected:
     BatchTest() { write_one(store, notes::create); }
 
-    // Submits the works while the writer is held, so that they meet in one batch.
+    // Submits the works while the writer is held, so that they are in one batch.
     std::vector<Ending> run_together(std::vector<std::function<void(Session&)>> works) {
         std::promise<void> running;
         std::promise<void> go_on;
@@ -74,7 +74,7 @@ TEST_F(BatchTest, works_that_wait_share_one_commit) {
     EXPECT_EQ(after.largest_batch, 100);
 }
 
-TEST_F(BatchTest, no_batch_is_larger_than_the_option_says) {
+TEST_F(BatchTest, no_batch_exceeds_the_option) {
     SqliteStore small{{.path = folder.file("small.db"), .batch_max = 3}, clock};
     write_one(small, notes::create);
     std::vector<Ending> endings(20);
@@ -86,7 +86,7 @@ TEST_F(BatchTest, no_batch_is_larger_than_the_option_says) {
     EXPECT_LE(small.stats().largest_batch, 3);
 }
 
-TEST_F(BatchTest, what_throws_or_swallows_an_error_takes_no_neighbour_with_it) {
+TEST_F(BatchTest, a_work_that_throws_or_swallows_an_error_affects_no_neighbour) {
     const auto endings = run_together(
         {insert("a"),
          [](Session& session) {
@@ -109,8 +109,8 @@ TEST_F(BatchTest, what_throws_or_swallows_an_error_takes_no_neighbour_with_it) {
     EXPECT_EQ(texts(), (Texts{"a", "b"}));
 }
 
-// SQLite undoes the whole transaction when it interrupts a write.
-TEST_F(BatchTest, a_write_that_is_interrupted_undoes_all_and_each_is_told_its_own_truth) {
+// SQLite rolls back the whole transaction when it interrupts a write.
+TEST_F(BatchTest, an_interrupted_write_rolls_back_all_and_each_gets_its_own_error) {
     const auto endings = run_together(
         {insert("before"),
          [this](Session& session) {
@@ -132,7 +132,7 @@ TEST_F(BatchTest, a_write_that_is_interrupted_undoes_all_and_each_is_told_its_ow
     EXPECT_EQ(texts(), Texts{});
 }
 
-TEST_F(BatchTest, what_a_work_throws_after_it_ended_the_transaction_is_never_its_neighbours) {
+TEST_F(BatchTest, an_exception_after_the_end_of_the_transaction_reaches_no_neighbour) {
     const auto endings = run_together({insert("before"), [this](Session& session) {
                                            clock.tick(1s);
                                            (void)error_of([&] { change(session, endless_write); });
@@ -141,11 +141,11 @@ TEST_F(BatchTest, what_a_work_throws_after_it_ended_the_transaction_is_never_its
     clock.tick(0s);
 
     EXPECT_EQ(endings[0].error()->kind(), Kind::unavailable);
-    // Its own trouble with the database, which it can't hide (issue 16, number 22).
+    // Its own error of the database, which it can't hide (issue 16, number 22).
     EXPECT_EQ(endings[1].error()->kind(), Kind::deadline);
 }
 
-TEST_F(BatchTest, a_work_that_swallows_the_end_of_the_transaction_commits_nothing) {
+TEST_F(BatchTest, a_work_that_hides_the_end_of_the_transaction_commits_nothing) {
     const auto endings = run_together({insert("before"), [this](Session& session) {
                                            clock.tick(1s);
                                            (void)error_of([&] { change(session, endless_write); });
@@ -158,7 +158,7 @@ TEST_F(BatchTest, a_work_that_swallows_the_end_of_the_transaction_commits_nothin
     write_one(store, notes::insert, "the next is well");
 }
 
-TEST_F(BatchTest, a_deferred_key_that_points_nowhere_fails_alone) {
+TEST_F(BatchTest, a_violated_deferred_key_fails_alone) {
     static constexpr Sql child{
         "child",
         "CREATE TABLE child (note INTEGER REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED)",
@@ -175,7 +175,7 @@ TEST_F(BatchTest, a_deferred_key_that_points_nowhere_fails_alone) {
     EXPECT_FALSE(endings[2].error());
 }
 
-TEST_F(BatchTest, a_savepoint_left_open_goes_with_its_work) {
+TEST_F(BatchTest, a_savepoint_left_open_ends_with_its_work) {
     const auto endings = run_together(
         {[](Session& session) {
              session.savepoint();

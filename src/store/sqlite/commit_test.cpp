@@ -7,7 +7,7 @@
 #include <cstring>
 #include <mutex>
 
-// A disk that fails at the COMMIT, by a layer between SQLite and the system (sqlite.org/vfs.html).
+// A disk that fails at COMMIT, by a layer between SQLite and the system (sqlite.org/vfs.html).
 namespace pawl::sqlite {
 
 namespace {
@@ -18,12 +18,12 @@ using Effect = StoreError::Effect;
 
 enum class Does { write, sync };
 
-// What the layer does to write-ahead logs: counts, and fails to order. The others it passes on.
+// What the layer does with write-ahead logs: counts, and fails on request. Other files pass.
 struct Disk {
     std::mutex mutex;
     std::optional<Does> failing;
     int code{SQLITE_OK};
-    int passes{};  // So many are well before the one that fails.
+    int passes{};  // Syncs that succeed before the one that fails.
     int syncs{};
 
     void fail(Does what, int with, int after = 0) {
@@ -49,7 +49,7 @@ Disk& disk() {
 struct File {
     sqlite3_file base;
     bool log;
-    // The system's own file lies behind this one.
+    // The system's own file is stored after this one.
     sqlite3_file* real() { return static_cast<sqlite3_file*>(static_cast<void*>(this + 1)); }
 };
 
@@ -150,7 +150,7 @@ using Texts = std::vector<std::string>;
 
 }  // namespace
 
-TEST_F(CommitTest, who_is_answered_is_on_the_disk) {
+TEST_F(CommitTest, an_answered_commit_is_on_disk) {
     for (int i = 0; i < 5; ++i) {
         const auto before = disk().syncs;
 
@@ -160,7 +160,7 @@ TEST_F(CommitTest, who_is_answered_is_on_the_disk) {
     }
 }
 
-TEST_F(CommitTest, a_commit_that_fails_says_what_is_known_and_the_next_is_well) {
+TEST_F(CommitTest, a_failed_commit_reports_its_effect_and_the_next_works) {
     struct Case {
         const char* name;
         Does does;
@@ -234,7 +234,7 @@ TEST_F(CommitTest, failed_commits_do_no_harm_to_the_file) {
     EXPECT_EQ(verdict, "ok");
 }
 
-TEST_F(CommitTest, all_who_shared_a_failed_commit_are_told_the_same) {
+TEST_F(CommitTest, all_works_of_a_failed_commit_get_the_same_error) {
     std::promise<void> running;
     std::promise<void> go_on;
     Ending blocking;

@@ -38,8 +38,8 @@ Kind kind_of(int code) {
     }
 }
 
-// Nothing but white space and comments: what may stand behind a statement.
-bool says_nothing(std::string_view text) {
+// Whether a text is only white space and comments, as may follow a statement.
+bool is_blank(std::string_view text) {
     while (!text.empty()) {
         if (text.starts_with("--")) {
             text.remove_prefix(std::min(text.find('\n'), text.size()));
@@ -60,9 +60,8 @@ bool says_nothing(std::string_view text) {
         "statement " + std::string{name} + " " + why};
 }
 
-// Once for the process, before its first connection: without it each allocation of SQLite takes a
-// global mutex to count itself. A program that uses SQLite on its own before has decided otherwise,
-// which is fine.
+// Once for the process, before its first connection: otherwise SQLite takes a global mutex at each
+// allocation to count memory. If the program has used SQLite before, its own setting stays.
 void configure_library() {
     static const int configured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     (void)configured;
@@ -75,12 +74,11 @@ Connection::Connection(
 )
     : clock_{clock} {
     configure_library();
-    // No SQLITE_OPEN_URI: a second spelling of a path would get past the lock of its owner.
+    // No SQLITE_OPEN_URI: a second spelling of a path would bypass the owner's lock.
     const int flags = (mode == Mode::owner ? SQLITE_OPEN_CREATE : 0) | SQLITE_OPEN_READWRITE |
                       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     const int code = sqlite3_open_v2(path.c_str(), &db_, flags, nullptr);
-    // Room for the cursors and values of a phase's statements: they come from here instead of
-    // malloc.
+    // Cursors and values of a phase's statements are allocated here instead of by malloc.
     if (code == SQLITE_OK && mode == Mode::owner)
         sqlite3_db_config(db_, SQLITE_DBCONFIG_LOOKASIDE, nullptr, 1'200, 400);
     if (code != SQLITE_OK) {
@@ -116,8 +114,7 @@ void Connection::configure(
             "open",
             "the database " + path + " can't be written: the file or its file system is read-only"};
     sqlite3_busy_timeout(db_, static_cast<int>(busy_timeout.count()));
-    // FULL: a commit is on the disk before anybody is answered. NORMAL could lose a recovery point
-    // before a charge.
+    // FULL: a commit is on disk before its answer is sent. NORMAL could lose a recovery point.
     script(
         "configure",
         "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;"
@@ -128,8 +125,7 @@ void Connection::configure(
     else
         check_application(path, mode);
     if (mode == Mode::owner) {
-        // A file system without shared memory leaves the old mode: the owner's readers would block
-        // its writer.
+        // A file system without shared memory keeps the old mode, where readers block writers.
         if (pragma("PRAGMA journal_mode = WAL") != "wal" && path != ":memory:")
             throw StoreError{
                 Kind::unavailable,
@@ -144,13 +140,13 @@ void Connection::configure(
     trusted_ = false;
 }
 
-// The first read of the file, too: one that is no database, or is damaged, is refused here.
+// Also the first read of the file: refuses one that is damaged or no database.
 void Connection::check_application(const std::string& path, Mode mode) {
     const auto found = pragma("PRAGMA application_id");
     if (found == std::to_string(application_id)) return;
-    if (found == "0" && mode == Mode::tool) return;  // Whether it has our tables is seen later.
+    if (found == "0" && mode == Mode::tool) return;  // Its tables are checked later.
     if (found == "0")
-        // tidy: allow sql: a number of ours, and PRAGMA takes no parameters
+        // tidy: allow sql: a constant number, and PRAGMA takes no parameters
         return script("configure", "PRAGMA application_id = " + std::to_string(application_id));
     throw StoreError{
         Kind::unavailable,
@@ -172,7 +168,7 @@ std::string Connection::pragma(const char* text) {
     return value;
 }
 
-// What a phase must not do: it would end or escape the transaction that it shares with others.
+// What a phase must not do: end or escape the transaction that it shares with others.
 int Connection::
     authorize(void* self, int action, const char* name, const char*, const char*, const char*) {
     if (static_cast<Connection*>(self)->trusted_) return SQLITE_OK;
@@ -182,7 +178,7 @@ int Connection::
         case SQLITE_ATTACH:
         case SQLITE_DETACH:
             return SQLITE_DENY;
-        case SQLITE_PRAGMA:  // ALTER TABLE asks for this one by itself, for a column with a CHECK.
+        case SQLITE_PRAGMA:  // ALTER TABLE runs this one by itself for a column with a CHECK.
             return std::string_view{name} == "quick_check" ? SQLITE_OK : SQLITE_DENY;
         default:
             return SQLITE_OK;
@@ -206,7 +202,7 @@ Prepared& Connection::prepare(const Sql& statement) {
     const auto at = prepared_.find(statement.sqlite.data());
     if (at != prepared_.end()) {
         if (statement.sqlite == sqlite3_sql(at->second->statement)) return *at->second;
-        // Texts are constants as a rule; this one is on the heap, where an earlier one was.
+        // Texts are usually constants; this one is a new text at the address of an earlier one.
         sqlite3_finalize(at->second->statement);
         prepared_.erase(at);
     }
@@ -230,9 +226,9 @@ std::unique_ptr<Prepared> Connection::make(const Sql& statement) {
         &rest
     );
     if (code != SQLITE_OK) fail(code, statement.name);
-    // SQLite prepares the first statement of a text and passes over the rest without a word.
+    // SQLite prepares the first statement of a text and silently ignores the rest.
     const auto prepared_size = static_cast<std::size_t>(rest - text.data());
-    if (made->statement == nullptr || !says_nothing(text.substr(prepared_size))) {
+    if (made->statement == nullptr || !is_blank(text.substr(prepared_size))) {
         sqlite3_finalize(made->statement);
         refuse_statement(
             statement.name, "is not one statement: cut it into several, each with a name"
@@ -247,7 +243,7 @@ std::unique_ptr<Prepared> Connection::make(const Sql& statement) {
 void Connection::control(const char* text) {
     auto& statement = controls_[text];
     trusted_ =
-        true;  // Over the step too: SQLite prepares a statement again when the schema has changed.
+        true;  // Also during the step: SQLite prepares a statement again after a schema change.
     int code = SQLITE_OK;
     if (statement == nullptr)
         code = sqlite3_prepare_v3(db_, text, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr);

@@ -20,25 +20,24 @@ namespace pawl::sqlite {
 
 inline constexpr int parameters_max = 32;
 
-// A statement that stays prepared on its connection, with the places of its parameters: `$n` is
+// A statement that stays prepared on its connection, with the index of each parameter: `$n` is
 // bound by name, as SQLite numbers parameters by first appearance.
 struct Prepared {
     sqlite3_stmt* statement{};
     int parameters{};
-    std::array<int, parameters_max> place{};  // Of $1 to $32; 0 if the statement does not use it.
+    std::array<int, parameters_max> place{};  // Of $1 to $32; 0: not used.
 };
 
-// "Pawl" as SQLite's application_id: a server marks its file with it, so that no file of another
-// program, and no tool of ours on one, does harm.
+// "Pawl" as SQLite's application_id. A server marks its file with it, so that Pawl never writes to
+// another program's file.
 inline constexpr std::int64_t application_id = 0x5061776c;
 
 // One SQLite connection, used by one thread at a time. Every member throws StoreError.
 class Connection {
 public:
-    // owner: makes the file and marks it as ours. tool: writes beside an owner, in a file that is
-    // there.
+    // owner: creates the file and marks it. tool: writes beside an owner, to an existing file.
     enum class Mode { owner, tool, reader };
-    // The clock's steady() rules the deadlines; it outlives the connection.
+    // Deadlines follow clock.steady(); the clock outlives the connection.
     Connection(
         const std::string& path,
         Mode mode,
@@ -50,25 +49,23 @@ public:
     Connection& operator=(const Connection&) = delete;
 
     Prepared& prepare(const Sql& statement);
-    // For the store's own BEGIN, COMMIT, SAVEPOINT: passes the authorizer, which refuses these in
+    // For the store's own BEGIN, COMMIT, SAVEPOINT: bypasses the authorizer, which refuses these in
     // all other SQL.
     void control(const char* text);
     void script(std::string_view name, std::string_view text);
     bool in_transaction() const;
     int changes() const;
     std::int64_t total_changes() const;
-    // The path as SQLite has resolved it; its "-wal" and "-shm" lie beside it. Empty in memory.
+    // The path as SQLite has resolved it; "-wal" and "-shm" are beside it. Empty in memory.
     std::string file() const;
-    // The path names another file by now, or none.
+    // Whether the path now names another file, or none.
     bool has_moved() const;
-    // When the connection is closed, the log stays as it is: nothing is written into the file, and
-    // nothing that the path names is removed.
+    // On close, leaves the log as it is: writes nothing to the file and removes nothing.
     void leave_log();
-    // Some DEFERRABLE foreign key points nowhere: COMMIT would refuse, for all who share the
-    // transaction.
+    // Whether a deferred foreign key is violated: COMMIT would fail for all in the transaction.
     bool deferred_key_broken() const;
 
-    // Statements are interrupted from then on; nothing: never.
+    // Statements are interrupted at the deadline; without one, never.
     void set_deadline(std::chrono::milliseconds from_now);
     void clear_deadline() { deadline_set_ = false; }
     bool deadline_passed() const;
@@ -87,10 +84,10 @@ private:
 
     base::Clock& clock_;
     sqlite3* db_{};
-    std::unordered_map<const char*, std::unique_ptr<Prepared>>
-        prepared_;  // By the address of its text.
+    // By the address of its text.
+    std::unordered_map<const char*, std::unique_ptr<Prepared>> prepared_;
     std::unordered_map<std::string_view, sqlite3_stmt*> controls_;
-    bool trusted_{true};  // The store's own SQL is being prepared.
+    bool trusted_{true};  // Set while the store's own SQL is prepared.
     bool deadline_set_{false};
     std::chrono::steady_clock::time_point deadline_{};
 };

@@ -12,8 +12,7 @@
 #include <fstream>
 #include <iterator>
 
-// The database as a file: who owns it, whose it is, what is wrong with it, what others can read in
-// it.
+// The database as a file: its owner, its origin, its damage, and who can read it.
 namespace pawl::sqlite {
 
 namespace {
@@ -57,7 +56,7 @@ bool says(const StoreError& error, const std::string& text) {
     return std::string{error.what()}.find(text) != std::string::npos;
 }
 
-// A file system of its own, for as long as the test runs.
+// A file system of its own, for the duration of the test.
 class Mounted {
 public:
     Mounted(std::string at, const char* options) : at_{std::move(at)} {
@@ -84,13 +83,13 @@ private:
 
 }  // namespace
 
-TEST_F(FileTest, what_was_committed_is_there_when_it_is_opened_again) {
+TEST_F(FileTest, commits_are_there_when_the_file_is_opened_again) {
     make(path);
 
     EXPECT_EQ(read_rows<int>(*open(path), notes::count).at(0), 50);
 }
 
-TEST_F(FileTest, a_second_owner_is_refused_with_a_code_and_told_whose_it_is) {
+TEST_F(FileTest, a_second_owner_is_refused_with_a_code_and_the_owners_pid) {
     const auto first = open(path);
 
     const auto error = error_of([&] { open(path); });
@@ -101,7 +100,7 @@ TEST_F(FileTest, a_second_owner_is_refused_with_a_code_and_told_whose_it_is) {
     write_one(*first, notes::create);
 }
 
-TEST_F(FileTest, another_name_of_the_file_is_no_way_around_its_owner) {
+TEST_F(FileTest, another_name_of_the_file_does_not_bypass_its_owner) {
     const auto first = open(path);
     std::filesystem::create_symlink(path, folder.file("link.db"));
     std::filesystem::create_directory_symlink(folder.file("."), folder.file("folder"));
@@ -148,7 +147,7 @@ TEST_F(FileTest, a_lock_that_a_tool_holds_too_long_is_busy_and_nothing_is_writte
 }
 
 // Issue 16, number 3: a server went on writing to a file that had been removed, renamed or
-// replaced, and what it had answered was gone after its next start.
+// replaced, and its answers were lost after the next start.
 class LostFileTest : public FileTest {
 protected:
     void SetUp() override {
@@ -180,13 +179,13 @@ protected:
     std::vector<base::Remark> remarks;
 };
 
-TEST_F(LostFileTest, a_file_that_was_removed_is_written_and_read_no_more) {
+TEST_F(LostFileTest, a_removed_file_is_neither_written_nor_read) {
     std::filesystem::remove(path);
 
     expect_refused("test.db was removed or renamed");
 }
 
-TEST_F(LostFileTest, a_file_that_was_renamed_gets_nothing_more_and_comes_back_at_a_start) {
+TEST_F(LostFileTest, a_renamed_file_gets_no_writes_and_can_be_opened_after_a_restart) {
     std::filesystem::rename(path, folder.file("aside.db"));
     expect_refused("test.db was removed or renamed");
 
@@ -224,7 +223,7 @@ TEST_F(LostFileTest, a_file_that_was_replaced_is_left_alone_and_its_log_is_not_w
     EXPECT_EQ(read_rows<int>(*open(path), notes::count).at(0), 51);
 }
 
-TEST_F(LostFileTest, a_file_that_was_overwritten_in_place_is_noticed) {
+TEST_F(LostFileTest, a_file_that_was_overwritten_in_place_is_detected) {
     run_raw(path, ("VACUUM INTO '" + folder.file("backup.db") + "'").c_str());
     write_one(*store, notes::insert, "after the backup");
     std::ofstream{path, std::ios::binary} << bytes_of(folder.file("backup.db"));
@@ -240,19 +239,19 @@ TEST_F(LostFileTest, a_file_that_was_overwritten_in_place_is_noticed) {
     EXPECT_EQ(read_rows<int>(*open(path), notes::count).at(0), 51);
 }
 
-TEST_F(LostFileTest, a_log_that_was_removed_takes_no_commits_with_it) {
+TEST_F(LostFileTest, a_removed_log_loses_no_commits) {
     std::filesystem::remove(beside("-wal"));
 
     expect_refused("test.db-wal was removed");
 }
 
-TEST_F(LostFileTest, an_index_of_the_log_that_was_removed_is_noticed_too) {
+TEST_F(LostFileTest, a_removed_index_of_the_log_is_detected_too) {
     std::filesystem::remove(beside("-shm"));
 
     expect_refused("test.db-shm was removed");
 }
 
-TEST_F(LostFileTest, a_lock_file_that_was_removed_makes_no_second_owner) {
+TEST_F(LostFileTest, a_removed_lock_file_allows_no_second_owner) {
     std::filesystem::remove(beside(".lock"));
 
     const auto second = error_of([&] { open(path); });
@@ -261,7 +260,7 @@ TEST_F(LostFileTest, a_lock_file_that_was_removed_makes_no_second_owner) {
     expect_refused("test.db.lock was re");
 }
 
-TEST_F(LostFileTest, a_link_that_leads_elsewhere_is_noticed) {
+TEST_F(LostFileTest, a_link_that_leads_elsewhere_is_detected) {
     const auto link = folder.file("link.db");
     make(folder.file("other.db"));
     store.reset();
@@ -294,8 +293,8 @@ TEST_F(LostFileTest, a_commit_into_a_file_that_vanishes_meanwhile_is_in_doubt) {
     EXPECT_TRUE(says(error, "PAWL0016")) << error.what();
 }
 
-// What people and backups do beside a server is no loss.
-TEST_F(LostFileTest, backups_checkpoints_and_a_vacuum_beside_the_server_are_no_loss) {
+// What operators and backups do beside a server must not count as a loss.
+TEST_F(LostFileTest, backups_checkpoints_and_a_vacuum_do_not_count_as_a_loss) {
     const auto copy = folder.file("copy.db");
     const std::vector<std::string> done{
         "VACUUM INTO '" + copy + "'",
@@ -314,8 +313,8 @@ TEST_F(LostFileTest, backups_checkpoints_and_a_vacuum_beside_the_server_are_no_l
     EXPECT_TRUE(remarks.empty());
 }
 
-// SQLite removes such a log without a word, and with it all that was committed.
-TEST_F(FileTest, a_log_beside_an_empty_file_is_left_for_people) {
+// SQLite silently removes such a log, with all that it had committed.
+TEST_F(FileTest, a_log_beside_an_empty_file_is_left_to_the_operator) {
     std::ofstream{path + "-wal"} << "what a lost database has committed";
 
     const auto error = error_of([&] { open(path); });
@@ -346,7 +345,7 @@ TEST_F(LostFileTest, a_server_that_was_killed_finds_its_own_log_again) {
     EXPECT_EQ(read_rows<int>(*open(aside), notes::count).at(0), 51);
 }
 
-TEST_F(FileTest, a_tool_makes_no_file) {
+TEST_F(FileTest, a_tool_creates_no_file) {
     EXPECT_EQ(error_of([&] { open_as_tool(path); }).kind(), Kind::unavailable);
 
     EXPECT_FALSE(std::filesystem::exists(path));
@@ -389,7 +388,7 @@ TEST_F(FileTest, a_file_that_is_no_database_is_refused_with_its_name_and_a_code)
     EXPECT_EQ(bytes_of(path), before);
 }
 
-TEST_F(FileTest, a_damaged_page_is_reported_with_its_code_by_whoever_meets_it) {
+TEST_F(FileTest, a_damaged_page_is_reported_with_its_code_by_every_reader) {
     make(path);
     {
         std::fstream file{path, std::ios::binary | std::ios::in | std::ios::out};
@@ -408,7 +407,7 @@ TEST_F(FileTest, a_damaged_page_is_reported_with_its_code_by_whoever_meets_it) {
     EXPECT_EQ(error.statement(), "note_texts");
 }
 
-TEST_F(FileTest, a_folder_that_is_not_there_is_named) {
+TEST_F(FileTest, a_missing_folder_is_named) {
     const auto error = error_of([&] { open(folder.file("nowhere/test.db")); });
 
     EXPECT_TRUE(says(error, "nowhere/test.db")) << error.what();
@@ -421,7 +420,7 @@ TEST_F(FileTest, a_file_system_that_is_read_only_is_refused_at_the_start) {
     make(folder.file("disk/test.db"));
     if (!mounted.make_read_only()) GTEST_SKIP() << "no tmpfs may be mounted again";
 
-    // The lock file is met first; without it the database says so itself.
+    // The lock file is checked first; without it the database itself reports it.
     const auto locked = error_of([&] { open(folder.file("disk/test.db")); });
     const auto tool = error_of([&] { open_as_tool(folder.file("disk/test.db")); });
 
@@ -457,7 +456,7 @@ TEST_F(FileTest, a_full_disk_refuses_writes_loses_nothing_and_recovers_when_ther
     EXPECT_EQ(read_rows<int>(*store, notes::count).at(0), kept + 1);
 }
 
-TEST_F(FileTest, anybody_with_sqlite_reads_it_while_it_is_served_and_times_are_texts) {
+TEST_F(FileTest, other_programs_can_read_the_served_file_and_times_are_texts) {
     const auto store = open(path);
     store::apply_migrations(*store, "pawl", pawl::sql::migrations::all);
 

@@ -85,7 +85,7 @@ std::string FileWatch::look() {
     for (const auto& file : files_) {
         if (::stat(file.path.c_str(), &found) != 0) {
             if (errno == ENOENT || errno == ENOTDIR) return file.path + " was removed or renamed";
-            return file.path + " can't be looked at: " + std::strerror(errno);
+            return file.path + " can't be checked: " + std::strerror(errno);
         }
         if (found.st_dev != file.device || found.st_ino != file.inode)
             return file.path + " was replaced by another file";

@@ -13,40 +13,39 @@
 
 namespace pawl::sqlite {
 
-// What the header of a database file says of its age. Within one life of a file neither goes back:
-// the counter grows with each connection that changes page 1, and we never vacuum.
+// The age that a database file's header shows. While the file lives, neither value goes back: the
+// counter grows with each connection that changes page 1, and Pawl never runs VACUUM.
 struct FileAge {
     std::uint32_t change_counter{};
     std::uint32_t pages{};
     friend auto operator<=>(const FileAge&, const FileAge&) = default;
 };
 
-// nullopt: it is no SQLite database of ours.
+// nullopt: not a SQLite database of Pawl.
 std::optional<FileAge> read_age(int file);
 
-// Whether the files that a store has open are still those that their paths name. SQLite writes on
-// into a file that was removed, renamed or replaced, and all that it commits there is lost at the
-// next start. A file that was overwritten in place (cp) is noticed by its header, which goes back.
+// Watches whether the store's open files are still those that their paths name. SQLite goes on
+// writing to a file that was removed, renamed or replaced, and all its commits are lost at the next
+// start. A file that was overwritten in place (cp) is detected by its header, whose values go back.
 //
-// Thread-safe. What was noticed once stays: only a restart opens the file anew.
+// Thread-safe. A detected problem stays until a restart opens the file anew.
 class FileWatch {
 public:
-    // How old a check may be where nothing is written.
+    // The maximum age of a check if nothing is written.
     static constexpr std::chrono::milliseconds read_every{50};
 
-    // `file` is open on the database, and outlives the watch; -1: whatever the path names now, and
-    // its header is not read.
+    // `file` is open on the database and outlives the watch; -1: the header is not read.
     FileWatch(std::string database, int file);
 
-    // Adds a file that is there now: one that is not is not watched.
+    // Adds a file, if it exists.
     void add(std::string path);
 
-    // Why nothing may be written or answered any more; empty: all is well. About 1 us a file.
+    // Why the store must stop writing and answering; empty: all is well. About 1 us for each file.
     std::string check();
-    // The same, by a check that is at most `read_every` old.
+    // The same, but may return a result that is at most `read_every` old.
     std::string check_lately(std::chrono::steady_clock::time_point now);
 
-    // The file's age, at first and whenever a check has found it changed since the last call.
+    // The file's age: on the first call, and if it has changed since the last one.
     std::optional<FileAge> take_new_age();
 
 private:

@@ -10,7 +10,7 @@
 #include <set>
 #include <thread>
 
-// kill -9 of a process that writes: what it was told is committed is there.
+// kill -9 of a writing process: everything that it was told is committed is there.
 namespace pawl::sqlite {
 
 namespace {
@@ -19,8 +19,8 @@ using namespace conformance;
 
 constexpr int writers = 4;
 
-// In the child: writes for ever, and says of each commit that it is done. A line is one write(), so
-// none is torn.
+// Runs in the child: writes forever, and reports each commit by one write(), so that no line is
+// torn.
 [[noreturn]] void write_for_ever(const std::string& path, int answers) {
     HandClock clock;
     SqliteStore store{{.path = path}, clock};
@@ -38,8 +38,7 @@ constexpr int writers = 4;
     ::_exit(1);
 }
 
-// Kills the child when it has answered `after` times; all that it answered, to the last byte in the
-// pipe.
+// Kills the child after `after` reports; returns all reports in the pipe.
 std::set<std::string> killed_after(int after, const std::string& path) {
     std::array<int, 2> pipe{};
     if (::pipe(pipe.data()) != 0) throw std::runtime_error{"no pipe"};
@@ -70,7 +69,7 @@ std::set<std::string> killed_after(int after, const std::string& path) {
 
 }  // namespace
 
-TEST(KillTest, all_that_was_acknowledged_is_there_and_the_file_is_free_and_well) {
+TEST(KillTest, acknowledged_commits_survive_and_the_file_is_free_and_intact) {
     const Folder folder;
     const auto path = folder.file("test.db");
     HandClock clock;

@@ -38,7 +38,7 @@ struct Recorded {
     std::string pid;
     std::uint64_t inode{};
     FileAge age;
-    bool complete{};  // A lock file of an older release, or a new one, has no more than a pid.
+    bool complete{};  // False for a lock file of an older release or a new one: it has only a pid.
 };
 
 Recorded read_record(int file) {
@@ -61,7 +61,7 @@ bool is_the_same_file(int file, const std::string& path) {
 }  // namespace
 
 OwnerLock::OwnerLock(const std::string& database) {
-    // Of the file itself: two names for it (a symbolic link, ./rides.db) are one lock.
+    // Resolves the path: two names of one file (a symbolic link, ./rides.db) share one lock.
     const auto resolved = std::filesystem::weakly_canonical(database).string();
     path_ = resolved + ".lock";
     try {
@@ -79,8 +79,7 @@ void OwnerLock::open_lock(const std::string& database) {
     file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, base::private_mode);
     if (file_ < 0) fail("the lock file " + path_ + " can't be opened: " + std::strerror(errno));
     if (::flock(file_, LOCK_EX | LOCK_NB) == 0) {
-        // Another user who can open the file could hold the lock, and keep the server from
-        // starting.
+        // Another user who can open the file could hold the lock, and block a start.
         (void)::fchmod(file_, base::private_mode);
         if (is_the_same_file(file_, path_)) return;
         fail("the lock file " + path_ + " was removed or replaced this moment: start again");
@@ -89,8 +88,8 @@ void OwnerLock::open_lock(const std::string& database) {
     fail_owned(database, holder.empty() ? "a process" : "process " + holder);
 }
 
-// Nothing is read or written by it: SQLite opens the file on its own. A new one is private, and its
-// log gets the mode of it.
+// Only locked, not read or written: SQLite opens the file itself. A new file is private, and its
+// log gets the same mode.
 void OwnerLock::open_database(const std::string& database) {
     database_ = ::open(database.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, base::private_mode);
     if (database_ < 0)
@@ -99,7 +98,7 @@ void OwnerLock::open_database(const std::string& database) {
         fail_owned(database, "a process that serves it under another lock file");
 }
 
-// The log of a file that was there before: SQLite would write it into this one.
+// Refuses a log that belongs to another file, as SQLite would write it into this one.
 void OwnerLock::check_log(const std::string& database, const std::string& resolved) {
     std::error_code failed;
     const auto log = resolved + "-wal";
@@ -108,7 +107,7 @@ void OwnerLock::check_log(const std::string& database, const std::string& resolv
     struct stat found {};
     if (failed || size == 0 || ::fstat(database_, &found) != 0) return;
     const auto age = read_age(database_);
-    // An older release has recorded nothing. A log beside an empty file is another's in any case.
+    // An older release recorded nothing. A log beside an empty file is always foreign.
     const bool known = recorded.complete || found.st_size == 0;
     if (!known || (found.st_ino == recorded.inode && age && *age >= recorded.age)) return;
     fail(
@@ -120,7 +119,7 @@ void OwnerLock::check_log(const std::string& database, const std::string& resolv
     );
 }
 
-// For people, and for check_log; the locks stand without it.
+// For operators and for check_log(); the locks do not depend on it.
 void OwnerLock::record(FileAge age) noexcept {
     struct stat found {};
     if (::fstat(database_, &found) != 0 || ::fdatasync(database_) != 0) return;
@@ -136,7 +135,7 @@ void OwnerLock::record(FileAge age) noexcept {
     );
     if (::pwrite(file_, text.data(), static_cast<std::size_t>(size), 0) == size &&
         ::ftruncate(file_, size) != 0) {
-        // What is left behind the line is read by nobody.
+        // Readers ignore what is left after the line.
     }
 }
 

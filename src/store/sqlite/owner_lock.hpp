@@ -6,12 +6,12 @@
 
 namespace pawl::sqlite {
 
-// One server owns a SQLite file. Two locks, both freed by the system when its process dies: one on
-// "<path>.lock" beside the file, and one on the file itself, which holds where the other was
-// removed.
+// Ensures that one server owns a SQLite file, by two locks that the system releases when the
+// process dies: one on "<path>.lock" beside the file, and one on the file itself, in case the lock
+// file is removed.
 //
-// The lock file also says whose write-ahead log lies beside it ("pid inode counter pages"). A log
-// that is left beside another file would be written into that file by the next to open it.
+// The lock file also records whose write-ahead log is beside it ("pid inode counter pages"): SQLite
+// would write a log left by one file into another file of the same name.
 class OwnerLock {
 public:
     // Makes both files where there are none. Throws StoreError: PAWL0002 if another holds them,
@@ -22,12 +22,12 @@ public:
     OwnerLock& operator=(const OwnerLock&) = delete;
 
     const std::string& path() const { return path_; }
-    // Open on the database. It is closed after all connections: closing it would take away the
-    // locks that SQLite has on the file in this process.
+    // Open on the database. Closed after all connections, as closing it would drop SQLite's locks
+    // on the file in this process.
     int database() const { return database_; }
 
-    // Once the file is on the disk as it was when `age` was read: after a power failure the record
-    // must not be ahead of the file. Waits for the disk.
+    // Call when the file is on disk in the state from which `age` was read: after a power failure
+    // the record must not be ahead of the file. Waits for the disk.
     void record(FileAge age) noexcept;
 
 private:

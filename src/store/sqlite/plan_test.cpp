@@ -1,5 +1,5 @@
-// That no statement which a server repeats walks a whole table: with a million finished keys such a
-// one took a third of a core.
+// No statement that a server repeats scans a whole table: with a million finished keys such a
+// statement took a third of a core.
 
 #include "store/migrations.hpp"
 #include "store/statements.hpp"
@@ -14,7 +14,7 @@
 namespace pawl::sqlite {
 namespace {
 
-// For people, who wait, or once at the start of a server.
+// For operators, or once at a server's start.
 const std::set<std::string_view> by_hand{
     "count_jobs",
     "list_accounts",
@@ -54,14 +54,14 @@ protected:
 
     static bool walks(const std::string& step, const std::string& table) {
         const auto scan = "SCAN " + table;
-        // A partial index holds only what is open, leased or expired.
+        // A partial index has only open, leased or expired rows.
         return step.starts_with(scan) && step.find(" INDEX ") == step.npos;
     }
 
     sqlite3* db_{};
 };
 
-TEST_F(Plan, no_statement_of_a_server_walks_the_keys_the_registry_or_the_jobs) {
+TEST_F(Plan, no_statement_of_a_server_scans_keys_registry_or_jobs) {
     int looked_at = 0;
 
     for (const auto* statement : sql::all) {
@@ -76,7 +76,7 @@ TEST_F(Plan, no_statement_of_a_server_walks_the_keys_the_registry_or_the_jobs) {
     EXPECT_GE(looked_at, 40);
 }
 
-TEST_F(Plan, the_check_knows_a_walk_when_it_sees_one) {
+TEST_F(Plan, the_check_recognizes_a_full_scan) {
     const auto steps = steps_of("SELECT id FROM idempotency_keys WHERE account = 'jane'");
 
     ASSERT_EQ(steps.size(), 1U);

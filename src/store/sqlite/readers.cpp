@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A lookup is one row by an index. It takes this long only if the disk hangs.
+// A lookup reads one row by an index; it takes this long only if the disk hangs.
 constexpr auto lookup_deadline = 5s;
 
 std::exception_ptr waited_too_long() {
@@ -21,7 +21,7 @@ std::exception_ptr waited_too_long() {
         StoreError::Kind::busy,
         StoreError::Effect::none,
         "",
-        "the read waited for a reader thread for as long as it may run"});
+        "the read waited too long for a reader thread"});
 }
 
 }  // namespace
@@ -59,20 +59,20 @@ void Readers::read(std::unique_ptr<store::Work> work) {
         }
     }
     if (!refused) return read_waits_.notify_one();
-    work->done(std::move(refused));  // NOLINT(bugprone-use-after-move): then it was not moved.
+    work->done(std::move(refused));  // NOLINT(bugprone-use-after-move): not moved if refused.
 }
 
 void Readers::look(std::unique_ptr<store::Look> look) {
     if (!look_at_once(*look)) queue(std::move(look));
 }
 
-// On the calling thread; false: it has to wait for something.
+// Runs on the calling thread; false: it would have to wait.
 bool Readers::look_at_once(store::Look& look) {
     auto connection = free_connection();
     if (!connection) return false;
     auto failed = run(*connection, look);
     give_back(std::move(connection));
-    // Another process holds a lock on the whole file.
+    // Another process has locked the whole file.
     if (store::is_store_error(failed, StoreError::Kind::busy)) return false;
     look.done(std::move(failed), clock_.now());
     return true;
@@ -139,7 +139,7 @@ void Readers::run(Connection& connection, Waiting waiting) {
     waiting.work->done(std::move(failed));
 }
 
-// One SELECT is a snapshot by itself: no BEGIN.
+// One SELECT is a snapshot by itself, without BEGIN.
 std::exception_ptr Readers::run(Connection& connection, store::Look& look) {
     std::exception_ptr failed;
     try {

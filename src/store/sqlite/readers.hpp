@@ -20,17 +20,17 @@ namespace pawl::sqlite {
 struct ReadersOptions {
     int threads{};              // For reads, each with its own connection.
     int lookup_connections{};   // For lookups on the calling threads.
-    std::size_t waiting_max{};  // Reads in the queue, and lookups; more are refused (busy).
-    std::chrono::milliseconds busy_timeout{};  // On the threads; a lookup on its caller's has none.
+    std::size_t waiting_max{};  // Queued reads, and lookups; more are refused (busy).
+    // On the threads; lookups on a caller's thread do not wait.
+    std::chrono::milliseconds busy_timeout{};
 };
 
-// The connections that only read. Neither member waits for another's statement (issue 16, number
-// 2): read() queues for the reader threads; look() runs one indexed statement on the calling thread
-// if one of the lookup connections is free, else it queues for a thread that runs nothing but
-// lookups, so that slow reads do not delay it. Thread-safe.
+// The read-only connections. Reads and lookups do not wait for each other (issue 16, number 2):
+// read() queues for the reader threads; look() runs one indexed statement on the calling thread if
+// a lookup connection is free, else on a thread for lookups only. Thread-safe.
 class Readers {
 public:
-    // Given how long the connection waits for a lock of another process.
+    // The argument is how long the connection waits for another process' lock.
     using Open = std::function<std::unique_ptr<Connection>(std::chrono::milliseconds)>;
     // Throws StoreError if a connection can't be opened. The clock outlives the readers.
     Readers(const ReadersOptions& options, const Open& open, base::Clock& clock);
@@ -38,13 +38,13 @@ public:
     Readers(const Readers&) = delete;
     Readers& operator=(const Readers&) = delete;
 
-    // A read that has waited for as long as it may run is refused (busy) instead of begun: a queue
-    // behind slow queries never grows older than that.
+    // A read that has waited for as long as it may run is refused (busy), so that the queue behind
+    // slow queries never grows older than that.
     void read(std::unique_ptr<store::Work> work);
     void look(std::unique_ptr<store::Look> look);
-    // Lets what was queued end, then refuses all else.
+    // Finishes the queued works, then refuses new ones.
     void stop();
-    // Connection::leave_log(), of all connections. After stop().
+    // Connection::leave_log() of all connections. Call after stop().
     void leave_log();
 
 private:
@@ -72,7 +72,7 @@ private:
     std::vector<std::unique_ptr<Connection>> free_;  // For lookups on the calling threads.
     bool stopping_{false};
 
-    std::vector<std::unique_ptr<Connection>> connections_;  // Of the threads.
+    std::vector<std::unique_ptr<Connection>> connections_;  // One for each thread.
     std::mutex joining_;
     std::vector<std::thread> threads_;
 };

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-// Reads that are slow, and what they must not delay (issue 16, number 2).
+// Slow reads, and what they must not delay (issue 16, number 2).
 namespace pawl::sqlite {
 
 namespace {
@@ -82,7 +82,7 @@ protected:
 
 }  // namespace
 
-TEST_F(ReadersTest, a_lookup_waits_for_no_slow_read) {
+TEST_F(ReadersTest, a_lookup_does_not_wait_for_slow_reads) {
     const auto store = open();
     hold_all_readers(*store);
 
@@ -130,7 +130,7 @@ TEST_F(ReadersTest, a_lookup_that_finds_no_connection_free_runs_on_a_thread_of_i
     EXPECT_FALSE(outermost.get());
 }
 
-TEST_F(ReadersTest, more_reads_than_may_wait_are_refused) {
+TEST_F(ReadersTest, reads_beyond_the_limit_are_refused) {
     const auto store = open(3);
     hold_all_readers(*store);
 
@@ -159,7 +159,7 @@ TEST_F(ReadersTest, a_read_that_has_waited_as_long_as_it_may_run_is_refused_inst
     EXPECT_EQ(late.error()->kind(), Kind::busy);
 }
 
-TEST_F(ReadersTest, what_is_queued_at_the_end_is_still_read) {
+TEST_F(ReadersTest, reads_queued_at_the_stop_still_run) {
     const auto store = open();
     hold_all_readers(*store);
     std::vector<Ending> queued(5);

@@ -12,7 +12,7 @@ namespace {
 
 using detail::Value;
 
-// Leaves the statement reset, whatever happens: one that is not makes COMMIT fail.
+// Resets the statement on every path: COMMIT fails while one is not reset.
 class Reset {
 public:
     explicit Reset(sqlite3_stmt* statement) : statement_{statement} {}
@@ -68,7 +68,7 @@ private:
     std::string_view name_;
 };
 
-// Borrowed texts: they outlive the step.
+// Binds without copying: the texts outlive the step.
 int bind(sqlite3_stmt* statement, int place, const Value& value) {
     if (const auto* integer = std::get_if<std::int64_t>(&value))
         return sqlite3_bind_int64(statement, place, *integer);
@@ -128,8 +128,7 @@ std::int64_t SqliteSession::run_checked(
     while ((code = sqlite3_step(prepared.statement)) == SQLITE_ROW) each(row);
     if (code != SQLITE_DONE) connection_.fail(code, statement.name);
     failed_ = false;
-    // changes() is of the last INSERT, UPDATE or DELETE: not this statement if it is a CREATE
-    // TABLE.
+    // changes() is of the last INSERT, UPDATE or DELETE, perhaps an earlier one.
     return reads || connection_.total_changes() == before ? 0 : connection_.changes();
 }
 
@@ -186,7 +185,7 @@ TimePoint SqliteSession::now() {
 
 void SqliteSession::refuse_after_failure(std::string_view statement) const {
     if (failed_)
-        refuse(statement, "came after one that failed: only tx.attempt() goes on from there");
+        refuse(statement, "follows one that failed: only tx.attempt() can go on after a failure");
 }
 
 void SqliteSession::refuse(std::string_view statement, const char* why) {

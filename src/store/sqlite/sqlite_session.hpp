@@ -8,7 +8,7 @@
 
 namespace pawl::sqlite {
 
-// A Work's view of a connection.
+// The Session of a work on a connection.
 class SqliteSession final : public store::Session {
 public:
     enum class Mode { write, read };
@@ -26,11 +26,10 @@ public:
     void release() override;
     TimePoint now() override;
 
-    // A statement failed, and nothing went back to a savepoint before it: what was written must not
-    // be kept.
+    // A statement failed, and no savepoint rolled it back: COMMIT is not allowed.
     bool failed() const { return failed_; }
-    // Throws that error if it is the environment's or a lost fence, and not the phase's fault:
-    // whatever the phase's code has made of it.
+    // Throws that error again if it came from the environment or a lost fence, even if the phase
+    // caught it.
     void throw_if_not_the_phases() const;
 
 private:
@@ -46,7 +45,7 @@ private:
     base::Clock& clock_;
     Mode mode_;
     int depth_{0};
-    bool failed_{false};  // After a failed statement only the way out is left.
+    bool failed_{false};  // After a failed statement only a rollback is allowed.
     std::optional<StoreError> why_;
 };
 

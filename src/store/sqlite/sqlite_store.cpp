@@ -25,7 +25,7 @@ using store::Work;
 
 namespace {
 
-// As many as there are listener threads by default: with more of those a lookup may find none free.
+// The default number of listener threads; with more of those a lookup may find none free.
 constexpr int lookup_connections = 4;
 
 using Line = std::deque<std::unique_ptr<Work>>;
@@ -60,7 +60,7 @@ struct SqliteStore::Impl {
     std::unique_ptr<Readers> make_readers() const {
         return std::make_unique<Readers>(
             ReadersOptions{
-                .threads = options.owner ? options.readers : 1,  // A tool reads one at a time.
+                .threads = options.owner ? options.readers : 1,  // A tool has one reader.
                 .lookup_connections = options.owner ? lookup_connections : 1,
                 .waiting_max = options.reads_waiting_max,
                 .busy_timeout = options.busy_timeout},
@@ -98,8 +98,8 @@ struct SqliteStore::Impl {
     const base::OnRemark on_remark;
     const bool memory;
     std::unique_ptr<OwnerLock> lock;
-    std::mutex
-        writing;  // Held over a batch; for ":memory:" also by readers, who share the connection.
+    // Held during a batch; with ":memory:" also by readers, who share the connection.
+    std::mutex writing;
     Connection writer;
     std::optional<FileWatch> watch;  // None in memory.
     std::atomic<bool> told_lost{false};
@@ -116,7 +116,7 @@ struct SqliteStore::Impl {
     std::thread thread;
 };
 
-// The first read makes SQLite open the log, and make it where there is none.
+// The first read makes SQLite open or create the log.
 void SqliteStore::Impl::begin_watch() {
     writer.script("watch", "SELECT count(*) FROM sqlite_schema");
     const auto file = writer.file();
@@ -148,10 +148,10 @@ bool SqliteStore::Impl::take(std::vector<std::unique_ptr<Work>>& batch) {
             line->pop_front();
         }
     }
-    return !batch.empty();  // Nothing, and stopping: the end.
+    return !batch.empty();  // Empty only when stopping.
 }
 
-// Takes all that waits: no timer, the batch sizes itself.
+// Takes all waiting works: the batch sizes itself without a timer.
 void SqliteStore::Impl::loop() {
     std::vector<std::unique_ptr<Work>> batch;
     while (take(batch)) {
@@ -160,8 +160,8 @@ void SqliteStore::Impl::loop() {
     }
 }
 
-// Why none of them is committed, or null. The files are checked before the batch, so that nothing
-// is written into a file that is lost, and after the commit, so that nobody is answered for one.
+// Returns why the batch is not committed, or null. Checks the files before the batch, so that
+// nothing is written to a lost file, and after the commit, so that no answer depends on one.
 std::exception_ptr SqliteStore::Impl::run_all(
     std::vector<std::unique_ptr<Work>>& batch, std::vector<std::exception_ptr>& failed
 ) {
@@ -174,7 +174,7 @@ std::exception_ptr SqliteStore::Impl::run_all(
     }
     for (std::size_t i = 0; i < batch.size(); ++i) {
         failed[i] = run_in_savepoint(writer, clock, *batch[i]);
-        // SQLite has undone the whole transaction. Nobody was answered, so all fail.
+        // SQLite has rolled back the whole transaction. No answer was sent, so all works fail.
         if (!writer.in_transaction()) return undone_with(failed[i]);
     }
     if (auto refused = commit(writer)) return refused;
@@ -199,7 +199,7 @@ void SqliteStore::Impl::run_batch(std::vector<std::unique_ptr<Work>>& batch) {
     }
     for (std::size_t i = 0; i < batch.size(); ++i)
         batch[i]->done(failed[i] ? std::move(failed[i]) : copy_of(all));
-    // After a checkpoint, once the answers are out: it waits for the disk.
+    // After a checkpoint, when the answers are out: it waits for the disk.
     if (const auto age = watch && lock ? watch->take_new_age() : std::nullopt) lock->record(*age);
 }
 
@@ -233,7 +233,7 @@ void SqliteStore::write(std::unique_ptr<Work> work, Urgency urgency) {
             if (idle) impl_->waiting.notify_one();
         }
     }
-    if (refused) work->done(refused);  // NOLINT(bugprone-use-after-move): then it was not moved.
+    if (refused) work->done(refused);  // NOLINT(bugprone-use-after-move): not moved if refused.
 }
 
 std::exception_ptr SqliteStore::Impl::why_no_read() {

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 struct SqliteOptions {
     std::string path;                            // ":memory:" for tests: one connection serves all.
     bool owner{true};                            // false: a tool beside a running server.
-    std::size_t waiting_max{20'000};             // Works in the line; more are refused (busy).
+    std::size_t waiting_max{20'000};             // Queued works; more are refused (busy).
     std::size_t batch_max{1'000};                // Works in one commit.
     std::chrono::milliseconds busy_timeout{5s};  // For the short writes of tools.
     int readers{4};                              // Threads for reads.
@@ -32,10 +32,9 @@ struct SqliteOptions {
 // connection for all: there both wait for it on the calling thread.
 class SqliteStore final : public store::Store {
 public:
-    // Throws StoreError: the file can't be opened, is no database, or is owned by another
-    // (PAWL0002).
-    // PAWL0016: a write-ahead log of another file lies beside it. `on_remark` is told when the file
-    // is removed or replaced under the store: from then on it refuses all work.
+    // Throws StoreError: the file can't be opened, is no database, is owned by another process
+    // (PAWL0002), or another file's write-ahead log is beside it (PAWL0016). `on_remark` is called
+    // if the file is removed or replaced while open; from then on the store refuses all work.
     SqliteStore(SqliteOptions options, base::Clock& clock, base::OnRemark on_remark = {});
     ~SqliteStore() override;
 

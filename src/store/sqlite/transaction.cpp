@@ -21,12 +21,12 @@ void run_checked(Connection& connection, base::Clock& clock, store::Work& work) 
         session.throw_if_not_the_phases();
         throw;
     }
-    session.throw_if_not_the_phases();  // The phase swallowed it.
+    session.throw_if_not_the_phases();  // The phase swallowed the error.
     store::check_phase_end(connection.deadline_passed(), session.failed());
-    // Each work is asked alone: at COMMIT nobody could tell whose fault it is, and all would fail.
+    // Checked for each work: COMMIT could not name the cause, and would fail for all.
     if (connection.deferred_key_broken())
         throw StoreError{
-            Kind::constraint, Effect::rolled_back, "", "a deferred foreign key points nowhere"};
+            Kind::constraint, Effect::rolled_back, "", "a deferred foreign key is violated"};
 }
 
 StoreError undone(Kind kind, const std::string& why) {
@@ -54,7 +54,7 @@ std::exception_ptr run_in_savepoint(Connection& connection, base::Clock& clock, 
             connection.control("RELEASE work");
         }
     } catch (const StoreError&) {
-        roll_back(connection);  // in_transaction() says so.
+        roll_back(connection);  // The caller checks in_transaction().
     }
     return failed;
 }
@@ -74,11 +74,10 @@ std::exception_ptr run_read(Connection& connection, base::Clock& clock, store::W
     return failed;
 }
 
-// A COMMIT that fails is rolled back in this process, and nobody was answered. Its frames may still
-// lie in the WAL behind what this process knows of: the next writer overwrites them, but a crash
-// before that may find and keep them. So the effect is in doubt; the engine treats every key that
-// it finds as it is, which is right either way. A lock or a constraint refuses before the first
-// frame is written.
+// A failed COMMIT is rolled back in this process, and no answer was sent. But its frames may still
+// be in the WAL: the next writer overwrites them, while a crash before that may find and keep them.
+// So the effect is in doubt; the engine takes every key as it finds it, which is correct either
+// way. A lock or a constraint refuses before the first frame is written.
 std::exception_ptr commit(Connection& connection) {
     try {
         PAWL_FAULT("sqlite.commit.before");
@@ -102,7 +101,7 @@ void roll_back(Connection& connection) noexcept {
     try {
         if (connection.in_transaction()) connection.control("ROLLBACK");
     } catch (const StoreError&) {
-        // The next BEGIN says what is wrong.
+        // The next BEGIN reports the problem.
     }
 }
 
@@ -111,7 +110,7 @@ std::exception_ptr undone_with(const std::exception_ptr& cause) {
     try {
         std::rethrow_exception(cause);
     } catch (const StoreError& error) {
-        // Another's deadline is not ours.
+        // The deadline was another work's.
         const bool ours = error.passing() && error.kind() != Kind::deadline;
         return std::make_exception_ptr(undone(ours ? error.kind() : Kind::unavailable, error.what())
         );

@@ -6,16 +6,16 @@
 
 #include <exception>
 
-// What a work's transaction is on a SQLite connection, for every store that has one. Each returns
-// why it failed, or null.
+// Runs a work's transaction on a SQLite connection, for all stores that have one. Each function
+// returns why it failed, or null.
 namespace pawl::sqlite {
 
-// Within a transaction that is open, in a savepoint of its own: what fails is undone alone, and its
-// neighbours live on. After a full disk, an I/O error or a write that was interrupted SQLite has
-// undone the whole transaction: the caller asks in_transaction().
+// Runs in a savepoint of an open transaction: a failed work is rolled back alone. After a full
+// disk, an I/O error or an interrupted write SQLite rolls back the whole transaction: the caller
+// checks in_transaction().
 std::exception_ptr run_in_savepoint(Connection& connection, base::Clock& clock, store::Work& work);
 
-// In a read transaction of its own.
+// Runs in a read transaction of its own.
 std::exception_ptr run_read(Connection& connection, base::Clock& clock, store::Work& work);
 
 // COMMIT. If it fails, the caller rolls back.
@@ -23,12 +23,11 @@ std::exception_ptr commit(Connection& connection);
 
 void roll_back(Connection& connection) noexcept;
 
-// What all others in a transaction are told when `cause` ended it. Never the exception itself: it
-// is one work's, and says something about that work's key.
+// The error of the other works if `cause` ended their transaction. Never `cause` itself, which
+// concerns the key of one work.
 std::exception_ptr undone_with(const std::exception_ptr& cause);
 
-// The same for one more of them: each gets an exception of its own, as they answer on threads of
-// their own. Null for null.
+// A copy for another work: exceptions must not be shared by threads. Null for null.
 std::exception_ptr copy_of(const std::exception_ptr& undone);
 
 }  // namespace pawl::sqlite

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <librdkafka/rdkafka.h>
+
+// Deleters for what librdkafka returns to be destroyed by its caller.
+namespace pawl::queue::kafka {
+
+struct DestroyMessage {
+    void operator()(rd_kafka_message_t* message) const { rd_kafka_message_destroy(message); }
+};
+struct DestroyQueue {
+    void operator()(rd_kafka_queue_t* queue) const { rd_kafka_queue_destroy(queue); }
+};
+struct DestroyEvent {
+    void operator()(rd_kafka_event_t* event) const { rd_kafka_event_destroy(event); }
+};
+
+}  // namespace pawl::queue::kafka
