@@ -85,7 +85,7 @@ OpenQueue open_kafka(
 std::optional<std::string> QueueSetting::problem() const {
     if (url == "embedded") return std::nullopt;
     try {
-        if (redis::redis::is_redis_url(url)) return redis::options_of_url(url).problem();
+        if (redis::is_redis_url(url)) return redis::options_of_url(url).problem();
         if (is_kafka_url(url)) return kafka_options(*this).problem();
     } catch (const std::invalid_argument& wrong) {
         return wrong.what();
@@ -98,8 +98,7 @@ OpenQueue open_queue(
     const QueueSetting& setting, store::Store& store, base::Clock& clock, base::OnRemark on_remark
 ) {
     if (auto why = setting.problem()) throw std::invalid_argument{*why};
-    if (redis::redis::is_redis_url(setting.url))
-        return open_redis(setting, store, std::move(on_remark));
+    if (redis::is_redis_url(setting.url)) return open_redis(setting, store, std::move(on_remark));
     if (is_kafka_url(setting.url)) return open_kafka(setting, store, clock, on_remark);
     return open_embedded(setting, store);
 }
