@@ -33,7 +33,7 @@ std::string crlf_lines(std::string_view text) {
 }
 
 // A line end or a '>' in an address would let whoever chose it write a command of SMTP.
-bool is_address(std::string_view text) {
+bool is_mailbox(std::string_view text) {
     const auto allowed = [](char c) {
         return static_cast<unsigned char>(c) > ' ' && c != '<' && c != '>' && c != 127;
     };
@@ -90,7 +90,7 @@ MailSender& MailSender::operator=(MailSender&&) noexcept = default;
 
 MailEnd MailSender::send(const pawl::Call& call, const Mail& mail) {
     call.assert_open();
-    if (!is_address(mail.from) || !is_address(mail.to))
+    if (!is_mailbox(mail.from) || !is_mailbox(mail.to))
         return MailNotSent{"the mail address is empty or has a character that is not allowed"};
     auto handle = connections_->borrow();
     auto* easy = handle.get();
