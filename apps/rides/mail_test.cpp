@@ -26,7 +26,7 @@ std::string sent(const Mail& mail) {
 
 // Plays an SMTP server. `answers` is keyed by the first word of each command; "." stands for the
 // end of the text.
-RawServer::Script mail_server(std::vector<std::pair<std::string, std::string>> answers) {
+RawServer::Script smtp_server(std::vector<std::pair<std::string, std::string>> answers) {
     return [answers = std::move(answers)](RawServer& server, RawSocket& socket) {
         auto answer = [&](const std::string& command) {
             for (const auto& [word, text] : answers)
@@ -71,7 +71,7 @@ TEST(Mail, ends_with_the_servers_answer) {
     };
     for (const auto& c : cases) {
         SCOPED_TRACE(c.name);
-        RawServer server{mail_server(c.answers)};
+        RawServer server{smtp_server(c.answers)};
 
         const auto end = sent(
             {.smtp_url = "smtp://127.0.0.1:" + std::to_string(server.port()),
@@ -86,7 +86,7 @@ TEST(Mail, ends_with_the_servers_answer) {
 }
 
 TEST(Mail, has_crlf_lines_and_a_dot_in_the_text_does_not_end_it) {
-    RawServer server{mail_server({})};
+    RawServer server{smtp_server({})};
 
     (void)sent(
         {.smtp_url = "smtp://127.0.0.1:" + std::to_string(server.port()),
@@ -101,7 +101,7 @@ TEST(Mail, has_crlf_lines_and_a_dot_in_the_text_does_not_end_it) {
 
 // Without TLS anyone on the way could read who rode where (issue 16, number 10).
 TEST(Mail, that_needs_tls_is_not_sent_to_a_server_without_it) {
-    RawServer server{mail_server({})};
+    RawServer server{smtp_server({})};
     const auto url = "smtp://127.0.0.1:" + std::to_string(server.port());
     const auto send = [&](bool tls_required) {
         return sent(
@@ -119,7 +119,7 @@ TEST(Mail, that_needs_tls_is_not_sent_to_a_server_without_it) {
 }
 
 TEST(Mail, refused_connections_and_addresses_were_not_sent) {
-    RawServer server{mail_server({})};
+    RawServer server{smtp_server({})};
     Mail mail{
         .smtp_url = "smtp://127.0.0.1:" + std::to_string(pawl::http::testing::closed_port()),
         .from = "a@example.com",
