@@ -45,8 +45,8 @@ private:
 };
 static_assert(Operation<Buy>);
 
-struct Shop : World {
-    Shop() { add(Buy{open, keys}); }
+struct AccessShop : World {
+    AccessShop() { add(Buy{open, keys}); }
     bool open{true};
     std::vector<std::string> keys;
 
@@ -56,7 +56,7 @@ struct Shop : World {
 };
 
 TEST(BeforeKey, a_refused_caller_claims_no_key_and_sees_no_answer) {
-    Shop shop;
+    AccessShop shop;
 
     const auto before = shop.buy("joe");
     const auto bought = shop.buy("jane");
@@ -74,7 +74,7 @@ TEST(BeforeKey, a_refused_caller_claims_no_key_and_sees_no_answer) {
 }
 
 TEST(BeforeKey, a_refusal_before_the_key_is_not_stored) {
-    Shop shop;
+    AccessShop shop;
     shop.open = false;
     EXPECT_EQ(shop.buy("jane").response.status, 409);
 
@@ -84,7 +84,7 @@ TEST(BeforeKey, a_refusal_before_the_key_is_not_stored) {
 }
 
 TEST(BeforeKey, a_failed_before_key_refuses_the_request_and_begins_nothing) {
-    Shop shop;
+    AccessShop shop;
     shop.store.fail_reads(1);
     const auto unread = std::get<Refused>(shop.ask<Buy>("k", R"({"thing":"tea"})"));
     const auto bug = std::get<Refused>(shop.ask<Buy>("k", R"({"thing":"bug"})"));
@@ -96,7 +96,7 @@ TEST(BeforeKey, a_failed_before_key_refuses_the_request_and_begins_nothing) {
 
 // Found by reading: a job that was refused so counted as done.
 TEST(BeforeKey, before_key_is_not_called_for_a_staged_job) {
-    Shop shop;
+    AccessShop shop;
     auto request = shop.request<Buy>("k", R"({"thing":"tea"})", "joe");
     request.of_a_job = true;
     std::promise<Answer> ended;
@@ -110,7 +110,7 @@ TEST(BeforeKey, before_key_is_not_called_for_a_staged_job) {
 
 // stop() waits for running before_key() calls, as for every request in flight.
 TEST(BeforeKey, the_engine_ends_only_after_a_running_before_key) {
-    Shop shop;
+    AccessShop shop;
     shop.store.hold_next_read();
     auto asked = shop.send<Buy>("k", R"({"thing":"tea"})");
 

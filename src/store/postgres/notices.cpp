@@ -294,7 +294,7 @@ std::unique_ptr<store::Listening> Notices::listen(store::OnNotice on_notice) {
     if (!impl_->options.notifies()) return nullptr;
     int id = 0;
     {
-        const std::lock_guard guard{impl_->delivering};
+        const std::lock_guard delivering{impl_->delivering};
         id = ++impl_->next_listener;
         impl_->listeners.emplace(id, std::move(on_notice));
     }
@@ -302,7 +302,7 @@ std::unique_ptr<store::Listening> Notices::listen(store::OnNotice on_notice) {
     impl_->listens = true;
     if (!impl_->stopping) impl_->wake();
     return std::make_unique<Listens>([impl = impl_.get(), id] {
-        const std::lock_guard guard{impl->delivering};
+        const std::lock_guard delivering{impl->delivering};
         impl->listeners.erase(id);
     });
 }
