@@ -40,7 +40,7 @@ TEST(TenantQuota, names_the_setting_that_is_wrong) {
          "quota.rate_per_s is 2000000.000000: 0.001 to 1000000, or 0 for no limit"},
         {{.rate_per_s = std::numeric_limits<double>::quiet_NaN()},
          "quota.rate_per_s is nan: 0.001 to 1000000, or 0 for no limit"},
-        {{.burst = 5}, "quota.burst is 5, and rate_per_s is not set: a burst needs a rate"},
+        {{.burst = 5}, "quota.burst is 5, but rate_per_s is not set: a burst needs a rate"},
         {{.rate_per_s = 1, .burst = 0}, "quota.burst is 0: 1 to 1000000"},
     };
     for (const auto& c : cases) EXPECT_EQ(with(c.quota).problem(), c.problem);

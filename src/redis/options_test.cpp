@@ -69,7 +69,7 @@ TEST(RedisUrlTest, errors_never_contain_the_password) {
              {"redis://u:secret@h?command_timeout_ms=0", "10 to 60000"},
              {"redis://u:secret@h?command_timeout_ms=60001", "command_timeout_ms is 60001 ms"},
              {"redis://u:secret@h?connect_timeout_ms=9", "connect_timeout_ms is 9 ms"},
-             {"redis://u:secret@h?connect_timeout_ms=soon", "no number"}}) {
+             {"redis://u:secret@h?connect_timeout_ms=soon", "not a number"}}) {
         EXPECT_THAT(refusal_of(url), ::testing::HasSubstr(why)) << url;
         EXPECT_THAT(refusal_of(url), ::testing::Not(::testing::HasSubstr("secret"))) << url;
     }
