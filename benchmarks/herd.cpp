@@ -1,9 +1,9 @@
 // bench_herd: clients against a server that was down and comes back at half its strength, in
-// virtual time, by the retry rules of pawl::Client (src/client/course.hpp) and by others for
+// virtual time, by the retry rules of pawl::Client (src/client/retry_machine.hpp) and by others for
 // comparison. Prints JSON.
 #include "src/base/clock.hpp"
 #include "src/base/random.hpp"
-#include "src/client/course.hpp"
+#include "src/client/retry_machine.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -22,7 +22,7 @@
 namespace {
 
 using namespace std::chrono_literals;
-using pawl::client::Course;
+using pawl::client::RetryMachine;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using Steady = std::chrono::steady_clock::time_point;
@@ -140,7 +140,7 @@ private:
         }
     };
     struct Client {
-        std::unique_ptr<Course> course;
+        std::unique_ptr<RetryMachine> course;
         int tries{0};
         bool waits{false};  // For an answer to its last try.
     };
@@ -154,7 +154,7 @@ private:
                 if (!client.course) {
                     const auto process =
                         event.client / static_cast<std::size_t>(world_.in_a_process);
-                    client.course = std::make_unique<Course>(
+                    client.course = std::make_unique<RetryMachine>(
                         rules_[process], pawl::Repeat::safe_with_key, "http://server:80"
                     );
                 }
@@ -180,10 +180,10 @@ private:
         }
     }
 
-    void go_on(std::size_t who, Course::Next next) {
+    void go_on(std::size_t who, RetryMachine::Next next) {
         auto& client = clients_[who];
         const auto now = clock_.steady();
-        if (const auto* wait = std::get_if<Course::Wait>(&next))
+        if (const auto* wait = std::get_if<RetryMachine::Wait>(&next))
             return at(now + wait->wait, {Event::What::next, who, 0});
         if (const auto* end = std::get_if<pawl::ClientEnd>(&next)) {
             ++(std::holds_alternative<pawl::Answered>(*end) ? seen_.answered : seen_.gave_up);

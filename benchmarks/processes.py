@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 
-NO_QUOTA = ('--tenant-in-hand', '0')   # All clients of a load belong to one tenant, whose default quota is half of the calls.
+NO_QUOTA = ('--tenant-in-flight', '0')   # All clients of a load belong to one tenant, whose default quota is half of the calls.
 TICKS = os.sysconf('SC_CLK_TCK')
 
 

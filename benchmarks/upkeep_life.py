@@ -1,7 +1,7 @@
 """The life of keys as procedures of the database, made of the server's own statements."""
 from postgres_floors import BODY, PARAMS, POINT, filled, statements
 
-IN_HAND = 64   # Requests of a busy server in flight.
+IN_FLIGHT = 64   # Requests of a busy server in flight.
 RENEWED = 20   # Every 20th key is renewed, three times.
 MOVED = 4   # Every 4th key has a second call.
 REAPED_AT_ONCE = 500
@@ -28,7 +28,7 @@ DECLARE
 BEGIN
     WHILE n < first + how_many LOOP
         ids := '{{}}';
-        FOR i IN 1..{in_hand} LOOP
+        FOR i IN 1..{in_flight} LOOP
             n := n + 1;
             {insert_registry} INTO touched;
             ids[i] := touched;
@@ -36,7 +36,7 @@ BEGIN
             {insert_key};
         END LOOP;
         COMMIT;
-        FOR i IN 1..{in_hand} LOOP
+        FOR i IN 1..{in_flight} LOOP
             IF ids[i] % {renewed} = 0 THEN
                 {renew}; {renew}; {renew};
             END IF;
@@ -45,7 +45,7 @@ BEGIN
             END IF;
         END LOOP;
         COMMIT;
-        FOR i IN 1..{in_hand} LOOP
+        FOR i IN 1..{in_flight} LOOP
             {finish};
             GET DIAGNOSTICS touched = ROW_COUNT;
             IF touched <> 1 THEN RAISE 'key % was not finished', ids[i]; END IF;
@@ -133,8 +133,8 @@ def procedures():
             sql['finish_key'], key, '1', f"CASE WHEN ids[i] % {MOVED} = 0 THEN 'charge_created' ELSE 'ride_created' END", '201',
             "'application/json'", HEADERS, BODY, 'now()', 'now()'),
         'insert_job': text(sql['insert_job'], 'left(md5(n::text), 24)', "'default'", "'send_receipt'", POINT, 'now()', key, 'now()'),
-        'claim_jobs': text(sql['claim_jobs'], "'default'", 'now()', SOON, str(IN_HAND), LONG_AGO),
+        'claim_jobs': text(sql['claim_jobs'], "'default'", 'now()', SOON, str(IN_FLIGHT), LONG_AGO),
         'delete_job': text(sql['delete_job'], 'job_ids[i]', '1'),
     }
-    live = LIVE.format(in_hand=IN_HAND, renewed=RENEWED, moved=MOVED, **parts)
+    live = LIVE.format(in_flight=IN_FLIGHT, renewed=RENEWED, moved=MOVED, **parts)
     return live + REAP_PARTITIONS.format(at_once=REAPED_AT_ONCE)

@@ -195,7 +195,7 @@ class Blocking(unittest.TestCase):
 
     def test_only_the_listener_is_checked(self):
         call = 'socket_.send(bytes);'
-        for path in ('src/http/lane.cpp', 'src/http/listener.cpp', 'src/http/server.cpp'):
+        for path in ('src/http/io_thread.cpp', 'src/http/listener.cpp', 'src/http/server.cpp'):
             self.assertEqual(len(self.findings(call, path)), 1, path)
         for path in ('src/http/listener_test.cpp', 'src/http/testing/raw_socket.cpp', 'src/redis/client.cpp'):
             self.assertEqual(self.findings(call, path), [], path)

@@ -174,16 +174,16 @@ void add_serve(CLI::App& app, ServeOptions& options) {
         "Adds a test rider, \"token email [support or a tenant]\"; on loopback only"
     );
     app.add_option(
-        "--tenant-in-hand",
-        options.quota.in_hand_max,
+        "--tenant-in-flight",
+        options.quota.in_flight_max,
         "Requests of one tenant in flight, more get 429; 0: no limit (default: half of "
         "--calls-max, at least 16)"
     );
     app.add_option(
-        "--account-in-hand",
-        options.quota.account_in_hand_max,
+        "--account-in-flight",
+        options.quota.account_in_flight_max,
         "Requests of one account of a tenant in flight, more get 429; 0: no limit (default: "
-        "half of --tenant-in-hand)"
+        "half of --tenant-in-flight)"
     );
     app.add_option(
            "--tenant-rate",

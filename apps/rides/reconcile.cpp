@@ -115,7 +115,7 @@ std::int64_t seconds_of(pawl::TimePoint at) {
 
 Line Reconciliation::line_of(const BookedCharge& charge) {
     Line line{
-        .status = "theirs-alone",
+        .status = "only-theirs",
         .charge = charge.id,
         .amount = charge.amount,
         .currency = charge.currency,
@@ -171,7 +171,7 @@ void Reconciliation::take_ours() {
                 continue;
             }
             lines_.push_back(
-                {.status = "ours-alone",
+                {.status = "only-ours",
                  .charge = ride.charge,
                  .amount = ride.amount,
                  .currency = ride.currency,
@@ -235,8 +235,8 @@ void Reconciliation::print(std::ostream& out) const {
             {"until", time_text(options_.until)},
             {"matched", count("matched")},
             {"differs", count("differs")},
-            {"theirs_alone", count("theirs-alone")},
-            {"ours_alone", count("ours-alone")},
+            {"theirs_alone", count("only-theirs")},
+            {"ours_alone", count("only-ours")},
             {"charges", std::move(charges)}};
         out << boost::json::serialize(report) << '\n';
         return;
@@ -264,7 +264,7 @@ void Reconciliation::print(std::ostream& out) const {
     }
     if (lines_.empty()) out << "There are no charges of that time.\n";
     out << count("matched") << " matched, " << count("differs") << " differ, "
-        << count("theirs-alone") << " only theirs, " << count("ours-alone") << " only ours\n";
+        << count("only-theirs") << " only theirs, " << count("only-ours") << " only ours\n";
 }
 
 }  // namespace

@@ -13,9 +13,9 @@ namespace rides {
 /// have a charge. Each is one of
 ///   matched       the provider has the charge, and a ride has it
 ///   differs       the same, but with another amount or currency
-///   theirs-alone  no ride has it. With key_id and standing, if the key of its description is here:
+///   only-theirs  no ride has it. With key_id and standing, if the key of its description is here:
 ///                 a key on the attention list is settled with the charge's id
-///   ours-alone    a ride has it, the provider does not
+///   only-ours    a ride has it, the provider does not
 /// Returns 0 if all matched, else 1. Throws StoreError; std::runtime_error for the provider.
 int reconcile(
     pawl::Database& database,

@@ -19,7 +19,7 @@ struct ForeignKey {
 };
 
 namespace detail {
-struct Maker;
+struct TxFactory;
 }
 namespace testing {
 class FakeCall;
@@ -40,7 +40,7 @@ public:
 
 private:
     friend class KeyedCall;
-    friend struct detail::Maker;
+    friend struct detail::TxFactory;
     friend class testing::FakeCall;
     explicit Call(std::stop_token stop);
     ~Call();
@@ -55,7 +55,7 @@ public:
     const ForeignKey& key() const { return key_; }
 
 private:
-    friend struct detail::Maker;
+    friend struct detail::TxFactory;
     friend class testing::FakeCall;
     KeyedCall(ForeignKey key, std::stop_token stop) : Call{std::move(stop)}, key_{std::move(key)} {}
     ~KeyedCall() = default;

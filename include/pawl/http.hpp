@@ -22,10 +22,10 @@ namespace pawl {
 struct TenantQuota {
     // Concurrent requests; 0: unlimited. nullopt: half of ServiceOptions::calls_max and at least
     // 16, so that no tenant holds every thread for calls; unlimited if all are anonymous.
-    std::optional<int> in_hand_max{};
+    std::optional<int> in_flight_max{};
     // Concurrent requests of one account of a tenant; 0: unlimited. nullopt: half of its tenant's
     // limit, so that one account can't shut out the others.
-    std::optional<int> account_in_hand_max{};
+    std::optional<int> account_in_flight_max{};
     // Requests a second, on average; 0: unlimited, as only the application knows a limit.
     double rate_per_s{0};
     // Requests at once after a pause; nullopt: those of a second.

@@ -30,7 +30,7 @@ namespace pawl {
 using namespace std::chrono_literals;
 
 namespace locks {
-class Book;
+class LeaseTable;
 struct Held;
 }  // namespace locks
 
@@ -81,11 +81,11 @@ public:
     bool give_back() noexcept;
 
 protected:
-    explicit HeldLease(std::shared_ptr<locks::Book> book, std::shared_ptr<locks::Held> held);
+    explicit HeldLease(std::shared_ptr<locks::LeaseTable> table, std::shared_ptr<locks::Held> held);
     std::int64_t epoch() const;
 
 private:
-    std::shared_ptr<locks::Book> book_;
+    std::shared_ptr<locks::LeaseTable> table_;
     std::shared_ptr<locks::Held> held_;  // nullptr after a move.
 };
 
@@ -108,7 +108,8 @@ public:
     void fence() const {
         static_assert(
             detail::never<T>,
-            "pawl: an efficiency lease has no fence, as its place may give an epoch again: take a "
+            "pawl: an efficiency lease has no fence, as its backend may give an epoch again: take "
+            "a "
             "Lease"
         );
     }
@@ -142,8 +143,8 @@ public:
     );
 
 private:
-    explicit Leases(std::shared_ptr<locks::Book> book);
-    std::shared_ptr<locks::Book> book_;
+    explicit Leases(std::shared_ptr<locks::LeaseTable> table);
+    std::shared_ptr<locks::LeaseTable> table_;
 };
 
 // The same without fences: any Redis that does not evict (PAWL0011).
@@ -162,8 +163,8 @@ public:
     );
 
 private:
-    explicit EfficiencyLeases(std::shared_ptr<locks::Book> book);
-    std::shared_ptr<locks::Book> book_;
+    explicit EfficiencyLeases(std::shared_ptr<locks::LeaseTable> table);
+    std::shared_ptr<locks::LeaseTable> table_;
 };
 
 // A later holder of the lease has already written, and nothing was written with this fence. A phase

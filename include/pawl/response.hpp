@@ -12,7 +12,7 @@ namespace pawl {
 // The stored body is at most 1 MiB of UTF-8 without NUL (send other bytes as base64, or a link);
 // anything else is a 500 and rolls back the phase. Of the headers, Content-Language, Location, ETag
 // and Link are stored and replayed. A header with a control character, or one that belongs to the
-// server (Content-Length, Connection, Date), is never sent: 500 and `answer_refused` in the log.
+// server (Content-Length, Connection, Date), is never sent: 500 and `response_invalid` in the log.
 struct Response {
     int status{200};
     std::string body{};

@@ -17,7 +17,7 @@
 namespace pawl {
 
 namespace detail {
-struct Maker;
+struct TxFactory;
 struct TxContext;
 }  // namespace detail
 
@@ -78,7 +78,7 @@ public:
     detail::Session& session();
 
 private:
-    friend struct detail::Maker;
+    friend struct detail::TxFactory;
     explicit Tx(detail::TxContext& context);
     ~Tx();
     void stage_text(
@@ -97,7 +97,7 @@ public:
     detail::Session& session() { return session_; }
 
 private:
-    friend struct detail::Maker;
+    friend struct detail::TxFactory;
     explicit Snapshot(detail::Session& session) : session_{session} {}
     ~Snapshot() = default;
 

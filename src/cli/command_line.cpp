@@ -111,7 +111,7 @@ void add_settle(CLI::App& to, Run& run) {
             "--value", run.decision.value, R"(happened: its fields, such as '{"id": "ch_1"}')"
         )
         ->needs(settle->get_option("--result"));
-    settle->add_option("--note", run.decision.note, "Why, for the audit; a dry run needs none");
+    settle->add_option("--note", run.decision.note, "Reason, for the audit; a dry run needs none");
     settle->add_option("--by", run.decision.by, "Who decides, for the audit")
         ->capture_default_str();
     settle->add_flag(
@@ -186,7 +186,7 @@ void add_attention(CLI::App& app, Run& run) {
         [](Run& r) { cli::undo_settlement_of(r.open(), r.which, r.undo, r.json, r.out); }
     );
     add_which(*undo, run);
-    undo->add_option("--note", run.undo.note, "Why, for the audit");
+    undo->add_option("--note", run.undo.note, "Reason, for the audit");
     undo->add_option("--by", run.undo.by, "Who undoes it, for the audit")->capture_default_str();
 }
 
@@ -220,7 +220,7 @@ void add_dead_act(CLI::App& to, Run& run) {
         ->check(decimal())
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
-    to.add_option("--reason", run.dead.act.reason, "Why, for the audit");
+    to.add_option("--reason", run.dead.act.reason, "Reason, for the audit");
     to.add_option("--by", run.dead.act.by, "Who does it, for the audit")->capture_default_str();
 }
 
@@ -292,7 +292,7 @@ void add_queues(CLI::App& app, Run& run) {
     });
     for (auto* act : {pause, resume}) {
         act->add_option("queue", run.pause.queue, "Its name")->capture_default_str();
-        act->add_option("--reason", run.pause.reason, "Why, for the audit");
+        act->add_option("--reason", run.pause.reason, "Reason, for the audit");
         act->add_option("--by", run.pause.by, "Who does it, for the audit")->capture_default_str();
     }
     pause->get_option("--reason")->required();

@@ -103,8 +103,8 @@ queue::DeadLetters& letters_of(Service& service, const DeadOptions& options) {
     return *impl.queue.dead_letters;
 }
 
-ops::DeadChoice choice_of(Service& service, const DeadOptions& options) {
-    ops::DeadChoice choice{options.ids, options.filter, options.sample};
+ops::DeadLetterChoice choice_of(Service& service, const DeadOptions& options) {
+    ops::DeadLetterChoice choice{options.ids, options.filter, options.sample};
     const auto now = service.engine().clock().now();
     if (options.older_than_s)
         choice.filter.died_before = now - std::chrono::seconds{*options.older_than_s};
@@ -113,8 +113,8 @@ ops::DeadChoice choice_of(Service& service, const DeadOptions& options) {
     return choice;
 }
 
-ops::DeadChoice choice_to_act_on(Service& service, const DeadOptions& options) {
-    return ops::dead_by(service.engine().clock().now(), choice_of(service, options));
+ops::DeadLetterChoice choice_to_act_on(Service& service, const DeadOptions& options) {
+    return ops::died_by(service.engine().clock().now(), choice_of(service, options));
 }
 
 bool has_choice(const DeadOptions& options) {
@@ -124,7 +124,9 @@ bool has_choice(const DeadOptions& options) {
            options.younger_than_s;
 }
 
-std::vector<GroupLine> groups_of(queue::DeadLetters& letters, const queue::DeadFilter& filter) {
+std::vector<GroupLine> groups_of(
+    queue::DeadLetters& letters, const queue::DeadLetterFilter& filter
+) {
     std::vector<GroupLine> lines;
     for (const auto& group : letters.groups(filter))
         lines.push_back(
@@ -159,16 +161,16 @@ void print_dry_run(Service& service, const DeadOptions& options, bool json, std:
             << (chosen > std::ssize(lines) ? "; these are the first" : "") << ".\n";
 }
 
-ops::OnDeadBatch print_progress_to(std::ostream& progress, const std::string& done) {
-    return [&progress, done](const ops::DeadReport& report) {
-        if (report.chosen > ops::dead_batch)
+ops::OnDeadLetterBatch print_progress_to(std::ostream& progress, const std::string& done) {
+    return [&progress, done](const ops::DeadLetterReport& report) {
+        if (report.chosen > ops::dead_letter_batch)
             progress << report.done << ' ' << done << " so far\n" << std::flush;
         return true;
     };
 }
 
 bool print_outcome(
-    const ops::DeadReport& report, const std::string& done, bool json, std::ostream& out
+    const ops::DeadLetterReport& report, const std::string& done, bool json, std::ostream& out
 ) {
     if (json) {
         print_row(
@@ -279,7 +281,8 @@ bool purge_dead(
     std::ostream& out,
     std::ostream& progress
 ) {
-    const auto purge = [&](const ops::DeadChoice& choice, const ops::OnDeadBatch& on_batch) {
+    const auto purge = [&](const ops::DeadLetterChoice& choice,
+                           const ops::OnDeadLetterBatch& on_batch) {
         return ops::purge_dead_letters(
             letters_of(service, options), choice, options.act, service.engine().random(), on_batch
         );
@@ -297,7 +300,8 @@ bool merge_dead(
     std::optional<TimePoint> remembered_since;
     if (!options.even_if_forgotten)
         remembered_since = service.engine().clock().now() - ops::WorkerOptions{}.provider_memory;
-    const auto merge = [&](const ops::DeadChoice& choice, const ops::OnDeadBatch& on_batch) {
+    const auto merge = [&](const ops::DeadLetterChoice& choice,
+                           const ops::OnDeadLetterBatch& on_batch) {
         return ops::merge_dead_letters(
             letters_of(service, options),
             choice,

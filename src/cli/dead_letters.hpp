@@ -16,7 +16,7 @@ namespace pawl::cli {
 
 struct DeadOptions {
     std::vector<std::string> ids;
-    queue::DeadFilter filter;                  // Without its times:
+    queue::DeadLetterFilter filter;            // Without its times:
     std::optional<std::int64_t> older_than_s;  // Dead for longer than this.
     std::optional<std::int64_t> younger_than_s;
     std::optional<int> sample;
@@ -27,7 +27,7 @@ struct DeadOptions {
     bool dry_run{false};
     bool in_database{false};  // With an external queue: use the database's dead letters.
     bool even_if_forgotten{false};
-    queue::DeadAct act;
+    queue::AuditEntry act;
 };
 
 void list_dead(Service& service, const DeadOptions& options, bool json, std::ostream& out);

@@ -10,7 +10,7 @@ namespace pawl::client {
 // Only one step is active at a time: start(), a try's end or a timer.
 struct Callbacks::Pending {
     http::Outgoing request;
-    Course course;
+    RetryMachine machine;
     Done done;
     bool waits{false};  // Waits for a timer (under the mutex); otherwise a try is in flight.
 };
@@ -34,14 +34,14 @@ void Callbacks::stop() {
         for (const auto& each : pending_)
             if (each->waits) waiting.push_back(each);
     }
-    for (const auto& each : waiting) end(each, each->course.given_up("the client has ended"));
+    for (const auto& each : waiting) end(each, each->machine.given_up("the client has ended"));
 }
 
 void Callbacks::start(http::Outgoing request, Repeat again, Done done) {
-    auto course = retrying_.course_of(request, again);
-    auto next = course.next();
+    auto machine = retrying_.course_of(request, again);
+    auto next = machine.next();
     const auto pending =
-        std::make_shared<Pending>(Pending{std::move(request), std::move(course), std::move(done)});
+        std::make_shared<Pending>(Pending{std::move(request), std::move(machine), std::move(done)});
     {
         const std::lock_guard lock{mutex_};
         pending_.insert(pending);
@@ -55,16 +55,16 @@ void Callbacks::end(const std::shared_ptr<Pending>& pending, ClientEnd how) {
     pending_.erase(pending);
 }
 
-void Callbacks::go_on(const std::shared_ptr<Pending>& pending, Course::Next next) {
+void Callbacks::go_on(const std::shared_ptr<Pending>& pending, RetryMachine::Next next) {
     if (auto* how = std::get_if<ClientEnd>(&next)) return end(pending, std::move(*how));
     bool stopping = false;
-    const auto* wait = std::get_if<Course::Wait>(&next);
+    const auto* wait = std::get_if<RetryMachine::Wait>(&next);
     {
         const std::lock_guard lock{mutex_};
         stopping = stopping_;
         if (!stopping) pending->waits = wait != nullptr;
     }
-    if (stopping) return end(pending, pending->course.given_up("the client has ended"));
+    if (stopping) return end(pending, pending->machine.given_up("the client has ended"));
     if (wait != nullptr)
         return timers_.after(wait->wait, [this, pending] {
             {
@@ -72,11 +72,13 @@ void Callbacks::go_on(const std::shared_ptr<Pending>& pending, Course::Next next
                 if (stopping_) return;  // stop() ends it.
                 pending->waits = false;
             }
-            go_on(pending, pending->course.next());
+            go_on(pending, pending->machine.next());
         });
     transfers_.start(
-        as_said(pending->request, std::get<Course::Send>(next)),
-        [this, pending](http::Sent sent) { go_on(pending, pending->course.after(std::move(sent))); }
+        as_said(pending->request, std::get<RetryMachine::Send>(next)),
+        [this, pending](http::Sent sent) {
+            go_on(pending, pending->machine.after(std::move(sent)));
+        }
     );
 }
 

@@ -25,7 +25,7 @@ public:
 
 private:
     struct Pending;
-    void go_on(const std::shared_ptr<Pending>& pending, Course::Next next);
+    void go_on(const std::shared_ptr<Pending>& pending, RetryMachine::Next next);
     void end(const std::shared_ptr<Pending>& pending, ClientEnd how);
 
     const Retrying& retrying_;

@@ -40,11 +40,11 @@ Retrying::Retrying(Parts parts, Limits limits)
           checked(limits.retry), *servers_, parts_.clock, parts_.random, std::move(limits.on_try)} {
 }
 
-Course Retrying::course_of(const http::Outgoing& request, Repeat again) const {
-    return Course{rules_, again, server_of(request.url)};
+RetryMachine Retrying::course_of(const http::Outgoing& request, Repeat again) const {
+    return RetryMachine{rules_, again, server_of(request.url)};
 }
 
-http::Outgoing as_said(const http::Outgoing& request, const Course::Send& send) {
+http::Outgoing as_said(const http::Outgoing& request, const RetryMachine::Send& send) {
     auto one = request;
     one.timeout = std::min(request.timeout, send.timeout_max);
     one.never_resend = request.never_resend || send.never_resend;
@@ -54,21 +54,21 @@ http::Outgoing as_said(const http::Outgoing& request, const Course::Send& send) 
 ClientEnd Retrying::perform(
     const http::Outgoing& request, Repeat again, const std::stop_token& stop
 ) const {
-    auto course = course_of(request, again);
-    auto next = course.next();
+    auto machine = course_of(request, again);
+    auto next = machine.next();
     while (true) {
         if (auto* end = std::get_if<ClientEnd>(&next)) return std::move(*end);
-        if (stop.stop_requested()) return course.given_up("it was stopped");
-        if (const auto* wait = std::get_if<Course::Wait>(&next)) {
+        if (stop.stop_requested()) return machine.given_up("it was stopped");
+        if (const auto* wait = std::get_if<RetryMachine::Wait>(&next)) {
             parts_.wait(wait->wait, stop);
-            if (stop.stop_requested()) return course.given_up("it was stopped");
-            next = course.next();
+            if (stop.stop_requested()) return machine.given_up("it was stopped");
+            next = machine.next();
             continue;
         }
-        auto sent = parts_.send(as_said(request, std::get<Course::Send>(next)), stop);
+        auto sent = parts_.send(as_said(request, std::get<RetryMachine::Send>(next)), stop);
         if (stop.stop_requested() && !std::holds_alternative<http::Arrived>(sent))
-            return course.stopped(sent);
-        next = course.after(std::move(sent));
+            return machine.stopped(sent);
+        next = machine.after(std::move(sent));
     }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/client/course.hpp"
+#include "src/client/retry_machine.hpp"
 
 #include <functional>
 #include <memory>
@@ -37,8 +37,8 @@ public:
     ClientEnd perform(const http::Outgoing& request, Repeat again, const std::stop_token& stop = {})
         const;
 
-    // For callers that send and wait themselves; this object outlives the course.
-    Course course_of(const http::Outgoing& request, Repeat again) const;
+    // For callers that send and wait themselves; this object outlives the machine.
+    RetryMachine course_of(const http::Outgoing& request, Repeat again) const;
 
 private:
     Parts parts_;
@@ -47,6 +47,6 @@ private:
 };
 
 // The request with the time-out and flags of `send`.
-http::Outgoing as_said(const http::Outgoing& request, const Course::Send& send);
+http::Outgoing as_said(const http::Outgoing& request, const RetryMachine::Send& send);
 
 }  // namespace pawl::client

@@ -1,6 +1,6 @@
 #include "src/core/breaker.hpp"
 
-#include "src/core/backoff.hpp"
+#include "src/core/background_retry.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,20 +5,21 @@
 namespace pawl::core {
 
 CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
-    using Why = MustNotCall::Why;
+    using Reason = MustNotCall::Reason;
     if (PAWL_MUTANT("never_is_called_again") && facts.again == Repeat::never) return MayCall{};
     // The mark counts whatever the flow says now: a deploy may have changed the step's Repeat.
     if (facts.calling) return MustNotCall{};
     const bool both_named = !facts.called_target.empty() && !facts.target.empty();
     if (facts.called_at && both_named && facts.called_target != facts.target)
-        return MustNotCall{Why::elsewhere};
+        return MustNotCall{Reason::elsewhere};
     switch (facts.again) {
         case Repeat::safe:
             return MayCall{};
         case Repeat::never:
             // A first call without the mark: made under a key by an earlier binary, or perhaps made
             // in the time that a restore has lost.
-            if (facts.called_at) return MustNotCall{facts.restored ? Why::restored : Why::in_doubt};
+            if (facts.called_at)
+                return MustNotCall{facts.restored ? Reason::restored : Reason::in_doubt};
             return MayCall{};
         case Repeat::safe_with_key:
             break;
@@ -28,7 +29,7 @@ CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
     // difference is normal between the database's clock and this process's.
     const auto age = now - *facts.called_at;
     if (age < -clocks_differ_by || age >= facts.provider_memory)
-        return MustNotCall{facts.restored ? Why::restored : Why::forgotten};
+        return MustNotCall{facts.restored ? Reason::restored : Reason::forgotten};
     return MayCall{};
 }
 

@@ -24,13 +24,13 @@ struct CallFacts {
     std::string_view called_target{};
     std::string_view target{};
     // The database was restored, and may have lost the record of a call, which was made at
-    // called_at at the earliest (lost_time.hpp).
+    // called_at at the earliest (restore_gap.hpp).
     bool restored{};
 };
 
 struct MayCall {};
 struct MustNotCall {
-    enum class Why {
+    enum class Reason {
         in_doubt,   // The call may have been made, and is never repeated.
         forgotten,  // The provider may have forgotten our key.
         // An earlier call went to another provider or account, which may have carried it out.
@@ -38,7 +38,7 @@ struct MustNotCall {
         // Only because a restore may have lost the record of a call.
         restored
     };
-    Why why{Why::in_doubt};
+    Reason why{Reason::in_doubt};
 };
 using CallRule = std::variant<MayCall, MustNotCall>;
 

@@ -89,13 +89,13 @@ TEST(DecideCall, follows_the_table) {
         const auto* stop = std::get_if<MustNotCall>(&rule);
         if (stop == nullptr) return "call";
         switch (stop->why) {
-            case MustNotCall::Why::in_doubt:
+            case MustNotCall::Reason::in_doubt:
                 return "in doubt";
-            case MustNotCall::Why::forgotten:
+            case MustNotCall::Reason::forgotten:
                 return "forgotten";
-            case MustNotCall::Why::elsewhere:
+            case MustNotCall::Reason::elsewhere:
                 return "elsewhere";
-            case MustNotCall::Why::restored:
+            case MustNotCall::Reason::restored:
                 break;
         }
         return "restored";

@@ -1,4 +1,4 @@
-#include "src/core/backoff.hpp"
+#include "src/core/background_retry.hpp"
 #include "src/core/call_rule.hpp"
 #include "src/core/claim.hpp"
 

@@ -1,6 +1,6 @@
 #include "src/core/lease.hpp"
 
-#include "src/core/backoff.hpp"
+#include "src/core/background_retry.hpp"
 #include "src/core/mutant.hpp"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds first_look{20};
-constexpr milliseconds longest_look{250};
+constexpr milliseconds first_poll{20};
+constexpr milliseconds longest_poll{250};
 constexpr milliseconds shortest_look{1};
 
 }  // namespace
@@ -49,10 +49,10 @@ SteadyTime renewal_due_again(SteadyTime now, milliseconds ttl) noexcept {
     return now + std::max(ttl / 10, milliseconds{10});
 }
 
-milliseconds look_again_in(
-    milliseconds lease_left, milliseconds wait_left, int looks, double dice
+milliseconds next_poll_in(
+    milliseconds lease_left, milliseconds wait_left, int polls, double dice
 ) noexcept {
-    const auto full = grown(first_look, longest_look, looks);
+    const auto full = grown(first_poll, longest_poll, polls);
     const milliseconds some{
         static_cast<milliseconds::rep>(static_cast<double>(full.count()) * (0.5 + dice / 2))};
     // Shortly after its end, when it is certainly over.

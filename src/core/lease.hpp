@@ -54,11 +54,11 @@ SteadyTime renewal_due(SteadyTime asked_at, std::chrono::milliseconds ttl) noexc
 SteadyTime renewal_due_again(SteadyTime now, std::chrono::milliseconds ttl) noexcept;
 
 // How long a waiter pauses between polls: not past the end of the lease or the wait, and not so
-// short that waiters are a load. `looks` counts from 0; dice in [0, 1).
-std::chrono::milliseconds look_again_in(
+// short that waiters are a load. `polls` counts from 0; dice in [0, 1).
+std::chrono::milliseconds next_poll_in(
     std::chrono::milliseconds lease_left,
     std::chrono::milliseconds wait_left,
-    int looks,
+    int polls,
     double dice
 ) noexcept;
 

@@ -150,7 +150,7 @@ RC_GTEST_PROP(LeaseLaw, who_waits_looks_before_the_end_of_lease_and_wait, ()) {
     const milliseconds wait_left{*rc::gen::inRange(1, 100'000)};
     const auto dice = 0.001 * *rc::gen::inRange(0, 1'000);
 
-    const auto wait = look_again_in(lease_left, wait_left, *rc::gen::inRange(0, 100), dice);
+    const auto wait = next_poll_in(lease_left, wait_left, *rc::gen::inRange(0, 100), dice);
 
     RC_ASSERT(wait >= milliseconds{1});
     RC_ASSERT(wait <= milliseconds{250});

@@ -35,7 +35,7 @@ TEST(DecideLease, a_free_lease_is_taken_and_no_epoch_is_given_twice) {
         {"one that is over", held(now), "joe", 8},
         {"one that ends in a moment", held(now + 1ms), "joe", 0},
         {"one just taken", held(now + 30s), "joe", 0},
-        {"as far ahead as two looks at a clock may be apart", held(now + 60s), "joe", 0},
+        {"as far ahead as two polls at a clock may be apart", held(now + 60s), "joe", 0},
         {"one of a clock that was wrong", held(now + 60s + 1ms), "joe", 8},
         {"one's own, after a commit without an answer", held(now + 30s), "ann", 8},
     };
@@ -74,12 +74,12 @@ TEST(HolderEnd, the_holders_end_comes_before_the_backends) {
 }
 
 TEST(LookAgain, the_poll_interval_grows_up_to_the_lease_or_the_wait) {
-    EXPECT_EQ(look_again_in(10s, 10s, 0, 0), 10ms);
-    EXPECT_LT(look_again_in(10s, 10s, 0, 0.999), 20ms);
-    EXPECT_EQ(look_again_in(10s, 10s, 30, 0), 125ms);
-    EXPECT_EQ(look_again_in(7ms, 10s, 30, 0), 8ms) << "a moment behind its end";
-    EXPECT_EQ(look_again_in(10s, 3ms, 30, 0), 3ms) << "the wait ends";
-    EXPECT_EQ(look_again_in(0ms, 0ms, 0, 0), 1ms) << "no busy loop";
+    EXPECT_EQ(next_poll_in(10s, 10s, 0, 0), 10ms);
+    EXPECT_LT(next_poll_in(10s, 10s, 0, 0.999), 20ms);
+    EXPECT_EQ(next_poll_in(10s, 10s, 30, 0), 125ms);
+    EXPECT_EQ(next_poll_in(7ms, 10s, 30, 0), 8ms) << "a moment behind its end";
+    EXPECT_EQ(next_poll_in(10s, 3ms, 30, 0), 3ms) << "the wait ends";
+    EXPECT_EQ(next_poll_in(0ms, 0ms, 0, 0), 1ms) << "no busy loop";
 }
 
 }  // namespace

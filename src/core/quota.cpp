@@ -9,17 +9,17 @@ namespace pawl::core {
 using std::chrono::seconds;
 
 Admission decide_admission(
-    const QuotaRule& rule, const TenantUse& use, int account_in_hand, SteadyTime now
+    const QuotaRule& rule, const TenantUse& use, int account_in_flight, SteadyTime now
 ) noexcept {
-    PAWL_ASSERT(use.in_hand >= 0);
-    PAWL_ASSERT(account_in_hand >= 0);
+    PAWL_ASSERT(use.in_flight >= 0);
+    PAWL_ASSERT(account_in_flight >= 0);
     // The account first: if both limits are reached, the operator learns which account did it.
-    if (rule.account_in_hand_max > 0 && account_in_hand >= rule.account_in_hand_max)
-        return OverQuota{OverQuota::Limit::account_in_hand, seconds{1}};
+    if (rule.account_in_flight_max > 0 && account_in_flight >= rule.account_in_flight_max)
+        return OverQuota{OverQuota::Limit::account_in_flight, seconds{1}};
     // When a running request ends is unknown; most take less than a second.
-    if (rule.in_hand_max > 0 && use.in_hand >= rule.in_hand_max)
-        return OverQuota{OverQuota::Limit::in_hand, seconds{1}};
-    TenantUse after{use.in_hand + 1, use.full_at};
+    if (rule.in_flight_max > 0 && use.in_flight >= rule.in_flight_max)
+        return OverQuota{OverQuota::Limit::in_flight, seconds{1}};
+    TenantUse after{use.in_flight + 1, use.full_at};
     if (rule.token_each.count() == 0) return after;
 
     const auto full_at = std::max(use.full_at, now);
@@ -32,7 +32,7 @@ Admission decide_admission(
 }
 
 bool is_forgettable(const TenantUse& use, SteadyTime now) noexcept {
-    return use.in_hand == 0 && use.full_at <= now;
+    return use.in_flight == 0 && use.full_at <= now;
 }
 
 }  // namespace pawl::core

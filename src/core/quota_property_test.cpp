@@ -16,8 +16,8 @@ using std::chrono::milliseconds;
 
 QuotaRule any_rule() {
     return {
-        .in_hand_max = *rc::gen::inRange(0, 4),
-        .account_in_hand_max = *rc::gen::inRange(0, 3),
+        .in_flight_max = *rc::gen::inRange(0, 4),
+        .account_in_flight_max = *rc::gen::inRange(0, 3),
         .token_each = milliseconds{*rc::gen::inRange(0, 3'000)},
         .burst = *rc::gen::inRange(1, 6)};
 }
@@ -28,16 +28,16 @@ struct Life {
     SteadyTime now{std::chrono::hours{1}};
     TenantUse use{};
     std::vector<SteadyTime> let_in{};
-    std::array<int, 3> in_hand{};  // For each account.
+    std::array<int, 3> in_flight{};  // For each account.
 
     Admission ask(std::size_t account) const {
-        return decide_admission(rule, use, in_hand.at(account), now);
+        return decide_admission(rule, use, in_flight.at(account), now);
     }
     void come(std::size_t account = 0) {
         const auto admission = ask(account);
         if (const auto* after = std::get_if<TenantUse>(&admission)) {
             use = *after;
-            ++in_hand.at(account);
+            ++in_flight.at(account);
             let_in.push_back(now);
         }
     }
@@ -46,16 +46,18 @@ struct Life {
             now += milliseconds{*rc::gen::inRange(0, 2'000)};
             end(any_account());
             come(any_account());
-            RC_ASSERT(rule.in_hand_max == 0 || use.in_hand <= rule.in_hand_max);
-            for (const int of_account : in_hand)
-                RC_ASSERT(rule.account_in_hand_max == 0 || of_account <= rule.account_in_hand_max);
+            RC_ASSERT(rule.in_flight_max == 0 || use.in_flight <= rule.in_flight_max);
+            for (const int of_account : in_flight)
+                RC_ASSERT(
+                    rule.account_in_flight_max == 0 || of_account <= rule.account_in_flight_max
+                );
         }
     }
-    std::size_t any_account() const { return *rc::gen::inRange<std::size_t>(0, in_hand.size()); }
+    std::size_t any_account() const { return *rc::gen::inRange<std::size_t>(0, in_flight.size()); }
     void end(std::size_t account) {
-        if (in_hand.at(account) == 0 || !*rc::gen::arbitrary<bool>()) return;
-        --in_hand.at(account);
-        --use.in_hand;
+        if (in_flight.at(account) == 0 || !*rc::gen::arbitrary<bool>()) return;
+        --in_flight.at(account);
+        --use.in_flight;
     }
 };
 
@@ -78,7 +80,7 @@ RC_GTEST_PROP(QuotaLaw, whoever_waits_as_long_as_it_was_told_is_let_in, ()) {
 
     auto let_in_after = [&](milliseconds wait) {
         return std::holds_alternative<TenantUse>(
-            decide_admission(life.rule, life.use, life.in_hand[0], life.now + wait)
+            decide_admission(life.rule, life.use, life.in_flight[0], life.now + wait)
         );
     };
     RC_ASSERT(let_in_after(over->retry_after));
@@ -95,7 +97,7 @@ RC_GTEST_PROP(QuotaLaw, knocking_while_refused_costs_nothing, ()) {
 
     for (int n = 0; n < 100; ++n) knocks.come();
 
-    RC_ASSERT(knocks.use.in_hand == waits.use.in_hand);
+    RC_ASSERT(knocks.use.in_flight == waits.use.in_flight);
     RC_ASSERT(knocks.use.full_at == waits.use.full_at);
 }
 
@@ -103,8 +105,8 @@ RC_GTEST_PROP(QuotaLaw, knocking_while_refused_costs_nothing, ()) {
 RC_GTEST_PROP(QuotaLaw, one_account_never_shuts_out_another_of_its_tenant, ()) {
     Life life{.rule = any_rule()};
     life.rule.token_each = {};  // The rate is per tenant: all its accounts share it.
-    life.rule.in_hand_max = *rc::gen::inRange(2, 10);
-    life.rule.account_in_hand_max = *rc::gen::inRange(1, life.rule.in_hand_max);
+    life.rule.in_flight_max = *rc::gen::inRange(2, 10);
+    life.rule.account_in_flight_max = *rc::gen::inRange(1, life.rule.in_flight_max);
 
     for (int n = 0; n < *rc::gen::inRange(0, 40); ++n) life.come(0);
 
@@ -114,8 +116,8 @@ RC_GTEST_PROP(QuotaLaw, one_account_never_shuts_out_another_of_its_tenant, ()) {
 RC_GTEST_PROP(QuotaLaw, who_is_forgotten_is_served_as_before, ()) {
     Life remembered{.rule = any_rule()};
     remembered.live(*rc::gen::inRange(1, 40));
-    remembered.use.in_hand = 0;
-    remembered.in_hand = {};
+    remembered.use.in_flight = 0;
+    remembered.in_flight = {};
     remembered.now =
         std::max(remembered.now, remembered.use.full_at) + milliseconds{*rc::gen::inRange(0, 10)};
     RC_ASSERT(is_forgettable(remembered.use, remembered.now));

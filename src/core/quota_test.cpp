@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 const SteadyTime now{1'000s};
 
 const char* limit_text(OverQuota::Limit limit) {
-    if (limit == OverQuota::Limit::account_in_hand) return "account";
+    if (limit == OverQuota::Limit::account_in_flight) return "account";
     return limit == OverQuota::Limit::rate ? "rate" : "in hand";
 }
 
@@ -22,19 +22,19 @@ std::string text_of(const Admission& admission) {
         return std::string{limit_text(over->limit)} + ", " +
                std::to_string(over->retry_after.count()) + " s";
     const auto& after = std::get<TenantUse>(admission);
-    return "in, " + std::to_string(after.in_hand) + " in hand, full in " +
+    return "in, " + std::to_string(after.in_flight) + " in hand, full in " +
            std::to_string((after.full_at - now) / 1ms) + " ms";
 }
 
 TEST(DecideAdmission, follows_the_table) {
-    const QuotaRule two_an_account{.in_hand_max = 3, .account_in_hand_max = 2};
-    const QuotaRule ten_a_second{.in_hand_max = 3, .token_each = 100ms, .burst = 5};
+    const QuotaRule two_an_account{.in_flight_max = 3, .account_in_flight_max = 2};
+    const QuotaRule ten_a_second{.in_flight_max = 3, .token_each = 100ms, .burst = 5};
     struct Case {
         std::string name;
         QuotaRule rule;
         TenantUse use;
         std::string admission;
-        int account_in_hand{};
+        int account_in_flight{};
     };
     const std::vector<Case> cases{
         {"the first", ten_a_second, {}, "in, 1 in hand, full in 100 ms"},
@@ -58,18 +58,18 @@ TEST(DecideAdmission, follows_the_table) {
          {.token_each = 100ms},
          {70'000, now},
          "in, 70001 in hand, full in 100 ms"},
-        {"no rate", {.in_hand_max = 3}, {2, now}, "in, 3 in hand, full in 0 ms"},
+        {"no rate", {.in_flight_max = 3}, {2, now}, "in, 3 in hand, full in 0 ms"},
         {"a burst of one", {.token_each = 2s, .burst = 1}, {0, now + 1ms}, "rate, 1 s"},
         {"an account with all it may have", two_an_account, {2, now}, "account, 1 s", 2},
         {"another account of its tenant", two_an_account, {2, now}, "in, 3 in hand, full in 0 ms"},
         {"the tenant is full before the account is", two_an_account, {3, now}, "in hand, 1 s", 1},
         {"both are full: the account is named", two_an_account, {3, now}, "account, 1 s", 2},
-        {"no limit of accounts", {.in_hand_max = 3}, {2, now}, "in, 3 in hand, full in 0 ms", 2},
+        {"no limit of accounts", {.in_flight_max = 3}, {2, now}, "in, 3 in hand, full in 0 ms", 2},
         {"one each hour", {.token_each = 1h, .burst = 1}, {0, now + 1h}, "rate, 3600 s"},
     };
     for (const auto& c : cases) {
         SCOPED_TRACE(c.name);
-        EXPECT_EQ(text_of(decide_admission(c.rule, c.use, c.account_in_hand, now)), c.admission);
+        EXPECT_EQ(text_of(decide_admission(c.rule, c.use, c.account_in_flight, now)), c.admission);
     }
 }
 

@@ -12,14 +12,14 @@
 namespace pawl::engine {
 
 // The stored answer of a key, new or replayed.
-struct Settled {
+struct StoredResponse {
     Response response;
     bool replayed{};
     std::optional<TimePoint> expires_at{};
 };
 
 // Why there is no stored answer. Only `key_reused` and `key_expired` are final.
-enum class Why {
+enum class Reason {
     in_progress,
     key_reused,
     key_expired,
@@ -35,15 +35,15 @@ enum class Why {
     stopping
 };
 
-struct Refused {
-    Why why{};
+struct Rejection {
+    Reason why{};
     std::string detail{};                   // For operators; clients get a fixed sentence.
     std::optional<int> outcome{};           // key_expired: the status of the expired answer.
     std::optional<std::string> location{};  // key_expired: the created resource.
     std::chrono::seconds retry_after{1};
 };
 
-using Answer = std::variant<Settled, Refused>;
+using Answer = std::variant<StoredResponse, Rejection>;
 using OnAnswer = std::function<void(Answer)>;  // Called once, from any thread; quick.
 
 }  // namespace pawl::engine

@@ -2,7 +2,7 @@
 
 #include "src/core/call_rule.hpp"
 #include "src/engine/engine.hpp"
-#include "src/engine/refusal.hpp"
+#include "src/engine/rejection.hpp"
 
 #include <chrono>
 #include <exception>
@@ -92,7 +92,7 @@ private:
     std::optional<Answer> decide(std::optional<KeyRow>& found, TimePoint now);
     bool same_request(const KeyRow& row) const;
     bool load_point(const KeyRow& row);
-    void look_after_doubt(const Refused& refusal);
+    void look_after_doubt(const Rejection& refusal);
     void record_failed_claim(const std::string& error);
     void run_failed_claim(store::Session& session, const std::string& error);
 
@@ -121,8 +121,8 @@ private:
     // The call of an earlier attempt, if one may have been made.
     std::optional<TimePoint> earlier_call() const;
     core::AfterCall after_call(core::CallEnded end) const;
-    void give_back(core::AfterCall after, const std::string& error, Refused refusal);
-    void give_back_uncalled(const std::string& error, Why why);
+    void give_back(core::AfterCall after, const std::string& error, Rejection refusal);
+    void give_back_uncalled(const std::string& error, Reason why);
     void run_give_back(store::Session& session, core::AfterCall after, const std::string& error);
     void hand_to_person(
         std::string_view reason,
@@ -143,7 +143,7 @@ private:
         const detail::Arrival& arrival, const KeepPlan& plan, const std::exception_ptr& failed
     );
     void on_failed_keep(const detail::Arrival& arrival, const KeepPlan& plan, Failure failure);
-    void try_later(Refused refusal, std::function<void()> again);
+    void try_later(Rejection refusal, std::function<void()> again);
     void lost_lease(const std::optional<detail::Arrival>& arrival);
     void keep_for_person(store::Session& session, const detail::Arrival& arrival);
     void look_once();
@@ -176,13 +176,13 @@ private:
     std::optional<std::chrono::steady_clock::time_point>
         waits_until_;  // Set where another process was found to have the key.
 
-    using Guess = FirstLook::Guess;
-    Guess guess_{Guess::is_known};        // From the claim until it is known better.
-    std::optional<KeyIds::Ahead> ahead_;  // The id under which T1 claims.
-    bool waits_for_id_{false};            // A claim under such an id was lost.
-    bool looked_{false};                  // A row, if there was one, is or was seen_.
-    std::optional<KeyRow> seen_;          // The row as it was read before T1.
-    std::optional<Answer> verdict_;       // There is nothing to run: this is the answer.
+    using Guess = KeyCache::Guess;
+    Guess guess_{Guess::is_known};  // From the claim until it is known better.
+    std::optional<PreallocatedIds::Preallocated> ahead_;  // The id under which T1 claims.
+    bool waits_for_id_{false};                            // A claim under such an id was lost.
+    bool looked_{false};             // A row, if there was one, is or was seen_.
+    std::optional<KeyRow> seen_;     // The row as it was read before T1.
+    std::optional<Answer> verdict_;  // There is nothing to run: this is the answer.
     std::optional<Progress> reached_;
     std::optional<TimePoint>
         expires_at_;      // Of the answer, as the row says: repeats are told the same.

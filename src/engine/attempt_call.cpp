@@ -4,8 +4,8 @@
 #include "src/base/log.hpp"
 #include "src/core/fault.hpp"
 #include "src/engine/attempt.hpp"
-#include "src/engine/maker.hpp"
-#include "src/engine/refusal.hpp"
+#include "src/engine/rejection.hpp"
+#include "src/engine/tx_factory.hpp"
 #include "store/statements.hpp"
 
 #include <utility>
@@ -50,14 +50,14 @@ std::string text_of(const detail::CallEnd& ended, const std::string& thrown) {
 void Attempt::go_on() {
     if (std::exchange(staged_, false)) engine_.staged();
     if (auto* response = std::get_if<Response>(&*reached_))
-        return end(Settled{std::move(*response), false, expires_at_});
+        return end(StoredResponse{std::move(*response), false, expires_at_});
     at_ = std::move(std::get<Position>(*reached_));
     engine_.at_work(hash_);
     if (engine_.calls().post([self = shared_from_this()] { self->call(); })) return;
     const std::string why =
         "no thread can be made for the call: is the process limited (ulimit, "
         "cgroup) to fewer than calls_max?";
-    give_back_uncalled(why, Why::overloaded);
+    give_back_uncalled(why, Reason::overloaded);
 }
 
 std::optional<TimePoint> Attempt::earlier_call() const {
@@ -73,12 +73,12 @@ core::AfterCall Attempt::after_call(core::CallEnded end) const {
 // On a thread of the call pool, with no transaction open and no connection held.
 void Attempt::call() {
     if (engine_.calls().stop_token().stop_requested())
-        return give_back_uncalled("the service was stopping before the call", Why::stopping);
+        return give_back_uncalled("the service was stopping before the call", Reason::stopping);
     if (!core::may_still_call(leased_, moment(), engine_.options().lease))
         return give_back_uncalled(
             "the call waited for half of its lease; more calls at once "
             "(calls_max) or a faster provider would help",
-            Why::overloaded
+            Reason::overloaded
         );
     // The provider may have forgotten the key of an earlier attempt since T1 looked (F7).
     const auto rule = mark_->ours && !mark_->restored
@@ -91,7 +91,7 @@ void Attempt::call() {
                                 engine_.clock().now()
                             );
     if (const auto* stop = std::get_if<core::MustNotCall>(&rule))
-        return stop->why == core::MustNotCall::Why::restored
+        return stop->why == core::MustNotCall::Reason::restored
                    ? hand_to_person("restored", restored_text, std::nullopt)
                    : hand_to_person(
                          "forgotten", "the provider may have forgotten its key", std::nullopt
@@ -104,7 +104,7 @@ void Attempt::call() {
     std::string error;
     try {
         PAWL_FAULT("engine.call.before");
-        ended = detail::Maker::with_call(
+        ended = detail::TxFactory::with_call(
             ForeignKey{mark_->key},
             engine_.calls().stop_token(),
             [this](KeyedCall& call) {
@@ -133,7 +133,7 @@ void Attempt::on_called(detail::CallEnd ended, const std::string& error) {
             return keep(std::get<detail::Arrival>(std::move(ended)), {});
         case core::AfterCall::clear_mark:
         case core::AfterCall::try_again:
-            return give_back(after, text, Refused{.why = Why::provider_unavailable});
+            return give_back(after, text, Rejection{.why = Reason::provider_unavailable});
         case core::AfterCall::needs_person:
             return hand_to_person(
                 kind == core::CallEnded::stuck ? "stuck" : "in-doubt", text, std::nullopt
@@ -142,7 +142,7 @@ void Attempt::on_called(detail::CallEnd ended, const std::string& error) {
 }
 
 // The fenced unlock (F3): whoever comes next goes on from the same point.
-void Attempt::give_back(core::AfterCall after, const std::string& error, Refused refusal) {
+void Attempt::give_back(core::AfterCall after, const std::string& error, Rejection refusal) {
     auto self = shared_from_this();
     const auto text = base::with_earlier_call(error, earlier_call());
     refusal.detail = text;
@@ -158,8 +158,8 @@ void Attempt::give_back(core::AfterCall after, const std::string& error, Refused
     ));
 }
 
-void Attempt::give_back_uncalled(const std::string& error, Why why) {
-    give_back(after_call(core::CallEnded::retry), error, Refused{.why = why});
+void Attempt::give_back_uncalled(const std::string& error, Reason why) {
+    give_back(after_call(core::CallEnded::retry), error, Rejection{.why = why});
 }
 
 // A keeper may also fail because another attempt has kept the same result: the fence says so here.
@@ -189,7 +189,7 @@ void Attempt::hand_to_person(
             if (result) self->keep_for_person(session, *result);
         },
         [self, reason, detail, result](const std::exception_ptr& failed) {
-            if (!failed) return self->end(Refused{.why = Why::needs_attention});
+            if (!failed) return self->end(Rejection{.why = Reason::needs_attention});
             if (is_lost_lease(failed)) return self->lost_lease(result);
             auto failure = failure_of(failed);
             // Without a result: the mark of the call stands in the row, the next attempt comes to
@@ -205,7 +205,7 @@ void Attempt::hand_to_person(
 void Attempt::end(Answer answer) {
     // Where nobody can wait, nobody is told. Of what was undone after all: a needless one.
     if (id_ != 0 && operation_->in_progress.wait.count() > 0) engine_.store().notify(hash_);
-    if (const auto* refused = std::get_if<Refused>(&answer);
+    if (const auto* refused = std::get_if<Rejection>(&answer);
         refused != nullptr && !refused->detail.empty())
         log::warning(
             "attempt_refused",

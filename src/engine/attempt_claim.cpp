@@ -5,7 +5,7 @@
 #include "src/core/fault.hpp"
 #include "src/core/mutant.hpp"
 #include "src/engine/attempt.hpp"
-#include "src/engine/refusal.hpp"
+#include "src/engine/rejection.hpp"
 #include "store/statements.hpp"
 
 #include <utility>
@@ -44,18 +44,18 @@ struct PersonNeeded {
     std::string detail;
 };
 
-PersonNeeded need_of(core::MustNotCall::Why why, const KeyRow& row, const std::string& target) {
-    using Why = core::MustNotCall::Why;
+PersonNeeded need_of(core::MustNotCall::Reason why, const KeyRow& row, const std::string& target) {
+    using Reason = core::MustNotCall::Reason;
     switch (why) {
-        case Why::forgotten:
+        case Reason::forgotten:
             return {"forgotten", "the provider may have forgotten its key"};
-        case Why::elsewhere:
+        case Reason::elsewhere:
             return {
                 "elsewhere",
                 "PAWL0018: it went to \"" + row.call_target.value_or("") +
                     "\", and this server calls \"" + target + "\""};
-        case Why::in_doubt:
-        case Why::restored:  // Of a call that this attempt marks itself: attempt_call.cpp.
+        case Reason::in_doubt:
+        case Reason::restored:  // Of a call that this attempt marks itself: attempt_call.cpp.
             break;
     }
     return {"in-doubt", "this call is never repeated"};
@@ -97,14 +97,14 @@ Attempt::Attempt(
       seen_{row} {}
 
 void Attempt::claim() {
-    if (engine_.key_ids().are_given()) guess_ = engine_.first_look().guess(hash_);
+    if (engine_.preallocated_ids().are_given()) guess_ = engine_.key_cache().guess(hash_);
     // What is stored is told also by a process that can make no more calls.
     if (guess_ == Guess::is_new && !engine_.calls().is_full()) return claim_new();
     look([self = shared_from_this()] { self->claim_new(); });
 }
 
 void Attempt::learn(bool known) {
-    if (std::exchange(guess_, Guess::is_known) != Guess::is_known) engine_.first_look().was(known);
+    if (std::exchange(guess_, Guess::is_known) != Guess::is_known) engine_.key_cache().was(known);
 }
 
 void Attempt::look(std::function<void()> if_new) {
@@ -130,8 +130,8 @@ void Attempt::look(std::function<void()> if_new) {
 // A key that is not known to be stored already, or one that may be run (again).
 void Attempt::claim_new() {
     if (engine_.calls().is_full())
-        return end(Refused{
-            .why = Why::overloaded, .detail = "twice as many calls as calls_max are in hand"});
+        return end(Rejection{
+            .why = Reason::overloaded, .detail = "twice as many calls as calls_max are in hand"});
     try {
         if (request_.params.empty())
             request_.params = operation_->encode_request(request_.request.get());
@@ -175,7 +175,7 @@ void Attempt::run_first(store::Session& session) {
     // here.
     if (seen_) seen_ = find_key(session, hash_);
     if (!seen_ && request_.request && !waits_for_id_) {
-        if (!ahead_) ahead_ = engine_.key_ids().take();
+        if (!ahead_) ahead_ = engine_.preallocated_ids().take();
         if (ahead_) {
             // Without a wait: if it was not the first, what follows fails with it.
             fence_statement(session, *ahead_->claim, ahead_->id, hash_);
@@ -191,7 +191,7 @@ void Attempt::run_first(store::Session& session) {
     if (seen_ && !seen_->expired) return run_resumed(session, *seen_);
     if (!seen_ ||
         !request_.request) {  // The completer's key is gone: there is nothing left to complete.
-        verdict_ = Refused{.why = Why::in_progress};
+        verdict_ = Rejection{.why = Reason::in_progress};
         return;
     }
     const auto revived = run_statement(
@@ -204,7 +204,7 @@ void Attempt::run_first(store::Session& session) {
         hash_
     );
     if (revived == 0) {
-        verdict_ = Refused{.why = Why::in_progress};
+        verdict_ = Rejection{.why = Reason::in_progress};
         return;
     }
     run_fresh(session, id_, generation_);
@@ -238,7 +238,7 @@ bool Attempt::take_over(store::Session& session, const KeyRow& row) {
 
 void Attempt::run_resumed(store::Session& session, const KeyRow& row) {
     if (!take_over(session, row)) {
-        verdict_ = Refused{.why = Why::in_progress};
+        verdict_ = Rejection{.why = Reason::in_progress};
         return;
     }
     id_ = row.id;
@@ -266,7 +266,7 @@ void Attempt::resume_at_call(store::Session& session, const KeyRow& row) {
     if (const auto* stop = std::get_if<core::MustNotCall>(&rule)) {
         const auto needs = need_of(stop->why, row, target);
         to_attention(session, needs.reason, base::with_earlier_call(needs.detail, row.called_at));
-        verdict_ = Refused{.why = Why::needs_attention};
+        verdict_ = Rejection{.why = Reason::needs_attention};
         return;
     }
     reached_ = at_;
@@ -302,19 +302,21 @@ std::optional<Answer> Attempt::decide(std::optional<KeyRow>& found, TimePoint no
         Result operator()(core::Resume) const { return std::nullopt; }
         Result operator()(core::ReExecute) const { return std::nullopt; }
         Result operator()(core::Replay) const {
-            return Settled{
+            return StoredResponse{
                 std::move(found->response), !PAWL_MUTANT("replay_is_not_said"), found->expires_at};
         }
-        Result operator()(core::Busy) const { return Refused{.why = Why::in_progress}; }
-        Result operator()(core::Mismatch) const { return Refused{.why = Why::key_reused}; }
+        Result operator()(core::Busy) const { return Rejection{.why = Reason::in_progress}; }
+        Result operator()(core::Mismatch) const { return Rejection{.why = Reason::key_reused}; }
         Result operator()(core::Expired) const {
-            return Refused{
-                .why = Why::key_expired, .outcome = found->outcome, .location = found->location};
+            return Rejection{
+                .why = Reason::key_expired, .outcome = found->outcome, .location = found->location};
         }
-        Result operator()(core::NeedsPerson) const { return Refused{.why = Why::needs_attention}; }
+        Result operator()(core::NeedsPerson) const {
+            return Rejection{.why = Reason::needs_attention};
+        }
         Result operator()(core::Stranded) const {
-            return Refused{
-                .why = Why::stranded,
+            return Rejection{
+                .why = Reason::stranded,
                 .detail = "PAWL0007: recovery point " + found->recovery_point,
                 .retry_after = 5s};
         }
@@ -396,7 +398,7 @@ void Attempt::claim_anew() {
     ahead_.reset();
     waits_for_id_ = true;
     look([self = shared_from_this()] {
-        self->engine_.key_ids().forget();
+        self->engine_.preallocated_ids().forget();
         self->write_first();
     });
 }
@@ -415,15 +417,15 @@ void Attempt::on_failed_claim(Failure failure) {
 }
 
 void Attempt::end_claim(Answer answer) {
-    const auto* refused = std::get_if<Refused>(&answer);
-    if (refused != nullptr && refused->why == Why::in_progress) return wait_or_refuse();
+    const auto* refused = std::get_if<Rejection>(&answer);
+    if (refused != nullptr && refused->why == Reason::in_progress) return wait_or_refuse();
     end(std::move(answer));
 }
 
 // The commit got no answer. A row under the id that this transaction alone was given says that it
 // happened: the attempt goes on, and nobody waits for the end of its lease. A take-over can't be
 // told from another's of the same number: then the lease decides, as after a crash.
-void Attempt::look_after_doubt(const Refused& refusal) {
+void Attempt::look_after_doubt(const Rejection& refusal) {
     auto self = shared_from_this();
     look_for_key(
         engine_.store(),
@@ -449,7 +451,7 @@ void Attempt::record_failed_claim(const std::string& error) {
     engine_.store().write(store::work(
         [self, error](store::Session& session) { self->run_failed_claim(session, error); },
         [self, error](const std::exception_ptr&) {
-            self->end(Refused{.why = Why::internal, .detail = error});
+            self->end(Rejection{.why = Reason::internal, .detail = error});
         }
     ));
 }

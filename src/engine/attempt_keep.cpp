@@ -6,8 +6,8 @@
 #include "src/core/move.hpp"
 #include "src/core/mutant.hpp"
 #include "src/engine/attempt.hpp"
-#include "src/engine/maker.hpp"
-#include "src/engine/refusal.hpp"
+#include "src/engine/rejection.hpp"
+#include "src/engine/tx_factory.hpp"
 #include "store/statements.hpp"
 
 #include <utility>
@@ -49,7 +49,7 @@ void Attempt::run_keep(
     store::Session& session, const detail::Arrival& arrival, const KeepPlan& plan
 ) {
     verdict_.reset();
-    auto moved = detail::Maker::with_tx(
+    auto moved = detail::TxFactory::with_tx(
         engine_.tx_context(session, id_, staged_, operation_->isolation),
         [&](Tx& tx) { return step().keep(operation_->op.get(), tx, at_.point.get(), arrival); }
     );
@@ -74,7 +74,7 @@ void Attempt::run_keep(
         base::storable_error(plan.error),
         session.now()
     );
-    verdict_ = Refused{.why = Why::internal, .detail = plan.error};
+    verdict_ = Rejection{.why = Reason::internal, .detail = plan.error};
 }
 
 void Attempt::on_kept(
@@ -114,7 +114,7 @@ void Attempt::on_failed_keep(
 // A result that can't be asked for again is kept in memory until it can be written. Its client need
 // not wait for that. A process that ends takes it along: the mark of the call stands in the row,
 // and the next start asks a person.
-void Attempt::try_later(Refused refusal, std::function<void()> again) {
+void Attempt::try_later(Rejection refusal, std::function<void()> again) {
     log::warning("keep_later", {{"key_id", std::to_string(id_)}, {"point", at_.stored}});
     if (engine_.calls().stop_token().stop_requested()) return end(std::move(refusal));
     if (on_answer_) std::exchange(on_answer_, nullptr)(std::move(refusal));
@@ -180,10 +180,10 @@ void Attempt::look_once() {
             if (failed) return self->end(failure_of(failed).refusal);
             const bool found = row && !row->expired;
             if (found && row->standing == core::Standing::finished)
-                return self->end(Settled{std::move(row->response), true, row->expires_at});
+                return self->end(StoredResponse{std::move(row->response), true, row->expires_at});
             if (found && row->standing == core::Standing::attention)
-                return self->end(Refused{.why = Why::needs_attention});
-            self->end(Refused{.why = Why::in_progress});
+                return self->end(Rejection{.why = Reason::needs_attention});
+            self->end(Rejection{.why = Reason::in_progress});
         }
     );
 }

@@ -4,9 +4,9 @@
 #include "src/core/fault.hpp"
 #include "src/core/mutant.hpp"
 #include "src/engine/attempt.hpp"
-#include "src/engine/maker.hpp"
-#include "src/engine/refusal.hpp"
+#include "src/engine/rejection.hpp"
 #include "src/engine/response_rule.hpp"
+#include "src/engine/tx_factory.hpp"
 #include "store/statements.hpp"
 
 #include <stdexcept>
@@ -58,7 +58,7 @@ void Attempt::settle(const Settlement& settlement) {
                 if (self->verdict_) return self->end(*self->verdict_);
                 return self->go_on();
             }
-            if (is_lost_lease(failed)) return self->end(Refused{.why = Why::in_progress});
+            if (is_lost_lease(failed)) return self->end(Rejection{.why = Reason::in_progress});
             auto failure = failure_of(failed);
             if (failure.passing) return self->end(failure.refusal);
             self->record_settling_error(settlement, failure.refusal.detail);
@@ -74,7 +74,7 @@ void Attempt::run_settlement(store::Session& session, const Settlement& settleme
     const auto row = find_key(session, settlement.key_id);
     if (!row || row->expired || row->standing != core::Standing::attention ||
         row->attempt != settlement.attempt) {
-        verdict_ = Refused{.why = Why::in_progress};  // Somebody else has carried it out.
+        verdict_ = Rejection{.why = Reason::in_progress};  // Somebody else has carried it out.
         return;
     }
     if (!load_point(*row))
@@ -85,7 +85,7 @@ void Attempt::run_settlement(store::Session& session, const Settlement& settleme
         session, sql::delete_attention, row->id, row->attempt, settlement.decided_at
     );
     if (decided == 0) {
-        verdict_ = Refused{.why = Why::in_progress};
+        verdict_ = Rejection{.why = Reason::in_progress};
         return;
     }
     const auto now = session.now();
@@ -136,7 +136,7 @@ detail::Moved Attempt::settled_move(
 ) {
     const auto& form = step();
     void* op = operation_->op.get();
-    return detail::Maker::with_tx(
+    return detail::TxFactory::with_tx(
         engine_.tx_context(session, id_, staged_, operation_->isolation),
         [&](Tx& tx) -> detail::Moved {
             if (settlement.kind == Settlement::Kind::give_up)
@@ -171,7 +171,7 @@ void Attempt::record_settling_error(const Settlement& settlement, const std::str
             );
         },
         [self, error](const std::exception_ptr&) {
-            self->end(Refused{.why = Why::internal, .detail = error});
+            self->end(Rejection{.why = Reason::internal, .detail = error});
         }
     ));
 }

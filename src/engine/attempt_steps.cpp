@@ -6,8 +6,8 @@
 #include "src/core/move.hpp"
 #include "src/core/mutant.hpp"
 #include "src/engine/attempt.hpp"
-#include "src/engine/maker.hpp"
 #include "src/engine/response_rule.hpp"
+#include "src/engine/tx_factory.hpp"
 #include "src/json/fingerprint.hpp"
 #include "store/statements.hpp"
 
@@ -32,7 +32,7 @@ Text stored_target(const std::string& target) {
 Attempt::Progress Attempt::advance_from(store::Session& session, Position from) {
     const auto& form = operation_->steps[from.step];
     if (form.foreign) return from;
-    auto moved = detail::Maker::with_tx(
+    auto moved = detail::TxFactory::with_tx(
         engine_.tx_context(session, id_, staged_, operation_->isolation),
         [&](Tx& tx) { return form.run(operation_->op.get(), tx, from.point.get()); }
     );

@@ -9,7 +9,8 @@ using Parked = Waiters::Parked;
 // claim as often as it takes. The completer does not wait: it comes again by itself.
 void Attempt::wait_or_refuse() {
     const auto longest = operation_->in_progress.wait;
-    if (longest.count() == 0 || !request_.request) return end(Refused{.why = Why::in_progress});
+    if (longest.count() == 0 || !request_.request)
+        return end(Rejection{.why = Reason::in_progress});
     const auto now = engine_.clock().steady();
     if (!waits_until_) waits_until_ = now + longest;
     while (now >= *waits_until_)
@@ -19,9 +20,9 @@ void Attempt::wait_or_refuse() {
         case Parked::waits:
             return;  // It may be at work again already.
         case Parked::too_many:
-            return end(Refused{.why = Why::in_progress});
+            return end(Rejection{.why = Reason::in_progress});
         case Parked::stopping:
-            return end(Refused{.why = Why::stopping});
+            return end(Rejection{.why = Reason::stopping});
     }
 }
 
@@ -33,7 +34,7 @@ void Attempt::on_woken(Woken woken) {
             if (engine_.next_waits(hash_, on_answer_, *waits_until_)) wait_or_refuse();
             return;
         case Woken::stopping:
-            return end(Refused{.why = Why::stopping});
+            return end(Rejection{.why = Reason::stopping});
     }
 }
 

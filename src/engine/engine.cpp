@@ -4,9 +4,9 @@
 #include "src/core/fault.hpp"
 #include "src/core/mutant.hpp"
 #include "src/engine/attempt.hpp"
-#include "src/engine/maker.hpp"
-#include "src/engine/refusal.hpp"
+#include "src/engine/rejection.hpp"
 #include "src/engine/response_rule.hpp"
+#include "src/engine/tx_factory.hpp"
 
 #include <optional>
 #include <stdexcept>
@@ -29,19 +29,20 @@ namespace {
 
 // The stored answer of a key that is in flight; runs nothing.
 Answer stored_answer(const Installation& installation, const KeyedRequest& request, KeyRow& row) {
-    if (row.expired && request.operation->re_execute) return Refused{.why = Why::in_progress};
+    if (row.expired && request.operation->re_execute) return Rejection{.why = Reason::in_progress};
     if (row.expired)
-        return Refused{.why = Why::key_expired, .outcome = row.outcome, .location = row.location};
-    if (!same_request(installation, request, row)) return Refused{.why = Why::key_reused};
+        return Rejection{
+            .why = Reason::key_expired, .outcome = row.outcome, .location = row.location};
+    if (!same_request(installation, request, row)) return Rejection{.why = Reason::key_reused};
     switch (row.standing) {
         case core::Standing::finished:
-            return Settled{std::move(row.response), true, row.expires_at};
+            return StoredResponse{std::move(row.response), true, row.expires_at};
         case core::Standing::attention:
-            return Refused{.why = Why::needs_attention};
+            return Rejection{.why = Reason::needs_attention};
         case core::Standing::open:
             break;
     }
-    return Refused{.why = Why::in_progress};
+    return Rejection{.why = Reason::in_progress};
 }
 
 }  // namespace
@@ -50,8 +51,8 @@ Engine::Engine(Parts parts, EngineOptions options, Installation installation)
     : parts_{parts},
       options_{options},
       installation_{std::move(installation)},
-      key_ids_{parts_.store},
-      first_look_{key_ids_.are_given()},
+      preallocated_ids_{parts_.store},
+      key_cache_{preallocated_ids_.are_given()},
       own_timers_{parts_.timers ? nullptr : std::make_unique<base::TimerThread>(parts_.clock)},
       timers_{parts_.timers ? *parts_.timers : *own_timers_},
       renewals_{parts_.store, parts_.clock, timers_, options_.lease},
@@ -59,7 +60,7 @@ Engine::Engine(Parts parts, EngineOptions options, Installation installation)
           parts_.store,
           parts_.clock,
           timers_,
-          {.every = options_.look_every,
+          {.every = options_.poll_every,
            .keys_max = options_.waiting_max,
            .lease = options_.lease}},
       own_calls_{parts_.calls ? nullptr : std::make_unique<CallPool>(options_.calls_max)},
@@ -67,7 +68,7 @@ Engine::Engine(Parts parts, EngineOptions options, Installation installation)
     set_lost_times(installation_.lost);
 }
 
-void Engine::set_lost_times(std::vector<core::LostTime> lost) {
+void Engine::set_lost_times(std::vector<core::RestoreGap> lost) {
     const std::lock_guard guard{lost_mutex_};
     lost_ = std::move(lost);
     any_lost_ = !lost_.empty();
@@ -121,7 +122,7 @@ std::vector<std::string> Engine::calls_without_target() const {
 }
 
 void Engine::handle(KeyedRequest request, OnAnswer on_answer) {
-    if (stopping_) return on_answer(Refused{.why = Why::stopping});
+    if (stopping_) return on_answer(Rejection{.why = Reason::stopping});
     if (request.operation->before_key != nullptr && !request.of_a_job)
         return ask_operation(std::move(request), std::move(on_answer));
     take_in(std::move(request), std::move(on_answer));
@@ -130,13 +131,13 @@ void Engine::handle(KeyedRequest request, OnAnswer on_answer) {
 // Runs before the key is queried or claimed, so that a refused request blocks no other.
 void Engine::ask_operation(KeyedRequest request, OnAnswer on_answer) {
     // So that stop() waits for it. No hash looks like this.
-    const auto in_hand = "asking " + std::to_string(++unkeyed_);
-    (void)live_.enter(in_hand, {}, {});
+    const auto in_flight = "asking " + std::to_string(++unkeyed_);
+    (void)live_.enter(in_flight, {}, {});
     const auto asked = std::make_shared<const KeyedRequest>(std::move(request));
     auto refused = std::make_shared<std::optional<Response>>();  // Shared by the read's callbacks.
     parts_.store.read(store::work(
         [asked, refused](store::Session& session) {
-            *refused = detail::Maker::with_snapshot(session, [&](Snapshot& read) {
+            *refused = detail::TxFactory::with_snapshot(session, [&](Snapshot& read) {
                 const auto& form = *asked->operation;
                 return form.before_key(
                     form.op.get(),
@@ -146,7 +147,7 @@ void Engine::ask_operation(KeyedRequest request, OnAnswer on_answer) {
                 );
             });
         },
-        [this, in_hand, asked, refused, on_answer = std::move(on_answer)](
+        [this, in_flight, asked, refused, on_answer = std::move(on_answer)](
             const std::exception_ptr& failed
         ) {
             if (failed) {
@@ -155,29 +156,29 @@ void Engine::ask_operation(KeyedRequest request, OnAnswer on_answer) {
                     "request_refused",
                     {{"operation", std::string{asked->operation->name}}, {"detail", refusal.detail}}
                 );
-                return leave(in_hand, on_answer, std::move(refusal));
+                return leave(in_flight, on_answer, std::move(refusal));
             }
             if (*refused)
-                return leave(in_hand, on_answer, Settled{std::move(**refused), false, {}});
+                return leave(in_flight, on_answer, StoredResponse{std::move(**refused), false, {}});
             take_in(*asked, on_answer);
-            leave(in_hand, nullptr, {});
+            leave(in_flight, nullptr, {});
         }
     ));
 }
 
 void Engine::take_in(KeyedRequest request, OnAnswer on_answer) {
-    if (stopping_) return on_answer(Refused{.why = Why::stopping});
+    if (stopping_) return on_answer(Rejection{.why = Reason::stopping});
     auto identity = key_identity(request.operation->scope, request.principal, request.key);
     auto hash = key_hash(identity);
     const auto now = parts_.clock.steady();
     const auto entered = live_.enter(hash, request.fingerprint, now);
     if (const auto* occupied = std::get_if<LiveKeys::Occupied>(&entered)) {
-        if (occupied->same_request == false) return on_answer(Refused{.why = Why::key_reused});
+        if (occupied->same_request == false) return on_answer(Rejection{.why = Reason::key_reused});
         const auto longest = request.operation->in_progress.wait;
         if (!occupied->same_request || longest.count() == 0) {
             const auto& since = occupied->at_work_since;
             if (since && now - *since < options_.lease)
-                return on_answer(Refused{.why = Why::in_progress});
+                return on_answer(Rejection{.why = Reason::in_progress});
             return look_beside(std::move(request), std::move(hash), std::move(on_answer));
         }
         if (wait_for(hash, longest, on_answer)) return;
@@ -193,19 +194,19 @@ void Engine::take_in(KeyedRequest request, OnAnswer on_answer) {
 // have lost its lease to another server. Never takes the key over.
 void Engine::look_beside(KeyedRequest request, std::string hash, OnAnswer on_answer) {
     // So that stop() waits for it. No hash looks like this.
-    const auto in_hand = "beside " + std::to_string(++unkeyed_);
-    (void)live_.enter(in_hand, {}, {});
+    const auto in_flight = "beside " + std::to_string(++unkeyed_);
+    (void)live_.enter(in_flight, {}, {});
     look_for_key(
         parts_.store,
         std::move(hash),
-        [this, in_hand, request = std::move(request), on_answer = std::move(on_answer)](
+        [this, in_flight, request = std::move(request), on_answer = std::move(on_answer)](
             const std::exception_ptr& failed, std::optional<KeyRow>& found, TimePoint
         ) {
             // The key may have an answer that can't be read now.
             if (failed && !PAWL_MUTANT("failed_look_is_busy"))
-                return leave(in_hand, on_answer, failure_of(failed).refusal);
-            if (!found) return leave(in_hand, on_answer, Refused{.why = Why::in_progress});
-            leave(in_hand, on_answer, stored_answer(installation_, request, *found));
+                return leave(in_flight, on_answer, failure_of(failed).refusal);
+            if (!found) return leave(in_flight, on_answer, Rejection{.why = Reason::in_progress});
+            leave(in_flight, on_answer, stored_answer(installation_, request, *found));
         }
     );
 }
@@ -217,7 +218,7 @@ bool Engine::wait_for(
     const auto waiter = live_.attach(hash, on_answer, parts_.clock.steady() + longest);
     if (!waiter) return false;
     timers_.after(longest, [this, hash, waiter] {
-        if (auto late = live_.detach(hash, *waiter)) (*late)(Refused{.why = Why::in_progress});
+        if (auto late = live_.detach(hash, *waiter)) (*late)(Rejection{.why = Reason::in_progress});
     });
     return true;
 }
@@ -227,7 +228,7 @@ void Engine::leave(const std::string& hash, const OnAnswer& owner, Answer answer
     PAWL_FAULT("engine.answer.before");
     for (auto& waiter : waiting) {
         auto copy = answer;
-        if (auto* settled = std::get_if<Settled>(&copy)) settled->replayed = true;
+        if (auto* settled = std::get_if<StoredResponse>(&copy)) settled->replayed = true;
         waiter(std::move(copy));
     }
     if (owner) owner(std::move(answer));
@@ -238,7 +239,7 @@ bool Engine::next_waits(
     const std::string& hash, OnAnswer& owner, std::chrono::steady_clock::time_point& until
 ) {
     auto next = live_.hand_over(hash);
-    owner(Refused{.why = Why::in_progress});
+    owner(Rejection{.why = Reason::in_progress});
     if (!next) {
         owner = nullptr;
         live_.told();
@@ -255,14 +256,14 @@ void Engine::handle_unkeyed(
     const detail::Anything& request,
     OnAnswer on_answer
 ) {
-    if (stopping_) return on_answer(Refused{.why = Why::stopping});
+    if (stopping_) return on_answer(Rejection{.why = Reason::stopping});
     struct Ended {
         Response response;
         bool staged{};
     };
     // It has no key. So that stop() waits for it; no hash looks like this.
-    const auto in_hand = "unkeyed " + std::to_string(++unkeyed_);
-    (void)live_.enter(in_hand, {}, {});
+    const auto in_flight = "unkeyed " + std::to_string(++unkeyed_);
+    (void)live_.enter(in_flight, {}, {});
     auto reached = std::make_shared<Ended>();  // Shared by the transaction's callbacks.
     const auto start = operation.start(with, request.get());
     parts_.store.write(store::work(
@@ -271,14 +272,14 @@ void Engine::handle_unkeyed(
             auto moved = detail::Moved{detail::Reached{0, start}};
             while (const auto* at = std::get_if<detail::Reached>(&moved)) {
                 const auto& step = operation.steps[at->step];
-                moved = detail::Maker::with_tx(
+                moved = detail::TxFactory::with_tx(
                     tx_context(session, std::nullopt, reached->staged, operation.isolation),
                     [&](Tx& tx) { return step.run(operation.op.get(), tx, at->point.get()); }
                 );
             }
             reached->response = storable(std::move(std::get<Response>(moved)), Bytes::any);
         },
-        [this, &operation, reached, in_hand, on_answer = std::move(on_answer)](
+        [this, &operation, reached, in_flight, on_answer = std::move(on_answer)](
             const std::exception_ptr& failed
         ) {
             if (failed) {
@@ -287,10 +288,14 @@ void Engine::handle_unkeyed(
                     "request_refused",
                     {{"operation", std::string{operation.name}}, {"detail", refusal.detail}}
                 );
-                return leave(in_hand, on_answer, std::move(refusal));
+                return leave(in_flight, on_answer, std::move(refusal));
             }
             if (reached->staged) staged();
-            leave(in_hand, on_answer, Settled{std::move(reached->response), false, std::nullopt});
+            leave(
+                in_flight,
+                on_answer,
+                StoredResponse{std::move(reached->response), false, std::nullopt}
+            );
         },
         options_.phase_deadline,
         operation.isolation
@@ -310,7 +315,7 @@ void Engine::settle(const Settlement& settlement, OnAnswer on_answer) {
 void Engine::take_stored(
     std::int64_t key_id, OnAnswer on_answer, std::function<void(Attempt&)> begin
 ) {
-    if (stopping_) return on_answer(Refused{.why = Why::stopping});
+    if (stopping_) return on_answer(Rejection{.why = Reason::stopping});
     look_for_key(
         parts_.store,
         key_id,
@@ -318,17 +323,17 @@ void Engine::take_stored(
             const std::exception_ptr& failed, const std::optional<KeyRow>& row, TimePoint
         ) {
             if (failed) return on_answer(failure_of(failed).refusal);
-            if (!row || row->expired) return on_answer(Refused{.why = Why::in_progress});
+            if (!row || row->expired) return on_answer(Rejection{.why = Reason::in_progress});
             const auto* operation = find(row->operation);
             if (operation == nullptr)
-                return on_answer(Refused{
-                    .why = Why::stranded, .detail = "PAWL0007: operation " + row->operation});
+                return on_answer(Rejection{
+                    .why = Reason::stranded, .detail = "PAWL0007: operation " + row->operation});
             const bool known = row->secret_version == installation_.secret_version();
             const auto entered = live_.enter(
                 row->hash, known ? row->fingerprint : std::string{}, parts_.clock.steady()
             );
             if (std::holds_alternative<LiveKeys::Occupied>(entered))
-                return on_answer(Refused{.why = Why::in_progress});
+                return on_answer(Rejection{.why = Reason::in_progress});
             begin(*std::make_shared<Attempt>(*this, *operation, *row, on_answer));
         }
     );

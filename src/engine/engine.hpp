@@ -5,18 +5,18 @@
 #include "src/base/clock.hpp"
 #include "src/base/random.hpp"
 #include "src/base/timers.hpp"
-#include "src/core/lost_time.hpp"
+#include "src/core/restore_gap.hpp"
 #include "src/engine/answer.hpp"
 #include "src/engine/call_pool.hpp"
 #include "src/engine/doubts.hpp"
-#include "src/engine/first_look.hpp"
 #include "src/engine/installation.hpp"
-#include "src/engine/key_ids.hpp"
+#include "src/engine/key_cache.hpp"
 #include "src/engine/key_row.hpp"
 #include "src/engine/live_keys.hpp"
-#include "src/engine/maker.hpp"
 #include "src/engine/options.hpp"
+#include "src/engine/preallocated_ids.hpp"
 #include "src/engine/renewals.hpp"
+#include "src/engine/tx_factory.hpp"
 #include "src/engine/waiters.hpp"
 #include "src/store/store.hpp"
 
@@ -145,13 +145,13 @@ public:
     base::Timers& timers() { return timers_; }
     Renewals& renewals() { return renewals_; }
     Waiters& waiters() { return waiters_; }
-    FirstLook& first_look() { return first_look_; }
-    KeyIds& key_ids() { return key_ids_; }
+    KeyCache& key_cache() { return key_cache_; }
+    PreallocatedIds& preallocated_ids() { return preallocated_ids_; }
     Doubts& doubts() { return doubts_; }
-    std::size_t keys_in_hand() const { return live_.size(); }
+    std::size_t keys_in_flight() const { return live_.size(); }
 
     // What restores of the database have lost; replaces the whole list. Thread-safe.
-    void set_lost_times(std::vector<core::LostTime> lost);
+    void set_lost_times(std::vector<core::RestoreGap> lost);
     std::optional<TimePoint> call_lost_since(std::int64_t key_id, TimePoint now) const;
     // Foreign calls begun since the engine was made.
     void count_call() { ++calls_begun_; }
@@ -188,8 +188,8 @@ private:
     std::unordered_map<std::string, std::unique_ptr<detail::OperationForm>> operations_;
     LiveKeys live_;
     Doubts doubts_;
-    KeyIds key_ids_;
-    FirstLook first_look_;
+    PreallocatedIds preallocated_ids_;
+    KeyCache key_cache_;
     std::unique_ptr<base::Timers> own_timers_;
     base::Timers& timers_;
     Renewals renewals_;
@@ -198,7 +198,7 @@ private:
     Calls& calls_;
     std::function<void()> on_staged_;
     mutable std::mutex lost_mutex_;
-    std::vector<core::LostTime> lost_;
+    std::vector<core::RestoreGap> lost_;
     std::atomic<bool> any_lost_{false};  // Avoids the mutex if nothing was ever restored.
     std::atomic<std::int64_t> calls_begun_{0};
     std::atomic<bool> stopping_{false};

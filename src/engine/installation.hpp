@@ -2,7 +2,7 @@
 
 #include "src/base/clock.hpp"
 #include "src/base/random.hpp"
-#include "src/core/lost_time.hpp"
+#include "src/core/restore_gap.hpp"
 #include "src/store/store.hpp"
 
 #include <map>
@@ -19,7 +19,7 @@ struct Installation {
     int version{};                       // In use.
     // By epoch: what the restore that opened it has lost.
     int epoch{1};
-    std::vector<core::LostTime> lost;
+    std::vector<core::RestoreGap> lost;
 
     int secret_version() const { return version; }
     // A tool works without the secret file, a server does not.

@@ -126,9 +126,9 @@ namespace {
 
 // By its hash or its id.
 template <class Of>
-class KeyLook final : public store::Look {
+class KeyLookup final : public store::Lookup {
 public:
-    KeyLook(const Sql& statement, Of of, OnKeyRow found)
+    KeyLookup(const Sql& statement, Of of, OnKeyRow found)
         : statement_{statement}, of_{std::move(of)}, on_found_{std::move(found)} {
         std::string made;
         value_[0] = detail::bind_value(of_, statement_.name, made);
@@ -151,13 +151,15 @@ private:
 }  // namespace
 
 void look_for_key(store::Store& store, std::string hash, OnKeyRow found) {
-    store.look(
-        std::make_unique<KeyLook<std::string>>(sql::find_key, std::move(hash), std::move(found))
+    store.lookup(
+        std::make_unique<KeyLookup<std::string>>(sql::find_key, std::move(hash), std::move(found))
     );
 }
 
 void look_for_key(store::Store& store, std::int64_t id, OnKeyRow found) {
-    store.look(std::make_unique<KeyLook<std::int64_t>>(sql::find_key_by_id, id, std::move(found)));
+    store.lookup(
+        std::make_unique<KeyLookup<std::int64_t>>(sql::find_key_by_id, id, std::move(found))
+    );
 }
 
 std::string encode_headers(const std::vector<Header>& headers) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/backoff.hpp"
+#include "src/core/background_retry.hpp"
 #include "src/engine/staging.hpp"
 
 #include <chrono>
@@ -21,7 +21,7 @@ struct EngineOptions {
     core::CompleterCap completer_cap{};
     Staging staging{Staging::as_job};
     // For keys that other processes hold (an operation's wait(max)).
-    std::chrono::milliseconds look_every{250};  // One query for all waiting keys.
+    std::chrono::milliseconds poll_every{250};  // One query for all waiting keys.
     std::size_t waiting_max{1'000};             // Keys waited for; more get 409 at once.
 };
 

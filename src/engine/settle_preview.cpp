@@ -1,6 +1,6 @@
 #include "src/engine/attempt.hpp"
 #include "src/engine/engine.hpp"
-#include "src/engine/refusal.hpp"
+#include "src/engine/rejection.hpp"
 #include "src/store/blocking.hpp"
 
 #include <memory>

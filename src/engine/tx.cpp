@@ -4,7 +4,7 @@
 #include "src/base/random.hpp"
 #include "src/base/time_text.hpp"
 #include "src/core/assert.hpp"
-#include "src/engine/maker.hpp"
+#include "src/engine/tx_factory.hpp"
 #include "store/statements.hpp"
 
 #include <stdexcept>

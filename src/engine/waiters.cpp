@@ -51,7 +51,7 @@ Waiters::Parked Waiters::park(
         seen.id = next_id_++;
         waiting_.insert_or_assign(hash, Entry{seen.id, wake});
         first = !std::exchange(listens_, true);
-        if (!looking_) plan_look();
+        if (!polling_) plan_look();
         ++parking_;
     }
     struct Parking {
@@ -91,7 +91,7 @@ void Waiters::stop() {
 
 void Waiters::finish() {
     std::unique_lock lock{mutex_};
-    looked_.wait(lock, [this] { return !looking_ && parking_ == 0; });
+    looked_.wait(lock, [this] { return !polling_ && parking_ == 0; });
     const auto ended = std::move(listening_);
     lock.unlock();  // A notice being delivered needs the mutex.
 }
@@ -109,10 +109,10 @@ void Waiters::on_notice(std::string_view hash) {
             wake = std::move(at->second.wake);
             waiting_.erase(at);
         }
-        if (hash.empty()) look_again_ = looking_;
+        if (hash.empty()) look_again_ = polling_;
     }
-    if (wake) return wake(Woken::to_look);
-    if (hash.empty()) look();
+    if (wake) return wake(Woken::retry_claim);
+    if (hash.empty()) poll();
 }
 
 void Waiters::on_late(const Seen& seen) {
@@ -137,57 +137,57 @@ void Waiters::plan_look() {
             const std::lock_guard lock{mutex_};
             planned_ = false;
         }
-        look();
+        poll();
     });
 }
 
-void Waiters::look() {
-    std::shared_ptr<Look> look;
+void Waiters::poll() {
+    std::shared_ptr<Poll> poll;
     {
         const std::lock_guard lock{mutex_};
-        if (!looking_) look = begin_look();
+        if (!polling_) poll = begin_poll();
     }
-    if (look) run_look(look);
+    if (poll) run_poll(poll);
 }
 
 // Called with the mutex held. One query at a time, so that a slow database gets no more of them.
-std::shared_ptr<Waiters::Look> Waiters::begin_look() {
-    looking_ = !stopping_ && !waiting_.empty();
-    if (!looking_) return nullptr;
-    auto look = std::make_shared<Look>();  // Shared by the read's callbacks.
-    for (const auto& [hash, entry] : waiting_) look->asked.push_back({hash, entry.id});
-    return look;
+std::shared_ptr<Waiters::Poll> Waiters::begin_poll() {
+    polling_ = !stopping_ && !waiting_.empty();
+    if (!polling_) return nullptr;
+    auto poll = std::make_shared<Poll>();  // Shared by the read's callbacks.
+    for (const auto& [hash, entry] : waiting_) poll->asked.push_back({hash, entry.id});
+    return poll;
 }
 
-void Waiters::run_look(const std::shared_ptr<Look>& look) {
+void Waiters::run_poll(const std::shared_ptr<Poll>& poll) {
     store_.read(store::work(
-        [look, lease = options_.lease](store::Session& session) {
+        [poll, lease = options_.lease](store::Session& session) {
             std::vector<std::string> hashes;
-            for (const auto& seen : look->asked) hashes.push_back(seen.hash);
-            look->held = find_held(session, hashes, lease);
+            for (const auto& seen : poll->asked) hashes.push_back(seen.hash);
+            poll->held = find_held(session, hashes, lease);
         },
-        [this, look](const std::exception_ptr& failed) {
+        [this, poll](const std::exception_ptr& failed) {
             // The next query wakes them, or the end of their time.
-            if (failed) look->asked.clear();
-            on_looked(*look);
+            if (failed) poll->asked.clear();
+            on_polled(*poll);
         }
     ));
 }
 
-void Waiters::on_looked(const Look& look) {
-    for (const auto& seen : look.asked) {
-        if (std::binary_search(look.held.begin(), look.held.end(), seen.hash)) continue;
-        if (const auto wake = take(seen)) wake(Woken::to_look);
+void Waiters::on_polled(const Poll& poll) {
+    for (const auto& seen : poll.asked) {
+        if (std::binary_search(poll.held.begin(), poll.held.end(), seen.hash)) continue;
+        if (const auto wake = take(seen)) wake(Woken::retry_claim);
     }
-    std::shared_ptr<Look> next;
+    std::shared_ptr<Poll> next;
     {
         const std::lock_guard lock{mutex_};
-        looking_ = false;
-        if (std::exchange(look_again_, false)) next = begin_look();
-        if (!looking_ && !waiting_.empty() && !stopping_) plan_look();
-        if (!looking_) looked_.notify_all();
+        polling_ = false;
+        if (std::exchange(look_again_, false)) next = begin_poll();
+        if (!polling_ && !waiting_.empty() && !stopping_) plan_look();
+        if (!polling_) looked_.notify_all();
     }
-    if (next) run_look(next);
+    if (next) run_poll(next);
 }
 
 }  // namespace pawl::engine

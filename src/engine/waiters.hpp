@@ -24,8 +24,8 @@ namespace pawl::engine {
 class Waiters {
 public:
     enum class Woken {
-        to_look,   // The key was finished, given back, lost, or is gone: claim it.
-        too_late,  // The time is over.
+        retry_claim,  // The key was finished, given back, lost, or is gone: claim it.
+        too_late,     // The time is over.
         stopping
     };
     using Wake = std::function<void(Woken)>;  // Called once, from any thread.
@@ -59,7 +59,7 @@ private:
         std::string hash;
         std::uint64_t id{};
     };
-    struct Look {
+    struct Poll {
         std::vector<Seen> asked;
         std::vector<std::string> held;  // The result, sorted.
     };
@@ -68,10 +68,10 @@ private:
     void on_notice(std::string_view hash);
     void on_late(const Seen& seen);
     void plan_look();
-    void look();
-    std::shared_ptr<Look> begin_look();
-    void run_look(const std::shared_ptr<Look>& look);
-    void on_looked(const Look& look);
+    void poll();
+    std::shared_ptr<Poll> begin_poll();
+    void run_poll(const std::shared_ptr<Poll>& poll);
+    void on_polled(const Poll& poll);
     Wake take(const Seen& seen);
 
     store::Store& store_;
@@ -85,7 +85,7 @@ private:
     std::uint64_t next_id_{1};
     int parking_{0};          // Calls of park() in progress.
     bool planned_{false};     // A query is scheduled.
-    bool looking_{false};     // A query is in progress.
+    bool polling_{false};     // A query is in progress.
     bool look_again_{false};  // Notices may have been lost meanwhile.
     bool stopping_{false};
     bool listens_{false};

@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::chrono::milliseconds accept_again_after{100};
 constexpr std::chrono::milliseconds room_again_after{10};
-// If it takes longer, its thread is held: another lane may have a connection that can be closed.
+// If it takes longer, its thread is held: another io_thread may have a connection that can be
+// closed.
 constexpr std::chrono::seconds room_made_within{1};
 // How long a connection is slow with a body or with reading before it is closed for another.
 constexpr std::chrono::seconds slow_after{1};
@@ -55,11 +56,11 @@ Acceptor::Acceptor(
     const ListenerOptions& options,
     base::OnRemark on_remark,
     asio::io_context& io,
-    const std::vector<std::unique_ptr<Lane>>& lanes
+    const std::vector<std::unique_ptr<IoThread>>& io_threads
 )
     : options_{options},
       on_remark_{std::move(on_remark)},
-      lanes_{lanes},
+      io_threads_{io_threads},
       acceptor_{io},
       again_{io} {
     try {
@@ -110,15 +111,18 @@ void Acceptor::next() {
 
 void Acceptor::accept_one() {
     accepting_ = true;
-    auto& lane = *lanes_[next_lane_];
-    acceptor_.async_accept(lane.io(), [this, &lane](error_code error, tcp::socket socket) {
-        accepting_ = false;
-        if (stopping_) return;
-        on_accepted(lane, error, std::move(socket));
-    });
+    auto& io_thread = *io_threads_[next_lane_];
+    acceptor_.async_accept(
+        io_thread.io(),
+        [this, &io_thread](error_code error, tcp::socket socket) {
+            accepting_ = false;
+            if (stopping_) return;
+            on_accepted(io_thread, error, std::move(socket));
+        }
+    );
 }
 
-void Acceptor::on_accepted(Lane& lane, error_code error, tcp::socket socket) {
+void Acceptor::on_accepted(IoThread& io_thread, error_code error, tcp::socket socket) {
     if (error) return on_failed(error);
     error_code ignored;
     const auto peer = socket.remote_endpoint(ignored).address();
@@ -139,8 +143,8 @@ void Acceptor::on_accepted(Lane& lane, error_code error, tcp::socket socket) {
     }
     ++of_address;
     ++open_;
-    next_lane_ = (next_lane_ + 1) % lanes_.size();
-    lane.add(std::move(socket), address);
+    next_lane_ = (next_lane_ + 1) % io_threads_.size();
+    io_thread.add(std::move(socket), address);
     next();
 }
 
@@ -177,10 +181,13 @@ void Acceptor::make_room() {
     const auto now = steady_now();
     if (now < making_room_until_) return;
     for (const auto kind : {Spare::idle, Spare::unready, Spare::slow}) {
-        const auto longest =
-            std::ranges::min_element(lanes_, {}, [kind](const std::unique_ptr<Lane>& lane) {
-                return lane->longest_since(kind);
-            });
+        const auto longest = std::ranges::min_element(
+            io_threads_,
+            {},
+            [kind](const std::unique_ptr<IoThread>& io_thread) {
+                return io_thread->longest_since(kind);
+            }
+        );
         const auto since = (*longest)->longest_since(kind);
         const auto latest = kind == Spare::slow ? now - slow_after : now;
         if (since > latest.time_since_epoch().count()) continue;

@@ -2,7 +2,7 @@
 
 // Internal to the listener, like connection.hpp.
 
-#include "src/http/lane.hpp"
+#include "src/http/io_thread.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -25,20 +25,20 @@ private:
     SteadyTime next_{};
 };
 
-// Accepts connections, and gives each to the next lane in turn. At connections_max it closes one
-// that waits for its client to make room for each new one: first the one without a request for the
-// longest time, then those that are sending a head or were refused, then those that have been slow
-// with a body or with reading for a second. If all requests are being handled, new connections stay
-// in the backlog. Used on the first lane's thread only.
+// Accepts connections, and gives each to the next io_thread in turn. At connections_max it closes
+// one that waits for its client to make room for each new one: first the one without a request for
+// the longest time, then those that are sending a head or were refused, then those that have been
+// slow with a body or with reading for a second. If all requests are being handled, new connections
+// stay in the backlog. Used on the first io_thread's thread only.
 class Acceptor {
 public:
-    // Binds and listens at once; throws std::system_error that names the address. `lanes` is filled
-    // before begin(), and outlives the acceptor.
+    // Binds and listens at once; throws std::system_error that names the address. `io_threads` is
+    // filled before begin(), and outlives the acceptor.
     Acceptor(
         const ListenerOptions& options,
         base::OnRemark on_remark,
         asio::io_context& io,
-        const std::vector<std::unique_ptr<Lane>>& lanes
+        const std::vector<std::unique_ptr<IoThread>>& io_threads
     );
 
     void begin();
@@ -50,7 +50,7 @@ public:
 private:
     void next();
     void accept_one();
-    void on_accepted(Lane& lane, boost::system::error_code error, tcp::socket socket);
+    void on_accepted(IoThread& io_thread, boost::system::error_code error, tcp::socket socket);
     void on_failed(boost::system::error_code error);
     void wait_for_room();
     void make_room();
@@ -59,11 +59,11 @@ private:
 
     const ListenerOptions& options_;
     base::OnRemark on_remark_;
-    const std::vector<std::unique_ptr<Lane>>& lanes_;
+    const std::vector<std::unique_ptr<IoThread>>& io_threads_;
     tcp::acceptor acceptor_;
     asio::steady_timer again_;
     std::unordered_map<AddressKey, int> open_by_address_;
-    int open_{0};  // Connections of all lanes.
+    int open_{0};  // Connections of all io_threads.
     std::size_t next_lane_{0};
     bool accepting_{false};
     bool waiting_{false};  // Waits for a connection in the backlog.

@@ -23,7 +23,7 @@ public:
         std::size_t bytes{};
         std::chrono::microseconds took{};
         bool replayed{};
-        std::string_view over_quota{};  // 429: the limit, "in_hand" or "rate".
+        std::string_view over_quota{};  // 429: the limit, "in_flight" or "rate".
     };
     void write(const Entry& entry);
     void flush();

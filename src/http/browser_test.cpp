@@ -3,9 +3,9 @@
 #include <pawl/json.hpp>
 #include <pawl/key_progress.hpp>
 
+#include "src/http/response_writer.hpp"
 #include "src/http/testing/answer.hpp"
 #include "src/http/testing/raw_socket.hpp"
-#include "src/http/way_out.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Internal to the listener: needs Asio and Beast, so only listener.cpp, lane.cpp and connection.cpp
-// include it.
+// Internal to the listener: needs Asio and Beast, so only listener.cpp, io_thread.cpp and
+// connection.cpp include it.
 
 #include "src/http/address_key.hpp"
 #include "src/http/body_budget.hpp"
@@ -67,8 +67,8 @@ private:
 enum class Spare { idle, unready, slow, never };
 inline constexpr std::size_t spare_kinds = 3;
 
-// The connections of one lane by kind, each in the order in which they became so. The times are
-// published, so that the acceptor finds the oldest of all lanes without a lock.
+// The connections of one io_thread by kind, each in the order in which they became so. The times
+// are published, so that the acceptor finds the oldest of all io_threads without a lock.
 class WaitingConnections {
 public:
     using Connections = std::list<HttpConnection*>;
@@ -90,12 +90,12 @@ private:
     std::array<std::atomic<std::int64_t>, spare_kinds> since_{none, none, none};
 };
 
-// State that the connections of one lane share. Lives as long as any of them.
+// State that the connections of one io_thread share. Lives as long as any of them.
 struct Shared {
     ListenerOptions options;
     Listener::Handlers handlers;
     std::shared_ptr<Mailbox> mailbox;
-    std::shared_ptr<BodyBudget> bodies;  // Shared by all lanes.
+    std::shared_ptr<BodyBudget> bodies;  // Shared by all io_threads.
     std::unordered_set<std::shared_ptr<HttpConnection>> open;
     WaitingConnections waiting;
     std::function<void(AddressKey)> on_closed;  // Called when room for another connection is free.
@@ -104,8 +104,8 @@ struct Shared {
     SteadyTime date_until{};
 };
 
-// One connection: reads a request, passes it on, writes its reply, reads the next. On its lane's
-// thread only.
+// One connection: reads a request, passes it on, writes its reply, reads the next. On its
+// io_thread's thread only.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 public:
     HttpConnection(tcp::socket socket, AddressKey address, std::shared_ptr<Shared> shared);

@@ -11,14 +11,17 @@
 namespace pawl {
 
 std::optional<std::string> TenantQuota::problem() const {
-    if (in_hand_max && *in_hand_max < 0)
-        return "in_hand_max is " + std::to_string(*in_hand_max) + ": at least 1, or 0 for no limit";
-    if (account_in_hand_max && *account_in_hand_max < 0)
-        return "account_in_hand_max is " + std::to_string(*account_in_hand_max) +
+    if (in_flight_max && *in_flight_max < 0)
+        return "in_flight_max is " + std::to_string(*in_flight_max) +
                ": at least 1, or 0 for no limit";
-    if (account_in_hand_max && in_hand_max.value_or(0) > 0 && *account_in_hand_max > *in_hand_max)
-        return "account_in_hand_max is " + std::to_string(*account_in_hand_max) +
-               ", and in_hand_max of its tenant " + std::to_string(*in_hand_max) + ": at most that";
+    if (account_in_flight_max && *account_in_flight_max < 0)
+        return "account_in_flight_max is " + std::to_string(*account_in_flight_max) +
+               ": at least 1, or 0 for no limit";
+    if (account_in_flight_max && in_flight_max.value_or(0) > 0 &&
+        *account_in_flight_max > *in_flight_max)
+        return "account_in_flight_max is " + std::to_string(*account_in_flight_max) +
+               ", and in_flight_max of its tenant " + std::to_string(*in_flight_max) +
+               ": at most that";
     if (!(rate_per_s == 0 || (rate_per_s >= 0.001 && rate_per_s <= 1e6)))
         return "rate_per_s is " + std::to_string(rate_per_s) +
                ": 0.001 to 1000000, or 0 for no limit";
@@ -106,9 +109,9 @@ core::QuotaRule quota_rule(const HttpOptions& options, int calls_max) {
     core::QuotaRule rule;
     // The only tenant can't crowd out others. Queries and replays need no call: hence the 16.
     const int by_default = options.authenticate ? std::max(calls_max / 2, 16) : 0;
-    rule.in_hand_max = quota.in_hand_max.value_or(by_default);
+    rule.in_flight_max = quota.in_flight_max.value_or(by_default);
     // Half, rounded up: one account at its limit always leaves room for a second.
-    rule.account_in_hand_max = quota.account_in_hand_max.value_or((rule.in_hand_max + 1) / 2);
+    rule.account_in_flight_max = quota.account_in_flight_max.value_or((rule.in_flight_max + 1) / 2);
     if (quota.rate_per_s == 0) return rule;
     rule.token_each = std::chrono::nanoseconds{std::llround(std::ceil(1e9 / quota.rate_per_s))};
     rule.burst = quota.burst.value_or(static_cast<int>(std::ceil(quota.rate_per_s)));

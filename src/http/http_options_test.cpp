@@ -28,13 +28,13 @@ TEST(TenantQuota, names_the_setting_that_is_wrong) {
     };
     const Case cases[] = {
         {{}, std::nullopt},
-        {{.in_hand_max = 0}, std::nullopt},
-        {{.in_hand_max = 1, .rate_per_s = 0.001, .burst = 1}, std::nullopt},
-        {{.in_hand_max = -1}, "quota.in_hand_max is -1: at least 1, or 0 for no limit"},
-        {{.account_in_hand_max = -1},
-         "quota.account_in_hand_max is -1: at least 1, or 0 for no limit"},
-        {{.in_hand_max = 4, .account_in_hand_max = 5},
-         "quota.account_in_hand_max is 5, and in_hand_max of its tenant 4: at most that"},
+        {{.in_flight_max = 0}, std::nullopt},
+        {{.in_flight_max = 1, .rate_per_s = 0.001, .burst = 1}, std::nullopt},
+        {{.in_flight_max = -1}, "quota.in_flight_max is -1: at least 1, or 0 for no limit"},
+        {{.account_in_flight_max = -1},
+         "quota.account_in_flight_max is -1: at least 1, or 0 for no limit"},
+        {{.in_flight_max = 4, .account_in_flight_max = 5},
+         "quota.account_in_flight_max is 5, and in_flight_max of its tenant 4: at most that"},
         {{.rate_per_s = -1}, "quota.rate_per_s is -1.000000: 0.001 to 1000000, or 0 for no limit"},
         {{.rate_per_s = 2e6},
          "quota.rate_per_s is 2000000.000000: 0.001 to 1000000, or 0 for no limit"},
@@ -44,32 +44,32 @@ TEST(TenantQuota, names_the_setting_that_is_wrong) {
         {{.rate_per_s = 1, .burst = 0}, "quota.burst is 0: 1 to 1000000"},
     };
     for (const auto& c : cases) EXPECT_EQ(with(c.quota).problem(), c.problem);
-    EXPECT_THROW(http::checked(with({.in_hand_max = -1})), std::invalid_argument);
+    EXPECT_THROW(http::checked(with({.in_flight_max = -1})), std::invalid_argument);
 }
 
 TEST(QuotaRule, by_default_one_tenant_has_half_of_the_calls_and_no_rate) {
     const auto rule = http::quota_rule(with({}), 1'024);
 
-    EXPECT_EQ(rule.in_hand_max, 512);
+    EXPECT_EQ(rule.in_flight_max, 512);
     EXPECT_EQ(rule.token_each, 0ns);
-    EXPECT_EQ(http::quota_rule(with({}), 4).in_hand_max, 16);
-    EXPECT_EQ(http::quota_rule(with({.in_hand_max = 0}), 1'024).in_hand_max, 0);
-    EXPECT_EQ(http::quota_rule(with({.in_hand_max = 3}), 1'024).in_hand_max, 3);
+    EXPECT_EQ(http::quota_rule(with({}), 4).in_flight_max, 16);
+    EXPECT_EQ(http::quota_rule(with({.in_flight_max = 0}), 1'024).in_flight_max, 0);
+    EXPECT_EQ(http::quota_rule(with({.in_flight_max = 3}), 1'024).in_flight_max, 3);
 }
 
 // One account shut out the others of its tenant (issue 16, number 8).
 TEST(QuotaRule, by_default_one_account_has_half_of_what_its_tenant_may_have) {
-    EXPECT_EQ(http::quota_rule(with({}), 1'024).account_in_hand_max, 256);
-    EXPECT_EQ(http::quota_rule(with({.in_hand_max = 3}), 1'024).account_in_hand_max, 2);
-    EXPECT_EQ(http::quota_rule(with({.in_hand_max = 1}), 1'024).account_in_hand_max, 1);
-    EXPECT_EQ(http::quota_rule(with({.in_hand_max = 0}), 1'024).account_in_hand_max, 0);
-    EXPECT_EQ(http::quota_rule(with({.account_in_hand_max = 7}), 1'024).account_in_hand_max, 7);
-    EXPECT_EQ(http::quota_rule(with({.account_in_hand_max = 0}), 1'024).account_in_hand_max, 0);
-    EXPECT_EQ(http::quota_rule({.anonymous = true}, 1'024).account_in_hand_max, 0);
+    EXPECT_EQ(http::quota_rule(with({}), 1'024).account_in_flight_max, 256);
+    EXPECT_EQ(http::quota_rule(with({.in_flight_max = 3}), 1'024).account_in_flight_max, 2);
+    EXPECT_EQ(http::quota_rule(with({.in_flight_max = 1}), 1'024).account_in_flight_max, 1);
+    EXPECT_EQ(http::quota_rule(with({.in_flight_max = 0}), 1'024).account_in_flight_max, 0);
+    EXPECT_EQ(http::quota_rule(with({.account_in_flight_max = 7}), 1'024).account_in_flight_max, 7);
+    EXPECT_EQ(http::quota_rule(with({.account_in_flight_max = 0}), 1'024).account_in_flight_max, 0);
+    EXPECT_EQ(http::quota_rule({.anonymous = true}, 1'024).account_in_flight_max, 0);
 }
 
 TEST(QuotaRule, a_single_anonymous_tenant_has_no_limit_by_default) {
-    EXPECT_EQ(http::quota_rule({.anonymous = true}, 1'024).in_hand_max, 0);
+    EXPECT_EQ(http::quota_rule({.anonymous = true}, 1'024).in_flight_max, 0);
 }
 
 TEST(QuotaRule, a_rate_is_never_rounded_up_and_its_burst_is_one_seconds_worth) {

@@ -48,14 +48,14 @@ std::optional<std::string> ListenerOptions::problem() const {
 struct Listener::Impl {
     Impl(const ListenerOptions& options_, const Handlers& handlers)
         : options{options_},
-          lanes{make_lanes(handlers)},
-          acceptor{options, handlers.on_remark, lanes.front()->io(), lanes} {}
+          io_threads{make_lanes(handlers)},
+          acceptor{options, handlers.on_remark, io_threads.front()->io(), io_threads} {}
 
-    std::vector<std::unique_ptr<Lane>> make_lanes(const Handlers& handlers) {
+    std::vector<std::unique_ptr<IoThread>> make_lanes(const Handlers& handlers) {
         const auto bodies = std::make_shared<BodyBudget>(options.limits.bodies_max);
-        std::vector<std::unique_ptr<Lane>> made;
+        std::vector<std::unique_ptr<IoThread>> made;
         for (int i = 0; i < options.threads; ++i)
-            made.push_back(std::make_unique<Lane>(
+            made.push_back(std::make_unique<IoThread>(
                 options,
                 handlers,
                 bodies,
@@ -64,23 +64,23 @@ struct Listener::Impl {
         return made;
     }
 
-    // Stops each lane by itself: one with a held thread does not keep the others from ending.
+    // Stops each io_thread by itself: one with a held thread does not keep the others from ending.
     bool stop(std::chrono::milliseconds drain) {
         acceptor.stop();
-        for (const auto& lane : lanes) lane->stop(drain);
+        for (const auto& io_thread : io_threads) io_thread->stop(drain);
         const auto until = std::chrono::steady_clock::now() +  // tidy: allow clock: a join's limit
                            drain + stop_margin;
         bool ended = true;
-        for (const auto& lane : lanes)
-            if (lane->ends_until(until))
-                lane->join();
+        for (const auto& io_thread : io_threads)
+            if (io_thread->ends_until(until))
+                io_thread->join();
             else
                 ended = false;
         return ended;
     }
 
     const ListenerOptions options;
-    std::vector<std::unique_ptr<Lane>> lanes;
+    std::vector<std::unique_ptr<IoThread>> io_threads;
     Acceptor acceptor;
     bool started{false};
 };
@@ -99,13 +99,13 @@ Listener::Listener(const ListenerOptions& options, const Handlers& handlers)
 
 Listener::~Listener() {
     stop(std::chrono::milliseconds{0});
-    for (const auto& lane : impl_->lanes) lane->join();
+    for (const auto& io_thread : impl_->io_threads) io_thread->join();
 }
 
 void Listener::start() {
     impl_->started = true;
     impl_->acceptor.begin();
-    for (const auto& lane : impl_->lanes) lane->start();
+    for (const auto& io_thread : impl_->io_threads) io_thread->start();
 }
 
 std::uint16_t Listener::port() const {

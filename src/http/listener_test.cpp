@@ -263,7 +263,7 @@ TEST(Listener, a_chunk_extension_without_end_is_refused) {
 
     for (int i = 0; i < 16; ++i) client.send(std::string(64 * 1024, 'x'));
 
-    // Refused while the extension is still coming, so it is not kept in memory.
+    // Rejection while the extension is still coming, so it is not kept in memory.
     EXPECT_EQ(status_of(client.read_message()), "400");
 }
 

@@ -25,11 +25,11 @@ constexpr std::array<ProblemKind, 30> kinds{{
     {"precondition-failed", 412, false},
     {"body-too-large", 413, false},
     {"line-too-long", 414, false},
-    {"type-not-served", 415, false},
+    {"type-not-supported", 415, false},
     {"quota-exceeded", 429, true},
     {"headers-too-large", 431, false},
     {"not-implemented", 501, false},
-    {"version-not-served", 505, false},
+    {"version-not-supported", 505, false},
     // Errors of the key.
     {"in-progress", 409, true},
     {"key-reused", 422, false},  // Or 409 or 400, by HttpOptions::key_reused_status.
@@ -62,49 +62,49 @@ struct Sentence {
     bool retry;
 };
 
-Sentence sentence_of(engine::Why why, int key_reused_status) {
-    using engine::Why;
+Sentence sentence_of(engine::Reason why, int key_reused_status) {
+    using engine::Reason;
     switch (why) {
-        case Why::in_progress:
+        case Reason::in_progress:
             return {409, "in-progress", "A request with this Idempotency-Key is in progress", true};
-        case Why::key_reused:
+        case Reason::key_reused:
             return {
                 key_reused_status,
                 "key-reused",
                 "This Idempotency-Key was used with another request",
                 false};
-        case Why::key_expired:
+        case Reason::key_expired:
             return {410, "key-expired", "This Idempotency-Key has expired", false};
-        case Why::internal:
+        case Reason::internal:
             return {
                 500,
                 "internal",
                 "The request failed on our side; it can be repeated with the same key",
                 true};
-        case Why::provider_unavailable:
+        case Reason::provider_unavailable:
             return {
                 503,
                 "provider-unavailable",
                 "A service that this request needs did not answer",
                 true};
-        case Why::store_unavailable:
+        case Reason::store_unavailable:
             return {503, "store-unavailable", "The database can't be written at the moment", true};
-        case Why::contention:
+        case Reason::contention:
             return {503, "contention", "Too many requests change the same data", true};
-        case Why::phase_deadline:
+        case Reason::phase_deadline:
             return {503, "phase-deadline", "The request took too long", true};
-        case Why::overloaded:
+        case Reason::overloaded:
             return {503, "overloaded", "Too many requests are waiting", true};
-        case Why::stranded:
+        case Reason::stranded:
             return {
                 503, "stranded", "Another version of this service must continue the request", true};
-        case Why::needs_attention:
+        case Reason::needs_attention:
             return {
                 502,
                 "needs-attention",
                 "An operator must settle this request before it can go on",
                 false};
-        case Why::stopping:
+        case Reason::stopping:
             break;
     }
     return {503, "stopping", "The server is stopping", true};
@@ -154,7 +154,7 @@ std::string_view type_of(int status) {
         case 414:
             return "line-too-long";
         case 415:
-            return "type-not-served";
+            return "type-not-supported";
         case 431:
             return "headers-too-large";
         case 501:
@@ -162,13 +162,13 @@ std::string_view type_of(int status) {
         case 503:
             return "overloaded";
         case 505:
-            return "version-not-served";
+            return "version-not-supported";
         default:
             return "request-invalid";
     }
 }
 
-Reply settled_reply(engine::Settled settled) {
+Reply settled_reply(engine::StoredResponse settled) {
     Reply reply{
         .status = settled.response.status,
         .headers = std::move(settled.response.headers),
@@ -213,9 +213,9 @@ Reply problem_reply(const Problem& problem) {
 }
 
 Reply reply_to(engine::Answer answer, int key_reused_status) {
-    if (auto* settled = std::get_if<engine::Settled>(&answer))
+    if (auto* settled = std::get_if<engine::StoredResponse>(&answer))
         return settled_reply(std::move(*settled));
-    const auto& refused = std::get<engine::Refused>(answer);
+    const auto& refused = std::get<engine::Rejection>(answer);
     const auto sentence = sentence_of(refused.why, key_reused_status);
     Problem problem{
         .status = sentence.status,
@@ -223,8 +223,8 @@ Reply reply_to(engine::Answer answer, int key_reused_status) {
         .title = sentence.title,
         .retry = sentence.retry};
     if (sentence.retry) problem.retry_after = refused.retry_after;
-    if (refused.why == engine::Why::stranded) problem.code = "PAWL0007";
-    if (refused.why == engine::Why::key_expired && refused.outcome) {
+    if (refused.why == engine::Reason::stranded) problem.code = "PAWL0007";
+    if (refused.why == engine::Reason::key_expired && refused.outcome) {
         problem.detail = "The request ended with status " + std::to_string(*refused.outcome);
         if (refused.location) problem.detail += "; see " + *refused.location;
     }
@@ -233,19 +233,19 @@ Reply reply_to(engine::Answer answer, int key_reused_status) {
 
 std::string_view limit_name(core::OverQuota::Limit limit) {
     switch (limit) {
-        case core::OverQuota::Limit::in_hand:
-            return "in_hand";
+        case core::OverQuota::Limit::in_flight:
+            return "in_flight";
         case core::OverQuota::Limit::rate:
             return "rate";
-        case core::OverQuota::Limit::account_in_hand:
+        case core::OverQuota::Limit::account_in_flight:
             break;
     }
-    return "account_in_hand";
+    return "account_in_flight";
 }
 
 Reply quota_exceeded(const core::OverQuota& why) {
     const bool rate = why.limit == core::OverQuota::Limit::rate;
-    const bool account = why.limit == core::OverQuota::Limit::account_in_hand;
+    const bool account = why.limit == core::OverQuota::Limit::account_in_flight;
     return problem_reply(
         {.status = 429,
          .type = "quota-exceeded",

@@ -11,9 +11,9 @@
 namespace pawl::http {
 namespace {
 
-using engine::Refused;
-using engine::Settled;
-using engine::Why;
+using engine::Reason;
+using engine::Rejection;
+using engine::StoredResponse;
 
 std::string header_of(const Reply& reply, std::string_view name) {
     std::string all;
@@ -71,28 +71,28 @@ TEST(Problems, the_documentation_has_no_row_without_a_problem) {
 // it.
 TEST(Problems, every_refusal_of_the_engine_and_the_listener_is_a_known_kind) {
     struct Case {
-        Why why;
+        Reason why;
         int status;
         std::string type;
         bool retry;
     };
     const std::vector<Case> cases{
-        {Why::in_progress, 409, "in-progress", true},
-        {Why::key_reused, 422, "key-reused", false},
-        {Why::key_expired, 410, "key-expired", false},
-        {Why::internal, 500, "internal", true},
-        {Why::provider_unavailable, 503, "provider-unavailable", true},
-        {Why::store_unavailable, 503, "store-unavailable", true},
-        {Why::contention, 503, "contention", true},
-        {Why::phase_deadline, 503, "phase-deadline", true},
-        {Why::overloaded, 503, "overloaded", true},
-        {Why::stranded, 503, "stranded", true},
-        {Why::needs_attention, 502, "needs-attention", false},
-        {Why::stopping, 503, "stopping", true},
+        {Reason::in_progress, 409, "in-progress", true},
+        {Reason::key_reused, 422, "key-reused", false},
+        {Reason::key_expired, 410, "key-expired", false},
+        {Reason::internal, 500, "internal", true},
+        {Reason::provider_unavailable, 503, "provider-unavailable", true},
+        {Reason::store_unavailable, 503, "store-unavailable", true},
+        {Reason::contention, 503, "contention", true},
+        {Reason::phase_deadline, 503, "phase-deadline", true},
+        {Reason::overloaded, 503, "overloaded", true},
+        {Reason::stranded, 503, "stranded", true},
+        {Reason::needs_attention, 502, "needs-attention", false},
+        {Reason::stopping, 503, "stopping", true},
     };
     for (const auto& c : cases) {
         SCOPED_TRACE(c.type);
-        const auto reply = reply_to(Refused{.why = c.why, .detail = "SELECT secret"}, 422);
+        const auto reply = reply_to(Rejection{.why = c.why, .detail = "SELECT secret"}, 422);
 
         EXPECT_EQ(reply.status, c.status);
         EXPECT_NE(reply.body.find("\"type\":\"/errors/" + c.type + "\""), std::string::npos)
@@ -116,7 +116,7 @@ TEST(Problems, every_refusal_of_the_engine_and_the_listener_is_a_known_kind) {
 
 TEST(Problems, key_reused_has_the_configured_status) {
     for (const int status : {422, 409, 400}) {
-        const auto reply = reply_to(Refused{.why = Why::key_reused}, status);
+        const auto reply = reply_to(Rejection{.why = Reason::key_reused}, status);
         EXPECT_EQ(reply.status, status);
         EXPECT_NE(reply.body.find("\"status\":" + std::to_string(status)), std::string::npos);
     }
@@ -124,7 +124,8 @@ TEST(Problems, key_reused_has_the_configured_status) {
 
 TEST(Problems, an_expired_key_has_its_status_and_location) {
     const auto reply = reply_to(
-        Refused{.why = Why::key_expired, .outcome = 201, .location = std::string{"/rides/7"}}, 422
+        Rejection{.why = Reason::key_expired, .outcome = 201, .location = std::string{"/rides/7"}},
+        422
     );
 
     EXPECT_NE(
@@ -134,7 +135,7 @@ TEST(Problems, an_expired_key_has_its_status_and_location) {
 }
 
 TEST(Problems, an_expired_key_without_a_location_names_none) {
-    const auto reply = reply_to(Refused{.why = Why::key_expired, .outcome = 402}, 422);
+    const auto reply = reply_to(Rejection{.why = Reason::key_expired, .outcome = 402}, 422);
 
     EXPECT_NE(
         reply.body.find("\"detail\":\"The request ended with status 402\""), std::string::npos
@@ -143,7 +144,7 @@ TEST(Problems, an_expired_key_without_a_location_names_none) {
 
 TEST(Problems, a_stranded_key_has_the_code_for_the_operator) {
     EXPECT_NE(
-        reply_to(Refused{.why = Why::stranded}, 422).body.find("\"code\":\"PAWL0007\""),
+        reply_to(Rejection{.why = Reason::stranded}, 422).body.find("\"code\":\"PAWL0007\""),
         std::string::npos
     );
 }
@@ -151,18 +152,18 @@ TEST(Problems, a_stranded_key_has_the_code_for_the_operator) {
 TEST(Problems, a_quota_problem_says_when_to_retry_and_which_limit_it_was) {
     using core::OverQuota;
     const auto rate = quota_exceeded({OverQuota::Limit::rate, std::chrono::seconds{7}});
-    const auto in_hand = quota_exceeded({OverQuota::Limit::in_hand, std::chrono::seconds{1}});
+    const auto in_flight = quota_exceeded({OverQuota::Limit::in_flight, std::chrono::seconds{1}});
 
     EXPECT_EQ(rate.status, 429);
     EXPECT_EQ(header_of(rate, "Retry-After"), "7");
     EXPECT_NE(rate.body.find("\"retry\":true"), std::string::npos);
     EXPECT_NE(rate.body.find("Requests come too fast."), std::string::npos);
-    EXPECT_EQ(header_of(in_hand, "Retry-After"), "1");
+    EXPECT_EQ(header_of(in_flight, "Retry-After"), "1");
     EXPECT_NE(
-        in_hand.body.find("Too many requests of this tenant are in flight."), std::string::npos
+        in_flight.body.find("Too many requests of this tenant are in flight."), std::string::npos
     );
     const auto account =
-        quota_exceeded({OverQuota::Limit::account_in_hand, std::chrono::seconds{1}});
+        quota_exceeded({OverQuota::Limit::account_in_flight, std::chrono::seconds{1}});
     EXPECT_NE(
         account.body.find("Too many requests of this account are in flight."), std::string::npos
     );

@@ -163,7 +163,7 @@ protected:
 };
 
 TEST_F(QuotaServerTest, a_tenant_over_its_quota_gets_retry_after_and_others_are_served) {
-    serve({.in_hand_max = 1});
+    serve({.in_flight_max = 1});
     auto held = hold();
 
     const auto refused = pay("acme.joe", "k1");
@@ -188,7 +188,7 @@ TEST_F(QuotaServerTest, a_tenant_over_its_quota_gets_retry_after_and_others_are_
 
 // Before, one rider's slow bookings locked out all other riders of the tenant (issue 16, number 8).
 TEST_F(QuotaServerTest, an_account_with_its_share_in_flight_does_not_shut_out_its_tenant) {
-    serve({.in_hand_max = 4, .account_in_hand_max = 1});
+    serve({.in_flight_max = 4, .account_in_flight_max = 1});
     auto held = hold();
 
     const auto refused = get("acme.jane");
@@ -204,7 +204,7 @@ TEST_F(QuotaServerTest, an_account_with_its_share_in_flight_does_not_shut_out_it
 }
 
 TEST_F(QuotaServerTest, the_quota_is_checked_right_after_the_credentials) {
-    serve({.in_hand_max = 1});
+    serve({.in_flight_max = 1});
     const auto held = hold();
     const auto keys_before = keys();
 
@@ -236,7 +236,7 @@ TEST_F(QuotaServerTest, a_rate_counts_repeats_and_its_refusal_says_when_to_retry
 }
 
 TEST_F(QuotaServerTest, a_request_no_longer_counts_after_it_ended_in_any_way) {
-    serve({.in_hand_max = 1});
+    serve({.in_flight_max = 1});
 
     for (int n = 0; n < 3; ++n) {
         EXPECT_EQ(send(bytes_of("acme.joe", "k1", "{ no JSON")).status(), 400);
@@ -272,7 +272,7 @@ TEST_F(QuotaServerTest, our_client_waits_for_retry_after_and_then_gets_its_answe
 
 // The request goes on without its client, and still counts.
 TEST_F(QuotaServerTest, a_request_still_counts_after_its_client_has_gone) {
-    serve({.in_hand_max = 1});
+    serve({.in_flight_max = 1});
     { auto gone = hold(); }
 
     EXPECT_EQ(pay("acme.joe", "k1").status(), 429);
@@ -287,7 +287,7 @@ TEST_F(QuotaServerTest, a_request_still_counts_after_its_client_has_gone) {
 
 // Before, its answer, its quota and its line in the log belonged to a destroyed server.
 TEST_F(QuotaServerTest, a_request_that_outlives_its_server_is_done_and_logged) {
-    serve({.in_hand_max = 1});
+    serve({.in_flight_max = 1});
     const auto held = hold();
 
     server_.reset();
@@ -312,7 +312,7 @@ TEST_F(QuotaServerTest, an_account_without_a_tenant_is_counted_alone) {
 }
 
 TEST_F(QuotaServerTest, the_access_log_says_which_limit_it_was) {
-    serve({.in_hand_max = 1, .rate_per_s = 0.001, .burst = 1});
+    serve({.in_flight_max = 1, .rate_per_s = 0.001, .burst = 1});
     pay("other.jane", "k1");
     pay("other.jane", "k2");
     {
@@ -325,7 +325,7 @@ TEST_F(QuotaServerTest, the_access_log_says_which_limit_it_was) {
 
     EXPECT_NE(log().find(R"("status":429,)"), std::string::npos);
     EXPECT_NE(log().find(R"("over_quota":"rate"})"), std::string::npos) << log();
-    EXPECT_NE(log().find(R"("over_quota":"in_hand"})"), std::string::npos) << log();
+    EXPECT_NE(log().find(R"("over_quota":"in_flight"})"), std::string::npos) << log();
 }
 
 }  // namespace

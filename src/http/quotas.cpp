@@ -24,7 +24,7 @@ Quotas::Quotas(core::QuotaRule rule, std::size_t remembered_max)
       of_each_part_{
           std::max<std::size_t>(remembered_max / std::tuple_size_v<decltype(parts_)>, 1)} {}
 
-std::variant<Quotas::Place, Quotas::Refused> Quotas::enter(
+std::variant<Quotas::Place, Quotas::Rejection> Quotas::enter(
     const std::string& tenant, const std::string& account, core::SteadyTime now
 ) {
     auto& part = parts_.at(std::hash<std::string>{}(tenant) % parts_.size());
@@ -32,21 +32,21 @@ std::variant<Quotas::Place, Quotas::Refused> Quotas::enter(
     auto& found = tenant_of(part, tenant, now);
     auto* asker = account_of(found, account);
     const auto admission =
-        core::decide_admission(rule_, found.use, asker != nullptr ? asker->in_hand : 0, now);
+        core::decide_admission(rule_, found.use, asker != nullptr ? asker->in_flight : 0, now);
     if (const auto* after = std::get_if<core::TenantUse>(&admission)) {
         found.use = *after;
-        if (asker != nullptr) ++asker->in_hand;
+        if (asker != nullptr) ++asker->in_flight;
         return Place{part, found, asker};
     }
     const auto& why = std::get<core::OverQuota>(admission);
-    const bool by_account = why.limit == core::OverQuota::Limit::account_in_hand;
+    const bool by_account = why.limit == core::OverQuota::Limit::account_in_flight;
     auto refused = (by_account ? asker->refusals : found.refusals).add(why, now);
     if (asker != nullptr) forget(found, *asker);
     return refused;
 }
 
-Quotas::Refused Quotas::Refusals::add(const core::OverQuota& why, core::SteadyTime now) {
-    Refused refused{why, 0};
+Quotas::Rejection Quotas::Refusals::add(const core::OverQuota& why, core::SteadyTime now) {
+    Rejection refused{why, 0};
     ++count;
     if (tell_at > now) return refused;
     refused.tell = std::exchange(count, 0);
@@ -55,7 +55,7 @@ Quotas::Refused Quotas::Refusals::add(const core::OverQuota& why, core::SteadyTi
 }
 
 Quotas::Account* Quotas::account_of(Tenant& tenant, const std::string& account) const {
-    if (rule_.account_in_hand_max == 0 || account.empty()) return nullptr;
+    if (rule_.account_in_flight_max == 0 || account.empty()) return nullptr;
     const auto at = tenant.accounts.find(account);
     if (at != tenant.accounts.end()) return &at->second;
     if (tenant.accounts.size() >= accounts_max) return &tenant.other_accounts;
@@ -134,11 +134,11 @@ void Quotas::Place::leave() noexcept {
     auto* part = std::exchange(part_, nullptr);
     if (part == nullptr) return;
     const std::lock_guard lock{part->mutex};
-    PAWL_ASSERT(tenant_->use.in_hand > 0);
-    --tenant_->use.in_hand;
+    PAWL_ASSERT(tenant_->use.in_flight > 0);
+    --tenant_->use.in_flight;
     if (account_ == nullptr) return;
-    PAWL_ASSERT(account_->in_hand > 0);
-    --account_->in_hand;
+    PAWL_ASSERT(account_->in_flight > 0);
+    --account_->in_flight;
     forget(*tenant_, *account_);
 }
 

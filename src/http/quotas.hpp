@@ -51,14 +51,14 @@ public:
         Tenant* tenant_{};    // Does not move while it has requests in flight.
         Account* account_{};  // The same; nullptr: accounts are not counted.
     };
-    struct Refused {
+    struct Rejection {
         core::OverQuota why;
         // How many requests of this tenant, or of this account by its own limit, were refused since
         // the last line in the log; 0: it is too early for another line.
         std::uint64_t tell{};
     };
     // With an empty account, only the tenant is counted.
-    std::variant<Place, Refused> enter(
+    std::variant<Place, Rejection> enter(
         const std::string& tenant, const std::string& account, core::SteadyTime now
     );
 
@@ -69,15 +69,15 @@ private:
     struct Refusals {
         std::uint64_t count{};  // Since the last line in the log.
         core::SteadyTime tell_at{};
-        Refused add(const core::OverQuota& why, core::SteadyTime now);
+        Rejection add(const core::OverQuota& why, core::SteadyTime now);
     };
     struct Account {
-        int in_hand{};
+        int in_flight{};
         Refusals refusals{};
         // Its name in Tenant::accounts; nullptr: the shared entry of accounts beyond the limit.
         const std::string* name{};
         bool forgettable(core::SteadyTime now) const {
-            return in_hand == 0 && refusals.tell_at <= now;
+            return in_flight == 0 && refusals.tell_at <= now;
         }
     };
     struct Tenant {

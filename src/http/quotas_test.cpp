@@ -16,16 +16,17 @@ using Limit = core::OverQuota::Limit;
 
 const core::SteadyTime now{1'000s};
 
-Quotas::Place place_of(std::variant<Quotas::Place, Quotas::Refused> entered) {
+Quotas::Place place_of(std::variant<Quotas::Place, Quotas::Rejection> entered) {
     return std::move(std::get<Quotas::Place>(entered));
 }
-std::optional<Quotas::Refused> refused_of(std::variant<Quotas::Place, Quotas::Refused> entered) {
-    if (auto* refused = std::get_if<Quotas::Refused>(&entered)) return *refused;
+std::optional<Quotas::Rejection> refused_of(std::variant<Quotas::Place, Quotas::Rejection> entered
+) {
+    if (auto* refused = std::get_if<Quotas::Rejection>(&entered)) return *refused;
     return std::nullopt;
 }
 
 TEST(Quotas, one_tenant_over_its_quota_does_not_limit_another) {
-    Quotas quotas{{.in_hand_max = 2}};
+    Quotas quotas{{.in_flight_max = 2}};
     const auto first = place_of(quotas.enter("acme", "", now));
     const auto second = place_of(quotas.enter("acme", "", now));
 
@@ -33,12 +34,12 @@ TEST(Quotas, one_tenant_over_its_quota_does_not_limit_another) {
     const auto other = place_of(quotas.enter("other", "", now));
 
     ASSERT_TRUE(third);
-    EXPECT_EQ(third->why.limit, Limit::in_hand);
+    EXPECT_EQ(third->why.limit, Limit::in_flight);
     EXPECT_EQ(third->why.retry_after, 1s);
 }
 
 TEST(Quotas, a_place_is_freed_exactly_once) {
-    Quotas quotas{{.in_hand_max = 1}};
+    Quotas quotas{{.in_flight_max = 1}};
     {
         auto place = place_of(quotas.enter("acme", "", now));
         auto moved = std::move(place);
@@ -69,7 +70,7 @@ TEST(Quotas, idle_tenants_are_forgotten_and_busy_ones_are_not) {
 }
 
 TEST(Quotas, tenants_beyond_the_maximum_share_one_entry) {
-    Quotas quotas{{.in_hand_max = 1}, 32};
+    Quotas quotas{{.in_flight_max = 1}, 32};
     std::vector<Quotas::Place> places;
     int refused = 0;
 
@@ -90,7 +91,7 @@ TEST(Quotas, tenants_beyond_the_maximum_share_one_entry) {
 }
 
 TEST(Quotas, a_flood_is_reported_once_a_minute_with_its_size) {
-    Quotas quotas{{.in_hand_max = 1}};
+    Quotas quotas{{.in_flight_max = 1}};
     const auto place = place_of(quotas.enter("acme", "", now));
 
     EXPECT_EQ(refused_of(quotas.enter("acme", "", now))->tell, 1U);
@@ -102,7 +103,7 @@ TEST(Quotas, a_flood_is_reported_once_a_minute_with_its_size) {
 
 // Otherwise a tenant that pauses for a moment would be reported again and again.
 TEST(Quotas, a_reported_tenant_is_remembered_for_a_minute) {
-    Quotas quotas{{.in_hand_max = 1}};
+    Quotas quotas{{.in_flight_max = 1}};
     {
         const auto place = place_of(quotas.enter("acme", "", now));
         EXPECT_EQ(refused_of(quotas.enter("acme", "", now))->tell, 1U);
@@ -113,7 +114,7 @@ TEST(Quotas, a_reported_tenant_is_remembered_for_a_minute) {
 }
 
 TEST(Quotas, one_account_at_its_limit_does_not_limit_another_of_its_tenant) {
-    Quotas quotas{{.in_hand_max = 4, .account_in_hand_max = 2}};
+    Quotas quotas{{.in_flight_max = 4, .account_in_flight_max = 2}};
     const auto first = place_of(quotas.enter("acme", "jane", now));
     auto second = place_of(quotas.enter("acme", "jane", now));
 
@@ -122,7 +123,7 @@ TEST(Quotas, one_account_at_its_limit_does_not_limit_another_of_its_tenant) {
     const auto namesake = place_of(quotas.enter("other", "jane", now));
 
     ASSERT_TRUE(third);
-    EXPECT_EQ(third->why.limit, Limit::account_in_hand);
+    EXPECT_EQ(third->why.limit, Limit::account_in_flight);
     EXPECT_EQ(third->tell, 1U);
     EXPECT_EQ(refused_of(quotas.enter("acme", "jane", now))->tell, 0U);
     second.leave();
@@ -130,16 +131,16 @@ TEST(Quotas, one_account_at_its_limit_does_not_limit_another_of_its_tenant) {
 }
 
 TEST(Quotas, all_accounts_of_a_tenant_together_are_limited_by_the_tenant) {
-    Quotas quotas{{.in_hand_max = 3, .account_in_hand_max = 2}};
+    Quotas quotas{{.in_flight_max = 3, .account_in_flight_max = 2}};
     std::vector<Quotas::Place> places;
     for (const auto* account : {"jane", "jane", "joe"})
         places.push_back(place_of(quotas.enter("acme", account, now)));
 
-    EXPECT_EQ(refused_of(quotas.enter("acme", "eve", now))->why.limit, Limit::in_hand);
+    EXPECT_EQ(refused_of(quotas.enter("acme", "eve", now))->why.limit, Limit::in_flight);
 }
 
 TEST(Quotas, an_account_is_forgotten_when_its_last_request_ends) {
-    Quotas quotas{{.in_hand_max = 4, .account_in_hand_max = 2}};
+    Quotas quotas{{.in_flight_max = 4, .account_in_flight_max = 2}};
     for (int n = 0; n < 1'000; ++n)
         (void)place_of(quotas.enter("acme", "account-" + std::to_string(n), now));
     EXPECT_EQ(quotas.remembered_accounts(), 0U);
@@ -149,7 +150,7 @@ TEST(Quotas, an_account_is_forgotten_when_its_last_request_ends) {
 }
 
 TEST(Quotas, accounts_beyond_the_maximum_share_one_entry_within_their_tenant) {
-    Quotas quotas{{.account_in_hand_max = 1}};
+    Quotas quotas{{.account_in_flight_max = 1}};
     std::vector<Quotas::Place> places;
     int refused = 0;
 
@@ -169,8 +170,8 @@ TEST(Quotas, accounts_beyond_the_maximum_share_one_entry_within_their_tenant) {
 }
 
 TEST(Quotas, many_threads_never_exceed_the_limit_together) {
-    Quotas quotas{{.in_hand_max = 3}};
-    std::atomic<int> in_hand{0};
+    Quotas quotas{{.in_flight_max = 3}};
+    std::atomic<int> in_flight{0};
     std::atomic<int> most{0};
     std::atomic<int> let_in{0};
     {
@@ -179,12 +180,12 @@ TEST(Quotas, many_threads_never_exceed_the_limit_together) {
             threads.emplace_back([&] {
                 for (int n = 0; n < 20'000; ++n) {
                     auto entered = quotas.enter("acme", "", now);
-                    if (std::holds_alternative<Quotas::Refused>(entered)) continue;
+                    if (std::holds_alternative<Quotas::Rejection>(entered)) continue;
                     ++let_in;
-                    const int at_once = ++in_hand;
+                    const int at_once = ++in_flight;
                     int seen = most;
                     while (at_once > seen && !most.compare_exchange_weak(seen, at_once)) continue;
-                    --in_hand;
+                    --in_flight;
                 }
             });
     }

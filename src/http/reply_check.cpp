@@ -48,8 +48,8 @@ std::optional<std::string> problem_of(const Reply& reply) {
 Reply sendable(Reply reply, std::string_view route) {
     const auto problem = problem_of(reply);
     if (!problem) return reply;
-    log::error("answer_refused", {{"route", std::string{route}}, {"detail", *problem}});
-    return reply_to(engine::Refused{.why = engine::Why::internal}, 422);
+    log::error("response_invalid", {{"route", std::string{route}}, {"detail", *problem}});
+    return reply_to(engine::Rejection{.why = engine::Reason::internal}, 422);
 }
 
 }  // namespace pawl::http

@@ -63,7 +63,7 @@ int run_until_signal(Service& service, HttpServer& server) {
     const auto stats = service.engine().store().stats();
     log::info(
         "stopped",
-        {{"keys_left", std::to_string(service.engine().keys_in_hand())},
+        {{"keys_left", std::to_string(service.engine().keys_in_flight())},
          {"in_doubt", std::to_string(doubts.count)},
          {"in_doubt_keys", doubts.keys},
          {"works", std::to_string(stats.works)},

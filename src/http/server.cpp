@@ -4,8 +4,8 @@
 #include "src/base/random.hpp"
 #include "src/core/fault.hpp"
 #include "src/engine/engine.hpp"
-#include "src/engine/maker.hpp"
-#include "src/engine/refusal.hpp"
+#include "src/engine/rejection.hpp"
+#include "src/engine/tx_factory.hpp"
 #include "src/http/access_log.hpp"
 #include "src/http/conditions.hpp"
 #include "src/http/descriptor_limit.hpp"
@@ -18,8 +18,8 @@
 #include "src/http/problem.hpp"
 #include "src/http/quotas.hpp"
 #include "src/http/reply_check.hpp"
+#include "src/http/response_writer.hpp"
 #include "src/http/routes.hpp"
-#include "src/http/way_out.hpp"
 #include "src/json/fingerprint.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ struct Target {
     OpenPage open;
 };
 
-using Way = std::shared_ptr<http::WayOut>;
+using Way = std::shared_ptr<http::ResponseWriter>;
 
 // What is known of a request after its body has come.
 struct Asking {
@@ -64,7 +64,7 @@ Reply internal_error(const std::exception* thrown) {
         "request_failed",
         {{"detail", thrown != nullptr ? thrown->what() : "an exception that is no std::exception"}}
     );
-    return http::reply_to(engine::Refused{.why = engine::Why::internal}, 422);
+    return http::reply_to(engine::Rejection{.why = engine::Reason::internal}, 422);
 }
 
 bool is_livez(const RequestHead& head) {
@@ -210,8 +210,8 @@ std::size_t HttpServer::Impl::body_max(const RequestHead& head) const {
 }
 
 void HttpServer::Impl::on_request(Request request, Responder respond) {
-    const auto out = std::make_shared<http::WayOut>(
-        http::WayOut::Parts{shared_from_this(), access, engine.clock(), options.browser},
+    const auto out = std::make_shared<http::ResponseWriter>(
+        http::ResponseWriter::Parts{shared_from_this(), access, engine.clock(), options.browser},
         std::move(respond),
         request.head
     );
@@ -249,7 +249,7 @@ void HttpServer::Impl::serve_open(const OpenPage& page, const Request& request, 
     const auto form = http::open_form(request);
     if (const auto* problem = std::get_if<DecodeProblem>(&form))
         return (*out)(http::invalid(*problem));
-    engine::Settled answer{page({request.head, std::get<0>(form)}), false, {}};
+    engine::StoredResponse answer{page({request.head, std::get<0>(form)}), false, {}};
     (*out)(http::reply_to(std::move(answer), options.key_reused_status));
 }
 
@@ -266,9 +266,9 @@ bool HttpServer::Impl::let_in(const Principal& principal, const Way& out) {
         out->set_place(std::move(*place));
         return true;
     }
-    const auto& refused = std::get<http::Quotas::Refused>(entered);
+    const auto& refused = std::get<http::Quotas::Rejection>(entered);
     const auto limit = http::limit_name(refused.why.limit);
-    const bool by_account = refused.why.limit == core::OverQuota::Limit::account_in_hand;
+    const bool by_account = refused.why.limit == core::OverQuota::Limit::account_in_flight;
     if (refused.tell > 0)
         log::warning(
             "quota_exceeded",
@@ -384,7 +384,7 @@ void HttpServer::Impl::serve_query(
          answer,
          principal = asking.principal,
          origin = asking.request.head.client_address](store::Session& session) {
-            *answer = detail::Maker::with_snapshot(session, [&](Snapshot& read) {
+            *answer = detail::TxFactory::with_snapshot(session, [&](Snapshot& read) {
                 return query->answer(query->query.get(), read, principal, origin, request.get());
             });
         },
@@ -398,7 +398,7 @@ void HttpServer::Impl::serve_query(
                 return (*out)(http::reply_to(std::move(refusal), options.key_reused_status));
             }
             (*out)(http::reply_to(
-                engine::Settled{std::move(*answer), false, {}}, options.key_reused_status
+                engine::StoredResponse{std::move(*answer), false, {}}, options.key_reused_status
             ));
         }
     ));

@@ -1,4 +1,4 @@
-#include "src/http/lane.hpp"
+#include "src/http/io_thread.hpp"
 #include "src/http/listener.hpp"
 #include "src/http/testing/listening.hpp"
 #include "src/http/testing/raw_socket.hpp"
@@ -35,7 +35,7 @@ Listener::Handlers echo() {
         .date = [] { return std::string{"now"}; }};
 }
 
-// Both ends of a connection; from add() on the lane owns the server's end.
+// Both ends of a connection; from add() on the io_thread owns the server's end.
 struct Pair {
     RawSocket client;
     tcp::socket server;
@@ -45,16 +45,16 @@ struct Pair {
 class OneLane {
 public:
     explicit OneLane(const ListenerOptions& options = {})
-        : lane_{options, echo(), bodies_, [this](AddressKey) { ++closed_; }},
-          acceptor_{lane_.io(), {tcp::v4(), 0}} {
-        lane_.start();
+        : io_thread_{options, echo(), bodies_, [this](AddressKey) { ++closed_; }},
+          acceptor_{io_thread_.io(), {tcp::v4(), 0}} {
+        io_thread_.start();
     }
     ~OneLane() {
-        lane_.stop(0ms);
-        lane_.join();
+        io_thread_.stop(0ms);
+        io_thread_.join();
     }
 
-    Lane& lane() { return lane_; }
+    IoThread& io_thread() { return io_thread_; }
     int closed() const { return closed_; }
 
     Pair connect() {
@@ -63,7 +63,7 @@ public:
     }
     RawSocket added() {
         auto pair = connect();
-        lane_.add(std::move(pair.server), AddressKey{});
+        io_thread_.add(std::move(pair.server), AddressKey{});
         return std::move(pair.client);
     }
     // Its send buffer is full to the byte; the client has not read any of it.
@@ -79,7 +79,7 @@ public:
             }
             std::this_thread::sleep_for(1ms);
         }
-        lane_.add(std::move(pair.server), AddressKey{});
+        io_thread_.add(std::move(pair.server), AddressKey{});
         return std::move(pair.client);
     }
 
@@ -99,11 +99,11 @@ private:
 
     std::shared_ptr<BodyBudget> bodies_{std::make_shared<BodyBudget>(1000)};
     std::atomic<int> closed_{0};
-    Lane lane_;
+    IoThread io_thread_;
     tcp::acceptor acceptor_;
 };
 
-TEST(Lane, a_full_send_buffer_does_not_block_the_thread_that_sends_continue) {
+TEST(IoThread, a_full_send_buffer_does_not_block_the_thread_that_sends_continue) {
     OneLane server;
     std::size_t junk = 0;
     auto client = server.added_full(junk);
@@ -121,7 +121,7 @@ TEST(Lane, a_full_send_buffer_does_not_block_the_thread_that_sends_continue) {
     EXPECT_EQ(body_of(client.read_message()), "POST x");
 }
 
-TEST(Lane, a_client_that_does_not_read_its_continue_is_cut_off) {
+TEST(IoThread, a_client_that_does_not_read_its_continue_is_cut_off) {
     OneLane server{{.limits = {.write_timeout = 50ms}}};
     std::size_t junk = 0;
     auto client = server.added_full(junk);
@@ -138,7 +138,7 @@ TEST(Lane, a_client_that_does_not_read_its_continue_is_cut_off) {
     EXPECT_EQ(client.read_all().size(), junk);
 }
 
-TEST(Lane, stops_in_time_while_a_client_does_not_read_its_continue) {
+TEST(IoThread, stops_in_time_while_a_client_does_not_read_its_continue) {
     OneLane server;
     std::size_t junk = 0;
     auto client = server.added_full(junk);
@@ -148,9 +148,9 @@ TEST(Lane, stops_in_time_while_a_client_does_not_read_its_continue) {
     ASSERT_EQ(body_of(other.read_message()), "GET ");
     const auto began = std::chrono::steady_clock::now();
 
-    server.lane().stop(100ms);
+    server.io_thread().stop(100ms);
 
-    EXPECT_TRUE(server.lane().ends_until(began + 5s));
+    EXPECT_TRUE(server.io_thread().ends_until(began + 5s));
 }
 
 TEST(Listener, stop_returns_although_a_handler_does_not) {

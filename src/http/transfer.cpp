@@ -290,15 +290,15 @@ struct Transfers::Impl {
             take_ended();
             if (!end) curl_multi_poll(multi, nullptr, 0, end_overdue(), nullptr);
         }
-        while (!in_hand.empty()) {
-            auto* exchange = in_hand.begin()->second;
+        while (!in_flight.empty()) {
+            auto* exchange = in_flight.begin()->second;
             finish(exchange, without_answer(*exchange, "the process is stopping"));
         }
     }
 
     // The response may be here already, from the round before: then there is nothing to stop.
     void give_up(std::uint64_t id) {
-        for (const auto& [over_at, exchange] : in_hand)
+        for (const auto& [over_at, exchange] : in_flight)
             if (exchange->id == id)
                 return finish(exchange, without_answer(*exchange, "it was stopped"));
     }
@@ -307,13 +307,13 @@ struct Transfers::Impl {
     // Returns the time until the next one is overdue, in ms.
     int end_overdue() {
         const auto now = Clock::now();
-        while (!in_hand.empty() && in_hand.begin()->first <= now) {
-            auto* exchange = in_hand.begin()->second;
+        while (!in_flight.empty() && in_flight.begin()->first <= now) {
+            auto* exchange = in_flight.begin()->second;
             finish(exchange, without_answer(*exchange, "Timeout was reached"));
         }
         constexpr milliseconds longest{1'000};
-        if (in_hand.empty()) return longest.count();
-        const auto next = std::chrono::ceil<milliseconds>(in_hand.begin()->first - now);
+        if (in_flight.empty()) return longest.count();
+        const auto next = std::chrono::ceil<milliseconds>(in_flight.begin()->first - now);
         return static_cast<int>(std::min(next, longest).count());
     }
 
@@ -332,9 +332,9 @@ struct Transfers::Impl {
         set_http(easy, *exchange);
         // Later than libcurl's own, which says more.
         exchange->over_at = Clock::now() + exchange->request.timeout + milliseconds{50};
-        in_hand.emplace(exchange->over_at, exchange.get());
+        in_flight.emplace(exchange->over_at, exchange.get());
         curl_multi_add_handle(multi, easy);
-        (void)exchange.release();  // in_hand owns it until finish().
+        (void)exchange.release();  // in_flight owns it until finish().
     }
 
     void take_ended() {
@@ -352,7 +352,7 @@ struct Transfers::Impl {
 
     void finish(Exchange* exchange, Sent sent) {
         const std::unique_ptr<Exchange> owned{exchange};
-        in_hand.erase({exchange->over_at, exchange});
+        in_flight.erase({exchange->over_at, exchange});
         curl_multi_remove_handle(multi, exchange->easy);
         curl_easy_reset(exchange->easy);
         idle.push_back(exchange->easy);
@@ -365,7 +365,7 @@ struct Transfers::Impl {
     std::vector<std::uint64_t> cancelled;
     std::uint64_t last_id{0};
     bool stopping{false};
-    std::set<std::pair<Clock::time_point, Exchange*>> in_hand;  // By the time of the limit.
+    std::set<std::pair<Clock::time_point, Exchange*>> in_flight;  // By the time of the limit.
     std::vector<CURL*> idle;
     std::thread thread;
 };

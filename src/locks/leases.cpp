@@ -1,8 +1,8 @@
 #include "src/base/clock.hpp"
 #include "src/base/random.hpp"
-#include "src/locks/book.hpp"
-#include "src/locks/redis_place.hpp"
-#include "src/locks/store_place.hpp"
+#include "src/locks/lease_table.hpp"
+#include "src/locks/redis_lease_backend.hpp"
+#include "src/locks/store_lease_backend.hpp"
 
 #include <stdexcept>
 #include <utility>
@@ -11,14 +11,16 @@ namespace pawl {
 
 namespace {
 
-using locks::Book;
+using locks::LeaseTable;
 
 constexpr std::chrono::milliseconds shortest_ttl = 100ms;
 constexpr std::chrono::milliseconds longest_ttl = 1h;
 
-std::shared_ptr<Book> book_of(std::unique_ptr<locks::Place> place, Book::Gives gives) {
-    return std::make_shared<Book>(
-        std::move(place), gives, base::system_clock(), base::system_random()
+std::shared_ptr<LeaseTable> book_of(
+    std::unique_ptr<locks::LeaseBackend> backend, LeaseTable::Gives gives
+) {
+    return std::make_shared<LeaseTable>(
+        std::move(backend), gives, base::system_clock(), base::system_random()
     );
 }
 
@@ -31,15 +33,15 @@ std::optional<std::string> LeaseOptions::problem() const {
            std::to_string(longest_ttl.count()) + " ms; others wait this long for a dead holder";
 }
 
-HeldLease::HeldLease(std::shared_ptr<Book> book, std::shared_ptr<locks::Held> held)
-    : book_{std::move(book)}, held_{std::move(held)} {}
+HeldLease::HeldLease(std::shared_ptr<LeaseTable> table, std::shared_ptr<locks::Held> held)
+    : table_{std::move(table)}, held_{std::move(held)} {}
 
 HeldLease::HeldLease(HeldLease&& other) noexcept = default;
 
 HeldLease& HeldLease::operator=(HeldLease&& other) noexcept {
     if (this == &other) return *this;
     give_back();
-    book_ = std::move(other.book_);
+    table_ = std::move(other.table_);
     held_ = std::move(other.held_);
     return *this;
 }
@@ -58,7 +60,7 @@ std::int64_t HeldLease::epoch() const {
 }
 
 bool HeldLease::is_held() const noexcept {
-    return held_ && book_->is_held(*held_);
+    return held_ && table_->is_held(*held_);
 }
 
 std::stop_token HeldLease::lost() const {
@@ -66,24 +68,26 @@ std::stop_token HeldLease::lost() const {
 }
 
 bool HeldLease::give_back() noexcept {
-    return held_ && book_->give_back(*held_);
+    return held_ && table_->give_back(*held_);
 }
 
-Leases::Leases(std::shared_ptr<Book> book) : book_{std::move(book)} {}
+Leases::Leases(std::shared_ptr<LeaseTable> table) : table_{std::move(table)} {}
 
 Leases::Leases(Database& database)
-    : book_{book_of(std::make_unique<locks::StorePlace>(database.store()), Book::Gives::fences)} {}
+    : table_{book_of(
+          std::make_unique<locks::StoreLeaseBackend>(database.store()), LeaseTable::Gives::fences
+      )} {}
 
 Leases Leases::in_redis(const std::string& url) {
-    Leases leases{book_of(locks::redis_place(url), Book::Gives::fences)};
-    leases.book_->check_fences();
+    Leases leases{book_of(locks::redis_lease_backend(url), LeaseTable::Gives::fences)};
+    leases.table_->check_fences();
     return leases;
 }
 
 std::optional<Lease> Leases::try_acquire(std::string_view name, const LeaseOptions& options) {
-    auto held = book_->try_acquire(name, options);
+    auto held = table_->try_acquire(name, options);
     if (!held) return std::nullopt;
-    return Lease{book_, std::move(held)};
+    return Lease{table_, std::move(held)};
 }
 
 std::optional<Lease> Leases::acquire(
@@ -92,23 +96,23 @@ std::optional<Lease> Leases::acquire(
     const LeaseOptions& options,
     const std::stop_token& stop
 ) {
-    auto held = book_->acquire(name, wait, options, stop);
+    auto held = table_->acquire(name, wait, options, stop);
     if (!held) return std::nullopt;
-    return Lease{book_, std::move(held)};
+    return Lease{table_, std::move(held)};
 }
 
-EfficiencyLeases::EfficiencyLeases(std::shared_ptr<Book> book) : book_{std::move(book)} {}
+EfficiencyLeases::EfficiencyLeases(std::shared_ptr<LeaseTable> table) : table_{std::move(table)} {}
 
 EfficiencyLeases EfficiencyLeases::in_redis(const std::string& url) {
-    return EfficiencyLeases{book_of(locks::redis_place(url), Book::Gives::no_fences)};
+    return EfficiencyLeases{book_of(locks::redis_lease_backend(url), LeaseTable::Gives::no_fences)};
 }
 
 std::optional<EfficiencyLease> EfficiencyLeases::try_acquire(
     std::string_view name, const LeaseOptions& options
 ) {
-    auto held = book_->try_acquire(name, options);
+    auto held = table_->try_acquire(name, options);
     if (!held) return std::nullopt;
-    return EfficiencyLease{book_, std::move(held)};
+    return EfficiencyLease{table_, std::move(held)};
 }
 
 std::optional<EfficiencyLease> EfficiencyLeases::acquire(
@@ -117,9 +121,9 @@ std::optional<EfficiencyLease> EfficiencyLeases::acquire(
     const LeaseOptions& options,
     const std::stop_token& stop
 ) {
-    auto held = book_->acquire(name, wait, options, stop);
+    auto held = table_->acquire(name, wait, options, stop);
     if (!held) return std::nullopt;
-    return EfficiencyLease{book_, std::move(held)};
+    return EfficiencyLease{table_, std::move(held)};
 }
 
 }  // namespace pawl

@@ -2,10 +2,10 @@
 
 #include <pawl/detail/rows.hpp>
 
+#include "src/base/blocking_wait.hpp"
 #include "src/base/error_text.hpp"
 #include "src/base/log.hpp"
-#include "src/base/waiting.hpp"
-#include "src/core/backoff.hpp"
+#include "src/core/background_retry.hpp"
 #include "src/core/call_rule.hpp"
 #include "src/core/claim.hpp"
 #include "src/core/mutant.hpp"
@@ -105,11 +105,11 @@ void Completer::complete_dropped(CompleterReport& report) {
         engine_.complete(id, std::move(on_answer));
     });
     for (std::size_t i = 0; i < ids.size(); ++i) {
-        if (std::holds_alternative<engine::Settled>(answers[i])) {
+        if (std::holds_alternative<engine::StoredResponse>(answers[i])) {
             ++report.completed;
             continue;
         }
-        note_failure_or_log(ids[i], std::get<engine::Refused>(answers[i]), report);
+        note_failure_or_log(ids[i], std::get<engine::Rejection>(answers[i]), report);
     }
 }
 
@@ -117,7 +117,7 @@ void Completer::complete_dropped(CompleterReport& report) {
 // row that does not decode (PAWL0022) fails in each round until people repair it: it is put off, so
 // that it is tried, and logged, every two hours and not every second.
 void Completer::note_failure_or_log(
-    std::int64_t key_id, const engine::Refused& refused, CompleterReport& report
+    std::int64_t key_id, const engine::Rejection& refused, CompleterReport& report
 ) {
     try {
         note_failure(key_id, refused, report);
@@ -138,16 +138,16 @@ void Completer::note_failure_or_log(
 
 // A round's calls may take long: the failure gets the time of its own note, not the round's.
 void Completer::note_failure(
-    std::int64_t key_id, const engine::Refused& refused, CompleterReport& report
+    std::int64_t key_id, const engine::Rejection& refused, CompleterReport& report
 ) {
-    if (refused.why == engine::Why::in_progress || refused.why == engine::Why::stopping ||
-        refused.why == engine::Why::overloaded)
+    if (refused.why == engine::Reason::in_progress || refused.why == engine::Reason::stopping ||
+        refused.why == engine::Reason::overloaded)
         return;
-    if (refused.why == engine::Why::needs_attention) {
+    if (refused.why == engine::Reason::needs_attention) {
         ++report.to_person;
         return;
     }
-    ++(refused.why == engine::Why::stranded ? report.stranded : report.failed);
+    ++(refused.why == engine::Reason::stranded ? report.stranded : report.failed);
     const bool capped = store::write_now(engine_.store(), [&](store::Session& session) {
         const auto now = session.now();
         int runs = 0;
@@ -214,9 +214,10 @@ void Completer::settle_decided(CompleterReport& report) {
             engine_.settle(settlement, std::move(on_answer));
         });
     for (const auto& answer : answers) {
-        const auto* refused = std::get_if<engine::Refused>(&answer);
+        const auto* refused = std::get_if<engine::Rejection>(&answer);
         if (refused == nullptr) ++report.settled;
-        if (refused != nullptr && refused->why == engine::Why::internal) ++report.settling_failed;
+        if (refused != nullptr && refused->why == engine::Reason::internal)
+            ++report.settling_failed;
     }
 }
 

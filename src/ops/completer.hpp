@@ -45,9 +45,11 @@ private:
     void complete_dropped(CompleterReport& report);
     void settle_decided(CompleterReport& report);
     void note_failure_or_log(
-        std::int64_t key_id, const engine::Refused& refused, CompleterReport& report
+        std::int64_t key_id, const engine::Rejection& refused, CompleterReport& report
     );
-    void note_failure(std::int64_t key_id, const engine::Refused& refused, CompleterReport& report);
+    void note_failure(
+        std::int64_t key_id, const engine::Rejection& refused, CompleterReport& report
+    );
 
     engine::Engine& engine_;
     CompleterOptions options_;

@@ -5,7 +5,7 @@
 #include "src/base/log_file.hpp"
 #include "src/base/random.hpp"
 #include "src/base/url.hpp"
-#include "src/engine/maker.hpp"
+#include "src/engine/tx_factory.hpp"
 #include "src/ops/database_jobs.hpp"
 #include "src/store/blocking.hpp"
 #include "src/store/memory/memory_store.hpp"
@@ -124,7 +124,7 @@ void Database::write(const std::function<void(Tx&)>& phase, Isolation isolation)
         *impl_->store,
         [&](store::Session& session) {
             staged = false;
-            detail::Maker::with_tx(
+            detail::TxFactory::with_tx(
                 {session,
                  base::system_random(),
                  std::nullopt,
@@ -142,7 +142,7 @@ void Database::write(const std::function<void(Tx&)>& phase, Isolation isolation)
 
 void Database::read(const std::function<void(Snapshot&)>& phase) {
     store::read_now(*impl_->store, [&](store::Session& session) {
-        detail::Maker::with_snapshot(session, phase);
+        detail::TxFactory::with_snapshot(session, phase);
     });
 }
 

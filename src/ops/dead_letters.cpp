@@ -16,12 +16,12 @@ using Ids = std::vector<std::string>;
 // Calls back with the ids of all that the filter selects, page by page.
 void each_page(
     queue::DeadLetters& letters,
-    const queue::DeadFilter& filter,
+    const queue::DeadLetterFilter& filter,
     const std::function<bool(std::vector<queue::DeadLetter>&)>& f
 ) {
     std::string after;
     for (;;) {
-        auto page = letters.page(filter, after, dead_batch);
+        auto page = letters.page(filter, after, dead_letter_batch);
         if (page.empty()) return;
         after = page.back().id;
         if (!f(page)) return;
@@ -49,7 +49,7 @@ private:
     Ids ids_;
 };
 
-Ids sample_of(queue::DeadLetters& letters, const DeadChoice& choice, base::Random& random) {
+Ids sample_of(queue::DeadLetters& letters, const DeadLetterChoice& choice, base::Random& random) {
     Reservoir reservoir{*choice.sample, random};
     for (const auto& id : choice.ids) reservoir.add(id);
     if (choice.ids.empty())
@@ -62,27 +62,27 @@ Ids sample_of(queue::DeadLetters& letters, const DeadChoice& choice, base::Rando
 
 // The selected ids; nullopt: a filter selects them, so they are not known beforehand.
 std::optional<Ids> known_ids(
-    queue::DeadLetters& letters, const DeadChoice& choice, base::Random& random
+    queue::DeadLetters& letters, const DeadLetterChoice& choice, base::Random& random
 ) {
     if (choice.sample) return sample_of(letters, choice, random);
     if (!choice.ids.empty()) return choice.ids;
     return std::nullopt;
 }
 
-using Step = std::function<queue::DeadDone(std::span<const std::string>)>;
+using Step = std::function<queue::PurgeResult(std::span<const std::string>)>;
 
 // Whether a job whose dead letter was chosen may be chosen again under another dead letter.
 enum class Again { yes, no };
 
-DeadReport in_batches(
+DeadLetterReport in_batches(
     queue::DeadLetters& letters,
-    const DeadChoice& choice,
+    const DeadLetterChoice& choice,
     Again again,
     base::Random& random,
     const Step& step,
-    const OnDeadBatch& on_batch
+    const OnDeadLetterBatch& on_batch
 ) {
-    DeadReport report;
+    DeadLetterReport report;
     std::unordered_set<std::string> met;
     const auto carry_out = [&](std::span<const std::string> ids) {
         const auto done = step(ids);
@@ -93,8 +93,8 @@ DeadReport in_batches(
         return !on_batch || on_batch(report);
     };
     if (const auto ids = known_ids(letters, choice, random)) {
-        for (std::size_t at = 0; at < ids->size(); at += dead_batch) {
-            const auto count = std::min<std::size_t>(dead_batch, ids->size() - at);
+        for (std::size_t at = 0; at < ids->size(); at += dead_letter_batch) {
+            const auto count = std::min<std::size_t>(dead_letter_batch, ids->size() - at);
             if (!carry_out(std::span{*ids}.subspan(at, count))) break;
         }
         return report;
@@ -111,7 +111,7 @@ DeadReport in_batches(
 
 }  // namespace
 
-DeadChoice dead_by(TimePoint now, DeadChoice choice) {
+DeadLetterChoice died_by(TimePoint now, DeadLetterChoice choice) {
     auto& before = choice.filter.died_before;
     const auto behind = now + core::clocks_differ_by;
     before = before ? std::min(*before, behind) : behind;
@@ -120,7 +120,7 @@ DeadChoice dead_by(TimePoint now, DeadChoice choice) {
 
 void each_dead_letter(
     queue::DeadLetters& letters,
-    const DeadChoice& choice,
+    const DeadLetterChoice& choice,
     base::Random& random,
     const std::function<void(const queue::DeadLetter&)>& f
 ) {
@@ -135,24 +135,24 @@ void each_dead_letter(
     });
 }
 
-DeadReport purge_dead_letters(
+DeadLetterReport purge_dead_letters(
     queue::DeadLetters& letters,
-    const DeadChoice& choice,
-    const queue::DeadAct& act,
+    const DeadLetterChoice& choice,
+    const queue::AuditEntry& act,
     base::Random& random,
-    const OnDeadBatch& on_batch
+    const OnDeadLetterBatch& on_batch
 ) {
     const auto step = [&](std::span<const std::string> ids) { return letters.purge(ids, act); };
     return in_batches(letters, choice, Again::yes, random, step, on_batch);
 }
 
-DeadReport merge_dead_letters(
+DeadLetterReport merge_dead_letters(
     queue::DeadLetters& letters,
-    const DeadChoice& choice,
-    const queue::DeadAct& act,
+    const DeadLetterChoice& choice,
+    const queue::AuditEntry& act,
     std::optional<TimePoint> remembered_since,
     base::Random& random,
-    const OnDeadBatch& on_batch
+    const OnDeadLetterBatch& on_batch
 ) {
     const auto step = [&](std::span<const std::string> ids) {
         return letters.merge(ids, act, remembered_since);

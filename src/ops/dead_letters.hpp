@@ -13,52 +13,52 @@
 namespace pawl::ops {
 
 // The chosen dead letters: these ids, or all that the filter selects, or a random `sample`.
-struct DeadChoice {
+struct DeadLetterChoice {
     std::vector<std::string> ids;
-    queue::DeadFilter filter;
+    queue::DeadLetterFilter filter;
     std::optional<int> sample;
 };
 
 // For a purge or a merge: restricts the choice to jobs that had died by `now`, with an allowance
 // for clock differences. Otherwise jobs that die meanwhile would keep it running for ever.
-DeadChoice dead_by(TimePoint now, DeadChoice choice);
+DeadLetterChoice died_by(TimePoint now, DeadLetterChoice choice);
 
-struct DeadReport {
+struct DeadLetterReport {
     std::int64_t chosen{};
     std::int64_t done{};
     std::int64_t gone{};       // Not there any more: handled before, or by another.
-    std::int64_t forgotten{};  // See queue::DeadDone.
+    std::int64_t forgotten{};  // See queue::PurgeResult.
 };
 
 // Called after each batch; returning false stops the work.
-using OnDeadBatch = std::function<bool(const DeadReport& so_far)>;
+using OnDeadLetterBatch = std::function<bool(const DeadLetterReport& so_far)>;
 
-inline constexpr int dead_batch = 500;
+inline constexpr int dead_letter_batch = 500;
 
 // Calls back with each chosen dead letter, ordered by id; unknown ids are left out. One at a time,
 // so that not all need fit into memory.
 void each_dead_letter(
     queue::DeadLetters& letters,
-    const DeadChoice& choice,
+    const DeadLetterChoice& choice,
     base::Random& random,
     const std::function<void(const queue::DeadLetter&)>& f
 );
 
-DeadReport purge_dead_letters(
+DeadLetterReport purge_dead_letters(
     queue::DeadLetters& letters,
-    const DeadChoice& choice,
-    const queue::DeadAct& act,
+    const DeadLetterChoice& choice,
+    const queue::AuditEntry& act,
     base::Random& random,
-    const OnDeadBatch& on_batch
+    const OnDeadLetterBatch& on_batch
 );
 // See queue::DeadLetters::merge. A job that dies again meanwhile is not merged a second time.
-DeadReport merge_dead_letters(
+DeadLetterReport merge_dead_letters(
     queue::DeadLetters& letters,
-    const DeadChoice& choice,
-    const queue::DeadAct& act,
+    const DeadLetterChoice& choice,
+    const queue::AuditEntry& act,
     std::optional<TimePoint> remembered_since,
     base::Random& random,
-    const OnDeadBatch& on_batch
+    const OnDeadLetterBatch& on_batch
 );
 
 }  // namespace pawl::ops

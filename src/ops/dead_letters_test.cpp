@@ -25,7 +25,7 @@ public:
         for (int i = 0; i < 3; ++i) die(std::to_string(i));
     }
     std::vector<queue::DeadLetter> page(
-        const queue::DeadFilter& filter, const std::string& after, int limit
+        const queue::DeadLetterFilter& filter, const std::string& after, int limit
     ) override {
         std::vector<queue::DeadLetter> found;
         for (auto at = letters_.upper_bound(after); at != letters_.end(); ++at)
@@ -34,8 +34,8 @@ public:
                 found.push_back(at->second);
         return found;
     }
-    queue::DeadDone
-    merge(std::span<const std::string> ids, const queue::DeadAct&, std::optional<TimePoint>)
+    queue::PurgeResult
+    merge(std::span<const std::string> ids, const queue::AuditEntry&, std::optional<TimePoint>)
         override {
         now_ += merge_takes;
         for (const auto& id : ids) {
@@ -44,9 +44,11 @@ public:
         }
         return {static_cast<int>(ids.size()), 0, 0};
     }
-    std::vector<queue::DeadGroup> groups(const queue::DeadFilter&) override { return {}; }
+    std::vector<queue::DeadLetterGroup> groups(const queue::DeadLetterFilter&) override {
+        return {};
+    }
     std::optional<queue::DeadLetter> find(const std::string&) override { return std::nullopt; }
-    queue::DeadDone purge(std::span<const std::string>, const queue::DeadAct&) override {
+    queue::PurgeResult purge(std::span<const std::string>, const queue::AuditEntry&) override {
         return {};
     }
 
@@ -72,11 +74,11 @@ std::int64_t merged(Dying& letters) {
     constexpr int too_many = 100;
     return merge_dead_letters(
                letters,
-               dead_by(begun, {}),
+               died_by(begun, {}),
                {"ann", "why"},
                std::nullopt,
                random,
-               [](const DeadReport& report) { return report.chosen < too_many; }
+               [](const DeadLetterReport& report) { return report.chosen < too_many; }
     ).chosen;
 }
 
@@ -98,11 +100,11 @@ TEST(DeadLettersTest, a_job_that_first_dies_during_a_merge_is_not_merged) {
 }
 
 TEST(DeadLettersTest, an_earlier_bound_is_kept) {
-    DeadChoice choice;
+    DeadLetterChoice choice;
     choice.filter.died_before = begun - 1h;
-    EXPECT_EQ(dead_by(begun, choice).filter.died_before, begun - 1h);
+    EXPECT_EQ(died_by(begun, choice).filter.died_before, begun - 1h);
     choice.filter.died_before = begun + 1h;
-    EXPECT_EQ(dead_by(begun, choice).filter.died_before, begun + 30s);
+    EXPECT_EQ(died_by(begun, choice).filter.died_before, begun + 30s);
 }
 
 }  // namespace pawl::ops

@@ -6,7 +6,7 @@
 #include "src/base/error_text.hpp"
 #include "src/base/log.hpp"
 #include "src/base/time_text.hpp"
-#include "src/core/backoff.hpp"
+#include "src/core/background_retry.hpp"
 #include "src/core/call_rule.hpp"
 #include "src/core/claim.hpp"
 #include "src/core/fault.hpp"
@@ -186,7 +186,7 @@ void Enqueuer::delete_sent(const std::vector<std::int64_t>& ids) {
 void Enqueuer::bury_staged(std::int64_t staged_id, const std::string& error) {
     const auto one = detail::encode(std::vector{staged_id});
     const auto why = base::storable_error(error);
-    log::warning("staged_job_refused", {{"id", std::to_string(staged_id)}, {"detail", why}});
+    log::warning("staged_job_buried", {{"id", std::to_string(staged_id)}, {"detail", why}});
     store::write_now(store_, [&](store::Session& session) {
         std::optional<std::int64_t> id;
         constexpr int first_claim = 1;

@@ -2,7 +2,7 @@
 
 #include "src/core/fault.hpp"
 #include "src/core/mutant.hpp"
-#include "src/engine/maker.hpp"
+#include "src/engine/tx_factory.hpp"
 
 #include <memory>
 #include <utility>
@@ -32,7 +32,7 @@ public:
         if (!core::may_still_call(run_.held_since, now, run_.lease)) throw Lost{};
         staged_ = false;
         const auto context = engine_.tx_context(session, run_.job.raw.key_id, staged_, isolation());
-        worked_ = detail::Maker::with_tx(context, [&](Tx& tx) {
+        worked_ = detail::TxFactory::with_tx(context, [&](Tx& tx) {
             return form_.in_tx(form_.handler.get(), tx, run_.job.raw);
         });
         const auto* result = std::get_if<JobResult>(&worked_);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/lost_time.hpp"
+#include "src/core/restore_gap.hpp"
 #include "src/engine/engine.hpp"
 #include "src/ops/mark_file.hpp"
 

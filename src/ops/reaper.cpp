@@ -7,7 +7,7 @@
 #include "src/core/fault.hpp"
 #include "src/engine/key_row.hpp"
 #include "src/engine/options.hpp"
-#include "src/ops/by_halves.hpp"
+#include "src/ops/bisect.hpp"
 #include "src/ops/rounds.hpp"
 #include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
@@ -178,7 +178,7 @@ ReaperReport Reaper::run_once(TimePoint now, const std::stop_token& stop) {
 // a late repeat finds one or the other, never neither (F6).
 bool Reaper::reap(ReaperReport& done, Place& past, TimePoint now) {
     struct Reaped {
-        Halved keys;
+        Bisected keys;
         Damaged damaged;
         Place past;
     };
@@ -186,7 +186,7 @@ bool Reaper::reap(ReaperReport& done, Place& past, TimePoint now) {
         Reaped seen{{}, {}, past};
         const auto found = find_old(session, now, options_.batch_max, seen.past);
         auto remove = [&](std::span<const Old> some) { return remove_all(session, some, now); };
-        seen.keys = by_halves(std::span<const Old>{found.old.keys}, remove);
+        seen.keys = bisect(std::span<const Old>{found.old.keys}, remove);
         seen.damaged = found.damaged;
         return seen;
     });

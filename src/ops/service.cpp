@@ -146,7 +146,7 @@ void Service::Impl::end_predecessors_leases() {
         execute_statement(session, sql::release_predecessors_staged_jobs);
         return keys + execute_statement(session, sql::rescue_predecessors_jobs, now);
     });
-    if (ended > 0) log::info("predecessors_leases_ended", {{"count", std::to_string(ended)}});
+    if (ended > 0) log::info("previous_server_leases_ended", {{"count", std::to_string(ended)}});
 }
 
 void Service::Impl::count_stranded() {

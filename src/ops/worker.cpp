@@ -1,12 +1,12 @@
 #include "src/ops/worker.hpp"
 
+#include "src/base/blocking_wait.hpp"
 #include "src/base/log.hpp"
-#include "src/base/waiting.hpp"
-#include "src/core/backoff.hpp"
+#include "src/core/background_retry.hpp"
 #include "src/core/call_rule.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/mutant.hpp"
-#include "src/engine/maker.hpp"
+#include "src/engine/tx_factory.hpp"
 #include "src/json/fingerprint.hpp"
 #include "src/json/hash.hpp"
 #include "src/ops/rounds.hpp"
@@ -66,8 +66,8 @@ Worker::Worker(engine::Engine& engine, queue::Queue& queue, Pauses& pauses, Work
       pauses_{pauses},
       options_{std::move(options)},
       take_size_{std::max(options_.threads, 1), options_.take_max},
-      hand_{engine.clock()} {
-    hand_.on_sooner([this] {
+      in_flight_{engine.clock()} {
+    in_flight_.on_sooner([this] {
         {
             const std::lock_guard lock{mutex_};
             sooner_ = true;
@@ -98,19 +98,19 @@ WorkReport Worker::run_once(int limit) {
     WorkReport report;
     take(limit);
     while (true) {
-        auto next = hand_.next([](const auto&) { return false; }, 1);
+        auto next = in_flight_.next([](const auto&) { return false; }, 1);
         if (next.jobs.empty()) return report;
         work_all(next.jobs, report);
     }
 }
 
-// Takes jobs into the hand; returns how many there were.
+// Takes jobs into the in_flight; returns how many there were.
 int Worker::take(int limit) {
     if (pauses_.paused(options_.queue)) return 0;
     const core::Moment asked_at{engine_.clock().now(), engine_.clock().steady()};
     auto jobs = queue_.take(limit, options_.lease);
     const auto taken = static_cast<int>(jobs.size());
-    hand_.add(std::move(jobs), asked_at);
+    in_flight_.add(std::move(jobs), asked_at);
     return taken;
 }
 
@@ -139,12 +139,12 @@ int Worker::take_for_all() {
 void Worker::work_all(std::vector<HeldJob>& jobs, WorkReport& report) {
     // Leaves all jobs, also after an exception: the lease of a held job is renewed for ever.
     struct Leaves {
-        Hand& hand;
+        InFlightJobs& in_flight;
         std::vector<std::pair<std::string, std::int64_t>> jobs{};
         ~Leaves() {
-            for (const auto& [id, claim] : jobs) hand.leave(id, claim);
+            for (const auto& [id, claim] : jobs) in_flight.leave(id, claim);
         }
-    } leaves{hand_};
+    } leaves{in_flight_};
     for (const auto& held : jobs) leaves.jobs.emplace_back(held.job.id, held.job.claim);
     if (form_in_transaction(jobs.front().job) != nullptr)
         work_in_transactions(jobs, report);
@@ -159,7 +159,7 @@ void Worker::or_lost(const queue::TakenJob& job, WorkReport& report, F f) {
     } catch (const std::exception& error) {
         ++report.lost;
         log::warning(
-            "job_not_marked", {{"jid", job.raw.jid}, {"kind", job.kind}, {"detail", error.what()}}
+            "job_lost", {{"jid", job.raw.jid}, {"kind", job.kind}, {"detail", error.what()}}
         );
     }
 }
@@ -276,7 +276,7 @@ void Worker::work_in_call(const detail::JobForm& form, HeldJob& held, WorkReport
             report
         );
     }
-    const auto stop = hand_.begin(job, form.timeout.value_or(options_.timeout));
+    const auto stop = in_flight_.begin(job, form.timeout.value_or(options_.timeout));
     detail::Worked worked;
     try {
         PAWL_FAULT("worker.call.before");
@@ -290,7 +290,7 @@ void Worker::work_in_call(const detail::JobForm& form, HeldJob& held, WorkReport
                                              : ""),
             .point = "job",
         });
-        worked = detail::Maker::with_call(ForeignKey{key}, stop, [&](KeyedCall& call) {
+        worked = detail::TxFactory::with_call(ForeignKey{key}, stop, [&](KeyedCall& call) {
             return form.in_call(form.handler.get(), call, job.raw);
         });
         PAWL_FAULT("worker.call.after");
@@ -331,21 +331,21 @@ void Worker::work_as_operation(
         ended.set_value(std::move(answer));
     });
     const auto answer = base::wait_for(ended.get_future());
-    if (std::holds_alternative<engine::Settled>(answer))
+    if (std::holds_alternative<engine::StoredResponse>(answer))
         return settle(job, JobResult{done}, report);
-    const auto& refused = std::get<engine::Refused>(answer);
+    const auto& refused = std::get<engine::Rejection>(answer);
     switch (refused.why) {
-        case engine::Why::in_progress:
-        case engine::Why::stopping:
+        case engine::Reason::in_progress:
+        case engine::Reason::stopping:
         // Trouble of the database never counts as a failure of the job.
-        case engine::Why::store_unavailable:
-        case engine::Why::contention:
-        case engine::Why::overloaded:
+        case engine::Reason::store_unavailable:
+        case engine::Reason::contention:
+        case engine::Reason::overloaded:
             return settle(job, JobResult{retry_in(1s)}, report);
-        case engine::Why::needs_attention:
+        case engine::Reason::needs_attention:
             return settle(job, JobResult{retry_in(1min)}, report);
-        case engine::Why::key_reused:
-        case engine::Why::key_expired:
+        case engine::Reason::key_reused:
+        case engine::Reason::key_expired:
             return settle(
                 job,
                 JobResult{discard("its key was settled with another request, or has expired")},
@@ -411,7 +411,7 @@ bool Worker::wait_idle(std::chrono::milliseconds limit) {
 }
 
 void Worker::stop_calls() {
-    hand_.stop_all();
+    in_flight_.stop_all();
 }
 
 bool Worker::begin_round() {
@@ -432,10 +432,10 @@ int Worker::work_some() {
     const auto together = [this](const queue::TakenJob& job) {
         return form_in_transaction(job) != nullptr;
     };
-    auto next = hand_.next(together, options_.together_max);
+    auto next = in_flight_.next(together, options_.together_max);
     if (next.jobs.empty()) {
         if (take_for_all() == 0) return 0;
-        next = hand_.next(together, options_.together_max);
+        next = in_flight_.next(together, options_.together_max);
         if (next.jobs.empty()) return 0;
     }
     {
@@ -470,11 +470,11 @@ void Worker::run(const std::stop_token& stop) {
 // Other servers get these jobs at once, and not only after the lease.
 void Worker::give_back() {
     const auto now = engine_.clock().now();
-    for (const auto& job : hand_.give_back()) queue_.put_back(job, now, std::nullopt);
+    for (const auto& job : in_flight_.give_back()) queue_.put_back(job, now, std::nullopt);
 }
 
 void Worker::upkeep_once() {
-    for (const auto& job : hand_.all())
+    for (const auto& job : in_flight_.all())
         if (!PAWL_MUTANT("no_renewal_of_jobs")) queue_.renew(job, options_.lease);
     const int rescued = queue_.rescue(options_.lease);
     if (rescued > 0) log::info("rescuer", {{"rescued", std::to_string(rescued)}});
@@ -488,7 +488,7 @@ void Worker::run_upkeep(const std::stop_token& stop) {
             run_round("rescuer", [this] { upkeep_once(); });
             next_round = clock.steady() + options_.lease / 3;
         }
-        const auto wake_at = hand_.stop_overdue(next_round);
+        const auto wake_at = in_flight_.stop_overdue(next_round);
         std::unique_lock lock{mutex_};
         upkeep_.wait_for(lock, stop, wake_at - clock.steady(), [this] { return sooner_; });
         sooner_ = false;

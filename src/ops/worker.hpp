@@ -4,7 +4,7 @@
 
 #include "src/core/call_rule.hpp"
 #include "src/engine/engine.hpp"
-#include "src/ops/hand.hpp"
+#include "src/ops/in_flight_jobs.hpp"
 #include "src/ops/job_in_tx.hpp"
 #include "src/ops/pauses.hpp"
 #include "src/queue/queue.hpp"
@@ -123,8 +123,8 @@ private:
     std::condition_variable_any woken_;
     std::uint64_t wakes_{0};
     bool taking_{false};  // One thread asks the queue for all threads.
-    TakeSize take_size_;
-    Hand hand_;
+    ClaimSize take_size_;
+    InFlightJobs in_flight_;
     bool sooner_{false};  // A handler's time is over earlier than the upkeep expects.
     std::condition_variable_any upkeep_;
     std::condition_variable idle_;

@@ -33,7 +33,7 @@ struct DeadLetter {
 };
 
 // Selects dead letters. An unset field matches all.
-struct DeadFilter {
+struct DeadLetterFilter {
     std::optional<std::string> queue{};
     std::optional<std::string> kind{};
     std::optional<std::string> error_kind{};
@@ -43,7 +43,7 @@ struct DeadFilter {
     std::optional<int> failures_min{};
 };
 
-struct DeadGroup {
+struct DeadLetterGroup {
     std::string queue;
     std::string kind;
     std::string error_kind;
@@ -54,12 +54,12 @@ struct DeadGroup {
 };
 
 // Who acts and why, for the audit.
-struct DeadAct {
+struct AuditEntry {
     std::string by;
     std::string reason;
 };
 
-struct DeadDone {
+struct PurgeResult {
     int done{};
     int gone{};  // No longer there: merged or purged before.
     // Left alone: the receiver of its call may have forgotten the idempotency key (F7).
@@ -75,18 +75,18 @@ public:
 
     // At most `limit`, by ascending id, after the id `after` (empty: from the first).
     virtual std::vector<DeadLetter> page(
-        const DeadFilter& filter, const std::string& after, int limit
+        const DeadLetterFilter& filter, const std::string& after, int limit
     ) = 0;
-    virtual std::vector<DeadGroup> groups(const DeadFilter& filter) = 0;
+    virtual std::vector<DeadLetterGroup> groups(const DeadLetterFilter& filter) = 0;
     virtual std::optional<DeadLetter> find(const std::string& id) = 0;
 
-    virtual DeadDone purge(std::span<const std::string> ids, const DeadAct& act) = 0;
+    virtual PurgeResult purge(std::span<const std::string> ids, const AuditEntry& act) = 0;
     // Puts each back into its queue under its job id, due at once, with its failure count reset. A
     // job whose call was first made before `remembered_since` is left alone. nullopt: all are
     // merged, and their next call counts as a first one.
-    virtual DeadDone merge(
+    virtual PurgeResult merge(
         std::span<const std::string> ids,
-        const DeadAct& act,
+        const AuditEntry& act,
         std::optional<TimePoint> remembered_since
     ) = 0;
 };

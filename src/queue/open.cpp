@@ -7,7 +7,7 @@
 #include "src/queue/kafka/kafka_pusher.hpp"
 #include "src/queue/kafka/kafka_queue.hpp"
 #include "src/queue/kafka/waiting.hpp"
-#include "src/queue/late_queue.hpp"
+#include "src/queue/lazy_queue.hpp"
 #include "src/queue/redis/redis_dead_letters.hpp"
 #include "src/queue/redis/redis_pusher.hpp"
 #include "src/queue/redis/redis_queue.hpp"
@@ -71,7 +71,7 @@ OpenQueue open_kafka(
         };
     OpenQueue open;
     open.check = [] {};
-    open.queue = std::make_unique<LateQueue>([options, name = setting.name, &store, &clock] {
+    open.queue = std::make_unique<LazyQueue>([options, name = setting.name, &store, &clock] {
         return std::make_unique<KafkaQueue>(options, name, store, clock);
     });
     open.pusher = std::make_unique<KafkaPusher>(options, clock);

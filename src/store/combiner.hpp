@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/base/waiting.hpp"
+#include "src/base/blocking_wait.hpp"
 
 #include <condition_variable>
 #include <cstddef>

@@ -39,10 +39,10 @@ void throw_fenced(std::string_view statement) {
         "the fence " + std::string{statement} + " touched no row: the lease is lost"};
 }
 
-void Store::look(std::unique_ptr<Look> look) {
+void Store::lookup(std::unique_ptr<Lookup> lookup) {
     class Read final : public Work {
     public:
-        explicit Read(std::unique_ptr<Look> of) : look_{std::move(of)} {}
+        explicit Read(std::unique_ptr<Lookup> of) : look_{std::move(of)} {}
         void run(Session& session) override {
             session.run(look_->statement(), look_->parameters(), [&](const Row& row) {
                 look_->row(row);
@@ -54,10 +54,10 @@ void Store::look(std::unique_ptr<Look> look) {
         }
 
     private:
-        std::unique_ptr<Look> look_;
+        std::unique_ptr<Lookup> look_;
         TimePoint now_;
     };
-    read(std::make_unique<Read>(std::move(look)));
+    read(std::make_unique<Read>(std::move(lookup)));
 }
 
 std::exception_ptr stopped() {

@@ -44,9 +44,9 @@ public:
 
 // One query in no transaction with other statements; a store may send many at once. The store owns
 // it from look() until done() has returned.
-class Look {
+class Lookup {
 public:
-    virtual ~Look() = default;
+    virtual ~Lookup() = default;
     virtual const Sql& statement() const = 0;
     // Valid as long as the query.
     virtual std::span<const Value> parameters() const = 0;
@@ -85,7 +85,7 @@ std::unique_ptr<Work> work(
 
 // Statements for stores where each answer costs a round trip. There a key that this process does
 // not know to be stored is claimed without a query before, under a preallocated id.
-struct IdsAhead {
+struct PreallocationStatements {
     const Sql* take{};   // ($1 count): one row for each new id.
     const Sql* claim{};  // ($1 id, $2 hash): touches no row if the hash is already claimed.
 };
@@ -120,11 +120,11 @@ public:
     // Runs in a read snapshot and must not write. An embedded store may run it before this returns.
     virtual void read(std::unique_ptr<Work> work) = 0;
     // By default a read() of its own.
-    virtual void look(std::unique_ptr<Look> look);
+    virtual void lookup(std::unique_ptr<Lookup> lookup);
     // The text that this store runs for a statement; nullopt: it has none.
     virtual std::optional<std::string_view> text_of(const Sql& statement) const = 0;
     // nullopt for a store in this process.
-    virtual std::optional<IdsAhead> ids_ahead() const { return std::nullopt; }
+    virtual std::optional<PreallocationStatements> preallocation() const { return std::nullopt; }
     // Whether only this process writes, so that older leases belong to a dead process.
     virtual bool serves_one_process() const { return true; }
     // Notices between the processes that share a database, for operations that wait for a key that

@@ -13,7 +13,7 @@ namespace pawl::conformance {
 
 namespace {
 
-using queue::DeadFilter;
+using queue::DeadLetterFilter;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -204,7 +204,7 @@ TEST_P(DeadLettersTest, the_audit_and_the_history_name_the_operator_and_the_reas
 }
 
 TEST_P(DeadLettersTest, many_are_worked_in_batches) {
-    constexpr int jobs = 2 * ops::dead_batch + 1;
+    constexpr int jobs = 2 * ops::dead_letter_batch + 1;
     for (int i = 0; i < jobs; ++i) stage("j" + std::to_string(i));
     for (const auto& job : queue->take(jobs, 30s)) EXPECT_TRUE(queue->bury(job, "e"));
     std::vector<std::int64_t> told;
@@ -215,14 +215,16 @@ TEST_P(DeadLettersTest, many_are_worked_in_batches) {
         act,
         clock.now(),
         base::system_random(),
-        [&](const ops::DeadReport& so_far) {
+        [&](const ops::DeadLetterReport& so_far) {
             told.push_back(so_far.done);
             return told.size() < 2;
         }
     );
 
-    EXPECT_EQ(told, (std::vector<std::int64_t>{ops::dead_batch, 2 * ops::dead_batch}));
-    EXPECT_EQ(report.done, 2 * ops::dead_batch);  // Stopped there,
+    EXPECT_EQ(
+        told, (std::vector<std::int64_t>{ops::dead_letter_batch, 2 * ops::dead_letter_batch})
+    );
+    EXPECT_EQ(report.done, 2 * ops::dead_letter_batch);  // Stopped there,
     const auto rest =
         ops::merge_dead_letters(*letters, {}, act, clock.now(), base::system_random(), {});
     EXPECT_EQ(rest.done, 1);  // and repeated.

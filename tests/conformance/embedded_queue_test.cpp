@@ -177,8 +177,8 @@ TEST_P(EmbeddedQueueTest, a_server_that_starts_frees_its_predecessors_jobs_at_on
     EXPECT_EQ(queue.take(10, 30s).size(), 2);
 }
 
-// Polls begin after what was claimed (src/queue/embedded/floor.hpp); these jobs come too late for
-// that.
+// Polls begin after what was claimed (src/queue/embedded/poll_cursor.hpp); these jobs come too late
+// for that.
 
 TEST_P(EmbeddedQueueTest, a_job_of_a_long_transaction_waits_at_most_ten_times_as_long) {
     struct Late {
@@ -220,7 +220,7 @@ TEST_P(EmbeddedQueueTest, jobs_due_long_ago_are_claimed_in_order_in_batches_of_a
     queue.rescue(60s);
 
     std::vector<std::string> taken;
-    for (int look = 0; look < 4; ++look) {
+    for (int poll = 0; poll < 4; ++poll) {
         for (const auto& job : queue.take(2, 30s)) taken.push_back(job.raw.jid);
         clock.advance(1s);
     }

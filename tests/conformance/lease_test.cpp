@@ -1,5 +1,5 @@
-#include "src/locks/redis_place.hpp"
-#include "src/locks/store_place.hpp"
+#include "src/locks/redis_lease_backend.hpp"
+#include "src/locks/store_lease_backend.hpp"
 #include "src/redis/client.hpp"
 #include "tests/conformance/each_store.hpp"
 #include "tests/redis/redis_server.hpp"
@@ -27,7 +27,9 @@ public:
 class StoreWorld final : public LeaseWorld {
 public:
     explicit StoreWorld(Stores stores) : home_{stores, clock}, store_{home_.open_filled()} {}
-    std::unique_ptr<Place> open() override { return std::make_unique<locks::StorePlace>(*store_); }
+    std::unique_ptr<Place> open() override {
+        return std::make_unique<locks::StoreLeaseBackend>(*store_);
+    }
 
 private:
     StoreHome home_;
@@ -38,7 +40,8 @@ class RedisLeaseWorld final : public LeaseWorld {
 public:
     RedisLeaseWorld() : options_{testing::empty_redis().options()} {}
     std::unique_ptr<Place> open() override {
-        return std::make_unique<locks::RedisPlace>(std::make_unique<redis::Client>(options_, &clock)
+        return std::make_unique<locks::RedisLeaseBackend>(
+            std::make_unique<redis::Client>(options_, &clock)
         );
     }
 

@@ -28,7 +28,7 @@ struct Seen {
     }
 };
 
-class TextLook final : public store::Look {
+class TextLook final : public store::Lookup {
 public:
     TextLook(const Sql& statement, std::string text, std::promise<Seen> promise, int column)
         : statement_{statement},
@@ -60,7 +60,7 @@ protected:
     ) {
         std::promise<Seen> promise;
         auto seen = promise.get_future();
-        store->look(std::make_unique<TextLook>(statement, text, std::move(promise), column));
+        store->lookup(std::make_unique<TextLook>(statement, text, std::move(promise), column));
         return seen;
     }
 };

@@ -3,7 +3,7 @@
 #include <pawl/once_per_window.hpp>
 
 #include "src/base/random.hpp"
-#include "src/engine/maker.hpp"
+#include "src/engine/tx_factory.hpp"
 #include "src/ops/reaper.hpp"
 #include "tests/conformance/each_store.hpp"
 
@@ -19,7 +19,7 @@ protected:
         return write_now(
             *store,
             [&](Session& session) {
-                return detail::Maker::with_tx(
+                return detail::TxFactory::with_tx(
                     {.session = session,
                      .random = base::system_random(),
                      .key_id = {},

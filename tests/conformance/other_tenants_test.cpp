@@ -3,7 +3,7 @@
 #include <pawl/tx.hpp>
 
 #include "src/engine/engine.hpp"
-#include "src/engine/maker.hpp"
+#include "src/engine/tx_factory.hpp"
 #include "src/http/key_state.hpp"
 #include "src/ops/reaper.hpp"
 #include "tests/conformance/each_store.hpp"
@@ -17,7 +17,7 @@ namespace pawl::conformance {
 namespace {
 
 using engine::Answer;
-using engine::Settled;
+using engine::StoredResponse;
 
 struct Done {
     std::string what;
@@ -90,13 +90,13 @@ protected:
     // Without preallocation, which happens when few ids are left, whatever the request.
     std::vector<std::string> statements() {
         auto names = dynamic_cast<RecordingStore&>(*store).trace().take();
-        if (const auto ahead = store->ids_ahead())
+        if (const auto ahead = store->preallocation())
             std::erase(names, std::string{ahead->take->name});
         return names;
     }
     Response state_of(const Principal& who, const std::string& key) {
         return read_now(*store, [&](Session& session) {
-            return detail::Maker::with_snapshot(session, [&](Snapshot& read) {
+            return detail::TxFactory::with_snapshot(session, [&](Snapshot& read) {
                 return http::KeyState{}.answer(read, {who, "192.0.2.1", {key}});
             });
         });

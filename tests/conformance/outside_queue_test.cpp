@@ -15,7 +15,7 @@ namespace {
 class Dead final : public queue::DeadLetters {
 public:
     explicit Dead(simulation::Broker& broker) : broker_{broker} {}
-    std::vector<queue::DeadLetter> page(const queue::DeadFilter&, const std::string&, int)
+    std::vector<queue::DeadLetter> page(const queue::DeadLetterFilter&, const std::string&, int)
         override {
         std::vector<queue::DeadLetter> letters;
         for (const auto& [id, job] : broker_.jobs) {
@@ -34,13 +34,16 @@ public:
         }
         return letters;
     }
-    std::vector<queue::DeadGroup> groups(const queue::DeadFilter&) override { return {}; }
-    std::optional<queue::DeadLetter> find(const std::string&) override { return {}; }
-    queue::DeadDone purge(std::span<const std::string>, const queue::DeadAct&) override {
+    std::vector<queue::DeadLetterGroup> groups(const queue::DeadLetterFilter&) override {
         return {};
     }
-    queue::DeadDone
-    merge(std::span<const std::string>, const queue::DeadAct&, std::optional<TimePoint>) override {
+    std::optional<queue::DeadLetter> find(const std::string&) override { return {}; }
+    queue::PurgeResult purge(std::span<const std::string>, const queue::AuditEntry&) override {
+        return {};
+    }
+    queue::PurgeResult
+    merge(std::span<const std::string>, const queue::AuditEntry&, std::optional<TimePoint>)
+        override {
         return {};
     }
 

@@ -109,14 +109,14 @@ protected:
             if (letter.jid == jid) return letter.id;
         return "none";
     }
-    std::vector<std::string> dead_jids(const queue::DeadFilter& filter = {}) {
+    std::vector<std::string> dead_jids(const queue::DeadLetterFilter& filter = {}) {
         std::vector<std::string> found;
         for (const auto& letter : letters->page(filter, "", 1'000)) found.push_back(letter.jid);
         return found;
     }
     std::vector<std::string> jids_to_work() { return jids(queue->take(100, 30s)); }
 
-    const queue::DeadAct act{"ann", "the mail server is back"};
+    const queue::AuditEntry act{"ann", "the mail server is back"};
 };
 
 }  // namespace pawl::conformance

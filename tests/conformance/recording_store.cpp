@@ -124,9 +124,9 @@ void RecordingStore::read(std::unique_ptr<store::Work> work) {
     inner_->read(std::make_unique<RecordingWork>(std::move(work), Notes{name_, trace_}));
 }
 
-void RecordingStore::look(std::unique_ptr<store::Look> look) {
+void RecordingStore::look(std::unique_ptr<store::Lookup> look) {
     Notes{name_, trace_}.add(look->statement());
-    inner_->look(std::move(look));
+    inner_->lookup(std::move(look));
 }
 
 std::optional<std::string_view> RecordingStore::text_of(const Sql& statement) const {

@@ -32,7 +32,7 @@ public:
     using store::Store::write;
     void write(std::unique_ptr<store::Work> work, store::Urgency urgency) override;
     void read(std::unique_ptr<store::Work> work) override;
-    void look(std::unique_ptr<store::Look> look) override;
+    void lookup(std::unique_ptr<store::Lookup> look) override;
     std::optional<std::string_view> text_of(const Sql& statement) const override;
     store::StoreStats stats() const override { return inner_->stats(); }
     void notify(std::string_view hash) override { inner_->notify(hash); }
@@ -41,7 +41,9 @@ public:
     }
     void stop() override { inner_->stop(); }
     bool serves_one_process() const override { return inner_->serves_one_process(); }
-    std::optional<store::IdsAhead> ids_ahead() const override { return inner_->ids_ahead(); }
+    std::optional<store::PreallocationStatements> preallocation() const override {
+        return inner_->preallocation();
+    }
     Trace& trace() { return trace_; }
 
 private:

@@ -1,7 +1,7 @@
 #include <pawl/tx.hpp>
 
 #include "src/base/random.hpp"
-#include "src/engine/maker.hpp"
+#include "src/engine/tx_factory.hpp"
 #include "tests/conformance/each_store.hpp"
 
 #include <limits>
@@ -20,7 +20,7 @@ protected:
     template <class F>
     void in_tx(F f) {
         write_now(*store, [&](Session& session) {
-            detail::Maker::with_tx({session, base::system_random()}, f);
+            detail::TxFactory::with_tx({session, base::system_random()}, f);
         });
     }
 };

@@ -25,7 +25,7 @@ constexpr auto hour = std::chrono::hours{1};
 
 class AttachTest : public ::testing::Test, protected FirstCallHeld {
 protected:
-    explicit AttachTest(engine::EngineOptions options = {.look_every = 20ms}) : world{options} {
+    explicit AttachTest(engine::EngineOptions options = {.poll_every = 20ms}) : world{options} {
         world.execute(std::string{shop_tables});
         world.execute(std::string{payment_tables});
         for (auto* node : {world.engine.get(), other.get()}) {
@@ -119,7 +119,7 @@ TEST_F(AttachTest, a_waiter_goes_on_with_a_key_that_the_other_node_gave_back) {
 
     let_go.open();
 
-    EXPECT_EQ(why_of(World::get(std::move(first))), Why::provider_unavailable);
+    EXPECT_EQ(why_of(World::get(std::move(first))), Reason::provider_unavailable);
     EXPECT_EQ(status_of(World::get(std::move(there))), 201);
     check_one_effect();
 }
@@ -127,9 +127,9 @@ TEST_F(AttachTest, a_waiter_goes_on_with_a_key_that_the_other_node_gave_back) {
 TEST_F(AttachTest, a_wait_for_another_node_ends_after_the_operations_limit) {
     auto first = hold<HastyOrder>("k");
 
-    EXPECT_EQ(why_of(World::get(send_there<HastyOrder>("k"))), Why::in_progress);
+    EXPECT_EQ(why_of(World::get(send_there<HastyOrder>("k"))), Reason::in_progress);
 
-    EXPECT_EQ(other->keys_in_hand(), 0U);
+    EXPECT_EQ(other->keys_in_flight(), 0U);
     let_go.open();
     EXPECT_EQ(status_of(World::get(std::move(first))), 201);
 }
@@ -139,8 +139,8 @@ TEST_F(AttachTest, a_later_waiter_waits_on_when_the_first_one_times_out) {
     auto hasty = send_there<HastyOrder>("k");
     auto patient = send_there<PatientOrder>("k");
 
-    EXPECT_EQ(why_of(World::get(std::move(hasty))), Why::in_progress);
-    EXPECT_EQ(other->keys_in_hand(), 1U);
+    EXPECT_EQ(why_of(World::get(std::move(hasty))), Reason::in_progress);
+    EXPECT_EQ(other->keys_in_flight(), 1U);
     let_go.open();
 
     const auto answer = World::get(std::move(first));
@@ -153,12 +153,12 @@ TEST_F(AttachTest, another_request_under_a_key_of_another_node_does_not_wait) {
     auto first = hold("k");
 
     EXPECT_EQ(
-        why_of(World::get(World::send_to<PatientOrder>(*other, "k", of_joe))), Why::key_reused
+        why_of(World::get(World::send_to<PatientOrder>(*other, "k", of_joe))), Reason::key_reused
     );
     auto there = send_there("k");
     wait_for_waiters(1);
     EXPECT_EQ(
-        why_of(World::get(World::send_to<PatientOrder>(*other, "k", of_joe))), Why::key_reused
+        why_of(World::get(World::send_to<PatientOrder>(*other, "k", of_joe))), Reason::key_reused
     );
 
     let_go.open();
@@ -174,8 +174,8 @@ TEST_F(AttachTest, a_waiter_is_answered_when_a_person_is_needed) {
 
     let_go.open();
 
-    EXPECT_EQ(why_of(World::get(std::move(first))), Why::needs_attention);
-    EXPECT_EQ(why_of(World::get(std::move(there))), Why::needs_attention);
+    EXPECT_EQ(why_of(World::get(std::move(first))), Reason::needs_attention);
+    EXPECT_EQ(why_of(World::get(std::move(there))), Reason::needs_attention);
 }
 
 TEST_F(AttachTest, all_waiters_for_another_node_are_answered_at_once_on_a_stop) {
@@ -186,7 +186,7 @@ TEST_F(AttachTest, all_waiters_for_another_node_are_answered_at_once_on_a_stop) 
 
     EXPECT_TRUE(other->stop(10s));
 
-    for (auto& one : there) EXPECT_EQ(why_of(World::get(std::move(one))), Why::stopping);
+    for (auto& one : there) EXPECT_EQ(why_of(World::get(std::move(one))), Reason::stopping);
     EXPECT_EQ(provider.keys.size(), 0U);
     let_go.open();
     EXPECT_EQ(status_of(World::get(std::move(first))), 201);
@@ -293,7 +293,7 @@ TEST_F(AttachTest, one_poll_serves_all_waiters_and_none_runs_without_waiters) {
 
 class FewWaitersTest : public AttachTest {
 protected:
-    FewWaitersTest() : AttachTest{{.look_every = 20ms, .waiting_max = 1}} {}
+    FewWaitersTest() : AttachTest{{.poll_every = 20ms, .waiting_max = 1}} {}
 };
 
 TEST_F(FewWaitersTest, beyond_the_limit_of_waited_keys_the_answer_comes_at_once) {
@@ -303,7 +303,7 @@ TEST_F(FewWaitersTest, beyond_the_limit_of_waited_keys_the_answer_comes_at_once)
     world.store.fail_in(sql::insert_registry.name);
     world.store.arm_some(1, 1, FailingStore::How::undone, StoreError::Kind::locked);
 
-    EXPECT_EQ(why_of(World::get(send_there("k2"))), Why::in_progress);
+    EXPECT_EQ(why_of(World::get(send_there("k2"))), Reason::in_progress);
 
     auto same_key = send_there("k");
     let_go.open();
@@ -315,7 +315,7 @@ TEST_F(FewWaitersTest, beyond_the_limit_of_waited_keys_the_answer_comes_at_once)
 // No poll is due: only the other node's notice can wake.
 class NoticeTest : public AttachTest {
 protected:
-    NoticeTest() : AttachTest{{.look_every = hour}} { world.store.pass_notices(); }
+    NoticeTest() : AttachTest{{.poll_every = hour}} { world.store.pass_notices(); }
 
     // Also until the other node listens, which starts with its first waiter. A notice in between is
     // found by the next poll (issue 16: a test failed once under asan).
@@ -345,7 +345,7 @@ TEST_F(NoticeTest, a_key_that_is_given_back_or_needs_a_person_sends_a_notice_too
     wait_for_waiters(1);
     let_go.open();
     (void)World::get(std::move(first));
-    EXPECT_EQ(why_of(World::get(std::move(there))), Why::needs_attention);
+    EXPECT_EQ(why_of(World::get(std::move(there))), Reason::needs_attention);
 
     Gate second_at_call;
     Gate second_go;
@@ -414,7 +414,7 @@ TEST_F(NoticeTest, a_node_listens_from_its_first_waiter_to_its_end) {
     auto first = hold("k");
     for (int i = 0; i < 2; ++i) {
         auto there = send_there<HastyOrder>("k");
-        EXPECT_EQ(why_of(World::get(std::move(there))), Why::in_progress);
+        EXPECT_EQ(why_of(World::get(std::move(there))), Reason::in_progress);
         EXPECT_EQ(world.store.listeners(), 1U);
     }
     let_go.open();

@@ -50,8 +50,8 @@ struct AccessShop : World {
     bool open{true};
     std::vector<std::string> keys;
 
-    Settled buy(const std::string& account, const std::string& key = "k") {
-        return std::get<Settled>(ask<Buy>(key, R"({"thing":"tea"})", account));
+    StoredResponse buy(const std::string& account, const std::string& key = "k") {
+        return std::get<StoredResponse>(ask<Buy>(key, R"({"thing":"tea"})", account));
     }
 };
 
@@ -86,11 +86,11 @@ TEST(BeforeKey, a_refusal_before_the_key_is_not_stored) {
 TEST(BeforeKey, a_failed_before_key_refuses_the_request_and_begins_nothing) {
     AccessShop shop;
     shop.store.fail_reads(1);
-    const auto unread = std::get<Refused>(shop.ask<Buy>("k", R"({"thing":"tea"})"));
-    const auto bug = std::get<Refused>(shop.ask<Buy>("k", R"({"thing":"bug"})"));
+    const auto unread = std::get<Rejection>(shop.ask<Buy>("k", R"({"thing":"tea"})"));
+    const auto bug = std::get<Rejection>(shop.ask<Buy>("k", R"({"thing":"bug"})"));
 
-    EXPECT_EQ(unread.why, Why::store_unavailable);
-    EXPECT_EQ(bug.why, Why::internal);
+    EXPECT_EQ(unread.why, Reason::store_unavailable);
+    EXPECT_EQ(bug.why, Reason::internal);
     EXPECT_FALSE(shop.buy("jane").replayed) << "the key is as it was";
 }
 
@@ -104,7 +104,7 @@ TEST(BeforeKey, before_key_is_not_called_for_a_staged_job) {
         ended.set_value(std::move(answer));
     });
 
-    EXPECT_EQ(std::get<Settled>(ended.get_future().get()).response.status, 201);
+    EXPECT_EQ(std::get<StoredResponse>(ended.get_future().get()).response.status, 201);
     EXPECT_TRUE(shop.keys.empty());
 }
 
@@ -117,7 +117,7 @@ TEST(BeforeKey, the_engine_ends_only_after_a_running_before_key) {
     EXPECT_FALSE(shop.engine->stop(50ms));
     shop.store.let_read_go();
 
-    EXPECT_EQ(std::get<Refused>(World::get(std::move(asked))).why, Why::stopping);
+    EXPECT_EQ(std::get<Rejection>(World::get(std::move(asked))).why, Reason::stopping);
     EXPECT_TRUE(shop.engine->stop(10s));
 }
 

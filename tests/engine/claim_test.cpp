@@ -43,9 +43,10 @@ TEST_F(ClaimTest, concurrent_repeats_all_get_the_answer) {
                 const auto* order = same ? order_of_jane : R"({"customer":"joe","items":[]})";
                 for (int n = 0; n < 200; ++n) {
                     const auto answer = world.ask<Order>("k", order);
-                    const auto* refused = std::get_if<Refused>(&answer);
-                    const bool right = same ? refused == nullptr && body_of(answer) == first
-                                            : refused != nullptr && refused->why == Why::key_reused;
+                    const auto* refused = std::get_if<Rejection>(&answer);
+                    const bool right =
+                        same ? refused == nullptr && body_of(answer) == first
+                             : refused != nullptr && refused->why == Reason::key_reused;
                     if (!right) ++otherwise;
                 }
             });
@@ -61,7 +62,7 @@ TEST_F(ClaimTest, a_second_repeat_is_not_told_to_wait_if_its_query_fails) {
     auto first = world.send<Order>("k", order_of_jane);
     world.store.fail_reads(1);
 
-    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::store_unavailable);
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Reason::store_unavailable);
 
     world.store.let_read_go();
     EXPECT_TRUE(replayed(World::get(std::move(first))));
@@ -78,7 +79,9 @@ TEST_F(ClaimTest, a_refusal_is_stored_as_an_answer_too) {
 TEST_F(ClaimTest, another_request_under_the_key_is_refused) {
     (void)world.ask<Order>("k", order_of_jane);
 
-    EXPECT_EQ(why_of(world.ask<Order>("k", R"({"customer":"joe","items":[]})")), Why::key_reused);
+    EXPECT_EQ(
+        why_of(world.ask<Order>("k", R"({"customer":"joe","items":[]})")), Reason::key_reused
+    );
     EXPECT_EQ(world.count("orders"), 1);
 }
 
@@ -99,7 +102,7 @@ TEST_F(ClaimTest, a_second_request_gets_in_progress_while_the_first_runs) {
     auto first = world.send<Order>("k", order_of_jane);
     at_call.wait();
 
-    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::in_progress);
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Reason::in_progress);
 
     let_go.open();
     EXPECT_EQ(status_of(World::get(std::move(first))), 201);
@@ -134,7 +137,7 @@ TEST_F(ClaimTest, a_key_under_a_lease_of_a_dead_process_is_busy_until_the_lease_
     world.restart();
     add_all();
 
-    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::in_progress);
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Reason::in_progress);
     world.clock.advance(20s);
     EXPECT_EQ(status_of(world.ask<Order>("k", order_of_jane)), 201);
 }
@@ -155,8 +158,8 @@ TEST_F(ClaimTest, an_expired_key_is_refused_with_its_old_outcome) {
 
     const auto answer = world.ask<Order>("k", order_of_jane);
 
-    ASSERT_EQ(why_of(answer), Why::key_expired);
-    EXPECT_EQ(std::get<Refused>(answer).outcome, 201);
+    ASSERT_EQ(why_of(answer), Reason::key_expired);
+    EXPECT_EQ(std::get<Rejection>(answer).outcome, 201);
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
@@ -169,7 +172,7 @@ TEST_F(ClaimTest, a_phase_that_answers_at_once_needs_no_call) {
 TEST_F(ClaimTest, a_phase_that_throws_leaves_only_the_key_with_its_error) {
     const auto* request = R"({"customer":"thrower","items":[]})";
 
-    EXPECT_EQ(why_of(world.ask<Order>("k", request)), Why::internal);
+    EXPECT_EQ(why_of(world.ask<Order>("k", request)), Reason::internal);
 
     EXPECT_EQ(world.count("orders"), 0);
     EXPECT_EQ(world.text("SELECT recovery_point FROM idempotency_keys"), "started");
@@ -177,7 +180,7 @@ TEST_F(ClaimTest, a_phase_that_throws_leaves_only_the_key_with_its_error) {
         world.text("SELECT error FROM idempotency_keys").find("a bug in the first phase"),
         std::string::npos
     );
-    EXPECT_EQ(why_of(world.ask<Order>("k", request)), Why::internal);
+    EXPECT_EQ(why_of(world.ask<Order>("k", request)), Reason::internal);
     EXPECT_EQ(world.number("SELECT attempt FROM idempotency_keys"), 2);
 }
 
@@ -197,7 +200,7 @@ TEST_F(ClaimTest, thirty_two_threads_with_one_key_make_one_charge) {
     for (auto& future : answers) {
         const auto answer = World::get(std::move(future));
         if (status_of(answer) == 201) bodies.insert(body_of(answer));
-        EXPECT_TRUE(status_of(answer) == 201 || why_of(answer) == Why::in_progress);
+        EXPECT_TRUE(status_of(answer) == 201 || why_of(answer) == Reason::in_progress);
     }
     EXPECT_EQ(bodies.size(), 1U);
     EXPECT_EQ(provider.keys.size(), 1U);

@@ -29,7 +29,8 @@ Answer by_client(Shop<Op>& shop) {
     Answer answer;
     for (int i = 0; i < 5; ++i) {
         answer = shop.world.template ask<Op>("k", order_of_jane);
-        if (std::holds_alternative<Settled>(answer) || why_of(answer) == Why::needs_attention)
+        if (std::holds_alternative<StoredResponse>(answer) ||
+            why_of(answer) == Reason::needs_attention)
             break;
         shop.world.clock.advance(30s);
     }
@@ -155,7 +156,7 @@ TEST(
 ) {
     const auto check = [](Shop<OrderOnce>& shop, const Answer& answer) {
         EXPECT_LE(shop.provider.keys.size(), 1U);
-        if (why_of(answer) == Why::needs_attention) {
+        if (why_of(answer) == Reason::needs_attention) {
             EXPECT_EQ(shop.world.count("attention"), 1);
             settle_by_the_books(shop);
         }

@@ -32,10 +32,10 @@ protected:
         all = chosen({});
         ASSERT_THAT(all, SizeIs(3));
     }
-    static ops::DeadChoice these(Ids ids, std::optional<int> sample = {}) {
+    static ops::DeadLetterChoice these(Ids ids, std::optional<int> sample = {}) {
         return {.ids = std::move(ids), .filter = {}, .sample = sample};
     }
-    Ids chosen(const ops::DeadChoice& choice) {
+    Ids chosen(const ops::DeadLetterChoice& choice) {
         Ids ids;
         ops::each_dead_letter(letters, choice, random, [&](const queue::DeadLetter& letter) {
             ids.push_back(letter.id);
@@ -59,7 +59,7 @@ TEST_F(DeadChoiceTest, a_sample_is_taken_of_the_ids_or_of_all) {
 }
 
 TEST_F(DeadChoiceTest, a_batch_may_be_the_last) {
-    const auto stop = [](const ops::DeadReport&) { return false; };
+    const auto stop = [](const ops::DeadLetterReport&) { return false; };
 
     const auto report = ops::purge_dead_letters(
         letters, these({all[0], "999"}), {.by = "ann", .reason = "test"}, random, stop

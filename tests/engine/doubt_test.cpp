@@ -44,7 +44,7 @@ protected:
 
 TEST_F(DoubtTest, a_keyed_call_in_doubt_is_repeated_under_the_same_key) {
     provider.next({Does::doubt_charged});
-    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::provider_unavailable);
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Reason::provider_unavailable);
 
     EXPECT_EQ(status_of(world.ask_until_settled<Order>("k", order_of_jane)), 201);
 
@@ -75,8 +75,8 @@ TEST_F(DoubtTest, an_error_without_effect_mentions_a_possible_earlier_call) {
     const auto text =
         "an earlier call may have been made at " + called_at + "; this try did nothing";
     EXPECT_EQ(world.text("SELECT error FROM idempotency_keys").substr(0, text.size()), text);
-    ASSERT_EQ(why_of(answer), Why::provider_unavailable);
-    EXPECT_EQ(std::get<Refused>(answer).detail.substr(0, text.size()), text);
+    ASSERT_EQ(why_of(answer), Reason::provider_unavailable);
+    EXPECT_EQ(std::get<Rejection>(answer).detail.substr(0, text.size()), text);
     EXPECT_EQ(world.text("SELECT called_at FROM idempotency_keys"), called_at);
     EXPECT_EQ(status_of(world.ask_until_settled<Order>("k", order_of_jane)), 201);
     EXPECT_EQ(provider.charges.size(), 1U);
@@ -115,7 +115,7 @@ TEST_F(DoubtTest, the_attention_list_names_the_earlier_call_whatever_failed_last
 
 TEST_F(DoubtTest, a_call_that_throws_is_in_doubt) {
     provider.next({Does::throws});
-    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::provider_unavailable);
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Reason::provider_unavailable);
 
     EXPECT_EQ(status_of(world.ask_until_settled<Order>("k", order_of_jane)), 201);
     EXPECT_EQ(provider.charges.size(), 1U);
@@ -124,9 +124,9 @@ TEST_F(DoubtTest, a_call_that_throws_is_in_doubt) {
 TEST_F(DoubtTest, a_provider_that_repeats_a_stored_error_needs_a_person) {
     provider.next({Does::stuck});
 
-    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Reason::needs_attention);
     EXPECT_EQ(reason(), "stuck");
-    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Reason::needs_attention);
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
@@ -135,7 +135,7 @@ TEST_F(DoubtTest, after_the_providers_memory_ends_no_call_is_repeated) {
     (void)world.ask<Order>("k", order_of_jane);
     world.clock.advance(std::chrono::hours{20});
 
-    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Reason::needs_attention);
     EXPECT_EQ(reason(), "forgotten");
     EXPECT_EQ(provider.keys.size(), 1U);
 }
@@ -145,15 +145,15 @@ TEST_F(DoubtTest, a_first_call_in_the_future_counts_as_past) {
     (void)world.ask<Order>("k", order_of_jane);
     world.execute("UPDATE idempotency_keys SET called_at = '2099-01-01T00:00:00.000Z'");
 
-    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Reason::needs_attention);
 }
 
 TEST_F(DoubtTest, a_never_repeated_call_in_doubt_is_not_repeated) {
     provider.next({Does::doubt_charged});
 
-    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Reason::needs_attention);
     EXPECT_EQ(reason(), "in-doubt");
-    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Reason::needs_attention);
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
@@ -171,7 +171,7 @@ TEST_F(DoubtTest, a_process_that_died_with_the_mark_set_leaves_a_doubt) {
     world.execute("UPDATE idempotency_keys SET calling = 1"
     );  // As T1 left it, if the process died in the call.
 
-    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Reason::needs_attention);
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
@@ -238,7 +238,7 @@ TEST_F(DoubtTest, a_settlement_is_carried_out_once) {
         .by = "ann"};
 
     EXPECT_EQ(status_of(settle(settlement)), 201);
-    EXPECT_EQ(why_of(settle(settlement)), Why::in_progress);
+    EXPECT_EQ(why_of(settle(settlement)), Reason::in_progress);
     EXPECT_EQ(world.count("payments"), 1);
 }
 
@@ -261,7 +261,7 @@ TEST_F(DoubtTest, a_point_that_does_not_decode_strands_only_its_key) {
     for (const char* data :
          {R"({"customer":1})", "{}", "no JSON", R"({"customer":"jane","items":[],"more":1})"}) {
         world.execute(std::string{"UPDATE idempotency_keys SET recovery_data = '"} + data + "'");
-        EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::stranded) << data;
+        EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Reason::stranded) << data;
     }
     world.clock.advance(std::chrono::hours{1});
     EXPECT_EQ(world.complete().stranded, 1);
@@ -276,8 +276,8 @@ TEST_F(DoubtTest, a_point_that_no_step_of_this_program_knows_strands_its_key) {
 
     const auto answer = world.ask<Order>("k", order_of_jane);
 
-    ASSERT_EQ(why_of(answer), Why::stranded);
-    EXPECT_NE(std::get<Refused>(answer).detail.find("PAWL0007"), std::string::npos);
+    ASSERT_EQ(why_of(answer), Reason::stranded);
+    EXPECT_NE(std::get<Rejection>(answer).detail.find("PAWL0007"), std::string::npos);
 }
 
 // Issue 16, number 20: a request in flight was charged at both providers.
@@ -301,7 +301,7 @@ TEST_F(TwoProvidersTest, a_call_that_may_have_been_made_is_not_repeated_at_anoth
     const auto called_at = of_key("called_at");
     restart_with_bank_b();
 
-    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Reason::needs_attention);
 
     EXPECT_EQ(reason(), "elsewhere");
     EXPECT_EQ(

@@ -59,7 +59,7 @@ TEST_F(FailureTest, a_failed_commit_anywhere_ends_in_one_effect_and_one_answer) 
             // gives the key back does: then its answer is returned at once.
             const bool found_kept = how == How::in_doubt;
             EXPECT_EQ(
-                why_of(told), found_kept ? std::nullopt : std::optional{Why::store_unavailable}
+                why_of(told), found_kept ? std::nullopt : std::optional{Reason::store_unavailable}
             );
             EXPECT_EQ(status_of(told), found_kept ? 201 : 0);
 
@@ -109,10 +109,10 @@ TEST_F(FailureTest, a_result_that_cannot_be_asked_for_again_survives_a_failed_co
             Answer answer;
             do {
                 answer = shop.world.ask<OrderOnce>("k", order_of_jane);
-            } while (why_of(answer) == Why::in_progress);
+            } while (why_of(answer) == Reason::in_progress);
 
             EXPECT_LE(shop.provider.charges.size(), 1U);
-            if (why_of(answer) == Why::needs_attention) {
+            if (why_of(answer) == Reason::needs_attention) {
                 EXPECT_EQ(shop.world.count("attention"), 1);
             } else {
                 EXPECT_EQ(status_of(answer), 201);
@@ -145,7 +145,7 @@ TEST_F(FailureTest, an_old_attempt_writes_nothing_after_a_take_over) {
     );
     let_go.open();
 
-    EXPECT_EQ(why_of(World::get(std::move(first))), Why::in_progress);
+    EXPECT_EQ(why_of(World::get(std::move(first))), Reason::in_progress);
 
     EXPECT_EQ(shop.world.count("payments"), 0);
     EXPECT_EQ(shop.world.text("SELECT recovery_point FROM idempotency_keys"), "ordered");
@@ -165,7 +165,7 @@ TEST_F(FailureTest, a_stop_during_a_call_loses_nothing) {
     let_go.open();
     const auto told = World::get(std::move(first));
     stopper.join();
-    EXPECT_TRUE(status_of(told) == 201 || why_of(told) == Why::stopping) << status_of(told);
+    EXPECT_TRUE(status_of(told) == 201 || why_of(told) == Reason::stopping) << status_of(told);
     shop.provider.before({});
 
     shop.world.restart();
@@ -182,7 +182,7 @@ TEST_F(FailureTest, a_stopped_engine_refuses_new_requests) {
     Shop shop;
     EXPECT_TRUE(shop.world.engine->stop(10s));
 
-    EXPECT_EQ(why_of(shop.world.ask<Order>("k", order_of_jane)), Why::stopping);
+    EXPECT_EQ(why_of(shop.world.ask<Order>("k", order_of_jane)), Reason::stopping);
     EXPECT_EQ(shop.world.count("key_registry"), 0);
 }
 

@@ -181,7 +181,7 @@ TEST_F(InstallationTest, a_repeat_is_known_by_the_secret_that_its_key_was_stored
     start_shop(file("new", new_secret + "\n" + old_secret));
 
     EXPECT_EQ(body_of(ask(order_of_jane)), body_of(first));
-    EXPECT_EQ(why_of(ask(R"({"customer":"joe","items":[]})")), Why::key_reused);
+    EXPECT_EQ(why_of(ask(R"({"customer":"joe","items":[]})")), Reason::key_reused);
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 

@@ -74,7 +74,7 @@ protected:
     }
     void stage(const std::string& text = "a", std::chrono::milliseconds due_in = 0ms) {
         store::write_now(world.store, [&](store::Session& session) {
-            detail::Maker::with_tx(
+            detail::TxFactory::with_tx(
                 {session, base::system_random(), std::nullopt, nullptr},
                 [&](Tx& tx) {
                     tx.stage_in(due_in, Note{text});

@@ -8,7 +8,7 @@
 namespace pawl::engine {
 namespace {
 
-std::optional<bool> same_as_in_hand(LiveKeys& keys, const std::string& fingerprint) {
+std::optional<bool> same_as_in_flight(LiveKeys& keys, const std::string& fingerprint) {
     return std::get<LiveKeys::Occupied>(keys.enter("hash", fingerprint, {})).same_request;
 }
 
@@ -18,19 +18,19 @@ TEST(LiveKeys, another_request_is_refused_only_if_the_one_in_flight_is_confirmed
     LiveKeys keys;
     ASSERT_TRUE(std::holds_alternative<LiveKeys::Entered>(keys.enter("hash", "one", {})));
 
-    EXPECT_EQ(same_as_in_hand(keys, "one"), true);
-    EXPECT_EQ(same_as_in_hand(keys, "another"), std::nullopt) << "which of the two has the key?";
-    EXPECT_EQ(same_as_in_hand(keys, ""), std::nullopt);
+    EXPECT_EQ(same_as_in_flight(keys, "one"), true);
+    EXPECT_EQ(same_as_in_flight(keys, "another"), std::nullopt) << "which of the two has the key?";
+    EXPECT_EQ(same_as_in_flight(keys, ""), std::nullopt);
 
     keys.confirm("hash");
-    EXPECT_EQ(same_as_in_hand(keys, "another"), false);
-    EXPECT_EQ(same_as_in_hand(keys, "one"), true);
+    EXPECT_EQ(same_as_in_flight(keys, "another"), false);
+    EXPECT_EQ(same_as_in_flight(keys, "one"), true);
 
     keys.leave("hash");
     keys.told();
     keys.confirm("hash");  // No such key in flight.
     ASSERT_TRUE(std::holds_alternative<LiveKeys::Entered>(keys.enter("hash", "another", {})));
-    EXPECT_EQ(same_as_in_hand(keys, "one"), std::nullopt);
+    EXPECT_EQ(same_as_in_flight(keys, "one"), std::nullopt);
 }
 
 TEST(LiveKeys, an_attempt_that_only_queries_is_not_at_work) {

@@ -28,7 +28,7 @@ TEST_F(NodesTest, a_key_that_another_node_holds_is_busy) {
     at_call.wait();
 
     EXPECT_EQ(
-        why_of(World::get(World::send_to<Order>(*other, "k", order_of_jane))), Why::in_progress
+        why_of(World::get(World::send_to<Order>(*other, "k", order_of_jane))), Reason::in_progress
     );
 
     let_go.open();
@@ -44,7 +44,7 @@ TEST_F(NodesTest, another_request_under_a_key_of_another_node_is_refused_at_once
     at_call.wait();
 
     const auto* of_joe = R"({"customer":"joe","items":[]})";
-    EXPECT_EQ(why_of(World::get(World::send_to<Order>(*other, "k", of_joe))), Why::key_reused);
+    EXPECT_EQ(why_of(World::get(World::send_to<Order>(*other, "k", of_joe))), Reason::key_reused);
 
     let_go.open();
     (void)World::get(std::move(first));
@@ -92,10 +92,10 @@ TEST_F(NodesTest, a_late_give_back_does_not_free_the_key_of_the_node_that_took_o
     second_at_call.wait();
 
     let_go.open();  // Ends in doubt, and would give the key back.
-    EXPECT_EQ(why_of(World::get(std::move(first))), Why::in_progress);
+    EXPECT_EQ(why_of(World::get(std::move(first))), Reason::in_progress);
 
     EXPECT_NE(world.text("SELECT lease_until FROM idempotency_keys"), "NULL");
-    EXPECT_EQ(why_of(World::get(world.send<Order>("k", order_of_jane))), Why::in_progress);
+    EXPECT_EQ(why_of(World::get(world.send<Order>("k", order_of_jane))), Reason::in_progress);
     second_go.open();
     EXPECT_EQ(status_of(World::get(std::move(second))), 201);
     EXPECT_EQ(world.count("payments"), 1);
@@ -111,12 +111,12 @@ TEST_F(NodesTest, the_late_result_of_a_call_that_may_not_be_repeated_is_put_befo
 
     EXPECT_EQ(
         why_of(World::get(World::send_to<OrderOnce>(*other, "k", order_of_jane))),
-        Why::needs_attention
+        Reason::needs_attention
     );
     EXPECT_EQ(world.text("SELECT result FROM attention"), "NULL");
     world.store.arm(0, FailingStore::How::undone);
     let_go.open();
-    EXPECT_EQ(why_of(World::get(std::move(first))), Why::needs_attention);
+    EXPECT_EQ(why_of(World::get(std::move(first))), Reason::needs_attention);
     world.store.wait_for_writes(2
     );  // The keeper, which touched no row; then the result for the attention list.
 
@@ -135,14 +135,14 @@ TEST_F(NodesTest, a_late_result_survives_one_failed_write_and_the_end_of_its_nod
     world.store.arm(2, FailingStore::How::undone);  // The keeper touches no row; then the result.
 
     let_go.open();
-    EXPECT_EQ(why_of(World::get(std::move(first))), Why::store_unavailable);
+    EXPECT_EQ(why_of(World::get(std::move(first))), Reason::store_unavailable);
     EXPECT_TRUE(world.engine->stop(20s));
 
     EXPECT_EQ(world.text("SELECT result FROM attention"), R"({"id":"ch_1"})");
 }
 
-// Settled as "did not happen" while the call hung, and then it happened: two charges, and the first
-// would be unknown.
+// StoredResponse as "did not happen" while the call hung, and then it happened: two charges, and
+// the first would be unknown.
 TEST_F(NodesTest, a_result_that_comes_after_the_settlement_is_in_the_audit_log) {
     hold_first_call(provider);
     auto first = world.send<OrderOnce>("k", order_of_jane);
@@ -186,7 +186,7 @@ TEST_F(NodesTest, many_threads_on_both_nodes_with_one_key_make_one_charge) {
     for (auto& future : answers) {
         const auto answer = World::get(std::move(future));
         if (status_of(answer) == 201) bodies.insert(body_of(answer));
-        EXPECT_TRUE(status_of(answer) == 201 || why_of(answer) == Why::in_progress);
+        EXPECT_TRUE(status_of(answer) == 201 || why_of(answer) == Reason::in_progress);
     }
     EXPECT_EQ(bodies.size(), 1U);
     EXPECT_EQ(provider.keys.size(), 1U);
@@ -239,7 +239,7 @@ TEST_F(LineTest, a_call_that_waited_for_half_its_lease_is_not_made_and_can_be_ma
     world.clock.advance(15s);
     let_go.open();
 
-    EXPECT_EQ(why_of(World::get(std::move(second))), Why::overloaded);
+    EXPECT_EQ(why_of(World::get(std::move(second))), Reason::overloaded);
     EXPECT_EQ(status_of(World::get(std::move(first))), 201);
     EXPECT_EQ(provider.keys.size(), 1U);
     EXPECT_EQ(status_of(world.ask<OrderOnce>("k2", order_of_jane)), 201);
@@ -256,7 +256,7 @@ TEST_F(
     for (int i = 0; i < 1'000 && !world.engine->calls().is_full(); ++i)
         std::this_thread::sleep_for(10ms);
 
-    EXPECT_EQ(why_of(world.ask<Order>("k3", order_of_jane)), Why::overloaded);
+    EXPECT_EQ(why_of(world.ask<Order>("k3", order_of_jane)), Reason::overloaded);
     EXPECT_EQ(world.count("key_registry"), 3);
     EXPECT_EQ(status_of(world.ask<Order>("nobody", R"({"customer":"nobody","items":[]})")), 404);
 
@@ -336,7 +336,7 @@ TEST(RenewalTest, the_lease_of_a_call_in_flight_is_renewed_and_not_taken_over) {
 
     EXPECT_GT(world.text("SELECT lease_until FROM idempotency_keys"), taken);
     EXPECT_EQ(
-        why_of(World::get(World::send_to<Order>(*other, "k", order_of_jane))), Why::in_progress
+        why_of(World::get(World::send_to<Order>(*other, "k", order_of_jane))), Reason::in_progress
     );
     let_go.open();
     EXPECT_EQ(status_of(World::get(std::move(first))), 201);

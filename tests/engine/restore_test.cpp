@@ -48,11 +48,11 @@ protected:
 TEST_F(RestoreTest, a_never_repeated_call_is_not_made_for_a_new_key_in_the_window) {
     restored(1h);
 
-    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Reason::needs_attention);
 
     EXPECT_EQ(reason(), "restored");
     EXPECT_TRUE(provider.keys.empty()) << "no call";
-    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Reason::needs_attention);
 }
 
 TEST_F(RestoreTest, after_the_window_a_new_key_is_a_new_request) {
@@ -79,7 +79,7 @@ TEST_F(RestoreTest, a_keyed_call_within_the_providers_memory_is_the_same_charge_
 TEST_F(RestoreTest, a_keyed_call_that_the_provider_may_have_forgotten_is_not_made) {
     restored(20h);
 
-    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Reason::needs_attention);
 
     EXPECT_EQ(reason(), "restored");
     EXPECT_TRUE(provider.keys.empty());
@@ -89,10 +89,10 @@ TEST_F(RestoreTest, a_keyed_call_that_the_provider_may_have_forgotten_is_not_mad
 TEST_F(RestoreTest, the_memory_of_a_lost_call_is_counted_from_the_lost_time) {
     restored(19h);
     provider.next({Does::doubt});
-    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::provider_unavailable);
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Reason::provider_unavailable);
     world.clock.advance(1h);
 
-    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Reason::needs_attention);
 
     EXPECT_EQ(reason(), "forgotten");
     EXPECT_EQ(provider.keys.size(), 1U);
@@ -101,11 +101,11 @@ TEST_F(RestoreTest, the_memory_of_a_lost_call_is_counted_from_the_lost_time) {
 // It may have gone on in the lost time, whenever it is resumed.
 TEST_F(RestoreTest, an_open_key_of_the_backup_makes_no_call_that_is_never_repeated) {
     provider.next({Does::retry});
-    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::provider_unavailable);
+    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Reason::provider_unavailable);
     restored(1h, world.number("SELECT max(id) FROM key_registry"));
     world.clock.advance(100h);
 
-    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Reason::needs_attention);
 
     EXPECT_EQ(reason(), "restored");
     EXPECT_EQ(provider.keys.size(), 1U);
@@ -156,7 +156,7 @@ TEST_F(MarkerTest, a_database_behind_its_mark_is_reported_once_at_the_start) {
     EXPECT_EQ(world.text("SELECT lost_since FROM epochs"), "2027-01-15T08:00:00.000Z");
     EXPECT_EQ(world.text("SELECT keys_until FROM epochs"), "2027-01-18T09:00:00.000Z");
     EXPECT_EQ(world.text("SELECT action FROM audit_log"), "restored");
-    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Reason::needs_attention);
     EXPECT_EQ(reason(), "restored");
 }
 
@@ -170,7 +170,7 @@ TEST_F(MarkerTest, a_running_server_detects_a_restore_too) {
 
     running.run_once();
 
-    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Reason::needs_attention);
 }
 
 TEST_F(MarkerTest, starts_and_rounds_without_a_restore_open_no_epoch) {

@@ -63,7 +63,7 @@ protected:
 
 TEST_F(RetentionTest, a_key_that_is_kept_forever_never_expires) {
     const auto first = world.ask<KeptOrder>("k", order_of_jane);
-    EXPECT_EQ(std::get<Settled>(first).expires_at, std::nullopt);
+    EXPECT_EQ(std::get<StoredResponse>(first).expires_at, std::nullopt);
     world.clock.advance(std::chrono::hours{24 * 3650});
 
     EXPECT_EQ(reap().reaped, 0);
@@ -74,7 +74,7 @@ TEST_F(RetentionTest, a_key_that_is_kept_forever_never_expires) {
 
 TEST_F(RetentionTest, a_key_lives_to_the_moment_that_its_answer_names) {
     const auto first = world.ask<Order>("k", order_of_jane);
-    const auto expires_at = std::get<Settled>(first).expires_at;
+    const auto expires_at = std::get<StoredResponse>(first).expires_at;
     ASSERT_EQ(expires_at, world.clock.now() + 72h);
     world.clock.set(*expires_at - 1ms);
     EXPECT_EQ(reap().reaped, 0);
@@ -83,7 +83,7 @@ TEST_F(RetentionTest, a_key_lives_to_the_moment_that_its_answer_names) {
 
     EXPECT_EQ(reap().reaped, 1);
 
-    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::key_expired);
+    EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Reason::key_expired);
 }
 
 // history_check.py, C1: the first answer had a time that was read after the commit, on PostgreSQL
@@ -97,7 +97,9 @@ TEST_F(RetentionTest, the_first_answer_names_the_same_moment_as_its_repeats) {
 
     const auto again = world.ask<Order>("k", order_of_jane);
 
-    EXPECT_EQ(std::get<Settled>(first).expires_at, std::get<Settled>(again).expires_at);
+    EXPECT_EQ(
+        std::get<StoredResponse>(first).expires_at, std::get<StoredResponse>(again).expires_at
+    );
 }
 
 TEST_F(RetentionTest, an_operation_that_says_so_runs_again_under_an_expired_key_and_charges_anew) {
@@ -125,7 +127,7 @@ TEST_F(RetentionTest, a_second_execution_in_doubt_resumes_under_its_own_key) {
     world.clock.advance(72h);
     (void)reap();
     provider.next({Does::doubt_charged});
-    EXPECT_EQ(why_of(world.ask<RepeatableOrder>("k", order_of_jane)), Why::provider_unavailable);
+    EXPECT_EQ(why_of(world.ask<RepeatableOrder>("k", order_of_jane)), Reason::provider_unavailable);
 
     EXPECT_EQ(status_of(world.ask_until_settled<RepeatableOrder>("k", order_of_jane)), 201);
 
@@ -136,7 +138,7 @@ TEST_F(RetentionTest, a_second_execution_in_doubt_resumes_under_its_own_key) {
 
 TEST_F(RetentionTest, a_late_repeat_gets_the_location_of_what_was_created) {
     const auto first = world.ask<RepeatableOrder>("k", order_of_jane);
-    ASSERT_EQ(std::get<Settled>(first).response.headers.size(), 1U);
+    ASSERT_EQ(std::get<StoredResponse>(first).response.headers.size(), 1U);
     world.clock.advance(72h);
 
     EXPECT_EQ(reap().reaped, 1);
@@ -167,7 +169,7 @@ TEST_F(RetentionTest, a_key_that_cannot_be_removed_is_counted_and_blocks_no_othe
     EXPECT_EQ(report.reaped, 1);
     EXPECT_GE(report.not_removed, 1);
     EXPECT_TRUE(replayed(world.ask<Order>("held", order_of_jane)));
-    EXPECT_EQ(why_of(world.ask<Order>("free", order_of_jane)), Why::key_expired);
+    EXPECT_EQ(why_of(world.ask<Order>("free", order_of_jane)), Reason::key_expired);
 }
 
 // A stopping server does not wait until the reaper has tried all that it can't remove.
@@ -201,9 +203,9 @@ TEST_F(RetentionTest, a_failed_commit_of_the_reaper_leaves_the_key_or_its_expiry
 
         const auto answer = world.ask<Order>(key, order_of_jane);
 
-        EXPECT_TRUE(replayed(answer) || why_of(answer) == Why::key_expired);
+        EXPECT_TRUE(replayed(answer) || why_of(answer) == Reason::key_expired);
         (void)reap();
-        EXPECT_EQ(why_of(world.ask<Order>(key, order_of_jane)), Why::key_expired);
+        EXPECT_EQ(why_of(world.ask<Order>(key, order_of_jane)), Reason::key_expired);
     }
     EXPECT_EQ(provider.keys.size(), 3U);
 }

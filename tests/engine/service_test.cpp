@@ -455,7 +455,7 @@ TEST_F(ServiceTest, the_completer_gives_up_on_no_key_that_a_client_took_over_dur
     second_at_call.wait();
     world.clock.advance(2s);
     const std::string given_back = "idempotency_keys WHERE lease_until IS NULL";
-    for (int i = 0; i < 500 && world.engine->keys_in_hand() != 1; ++i)
+    for (int i = 0; i < 500 && world.engine->keys_in_flight() != 1; ++i)
         std::this_thread::sleep_for(10ms);
     auto client =
         world.send<Order>(world.text("SELECT idempotency_key FROM " + given_back), order_of_jane);

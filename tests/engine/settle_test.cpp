@@ -102,7 +102,7 @@ protected:
 
 TEST_F(SettleTest, the_completer_carries_out_a_decision_once) {
     provider.next({Does::doubt_charged});
-    EXPECT_EQ(why_of(ask()), Why::needs_attention);
+    EXPECT_EQ(why_of(ask()), Reason::needs_attention);
     EXPECT_EQ(world.complete().settled, 0);  // There is no decision.
     EXPECT_EQ(decide("happened", R"({"id":"ch_1"})"), 1);
 
@@ -149,7 +149,7 @@ TEST_F(SettleTest, a_preview_shows_the_customers_answer_and_leaves_nothing) {
     EXPECT_EQ(world.text("SELECT settled_at FROM attention"), "NULL");
     EXPECT_EQ(decide("happened", R"({"id":"ch_1"})"), 1);
     EXPECT_EQ(world.complete().settled, 1);
-    const auto answer = std::get<Settled>(ask());
+    const auto answer = std::get<StoredResponse>(ask());
     EXPECT_EQ(answer.response.body, shown.answer->body) << "what was shown is what came";
 }
 
@@ -202,7 +202,7 @@ TEST_F(SettleTest, a_call_that_did_not_happen_is_made_again_once_and_never_by_it
     EXPECT_EQ(provider.keys.size(), 2U);
     EXPECT_EQ(standing(), "attention");
     EXPECT_EQ(world.text("SELECT settlement FROM attention"), "NULL");
-    EXPECT_EQ(why_of(ask()), Why::needs_attention);
+    EXPECT_EQ(why_of(ask()), Reason::needs_attention);
     world.clock.advance(24h);
     (void)world.complete();
     EXPECT_EQ(provider.keys.size(), 2U);
@@ -300,7 +300,7 @@ TEST_F(SettleTest, a_decision_survives_a_failed_commit_and_is_carried_out_once) 
 // "Did not happen" for a phase: it was rolled back each time, so it runs again.
 TEST_F(SettleTest, a_phase_that_failed_too_often_runs_again_when_a_person_says_so) {
     bugs.in_phase = true;
-    EXPECT_EQ(why_of(ask()), Why::internal);
+    EXPECT_EQ(why_of(ask()), Reason::internal);
     wear_out_the_completer();
     bugs.in_phase = false;
     EXPECT_EQ(decide("did-not-happen"), 1);
@@ -342,7 +342,7 @@ TEST_F(
     SettleTest, a_request_that_is_given_up_behind_its_call_does_not_say_that_it_was_not_carried_out
 ) {
     bugs.in_last_phase = true;
-    EXPECT_EQ(why_of(ask_keyed()), Why::internal);
+    EXPECT_EQ(why_of(ask_keyed()), Reason::internal);
     wear_out_the_completer();
     EXPECT_EQ(decide("give-up"), 1);
 
@@ -366,7 +366,7 @@ TEST_F(SettleTest, a_phase_cannot_be_settled_as_happened) {
 TEST_F(SettleTest, a_result_that_its_keeper_refuses_goes_to_a_person) {
     bugs.in_keeper = true;
 
-    EXPECT_EQ(why_of(ask()), Why::needs_attention);
+    EXPECT_EQ(why_of(ask()), Reason::needs_attention);
 
     EXPECT_EQ(world.text("SELECT result_name || result FROM attention"), R"(Paid{"id":"ch_1"})");
     bugs.in_keeper = false;
@@ -379,7 +379,7 @@ TEST_F(SettleTest, a_result_that_its_keeper_refuses_goes_to_a_person) {
 TEST_F(SettleTest, a_keyed_result_that_its_keeper_refuses_goes_to_a_person_at_once) {
     bugs.in_keeper = true;
 
-    EXPECT_EQ(why_of(ask_keyed()), Why::needs_attention);
+    EXPECT_EQ(why_of(ask_keyed()), Reason::needs_attention);
 
     EXPECT_EQ(
         world.text("SELECT reason || ' ' || detail FROM attention"),
@@ -390,7 +390,7 @@ TEST_F(SettleTest, a_keyed_result_that_its_keeper_refuses_goes_to_a_person_at_on
         world.text("SELECT result_name || result FROM attention"),
         R"(Paid{"id":")" + provider.charges.begin()->second + R"("})"
     );
-    EXPECT_EQ(why_of(ask_keyed()), Why::needs_attention);
+    EXPECT_EQ(why_of(ask_keyed()), Reason::needs_attention);
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
@@ -413,7 +413,7 @@ TEST_F(SettleTest, a_result_that_was_not_kept_is_kept_by_the_next_release) {
 TEST_F(SettleTest, a_result_that_breaks_a_constraint_goes_to_a_person_at_once) {
     world.execute("INSERT INTO payments (charge) VALUES ('ch_1')");
 
-    EXPECT_EQ(why_of(ask_keyed()), Why::needs_attention);
+    EXPECT_EQ(why_of(ask_keyed()), Reason::needs_attention);
 
     EXPECT_EQ(world.text("SELECT reason FROM attention"), "not-kept");
     world.execute("DELETE FROM payments");
@@ -435,8 +435,8 @@ TEST_F(SettleTest, a_phase_after_the_call_that_throws_keeps_the_result_and_is_re
         const auto payments = world.count("payments");
         provider.next({Does::charge});
 
-        EXPECT_EQ(why_of(ask_it()), Why::internal);
-        EXPECT_EQ(why_of(ask_it()), Why::internal);
+        EXPECT_EQ(why_of(ask_it()), Reason::internal);
+        EXPECT_EQ(why_of(ask_it()), Reason::internal);
 
         EXPECT_EQ(world.count("payments"), payments + 1);
         EXPECT_EQ(world.count("attention"), 0);
@@ -465,7 +465,7 @@ TEST_F(SettleTest, a_result_is_not_lost_when_the_attention_list_cannot_be_writte
         fresh.store.arm(4, how);  // T1, the keeper twice, then the attention list.
 
         const auto told = fresh.ask<BuggyOrder>("k", order_of_jane);
-        EXPECT_TRUE(std::holds_alternative<Refused>(told));
+        EXPECT_TRUE(std::holds_alternative<Rejection>(told));
         fresh.store.wait_for_writes(5);
 
         EXPECT_EQ(

@@ -33,7 +33,7 @@ struct Paid {
     std::string id;
 };
 struct Refused402 {
-    static constexpr std::string_view name = "Refused";
+    static constexpr std::string_view name = "Rejection";
     std::string why;
 };
 struct Sent {

@@ -56,7 +56,7 @@ TEST_F(StopTest, waits_for_requests_in_flight) {
 
     EXPECT_TRUE(drained);
     EXPECT_EQ(status_of(World::get(std::move(first))), 201);
-    EXPECT_EQ(world.engine->keys_in_hand(), 0U);
+    EXPECT_EQ(world.engine->keys_in_flight(), 0U);
 }
 
 TEST_F(StopTest, reports_that_a_call_outlasts_its_limit) {
@@ -64,7 +64,7 @@ TEST_F(StopTest, reports_that_a_call_outlasts_its_limit) {
     at_call.wait();
 
     EXPECT_FALSE(world.engine->stop(10ms));
-    EXPECT_EQ(world.engine->keys_in_hand(), 1U);
+    EXPECT_EQ(world.engine->keys_in_flight(), 1U);
 
     let_go.open();
     EXPECT_EQ(status_of(World::get(std::move(first))), 201);  // Late, but not lost.
@@ -99,7 +99,7 @@ TEST_F(StopTest, reports_which_calls_ended_in_doubt_while_it_waited) {
     world.engine->refuse_new();  // The stop has begun.
     second_let_go.open();
 
-    EXPECT_EQ(why_of(World::get(std::move(second))), Why::needs_attention);
+    EXPECT_EQ(why_of(World::get(std::move(second))), Reason::needs_attention);
     const auto left = world.engine->doubts().report();
     EXPECT_EQ(left.count, 1U);
     EXPECT_EQ(
@@ -115,7 +115,7 @@ TEST_F(StopTest, a_call_that_heeds_the_stop_gives_its_key_back_in_time) {
 
     EXPECT_TRUE(world.engine->stop(1s));
 
-    EXPECT_EQ(why_of(World::get(std::move(first))), Why::provider_unavailable);
+    EXPECT_EQ(why_of(World::get(std::move(first))), Reason::provider_unavailable);
     EXPECT_EQ(world.text("SELECT lease_until FROM idempotency_keys"), "NULL");
     EXPECT_EQ(world.number("SELECT calling FROM idempotency_keys"), 0);
 }
@@ -142,7 +142,7 @@ TEST(StopLineTest, a_call_that_has_not_begun_is_not_made_and_its_key_is_free_at_
     let_go.open();
 
     EXPECT_EQ(status_of(World::get(std::move(first))), 201);
-    EXPECT_EQ(why_of(World::get(std::move(second))), Why::stopping);
+    EXPECT_EQ(why_of(World::get(std::move(second))), Reason::stopping);
     world.restart();
     world.add(OrderOnce{provider});
     EXPECT_EQ(status_of(world.ask<OrderOnce>("second", order_of_jane)), 201);
@@ -174,12 +174,12 @@ TEST_F(StopTest, the_engine_ends_even_if_a_result_cannot_be_stored) {
     ender.join();
 
     ASSERT_EQ(first.wait_for(0s), std::future_status::ready);
-    EXPECT_EQ(why_of(first.get()), Why::store_unavailable);
+    EXPECT_EQ(why_of(first.get()), Reason::store_unavailable);
     world.store.arm(0, FailingStore::How::refused);
     world.restart();
     world.add(OrderOnce{provider});
     world.clock.advance(30s);
-    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Reason::needs_attention);
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 

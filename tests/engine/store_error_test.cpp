@@ -38,10 +38,10 @@ protected:
                hows.at(static_cast<std::size_t>(c.how)) + ", kind " +
                std::to_string(static_cast<int>(c.kind));
     }
-    static Why why_of_kind(Kind kind) {
-        if (kind == Kind::contention || kind == Kind::locked) return Why::contention;
-        if (kind == Kind::deadline) return Why::phase_deadline;
-        return kind == Kind::busy ? Why::overloaded : Why::store_unavailable;
+    static Reason why_of_kind(Kind kind) {
+        if (kind == Kind::contention || kind == Kind::locked) return Reason::contention;
+        if (kind == Kind::deadline) return Reason::phase_deadline;
+        return kind == Kind::busy ? Reason::overloaded : Reason::store_unavailable;
     }
 };
 
@@ -59,11 +59,11 @@ TEST_F(StoreErrorTest, no_failure_of_the_store_loses_or_doubles_an_effect_of_an_
         Answer answer;
         for (int i = 0; i < 30; ++i) {
             answer = world.ask<Order>("k", order_of_jane);
-            if (std::holds_alternative<Settled>(answer)) break;
+            if (std::holds_alternative<StoredResponse>(answer)) break;
             const auto why = *why_of(answer);
             EXPECT_TRUE(
-                why == why_of_kind(c.kind) || why == Why::provider_unavailable ||
-                why == Why::in_progress
+                why == why_of_kind(c.kind) || why == Reason::provider_unavailable ||
+                why == Reason::in_progress
             ) << static_cast<int>(why);
             world.clock.advance(30s);
         }
@@ -88,7 +88,7 @@ TEST_F(StoreErrorTest, a_fault_of_the_program_is_recorded_with_the_key) {
         world.add(Order{provider});
         world.store.arm(1, How::undone, kind);
 
-        EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Why::internal);
+        EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Reason::internal);
 
         EXPECT_EQ(
             world.text("SELECT standing || ' ' || recovery_point || ' ' || error FROM "

@@ -48,7 +48,7 @@ protected:
     // An open key at its call, which no node holds.
     void leave_open() {
         provider.next({Does::retry});
-        ASSERT_EQ(why_of(ask()), Why::provider_unavailable);
+        ASSERT_EQ(why_of(ask()), Reason::provider_unavailable);
     }
     template <class F>
     static Answer answer_of(F begin) {
@@ -84,13 +84,13 @@ TEST_F(StoredKeyTest, two_operations_must_have_different_names) {
 }
 
 TEST_F(StoredKeyTest, a_missing_or_expired_key_is_not_completed) {
-    EXPECT_EQ(why_of(complete(999)), Why::in_progress);
+    EXPECT_EQ(why_of(complete(999)), Reason::in_progress);
 
     EXPECT_EQ(status_of(ask()), 201);
     world.clock.advance(100h);
     ASSERT_EQ((ops::Reaper{world.store, world.clock, {}}.run_once(world.clock.now()).reaped), 1);
 
-    EXPECT_EQ(why_of(complete(key_id())), Why::in_progress);
+    EXPECT_EQ(why_of(complete(key_id())), Reason::in_progress);
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
@@ -100,8 +100,8 @@ TEST_F(StoredKeyTest, a_key_of_an_unknown_operation_is_stranded) {
 
     const auto answer = complete(key_id());
 
-    EXPECT_EQ(why_of(answer), Why::stranded);
-    EXPECT_EQ(std::get<Refused>(answer).detail, "PAWL0007: operation of_tomorrow");
+    EXPECT_EQ(why_of(answer), Reason::stranded);
+    EXPECT_EQ(std::get<Rejection>(answer).detail, "PAWL0007: operation of_tomorrow");
 }
 
 TEST_F(StoredKeyTest, a_key_in_flight_is_not_completed) {
@@ -109,7 +109,7 @@ TEST_F(StoredKeyTest, a_key_in_flight_is_not_completed) {
     auto answer = world.send<Order>("k", order_of_jane);
     at_call.wait();
 
-    EXPECT_EQ(why_of(complete(key_id())), Why::in_progress);
+    EXPECT_EQ(why_of(complete(key_id())), Reason::in_progress);
 
     let_go.open();
     EXPECT_EQ(status_of(World::get(std::move(answer))), 201);
@@ -128,7 +128,7 @@ TEST_F(StoredKeyTest, a_request_under_an_older_secret_waits_for_the_completer) {
     });
     at_call.wait();
 
-    EXPECT_EQ(why_of(ask()), Why::in_progress);
+    EXPECT_EQ(why_of(ask()), Reason::in_progress);
 
     let_go.open();
     EXPECT_EQ(status_of(World::get(completed.get_future())), 201);
@@ -138,26 +138,26 @@ TEST_F(StoredKeyTest, a_key_under_an_unavailable_secret_matches_no_request) {
     EXPECT_EQ(status_of(ask()), 201);
     world.execute("UPDATE idempotency_keys SET secret_version = 99");
 
-    EXPECT_EQ(why_of(ask()), Why::key_reused);
+    EXPECT_EQ(why_of(ask()), Reason::key_reused);
 }
 
 TEST_F(StoredKeyTest, a_stopped_engine_begins_nothing) {
     leave_open();
     world.engine->refuse_new();
 
-    EXPECT_EQ(why_of(complete(key_id())), Why::stopping);
-    EXPECT_EQ(why_of(note()), Why::stopping);
+    EXPECT_EQ(why_of(complete(key_id())), Reason::stopping);
+    EXPECT_EQ(why_of(note()), Reason::stopping);
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
 TEST_F(StoredKeyTest, a_failed_query_is_reported_and_nothing_is_done) {
     world.store.fail_reads(1);
-    EXPECT_EQ(why_of(ask()), Why::store_unavailable);
+    EXPECT_EQ(why_of(ask()), Reason::store_unavailable);
     EXPECT_EQ(world.count("key_registry"), 0);
     leave_open();
     const auto id = key_id();
     world.store.fail_reads(1);
-    EXPECT_EQ(why_of(complete(id)), Why::store_unavailable);
+    EXPECT_EQ(why_of(complete(id)), Reason::store_unavailable);
 
     EXPECT_EQ(status_of(ask()), 201);
     EXPECT_EQ(provider.charges.size(), 1U);
@@ -170,9 +170,9 @@ TEST_F(StoredKeyTest, a_claim_in_doubt_that_cannot_be_queried_is_left_to_its_lea
     world.store.arm(1, FailingStore::How::in_doubt);
     world.store.fail_reads(1);
 
-    EXPECT_EQ(why_of(ask()), Why::store_unavailable);
+    EXPECT_EQ(why_of(ask()), Reason::store_unavailable);
     EXPECT_EQ(provider.keys.size(), 0U);
-    EXPECT_EQ(why_of(ask()), Why::in_progress) << "it was made, and its lease runs";
+    EXPECT_EQ(why_of(ask()), Reason::in_progress) << "it was made, and its lease runs";
 
     world.clock.advance(31s);
     EXPECT_EQ(status_of(ask()), 201);
@@ -214,7 +214,7 @@ TEST_F(StoredKeyTest, a_key_that_is_removed_under_its_call_writes_nothing_more) 
 
     let_go.open();
 
-    EXPECT_EQ(why_of(World::get(std::move(answer))), Why::in_progress);
+    EXPECT_EQ(why_of(World::get(std::move(answer))), Reason::in_progress);
     EXPECT_EQ(world.count("payments"), 0);
 }
 
@@ -227,20 +227,20 @@ TEST_F(StoredKeyTest, a_lost_key_that_cannot_be_queried_is_reported) {
 
     let_go.open();
 
-    EXPECT_EQ(why_of(World::get(std::move(answer))), Why::store_unavailable);
+    EXPECT_EQ(why_of(World::get(std::move(answer))), Reason::store_unavailable);
     EXPECT_EQ(world.count("payments"), 0);
 }
 
 // F7, between the take-over's query and the call itself.
 TEST_F(StoredKeyTest, a_provider_that_forgets_while_the_call_waits_is_not_called) {
     provider.next({Does::doubt});
-    EXPECT_EQ(why_of(ask()), Why::provider_unavailable);
+    EXPECT_EQ(why_of(ask()), Reason::provider_unavailable);
     world.clock.advance(20h - 1s);
     core::on_fault_point([&](std::string_view point) {
         if (point == "engine.claim.after") world.clock.advance(2s);
     });
 
-    EXPECT_EQ(why_of(ask()), Why::needs_attention);
+    EXPECT_EQ(why_of(ask()), Reason::needs_attention);
 
     EXPECT_EQ(provider.keys.size(), 1U);
     EXPECT_EQ(world.text("SELECT reason FROM attention"), "forgotten");
@@ -253,7 +253,7 @@ TEST_F(StoredKeyTest, a_second_execution_that_fails_leaves_the_key_expired) {
     ASSERT_EQ((ops::Reaper{world.store, world.clock, {}}.run_once(world.clock.now()).reaped), 1);
     world.execute("DROP TABLE orders");
 
-    EXPECT_EQ(why_of(world.ask<AgainOrder>("k", thrower)), Why::internal);
+    EXPECT_EQ(why_of(world.ask<AgainOrder>("k", thrower)), Reason::internal);
 
     EXPECT_EQ(world.count("idempotency_keys"), 0);
     world.execute(std::string{shop_tables});
@@ -262,7 +262,7 @@ TEST_F(StoredKeyTest, a_second_execution_that_fails_leaves_the_key_expired) {
 
 TEST_F(StoredKeyTest, a_decision_is_carried_out_on_the_attempt_that_it_was_made_on) {
     provider.next({Does::doubt_charged});
-    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Reason::needs_attention);
     const engine::Settlement give_up{
         .key_id = key_id(),
         .attempt = 1,
@@ -274,15 +274,15 @@ TEST_F(StoredKeyTest, a_decision_is_carried_out_on_the_attempt_that_it_was_made_
     auto of_another = give_up;
     of_another.attempt = 7;
 
-    EXPECT_EQ(why_of(settle(of_another)), Why::in_progress);
+    EXPECT_EQ(why_of(settle(of_another)), Reason::in_progress);
     EXPECT_EQ(world.text("SELECT standing FROM idempotency_keys"), "attention");
     EXPECT_EQ(status_of(settle(give_up)), 409);
-    EXPECT_EQ(why_of(settle(give_up)), Why::in_progress) << "it was carried out";
+    EXPECT_EQ(why_of(settle(give_up)), Reason::in_progress) << "it was carried out";
 }
 
 TEST_F(StoredKeyTest, a_decision_on_an_unknown_point_is_reported) {
     provider.next({Does::doubt_charged});
-    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Why::needs_attention);
+    EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Reason::needs_attention);
     world.execute("UPDATE idempotency_keys SET recovery_point = 'of_tomorrow'");
 
     const auto answer = settle(
@@ -295,7 +295,7 @@ TEST_F(StoredKeyTest, a_decision_on_an_unknown_point_is_reported) {
          .by = "ann"}
     );
 
-    EXPECT_EQ(why_of(answer), Why::internal);
+    EXPECT_EQ(why_of(answer), Reason::internal);
     EXPECT_EQ(
         world.text("SELECT settling_error FROM attention"),
         "PAWL0007: recovery point of_tomorrow is unknown"
@@ -307,7 +307,7 @@ TEST_F(StoredKeyTest, a_request_without_a_key_is_one_atomic_transaction) {
     world.engine->on_staged([&] { ++staged; });
     world.store.arm(1, FailingStore::How::undone);
 
-    EXPECT_EQ(why_of(note()), Why::store_unavailable);
+    EXPECT_EQ(why_of(note()), Reason::store_unavailable);
     EXPECT_EQ(world.count("jobs"), 0);
     EXPECT_EQ(staged, 0);
     EXPECT_EQ(body_of(note()), "a");

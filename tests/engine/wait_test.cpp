@@ -52,8 +52,8 @@ TEST_F(WaitTest, waiters_get_a_failure_at_once_and_the_next_request_goes_on) {
 
     let_go.open();
 
-    EXPECT_EQ(why_of(World::get(std::move(first))), Why::provider_unavailable);
-    EXPECT_EQ(why_of(World::get(std::move(second))), Why::provider_unavailable);
+    EXPECT_EQ(why_of(World::get(std::move(first))), Reason::provider_unavailable);
+    EXPECT_EQ(why_of(World::get(std::move(second))), Reason::provider_unavailable);
     EXPECT_EQ(status_of(world.ask<PatientOrder>("k", order_of_jane)), 201);
 }
 
@@ -61,7 +61,7 @@ TEST_F(WaitTest, a_wait_ends_after_the_operations_limit) {
     auto first = world.send<ImpatientOrder>("k", order_of_jane);
     at_call.wait();
 
-    EXPECT_EQ(why_of(world.ask<ImpatientOrder>("k", order_of_jane)), Why::in_progress);
+    EXPECT_EQ(why_of(world.ask<ImpatientOrder>("k", order_of_jane)), Reason::in_progress);
 
     let_go.open();
     EXPECT_EQ(status_of(World::get(std::move(first))), 201);
@@ -72,7 +72,7 @@ TEST_F(WaitTest, another_request_under_the_key_does_not_wait) {
     at_call.wait();
 
     EXPECT_EQ(
-        why_of(world.ask<PatientOrder>("k", R"({"customer":"joe","items":[]})")), Why::key_reused
+        why_of(world.ask<PatientOrder>("k", R"({"customer":"joe","items":[]})")), Reason::key_reused
     );
 
     let_go.open();

@@ -59,9 +59,9 @@ class WaitersTest : public ::testing::Test {
 protected:
     Parked park(const std::string& hash, std::chrono::milliseconds longest = 10s) {
         return waiters.park(hash, clock.steady() + longest, [this, hash](Woken how) {
-            const std::string word = how == Woken::to_look    ? "look "
-                                     : how == Woken::too_late ? "late "
-                                                              : "stop ";
+            const std::string word = how == Woken::retry_claim ? "poll "
+                                     : how == Woken::too_late  ? "late "
+                                                               : "stop ";
             woken.push_back(word + hash);
         });
     }
@@ -80,7 +80,7 @@ TEST_F(WaitersTest, one_poll_serves_all_and_wakes_those_whose_wait_has_ended) {
 
     store.answer();
 
-    EXPECT_THAT(woken, ::testing::UnorderedElementsAre("look aa", "look bb"));
+    EXPECT_THAT(woken, ::testing::UnorderedElementsAre("poll aa", "poll bb"));
     EXPECT_EQ(waiters.size(), 0U);
 }
 
@@ -112,12 +112,12 @@ TEST_F(WaitersTest, a_woken_entry_neither_times_out_nor_is_found) {
     timers.pass(250ms);
     ASSERT_EQ(store.held.size(), 1U);
     store.tell("aa");
-    ASSERT_THAT(woken, ElementsAre("look aa"));
+    ASSERT_THAT(woken, ElementsAre("poll aa"));
 
     store.answer();
     timers.pass(10s);
 
-    EXPECT_THAT(woken, ElementsAre("look aa"));
+    EXPECT_THAT(woken, ElementsAre("poll aa"));
 }
 
 TEST_F(WaitersTest, the_end_of_a_stay_does_not_end_the_next_stay_of_its_key) {
@@ -126,10 +126,10 @@ TEST_F(WaitersTest, the_end_of_a_stay_does_not_end_the_next_stay_of_its_key) {
     EXPECT_EQ(park("aa", 2s), Parked::waits);
 
     timers.pass(1s);
-    EXPECT_THAT(woken, ElementsAre("look aa"));
+    EXPECT_THAT(woken, ElementsAre("poll aa"));
     timers.pass(2s);
 
-    EXPECT_THAT(woken, ElementsAre("look aa", "late aa"));
+    EXPECT_THAT(woken, ElementsAre("poll aa", "late aa"));
 }
 
 // Notices may have been lost, and the running poll may have been earlier than they were.
@@ -142,11 +142,11 @@ TEST_F(WaitersTest, notices_lost_during_a_poll_cause_another_one_at_once) {
     EXPECT_EQ(store.held.size(), 1U) << "one at a time";
 
     store.answer();
-    EXPECT_THAT(woken, ElementsAre("look aa"));
+    EXPECT_THAT(woken, ElementsAre("poll aa"));
     ASSERT_EQ(store.held.size(), 1U);
     store.answer();
 
-    EXPECT_THAT(woken, ElementsAre("look aa", "look bb"));
+    EXPECT_THAT(woken, ElementsAre("poll aa", "poll bb"));
 }
 
 TEST_F(WaitersTest, a_failed_poll_wakes_no_waiter_and_is_repeated) {
@@ -158,7 +158,7 @@ TEST_F(WaitersTest, a_failed_poll_wakes_no_waiter_and_is_repeated) {
     timers.pass(250ms);
     store.answer();
 
-    EXPECT_THAT(woken, ElementsAre("look aa"));
+    EXPECT_THAT(woken, ElementsAre("poll aa"));
 }
 
 TEST_F(WaitersTest, without_waiters_there_is_no_poll) {

@@ -7,7 +7,7 @@
 #include "src/base/random.hpp"
 #include "src/core/fault.hpp"
 #include "src/engine/engine.hpp"
-#include "src/engine/maker.hpp"
+#include "src/engine/tx_factory.hpp"
 #include "src/ops/completer.hpp"
 #include "src/ops/reaper.hpp"
 #include "src/ops/worker.hpp"
@@ -42,9 +42,9 @@ namespace pawl::testing {
 
 using namespace std::chrono_literals;
 using engine::Answer;
-using engine::Refused;
-using engine::Settled;
-using engine::Why;
+using engine::Reason;
+using engine::Rejection;
+using engine::StoredResponse;
 
 class HandClock final : public base::Clock {
 public:
@@ -194,7 +194,7 @@ public:
 
     // As a remote store; for engines made from now on.
     void give_ids_ahead() { gives_ids_ahead_ = true; }
-    std::optional<store::IdsAhead> ids_ahead() const override {
+    std::optional<store::PreallocationStatements> preallocation() const override {
         static constexpr Sql take{
             "take_ids",
             "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1) "
@@ -205,7 +205,7 @@ public:
             "INSERT INTO key_registry (id, hash) VALUES ($1, $2) ON CONFLICT DO NOTHING",
             {}};
         if (!gives_ids_ahead_) return std::nullopt;
-        return store::IdsAhead{&take, &claim};
+        return store::PreallocationStatements{&take, &claim};
     }
 
     std::optional<std::string_view> text_of(const Sql& statement) const override {
@@ -409,7 +409,7 @@ public:
         Answer answer;
         for (int i = 0; i < tries; ++i) {
             answer = ask<Op>(key, json);
-            if (std::holds_alternative<Settled>(answer)) break;
+            if (std::holds_alternative<StoredResponse>(answer)) break;
             clock.advance(options_.lease);
         }
         return answer;
@@ -477,19 +477,19 @@ private:
 };
 
 inline int status_of(const Answer& answer) {
-    const auto* settled = std::get_if<Settled>(&answer);
+    const auto* settled = std::get_if<StoredResponse>(&answer);
     return settled != nullptr ? settled->response.status : 0;
 }
 inline std::string body_of(const Answer& answer) {
-    const auto* settled = std::get_if<Settled>(&answer);
+    const auto* settled = std::get_if<StoredResponse>(&answer);
     return settled != nullptr ? settled->response.body : std::string{};
 }
 inline bool replayed(const Answer& answer) {
-    const auto* settled = std::get_if<Settled>(&answer);
+    const auto* settled = std::get_if<StoredResponse>(&answer);
     return settled != nullptr && settled->replayed;
 }
-inline std::optional<Why> why_of(const Answer& answer) {
-    const auto* refused = std::get_if<Refused>(&answer);
+inline std::optional<Reason> why_of(const Answer& answer) {
+    const auto* refused = std::get_if<Rejection>(&answer);
     return refused != nullptr ? std::optional{refused->why} : std::nullopt;
 }
 

@@ -10,8 +10,8 @@
 
 #include "src/base/text.hpp"
 #include "src/ops/service_impl.hpp"
-#include "src/queue/kafka/letter_filter.hpp"
-#include "src/queue/redis/dead_place.hpp"
+#include "src/queue/kafka/dead_letter_filter.hpp"
+#include "src/queue/redis/dead_letter_id.hpp"
 #include "src/store/blocking.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
@@ -28,8 +28,8 @@
 namespace {
 
 using namespace pawl;
-using queue::DeadFilter;
 using queue::DeadLetter;
+using queue::DeadLetterFilter;
 using Ids = std::set<std::string>;
 
 // Their ages are far apart, so that a second more or less does not matter.
@@ -128,7 +128,7 @@ std::optional<std::int64_t> seconds_of(std::string_view text) {
 }
 
 struct Meaning {
-    DeadFilter filter;
+    DeadLetterFilter filter;
     std::optional<std::int64_t> older_s;
     std::optional<std::int64_t> younger_s;
     std::set<std::string_view> seen;

@@ -211,7 +211,7 @@ def never(settings, backup, stop=cleanly):
         check_equal(world.rows('SELECT DISTINCT reason FROM attention'), [('restored',)], 'the reason')
         matched, _, theirs, _, charges = reconciled(world, False)
         check_equal((matched, theirs), (3, LOST), 'matched, theirs alone')
-        alone = [one for one in charges if one['status'] == 'theirs-alone']
+        alone = [one for one in charges if one['status'] == 'only-theirs']
         check_equal({one['standing'] for one in alone}, {'attention'}, 'they are on the attention list')
         for one in alone:
             world.rides_command('attention', 'settle', str(one['key_id']), '--as', 'happened', '--result', 'Charge', '--value',

@@ -294,7 +294,7 @@ def needs_a_person(settings):
 
 def too_many(settings):
     """429 before the form is read; the same form books later. A page that was only read reloads by itself."""
-    with Riding(settings, '--tenant-in-hand', '1') as riding:
+    with Riding(settings, '--tenant-in-flight', '1') as riding:
         other = riding.signed_in(riding.new_browser(), 'test_joe')
         riding.form(other)
         riding.form()

@@ -285,7 +285,7 @@ def numbers_are_decimal(settings):
     """CLI11 reads 010 as eight and 0x10 as sixteen: another lease than was typed."""
     with World(settings.bin) as world:
         for words in (['serve', '--lease-ms', '010'], ['serve', '--calls-max', '0x10'], ['serve', '--retry-after-ms', '100,010'],
-                      ['serve', '--tenant-in-hand', '010'], ['provider', '--delay-ms', '010'], ['simulate', '--rides', '010'],
+                      ['serve', '--tenant-in-flight', '010'], ['provider', '--delay-ms', '010'], ['simulate', '--rides', '010'],
                       ['completer', '--once', '--lease-ms', '010']):
             said = world.rides_command(*words, check_status=2).stderr
             check('is not a number' in said, f'{words}: {said}')

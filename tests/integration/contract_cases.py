@@ -95,7 +95,7 @@ def body_forms(world):
         problem(answer, 400, 'request-invalid', False)
         check(next(iter(wrong)) in answer.json['detail'], f'it names the field: {answer.json}')
     problem(world.phone().send('POST', '/rides', '<ride/>', {'Content-Type': 'text/xml'}, key='k7'), 415,
-            'type-not-served', False)
+            'type-not-supported', False)
 
 
 def paths_and_methods(world):

@@ -157,7 +157,7 @@ class Day:
         log = world.log().split('\n')
         for jid, count in mails.items():
             told = [line for line in log if jid in line]
-            in_doubt = sum('"job_failed"' in line and '451' not in line or '"job_not_marked"' in line for line in told)
+            in_doubt = sum('"job_failed"' in line and '451' not in line or '"job_lost"' in line for line in told)
             # A Kafka job that was moved to its retry topic when its worker died is in both topics (docs/howto/kafka.md): the
             # next death may repeat both. Seen once: four receipts after two deaths.
             copies = 2 if world.queue.name == 'kafka' and any('"job_failed"' in line for line in told) else 1

@@ -14,10 +14,10 @@ GOOD_FORM = '&'.join(f'{name}={value}' for name, value in GOOD.items()).encode()
 
 # The expected answers, by name.
 BAD, NO_KEY, BAD_KEY = 'request-invalid', 'key-missing', 'key-invalid'
-NO_ROUTE, NO_METHOD, BAD_TYPE = 'not-found', 'method-not-allowed', 'type-not-served'
+NO_ROUTE, NO_METHOD, BAD_TYPE = 'not-found', 'method-not-allowed', 'type-not-supported'
 LARGE, LONG, HEADERS = 'body-too-large', 'line-too-long', 'headers-too-large'
 STATUS = {BAD: 400, LARGE: 413, LONG: 414, HEADERS: 431, BAD_KEY: 400, NO_KEY: 400, BAD_TYPE: 415,
-          NO_ROUTE: 404, NO_METHOD: 405, 'unauthorized': 401, 'not-implemented': 501, 'version-not-served': 505}
+          NO_ROUTE: 404, NO_METHOD: 405, 'unauthorized': 401, 'not-implemented': 501, 'version-not-supported': 505}
 
 
 def key(n):
@@ -50,8 +50,8 @@ def request_lines():
               (b'ends with CR', b'POST /rides HTTP/1.1\r' + head, BAD),
               (b'all with LF', (LINE + head).replace(b'\r\n', b'\n'), BAD)]
     for version in (b'HTTP/0.9', b'HTTP/2.0', b'HTTP/3.0', b'HTTP/9.9'):
-        found.append((version, b'POST /rides ' + version + b'\r\n' + head, 'version-not-served'))
-    found.append((b'preface of HTTP/2', b'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'version-not-served'))
+        found.append((version, b'POST /rides ' + version + b'\r\n' + head, 'version-not-supported'))
+    found.append((b'preface of HTTP/2', b'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'version-not-supported'))
     for long_one in (b'POST /' + b'a' * 8192 + b' HTTP/1.1', b'POST /rides?' + b'a' * 9000 + b' HTTP/1.1',
                      b'P' * 9000 + b' /rides HTTP/1.1', b'POST /rides ' + b'H' * 9000, b'A' * 100_000):
         found.append((long_one, long_one + b'\r\n' + head, LONG))

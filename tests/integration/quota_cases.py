@@ -53,8 +53,8 @@ def ride_on(world, token, count):
         check_equal((answer.status, answer.replayed), (201, False), f'ride {i} of {token} beside the flood: {answer}')
 
 
-def in_hand(settings):
-    with World(settings.bin, [*QUICK, *FLOODER, '--tenant-in-hand', '4'], provider_options=['--delay-ms', '50']) as world:
+def in_flight(settings):
+    with World(settings.bin, [*QUICK, *FLOODER, '--tenant-in-flight', '4'], provider_options=['--delay-ms', '50']) as world:
         world.start_server()
         flood = Flood(world, 32)
         try:
@@ -82,7 +82,7 @@ def in_hand(settings):
 
 def one_account(settings):
     """Issue 16, number 8: one rider with slow bookings locked out all riders of the tenant."""
-    with World(settings.bin, [*QUICK, '--tenant-in-hand', '130'], provider_options=['--delay-ms', '3000']) as world:
+    with World(settings.bin, [*QUICK, '--tenant-in-flight', '130'], provider_options=['--delay-ms', '3000']) as world:
         world.start_server()
         with concurrent.futures.ThreadPoolExecutor(130) as many:
             booking = [many.submit(world.phone('test_jane', timeout=60).book, f'jane-{i}') for i in range(130)]
@@ -102,7 +102,7 @@ def one_account(settings):
                 refused(answer)
         world.settle()
         check_equal(len(world.ledger()), 1 + sum(answer.status == 201 for answer in answers), 'charges')
-        check('"limit":"account_in_hand"' in world.log(), 'the log names no limit of accounts')
+        check('"limit":"account_in_flight"' in world.log(), 'the log names no limit of accounts')
 
 
 def rate(settings):
@@ -138,18 +138,18 @@ def rate(settings):
 
 def wrong_settings(settings):
     with World(settings.bin) as world:
-        for option, value, told in (('--tenant-burst', '5', 'quota.burst is 5'), ('--tenant-in-hand', '-1', 'quota.in_hand_max is -1'),
-                                    ('--account-in-hand', '-1', 'quota.account_in_hand_max is -1'),
+        for option, value, told in (('--tenant-burst', '5', 'quota.burst is 5'), ('--tenant-in-flight', '-1', 'quota.in_flight_max is -1'),
+                                    ('--account-in-flight', '-1', 'quota.account_in_flight_max is -1'),
                                     ('--tenant-rate', '1e9', 'quota.rate_per_s is 1000000000')):
             done = world.rides_command(*world.server_command(), f'{option}={value}', check_status=2)
             check(told in done.stderr, f'{option} {value}: {done.stderr}')
         text = world.rides_command('serve', '--help').stdout
-        for option in ('--tenant-in-hand', '--account-in-hand', '--tenant-rate', '--tenant-burst'):
+        for option in ('--tenant-in-flight', '--account-in-flight', '--tenant-rate', '--tenant-burst'):
             check(option in text, f'--help has no {option}')
 
 
 def cases(settings):
-    found = {'too many at work are refused, and others ride': in_hand,
+    found = {'too many at work are refused, and others ride': in_flight,
              'one account leaves room for its tenant': one_account, 'tokens come at their rate': rate,
              'wrong settings are named': wrong_settings}
     return [('quota: ' + name, lambda run=run: run(settings)) for name, run in found.items()]

@@ -192,7 +192,7 @@ TEST_F(KafkaTroubleTest, a_merge_cut_off_after_its_records_is_repeated_and_the_j
     const auto queue = open();
     EXPECT_TRUE(queue->bury(take(*queue).at(0), "for good"));
     KafkaDeadLetters letters{options, store, clock};
-    const DeadAct act{"ann", "it works again"};
+    const AuditEntry act{"ann", "it works again"};
     const auto id = letters.page({}, "", 1).at(0).id;
     throw_at("kafka.merge.sent");
     EXPECT_ANY_THROW(letters.merge(std::span{&id, 1}, act, clock.now()));

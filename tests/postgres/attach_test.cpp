@@ -12,13 +12,13 @@
 namespace pawl::testing {
 namespace {
 
-constexpr engine::EngineOptions never_looks{.look_every = std::chrono::hours{1}};
+constexpr engine::EngineOptions never_looks{.poll_every = std::chrono::hours{1}};
 
 // Without preallocated ids, so that each claim begins with a read.
 class PostgresAttachTest : public NodesTest {
 protected:
     std::unique_ptr<Node> node(engine::EngineOptions options, bool notify = true) {
-        return NodesTest::node({.engine = options, .notify = notify, .ids_ahead = false});
+        return NodesTest::node({.engine = options, .notify = notify, .preallocation = false});
     }
     // Its server process; 0 while no process listens.
     std::int64_t listener() {
@@ -89,8 +89,8 @@ TEST_F(PostgresAttachTest, a_listener_whose_connection_is_lost_polls_and_listens
 }
 
 TEST_F(PostgresAttachTest, without_notices_a_poll_finds_the_end) {
-    const auto one = node({.look_every = 50ms}, false);
-    const auto other = node({.look_every = 50ms}, false);
+    const auto one = node({.poll_every = 50ms}, false);
+    const auto other = node({.poll_every = 50ms}, false);
     auto first = one->send("k");
     wait_until("the call", [&] { return number("SELECT count(*) FROM calls") == 1; });
     auto second = other->send("k");

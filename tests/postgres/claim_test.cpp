@@ -1,6 +1,7 @@
 #include "tests/postgres/node.hpp"
 
-// Claims under preallocated ids, without a query before (src/engine/key_ids.hpp, first_look.hpp).
+// Claims under preallocated ids, without a query before (src/engine/preallocated_ids.hpp,
+// key_cache.hpp).
 namespace pawl::testing {
 namespace {
 
@@ -59,11 +60,11 @@ protected:
         }
     }
     static bool is_busy(const Answer& answer) {
-        const auto* refused = std::get_if<engine::Refused>(&answer);
-        return refused != nullptr && refused->why == Why::in_progress;
+        const auto* refused = std::get_if<engine::Rejection>(&answer);
+        return refused != nullptr && refused->why == Reason::in_progress;
     }
     static bool is_replayed(const Answer& answer) {
-        const auto* settled = std::get_if<engine::Settled>(&answer);
+        const auto* settled = std::get_if<engine::StoredResponse>(&answer);
         return settled != nullptr && settled->replayed;
     }
     // Each with a key of its own; then a block of ids has arrived.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/ops/by_halves.hpp"
+#include "src/ops/bisect.hpp"
 #include "store/postgres/session.hpp"
 #include "store/statements.hpp"
 #include "tests/postgres/interleaving.hpp"
@@ -343,7 +343,7 @@ struct EngineSteps {
             if (next.empty() && s.told(name_of(what, s, some)) == nullptr) next = some;
             return !next.empty() || removed(s, some);
         };
-        (void)ops::by_halves(keys_found(s), remove_all);
+        (void)ops::bisect(keys_found(s), remove_all);
         return next;
     }
     static std::string batch_of(KeyRows some) {

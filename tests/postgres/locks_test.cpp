@@ -4,8 +4,8 @@
 
 #include "src/base/clock.hpp"
 #include "src/base/random.hpp"
-#include "src/engine/maker.hpp"
-#include "src/locks/store_place.hpp"
+#include "src/engine/tx_factory.hpp"
+#include "src/locks/store_lease_backend.hpp"
 #include "src/store/postgres/postgres_store.hpp"
 #include "tests/conformance/store_world.hpp"
 #include "tests/postgres/cluster.hpp"
@@ -43,7 +43,7 @@ public:
           isolation_{isolation},
           deadline_{deadline} {}
     void run(Session& session) override {
-        detail::Maker::with_tx(
+        detail::TxFactory::with_tx(
             {.session = session,
              .random = base::system_random(),
              .key_id = {},
@@ -86,14 +86,14 @@ protected:
     // Holds the lock until the test lets go.
     struct Holder {
         std::promise<void> had;
-        std::promise<void> let_go;
+        std::promise<void> released;
         Ending ending;
     };
     std::unique_ptr<Holder> hold(store::Store& store, const std::string& name) {
         auto holder = std::make_unique<Holder>();
         holder->ending = begin(
             store,
-            [&had = holder->had, go = holder->let_go.get_future().share(), name](Tx& tx) {
+            [&had = holder->had, go = holder->released.get_future().share(), name](Tx& tx) {
                 tx_lock(tx, name);
                 had.set_value();
                 go.wait();
@@ -171,7 +171,7 @@ TEST_F(PostgresLocksTest, a_wait_that_is_too_long_names_the_lock_and_writes_noth
     EXPECT_NE(std::string{error->what()}.find("'seats of flight 7'"), std::string::npos)
         << error->what();
     EXPECT_EQ(read_rows<std::int64_t>(one, notes::count).at(0), 0);
-    holder->let_go.set_value();
+    holder->released.set_value();
     EXPECT_EQ(holder->ending.error(), std::nullopt);
 }
 
@@ -189,7 +189,7 @@ TEST_F(PostgresLocksTest, the_phases_deadline_ends_the_wait_too) {
     EXPECT_EQ(error->kind(), Kind::deadline);
     EXPECT_NE(std::string{error->what()}.find("'seats'"), std::string::npos) << error->what();
     EXPECT_GE(std::chrono::steady_clock::now() - began, 200ms);
-    holder->let_go.set_value();
+    holder->released.set_value();
 }
 
 TEST_F(PostgresLocksTest, try_tx_lock_goes_on_without_the_lock) {
@@ -205,7 +205,7 @@ TEST_F(PostgresLocksTest, try_tx_lock_goes_on_without_the_lock) {
     EXPECT_EQ(ending.error(), std::nullopt);
     EXPECT_FALSE(had);
     EXPECT_EQ(read_rows<std::int64_t>(one, notes::count).at(0), 1);
-    holder->let_go.set_value();
+    holder->released.set_value();
 }
 
 TEST_F(PostgresLocksTest, a_lock_ends_with_its_transaction_and_leaves_the_session_clean) {
@@ -314,8 +314,8 @@ TEST_F(PostgresLocksTest, a_higher_epoch_waits_for_the_commit_of_a_lower_one) {
 
 // By the database's clock, which both use.
 TEST_F(PostgresLocksTest, a_lease_of_one_process_is_held_against_another_until_its_ttl) {
-    locks::StorePlace place{one};
-    locks::StorePlace of_another{other};
+    locks::StoreLeaseBackend place{one};
+    locks::StoreLeaseBackend of_another{other};
     const auto taken = place.take("report", "ann", 300ms);
     const auto began = std::chrono::steady_clock::now();
     ASSERT_TRUE(std::holds_alternative<core::LeaseTaken>(taken));
@@ -329,7 +329,7 @@ TEST_F(PostgresLocksTest, a_lease_of_one_process_is_held_against_another_until_i
 
 // Paused while it holds the row lock, as a process that is stopped in its transaction.
 TEST_F(PostgresLocksTest, try_acquire_does_not_wait_for_a_paused_row_lock_holder) {
-    locks::StorePlace place{other};
+    locks::StoreLeaseBackend place{other};
     ASSERT_TRUE(std::holds_alternative<core::LeaseTaken>(place.take("report", "ann", 1h)));
     place.give_back("report", "ann");
     std::promise<void> had;

@@ -30,7 +30,7 @@ namespace pawl::testing {
 
 using namespace std::chrono_literals;
 using engine::Answer;
-using engine::Why;
+using engine::Reason;
 
 struct PayRequest {
     long cents{};
@@ -74,8 +74,8 @@ private:
 // all waiters.
 class CountingStore final : public store::Store {
 public:
-    CountingStore(std::unique_ptr<store::Store> inner, bool ids_ahead)
-        : inner_{std::move(inner)}, ids_ahead_{ids_ahead} {}
+    CountingStore(std::unique_ptr<store::Store> inner, bool preallocation)
+        : inner_{std::move(inner)}, ids_ahead_{preallocation} {}
     using store::Store::write;
     void write(std::unique_ptr<store::Work> work, store::Urgency urgency) override {
         inner_->write(std::move(work), urgency);
@@ -87,8 +87,8 @@ public:
     std::optional<std::string_view> text_of(const Sql& statement) const override {
         return inner_->text_of(statement);
     }
-    std::optional<store::IdsAhead> ids_ahead() const override {
-        return ids_ahead_ ? inner_->ids_ahead() : std::nullopt;
+    std::optional<store::PreallocationStatements> preallocation() const override {
+        return ids_ahead_ ? inner_->preallocation() : std::nullopt;
     }
     bool serves_one_process() const override { return false; }
     void notify(std::string_view hash) override { inner_->notify(hash); }
@@ -118,7 +118,7 @@ public:
     struct Options {
         engine::EngineOptions engine{};
         bool notify{true};
-        bool ids_ahead{true};
+        bool preallocation{true};
     };
     Node(const std::string& url, Options options, Pay::Charge charge)
         : store{
@@ -127,7 +127,7 @@ public:
                   base::system_clock(),
                   base::system_random()
               ),
-              options.ids_ahead} {
+              options.preallocation} {
         store::apply_migrations(store, "pawl", sql::migrations::all);
         auto& random = base::system_random();
         engine = std::make_unique<engine::Engine>(
@@ -175,7 +175,7 @@ inline Answer get(std::future<Answer> future) {
 }
 
 inline int status_of(const Answer& answer) {
-    const auto* settled = std::get_if<engine::Settled>(&answer);
+    const auto* settled = std::get_if<engine::StoredResponse>(&answer);
     return settled != nullptr ? settled->response.status : 0;
 }
 

@@ -53,7 +53,7 @@ public:
 private:
     // `limited`: the node above takes only the first rows. That does not excuse a filter, which may
     // skip a million rows before the first match.
-    void look(const json::object& node, const std::string& table_above, bool limited) {
+    void lookup(const json::object& node, const std::string& table_above, bool limited) {
         const auto type = text_of(node, "Node Type");
         auto table = text_of(node, "Relation Name");
         if (table.empty()) table = table_above;

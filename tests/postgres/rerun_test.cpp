@@ -1,6 +1,6 @@
 #include "src/base/clock.hpp"
 #include "src/base/random.hpp"
-#include "src/engine/maker.hpp"
+#include "src/engine/tx_factory.hpp"
 #include "src/store/postgres/postgres_store.hpp"
 #include "tests/conformance/store_world.hpp"
 #include "tests/postgres/cluster.hpp"
@@ -39,7 +39,7 @@ public:
     Phase(std::function<void(Tx&)> run, std::unique_ptr<store::Work> told)
         : run_{std::move(run)}, told_{std::move(told)} {}
     void run(Session& session) override {
-        detail::Maker::with_tx(
+        detail::TxFactory::with_tx(
             {.session = session,
              .random = base::system_random(),
              .key_id = {},

@@ -1,6 +1,6 @@
 #include <pawl/lease.hpp>
 
-#include "src/locks/redis_place.hpp"
+#include "src/locks/redis_lease_backend.hpp"
 #include "tests/redis/redis_world.hpp"
 
 #include <gmock/gmock.h>
@@ -85,7 +85,7 @@ TEST(RedisLeaseTest, a_redis_that_evicts_is_refused_for_any_lease) {
 TEST(RedisLeaseTest, a_redis_that_was_killed_goes_on_with_a_higher_epoch) {
     RedisServer server;
     const auto take = [&](const std::string& holder) {
-        locks::RedisPlace place{std::make_unique<Client>(server.options())};
+        locks::RedisLeaseBackend place{std::make_unique<Client>(server.options())};
         return std::get<core::LeaseTaken>(place.take("report", holder, 100ms)).epoch;
     };
     const auto first = take("ann");
@@ -100,7 +100,7 @@ TEST(RedisLeaseTest, a_redis_that_was_killed_goes_on_with_a_higher_epoch) {
 // A second safeguard: its clock is still ahead of every epoch that it gave.
 TEST(RedisLeaseTest, a_redis_that_lost_all_data_repeats_no_epoch) {
     auto& server = empty_redis();
-    locks::RedisPlace place{std::make_unique<Client>(server.options())};
+    locks::RedisLeaseBackend place{std::make_unique<Client>(server.options())};
     const auto first = std::get<core::LeaseTaken>(place.take("report", "ann", 1h)).epoch;
 
     server.ask({"FLUSHALL"});

@@ -1,5 +1,5 @@
 #include "src/core/fault.hpp"
-#include "src/ops/hand.hpp"
+#include "src/ops/in_flight_jobs.hpp"
 #include "src/queue/redis/redis_queue.hpp"
 #include "src/store/memory/memory_store.hpp"
 #include "tests/conformance/store_world.hpp"
@@ -62,14 +62,14 @@ protected:
     Client client{server.options(), &clock};
     RedisQueue queue{client};
     RedisDeadLetters letters{client, store};
-    const queue::DeadAct act{"ann", "the mail server is back"};
+    const queue::AuditEntry act{"ann", "the mail server is back"};
 };
 
 TEST_F(RedisQueueTest, two_workers_never_have_one_job) {
     constexpr int jobs = 400;
     for (int i = 0; i < jobs; ++i) push(client, staged(long_id(i)));
     std::mutex mutex;
-    std::set<std::string> in_hand;
+    std::set<std::string> in_flight;
     int finished = 0;
     std::vector<std::thread> workers;
 
@@ -79,7 +79,7 @@ TEST_F(RedisQueueTest, two_workers_never_have_one_job) {
                 for (const auto& job : taken) {
                     {
                         const std::lock_guard lock{mutex};
-                        EXPECT_TRUE(in_hand.insert(job.raw.jid).second) << job.raw.jid;
+                        EXPECT_TRUE(in_flight.insert(job.raw.jid).second) << job.raw.jid;
                     }
                     const bool done = queue.finish(job);
                     const std::lock_guard lock{mutex};
@@ -89,7 +89,7 @@ TEST_F(RedisQueueTest, two_workers_never_have_one_job) {
     for (auto& worker : workers) worker.join();
 
     EXPECT_EQ(finished, jobs);
-    EXPECT_EQ(in_hand.size(), jobs);
+    EXPECT_EQ(in_flight.size(), jobs);
     EXPECT_EQ(server.ask({"EXISTS", "pawl:work:default", "pawl:leases:default"}).integer, 0);
 }
 

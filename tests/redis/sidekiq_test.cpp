@@ -87,7 +87,7 @@ protected:
     RedisQueue queue{client};
     RedisQueue queue_later{later};
     RedisDeadLetters letters{client, store};
-    const queue::DeadAct act{"ann", "the mail server is back"};
+    const queue::AuditEntry act{"ann", "the mail server is back"};
     pid_t sidekiq{-1};
 };
 

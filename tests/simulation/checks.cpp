@@ -71,7 +71,7 @@ std::vector<std::string> Checks::texts(std::string_view text) {
     });
 }
 
-void Checks::look(const Had& had) {
+void Checks::inspect(const Had& had) {
     const auto changes = world_.database.changes();
     if (std::exchange(changes_, changes) != changes) look_at_all(had);
     state_ = mixed(state_of_rows_, world_.broker.jobs.size());
@@ -97,7 +97,7 @@ void Checks::look_at_all(const Had& had) {
             there.insert(seen.id);
             see(std::move(seen), had);
         });
-        if (world_.works) job_places_.look(session);
+        if (world_.works) job_places_.inspect(session);
         check_pages(session);
     });
     for (auto& [id, row] : rows_)
@@ -173,8 +173,10 @@ const Checks::Row* Checks::row_of(const std::string& who) const {
     return nullptr;
 }
 
-void Checks::final_answer(const Asked& asked, const engine::Settled& settled, const Had& had) {
-    look(had);
+void Checks::final_answer(
+    const Asked& asked, const engine::StoredResponse& settled, const Had& had
+) {
+    inspect(had);
     const auto& response = settled.response;
     const auto* row = row_of(asked.who);
     const auto mine = "\"what\":\"" + asked.what + "\"";
@@ -196,20 +198,20 @@ void Checks::final_answer(const Asked& asked, const engine::Settled& settled, co
         violated("C6", asked.who + " got a first answer twice");
 }
 
-void Checks::refused(const Asked& asked, engine::Why why, bool free, const Had& had) {
-    look(had);
+void Checks::refused(const Asked& asked, engine::Reason why, bool free, const Had& had) {
+    inspect(had);
     const auto* row = row_of(asked.who);
-    if (row == nullptr && why != engine::Why::key_reused && why != engine::Why::key_expired &&
-        why != engine::Why::needs_attention)
+    if (row == nullptr && why != engine::Reason::key_reused && why != engine::Reason::key_expired &&
+        why != engine::Reason::needs_attention)
         return;
     if (row == nullptr) return violated("I13", asked.who + " was told about the key of another");
     const bool same = row->params.find("\"what\":\"" + asked.what + "\"") != std::string::npos;
-    if (why == engine::Why::key_reused && same)
+    if (why == engine::Reason::key_reused && same)
         violated("I12", "the same request counted as another");
-    if (why == engine::Why::key_expired && !row->gone)
+    if (why == engine::Reason::key_expired && !row->gone)
         violated("I14", asked.who + " was called expired, but is there");
-    if (why == engine::Why::stranded) violated("I10", "a point was called unknown");
-    if (why == engine::Why::in_progress && free && row->lease_until &&
+    if (why == engine::Reason::stranded) violated("I10", "a point was called unknown");
+    if (why == engine::Reason::in_progress && free && row->lease_until &&
         *row->lease_until > world_.clock.now() + 2 * world_.lease)
         violated("I16", asked.who + " is held past twice its lease");
 }

@@ -74,15 +74,15 @@ public:
     // From now on, this server acts; each start of a server is a new one.
     void server_at_work(int server) { server_ = server; }
     // Call after a transaction; without changes it returns at once.
-    void look(const Had& had);
+    void inspect(const Had& had);
     const std::map<std::int64_t, Row>& rows() const { return rows_; }
     const Row* row_of(const std::string& who) const;
 
     bool is_answered(const std::string& who) const { return finals_.contains(who); }
     // A client's final answer, and one that is not final. `free`: the answering server has no key
     // in flight.
-    void final_answer(const Asked& asked, const engine::Settled& settled, const Had& had);
-    void refused(const Asked& asked, engine::Why why, bool free, const Had& had);
+    void final_answer(const Asked& asked, const engine::StoredResponse& settled, const Had& had);
+    void refused(const Asked& asked, engine::Reason why, bool free, const Had& had);
 
     // If it `fails`, it throws what the handler must throw.
     void job_tried(const JobSeen& job, bool fails, const Had& had);

@@ -1,4 +1,4 @@
-#include "src/base/waiting.hpp"
+#include "src/base/blocking_wait.hpp"
 #include "tests/simulation/life.hpp"
 
 #include <algorithm>
@@ -148,7 +148,7 @@ void History::happen(std::size_t process, const Process::Event& event) {
         );
     checks_.server_at_work(numbers_[process]);
     processes_[process]->happen(event, fate);
-    if (of_store) checks_.look(had_);
+    if (of_store) checks_.inspect(had_);
 }
 
 // Advances to the next time at which anything can happen.

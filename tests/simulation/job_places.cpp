@@ -22,7 +22,7 @@ std::string who_in(std::string_view args) {
     return std::string{args.substr(begin, end - begin)};
 }
 
-void JobPlaces::look(store::Session& session) {
+void JobPlaces::inspect(store::Session& session) {
     for (auto& [jid, job] : jobs_) {
         job.in_database = 0;
         job.outside = false;

@@ -24,7 +24,7 @@ public:
     JobPlaces(const Broker& broker, const Receiver& mail, const Receiver& carrier, Asks asks)
         : broker_{broker}, mail_{mail}, carrier_{carrier}, asks_{std::move(asks)} {}
 
-    void look(store::Session& session);
+    void inspect(store::Session& session);
 
 private:
     struct Job {

@@ -66,11 +66,11 @@ void History::send(std::size_t index) {
         );
     if (!answers) return;
     // Beside others of its key it only waits for an answer.
-    const bool alone = process.engine().keys_in_hand() == 0;
+    const bool alone = process.engine().keys_in_flight() == 0;
     process.engine().handle(
         request_of(client, process.engine()),
         [this, index, attempt = client.tries, alone, &process](engine::Answer answer) {
-            const bool free = alone && !dying_ && process.engine().keys_in_hand() == 0;
+            const bool free = alone && !dying_ && process.engine().keys_in_flight() == 0;
             answered(index, attempt, answer, free);
         }
     );
@@ -83,7 +83,7 @@ void History::answered(std::size_t index, int attempt, const engine::Answer& ans
     if (faults_ && replies_fail_ && choices_.one_in(8)) return tell("an answer is lost");
     client.waits_until.reset();
     client.wakes = clock_.steady() + 200ms;
-    if (const auto* settled = std::get_if<engine::Settled>(&answer)) {
+    if (const auto* settled = std::get_if<engine::StoredResponse>(&answer)) {
         if (options_.tells)
             tell(
                 "client " + std::to_string(index) + " has " +
@@ -93,7 +93,7 @@ void History::answered(std::size_t index, int attempt, const engine::Answer& ans
         if (client.repeats-- <= 0) client.rests = true;
         return;
     }
-    const auto& refused = std::get<engine::Refused>(answer);
+    const auto& refused = std::get<engine::Rejection>(answer);
     if (options_.tells)
         tell(
             "client " + std::to_string(index) +
@@ -104,9 +104,9 @@ void History::answered(std::size_t index, int attempt, const engine::Answer& ans
     const bool of_this_lease = free && client.clock_steps == ended_.clock_steps;
     checks_.refused(client.asked, refused.why, of_this_lease, had_);
     // A lease that a clock step ended is not over for its holder.
-    if (refused.why == engine::Why::in_progress && client.is_answered && !had_.clock_steps)
+    if (refused.why == engine::Reason::in_progress && client.is_answered && !had_.clock_steps)
         checks_.violated("C2", client.asked.who + " is in progress after it was answered");
-    if (refused.why == engine::Why::key_reused || refused.why == engine::Why::key_expired)
+    if (refused.why == engine::Reason::key_reused || refused.why == engine::Reason::key_expired)
         client.rests = true;
     if (faults_ && client.tries >= client.tries_max) client.rests = true;
 }
@@ -158,7 +158,7 @@ void History::operate(queue::DeadLetters& letters) {
     tell(purges ? "an operator purges" : "an operator merges");
     std::vector<std::string> ids;
     for (const auto& letter : dead) ids.push_back(letter.id);
-    const queue::DeadAct act{"an operator", "simulated"};
+    const queue::AuditEntry act{"an operator", "simulated"};
     for (int click = 0; click < 2 && !dying_; ++click) {
         checks_.operates(purges, dead);
         try {

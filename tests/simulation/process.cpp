@@ -128,7 +128,7 @@ void Process::kill() {
         });
     };
     for (int i = 0; calls_.waiting() > 0 || timers_.next() || round_is_under_way() ||
-                    engine_->keys_in_hand() > 0;
+                    engine_->keys_in_flight() > 0;
          ++i) {
         if (i > afterlife_max) throw std::logic_error{"a dead process does not end"};
         if (calls_.waiting() > 0)
@@ -199,7 +199,7 @@ bool Process::rests() const {
     if (!alive_) return true;
     for (const auto& round : rounds_)
         if (round.strand) return false;
-    return store_.waiting() == 0 && calls_.waiting() == 0 && engine_->keys_in_hand() == 0;
+    return store_.waiting() == 0 && calls_.waiting() == 0 && engine_->keys_in_flight() == 0;
 }
 
 }  // namespace pawl::simulation

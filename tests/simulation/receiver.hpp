@@ -25,7 +25,7 @@ struct Declined {
 enum class Does {
     serve,
     decline,
-    retry,   // Refused before it had any effect.
+    retry,   // Rejection before it had any effect.
     lost,    // The request never arrives.
     cut,     // Done, and the answer never arrives.
     throws,  // The same, by an exception.

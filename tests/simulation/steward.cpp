@@ -5,7 +5,7 @@
 
 #include "src/base/random.hpp"
 #include "src/core/lease.hpp"
-#include "src/engine/maker.hpp"
+#include "src/engine/tx_factory.hpp"
 #include "src/store/blocking.hpp"
 
 #include <cstdint>
@@ -64,7 +64,7 @@ void Steward::write_page(const std::string& holder, std::int64_t epoch) {
     static constexpr Statement<2> insert{
         "insert_page", "INSERT INTO pages (epoch, holder) VALUES ($1, $2)", {}};
     store::write_now(store_, [&](store::Session& session) {
-        detail::Maker::with_tx({session, random_}, [&](Tx& tx) {
+        detail::TxFactory::with_tx({session, random_}, [&](Tx& tx) {
             fenced(tx, Fence::received(std::string{books}, epoch));
             execute(tx, insert, epoch, holder);
         });

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "src/base/random.hpp"
-#include "src/locks/store_place.hpp"
+#include "src/locks/store_lease_backend.hpp"
 #include "tests/simulation/time.hpp"
 
 #include <functional>
@@ -40,7 +40,7 @@ private:
     void write_page(const std::string& holder, std::int64_t epoch);
 
     store::Store& store_;
-    locks::StorePlace place_;
+    locks::StoreLeaseBackend place_;
     SimClock& clock_;
     base::Random& random_;
     Beliefs& beliefs_;

@@ -89,7 +89,7 @@ struct Claimed {
     TimePoint first_at;
 };
 
-struct InHand {
+struct InFlightRecords {
     Claimed claimed;
     bool first{};  // The other server has not seen an earlier send.
 };
@@ -147,13 +147,13 @@ struct Outbox::Impl {
           options{checked(options_)},
           lease{client.options().deadline + lease_beyond} {}
 
-    std::vector<InHand> claim(int limit);
-    void start_all(std::vector<InHand> all);
-    void send(InHand one);
-    void has_ended(InHand one, ClientEnd end);
+    std::vector<InFlightRecords> claim(int limit);
+    void start_all(std::vector<InFlightRecords> all);
+    void send(InFlightRecords one);
+    void has_ended(InFlightRecords one, ClientEnd end);
     void drain();
     void record_ended();
-    void record(const InHand& one, const ClientEnd& end);
+    void record(const InFlightRecords& one, const ClientEnd& end);
     void forget();
     void run(const std::stop_token& stop);
 
@@ -165,15 +165,15 @@ struct Outbox::Impl {
 
     std::mutex mutex;  // Guards the following members.
     std::condition_variable_any changed;
-    int in_hand{0};
-    std::vector<std::pair<InHand, ClientEnd>> ended;
+    int in_flight{0};
+    std::vector<std::pair<InFlightRecords, ClientEnd>> ended;
 
     std::mutex sending;  // Held while sending, and while sending is started or stopped.
     std::jthread thread;
 };
 
-std::vector<InHand> Outbox::Impl::claim(int limit) {
-    std::vector<InHand> all;
+std::vector<InFlightRecords> Outbox::Impl::claim(int limit) {
+    std::vector<InFlightRecords> all;
     database.write([&](Tx& tx) {
         all.clear();
         const auto now = tx.now();
@@ -185,21 +185,21 @@ std::vector<InHand> Outbox::Impl::claim(int limit) {
     return all;
 }
 
-void Outbox::Impl::has_ended(InHand one, ClientEnd end) {
+void Outbox::Impl::has_ended(InFlightRecords one, ClientEnd end) {
     const std::lock_guard lock{mutex};
     ended.emplace_back(std::move(one), std::move(end));
-    --in_hand;
+    --in_flight;
     changed.notify_all();
 }
 
 // A request that this client can't send is put off like a refused one: no other waits for it, and
 // operators see the reason.
-void Outbox::Impl::start_all(std::vector<InHand> all) {
+void Outbox::Impl::start_all(std::vector<InFlightRecords> all) {
     const auto now = base::system_clock().now();
     for (auto& one : all) {
         {
             const std::lock_guard lock{mutex};
-            ++in_hand;
+            ++in_flight;
         }
         const auto age = std::chrono::duration_cast<milliseconds>(now - one.claimed.first_at);
         if (!one.first && !client::may_send_again(options, age + client.options().deadline)) {
@@ -221,13 +221,13 @@ void Outbox::Impl::drain() {
     while (true) {
         record_ended();
         std::unique_lock lock{mutex};
-        if (in_hand == 0 && ended.empty()) return;
+        if (in_flight == 0 && ended.empty()) return;
         changed.wait(lock, [this] { return !ended.empty(); });
     }
 }
 
 // The end is stored for record_ended(); the client's threads write nothing.
-void Outbox::Impl::send(InHand one) {
+void Outbox::Impl::send(InFlightRecords one) {
     auto request = request_of(one.claimed);
     auto key = ClientKey::saved(one.claimed.key);
     PAWL_FAULT("outbox.send.before");
@@ -237,7 +237,7 @@ void Outbox::Impl::send(InHand one) {
 }
 
 void Outbox::Impl::record_ended() {
-    std::vector<std::pair<InHand, ClientEnd>> now_ended;
+    std::vector<std::pair<InFlightRecords, ClientEnd>> now_ended;
     {
         const std::lock_guard lock{mutex};
         now_ended.swap(ended);
@@ -259,7 +259,7 @@ void Outbox::Impl::record_ended() {
     }
 }
 
-void Outbox::Impl::record(const InHand& one, const ClientEnd& end) {
+void Outbox::Impl::record(const InFlightRecords& one, const ClientEnd& end) {
     const auto& claimed = one.claimed;
     database.write([&](Tx& tx) {
         const auto now = tx.now();
@@ -321,9 +321,9 @@ void Outbox::Impl::run(const std::stop_token& stop) {
             int room = 0;
             {
                 const std::lock_guard lock{mutex};
-                room = options.at_once - in_hand;
+                room = options.at_once - in_flight;
             }
-            auto claimed = room > 0 ? claim(room) : std::vector<InHand>{};
+            auto claimed = room > 0 ? claim(room) : std::vector<InFlightRecords>{};
             const bool more = static_cast<int>(claimed.size()) == room;
             start_all(std::move(claimed));
             if (clock.steady() >= forget_at) {

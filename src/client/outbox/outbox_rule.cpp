@@ -1,6 +1,6 @@
 #include "src/client/outbox/outbox_rule.hpp"
 
-#include "src/core/backoff.hpp"
+#include "src/core/background_retry.hpp"
 
 #include <cmath>
 

@@ -79,7 +79,7 @@ struct AuditDetail {
 
 void write_audit(
     store::Session& session,
-    const DeadAct& act,
+    const AuditEntry& act,
     std::string_view action,
     std::vector<std::int64_t> jobs
 ) {
@@ -116,7 +116,7 @@ Locked lock_letters(
     return locked;
 }
 
-DeadDone done_of(Ids ids, const Locked& locked) {
+PurgeResult done_of(Ids ids, const Locked& locked) {
     const auto done = static_cast<int>(locked.there.size());
     return {done, static_cast<int>(ids.size()) - done - locked.forgotten, locked.forgotten};
 }
@@ -124,7 +124,7 @@ DeadDone done_of(Ids ids, const Locked& locked) {
 }  // namespace
 
 std::vector<DeadLetter> EmbeddedDeadLetters::page(
-    const DeadFilter& filter, const std::string& after, int limit
+    const DeadLetterFilter& filter, const std::string& after, int limit
 ) {
     return store::read_now(store_, [&](store::Session& session) {
         std::vector<DeadLetter> letters;
@@ -146,9 +146,9 @@ std::vector<DeadLetter> EmbeddedDeadLetters::page(
     });
 }
 
-std::vector<DeadGroup> EmbeddedDeadLetters::groups(const DeadFilter& filter) {
+std::vector<DeadLetterGroup> EmbeddedDeadLetters::groups(const DeadLetterFilter& filter) {
     return store::read_now(store_, [&](store::Session& session) {
-        std::vector<DeadGroup> groups;
+        std::vector<DeadLetterGroup> groups;
         run_statement(
             session,
             sql::group_dead_jobs,
@@ -188,7 +188,7 @@ std::optional<DeadLetter> EmbeddedDeadLetters::find(const std::string& id) {
     });
 }
 
-DeadDone EmbeddedDeadLetters::purge(Ids ids, const DeadAct& act) {
+PurgeResult EmbeddedDeadLetters::purge(Ids ids, const AuditEntry& act) {
     PAWL_FAULT("queue.purge.before");
     const auto numbers = numbers_of(ids);
     const auto done = store::write_now(
@@ -207,8 +207,8 @@ DeadDone EmbeddedDeadLetters::purge(Ids ids, const DeadAct& act) {
     return done;
 }
 
-DeadDone EmbeddedDeadLetters::merge(
-    Ids ids, const DeadAct& act, std::optional<TimePoint> remembered_since
+PurgeResult EmbeddedDeadLetters::merge(
+    Ids ids, const AuditEntry& act, std::optional<TimePoint> remembered_since
 ) {
     PAWL_FAULT("queue.merge.before");
     const auto numbers = numbers_of(ids);

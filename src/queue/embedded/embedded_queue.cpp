@@ -157,34 +157,34 @@ std::vector<std::optional<TimePoint>> EmbeddedQueue::mark_together(const std::ve
     });
 }
 
-std::optional<Floor::Look> EmbeddedQueue::look_for_due() {
-    std::optional<Floor::Look> look;
+std::optional<PollCursor::Poll> EmbeddedQueue::poll_due() {
+    std::optional<PollCursor::Poll> poll;
     try {
         const auto next = store::read_now(store_, [&](store::Session& session) {
             const auto now = session.now();
             {
                 const std::lock_guard lock{mutex_};
-                look = floor_.look(now);
+                poll = cursor_.begin_poll(now);
             }
-            return first_ready(session, name_, look->from);
+            return first_ready(session, name_, poll->from);
         });
-        if (next && *next <= look->at) {
-            look->from = *next;  // The query has found nothing before it.
-            return look;
+        if (next && *next <= poll->at) {
+            poll->from = *next;  // The query has found nothing before it.
+            return poll;
         }
     } catch (const StoreError& error) {
         const std::lock_guard lock{mutex_};
-        if (look && error.kind() == StoreError::Kind::deadline) floor_.failed(*look);
+        if (poll && error.kind() == StoreError::Kind::deadline) cursor_.poll_failed(*poll);
         throw;
     }
     const std::lock_guard lock{mutex_};
-    floor_.looked(*look, std::nullopt);
+    cursor_.poll_done(*poll, std::nullopt);
     return std::nullopt;
 }
 
 std::vector<TakenJob> EmbeddedQueue::take(int limit, std::chrono::milliseconds lease) {
-    const auto look = look_for_due();
-    if (!look) return {};  // Avoids a write transaction, and its fsync, if no job is due.
+    const auto poll = poll_due();
+    if (!poll) return {};  // Avoids a write transaction, and its fsync, if no job is due.
     PAWL_FAULT("queue.take.before");
     Claimed claimed;
     try {
@@ -199,19 +199,19 @@ std::vector<TakenJob> EmbeddedQueue::take(int limit, std::chrono::milliseconds l
                 now,
                 now + lease,
                 limit,
-                look->from
+                poll->from
             );
             return found;
         });
     } catch (...) {
         const std::lock_guard lock{mutex_};
-        floor_.failed(*look);
+        cursor_.poll_failed(*poll);
         throw;
     }
     {
         const bool all = claimed.count() < static_cast<std::size_t>(limit);
         const std::lock_guard lock{mutex_};
-        floor_.looked(*look, all ? std::nullopt : std::optional{claimed.latest});
+        cursor_.poll_done(*poll, all ? std::nullopt : std::optional{claimed.latest});
     }
     PAWL_FAULT("queue.take.after");
     for (const auto& one : claimed.damaged) bury_damaged(one.job, one.why);
@@ -255,7 +255,7 @@ bool EmbeddedQueue::put_back(
     PAWL_FAULT("queue.put_back.before");
     return store::write_now(store_, [&](store::Session& session) {
         const auto now = session.now();
-        // By the caller's clock, which may be slow: the floor is not lowered for this job.
+        // By the caller's clock, which may be slow: the cursor is not lowered for this job.
         const auto not_before = std::max(run_at, now);
         if (!error)
             return execute_statement(
@@ -313,7 +313,7 @@ int EmbeddedQueue::rescue(std::chrono::milliseconds lease) {
                 session, sql::rescue_jobs, now, core::lease_bound(now, lease), sweep->leases_since
             );
         });
-        look_from_the_beginning(*sweep);
+        sweep_all(*sweep);
         return static_cast<int>(rescued);
     } catch (const StoreError& error) {
         const std::lock_guard lock{mutex_};
@@ -323,7 +323,7 @@ int EmbeddedQueue::rescue(std::chrono::milliseconds lease) {
 }
 
 // Done here and not in a worker's query: under an old snapshot it takes seconds.
-void EmbeddedQueue::look_from_the_beginning(const Sweeps::Sweep& sweep) {
+void EmbeddedQueue::sweep_all(const Sweeps::Sweep& sweep) {
     std::optional<TimePoint> first;
     TimePoint ended = sweep.at;
     if (sweep.whole)
@@ -332,7 +332,7 @@ void EmbeddedQueue::look_from_the_beginning(const Sweeps::Sweep& sweep) {
             ended = session.now();
         });
     const std::lock_guard lock{mutex_};
-    if (first) floor_.lower_to(*first);
+    if (first) cursor_.job_seen_at(*first);
     sweeps_.ended(sweep, ended);
 }
 

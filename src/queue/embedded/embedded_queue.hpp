@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/queue/embedded/floor.hpp"
+#include "src/queue/embedded/poll_cursor.hpp"
 #include "src/queue/queue.hpp"
 #include "src/store/combiner.hpp"
 #include "src/store/store.hpp"
@@ -43,14 +43,14 @@ public:
 private:
     std::vector<std::optional<TimePoint>> mark_together(const std::vector<Held>& jobs);
     // From where to claim; nullopt: no job is due.
-    std::optional<Floor::Look> look_for_due();
+    std::optional<PollCursor::Poll> poll_due();
     void bury_damaged(const TakenJob& job, const std::string& why);
-    void look_from_the_beginning(const Sweeps::Sweep& sweep);
+    void sweep_all(const Sweeps::Sweep& sweep);
 
     store::Store& store_;
     std::string name_;
-    std::mutex mutex_;  // Guards floor_ and sweeps_.
-    Floor floor_;
+    std::mutex mutex_;  // Guards cursor_ and sweeps_.
+    PollCursor cursor_;
     Sweeps sweeps_;
     // Batches the marks and the finishes of workers that make calls.
     store::Combiner<Held, bool> finishing_;

@@ -3,7 +3,7 @@
 #include <pawl/tx.hpp>
 
 #include "src/base/random.hpp"
-#include "src/engine/maker.hpp"
+#include "src/engine/tx_factory.hpp"
 #include "src/store/memory/memory_store.hpp"
 #include "tests/conformance/store_world.hpp"
 
@@ -32,7 +32,7 @@ protected:
     template <class F>
     void in_phase(F f) {
         write_now(store, [&](Session& session) {
-            detail::Maker::with_tx({session, base::system_random(), 42}, f);
+            detail::TxFactory::with_tx({session, base::system_random(), 42}, f);
         });
     }
 

@@ -3,10 +3,10 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/core/fault.hpp"
+#include "src/queue/kafka/dead_letter_filter.hpp"
 #include "src/queue/kafka/job_record.hpp"
-#include "src/queue/kafka/letter_filter.hpp"
-#include "src/queue/kafka/letter_marks.hpp"
 #include "src/queue/kafka/producer.hpp"
+#include "src/queue/kafka/redrive_marks.hpp"
 #include "src/queue/kafka/topic_reader.hpp"
 #include "src/queue/kafka/topics.hpp"
 #include "store/statements.hpp"
@@ -29,8 +29,10 @@ using Ids = std::span<const std::string>;
 constexpr std::chrono::seconds batch_deadline{30};
 
 struct Found {
-    LetterAt at() const { return at(record.offset); }
-    LetterAt at(std::int64_t offset) const { return {record.partition, offset, life_of(record)}; }
+    DeadLetterAt at() const { return at(record.offset); }
+    DeadLetterAt at(std::int64_t offset) const {
+        return {record.partition, offset, life_of(record)};
+    }
     Record record;
     DeadLetter letter;
     std::int64_t last_offset{record.offset};  // Last offset of its life, with Lives::whole.
@@ -57,10 +59,10 @@ struct KafkaDeadLetters::Impl {
     // Marks those that are not settled, and writes the audit entry, in one transaction. Marks the
     // first and the last record of a life: if retention removes the first, the last stays settled.
     std::vector<std::string> settle(
-        const std::map<std::string, Found>& found, Mark with, const DeadAct& act
+        const std::map<std::string, Found>& found, Mark with, const AuditEntry& act
     );
-    void begin_merging(std::map<std::string, Found>& found, const DeadAct& act, bool called);
-    void send(const std::map<std::string, Found>& found, const DeadAct& act, bool called);
+    void begin_merging(std::map<std::string, Found>& found, const AuditEntry& act, bool called);
+    void send(const std::map<std::string, Found>& found, const AuditEntry& act, bool called);
 
     KafkaOptions options;
     store::Store& store;
@@ -149,7 +151,7 @@ std::map<std::string, Found> KafkaDeadLetters::Impl::look_for(Ids ids, Lives liv
 }
 
 std::vector<std::string> KafkaDeadLetters::Impl::settle(
-    const std::map<std::string, Found>& found, Mark with, const DeadAct& act
+    const std::map<std::string, Found>& found, Mark with, const AuditEntry& act
 ) {
     if (found.empty()) return {};
     std::map<Partition, std::int64_t> lows;
@@ -177,7 +179,7 @@ std::vector<std::string> KafkaDeadLetters::Impl::settle(
 
 // Leaves only the unsettled ones in `found`.
 void KafkaDeadLetters::Impl::begin_merging(
-    std::map<std::string, Found>& found, const DeadAct& act, bool called
+    std::map<std::string, Found>& found, const AuditEntry& act, bool called
 ) {
     const auto ours = store::write_now(
         store,
@@ -203,7 +205,7 @@ void KafkaDeadLetters::Impl::begin_merging(
 }
 
 void KafkaDeadLetters::Impl::send(
-    const std::map<std::string, Found>& found, const DeadAct& act, bool called
+    const std::map<std::string, Found>& found, const AuditEntry& act, bool called
 ) {
     std::vector<Record> records;
     const auto now = clock.now();
@@ -227,7 +229,7 @@ KafkaDeadLetters::KafkaDeadLetters(
 KafkaDeadLetters::~KafkaDeadLetters() = default;
 
 std::vector<DeadLetter> KafkaDeadLetters::page(
-    const DeadFilter& filter, const std::string& after, int limit
+    const DeadLetterFilter& filter, const std::string& after, int limit
 ) {
     // Keeps at most `limit` in memory, however many there are.
     std::map<std::string, DeadLetter> first;
@@ -242,8 +244,8 @@ std::vector<DeadLetter> KafkaDeadLetters::page(
     return letters;
 }
 
-std::vector<DeadGroup> KafkaDeadLetters::groups(const DeadFilter& filter) {
-    LetterGroups groups;
+std::vector<DeadLetterGroup> KafkaDeadLetters::groups(const DeadLetterFilter& filter) {
+    DeadLetterGroups groups;
     impl_->each(filter.queue ? &*filter.queue : nullptr, [&](const Found& one) {
         if (matches(filter, one.letter)) groups.add(one.letter);
     });
@@ -256,7 +258,7 @@ std::optional<DeadLetter> KafkaDeadLetters::find(const std::string& id) {
     return std::move(found.begin()->second.letter);
 }
 
-DeadDone KafkaDeadLetters::purge(Ids ids, const DeadAct& act) {
+PurgeResult KafkaDeadLetters::purge(Ids ids, const AuditEntry& act) {
     const auto found = impl_->look_for(ids, Lives::whole);
     PAWL_FAULT("kafka.purge.before");
     const auto done = static_cast<int>(impl_->settle(found, Mark::purged, act).size());
@@ -264,8 +266,8 @@ DeadDone KafkaDeadLetters::purge(Ids ids, const DeadAct& act) {
     return {done, static_cast<int>(ids.size()) - done, 0};
 }
 
-DeadDone KafkaDeadLetters::merge(
-    Ids ids, const DeadAct& act, std::optional<TimePoint> remembered_since
+PurgeResult KafkaDeadLetters::merge(
+    Ids ids, const AuditEntry& act, std::optional<TimePoint> remembered_since
 ) {
     auto found = impl_->look_for(ids, Lives::whole);
     const auto forgotten = std::erase_if(found, [&](const auto& one) {

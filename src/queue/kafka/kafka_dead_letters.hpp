@@ -24,14 +24,15 @@ public:
     KafkaDeadLetters(const KafkaOptions& options, store::Store& store, base::Clock& clock);
     ~KafkaDeadLetters() override;
 
-    std::vector<DeadLetter> page(const DeadFilter& filter, const std::string& after, int limit)
-        override;
-    std::vector<DeadGroup> groups(const DeadFilter& filter) override;
+    std::vector<DeadLetter> page(
+        const DeadLetterFilter& filter, const std::string& after, int limit
+    ) override;
+    std::vector<DeadLetterGroup> groups(const DeadLetterFilter& filter) override;
     std::optional<DeadLetter> find(const std::string& id) override;
-    DeadDone purge(std::span<const std::string> ids, const DeadAct& act) override;
-    DeadDone merge(
+    PurgeResult purge(std::span<const std::string> ids, const AuditEntry& act) override;
+    PurgeResult merge(
         std::span<const std::string> ids,
-        const DeadAct& act,
+        const AuditEntry& act,
         std::optional<TimePoint> remembered_since
     ) override;
 

@@ -6,7 +6,7 @@
 #include "src/core/claim.hpp"
 #include "src/core/fault.hpp"
 #include "src/queue/inbox.hpp"
-#include "src/queue/kafka/in_hand.hpp"
+#include "src/queue/kafka/in_flight_records.hpp"
 #include "src/queue/kafka/job_record.hpp"
 #include "src/queue/kafka/member.hpp"
 #include "src/queue/kafka/producer.hpp"
@@ -90,7 +90,7 @@ struct KafkaQueue::Impl final : MemberEvents {
           name{std::move(queue)},
           store{home},
           clock{time},
-          in_hand{InHand::Limits{.records = static_cast<std::size_t>(options.hold_max)}},
+          in_flight{InFlightRecords::Limits{.records = static_cast<std::size_t>(options.hold_max)}},
           producer{options},
           next_forget{clock.now()} {
         if (const auto wrong = options.problem()) throw std::invalid_argument{*wrong};
@@ -102,7 +102,7 @@ struct KafkaQueue::Impl final : MemberEvents {
     void assigned(const std::vector<Assigned>& partitions) override {
         const std::lock_guard lock{mutex};
         for (const auto& [partition, committed_at, gaps] : partitions)
-            in_hand.assign(partition, committed_at, gaps);
+            in_flight.assign(partition, committed_at, gaps);
         // The group has accepted us, even without partitions; these topics are readable again.
         why_refused.erase(no_topic);
         for (const auto& [partition, committed_at, gaps] : partitions)
@@ -111,7 +111,7 @@ struct KafkaQueue::Impl final : MemberEvents {
     }
     void revoked(const std::vector<Partition>& partitions) override {
         const std::lock_guard lock{mutex};
-        for (const auto& partition : partitions) in_hand.revoke(partition);
+        for (const auto& partition : partitions) in_flight.revoke(partition);
         changed.notify_all();
     }
     void read(Record record) override {
@@ -120,7 +120,7 @@ struct KafkaQueue::Impl final : MemberEvents {
         why_troubled.clear();
         why_refused.erase(no_topic);
         why_refused.erase(record.partition.topic);
-        in_hand.add(std::make_shared<const Record>(std::move(record)), due);
+        in_flight.add(std::make_shared<const Record>(std::move(record)), due);
         changed.notify_all();
     }
     void troubled(const std::string& why) override {
@@ -135,26 +135,26 @@ struct KafkaQueue::Impl final : MemberEvents {
     }
     std::vector<Position> to_commit() override {
         const std::lock_guard lock{mutex};
-        return in_hand.positions();
+        return in_flight.positions();
     }
     void committed(const std::vector<Position>& positions) override {
         const std::lock_guard lock{mutex};
-        for (const auto& position : positions) in_hand.committed(position);
+        for (const auto& position : positions) in_flight.committed(position);
         changed.notify_all();
     }
     std::vector<Partition> to_pause() override {
         const std::lock_guard lock{mutex};
-        return in_hand.to_pause();
+        return in_flight.to_pause();
     }
     std::vector<Partition> to_resume() override {
         const std::lock_guard lock{mutex};
-        return in_hand.to_resume();
+        return in_flight.to_resume();
     }
     std::vector<Position> last_positions(const std::vector<Partition>& partitions) override {
         const std::lock_guard lock{mutex};
         std::vector<Position> last;
         for (const auto& partition : partitions)
-            if (auto position = in_hand.position(partition)) last.push_back(std::move(*position));
+            if (auto position = in_flight.position(partition)) last.push_back(std::move(*position));
         return last;
     }
 
@@ -166,7 +166,7 @@ struct KafkaQueue::Impl final : MemberEvents {
         std::string why;
         {
             const std::lock_guard lock{mutex};
-            if (in_hand.any_due(clock.now())) return;
+            if (in_flight.any_due(clock.now())) return;
             if (!why_refused.empty())
                 throw trouble(options, "reading " + name, why_refused.begin()->second);
             if (why_troubled.empty()) return;
@@ -181,36 +181,40 @@ struct KafkaQueue::Impl final : MemberEvents {
         }
     }
 
-    std::vector<InHand::Taken> take_due(int limit, std::chrono::milliseconds lease, bool wait) {
+    std::vector<InFlightRecords::Taken> take_due(
+        int limit, std::chrono::milliseconds lease, bool wait
+    ) {
         std::unique_lock lock{mutex};
         if (wait)
             changed.wait_for(lock, options.take_wait, [this] {
-                return in_hand.any_due(clock.now()) || !why_troubled.empty() ||
+                return in_flight.any_due(clock.now()) || !why_troubled.empty() ||
                        !why_refused.empty();
             });
         const auto now = clock.now();
-        return in_hand.take(limit, now, now + lease);
+        return in_flight.take(limit, now, now + lease);
     }
 
-    void give_back(const std::vector<InHand::Taken>& taken) {
+    void give_back(const std::vector<InFlightRecords::Taken>& taken) {
         const std::lock_guard lock{mutex};
-        for (const auto& one : taken) in_hand.give_back(one.token);
+        for (const auto& one : taken) in_flight.give_back(one.token);
     }
 
     bool done(const TakenJob& job) {
         const std::lock_guard lock{mutex};
-        const bool ours = in_hand.done(token_of(job));
+        const bool ours = in_flight.done(token_of(job));
         changed.notify_all();
         return ours;
     }
 
     std::shared_ptr<const Record> find(const TakenJob& job) {
         const std::lock_guard lock{mutex};
-        return in_hand.find(token_of(job));
+        return in_flight.find(token_of(job));
     }
 
     // Adds the jobs that are to be worked; returns how many.
-    std::size_t add_jobs(const std::vector<InHand::Taken>& taken, std::vector<TakenJob>& jobs);
+    std::size_t add_jobs(
+        const std::vector<InFlightRecords::Taken>& taken, std::vector<TakenJob>& jobs
+    );
     void send_or_shorten(Record record);
     void forget_old_calls();
 
@@ -221,7 +225,7 @@ struct KafkaQueue::Impl final : MemberEvents {
 
     std::mutex mutex;
     std::condition_variable changed;
-    InHand in_hand;
+    InFlightRecords in_flight;
     std::string why_troubled;  // Cleared when a broker answers.
     // By topic; no_topic for the group. Cleared when a record of the topic is read or a partition
     // of it assigned: for a topic without records only the assignment shows that it is readable
@@ -234,7 +238,7 @@ struct KafkaQueue::Impl final : MemberEvents {
 };
 
 std::size_t KafkaQueue::Impl::add_jobs(
-    const std::vector<InHand::Taken>& taken, std::vector<TakenJob>& jobs
+    const std::vector<InFlightRecords::Taken>& taken, std::vector<TakenJob>& jobs
 ) {
     std::vector<TakenJob> found;
     std::vector<std::string> ids;
@@ -327,7 +331,7 @@ std::vector<TakenJob> KafkaQueue::take(int limit, std::chrono::milliseconds leas
 
 bool KafkaQueue::renew(const TakenJob& job, std::chrono::milliseconds lease) {
     const std::lock_guard lock{impl_->mutex};
-    return impl_->in_hand.renew(token_of(job), impl_->clock.now() + lease);
+    return impl_->in_flight.renew(token_of(job), impl_->clock.now() + lease);
 }
 
 Marked KafkaQueue::finish_in(detail::Session& session, const TakenJob& job) {
@@ -413,14 +417,14 @@ int KafkaQueue::rescue(std::chrono::milliseconds lease) {
     impl_->forget_old_calls();
     const std::lock_guard lock{impl_->mutex};
     const auto now = impl_->clock.now();
-    const int rescued = impl_->in_hand.rescue(now, core::lease_bound(now, lease));
+    const int rescued = impl_->in_flight.rescue(now, core::lease_bound(now, lease));
     if (rescued > 0) impl_->changed.notify_all();
     return rescued;
 }
 
 std::optional<TimePoint> KafkaQueue::next_due() {
     const std::lock_guard lock{impl_->mutex};
-    return impl_->in_hand.next_due();
+    return impl_->in_flight.next_due();
 }
 
 bool KafkaQueue::wait_read(std::chrono::milliseconds limit) {
@@ -428,7 +432,7 @@ bool KafkaQueue::wait_read(std::chrono::milliseconds limit) {
     {
         std::unique_lock lock{impl_->mutex};
         const auto has_any = [&] {
-            partitions = impl_->in_hand.partitions();
+            partitions = impl_->in_flight.partitions();
             return !partitions.empty();
         };
         if (!impl_->changed.wait_for(lock, limit, has_any)) return false;
@@ -439,7 +443,7 @@ bool KafkaQueue::wait_read(std::chrono::milliseconds limit) {
     std::unique_lock lock{impl_->mutex};
     return impl_->changed.wait_for(lock, limit, [&] {
         return std::all_of(there.begin(), there.end(), [&](const auto& one) {
-            const auto next = impl_->in_hand.next(one.first);
+            const auto next = impl_->in_flight.next(one.first);
             return !next || std::max(*next, one.second.low) >= one.second.high;
         });
     });
@@ -448,13 +452,13 @@ bool KafkaQueue::wait_read(std::chrono::milliseconds limit) {
 bool KafkaQueue::wait_committed(std::chrono::milliseconds limit) {
     std::unique_lock lock{impl_->mutex};
     return impl_->changed.wait_for(lock, limit, [this] {
-        return impl_->in_hand.positions().empty();
+        return impl_->in_flight.positions().empty();
     });
 }
 
 std::size_t KafkaQueue::partition_count() {
     const std::lock_guard lock{impl_->mutex};
-    return impl_->in_hand.partitions().size();
+    return impl_->in_flight.partitions().size();
 }
 
 }  // namespace pawl::queue

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "src/queue/kafka/client.hpp"
-#include "src/queue/kafka/in_hand.hpp"
+#include "src/queue/kafka/in_flight_records.hpp"
 #include "src/queue/kafka/options.hpp"
 #include "src/queue/kafka/record.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "src/core/fault.hpp"
 #include "src/queue/audit.hpp"
-#include "src/queue/redis/dead_place.hpp"
+#include "src/queue/redis/dead_letter_id.hpp"
 #include "src/queue/redis/payload.hpp"
 #include "src/queue/redis/scripts.hpp"
 #include "src/redis/connection.hpp"
@@ -23,7 +23,7 @@ namespace pawl::queue {
 using redis::Access;
 using redis::Command;
 using redis::Reply;
-using sidekiq::DeadPlace;
+using sidekiq::DeadLetterId;
 namespace scripts = sidekiq::scripts;
 
 namespace {
@@ -38,7 +38,7 @@ struct Found {
     DeadLetter letter;
 };
 
-Found found_of(std::string member, const DeadPlace& place) {
+Found found_of(std::string member, const DeadLetterId& place) {
     auto letter = sidekiq::letter_of(member, {{}, place.died_at()});
     letter.id = place.id();
     letter.died_at = place.died_at();
@@ -54,10 +54,10 @@ public:
 
     // The dead jobs of the next microsecond that has any; empty at the end.
     std::vector<Found> next() {
-        std::vector<std::pair<DeadPlace, std::string>> together;
+        std::vector<std::pair<DeadLetterId, std::string>> together;
         while (at_ < read_.size() || read()) {
             const auto& [score, member] = read_[at_];
-            auto place = sidekiq::place_of(score, member);
+            auto place = sidekiq::dead_letter_id_of(score, member);
             if (!together.empty() && together.front().first.micros != place.micros) break;
             together.emplace_back(std::move(place), std::move(read_[at_++].second));
         }
@@ -107,7 +107,7 @@ private:
 };
 
 std::optional<Found> look_up(redis::Client& client, const std::string& id) {
-    const auto place = sidekiq::place_of_id(id);
+    const auto place = sidekiq::parse_dead_letter_id(id);
     if (!place) return std::nullopt;
     Walk walk{client, place->least_score(), place->most_score()};
     for (auto found = walk.next(); !found.empty(); found = walk.next())
@@ -118,9 +118,9 @@ std::optional<Found> look_up(redis::Client& client, const std::string& id) {
 
 // Those that exist, each once, by ascending id; many in one packet.
 std::vector<Found> look_up(redis::Client& client, Ids ids) {
-    std::vector<DeadPlace> places;
+    std::vector<DeadLetterId> places;
     for (const auto& id : std::set<std::string>{ids.begin(), ids.end()})
-        if (auto place = sidekiq::place_of_id(id)) places.push_back(std::move(*place));
+        if (auto place = sidekiq::parse_dead_letter_id(id)) places.push_back(std::move(*place));
     std::vector<Found> found;
     for (std::size_t at = 0; at < places.size(); at += chunk) {
         const auto pack =
@@ -141,7 +141,8 @@ std::vector<Found> look_up(redis::Client& client, Ids ids) {
         for (std::size_t i = 0; i < pack.size(); ++i) {
             const auto& items = replies[i].items;
             auto one = items.size() == 2 &&
-                               sidekiq::place_of(items[1].text, items[0].text).id() == pack[i].id()
+                               sidekiq::dead_letter_id_of(items[1].text, items[0].text).id() ==
+                                   pack[i].id()
                            ? std::optional{found_of(items[0].text, pack[i])}
                            : look_up(client, pack[i].id());
             if (one) found.push_back(std::move(*one));
@@ -158,7 +159,7 @@ struct AuditDetail {
 
 void write_audit(
     store::Store& store,
-    const DeadAct& act,
+    const AuditEntry& act,
     std::string_view action,
     const std::vector<Found>& found
 ) {
@@ -201,16 +202,16 @@ int run_in_batches(
     return done;
 }
 
-DeadDone done_of(Ids ids, int done, int forgotten) {
+PurgeResult done_of(Ids ids, int done, int forgotten) {
     return {done, static_cast<int>(ids.size()) - done - forgotten, forgotten};
 }
 
 }  // namespace
 
 std::vector<DeadLetter> RedisDeadLetters::page(
-    const DeadFilter& filter, const std::string& after, int limit
+    const DeadLetterFilter& filter, const std::string& after, int limit
 ) {
-    const auto place = sidekiq::place_of_id(after);
+    const auto place = sidekiq::parse_dead_letter_id(after);
     std::vector<DeadLetter> letters;
     Walk walk{client_, place ? place->least_score() : "-inf"};
     for (auto found = walk.next(); !found.empty(); found = walk.next())
@@ -222,8 +223,8 @@ std::vector<DeadLetter> RedisDeadLetters::page(
     return letters;
 }
 
-std::vector<DeadGroup> RedisDeadLetters::groups(const DeadFilter& filter) {
-    std::map<std::tuple<std::string, std::string, std::string>, DeadGroup> groups;
+std::vector<DeadLetterGroup> RedisDeadLetters::groups(const DeadLetterFilter& filter) {
+    std::map<std::tuple<std::string, std::string, std::string>, DeadLetterGroup> groups;
     Walk walk{client_, "-inf"};
     for (auto found = walk.next(); !found.empty(); found = walk.next())
         for (const auto& [member, letter] : found) {
@@ -234,11 +235,13 @@ std::vector<DeadGroup> RedisDeadLetters::groups(const DeadFilter& filter) {
             group.last_died_at = letter.died_at;
             group.sample = letter.id;
         }
-    std::vector<DeadGroup> sorted;
+    std::vector<DeadLetterGroup> sorted;
     for (auto& [name, group] : groups) sorted.push_back(std::move(group));
-    std::stable_sort(sorted.begin(), sorted.end(), [](const DeadGroup& a, const DeadGroup& b) {
-        return a.count > b.count;
-    });
+    std::stable_sort(
+        sorted.begin(),
+        sorted.end(),
+        [](const DeadLetterGroup& a, const DeadLetterGroup& b) { return a.count > b.count; }
+    );
     return sorted;
 }
 
@@ -248,7 +251,7 @@ std::optional<DeadLetter> RedisDeadLetters::find(const std::string& id) {
     return std::move(found->letter);
 }
 
-DeadDone RedisDeadLetters::purge(Ids ids, const DeadAct& act) {
+PurgeResult RedisDeadLetters::purge(Ids ids, const AuditEntry& act) {
     const auto found = look_up(client_, ids);
     if (found.empty()) return done_of(ids, 0, 0);
     write_audit(store_, act, "purge", found);
@@ -260,8 +263,8 @@ DeadDone RedisDeadLetters::purge(Ids ids, const DeadAct& act) {
     return done_of(ids, done, 0);
 }
 
-DeadDone RedisDeadLetters::merge(
-    Ids ids, const DeadAct& act, std::optional<TimePoint> remembered_since
+PurgeResult RedisDeadLetters::merge(
+    Ids ids, const AuditEntry& act, std::optional<TimePoint> remembered_since
 ) {
     auto found = look_up(client_, ids);
     const auto forgotten = std::erase_if(found, [&](const Found& one) {

@@ -14,15 +14,16 @@ public:
     RedisDeadLetters(redis::Client& client, store::Store& store)  // Both outlive this object.
         : client_{client}, store_{store} {}
 
-    std::vector<DeadLetter> page(const DeadFilter& filter, const std::string& after, int limit)
-        override;
-    std::vector<DeadGroup> groups(const DeadFilter& filter) override;
+    std::vector<DeadLetter> page(
+        const DeadLetterFilter& filter, const std::string& after, int limit
+    ) override;
+    std::vector<DeadLetterGroup> groups(const DeadLetterFilter& filter) override;
     std::optional<DeadLetter> find(const std::string& id) override;
     // In one step up to 64 MiB of jobs; beyond, in several.
-    DeadDone purge(std::span<const std::string> ids, const DeadAct& act) override;
-    DeadDone merge(
+    PurgeResult purge(std::span<const std::string> ids, const AuditEntry& act) override;
+    PurgeResult merge(
         std::span<const std::string> ids,
-        const DeadAct& act,
+        const AuditEntry& act,
         std::optional<TimePoint> remembered_since
     ) override;
 

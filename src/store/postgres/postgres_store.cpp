@@ -2,13 +2,13 @@
 
 #include "src/base/thread_name.hpp"
 #include "src/store/postgres/connection.hpp"
+#include "src/store/postgres/connection_shortage.hpp"
 #include "src/store/postgres/durability.hpp"
-#include "src/store/postgres/line.hpp"
-#include "src/store/postgres/looks.hpp"
+#include "src/store/postgres/lookups.hpp"
 #include "src/store/postgres/notices.hpp"
 #include "src/store/postgres/shared_run.hpp"
-#include "src/store/postgres/shortfall.hpp"
 #include "src/store/postgres/transaction.hpp"
+#include "src/store/postgres/work_queue.hpp"
 #include "store/postgres/session.hpp"
 
 #include <algorithm>
@@ -36,14 +36,14 @@ PostgresOptions checked(PostgresOptions options) {
 }
 
 // Each work gets a copy: threads must not share an exception.
-void fail_all(Turn& turn, const StoreError& why) {
-    for (auto& work : turn.works) work->done(std::make_exception_ptr(StoreError{why}));
-    for (auto& look : turn.looks) look->done(std::make_exception_ptr(StoreError{why}), {});
+void fail_all(WorkBatch& batch, const StoreError& why) {
+    for (auto& work : batch.works) work->done(std::make_exception_ptr(StoreError{why}));
+    for (auto& lookup : batch.lookups) lookup->done(std::make_exception_ptr(StoreError{why}), {});
 }
 
-void refuse(Turn& turn) {
+void refuse(WorkBatch& batch) {
     fail_all(
-        turn,
+        batch,
         {StoreError::Kind::unavailable,
          StoreError::Effect::none,
          "connect",
@@ -84,11 +84,11 @@ struct PostgresStore::Impl {
     void loop(Connected connection);
     Connected open_connection();
     TransactionParts parts_of(Connection& connection);
-    void run(Connected& connection, Turn& turn);
-    void run_one(Connected& connection, Turn& turn);
-    std::exception_ptr run_once(Connection& connection, Turn::Form form, Work& work);
-    void run_shared(Connected& connection, Turn& turn);
-    void run_looks(Connected& connection, Turn& turn);
+    void run(Connected& connection, WorkBatch& batch);
+    void run_one(Connected& connection, WorkBatch& batch);
+    std::exception_ptr run_once(Connection& connection, WorkBatch::Form form, Work& work);
+    void run_shared(Connected& connection, WorkBatch& batch);
+    void run_lookups(Connected& connection, WorkBatch& batch);
     void count(std::uint64_t works, bool committed);
     void drop_if_broken(Connected& connection);
     void renew_if_gone(Connected& connection);
@@ -96,20 +96,20 @@ struct PostgresStore::Impl {
     void refuse_all(const StoreError& why);
     void say(const std::optional<base::Remark>& remark) const;
     std::exception_ptr why_unreachable() const;
-    std::exception_ptr refusal(Line::Put put) const;
+    std::exception_ptr refusal(WorkQueue::Put put) const;
     bool wait(std::chrono::milliseconds longest);
 
     const PostgresOptions options;
     base::Clock& clock;
     base::Random& random;
     const base::OnRemark on_remark;
-    Line line;
+    WorkQueue line;
 
     mutable std::mutex mutex;
     std::condition_variable ended;  // Notified on stop, for threads that pause.
     bool stopping{false};
     int connected{0};  // Threads that have a connection.
-    Shortfall shortfall;
+    ConnectionShortage shortfall;
     // Why the last connection failed, while no thread has one.
     std::optional<StoreError> unreachable;
     store::StoreStats stats;
@@ -141,14 +141,14 @@ void PostgresStore::Impl::loop(Connected connection) {
             continue;
         }
         pause = first_wait;
-        auto turn = line.take();
-        if (turn.empty()) break;
+        auto batch = line.take();
+        if (batch.empty()) break;
         renew_if_gone(connection);
         if (connection != nullptr)
-            run(connection, turn);
+            run(connection, batch);
         else
-            refuse(turn);
-        line.ended(turn);
+            refuse(batch);
+        line.ended(batch);
     }
 }
 
@@ -189,8 +189,8 @@ void PostgresStore::Impl::say(const std::optional<base::Remark>& remark) const {
 }
 
 void PostgresStore::Impl::refuse_all(const StoreError& why) {
-    auto turn = line.take_all();
-    fail_all(turn, why);
+    auto batch = line.take_all();
+    fail_all(batch, why);
 }
 
 void PostgresStore::Impl::drop_if_broken(Connected& connection) {
@@ -229,76 +229,76 @@ void PostgresStore::Impl::count(std::uint64_t works, bool committed) {
     stats.largest_batch = std::max(stats.largest_batch, works);
 }
 
-void PostgresStore::Impl::run(Connected& connection, Turn& turn) {
-    switch (turn.form) {
-        case Turn::Form::looks:
-            return run_looks(connection, turn);
-        case Turn::Form::shared:
-            return run_shared(connection, turn);
-        case Turn::Form::write:
-        case Turn::Form::read:
-            return run_one(connection, turn);
+void PostgresStore::Impl::run(Connected& connection, WorkBatch& batch) {
+    switch (batch.form) {
+        case WorkBatch::Form::lookups:
+            return run_lookups(connection, batch);
+        case WorkBatch::Form::shared:
+            return run_shared(connection, batch);
+        case WorkBatch::Form::write:
+        case WorkBatch::Form::read:
+            return run_one(connection, batch);
     }
 }
 
 std::exception_ptr PostgresStore::Impl::run_once(
-    Connection& connection, Turn::Form form, Work& work
+    Connection& connection, WorkBatch::Form form, Work& work
 ) {
-    if (form == Turn::Form::read) return run_read(parts_of(connection), work);
+    if (form == WorkBatch::Form::read) return run_read(parts_of(connection), work);
     return run_write(parts_of(connection), work);
 }
 
 // If the connection dies before executing the work, runs it once more on a new one.
-void PostgresStore::Impl::run_one(Connected& connection, Turn& turn) {
-    auto& work = *turn.works.front();
-    auto failed = run_once(*connection, turn.form, work);
+void PostgresStore::Impl::run_one(Connected& connection, WorkBatch& batch) {
+    auto& work = *batch.works.front();
+    auto failed = run_once(*connection, batch.form, work);
     drop_if_broken(connection);
     if (connection == nullptr && never_ran(failed)) {
         connection = open_connection();
-        if (connection != nullptr) failed = run_once(*connection, turn.form, work);
+        if (connection != nullptr) failed = run_once(*connection, batch.form, work);
         drop_if_broken(connection);
     }
-    count(1, !failed && turn.form != Turn::Form::read);
+    count(1, !failed && batch.form != WorkBatch::Form::read);
     work.done(std::move(failed));
-    if (connection != nullptr && turn.form == Turn::Form::read) end_read(*connection);
+    if (connection != nullptr && batch.form == WorkBatch::Form::read) end_read(*connection);
 }
 
 // Works of a transaction that broke up return to the queue, for any connection.
-void PostgresStore::Impl::run_shared(Connected& connection, Turn& turn) {
+void PostgresStore::Impl::run_shared(Connected& connection, WorkBatch& batch) {
     // While this one waits for the disk, another connection may share.
-    auto run = postgres::run_shared(parts_of(*connection), turn.works, turn.in_savepoint, [&] {
-        line.ended(turn);
+    auto run = postgres::run_shared(parts_of(*connection), batch.works, batch.in_savepoint, [&] {
+        line.ended(batch);
     });
     drop_if_broken(connection);
     for (const auto* kind : run.apart) line.keep_apart(kind);
     for (const auto* kind : run.threw) line.threw(kind);
     using BrokeUp = SharedRun::BrokeUp;
     if (run.broke_up != BrokeUp::no) {
-        if (run.broke_up == BrokeUp::met_another && turn.works.size() > 1) line.shared_broke_up();
-        line.put_back_alone(std::move(turn.works));
+        if (run.broke_up == BrokeUp::met_another && batch.works.size() > 1) line.shared_broke_up();
+        line.put_back_alone(std::move(batch.works));
         // No thread with a connection may be left to take the work.
         if (connection == nullptr) connection = open_connection();
         return;
     }
     line.shared_went_well();
     const bool any = std::find(run.failed.begin(), run.failed.end(), nullptr) != run.failed.end();
-    count(turn.works.size(), connection != nullptr && any);
-    for (std::size_t i = 0; i < turn.works.size(); ++i)
-        turn.works[i]->done(std::move(run.failed[i]));
+    count(batch.works.size(), connection != nullptr && any);
+    for (std::size_t i = 0; i < batch.works.size(); ++i)
+        batch.works[i]->done(std::move(run.failed[i]));
 }
 
-void PostgresStore::Impl::run_looks(Connected& connection, Turn& turn) {
-    auto failed = postgres::run_looks(parts_of(*connection), turn.looks);
+void PostgresStore::Impl::run_lookups(Connected& connection, WorkBatch& batch) {
+    auto failed = postgres::run_lookups(parts_of(*connection), batch.lookups);
     drop_if_broken(connection);
     if (failed && connection == nullptr) connection = open_connection();
     if (failed && connection != nullptr)
-        failed = postgres::run_looks(parts_of(*connection), turn.looks);
+        failed = postgres::run_lookups(parts_of(*connection), batch.lookups);
     drop_if_broken(connection);
-    if (turn.looks.empty()) return;
+    if (batch.lookups.empty()) return;
     try {
         std::rethrow_exception(std::exchange(failed, nullptr));
     } catch (const StoreError& why) {
-        fail_all(turn, why);
+        fail_all(batch, why);
     }
 }
 
@@ -308,9 +308,9 @@ std::exception_ptr PostgresStore::Impl::why_unreachable() const {
 }
 
 // Null: the work was queued.
-std::exception_ptr PostgresStore::Impl::refusal(Line::Put put) const {
-    if (put == Line::Put::taken) return nullptr;
-    if (put == Line::Put::too_many) return store::too_many_wait(options.waiting_max);
+std::exception_ptr PostgresStore::Impl::refusal(WorkQueue::Put put) const {
+    if (put == WorkQueue::Put::taken) return nullptr;
+    if (put == WorkQueue::Put::too_many) return store::too_many_wait(options.waiting_max);
     return store::stopped();
 }
 
@@ -337,10 +337,10 @@ void PostgresStore::read(std::unique_ptr<Work> work) {
     if (refused) work->done(std::move(refused));
 }
 
-void PostgresStore::look(std::unique_ptr<store::Look> look) {
+void PostgresStore::lookup(std::unique_ptr<store::Lookup> lookup) {
     auto refused = impl_->why_unreachable();
-    if (!refused) refused = impl_->refusal(impl_->line.look(look));
-    if (refused) look->done(std::move(refused), {});
+    if (!refused) refused = impl_->refusal(impl_->line.lookup(lookup));
+    if (refused) lookup->done(std::move(refused), {});
 }
 
 std::optional<std::string_view> PostgresStore::text_of(const Sql& statement) const {
@@ -348,8 +348,9 @@ std::optional<std::string_view> PostgresStore::text_of(const Sql& statement) con
     return statement.postgres;
 }
 
-std::optional<store::IdsAhead> PostgresStore::ids_ahead() const {
-    return store::IdsAhead{&sql::postgres::take_key_ids, &sql::postgres::claim_under_id};
+std::optional<store::PreallocationStatements> PostgresStore::preallocation() const {
+    return store::PreallocationStatements{
+        &sql::postgres::take_key_ids, &sql::postgres::claim_under_id};
 }
 
 store::StoreStats PostgresStore::stats() const {

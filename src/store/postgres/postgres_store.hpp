@@ -30,9 +30,9 @@ public:
     using store::Store::write;
     void write(std::unique_ptr<store::Work> work, store::Urgency urgency) override;
     void read(std::unique_ptr<store::Work> work) override;
-    void look(std::unique_ptr<store::Look> look) override;
+    void lookup(std::unique_ptr<store::Lookup> lookup) override;
     std::optional<std::string_view> text_of(const Sql& statement) const override;
-    std::optional<store::IdsAhead> ids_ahead() const override;
+    std::optional<store::PreallocationStatements> preallocation() const override;
     bool serves_one_process() const override { return false; }
     void notify(std::string_view hash) override;
     std::unique_ptr<store::Listening> listen(store::OnNotice on_notice) override;

@@ -16,7 +16,7 @@ SELECT set_config('lock_timeout', $1, true);
 SELECT pg_advisory_xact_lock($1);
 
 -- name: take_key_ids   ($1 how many)
--- For claims that wait for no answer (src/engine/key_ids.hpp).
+-- For claims that wait for no answer (src/engine/preallocated_ids.hpp).
 -- Its commit is durable, as the sequence's own WAL makes it one that has written.
 SELECT nextval(s::regclass)
 FROM pg_get_serial_sequence('key_registry', 'id') AS s, generate_series(1, $1::integer);

@@ -65,7 +65,7 @@ void FileWatch::add(std::string path) {
 std::string FileWatch::check() {
     const std::lock_guard guard{mutex_};
     if (!in_trouble_) {
-        trouble_ = look();
+        trouble_ = inspect();
         in_trouble_ = !trouble_.empty();
     }
     return trouble_;
@@ -80,7 +80,7 @@ std::string FileWatch::check_lately(std::chrono::steady_clock::time_point now) {
     return check();
 }
 
-std::string FileWatch::look() {
+std::string FileWatch::inspect() {
     struct stat found {};
     for (const auto& file : files_) {
         if (::stat(file.path.c_str(), &found) != 0) {

@@ -54,7 +54,7 @@ private:
         dev_t device{};
         ino_t inode{};
     };
-    std::string look();
+    std::string inspect();
     std::string look_at_age(const timespec& modified, off_t size);
 
     std::mutex mutex_;

@@ -62,23 +62,23 @@ void Readers::read(std::unique_ptr<store::Work> work) {
     work->done(std::move(refused));  // NOLINT(bugprone-use-after-move): not moved if refused.
 }
 
-void Readers::look(std::unique_ptr<store::Look> look) {
-    if (!look_at_once(*look)) queue(std::move(look));
+void Readers::lookup(std::unique_ptr<store::Lookup> lookup) {
+    if (!look_at_once(*lookup)) queue(std::move(lookup));
 }
 
 // Runs on the calling thread; false: it would have to wait.
-bool Readers::look_at_once(store::Look& look) {
+bool Readers::look_at_once(store::Lookup& lookup) {
     auto connection = free_connection();
     if (!connection) return false;
-    auto failed = run(*connection, look);
+    auto failed = run(*connection, lookup);
     give_back(std::move(connection));
     // Another process has locked the whole file.
     if (store::is_store_error(failed, StoreError::Kind::busy)) return false;
-    look.done(std::move(failed), clock_.now());
+    lookup.done(std::move(failed), clock_.now());
     return true;
 }
 
-void Readers::queue(std::unique_ptr<store::Look> look) {
+void Readers::queue(std::unique_ptr<store::Lookup> lookup) {
     std::exception_ptr refused;
     {
         const std::lock_guard lock{mutex_};
@@ -87,11 +87,11 @@ void Readers::queue(std::unique_ptr<store::Look> look) {
         } else if (lookups_.size() >= waiting_max_) {
             refused = store::too_many_wait(waiting_max_);
         } else {
-            lookups_.push_back(std::move(look));
+            lookups_.push_back(std::move(lookup));
         }
     }
     if (!refused) return lookup_waits_.notify_one();
-    look->done(std::move(refused), {});  // NOLINT(bugprone-use-after-move): as above.
+    lookup->done(std::move(refused), {});  // NOLINT(bugprone-use-after-move): as above.
 }
 
 std::unique_ptr<Connection> Readers::free_connection() {
@@ -140,13 +140,13 @@ void Readers::run(Connection& connection, Waiting waiting) {
 }
 
 // One SELECT is a snapshot by itself, without BEGIN.
-std::exception_ptr Readers::run(Connection& connection, store::Look& look) {
+std::exception_ptr Readers::run(Connection& connection, store::Lookup& lookup) {
     std::exception_ptr failed;
     try {
         connection.set_deadline(lookup_deadline);
         SqliteSession session{connection, clock_, SqliteSession::Mode::read};
-        session.run(look.statement(), look.parameters(), [&](const store::Row& row) {
-            look.row(row);
+        session.run(lookup.statement(), lookup.parameters(), [&](const store::Row& row) {
+            lookup.row(row);
         });
     } catch (...) {
         failed = std::current_exception();

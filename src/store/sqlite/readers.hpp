@@ -41,7 +41,7 @@ public:
     // A read that has waited for as long as it may run is refused (busy), so that the queue behind
     // slow queries never grows older than that.
     void read(std::unique_ptr<store::Work> work);
-    void look(std::unique_ptr<store::Look> look);
+    void lookup(std::unique_ptr<store::Lookup> lookup);
     // Finishes the queued works, then refuses new ones.
     void stop();
     // Connection::leave_log() of all connections. Call after stop().
@@ -57,9 +57,9 @@ private:
     void run_reads(Connection& connection);
     void run_lookups(Connection& connection);
     void run(Connection& connection, Waiting waiting);
-    std::exception_ptr run(Connection& connection, store::Look& look);
-    bool look_at_once(store::Look& look);
-    void queue(std::unique_ptr<store::Look> look);
+    std::exception_ptr run(Connection& connection, store::Lookup& lookup);
+    bool look_at_once(store::Lookup& lookup);
+    void queue(std::unique_ptr<store::Lookup> lookup);
 
     base::Clock& clock_;
     const std::size_t waiting_max_;
@@ -68,7 +68,7 @@ private:
     std::condition_variable read_waits_;
     std::condition_variable lookup_waits_;
     std::deque<Waiting> reads_;
-    std::deque<std::unique_ptr<store::Look>> lookups_;
+    std::deque<std::unique_ptr<store::Lookup>> lookups_;
     std::vector<std::unique_ptr<Connection>> free_;  // For lookups on the calling threads.
     bool stopping_{false};
 

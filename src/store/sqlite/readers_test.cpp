@@ -19,7 +19,7 @@ namespace {
 using namespace conformance;
 using Kind = StoreError::Kind;
 
-class CountLook final : public store::Look {
+class CountLook final : public store::Lookup {
 public:
     explicit CountLook(std::promise<std::exception_ptr> ended) : ended_{std::move(ended)} {}
     const Sql& statement() const override { return notes::count; }
@@ -64,10 +64,10 @@ protected:
     void let_go() {
         if (!std::exchange(gone, true)) end.set_value();
     }
-    static std::future<std::exception_ptr> look(SqliteStore& store) {
+    static std::future<std::exception_ptr> lookup(SqliteStore& store) {
         std::promise<std::exception_ptr> ended;
         auto ending = ended.get_future();
-        store.look(std::make_unique<CountLook>(std::move(ended)));
+        store.lookup(std::make_unique<CountLook>(std::move(ended)));
         return ending;
     }
 
@@ -87,7 +87,7 @@ TEST_F(ReadersTest, a_lookup_does_not_wait_for_slow_reads) {
     hold_all_readers(*store);
 
     for (int n = 0; n < 100; ++n) {
-        auto found = look(*store);
+        auto found = lookup(*store);
         ASSERT_EQ(found.wait_for(0s), std::future_status::ready);  // On this thread.
         EXPECT_FALSE(found.get());
     }
@@ -98,7 +98,7 @@ TEST_F(ReadersTest, a_lookup_that_finds_no_connection_free_runs_on_a_thread_of_i
     const auto store = open();
     write_one(*store, notes::insert, "a");
     // Begins the next one while it still has its connection.
-    class Nested final : public store::Look {
+    class Nested final : public store::Lookup {
     public:
         Nested(SqliteStore& store, int left, std::promise<std::exception_ptr> ended)
             : store_{store}, left_{left}, ended_{std::move(ended)} {}
@@ -108,7 +108,7 @@ TEST_F(ReadersTest, a_lookup_that_finds_no_connection_free_runs_on_a_thread_of_i
             if (left_ == 0) return;
             std::promise<std::exception_ptr> ended;
             inner_ = ended.get_future();
-            store_.look(std::make_unique<Nested>(store_, left_ - 1, std::move(ended)));
+            store_.lookup(std::make_unique<Nested>(store_, left_ - 1, std::move(ended)));
         }
         void done(std::exception_ptr failed, TimePoint) noexcept override {
             if (inner_.valid() && !failed) failed = inner_.get();
@@ -123,7 +123,7 @@ TEST_F(ReadersTest, a_lookup_that_finds_no_connection_free_runs_on_a_thread_of_i
     };
     std::promise<std::exception_ptr> ended;
     auto outermost = ended.get_future();
-    store->look(std::make_unique<Nested>(*store, 4, std::move(ended))
+    store->lookup(std::make_unique<Nested>(*store, 4, std::move(ended))
     );  // 5 at once, 4 connections.
 
     ASSERT_EQ(outermost.wait_for(20s), std::future_status::ready);
@@ -173,7 +173,7 @@ TEST_F(ReadersTest, reads_queued_at_the_stop_still_run) {
         ASSERT_TRUE(ending.has_ended());
         EXPECT_FALSE(ending.error());
     }
-    EXPECT_TRUE(look(*store).get());
+    EXPECT_TRUE(lookup(*store).get());
 }
 
 }  // namespace pawl::sqlite

@@ -253,11 +253,11 @@ void SqliteStore::read(std::unique_ptr<Work> work) {
     work->done(std::move(failed));
 }
 
-void SqliteStore::look(std::unique_ptr<store::Look> look) {
-    if (!impl_->readers) return Store::look(std::move(look));
+void SqliteStore::lookup(std::unique_ptr<store::Lookup> lookup) {
+    if (!impl_->readers) return Store::lookup(std::move(lookup));
     auto failed = impl_->why_no_read();
-    if (failed) return look->done(std::move(failed), {});
-    impl_->readers->look(std::move(look));
+    if (failed) return lookup->done(std::move(failed), {});
+    impl_->readers->lookup(std::move(lookup));
 }
 
 std::optional<std::string_view> SqliteStore::text_of(const Sql& statement) const {

@@ -41,7 +41,7 @@ public:
     using store::Store::write;
     void write(std::unique_ptr<store::Work> work, store::Urgency urgency) override;
     void read(std::unique_ptr<store::Work> work) override;
-    void look(std::unique_ptr<store::Look> look) override;
+    void lookup(std::unique_ptr<store::Lookup> lookup) override;
     std::optional<std::string_view> text_of(const Sql& statement) const override;
     void stop() override;
 

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <pawl/detail/session.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+// What a restore of the database from a backup has lost. docs/adr/0022.
+namespace pawl::core {
+
+// The requests and calls between `since` and one restore are lost.
+struct RestoreGap {
+    TimePoint since;       // The restored database has all that happened before.
+    TimePoint keys_until;  // Until then clients may repeat lost requests.
+    // The highest in the restored database: keys up to it may have gone on.
+    std::int64_t last_key_id{};
+};
+
+// From when on a call of this key may have been made without a record; nullopt: all of its calls
+// are recorded. A key of the restored database may have gone on in the lost time; a new key may
+// repeat a lost one.
+std::optional<TimePoint> call_lost_since(
+    std::span<const RestoreGap> lost, std::int64_t key_id, TimePoint now
+) noexcept;
+
+// Counters of the database that only grow, as stored in the database and in a file outside.
+struct Mark {
+    std::int64_t number{};
+    TimePoint at{};
+    std::int64_t key_id{};
+    std::int64_t calls{};
+};
+
+// Whether the database lacks something that the outside mark has seen.
+bool is_behind(const Mark& database, const Mark& outside) noexcept;
+
+}  // namespace pawl::core

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "src/engine/answer.hpp"
+
+#include <exception>
+#include <string>
+
+namespace pawl::engine {
+
+// What an exception from a transaction means for the client, with a text for operators.
+struct Failure {
+    bool passing{};  // Caused by the environment: nothing is recorded, and the client tries again.
+    Rejection refusal;
+};
+Failure failure_of(const std::exception_ptr& failed);
+
+}  // namespace pawl::engine

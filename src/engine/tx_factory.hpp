@@ -1,0 +1,48 @@
+#pragma once
+
+#include <pawl/call.hpp>
+#include <pawl/isolation.hpp>
+#include <pawl/tx.hpp>
+
+#include "src/base/random.hpp"
+#include "src/engine/staging.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace pawl::detail {
+
+// What a Tx uses. Lives as long as the Tx, on the store's thread.
+struct TxContext {
+    Session& session;
+    base::Random& random;
+    std::optional<std::int64_t> key_id{};
+    bool* staged{};  // Set when a job is staged.
+    engine::Staging staging{engine::Staging::as_job};
+    Isolation isolation{Isolation::repeatable_read};
+};
+
+// Whether this thread is in a transaction, and so must not call or wait for anything outside (I20).
+bool in_transaction();
+
+// The only factory of Tx, Snapshot and Call; each lives for one call of f.
+struct TxFactory {
+    template <class F>
+    static auto with_tx(TxContext context, F f) {
+        Tx tx{context};
+        return f(tx);
+    }
+    template <class F>
+    static auto with_snapshot(Session& session, F f) {
+        Snapshot snapshot{session};
+        return f(snapshot);
+    }
+    template <class F>
+    static auto with_call(ForeignKey key, std::stop_token stop, F f) {
+        KeyedCall call{std::move(key), std::move(stop)};
+        return f(call);
+    }
+};
+
+}  // namespace pawl::detail

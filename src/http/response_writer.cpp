@@ -1,0 +1,134 @@
+#include "src/http/response_writer.hpp"
+
+#include "src/base/letter_case.hpp"
+#include "src/base/log.hpp"
+#include "src/http/reply_check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <utility>
+
+namespace pawl {
+
+std::string_view Shown::header(std::string_view name) const {
+    const auto at = std::ranges::find(headers, name, &Header::name);
+    return at == headers.end() ? std::string_view{} : std::string_view{at->value};
+}
+
+namespace http {
+
+namespace {
+
+// Headers that programs read, kept however the page is rendered.
+constexpr std::array<std::string_view, 5> kept_headers{
+    "Allow", "Idempotency-Expires", "Idempotent-Replayed", "Retry-After", "WWW-Authenticate"};
+
+bool has_header(const std::vector<Header>& headers, std::string_view name) {
+    return std::ranges::find(headers, name, &Header::name) != headers.end();
+}
+
+Reply page_reply(Response page, const Reply& answer) {
+    Reply reply{
+        .status = page.status, .headers = std::move(page.headers), .body = std::move(page.body)};
+    if (!page.content_type.empty())
+        reply.headers.push_back({"Content-Type", std::move(page.content_type)});
+    for (const auto& header : answer.headers)
+        if (std::ranges::find(kept_headers, header.name) != kept_headers.end())
+            reply.headers.push_back(header);
+    if (!has_header(reply.headers, "Cache-Control"))
+        reply.headers.push_back({"Cache-Control", "no-store"});
+    reply.headers.push_back({"Vary", "Accept"});
+    return reply;
+}
+
+}  // namespace
+
+bool asks_for_page(const RequestHead& head) {
+    constexpr std::string_view page = "text/html";
+    const auto accept = head.header("Accept").value_or("");
+    return std::search(accept.begin(), accept.end(), page.begin(), page.end(), [](char a, char b) {
+               return base::lower(a) == b;
+           }) != accept.end();
+}
+
+Reply shown(const BrowserOptions& browser, const Shown& what, Reply reply) {
+    try {
+        if (auto page = browser.present(what)) {
+            auto made = page_reply(std::move(*page), reply);
+            const auto problem = problem_of(made);
+            if (!problem) return made;
+            log::error("page_failed", {{"detail", *problem}});
+        }
+    } catch (const std::exception& thrown) {
+        log::error("page_failed", {{"detail", thrown.what()}});
+    } catch (...) {
+        log::error("page_failed", {{"detail", "an exception that is no std::exception"}});
+    }
+    return reply;
+}
+
+ResponseWriter::ResponseWriter(Parts parts, Responder respond, const RequestHead& head)
+    : parts_{std::move(parts)}, respond_{std::move(respond)} {
+    if (parts_.browser.present && asks_for_page(head))
+        browsing_ = std::make_unique<Browsing>(Browsing{head, {}, {}, {}});
+    if (!parts_.access.on()) return;
+    client_ = head.client_address;
+    method_ = head.method;
+    began_ = parts_.clock.steady();
+}
+
+void ResponseWriter::set_principal(const Principal& principal) {
+    if (browsing_) browsing_->principal = principal;
+}
+
+void ResponseWriter::set_form(std::vector<FormField> form) {
+    if (browsing_) browsing_->form = std::move(form);
+}
+
+void ResponseWriter::set_key(std::string_view key) {
+    if (browsing_) browsing_->key = key;
+}
+
+void ResponseWriter::operator()(Reply reply) {
+    if (used_.exchange(true)) return;  // It was answered, and then its handler threw.
+    place_.leave();  // Before the answer: its client may send the next request at once.
+    const bool replayed = has_header(reply.headers, "Idempotent-Replayed");
+    if (browsing_) {
+        const auto answer = std::move(reply);
+        reply = shown(
+            parts_.browser,
+            {.head = browsing_->head,
+             .principal = browsing_->principal ? &*browsing_->principal : nullptr,
+             .route = route_ != nullptr ? std::string_view{*route_} : std::string_view{},
+             .key = browsing_->key,
+             .form = browsing_->form,
+             .status = answer.status,
+             .headers = answer.headers,
+             .body = answer.body},
+            answer
+        );
+    }
+    reply = sendable(std::move(reply), route_ != nullptr ? *route_ : std::string_view{});
+    if (parts_.access.on()) log(reply, replayed);
+    respond_(std::move(reply));
+}
+
+void ResponseWriter::log(const Reply& reply, bool replayed) {
+    const auto took =
+        std::chrono::duration_cast<std::chrono::microseconds>(parts_.clock.steady() - began_);
+    parts_.access.write(
+        {client_,
+         method_,
+         route_ != nullptr ? std::string_view{*route_} : "",
+         reply.status,
+         reply.body.size(),
+         took,
+         replayed,
+         over_quota_}
+    );
+}
+
+}  // namespace http
+
+}  // namespace pawl

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <pawl/browser.hpp>
+
+#include "src/base/clock.hpp"
+#include "src/http/access_log.hpp"
+#include "src/http/listener.hpp"
+#include "src/http/quotas.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pawl::http {
+
+// Whether the client wants a page: its Accept names text/html, as every browser's does for
+// navigation. `*/*` asks for nothing in particular.
+bool asks_for_page(const RequestHead& head);
+
+// The response as `browser.present` renders it, with the headers of the contract; or unchanged.
+Reply shown(const BrowserOptions& browser, const Shown& what, Reply reply);
+
+// Sends the response of one request: renders it for a browser, and writes the access log. Shared by
+// the callbacks that may answer; they must be copyable, which a Responder is not.
+class ResponseWriter {
+public:
+    struct Parts {
+        std::shared_ptr<const void> server;  // Keeps alive what is borrowed here.
+        AccessLog& access;
+        base::Clock& clock;
+        const BrowserOptions& browser;
+    };
+    ResponseWriter(Parts parts, Responder respond, const RequestHead& head);
+
+    void set_route(const std::string& route) { route_ = &route; }  // Routes outlive requests.
+    void set_place(Quotas::Place place) { place_ = std::move(place); }
+    void set_over_quota(std::string_view limit) { over_quota_ = limit; }
+    // For the page, if one is rendered.
+    bool shows() const { return browsing_ != nullptr; }
+    void set_principal(const Principal& principal);
+    void set_form(std::vector<FormField> form);
+    void set_key(std::string_view key);
+
+    void operator()(Reply reply);
+
+private:
+    struct Browsing {
+        RequestHead head;
+        std::optional<Principal> principal;
+        std::vector<FormField> form;
+        std::string key;
+    };
+    void log(const Reply& reply, bool replayed);
+
+    Parts parts_;
+    Responder respond_;
+    std::string client_;
+    std::string method_;
+    const std::string* route_{};
+    Quotas::Place place_;
+    std::string_view over_quota_;
+    std::unique_ptr<Browsing> browsing_;
+    std::chrono::steady_clock::time_point began_{};
+    std::atomic<bool> used_{false};
+};
+
+}  // namespace pawl::http

@@ -1,0 +1,148 @@
+#include "src/locks/lease_table.hpp"
+
+#include <pawl/error.hpp>
+
+#include "src/base/random.hpp"
+#include "src/engine/tx_factory.hpp"
+#include "src/locks/names.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace pawl::locks {
+
+namespace {
+
+using std::chrono::milliseconds;
+using Kind = StoreError::Kind;
+using Effect = StoreError::Effect;
+
+constexpr std::size_t holder_digits = 32;
+// A longer wait would overflow the clock.
+constexpr milliseconds longest_wait = std::chrono::hours{24} * 365;
+
+void check(std::string_view name, const LeaseOptions& options) {
+    check_name("lease", name);
+    if (auto why = options.problem()) throw std::invalid_argument{"LeaseOptions: " + *why};
+    if (detail::in_transaction())
+        throw std::logic_error{
+            "pawl: the lease '" + std::string{name} +
+            "' is acquired within a transaction, which would wait for it: acquire it before, "
+            "and call fenced() within"};
+}
+
+}  // namespace
+
+LeaseTable::LeaseTable(
+    std::unique_ptr<LeaseBackend> backend, Gives gives, base::Clock& clock, base::Random& random
+)
+    : backend_{std::move(backend)},
+      gives_{gives},
+      clock_{clock},
+      random_{random},
+      renewer_{*backend_, clock} {}
+
+void LeaseTable::check_fences() {
+    if (gives_ == Gives::no_fences) return;
+    if (auto why = backend_->fence_problem())
+        throw StoreError{Kind::refused, Effect::none, "lease", std::move(*why)};
+}
+
+void LeaseTable::check_fences_or_give_back(std::string_view name, const std::string& holder) {
+    try {
+        check_fences();
+    } catch (const StoreError&) {
+        give_back_quietly(name, holder);
+        throw;
+    }
+}
+
+void LeaseTable::give_back_quietly(std::string_view name, const std::string& holder) noexcept {
+    try {
+        backend_->give_back(name, holder);
+    } catch (const std::exception&) {  // The lease then ends by time.
+    }
+}
+
+LeaseTable::Try LeaseTable::take(
+    std::string_view name, const std::string& holder, const LeaseOptions& options
+) {
+    const auto asked_at = clock_.steady();
+    const auto choice = backend_->take(name, holder, options.ttl);
+    if (const auto* held = std::get_if<core::LeaseHeld>(&choice)) return {nullptr, held->left};
+    check_fences_or_give_back(name, holder);
+    if (clock_.steady() >= core::holder_end(asked_at, options.ttl)) {
+        give_back_quietly(name, holder);
+        throw StoreError{
+            Kind::deadline,
+            Effect::none,
+            "lease",
+            "the lease '" + std::string{name} + "' took longer to acquire than its ttl of " +
+                std::to_string(options.ttl.count()) + " ms"};
+    }
+    auto held = std::make_shared<Held>();
+    held->name = name;
+    held->holder = holder;
+    held->epoch = std::get<core::LeaseTaken>(choice).epoch;
+    held->ttl = options.ttl;
+    renewer_.keep(held, asked_at);
+    return {std::move(held), {}};
+}
+
+std::shared_ptr<Held> LeaseTable::try_acquire(std::string_view name, const LeaseOptions& options) {
+    check(name, options);
+    return take(name, base::random_hex(random_, holder_digits), options).held;
+}
+
+// Uses one holder for all tries, so that a try with an unknown outcome does not block the next.
+std::shared_ptr<Held> LeaseTable::acquire(
+    std::string_view name,
+    milliseconds wait,
+    const LeaseOptions& options,
+    const std::stop_token& stop
+) {
+    check(name, options);
+    const auto holder = base::random_hex(random_, holder_digits);
+    const auto until = clock_.steady() + std::clamp(wait, 0ms, longest_wait);
+    for (int polls = 0; !stop.stop_requested(); ++polls) {
+        Try tried;
+        std::optional<StoreError> failed;
+        try {
+            tried = take(name, holder, options);
+        } catch (const StoreError& error) {
+            if (!error.passing()) throw;
+            failed = error;
+            tried.lease_left = options.ttl;
+        }
+        if (tried.held) return tried.held;
+        const auto left = std::chrono::ceil<milliseconds>(until - clock_.steady());
+        if (left <= milliseconds{0}) {
+            if (failed) throw StoreError{*failed};
+            break;
+        }
+        std::unique_lock lock{waiting_};
+        stopped_.wait_for(
+            lock,
+            stop,
+            core::next_poll_in(tried.lease_left, left, polls, random_.dice()),
+            [] { return false; }
+        );
+    }
+    return nullptr;
+}
+
+bool LeaseTable::give_back(Held& held) noexcept {
+    const auto was_held = renewer_.released(held);
+    if (!was_held) return false;
+    // The store would wait for this transaction, and the transaction for the store.
+    if (detail::in_transaction()) return false;
+    try {
+        backend_->give_back(held.name, held.holder);
+        return *was_held;
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
+}  // namespace pawl::locks

@@ -1,0 +1,124 @@
+#include "src/ops/in_flight_jobs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace pawl::ops {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::chrono::milliseconds no_time{50};
+
+}  // namespace
+
+void ClaimSize::took(int jobs) {
+    if (jobs >= now_) now_ = std::min(2 * now_, most_);
+}
+
+void ClaimSize::waited(std::chrono::milliseconds longest) {
+    if (longest > no_time) now_ = least_;
+}
+
+void InFlightJobs::add(std::vector<queue::TakenJob> jobs, core::Moment asked_at) {
+    const auto now = clock_.steady();
+    const std::lock_guard lock{mutex_};
+    for (auto& job : jobs) {
+        held_.insert_or_assign(job.id, Held{job, std::nullopt, {}});
+        waiting_.push_back({{std::move(job), asked_at}, now});
+    }
+}
+
+InFlightJobs::Next InFlightJobs::next(
+    const std::function<bool(const queue::TakenJob&)>& together, int most
+) {
+    Next next;
+    const auto now = clock_.steady();
+    const std::lock_guard lock{mutex_};
+    while (!waiting_.empty() && static_cast<int>(next.jobs.size()) < most) {
+        auto& first = waiting_.front();
+        const bool alone = !together(first.held.job);
+        if (alone && !next.jobs.empty()) break;
+        next.longest_wait = std::max(
+            next.longest_wait,
+            std::chrono::duration_cast<std::chrono::milliseconds>(now - first.since)
+        );
+        next.jobs.push_back(std::move(first.held));
+        waiting_.pop_front();
+        if (alone) break;
+    }
+    next.waiting = static_cast<int>(waiting_.size());
+    return next;
+}
+
+std::vector<queue::TakenJob> InFlightJobs::give_back() {
+    std::vector<queue::TakenJob> jobs;
+    const std::lock_guard lock{mutex_};
+    for (auto& waiting : waiting_) {
+        held_.erase(waiting.held.job.id);
+        jobs.push_back(std::move(waiting.held.job));
+    }
+    waiting_.clear();
+    return jobs;
+}
+
+std::stop_token InFlightJobs::begin(const queue::TakenJob& job, std::chrono::milliseconds timeout) {
+    std::stop_token token;
+    bool sooner = false;
+    {
+        const auto stop_at = clock_.steady() + timeout;
+        const std::lock_guard lock{mutex_};
+        const auto at = held_.insert_or_assign(job.id, Held{job, std::stop_source{}, stop_at});
+        auto& stop = *at.first->second.stop;
+        if (all_stop_) stop.request_stop();
+        token = stop.get_token();
+        sooner = stop_at < std::exchange(soonest_, std::min(soonest_, stop_at));
+    }
+    if (sooner && on_sooner_) on_sooner_();
+    return token;
+}
+
+void InFlightJobs::leave(const std::string& id, std::int64_t claim) {
+    const std::lock_guard lock{mutex_};
+    const auto at = held_.find(id);
+    if (at != held_.end() && at->second.job.claim == claim) held_.erase(at);
+}
+
+std::vector<queue::TakenJob> InFlightJobs::all() {
+    std::vector<queue::TakenJob> jobs;
+    const std::lock_guard lock{mutex_};
+    for (const auto& [id, held] : held_) jobs.push_back(held.job);
+    return jobs;
+}
+
+InFlightJobs::Steady InFlightJobs::stop_overdue(Steady until) {
+    std::vector<std::stop_source> overdue;
+    const auto now = clock_.steady();
+    {
+        const std::lock_guard lock{mutex_};
+        for (auto& [id, held] : held_) {
+            if (!held.stop || held.stop->stop_requested()) continue;
+            if (held.stop_at <= now)
+                overdue.push_back(*held.stop);
+            else
+                until = std::min(until, held.stop_at);
+        }
+        soonest_ = until;
+    }
+    for (auto& stop : overdue) stop.request_stop();  // Runs stop callbacks: without the mutex.
+    return until;
+}
+
+void InFlightJobs::stop_all() {
+    std::vector<std::stop_source> stops;
+    {
+        const std::lock_guard lock{mutex_};
+        all_stop_ = true;
+        for (const auto& [id, held] : held_)
+            if (held.stop) stops.push_back(*held.stop);
+    }
+    for (auto& stop : stops) stop.request_stop();
+}
+
+}  // namespace pawl::ops

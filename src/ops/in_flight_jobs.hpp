@@ -1,0 +1,94 @@
+#pragma once
+
+#include "src/base/clock.hpp"
+#include "src/core/call_rule.hpp"
+#include "src/queue/queue.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace pawl::ops {
+
+// How many jobs to take at once: as many as there are threads, and more as long as jobs finish
+// fast. So a server does not hold jobs that another could work.
+class ClaimSize {
+public:
+    ClaimSize(int threads, int most) : least_{threads}, most_{std::max(threads, most)} {}
+    int next() const { return now_; }
+    void took(int jobs);                             // How many came after a call of next().
+    void waited(std::chrono::milliseconds longest);  // Here, before the handler began.
+
+private:
+    int least_;
+    int most_;
+    int now_{least_};
+};
+
+// A job that this process holds. `asked_at` is from before it was taken: its lease may be as old.
+struct HeldJob {
+    queue::TakenJob job;
+    core::Moment asked_at;
+};
+
+// The jobs that this process holds under leases: those that wait for a thread, and those whose
+// handlers run. Thread-safe.
+class InFlightJobs {
+public:
+    using Steady = std::chrono::steady_clock::time_point;
+
+    explicit InFlightJobs(base::Clock& clock) : clock_{clock} {}  // Outlives it.
+
+    void add(std::vector<queue::TakenJob> jobs, core::Moment asked_at);
+    struct Next {
+        std::vector<HeldJob> jobs;  // Held until leave().
+        std::chrono::milliseconds longest_wait{0};
+        int waiting{};  // How many still wait, for other threads.
+    };
+    // The jobs that waited longest: up to `most` if `together` says that they may run together,
+    // otherwise one.
+    Next next(const std::function<bool(const queue::TakenJob&)>& together, int most);
+    // Returns the jobs that wait, when nobody will work them; they are not held any more.
+    std::vector<queue::TakenJob> give_back();
+
+    // The job's handler begins; its stop is requested after `timeout`.
+    std::stop_token begin(const queue::TakenJob& job, std::chrono::milliseconds timeout);
+    // No effect if the job was lost and is held here again under another claim.
+    void leave(const std::string& id, std::int64_t claim);
+
+    std::vector<queue::TakenJob> all();  // All held jobs, to renew their leases.
+    // Stops the handlers whose time is over; returns the next one's time, at most `until`.
+    Steady stop_overdue(Steady until);
+    // Stops all handlers: those that run now and those that begin later.
+    void stop_all();
+    // `f` is called when a handler begins that must stop before all others. Set once, before jobs.
+    void on_sooner(std::function<void()> f) { on_sooner_ = std::move(f); }
+
+private:
+    struct Held {
+        queue::TakenJob job;
+        std::optional<std::stop_source> stop;  // Set when its handler begins.
+        Steady stop_at;
+    };
+    struct Waiting {
+        HeldJob held;
+        Steady since;
+    };
+
+    base::Clock& clock_;
+    std::function<void()> on_sooner_;
+    std::mutex mutex_;
+    std::deque<Waiting> waiting_;
+    std::unordered_map<std::string, Held> held_;
+    Steady soonest_{Steady::max()};
+    bool all_stop_{false};
+};
+
+}  // namespace pawl::ops

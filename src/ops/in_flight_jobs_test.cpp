@@ -1,0 +1,182 @@
+#include "src/ops/in_flight_jobs.hpp"
+
+#include "src/base/clock.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+namespace pawl::ops {
+
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using Ids = std::vector<std::string>;
+
+class StillClock final : public base::Clock {
+public:
+    TimePoint now() override { return TimePoint{}; }
+    std::chrono::steady_clock::time_point steady() override { return at; }
+    std::chrono::steady_clock::time_point at{1h};
+};
+
+queue::TakenJob job(const std::string& id, const std::string& kind = "call") {
+    queue::TakenJob made;
+    made.id = id;
+    made.kind = kind;
+    return made;
+}
+
+bool in_transaction(const queue::TakenJob& job) {
+    return job.kind == "tx";
+}
+
+Ids ids_of(const InFlightJobs::Next& next) {
+    Ids ids;
+    for (const auto& held : next.jobs) ids.push_back(held.job.id);
+    return ids;
+}
+
+class InFlightJobsTest : public ::testing::Test {
+protected:
+    Ids next(int most = 10) { return ids_of(in_flight.next(in_transaction, most)); }
+    Ids all() {
+        Ids ids;
+        for (const auto& held : in_flight.all()) ids.push_back(held.id);
+        std::sort(ids.begin(), ids.end());
+        return ids;
+    }
+    StillClock clock;
+    InFlightJobs in_flight{clock};
+};
+
+}  // namespace
+
+TEST_F(InFlightJobsTest, next_gives_jobs_in_transactions_together_and_others_alone_in_order) {
+    in_flight.add({job("a", "tx"), job("b", "tx"), job("c"), job("d"), job("e", "tx")}, {});
+
+    EXPECT_THAT(next(), ElementsAre("a", "b"));
+    EXPECT_THAT(next(), ElementsAre("c"));
+    EXPECT_THAT(next(), ElementsAre("d"));
+    EXPECT_THAT(next(), ElementsAre("e"));
+    EXPECT_THAT(next(), IsEmpty());
+}
+
+TEST_F(InFlightJobsTest, next_gives_at_most_the_asked_number_together) {
+    in_flight.add({job("a", "tx"), job("b", "tx"), job("c", "tx")}, {});
+
+    const auto first = in_flight.next(in_transaction, 2);
+
+    EXPECT_THAT(ids_of(first), ElementsAre("a", "b"));
+    EXPECT_EQ(first.waiting, 1);
+    EXPECT_THAT(next(2), ElementsAre("c"));
+}
+
+// A job that waits needs its lease renewed as much as one that is worked.
+TEST_F(InFlightJobsTest, a_job_is_held_from_its_taking_until_it_is_left) {
+    in_flight.add({job("a"), job("b")}, {});
+    next();
+    EXPECT_THAT(all(), ElementsAre("a", "b"));
+
+    in_flight.leave("a", 0);
+
+    EXPECT_THAT(all(), ElementsAre("b"));
+}
+
+// Its lease was not renewed any more.
+TEST_F(InFlightJobsTest, a_job_that_was_lost_and_taken_again_is_held_by_its_new_claim) {
+    auto again = job("a");
+    again.claim = 7;
+    in_flight.add({job("a")}, {});
+    next();
+    in_flight.add({again}, {});
+
+    in_flight.leave("a", 0);
+
+    EXPECT_THAT(all(), ElementsAre("a"));
+    in_flight.leave("a", 7);
+    EXPECT_THAT(all(), IsEmpty());
+}
+
+TEST_F(InFlightJobsTest, jobs_that_wait_can_be_given_back_and_jobs_at_work_cannot) {
+    in_flight.add({job("a"), job("b"), job("c")}, {});
+    next();
+
+    const auto back = in_flight.give_back();
+
+    EXPECT_EQ(back.size(), 2);
+    EXPECT_THAT(all(), ElementsAre("a"));
+    EXPECT_THAT(next(), IsEmpty());
+}
+
+TEST_F(InFlightJobsTest, only_the_handler_whose_time_is_over_is_asked_to_stop) {
+    in_flight.add({job("a"), job("b")}, {});
+    const auto short_one = in_flight.begin(job("a"), 10ms);
+    const auto long_one = in_flight.begin(job("b"), 1min);
+    const auto far = clock.at + 1h;
+    EXPECT_EQ(in_flight.stop_overdue(far), clock.at + 10ms);
+
+    clock.at += 10ms;
+    EXPECT_EQ(in_flight.stop_overdue(far), clock.at + 1min - 10ms);
+
+    EXPECT_TRUE(short_one.stop_requested());
+    EXPECT_FALSE(long_one.stop_requested());
+}
+
+TEST_F(InFlightJobsTest, waiting_and_stopped_jobs_have_no_deadline) {
+    in_flight.add({job("waits")}, {});
+    const auto called = in_flight.begin(job("a"), 10ms);
+    clock.at += 10ms;
+    const auto far = clock.at + 1h;
+    in_flight.stop_overdue(far);
+    ASSERT_TRUE(called.stop_requested());
+
+    EXPECT_EQ(in_flight.stop_overdue(far), far);
+    in_flight.stop_all();
+    EXPECT_THAT(all(), ::testing::Contains("waits"));
+}
+
+TEST_F(InFlightJobsTest, a_handler_with_the_earliest_deadline_triggers_the_callback) {
+    int told = 0;
+    in_flight.on_sooner([&] { ++told; });
+    in_flight.stop_overdue(clock.at + 1min);
+
+    in_flight.begin(job("a"), 2min);
+    EXPECT_EQ(told, 0);
+    in_flight.begin(job("b"), 1s);
+    EXPECT_EQ(told, 1);
+    in_flight.begin(job("c"), 2s);
+    EXPECT_EQ(told, 1);
+}
+
+TEST_F(InFlightJobsTest, after_stop_all_handlers_that_begin_later_are_stopped_too) {
+    const auto before = in_flight.begin(job("a"), 1min);
+
+    in_flight.stop_all();
+
+    EXPECT_TRUE(before.stop_requested());
+    EXPECT_TRUE(in_flight.begin(job("b"), 1min).stop_requested());
+}
+
+TEST(ClaimSize, takes_one_job_per_thread_and_more_while_jobs_do_not_wait) {
+    ClaimSize size{4, 64};
+    EXPECT_EQ(size.next(), 4);
+
+    size.took(3);
+    EXPECT_EQ(size.next(), 4) << "fewer jobs came than were asked for";
+    for (int i = 0; i < 10; ++i) size.took(size.next());
+    EXPECT_EQ(size.next(), 64);
+    size.waited(50ms);
+    EXPECT_EQ(size.next(), 64);
+
+    size.waited(51ms);
+    EXPECT_EQ(size.next(), 4);
+}
+
+TEST(ClaimSize, takes_one_job_per_thread_even_above_the_maximum) {
+    EXPECT_EQ((ClaimSize{100, 64}.next()), 100);
+}
+
+}  // namespace pawl::ops

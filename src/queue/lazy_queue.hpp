@@ -1,0 +1,62 @@
+#pragma once
+
+#include "src/queue/queue.hpp"
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace pawl::queue {
+
+// Opens the queue on first use. Opening a Kafka queue joins its group and takes partitions from
+// other members, which a command that only inspects keys must not do.
+class LazyQueue final : public Queue {
+public:
+    explicit LazyQueue(std::function<std::unique_ptr<Queue>()> open) : open_{std::move(open)} {}
+
+    std::vector<TakenJob> take(int limit, std::chrono::milliseconds lease) override {
+        return queue().take(limit, lease);
+    }
+    bool renew(const TakenJob& job, std::chrono::milliseconds lease) override {
+        return queue().renew(job, lease);
+    }
+    Marked finish_in(detail::Session& session, const TakenJob& job) override {
+        return queue().finish_in(session, job);
+    }
+    bool done_before(detail::Session& session, const TakenJob& job) override {
+        return queue().done_before(session, job);
+    }
+    void finished(const TakenJob& job) override { queue().finished(job); }
+    bool finish(const TakenJob& job) override { return queue().finish(job); }
+    bool put_back(const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error)
+        override {
+        return queue().put_back(job, run_at, error);
+    }
+    bool bury(const TakenJob& job, const std::string& error) override {
+        return queue().bury(job, error);
+    }
+    bool mark_called(TakenJob& job) override { return queue().mark_called(job); }
+    // Does not open the queue: a process without workers would be assigned Kafka partitions.
+    int rescue(std::chrono::milliseconds lease) override {
+        const auto is_open = [this] {
+            const std::lock_guard lock{mutex_};
+            return queue_ != nullptr;
+        };
+        return is_open() ? queue().rescue(lease) : 0;
+    }
+    std::optional<TimePoint> next_due() override { return queue().next_due(); }
+
+private:
+    Queue& queue() {
+        const std::lock_guard lock{mutex_};
+        if (!queue_) queue_ = open_();
+        return *queue_;
+    }
+
+    std::function<std::unique_ptr<Queue>()> open_;
+    std::mutex mutex_;
+    std::unique_ptr<Queue> queue_;
+};
+
+}  // namespace pawl::queue

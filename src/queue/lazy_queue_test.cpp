@@ -1,0 +1,27 @@
+#include "src/queue/lazy_queue.hpp"
+
+#include <pawl/error.hpp>
+
+#include <gtest/gtest.h>
+
+namespace pawl::queue {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A server without workers once took its share of Kafka's partitions, and worked none.
+TEST(LazyQueue, the_queue_is_opened_by_the_first_claim) {
+    int opened = 0;
+    LazyQueue queue{[&]() -> std::unique_ptr<Queue> {
+        ++opened;
+        throw StoreError{StoreError::Kind::unavailable, StoreError::Effect::none, "test", "away"};
+    }};
+
+    EXPECT_EQ(queue.rescue(30s), 0);
+    EXPECT_EQ(opened, 0);
+    EXPECT_THROW(queue.take(1, 30s), StoreError);
+    EXPECT_EQ(opened, 1);
+}
+
+}  // namespace
+}  // namespace pawl::queue
