@@ -25,7 +25,7 @@ def copy_rows(db, table, own, template, values):
     columns = [row[1] for row in db.execute(f'PRAGMA table_info({table})')]
     picked = ', '.join(own.get(column, f't.{column}') for column in columns)
     db.execute(
-        f'INSERT INTO {table} ({", ".join(columns)}) SELECT {picked} FROM key_registry AS r, {table} AS t '
+        f'INSERT INTO {table} ({", ".join(columns)}) SELECT {picked} FROM pawl_key_registry AS r, {table} AS t '
         f'WHERE r.id > $key AND {template} ORDER BY r.id', values)
 
 
@@ -37,8 +37,8 @@ def fill(path, keys):
         db.execute('PRAGMA synchronous = OFF')
         db.execute('PRAGMA cache_size = -400000')
         template = db.execute(
-            "SELECT k.id, d.id FROM idempotency_keys AS k JOIN rides AS d ON d.idempotency_key_id = k.id "
-            "WHERE k.standing = 'finished' AND k.operation = 'book_ride' AND k.id = (SELECT max(id) FROM key_registry)"
+            "SELECT k.id, d.id FROM pawl_idempotency_keys AS k JOIN rides AS d ON d.idempotency_key_id = k.id "
+            "WHERE k.standing = 'finished' AND k.operation = 'book_ride' AND k.id = (SELECT max(id) FROM pawl_key_registry)"
         ).fetchone()
         if template is None:
             raise ValueError(f'{path} has no finished ride as its last key to use as the template')
@@ -46,9 +46,9 @@ def fill(path, keys):
         values = {'key': key, 'ride': ride}
         db.execute('WITH RECURSIVE n (id) AS (SELECT $key + 1 WHERE $key < $last UNION ALL '
                    'SELECT id + 1 FROM n WHERE id < $last) '
-                   'INSERT INTO key_registry (id, hash) SELECT id, lower(hex(randomblob(16))) FROM n',
+                   'INSERT INTO pawl_key_registry (id, hash) SELECT id, lower(hex(randomblob(16))) FROM n',
                    {'key': key, 'last': keys})
-        copy_rows(db, 'idempotency_keys', KEY_COLUMNS_OWN, 't.id = $key', values)
+        copy_rows(db, 'pawl_idempotency_keys', KEY_COLUMNS_OWN, 't.id = $key', values)
         copy_rows(db, 'rides', RIDE_COLUMNS_OWN, 't.id = $ride', values)
         copy_rows(db, 'audit_records', AUDIT_COLUMNS_OWN, "t.resource_id = $ride AND t.resource_type = 'ride'", values)
         db.commit()

@@ -136,11 +136,11 @@ protected:
         const auto n = std::to_string(id);
         std::vector<std::string> all;
         for (const auto& [table, of_key] : std::vector<std::pair<std::string, std::string>>{
-                 {"key_registry", "id = " + n},
-                 {"idempotency_keys", "id = " + n},
+                 {"pawl_key_registry", "id = " + n},
+                 {"pawl_idempotency_keys", "id = " + n},
                  {"rides", "idempotency_key_id = " + n},
                  {"audit_records", "resource_id = " + n},
-                 {"jobs", "key_id = " + n}}) {
+                 {"pawl_jobs", "key_id = " + n}}) {
             const auto found = shapes(table, of_key);
             EXPECT_FALSE(found.empty()) << table;
             all.insert(all.end(), found.begin(), found.end());

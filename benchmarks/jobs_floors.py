@@ -113,7 +113,7 @@ class PostgresFloor:
         found = re.search(r'tps = ([\d.]+)', done.stdout)
         if done.returncode != 0 or not found:
             raise Failed(f'pgbench: {done.stderr[-1500:]}')
-        if part == 'work' and self.cluster.sql('floor', 'SELECT count(*) FROM jobs') == '0':
+        if part == 'work' and self.cluster.sql('floor', 'SELECT count(*) FROM pawl_jobs') == '0':
             raise Failed('the floor ran out of jobs: run it for a shorter time')
         return float(found.group(1)) * case.batch
 

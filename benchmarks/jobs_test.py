@@ -28,7 +28,7 @@ class Floors(unittest.TestCase):
         texts += ['\n'.join(jobs_floors.script('both', batch, True)) for batch in (1, 100)]
         for text in texts:
             self.assertNotRegex(text, r'\$\d')
-        for words in ('INSERT INTO jobs', 'SKIP LOCKED', 'SET called_at', 'DELETE FROM jobs'):
+        for words in ('INSERT INTO pawl_jobs', 'SKIP LOCKED', 'SET called_at', 'DELETE FROM pawl_jobs'):
             self.assertIn(words, texts[0])
             self.assertIn(words, texts[1])
 

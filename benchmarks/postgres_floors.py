@@ -11,7 +11,7 @@ import re
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # In a subselect: currval() is volatile, and WHERE id = currval(...) would read the whole table.
-KEY = "(SELECT currval('key_registry_id_seq'))"
+KEY = "(SELECT currval('pawl_key_registry_id_seq'))"
 RIDE = "(SELECT currval('rides_id_seq'))"
 HASH = 'md5(:n::text)'
 PARAMS = "'{\"origin_lat\": 47.61,\"origin_lon\": -122.33,\"target_lat\": 47.66,\"target_lon\": -122.35}'"
@@ -28,11 +28,11 @@ def statements():
     spec = importlib.util.spec_from_loader('embed_sql', loader)
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
-    files = ['src/store/postgres/keys.sql', 'src/store/postgres/jobs.sql', 'apps/rides/sql/postgres/rides.sql']
+    files = ['src/store/sql/keys.sql', 'src/store/sql/jobs.sql', 'apps/rides/sql/rides.sql']
     found = {}
     for file in files:
         for name, statement in module.read([os.path.join(ROOT, file)]).items():
-            found['audit_record' if name == 'insert_audit' and 'rides' in file else name] = statement.text
+            found['audit_record' if name == 'insert_audit' and 'rides' in file else name] = statement.texts['postgres']
     return found
 
 

@@ -9,11 +9,11 @@ REAPED_AT_ONCE = 500
 # A prototype to be measured: partitions by ranges of ids, which ascend with time; the primary key has the id in it.
 PART_KEYS = 50_000
 PARTITIONED = """
-ALTER TABLE idempotency_keys RENAME TO plain;
-CREATE TABLE idempotency_keys (LIKE plain INCLUDING DEFAULTS INCLUDING CONSTRAINTS, PRIMARY KEY (id)) PARTITION BY RANGE (id);
+ALTER TABLE pawl_idempotency_keys RENAME TO plain;
+CREATE TABLE pawl_idempotency_keys (LIKE plain INCLUDING DEFAULTS INCLUDING CONSTRAINTS, PRIMARY KEY (id)) PARTITION BY RANGE (id);
 DROP TABLE plain;
-CREATE INDEX idempotency_keys_open ON idempotency_keys (id) WHERE standing = 'open';
-CREATE INDEX idempotency_keys_expiry ON idempotency_keys (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX pawl_idempotency_keys_open ON pawl_idempotency_keys (id) WHERE standing = 'open';
+CREATE INDEX pawl_idempotency_keys_expiry ON pawl_idempotency_keys (expires_at) WHERE expires_at IS NOT NULL;
 """
 
 LIVE = """
@@ -74,18 +74,18 @@ DECLARE
     last BIGINT;
 BEGIN
     FOR part IN SELECT inhrelid::regclass::text AS name FROM pg_inherits
-                WHERE inhparent = 'idempotency_keys'::regclass ORDER BY inhrelid LOOP
+                WHERE inhparent = 'pawl_idempotency_keys'::regclass ORDER BY inhrelid LOOP
         last := 0;
         LOOP
             EXECUTE format('SELECT array_agg(id) FROM (SELECT id FROM %I WHERE id > $1 ORDER BY id LIMIT {at_once}) AS next_ids',
                            part.name) INTO batch USING last;
             EXIT WHEN batch IS NULL;
-            UPDATE key_registry
+            UPDATE pawl_key_registry
             SET state = 'expired', outcome = k.response_status, expired_at = now(), generation = k.generation,
                 location = (SELECT h ->> 'value' FROM json_array_elements(k.response_headers::json) AS h
                             WHERE h ->> 'name' = 'Location')
-            FROM idempotency_keys AS k
-            WHERE key_registry.id = ANY (batch) AND k.id = key_registry.id AND key_registry.state = 'live';
+            FROM pawl_idempotency_keys AS k
+            WHERE pawl_key_registry.id = ANY (batch) AND k.id = pawl_key_registry.id AND pawl_key_registry.state = 'live';
             last := batch[cardinality(batch)];
             COMMIT;
         END LOOP;
@@ -96,9 +96,9 @@ END $reap$;
 """
 
 MORE_PARTITIONS = """
-IF EXISTS (SELECT 1 FROM pg_partitioned_table WHERE partrelid = 'idempotency_keys'::regclass)
-   AND to_regclass('idempotency_keys_part' || ids[i] / {part}) IS NULL THEN
-    EXECUTE format('CREATE TABLE idempotency_keys_part%s PARTITION OF idempotency_keys FOR VALUES FROM (%s) TO (%s)',
+IF EXISTS (SELECT 1 FROM pg_partitioned_table WHERE partrelid = 'pawl_idempotency_keys'::regclass)
+   AND to_regclass('pawl_idempotency_keys_part' || ids[i] / {part}) IS NULL THEN
+    EXECUTE format('CREATE TABLE pawl_idempotency_keys_part%s PARTITION OF pawl_idempotency_keys FOR VALUES FROM (%s) TO (%s)',
                    ids[i] / {part}, ids[i] / {part} * {part}, (ids[i] / {part} + 1) * {part});
 END IF;"""
 

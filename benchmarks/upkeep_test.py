@@ -22,7 +22,7 @@ upkeep = load('upkeep')
 class Life(unittest.TestCase):
     def test_its_statements_are_the_servers_own_with_every_parameter_given(self):
         text = upkeep_life.procedures()
-        for words in ('INSERT INTO key_registry', "SET standing = 'finished'", 'SET lease_until', 'SKIP LOCKED', 'DELETE FROM jobs'):
+        for words in ('INSERT INTO pawl_key_registry', "SET standing = 'finished'", 'SET lease_until', 'SKIP LOCKED', 'DELETE FROM pawl_jobs'):
             self.assertIn(words, text)
         self.assertNotRegex(text.replace('$1 ORDER BY id LIMIT', ''), r'\$\d')
 
@@ -40,10 +40,10 @@ class Figures(unittest.TestCase):
         table = {'updates': 200, 'hot': 50, 'dead': 7, 'table_bytes': 3_000_000, 'index_bytes': 2_000_000}
         states = {name: table for name in upkeep.TABLES}
         row = {'name': 'as migrated', 'keys': 1000, 'live_s_1': 1, 'live_s_2': 2, 'reap_s_1': 1, 'reap_s_2': 4, 'vacuum_s': 3,
-               'lived_1': states, 'reaped_1': states, 'lived_2': states, 'reaped_1_dead': {'jobs': 5}}
+               'lived_1': states, 'reaped_1': states, 'lived_2': states, 'reaped_1_dead': {'pawl_jobs': 5}}
         found = list(upkeep.lines(row))
         self.assertEqual(len(found), 4)
-        self.assertRegex(found[0], r'idempotency_keys +25 ')
+        self.assertRegex(found[0], r'pawl_idempotency_keys +25 ')
         self.assertIn('1,000 and 500 keys/s lived, 1,000 and 250 keys/s reaped', found[3])
 
 

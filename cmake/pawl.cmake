@@ -77,18 +77,17 @@ function(pawl_sharded_test name program shards)
     endforeach()
 endfunction()
 
-# pawl_embed_sql(target OUT sql.hpp NAMESPACE a::b FILES x.sql y.sql [FOR sqlite])
+# pawl_embed_sql(target OUT sql.hpp NAMESPACE a::b FILES x.sql y.sql)
 # Generates <build>/generated/<OUT>, which the target and its tests may include by that path.
 function(pawl_embed_sql target)
-    cmake_parse_arguments(ARG "" "OUT;NAMESPACE" "SQLITE;POSTGRES" ${ARGN})
+    cmake_parse_arguments(ARG "" "OUT;NAMESPACE" "FILES" ${ARGN})
     set(out ${CMAKE_BINARY_DIR}/generated/${ARG_OUT})
-    list(TRANSFORM ARG_SQLITE PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-    list(TRANSFORM ARG_POSTGRES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    list(TRANSFORM ARG_FILES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
     add_custom_command(
         OUTPUT ${out}
         COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/embed_sql --namespace ${ARG_NAMESPACE} --out ${out}
-                --sqlite ${ARG_SQLITE} --postgres ${ARG_POSTGRES}
-        DEPENDS ${ARG_SQLITE} ${ARG_POSTGRES} ${CMAKE_SOURCE_DIR}/tools/embed_sql
+                ${ARG_FILES}
+        DEPENDS ${ARG_FILES} ${CMAKE_SOURCE_DIR}/tools/embed_sql
         VERBATIM)
     target_sources(${target} PRIVATE ${out})
     target_include_directories(${target} PUBLIC ${CMAKE_BINARY_DIR}/generated)

@@ -118,15 +118,15 @@
 #define MUTANT_NOTE_UNFENCED 0
 #endif
 
-/* key_registry.state */
+/* pawl_key_registry.state */
 #define NONE 0
 #define LIVE 1
 #define EXPIRED 2
-/* idempotency_keys.standing */
+/* pawl_idempotency_keys.standing */
 #define OPEN 1
 #define ATTENTION 2
 #define FINISHED 3
-/* idempotency_keys.recovery_point */
+/* pawl_idempotency_keys.recovery_point */
 #define STARTED 1
 #define RIDE 2
 #define CHARGED 3
@@ -143,8 +143,8 @@
 #define STUCK 13    /* An error that the provider repeats for this key, with or without a charge. */
 
 /* State that survives a crash. */
-byte reg = NONE; byte reg_gen = 0;                                   /* key_registry */
-bool row = 0; byte standing = 0; byte rp = 0; byte gen = 0;          /* idempotency_keys */
+byte reg = NONE; byte reg_gen = 0;                                   /* pawl_key_registry */
+bool row = 0; byte standing = 0; byte rp = 0; byte gen = 0;          /* pawl_idempotency_keys */
 bool lease = 0; byte call_key = 0; bool called = 0; bool old = 0; bool calling = 0; byte charge = 0; byte resp = 0;
 bool att = 0; byte word = 0; byte word_charge = 0; bool noted = 0;   /* attention */
 bool own[NW];    /* Server i's attempt is that of the row: WHERE id = $1 AND attempt = $2. */

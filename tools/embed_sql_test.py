@@ -37,7 +37,7 @@ class Case(unittest.TestCase):
         return embed_sql.read([self.file(text, name)])
 
     def texts(self, text, name='rides.sql'):
-        return {key: statement.text for key, statement in self.read(text, name).items()}
+        return {key: statement.texts['sqlite'] for key, statement in self.read(text, name).items()}
 
     def refusal(self, *paths):
         """The error message for invalid files."""
@@ -55,11 +55,16 @@ class Cut(Case):
     def test_comment_lines_are_left_out_whatever_they_contain(self):
         text = "-- name: a   ($1 cents)\n-- It's $5, or so.\nSELECT $1\n  -- don't ask\nFROM rides;\n"
         self.assertEqual(self.texts(text), {'a': 'SELECT $1\nFROM rides'})
-        self.assertEqual(self.read(text)['a'].used, {1})
 
     def test_a_file_without_a_name_is_one_migration_and_keeps_its_semicolons(self):
         text = 'CREATE TABLE a (b);\n-- Two.\nCREATE TABLE c (d);\n'
         self.assertEqual(self.texts(text, '0001_first.sql'), {'migration_0001_first': text.strip()})
+
+    def test_a_migration_may_have_a_file_for_each_store(self):
+        paths = [self.file('CREATE TABLE a (b TEXT) STRICT;', '0001_first.sqlite.sql'),
+                 self.file('CREATE TABLE a (b TIMESTAMPTZ);', '0001_first.postgres.sql')]
+        self.assertEqual(embed_sql.read(paths)['migration_0001_first'].texts,
+                         {'sqlite': 'CREATE TABLE a (b TEXT) STRICT;', 'postgres': 'CREATE TABLE a (b TIMESTAMPTZ);'})
 
     def test_a_semicolon_within_a_statement_stays(self):
         self.assertEqual(self.texts("-- name: a\nSELECT ';';\n"), {'a': "SELECT ';'"})
@@ -73,6 +78,17 @@ class Refused(Case):
     def test_a_repeated_name(self):
         text = '-- name: a\nSELECT 1;\n'
         self.assertIn('two statements are named "a"', self.refusal(self.file(text + text)))
+
+    def test_a_name_twice_for_one_store(self):
+        marked = '-- name: a [postgres]\nSELECT 1;\n'
+        self.assertIn('two statements are named "a" [postgres]', self.refusal(self.file(marked + marked)))
+        self.assertIn('two statements are named "a" [postgres]', self.refusal(self.file('-- name: a\nSELECT 1;\n' + marked)))
+        self.assertIn('two statements are named "a"', self.refusal(self.file(marked + '-- name: a\nSELECT 1;\n')))
+
+    def test_a_mark_of_an_unknown_store(self):
+        self.assertIn('"a" is marked [oracle]: stores are sqlite and postgres',
+                      self.refusal(self.file('-- name: a [oracle]\nSELECT 1;\n')))
+        self.assertIn('is marked [oracle]', self.refusal(self.file('CREATE TABLE a (b);', '1.oracle.sql')))
 
     def test_a_name_in_two_files(self):
         paths = [self.file('-- name: a\nSELECT 1', 'one.sql'), self.file('-- name: a\nSELECT 1', 'two.sql')]
@@ -104,11 +120,11 @@ class Parameters(Case):
 
     def test_the_brackets_may_continue_in_the_comment_below(self):
         text = '-- name: a   ($1 id,\n--   $2 now (UTC), $3\n--   limit)\n-- Of $9.\nSELECT $1, $2, $3;\n'
-        self.assertEqual(self.read(text)['a'].named, {1, 2, 3})
+        self.assertEqual(self.read(text)['a'].named, {1: 'id', 2: 'now (UTC)', 3: 'limit'})
 
     def test_text_outside_of_the_brackets_names_no_parameter(self):
-        self.assertEqual(self.read('-- name: a\n-- ($1 is no parameter)\nSELECT 1;\n')['a'].named, set())
-        self.assertEqual(self.read('-- name: a   ($1 id) and $2\nSELECT $1;\n')['a'].named, {1})
+        self.assertEqual(self.read('-- name: a\n-- ($1 is no parameter)\nSELECT 1;\n')['a'].named, {})
+        self.assertEqual(self.read('-- name: a   ($1 id) and $2\nSELECT $1;\n')['a'].named, {1: 'id'})
 
     def test_numbers_with_a_gap(self):
         for text in ('-- name: a   ($1 id, $3 now)\nSELECT $1, $3;\n', '-- name: a   ($0 id)\nSELECT $0;\n'):
@@ -116,27 +132,40 @@ class Parameters(Case):
 
     def test_a_dollar_in_a_string_a_quoted_name_or_a_comment_is_not_a_parameter(self):
         for quiet in ("'$2'", "'it''s $2'", '"$2"', "1 -- it's $2", '/* $2\n$3 */ 1'):
-            self.assertEqual(self.read(f'-- name: a   ($1 id)\nSELECT {quiet}\n, $1;\n')['a'].used, {1}, quiet)
+            self.assertIn('a', self.read(f'-- name: a   ($1 id)\nSELECT {quiet}\n, $1;\n'), quiet)
 
     def test_a_parameter_may_be_repeated_and_have_two_digits(self):
         named = ', '.join(f'${n} a' for n in range(1, 13))
         used = ', '.join(f'${n}' for n in [12, *range(1, 13)])
-        self.assertEqual(len(self.read(f'-- name: a   ({named})\nSELECT {used};\n')['a'].used), 12)
+        self.assertEqual(len(self.read(f'-- name: a   ({named})\nSELECT {used};\n')['a'].named), 12)
+
+    def test_the_names_are_kept_if_all_are_identifiers(self):
+        self.assertEqual(self.read('-- name: a   ($1 id,\n--   $2 run_at)\nSELECT $1, $2;\n')['a'].names(), ['id', 'run_at'])
+        self.assertEqual(self.read('-- name: a   ($1 id, $2 run at)\nSELECT $1, $2;\n')['a'].names(), [])
 
     def test_a_migration_has_no_parameters(self):
         self.assertIn('has no parameters', self.refusal(self.file('CREATE TABLE a (b DEFAULT $1);', '1.sql')))
 
 
 class Stores(Case):
-    def both(self, sqlite, postgres):
-        embed_sql.check_stores(self.read(sqlite), self.read(postgres, 'pg.sql'))
+    def test_a_statement_without_a_mark_serves_both(self):
+        self.assertEqual(self.read('-- name: a\nSELECT 1;\n')['a'].texts, {'sqlite': 'SELECT 1', 'postgres': 'SELECT 1'})
 
-    def test_the_same_parameters_pass(self):
-        self.both('-- name: a   ($1 id)\nSELECT $1;\n', '-- name: a   ($1 id)\nSELECT $1::bigint;\n')
+    def test_a_marked_statement_serves_its_store(self):
+        text = '-- name: a [sqlite]   ($1 id)\nSELECT $1;\n\n-- name: a [postgres]\n-- Why.\nSELECT $1::bigint;\n'
+        read = self.read(text)['a']
+        self.assertEqual(read.texts, {'sqlite': 'SELECT $1', 'postgres': 'SELECT $1::bigint'})
+        self.assertEqual(read.named, {1: 'id'})
 
-    def test_different_parameters_are_refused(self):
-        with self.assertRaisesRegex(SystemExit, r'"a" names \$1 in SQLite, \$1, \$2 in PostgreSQL'):
-            self.both('-- name: a   ($1 id)\nSELECT $1;\n', '-- name: a   ($1 id, $2 now)\nSELECT $1, $2;\n')
+    def test_a_statement_may_be_of_one_store_alone(self):
+        self.assertEqual(self.read('-- name: a [postgres]\nSELECT 1;\n')['a'].texts, {'postgres': 'SELECT 1'})
+
+    def test_both_texts_use_the_parameters_that_the_first_names(self):
+        first = '-- name: a [sqlite]   ($1 id)\nSELECT $1;\n'
+        self.assertIn('uses $2, which', self.refusal(self.file(first + '-- name: a [postgres]\nSELECT $1, $2;\n')))
+        self.assertIn('names $1 but does not use it', self.refusal(self.file(first + '-- name: a [postgres]\nSELECT 1;\n')))
+        self.assertIn('"a" may name its parameters only at its first place',
+                      self.refusal(self.file(first + '-- name: a [postgres]   ($1 id)\nSELECT $1;\n')))
 
 
 class Header(Case):
@@ -148,27 +177,32 @@ class Header(Case):
             return file.read()
 
     def test_a_statement_knows_its_parameters_and_both_texts(self):
-        sqlite = self.file('-- name: a   ($1 id, $2 now)\nSELECT $1, $2;\n')
-        postgres = self.file('-- name: a   ($1 id, $2 now)\nSELECT $2::text, $1;\n', 'pg.sql')
-        made = self.made('--namespace', 'rides::sql', '--sqlite', sqlite, '--postgres', postgres)
+        made = self.made('--namespace', 'rides::sql', self.file(
+            '-- name: a [sqlite]   ($1 id, $2 now)\nSELECT $1, $2;\n-- name: a [postgres]\nSELECT $2::text, $1;\n'))
         self.assertIn('a_sqlite{R"sql(SELECT $1, $2)sql", 13};', made)
         self.assertIn('a_postgres{R"sql(SELECT $2::text, $1)sql", 19};', made)
-        self.assertIn('pawl::Statement<2> a{\n    pawl::detail::counted, {"a", 1}, a_sqlite, a_postgres};', made)
+        self.assertIn('pawl::Statement<2> a{\n    pawl::detail::counted, {"a", 1}, a_sqlite, a_postgres, {"id", "now"}};', made)
+
+    def test_a_text_for_both_stores_stands_once(self):
+        made = self.made('--namespace', 'n', self.file('-- name: a   ($1 the id)\nSELECT $1;\n'))
+        self.assertEqual(made.count('SELECT $1'), 1)
+        self.assertIn('{"a", 1}, a_sqlite, a_sqlite, {}};', made)
 
     def test_a_statement_of_one_store_is_empty_in_the_other(self):
-        made = self.made('--namespace', 'n', '--sqlite', self.file('-- name: a\nSELECT 1;\n'),
-                         '--postgres', self.file('-- name: b\nSELECT 2;\n', 'pg.sql'))
+        made = self.made('--namespace', 'n', self.file('-- name: a [sqlite]\nSELECT 1;\n'),
+                         self.file('-- name: b [postgres]\nSELECT 2;\n', 'pg.sql'))
         self.assertIn('a_postgres{};', made)
         self.assertIn('b_sqlite{};', made)
         self.assertIn('std::array<const pawl::Sql*, 2> all{\n    &a,\n    &b,\n};', made)
 
     def test_it_compiles_and_counts_as_the_library_does(self):
-        sqlite = self.file("-- name: a   ($1 id)\nSELECT '$2', \"$3\", $1 -- it's $4\n/* $5 */;\n"
-                           '-- name: b\nSELECT 1;\n')
-        self.made('--namespace', 'rides::sql', '--sqlite', sqlite)
+        file = self.file("-- name: a   ($1 id)\nSELECT '$2', \"$3\", $1 -- it's $4\n/* $5 */;\n"
+                         '-- name: b\nSELECT 1;\n')
+        self.made('--namespace', 'rides::sql', file)
         main = ('#include "made/statements.hpp"\n'
                 'static_assert(rides::sql::a.parameters == 1 && rides::sql::b.parameters == 0);\n'
                 'static_assert(pawl::detail::parameters_in(rides::sql::a.sqlite) == 1);\n'
+                'static_assert(rides::sql::a.names[0] == "id");\n'
                 'static_assert(rides::sql::all.size() == 2);\n')
         compiled = subprocess.run(
             ['g++', '-std=c++20', '-Wall', '-Wextra', '-Werror', '-fsyntax-only', '-I', self.folder,
@@ -177,11 +211,12 @@ class Header(Case):
         self.assertEqual(compiled.returncode, 0, compiled.stderr)
 
     def test_for_c_the_texts_are_quoted(self):
-        made = self.made('--c', 'ride_', '--sqlite', self.file('-- name: a\nSELECT "b",\n  \'\\\';\n'))
+        made = self.made('--c', 'ride_', self.file('-- name: a\nSELECT "b",\n  \'\\\';\n-- name: b [postgres]\nSELECT 1;\n'))
         self.assertIn('static const char ride_a[] =\n    "SELECT \\"b\\",\\n"\n    "  \'\\\\\'";', made)
+        self.assertNotIn('ride_b', made)
 
     def test_a_missing_namespace_is_refused(self):
-        done = subprocess.run([sys.executable, TOOL, '--out', os.path.join(self.folder, 'out.hpp')],
+        done = subprocess.run([sys.executable, TOOL, '--out', os.path.join(self.folder, 'out.hpp'), self.file('-- name: a\nSELECT 1;\n')],
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn('--namespace is missing', done.stderr)

@@ -19,10 +19,9 @@ golden = load('golden_statements')
 FILES = {
     'CMakeLists.txt': 'project(pawl VERSION 0.2.0 LANGUAGES CXX)\n',
     'CHANGELOG.md': '# Changelog\n\n## 0.2.0, not released\n\n## 0.1.0, 1 December 2026\n',
-    'src/store/sqlite/keys.sql': 'keys of sqlite', 'src/store/sqlite/other.cpp': '',
-    'src/store/postgres/keys.sql': 'keys of postgres', 'src/store/postgres/session.sql': 'session',
-    'src/store/postgres/migrations/0001_a.sql': 'tables',
-    'apps/rides/sql/sqlite/rides.sql': 'rides of sqlite', 'apps/rides/sql/postgres/rides.sql': 'rides of postgres',
+    'src/store/sql/keys.sql': 'keys', 'src/store/sql/other.cpp': '', 'src/store/sql/session.sql': 'session',
+    'src/store/sql/notices.sql': 'notices', 'src/store/sql/migrations/0001_a.sql': 'tables',
+    'apps/rides/sql/rides.sql': 'rides', 'apps/rides/sql/migrations/0001_rides.sql': 'tables',
     'tests/golden/flow.json': '[]',
 }
 
@@ -48,23 +47,21 @@ class GoldenStatements(unittest.TestCase):
     def test_all_statements_are_copied_but_no_migrations(self):
         golden.write(self.root)
         self.assertEqual(self.copied(), {
-            'sqlite/keys.sql': 'keys of sqlite', 'sqlite/rides.sql': 'rides of sqlite',
-            'postgres/keys.sql': 'keys of postgres', 'postgres/session.sql': 'session',
-            'postgres/rides.sql': 'rides of postgres', 'flow.json': '[]'})
+            'keys.sql': 'keys', 'session.sql': 'session', 'rides.sql': 'rides', 'flow.json': '[]'})
 
     def test_a_removed_statement_leaves_the_copy_of_an_unreleased_version(self):
         golden.write(self.root)
-        os.remove(os.path.join(self.root, 'src/store/postgres/session.sql'))
+        os.remove(os.path.join(self.root, 'src/store/sql/session.sql'))
         golden.write(self.root)
-        self.assertNotIn('postgres/session.sql', self.copied())
+        self.assertNotIn('session.sql', self.copied())
 
     def test_the_copy_of_a_released_version_is_never_written_again(self):
         golden.write(self.root)
         self.put('CHANGELOG.md', '## 0.2.0, 3 December 2026\n')
-        self.put('src/store/sqlite/keys.sql', 'keys of the next')
+        self.put('src/store/sql/keys.sql', 'keys of the next')
         with self.assertRaisesRegex(SystemExit, '0.2.0 is released'):
             golden.write(self.root)
-        self.assertEqual(self.copied()['sqlite/keys.sql'], 'keys of sqlite')
+        self.assertEqual(self.copied()['keys.sql'], 'keys')
 
     def test_a_version_missing_in_the_changelog_is_refused(self):
         self.put('CMakeLists.txt', 'project(pawl VERSION 0.3.0)\n')

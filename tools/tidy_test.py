@@ -46,15 +46,15 @@ class SqlText(unittest.TestCase):
         return [what for what in findings(path, code + '\n') if what.startswith('sql')]
 
     def test_a_constant_passes(self):
-        for code in ('static constexpr Sql count{"count", "SELECT count(*) FROM jobs", {}};',
-                     'constexpr Statement<1> list{"list", "SELECT args FROM jobs WHERE kind = $1", {}};',
+        for code in ('static constexpr Sql count{"count", "SELECT count(*) FROM pawl_jobs", {}};',
+                     'constexpr Statement<1> list{"list", "SELECT args FROM pawl_jobs WHERE kind = $1", {}};',
                      'connection.control("ROLLBACK TO work");', 'throw Bad{"update " + name + ": no such key"};'):
             self.assertEqual(self.findings(code), [], code)
 
     def test_a_concatenated_text_is_found(self):
-        for code in ('auto text = "SELECT * FROM jobs WHERE kind = \'" + kind + "\'";', 'text += " WHERE kind = " + kind;',
-                     'auto text = "DELETE FROM jobs" +\n    where;', 'text.append(" ORDER BY " + column);',
-                     'auto text = fmt::format("UPDATE jobs SET kind = {}", kind);', 'text.append("SELECT 1");'):
+        for code in ('auto text = "SELECT * FROM pawl_jobs WHERE kind = \'" + kind + "\'";', 'text += " WHERE kind = " + kind;',
+                     'auto text = "DELETE FROM pawl_jobs" +\n    where;', 'text.append(" ORDER BY " + column);',
+                     'auto text = fmt::format("UPDATE pawl_jobs SET kind = {}", kind);', 'text.append("SELECT 1");'):
             self.assertNotEqual(self.findings(code), [], code)
 
     def test_a_statement_that_is_not_a_constant_is_found(self):

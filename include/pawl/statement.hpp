@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <initializer_list>
 #include <string_view>
@@ -70,10 +71,13 @@ struct Statement : Sql {
         detail::Counted,
         std::string_view name_,
         std::string_view sqlite_,
-        std::string_view postgres_
+        std::string_view postgres_,
+        std::array<std::string_view, Parameters> names_
     )
-        : Sql{name_, sqlite_, postgres_} {}
+        : Sql{name_, sqlite_, postgres_}, names{names_} {}
     static_assert(Parameters <= 32, "pawl: a statement has at most 32 parameters");
     static constexpr int parameters = Parameters;
+    // Of $1 to $n; empty if the .sql file describes them by more than an identifier each.
+    std::array<std::string_view, Parameters> names{};
 };
 }  // namespace pawl

@@ -52,7 +52,7 @@ public:
     // The number of staged jobs of a kind.
     std::int64_t staged(std::string_view kind) {
         static constexpr Statement<1> count{
-            "count_staged", "SELECT count(*) FROM jobs WHERE kind = $1", {}};
+            "count_staged", "SELECT count(*) FROM pawl_jobs WHERE kind = $1", {}};
         return in_tx([&](Tx& tx) { return query_one<std::int64_t>(tx, count, kind); });
     }
 
@@ -60,7 +60,7 @@ public:
     template <JobArgs Args>
     std::vector<Args> jobs() {
         static constexpr Statement<1> list{
-            "list_staged", "SELECT args FROM jobs WHERE kind = $1 ORDER BY id", {}};
+            "list_staged", "SELECT args FROM pawl_jobs WHERE kind = $1 ORDER BY id", {}};
         std::vector<Args> found;
         for (const auto& text :
              in_tx([](Tx& tx) { return query<std::string>(tx, list, Args::kind); }))

@@ -17,11 +17,44 @@
 namespace pawl::engine {
 
 using detail::fence_statement;
+using detail::send_fields;
 using detail::send_statement;
 
 namespace {
 
 using Text = std::optional<std::string>;
+
+// The parameters of insert_key.
+struct OpenKey {
+    std::int64_t id{};
+    std::string_view hash, tenant, account, idempotency_key, operation, request_method,
+        request_path, origin, fingerprint;
+    int secret_version{};
+    std::string_view params;
+    std::optional<TimePoint> lease_until;
+    std::string_view recovery_point, recovery_data;
+    std::optional<std::string_view> call_key;
+    std::optional<TimePoint> called_at;
+    bool calling{};
+    TimePoint now{};
+    std::optional<std::string_view> error;
+    int generation{};
+    std::optional<std::string_view> call_target;
+};
+
+// The parameters of insert_key_finished.
+struct FinishedKey {
+    std::int64_t id{};
+    std::string_view hash, tenant, account, idempotency_key, operation, request_method,
+        request_path, origin, fingerprint;
+    int secret_version{};
+    std::string_view params;
+    int response_status{};
+    std::string_view response_type, response_headers, response_body;
+    TimePoint now{};
+    std::optional<TimePoint> expires_at;
+    int generation{};
+};
 
 Text stored_target(const std::string& target) {
     return target.empty() ? Text{} : Text{target};
@@ -59,28 +92,28 @@ void Attempt::insert_row(
     const auto& r = request_;
     if (const auto* response = std::get_if<Response>(&reached)) {
         expires_at_ = expiry(now);
-        send_statement(
+        send_fields<sql::insert_key_finished>(
             session,
-            sql::insert_key_finished,
-            id_,
-            hash_,
-            r.principal.tenant,
-            r.principal.account,
-            r.key,
-            operation_->name,
-            r.method,
-            r.path,
-            r.origin,
-            r.fingerprint,
-            version,
-            r.params,
-            response->status,
-            response->content_type,
-            encode_headers(response->headers),
-            response->body,
-            now,
-            expires_at_,
-            generation_
+            FinishedKey{
+                .id = id_,
+                .hash = hash_,
+                .tenant = r.principal.tenant,
+                .account = r.principal.account,
+                .idempotency_key = r.key,
+                .operation = operation_->name,
+                .request_method = r.method,
+                .request_path = r.path,
+                .origin = r.origin,
+                .fingerprint = r.fingerprint,
+                .secret_version = version,
+                .params = r.params,
+                .response_status = response->status,
+                .response_type = response->content_type,
+                .response_headers = encode_headers(response->headers),
+                .response_body = response->body,
+                .now = now,
+                .expires_at = expires_at_,
+                .generation = generation_}
         );
         return;
     }
@@ -89,31 +122,32 @@ void Attempt::insert_row(
     const bool failed = !error.empty();
     mark_.reset();
     if (!failed) mark_call(now, at);
-    send_statement(
+    send_fields<sql::insert_key>(
         session,
-        sql::insert_key,
-        id_,
-        hash_,
-        r.principal.tenant,
-        r.principal.account,
-        r.key,
-        operation_->name,
-        r.method,
-        r.path,
-        r.origin,
-        r.fingerprint,
-        version,
-        r.params,
-        failed ? std::nullopt : std::optional{lease_end(session)},
-        at.stored,
-        form.encode != nullptr ? form.encode(at.point.get()) : std::string{"{}"},
-        mark_ ? Text{mark_->key} : Text{},
-        mark_ ? std::optional{mark_->called_at} : std::nullopt,
-        !failed && form.again == Repeat::never,
-        now,
-        failed ? Text{error} : Text{},
-        generation_,
-        mark_ ? stored_target(mark_->target) : Text{}
+        OpenKey{
+            .id = id_,
+            .hash = hash_,
+            .tenant = r.principal.tenant,
+            .account = r.principal.account,
+            .idempotency_key = r.key,
+            .operation = operation_->name,
+            .request_method = r.method,
+            .request_path = r.path,
+            .origin = r.origin,
+            .fingerprint = r.fingerprint,
+            .secret_version = version,
+            .params = r.params,
+            .lease_until = failed ? std::nullopt : std::optional{lease_end(session)},
+            .recovery_point = at.stored,
+            .recovery_data =
+                form.encode != nullptr ? form.encode(at.point.get()) : std::string{"{}"},
+            .call_key = mark_ ? Text{mark_->key} : Text{},
+            .called_at = mark_ ? std::optional{mark_->called_at} : std::nullopt,
+            .calling = !failed && form.again == Repeat::never,
+            .now = now,
+            .error = failed ? Text{error} : Text{},
+            .generation = generation_,
+            .call_target = mark_ ? stored_target(mark_->target) : Text{}}
     );
 }
 

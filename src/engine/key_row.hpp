@@ -27,7 +27,7 @@ KeyIdentity key_identity(Scope scope, const Principal& principal, std::string ke
 // 32 hex digits, unique in the registry.
 std::string key_hash(const KeyIdentity& identity);
 
-// A key as stored in the registry and, unless it has expired, in idempotency_keys.
+// A key as stored in the registry and, unless it has expired, in pawl_idempotency_keys.
 struct KeyRow {
     std::int64_t id{};
     bool expired{};

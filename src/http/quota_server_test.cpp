@@ -142,7 +142,7 @@ protected:
     }
     std::int64_t keys() {
         static constexpr Statement<0> count{
-            "count_keys", "SELECT count(*) FROM idempotency_keys", {}};
+            "count_keys", "SELECT count(*) FROM pawl_idempotency_keys", {}};
         std::int64_t found = 0;
         database_->write([&](Tx& tx) { found = query_one<std::int64_t>(tx, count); });
         return found;

@@ -5,7 +5,7 @@
 
 namespace pawl::locks {
 
-// Keeps leases in the table `leases`.
+// Keeps leases in the table `pawl_leases`.
 class StoreLeaseBackend final : public LeaseBackend {
 public:
     explicit StoreLeaseBackend(store::Store& store) : store_{store} {}  // The store outlives it.

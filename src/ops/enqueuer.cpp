@@ -160,8 +160,8 @@ EnqueueReport Enqueuer::run_once() {
     return report;
 }
 
-// Takes damaged jobs out of `jobs` first: the others are sent whatever happens here. One that can't
-// be buried stays claimed, and comes again when its claim ends.
+// Takes damaged jobs out of `pawl_jobs` first: the others are sent whatever happens here. One that
+// can't be buried stays claimed, and comes again when its claim ends.
 int Enqueuer::bury_damaged(std::vector<queue::StagedJob>& jobs) {
     const auto first = std::stable_partition(jobs.begin(), jobs.end(), [](const auto& job) {
         return job.damaged.empty();

@@ -49,6 +49,20 @@ struct Place {
 constexpr pawl::Statement<2> insert_ride{
     "insert_ride", "INSERT INTO rides VALUES ($1, $2) RETURNING id", {}};
 
+// As tools/embed_sql makes it of a statement that names its parameters.
+constexpr pawl::Statement<2> insert_user{
+    pawl::detail::counted,
+    "insert_user",
+    "INSERT INTO users VALUES ($1, $2)",
+    {},
+    {"email", "customer"}};
+struct User {
+    std::string_view email, customer;
+};
+void insert(pawl::detail::Session& session, const User& user) {
+    pawl::detail::send_fields<insert_user>(session, user);
+}
+
 struct Stripe {
     Outcome<Charge, Declined> charge(KeyedCall& call) { return Charge{call.key().text}; }
 };

@@ -204,6 +204,8 @@ HANDS = {
             ('pawl::Statement<2> insert_ride', 'pawl::Statement<1> insert_ride')]),
     'too_few_arguments': (ARGUMENTS, [(INSERT, 'insert_ride, at.key_id')]),
     'too_many_arguments': (ARGUMENTS, [(INSERT, INSERT + ', 1')]),
+    'fields_in_another_order': ('pawl: the fields of this struct are not named as the parameters of the statement', [
+        ('email, customer;', 'customer, email;')]),
     'parameter_of_no_sql_type': ('pawl: a parameter is a number, text, enum, time, optional', [
         (INSERT, 'insert_ride, at.key_id, at')]),
     'column_of_no_sql_type': ('pawl: a column is a number, text, enum, time, optional', [

@@ -20,25 +20,25 @@ using Texts = std::vector<std::string>;
 
 constexpr Sql damage_job{
     "damage_job",
-    "UPDATE jobs SET failures = 3000000000 WHERE jid = $1",
-    "UPDATE jobs SET created_at = 'infinity' WHERE jid = $1"};
+    "UPDATE pawl_jobs SET failures = 3000000000 WHERE jid = $1",
+    "UPDATE pawl_jobs SET created_at = 'infinity' WHERE jid = $1"};
 constexpr Sql damage_run_at{
     "damage_run_at",
-    "UPDATE jobs SET run_at = 'tomorrow' WHERE jid = $1",
-    "UPDATE jobs SET run_at = 'infinity' WHERE jid = $1"};
+    "UPDATE pawl_jobs SET run_at = 'tomorrow' WHERE jid = $1",
+    "UPDATE pawl_jobs SET run_at = 'infinity' WHERE jid = $1"};
 constexpr Sql damage_staged{
     "damage_staged",
-    "UPDATE staged_jobs SET failures = 3000000000 WHERE jid = $1",
-    "UPDATE staged_jobs SET created_at = 'infinity' WHERE jid = $1"};
+    "UPDATE pawl_staged_jobs SET failures = 3000000000 WHERE jid = $1",
+    "UPDATE pawl_staged_jobs SET created_at = 'infinity' WHERE jid = $1"};
 constexpr Sql damage_dead{
     "damage_dead",
-    "UPDATE dead_jobs SET failures = 3000000000 WHERE jid = $1",
-    "UPDATE dead_jobs SET created_at = 'infinity' WHERE jid = $1"};
+    "UPDATE pawl_dead_jobs SET failures = 3000000000 WHERE jid = $1",
+    "UPDATE pawl_dead_jobs SET created_at = 'infinity' WHERE jid = $1"};
 // These columns have 32 bits on PostgreSQL: no number is out of range there.
 constexpr Sql damage_status{
     "damage_status",
-    "UPDATE idempotency_keys SET response_status = 3000000000 WHERE id = $1",
-    "UPDATE idempotency_keys SET response_status = response_status WHERE id = $1"};
+    "UPDATE pawl_idempotency_keys SET response_status = 3000000000 WHERE id = $1",
+    "UPDATE pawl_idempotency_keys SET response_status = response_status WHERE id = $1"};
 
 // Accepts all jobs.
 class Outside final : public queue::Pusher {

@@ -19,10 +19,10 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Texts = std::vector<std::string>;
 
-constexpr Sql audits = on_all("count_audits", "SELECT count(*) FROM audit_log");
+constexpr Sql audits = on_all("count_audits", "SELECT count(*) FROM pawl_audit_log");
 constexpr Sql audits_of = on_all(
     "count_audits_of",
-    "SELECT count(*) FROM audit_log WHERE action = $1 AND actor = 'ann' AND detail LIKE $2"
+    "SELECT count(*) FROM pawl_audit_log WHERE action = $1 AND actor = 'ann' AND detail LIKE $2"
 );
 
 }  // namespace
@@ -90,7 +90,7 @@ TEST_P(DeadLettersTest, a_filter_selects_matching_letters) {
     EXPECT_THAT(dead_jids({.died_since = now - 1h}), ElementsAre("b", "c"));
     EXPECT_THAT(dead_jids({.failures_min = 3}), IsEmpty());
     EXPECT_THAT(dead_jids({.kind = "k1", .error = "away"}), ElementsAre("c"));
-    EXPECT_THAT(dead_jids({.error = "'; DROP TABLE dead_jobs; --"}), IsEmpty());
+    EXPECT_THAT(dead_jids({.error = "'; DROP TABLE pawl_dead_jobs; --"}), IsEmpty());
 }
 
 TEST_P(DeadLettersTest, pages_follow_each_other_without_gap) {

@@ -56,7 +56,7 @@ std::vector<QueueKind> embedded_kinds() {
 }
 PAWL_ON_QUEUES_WITH_LEASES(Stores, embedded_kinds());
 
-constexpr Sql count_all_jobs = on_all("count_all_jobs", "SELECT count(*) FROM jobs");
+constexpr Sql count_all_jobs = on_all("count_all_jobs", "SELECT count(*) FROM pawl_jobs");
 
 class EmbeddedQueueTest : public OnEachStore {
 protected:

@@ -20,12 +20,12 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using Texts = std::vector<std::string>;
 
-constexpr Sql count_staged = on_all("count_staged", "SELECT count(*) FROM staged_jobs");
+constexpr Sql count_staged = on_all("count_staged", "SELECT count(*) FROM pawl_staged_jobs");
 constexpr Sql insert_with_id{
     "insert_with_id",
-    "INSERT INTO staged_jobs (id, jid, queue, kind, args, run_at, created_at) VALUES ($1, $2, "
+    "INSERT INTO pawl_staged_jobs (id, jid, queue, kind, args, run_at, created_at) VALUES ($1, $2, "
     "'default', 'k', '{}', $3, $3)",
-    "INSERT INTO staged_jobs (id, jid, queue, kind, args, run_at, created_at) VALUES ($1, $2, "
+    "INSERT INTO pawl_staged_jobs (id, jid, queue, kind, args, run_at, created_at) VALUES ($1, $2, "
     "'default', 'k', '{}', $3, $3)"};
 
 // An external queue, as an enqueuer sees it.
@@ -196,7 +196,7 @@ TEST_P(EnqueuerTest, after_a_crash_between_push_and_delete_a_job_is_sent_under_t
     EXPECT_THROW(enqueuer.run_once(), Death);
     write_one(
         *store,
-        on_all("claim_all", "UPDATE staged_jobs SET claimed_until = $1"),
+        on_all("claim_all", "UPDATE pawl_staged_jobs SET claimed_until = $1"),
         clock.now() + options.claim
     );
     outside.after = {};
@@ -226,7 +226,9 @@ TEST_P(EnqueuerTest, a_server_that_starts_frees_what_its_predecessor_was_sending
 TEST_P(EnqueuerTest, a_claim_that_ends_later_than_possible_is_over) {
     stage("jid");
     write_one(
-        *store, on_all("claim_all", "UPDATE staged_jobs SET claimed_until = $1"), clock.now() + 24h
+        *store,
+        on_all("claim_all", "UPDATE pawl_staged_jobs SET claimed_until = $1"),
+        clock.now() + 24h
     );
 
     EXPECT_EQ(enqueuer.run_once().sent, 1);

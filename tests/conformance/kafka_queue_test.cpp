@@ -20,7 +20,7 @@ namespace pawl::conformance {
 
 namespace {
 
-constexpr Sql calls = on_all("count_job_calls", "SELECT count(*) FROM job_calls");
+constexpr Sql calls = on_all("count_job_calls", "SELECT count(*) FROM pawl_job_calls");
 
 // Waits until staged jobs are readable: a group's member reads in its own time.
 class ReadUp final : public queue::Queue {

@@ -17,7 +17,7 @@ struct KeyState {
 
 inline constexpr std::string_view key_state_text =
     "SELECT standing, attempt, lease_until, recovery_point, recovery_data, error "
-    "FROM idempotency_keys WHERE id = $1";
+    "FROM pawl_idempotency_keys WHERE id = $1";
 inline constexpr auto key_state = on_all<1>("key_state", key_state_text);
 
 class KeyTest : public OnEachStore {

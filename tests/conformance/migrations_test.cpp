@@ -135,7 +135,7 @@ TEST_P(MigrationsTest, applied_migrations_are_listed_with_their_time) {
 }
 
 TEST_P(MigrationsTest, our_tables_are_found) {
-    EXPECT_EQ(read_rows<std::string>(*store, sql::find_tables), Names{"key_registry"});
+    EXPECT_EQ(read_rows<std::string>(*store, sql::find_tables), Names{"pawl_key_registry"});
 }
 
 TEST_P(MigrationsTest, the_installation_is_named_once) {
@@ -173,7 +173,7 @@ TEST_P(MigrationsTest, secrets_are_found_newest_first_and_none_is_overwritten) {
 
 TEST_P(MigrationsTest, operators_actions_are_recorded) {
     constexpr Sql actions =
-        on_all("actions", "SELECT actor || ' ' || action || ' ' || detail FROM audit_log");
+        on_all("actions", "SELECT actor || ' ' || action || ' ' || detail FROM pawl_audit_log");
 
     EXPECT_EQ(run(sql::insert_audit, now(), "jane", "settled", 7, "seen"), 1);
 
@@ -181,7 +181,7 @@ TEST_P(MigrationsTest, operators_actions_are_recorded) {
 }
 
 TEST_P(MigrationsTest, times_are_texts_of_one_width_so_that_a_person_can_read_and_sort_them) {
-    constexpr Sql created = on_all("created", "SELECT created_at FROM idempotency_keys");
+    constexpr Sql created = on_all("created", "SELECT created_at FROM pawl_idempotency_keys");
     open_key("hash");
 
     EXPECT_EQ(read_rows<std::string>(*store, created).at(0), "2027-01-15T08:00:00.000Z");

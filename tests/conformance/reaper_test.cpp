@@ -10,20 +10,22 @@ namespace {
 
 // An application's table with a foreign key onto ours, against the advice of the docs.
 constexpr Sql create_held = on_all(
-    "create_held", "CREATE TABLE held (key_id BIGINT NOT NULL REFERENCES idempotency_keys (id))"
+    "create_held",
+    "CREATE TABLE held (key_id BIGINT NOT NULL REFERENCES pawl_idempotency_keys (id))"
 );
 constexpr auto hold = on_all<1>("hold", "INSERT INTO held (key_id) VALUES ($1)");
 constexpr auto set_generation =
-    on_all<1>("set_generation", "UPDATE idempotency_keys SET generation = 3 WHERE id = $1");
-constexpr auto set_attention =
-    on_all<1>("set_attention", "UPDATE idempotency_keys SET standing = 'attention' WHERE id = $1");
+    on_all<1>("set_generation", "UPDATE pawl_idempotency_keys SET generation = 3 WHERE id = $1");
+constexpr auto set_attention = on_all<1>(
+    "set_attention", "UPDATE pawl_idempotency_keys SET standing = 'attention' WHERE id = $1"
+);
 constexpr auto let_go = on_all("let_go", "DELETE FROM held");
 constexpr Sql set_odd_expiry{
     "set_odd_expiry",
-    "UPDATE idempotency_keys SET expires_at = '2027-01-15T07:59:59.9999Z'",
-    "UPDATE idempotency_keys SET expires_at = '2027-01-15T07:59:59.9999Z'"};
+    "UPDATE pawl_idempotency_keys SET expires_at = '2027-01-15T07:59:59.9999Z'",
+    "UPDATE pawl_idempotency_keys SET expires_at = '2027-01-15T07:59:59.9999Z'"};
 constexpr Sql generations = on_all(
-    "generations", "SELECT generation FROM key_registry WHERE state = 'expired' ORDER BY id"
+    "generations", "SELECT generation FROM pawl_key_registry WHERE state = 'expired' ORDER BY id"
 );
 
 class ReaperTest : public KeyTest {

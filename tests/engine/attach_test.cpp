@@ -66,7 +66,7 @@ protected:
         EXPECT_EQ(std::set<std::string>(provider.keys.begin(), provider.keys.end()).size(), 1U);
         EXPECT_EQ(world.count("orders"), 1);
         EXPECT_EQ(world.count("payments"), 1);
-        EXPECT_EQ(world.count("jobs"), 1);
+        EXPECT_EQ(world.count("pawl_jobs"), 1);
     }
 
     Provider provider;
@@ -103,7 +103,7 @@ TEST_F(AttachTest, a_waiter_takes_the_key_over_when_the_other_nodes_lease_ends) 
 
     const auto answer = World::get(std::move(there));
     EXPECT_EQ(status_of(answer), 201);
-    EXPECT_EQ(world.number("SELECT attempt FROM idempotency_keys"), 2);
+    EXPECT_EQ(world.number("SELECT attempt FROM pawl_idempotency_keys"), 2);
     let_go.open();
     const auto late = World::get(std::move(first));
     EXPECT_TRUE(replayed(late));
@@ -256,18 +256,18 @@ TEST_F(AttachTest, one_poll_serves_all_waiters_and_none_runs_without_waiters) {
     // The others are stored like the first.
     for (int i = 1; i < 10; ++i)
         world.execute(
-            "INSERT INTO key_registry (hash) VALUES ('" +
+            "INSERT INTO pawl_key_registry (hash) VALUES ('" +
             engine::key_hash({"rides", "jane", "k" + std::to_string(i)}) + "')"
         );
     world.execute(
-        "INSERT INTO idempotency_keys (id, hash, tenant, account, idempotency_key, operation, "
+        "INSERT INTO pawl_idempotency_keys (id, hash, tenant, account, idempotency_key, operation, "
         "request_method, request_path, origin, fingerprint, secret_version, params, standing, "
         "attempt, lease_until, recovery_point, recovery_data, generation, call_key, called_at, "
         "calling, created_at, last_run_at) SELECT r.id, r.hash, k.tenant, k.account, 'k', "
         "k.operation, k.request_method, k.request_path, k.origin, k.fingerprint, k.secret_version, "
         "k.params, k.standing, k.attempt, k.lease_until, k.recovery_point, k.recovery_data, "
         "k.generation, k.call_key, k.called_at, k.calling, k.created_at, k.last_run_at "
-        "FROM key_registry AS r CROSS JOIN idempotency_keys AS k "
+        "FROM pawl_key_registry AS r CROSS JOIN pawl_idempotency_keys AS k "
         "WHERE r.id <> k.id"
     );
     std::vector<std::future<Answer>> there;

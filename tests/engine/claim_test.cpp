@@ -131,7 +131,7 @@ TEST_F(ClaimTest, a_key_under_a_lease_of_a_dead_process_is_busy_until_the_lease_
     provider.next({Does::retry});
     (void)world.ask<Order>("k", order_of_jane);
     world.execute(
-        "UPDATE idempotency_keys SET lease_until = '" +
+        "UPDATE pawl_idempotency_keys SET lease_until = '" +
         world.text("SELECT '2027-01-15T08:00:20.000Z'") + "'"
     );
     world.restart();
@@ -145,7 +145,7 @@ TEST_F(ClaimTest, a_key_under_a_lease_of_a_dead_process_is_busy_until_the_lease_
 TEST_F(ClaimTest, a_lease_that_ends_later_than_possible_is_over) {
     provider.next({Does::retry});
     (void)world.ask<Order>("k", order_of_jane);
-    world.execute("UPDATE idempotency_keys SET lease_until = '2099-01-01T00:00:00.000Z'");
+    world.execute("UPDATE pawl_idempotency_keys SET lease_until = '2099-01-01T00:00:00.000Z'");
 
     EXPECT_EQ(status_of(world.ask<Order>("k", order_of_jane)), 201);
 }
@@ -175,13 +175,13 @@ TEST_F(ClaimTest, a_phase_that_throws_leaves_only_the_key_with_its_error) {
     EXPECT_EQ(why_of(world.ask<Order>("k", request)), Reason::internal);
 
     EXPECT_EQ(world.count("orders"), 0);
-    EXPECT_EQ(world.text("SELECT recovery_point FROM idempotency_keys"), "started");
+    EXPECT_EQ(world.text("SELECT recovery_point FROM pawl_idempotency_keys"), "started");
     EXPECT_NE(
-        world.text("SELECT error FROM idempotency_keys").find("a bug in the first phase"),
+        world.text("SELECT error FROM pawl_idempotency_keys").find("a bug in the first phase"),
         std::string::npos
     );
     EXPECT_EQ(why_of(world.ask<Order>("k", request)), Reason::internal);
-    EXPECT_EQ(world.number("SELECT attempt FROM idempotency_keys"), 2);
+    EXPECT_EQ(world.number("SELECT attempt FROM pawl_idempotency_keys"), 2);
 }
 
 TEST_F(ClaimTest, thirty_two_threads_with_one_key_make_one_charge) {

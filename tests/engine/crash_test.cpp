@@ -40,7 +40,7 @@ Answer by_client(Shop<Op>& shop) {
 // The client asks only after the completer has run.
 template <class Op>
 Answer by_completer(Shop<Op>& shop) {
-    for (int i = 0; i < 5 && shop.world.count("idempotency_keys WHERE standing = 'open'") > 0;
+    for (int i = 0; i < 5 && shop.world.count("pawl_idempotency_keys WHERE standing = 'open'") > 0;
          ++i) {
         shop.world.clock.advance(1min);
         (void)shop.world.complete();
@@ -91,9 +91,9 @@ void check_one_effect(Shop<Op>& shop, const Answer& answer) {
     );
     EXPECT_EQ(shop.world.count("orders"), 1);
     EXPECT_EQ(shop.world.count("payments"), 1);
-    EXPECT_EQ(shop.world.count("jobs"), 1);
-    EXPECT_EQ(shop.world.count("key_registry"), 1);
-    EXPECT_EQ(shop.world.count("idempotency_keys WHERE standing = 'finished'"), 1);
+    EXPECT_EQ(shop.world.count("pawl_jobs"), 1);
+    EXPECT_EQ(shop.world.count("pawl_key_registry"), 1);
+    EXPECT_EQ(shop.world.count("pawl_idempotency_keys WHERE standing = 'finished'"), 1);
     EXPECT_EQ(body_of(shop.world.template ask<Op>("k", order_of_jane)), body_of(answer));
 }
 
@@ -136,8 +136,8 @@ void settle_by_the_books(Shop<OrderOnce>& shop) {
     const bool charged = !shop.provider.charges.empty();
     std::promise<Answer> ended;
     shop.world.engine->settle(
-        {.key_id = shop.world.number("SELECT key_id FROM attention"),
-         .attempt = static_cast<int>(shop.world.number("SELECT attempt FROM attention")),
+        {.key_id = shop.world.number("SELECT key_id FROM pawl_attention"),
+         .attempt = static_cast<int>(shop.world.number("SELECT attempt FROM pawl_attention")),
          .recovery_point = "ordered",
          .kind = charged ? engine::Settlement::Kind::happened
                          : engine::Settlement::Kind::did_not_happen,
@@ -157,11 +157,11 @@ TEST(
     const auto check = [](Shop<OrderOnce>& shop, const Answer& answer) {
         EXPECT_LE(shop.provider.keys.size(), 1U);
         if (why_of(answer) == Reason::needs_attention) {
-            EXPECT_EQ(shop.world.count("attention"), 1);
+            EXPECT_EQ(shop.world.count("pawl_attention"), 1);
             settle_by_the_books(shop);
         }
         const auto last = shop.world.ask<OrderOnce>("k", order_of_jane);
-        EXPECT_EQ(shop.world.count("attention"), 0);
+        EXPECT_EQ(shop.world.count("pawl_attention"), 0);
         EXPECT_EQ(shop.provider.keys.size(), 1U);
         check_one_effect(shop, last);
     };

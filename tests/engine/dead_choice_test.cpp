@@ -20,7 +20,8 @@ protected:
         queue::EmbeddedQueue queue{world.store};
         for (int i = 0; i < 3; ++i) {
             world.execute(
-                "INSERT INTO jobs (jid, queue, kind, args, state, run_at, created_at) VALUES ('j" +
+                "INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, created_at) VALUES "
+                "('j" +
                 std::to_string(i) +
                 "', 'default', 'k', '{}', 'ready', '2020-01-01T00:00:00.000Z', "
                 "'2020-01-01T00:00:00.000Z')"

@@ -17,13 +17,13 @@ protected:
         world.add(Order{provider});
         world.add(OrderOnce{provider});
     }
-    std::string reason() { return world.text("SELECT reason FROM attention"); }
+    std::string reason() { return world.text("SELECT reason FROM pawl_attention"); }
     Answer settle(
         engine::Settlement::Kind kind, const std::string& name = "", const std::string& value = ""
     ) {
         engine::Settlement settlement{
-            .key_id = world.number("SELECT key_id FROM attention"),
-            .attempt = static_cast<int>(world.number("SELECT attempt FROM attention")),
+            .key_id = world.number("SELECT key_id FROM pawl_attention"),
+            .attempt = static_cast<int>(world.number("SELECT attempt FROM pawl_attention")),
             .recovery_point = "ordered",
             .kind = kind,
             .result_name = name,
@@ -67,17 +67,17 @@ TEST_F(DoubtTest, the_key_of_a_call_outlives_a_restart_and_a_new_secret) {
 TEST_F(DoubtTest, an_error_without_effect_mentions_a_possible_earlier_call) {
     provider.next({Does::doubt_charged, Does::retry});
     (void)world.ask<Order>("k", order_of_jane);
-    const auto called_at = world.text("SELECT called_at FROM idempotency_keys");
+    const auto called_at = world.text("SELECT called_at FROM pawl_idempotency_keys");
     world.clock.advance(1min);
 
     const auto answer = world.ask<Order>("k", order_of_jane);
 
     const auto text =
         "an earlier call may have been made at " + called_at + "; this try did nothing";
-    EXPECT_EQ(world.text("SELECT error FROM idempotency_keys").substr(0, text.size()), text);
+    EXPECT_EQ(world.text("SELECT error FROM pawl_idempotency_keys").substr(0, text.size()), text);
     ASSERT_EQ(why_of(answer), Reason::provider_unavailable);
     EXPECT_EQ(std::get<Rejection>(answer).detail.substr(0, text.size()), text);
-    EXPECT_EQ(world.text("SELECT called_at FROM idempotency_keys"), called_at);
+    EXPECT_EQ(world.text("SELECT called_at FROM pawl_idempotency_keys"), called_at);
     EXPECT_EQ(status_of(world.ask_until_settled<Order>("k", order_of_jane)), 201);
     EXPECT_EQ(provider.charges.size(), 1U);
 }
@@ -88,9 +88,10 @@ TEST_F(DoubtTest, a_call_that_was_never_made_leaves_no_time_of_a_call) {
     world.clock.advance(std::chrono::hours{30});
     (void)world.ask<Order>("k", order_of_jane);
 
-    EXPECT_EQ(world.text("SELECT called_at FROM idempotency_keys"), "NULL");
+    EXPECT_EQ(world.text("SELECT called_at FROM pawl_idempotency_keys"), "NULL");
     EXPECT_EQ(
-        world.text("SELECT error FROM idempotency_keys"), "this try did nothing at the provider"
+        world.text("SELECT error FROM pawl_idempotency_keys"),
+        "this try did nothing at the provider"
     );
     // The provider can't have forgotten a key that it never had.
     world.clock.advance(std::chrono::hours{30});
@@ -102,14 +103,14 @@ TEST_F(DoubtTest, a_call_that_was_never_made_leaves_no_time_of_a_call) {
 TEST_F(DoubtTest, the_attention_list_names_the_earlier_call_whatever_failed_last) {
     provider.next({Does::doubt_charged});
     (void)world.ask<Order>("k", order_of_jane);
-    const auto called_at = world.text("SELECT called_at FROM idempotency_keys");
-    for (int i = 0; i < 200 && world.count("attention") == 0; ++i) {
+    const auto called_at = world.text("SELECT called_at FROM pawl_idempotency_keys");
+    for (int i = 0; i < 200 && world.count("pawl_attention") == 0; ++i) {
         provider.next({Does::retry});
         world.clock.advance(1h);  // Within the provider's memory, for the first 20.
         (void)world.complete();
     }
 
-    const auto detail = world.text("SELECT detail FROM attention");
+    const auto detail = world.text("SELECT detail FROM pawl_attention");
     EXPECT_EQ(detail.find("an earlier call may have been made at " + called_at), 0U) << detail;
 }
 
@@ -143,7 +144,7 @@ TEST_F(DoubtTest, after_the_providers_memory_ends_no_call_is_repeated) {
 TEST_F(DoubtTest, a_first_call_in_the_future_counts_as_past) {
     provider.next({Does::doubt_charged});
     (void)world.ask<Order>("k", order_of_jane);
-    world.execute("UPDATE idempotency_keys SET called_at = '2099-01-01T00:00:00.000Z'");
+    world.execute("UPDATE pawl_idempotency_keys SET called_at = '2099-01-01T00:00:00.000Z'");
 
     EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Reason::needs_attention);
 }
@@ -168,7 +169,7 @@ TEST_F(DoubtTest, a_never_repeated_call_is_made_again_if_it_provably_did_nothing
 TEST_F(DoubtTest, a_process_that_died_with_the_mark_set_leaves_a_doubt) {
     provider.next({Does::retry});
     (void)world.ask<OrderOnce>("k", order_of_jane);
-    world.execute("UPDATE idempotency_keys SET calling = 1"
+    world.execute("UPDATE pawl_idempotency_keys SET calling = 1"
     );  // As T1 left it, if the process died in the call.
 
     EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Reason::needs_attention);
@@ -184,7 +185,7 @@ TEST_F(DoubtTest, a_settlement_happened_runs_the_keeper) {
     EXPECT_EQ(status_of(answer), 201);
     EXPECT_EQ(world.text("SELECT charge FROM payments"), "ch_1");
     EXPECT_EQ(body_of(world.ask<OrderOnce>("k", order_of_jane)), body_of(answer));
-    EXPECT_EQ(world.count("attention"), 0);
+    EXPECT_EQ(world.count("pawl_attention"), 0);
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
@@ -196,7 +197,7 @@ TEST_F(DoubtTest, a_settlement_did_not_happen_calls_under_a_new_key) {
 
     ASSERT_EQ(provider.keys.size(), 2U);
     EXPECT_NE(provider.keys[0], provider.keys[1]);
-    EXPECT_EQ(world.number("SELECT generation FROM idempotency_keys"), 1);
+    EXPECT_EQ(world.number("SELECT generation FROM pawl_idempotency_keys"), 1);
 }
 
 TEST_F(DoubtTest, a_settlement_give_up_answers_with_the_operations_abandon) {
@@ -214,7 +215,7 @@ TEST_F(DoubtTest, abandon_learns_whether_a_call_may_have_been_made) {
     EXPECT_EQ(body_of(settle(engine::Settlement::Kind::give_up)), "perhaps called");
 
     // The provider was never reached, and the completer gives up.
-    for (int i = 0; i < 200 && world.count("attention") == 0; ++i) {
+    for (int i = 0; i < 200 && world.count("pawl_attention") == 0; ++i) {
         provider.next({Does::retry});
         if (i == 0) (void)world.ask<Order>("refused", order_of_jane);
         world.clock.advance(2h);
@@ -229,8 +230,8 @@ TEST_F(DoubtTest, a_settlement_is_carried_out_once) {
     provider.next({Does::doubt_charged});
     (void)world.ask<OrderOnce>("k", order_of_jane);
     const engine::Settlement settlement{
-        .key_id = world.number("SELECT key_id FROM attention"),
-        .attempt = static_cast<int>(world.number("SELECT attempt FROM attention")),
+        .key_id = world.number("SELECT key_id FROM pawl_attention"),
+        .attempt = static_cast<int>(world.number("SELECT attempt FROM pawl_attention")),
         .recovery_point = "ordered",
         .kind = engine::Settlement::Kind::happened,
         .result_name = "Paid",
@@ -249,10 +250,10 @@ TEST_F(DoubtTest, a_settlement_that_cannot_be_carried_out_says_why_and_changes_n
     (void)settle(engine::Settlement::Kind::happened, "Parcel", "{}");
 
     EXPECT_NE(
-        world.text("SELECT settling_error FROM attention").find("no result named 'Parcel'"),
+        world.text("SELECT settling_error FROM pawl_attention").find("no result named 'Parcel'"),
         std::string::npos
     );
-    EXPECT_EQ(world.text("SELECT standing FROM idempotency_keys"), "attention");
+    EXPECT_EQ(world.text("SELECT standing FROM pawl_idempotency_keys"), "attention");
 }
 
 TEST_F(DoubtTest, a_point_that_does_not_decode_strands_only_its_key) {
@@ -260,7 +261,9 @@ TEST_F(DoubtTest, a_point_that_does_not_decode_strands_only_its_key) {
     (void)world.ask<Order>("k", order_of_jane);
     for (const char* data :
          {R"({"customer":1})", "{}", "no JSON", R"({"customer":"jane","items":[],"more":1})"}) {
-        world.execute(std::string{"UPDATE idempotency_keys SET recovery_data = '"} + data + "'");
+        world.execute(
+            std::string{"UPDATE pawl_idempotency_keys SET recovery_data = '"} + data + "'"
+        );
         EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Reason::stranded) << data;
     }
     world.clock.advance(std::chrono::hours{1});
@@ -272,7 +275,7 @@ TEST_F(DoubtTest, a_point_that_does_not_decode_strands_only_its_key) {
 TEST_F(DoubtTest, a_point_that_no_step_of_this_program_knows_strands_its_key) {
     provider.next({Does::retry});
     (void)world.ask<Order>("k", order_of_jane);
-    world.execute("UPDATE idempotency_keys SET recovery_point = 'packed'");
+    world.execute("UPDATE pawl_idempotency_keys SET recovery_point = 'packed'");
 
     const auto answer = world.ask<Order>("k", order_of_jane);
 
@@ -290,7 +293,7 @@ protected:
         add_all();
     }
     std::string of_key(const std::string& column) {
-        return world.text("SELECT " + column + " FROM idempotency_keys");
+        return world.text("SELECT " + column + " FROM pawl_idempotency_keys");
     }
 };
 
@@ -305,7 +308,7 @@ TEST_F(TwoProvidersTest, a_call_that_may_have_been_made_is_not_repeated_at_anoth
 
     EXPECT_EQ(reason(), "elsewhere");
     EXPECT_EQ(
-        world.text("SELECT detail FROM attention"),
+        world.text("SELECT detail FROM pawl_attention"),
         "an earlier call may have been made at " + called_at +
             "; PAWL0018: it went to \"bank a\", and this server calls \"bank b\""
     );

@@ -55,13 +55,14 @@ protected:
     }
     void stage(const std::string& jid) {
         world.execute(
-            "INSERT INTO staged_jobs (jid, queue, kind, args, run_at, created_at) VALUES ('" + jid +
-            "', 'default', 'k', '{}', '2020-01-01T00:00:00.000Z', '2020-01-01T00:00:00.000Z')"
+            "INSERT INTO pawl_staged_jobs (jid, queue, kind, args, run_at, created_at) VALUES ('" +
+            jid + "', 'default', 'k', '{}', '2020-01-01T00:00:00.000Z', '2020-01-01T00:00:00.000Z')"
         );
     }
     void put_in_the_embedded_queue(const std::string& jid) {
         world.execute(
-            "INSERT INTO jobs (jid, queue, kind, args, state, run_at, created_at) VALUES ('" + jid +
+            "INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, created_at) VALUES ('" +
+            jid +
             "', 'default', 'k', '{}', 'ready', '2020-01-01T00:00:00.000Z', "
             "'2020-01-01T00:00:00.000Z')"
         );
@@ -134,8 +135,8 @@ TEST_F(EnqueuerRunTest, jobs_left_in_the_embedded_queue_are_sent_too) {
         outside.wait_for_jobs(2);
     }
 
-    EXPECT_EQ(world.count("jobs"), 0);
-    EXPECT_EQ(world.count("staged_jobs"), 0);
+    EXPECT_EQ(world.count("pawl_jobs"), 0);
+    EXPECT_EQ(world.count("pawl_staged_jobs"), 0);
     EXPECT_EQ(told, 2);
 }
 

@@ -36,8 +36,8 @@ protected:
         EXPECT_EQ(shop.provider.charges.size(), 1U);
         EXPECT_EQ(shop.world.count("orders"), 1);
         EXPECT_EQ(shop.world.count("payments"), 1);
-        EXPECT_EQ(shop.world.count("jobs WHERE kind = 'order_job'"), 1);
-        EXPECT_EQ(shop.world.count("idempotency_keys WHERE standing <> 'finished'"), 0);
+        EXPECT_EQ(shop.world.count("pawl_jobs WHERE kind = 'order_job'"), 1);
+        EXPECT_EQ(shop.world.count("pawl_idempotency_keys WHERE standing <> 'finished'"), 0);
         EXPECT_EQ(body_of(shop.world.ask<Order>("k", order_of_jane)), body_of(answer));
     }
 };
@@ -113,7 +113,7 @@ TEST_F(FailureTest, a_result_that_cannot_be_asked_for_again_survives_a_failed_co
 
             EXPECT_LE(shop.provider.charges.size(), 1U);
             if (why_of(answer) == Reason::needs_attention) {
-                EXPECT_EQ(shop.world.count("attention"), 1);
+                EXPECT_EQ(shop.world.count("pawl_attention"), 1);
             } else {
                 EXPECT_EQ(status_of(answer), 201);
                 EXPECT_EQ(shop.world.count("payments"), 1);
@@ -121,7 +121,7 @@ TEST_F(FailureTest, a_result_that_cannot_be_asked_for_again_survives_a_failed_co
             shop.world.stop();  // Also runs the write that stores the result a second later.
             // The result was put on the attention list, as it contradicts the decision, in a commit
             // of its own.
-            EXPECT_EQ(shop.world.count("audit_log WHERE action = 'late result'"), 0);
+            EXPECT_EQ(shop.world.count("pawl_audit_log WHERE action = 'late result'"), 0);
         }
     }
 }
@@ -140,7 +140,7 @@ TEST_F(FailureTest, an_old_attempt_writes_nothing_after_a_take_over) {
     auto first = shop.world.send<Order>("k", order_of_jane);
     at_call.wait();
     shop.world.execute(
-        "UPDATE idempotency_keys SET attempt = attempt + 1, lease_until = "
+        "UPDATE pawl_idempotency_keys SET attempt = attempt + 1, lease_until = "
         "'2099-01-01T00:00:00.000Z'"
     );
     let_go.open();
@@ -148,7 +148,7 @@ TEST_F(FailureTest, an_old_attempt_writes_nothing_after_a_take_over) {
     EXPECT_EQ(why_of(World::get(std::move(first))), Reason::in_progress);
 
     EXPECT_EQ(shop.world.count("payments"), 0);
-    EXPECT_EQ(shop.world.text("SELECT recovery_point FROM idempotency_keys"), "ordered");
+    EXPECT_EQ(shop.world.text("SELECT recovery_point FROM pawl_idempotency_keys"), "ordered");
 }
 
 TEST_F(FailureTest, a_stop_during_a_call_loses_nothing) {
@@ -183,7 +183,7 @@ TEST_F(FailureTest, a_stopped_engine_refuses_new_requests) {
     EXPECT_TRUE(shop.world.engine->stop(10s));
 
     EXPECT_EQ(why_of(shop.world.ask<Order>("k", order_of_jane)), Reason::stopping);
-    EXPECT_EQ(shop.world.count("key_registry"), 0);
+    EXPECT_EQ(shop.world.count("pawl_key_registry"), 0);
 }
 
 }  // namespace

@@ -43,15 +43,15 @@ protected:
         return World::get(ended.get_future());
     }
     std::int64_t secrets_in_database() {
-        return world.number("SELECT count(*) FROM installation_secrets");
+        return world.number("SELECT count(*) FROM pawl_installation_secrets");
     }
     std::int64_t clear_copies_of(const std::string& secret) {
         return world.number(
-            "SELECT count(*) FROM installation_secrets WHERE secret = '" + secret + "'"
+            "SELECT count(*) FROM pawl_installation_secrets WHERE secret = '" + secret + "'"
         );
     }
     std::int64_t verifiers_in_database() {
-        return world.number("SELECT count(*) FROM installation_secret_verifiers");
+        return world.number("SELECT count(*) FROM pawl_installation_secret_verifiers");
     }
     TempFolder folder;
     Provider provider;
@@ -88,7 +88,7 @@ TEST_F(InstallationTest, the_secret_of_a_file_is_not_in_the_database) {
     EXPECT_EQ(verifiers_in_database(), 1);
     EXPECT_EQ(
         world.number(
-            "SELECT count(*) FROM installation_secret_verifiers WHERE verifier LIKE '%" +
+            "SELECT count(*) FROM pawl_installation_secret_verifiers WHERE verifier LIKE '%" +
             new_secret + "%'"
         ),
         0
@@ -101,7 +101,8 @@ TEST_F(InstallationTest, the_secret_of_a_file_is_not_in_the_database) {
 TEST_F(InstallationTest, a_clear_copy_of_the_files_secret_is_removed_and_keeps_its_version) {
     const auto made = open();
     world.execute(
-        "INSERT INTO installation_secrets VALUES (2, '" + old_secret + "', '2027-01-15T08:00:00Z')"
+        "INSERT INTO pawl_installation_secrets VALUES (2, '" + old_secret +
+        "', '2027-01-15T08:00:00Z')"
     );
 
     const auto after = open(file("secret", old_secret));
@@ -116,7 +117,7 @@ TEST_F(InstallationTest, a_clear_copy_of_the_files_secret_is_removed_and_keeps_i
 TEST_F(InstallationTest, a_clear_copy_that_comes_back_is_removed_again) {
     const auto before = open(file("secret", old_secret));
     world.execute(
-        "INSERT INTO installation_secrets VALUES (" + std::to_string(before.secret_version()) +
+        "INSERT INTO pawl_installation_secrets VALUES (" + std::to_string(before.secret_version()) +
         ", '" + old_secret + "', '2027-01-15T08:00:00Z')"
     );
 
@@ -191,17 +192,17 @@ TEST_F(InstallationTest, no_secret_goes_into_the_key_of_a_call) {
     (void)ask(order_of_jane);
     // As if the row was lost and made anew under another secret: it must not cause a new charge
     // (F5).
-    world.execute("DELETE FROM idempotency_keys");
-    world.execute("DELETE FROM key_registry");
+    world.execute("DELETE FROM pawl_idempotency_keys");
+    world.execute("DELETE FROM pawl_key_registry");
     world.execute("DELETE FROM orders");
-    world.execute("UPDATE sqlite_sequence SET seq = 700 WHERE name = 'key_registry'");
+    world.execute("UPDATE sqlite_sequence SET seq = 700 WHERE name = 'pawl_key_registry'");
     start_shop(file("new", new_secret));
 
     EXPECT_EQ(status_of(ask(order_of_jane)), 201);
 
     ASSERT_EQ(provider.keys.size(), 2U);
     EXPECT_EQ(provider.keys[0], provider.keys[1]);
-    EXPECT_EQ(world.number("SELECT id FROM idempotency_keys"), 701);
+    EXPECT_EQ(world.number("SELECT id FROM pawl_idempotency_keys"), 701);
 }
 
 }  // namespace

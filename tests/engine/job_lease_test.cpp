@@ -34,7 +34,7 @@ class JobLeaseTest : public ::testing::Test {
 protected:
     void SetUp() override {
         world.execute(
-            "INSERT INTO jobs (jid, queue, kind, args, state, run_at, created_at) VALUES "
+            "INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, created_at) VALUES "
             "('0123456789abcdef01234567', 'default', 'parcel', '{\"to\":\"ann\"}', 'ready', "
             "'2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z')"
         );
@@ -66,7 +66,7 @@ TEST_F(JobLeaseTest, a_worker_that_was_paused_over_its_claim_renews_it_before_a_
 
     EXPECT_EQ(report.done, 1);
     EXPECT_EQ(packed, 1);
-    EXPECT_EQ(world.count("jobs"), 0);
+    EXPECT_EQ(world.count("pawl_jobs"), 0);
 }
 
 TEST_F(JobLeaseTest, a_transaction_does_not_begin_for_a_job_that_was_rescued_meanwhile) {
@@ -74,7 +74,7 @@ TEST_F(JobLeaseTest, a_transaction_does_not_begin_for_a_job_that_was_rescued_mea
 
     EXPECT_EQ(report.lost, 1);
     EXPECT_EQ(packed, 0);
-    EXPECT_EQ(world.count("jobs"), 1);
+    EXPECT_EQ(world.count("pawl_jobs"), 1);
 }
 
 TEST_F(JobLeaseTest, a_job_that_cannot_be_renewed_is_left_to_the_rescue) {
@@ -123,11 +123,11 @@ TEST_F(JobLeaseTest, trouble_of_the_database_is_no_failure_of_a_job_that_is_an_o
 
         EXPECT_EQ(worker.run_once(1).retried, 1);
 
-        EXPECT_EQ(world.number("SELECT failures FROM jobs"), 0);
+        EXPECT_EQ(world.number("SELECT failures FROM pawl_jobs"), 0);
         world.clock.advance(1s);
     }
     EXPECT_EQ(worker.run_once(1).done, 1);
-    EXPECT_EQ(world.count("jobs"), 0);
+    EXPECT_EQ(world.count("pawl_jobs"), 0);
 }
 
 }  // namespace

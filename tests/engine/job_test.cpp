@@ -101,7 +101,7 @@ TEST_F(JobTest, one_job_in_the_transactions_of_two_workers_is_done_once) {
     handle(NoteInTx{[&](Tx& tx, const Job<Note>&) {
         if (!std::exchange(first, false)) return;
         // While the first worker runs it, the lease ends and another worker claims the job.
-        static constexpr Statement<0> claim{"claim", "UPDATE jobs SET attempt = attempt + 1", {}};
+        static constexpr Statement<0> claim{"a", "UPDATE pawl_jobs SET attempt = attempt + 1", {}};
         execute(tx, claim);
     }});
     stage();
@@ -111,7 +111,7 @@ TEST_F(JobTest, one_job_in_the_transactions_of_two_workers_is_done_once) {
     EXPECT_EQ(report.done, 0);
     EXPECT_EQ(report.lost, 1);
     EXPECT_EQ(world.count("notes"), 0);
-    EXPECT_EQ(world.count("jobs"), 1);
+    EXPECT_EQ(world.count("pawl_jobs"), 1);
 }
 
 TEST_F(JobTest, a_worker_whose_lease_ended_marks_nothing) {
@@ -136,11 +136,10 @@ TEST_F(JobTest, a_worker_whose_lease_ended_marks_nothing) {
 
     EXPECT_EQ(late.done, 0);
     EXPECT_EQ(late.lost, 1);
-    EXPECT_EQ(world.count("jobs") + world.count("dead_jobs"), 0);
+    EXPECT_EQ(world.count("pawl_jobs") + world.count("pawl_dead_jobs"), 0);
 }
 
-// Its lease has ended, and no other worker has claimed it: the late worker may still not bury or
-// finish it.
+// After its lease, even if no other worker has claimed it, the late worker may not end the job.
 TEST_F(JobTest, a_worker_that_was_paused_over_its_claim_renews_it_before_the_call) {
     std::optional<int> rescued;
     handle(NoteInCall{[&](KeyedCall&, const Job<Note>&) -> JobResult {
@@ -157,12 +156,12 @@ TEST_F(JobTest, a_worker_that_was_paused_over_its_claim_renews_it_before_the_cal
 
     EXPECT_EQ(rescued, 0) << "while this one sends it, no other may";
     EXPECT_EQ(report.done, 1);
-    EXPECT_EQ(world.count("jobs"), 0);
+    EXPECT_EQ(world.count("pawl_jobs"), 0);
 }
 
 TEST_F(JobTest, a_job_that_was_rescued_from_its_worker_is_not_buried_by_it) {
     handle(NoteInCall{[&](KeyedCall&, const Job<Note>&) -> JobResult {
-        if (world.count("jobs WHERE attempt = 1") == 1) rescue_after_lease();
+        if (world.count("pawl_jobs WHERE attempt = 1") == 1) rescue_after_lease();
         return discard("not wanted");
     }});
     stage();
@@ -171,11 +170,11 @@ TEST_F(JobTest, a_job_that_was_rescued_from_its_worker_is_not_buried_by_it) {
 
     EXPECT_EQ(late.buried, 0);
     EXPECT_EQ(late.lost, 1);
-    EXPECT_EQ(world.count("jobs"), 1);
-    EXPECT_EQ(world.count("dead_jobs"), 0);
+    EXPECT_EQ(world.count("pawl_jobs"), 1);
+    EXPECT_EQ(world.count("pawl_dead_jobs"), 0);
     EXPECT_EQ(two.run_once(1).buried, 1);
-    EXPECT_EQ(world.count("jobs"), 0);
-    EXPECT_EQ(world.count("dead_jobs"), 1);
+    EXPECT_EQ(world.count("pawl_jobs"), 0);
+    EXPECT_EQ(world.count("pawl_dead_jobs"), 1);
 }
 
 TEST_F(JobTest, a_job_delivered_twice_to_an_operation_has_one_effect) {
@@ -184,14 +183,14 @@ TEST_F(JobTest, a_job_delivered_twice_to_an_operation_has_one_effect) {
     one.add(Note::kind, form);
     stage();
     world.execute(
-        "INSERT INTO jobs (jid, queue, kind, args, state, run_at, created_at) "
-        "SELECT jid, queue, kind, args, state, run_at, created_at FROM jobs"
+        "INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, created_at) "
+        "SELECT jid, queue, kind, args, state, run_at, created_at FROM pawl_jobs"
     );
 
     EXPECT_EQ(one.run_once(10).done, 2);
 
     EXPECT_EQ(world.count("notes"), 1);
-    EXPECT_EQ(world.count("jobs"), 0);
+    EXPECT_EQ(world.count("pawl_jobs"), 0);
 }
 
 // Quick jobs are claimed together and wait for the store together.
@@ -211,8 +210,8 @@ TEST_F(JobTest, an_exception_of_one_job_rolls_back_no_other) {
     }
 
     EXPECT_EQ(world.count("notes"), jobs / 10 * 9);
-    EXPECT_EQ(world.count("jobs WHERE failures = 1 AND state = 'ready'"), jobs / 10);
-    EXPECT_EQ(world.count("jobs"), jobs / 10);
+    EXPECT_EQ(world.count("pawl_jobs WHERE failures = 1 AND state = 'ready'"), jobs / 10);
+    EXPECT_EQ(world.count("pawl_jobs"), jobs / 10);
 }
 
 TEST_F(JobTest, a_worker_that_ends_puts_back_claimed_jobs_that_did_not_begin) {
@@ -233,14 +232,14 @@ TEST_F(JobTest, a_worker_that_ends_puts_back_claimed_jobs_that_did_not_begin) {
     {
         std::jthread thread{[&](const std::stop_token& stop) { one.run(stop); }};
         at_work.wait();
-        EXPECT_GT(world.count("jobs WHERE state = 'running'"), 1);
+        EXPECT_GT(world.count("pawl_jobs WHERE state = 'running'"), 1);
         one.take_no_more();
         thread.request_stop();
         let_go.open();
     }
 
-    EXPECT_EQ(world.count("jobs WHERE state = 'ready' AND failures = 0"), jobs - begun);
-    EXPECT_EQ(world.count("jobs"), jobs - begun);
+    EXPECT_EQ(world.count("pawl_jobs WHERE state = 'ready' AND failures = 0"), jobs - begun);
+    EXPECT_EQ(world.count("pawl_jobs"), jobs - begun);
 }
 
 // Whatever a handler throws, the worker goes on.
@@ -251,7 +250,8 @@ TEST_F(JobTest, a_handler_that_throws_something_that_is_no_exception_has_failed)
     EXPECT_EQ(one.run_once(1).retried, 1);
 
     EXPECT_EQ(world.count("notes"), 0);
-    EXPECT_EQ(world.text("SELECT last_error FROM jobs"), "an exception that is no std::exception");
+    const auto error = world.text("SELECT last_error FROM pawl_jobs");
+    EXPECT_EQ(error, "an exception that is no std::exception");
 }
 
 TEST_F(JobTest, a_call_that_throws_something_that_is_no_exception_has_failed) {
@@ -260,7 +260,7 @@ TEST_F(JobTest, a_call_that_throws_something_that_is_no_exception_has_failed) {
 
     EXPECT_EQ(one.run_once(1).retried, 1);
 
-    EXPECT_EQ(world.number("SELECT failures FROM jobs"), 1);
+    EXPECT_EQ(world.number("SELECT failures FROM pawl_jobs"), 1);
 }
 
 TEST_F(JobTest, after_the_receivers_memory_ends_a_job_is_not_called_again) {
@@ -276,7 +276,7 @@ TEST_F(JobTest, after_the_receivers_memory_ends_a_job_is_not_called_again) {
     EXPECT_EQ(one.run_once(1).buried, 1);
 
     EXPECT_EQ(calls, 1);
-    EXPECT_EQ(world.count("dead_jobs"), 1);
+    EXPECT_EQ(world.count("pawl_dead_jobs"), 1);
 }
 
 // Found by reading: with the database's clock slightly ahead each job died.
@@ -289,7 +289,7 @@ TEST_F(JobTest, a_first_call_in_the_future_counts_as_past) {
     const auto worked = [&](std::chrono::seconds ahead) {
         stage();
         const auto called_at = base::time_text(world.clock.now() + ahead);
-        world.execute("UPDATE jobs SET called_at = '" + called_at + "'");
+        world.execute("UPDATE pawl_jobs SET called_at = '" + called_at + "'");
         return one.run_once(10);
     };
     EXPECT_EQ(worked(10min).buried, 1);
@@ -349,7 +349,7 @@ TEST_F(JobTest, a_handler_in_a_call_is_told_to_stop_after_its_time) {
 
     EXPECT_EQ(strict.run_once(1).retried, 1);
 
-    EXPECT_EQ(world.number("SELECT failures FROM jobs"), 0);
+    EXPECT_EQ(world.number("SELECT failures FROM pawl_jobs"), 0);
 }
 
 TEST_F(JobTest, a_kind_of_job_has_its_own_time) {
@@ -390,7 +390,7 @@ TEST_F(JobTest, a_handler_in_a_transaction_that_takes_too_long_has_failed) {
     const auto report = worker.run_once(1);
 
     EXPECT_EQ(report.buried, 1);
-    EXPECT_EQ(world.count("dead_jobs"), 1);
+    EXPECT_EQ(world.count("pawl_dead_jobs"), 1);
 }
 
 TEST_F(JobTest, no_job_of_a_paused_queue_is_claimed_until_it_is_resumed) {
@@ -405,7 +405,7 @@ TEST_F(JobTest, no_job_of_a_paused_queue_is_claimed_until_it_is_resumed) {
     EXPECT_FALSE(pauses.resume("default", "joe", "it is out"));
 
     EXPECT_EQ(one.run_once(1).done, 1);
-    EXPECT_EQ(world.count("audit_log WHERE action IN ('pause', 'resume')"), 2);
+    EXPECT_EQ(world.count("pawl_audit_log WHERE action IN ('pause', 'resume')"), 2);
 }
 
 TEST_F(JobTest, a_job_staged_for_later_waits_for_its_time) {
@@ -446,8 +446,9 @@ TEST_F(JobTest, a_handler_sees_the_history_of_its_job) {
 }
 
 constexpr auto insert_note =
-    "INSERT INTO jobs (jid, queue, kind, args, state, run_at, created_at) VALUES ('j', 'default', "
-    "'note', '{\"text\":\"a\"}', 'ready', '2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z')";
+    "INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, created_at) "
+    "VALUES ('j', 'default', 'note', '{\"text\":\"a\"}', 'ready', '2027-01-01T00:00:00.000Z', "
+    "'2027-01-01T00:00:00.000Z')";
 
 // With 1,000 backends terminated under load, jobs once waited in the retry layers of failed jobs.
 TEST_F(JobTest, trouble_of_the_database_is_no_failure_of_a_job_in_a_transaction) {
@@ -459,7 +460,7 @@ TEST_F(JobTest, trouble_of_the_database_is_no_failure_of_a_job_in_a_transaction)
 
     EXPECT_EQ(worker.run_once(1).retried, 1);
 
-    EXPECT_EQ(world.number("SELECT failures FROM jobs"), 0);
+    EXPECT_EQ(world.number("SELECT failures FROM pawl_jobs"), 0);
     world.clock.advance(1s);
     EXPECT_EQ(worker.run_once(1).done, 1);
     EXPECT_EQ(world.count("notes"), 1);
@@ -485,13 +486,12 @@ TEST_F(JobTest, a_failed_write_anywhere_neither_doubles_nor_loses_a_job_in_a_tra
                     (void)worker.run_once(1);
                     fresh.clock.advance(2min);
                     (void)line.rescue(options.lease);
-                } catch (const StoreError&) {
-                    // Worker::run and run_upkeep log it and go on.
+                } catch (const StoreError&) {  // Worker::run and run_upkeep log it and go on.
                 }
             }
 
             EXPECT_EQ(fresh.count("notes"), 1);
-            EXPECT_EQ(fresh.count("jobs") + fresh.count("dead_jobs"), 0);
+            EXPECT_EQ(fresh.count("pawl_jobs") + fresh.count("pawl_dead_jobs"), 0);
         }
     }
 }

@@ -60,7 +60,7 @@ TEST_F(NodesTest, a_node_whose_lease_ended_writes_nothing_and_returns_the_stored
 
     const auto taken_over = World::get(World::send_to<Order>(*other, "k", order_of_jane));
     EXPECT_EQ(status_of(taken_over), 201);
-    EXPECT_EQ(world.number("SELECT attempt FROM idempotency_keys"), 2);
+    EXPECT_EQ(world.number("SELECT attempt FROM pawl_idempotency_keys"), 2);
     let_go.open();
     const auto late = World::get(std::move(first));
 
@@ -71,7 +71,7 @@ TEST_F(NodesTest, a_node_whose_lease_ended_writes_nothing_and_returns_the_stored
     EXPECT_EQ(provider.keys[0], provider.keys[1]);
     EXPECT_EQ(provider.charges.size(), 1U);
     EXPECT_EQ(world.count("payments"), 1);
-    EXPECT_EQ(world.count("jobs"), 1);
+    EXPECT_EQ(world.count("pawl_jobs"), 1);
 }
 
 // Giving a key back is fenced, too (F3): a late node must not free what another has taken over.
@@ -94,7 +94,7 @@ TEST_F(NodesTest, a_late_give_back_does_not_free_the_key_of_the_node_that_took_o
     let_go.open();  // Ends in doubt, and would give the key back.
     EXPECT_EQ(why_of(World::get(std::move(first))), Reason::in_progress);
 
-    EXPECT_NE(world.text("SELECT lease_until FROM idempotency_keys"), "NULL");
+    EXPECT_NE(world.text("SELECT lease_until FROM pawl_idempotency_keys"), "NULL");
     EXPECT_EQ(why_of(World::get(world.send<Order>("k", order_of_jane))), Reason::in_progress);
     second_go.open();
     EXPECT_EQ(status_of(World::get(std::move(second))), 201);
@@ -113,7 +113,7 @@ TEST_F(NodesTest, the_late_result_of_a_call_that_may_not_be_repeated_is_put_befo
         why_of(World::get(World::send_to<OrderOnce>(*other, "k", order_of_jane))),
         Reason::needs_attention
     );
-    EXPECT_EQ(world.text("SELECT result FROM attention"), "NULL");
+    EXPECT_EQ(world.text("SELECT result FROM pawl_attention"), "NULL");
     world.store.arm(0, FailingStore::How::undone);
     let_go.open();
     EXPECT_EQ(why_of(World::get(std::move(first))), Reason::needs_attention);
@@ -122,8 +122,8 @@ TEST_F(NodesTest, the_late_result_of_a_call_that_may_not_be_repeated_is_put_befo
 
     EXPECT_EQ(provider.keys.size(), 1U);
     EXPECT_EQ(world.count("payments"), 0);
-    EXPECT_EQ(world.text("SELECT result_name FROM attention"), "Paid");
-    EXPECT_EQ(world.text("SELECT result FROM attention"), R"({"id":"ch_1"})");
+    EXPECT_EQ(world.text("SELECT result_name FROM pawl_attention"), "Paid");
+    EXPECT_EQ(world.text("SELECT result FROM pawl_attention"), R"({"id":"ch_1"})");
 }
 
 TEST_F(NodesTest, a_late_result_survives_one_failed_write_and_the_end_of_its_node) {
@@ -138,7 +138,7 @@ TEST_F(NodesTest, a_late_result_survives_one_failed_write_and_the_end_of_its_nod
     EXPECT_EQ(why_of(World::get(std::move(first))), Reason::store_unavailable);
     EXPECT_TRUE(world.engine->stop(20s));
 
-    EXPECT_EQ(world.text("SELECT result FROM attention"), R"({"id":"ch_1"})");
+    EXPECT_EQ(world.text("SELECT result FROM pawl_attention"), R"({"id":"ch_1"})");
 }
 
 // StoredResponse as "did not happen" while the call hung, and then it happened: two charges, and
@@ -151,8 +151,8 @@ TEST_F(NodesTest, a_result_that_comes_after_the_settlement_is_in_the_audit_log) 
     (void)World::get(World::send_to<OrderOnce>(*other, "k", order_of_jane));
     std::promise<Answer> settled;
     other->settle(
-        {.key_id = world.number("SELECT key_id FROM attention"),
-         .attempt = static_cast<int>(world.number("SELECT attempt FROM attention")),
+        {.key_id = world.number("SELECT key_id FROM pawl_attention"),
+         .attempt = static_cast<int>(world.number("SELECT attempt FROM pawl_attention")),
          .recovery_point = "ordered",
          .kind = engine::Settlement::Kind::did_not_happen,
          .result_name = "",
@@ -166,7 +166,7 @@ TEST_F(NodesTest, a_result_that_comes_after_the_settlement_is_in_the_audit_log) 
 
     EXPECT_TRUE(replayed(World::get(std::move(first))));
     EXPECT_EQ(
-        world.text("SELECT detail FROM audit_log WHERE action = 'late result'"),
+        world.text("SELECT detail FROM pawl_audit_log WHERE action = 'late result'"),
         R"(Paid {"id":"ch_1"})"
     );
 }
@@ -211,7 +211,7 @@ TEST_F(NodesTest, two_completers_on_one_dropped_key_finish_it_once) {
     EXPECT_EQ(provider.keys.size(), 2U);
     EXPECT_EQ(provider.charges.size(), 1U);
     EXPECT_EQ(world.count("payments"), 1);
-    EXPECT_EQ(world.count("jobs"), 1);
+    EXPECT_EQ(world.count("pawl_jobs"), 1);
 }
 
 // One call at a time: the others wait in the queue.
@@ -257,7 +257,7 @@ TEST_F(
         std::this_thread::sleep_for(10ms);
 
     EXPECT_EQ(why_of(world.ask<Order>("k3", order_of_jane)), Reason::overloaded);
-    EXPECT_EQ(world.count("key_registry"), 3);
+    EXPECT_EQ(world.count("pawl_key_registry"), 3);
     EXPECT_EQ(status_of(world.ask<Order>("nobody", R"({"customer":"nobody","items":[]})")), 404);
 
     let_go.open();
@@ -278,7 +278,7 @@ TEST(OverloadTest, a_call_without_a_free_thread_is_no_failed_run_of_the_complete
     for (const auto* key : {"a", "b"}) (void)world.ask<Order>(key, order_of_jane);
     // The next failed run is one too many.
     world.execute(
-        "UPDATE idempotency_keys SET completer_runs = 50, completer_first_at = "
+        "UPDATE pawl_idempotency_keys SET completer_runs = 50, completer_first_at = "
         "'2020-01-01T00:00:00.000Z'"
     );
     world.clock.advance(1min);
@@ -303,8 +303,8 @@ TEST(OverloadTest, a_call_without_a_free_thread_is_no_failed_run_of_the_complete
     EXPECT_EQ(report.completed, 1);
     EXPECT_EQ(report.failed, 0);
     EXPECT_EQ(report.to_person, 0);
-    EXPECT_EQ(world.count("attention"), 0);
-    EXPECT_EQ(world.count("idempotency_keys WHERE completer_runs > 50"), 0);
+    EXPECT_EQ(world.count("pawl_attention"), 0);
+    EXPECT_EQ(world.count("pawl_idempotency_keys WHERE completer_runs > 50"), 0);
     world.clock.advance(1min);
     EXPECT_EQ(world.complete().completed, 1) << "it is taken in the next round";
     EXPECT_EQ(provider.charges.size(), 2U);
@@ -327,14 +327,14 @@ TEST(RenewalTest, the_lease_of_a_call_in_flight_is_renewed_and_not_taken_over) {
     });
     auto first = world.send<Order>("k", order_of_jane);
     at_call.wait();
-    const auto taken = world.text("SELECT lease_until FROM idempotency_keys");
+    const auto taken = world.text("SELECT lease_until FROM pawl_idempotency_keys");
     world.clock.advance(200ms);
     world.store.arm(0, FailingStore::How::undone);
 
     world.store.wait_for_writes(1);
     world.clock.advance(200ms);  // Past the end of the lease as it was claimed.
 
-    EXPECT_GT(world.text("SELECT lease_until FROM idempotency_keys"), taken);
+    EXPECT_GT(world.text("SELECT lease_until FROM pawl_idempotency_keys"), taken);
     EXPECT_EQ(
         why_of(World::get(World::send_to<Order>(*other, "k", order_of_jane))), Reason::in_progress
     );

@@ -26,12 +26,12 @@ protected:
             {{.since = now - ago, .keys_until = now + 72h, .last_key_id = last_key_id}}
         );
     }
-    std::string reason() { return world.text("SELECT reason FROM attention"); }
+    std::string reason() { return world.text("SELECT reason FROM pawl_attention"); }
     Answer settle(engine::Settlement::Kind kind) {
         auto promise = std::make_shared<std::promise<Answer>>();
         world.engine->settle(
-            {.key_id = world.number("SELECT key_id FROM attention"),
-             .attempt = static_cast<int>(world.number("SELECT attempt FROM attention")),
+            {.key_id = world.number("SELECT key_id FROM pawl_attention"),
+             .attempt = static_cast<int>(world.number("SELECT attempt FROM pawl_attention")),
              .recovery_point = "ordered",
              .kind = kind,
              .result_name = {},
@@ -65,7 +65,7 @@ TEST_F(RestoreTest, after_the_window_a_new_key_is_a_new_request) {
 TEST_F(RestoreTest, a_keyed_call_within_the_providers_memory_is_the_same_charge_again) {
     const auto lost = world.ask<Order>("k", order_of_jane);
     ASSERT_EQ(status_of(lost), 201);
-    for (const auto* table : {"key_registry", "idempotency_keys", "orders", "payments"})
+    for (const auto* table : {"pawl_key_registry", "pawl_idempotency_keys", "orders", "payments"})
         world.execute("DELETE FROM " + std::string{table});
     restored(1h);
 
@@ -102,7 +102,7 @@ TEST_F(RestoreTest, the_memory_of_a_lost_call_is_counted_from_the_lost_time) {
 TEST_F(RestoreTest, an_open_key_of_the_backup_makes_no_call_that_is_never_repeated) {
     provider.next({Does::retry});
     EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Reason::provider_unavailable);
-    restored(1h, world.number("SELECT max(id) FROM key_registry"));
+    restored(1h, world.number("SELECT max(id) FROM pawl_key_registry"));
     world.clock.advance(100h);
 
     EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Reason::needs_attention);
@@ -127,10 +127,12 @@ protected:
     std::string file() { return (folder.path() / "mark").string(); }
     // A backup from before the last requests.
     void restore_backup() {
-        for (const auto* table : {"key_registry", "idempotency_keys", "orders", "payments"})
+        for (const auto* table :
+             {"pawl_key_registry", "pawl_idempotency_keys", "orders", "payments"})
             world.execute("DELETE FROM " + std::string{table});
         world.execute(
-            "UPDATE marks SET number = 1, key_id = 0, calls = 0, at = '2027-01-15T08:00:00.000Z'"
+            "UPDATE pawl_marks SET number = 1, key_id = 0, calls = 0, at = "
+            "'2027-01-15T08:00:00.000Z'"
         );
     }
     TempFolder folder;
@@ -152,10 +154,10 @@ TEST_F(MarkerTest, a_database_behind_its_mark_is_reported_once_at_the_start) {
     again.start();
 
     EXPECT_EQ(epoch_after, 2) << "the file says it, so that a restore behind this one is noticed";
-    EXPECT_EQ(world.number("SELECT count(*) FROM epochs"), 1);
-    EXPECT_EQ(world.text("SELECT lost_since FROM epochs"), "2027-01-15T08:00:00.000Z");
-    EXPECT_EQ(world.text("SELECT keys_until FROM epochs"), "2027-01-18T09:00:00.000Z");
-    EXPECT_EQ(world.text("SELECT action FROM audit_log"), "restored");
+    EXPECT_EQ(world.number("SELECT count(*) FROM pawl_epochs"), 1);
+    EXPECT_EQ(world.text("SELECT lost_since FROM pawl_epochs"), "2027-01-15T08:00:00.000Z");
+    EXPECT_EQ(world.text("SELECT keys_until FROM pawl_epochs"), "2027-01-18T09:00:00.000Z");
+    EXPECT_EQ(world.text("SELECT action FROM pawl_audit_log"), "restored");
     EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Reason::needs_attention);
     EXPECT_EQ(reason(), "restored");
 }
@@ -181,8 +183,8 @@ TEST_F(MarkerTest, starts_and_rounds_without_a_restore_open_no_epoch) {
         one.run_once();
     }
 
-    EXPECT_EQ(world.number("SELECT count(*) FROM epochs"), 0);
-    EXPECT_EQ(world.number("SELECT calls FROM marks"), 3);
+    EXPECT_EQ(world.number("SELECT count(*) FROM pawl_epochs"), 0);
+    EXPECT_EQ(world.number("SELECT calls FROM pawl_marks"), 3);
 }
 
 TEST_F(MarkerTest, nothing_is_written_while_nothing_happens) {
@@ -190,13 +192,13 @@ TEST_F(MarkerTest, nothing_is_written_while_nothing_happens) {
     one.start();
     (void)world.ask<Order>("k", order_of_jane);
     one.run_once();
-    const auto number = world.number("SELECT number FROM marks");
+    const auto number = world.number("SELECT number FROM pawl_marks");
     const auto written = std::filesystem::last_write_time(file());
 
     one.run_once();
     one.run_once();
 
-    EXPECT_EQ(world.number("SELECT number FROM marks"), number);
+    EXPECT_EQ(world.number("SELECT number FROM pawl_marks"), number);
     EXPECT_EQ(std::filesystem::last_write_time(file()), written);
 }
 
@@ -224,7 +226,7 @@ TEST_F(MarkerTest, a_key_without_a_call_is_marked) {
 
     EXPECT_EQ(
         ops::read_mark_file(file()).value().mark.key_id,
-        world.number("SELECT max(id) FROM key_registry")
+        world.number("SELECT max(id) FROM pawl_key_registry")
     );
 }
 
@@ -237,7 +239,7 @@ TEST_F(MarkerTest, the_calls_of_a_round_that_failed_are_marked_by_the_next) {
 
     one.run_once();
 
-    EXPECT_EQ(world.number("SELECT calls FROM marks"), 1);
+    EXPECT_EQ(world.number("SELECT calls FROM pawl_marks"), 1);
 }
 
 TEST_F(MarkerTest, a_restore_that_was_declared_is_not_reported_again) {
@@ -254,8 +256,8 @@ TEST_F(MarkerTest, a_restore_that_was_declared_is_not_reported_again) {
     ops::Marker after{*world.engine, {.file = file()}};
     after.start();
 
-    EXPECT_EQ(world.number("SELECT count(*) FROM epochs"), 1);
-    EXPECT_EQ(world.text("SELECT opened_by FROM epochs"), "ann");
+    EXPECT_EQ(world.number("SELECT count(*) FROM pawl_epochs"), 1);
+    EXPECT_EQ(world.text("SELECT opened_by FROM pawl_epochs"), "ann");
 }
 
 TEST_F(MarkerTest, the_mark_of_another_installation_is_refused) {

@@ -143,18 +143,18 @@ TEST_F(RetentionTest, a_late_repeat_gets_the_location_of_what_was_created) {
 
     EXPECT_EQ(reap().reaped, 1);
 
-    EXPECT_EQ(world.text("SELECT location FROM key_registry"), "/orders/1");
-    EXPECT_EQ(world.number("SELECT outcome FROM key_registry"), 201);
+    EXPECT_EQ(world.text("SELECT location FROM pawl_key_registry"), "/orders/1");
+    EXPECT_EQ(world.number("SELECT outcome FROM pawl_key_registry"), 201);
 }
 
 // An application put a foreign key onto our rows, against the advice of the docs: those rows stay,
 // others are removed.
 TEST_F(RetentionTest, a_key_that_cannot_be_removed_is_counted_and_blocks_no_other) {
     world.execute(
-        "CREATE TABLE held (key_id INTEGER NOT NULL REFERENCES idempotency_keys (id)) STRICT"
+        "CREATE TABLE held (key_id INTEGER NOT NULL REFERENCES pawl_idempotency_keys (id)) STRICT"
     );
     (void)world.ask<Order>("held", order_of_jane);
-    world.execute("INSERT INTO held SELECT id FROM idempotency_keys");
+    world.execute("INSERT INTO held SELECT id FROM pawl_idempotency_keys");
     (void)world.ask<Order>("free", order_of_jane);
     world.clock.advance(72h);
     ops::Reaper reaper{world.store, world.clock, {.batch_max = 1}};
@@ -175,10 +175,10 @@ TEST_F(RetentionTest, a_key_that_cannot_be_removed_is_counted_and_blocks_no_othe
 // A stopping server does not wait until the reaper has tried all that it can't remove.
 TEST_F(RetentionTest, the_reaper_stops_after_a_transaction) {
     world.execute(
-        "CREATE TABLE held (key_id INTEGER NOT NULL REFERENCES idempotency_keys (id)) STRICT"
+        "CREATE TABLE held (key_id INTEGER NOT NULL REFERENCES pawl_idempotency_keys (id)) STRICT"
     );
     for (const auto* key : {"a", "b", "c"}) (void)world.ask<Order>(key, order_of_jane);
-    world.execute("INSERT INTO held SELECT id FROM idempotency_keys");
+    world.execute("INSERT INTO held SELECT id FROM pawl_idempotency_keys");
     world.clock.advance(72h);
     std::stop_source stop;
     core::on_fault_point([&](std::string_view point) {
@@ -224,7 +224,7 @@ TEST_F(RetentionTest, a_key_of_the_tenant_is_one_for_all_its_accounts) {
 TEST_F(RetentionTest, a_dropped_key_with_a_lease_in_the_far_future_is_completed) {
     provider.next({Does::doubt_charged});
     (void)world.ask<Order>("k", order_of_jane);
-    world.execute("UPDATE idempotency_keys SET lease_until = '2099-01-01T00:00:00.000Z'");
+    world.execute("UPDATE pawl_idempotency_keys SET lease_until = '2099-01-01T00:00:00.000Z'");
     world.clock.advance(1min);
 
     EXPECT_EQ(world.complete().completed, 1);
@@ -240,8 +240,8 @@ TEST_F(RetentionTest, a_re_execution_after_a_settlement_has_a_foreign_key_of_its
     (void)world.ask<RepeatableOrder>("k", order_of_jane);
     std::promise<Answer> settled;
     world.engine->settle(
-        {.key_id = world.number("SELECT key_id FROM attention"),
-         .attempt = static_cast<int>(world.number("SELECT attempt FROM attention")),
+        {.key_id = world.number("SELECT key_id FROM pawl_attention"),
+         .attempt = static_cast<int>(world.number("SELECT attempt FROM pawl_attention")),
          .recovery_point = "ordered",
          .kind = engine::Settlement::Kind::did_not_happen,
          .result_name = {},
@@ -267,7 +267,7 @@ TEST_F(RetentionTest, a_key_that_is_forgotten_while_it_is_claimed_is_a_new_reque
     bool once = true;
     core::on_fault_point([&](std::string_view point) {
         if (point != "engine.claim.before" || !std::exchange(once, false)) return;
-        world.execute("DELETE FROM key_registry");
+        world.execute("DELETE FROM pawl_key_registry");
     });
 
     const auto answer = world.ask<RepeatableOrder>("k", order_of_jane);
@@ -275,7 +275,7 @@ TEST_F(RetentionTest, a_key_that_is_forgotten_while_it_is_claimed_is_a_new_reque
 
     EXPECT_FALSE(replayed(answer));
     EXPECT_EQ(world.count("orders"), 2);
-    EXPECT_EQ(world.count("key_registry WHERE state = 'live'"), 1);
+    EXPECT_EQ(world.count("pawl_key_registry WHERE state = 'live'"), 1);
 }
 
 }  // namespace

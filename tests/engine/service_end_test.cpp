@@ -84,7 +84,7 @@ TEST_F(ServiceEnd, the_call_of_a_job_is_told_to_stop_within_the_drain) {
 
 // Found by reading: another worker would have rescued the job, and made its call a second time.
 TEST_F(ServiceEnd, the_lease_of_a_job_is_renewed_while_its_call_ends) {
-    static constexpr Statement<0> find{"find_lease", "SELECT lease_until FROM jobs", {}};
+    static constexpr Statement<0> find{"find_lease", "SELECT lease_until FROM pawl_jobs", {}};
     const auto lease = [&] {
         std::string until;
         database->write([&](Tx& tx) { until = query_one<std::string>(tx, find); });

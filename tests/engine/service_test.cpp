@@ -112,7 +112,7 @@ protected:
 TEST_F(ServiceTest, a_job_of_a_phase_that_threw_never_runs) {
     stage("undone");
 
-    EXPECT_EQ(world.count("jobs"), 0);
+    EXPECT_EQ(world.count("pawl_jobs"), 0);
 }
 
 TEST_F(ServiceTest, a_job_in_a_transaction_is_done_once) {
@@ -123,7 +123,7 @@ TEST_F(ServiceTest, a_job_in_a_transaction_is_done_once) {
     EXPECT_EQ(worker.run_once(10).done, 2);
     EXPECT_EQ(worker.run_once(10).done, 0);
     EXPECT_EQ(world.count("done"), 2);
-    EXPECT_EQ(world.count("jobs"), 0);
+    EXPECT_EQ(world.count("pawl_jobs"), 0);
 }
 
 TEST_F(ServiceTest, a_failed_commit_of_a_job_leaves_neither_its_write_nor_its_mark) {
@@ -151,10 +151,10 @@ TEST_F(ServiceTest, a_failed_job_steps_down_its_layers_and_dies) {
     world.clock.advance(100s);
     EXPECT_EQ(worker.run_once(10).buried, 1);
 
-    EXPECT_EQ(world.count("jobs"), 0);
+    EXPECT_EQ(world.count("pawl_jobs"), 0);
     EXPECT_EQ(world.count("done"), 0);
-    EXPECT_EQ(world.text("SELECT last_error FROM dead_jobs"), "a bug");
-    EXPECT_EQ(world.number("SELECT failures FROM dead_jobs"), 3);
+    EXPECT_EQ(world.text("SELECT last_error FROM pawl_dead_jobs"), "a bug");
+    EXPECT_EQ(world.number("SELECT failures FROM pawl_dead_jobs"), 3);
 }
 
 TEST_F(ServiceTest, a_handler_may_delay_or_discard_its_job_and_its_writes_are_rolled_back) {
@@ -167,7 +167,7 @@ TEST_F(ServiceTest, a_handler_may_delay_or_discard_its_job_and_its_writes_are_ro
     EXPECT_EQ(report.retried, 1);
     EXPECT_EQ(report.buried, 1);
     EXPECT_EQ(world.count("done"), 0);
-    EXPECT_EQ(world.number("SELECT failures FROM jobs"), 0);
+    EXPECT_EQ(world.number("SELECT failures FROM pawl_jobs"), 0);
 }
 
 TEST_F(ServiceTest, a_job_in_a_call_has_the_same_key_at_every_try) {
@@ -182,7 +182,7 @@ TEST_F(ServiceTest, a_job_in_a_call_has_the_same_key_at_every_try) {
 
     ASSERT_EQ(keys.size(), 3U);
     EXPECT_EQ(std::set<std::string>(keys.begin(), keys.end()).size(), 1U);
-    EXPECT_EQ(world.count("jobs"), 0);
+    EXPECT_EQ(world.count("pawl_jobs"), 0);
 }
 
 TEST_F(ServiceTest, a_job_as_an_operation_resumes_where_it_was) {
@@ -193,12 +193,12 @@ TEST_F(ServiceTest, a_job_as_an_operation_resumes_where_it_was) {
     provider.next({Does::doubt_charged});
     stage("a");
 
-    for (int i = 0; i < 3 && world.count("jobs") > 0; ++i) {
+    for (int i = 0; i < 3 && world.count("pawl_jobs") > 0; ++i) {
         (void)worker.run_once(10);
         world.clock.advance(2min);
     }
 
-    EXPECT_EQ(world.count("jobs"), 0);
+    EXPECT_EQ(world.count("pawl_jobs"), 0);
     EXPECT_EQ(world.count("done"), 1);
     EXPECT_EQ(provider.charges.size(), 1U);
     EXPECT_EQ(provider.keys.size(), 2U);
@@ -216,9 +216,9 @@ TEST_F(ServiceTest, a_job_waits_while_its_operation_needs_a_person) {
     world.clock.advance(61s);
     EXPECT_EQ(worker.run_once(10).retried, 1);
 
-    EXPECT_EQ(world.count("attention"), 1);
-    EXPECT_EQ(world.count("jobs"), 1);
-    EXPECT_EQ(world.number("SELECT failures FROM jobs"), 0) << "it has not failed";
+    EXPECT_EQ(world.count("pawl_attention"), 1);
+    EXPECT_EQ(world.count("pawl_jobs"), 1);
+    EXPECT_EQ(world.number("SELECT failures FROM pawl_jobs"), 0) << "it has not failed";
     EXPECT_EQ(provider.keys.size(), 1U);
 }
 
@@ -229,8 +229,8 @@ TEST_F(ServiceTest, a_job_whose_key_was_settled_with_another_request_is_discarde
     worker.add(Counted::kind, form);
     stage("a");
     world.execute(
-        "INSERT INTO jobs (jid, queue, kind, args, state, run_at, created_at) "
-        "SELECT jid, queue, kind, '{\"text\":\"b\"}', state, run_at, created_at FROM jobs"
+        "INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, created_at) "
+        "SELECT jid, queue, kind, '{\"text\":\"b\"}', state, run_at, created_at FROM pawl_jobs"
     );
 
     const auto report = worker.run_once(10);
@@ -239,7 +239,7 @@ TEST_F(ServiceTest, a_job_whose_key_was_settled_with_another_request_is_discarde
     EXPECT_EQ(report.buried, 1);
     EXPECT_EQ(world.count("done"), 1);
     EXPECT_EQ(
-        world.text("SELECT last_error FROM dead_jobs"),
+        world.text("SELECT last_error FROM pawl_dead_jobs"),
         "its key was settled with another request, or has expired"
     );
 }
@@ -250,7 +250,7 @@ TEST_F(ServiceTest, a_job_that_its_operation_cannot_read_is_dead) {
     ));
     worker.add(Counted::kind, form);
     stage("a");
-    world.execute("UPDATE jobs SET args = '{\"no\":1}'");
+    world.execute("UPDATE pawl_jobs SET args = '{\"no\":1}'");
 
     EXPECT_EQ(worker.run_once(10).buried, 1);
     EXPECT_EQ(world.count("done"), 0);
@@ -266,7 +266,7 @@ TEST_F(ServiceTest, a_job_of_an_operation_comes_again_while_the_engine_stops) {
 
     EXPECT_EQ(worker.run_once(10).retried, 1);
 
-    EXPECT_EQ(world.number("SELECT failures FROM jobs"), 0);
+    EXPECT_EQ(world.number("SELECT failures FROM pawl_jobs"), 0);
 }
 
 TEST_F(ServiceTest, a_worker_outlives_an_outage_of_its_queue) {
@@ -298,11 +298,11 @@ TEST_F(ServiceTest, jobs_of_unknown_kind_or_shape_end_in_the_dead_letters) {
     worker.add(detail::job_form_of(std::make_shared<CountInTx>()));
     stage("a");
     stage("b");
-    world.execute("UPDATE jobs SET kind = 'other' WHERE id = 1");
-    world.execute("UPDATE jobs SET args = 'no JSON' WHERE id = 2");
+    world.execute("UPDATE pawl_jobs SET kind = 'other' WHERE id = 1");
+    world.execute("UPDATE pawl_jobs SET args = 'no JSON' WHERE id = 2");
 
     EXPECT_EQ(worker.run_once(10).buried, 2);
-    EXPECT_EQ(world.count("dead_jobs"), 2);
+    EXPECT_EQ(world.count("pawl_dead_jobs"), 2);
 }
 
 TEST_F(ServiceTest, a_job_whose_worker_died_is_taken_again_after_its_lease) {
@@ -352,7 +352,7 @@ TEST_F(ServiceTest, a_key_that_the_completer_meets_while_the_engine_stops_has_no
     const auto report = world.complete();
 
     EXPECT_EQ(report.failed, 0);
-    EXPECT_EQ(world.number("SELECT completer_runs FROM idempotency_keys"), 0);
+    EXPECT_EQ(world.number("SELECT completer_runs FROM pawl_idempotency_keys"), 0);
 }
 
 TEST_F(ServiceTest, a_key_that_a_client_took_over_before_the_completer_has_not_failed) {
@@ -377,7 +377,7 @@ TEST_F(ServiceTest, a_key_that_a_client_took_over_before_the_completer_has_not_f
     round.join();
 
     EXPECT_EQ(report.failed, 0);
-    EXPECT_EQ(world.number("SELECT completer_runs FROM idempotency_keys"), 0);
+    EXPECT_EQ(world.number("SELECT completer_runs FROM pawl_idempotency_keys"), 0);
     let_go.open();
     EXPECT_EQ(status_of(World::get(std::move(client))), 201);
 }
@@ -391,14 +391,14 @@ TEST_F(ServiceTest, a_failure_that_cannot_be_recorded_leaves_the_others_recorded
     world.store.arm(0, FailingStore::How::undone);
     (void)world.complete();
     const int last_two = world.store.writes();
-    ASSERT_EQ(world.count("idempotency_keys WHERE completer_runs = 1"), 2);
+    ASSERT_EQ(world.count("pawl_idempotency_keys WHERE completer_runs = 1"), 2);
 
     world.clock.advance(2h);
     world.store.arm(last_two - 1, FailingStore::How::undone, StoreError::Kind::statement);
     (void)world.complete();
 
-    EXPECT_EQ(world.count("idempotency_keys WHERE completer_runs = 2"), 1);
-    EXPECT_EQ(world.count("idempotency_keys WHERE completer_runs = 1"), 1);
+    EXPECT_EQ(world.count("pawl_idempotency_keys WHERE completer_runs = 2"), 1);
+    EXPECT_EQ(world.count("pawl_idempotency_keys WHERE completer_runs = 1"), 1);
     world.clock.advance(2h);
     world.store.arm(last_two - 1, FailingStore::How::undone, StoreError::Kind::unavailable);
     EXPECT_THROW(world.complete(), StoreError) << "a store that is away fails all";
@@ -409,15 +409,15 @@ TEST_F(
 ) {
     const auto* request = R"({"customer":"thrower","items":[]})";
     for (int i = 0; i < 40; ++i) (void)world.ask<Order>("k", request);
-    EXPECT_EQ(world.count("attention"), 0);
+    EXPECT_EQ(world.count("pawl_attention"), 0);
 
     int rounds = 0;
-    for (; rounds < 200 && world.count("attention") == 0; ++rounds) {
+    for (; rounds < 200 && world.count("pawl_attention") == 0; ++rounds) {
         world.clock.advance(2h);
         (void)world.complete();
     }
 
-    EXPECT_EQ(world.text("SELECT reason FROM attention"), "failed-too-often");
+    EXPECT_EQ(world.text("SELECT reason FROM pawl_attention"), "failed-too-often");
     EXPECT_GE(rounds, 12) << "at least 24 h";
     EXPECT_EQ(world.count("orders"), 0);
 }
@@ -428,7 +428,7 @@ TEST_F(ServiceTest, the_completer_gives_up_on_no_key_that_a_client_took_over_dur
     provider.next({Does::retry, Does::retry});
     for (const auto* key : {"a", "b"}) (void)world.ask<Order>(key, order_of_jane);
     world.execute(
-        "UPDATE idempotency_keys SET completer_runs = 50, completer_first_at = "
+        "UPDATE pawl_idempotency_keys SET completer_runs = 50, completer_first_at = "
         "'2020-01-01T00:00:00.000Z'"
     );
     world.clock.advance(1min);
@@ -454,7 +454,7 @@ TEST_F(ServiceTest, the_completer_gives_up_on_no_key_that_a_client_took_over_dur
     std::jthread round{[&] { report = world.complete(); }};
     second_at_call.wait();
     world.clock.advance(2s);
-    const std::string given_back = "idempotency_keys WHERE lease_until IS NULL";
+    const std::string given_back = "pawl_idempotency_keys WHERE lease_until IS NULL";
     for (int i = 0; i < 500 && world.engine->keys_in_flight() != 1; ++i)
         std::this_thread::sleep_for(10ms);
     auto client =
@@ -464,7 +464,7 @@ TEST_F(ServiceTest, the_completer_gives_up_on_no_key_that_a_client_took_over_dur
     round.join();
 
     EXPECT_EQ(report.to_person, 0);
-    EXPECT_EQ(world.count("attention"), 0);
+    EXPECT_EQ(world.count("pawl_attention"), 0);
     third_go.open();
     EXPECT_EQ(status_of(World::get(std::move(client))), 201);
     EXPECT_EQ(provider.charges.size(), 2U);
@@ -481,13 +481,13 @@ TEST_F(ServiceTest, the_reaper_removes_only_settled_keys_and_keeps_their_registr
     world.clock.advance(std::chrono::hours{73});
     EXPECT_EQ(reaper.run_once(world.clock.now()).reaped, 1);
 
-    EXPECT_EQ(world.count("idempotency_keys"), 2);
-    EXPECT_EQ(world.count("key_registry WHERE state = 'expired'"), 1);
+    EXPECT_EQ(world.count("pawl_idempotency_keys"), 2);
+    EXPECT_EQ(world.count("pawl_key_registry WHERE state = 'expired'"), 1);
     world.clock.advance(std::chrono::hours{24 * 400});
     EXPECT_EQ(reaper.run_once(world.clock.now()).forgotten, 0) << "a late repeat is told so still";
     world.clock.advance(1ms);
     EXPECT_EQ(reaper.run_once(world.clock.now()).forgotten, 1);
-    EXPECT_EQ(world.count("key_registry"), 2);
+    EXPECT_EQ(world.count("pawl_key_registry"), 2);
 }
 
 }  // namespace

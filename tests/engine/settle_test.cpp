@@ -65,18 +65,18 @@ protected:
     }
     Answer ask_keyed() { return world.ask<KeyedBuggyOrder>("k", order_of_jane); }
     Answer ask() { return world.ask<BuggyOrder>("k", order_of_jane); }
-    std::string standing() { return world.text("SELECT standing FROM idempotency_keys"); }
+    std::string standing() { return world.text("SELECT standing FROM pawl_idempotency_keys"); }
 
     // The number of recorded decisions: 0 if the fence refused it.
     std::int64_t decide(const std::string& word, const std::string& result = "", int attempt = 0) {
         const auto of_attempt =
-            attempt != 0 ? attempt : world.number("SELECT attempt FROM attention");
+            attempt != 0 ? attempt : world.number("SELECT attempt FROM pawl_attention");
         return store::write_now(world.store, [&](store::Session& session) {
             return detail::run_statement(
                 session,
                 sql::request_settlement,
                 [](const detail::Row&) {},
-                world.number_in(session, "SELECT key_id FROM attention"),
+                world.number_in(session, "SELECT key_id FROM pawl_attention"),
                 of_attempt,
                 word,
                 result.empty() ? std::optional<std::string>{} : "Paid",
@@ -89,11 +89,11 @@ protected:
     }
     // The completer fails until it gives up.
     void wear_out_the_completer() {
-        for (int i = 0; i < 200 && world.count("attention") == 0; ++i) {
+        for (int i = 0; i < 200 && world.count("pawl_attention") == 0; ++i) {
             world.clock.advance(2h);
             (void)world.complete();
         }
-        ASSERT_EQ(world.text("SELECT reason FROM attention"), "failed-too-often");
+        ASSERT_EQ(world.text("SELECT reason FROM pawl_attention"), "failed-too-often");
     }
     Provider provider;
     Bugs bugs;
@@ -111,8 +111,10 @@ TEST_F(SettleTest, the_completer_carries_out_a_decision_once) {
 
     EXPECT_EQ(status_of(ask()), 201);
     EXPECT_EQ(provider.keys.size(), 1U);
-    EXPECT_EQ(world.count("attention"), 0);
-    EXPECT_EQ(world.text("SELECT actor || ' ' || action FROM audit_log"), "ann settled happened");
+    EXPECT_EQ(world.count("pawl_attention"), 0);
+    EXPECT_EQ(
+        world.text("SELECT actor || ' ' || action FROM pawl_audit_log"), "ann settled happened"
+    );
 }
 
 // Issue 16, number 17: a decision can be taken back for 30 s.
@@ -133,8 +135,8 @@ TEST_F(SettleTest, a_preview_shows_the_customers_answer_and_leaves_nothing) {
     provider.next({Does::doubt_charged});
     (void)ask();
     engine::Settlement settlement{
-        .key_id = world.number("SELECT key_id FROM attention"),
-        .attempt = static_cast<int>(world.number("SELECT attempt FROM attention")),
+        .key_id = world.number("SELECT key_id FROM pawl_attention"),
+        .attempt = static_cast<int>(world.number("SELECT attempt FROM pawl_attention")),
         .kind = engine::Settlement::Kind::happened,
         .result_name = "Paid",
         .result = R"({"id":"ch_1"})",
@@ -145,8 +147,8 @@ TEST_F(SettleTest, a_preview_shows_the_customers_answer_and_leaves_nothing) {
     ASSERT_TRUE(shown.answer) << shown.error;
     EXPECT_EQ(shown.answer->status, 201);
     EXPECT_EQ(standing(), "attention");
-    EXPECT_EQ(world.count("audit_log"), 0);
-    EXPECT_EQ(world.text("SELECT settled_at FROM attention"), "NULL");
+    EXPECT_EQ(world.count("pawl_audit_log"), 0);
+    EXPECT_EQ(world.text("SELECT settled_at FROM pawl_attention"), "NULL");
     EXPECT_EQ(decide("happened", R"({"id":"ch_1"})"), 1);
     EXPECT_EQ(world.complete().settled, 1);
     const auto answer = std::get<StoredResponse>(ask());
@@ -157,24 +159,24 @@ TEST_F(SettleTest, a_preview_says_which_call_is_made_again_and_makes_none) {
     provider.next({Does::doubt});
     (void)ask();
     engine::Settlement settlement{
-        .key_id = world.number("SELECT key_id FROM attention"),
-        .attempt = static_cast<int>(world.number("SELECT attempt FROM attention")),
+        .key_id = world.number("SELECT key_id FROM pawl_attention"),
+        .attempt = static_cast<int>(world.number("SELECT attempt FROM pawl_attention")),
         .kind = engine::Settlement::Kind::did_not_happen};
 
     const auto shown = world.engine->preview(settlement);
 
     EXPECT_FALSE(shown.answer);
-    EXPECT_EQ(shown.call_from, world.text("SELECT recovery_point FROM attention"));
+    EXPECT_EQ(shown.call_from, world.text("SELECT recovery_point FROM pawl_attention"));
     EXPECT_EQ(provider.keys.size(), 1U);
-    EXPECT_EQ(world.number("SELECT generation FROM idempotency_keys"), 0);
+    EXPECT_EQ(world.number("SELECT generation FROM pawl_idempotency_keys"), 0);
 }
 
 TEST_F(SettleTest, a_preview_says_why_a_settlement_can_not_be_carried_out) {
     provider.next({Does::doubt_charged});
     (void)ask();
     engine::Settlement settlement{
-        .key_id = world.number("SELECT key_id FROM attention"),
-        .attempt = static_cast<int>(world.number("SELECT attempt FROM attention")),
+        .key_id = world.number("SELECT key_id FROM pawl_attention"),
+        .attempt = static_cast<int>(world.number("SELECT attempt FROM pawl_attention")),
         .kind = engine::Settlement::Kind::happened,
         .result_name = "Paid",
         .result = R"({"no":"id"})"};
@@ -186,7 +188,7 @@ TEST_F(SettleTest, a_preview_says_why_a_settlement_can_not_be_carried_out) {
     bugs.in_keeper = false;
     settlement.attempt += 1;
     EXPECT_NE(world.engine->preview(settlement).error, "");
-    EXPECT_EQ(world.count("attention"), 1);
+    EXPECT_EQ(world.count("pawl_attention"), 1);
 }
 
 TEST_F(SettleTest, a_call_that_did_not_happen_is_made_again_once_and_never_by_itself) {
@@ -201,7 +203,7 @@ TEST_F(SettleTest, a_call_that_did_not_happen_is_made_again_once_and_never_by_it
 
     EXPECT_EQ(provider.keys.size(), 2U);
     EXPECT_EQ(standing(), "attention");
-    EXPECT_EQ(world.text("SELECT settlement FROM attention"), "NULL");
+    EXPECT_EQ(world.text("SELECT settlement FROM pawl_attention"), "NULL");
     EXPECT_EQ(why_of(ask()), Reason::needs_attention);
     world.clock.advance(24h);
     (void)world.complete();
@@ -211,7 +213,7 @@ TEST_F(SettleTest, a_call_that_did_not_happen_is_made_again_once_and_never_by_it
 TEST_F(SettleTest, a_decision_on_an_earlier_attempt_is_refused) {
     provider.next({Does::doubt});
     (void)ask();
-    const auto first = static_cast<int>(world.number("SELECT attempt FROM attention"));
+    const auto first = static_cast<int>(world.number("SELECT attempt FROM pawl_attention"));
     EXPECT_EQ(decide("did-not-happen"), 1);
     provider.next({Does::doubt_charged});
     (void)world.complete();
@@ -230,9 +232,10 @@ TEST_F(SettleTest, a_damaged_key_is_put_off_and_the_others_are_completed) {
     (void)world.ask<BuggyOrder>("sound", order_of_jane);
     bugs.in_phase = false;
     world.execute(
-        "UPDATE idempotency_keys SET attempt = 3000000000 WHERE idempotency_key = 'damaged'"
+        "UPDATE pawl_idempotency_keys SET attempt = 3000000000 WHERE idempotency_key = 'damaged'"
     );
-    world.execute("UPDATE idempotency_keys SET completer_first_at = 'never' WHERE attempt > 9");
+    world.execute("UPDATE pawl_idempotency_keys SET completer_first_at = 'never' WHERE attempt > 9"
+    );
     world.clock.advance(1h);
 
     const auto report = world.complete();
@@ -242,7 +245,7 @@ TEST_F(SettleTest, a_damaged_key_is_put_off_and_the_others_are_completed) {
     EXPECT_EQ(world.complete().failed, 0) << "put off";
     world.clock.advance(3h);
     EXPECT_EQ(world.complete().failed, 1);
-    EXPECT_EQ(world.count("attention"), 0);
+    EXPECT_EQ(world.count("pawl_attention"), 0);
 }
 
 TEST_F(SettleTest, two_people_decide_and_the_first_one_counts) {
@@ -280,7 +283,7 @@ TEST_F(SettleTest, a_decision_survives_a_failed_commit_and_is_carried_out_once) 
         paid.next({Does::doubt_charged});
         (void)fresh.ask<BuggyOrder>("k", order_of_jane);
         fresh.execute(
-            "UPDATE attention SET settlement = 'happened', settled_result_name = 'Paid', "
+            "UPDATE pawl_attention SET settlement = 'happened', settled_result_name = 'Paid', "
             "settled_result = '{\"id\":\"ch_1\"}', settled_by = 'ann', settled_at = "
             "'2027-01-01T00:00:00.000Z'"
         );
@@ -291,8 +294,8 @@ TEST_F(SettleTest, a_decision_survives_a_failed_commit_and_is_carried_out_once) 
 
         EXPECT_EQ(status_of(fresh.ask<BuggyOrder>("k", order_of_jane)), 201);
         EXPECT_EQ(fresh.count("payments"), 1);
-        EXPECT_EQ(fresh.count("attention"), 0);
-        EXPECT_EQ(fresh.count("audit_log"), 1);
+        EXPECT_EQ(fresh.count("pawl_attention"), 0);
+        EXPECT_EQ(fresh.count("pawl_audit_log"), 1);
         EXPECT_EQ(paid.keys.size(), 1U);
     }
 }
@@ -321,7 +324,7 @@ TEST_F(SettleTest, a_phase_that_still_fails_says_why_and_stays_with_the_person) 
     EXPECT_EQ(world.complete().settling_failed, 1);
 
     EXPECT_EQ(standing(), "attention");
-    EXPECT_EQ(world.text("SELECT settling_error FROM attention"), "a bug in the phase");
+    EXPECT_EQ(world.text("SELECT settling_error FROM pawl_attention"), "a bug in the phase");
 }
 
 TEST_F(SettleTest, a_phase_that_failed_too_often_can_be_given_up) {
@@ -368,7 +371,9 @@ TEST_F(SettleTest, a_result_that_its_keeper_refuses_goes_to_a_person) {
 
     EXPECT_EQ(why_of(ask()), Reason::needs_attention);
 
-    EXPECT_EQ(world.text("SELECT result_name || result FROM attention"), R"(Paid{"id":"ch_1"})");
+    EXPECT_EQ(
+        world.text("SELECT result_name || result FROM pawl_attention"), R"(Paid{"id":"ch_1"})"
+    );
     bugs.in_keeper = false;
     EXPECT_EQ(decide("happened", R"({"id":"ch_1"})"), 1);
     EXPECT_EQ(world.complete().settled, 1);
@@ -382,12 +387,12 @@ TEST_F(SettleTest, a_keyed_result_that_its_keeper_refuses_goes_to_a_person_at_on
     EXPECT_EQ(why_of(ask_keyed()), Reason::needs_attention);
 
     EXPECT_EQ(
-        world.text("SELECT reason || ' ' || detail FROM attention"),
+        world.text("SELECT reason || ' ' || detail FROM pawl_attention"),
         "not-kept PAWL0019: the result could not be kept: a bug in the keeper"
     );
     ASSERT_EQ(provider.charges.size(), 1U);
     EXPECT_EQ(
-        world.text("SELECT result_name || result FROM attention"),
+        world.text("SELECT result_name || result FROM pawl_attention"),
         R"(Paid{"id":")" + provider.charges.begin()->second + R"("})"
     );
     EXPECT_EQ(why_of(ask_keyed()), Reason::needs_attention);
@@ -399,7 +404,7 @@ TEST_F(SettleTest, a_result_that_was_not_kept_is_kept_by_the_next_release) {
     (void)ask_keyed();
     EXPECT_EQ(decide("happened", R"({"id":"ch_1"})"), 1);
     EXPECT_EQ(world.complete().settling_failed, 1);  // The fault is still there.
-    EXPECT_EQ(world.text("SELECT settling_error FROM attention"), "a bug in the keeper");
+    EXPECT_EQ(world.text("SELECT settling_error FROM pawl_attention"), "a bug in the keeper");
     bugs.in_keeper = false;
 
     EXPECT_EQ(decide("happened", R"({"id":"ch_1"})"), 1);
@@ -415,7 +420,7 @@ TEST_F(SettleTest, a_result_that_breaks_a_constraint_goes_to_a_person_at_once) {
 
     EXPECT_EQ(why_of(ask_keyed()), Reason::needs_attention);
 
-    EXPECT_EQ(world.text("SELECT reason FROM attention"), "not-kept");
+    EXPECT_EQ(world.text("SELECT reason FROM pawl_attention"), "not-kept");
     world.execute("DELETE FROM payments");
     EXPECT_EQ(decide("happened", R"({"id":"ch_1"})"), 1);
     EXPECT_EQ(world.complete().settled, 1);
@@ -439,8 +444,8 @@ TEST_F(SettleTest, a_phase_after_the_call_that_throws_keeps_the_result_and_is_re
         EXPECT_EQ(why_of(ask_it()), Reason::internal);
 
         EXPECT_EQ(world.count("payments"), payments + 1);
-        EXPECT_EQ(world.count("attention"), 0);
-        const auto open = std::string{" FROM idempotency_keys WHERE standing = 'open'"};
+        EXPECT_EQ(world.count("pawl_attention"), 0);
+        const auto open = std::string{" FROM pawl_idempotency_keys WHERE standing = 'open'"};
         EXPECT_EQ(world.text("SELECT recovery_point" + open), "charged");
         EXPECT_EQ(world.text("SELECT call_key" + open), "NULL");
         const auto error = world.text("SELECT error" + open);
@@ -469,9 +474,9 @@ TEST_F(SettleTest, a_result_is_not_lost_when_the_attention_list_cannot_be_writte
         fresh.store.wait_for_writes(5);
 
         EXPECT_EQ(
-            fresh.text("SELECT result_name || result FROM attention"), R"(Paid{"id":"ch_1"})"
+            fresh.text("SELECT result_name || result FROM pawl_attention"), R"(Paid{"id":"ch_1"})"
         );
-        EXPECT_EQ(fresh.text("SELECT standing FROM idempotency_keys"), "attention");
+        EXPECT_EQ(fresh.text("SELECT standing FROM pawl_idempotency_keys"), "attention");
     }
 }
 

@@ -80,7 +80,7 @@ TEST_F(StopTest, reports_which_calls_have_no_recorded_end) {
     (void)World::get(std::move(first));
 
     EXPECT_EQ(left.count, 1U);
-    EXPECT_EQ(left.keys, world.text("SELECT CAST(id AS TEXT) FROM idempotency_keys"));
+    EXPECT_EQ(left.keys, world.text("SELECT CAST(id AS TEXT) FROM pawl_idempotency_keys"));
 }
 
 TEST_F(StopTest, reports_which_calls_ended_in_doubt_while_it_waited) {
@@ -104,7 +104,7 @@ TEST_F(StopTest, reports_which_calls_ended_in_doubt_while_it_waited) {
     EXPECT_EQ(left.count, 1U);
     EXPECT_EQ(
         left.keys,
-        world.text("SELECT CAST(id AS TEXT) FROM idempotency_keys WHERE idempotency_key = 'k'")
+        world.text("SELECT CAST(id AS TEXT) FROM pawl_idempotency_keys WHERE idempotency_key = 'k'")
     );
 }
 
@@ -116,8 +116,8 @@ TEST_F(StopTest, a_call_that_heeds_the_stop_gives_its_key_back_in_time) {
     EXPECT_TRUE(world.engine->stop(1s));
 
     EXPECT_EQ(why_of(World::get(std::move(first))), Reason::provider_unavailable);
-    EXPECT_EQ(world.text("SELECT lease_until FROM idempotency_keys"), "NULL");
-    EXPECT_EQ(world.number("SELECT calling FROM idempotency_keys"), 0);
+    EXPECT_EQ(world.text("SELECT lease_until FROM pawl_idempotency_keys"), "NULL");
+    EXPECT_EQ(world.number("SELECT calling FROM pawl_idempotency_keys"), 0);
 }
 
 // One thread for calls: the second request waits when the service stops.

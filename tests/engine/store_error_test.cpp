@@ -73,8 +73,10 @@ TEST_F(StoreErrorTest, no_failure_of_the_store_loses_or_doubles_an_effect_of_an_
         EXPECT_EQ(provider.charges.size(), 1U);
         EXPECT_EQ(world.count("orders"), 1);
         EXPECT_EQ(world.count("payments"), 1);
-        EXPECT_EQ(world.count("jobs"), 1);
-        EXPECT_EQ(world.count("idempotency_keys WHERE standing = 'finished' AND error IS NULL"), 1);
+        EXPECT_EQ(world.count("pawl_jobs"), 1);
+        EXPECT_EQ(
+            world.count("pawl_idempotency_keys WHERE standing = 'finished' AND error IS NULL"), 1
+        );
     }
 }
 
@@ -92,7 +94,7 @@ TEST_F(StoreErrorTest, a_fault_of_the_program_is_recorded_with_the_key) {
 
         EXPECT_EQ(
             world.text("SELECT standing || ' ' || recovery_point || ' ' || error FROM "
-                       "idempotency_keys"),
+                       "pawl_idempotency_keys"),
             "open started a planted failure"
         );
         EXPECT_EQ(world.count("orders"), 0);

@@ -44,7 +44,7 @@ protected:
         world.add(NoteOnly{});
     }
     Answer ask() { return world.ask<Order>("k", order_of_jane); }
-    std::int64_t key_id() { return world.number("SELECT max(id) FROM key_registry"); }
+    std::int64_t key_id() { return world.number("SELECT max(id) FROM pawl_key_registry"); }
     // An open key at its call, which no node holds.
     void leave_open() {
         provider.next({Does::retry});
@@ -96,7 +96,7 @@ TEST_F(StoredKeyTest, a_missing_or_expired_key_is_not_completed) {
 
 TEST_F(StoredKeyTest, a_key_of_an_unknown_operation_is_stranded) {
     leave_open();
-    world.execute("UPDATE idempotency_keys SET operation = 'of_tomorrow'");
+    world.execute("UPDATE pawl_idempotency_keys SET operation = 'of_tomorrow'");
 
     const auto answer = complete(key_id());
 
@@ -120,7 +120,7 @@ TEST_F(StoredKeyTest, a_key_in_flight_is_not_completed) {
 // while the completer holds the key.
 TEST_F(StoredKeyTest, a_request_under_an_older_secret_waits_for_the_completer) {
     leave_open();
-    world.execute("UPDATE idempotency_keys SET secret_version = 99");
+    world.execute("UPDATE pawl_idempotency_keys SET secret_version = 99");
     hold_first_call(provider);
     std::promise<Answer> completed;
     world.engine->complete(key_id(), [&](Answer answer) {
@@ -136,7 +136,7 @@ TEST_F(StoredKeyTest, a_request_under_an_older_secret_waits_for_the_completer) {
 
 TEST_F(StoredKeyTest, a_key_under_an_unavailable_secret_matches_no_request) {
     EXPECT_EQ(status_of(ask()), 201);
-    world.execute("UPDATE idempotency_keys SET secret_version = 99");
+    world.execute("UPDATE pawl_idempotency_keys SET secret_version = 99");
 
     EXPECT_EQ(why_of(ask()), Reason::key_reused);
 }
@@ -153,7 +153,7 @@ TEST_F(StoredKeyTest, a_stopped_engine_begins_nothing) {
 TEST_F(StoredKeyTest, a_failed_query_is_reported_and_nothing_is_done) {
     world.store.fail_reads(1);
     EXPECT_EQ(why_of(ask()), Reason::store_unavailable);
-    EXPECT_EQ(world.count("key_registry"), 0);
+    EXPECT_EQ(world.count("pawl_key_registry"), 0);
     leave_open();
     const auto id = key_id();
     world.store.fail_reads(1);
@@ -209,8 +209,8 @@ TEST_F(StoredKeyTest, a_key_that_is_removed_under_its_call_writes_nothing_more) 
     hold_first_call(provider);
     auto answer = world.send<Order>("k", order_of_jane);
     at_call.wait();
-    world.execute("DELETE FROM idempotency_keys");
-    world.execute("DELETE FROM key_registry");
+    world.execute("DELETE FROM pawl_idempotency_keys");
+    world.execute("DELETE FROM pawl_key_registry");
 
     let_go.open();
 
@@ -222,7 +222,7 @@ TEST_F(StoredKeyTest, a_lost_key_that_cannot_be_queried_is_reported) {
     hold_first_call(provider);
     auto answer = world.send<Order>("k", order_of_jane);
     at_call.wait();
-    world.execute("UPDATE idempotency_keys SET attempt = attempt + 1");
+    world.execute("UPDATE pawl_idempotency_keys SET attempt = attempt + 1");
     world.store.fail_reads(1);
 
     let_go.open();
@@ -243,7 +243,7 @@ TEST_F(StoredKeyTest, a_provider_that_forgets_while_the_call_waits_is_not_called
     EXPECT_EQ(why_of(ask()), Reason::needs_attention);
 
     EXPECT_EQ(provider.keys.size(), 1U);
-    EXPECT_EQ(world.text("SELECT reason FROM attention"), "forgotten");
+    EXPECT_EQ(world.text("SELECT reason FROM pawl_attention"), "forgotten");
 }
 
 TEST_F(StoredKeyTest, a_second_execution_that_fails_leaves_the_key_expired) {
@@ -255,7 +255,7 @@ TEST_F(StoredKeyTest, a_second_execution_that_fails_leaves_the_key_expired) {
 
     EXPECT_EQ(why_of(world.ask<AgainOrder>("k", thrower)), Reason::internal);
 
-    EXPECT_EQ(world.count("idempotency_keys"), 0);
+    EXPECT_EQ(world.count("pawl_idempotency_keys"), 0);
     world.execute(std::string{shop_tables});
     EXPECT_EQ(status_of(world.ask<AgainOrder>("k", thrower)), 201);
 }
@@ -275,7 +275,7 @@ TEST_F(StoredKeyTest, a_decision_is_carried_out_on_the_attempt_that_it_was_made_
     of_another.attempt = 7;
 
     EXPECT_EQ(why_of(settle(of_another)), Reason::in_progress);
-    EXPECT_EQ(world.text("SELECT standing FROM idempotency_keys"), "attention");
+    EXPECT_EQ(world.text("SELECT standing FROM pawl_idempotency_keys"), "attention");
     EXPECT_EQ(status_of(settle(give_up)), 409);
     EXPECT_EQ(why_of(settle(give_up)), Reason::in_progress) << "it was carried out";
 }
@@ -283,7 +283,7 @@ TEST_F(StoredKeyTest, a_decision_is_carried_out_on_the_attempt_that_it_was_made_
 TEST_F(StoredKeyTest, a_decision_on_an_unknown_point_is_reported) {
     provider.next({Does::doubt_charged});
     EXPECT_EQ(why_of(world.ask<OrderOnce>("k", order_of_jane)), Reason::needs_attention);
-    world.execute("UPDATE idempotency_keys SET recovery_point = 'of_tomorrow'");
+    world.execute("UPDATE pawl_idempotency_keys SET recovery_point = 'of_tomorrow'");
 
     const auto answer = settle(
         {.key_id = key_id(),
@@ -297,7 +297,7 @@ TEST_F(StoredKeyTest, a_decision_on_an_unknown_point_is_reported) {
 
     EXPECT_EQ(why_of(answer), Reason::internal);
     EXPECT_EQ(
-        world.text("SELECT settling_error FROM attention"),
+        world.text("SELECT settling_error FROM pawl_attention"),
         "PAWL0007: recovery point of_tomorrow is unknown"
     );
 }
@@ -308,10 +308,10 @@ TEST_F(StoredKeyTest, a_request_without_a_key_is_one_atomic_transaction) {
     world.store.arm(1, FailingStore::How::undone);
 
     EXPECT_EQ(why_of(note()), Reason::store_unavailable);
-    EXPECT_EQ(world.count("jobs"), 0);
+    EXPECT_EQ(world.count("pawl_jobs"), 0);
     EXPECT_EQ(staged, 0);
     EXPECT_EQ(body_of(note()), "a");
-    EXPECT_EQ(world.count("jobs"), 1);
+    EXPECT_EQ(world.count("pawl_jobs"), 1);
     EXPECT_EQ(staged, 1);
 }
 

@@ -198,11 +198,11 @@ public:
         static constexpr Sql take{
             "take_ids",
             "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1) "
-            "SELECT (SELECT coalesce(max(id), 0) FROM key_registry) + i FROM n",
+            "SELECT (SELECT coalesce(max(id), 0) FROM pawl_key_registry) + i FROM n",
             {}};
         static constexpr Sql claim{
             "claim_under_id",
-            "INSERT INTO key_registry (id, hash) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+            "INSERT INTO pawl_key_registry (id, hash) VALUES ($1, $2) ON CONFLICT DO NOTHING",
             {}};
         if (!gives_ids_ahead_) return std::nullopt;
         return store::PreallocationStatements{&take, &claim};

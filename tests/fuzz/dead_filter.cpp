@@ -44,7 +44,7 @@ constexpr const char* tables_filled =
     " (6, 'größe', 'nach_links', 2, '-40 hours', 'zu groß: 7 €', 'zu groß: # €'),"
     " (7, 'a,b', '[x]', 3, '-9 days', 'a' || char(10) || 'b', 'a'),"
     " (8, '-q', '--kind', 4, '-400 days', '', ''))"
-    " INSERT INTO dead_jobs (id, jid, queue, kind, args, attempt, failures, created_at, "
+    " INSERT INTO pawl_dead_jobs (id, jid, queue, kind, args, attempt, failures, created_at, "
     "last_error, history,"
     " error_kind, died_at)"
     " SELECT id, 'jid' || id, queue, kind, '{}', 1, failures, '2026-01-01T00:00:00.000Z', "
@@ -57,9 +57,9 @@ public:
     World() { lay_out(); }
     void lay_out() {
         static const Sql texts[]{
-            {"fuzz_jobs", "DELETE FROM jobs", {}},
-            {"fuzz_audit", "DELETE FROM audit_log", {}},
-            {"fuzz_dead", "DELETE FROM dead_jobs", {}},
+            {"fuzz_jobs", "DELETE FROM pawl_jobs", {}},
+            {"fuzz_audit", "DELETE FROM pawl_audit_log", {}},
+            {"fuzz_dead", "DELETE FROM pawl_dead_jobs", {}},
             {"fuzz_fill", tables_filled, {}}};
         store::write_now(database_->store(), [&](store::Session& session) {
             for (const auto& text : texts) session.run(text, {}, [](const detail::Row&) {});

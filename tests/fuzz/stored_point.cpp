@@ -1,4 +1,4 @@
-// A row of idempotency_keys, read by an operation's forms: its recovery point and data, its
+// A row of pawl_idempotency_keys, read by an operation's forms: its recovery point and data, its
 // request, the results that operators give when they settle a key, and the headers of its response.
 // Any bytes decode or strand the key; decoded values keep all data of the row, and encode to the
 // same text; members of a newer version are never dropped silently.

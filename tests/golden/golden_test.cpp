@@ -110,36 +110,36 @@ TEST_P(GoldenTest, the_present_flow_runs_the_present_statements_and_leaves_none_
 
 TEST_P(GoldenTest, a_new_column_that_must_be_filled_fails_it) {
     migrate(
-        "ALTER TABLE idempotency_keys ADD COLUMN region TEXT CHECK (region IS NOT NULL)",
-        "ALTER TABLE idempotency_keys ADD COLUMN region TEXT NOT NULL"
+        "ALTER TABLE pawl_idempotency_keys ADD COLUMN region TEXT CHECK (region IS NOT NULL)",
+        "ALTER TABLE pawl_idempotency_keys ADD COLUMN region TEXT NOT NULL"
     );
 
     EXPECT_THAT(failed(), Contains(HasSubstr("insert_key")));
 }
 
 TEST_P(GoldenTest, a_new_column_that_may_be_empty_does_not) {
-    migrate("ALTER TABLE idempotency_keys ADD COLUMN region TEXT");
-    migrate("ALTER TABLE jobs ADD COLUMN priority INTEGER NOT NULL DEFAULT 0");
+    migrate("ALTER TABLE pawl_idempotency_keys ADD COLUMN region TEXT");
+    migrate("ALTER TABLE pawl_jobs ADD COLUMN priority INTEGER NOT NULL DEFAULT 0");
 
     EXPECT_THAT(unprepared(), IsEmpty());
     EXPECT_THAT(failed(), IsEmpty());
 }
 
 TEST_P(GoldenTest, a_dropped_column_fails_it) {
-    migrate("ALTER TABLE idempotency_keys DROP COLUMN origin");
+    migrate("ALTER TABLE pawl_idempotency_keys DROP COLUMN origin");
 
     EXPECT_THAT(unprepared(), Contains(HasSubstr("insert_key")));
     EXPECT_THAT(failed(), ::testing::Not(IsEmpty()));
 }
 
 TEST_P(GoldenTest, a_renamed_column_fails_it) {
-    migrate("ALTER TABLE jobs RENAME COLUMN run_at TO due_at");
+    migrate("ALTER TABLE pawl_jobs RENAME COLUMN run_at TO due_at");
 
     EXPECT_THAT(unprepared(), Contains(HasSubstr("claim_jobs")));
 }
 
 TEST_P(GoldenTest, a_constraint_that_an_older_server_breaks_fails_it) {
-    migrate("CREATE UNIQUE INDEX one_key_an_account ON idempotency_keys (tenant, account)");
+    migrate("CREATE UNIQUE INDEX one_key_an_account ON pawl_idempotency_keys (tenant, account)");
 
     EXPECT_THAT(unprepared(), IsEmpty());
     EXPECT_THAT(failed(), Contains(HasSubstr("insert_key_finished")));

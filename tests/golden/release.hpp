@@ -10,6 +10,7 @@
 #include <iterator>
 #include <list>
 #include <map>
+#include <regex>
 #include <set>
 #include <span>
 #include <sstream>
@@ -28,31 +29,37 @@ inline std::string read_file(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-// By name, split as tools/embed_sql does.
-inline std::map<std::string, std::string> cut(const std::string& file) {
-    constexpr std::string_view mark = "-- name: ";
-    std::map<std::string, std::string> statements;
-    std::string name;
+// A name and the store of its mark; empty: both stores.
+using NameAndStore = std::pair<std::string, std::string>;
+
+inline bool is_comment(const std::string& line) {
+    const auto begin = line.find_first_not_of(' ');
+    return begin != line.npos && line.compare(begin, 2, "--") == 0;
+}
+
+// Split as tools/embed_sql does.
+inline std::map<NameAndStore, std::string> cut(const std::string& file) {
+    static const std::regex begin{R"(-- name: (\w+)(?: \[(\w+)\])?.*)"};
+    std::map<NameAndStore, std::string> statements;
+    std::string* text = nullptr;
     std::istringstream lines{file};
     for (std::string line; std::getline(lines, line);) {
-        if (line.starts_with(mark))
-            name = line.substr(mark.size(), line.find(' ', mark.size()) - mark.size());
-        else if (!name.empty() && line.find("--") != line.find_first_not_of(' '))
-            statements[name] += line + "\n";
-        else if (!name.empty() && line.empty())
-            statements[name] += "\n";
+        std::smatch found;
+        if (std::regex_match(line, found, begin))
+            text = &statements[{found[1], found[2]}];
+        else if (text != nullptr && !is_comment(line))
+            *text += line + "\n";
     }
-    for (auto& [ignored, text] : statements) text.erase(text.find_last_not_of("; \n") + 1);
+    for (auto& [ignored, cut] : statements) cut.erase(cut.find_last_not_of("; \n") + 1);
     return statements;
 }
 
 class Release {
 public:
-    // From a folder with sqlite/*.sql, postgres/*.sql and flow.json.
+    // From a folder with *.sql and flow.json.
     explicit Release(const std::filesystem::path& folder) {
-        for (const auto* store : {"sqlite", "postgres"})
-            for (const auto& file : std::filesystem::directory_iterator{folder / store})
-                add(store, file.path());
+        for (const auto& file : std::filesystem::directory_iterator{folder})
+            if (file.path().extension() == ".sql") add(file.path());
         flow_ = boost::json::parse(read_file(folder / "flow.json")).as_array();
     }
     // From compiled-in statements and a flow.
@@ -72,14 +79,16 @@ public:
     const boost::json::array& flow() const { return flow_; }
 
 private:
-    void add(const std::string& store, const std::filesystem::path& file) {
+    void add(const std::filesystem::path& file) {
         const bool rides = file.stem() == "rides";
-        for (const auto& [name, text] : cut(read_file(file))) {
+        for (const auto& [marked, text] : cut(read_file(file))) {
+            const auto& [name, store] = marked;
             const std::string_view kept = texts_.emplace_back(text);
             const auto& full = names_.emplace_back((rides ? "rides." : "") + name);
             auto& sql = statements_[full];
             if (sql.name.empty()) sql.name = full;
-            (store == "sqlite" ? sql.sqlite : sql.postgres) = kept;
+            if (store != "postgres") sql.sqlite = kept;
+            if (store != "sqlite") sql.postgres = kept;
         }
     }
 

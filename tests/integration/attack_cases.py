@@ -31,7 +31,7 @@ def judge(attack, number, port):
 def check_rows(world, group, attacks):
     """There are keys for the booked rides only; no hidden request was carried out."""
     world.settle()
-    found = [key for (key,) in world.rows('SELECT idempotency_key FROM idempotency_keys')]
+    found = [key for (key,) in world.rows('SELECT idempotency_key FROM pawl_idempotency_keys')]
     expected = {f'marker-{n}' for n, attack in enumerate(attacks) if attack.due.marker}
     wrong = [key for key in found if key.startswith('marker-') and key not in expected] + sorted(expected - set(found))
     for n, attack in enumerate(attacks):

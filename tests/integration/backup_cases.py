@@ -173,7 +173,7 @@ def killed(world, backup):
 
 
 def epochs(world):
-    return world.count('epochs')
+    return world.count('pawl_epochs')
 
 
 def noticed(world):
@@ -181,7 +181,7 @@ def noticed(world):
     check('"code":"PAWL0017"' in world.log(), 'it is noticed')
     check_equal(epochs(world), 1, 'epochs')
     check_equal(world.count('rides'), 3, 'rides of the backup')
-    check_equal(world.count('audit_log', "action = 'restored'"), 1, 'in the audit log')
+    check_equal(world.count('pawl_audit_log', "action = 'restored'"), 1, 'in the audit log')
 
 
 def keyed(settings, backup, stop=cleanly):
@@ -208,7 +208,7 @@ def never(settings, backup, stop=cleanly):
             again = world.phone().book(f'lost-{i}')
             check_equal((again.status, again.type), (502, 'needs-attention'), 'on the attention list')
         check_equal(len(world.ledger()), 3 + LOST, 'charges')
-        check_equal(world.rows('SELECT DISTINCT reason FROM attention'), [('restored',)], 'the reason')
+        check_equal(world.rows('SELECT DISTINCT reason FROM pawl_attention'), [('restored',)], 'the reason')
         matched, _, theirs, _, charges = reconciled(world, False)
         check_equal((matched, theirs), (3, LOST), 'matched, theirs alone')
         alone = [one for one in charges if one['status'] == 'only-theirs']
@@ -234,11 +234,11 @@ def said(settings, backup):
             done = world.rides_command('restored', *wrong, '--note', 'x', '--database', world.url, check_status=1)
             check(wrong[-2] in done.stderr, f'the option is named: {done.stderr}')
         world.pawl_command('restored', '--as-of', as_of, '--note', 'the disk failed', '--by', 'ann', '--repeats-for-h', '1')
-        check_equal(world.rows('SELECT opened_by, detail FROM epochs'), [('ann', 'the disk failed')], 'the epoch')
+        check_equal(world.rows('SELECT opened_by, detail FROM pawl_epochs'), [('ann', 'the disk failed')], 'the epoch')
         check(world.start_server(), 'it starts')
         check('PAWL0017' not in world.log(), 'the restore is already known')
         check_equal(world.phone().book('lost-0').status, 502, 'the provider may have forgotten it')
-        check_equal(world.rows('SELECT reason FROM attention'), [('restored',)], 'the reason')
+        check_equal(world.rows('SELECT reason FROM pawl_attention'), [('restored',)], 'the reason')
         check_equal(len(world.ledger()), 3 + LOST, 'charges')
 
 

@@ -91,7 +91,7 @@ class Riding:
     def one_ride(self, state='booked'):
         check_equal(self.world.rows('SELECT state FROM rides'), [(state,)], 'rides')
         check_equal(len(self.world.ledger()), int(state == 'booked'), 'charges')
-        check_equal(self.world.count('idempotency_keys'), 1, 'keys')
+        check_equal(self.world.count('pawl_idempotency_keys'), 1, 'keys')
 
 
 def double_click(settings, javascript=True):
@@ -284,7 +284,7 @@ def needs_a_person(settings):
         check("Please don't book this ride again" in riding.tab.text('main'), riding.tab.text('main'))
         check_equal(riding.tab.attribute('meta[http-equiv=refresh]', 'content'), '30', 'the page refreshes by itself')
         check_equal(riding.tab.count('a[href="/book"], form[action="/rides"]'), 0, 'ways to book')
-        key = str(riding.world.rows('SELECT key_id FROM attention')[0][0])
+        key = str(riding.world.rows('SELECT key_id FROM pawl_attention')[0][0])
         riding.world.rides_command('keys', 'settle', key, '--as', 'give-up', '--note', 'asked the provider', '--database', riding.world.url)
         wait_until('it to be settled', lambda: riding.world.unsettled() == 0)
         riding.tab.reload()
@@ -319,9 +319,9 @@ def expired(settings):
         riding.tab.shows(DONE)
         riding.world.settle()
         riding.world.stop_server()
-        riding.world.change("UPDATE idempotency_keys SET expires_at = '2020-01-01T00:00:00.000Z'")
+        riding.world.change("UPDATE pawl_idempotency_keys SET expires_at = '2020-01-01T00:00:00.000Z'")
         riding.world.start_server('--access-log', f'{riding.world.folder}/access')
-        wait_until('the key to be reaped', lambda: riding.world.count('idempotency_keys') == 0)
+        wait_until('the key to be reaped', lambda: riding.world.count('pawl_idempotency_keys') == 0)
         stale.click(BOOK)
         stale.shows('This form is too old')
         stale.click('text=See that ride')
@@ -394,7 +394,7 @@ def other_sites(settings):
             with foreign_page(f'<iframe src="{riding.site()}/bookings/{key}"></iframe><h1>framed</h1>') as port:
                 riding.browser.tab(f'http://{host}:{port}/').shows('framed')
         wait_until('the access log', lambda: riding.sent() >= 4)
-        check_equal((riding.world.count('rides'), riding.world.count('idempotency_keys'), len(riding.world.ledger())), (0, 0, 0),
+        check_equal((riding.world.count('rides'), riding.world.count('pawl_idempotency_keys'), len(riding.world.ledger())), (0, 0, 0),
                     'rides, keys, charges')
         # Tries to sign the rider in as another rider.
         with foreign_page(f'<form id="f" method="post" action="{riding.site()}/sign-in"><input name="email" value="joe@example.com">'

@@ -12,7 +12,7 @@ from phone import HERE_TO_THERE
 from raw import answers_in, exchanged
 from world import KILLED, World, check, check_equal, wait_until
 
-KEYS = {'idempotency_keys'}
+KEYS = {'pawl_idempotency_keys'}
 # Each canary, and the tables where it may be. No canary's number contains another's.
 WHERE = {
     'token': set(), 'old-token': set(), 'basic': set(), 'cookie': set(), 'api-key': set(), 'proxy-token': set(), 'agent': set(),
@@ -21,13 +21,13 @@ WHERE = {
     'line': set(), 'trailer': set(), 'extension': set(), 'fragment': set(), 'broken-body': set(), 'xml': set(), 'method': set(),
     'stripe-secret': set(),
     # In Rocket Rides an address is a name: of the rider who asks, whose requests and jobs contain it, and of a created user.
-    'mailbox': {'users', 'idempotency_keys', 'dead_jobs'}, 'unsure': {'users', 'idempotency_keys'},
+    'mailbox': {'users', 'pawl_idempotency_keys', 'pawl_dead_jobs'}, 'unsure': {'users', 'pawl_idempotency_keys'},
     'made': {'users'}, 'unmade': set(),
 }
 CANARIES = {name: f'canary{n:02}{os.urandom(6).hex()}' for n, name in enumerate(WHERE)}
 # For numbers in a body: the digits of a card in the place of a coordinate.
 CARD_NUMBER = '41.42424242424'
-TABLES_OF_NUMBER = {'idempotency_keys', 'rides', 'audit_records'}
+TABLES_OF_NUMBER = {'pawl_idempotency_keys', 'rides', 'audit_records'}
 c = collections.namedtuple('Texts', [name.replace('-', '_') for name in WHERE])(*CANARIES.values())
 
 
@@ -102,7 +102,7 @@ class Canaries:
         wait_until('the ride', lambda: self.book((201, 409, 503), c.kept_key).status == 201)
         self.book((500, 502, 503), 'unsure', 'test_unsure')
         self.book((500, 502, 503), 'unsure', 'test_unsure')
-        wait_until('the attention list', lambda: self.world.count('attention'))
+        wait_until('the attention list', lambda: self.world.count('pawl_attention'))
         self.book(201, c.dead_key, 'test_mailbox')
         wait_until('the dead letter', self.world.queue.dead)
 

@@ -65,9 +65,9 @@ def stepped_in_rides(settings):
             wait_until('all keys to be settled', lambda: world.unsettled() == 0)
             clock.set('+4d')   # Jobs staged in the future are due then, and not before.
         world.settle()
-        check_equal(world.count('attention'), 0, 'keys that wait for a person')
+        check_equal(world.count('pawl_attention'), 0, 'keys that wait for a person')
         logs = world.log() + ''.join(node.log() for node in world.nodes)
-        for key, attempts in world.rows('SELECT id, attempt FROM idempotency_keys WHERE attempt > 1'):
+        for key, attempts in world.rows('SELECT id, attempt FROM pawl_idempotency_keys WHERE attempt > 1'):
             # A call that would begin late in its lease is given back, which is recorded; no lease ends early.
             given_back = sum('"attempt_refused"' in line and f'"key_id":"{key}"' in line for line in logs.split('\n'))
             check(given_back >= attempts - 1, f'attempts at key {key}: {attempts}, and only {given_back} were given back')

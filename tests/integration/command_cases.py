@@ -24,7 +24,7 @@ def a_paused_queue_waits(settings, queue):
         queues('resume', '--reason', 'it is out', '--by', 'ann')
         wait_until('all receipts', lambda: len(world.mails()) == world.count('rides'))
         world.settle()
-        acts = [action for (action,) in world.rows('SELECT action FROM audit_log ORDER BY id')]
+        acts = [action for (action,) in world.rows('SELECT action FROM pawl_audit_log ORDER BY id')]
         check_equal([act for act in acts if act in ('pause', 'resume')], ['pause', 'resume'], 'the audit')
 
 
@@ -81,15 +81,15 @@ def a_damaged_row(settings):
             check_equal(world.phone().book(key).status, 201, 'a ride')
             check_equal(world.phone('test_doubt').book('doubt-' + key).status, 502, 'a ride in doubt')
         check_equal(world.phone('test_refused').book('refused').status, 201, 'a ride')
-        wait_until('the dead letter', lambda: world.count('dead_jobs') == 1 and world.queue.waiting() == 0)
+        wait_until('the dead letter', lambda: world.count('pawl_dead_jobs') == 1 and world.queue.waiting() == 0)
         check_equal(world.stop_server(), 0, 'the exit code')
         # PostgreSQL's columns hold no number beyond int, but invalid times.
         damage = {'sqlite': ('attempt', '3000000000'), 'postgres': ('created_at', "'infinity'")}[world.database]
-        world.change(f'UPDATE idempotency_keys SET {damage[0]} = {damage[1]} WHERE idempotency_key IN (?, ?)', 'k-1', 'doubt-k-1')
+        world.change(f'UPDATE pawl_idempotency_keys SET {damage[0]} = {damage[1]} WHERE idempotency_key IN (?, ?)', 'k-1', 'doubt-k-1')
         times = {'sqlite': 'failures = 3000000000', 'postgres': "first_failed_at = 'infinity'"}[world.database]
-        world.change(f'UPDATE dead_jobs SET {times}')
+        world.change(f'UPDATE pawl_dead_jobs SET {times}')
         attention = {'sqlite': 'attempt = 3000000000', 'postgres': "since = 'infinity'"}[world.database]
-        world.change(f'UPDATE attention SET {attention} WHERE key_id = (SELECT id FROM idempotency_keys WHERE idempotency_key = ?)',
+        world.change(f'UPDATE pawl_attention SET {attention} WHERE key_id = (SELECT id FROM pawl_idempotency_keys WHERE idempotency_key = ?)',
                      'doubt-k-1')
 
         keys = {key['key']: key for key in json.loads(world.pawl_command('keys', 'list', '--json').stdout)}
@@ -119,14 +119,14 @@ def an_expired_key_is_shown(settings):
         check_equal(world.phone().book('old').status, 201, 'a ride')
         check_equal(world.phone().book('new').status, 201, 'another')
         world.settle()
-        world.change("UPDATE idempotency_keys SET expires_at = '2020-01-01T00:00:00.000Z' WHERE idempotency_key = 'old'")
+        world.change("UPDATE pawl_idempotency_keys SET expires_at = '2020-01-01T00:00:00.000Z' WHERE idempotency_key = 'old'")
         world.pawl_command('reaper', '--once')
-        check_equal(world.count('idempotency_keys'), 1, 'keys that are left')
+        check_equal(world.count('pawl_idempotency_keys'), 1, 'keys that are left')
         shown = json.loads(world.pawl_command('keys', 'show', '--key', 'old', '--json').stdout)
         check_equal((shown['standing'], shown['response_status']), ('expired', 201), 'its registry row')
         check(shown['location'].startswith('/rides/') and shown['expired_at'], f'where it is, and when it expired: {shown}')
         check_equal(json.loads(world.pawl_command('keys', 'show', str(shown['id']), '--json').stdout), shown, 'by its id')
-        world.change('DELETE FROM idempotency_keys')   # No other account has had a request since.
+        world.change('DELETE FROM pawl_idempotency_keys')   # No other account has had a request since.
         refused = world.pawl_command('keys', 'show', '--key', 'old', check_status=1).stderr
         check('--account' in refused, f'the missing option: {refused}')
         owner = ('--account', 'jane@example.com', '--tenant', 'rides')
@@ -141,10 +141,10 @@ def exit_codes(settings):
         world.start_server()
         check_equal(world.phone().book('k').status, 201, 'a ride')
         check_equal(world.phone('test_refused').book('refused').status, 201, 'a ride whose receipt dies')
-        wait_until('the dead letter', lambda: world.count('dead_jobs') == 1 and world.queue.waiting() == 0)
+        wait_until('the dead letter', lambda: world.count('pawl_dead_jobs') == 1 and world.queue.waiting() == 0)
         check_equal(world.stop_server(), 0, 'the exit code')
-        ((key,),) = world.rows("SELECT id FROM idempotency_keys WHERE idempotency_key = 'k'")
-        ((letter,),) = world.rows('SELECT id FROM dead_jobs')
+        ((key,),) = world.rows("SELECT id FROM pawl_idempotency_keys WHERE idempotency_key = 'k'")
+        ((letter,),) = world.rows('SELECT id FROM pawl_dead_jobs')
         why = ('--reason', 'x')
         for words, expected in [
             (('keys', 'list'), 0), (('keys', 'list', '--limit', '0'), 2), (('keys', 'list', '--standing', 'no'), 2),
@@ -202,7 +202,7 @@ def who_did_it(settings):
         for environment in (nobody, nobody | {'USER': 'ann'}, nobody | {'USER': 'root', 'SUDO_USER': 'bob'}):
             world.rides_command('queues', 'pause', '--reason', 'x', environment=environment, program='pawl')
             world.rides_command('queues', 'resume', environment=environment, program='pawl')
-        actors = [actor for (actor,) in world.rows("SELECT actor FROM audit_log WHERE action = 'pause' ORDER BY id")]
+        actors = [actor for (actor,) in world.rows("SELECT actor FROM pawl_audit_log WHERE action = 'pause' ORDER BY id")]
         check_equal(actors, [pwd.getpwuid(os.getuid()).pw_name, 'ann', 'bob'], 'the actors')
 
 
@@ -213,7 +213,7 @@ def piped_tables_are_whole(settings):
         check_equal(world.phone().book('k').status, 201, 'a ride')
         world.settle()
         long = 'an error, and ' + 'ü' * 150 + ' its end'
-        world.change('UPDATE idempotency_keys SET error = ?', long)
+        world.change('UPDATE pawl_idempotency_keys SET error = ?', long)
         check(long in world.pawl_command('keys', 'list').stdout, 'the whole error')
         ours, theirs = pty.openpty()
         try:

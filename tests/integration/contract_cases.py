@@ -124,7 +124,7 @@ def natural_keys(world):
 def expired(world):
     first = world.phone().book('k9')
     world.settle()
-    world.change("UPDATE idempotency_keys SET expires_at = '2020-01-01T00:00:00.000Z' WHERE idempotency_key = 'k9'")
+    world.change("UPDATE pawl_idempotency_keys SET expires_at = '2020-01-01T00:00:00.000Z' WHERE idempotency_key = 'k9'")
     world.rides_command('reaper', '--once', '--database', world.url)
     answer = world.phone().book('k9')
     problem(answer, 410, 'key-expired', False)
@@ -163,7 +163,7 @@ def other_spellings_of_a_request(world):
 def expired_whatever_is_asked(world):
     world.phone().book('k16')
     world.settle()
-    world.change("UPDATE idempotency_keys SET expires_at = '2020-01-01T00:00:00.000Z' WHERE idempotency_key = 'k16'")
+    world.change("UPDATE pawl_idempotency_keys SET expires_at = '2020-01-01T00:00:00.000Z' WHERE idempotency_key = 'k16'")
     world.rides_command('reaper', '--once', '--database', world.url)
     problem(world.phone().book('k16', origin_lat=1), 410, 'key-expired', False)
     check_equal(world.phone().get('/idempotency-keys/k16').json, {'state': 'expired'}, 'the state of the key')
@@ -176,7 +176,7 @@ def a_phase_that_throws(world):
         answer = world.phone().book('k17')
         problem(answer, 500, 'internal', True)
         check(b'secret' not in answer.body, f'the text of the failure is only for operators: {answer}')
-    check_equal(world.count('idempotency_keys', "standing = 'open' AND error LIKE '%secret detail%'"), 1,
+    check_equal(world.count('pawl_idempotency_keys', "standing = 'open' AND error LIKE '%secret detail%'"), 1,
                 'the error is stored')
     check_equal((world.count('rides'), len(world.ledger())), (0, 0), 'rides, charges')
     world.store.mend_table()
@@ -187,18 +187,18 @@ def a_phase_that_throws(world):
 def a_point_of_another_version(world):
     world.kill_provider()
     check_equal(world.phone().book('k18').status, 503, 'stopped before the charge')
-    world.change("UPDATE idempotency_keys SET recovery_point = 'sent_by_rocket'")
+    world.change("UPDATE pawl_idempotency_keys SET recovery_point = 'sent_by_rocket'")
     # The completer may be working on the key now, and hold its lease.
     answer = wait_until('the answer', lambda: next((a for a in [world.phone().book('k18')] if a.status != 409), None))
     problem(answer, 503, 'stranded', True)
     check_equal(answer.json['code'], 'PAWL0007', 'the code')
     check_equal(world.phone().get('/idempotency-keys/k18').json['state'], 'sent_by_rocket', 'the state of the key')
-    wait_until('the completer to have tried', lambda: world.count('idempotency_keys', 'completer_runs > 0'))
-    check_equal(world.rows('SELECT standing, recovery_point FROM idempotency_keys'), [('open', 'sent_by_rocket')],
+    wait_until('the completer to have tried', lambda: world.count('pawl_idempotency_keys', 'completer_runs > 0'))
+    check_equal(world.rows('SELECT standing, recovery_point FROM pawl_idempotency_keys'), [('open', 'sent_by_rocket')],
                 'the key')
     check('PAWL0007' in world.log(), 'the log has the code')
     # As if a version that knows the point were running again.
-    world.change("UPDATE idempotency_keys SET recovery_point = 'ride_created'")
+    world.change("UPDATE pawl_idempotency_keys SET recovery_point = 'ride_created'")
     world.start_provider()
     check_equal(wait_until('the ride', lambda: final(world.phone().book('k18'))).status, 201, 'the answer')
     check_equal((world.count('rides'), len(world.ledger())), (1, 1), 'rides, charges')
@@ -218,7 +218,7 @@ def a_database_that_is_locked(world):
 
 def a_client_that_goes_away_cancels_nothing(world):
     world.phone().send_and_hang_up('POST', '/rides', HERE_TO_THERE, 'k20')
-    wait_until('it to begin', lambda: world.count('idempotency_keys'))
+    wait_until('it to begin', lambda: world.count('pawl_idempotency_keys'))
     world.settle()
     check(world.phone().book('k20').replayed, 'the answer waits for it')
     check_equal(len(world.ledger()), 1, 'charges')
@@ -348,7 +348,7 @@ def stopping_while_the_provider_hangs(settings):
         check_equal(world.stop_server(), 0, 'the exit code')
         check(time.monotonic() - began < 20, f'it took {time.monotonic() - began:.0f} s')
         stopped = json.loads(world.log().splitlines()[-1])
-        key = world.rows('SELECT id FROM idempotency_keys')[0][0]
+        key = world.rows('SELECT id FROM pawl_idempotency_keys')[0][0]
         check_equal((stopped['in_doubt'], stopped['in_doubt_keys']), ('1', str(key)), 'the keys left in doubt')
         faults(world, delay_ms=0)
         world.start_server()
@@ -387,7 +387,7 @@ def a_refund_is_asked_for_by_who_may(world):
         check(taken.status in (404, 422), f'its key for a ride of their own: {taken}')
     wrong = world.phone().send('POST', f'/rides/{ride}/refund', key='r4')
     check_equal((wrong.status, wrong.json['detail']), (422, f'The Idempotency-Key must be ride-{ride}-refund.'), 'another key')
-    check_equal(world.count('idempotency_keys', "operation = 'refund_ride'"), 0, 'claimed keys')
+    check_equal(world.count('pawl_idempotency_keys', "operation = 'refund_ride'"), 0, 'claimed keys')
     check_equal(len(world.ledger('refund')), 0, 'refunds')
     check_equal((world.phone().refund(ride).status, world.phone('test_support').refund(other).status), (201, 201),
                 'the rider, and support')

@@ -146,8 +146,8 @@ def commits_without_an_answer(settings):
             answer = world.phone().book(f'claim-{n}')
             check_equal(answer.status, 201, f'the row was read, and the request continued: {answer}')
         check(proxy.swallowed >= 10, f'{proxy.swallowed} answers were swallowed')
-        check_equal(world.count('idempotency_keys', 'attempt > 1'), 0, 'take-overs')
-        wait_until('the receipts', lambda: world.count('jobs') == 0, 60)
+        check_equal(world.count('pawl_idempotency_keys', 'attempt > 1'), 0, 'take-overs')
+        wait_until('the receipts', lambda: world.count('pawl_jobs') == 0, 60)
         check_equal((len(world.ledger()), world.count('rides')), (10, 10), 'charges and rides')
 
 

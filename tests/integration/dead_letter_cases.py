@@ -43,7 +43,7 @@ class Letters:
 
     def places(self):
         """(waiting jobs, dead letters); each job is in one place."""
-        return self.world.count('jobs'), self.world.count('dead_jobs')
+        return self.world.count('pawl_jobs'), self.world.count('pawl_dead_jobs')
 
 
 def worked_by_people(settings):
@@ -78,7 +78,7 @@ def worked_by_people(settings):
         letters.dlq('purge', exported[0]['id'], *WHY, status=1)
         world.start_server()
         world.settle()
-        check_equal(world.count('audit_log', "action IN ('merge', 'purge') AND actor = 'ann'"), 2, 'in the audit')
+        check_equal(world.count('pawl_audit_log', "action IN ('merge', 'purge') AND actor = 'ann'"), 2, 'in the audit')
         check_equal(len(world.mails()), 0, 'mails to nobody')
 
 
@@ -88,16 +88,16 @@ def killed_at(settings, point):
     with World(settings.bin, QUICK) as world:
         letters = Letters(world)
         letters.dlq(act, '--all', *WHY, status=-9, fault=f'{point}:1:kill9')
-        done = letters.world.count('dead_jobs') == 0
+        done = letters.world.count('pawl_dead_jobs') == 0
         check_equal(done, point.endswith('after'), 'done')
         letters.dlq(act, '--all', *WHY)
         check_equal(letters.places(), (MAILS if act == 'merge' else 0, 0), 'jobs, dead letters')
-        check_equal(world.count('audit_log', f"action = '{act}'"), 1, 'in the audit')
+        check_equal(world.count('pawl_audit_log', f"action = '{act}'"), 1, 'in the audit')
         if act == 'merge':
             world.start_server()
             world.settle()
             check_equal(letters.places(), (0, MAILS), 'tried again, and dead again')
-            ids = world.rows('SELECT count(DISTINCT jid) FROM dead_jobs')[0][0]
+            ids = world.rows('SELECT count(DISTINCT jid) FROM pawl_dead_jobs')[0][0]
             check_equal(ids, MAILS, 'under their ids')
 
 
@@ -122,7 +122,7 @@ def killed_outside(settings, queue, act):
         else:
             world.settle()
             check_equal(letters.listed(), [], 'dead letters after the purge')
-        check(world.count('audit_log', f"action = '{act}' AND actor = 'ann'") >= 1, 'in the audit')
+        check(world.count('pawl_audit_log', f"action = '{act}' AND actor = 'ann'") >= 1, 'in the audit')
 
 
 def exported(letters):

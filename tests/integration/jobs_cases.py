@@ -14,7 +14,7 @@ def mail_server_is_down(settings):
         world.settle()
         world.provider.send_signal(signal.SIGSTOP)   # Stops charges and mails: the ride waits, and so does the mail.
         world.phone().send_and_hang_up('POST', '/rides', HERE_TO_THERE, 'k2')
-        wait_until('it to begin', lambda: world.count('idempotency_keys') == 2)
+        wait_until('it to begin', lambda: world.count('pawl_idempotency_keys') == 2)
         world.provider.send_signal(signal.SIGCONT)
         world.settle()
         check_equal(len(world.mails()), 2, 'receipts')
@@ -25,7 +25,7 @@ def refused_mails_die_once(settings):
         world.start_server()
         check_equal(world.phone('test_refused').book('k').status, 201, 'the ride is booked anyway')
         world.settle()
-        check_equal(world.count('dead_jobs', "kind = 'send_receipt' AND last_error LIKE '%refused%'"), 1, 'dead letters')
+        check_equal(world.count('pawl_dead_jobs', "kind = 'send_receipt' AND last_error LIKE '%refused%'"), 1, 'dead letters')
         check_equal(world.count('users', "email = 'no@refused.example' AND points = 20"), 1, 'the other job was done')
 
 
@@ -34,7 +34,7 @@ def put_off_mails_come_later(settings):
         world.start_server()
         check_equal(world.phone('test_later').book('k').status, 201, 'the ride')
         world.settle()
-        check_equal((len(world.mails()), world.count('dead_jobs')), (1, 0), 'receipts, dead letters')
+        check_equal((len(world.mails()), world.count('pawl_dead_jobs')), (1, 0), 'receipts, dead letters')
         check('"event":"job_failed"' in world.log(), 'the failure is in the log')
 
 
@@ -43,7 +43,7 @@ def never_answered_mails_are_given_up(settings):
     with World(settings.bin, ['--retry-after-ms', '50,50', '--rider', 'test_cut cut@cut.example']) as world:
         world.start_server()
         check_equal(world.phone('test_cut').book('k').status, 201, 'the ride')
-        wait_until('the dead letter', lambda: world.count('dead_jobs') == 1)
+        wait_until('the dead letter', lambda: world.count('pawl_dead_jobs') == 1)
         check_equal(len({mail['message_id'] for mail in world.mails()}), 1, 'Message-IDs')
         check_equal(len(world.mails()), 3, 'tries: the first and two layers')
 
@@ -56,7 +56,7 @@ def a_clean_stop_loses_nothing(settings):
             world.phone().send_and_hang_up('POST', '/rides', HERE_TO_THERE, f'k-{i}')
         wait_until('charges', lambda: len(world.ledger()) >= 5)
         check_equal(world.stop_server(), 0, 'the exit code')
-        begun = world.count('idempotency_keys')
+        begun = world.count('pawl_idempotency_keys')
         world.start_server()
         world.settle()
         check_equal(world.count('rides', "state = 'booked'"), begun, 'rides, one for each request begun')

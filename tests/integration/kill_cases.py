@@ -45,7 +45,7 @@ class Day:
         check_equal(self.world.server.returncode, KILLED, f'how the server ended: {self.world.log()[-600:]}')
         self.deaths += 1
         try:
-            self.at_work |= {jid for (jid,) in self.world.rows("SELECT jid FROM jobs WHERE state = 'running'")}
+            self.at_work |= {jid for (jid,) in self.world.rows("SELECT jid FROM pawl_jobs WHERE state = 'running'")}
         except NoTables:
             pass
 
@@ -123,7 +123,7 @@ class Day:
 
     def drop(self, key):
         """Sends a request and disconnects; sends it again only if it was not started."""
-        begun = lambda: self.world.count('idempotency_keys', f"idempotency_key = '{key}'")
+        begun = lambda: self.world.count('pawl_idempotency_keys', f"idempotency_key = '{key}'")
 
         def sent_and_begun():
             self.revive()
@@ -204,18 +204,18 @@ def reaped(bin_folder, faults=(), log=None):
             day.ask(f'old-{i}', lambda i=i: world.phone().book(f'old-{i}'))
         world.settle()
         world.stop_server()
-        world.change("UPDATE idempotency_keys SET expires_at = '2020-01-01T00:00:00.000Z'")
+        world.change("UPDATE pawl_idempotency_keys SET expires_at = '2020-01-01T00:00:00.000Z'")
         if log:
             world.start_server(fault_log=log)
         else:
             day.start()
-        day.wait('the old keys to go', lambda: world.count('idempotency_keys') == 0)
+        day.wait('the old keys to go', lambda: world.count('pawl_idempotency_keys') == 0)
         wanted = len(faults)
         day.wait('the deaths', lambda: day.deaths == wanted)
         for i in range(3):
             day.wait('410', lambda i=i: world.phone().book(f'old-{i}').status == 410)
         check_equal(len(world.ledger()), 3, 'charges')
-        check_equal(world.count('key_registry', "state = 'expired'"), 3, 'expired keys in the registry')
+        check_equal(world.count('pawl_key_registry', "state = 'expired'"), 3, 'expired keys in the registry')
 
 
 def in_sources():

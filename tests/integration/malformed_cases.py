@@ -47,7 +47,7 @@ def check_answer(name, received, due, why=''):
 
 
 def check_no_rows(world, what):
-    for table in ('key_registry', 'idempotency_keys', 'rides', 'audit_records', 'jobs', 'attention'):
+    for table in ('pawl_key_registry', 'pawl_idempotency_keys', 'rides', 'audit_records', 'pawl_jobs', 'pawl_attention'):
         check_equal(world.count(table), 0, f'rows of {table} after {what}')
     check_equal(world.count('users'), 3, f'users after {what}')   # The users that the server starts with.
 
@@ -187,7 +187,7 @@ def on_one_connection(settings):
         received = exchanged(world.port, b''.join(bad) * 5 + SMUGGLED)
         statuses = [int(part[:3]) for part in received.split(b'HTTP/1.1 ')[1:]]
         check_equal(statuses, [400, 400, 400, 400, 415] * 5 + [201], 'the answers, in order')
-        check_equal(world.count('key_registry'), 1, 'keys')
+        check_equal(world.count('pawl_key_registry'), 1, 'keys')
         check_it_lives(world)
 
 
@@ -230,7 +230,7 @@ def mutated(settings):
             check(answer is None or answer.status < 400 or answer.is_problem,
                   f'{bytes(request)!r} got an answer that is not a problem: {answer}')
         world.settle()
-        check_equal(world.count('key_registry'), done, f'keys, with seed {settings.seed}: one for each request done')
+        check_equal(world.count('pawl_key_registry'), done, f'keys, with seed {settings.seed}: one for each request done')
         check_equal(len(world.ledger()), done, 'charges')
         check_it_lives(world)
 

@@ -27,7 +27,7 @@ def one_of_each(world, key, answer):
     check_equal(len(world.ledger()), 1, 'charges')
     check_equal(world.count('rides'), 1, 'rides')
     check_equal(len(world.mails()), 1, 'receipts')
-    check_equal(world.count('idempotency_keys'), 1, 'keys')
+    check_equal(world.count('pawl_idempotency_keys'), 1, 'keys')
 
 
 def connection_breaks_before_the_backend(settings):
@@ -37,7 +37,7 @@ def connection_breaks_before_the_backend(settings):
         with socket.create_connection(('127.0.0.1', world.port)) as phone:
             phone.sendall(f'POST /rides HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer test_jane\r\nIdempotency-Key: k\r\n'
                           f'Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body[:20]}'.encode())
-        check_equal(world.count('key_registry'), 0, 'keys after half a request')
+        check_equal(world.count('pawl_key_registry'), 0, 'keys after half a request')
         one_of_each(world, 'k', world.phone().book('k'))
 
 
@@ -180,8 +180,8 @@ def cases(settings):
         'the server dies and the client is gone: the completer': the_server_dies_and_the_client_is_gone,
         'a bad deploy 500s in the first phase, clients retry': lambda s: bad_deploy(s, 'rides', 'INSERT', True),
         # In the phase after the keeper, which stages the receipt.
-        'a bad deploy 500s midway, clients retry': lambda s: bad_deploy(s, 'jobs', 'INSERT', True),
-        'a bad deploy 500s midway, clients are gone: the completer': lambda s: bad_deploy(s, 'jobs', 'INSERT', False),
+        'a bad deploy 500s midway, clients retry': lambda s: bad_deploy(s, 'pawl_jobs', 'INSERT', True),
+        'a bad deploy 500s midway, clients are gone: the completer': lambda s: bad_deploy(s, 'pawl_jobs', 'INSERT', False),
         'a bad deploy can record no charge: a person, and the next deploy': bad_deploy_of_the_keeper,
     }
     return [('murphy: ' + name, lambda run=run: run(settings)) for name, run in scenarios.items()]

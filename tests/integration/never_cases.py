@@ -75,7 +75,7 @@ def settled(settings, how, faults=()):
         check_equal(ride.final('k').body, answer.body, 'and again')
         check_equal(len(world.ledger()), 1 if how == 'happened' else 0, 'charges')
         check_equal(world.unsettled(), 0, 'unsettled keys')
-        check(world.count('audit_log', "actor = 'ann' AND detail = 'asked the bank'") >= 1, 'actor and reason are in the audit log')
+        check(world.count('pawl_audit_log', "actor = 'ann' AND detail = 'asked the bank'") >= 1, 'actor and reason are in the audit log')
         history = json.loads(ride.command('keys', 'show', '--key', 'k', '--json').stdout)['history']
         check_equal(history[0]['actor'], 'ann', 'and in the history of the key')
         check_equal(day.deaths, len(faults), 'deaths')
@@ -141,7 +141,7 @@ def mistakes_are_refused(settings):
         day = Day(world)
         ride = Doubtful(world, day)
         ride.book_into_doubt('k')
-        key = str(world.rows('SELECT id FROM idempotency_keys')[0][0])   # Ids have gaps.
+        key = str(world.rows('SELECT id FROM pawl_idempotency_keys')[0][0])   # Ids have gaps.
         for arguments, status, telling in [
             (['keys', 'settle', key, '--as', 'happened', '--note', 'x'], 1, 'Charge, Declined'),
             (['keys', 'settle', key, '--as', 'happened', '--result', 'Charge', '--value', '{"x": 1}', '--note', 'x'], 1, 'id'),

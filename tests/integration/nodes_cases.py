@@ -50,16 +50,16 @@ def check_all(world, keys, at_work=()):
     world.settle()
     charges = collections.Counter(line['key'] for line in world.ledger())
     check_equal(sorted(charges.values()), [1] * keys, 'charges by key')
-    check_equal(world.count('idempotency_keys', "standing = 'finished'"), keys, 'finished keys')
+    check_equal(world.count('pawl_idempotency_keys', "standing = 'finished'"), keys, 'finished keys')
     check_equal(world.count('rides'), keys, 'rides')
     agree = world.rows("SELECT r.stripe_charge_id AS ride, k.response_body::json->>'charge' AS told FROM rides AS r"
-                       " JOIN idempotency_keys AS k ON k.id = r.idempotency_key_id WHERE r.state = 'booked'")
+                       " JOIN pawl_idempotency_keys AS k ON k.id = r.idempotency_key_id WHERE r.state = 'booked'")
     ids = sorted(line['id'] for line in world.ledger())
     check_equal(sorted(ride for ride, _ in agree), ids, 'charges in the rides, and in the ledger')
     check_equal(sorted(told for _, told in agree), ids, 'charges in the answers, and in the ledger')
     check_equal(world.count('audit_records', "action = 'created' AND resource_type = 'ride'"), keys, 'audit rows of rides')
     check_equal(world.rows('SELECT sum(points) FROM users')[0][0], 20 * keys, 'points')
-    check_equal(world.count('dead_jobs'), 0, 'dead jobs')
+    check_equal(world.count('pawl_dead_jobs'), 0, 'dead jobs')
     mails = collections.Counter(mail['message_id'].strip('<>').split('@')[0] for mail in world.mails())
     check_equal(len(mails), keys, 'receipts by Message-ID')
     odd = {jid for jid, count in mails.items() if count > 1} - set(at_work)
@@ -69,7 +69,7 @@ def check_all(world, keys, at_work=()):
 
 
 def jobs_at_work(world):
-    return {jid for (jid,) in world.rows("SELECT jid FROM jobs WHERE state = 'running'")}
+    return {jid for (jid,) in world.rows("SELECT jid FROM pawl_jobs WHERE state = 'running'")}
 
 
 class Riders:
@@ -190,7 +190,7 @@ def nodes_die(settings, seed, kind=World):
         riders.check_all()
 
 
-FINISHED = "SELECT id, md5(k::text) AS content FROM idempotency_keys AS k WHERE standing = 'finished'"
+FINISHED = "SELECT id, md5(k::text) AS content FROM pawl_idempotency_keys AS k WHERE standing = 'finished'"
 BOOKED = "SELECT id, md5(r::text) AS content FROM rides AS r WHERE state = 'booked'"
 
 
@@ -215,17 +215,17 @@ def nodes_hang(settings, seed, kind=World):
         for query, rows in done.items():
             now = dict(world.rows(query))
             check_equal([id for id in rows if now.get(id) != rows[id]], [], f'rows that changed after their end: {query}')
-        check(world.count('idempotency_keys', 'attempt > 1') > 0, 'some attempts were lost to another node')
+        check(world.count('pawl_idempotency_keys', 'attempt > 1') > 0, 'some attempts were lost to another node')
 
 
 def rows_of(world, key):
     """All rows of a request."""
-    whole = f"FROM idempotency_keys AS k JOIN rides AS r ON r.idempotency_key_id = k.id WHERE k.idempotency_key = '{key}'"
+    whole = f"FROM pawl_idempotency_keys AS k JOIN rides AS r ON r.idempotency_key_id = k.id WHERE k.idempotency_key = '{key}'"
     return world.rows(f'SELECT to_json(k) AS key, to_json(r) AS ride {whole}')
 
 
 def attempt_of(world, key):
-    (row,) = world.rows(f"SELECT attempt, recovery_point FROM idempotency_keys WHERE idempotency_key = '{key}'")
+    (row,) = world.rows(f"SELECT attempt, recovery_point FROM pawl_idempotency_keys WHERE idempotency_key = '{key}'")
     return row
 
 
@@ -280,7 +280,7 @@ def paused_after_charge(settings, by_client):
         world.start_nodes(3)
         sleeper = charged_and_paused(world, 'k')
         if by_client:
-            ((until,),) = world.rows('SELECT lease_until::text FROM idempotency_keys')
+            ((until,),) = world.rows('SELECT lease_until::text FROM pawl_idempotency_keys')
             first = world.nodes[1].phone().book('k')
             ((held,),) = world.rows(f"SELECT clock_timestamp() < '{until}'")
             check(first.status == 409 or not held, f'busy until the lease ends: {first}')
@@ -329,7 +329,7 @@ def workers_die(settings):
         world.start_nodes(3, '--workers', '0')
         with concurrent.futures.ThreadPoolExecutor(12) as pool:
             list(pool.map(lambda i: booked(world.nodes[i % 3], f'k-{i}'), range(100)))
-        check_equal((world.count('jobs', "state = 'ready'"), len(world.mails())), (200, 0), 'jobs that wait, receipts')
+        check_equal((world.count('pawl_jobs', "state = 'ready'"), len(world.mails())), (200, 0), 'jobs that wait, receipts')
         for node in world.nodes:
             check_equal(node.stop(), 0, 'the exit code')
         first, *others = world.nodes

@@ -59,12 +59,12 @@ def it_is_away_at_the_start(settings, queue):
         day.start()
         check_equal(world.phone().book('k').status, 201, 'a ride while the queue is away')
         wait_until('the outage in the log', lambda: word[queue] in world.log(), 30 * SLOW)
-        check_equal(world.count('staged_jobs'), 2, 'jobs that wait in the database')
+        check_equal(world.count('pawl_staged_jobs'), 2, 'jobs that wait in the database')
         check_equal(world.phone().book('k').status, 201, 'a repeat')
         world.queue.come_back()
         day.wait('the receipt', lambda: len(world.mails()) == 1)
         day.wait('the points', lambda: day.points() == 20)
-        wait_until('no staged jobs', lambda: world.count('staged_jobs') == 0)
+        wait_until('no staged jobs', lambda: world.count('pawl_staged_jobs') == 0)
 
 
 def it_throws_jobs_away(settings):

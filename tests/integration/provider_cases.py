@@ -40,7 +40,7 @@ def check_the_end(world, answer, status, charges, state, reason):
     again = world.phone('test_rider').book('k')
     check_equal((again.status, again.body, again.replayed), (answer.status, answer.body, status != 502), 'the repeat')
     check_equal(world.rows('SELECT state FROM rides'), [(state,)], 'the state of the ride')
-    check_equal(world.rows('SELECT reason FROM attention'), [(reason,)] if reason else [], 'the attention list')
+    check_equal(world.rows('SELECT reason FROM pawl_attention'), [(reason,)] if reason else [], 'the attention list')
     charge = world.rows('SELECT stripe_charge_id FROM rides')[0][0]
     check_equal(charge, world.ledger()[0]['id'] if state == 'booked' else None, 'the charge on record')
     check_equal(len(world.ledger()), charges, 'charges after the repeat')
@@ -70,9 +70,9 @@ def never_up(settings):
             check(answer.status in (409, 503), f'while the provider is down: {answer}')
             check(answer.type in ('provider-unavailable', 'in-progress') and answer.json['retry'],
                   f'it says so: {answer}')
-        wait_until('the completer to have tried', lambda: world.count('idempotency_keys', 'completer_runs > 0'))
-        check_equal((len(world.ledger()), world.count('attention')), (0, 0), 'charges, requests for a person')
-        check_equal(world.rows('SELECT standing, recovery_point FROM idempotency_keys'), [('open', 'ride_created')],
+        wait_until('the completer to have tried', lambda: world.count('pawl_idempotency_keys', 'completer_runs > 0'))
+        check_equal((len(world.ledger()), world.count('pawl_attention')), (0, 0), 'charges, requests for a person')
+        check_equal(world.rows('SELECT standing, recovery_point FROM pawl_idempotency_keys'), [('open', 'ride_created')],
                     'the key')
 
 
@@ -131,18 +131,18 @@ def hangs(settings):
         world.provider.send_signal(signal.SIGSTOP)
         for i in range(20):
             world.phone().send_and_hang_up('POST', '/rides', HERE_TO_THERE, f'k-{i}')
-        wait_until('all to wait', lambda: world.count('idempotency_keys', "recovery_point = 'ride_created'") == 20)
+        wait_until('all to wait', lambda: world.count('pawl_idempotency_keys', "recovery_point = 'ride_created'") == 20)
         check_equal(world.phone().get('/rides').status, 200, 'a list of rides')
         check_equal(world.phone().put_user('new@example.com').status, 201, 'a request without a foreign call')
         check_equal((world.phone().book('k-7').status, world.phone().book('k-7').type), (409, 'in-progress'),
                     'a repeat')
-        first_leases = world.rows('SELECT min(lease_until) FROM idempotency_keys')[0][0]
+        first_leases = world.rows('SELECT min(lease_until) FROM pawl_idempotency_keys')[0][0]
         wait_until('the leases to be renewed',
-                   lambda: world.rows('SELECT min(lease_until) FROM idempotency_keys')[0][0] > first_leases)
+                   lambda: world.rows('SELECT min(lease_until) FROM pawl_idempotency_keys')[0][0] > first_leases)
         world.provider.send_signal(signal.SIGCONT)
         world.settle()
         check_equal((len(world.ledger()), world.count('rides', "state = 'booked'")), (20, 20), 'charges, booked rides')
-        check_equal(world.count('idempotency_keys', 'attempt > 1'), 0, 'take-overs: a lease is renewed during its call')
+        check_equal(world.count('pawl_idempotency_keys', 'attempt > 1'), 0, 'take-overs: a lease is renewed during its call')
 
 
 def one_call_at_a_time(settings):
@@ -206,7 +206,7 @@ def strange(settings, names):
                 check_equal(phone.book(key).status, 502, f'{name}: the repeat')
             provider.requests.clear()
         stuck = sum(1 for name in names if STRANGE[name][1] == 502)
-        check_equal(world.rows("SELECT count(*) FROM attention WHERE reason = 'stuck'"), [(stuck,)],
+        check_equal(world.rows("SELECT count(*) FROM pawl_attention WHERE reason = 'stuck'"), [(stuck,)],
                     'the attention list')
         check_equal(world.count('rides', "state = 'booked'"), len(names) - stuck, 'booked rides')
 
@@ -231,7 +231,7 @@ def strange_and_without_keys(settings, names):
                 check_equal(len(provider.requests), 1, f'{name}: calls')
             check_equal(set(provider.keys()), {None}, f'{name}: keys sent')
             provider.requests.clear()
-        check_equal(world.count('attention'), len([name for name in names if name not in NOT_MADE]),
+        check_equal(world.count('pawl_attention'), len([name for name in names if name not in NOT_MADE]),
                     'the attention list')
 
 
@@ -243,7 +243,7 @@ def nobody_listens(settings):
         for _ in range(3):
             answer = world.phone().book('k')
             check(answer.status in (409, 503), f'while connections are refused: {answer}')
-        check_equal(world.count('attention'), 0, 'requests for a person')
+        check_equal(world.count('pawl_attention'), 0, 'requests for a person')
         check_equal(world.stop_server(), 0, 'the exit code')
         world.stripe = real
         world.start_server()
@@ -311,12 +311,12 @@ def memory(settings, called_at):
         world.kill_provider()
         check_equal(world.phone().book('k').status, 503, 'the first try')
         check_equal(world.stop_server(), 0, 'the exit code')
-        world.change("UPDATE idempotency_keys SET called_at = ?", called_at)
+        world.change("UPDATE pawl_idempotency_keys SET called_at = ?", called_at)
         world.start_provider()
         world.start_server()
         answer = world.phone().book('k')
         check_equal((answer.status, answer.type), (502, 'needs-attention'), f'a repeat after 20 h: {answer}')
-        check_equal(world.rows('SELECT reason FROM attention'), [('forgotten',)], 'the attention list')
+        check_equal(world.rows('SELECT reason FROM pawl_attention'), [('forgotten',)], 'the attention list')
         check_equal(len(world.ledger()), 0, 'charges')
 
 

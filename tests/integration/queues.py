@@ -15,7 +15,7 @@ class Embedded:
     """The database itself."""
     name = 'embedded'
     options = ()
-    tables = ('jobs',)   # Must be empty at the end of a day.
+    tables = ('pawl_jobs',)   # Must be empty at the end of a day.
     patience_s = 20
 
     def __init__(self, world):
@@ -26,7 +26,7 @@ class Embedded:
         return sum(self.world.count(table) for table in self.tables)
 
     def dead(self):
-        return self.world.count('dead_jobs')
+        return self.world.count('pawl_dead_jobs')
 
     def letters(self):
         """The dead letters of the queue, as operators see them."""
@@ -40,7 +40,7 @@ class Embedded:
 class Redis(Embedded):
     """A redis-server of the world's own, which persists what it has acknowledged."""
     name = 'redis'
-    tables = ('jobs', 'staged_jobs')
+    tables = ('pawl_jobs', 'pawl_staged_jobs')
 
     def __init__(self, world):
         super().__init__(world)
@@ -129,7 +129,7 @@ class Redis(Embedded):
 class Kafka(Embedded):
     """A mock cluster of librdkafka in a process of the world's own: its contents end with it."""
     name = 'kafka'
-    tables = ('jobs', 'staged_jobs')
+    tables = ('pawl_jobs', 'pawl_staged_jobs')
     patience_s = 90   # After each death a group is formed again, and its brokers need time.
 
     def __init__(self, world):

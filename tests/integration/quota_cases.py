@@ -76,7 +76,7 @@ def in_flight(settings):
         rides = 40 + len(flood.of(201)) + len(again)
         check_equal((len(world.ledger()), len({line['key'] for line in world.ledger()})), (rides, rides), 'charges, their keys')
         check_equal(world.count('rides', "state = 'booked'"), rides, 'booked rides')
-        check_equal(world.count('idempotency_keys'), rides, 'keys: none for a refusal')
+        check_equal(world.count('pawl_idempotency_keys'), rides, 'keys: none for a refusal')
         check_equal(world.log().count('PAWL0013'), 1, 'lines in the log, at most one a minute')
 
 

@@ -120,7 +120,7 @@ def of_our_own(settings):
         world.settle()
         check(len(made) > 10, f'keys that are allowed: {made}')
         # Each allowed key must be stored unchanged.
-        keys = {key for (key,) in world.rows('SELECT idempotency_key FROM idempotency_keys')}
+        keys = {key for (key,) in world.rows('SELECT idempotency_key FROM pawl_idempotency_keys')}
         check_equal(keys - {'r'}, made | {'first'}, 'keys')   # 1e1 is a number: of an unknown ride.
         check_equal((world.count('rides'), world.count('users')), (len(made) + 1, users), 'rides, users')
 

@@ -69,15 +69,15 @@ def secret_stays_in_its_file(settings):
         world.start_server('--secret-file', secret)
         check_equal(world.phone('test_jane').book('k-1').status, 201, 'a ride')
         check_equal(world.stop_server(), 0, 'the exit code')
-        check_equal(world.count('installation_secrets'), 0, 'secrets in the database')
-        check_equal(world.count('installation_secret_verifiers'), 1, 'verifiers in the database')
+        check_equal(world.count('pawl_installation_secrets'), 0, 'secrets in the database')
+        check_equal(world.count('pawl_installation_secret_verifiers'), 1, 'verifiers in the database')
         # As 0.1.0 left it: the same version, in clear text.
-        world.change('DELETE FROM installation_secret_verifiers')
-        world.change(f"INSERT INTO installation_secrets VALUES (1, '{SECRET}', '2027-01-15T08:00:00.000Z')")
+        world.change('DELETE FROM pawl_installation_secret_verifiers')
+        world.change(f"INSERT INTO pawl_installation_secrets VALUES (1, '{SECRET}', '2027-01-15T08:00:00.000Z')")
         world.start_server('--secret-file', secret)
         again = world.phone('test_jane').book('k-1')
         check_equal((again.status, again.replayed), (201, True), f'a repeat: {again}')
-        check_equal(world.count('installation_secrets'), 0, 'secrets in the database after the copy of 0.1.0')
+        check_equal(world.count('pawl_installation_secrets'), 0, 'secrets in the database after the copy of 0.1.0')
         check_equal(world.stop_server(), 0, 'the exit code')
         if world.database == 'sqlite':
             for path in glob.glob(world.url.removeprefix('sqlite:') + '*'):

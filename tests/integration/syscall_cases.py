@@ -69,7 +69,7 @@ def fails_at(settings, call, error, n):
         failed = [which for _, which, injected in seen(world) if injected]
         check(failed, f'no {call} was the {n}th: {collections.Counter(which for _, which, _ in seen(world))}')
         world.wrapper = []
-        durable = {} if not rides.told else dict(world.rows("SELECT idempotency_key, response_status FROM idempotency_keys"
+        durable = {} if not rides.told else dict(world.rows("SELECT idempotency_key, response_status FROM pawl_idempotency_keys"
                                                             " WHERE standing = 'finished'"))
         for name, answer in rides.told.items():
             key = name if name != 'refund' else f'ride-{rides.told["k-1"].json["ride"]}-refund'

@@ -58,7 +58,7 @@ def not_found_by_answers(settings):
         keys = {state: f'key-of-hers-{n}' for n, state in enumerate(('finished', 'expired', 'for a person', 'at work'))}
         check_equal(jane.book(keys['expired']).status, 201, 'a ride')
         world.settle()
-        world.change("UPDATE idempotency_keys SET expires_at = '2020-01-01T00:00:00.000Z'")
+        world.change("UPDATE pawl_idempotency_keys SET expires_at = '2020-01-01T00:00:00.000Z'")
         world.rides_command('reaper', '--once', '--database', world.url)
         check_equal(jane.get('/idempotency-keys/' + keys['expired']).json['state'], 'expired', 'its state')
         check_equal(jane.book(keys['finished']).status, 201, 'a ride')
@@ -67,7 +67,7 @@ def not_found_by_answers(settings):
             expect_no_difference(world, state, keys[state])
         faults(world, delay_ms=3000)
         jane.send_and_hang_up('POST', '/rides', HERE_TO_THERE, keys['at work'])
-        wait_until('it to be in progress', lambda: world.count('idempotency_keys', f"idempotency_key = '{keys['at work']}'"))
+        wait_until('it to be in progress', lambda: world.count('pawl_idempotency_keys', f"idempotency_key = '{keys['at work']}'"))
         faults(world, delay_ms=0)   # The call in flight keeps its delay.
         expect_no_difference(world, 'at work', keys['at work'])
 

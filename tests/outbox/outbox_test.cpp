@@ -77,8 +77,8 @@ protected:
     void make_due() {
         static constexpr Statement<0> now{
             "make_due",
-            "UPDATE outbox SET next_at = '2020-01-01T00:00:00.000Z'",
-            "UPDATE outbox SET next_at = '2020-01-01T00:00:00.000Z'"};
+            "UPDATE pawl_outbox SET next_at = '2020-01-01T00:00:00.000Z'",
+            "UPDATE pawl_outbox SET next_at = '2020-01-01T00:00:00.000Z'"};
         database_->write([&](Tx& tx) { execute(tx, now); });
     }
 
@@ -212,10 +212,12 @@ TEST_P(OutboxTest, a_request_whose_end_cannot_be_written_is_sent_again) {
 TEST_P(OutboxTest, a_request_that_cannot_be_sent_blocks_no_other) {
     static constexpr Statement<1> by_hand{
         "by_hand",
-        "INSERT INTO outbox (target, key, method, headers, body, next_at, created_at) VALUES ($1, "
+        "INSERT INTO pawl_outbox (target, key, method, headers, body, next_at, created_at) VALUES "
+        "($1, "
         "'a b', 'POST', '[]', '', '1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.000Z'), ($1, "
         "'a', 'POST', '{', '', '1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.000Z')",
-        "INSERT INTO outbox (target, key, method, headers, body, next_at, created_at) VALUES ($1, "
+        "INSERT INTO pawl_outbox (target, key, method, headers, body, next_at, created_at) VALUES "
+        "($1, "
         "'a b', 'POST', '[]', '', '1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.000Z'), ($1, "
         "'a', 'POST', '{', '', '1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.000Z')"};
     database_->write([&](Tx& tx) { execute(tx, by_hand, receiver_.url()); });
@@ -229,8 +231,8 @@ TEST_P(OutboxTest, a_request_that_cannot_be_sent_blocks_no_other) {
     EXPECT_EQ(out->send_due(), 0);  // Not before they are due again.
     static constexpr Statement<0> why{
         "why",
-        "SELECT error FROM outbox WHERE standing = 'waiting' ORDER BY key",
-        "SELECT error FROM outbox WHERE standing = 'waiting' ORDER BY key"};
+        "SELECT error FROM pawl_outbox WHERE standing = 'waiting' ORDER BY key",
+        "SELECT error FROM pawl_outbox WHERE standing = 'waiting' ORDER BY key"};
     std::vector<std::string> errors;
     database_->write([&](Tx& tx) { errors = query<std::string>(tx, why); });
     ASSERT_EQ(errors.size(), 2U);
@@ -243,8 +245,8 @@ TEST_P(OutboxTest, a_request_that_was_never_carried_out_is_sent_without_a_limit)
     const auto not_begun = [&] {
         static constexpr Statement<0> count{
             "not_begun",
-            "SELECT count(*) FROM outbox WHERE first_at IS NULL",
-            "SELECT count(*) FROM outbox WHERE first_at IS NULL"};
+            "SELECT count(*) FROM pawl_outbox WHERE first_at IS NULL",
+            "SELECT count(*) FROM pawl_outbox WHERE first_at IS NULL"};
         std::int64_t found = 0;
         database_->write([&](Tx& tx) { found = query_one<std::int64_t>(tx, count); });
         return found;
@@ -312,8 +314,8 @@ TEST_P(OutboxTest, a_request_first_sent_long_ago_needs_a_person) {
     EXPECT_EQ(out->send_due(), 1);
     static constexpr Statement<0> older{
         "older",
-        "UPDATE outbox SET first_at = '2020-01-01T00:00:00.000Z'",
-        "UPDATE outbox SET first_at = '2020-01-01T00:00:00.000Z'"};
+        "UPDATE pawl_outbox SET first_at = '2020-01-01T00:00:00.000Z'",
+        "UPDATE pawl_outbox SET first_at = '2020-01-01T00:00:00.000Z'"};
     database_->write([&](Tx& tx) { execute(tx, older); });
     make_due();
 

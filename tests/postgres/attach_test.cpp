@@ -168,7 +168,7 @@ TEST_F(PostgresAttachTest, a_waiter_takes_over_when_the_process_that_holds_the_k
     ::waitpid(holder, nullptr, 0);
 
     EXPECT_EQ(status_of(get(std::move(second))), 201);
-    EXPECT_EQ(number("SELECT attempt FROM idempotency_keys"), 2);
+    EXPECT_EQ(number("SELECT attempt FROM pawl_idempotency_keys"), 2);
     EXPECT_EQ(number("SELECT count(*) FROM payments"), 1);
     EXPECT_EQ(number("SELECT count(*) FROM calls"), 2);
     EXPECT_EQ(number("SELECT count(DISTINCT key) FROM calls"), 1);

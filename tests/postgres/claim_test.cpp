@@ -75,16 +75,20 @@ protected:
             EXPECT_EQ(status_of(settled(node, prefix + std::to_string(i), operation)), 201) << i;
     }
     void set_ids_back_to(int id) {
-        run_sql(database.url(), "SELECT setval('key_registry_id_seq', " + std::to_string(id) + ")");
+        run_sql(
+            database.url(), "SELECT setval('pawl_key_registry_id_seq', " + std::to_string(id) + ")"
+        );
     }
     void expect_no_error() {
-        EXPECT_EQ(number("SELECT count(*) FROM idempotency_keys WHERE error IS NOT NULL"), 0);
+        EXPECT_EQ(number("SELECT count(*) FROM pawl_idempotency_keys WHERE error IS NOT NULL"), 0);
     }
 };
 
 TEST_F(PostgresClaimTest, only_the_first_claim_waits_for_its_id) {
     const auto one = node();
-    const auto ids_taken = [&] { return number("SELECT last_value FROM key_registry_id_seq"); };
+    const auto ids_taken = [&] {
+        return number("SELECT last_value FROM pawl_key_registry_id_seq");
+    };
     int keys = 0;
     // The block may still be in flight when the sequence has moved; it is there when a key takes no
     // id.
@@ -100,11 +104,14 @@ TEST_F(PostgresClaimTest, only_the_first_claim_waits_for_its_id) {
     // Of one block, each once, in order.
     EXPECT_EQ(ids_taken(), before);
     EXPECT_EQ(
-        number("SELECT max(id) - min(id) FROM idempotency_keys WHERE idempotency_key LIKE 'more%'"),
+        number(
+            "SELECT max(id) - min(id) FROM pawl_idempotency_keys WHERE idempotency_key LIKE 'more%'"
+        ),
         19
     );
     EXPECT_EQ(
-        number("SELECT count(*) FROM key_registry JOIN idempotency_keys USING (id, hash)"),
+        number("SELECT count(*) FROM pawl_key_registry JOIN pawl_idempotency_keys USING (id, hash)"
+        ),
         20 + keys
     );
     EXPECT_EQ(one->store.reads, 0);
@@ -216,7 +223,7 @@ TEST_F(PostgresClaimTest, a_role_without_a_right_on_the_sequence_is_served_too) 
         const auto one = NodesTest::node({}, database.url() + "?user=serves");
         send_some(*one, "k", 30);
         EXPECT_EQ(number("SELECT count(*) FROM payments"), 30);
-        EXPECT_EQ(number("SELECT count(*) FROM key_registry WHERE id > 30"), 0);
+        EXPECT_EQ(number("SELECT count(*) FROM pawl_key_registry WHERE id > 30"), 0);
     }
     run_sql(database.url(), "DROP OWNED BY serves; DROP ROLE serves");
 }

@@ -50,29 +50,31 @@ protected:
     // --- What stands before ---
 
     static std::string open_key(const std::string& lease) {
-        return "WITH made AS (INSERT INTO key_registry (hash) VALUES ('h') RETURNING id) "
-               "INSERT INTO idempotency_keys SELECT id, 'h', 't', 'a', 'k', 'book_ride', 'POST', "
+        return "WITH made AS (INSERT INTO pawl_key_registry (hash) VALUES ('h') RETURNING id) "
+               "INSERT INTO pawl_idempotency_keys SELECT id, 'h', 't', 'a', 'k', 'book_ride', "
+               "'POST', "
                "'/rides', '::1', 'f', 1, '{}', 'open', 1, '" +
                lease + "', 'ride_created', '{}', 0, 'c', '" + now +
                "', false, NULL, NULL, NULL, NULL, '" + now + "', '" + now + "' FROM made;";
     }
     static std::string finished_key() {
         return open_key(lease_over) +
-               "UPDATE idempotency_keys SET standing = 'finished', lease_until = NULL, "
+               "UPDATE pawl_idempotency_keys SET standing = 'finished', lease_until = NULL, "
                "recovery_point = 'finished', response_status = 201, response_body = 'old', "
                "expires_at = '" +
                lease_over + "';";
     }
     static std::string expired_key() {
-        return std::string{"INSERT INTO key_registry (hash, state, expired_at) VALUES ('h', "} +
+        return std::string{
+                   "INSERT INTO pawl_key_registry (hash, state, expired_at) VALUES ('h', "} +
                "'expired', '" + lease_over + "');";
     }
     void prepare(const std::string& before) {
         const auto told = both_.monitor.now(
             before_all_ +
-            "DELETE FROM writes; DELETE FROM idempotency_keys; DELETE FROM key_registry;"
+            "DELETE FROM writes; DELETE FROM pawl_idempotency_keys; DELETE FROM pawl_key_registry;"
             "UPDATE accounts SET cents = 0;" +
-            before + "SELECT (SELECT id FROM key_registry WHERE hash = 'h')"
+            before + "SELECT (SELECT id FROM pawl_key_registry WHERE hash = 'h')"
         );
         engine_.key = told.rows[0][0];
     }
@@ -88,8 +90,8 @@ protected:
         const auto keys = both_.monitor.now(
             "SELECT r.id, r.state, r.generation, r.outcome, k.id, k.standing, k.attempt, "
             "k.lease_until,"
-            " k.recovery_point, k.response_body FROM key_registry AS r"
-            " FULL JOIN idempotency_keys AS k ON k.id = r.id"
+            " k.recovery_point, k.response_body FROM pawl_key_registry AS r"
+            " FULL JOIN pawl_idempotency_keys AS k ON k.id = r.id"
             " WHERE coalesce(r.hash, k.hash) = 'h'"
         );
         for (const auto& r : keys.rows)

@@ -17,13 +17,13 @@ END $$)";
 // Keys 1 to 100,000 have expired. Of the others every 5,000th is open, and the one after every 50th
 // is on the attention list. Hashes ascend: random ones fill an index five times as slowly.
 inline constexpr auto fill_keys = R"(
-INSERT INTO key_registry (hash, state, outcome, expired_at)
+INSERT INTO pawl_key_registry (hash, state, outcome, expired_at)
 SELECT lpad(i::text, 32, '0'), CASE WHEN i <= 100000 THEN 'expired' ELSE 'live' END,
        CASE WHEN i <= 100000 THEN 201 END,
        CASE WHEN i <= 100000 THEN '2025-11-01Z'::timestamptz + i * interval '1 second' END
 FROM generate_series(1, 1100000) AS i;
 
-INSERT INTO idempotency_keys
+INSERT INTO pawl_idempotency_keys
     (id, hash, tenant, account, idempotency_key, operation, request_method, request_path, origin,
      fingerprint, secret_version, params, standing, attempt, lease_until, recovery_point,
      recovery_data, call_key, called_at, response_status, response_type, response_headers,
@@ -42,66 +42,67 @@ FROM (SELECT i, CASE WHEN i % 5000 = 0 THEN 'open' WHEN i % 50 = 1 THEN 'attenti
                      ELSE 'finished' END
       FROM generate_series(100001, 1100000) AS i) AS keys (i, standing);
 
-INSERT INTO attention
+INSERT INTO pawl_attention
     (key_id, attempt, recovery_point, reason, detail, since, settlement, settled_at)
 SELECT id, 1, 'ride_created', 'in-doubt', 'no answer', '2026-12-31Z',
        CASE WHEN id % 10000 = 1 THEN 'did-not-happen' END,
        CASE WHEN id % 10000 = 1 THEN '2026-12-31Z'::timestamptz END
-FROM idempotency_keys WHERE standing = 'attention';
+FROM pawl_idempotency_keys WHERE standing = 'attention';
 
-INSERT INTO audit_log (at, actor, action, key_id, detail)
+INSERT INTO pawl_audit_log (at, actor, action, key_id, detail)
 SELECT '2026-12-31Z', 'ann', 'settle', 100000 + i, '{}' FROM generate_series(1, 100000) AS i;
 
-INSERT INTO marks (id, number, at, key_id, calls) VALUES (1, 1, '2026-12-31Z', 1100000, 1000000);
+INSERT INTO pawl_marks (id, number, at, key_id, calls)
+VALUES (1, 1, '2026-12-31Z', 1100000, 1000000);
 )";
 
 // Every twelfth job is running.
 inline constexpr auto fill_jobs = R"(
-INSERT INTO jobs (jid, queue, kind, args, state, run_at, attempt, lease_until, created_at)
+INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, attempt, lease_until, created_at)
 SELECT lpad(i::text, 24, '0'), 'queue-' || i % 4, 'send_receipt', '{}',
        CASE WHEN i % 12 = 3 THEN 'running' ELSE 'ready' END,
        '2027-01-01Z'::timestamptz + i * interval '1 second', 1,
        CASE WHEN i % 12 = 3 THEN '2027-02-01Z'::timestamptz + i * interval '1 ms' END, '2026-12-31Z'
 FROM generate_series(1, 300000) AS i;
 
-INSERT INTO dead_jobs
+INSERT INTO pawl_dead_jobs
     (id, jid, queue, kind, args, attempt, failures, created_at, history, error_kind, died_at)
 SELECT i, lpad(i::text, 24, '0'), 'queue-1', 'send_receipt', '{}', 5, 5, '2026-12-31Z', '[]',
        'HTTP 503', '2026-12-31Z'
 FROM generate_series(1000001, 1100000) AS i;
 
-INSERT INTO staged_jobs (id, jid, queue, kind, args, run_at, claimed_until, created_at)
+INSERT INTO pawl_staged_jobs (id, jid, queue, kind, args, run_at, claimed_until, created_at)
 SELECT i, lpad(i::text, 24, '0'), 'queue-1', 'send_receipt', '{}',
        '2026-12-31Z'::timestamptz + i * interval '1 ms',
        CASE WHEN i % 1000 = 7 THEN '2026-12-31Z'::timestamptz END, '2026-12-31Z'
 FROM generate_series(1000001, 1200000) AS i;
 
-INSERT INTO inbox (jid, done_at)
+INSERT INTO pawl_inbox (jid, done_at)
 SELECT lpad(i::text, 24, '0'), '2026-12-31Z'::timestamptz + i * interval '1 second'
 FROM generate_series(1, 200000) AS i;
 )";
 
 inline constexpr auto fill_kafka = R"(
-INSERT INTO job_calls (id, called_at)
+INSERT INTO pawl_job_calls (id, called_at)
 SELECT 'rides/' || i, '2026-12-31Z'::timestamptz + i * interval '1 second'
 FROM generate_series(1, 100000) AS i;
 
-INSERT INTO inbox (jid, done_at)
+INSERT INTO pawl_inbox (jid, done_at)
 SELECT 'rides/' || i, '2026-12-31Z'::timestamptz + i * interval '1 second'
 FROM generate_series(1, 100000) AS i;
 
-INSERT INTO kafka_marks (topic, partition, record_offset, what, actor, at, reason, life)
+INSERT INTO pawl_kafka_marks (topic, partition, record_offset, what, actor, at, reason, life)
 SELECT 'pawl.mails__rides__dlq', 0, i, 'purged', 'ann', '2026-12-31Z', 'why', i || '@'
 FROM generate_series(1, 100000) AS i;
 )";
 
 inline constexpr auto fill_locks = R"(
-INSERT INTO leases (name, epoch, holder, lease_until, ttl_ms)
+INSERT INTO pawl_leases (name, epoch, holder, lease_until, ttl_ms)
 SELECT 'lease-' || i, 1, 'holder', '2026-12-31Z', 30000 FROM generate_series(1, 100000) AS i;
 
-INSERT INTO fences (name, epoch) SELECT 'lease-' || i, 1 FROM generate_series(1, 100000) AS i;
+INSERT INTO pawl_fences (name, epoch) SELECT 'lease-' || i, 1 FROM generate_series(1, 100000) AS i;
 
-INSERT INTO once_windows (hash, over_at, result)
+INSERT INTO pawl_once_windows (hash, over_at, result)
 SELECT lpad(i::text, 32, '0'), '2026-12-31Z'::timestamptz + i * interval '1 second', '7'
 FROM generate_series(1, 200000) AS i;
 )";
@@ -112,9 +113,9 @@ SELECT 'user-' || i || '@example.com', 'cus_' || i FROM generate_series(1, 50000
 INSERT INTO users (email, stripe_customer_id) VALUES ('user-77', 'cus_of_keys');
 
 INSERT INTO rides (created_at, idempotency_key_id, origin_lat, origin_lon, target_lat, target_lon,
-                   state, amount, currency, stripe_charge_id, user_id)
-SELECT '2026-12-31Z', 100000 + i, 47.6, -122.3, 47.6, -122.3, 'booked', 2000, 'usd', 'ch_' || i,
-       1 + i % 50000
+                   state, amount, currency, tenant, stripe_charge_id, user_id)
+SELECT '2026-12-31Z', 100000 + i, 47.6, -122.3, 47.6, -122.3, 'booked', 2000, 'usd', 'rides',
+       'ch_' || i, 1 + i % 50000
 FROM generate_series(1, 200000) AS i;
 
 INSERT INTO audit_records (action, created_at, data, origin_ip, resource_id, resource_type, user_id)

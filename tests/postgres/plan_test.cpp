@@ -24,16 +24,16 @@ namespace json = boost::json;
 using interleaving::Connection;
 
 const std::set<std::string> large{
-    "attention",
-    "audit_log",
+    "pawl_attention",
+    "pawl_audit_log",
     "audit_records",
-    "dead_jobs",
-    "idempotency_keys",
-    "inbox",
-    "jobs",
-    "key_registry",
+    "pawl_dead_jobs",
+    "pawl_idempotency_keys",
+    "pawl_inbox",
+    "pawl_jobs",
+    "pawl_key_registry",
     "rides",
-    "staged_jobs",
+    "pawl_staged_jobs",
     "users"};
 
 std::string text_of(const json::object& node, const char* name) {
@@ -246,20 +246,20 @@ TEST(Plans, the_check_recognizes_a_full_scan) {
     using ::testing::IsEmpty;
     Tables tables;
     tables.connection.now(
-        "INSERT INTO jobs (jid, queue, kind, args, state, run_at, created_at) "
+        "INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, created_at) "
         "SELECT 'j', 'q', 'k', '{}', 'ready', now(), now() FROM generate_series(1, 5000); "
-        "ANALYZE jobs"
+        "ANALYZE pawl_jobs"
     );
     auto walks = [&](const std::string& text) { return Walks::of(tables.run(text, {})); };
 
-    EXPECT_THAT(walks("SELECT 1 FROM jobs WHERE kind = 'other'"), ElementsAre("jobs"));
+    EXPECT_THAT(walks("SELECT 1 FROM pawl_jobs WHERE kind = 'other'"), ElementsAre("pawl_jobs"));
     EXPECT_THAT(
-        walks("SELECT id FROM jobs WHERE kind <> 'other' ORDER BY id LIMIT 1"),
-        ElementsAre("jobs_pkey")
+        walks("SELECT id FROM pawl_jobs WHERE kind <> 'other' ORDER BY id LIMIT 1"),
+        ElementsAre("pawl_jobs_pkey")
     );
-    EXPECT_THAT(walks("SELECT id FROM jobs ORDER BY id LIMIT 1"), IsEmpty());
-    EXPECT_THAT(walks("SELECT 1 FROM jobs WHERE id = 7"), IsEmpty());
-    EXPECT_THAT(walks("DELETE FROM jobs WHERE args = '[]'"), ElementsAre("jobs"));
+    EXPECT_THAT(walks("SELECT id FROM pawl_jobs ORDER BY id LIMIT 1"), IsEmpty());
+    EXPECT_THAT(walks("SELECT 1 FROM pawl_jobs WHERE id = 7"), IsEmpty());
+    EXPECT_THAT(walks("DELETE FROM pawl_jobs WHERE args = '[]'"), ElementsAre("pawl_jobs"));
 }
 
 }  // namespace pawl::plans

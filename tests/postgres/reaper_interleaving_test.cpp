@@ -22,12 +22,12 @@ using Knows = EngineSteps::Knows;
 class ReaperBatch : public Interleaved {
 protected:
     ReaperBatch() {
-        both_.monitor.now("CREATE TABLE held (key_id BIGINT REFERENCES idempotency_keys)");
+        both_.monitor.now("CREATE TABLE held (key_id BIGINT REFERENCES pawl_idempotency_keys)");
         before_all_ = "DELETE FROM held;";
     }
     static std::string due_key(const std::string& hash) {
-        return "WITH made AS (INSERT INTO key_registry (hash) VALUES ('" + hash +
-               "') RETURNING id) INSERT INTO idempotency_keys (id, hash, tenant, account, "
+        return "WITH made AS (INSERT INTO pawl_key_registry (hash) VALUES ('" + hash +
+               "') RETURNING id) INSERT INTO pawl_idempotency_keys (id, hash, tenant, account, "
                "idempotency_key, operation, request_method, request_path, origin, fingerprint, "
                "secret_version, params, standing, attempt, recovery_point, recovery_data, "
                "response_status, response_type, response_headers, response_body, created_at, "
@@ -53,9 +53,11 @@ protected:
         });
     }
     void check_others_are_gone() {
-        const auto left = both_.monitor.now("SELECT hash FROM idempotency_keys WHERE hash <> 'h'");
+        const auto left =
+            both_.monitor.now("SELECT hash FROM pawl_idempotency_keys WHERE hash <> 'h'");
         const auto expired = both_.monitor.now(
-            "SELECT hash FROM key_registry WHERE hash <> 'h' AND state = 'expired' AND outcome = "
+            "SELECT hash FROM pawl_key_registry WHERE hash <> 'h' AND state = 'expired' AND "
+            "outcome = "
             "201"
         );
         EXPECT_THAT(left.rows, IsEmpty());
@@ -155,7 +157,7 @@ TEST_P(ReaperBatch, is_shared_with_another_reaper_and_each_key_goes_once) {
 TEST_P(ReaperBatch, skips_a_locked_key) {
     std::set<bool> taken;
     const auto locker =
-        with_key("lock", "SELECT id FROM idempotency_keys WHERE id = $1 FOR UPDATE");
+        with_key("lock", "SELECT id FROM pawl_idempotency_keys WHERE id = $1 FOR UPDATE");
     explore_batch(finished_key(), locker, [&] {
         EXPECT_EQ(both_.order().find("second:delete_batch..."), std::string::npos);
         taken.insert(row_.state == "expired");
@@ -188,18 +190,18 @@ TEST(ReaperOfAServer, waits_for_no_lock_and_comes_again) {
     Connection locker{database.url()};
     for (const auto* migration : sql::migrations::all) locker.now(std::string{migration->postgres});
     locker.now(
-        "INSERT INTO key_registry (hash) SELECT 'hash ' || i FROM generate_series(1, 3) AS i;"
-        "INSERT INTO idempotency_keys (id, hash, tenant, account, idempotency_key, operation, "
+        "INSERT INTO pawl_key_registry (hash) SELECT 'hash ' || i FROM generate_series(1, 3) AS i;"
+        "INSERT INTO pawl_idempotency_keys (id, hash, tenant, account, idempotency_key, operation, "
         "request_method, request_path, origin, fingerprint, secret_version, params, standing, "
         "attempt, recovery_point, recovery_data, response_status, response_headers, created_at, "
         "last_run_at, finished_at, expires_at) SELECT id, hash, 't', 'a', hash, 'book_ride', "
         "'POST', '/rides', '::1', 'f', 1, '{}', 'finished', 1, 'finished', '{}', 201, '[]', "
-        "'2027-01-01Z', '2027-01-01Z', '2027-01-01Z', '2027-01-02Z' FROM key_registry"
+        "'2027-01-01Z', '2027-01-01Z', '2027-01-01Z', '2027-01-02Z' FROM pawl_key_registry"
     );
     conformance::HandClock clock;
     postgres::PostgresStore store{{.url = database.url()}, clock, base::system_random()};
     ops::Reaper reaper{store, clock, {}};
-    locker.now("BEGIN; SELECT 1 FROM idempotency_keys WHERE hash = 'hash 2' FOR UPDATE");
+    locker.now("BEGIN; SELECT 1 FROM pawl_idempotency_keys WHERE hash = 'hash 2' FOR UPDATE");
 
     const auto beside = reaper.run_once(clock.now());
     locker.now("ROLLBACK");

@@ -36,7 +36,7 @@ using Kind = StoreError::Kind;
 using Texts = std::vector<std::string>;
 
 constexpr Sql audit_details =
-    conformance::on_all("audit_details", "SELECT detail FROM audit_log ORDER BY id");
+    conformance::on_all("audit_details", "SELECT detail FROM pawl_audit_log ORDER BY id");
 
 class RedisQueueTest : public ::testing::Test {
 protected:

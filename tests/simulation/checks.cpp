@@ -19,7 +19,7 @@ namespace {
 constexpr Sql look_at_rows{
     "simulation_rows",
     "SELECT id, tenant || '/' || idempotency_key, operation, params, attempt, recovery_point, "
-    "standing, lease_until, response_status, expires_at FROM idempotency_keys",
+    "standing, lease_until, response_status, expires_at FROM pawl_idempotency_keys",
     {}};
 
 constexpr Sql look_at_books{
@@ -103,7 +103,7 @@ void Checks::look_at_all(const Had& had) {
     for (auto& [id, row] : rows_)
         if (!row.gone && !there.contains(id)) missed(row);
     if (operated_)
-        for (auto& letter : texts("SELECT id || ' ' || history FROM dead_jobs"))
+        for (auto& letter : texts("SELECT id || ' ' || history FROM pawl_dead_jobs"))
             deaths_.insert(std::move(letter));
 }
 
@@ -272,7 +272,9 @@ bool Checks::jobs_are_open() {
     if (!open_jobs_ || open_jobs_->first != changes)
         open_jobs_.emplace(
             changes,
-            number("SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM staged_jobs)")
+            number(
+                "SELECT (SELECT count(*) FROM pawl_jobs) + (SELECT count(*) FROM pawl_staged_jobs)"
+            )
         );
     return open_jobs_->second > 0;
 }
@@ -289,14 +291,14 @@ std::string Checks::what_is_open() {
         if (!row.gone && row.standing != "finished")
             open += row.who + " is " + row.standing + " at " + row.point + ", attempt " +
                     std::to_string(row.attempt) + "; ";
-    return open + std::to_string(number("SELECT count(*) FROM jobs")) + " jobs, " +
-           std::to_string(number("SELECT count(*) FROM staged_jobs")) + " staged, " +
+    return open + std::to_string(number("SELECT count(*) FROM pawl_jobs")) + " jobs, " +
+           std::to_string(number("SELECT count(*) FROM pawl_staged_jobs")) + " staged, " +
            std::to_string(world_.broker.jobs.size()) + " outside";
 }
 
 // Each job of a paid order had its effect once, or is dead, or was purged.
 void Checks::check_jobs_of(const std::string& who, const Had& had) {
-    const auto dead = texts("SELECT kind || args FROM dead_jobs");
+    const auto dead = texts("SELECT kind || args FROM pawl_dead_jobs");
     const auto is_of = [&](std::string_view kind, const std::string& text) {
         return text.starts_with(kind) && text.find('"' + who + '"') != std::string::npos;
     };
@@ -368,7 +370,7 @@ void Checks::end(const Had& had) {
                 std::to_string(deaths_.size())
         );
     const auto audited =
-        number("SELECT count(*) FROM audit_log WHERE action = 'merge' OR action = 'purge'");
+        number("SELECT count(*) FROM pawl_audit_log WHERE action = 'merge' OR action = 'purge'");
     if (audited < acts_ || audited > acts_ + acts_in_doubt_)
         violated(
             "I22",

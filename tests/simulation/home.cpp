@@ -13,7 +13,7 @@ void Home::empty() {
         // So that process_store.cpp can skip the first id, too.
         static const Sql begin{
             "simulation_ids",
-            "INSERT INTO sqlite_sequence (name, seq) VALUES ('key_registry', 0)",
+            "INSERT INTO sqlite_sequence (name, seq) VALUES ('pawl_key_registry', 0)",
             {}};
         session.run(begin, {}, [](const detail::Row&) {});
     });
@@ -36,7 +36,8 @@ engine::Installation Home::made() {
     auto installation = engine::open_installation(database, clock, random, "");
     static const Sql tables{
         "simulation_tables",
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'installation%' "
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE "
+        "'pawl_installation%' "
         "AND "
         "name NOT LIKE '%migrations' AND (name NOT LIKE 'sqlite%' OR name = 'sqlite_sequence')",
         {}};

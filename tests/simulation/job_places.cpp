@@ -10,8 +10,9 @@ namespace {
 
 constexpr Sql look_at_jobs{
     "simulation_jobs",
-    "SELECT jid, kind, args FROM staged_jobs UNION ALL SELECT jid, kind, args FROM jobs "
-    "UNION ALL SELECT jid, kind, args FROM dead_jobs UNION ALL SELECT '', '', who FROM parcels",
+    "SELECT jid, kind, args FROM pawl_staged_jobs UNION ALL SELECT jid, kind, args FROM pawl_jobs "
+    "UNION ALL SELECT jid, kind, args FROM pawl_dead_jobs UNION ALL SELECT '', '', who FROM "
+    "parcels",
     {}};
 
 }  // namespace

@@ -70,7 +70,7 @@ void ProcessStore::step(std::size_t nth, std::optional<memory::Fate> fate) {
     // it back, and SQLite has one process.
     static const Sql skip{
         "simulation_skip_id",
-        "UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'key_registry'",
+        "UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'pawl_key_registry'",
         {}};
     store::write_now(database_, [](store::Session& session) {
         session.run(skip, {}, [](const detail::Row&) {});

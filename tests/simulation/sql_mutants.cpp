@@ -45,11 +45,11 @@ const std::vector<SqlMutant>& sql_mutants() {
         {"registry_row_is_deleted",
          "expire_registry",
          "",
-         "DELETE FROM key_registry WHERE id = $1 AND coalesce($2, $3, $4, 1) IS NOT NULL"},
+         "DELETE FROM pawl_key_registry WHERE id = $1 AND coalesce($2, $3, $4, 1) IS NOT NULL"},
         {"registry_row_is_deleted",
          "expire_batch",
          "",
-         "DELETE FROM key_registry WHERE id IN (SELECT value ->> '$.id' FROM json_each($1, "
+         "DELETE FROM pawl_key_registry WHERE id IN (SELECT value ->> '$.id' FROM json_each($1, "
          "'$.keys')) AND $2 IS NOT NULL"},
         // The mistake of the original article: a job with a lower id may belong to another batch,
         // and be unsent.
@@ -66,7 +66,10 @@ const std::vector<SqlMutant>& sql_mutants() {
         {"job_is_tried_before_its_time", "fail_job", "run_at = $5", "run_at = min($4, $5)"},
         {"failure_is_not_counted", "fail_job", "failures = failures + 1", "failures = failures"},
         // Named leases.
-        {"fence_lets_all_pass", "pass_fence", "WHERE fences.epoch <= excluded.epoch", "WHERE 1"},
+        {"fence_lets_all_pass",
+         "pass_fence",
+         "WHERE pawl_fences.epoch <= excluded.epoch",
+         "WHERE 1"},
         {"epoch_does_not_grow", "take_lease", "epoch = epoch + 1", "epoch = epoch"},
         {"another_jid_each_time",
          "claim_staged_jobs",

@@ -114,6 +114,19 @@ void send_statement(Session& session, const Sql& statement, const A&... argument
         arguments...
     );
 }
+// Binds each field of a struct to the parameter of its name. They stand in the same order in the
+// statement and in the struct.
+template <const auto& statement, class Fields>
+void send_fields(Session& session, const Fields& fields) {
+    static_assert(
+        field_names<Fields> == statement.names,
+        "pawl: the fields of this struct are not named as the parameters of the statement"
+    );
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+        send_statement(session, statement, boost::pfr::get<I>(fields)...);
+    }
+    (std::make_index_sequence<field_count<Fields>>{});
+}
 template <class... A>
 void fence_statement(Session& session, const Sql& statement, const A&... arguments) {
     with_values(

@@ -5,7 +5,7 @@
 
 namespace pawl::queue {
 
-// The `dead_jobs` table of the store.
+// The `pawl_dead_jobs` table of the store.
 class EmbeddedDeadLetters final : public DeadLetters {
 public:
     // The store outlives this object.

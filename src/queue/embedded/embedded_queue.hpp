@@ -13,7 +13,7 @@
 
 namespace pawl::queue {
 
-// The `jobs` table of the store. A phase stages its jobs there directly.
+// The `pawl_jobs` table of the store. A phase stages its jobs there directly.
 class EmbeddedQueue final : public Queue {
 public:
     explicit EmbeddedQueue(

@@ -158,7 +158,7 @@ struct KafkaQueue::Impl final : MemberEvents {
         return last;
     }
 
-    // The id in the inbox and in job_calls. Has the group, as others may do the same job.
+    // The id in the inbox and in pawl_job_calls. Has the group, as others may do the same job.
     std::string inbox_id(const TakenJob& job) const { return options.group + "/" + job.raw.jid; }
 
     // Throws if nothing is due and nothing can arrive: no broker answers, or one refuses us.

@@ -11,7 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
-// Operators' decisions about records of dead-letter topics: the store's table kafka_marks.
+// Operators' decisions about records of dead-letter topics: the store's table pawl_kafka_marks.
 namespace pawl::queue::kafka {
 
 enum class Mark { merging, merged, purged };
@@ -35,7 +35,7 @@ struct Settled {
 Settled settled(store::Store& store, const Partition& partition, std::int64_t low);
 // Deletes the marks of records that the topic no longer holds.
 void forget_marks(store::Session& session, const Partition& partition, std::int64_t low);
-// Writes to audit_log, as for the embedded queue's dead letters.
+// Writes to pawl_audit_log, as for the embedded queue's dead letters.
 void audit(
     store::Session& session,
     const AuditEntry& act,

@@ -352,12 +352,17 @@ void Connection::script(std::string_view name, std::string_view text) {
             "script " + std::string{name} + ": " + std::string{word} + " is the store's own"};
     (void)flush();  // Sends the BEGIN first: a script bypasses the queue.
     if (PQexitPipelineMode(pg_) == 0) lost(name);
-    check(PQsendQuery(pg_, std::string{text}.c_str()));
     std::optional<StoreError> failed;
-    while (const auto answer = next_answer()) {
-        const auto status = PQresultStatus(answer.get());
-        if (status == PGRES_FATAL_ERROR && !failed)
-            failed = failure(answer.get(), {name, Use::plain, nullptr, owner_});
+    // One statement at a time: Citus refuses several in one message.
+    while (!text.empty() && !failed) {
+        const auto statement = first_statement(text);
+        text.remove_prefix(statement.size());
+        check(PQsendQuery(pg_, std::string{statement}.c_str()));
+        while (const auto answer = next_answer()) {
+            const auto status = PQresultStatus(answer.get());
+            if (status == PGRES_FATAL_ERROR && !failed)
+                failed = failure(answer.get(), {name, Use::plain, nullptr, owner_});
+        }
     }
     if (PQenterPipelineMode(pg_) == 0) lost(name);
     if (failed) throw StoreError{*failed};

@@ -72,6 +72,19 @@ bool is_forbidden(std::string_view text, std::string_view word) {
 
 }  // namespace
 
+std::string_view first_statement(std::string_view script) {
+    int depth = 0;  // Of brackets: CREATE RULE has statements in them.
+    for (std::size_t i = 0; i < script.size();) {
+        auto past = detail::past_quiet(script, i);
+        if (past == i) past = past_dollar_body(script, i);
+        if (script[i] == '(') ++depth;
+        if (script[i] == ')') --depth;
+        if (script[i] == ';' && depth == 0) return script.substr(0, i + 1);
+        i = std::max(past, i + 1);
+    }
+    return script;
+}
+
 bool needs_own_transaction(std::string_view text) {
     constexpr std::array<std::string_view, 7> words{
         "constraints", "cursor", "declare", "set_config", "temp", "temporary", "local"};

@@ -9,6 +9,10 @@ namespace pawl::postgres {
 // Skips strings, comments and $$ bodies.
 std::string_view forbidden_word(std::string_view text);
 
+// The first statement of a script, with its semicolon. Semicolons in strings, comments, brackets
+// and $$ bodies end no statement.
+std::string_view first_statement(std::string_view script);
+
 // Whether the text changes what the rest of the transaction sees or may do, beyond rows: SET LOCAL,
 // set_config(), a temporary table, a cursor. Such statements must not run in a shared transaction.
 // A false positive only costs the sharing.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace pawl::postgres {
 
 TEST(ForbiddenWordTest, words_that_end_or_outlive_the_transaction_are_found) {
@@ -54,6 +56,19 @@ TEST(OwnTransactionTest, words_that_change_the_transaction_for_all_are_found) {
           "INSERT INTO t VALUES ('SET LOCAL')",
           "-- a temp table\nSELECT locale FROM t"})
         EXPECT_FALSE(needs_own_transaction(text)) << text;
+}
+
+TEST(FirstStatementTest, a_script_is_cut_behind_each_semicolon_that_ends_a_statement) {
+    for (const std::string first :
+         {"CREATE TABLE t (a INTEGER);",
+          "-- one; and two\nSELECT 1;",
+          "INSERT INTO t VALUES ('a;b') /* ; */;",
+          "DO $$ BEGIN PERFORM 1; END $$;",
+          "CREATE RULE r AS ON INSERT TO t DO (SELECT 1; SELECT 2);"})
+        EXPECT_EQ(first_statement(first + "\nSELECT 2;"), first);
+
+    EXPECT_EQ(first_statement("SELECT 1"), "SELECT 1");
+    EXPECT_EQ(first_statement(""), "");
 }
 
 }  // namespace pawl::postgres

@@ -465,7 +465,7 @@ TEST_F(FileTest, other_programs_can_read_the_served_file_and_times_are_texts) {
     ASSERT_EQ(sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
     const int code = sqlite3_exec(
         raw,
-        "SELECT name || ' ' || applied_at FROM migrations ORDER BY name LIMIT 1",
+        "SELECT name || ' ' || applied_at FROM pawl_migrations ORDER BY name LIMIT 1",
         [](void* to, int, char** column, char**) {
             static_cast<std::string*>(to)->append(column[0]);
             return 0;

@@ -69,7 +69,12 @@ TEST_F(Plan, no_statement_of_a_server_scans_keys_registry_or_jobs) {
         ++looked_at;
         for (const auto& step : steps_of(statement->sqlite))
             for (const auto* table :
-                 {"idempotency_keys", "key_registry", "jobs", "leases", "fences", "once_windows"})
+                 {"pawl_idempotency_keys",
+                  "pawl_key_registry",
+                  "pawl_jobs",
+                  "pawl_leases",
+                  "pawl_fences",
+                  "pawl_once_windows"})
                 EXPECT_FALSE(walks(step, table)) << statement->name << ": " << step;
     }
 
@@ -77,10 +82,10 @@ TEST_F(Plan, no_statement_of_a_server_scans_keys_registry_or_jobs) {
 }
 
 TEST_F(Plan, the_check_recognizes_a_full_scan) {
-    const auto steps = steps_of("SELECT id FROM idempotency_keys WHERE account = 'jane'");
+    const auto steps = steps_of("SELECT id FROM pawl_idempotency_keys WHERE account = 'jane'");
 
     ASSERT_EQ(steps.size(), 1U);
-    EXPECT_TRUE(walks(steps[0], "idempotency_keys")) << steps[0];
+    EXPECT_TRUE(walks(steps[0], "pawl_idempotency_keys")) << steps[0];
 }
 
 }  // namespace

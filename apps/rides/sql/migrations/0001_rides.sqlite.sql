@@ -1,0 +1,46 @@
+-- Rocket Rides: tables and columns as in the article, money in minor units with its currency.
+
+CREATE TABLE users (
+    id                 INTEGER PRIMARY KEY,
+    email              TEXT NOT NULL UNIQUE CHECK (length(email) <= 255),
+    stripe_customer_id TEXT NOT NULL UNIQUE CHECK (length(stripe_customer_id) <= 50),
+    points             INTEGER NOT NULL DEFAULT 0,
+    role               TEXT NOT NULL DEFAULT 'rider' CHECK (role IN ('rider', 'support'))
+) STRICT;
+
+CREATE TABLE rides (
+    id                 INTEGER PRIMARY KEY,
+    created_at         TEXT NOT NULL,
+    idempotency_key_id INTEGER,  -- Of the key that made it; not a foreign key, as keys are removed one day.
+    tenant             TEXT NOT NULL,  -- Of the key that made it. Its support may refund the ride, as its rider may.
+    origin_lat         REAL NOT NULL CHECK (origin_lat BETWEEN -90 AND 90),
+    origin_lon         REAL NOT NULL CHECK (origin_lon BETWEEN -180 AND 180),
+    target_lat         REAL NOT NULL CHECK (target_lat BETWEEN -90 AND 90),
+    target_lon         REAL NOT NULL CHECK (target_lon BETWEEN -180 AND 180),
+    state              TEXT NOT NULL CHECK (state IN ('booking', 'booked', 'refused', 'cancelled', 'refunded', 'given_up')),
+    amount             INTEGER NOT NULL,
+    currency           TEXT NOT NULL,
+    stripe_charge_id   TEXT UNIQUE CHECK (length(stripe_charge_id) <= 50),
+    stripe_refund_id   TEXT UNIQUE CHECK (length(stripe_refund_id) <= 50),
+    user_id            INTEGER NOT NULL REFERENCES users ON DELETE RESTRICT,
+    UNIQUE (idempotency_key_id)
+) STRICT;
+
+CREATE INDEX rides_user ON rides (user_id, id);
+
+CREATE TABLE audit_records (
+    id            INTEGER PRIMARY KEY,
+    action        TEXT NOT NULL CHECK (length(action) <= 50),
+    created_at    TEXT NOT NULL,
+    data          TEXT NOT NULL,
+    origin_ip     TEXT NOT NULL,
+    resource_id   INTEGER NOT NULL,
+    resource_type TEXT NOT NULL CHECK (length(resource_type) <= 50),
+    user_id       INTEGER NOT NULL REFERENCES users ON DELETE RESTRICT
+) STRICT;
+
+-- Sessions of browsers that a sign-out has ended, until they would have ended by themselves.
+CREATE TABLE ended_sessions (
+    id       TEXT PRIMARY KEY,
+    began    TEXT NOT NULL
+) STRICT;

@@ -1,0 +1,123 @@
+-- Statements of Rocket Rides, by alphabet.
+
+-- name: add_points   ($1 user, $2 points)
+UPDATE users SET points = points + $2 WHERE id = $1;
+
+-- name: cancel_ride   ($1 ride, $2 user)
+UPDATE rides
+SET state = 'cancelled'
+WHERE id = $1
+  AND user_id = $2
+  AND state IN ('booked', 'cancelled');
+
+-- name: end_session   ($1 id, $2 when it began)
+INSERT INTO ended_sessions (id, began)
+VALUES ($1, $2)
+ON CONFLICT (id) DO NOTHING;
+
+-- name: find_ended_sessions
+SELECT id, began FROM ended_sessions ORDER BY began DESC LIMIT 65536;
+
+-- name: find_key_of_charge   ($1 stripe customer, $2 the client's key, as the charge's description has it)
+-- By people, one charge at a time: no index leads there.
+SELECT k.id, k.standing
+FROM pawl_idempotency_keys AS k
+JOIN users AS u ON u.email = k.account
+WHERE u.stripe_customer_id = $1
+  AND k.idempotency_key = $2;
+
+-- name: find_ride   ($1 ride, $2 user)
+SELECT id, created_at, origin_lat, origin_lon, target_lat, target_lon, state, amount, currency, stripe_charge_id,
+       stripe_refund_id
+FROM rides
+WHERE id = $1
+  AND user_id = $2;
+
+-- name: find_ride_of_charge   ($1 charge)
+SELECT id, amount, currency
+FROM rides
+WHERE stripe_charge_id = $1;
+
+-- name: find_ride_of_key   ($1 key id, $2 user)
+SELECT id, created_at, origin_lat, origin_lon, target_lat, target_lon, state, amount, currency, stripe_charge_id,
+       stripe_refund_id
+FROM rides
+WHERE idempotency_key_id = $1
+  AND user_id = $2;
+
+-- name: find_state_for_refund   ($1 ride, $2 tenant, $3 email of who asks)
+-- No row for a ride of another tenant, nor for one of another rider unless support asks.
+SELECT r.state
+FROM rides AS r
+JOIN users AS u ON u.email = $3
+WHERE r.id = $1
+  AND r.tenant = $2
+  AND (r.user_id = u.id OR u.role = 'support');
+
+-- name: find_user   ($1 email)
+SELECT id, stripe_customer_id
+FROM users
+WHERE email = $1;
+
+-- name: forget_ended_sessions   ($1 those that began before)
+DELETE FROM ended_sessions WHERE began < $1;
+
+-- name: insert_audit   ($1 action, $2 now, $3 data, $4 origin ip, $5 resource id, $6 resource type, $7 user)
+INSERT INTO audit_records (action, created_at, data, origin_ip, resource_id, resource_type, user_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7);
+
+-- name: insert_ride   ($1 now, $2 key id, $3 origin lat, $4 origin lon, $5 target lat, $6 target lon, $7 amount, $8 currency, $9 tenant, $10 user)
+INSERT INTO rides (created_at, idempotency_key_id, origin_lat, origin_lon, target_lat, target_lon, state, amount,
+                   currency, tenant, user_id)
+VALUES ($1, $2, $3, $4, $5, $6, 'booking', $7, $8, $9, $10)
+RETURNING id;
+
+-- name: insert_user   ($1 email, $2 stripe customer)
+-- No index is named: of two inserts at once the second may meet the first in either, and ON CONFLICT (email) would fail
+-- for the other's sake. Each address has a customer of its own.
+INSERT INTO users (email, stripe_customer_id)
+VALUES ($1, $2)
+ON CONFLICT DO NOTHING
+RETURNING id;
+
+-- name: list_charged_rides   ($1 since, $2 until, $3 above this id, $4 limit)
+SELECT id, stripe_charge_id, amount, currency
+FROM rides
+WHERE created_at >= $1
+  AND created_at < $2
+  AND stripe_charge_id IS NOT NULL
+  AND id > $3
+ORDER BY id
+LIMIT $4;
+
+-- name: list_rides   ($1 user, $2 below this id or NULL, $3 limit)
+SELECT id, created_at, origin_lat, origin_lon, target_lat, target_lon, state, amount, currency, stripe_charge_id,
+       stripe_refund_id
+FROM rides
+WHERE user_id = $1
+  AND (CAST($2 AS bigint) IS NULL OR id < $2)
+ORDER BY id DESC
+LIMIT $3;
+
+-- name: set_charge   ($1 ride, $2 charge)
+UPDATE rides
+SET stripe_charge_id = $2, state = 'booked'
+WHERE id = $1;
+
+-- name: set_refund   ($1 ride, $2 refund)
+UPDATE rides
+SET stripe_refund_id = $2, state = 'refunded'
+WHERE id = $1;
+
+-- name: set_role   ($1 email, $2 role)
+UPDATE users SET role = $2 WHERE email = $1 AND role <> $2;
+
+-- name: set_state   ($1 ride, $2 state)
+UPDATE rides
+SET state = $2
+WHERE id = $1;
+
+-- name: show_ride_for_refund   ($1 ride)
+SELECT user_id, state, stripe_charge_id, amount, currency
+FROM rides
+WHERE id = $1;

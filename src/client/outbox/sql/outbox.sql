@@ -1,0 +1,65 @@
+-- Statements of the outbox, by alphabet.
+
+-- name: outbox_claim [sqlite]   ($1 now, $2 when another may send them, $3 limit)
+UPDATE pawl_outbox
+SET attempt = attempt + 1, next_at = $2, first_at = coalesce(first_at, $1)
+WHERE id IN (
+    SELECT id FROM pawl_outbox
+    WHERE standing = 'waiting'
+      AND next_at <= $1
+    ORDER BY next_at, id
+    LIMIT $3)
+RETURNING id, attempt, target, key, method, headers, body, first_at;
+
+-- name: outbox_claim [postgres]
+-- Passes over what another process is claiming at this moment.
+UPDATE pawl_outbox
+SET attempt = attempt + 1, next_at = $2, first_at = coalesce(first_at, $1)
+WHERE id = ANY (ARRAY(
+    SELECT id FROM pawl_outbox
+    WHERE standing = 'waiting'
+      AND next_at <= $1
+    ORDER BY next_at, id
+    LIMIT $3
+    FOR UPDATE SKIP LOCKED))
+RETURNING id, attempt, target, key, method, headers, body, first_at;
+
+-- name: outbox_count
+SELECT count(*) FILTER (WHERE standing = 'waiting'), count(*) FILTER (WHERE standing = 'gave-up'),
+       min(created_at) FILTER (WHERE standing = 'waiting')
+FROM pawl_outbox;
+
+-- name: outbox_find   ($1 target, $2 key)
+SELECT method, headers, body FROM pawl_outbox WHERE target = $1 AND key = $2;
+
+-- name: outbox_finish   ($1 id, $2 attempt, $3 standing, $4 status or 0, $5 error, $6 now)
+UPDATE pawl_outbox
+SET standing = $3, status = nullif(CAST($4 AS integer), 0), error = $5, finished_at = $6
+WHERE id = $1
+  AND attempt = $2
+  AND standing = 'waiting';
+
+-- name: outbox_forget [sqlite]   ($1 finished before, $2 limit)
+DELETE FROM pawl_outbox
+WHERE id IN (
+    SELECT id FROM pawl_outbox WHERE finished_at < $1 AND standing = 'answered' ORDER BY finished_at LIMIT $2);
+
+-- name: outbox_forget [postgres]
+-- Passes over the rows that another transaction is removing.
+DELETE FROM pawl_outbox
+WHERE id = ANY (ARRAY(
+    SELECT id FROM pawl_outbox WHERE finished_at < $1 AND standing = 'answered' ORDER BY finished_at LIMIT $2
+    FOR UPDATE SKIP LOCKED));
+
+-- name: outbox_put   ($1 target, $2 key, $3 method, $4 headers, $5 body, $6 now)
+-- Due from the beginning of time: whoever looks for it may read a clock that is behind ours.
+INSERT INTO pawl_outbox (target, key, method, headers, body, next_at, created_at)
+VALUES ($1, $2, $3, $4, $5, '1970-01-01T00:00:00.000Z', $6)
+ON CONFLICT (target, key) DO NOTHING;
+
+-- name: outbox_put_off   ($1 id, $2 attempt, $3 when it is due, $4 why, $5 1: the other server knows nothing of it)
+UPDATE pawl_outbox
+SET next_at = $3, error = $4, first_at = CASE WHEN CAST($5 AS integer) = 0 THEN first_at END
+WHERE id = $1
+  AND attempt = $2
+  AND standing = 'waiting';

@@ -1,0 +1,297 @@
+-- Statements on the embedded queue. A worker's writes are fenced by (id, attempt): a job that was given to another
+-- meanwhile is not touched.
+-- A list comes as JSON: json_each reads it on SQLite, json_array_elements_text on PostgreSQL. There it becomes an array,
+-- which leads to the index; a join may walk the table.
+
+-- name: bury_job [sqlite]   ($1 id, $2 attempt, $3 error, $4 now, $5 kind of error, $6 now as text)
+-- With delete_job in the same transaction, and by the same fence: a job that was rescued is not buried as well.
+INSERT INTO pawl_dead_jobs
+    (id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
+     last_error, history, error_kind, died_at)
+SELECT id, jid, queue, kind, args, attempt, failures + 1, called_at, key_id, created_at, coalesce(first_failed_at, $4), $4, $3,
+       json_insert(CASE WHEN json_array_length(history) > 20 THEN json_remove(history, '$[1]') ELSE history END, '$[#]',
+                   json_object('at', $6, 'error', $3)),
+       $5, $4
+FROM pawl_jobs
+WHERE id = $1
+  AND attempt = $2
+  AND state = 'running';
+
+-- name: bury_job [postgres]
+-- history is JSONB here, and the parameters of a SELECT need their types.
+INSERT INTO pawl_dead_jobs
+    (id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
+     last_error, history, error_kind, died_at)
+SELECT id, jid, queue, kind, args, attempt, failures + 1, called_at, key_id, created_at,
+       coalesce(first_failed_at, $4::timestamptz), $4::timestamptz, $3::text,
+       (CASE WHEN jsonb_array_length(history) > 20 THEN history - 1 ELSE history END)
+           || jsonb_build_array(jsonb_build_object('at', $6::text, 'error', $3::text)),
+       $5::text, $4::timestamptz
+FROM pawl_jobs
+WHERE id = $1
+  AND attempt = $2
+  AND state = 'running';
+
+-- name: claim_jobs [sqlite]   ($1 queue, $2 now, $3 lease until, $4 limit, $5 run at least then)
+-- $5 leaves out where all jobs are gone: under an old snapshot their index entries stay, and each is visited.
+UPDATE pawl_jobs
+SET state = 'running', attempt = attempt + 1, lease_until = $3
+WHERE id IN (
+    SELECT id FROM pawl_jobs WHERE queue = $1 AND state = 'ready' AND run_at >= $5 AND run_at <= $2
+    ORDER BY run_at, id LIMIT $4)
+RETURNING id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
+    last_error, run_at;
+
+-- name: claim_jobs [postgres]
+-- Passes over what another worker is claiming at this moment. An UPDATE returns its rows in no order: it is selected again.
+WITH taken AS (
+    UPDATE pawl_jobs
+    SET state = 'running', attempt = attempt + 1, lease_until = $3
+    WHERE id = ANY (ARRAY(
+        SELECT id FROM pawl_jobs WHERE queue = $1 AND state = 'ready' AND run_at >= $5 AND run_at <= $2
+        ORDER BY run_at, id LIMIT $4
+        FOR UPDATE SKIP LOCKED))
+    RETURNING *)
+SELECT id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
+       last_error, run_at
+FROM taken
+ORDER BY run_at, id;
+
+-- name: count_jobs
+SELECT queue, state, count(*), min(run_at)
+FROM pawl_jobs
+GROUP BY queue, state
+ORDER BY queue, state;
+
+-- name: delete_job   ($1 id, $2 attempt)
+DELETE FROM pawl_jobs
+WHERE id = $1
+  AND attempt = $2
+  AND state = 'running';
+
+-- name: delete_jobs [sqlite]   ($1 "id:attempt" of each as a JSON list)
+DELETE FROM pawl_jobs
+WHERE id IN (SELECT CAST(value AS INTEGER) FROM json_each($1))
+  AND id || ':' || attempt IN (SELECT value FROM json_each($1))
+  AND state = 'running'
+RETURNING id || ':' || attempt;
+
+-- name: delete_jobs [postgres]
+DELETE FROM pawl_jobs
+WHERE id = ANY (ARRAY(SELECT split_part(held, ':', 1)::bigint FROM json_array_elements_text($1::json) AS held))
+  AND id || ':' || attempt = ANY (ARRAY(SELECT json_array_elements_text($1::json)))
+  AND state = 'running'
+RETURNING id || ':' || attempt;
+
+-- name: delete_dead_jobs [sqlite]   ($1 ids as a JSON list)
+DELETE FROM pawl_dead_jobs
+WHERE id IN (SELECT value FROM json_each($1));
+
+-- name: delete_dead_jobs [postgres]
+DELETE FROM pawl_dead_jobs
+WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint));
+
+-- name: fail_job [sqlite]   ($1 id, $2 attempt, $3 error, $4 now, $5 run at, $6 now as text)
+UPDATE pawl_jobs
+SET state = 'ready', lease_until = NULL, run_at = $5, failures = failures + 1, last_error = $3, last_failed_at = $4,
+    first_failed_at = coalesce(first_failed_at, $4),
+    history = json_insert(CASE WHEN json_array_length(history) > 20 THEN json_remove(history, '$[1]') ELSE history END, '$[#]',
+                   json_object('at', $6, 'error', $3))
+WHERE id = $1
+  AND attempt = $2
+  AND state = 'running';
+
+-- name: fail_job [postgres]
+-- history is JSONB here.
+UPDATE pawl_jobs
+SET state = 'ready', lease_until = NULL, run_at = $5, failures = failures + 1, last_error = $3, last_failed_at = $4,
+    first_failed_at = coalesce(first_failed_at, $4),
+    history = (CASE WHEN jsonb_array_length(history) > 20 THEN history - 1 ELSE history END)
+           || jsonb_build_array(jsonb_build_object('at', $6::text, 'error', $3::text))
+WHERE id = $1
+  AND attempt = $2
+  AND state = 'running';
+
+-- name: find_dead_job   ($1 id)
+SELECT id, jid, queue, kind, args, failures, last_error, error_kind, history, called_at, key_id, created_at,
+       first_failed_at, last_failed_at, died_at
+FROM pawl_dead_jobs
+WHERE id = $1;
+
+-- name: group_dead_jobs [sqlite]   (or NULL: $1 queue, $2 kind, $3 kind of error, $4 part of the error, $5 died before, $6 died
+--   since, $7 failures at least)
+SELECT queue, kind, error_kind, count(*), min(died_at), max(died_at), max(id)
+FROM pawl_dead_jobs
+WHERE ($1 IS NULL OR queue = $1)
+  AND ($2 IS NULL OR kind = $2)
+  AND ($3 IS NULL OR error_kind = $3)
+  AND ($4 IS NULL OR instr(last_error, $4) > 0)
+  AND ($5 IS NULL OR died_at < $5)
+  AND ($6 IS NULL OR died_at >= $6)
+  AND ($7 IS NULL OR failures >= $7)
+GROUP BY queue, kind, error_kind
+ORDER BY count(*) DESC, queue, kind, error_kind;
+
+-- name: group_dead_jobs [postgres]
+-- instr is strpos here.
+SELECT queue, kind, error_kind, count(*), min(died_at), max(died_at), max(id)
+FROM pawl_dead_jobs
+WHERE ($1::text IS NULL OR queue = $1)
+  AND ($2::text IS NULL OR kind = $2)
+  AND ($3::text IS NULL OR error_kind = $3)
+  AND ($4::text IS NULL OR strpos(last_error, $4) > 0)
+  AND ($5::timestamptz IS NULL OR died_at < $5)
+  AND ($6::timestamptz IS NULL OR died_at >= $6)
+  AND ($7::integer IS NULL OR failures >= $7)
+GROUP BY queue, kind, error_kind
+ORDER BY count(*) DESC, queue, kind, error_kind;
+
+-- name: insert_job   ($1 jid, $2 queue, $3 kind, $4 args, $5 run at, $6 key id, $7 now)
+INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, key_id, created_at)
+VALUES ($1, $2, $3, $4, 'ready', $5, $6, $7);
+
+-- name: list_dead_jobs [sqlite]   ($1 behind this id, $2 limit; or NULL: $3 queue, $4 kind, $5 kind of error, $6 part of the error,
+--   $7 died before, $8 died since, $9 failures at least)
+SELECT id, jid, queue, kind, args, failures, last_error, error_kind, history, called_at, key_id, created_at,
+       first_failed_at, last_failed_at, died_at
+FROM pawl_dead_jobs
+WHERE ($3 IS NULL OR queue = $3)
+  AND ($4 IS NULL OR kind = $4)
+  AND ($5 IS NULL OR error_kind = $5)
+  AND ($6 IS NULL OR instr(last_error, $6) > 0)
+  AND ($7 IS NULL OR died_at < $7)
+  AND ($8 IS NULL OR died_at >= $8)
+  AND ($9 IS NULL OR failures >= $9)
+  AND id > $1
+ORDER BY id
+LIMIT $2;
+
+-- name: list_dead_jobs [postgres]
+-- instr is strpos here.
+SELECT id, jid, queue, kind, args, failures, last_error, error_kind, history, called_at, key_id, created_at,
+       first_failed_at, last_failed_at, died_at
+FROM pawl_dead_jobs
+WHERE ($3::text IS NULL OR queue = $3)
+  AND ($4::text IS NULL OR kind = $4)
+  AND ($5::text IS NULL OR error_kind = $5)
+  AND ($6::text IS NULL OR strpos(last_error, $6) > 0)
+  AND ($7::timestamptz IS NULL OR died_at < $7)
+  AND ($8::timestamptz IS NULL OR died_at >= $8)
+  AND ($9::integer IS NULL OR failures >= $9)
+  AND id > $1
+ORDER BY id
+LIMIT $2;
+
+-- name: lock_dead_jobs [sqlite]   ($1 ids as a JSON list)
+-- Whoever comes second waits here, and finds them gone.
+SELECT id, called_at
+FROM pawl_dead_jobs
+WHERE id IN (SELECT value FROM json_each($1))
+ORDER BY id;
+
+-- name: lock_dead_jobs [postgres]
+-- The second transaction waits here, and finds the rows gone. On SQLite a write transaction is alone.
+SELECT id, called_at
+FROM pawl_dead_jobs
+WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint))
+ORDER BY id
+FOR UPDATE;
+
+-- name: mark_job_called   ($1 id, $2 attempt, $3 now)
+-- Before the first call to the outside: past the provider's memory it is not repeated (F7).
+UPDATE pawl_jobs
+SET called_at = coalesce(called_at, $3)
+WHERE id = $1
+  AND attempt = $2
+  AND state = 'running';
+
+-- name: mark_jobs_called [sqlite]   ($1 "id:attempt" of each as a JSON list, $2 now)
+UPDATE pawl_jobs
+SET called_at = coalesce(called_at, $2)
+WHERE id IN (SELECT CAST(value AS INTEGER) FROM json_each($1))
+  AND id || ':' || attempt IN (SELECT value FROM json_each($1))
+  AND state = 'running'
+RETURNING id || ':' || attempt;
+
+-- name: mark_jobs_called [postgres]
+UPDATE pawl_jobs
+SET called_at = coalesce(called_at, $2)
+WHERE id = ANY (ARRAY(SELECT split_part(held, ':', 1)::bigint FROM json_array_elements_text($1::json) AS held))
+  AND id || ':' || attempt = ANY (ARRAY(SELECT json_array_elements_text($1::json)))
+  AND state = 'running'
+RETURNING id || ':' || attempt;
+
+-- name: merge_dead_jobs [sqlite]   ($1 ids as a JSON list, $2 now, $3 a call that was made counts no more, $4 now as text, $5 who)
+-- With lock_dead_jobs before and delete_dead_jobs behind, in one transaction.
+INSERT INTO pawl_jobs
+    (id, jid, queue, kind, args, state, run_at, attempt, failures, called_at, key_id, created_at, first_failed_at,
+     last_failed_at, last_error, history)
+SELECT id, jid, queue, kind, args, 'ready', $2, attempt, 0, CASE WHEN $3 THEN NULL ELSE called_at END, key_id,
+       created_at, first_failed_at, last_failed_at, last_error,
+       json_insert(CASE WHEN json_array_length(history) > 20 THEN json_remove(history, '$[1]') ELSE history END, '$[#]',
+                   json_object('at', $4, 'merged_by', $5))
+FROM pawl_dead_jobs
+WHERE id IN (SELECT value FROM json_each($1));
+
+-- name: merge_dead_jobs [postgres]
+-- history is JSONB here, and the parameters of a SELECT need their types.
+INSERT INTO pawl_jobs
+    (id, jid, queue, kind, args, state, run_at, attempt, failures, called_at, key_id, created_at, first_failed_at,
+     last_failed_at, last_error, history)
+SELECT id, jid, queue, kind, args, 'ready', $2::timestamptz, attempt, 0, CASE WHEN $3::boolean THEN NULL ELSE called_at END, key_id,
+       created_at, first_failed_at, last_failed_at, last_error,
+       (CASE WHEN jsonb_array_length(history) > 20 THEN history - 1 ELSE history END)
+           || jsonb_build_array(jsonb_build_object('at', $4::text, 'merged_by', $5::text))
+FROM pawl_dead_jobs
+WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint));
+
+-- name: next_job_at   ($1 queue, $2 run at least then)
+-- Not min(run_at): on a table that was never analyzed PostgreSQL 15 reads all of it for that.
+SELECT run_at
+FROM pawl_jobs
+WHERE queue = $1
+  AND state = 'ready'
+  AND run_at >= $2
+ORDER BY run_at, id
+LIMIT 1;
+
+-- name: put_job_back   ($1 id, $2 attempt, $3 run at)
+-- Not a failure: the worker stops, or the handler asked for a later moment.
+UPDATE pawl_jobs
+SET state = 'ready', lease_until = NULL, run_at = $3
+WHERE id = $1
+  AND attempt = $2
+  AND state = 'running';
+
+-- name: renew_job   ($1 id, $2 attempt, $3 lease until)
+UPDATE pawl_jobs
+SET lease_until = $3
+WHERE id = $1
+  AND attempt = $2
+  AND state = 'running';
+
+-- name: rescue_jobs [sqlite]   ($1 now, $2 no lease can last beyond, $3 leases that ended before were looked at)
+-- Leases that ended: their workers are dead or lost. One further away than any can be is a clock that was wrong.
+UPDATE pawl_jobs
+SET state = 'ready', lease_until = NULL, run_at = $1
+WHERE state = 'running'
+  AND (lease_until >= $3 AND lease_until <= $1 OR lease_until > $2);
+
+-- name: rescue_jobs [postgres]
+-- Each end of the index by itself: for both at once PostgreSQL reads every job that runs. The conditions stand again outside
+-- for the job that is renewed meanwhile.
+UPDATE pawl_jobs
+SET state = 'ready', lease_until = NULL, run_at = $1
+WHERE id = ANY (ARRAY(
+    SELECT id FROM pawl_jobs WHERE lease_until >= $3 AND lease_until <= $1
+    UNION ALL
+    SELECT id FROM pawl_jobs WHERE lease_until > $2))
+  AND state = 'running'
+  AND (lease_until <= $1 OR lease_until > $2);
+
+-- name: rescue_predecessors_jobs   ($1 now)
+-- For a database that one server alone uses, at its start. The lease is named for its index.
+UPDATE pawl_jobs
+SET state = 'ready', lease_until = NULL, run_at = $1
+WHERE state = 'running'
+  AND lease_until IS NOT NULL;

@@ -1,0 +1,423 @@
+-- Statements on pawl_idempotency_keys, pawl_key_registry. `$now` is the clock of the store as text; the engine
+-- passes it, so that a test's clock rules. A fence is `id, attempt, recovery_point` in the WHERE: no row touched
+-- means that the lease is lost (model/README.md, F1 and F2).
+-- A list comes as JSON: json_each reads it on SQLite, json_array_elements_text on PostgreSQL. There it becomes an array,
+-- which leads to the index; a join may walk the table.
+
+-- name: clear_calling   ($1 id, $2 attempt, $3 recovery point, $4 error, $5 now)
+-- The first call did nothing, with proof: only after this may a Repeat::never call be made again. Never where an earlier
+-- attempt may have made the call.
+UPDATE pawl_idempotency_keys
+SET calling = false, called_at = NULL, call_target = NULL, lease_until = NULL, error = $4, last_run_at = $5
+WHERE id = $1
+  AND attempt = $2
+  AND recovery_point = $3
+  AND standing = 'open';
+
+-- name: count_open_by_point [sqlite]
+-- At the start: recovery points that this binary must know.
+SELECT operation, recovery_point, count(*)
+FROM pawl_idempotency_keys
+WHERE standing <> 'finished'
+  AND id IN (
+    SELECT id FROM pawl_idempotency_keys INDEXED BY pawl_idempotency_keys_open WHERE standing = 'open'
+    UNION ALL
+    SELECT key_id FROM pawl_attention)
+GROUP BY operation, recovery_point
+ORDER BY operation, recovery_point;
+
+-- name: count_open_by_point [postgres]
+-- No INDEXED BY here: the planner takes the partial index by itself.
+SELECT operation, recovery_point, count(*)
+FROM pawl_idempotency_keys
+WHERE standing <> 'finished'
+  AND id IN (
+    SELECT id FROM pawl_idempotency_keys WHERE standing = 'open'
+    UNION ALL
+    SELECT key_id FROM pawl_attention)
+GROUP BY operation, recovery_point
+ORDER BY operation, recovery_point;
+
+-- name: delete_batch [sqlite]   ($1 keys, as in expire_batch)
+-- Only with expire_batch in the same transaction.
+DELETE FROM pawl_idempotency_keys
+WHERE id IN (SELECT value ->> '$.id' FROM json_each($1, '$.keys'))
+  AND standing = 'finished';
+
+-- name: delete_batch [postgres]
+DELETE FROM pawl_idempotency_keys
+WHERE id IN (SELECT b.id FROM json_to_recordset($1::json -> 'keys') AS b (id BIGINT))
+  AND standing = 'finished';
+
+-- name: delete_key   ($1 id)
+-- Only with expire_registry in the same transaction.
+DELETE FROM pawl_idempotency_keys
+WHERE id = $1
+  AND standing = 'finished';
+
+-- name: end_predecessors_leases   ($1 now)
+-- For a database that one server alone uses, at its start: whoever held these is dead. Not used where several do.
+UPDATE pawl_idempotency_keys
+SET lease_until = $1
+WHERE standing = 'open'
+  AND lease_until > $1;
+
+-- name: expire_batch [sqlite]   ($1 keys: {"keys":[{"id":..., "outcome":..., "location":...}]}, $2 now)
+-- expire_registry for many at once.
+UPDATE pawl_key_registry
+SET state = 'expired', outcome = b.value ->> '$.outcome', location = b.value ->> '$.location', expired_at = $2,
+    generation = coalesce(
+        (SELECT k.generation FROM pawl_idempotency_keys AS k WHERE k.id = pawl_key_registry.id), generation)
+FROM json_each($1, '$.keys') AS b
+WHERE pawl_key_registry.id = b.value ->> '$.id'
+  AND state = 'live';
+
+-- name: expire_batch [postgres]
+UPDATE pawl_key_registry
+SET state = 'expired', outcome = b.outcome, location = b.location, expired_at = $2,
+    generation = coalesce((SELECT k.generation FROM pawl_idempotency_keys AS k WHERE k.id = b.id), generation)
+FROM json_to_recordset($1::json -> 'keys') AS b (id BIGINT, outcome INTEGER, location TEXT)
+WHERE pawl_key_registry.id = b.id
+  AND state = 'live';
+
+-- name: expire_registry   ($1 id, $2 outcome, $3 location, $4 now)
+-- Before delete_key: the row's generation goes with it, so that a re-execution never uses a foreign key again.
+UPDATE pawl_key_registry
+SET state = 'expired', outcome = $2, location = $3, expired_at = $4,
+    generation = coalesce((SELECT k.generation FROM pawl_idempotency_keys AS k WHERE k.id = $1), generation)
+WHERE id = $1
+  AND state = 'live';
+
+-- name: fail_attempt   ($1 id, $2 attempt, $3 recovery point, $4 error, $5 now)
+-- The fenced unlock (F3): the key may be taken over at once.
+UPDATE pawl_idempotency_keys
+SET lease_until = NULL, error = $4, last_run_at = $5
+WHERE id = $1
+  AND attempt = $2
+  AND recovery_point = $3
+  AND standing = 'open';
+
+-- name: find_completable [sqlite]   ($1 lease over since, $2 now, $3 limit, $4 no lease can last beyond, $5 no back-off can)
+-- Open keys whose lease ended (or was given back) long enough ago, and whose back-off is over. A time further away than
+-- any lease or back-off can be is a clock that was wrong, as in take_over. By the index of open keys, which are few:
+-- for the order of the ids SQLite would walk the whole table, a million finished keys, in every round.
+SELECT id
+FROM pawl_idempotency_keys INDEXED BY pawl_idempotency_keys_open
+WHERE standing = 'open'
+  AND (coalesce(lease_until, last_run_at) < $1 OR coalesce(lease_until, last_run_at) > $4)
+  AND (completer_next_at IS NULL OR completer_next_at <= $2 OR completer_next_at > $5)
+ORDER BY id
+LIMIT $3;
+
+-- name: find_completable [postgres]
+-- The open keys first and apart, which INDEXED BY does on SQLite.
+WITH open AS MATERIALIZED (
+    SELECT id, lease_until, last_run_at, completer_next_at FROM pawl_idempotency_keys WHERE standing = 'open')
+SELECT id
+FROM open
+WHERE (coalesce(lease_until, last_run_at) < $1 OR coalesce(lease_until, last_run_at) > $4)
+  AND (completer_next_at IS NULL OR completer_next_at <= $2 OR completer_next_at > $5)
+ORDER BY id
+LIMIT $3;
+
+-- name: find_expired [sqlite]   ($1 now, $2 limit, $3 and $4 expires_at and id of the one to go on behind)
+SELECT id, response_status, response_headers, expires_at
+FROM pawl_idempotency_keys
+WHERE expires_at <= $1
+  AND (expires_at, id) > ($3, $4)
+ORDER BY expires_at, id
+LIMIT $2;
+
+-- name: find_expired [postgres]
+-- For the reaper, which removes them in the same transaction: another one takes others. The time as text keeps its
+-- microseconds; SQLite has it as text anyway.
+SELECT id, response_status, response_headers, expires_at::text AS expires_at_text
+FROM pawl_idempotency_keys
+WHERE expires_at <= $1
+  AND (expires_at, id) > ($3, $4)
+ORDER BY expires_at, id
+LIMIT $2
+FOR NO KEY UPDATE SKIP LOCKED;
+
+-- name: find_expired_ids [sqlite]   ($1 hashes as a JSON list)
+SELECT id
+FROM pawl_key_registry
+WHERE hash IN (SELECT value FROM json_each($1))
+  AND state = 'expired'
+ORDER BY id;
+
+-- name: find_expired_ids [postgres]
+SELECT id
+FROM pawl_key_registry
+WHERE hash = ANY (ARRAY(SELECT json_array_elements_text($1::json)))
+  AND state = 'expired'
+ORDER BY id;
+
+-- name: find_held [sqlite]   ($1 hashes as a JSON list, $2 now, $3 no lease can last beyond)
+-- Which of them somebody is at work on, by core::decide_claim's rule: for all who wait for a key of another process at
+-- once. What does not come back is worth a claim.
+-- CROSS JOIN keeps the order: few are asked for, of many.
+SELECT r.hash
+FROM json_each($1) AS w
+CROSS JOIN pawl_key_registry AS r ON r.hash = w.value
+CROSS JOIN pawl_idempotency_keys AS k ON k.id = r.id
+WHERE k.standing = 'open'
+  AND k.lease_until > $2
+  AND k.lease_until <= $3;
+
+-- name: find_held [postgres]
+-- One key after another, by its hash and its id: else PostgreSQL begins with all open keys, which may be many.
+WITH asked AS MATERIALIZED (
+    SELECT id, hash
+    FROM pawl_key_registry
+    WHERE hash = ANY (ARRAY(SELECT json_array_elements_text($1::json))))
+SELECT a.hash
+FROM asked AS a
+CROSS JOIN LATERAL (
+    SELECT
+    FROM pawl_idempotency_keys
+    WHERE id = a.id
+      AND standing = 'open'
+      AND lease_until > $2
+      AND lease_until <= $3
+    LIMIT 1) AS held;
+
+-- name: find_key   ($1 hash)
+SELECT r.id, r.hash, r.state, r.outcome, r.location,
+       k.tenant, k.account, k.idempotency_key, k.operation, k.origin, k.fingerprint, k.secret_version, k.params,
+       k.standing, k.attempt, k.lease_until, k.recovery_point, k.recovery_data, k.generation,
+       k.call_key, k.called_at, k.calling, k.call_target,
+       k.response_status, k.response_type, k.response_headers, k.response_body, k.expires_at
+FROM pawl_key_registry AS r
+LEFT JOIN pawl_idempotency_keys AS k ON k.id = r.id
+WHERE r.hash = $1;
+
+-- name: find_key_by_id   ($1 id)
+SELECT r.id, r.hash, r.state, r.outcome, r.location,
+       k.tenant, k.account, k.idempotency_key, k.operation, k.origin, k.fingerprint, k.secret_version, k.params,
+       k.standing, k.attempt, k.lease_until, k.recovery_point, k.recovery_data, k.generation,
+       k.call_key, k.called_at, k.calling, k.call_target,
+       k.response_status, k.response_type, k.response_headers, k.response_body, k.expires_at
+FROM pawl_key_registry AS r
+LEFT JOIN pawl_idempotency_keys AS k ON k.id = r.id
+WHERE r.id = $1;
+
+-- name: find_key_state   ($1 hash, $2 hash of the same key for the whole tenant)
+SELECT CASE
+         WHEN r.state = 'expired' THEN 'expired'
+         WHEN k.standing = 'attention' THEN 'needs-attention'
+         ELSE k.recovery_point
+       END
+FROM (SELECT id, state FROM pawl_key_registry WHERE hash IN ($1, $2) ORDER BY hash = $1 DESC LIMIT 1) AS r
+LEFT JOIN pawl_idempotency_keys AS k ON k.id = r.id;
+
+-- name: finish_key   ($1 id, $2 attempt, $3 recovery point, $4 status, $5 type, $6 headers, $7 body, $8 now, $9
+--   expires at)
+UPDATE pawl_idempotency_keys
+SET standing = 'finished', recovery_point = 'finished', recovery_data = '{}', lease_until = NULL, calling = false,
+    response_status = $4, response_type = $5, response_headers = $6, response_body = $7,
+    finished_at = $8, last_run_at = $8, expires_at = $9, error = NULL
+WHERE id = $1
+  AND attempt = $2
+  AND recovery_point = $3
+  AND standing = 'open';
+
+-- name: forget_expired [sqlite]   ($1 expired before, $2 limit)
+-- After this a very late repeat is a new request: 400 days by default. A revived row's id is beyond what AUTOINCREMENT
+-- has counted; it stays until a new key has moved the count, so that no id is ever given twice.
+DELETE FROM pawl_key_registry
+WHERE id IN (
+    SELECT id FROM pawl_key_registry
+    WHERE state = 'expired' AND expired_at < $1
+      AND id <= (SELECT seq FROM sqlite_sequence WHERE name = 'pawl_key_registry')
+    ORDER BY expired_at LIMIT $2);
+
+-- name: forget_expired [postgres]
+-- An identity column never gives an id twice.
+DELETE FROM pawl_key_registry
+WHERE id IN (
+    SELECT id FROM pawl_key_registry
+    WHERE state = 'expired' AND expired_at < $1
+    ORDER BY expired_at LIMIT $2);
+
+-- name: insert_key   ($1 id, $2 hash, $3 tenant, $4 account, $5 idempotency_key, $6 operation, $7 request_method,
+--   $8 request_path, $9 origin, $10 fingerprint, $11 secret_version, $12 params, $13 lease_until, $14 recovery_point,
+--   $15 recovery_data, $16 call_key, $17 called_at, $18 calling, $19 now, $20 error, $21 generation, $22 call_target)
+-- Last in the transaction of the claim (T1), so that it is written once, with the point already reached.
+INSERT INTO pawl_idempotency_keys
+    (id, hash, tenant, account, idempotency_key, operation, request_method, request_path, origin, fingerprint,
+     secret_version, params, standing, attempt, lease_until, recovery_point, recovery_data, call_key, called_at,
+     calling, created_at, last_run_at, error, generation, call_target)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'open', 1, $13, $14, $15, $16, $17, $18, $19, $19, $20,
+        $21, $22);
+
+-- name: insert_key_finished   ($1 id, $2 hash, $3 tenant, $4 account, $5 idempotency_key, $6 operation,
+--   $7 request_method, $8 request_path, $9 origin, $10 fingerprint, $11 secret_version, $12 params, $13 response_status,
+--   $14 response_type, $15 response_headers, $16 response_body, $17 now, $18 expires_at, $19 generation)
+-- A request whose phases ended in the same transaction that claimed it.
+INSERT INTO pawl_idempotency_keys
+    (id, hash, tenant, account, idempotency_key, operation, request_method, request_path, origin, fingerprint,
+     secret_version, params, standing, attempt, recovery_point, recovery_data, response_status, response_type,
+     response_headers, response_body, created_at, last_run_at, finished_at, expires_at, generation)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'finished', 1, 'finished', '{}', $13, $14, $15, $16,
+        $17, $17, $17, $18, $19);
+
+-- name: insert_registry   ($1 hash)
+-- The one arbiter of a race: no row comes back to whoever is second. Nor where the id is taken: after a failover that lost
+-- a piece of the sequence (docs/adr/0010).
+INSERT INTO pawl_key_registry (hash)
+VALUES ($1)
+ON CONFLICT DO NOTHING
+RETURNING id;
+
+-- name: list_accounts   ($1 limit)
+-- For a search by the client's key alone, of which an expired key leaves a hash with its tenant and account.
+SELECT DISTINCT tenant, account
+FROM pawl_idempotency_keys
+LIMIT $1;
+
+-- name: list_keys   ($1 standing or NULL, $2 operation or NULL, $3 account or NULL, $4 key or NULL, $5 older than this
+--   key or NULL, $6 limit)
+-- By time: servers take ids ahead in blocks, so that ids are not in the order of time (docs/adr/0010).
+SELECT id, tenant, account, idempotency_key, operation, standing, recovery_point, attempt, lease_until,
+       response_status, created_at, last_run_at, error
+FROM pawl_idempotency_keys
+WHERE (CAST($1 AS text) IS NULL OR standing = $1)
+  AND (CAST($2 AS text) IS NULL OR operation = $2)
+  AND (CAST($3 AS text) IS NULL OR account = $3)
+  AND (CAST($4 AS text) IS NULL OR idempotency_key = $4)
+  AND (CAST($5 AS bigint) IS NULL OR (created_at, id) < (SELECT o.created_at, o.id FROM pawl_idempotency_keys AS o WHERE o.id = $5))
+ORDER BY created_at DESC, id DESC
+LIMIT $6;
+
+-- name: move_key   ($1 id, $2 attempt, $3 from point, $4 to point, $5 data, $6 lease until, $7 call key, $8 called
+--   at, $9 calling, $10 now, $11 call target)
+UPDATE pawl_idempotency_keys
+SET recovery_point = $4, recovery_data = $5, lease_until = $6, call_key = $7, called_at = $8, calling = $9, call_target = $11,
+    last_run_at = $10, error = NULL
+WHERE id = $1
+  AND attempt = $2
+  AND recovery_point = $3
+  AND standing = 'open';
+
+-- name: note_completer_failure   ($1 id, $2 now, $3 next at)
+UPDATE pawl_idempotency_keys
+SET completer_runs = completer_runs + 1,
+    completer_first_at = coalesce(completer_first_at, $2),
+    completer_next_at = $3
+WHERE id = $1
+  AND standing = 'open'
+RETURNING completer_runs, completer_first_at;
+
+-- name: release_for_retry   ($1 id, $2 now)
+-- An operator's "retry now": the completer takes it at its next round.
+UPDATE pawl_idempotency_keys
+SET completer_next_at = $2, completer_runs = 0, completer_first_at = NULL
+WHERE id = $1
+  AND standing = 'open';
+
+-- name: renew_lease   ($1 id, $2 attempt, $3 recovery point, $4 lease until)
+-- Not of a key that was given back while the renewal was on its way.
+UPDATE pawl_idempotency_keys
+SET lease_until = $4
+WHERE id = $1
+  AND attempt = $2
+  AND recovery_point = $3
+  AND standing = 'open'
+  AND lease_until IS NOT NULL;
+
+-- name: revive_registry [sqlite]   ($1 hash)
+-- Re-execution of an expired key, where its operation allows it: a new id, so that what the first execution made is
+-- not taken for this one's; a new generation, so that its foreign keys are new.
+UPDATE pawl_key_registry
+SET state = 'live', generation = generation + 1, outcome = NULL, location = NULL, expired_at = NULL,
+    id = 1 + max((SELECT max(id) FROM pawl_key_registry), (SELECT seq FROM sqlite_sequence WHERE name = 'pawl_key_registry'))
+WHERE hash = $1
+  AND state = 'expired'
+RETURNING id, generation;
+
+-- name: revive_registry [postgres]
+-- SQLite has no DEFAULT for the id of a row that stands already.
+UPDATE pawl_key_registry
+SET state = 'live', generation = generation + 1, outcome = NULL, location = NULL, expired_at = NULL, id = DEFAULT
+WHERE hash = $1
+  AND state = 'expired'
+RETURNING id, generation;
+
+-- name: set_completer_next   ($1 id, $2 next at)
+UPDATE pawl_idempotency_keys
+SET completer_next_at = $2
+WHERE id = $1
+  AND standing = 'open';
+
+-- name: show_expired [sqlite]   ($1 id)
+SELECT id, 'expired', outcome, location, expired_at, generation,
+       (SELECT json_group_array(json_object('at', at, 'actor', actor, 'action', action, 'detail', detail))
+        FROM (SELECT * FROM pawl_audit_log WHERE key_id = $1 ORDER BY id))
+FROM pawl_key_registry
+WHERE id = $1
+  AND state = 'expired';
+
+-- name: show_expired [postgres]
+-- Times are texts on SQLite; here they are written as such.
+SELECT id, 'expired', outcome, location, expired_at, generation,
+       (SELECT coalesce(json_agg(json_build_object(
+                   'at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                   'actor', actor, 'action', action, 'detail', detail) ORDER BY id), '[]')
+        FROM pawl_audit_log WHERE key_id = $1)
+FROM pawl_key_registry
+WHERE id = $1
+  AND state = 'expired';
+
+-- name: show_key [sqlite]   ($1 id)
+SELECT id, tenant, account, idempotency_key, operation, request_method, request_path, origin, params, standing,
+       attempt, lease_until, recovery_point, recovery_data, generation, call_key, called_at, calling, call_target,
+       response_status, response_type, response_headers, response_body, created_at, last_run_at, finished_at,
+       expires_at, error, completer_runs, completer_first_at, completer_next_at,
+       (SELECT json_group_array(json_object('at', at, 'actor', actor, 'action', action, 'detail', detail))
+        FROM (SELECT * FROM pawl_audit_log WHERE key_id = $1 ORDER BY id))
+FROM pawl_idempotency_keys
+WHERE id = $1;
+
+-- name: show_key [postgres]
+-- Times are texts on SQLite; here they are written as such.
+SELECT id, tenant, account, idempotency_key, operation, request_method, request_path, origin, params, standing,
+       attempt, lease_until, recovery_point, recovery_data, generation, call_key, called_at, calling, call_target,
+       response_status, response_type, response_headers, response_body, created_at, last_run_at, finished_at,
+       expires_at, error, completer_runs, completer_first_at, completer_next_at,
+       (SELECT coalesce(json_agg(json_build_object(
+                   'at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                   'actor', actor, 'action', action, 'detail', detail) ORDER BY id), '[]')
+        FROM pawl_audit_log WHERE key_id = $1)
+FROM pawl_idempotency_keys
+WHERE id = $1;
+
+-- name: take_from_attention   ($1 id, $2 attempt when it came there, $3 generation to add, $4 lease until, $5 now)
+-- Carrying out a settlement is a take-over like any other: a new attempt, fenced by the old one.
+UPDATE pawl_idempotency_keys
+SET standing = 'open', attempt = attempt + 1, generation = generation + $3, lease_until = $4, last_run_at = $5,
+    completer_runs = 0, completer_first_at = NULL, completer_next_at = NULL
+WHERE id = $1
+  AND attempt = $2
+  AND standing = 'attention';
+
+-- name: take_over   ($1 id, $2 attempt seen, $3 now, $4 lease until, $5 no lease can last beyond, $6 recovery point
+--   seen)
+-- Attempt and point in WHERE make this a compare-and-set: one of two takers gets a row, and none goes on from a point
+-- that the attempt before has left since it looked. A lease further away than any lease can be is a clock that was
+-- wrong, and counts as over.
+UPDATE pawl_idempotency_keys
+SET attempt = attempt + 1, lease_until = $4, last_run_at = $3
+WHERE id = $1
+  AND attempt = $2
+  AND recovery_point = $6
+  AND standing = 'open'
+  AND (lease_until IS NULL OR lease_until <= $3 OR lease_until > $5);
+
+-- name: to_attention   ($1 id, $2 attempt, $3 recovery point, $4 error, $5 now)
+UPDATE pawl_idempotency_keys
+SET standing = 'attention', lease_until = NULL, error = $4, last_run_at = $5
+WHERE id = $1
+  AND attempt = $2
+  AND recovery_point = $3
+  AND standing = 'open';

@@ -1,0 +1,191 @@
+-- Jobs on their way to a queue outside this database, and what they meet there: the inbox of those that were done in a
+-- transaction here, and the queues that people have paused.
+-- A list comes as JSON: json_each reads it on SQLite, json_array_elements_text on PostgreSQL. There it becomes an array,
+-- which leads to the index; a join may walk the table.
+
+-- name: claim_staged_jobs [sqlite]   ($1 due by, $2 now, $3 claimed until, $4 no claim can last beyond, $5 limit)
+UPDATE pawl_staged_jobs
+SET claimed_until = $3
+WHERE id IN (
+    SELECT id FROM pawl_staged_jobs
+    WHERE run_at <= $1
+      AND (claimed_until IS NULL OR claimed_until <= $2 OR claimed_until > $4)
+    ORDER BY run_at, id
+    LIMIT $5)
+RETURNING id, jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
+    history;
+
+-- name: claim_staged_jobs [postgres]
+-- Passes over what another enqueuer is claiming at this moment.
+WITH taken AS (
+    UPDATE pawl_staged_jobs
+    SET claimed_until = $3
+    WHERE id = ANY (ARRAY(
+        SELECT id FROM pawl_staged_jobs
+        WHERE run_at <= $1
+          AND (claimed_until IS NULL OR claimed_until <= $2 OR claimed_until > $4)
+        ORDER BY run_at, id
+        LIMIT $5
+        FOR UPDATE SKIP LOCKED))
+    RETURNING *)
+SELECT id, jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
+       history
+FROM taken
+ORDER BY run_at, id;
+
+-- name: copy_jobs_to_staged [sqlite]   ($1 ids as a JSON list)
+-- After a change of queue; with pick_ready_jobs before and delete_ready_jobs behind, in one transaction.
+INSERT INTO pawl_staged_jobs
+    (jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
+    history, run_at)
+SELECT jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
+       history, run_at
+FROM pawl_jobs
+WHERE id IN (SELECT value FROM json_each($1))
+ORDER BY id;
+
+-- name: copy_jobs_to_staged [postgres]
+INSERT INTO pawl_staged_jobs
+    (jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
+    history, run_at)
+SELECT jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
+       history, run_at
+FROM pawl_jobs
+WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint))
+ORDER BY id;
+
+-- name: copy_staged_to_jobs [sqlite]   ($1 ids as a JSON list, $2 state, $3 attempt, $4 now)
+-- After a change of queue, or for what the queue outside refuses; with delete_staged_jobs behind, in one transaction. Due
+-- by now at the earliest, in their order: workers begin their looks behind what was due before.
+INSERT INTO pawl_jobs
+    (jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
+    history, state, attempt, run_at)
+SELECT jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
+       history, $2, $3, max(run_at, $4)
+FROM pawl_staged_jobs
+WHERE id IN (SELECT value FROM json_each($1))
+ORDER BY pawl_staged_jobs.run_at, id
+RETURNING id;
+
+-- name: copy_staged_to_jobs [postgres]
+-- The parameters of a SELECT need their types here.
+INSERT INTO pawl_jobs
+    (jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
+    history, state, attempt, run_at)
+SELECT jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
+       history, $2::text, $3::integer, greatest(run_at, $4::timestamptz)
+FROM pawl_staged_jobs
+WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint))
+ORDER BY pawl_staged_jobs.run_at, id
+RETURNING id;
+
+-- name: count_staged_jobs
+SELECT queue, count(*), min(run_at)
+FROM pawl_staged_jobs
+GROUP BY queue
+ORDER BY queue;
+
+-- name: delete_ready_jobs [sqlite]   ($1 ids as a JSON list)
+DELETE FROM pawl_jobs
+WHERE id IN (SELECT value FROM json_each($1))
+  AND state = 'ready';
+
+-- name: delete_ready_jobs [postgres]
+DELETE FROM pawl_jobs
+WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint))
+  AND state = 'ready';
+
+-- name: delete_staged_jobs [sqlite]   ($1 ids as a JSON list)
+-- Exactly those that were sent, never a range: one with a lower id may have been committed meanwhile.
+DELETE FROM pawl_staged_jobs
+WHERE id IN (SELECT value FROM json_each($1));
+
+-- name: delete_staged_jobs [postgres]
+DELETE FROM pawl_staged_jobs
+WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint));
+
+-- name: find_due_staged_job   ($1 due by, $2 now, $3 no claim can last beyond)
+SELECT id
+FROM pawl_staged_jobs
+WHERE run_at <= $1
+  AND (claimed_until IS NULL OR claimed_until <= $2 OR claimed_until > $3)
+ORDER BY run_at, id
+LIMIT 1;
+
+-- name: find_pause   ($1 queue)
+SELECT since, actor, reason
+FROM pawl_paused_queues
+WHERE queue = $1;
+
+-- name: find_waiting_job
+SELECT id
+FROM pawl_jobs
+LIMIT 1;
+
+-- name: forget_done [sqlite]   ($1 done before, $2 limit)
+DELETE FROM pawl_inbox
+WHERE jid IN (
+    SELECT jid FROM pawl_inbox WHERE done_at < $1 ORDER BY done_at LIMIT $2);
+
+-- name: forget_done [postgres]
+-- Passes over the rows that another transaction has locked.
+DELETE FROM pawl_inbox
+WHERE jid = ANY (ARRAY(
+    SELECT jid FROM pawl_inbox WHERE done_at < $1 ORDER BY done_at LIMIT $2
+    FOR UPDATE SKIP LOCKED));
+
+-- name: insert_done   ($1 jid, $2 now)
+INSERT INTO pawl_inbox (jid, done_at)
+VALUES ($1, $2)
+ON CONFLICT DO NOTHING;
+
+-- name: insert_staged_job   ($1 jid, $2 queue, $3 kind, $4 args, $5 run at, $6 key id, $7 now)
+INSERT INTO pawl_staged_jobs (jid, queue, kind, args, run_at, key_id, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7);
+
+-- name: list_pauses
+SELECT queue, since, actor, reason
+FROM pawl_paused_queues
+ORDER BY queue;
+
+-- name: pause_queue   ($1 queue, $2 now, $3 who, $4 reason)
+INSERT INTO pawl_paused_queues (queue, since, actor, reason)
+VALUES ($1, $2, $3, $4)
+ON CONFLICT DO NOTHING;
+
+-- name: pick_ready_jobs [sqlite]   ($1 limit)
+SELECT id
+FROM pawl_jobs
+WHERE state = 'ready'
+ORDER BY id
+LIMIT $1;
+
+-- name: pick_ready_jobs [postgres]
+-- Passes over the rows that another transaction has locked.
+SELECT id
+FROM pawl_jobs
+WHERE state = 'ready'
+ORDER BY id
+LIMIT $1
+FOR UPDATE SKIP LOCKED;
+
+-- name: release_predecessors_staged_jobs
+-- For a database that one server alone uses, at its start.
+UPDATE pawl_staged_jobs
+SET claimed_until = NULL
+WHERE claimed_until IS NOT NULL;
+
+-- name: release_staged_jobs [sqlite]   ($1 ids as a JSON list)
+-- They were not sent: the next round tries them again, whoever's it is.
+UPDATE pawl_staged_jobs
+SET claimed_until = NULL
+WHERE id IN (SELECT value FROM json_each($1));
+
+-- name: release_staged_jobs [postgres]
+UPDATE pawl_staged_jobs
+SET claimed_until = NULL
+WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint));
+
+-- name: resume_queue   ($1 queue)
+DELETE FROM pawl_paused_queues
+WHERE queue = $1;

@@ -1,0 +1,80 @@
+-- Statements on pawl_attention, the requests that only a person can settle, and on pawl_audit_log.
+
+-- name: delete_attention   ($1 key id, $2 attempt when it came there, $3 when it was decided, or NULL)
+-- $3 is the fence of a recorded decision: one that was taken back, or made anew, since it was found is not carried out.
+DELETE FROM pawl_attention
+WHERE key_id = $1
+  AND attempt = $2
+  AND (CAST($3 AS timestamptz) IS NULL OR settled_at = $3);
+
+-- name: find_settlements   ($1 limit, $2 decided at the latest, $3 no clock is so far ahead)
+-- What people decided and the service has not carried out. Until $2 they may take it back. A decision that is later than
+-- $3 was recorded by a wrong clock, or this one is wrong: its time is over, as in take_over.
+SELECT key_id, attempt, recovery_point, settlement, settled_result_name, settled_result, settled_by, settled_at
+FROM pawl_attention
+WHERE settlement IS NOT NULL
+  AND settling_error IS NULL
+  AND (settled_at <= $2 OR settled_at > $3)
+ORDER BY settled_at, key_id
+LIMIT $1;
+
+-- name: insert_attention   ($1 key id, $2 attempt, $3 recovery point, $4 reason, $5 detail, $6 now)
+INSERT INTO pawl_attention (key_id, attempt, recovery_point, reason, detail, since)
+VALUES ($1, $2, $3, $4, $5, $6);
+
+-- name: insert_audit   ($1 at, $2 actor, $3 action, $4 key id, $5 detail)
+INSERT INTO pawl_audit_log (at, actor, action, key_id, detail)
+VALUES ($1, $2, $3, $4, $5);
+
+-- name: keep_result_for_person   ($1 key id, $2 result name, $3 result, $4 generation of its call, $5 its recovery point)
+-- A result that arrived after its key had gone to the attention list. Of an earlier generation it is of a call that a
+-- person has said did not happen, and of another point it is of another call: it must not pass for the result of the call
+-- now in doubt. Written again where it was not known whether it was.
+UPDATE pawl_attention
+SET result_name = $2, result = $3
+WHERE key_id = $1
+  AND recovery_point = $5
+  AND (result IS NULL OR (result_name = $2 AND result = $3))
+  AND EXISTS (SELECT 1 FROM pawl_idempotency_keys AS k WHERE k.id = $1 AND k.generation = $4);
+
+-- name: list_attention   ($1 limit)
+-- No foreign key of a Repeat::never call: it was sent none.
+SELECT a.key_id, k.tenant, k.account, k.idempotency_key, k.operation, a.recovery_point, a.attempt, a.reason, a.detail,
+       a.result_name, a.result, a.since, a.settlement, a.settled_by, a.settled_note, a.settled_at, a.settling_error,
+       CASE WHEN NOT k.calling THEN k.call_key END, k.called_at, k.call_target, k.recovery_data
+FROM pawl_attention AS a
+JOIN pawl_idempotency_keys AS k ON k.id = a.key_id
+ORDER BY a.since, a.key_id
+LIMIT $1;
+
+-- name: request_settlement   ($1 key id, $2 attempt, $3 settlement, $4 result name, $5 result, $6 by, $7 note, $8 now)
+-- Recorded by whoever runs the command; carried out by a server. One decision at a time.
+UPDATE pawl_attention
+SET settlement = $3, settled_result_name = $4, settled_result = $5, settled_by = $6, settled_note = $7,
+    settled_at = $8, settling_error = NULL
+WHERE key_id = $1
+  AND attempt = $2
+  AND (settlement IS NULL OR settling_error IS NOT NULL);
+
+-- name: set_settling_error   ($1 key id, $2 attempt, $3 error)
+UPDATE pawl_attention
+SET settling_error = $3
+WHERE key_id = $1
+  AND attempt = $2;
+
+-- name: show_attention   ($1 key id)
+SELECT a.key_id, k.tenant, k.account, k.idempotency_key, k.operation, a.recovery_point, a.attempt, a.reason, a.detail,
+       a.result_name, a.result, a.since, a.settlement, a.settled_by, a.settled_note, a.settled_at, a.settling_error,
+       CASE WHEN NOT k.calling THEN k.call_key END, k.called_at, k.call_target, k.recovery_data
+FROM pawl_attention AS a
+JOIN pawl_idempotency_keys AS k ON k.id = a.key_id
+WHERE a.key_id = $1;
+
+-- name: undo_settlement   ($1 key id, $2 attempt when it came there)
+-- Only while no server has carried it out: then the row is gone, or is one of a later attempt.
+UPDATE pawl_attention
+SET settlement = NULL, settled_result_name = NULL, settled_result = NULL, settled_by = NULL, settled_note = NULL,
+    settled_at = NULL, settling_error = NULL
+WHERE key_id = $1
+  AND attempt = $2
+  AND settlement IS NOT NULL;
