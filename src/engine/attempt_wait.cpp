@@ -28,7 +28,7 @@ void Attempt::wait_or_refuse() {
 
 void Attempt::on_woken(Woken woken) {
     switch (woken) {
-        case Woken::to_look:
+        case Woken::retry_claim:
             return claim();
         case Woken::too_late:
             if (engine_.next_waits(hash_, on_answer_, *waits_until_)) wait_or_refuse();

@@ -177,7 +177,7 @@ TEST(Problems, text_is_escaped) {
 }
 
 TEST(SettledReply, has_the_stored_response_and_the_headers_of_the_contract) {
-    Settled settled{
+    StoredResponse settled{
         {.status = 201, .body = "{}", .headers = {{"Location", "/rides/7"}}}, true, TimePoint{}};
 
     const auto reply = reply_to(settled, 422);
