@@ -1,7 +1,5 @@
 #include "src/core/background_retry.hpp"
 
-#include "src/core/mutant.hpp"
-
 #include <algorithm>
 #include <cmath>
 
@@ -37,7 +35,6 @@ AfterFailure decide_after_job_failure(
     const std::vector<std::chrono::milliseconds>& layers, int failures, TimePoint now, double dice
 ) noexcept {
     if (failures < 1 || static_cast<std::size_t>(failures) > layers.size()) return CapReached{};
-    if (PAWL_MUTANT("failed_job_comes_at_once")) return TryAgainAt{now};
     return TryAgainAt{
         now + scaled(layers[static_cast<std::size_t>(failures) - 1], 1.0 + 0.1 * dice)};
 }

@@ -1,12 +1,9 @@
 #include "src/core/call_rule.hpp"
 
-#include "src/core/mutant.hpp"
-
 namespace pawl::core {
 
 CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
     using Reason = MustNotCall::Reason;
-    if (PAWL_MUTANT("never_is_called_again") && facts.again == Repeat::never) return MayCall{};
     // The mark counts whatever the flow says now: a deploy may have changed the step's Repeat.
     if (facts.calling) return MustNotCall{};
     const bool both_named = !facts.called_target.empty() && !facts.target.empty();
@@ -24,7 +21,7 @@ CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
         case Repeat::safe_with_key:
             break;
     }
-    if (!facts.called_at || PAWL_MUTANT("horizon_is_forgotten")) return MayCall{};
+    if (!facts.called_at) return MayCall{};
     // A first call in the future: a clock was wrong, and the call's age is unknown. A small
     // difference is normal between the database's clock and this process's.
     const auto age = now - *facts.called_at;
@@ -38,7 +35,6 @@ bool may_still_call(
 ) noexcept {
     // After such a step back, other nodes may consider the lease one of a wrong clock, and over.
     const auto by_wall = now.wall - taken.wall;
-    if (PAWL_MUTANT("zombie_calls")) return true;
     return std::chrono::abs(by_wall) < lease / 2 && now.steady - taken.steady < lease / 2;
 }
 
@@ -47,8 +43,7 @@ AfterCall decide_after_call(Repeat again, CallEnded end, EarlierCall earlier) no
         case CallEnded::result:
             return AfterCall::keep;
         case CallEnded::stuck:
-            return PAWL_MUTANT("stored_error_is_retried") ? AfterCall::try_again
-                                                          : AfterCall::needs_person;
+            return AfterCall::needs_person;
         case CallEnded::retry:
             // This try did nothing, but an earlier one may have.
             return earlier == EarlierCall::none ? AfterCall::clear_mark : AfterCall::try_again;

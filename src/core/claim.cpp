@@ -1,7 +1,5 @@
 #include "src/core/claim.hpp"
 
-#include "src/core/mutant.hpp"
-
 namespace pawl::core {
 
 TimePoint lease_bound(TimePoint now, std::chrono::milliseconds lease) noexcept {
@@ -11,9 +9,6 @@ TimePoint lease_bound(TimePoint now, std::chrono::milliseconds lease) noexcept {
 bool lease_over(
     std::optional<TimePoint> lease_until, TimePoint now, std::chrono::milliseconds lease
 ) noexcept {
-    if (PAWL_MUTANT("lease_is_always_over")) return true;
-    if (PAWL_MUTANT("lease_never_ends")) return !lease_until;
-    if (PAWL_MUTANT("far_lease_holds") && lease_until && *lease_until > now) return false;
     return !lease_until || *lease_until <= now || *lease_until > lease_bound(now, lease);
 }
 
@@ -22,7 +17,7 @@ Claim decide_claim(
 ) noexcept {
     if (found == nullptr) return Fresh{};
     if (found->expired) {
-        if (re_execute || PAWL_MUTANT("expired_is_new")) return ReExecute{};
+        if (re_execute) return ReExecute{};
         return Expired{};
     }
     if (!found->same_request) return Mismatch{};

@@ -1,7 +1,6 @@
 #include "src/core/lease.hpp"
 
 #include "src/core/background_retry.hpp"
-#include "src/core/mutant.hpp"
 
 #include <algorithm>
 
@@ -23,8 +22,7 @@ bool named_lease_over(const LeaseFacts& lease, TimePoint now) noexcept {
 
 LeaseChoice decide_lease(const LeaseFacts* found, std::string_view holder, TimePoint now) noexcept {
     if (found == nullptr) return LeaseTaken{1};
-    if (named_lease_over(*found, now) || *found->holder == holder ||
-        PAWL_MUTANT("lease_of_another_is_taken"))
+    if (named_lease_over(*found, now) || *found->holder == holder)
         return LeaseTaken{found->epoch + 1};
     return LeaseHeld{found->until - now};
 }
@@ -37,7 +35,6 @@ bool may_extend(
 }
 
 SteadyTime holder_end(SteadyTime asked_at, milliseconds ttl) noexcept {
-    if (PAWL_MUTANT("lease_is_believed_too_long")) return asked_at + 3 * ttl;
     return asked_at + ttl - ttl / lease_margin_part;
 }
 

@@ -3,7 +3,6 @@
 #include "src/base/error_text.hpp"
 #include "src/base/time_text.hpp"
 #include "src/core/fault.hpp"
-#include "src/core/mutant.hpp"
 #include "src/engine/attempt.hpp"
 #include "src/engine/rejection.hpp"
 #include "store/statements.hpp"
@@ -270,13 +269,12 @@ void Attempt::resume_at_call(store::Session& session, const KeyRow& row) {
         return;
     }
     reached_ = at_;
-    if (row.call_key && row.called_at && !PAWL_MUTANT("key_of_each_attempt") &&
-        (step().again != Repeat::never || row.calling)) {
+    if (row.call_key && row.called_at && (step().again != Repeat::never || row.calling)) {
         mark_ = CallMark{*row.call_key, *row.called_at, false, row.call_target.value_or("")};
         return;  // take_over has written all that was to be written.
     }
     mark_call(now, at_);
-    if (row.call_key && !PAWL_MUTANT("key_of_each_attempt")) mark_->key = *row.call_key;
+    if (row.call_key) mark_->key = *row.call_key;
     move_row(session, *reached_);
 }
 
@@ -302,8 +300,7 @@ std::optional<Answer> Attempt::decide(std::optional<KeyRow>& found, TimePoint no
         Result operator()(core::Resume) const { return std::nullopt; }
         Result operator()(core::ReExecute) const { return std::nullopt; }
         Result operator()(core::Replay) const {
-            return StoredResponse{
-                std::move(found->response), !PAWL_MUTANT("replay_is_not_said"), found->expires_at};
+            return StoredResponse{std::move(found->response), true, found->expires_at};
         }
         Result operator()(core::Busy) const { return Rejection{.why = Reason::in_progress}; }
         Result operator()(core::Mismatch) const { return Rejection{.why = Reason::key_reused}; }
@@ -363,7 +360,6 @@ void Attempt::on_first(std::exception_ptr failed) {
     }
     if (met_a_holder(failed)) return on_locked();
     auto failure = failure_of(failed);
-    if (is_in_doubt(failed) && PAWL_MUTANT("doubt_is_done") && reached_) return go_on();
     if (is_in_doubt(failed)) return look_after_doubt(failure.refusal);
     id_ = seen_ ? seen_->id : 0;  // It is undone.
     if (lost_claim(failed)) return claim_anew();

@@ -4,7 +4,6 @@
 #include "src/base/log.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/move.hpp"
-#include "src/core/mutant.hpp"
 #include "src/engine/attempt.hpp"
 #include "src/engine/rejection.hpp"
 #include "src/engine/tx_factory.hpp"
@@ -80,7 +79,7 @@ void Attempt::run_keep(
 void Attempt::on_kept(
     const detail::Arrival& arrival, const KeepPlan& plan, const std::exception_ptr& failed
 ) {
-    if (!failed || (PAWL_MUTANT("answer_though_not_kept") && reached_)) {
+    if (!failed) {
         PAWL_FAULT("engine.keep.after");
         if (!verdict_) return go_on();
         if (std::exchange(staged_, false)) engine_.staged();

@@ -2,7 +2,6 @@
 
 #include "src/base/error_text.hpp"
 #include "src/core/fault.hpp"
-#include "src/core/mutant.hpp"
 #include "src/engine/attempt.hpp"
 #include "src/engine/rejection.hpp"
 #include "src/engine/response_rule.hpp"
@@ -100,7 +99,7 @@ void Attempt::run_settlement(store::Session& session, const Settlement& settleme
     );
     id_ = row->id;
     number_ = row->attempt + 1;
-    generation_ = row->generation + (again && !PAWL_MUTANT("no_new_generation") ? 1 : 0);
+    generation_ = row->generation + (again ? 1 : 0);
     execute_statement(
         session,
         sql::insert_audit,

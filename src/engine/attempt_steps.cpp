@@ -4,7 +4,6 @@
 #include "src/base/time_text.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/move.hpp"
-#include "src/core/mutant.hpp"
 #include "src/engine/attempt.hpp"
 #include "src/engine/response_rule.hpp"
 #include "src/engine/tx_factory.hpp"
@@ -205,8 +204,7 @@ void Attempt::mark_call(TimePoint now, const Position& at, Lost lost) {
             {.installation = engine_.installation().name,
              .tenant = identity_.tenant,
              .account = identity_.account,
-             .client_key = identity_.key +
-                           (PAWL_MUTANT("key_of_each_attempt") ? std::to_string(number_) : ""),
+             .client_key = identity_.key,
              .point = at.stored,
              .generation = static_cast<std::uint64_t>(generation_)}
         ),

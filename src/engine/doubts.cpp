@@ -1,5 +1,7 @@
 #include "src/engine/doubts.hpp"
 
+#include "src/core/assert.hpp"
+
 namespace pawl::engine {
 
 namespace {
@@ -13,7 +15,9 @@ void Doubts::begin(std::int64_t key_id) {
 
 void Doubts::in_doubt(std::int64_t key_id) {
     const std::lock_guard lock{mutex_};
-    if (stopping_) calls_[key_id] = true;
+    const auto call = calls_.find(key_id);
+    PAWL_ASSERT(call != calls_.end());  // It was begun, and its attempt is not over.
+    if (stopping_) call->second = true;
 }
 
 void Doubts::end(std::int64_t key_id) {

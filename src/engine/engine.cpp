@@ -2,7 +2,6 @@
 
 #include "src/base/log.hpp"
 #include "src/core/fault.hpp"
-#include "src/core/mutant.hpp"
 #include "src/engine/attempt.hpp"
 #include "src/engine/rejection.hpp"
 #include "src/engine/response_rule.hpp"
@@ -17,7 +16,6 @@ namespace pawl::engine {
 bool same_request(
     const Installation& installation, const KeyedRequest& request, const KeyRow& row
 ) {
-    if (PAWL_MUTANT("any_request_is_the_same")) return true;
     if (row.secret_version == installation.secret_version() || !request.fingerprint_under)
         return row.fingerprint == request.fingerprint;
     const auto old = installation.secrets.find(row.secret_version);
@@ -203,8 +201,7 @@ void Engine::look_beside(KeyedRequest request, std::string hash, OnAnswer on_ans
             const std::exception_ptr& failed, std::optional<KeyRow>& found, TimePoint
         ) {
             // The key may have an answer that can't be read now.
-            if (failed && !PAWL_MUTANT("failed_look_is_busy"))
-                return leave(in_flight, on_answer, failure_of(failed).refusal);
+            if (failed) return leave(in_flight, on_answer, failure_of(failed).refusal);
             if (!found) return leave(in_flight, on_answer, Rejection{.why = Reason::in_progress});
             leave(in_flight, on_answer, stored_answer(installation_, request, *found));
         }

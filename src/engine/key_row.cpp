@@ -5,7 +5,6 @@
 #include <pawl/error.hpp>
 
 #include "src/base/time_text.hpp"
-#include "src/core/mutant.hpp"
 #include "src/json/hash.hpp"
 #include "store/statements.hpp"
 
@@ -99,10 +98,7 @@ KeyIdentity key_identity(Scope scope, const Principal& principal, std::string ke
 
 std::string key_hash(const KeyIdentity& identity) {
     json::Parts parts;
-    if (PAWL_MUTANT("tenant_is_not_asked"))
-        parts.add(identity.key);
-    else
-        parts.add(identity.tenant).add(identity.account).add(identity.key);
+    parts.add(identity.tenant).add(identity.account).add(identity.key);
     return json::hex(json::sha256(parts.bytes())).substr(0, 32);
 }
 

@@ -1,5 +1,7 @@
 #include "src/engine/live_keys.hpp"
 
+#include "src/core/assert.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -24,16 +26,21 @@ std::variant<LiveKeys::Entered, LiveKeys::Occupied> LiveKeys::enter(
     return Entered{};
 }
 
+// Only the attempt that entered a key calls under it, confirms it and leaves it, once.
+LiveKeys::LiveMap::iterator LiveKeys::entered(const std::string& hash) {
+    const auto at = live_.find(hash);
+    PAWL_ASSERT(at != live_.end());
+    return at;
+}
+
 void LiveKeys::at_work(const std::string& hash, bool is) {
     const std::lock_guard lock{mutex_};
-    const auto at = live_.find(hash);
-    if (at != live_.end()) at->second.at_work = is;
+    entered(hash)->second.at_work = is;
 }
 
 void LiveKeys::confirm(const std::string& hash) {
     const std::lock_guard lock{mutex_};
-    const auto at = live_.find(hash);
-    if (at != live_.end()) at->second.confirmed = true;
+    entered(hash)->second.confirmed = true;
 }
 
 std::optional<std::uint64_t> LiveKeys::attach(
@@ -62,10 +69,10 @@ std::optional<OnAnswer> LiveKeys::detach(const std::string& hash, std::uint64_t 
 
 std::optional<LiveKeys::Waiter> LiveKeys::hand_over(const std::string& hash) {
     const std::lock_guard lock{mutex_};
-    const auto at = live_.find(hash);
-    if (at == live_.end() || at->second.waiters.empty()) {
+    const auto at = entered(hash);
+    if (at->second.waiters.empty()) {
         ++telling_;
-        live_.erase(hash);
+        live_.erase(at);
         return std::nullopt;
     }
     auto last = std::move(at->second.waiters.back().waiter);
@@ -76,9 +83,8 @@ std::optional<LiveKeys::Waiter> LiveKeys::hand_over(const std::string& hash) {
 std::vector<OnAnswer> LiveKeys::leave(const std::string& hash) {
     std::vector<OnAnswer> waiting;
     const std::lock_guard lock{mutex_};
+    const auto at = entered(hash);
     ++telling_;
-    const auto at = live_.find(hash);
-    if (at == live_.end()) return waiting;
     waiting.reserve(at->second.waiters.size());
     for (auto& [id, waiter] : at->second.waiters) waiting.push_back(std::move(waiter.on_answer));
     live_.erase(at);
@@ -87,6 +93,7 @@ std::vector<OnAnswer> LiveKeys::leave(const std::string& hash) {
 
 void LiveKeys::told() {
     const std::lock_guard lock{mutex_};
+    PAWL_ASSERT(telling_ > 0);  // One for each key that was left.
     --telling_;
     if (empty()) emptied_.notify_all();
 }

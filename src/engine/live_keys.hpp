@@ -75,11 +75,13 @@ private:
         bool at_work{false};
         std::vector<Attached> waiters;  // In the order of arrival.
     };
+    using LiveMap = std::unordered_map<std::string, Live>;
+    LiveMap::iterator entered(const std::string& hash);
     bool empty() const { return live_.empty() && telling_ == 0; }
 
     mutable std::mutex mutex_;
     std::condition_variable emptied_;
-    std::unordered_map<std::string, Live> live_;
+    LiveMap live_;
     std::uint64_t next_waiter_{1};
     int telling_{0};  // Keys that were left and whose waiters are being answered.
 };

@@ -2,7 +2,7 @@
 
 #include <pawl/detail/rows.hpp>
 
-#include "src/core/mutant.hpp"
+#include "src/core/assert.hpp"
 #include "store/statements.hpp"
 
 #include <algorithm>
@@ -16,12 +16,13 @@ Renewals::Renewals(
 )
     : store_{store}, clock_{clock}, timers_{timers}, lease_{lease} {}
 
-std::uint64_t Renewals::begin(Held held, std::chrono::steady_clock::time_point leased_at) {
+std::int64_t Renewals::begin(Held held, std::chrono::steady_clock::time_point leased_at) {
     const std::lock_guard lock{mutex_};
-    const auto id = next_++;
-    held_.emplace(
+    const auto id = held.key_id;
+    const auto [at, fresh] = held_.try_emplace(
         id, Entry{std::move(held), leased_at, std::make_shared<std::atomic<bool>>(false)}
     );
+    PAWL_ASSERT(fresh);  // One call of a key at a time (I11).
     if (!ticking_) {
         ticking_ = true;
         timers_.after(lease_ / 6, [this] { tick(); });
@@ -29,9 +30,10 @@ std::uint64_t Renewals::begin(Held held, std::chrono::steady_clock::time_point l
     return id;
 }
 
-void Renewals::end(std::uint64_t id) {
+void Renewals::end(std::int64_t key_id) {
     const std::lock_guard lock{mutex_};
-    held_.erase(id);
+    const auto ended = held_.erase(key_id);
+    PAWL_ASSERT(ended == 1);
 }
 
 // Twice in each third of a lease, so that each is renewed before half of its life.
@@ -53,7 +55,6 @@ void Renewals::tick() {
 }
 
 void Renewals::renew(const Entry& entry) {
-    if (PAWL_MUTANT("no_renewal")) return;
     store_.write(
         store::work(
             [held = entry.held, lease = lease_](store::Session& session) {

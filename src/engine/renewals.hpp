@@ -31,9 +31,9 @@ public:
         int attempt{};
         std::string recovery_point;
     };
-    // `leased_at`: when the lease was last written.
-    std::uint64_t begin(Held held, std::chrono::steady_clock::time_point leased_at);
-    void end(std::uint64_t id);
+    // `leased_at`: when the lease was last written. Returns the key's id, for end().
+    std::int64_t begin(Held held, std::chrono::steady_clock::time_point leased_at);
+    void end(std::int64_t key_id);
 
 private:
     struct Entry {
@@ -51,8 +51,7 @@ private:
     base::Timers& timers_;
     const std::chrono::milliseconds lease_;
     std::mutex mutex_;
-    std::unordered_map<std::uint64_t, Entry> held_;
-    std::uint64_t next_{1};
+    std::unordered_map<std::int64_t, Entry> held_;  // By key.
     bool ticking_{false};
 };
 

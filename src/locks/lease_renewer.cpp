@@ -1,6 +1,7 @@
 #include "src/locks/lease_renewer.hpp"
 
 #include "src/base/thread_name.hpp"
+#include "src/core/assert.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -44,11 +45,21 @@ void LeaseRenewer::stop() noexcept {
 void LeaseRenewer::keep(std::shared_ptr<Held> held, core::SteadyTime asked_at) {
     {
         const std::lock_guard lock{mutex_};
-        held->end = core::holder_end(asked_at, held->ttl);
-        held->renew_at = core::renewal_due(asked_at, held->ttl);
-        held_.insert(held);
+        PAWL_ASSERT(!held->over);
+        count_from(*held, asked_at);
+        const bool fresh = held_.insert(held).second;
+        PAWL_ASSERT(fresh);
     }
     changed_.notify_all();
+}
+
+void LeaseRenewer::count_from(Held& held, core::SteadyTime asked_at) {
+    held.end = core::holder_end(asked_at, held.ttl);
+    held.renew_at = core::renewal_due(asked_at, held.ttl);
+    PAWL_ASSERT(
+        held.end < asked_at + held.ttl
+    );  // It stops before the backend gives it away (I23).
+    PAWL_ASSERT(held.renew_at < held.end);
 }
 
 bool LeaseRenewer::is_held(const Held& held) {
@@ -119,11 +130,7 @@ void LeaseRenewer::renew(const std::shared_ptr<Held>& held) {
         const std::lock_guard lock{mutex_};
         if (held->over) return;
         // An answer after the end is ignored: is_held() has already returned false.
-        if (extended && now < held->end) {
-            held->end = core::holder_end(asked_at, held->ttl);
-            held->renew_at = core::renewal_due(asked_at, held->ttl);
-            return;
-        }
+        if (extended && now < held->end) return count_from(*held, asked_at);
     }
     lose(held);
 }

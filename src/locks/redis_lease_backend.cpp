@@ -10,7 +10,9 @@ using std::chrono::milliseconds;
 
 // The decision of src/core/lease.hpp as one step in Redis. KEYS: the lease. ARGV: now (empty:
 // Redis' time), holder, ttl. Returns the epoch and 0; or 0 and how long another holder has it.
-constexpr Script take_lease{"redis take_lease", R"(
+constexpr Script take_lease{
+    "redis take_lease",
+    R"(
 local now = tonumber(ARGV[1])
 local micros
 if now then
@@ -30,7 +32,8 @@ local epoch = math.max(tonumber(row[1] or 0) + 1, micros)
 redis.call('HSET', KEYS[1], 'epoch', string.format('%.0f', epoch), 'holder', ARGV[2],
            'until', string.format('%.0f', now + ttl), 'ttl', ARGV[3])
 return {epoch, 0}
-)"};
+)",
+    redis::Shape::two_integers};
 
 // KEYS: the lease. ARGV: now (or empty), epoch, holder, ttl. Returns 0 if the lease is lost.
 constexpr Script extend_lease{"redis extend_lease", R"(
@@ -67,8 +70,8 @@ core::LeaseChoice RedisLeaseBackend::take(
         key_of(name),
         {client_->given_now(), std::string{holder}, std::to_string(ttl.count())}
     );
-    if (const auto epoch = reply.items.at(0).integer; epoch != 0) return core::LeaseTaken{epoch};
-    return core::LeaseHeld{milliseconds{reply.items.at(1).integer}};
+    if (const auto epoch = reply.items[0].integer; epoch != 0) return core::LeaseTaken{epoch};
+    return core::LeaseHeld{milliseconds{reply.items[1].integer}};
 }
 
 bool RedisLeaseBackend::extend(

@@ -8,7 +8,6 @@
 #include "src/core/background_retry.hpp"
 #include "src/core/call_rule.hpp"
 #include "src/core/claim.hpp"
-#include "src/core/mutant.hpp"
 #include "src/ops/rounds.hpp"
 #include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
@@ -79,7 +78,6 @@ Completer::Completer(engine::Engine& engine, CompleterOptions options)
 
 CompleterReport Completer::run_once() {
     CompleterReport report;
-    if (PAWL_MUTANT("no_completer")) return report;
     settle_decided(report);
     complete_dropped(report);
     return report;

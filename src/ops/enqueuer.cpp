@@ -6,11 +6,11 @@
 #include "src/base/error_text.hpp"
 #include "src/base/log.hpp"
 #include "src/base/time_text.hpp"
+#include "src/core/assert.hpp"
 #include "src/core/background_retry.hpp"
 #include "src/core/call_rule.hpp"
 #include "src/core/claim.hpp"
 #include "src/core/fault.hpp"
-#include "src/core/mutant.hpp"
 #include "src/ops/rounds.hpp"
 #include "src/store/blocking.hpp"
 #include "src/store/damaged_row.hpp"
@@ -139,7 +139,6 @@ EnqueueReport Enqueuer::run_once() {
     // dropped its record of them. Unsent jobs are free when the claim ends.
     const core::Moment moment{clock_.now(), clock_.steady()};
     if (jobs.empty() || !core::may_still_call(asked_at, moment, options_.claim)) return report;
-    if (PAWL_MUTANT("staged_are_deleted_unsent")) delete_sent(ids_of(jobs));
     PAWL_FAULT("enqueuer.push.before");
     queue::PushReport pushed;
     try {
@@ -149,10 +148,14 @@ EnqueueReport Enqueuer::run_once() {
         throw;
     }
     PAWL_FAULT("enqueuer.push.after");
+    // Only what this round claimed is deleted: another row may not be sent yet (I7).
+    const auto sent_jids = jids_of(jobs, pushed.sent);
+    PAWL_ASSERT(sent_jids.size() == pushed.sent.size());
+    PAWL_ASSERT(pushed.sent.size() + pushed.refused.size() <= jobs.size());
     if (on_sent_ && !pushed.sent.empty()) on_sent_(static_cast<int>(pushed.sent.size()));
     delete_sent(pushed.sent);
     PAWL_FAULT("enqueuer.delete.after");
-    pusher_->forget(jids_of(jobs, pushed.sent));
+    pusher_->forget(sent_jids);
     for (const auto& refused : pushed.refused)
         bury_staged(refused.id, "the queue refuses it: " + refused.why);
     report.sent = static_cast<int>(pushed.sent.size());

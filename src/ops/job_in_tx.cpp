@@ -1,7 +1,6 @@
 #include "src/ops/job_in_tx.hpp"
 
 #include "src/core/fault.hpp"
-#include "src/core/mutant.hpp"
 #include "src/engine/tx_factory.hpp"
 
 #include <memory>
@@ -38,7 +37,6 @@ public:
         const auto* result = std::get_if<JobResult>(&worked_);
         if (result == nullptr || !std::holds_alternative<JobDone>(*result)) throw Undo{};
         PAWL_FAULT("worker.tx.inside");
-        if (PAWL_MUTANT("job_is_marked_later")) return;
         const auto marked = queue_.finish_in(session, run_.job);
         if (marked == queue::Marked::lost) throw Lost{};
         if (marked == queue::Marked::done_before) throw DoneBefore{};

@@ -4,6 +4,7 @@
 
 #include "src/base/log.hpp"
 #include "src/base/time_text.hpp"
+#include "src/core/assert.hpp"
 #include "src/ops/rounds.hpp"
 #include "src/store/blocking.hpp"
 #include "store/statements.hpp"
@@ -140,6 +141,7 @@ bool Marker::notice(const Found& found) {
 // server has advanced is only copied, so that two idle servers do not write in turns.
 void Marker::advance(const Found& found) {
     const auto calls = engine_.calls_begun() - calls_marked_;
+    PAWL_ASSERT(calls >= 0);  // The mark only grows.
     if (found.mark && found.highest_key <= found.mark->key_id && calls == 0)
         return keep({engine_.installation().name, found.epochs.epoch, *found.mark});
     auto mark = store::write_now(engine_.store(), [&](store::Session& session) {

@@ -2,10 +2,10 @@
 
 #include "src/base/blocking_wait.hpp"
 #include "src/base/log.hpp"
+#include "src/core/assert.hpp"
 #include "src/core/background_retry.hpp"
 #include "src/core/call_rule.hpp"
 #include "src/core/fault.hpp"
-#include "src/core/mutant.hpp"
 #include "src/engine/tx_factory.hpp"
 #include "src/json/fingerprint.hpp"
 #include "src/json/hash.hpp"
@@ -31,6 +31,7 @@ public:
     explicit Outcomes(std::size_t count) : outcomes_(count), open_{count} {}
     void set(std::size_t i, TxOutcome outcome) {
         const std::lock_guard lock{mutex_};
+        PAWL_ASSERT(open_ > 0);  // One outcome of each transaction.
         outcomes_[i] = std::move(outcome);
         if (--open_ == 0) all_.notify_one();
     }
@@ -187,13 +188,14 @@ void Worker::work_in_transactions(std::vector<HeldJob>& jobs, WorkReport& report
     Outcomes outcomes{held.size()};
     for (std::size_t i = 0; i < held.size(); ++i) {
         const auto& job = held[i]->job;
-        const auto& form = *form_in_transaction(job);
+        const auto* form = form_in_transaction(job);
+        PAWL_ASSERT(form != nullptr);  // InFlightJobs::next() put only such jobs together.
         const JobRun run{
             .job = job,
             .held_since = held[i]->asked_at,
             .lease = options_.lease,
-            .deadline = form.timeout.value_or(options_.phase_deadline)};
-        run_in_transaction(engine_, queue_, form, run, [&outcomes, i](TxOutcome outcome) {
+            .deadline = form->timeout.value_or(options_.phase_deadline)};
+        run_in_transaction(engine_, queue_, *form, run, [&outcomes, i](TxOutcome outcome) {
             outcomes.set(i, std::move(outcome));
         });
     }
@@ -211,7 +213,6 @@ void Worker::settle_in_transaction(
         PAWL_FAULT("worker.tx.after");
         if (well->staged) engine_.staged();
         ++report.done;
-        if (PAWL_MUTANT("job_is_marked_later")) queue_.finish(job);
         queue_.finished(job);
     } else if (std::holds_alternative<TxDoneBefore>(outcome)) {
         ++report.done_before;
@@ -234,7 +235,7 @@ bool Worker::took_out_done(const queue::TakenJob& job, WorkReport& report) {
     const bool done = store::read_now(engine_.store(), [&](store::Session& session) {
         return queue_.done_before(session, job);
     });
-    if (!done || PAWL_MUTANT("done_job_may_fail")) return false;
+    if (!done) return false;
     ++report.done_before;
     queue_.finished(job);
     return true;
@@ -252,7 +253,7 @@ bool Worker::still_held(HeldJob& held) {
 
 void Worker::work_in_call(const detail::JobForm& form, HeldJob& held, WorkReport& report) {
     auto& job = held.job;
-    if (!job.called_at && !PAWL_MUTANT("call_of_job_is_not_marked") && !queue_.mark_called(job)) {
+    if (!job.called_at && !queue_.mark_called(job)) {
         ++report.lost;
         return;
     }
@@ -267,8 +268,8 @@ void Worker::work_in_call(const detail::JobForm& form, HeldJob& held, WorkReport
         .calling = false,
         .provider_memory = options_.provider_memory};
     const auto rule = core::decide_call(facts, engine_.clock().now());
-    if (job.called_at && !PAWL_MUTANT("horizon_of_jobs_is_forgotten") &&
-        std::holds_alternative<core::MustNotCall>(rule)) {
+    PAWL_ASSERT(job.called_at);  // The call's time is on record before the call (I21).
+    if (std::holds_alternative<core::MustNotCall>(rule)) {
         const auto called_at = detail::text_of_time(*job.called_at);
         return bury(
             job,
@@ -280,14 +281,11 @@ void Worker::work_in_call(const detail::JobForm& form, HeldJob& held, WorkReport
     detail::Worked worked;
     try {
         PAWL_FAULT("worker.call.before");
-        if (PAWL_MUTANT("job_ends_before_its_call")) queue_.finish(job);
         const auto key = json::foreign_key({
             .installation = engine_.installation().name,
             .tenant = "",
             .account = "",
-            .client_key = job.raw.jid + (PAWL_MUTANT("key_of_each_job_try")
-                                             ? std::to_string(job.raw.attempt) + job.id
-                                             : ""),
+            .client_key = job.raw.jid,
             .point = "job",
         });
         worked = detail::TxFactory::with_call(ForeignKey{key}, stop, [&](KeyedCall& call) {
@@ -313,7 +311,6 @@ void Worker::work_as_operation(
     request.operation = &form;
     request.principal = {.tenant = "pawl", .account = "jobs"};
     request.key = job.raw.jid;
-    if (PAWL_MUTANT("operation_of_each_job_try")) request.key += std::to_string(job.claim);
     request.method = "JOB";
     request.path = job.kind;
     request.of_a_job = true;
@@ -378,10 +375,13 @@ void Worker::failed(const queue::TakenJob& job, const std::string& error, WorkRe
          {"detail", error},
          {"failures", std::to_string(job.failures + 1)}}
     );
+    const auto now = engine_.clock().now();
     const auto next = core::decide_after_job_failure(
-        options_.retry_layers, job.failures + 1, engine_.clock().now(), engine_.random().dice()
+        options_.retry_layers, job.failures + 1, now, engine_.random().dice()
     );
     if (const auto* again = std::get_if<core::TryAgainAt>(&next)) {
+        const auto layer = options_.retry_layers[static_cast<std::size_t>(job.failures)];
+        PAWL_ASSERT(again->at >= now + layer);  // No try comes before its wait (I18).
         ++(queue_.put_back(job, again->at, error) ? report.retried : report.lost);
         return;
     }
@@ -424,6 +424,7 @@ bool Worker::begin_round() {
 void Worker::end_round() {
     const std::lock_guard lock{mutex_};
     --rounds_;
+    PAWL_ASSERT(rounds_ >= 0);
     idle_.notify_all();
 }
 
@@ -474,8 +475,7 @@ void Worker::give_back() {
 }
 
 void Worker::upkeep_once() {
-    for (const auto& job : in_flight_.all())
-        if (!PAWL_MUTANT("no_renewal_of_jobs")) queue_.renew(job, options_.lease);
+    for (const auto& job : in_flight_.all()) queue_.renew(job, options_.lease);
     const int rescued = queue_.rescue(options_.lease);
     if (rescued > 0) log::info("rescuer", {{"rescued", std::to_string(rescued)}});
 }

@@ -149,13 +149,13 @@ void Client::check() {
     auto opened = impl_->open(StoreError::Kind::refused);
     const Command ping{"PING"};
     const auto reply = opened->ask("redis check", std::span{&ping, 1}, Access::read).at(0);
-    if (reply.is_error()) fail("redis check", reply.text);
+    expect("redis check", reply, Shape::any);
     impl_->give_back(std::move(opened));
 }
 
-Reply Client::ask(std::string_view what, const Command& command, Access access) {
+Reply Client::ask(std::string_view what, const Command& command, Access access, Shape shape) {
     auto reply = std::move(ask_all(what, std::span{&command, 1}, access).at(0));
-    if (reply.is_error()) fail(what, reply.text);
+    expect(what, reply, shape);
     return reply;
 }
 
@@ -180,8 +180,13 @@ Reply Client::run(const Script& script, const Command& keys, const Command& argu
         }
         return call("EVAL", std::string{script.text});
     });
-    if (reply.is_error()) fail(script.name, reply.text);
+    expect(script.name, reply, script.answers);
     return reply;
+}
+
+void Client::expect(std::string_view what, const Reply& reply, Shape shape) {
+    if (reply.is_error()) fail(what, reply.text);
+    if (!has_shape(reply, shape)) fail(what, "an answer of a shape that Redis does not give here");
 }
 
 void Client::fail(std::string_view what, const std::string& error) {
@@ -210,10 +215,10 @@ std::optional<std::string> Client::fence_problem() {
 
 TimePoint Client::now() {
     if (impl_->clock != nullptr) return impl_->clock->now();
-    const auto time = ask("redis time", {"TIME"}, Access::read);
+    const auto time = ask("redis time", {"TIME"}, Access::read, Shape::two_texts);
     return TimePoint{
-        std::chrono::seconds{number_of(time.items.at(0).text)} +
-        std::chrono::milliseconds{number_of(time.items.at(1).text) / 1'000}};
+        std::chrono::seconds{number_of(time.items[0].text)} +
+        std::chrono::milliseconds{number_of(time.items[1].text) / 1'000}};
 }
 
 std::string Client::given_now() const {

@@ -42,13 +42,14 @@ public:
     void check();
 
     // Throws an error reply. `what` is the name of the statement in a StoreError.
-    Reply ask(std::string_view what, const Command& command, Access access);
+    Reply ask(std::string_view what, const Command& command, Access access, Shape shape);
     // Sends all in one packet. An error reply is returned in its place.
     std::vector<Reply> ask_all(
         std::string_view what, std::span<const Command> commands, Access access
     );
-    // Throws the StoreError for an error reply.
-    [[noreturn]] void fail(std::string_view what, const std::string& error);
+    // Throws the StoreError for an error reply, and for a reply of another shape: then the server
+    // is not Redis, or a proxy has answered.
+    void expect(std::string_view what, const Reply& reply, Shape shape);
     // The script's writes happen all, or none if Redis refuses it at its start.
     Reply run(const Script& script, const Command& keys, const Command& arguments);
 
@@ -62,6 +63,8 @@ public:
     const Options& options() const;
 
 private:
+    [[noreturn]] void fail(std::string_view what, const std::string& error);
+
     class Lent;
     struct Impl;
     std::unique_ptr<Impl> impl_;

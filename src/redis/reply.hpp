@@ -19,6 +19,17 @@ struct Reply {
     bool is_error() const { return kind == Kind::error; }
 };
 
+enum class Shape {
+    any,
+    integer,
+    two_integers,
+    texts,
+    two_texts,
+    pairs,          // Texts, an even number of them.
+    time_and_pairs  // A text and a list of pairs.
+};
+bool has_shape(const Reply& reply, Shape shape) noexcept;
+
 // The value in a reply to CONFIG GET; nullopt: this Redis does not know or show the setting.
 inline std::optional<std::string> setting_of(const Reply& reply) {
     if (reply.is_error() || reply.items.size() != 2) return std::nullopt;

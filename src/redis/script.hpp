@@ -1,5 +1,7 @@
 #pragma once
 
+#include "src/redis/reply.hpp"
+
 #include <string_view>
 
 namespace pawl::redis {
@@ -8,6 +10,7 @@ namespace pawl::redis {
 struct Script {
     std::string_view name;  // The statement that a StoreError names.
     std::string_view text;
+    Shape answers{Shape::integer};
 };
 
 }  // namespace pawl::redis

@@ -55,7 +55,8 @@ private:
         client_.ask(
             "test",
             {"ZADD", "schedule", queue::sidekiq::score_of(at), std::get<std::string>(payload)},
-            redis::Access::write
+            redis::Access::write,
+            redis::Shape::integer
         );
     }
 

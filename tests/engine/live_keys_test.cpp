@@ -28,7 +28,6 @@ TEST(LiveKeys, another_request_is_refused_only_if_the_one_in_flight_is_confirmed
 
     keys.leave("hash");
     keys.told();
-    keys.confirm("hash");  // No such key in flight.
     ASSERT_TRUE(std::holds_alternative<LiveKeys::Entered>(keys.enter("hash", "another", {})));
     EXPECT_EQ(same_as_in_flight(keys, "one"), std::nullopt);
 }
@@ -47,8 +46,6 @@ TEST(LiveKeys, an_attempt_that_only_queries_is_not_at_work) {
     EXPECT_EQ(since(), entered);
     keys.at_work("hash", false);
     EXPECT_EQ(since(), std::nullopt) << "its commit may be done, and nobody told";
-    keys.at_work("another");
-    EXPECT_EQ(keys.size(), 1U);
 }
 
 TEST(LiveKeys, a_key_that_is_not_in_flight_has_no_waiters) {
@@ -56,11 +53,29 @@ TEST(LiveKeys, a_key_that_is_not_in_flight_has_no_waiters) {
 
     EXPECT_EQ(keys.attach("hash", nullptr, {}), std::nullopt);
     EXPECT_EQ(keys.detach("hash", 1), std::nullopt);
+    EXPECT_TRUE(keys.wait_empty(std::chrono::milliseconds{0}));
+}
+
+TEST(LiveKeys, with_nobody_who_waits_hand_over_leaves_the_key) {
+    LiveKeys keys;
+    (void)keys.enter("hash", "one", {});
+
     EXPECT_FALSE(keys.hand_over("hash"));
-    keys.told();
-    EXPECT_TRUE(keys.leave("hash").empty());
+
     keys.told();
     EXPECT_TRUE(keys.wait_empty(std::chrono::milliseconds{0}));
+}
+
+TEST(LiveKeysDeathTest, a_key_is_left_once_by_the_attempt_that_entered_it) {
+    LiveKeys keys;
+    (void)keys.enter("hash", "one", {});
+    (void)keys.leave("hash");
+
+    EXPECT_DEATH((void)keys.leave("hash"), "at != live_.end");
+    EXPECT_DEATH(keys.confirm("hash"), "at != live_.end");
+    EXPECT_DEATH(keys.at_work("hash"), "at != live_.end");
+    keys.told();
+    EXPECT_DEATH(keys.told(), "telling_ > 0");
 }
 
 TEST(LiveKeys, an_answered_waiter_gets_no_second_answer) {

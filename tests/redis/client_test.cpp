@@ -216,7 +216,9 @@ TEST(RedisClientTest, a_write_whose_answer_does_not_come_in_time_is_in_doubt) {
     server.freeze();
 
     const auto failed = error_of([&] {
-        client.ask("redis test", {"LPUSH", "queue:default", "x"}, Access::write);
+        client.ask(
+            "redis test", {"LPUSH", "queue:default", "x"}, Access::write, redis::Shape::integer
+        );
     });
     server.thaw();
 
@@ -227,6 +229,20 @@ TEST(RedisClientTest, a_write_whose_answer_does_not_come_in_time_is_in_doubt) {
     EXPECT_THAT(failed->what(), HasSubstr("no answer in time"));
     EXPECT_EQ(server.ask({"LLEN", "queue:default"}).integer, 1) << "it was done all the same";
     EXPECT_FALSE(error_of([&] { client.check(); })) << "the next has a connection of its own";
+}
+
+// As from a proxy, or from another server than Redis.
+TEST(RedisClientTest, an_answer_of_an_unexpected_shape_is_an_error_and_is_not_read) {
+    Client client{empty_redis().options()};
+    const redis::Script wrong{"redis wrong", "return 'a text, and no number'"};
+
+    const auto failed = error_of([&] { client.run(wrong, {}, {}); });
+
+    ASSERT_TRUE(failed);
+    EXPECT_EQ(failed->kind(), Kind::statement);
+    EXPECT_EQ(failed->effect(), Effect::in_doubt);
+    EXPECT_EQ(failed->statement(), "redis wrong");
+    EXPECT_THAT(failed->what(), HasSubstr("of a shape that Redis does not give"));
 }
 
 TEST(RedisClientTest, a_replica_is_reported_as_one) {

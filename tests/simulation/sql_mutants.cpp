@@ -1,7 +1,7 @@
 #include "tests/simulation/sql_mutants.hpp"
 
-#include "src/core/mutant.hpp"
 #include "store/statements.hpp"
+#include "tests/simulation/planted.hpp"
 
 #include <algorithm>
 #include <map>
@@ -86,7 +86,7 @@ namespace {
 const Sql& mutated(const Sql& statement) {
     // By mutant and statement.
     static std::map<std::pair<std::string, std::string_view>, std::pair<std::string, Sql>> known;
-    const auto chosen = core::chosen_mutant();
+    const auto chosen = chosen_fault();
     const auto [at, fresh] = known.try_emplace({chosen, statement.name});
     auto& [text, sql] = at->second;
     if (!fresh) return sql.name.empty() ? statement : sql;
@@ -107,7 +107,7 @@ const Sql& mutated(const Sql& statement) {
 }  // namespace
 
 bool sql_is_mutated() {
-    const auto chosen = core::chosen_mutant();
+    const auto chosen = chosen_fault();
     return !chosen.empty() &&
            std::any_of(sql_mutants().begin(), sql_mutants().end(), [&](const auto& mutant) {
                return mutant.name == chosen;

@@ -9,7 +9,7 @@
 namespace pawl::simulation {
 
 // Planted faults of the statements: a part of the text is replaced. They are chosen like all others
-// (src/core/mutant.hpp); the product has no trace of them.
+// (planted.hpp); the product has no trace of them.
 struct SqlMutant {
     std::string_view name;
     std::string_view statement;

@@ -7,7 +7,6 @@
 #include "src/base/time_text.hpp"
 #include "src/core/claim.hpp"
 #include "src/core/fault.hpp"
-#include "src/core/mutant.hpp"
 #include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
 
@@ -289,7 +288,6 @@ bool EmbeddedQueue::bury(const TakenJob& job, const std::string& error) {
             base::error_kind(text),
             base::time_text(now)
         );
-        if (PAWL_MUTANT("dead_and_alive")) return true;
         return remove(session, held_job(job));
     });
 }

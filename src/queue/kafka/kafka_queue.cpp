@@ -410,7 +410,7 @@ bool KafkaQueue::mark_called(TakenJob& job) {
         return called_at;
     });
     job.called_at = earlier(job.called_at, first);
-    return impl_->find(job) != nullptr;
+    return job.called_at && impl_->find(job) != nullptr;
 }
 
 int KafkaQueue::rescue(std::chrono::milliseconds lease) {

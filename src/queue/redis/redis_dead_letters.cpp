@@ -82,7 +82,8 @@ private:
              "LIMIT",
              std::to_string(skip_),
              std::to_string(chunk)},
-            Access::read
+            Access::read,
+            redis::Shape::pairs
         );
         read_.clear();
         at_ = 0;

@@ -21,6 +21,7 @@ namespace pawl::queue {
 using redis::Access;
 using redis::Command;
 using redis::Reply;
+using redis::Shape;
 namespace scripts = sidekiq::scripts;
 
 namespace {
@@ -73,8 +74,8 @@ std::vector<TakenJob> RedisQueue::take(int limit, std::chrono::milliseconds leas
          std::to_string(due_batch),
          std::to_string(bytes_batch)}
     );
-    const auto now = TimePoint{std::chrono::milliseconds{number_of(reply.items.at(0).text)}};
-    const auto& found = reply.items.at(1).items;
+    const auto now = TimePoint{std::chrono::milliseconds{number_of(reply.items[0].text)}};
+    const auto& found = reply.items[1].items;
     std::vector<TakenJob> jobs;
     for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
         auto job = sidekiq::taken_of(found[i + 1].text, {name_, now});
@@ -161,8 +162,8 @@ int RedisQueue::rescue(std::chrono::milliseconds lease) {
             {leases_, work_, queue_},
             {client_.given_now(), text_of(bound), std::to_string(rescue_batch)}
         );
-        rescued += static_cast<int>(reply.items.at(1).integer);
-        if (reply.items.at(0).integer < rescue_batch) return rescued;
+        rescued += static_cast<int>(reply.items[1].integer);
+        if (reply.items[0].integer < rescue_batch) return rescued;
     }
 }
 
@@ -172,8 +173,9 @@ std::optional<TimePoint> RedisQueue::next_due() {
         Command{"ZRANGE", "schedule", "0", "0", "WITHSCORES"},
         Command{"ZRANGE", "retry", "0", "0", "WITHSCORES"}};
     const auto replies = client_.ask_all("redis next_due", commands, Access::read);
-    for (const auto& reply : replies)
-        if (reply.is_error()) client_.fail("redis next_due", reply.text);
+    client_.expect("redis next_due", replies[0], Shape::integer);
+    client_.expect("redis next_due", replies[1], Shape::pairs);
+    client_.expect("redis next_due", replies[2], Shape::pairs);
     if (replies[0].integer > 0) return client_.now();
     const auto scheduled = first_due(replies[1]);
     const auto retried = first_due(replies[2]);

@@ -141,7 +141,9 @@ return 1
 // KEYS: leases, work, queue. ARGV: now, how far from now a lease can end at most, the maximum
 // number. Freed jobs go to the front of the queue, in their old order. Returns how many leases it
 // ended, and how many jobs that freed.
-inline constexpr Script rescue{"redis rescue", R"(
+inline constexpr Script rescue{
+    "redis rescue",
+    R"(
 local now = tonumber(ARGV[1])
 if not now then
   local time = redis.call('TIME')
@@ -164,14 +166,17 @@ end
 free('-inf', string.format('%.0f', now))
 free('(' .. string.format('%.0f', now + tonumber(ARGV[2])), '+inf')
 return {ended, freed}
-)"};
+)",
+    redis::Shape::two_integers};
 
 // KEYS: queue, schedule, retry, claims, work, leases, queues. ARGV: now, lease, maximum to claim,
 // maximum of due jobs to move, maximum bytes of either. First moves due jobs to their queues,
 // whichever they are: a Redis without Ruby has no other poller. A token contains the time, so that
 // it is never reused, even if Redis has lost its last writes. Returns now, and token and job of
 // each.
-inline constexpr Script take{"redis take", R"(
+inline constexpr Script take{
+    "redis take",
+    R"(
 local time = redis.call('TIME')
 local now = tonumber(ARGV[1])
 if not now then now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000) end
@@ -212,7 +217,8 @@ for _ = 1, tonumber(ARGV[3]) do
   bytes = bytes + #job
 end
 return {string.format('%.0f', now), taken}
-)"};
+)",
+    redis::Shape::time_and_pairs};
 
 inline constexpr std::array all{
     bury, call, finish, merge, purge, push, put_back, renew, rescue, take};

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t queues_max = 1'000;
 
 std::int64_t count_of(redis::Client& client, const redis::Reply& reply) {
-    if (reply.is_error()) client.fail("redis waiting", reply.text);
+    client.expect("redis waiting", reply, redis::Shape::integer);
     return reply.integer;
 }
 
@@ -20,7 +20,9 @@ std::int64_t count_of(redis::Client& client, const redis::Reply& reply) {
 std::vector<Waiting> waiting(redis::Client& client, const std::string& own) {
     constexpr auto read = redis::Access::read;
     std::set<std::string> names{own};
-    for (const auto& name : client.ask("redis queues", {"SMEMBERS", "queues"}, read).items)
+    const auto queues =
+        client.ask("redis queues", {"SMEMBERS", "queues"}, read, redis::Shape::texts);
+    for (const auto& name : queues.items)
         if (names.size() < queues_max) names.insert(name.text);
     std::vector<redis::Command> commands{{"ZCARD", "schedule"}, {"ZCARD", "retry"}};
     for (const auto& name : names) {

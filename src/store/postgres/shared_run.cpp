@@ -1,5 +1,6 @@
 #include "src/store/postgres/shared_run.hpp"
 
+#include "src/core/assert.hpp"
 #include "src/store/postgres/postgres_session.hpp"
 
 #include <algorithm>
@@ -160,6 +161,10 @@ SharedRun run_shared(
     const std::vector<bool>& in_savepoint,
     OnCommit on_commit
 ) {
+    PAWL_ASSERT(!works.empty());
+    PAWL_ASSERT(in_savepoint.size() == works.size());
+    for (const auto& work : works) PAWL_ASSERT(work->isolation() == works.front()->isolation());
+    PAWL_ASSERT(works.front()->isolation() != Isolation::serializable);
     SharedRun run;
     run.failed.resize(works.size());
     try {
@@ -176,6 +181,9 @@ SharedRun run_shared(
             run.broke_up = broken_by(*spoilt, works, run);
     roll_back(parts.connection);  // If it is still open.
     parts.connection.clear_deadline();
+    if (!parts.connection.usable()) return run;
+    PAWL_ASSERT(!parts.connection.in_transaction());  // The next work's writes are not in this one.
+    PAWL_ASSERT(!parts.connection.has_queued());
     return run;
 }
 

@@ -1,5 +1,7 @@
 #include "src/store/postgres/sharing_rule.hpp"
 
+#include "src/core/assert.hpp"
+
 #include <algorithm>
 
 namespace pawl::postgres {
@@ -33,6 +35,7 @@ bool SharingRule::allows(const void* kind, Moment now) {
 void SharingRule::broke_up(Moment now) {
     if (connections(now) <= 1) of_all_.begin(now);
     of_all_but_one_.begin(std::max(now, of_all_.until));
+    PAWL_ASSERT(connections(now) <= 1);
 }
 
 void SharingRule::went_well() {

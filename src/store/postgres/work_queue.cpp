@@ -1,5 +1,7 @@
 #include "src/store/postgres/work_queue.hpp"
 
+#include "src/core/assert.hpp"
+
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -84,6 +86,8 @@ void WorkQueue::take_shared(WorkBatch& batch) {
         }
     }
     ++sharing_;
+    PAWL_ASSERT(sharing_ <= limits_.sharing);
+    PAWL_ASSERT(batch.in_savepoint.size() == batch.works.size());
 }
 
 WorkBatch WorkQueue::take_from(Source source) {
@@ -108,7 +112,8 @@ WorkBatch WorkQueue::take() {
     for (;;) {
         if (const auto source = next(); source != Source::none) {
             auto batch = take_from(source);
-            wake_one();  // Other works may wait.
+            PAWL_ASSERT(!batch.empty());  // An empty batch ends the connection's thread.
+            wake_one();                   // Other works may wait.
             return batch;
         }
         if (stopping_) return {};  // Busy connections take what their lanes still have.
@@ -131,14 +136,18 @@ void WorkQueue::ended(WorkBatch& batch) {
     if (std::exchange(batch.ended, true)) return;
     if (batch.form == WorkBatch::Form::shared) --sharing_;
     if (batch.form == WorkBatch::Form::lookups) --looking_up_;
+    PAWL_ASSERT(sharing_ >= 0);
+    PAWL_ASSERT(looking_up_ >= 0);
     wake_one();
 }
 
 void WorkQueue::put_back_alone(std::vector<std::unique_ptr<store::Work>> works) {
     const std::lock_guard guard{mutex_};
     // NOLINTNEXTLINE(modernize-loop-convert): clang 14 has no std::views::reverse with libstdc++.
-    for (auto work = works.rbegin(); work != works.rend(); ++work)
+    for (auto work = works.rbegin(); work != works.rend(); ++work) {
+        PAWL_ASSERT(*work != nullptr);  // None of them has its answer yet.
         alone_.push_front({0, std::move(*work), true});
+    }
     wake_one();
 }
 
