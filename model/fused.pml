@@ -8,6 +8,11 @@
    `atomic` is one transaction, or one step in memory. A crash at a transaction is a crash before it or after it.
    The table in README.md names the function and the statements of each step.
 
+   The labels of Server are the states of src/core/attempt_machine.hpp, and ON(event) names the event of a branch; a test
+   compares both. `keeping__second` is a part of `keeping`. The column `calling` is the variable `marked` here.
+   Events without a branch: new_key known_key open_key lookup_failed not_ours rejected locked lost_id in_doubt passing
+   time_over next_client no_client stopping keep_later keep_alone due.
+
    Switches   NEVER=1    the provider knows no keys, and call 1 is Repeat::never; else Repeat::safe_with_key
               AGAIN=1    the operation says re_execute: an expired key may run again
               HASTY=1    the operator asks the provider, but does not wait for calls that are still on their way
@@ -56,6 +61,7 @@
 #define NX 0
 #endif
 #define NW 2        /* Servers. */
+#define ON(event)   /* For readers and the test. */
 
 #ifndef MUTANT_NO_FENCE
 #define MUTANT_NO_FENCE 0
@@ -145,7 +151,7 @@
 /* State that survives a crash. */
 byte reg = NONE; byte reg_gen = 0;                                   /* pawl_key_registry */
 bool row = 0; byte standing = 0; byte rp = 0; byte gen = 0;          /* pawl_idempotency_keys */
-bool lease = 0; byte call_key = 0; bool called = 0; bool old = 0; bool calling = 0; byte charge = 0; byte resp = 0;
+bool lease = 0; byte call_key = 0; bool called = 0; bool old = 0; bool marked = 0; byte charge = 0; byte resp = 0;
 bool att = 0; byte word = 0; byte word_charge = 0; bool noted = 0;   /* attention */
 bool own[NW];    /* Server i's attempt is that of the row: WHERE id = $1 AND attempt = $2. */
 bool holds[NW];  /* The same for the settlement that server i has read. */
@@ -164,7 +170,7 @@ byte made[4];                                  /* Charges made in execution n. *
 byte told[4]; bool told_two = 0;               /* First final answer in execution n; a different one since. */
 bool orphaned = 0;                             /* An attempt lost its key although its lease never ended. */
 bool stale = 0; bool backward = 0; bool wrong_note = 0;
-bool ended[NW]; bool holder_dead = 0;
+bool lapsed[NW]; bool holder_dead = 0;
 byte crashes = 0, exps = 0, losts = 0, fails = 0, caps = 0, words = 0, reaps = 0, forgets = 0, olds = 0, stucks = 0;
 
 #define FENCE (row && standing == OPEN && own[me] && rp == at)
@@ -174,9 +180,9 @@ byte crashes = 0, exps = 0, losts = 0, fails = 0, caps = 0, words = 0, reaps = 0
 #define TOO_OLD (!NEVER && old && called && own[me] && !MUTANT_AGE_NOT_CHECKED)
 #define ASIDE own[0] = 0; own[1] = 0; holds[0] = 0; holds[1] = 0; op_holds = 0
 /* A take-over: attempt + 1. The earlier attempt fails its fence from now on. */
-#define TAKE  ASIDE; own[me] = 1; ended[me] = 0; lease = 1; holder_dead = 0
+#define TAKE  ASIDE; own[me] = 1; lapsed[me] = 0; lease = 1; holder_dead = 0
 /* The key, the time and (for never) the mark of the next call, in the transaction that reaches its point. */
-#define MARK_KEY(k) call_key = k; called = 1; old = 0; calling = (NEVER && !MUTANT_MARK_NOT_IN_T1)
+#define MARK_KEY(k) call_key = k; called = 1; old = 0; marked = (NEVER && !MUTANT_MARK_NOT_IN_T1)
 
 inline move(to) {
     if :: to < rp -> backward = 1 :: else fi;
@@ -191,11 +197,11 @@ inline begin(point) {
     TAKE; lease = (point == RIDE);
     if
     :: point == RIDE -> MARK_KEY(1 + gen)
-    :: else -> call_key = 0; called = 0; old = 0; calling = 0
+    :: else -> call_key = 0; called = 0; old = 0; marked = 0
     fi
 }
 inline to_attention() { standing = ATTENTION; lease = 0; att = 1; word = 0; word_charge = 0; noted = 0 }
-inline lost_fence() { if :: !ended[me] && !MUTANT_NO_FENCE -> orphaned = 1 :: else fi }
+inline lost_fence() { if :: !lapsed[me] && !MUTANT_NO_FENCE -> orphaned = 1 :: else fi }
 inline crash() {
     atomic {
         crashes < NC -> crashes++; wait[me] = 0; reply[me] = 0;
@@ -204,68 +210,65 @@ inline crash() {
     }
 }
 inline tell(x) {
-    if
-    :: told[life] == 0 -> told[life] = x
-    :: told[life] != 0 && told[life] != x -> told_two = 1
-    :: else
-    fi
+    if :: told[life] == 0 -> told[life] = x :: told[life] != 0 && told[life] != x -> told_two = 1 :: else fi
 }
 
 /* A server does one of these at a time: an HTTP request with the key, the completer, a settlement. */
 proctype Server(byte me) {
     byte at = 0, r = 0, key = 0, token = 0; bool saw = 0;
 idle:
-    atomic { at = 0; r = 0; key = 0; saw = 0; wait[me] = 0; reply[me] = 0; own[me] = 0; holds[me] = 0; ended[me] = 0 };
-end_idle:
-    if                                                  /* The lookup before T1: is there a row? */
-    :: atomic { reg == NONE && life < 3 -> saw = 0; goto t1 }
-    :: atomic { row && standing == OPEN && OVER -> saw = 1; goto t1 }
-    :: atomic { reg == EXPIRED && AGAIN && life < 3 -> saw = 1; goto t1 }
-    :: atomic { row && standing == FINISHED && told[life] != resp -> tell(resp); goto idle }
-    :: atomic { row && standing == ATTENTION && word != 0 -> holds[me] = 1; r = word; key = word_charge; goto settle }
+    atomic { at = 0; r = 0; key = 0; saw = 0; wait[me] = 0; reply[me] = 0; own[me] = 0; holds[me] = 0; lapsed[me] = 0 };
+end_idle: looking_up: looking_up_after_lost_id: looking_up_after_lock: looking_up_after_failure: looking_up_after_defect:
+looking_up_after_doubt: looking_up_after_fence: waiting:
+    if                                                  /* The query before T1: only whether there is a row at all. */
+    :: atomic { ON(not_found) reg == NONE && life < 3 -> saw = 0; goto claiming }
+    :: atomic { ON(claimable) row && standing == OPEN && OVER -> saw = 1; goto claiming }
+    :: atomic { ON(claimable) reg == EXPIRED && AGAIN && life < 3 -> saw = 1; goto claiming }
+    :: atomic { ON(answered) row && standing == FINISHED && told[life] != resp -> tell(resp); goto idle }
+    :: atomic { ON(decision) row && standing == ATTENTION && word != 0 -> holds[me] = 1; r = word; key = word_charge; goto settling }
     fi;
-t1:
+claiming: claiming_unseen:
     if
-    :: atomic { (reg == NONE && !saw) || (MUTANT_NO_REGISTRY && !saw) ->     /* insert_registry returns an id. */
+    :: atomic { ON(reached_call) (reg == NONE && !saw) || (MUTANT_NO_REGISTRY && !saw) ->     /* insert_registry returns an id. */
            reg = LIVE; begin(RIDE); at = RIDE }
-    :: atomic { reg == NONE && !saw && fails < NF -> fails++; goto failed_claim }   /* A phase threw: rolled back. */
-    :: atomic { reg == NONE && saw && !MUTANT_REGISTRY_TRUSTED -> goto idle }            /* Forgotten since the lookup. */
-    :: atomic { reg == NONE && saw && MUTANT_REGISTRY_TRUSTED -> begin(RIDE); at = RIDE }
-    :: atomic { reg == EXPIRED && AGAIN && life < 3 ->      /* revive_registry */
+    :: atomic { ON(defect) reg == NONE && !saw && fails < NF -> fails++; goto recording_failure }   /* A phase threw: rolled back. */
+    :: atomic { ON(busy) reg == NONE && saw && !MUTANT_REGISTRY_TRUSTED -> goto idle } /* Forgotten since the query. */
+    :: atomic { ON(reached_call) reg == NONE && saw && MUTANT_REGISTRY_TRUSTED -> begin(RIDE); at = RIDE }
+    :: atomic { ON(reached_call) reg == EXPIRED && AGAIN && life < 3 -> /* revive_registry */
            reg = LIVE; reg_gen++; allowed++; begin(RIDE); at = RIDE }
-    :: atomic { reg == EXPIRED && !(AGAIN && life < 3) -> goto idle }               /* 410 */
-    :: atomic { row && standing == OPEN && !OVER -> goto idle }                     /* 409 */
-    :: atomic { row && standing == ATTENTION -> goto idle }                         /* 502 */
-    :: atomic { row && standing == FINISHED -> goto idle }                          /* Replayed at the next lookup. */
-    :: atomic { row && standing == OPEN && OVER && rp == STARTED ->                 /* run_resumed */
+    :: atomic { ON(answered) reg == EXPIRED && !(AGAIN && life < 3) -> goto idle }  /* 410 */
+    :: atomic { ON(busy) row && standing == OPEN && !OVER -> goto idle }            /* 409 */
+    :: atomic { ON(answered) row && standing == ATTENTION -> goto idle }            /* 502 */
+    :: atomic { ON(answered) row && standing == FINISHED -> goto idle }             /* Replayed at the next query. */
+    :: atomic { ON(reached_call) row && standing == OPEN && OVER && rp == STARTED -> /* run_resumed */
            TAKE; rides++; move(RIDE); MARK_KEY(1 + gen); at = RIDE }
     :: atomic { row && standing == OPEN && OVER && rp == RIDE ->                    /* resume_at_call */
            TAKE; at = RIDE;
            if
-           :: NEVER && calling && !MUTANT_MARK_CLEARED_ON_TAKE_OVER -> to_attention(); goto idle
-           :: !NEVER && called && old && !MUTANT_AGE_NOT_CHECKED -> to_attention(); goto idle
-           :: else ->
+           :: ON(answered) NEVER && marked && !MUTANT_MARK_CLEARED_ON_TAKE_OVER -> to_attention(); goto idle
+           :: ON(answered) !NEVER && called && old && !MUTANT_AGE_NOT_CHECKED -> to_attention(); goto idle
+           :: else -> ON(reached_call)
                if
                :: MUTANT_CALL_KEY_OF_ATTEMPT -> MARK_KEY(1 + call_key % 3)
-               :: !MUTANT_CALL_KEY_OF_ATTEMPT && call_key != 0 && called && (!NEVER || calling)
+               :: !MUTANT_CALL_KEY_OF_ATTEMPT && call_key != 0 && called && (!NEVER || marked)
                :: else -> MARK_KEY(1 + gen)
                fi
            fi }
-    :: atomic { row && standing == OPEN && OVER && rp == CHARGED -> TAKE; at = CHARGED; goto second }
+    :: atomic { ON(reached_call) row && standing == OPEN && OVER && rp == CHARGED -> TAKE; at = CHARGED; goto keeping__second }
     :: crash()
     fi;
     atomic { key = call_key };
-call:                                                   /* The check and the send are two steps: time passes between them. */
+calling:                                                /* The check and the send are two steps: time passes between them. */
     if
-    :: atomic { TOO_OLD -> goto hand }
-    :: atomic { ended[me] && !MUTANT_CALL_AFTER_LEASE -> r = UNSENT; goto give_back }
-    :: atomic { !TOO_OLD && (!ended[me] || MUTANT_CALL_AFTER_LEASE) -> sending++ }
+    :: atomic { ON(needs_person) TOO_OLD -> goto handing_over }
+    :: atomic { ON(not_made) lapsed[me] && !MUTANT_CALL_AFTER_LEASE -> r = UNSENT; goto unlocking }
+    :: atomic { !TOO_OLD && (!lapsed[me] || MUTANT_CALL_AFTER_LEASE) -> sending++ }
     :: crash()
     fi;
     if
     :: atomic { nfull(net) -> token = 1 + token % 3; wait[me] = token;
            net!key, me, token, life; sending--; in_flight++ }
-    :: atomic { losts < NT -> losts++; sending--; r = UNSENT; goto ended_call }
+    :: atomic { losts < NT -> losts++; sending--; r = UNSENT; goto calling__ended }
     :: atomic { crashes < NC -> sending--; crashes++;
            if :: row && lease && own[me] -> holder_dead = 1 :: else fi; goto idle }
     fi;
@@ -274,104 +277,100 @@ call:                                                   /* The check and the sen
     :: atomic { reply[me] == 0 && losts < NT -> losts++; wait[me] = 0; r = DOUBT }
     :: crash()
     fi;
-ended_call:                                             /* decide_after_call */
+calling__ended:                                         /* decide_after_call */
     if
-    :: r == UNSENT -> goto give_back
-    :: r == DOUBT && MUTANT_DOUBT_IS_ANSWER -> goto t2
-    :: r == DOUBT && NEVER && !MUTANT_DOUBT_IS_RETRY && !MUTANT_DOUBT_IS_ANSWER -> goto hand
-    :: r == DOUBT && (!NEVER || MUTANT_DOUBT_IS_RETRY) && !MUTANT_DOUBT_IS_ANSWER -> goto give_back
-    :: r == STUCK -> goto hand
-    :: r < UNSENT && r != STUCK -> goto t2
+    :: ON(not_made) r == UNSENT -> goto unlocking
+    :: ON(result) r == DOUBT && MUTANT_DOUBT_IS_ANSWER -> goto keeping
+    :: ON(needs_person) r == DOUBT && NEVER && !MUTANT_DOUBT_IS_RETRY && !MUTANT_DOUBT_IS_ANSWER -> goto handing_over
+    :: ON(try_again) r == DOUBT && (!NEVER || MUTANT_DOUBT_IS_RETRY) && !MUTANT_DOUBT_IS_ANSWER -> goto unlocking
+    :: ON(needs_person) r == STUCK -> goto handing_over
+    :: ON(result) r < UNSENT && r != STUCK -> goto keeping
     fi;
-t2:
+keeping: keeping_alone:
     if
-    :: atomic { KEPT && (r == DECLINED || r == DOUBT) ->
-           move(FIN); resp = r; standing = FINISHED; lease = 0; calling = 0; goto answer }
-    :: atomic { KEPT && r != DECLINED && r != DOUBT -> move(CHARGED); charge = r; lease = 1; calling = 0; at = CHARGED }
-    :: atomic { !KEPT -> lost_fence(); if :: NEVER && r != 0 -> goto note :: else -> goto idle fi }
-    :: atomic { FENCE && fails < NF -> fails++; if :: NEVER -> goto hand_result :: else -> goto give_back fi }
+    :: atomic { ON(reached_end) KEPT && (r == DECLINED || r == DOUBT) ->
+           move(FIN); resp = r; standing = FINISHED; lease = 0; marked = 0; goto ended }
+    :: atomic { ON(reached_call) KEPT && r != DECLINED && r != DOUBT -> move(CHARGED); charge = r; lease = 1; marked = 0; at = CHARGED }
+    :: atomic { !KEPT -> lost_fence(); if :: ON(fenced_result) NEVER && r != 0 -> goto noting_result :: else -> ON(fenced) goto idle fi }
+    :: atomic { FENCE && fails < NF -> fails++;
+           if :: ON(needs_person) NEVER -> goto handing_over_result :: else -> ON(try_again) goto unlocking fi }
     :: crash()
     fi;
-second:                                                 /* Repeat::safe: only a place where the server may die. */
+keeping__second:                                        /* Repeat::safe: only a place where the server may die. */
     if
-    :: atomic { KEPT || (MUTANT_NO_FENCE && row) ->          /* T3: the last phase stages the receipt. */
-           move(FIN); jobs++; resp = charge; standing = FINISHED; lease = 0; goto answer }
-    :: atomic { !(KEPT || (MUTANT_NO_FENCE && row)) -> lost_fence(); goto idle }
-    :: atomic { fails < NF -> fails++; r = DOUBT; goto give_back }
+    :: atomic { ON(reached_end) KEPT || (MUTANT_NO_FENCE && row) -> /* T3: the last phase stages the receipt. */
+           move(FIN); jobs++; resp = charge; standing = FINISHED; lease = 0; goto ended }
+    :: atomic { ON(fenced) !(KEPT || (MUTANT_NO_FENCE && row)) -> lost_fence(); goto idle }
+    :: atomic { ON(try_again) fails < NF -> fails++; r = DOUBT; goto unlocking }
     :: crash()
     fi;
-answer:                                                 /* After the commit. */
+ended:                                                  /* After the commit. */
     if
     :: atomic { if :: row && standing == FINISHED -> tell(resp) :: else fi; goto idle }
     :: crash()
     fi;
-give_back:                                              /* fail_attempt; clear_calling if the call was certainly not made. */
+unlocking:                                              /* fail_attempt; clear_calling if the call was certainly not made. */
     if
-    :: atomic { FENCE || (row && standing == OPEN && (MUTANT_UNLOCK_UNFENCED || (MUTANT_CLEAR_UNFENCED && NEVER))) ->
-           if
-           :: NEVER && at == RIDE && (r == UNSENT || MUTANT_DOUBT_IS_RETRY) -> calling = 0; called = 0
-           :: else
-           fi;
+    :: atomic { ON(written) FENCE || (row && standing == OPEN && (MUTANT_UNLOCK_UNFENCED || (MUTANT_CLEAR_UNFENCED && NEVER))) ->
+           if :: NEVER && at == RIDE && (r == UNSENT || MUTANT_DOUBT_IS_RETRY) -> marked = 0; called = 0 :: else fi;
            lease = 0;
-           if                                           /* A renewal in flight may arrive after it. */
-           :: own[me] && exps < NE -> exps++; lease = 1; holder_dead = 1; own[me] = 0
-           :: true
-           fi }
-    :: atomic { !(FENCE || (row && standing == OPEN && (MUTANT_UNLOCK_UNFENCED || (MUTANT_CLEAR_UNFENCED && NEVER)))) ->
+           /* A renewal in flight may arrive after it. */
+           if :: own[me] && exps < NE -> exps++; lease = 1; holder_dead = 1; own[me] = 0 :: true fi }
+    :: atomic { ON(fenced) !(FENCE || (row && standing == OPEN && (MUTANT_UNLOCK_UNFENCED || (MUTANT_CLEAR_UNFENCED && NEVER)))) ->
            goto idle }
     :: crash()
     fi;
-capped:                                                 /* Only the completer: note_failure. */
+ended__capped:                                          /* Only the completer: note_failure. */
     if
     :: atomic { caps < NK && row && standing == OPEN && (!lease || MUTANT_CAP_IGNORES_LEASE) ->
            caps++; to_attention(); goto idle }
     :: goto idle
     fi;
-hand:                                                   /* hand_to_person: stuck, forgotten, in doubt. */
+handing_over:                                           /* hand_to_person: stuck, forgotten, in doubt. */
     if
-    :: atomic { FENCE -> to_attention(); goto idle }
-    :: atomic { !FENCE -> lost_fence(); goto idle }
+    :: atomic { ON(written) FENCE -> to_attention(); goto idle }
+    :: atomic { ON(fenced) !FENCE -> lost_fence(); goto idle }
     :: crash()
     fi;
-hand_result:                                            /* The result of a `never` call can't be kept. */
+handing_over_result:                                    /* The result of a `never` call can't be kept. */
     if
-    :: atomic { FENCE -> to_attention(); noted = 1; goto idle }
-    :: atomic { !FENCE -> lost_fence(); goto note }
+    :: atomic { ON(written) FENCE -> to_attention(); noted = 1; goto idle }
+    :: atomic { ON(fenced_result) !FENCE -> lost_fence(); goto noting_result }
     :: crash()
     fi;
-note:                                                   /* keep_result_for_person */
+noting_result:                                          /* keep_result_for_person */
     if
-    :: atomic { att && !noted && ((key == call_key && rp == RIDE) || MUTANT_NOTE_UNFENCED) ->
+    :: atomic { ON(written) att && !noted && ((key == call_key && rp == RIDE) || MUTANT_NOTE_UNFENCED) ->
            noted = 1; if :: key != call_key || rp != RIDE -> wrong_note = 1 :: else fi; goto idle }
-    :: atomic { !(att && !noted && ((key == call_key && rp == RIDE) || MUTANT_NOTE_UNFENCED)) -> goto idle }
+    :: atomic { ON(written) !(att && !noted && ((key == call_key && rp == RIDE) || MUTANT_NOTE_UNFENCED)) -> goto idle }
     :: crash()
     fi;
-failed_claim:                                           /* record_failed_claim: only the claim. */
+recording_failure:                                      /* record_failed_claim: only the claim. */
     if
-    :: atomic { reg == NONE -> reg = LIVE; begin(STARTED); goto idle }
-    :: atomic { reg != NONE -> goto idle }
+    :: atomic { ON(written) reg == NONE -> reg = LIVE; begin(STARTED); goto idle }
+    :: atomic { ON(written) reg != NONE -> goto idle }
     :: crash()
     fi;
-settle:                                                 /* run_settlement: a take-over with a person's decision. */
+settling:                                               /* run_settlement: a take-over by a person's decision. */
     if
     :: atomic { (holds[me] && row && standing == ATTENTION) ||
                 (MUTANT_SETTLE_UNFENCED && row && standing != FINISHED) ->
            TAKE; standing = OPEN; att = 0; word = 0; noted = 0; at = rp;
            if
-           :: r == HAPPENED && at == RIDE -> charge = key; move(CHARGED); calling = 0; at = CHARGED; goto second
-           :: r == HAPPENED && at == CHARGED ->
-               move(FIN); jobs++; resp = charge; standing = FINISHED; lease = 0; goto answer
-           :: r == GIVEUP -> move(FIN); resp = GIVEN_UP; standing = FINISHED; lease = 0; calling = 0; goto answer
-           :: r == DIDNT && at == CHARGED -> goto second
-           :: r == DIDNT && at == STARTED -> gen++; rides++; move(RIDE); MARK_KEY(1 + gen); at = RIDE
-           :: r == DIDNT && at == RIDE -> gen++; didnt++; MARK_KEY(1 + gen)
+           :: ON(reached_call) r == HAPPENED && at == RIDE -> charge = key; move(CHARGED); marked = 0; at = CHARGED; goto keeping__second
+           :: ON(reached_end) r == HAPPENED && at == CHARGED ->
+               move(FIN); jobs++; resp = charge; standing = FINISHED; lease = 0; goto ended
+           :: ON(reached_end) r == GIVEUP -> move(FIN); resp = GIVEN_UP; standing = FINISHED; lease = 0; marked = 0; goto ended
+           :: ON(reached_call) r == DIDNT && at == CHARGED -> goto keeping__second
+           :: ON(reached_call) r == DIDNT && at == STARTED -> gen++; rides++; move(RIDE); MARK_KEY(1 + gen); at = RIDE
+           :: ON(reached_call) r == DIDNT && at == RIDE -> gen++; didnt++; MARK_KEY(1 + gen)
            fi }
-    :: atomic { !((holds[me] && row && standing == ATTENTION) ||
+    :: atomic { ON(busy) !((holds[me] && row && standing == ATTENTION) ||
                   (MUTANT_SETTLE_UNFENCED && row && standing != FINISHED)) -> goto idle }
     :: crash()
     fi;
     atomic { r = 0; key = call_key };
-    goto call
+    goto calling
 }
 
 /* Requests may arrive late, also after the death of their sender. */
@@ -434,7 +433,7 @@ end:
     :: atomic { row && lease && holder_dead -> lease = 0; holder_dead = 0 }
     :: atomic {
            row && lease && !holder_dead && exps < NE -> exps++; lease = 0;
-           if :: own[0] -> ended[0] = 1 :: own[1] -> ended[1] = 1 :: else fi
+           if :: own[0] -> lapsed[0] = 1 :: own[1] -> lapsed[1] = 1 :: else fi
        }
     :: atomic { row && called && !old && olds < NO -> olds++; old = 1 }
     :: atomic {                                         /* The provider remembers longer than Pawl assumes, by the longest delay of a call. */
@@ -445,7 +444,7 @@ end:
            row && (standing == FINISHED || MUTANT_REAP_OPEN) && reaps < NR -> reaps++;
            reg = (MUTANT_NO_TOMBSTONE -> NONE : EXPIRED);
            reg_gen = (MUTANT_GENERATION_LOST -> reg_gen : gen);
-           row = 0; standing = 0; rp = 0; lease = 0; holder_dead = 0; call_key = 0; called = 0; old = 0; calling = 0;
+           row = 0; standing = 0; rp = 0; lease = 0; holder_dead = 0; call_key = 0; called = 0; old = 0; marked = 0;
            charge = 0; resp = 0; att = 0; word = 0; ASIDE
        }
     :: atomic {                                         /* forget_expired */

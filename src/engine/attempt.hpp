@@ -1,6 +1,8 @@
 #pragma once
 
-#include "src/core/call_rule.hpp"
+#include <pawl/detail/rows.hpp>
+
+#include "src/core/attempt_machine.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/rejection.hpp"
 
@@ -14,25 +16,20 @@
 
 namespace pawl::engine {
 
-// One attempt at a key, from its claim to its answer. It lives in the callbacks of the store and
-// the call pool, one at a time, so no member needs a lock.
+// One attempt at a key, from its claim to its response. It performs the actions of the machine in
+// src/core/attempt_machine.hpp and reports their outcomes as events. Its callbacks (of the store,
+// the timers and the call pool) run one at a time, so no member needs a lock.
 //
-// - attempt_claim.cpp, T1: insert or take over, then atomic phases up to a foreign call or the end
-// - attempt_wait.cpp: waiting, where another process has the key (wait(max))
-// - attempt_call.cpp: the call, with no transaction open
-// - attempt_keep.cpp, T2: keep its result, then atomic phases up to the next call or the end
-// - attempt_steps.cpp: the phases and the row, of both
-// - attempt_settle.cpp: what a person decided, as a take-over
+// - attempt_driver.cpp: actions, lookups, waits, the response
+// - attempt_claim.cpp: transaction 1: insert or take over, then phases up to a call or the end
+// - attempt_settle.cpp: transaction 1 for what a person decided
+// - attempt_call.cpp: the call, with no transaction open; the unlock; the attention list
+// - attempt_keep.cpp: transaction 2: keep the result, then phases up to the next call or the end
+// - attempt_steps.cpp: the phases and the row, for both transactions
 class Attempt : public std::enable_shared_from_this<Attempt> {
 public:
     // The key must have been entered into the LiveKeys; the attempt's end leaves it.
-    Attempt(
-        Engine& engine,
-        KeyedRequest request,
-        KeyIdentity identity,
-        std::string hash,
-        OnAnswer on_answer
-    );
+    Attempt(Engine& engine, KeyedRequest request, std::string hash, OnAnswer on_answer);
     // For a stored key: the completer's, or a settlement.
     Attempt(
         Engine& engine,
@@ -41,16 +38,21 @@ public:
         OnAnswer on_answer
     );
 
-    void claim();             // Reads, decides, writes T1.
-    void take_over_stored();  // T1 for a stored key.
+    void claim() { on(begin()); }
+    void take_over_stored() { on(Event::open_key); }
     void settle(const Settlement& settlement);
-    // In a transaction that its caller rolls back; no LiveKeys are entered. Throws what the keeper
-    // or a phase throws.
+    // Runs in a transaction that the caller rolls back, without an entry in LiveKeys. Throws what
+    // the keeper or a phase throws.
     SettlePreview preview(store::Session& session, const Settlement& settlement);
 
 private:
-    // Where the key stands, in memory; `stored` is the name that the row has (it may be an old
-    // one).
+    using State = core::attempt::State;
+    using Event = core::attempt::Event;
+    using Action = core::attempt::Action;
+    using Failed = const std::exception_ptr&;
+    using Next = std::optional<Event>;  // nullopt: a callback reports it later.
+
+    // The recovery point, in memory. `stored`: its name in the row, which may be an old one.
     struct Position {
         std::size_t step{};
         detail::Anything point;
@@ -59,134 +61,148 @@ private:
     struct CallMark {
         std::string key;
         TimePoint called_at;
-        bool ours{};           // Made by this attempt: nobody can have called under it before.
+        bool ours{};           // Made by this attempt: no earlier call used this key.
         std::string target{};  // Who is called, if the operation names it.
-        // A restore may have lost the record of a call under it: called_at lies in the lost time.
+        // A restore may have lost the record of a call with this key: called_at is in the lost
+        // time.
         bool restored{};
     };
-    // A fence touched no row: the store has rolled back, and one looks once.
-    static bool is_lost_lease(const std::exception_ptr& failed);
-    using Progress = std::variant<Response, Position>;
+    struct Facts {
+        std::int64_t id{0};
+        int number{1};  // The attempt's number: the fence.
+        int generation{0};
+        Position at;
+        std::optional<CallMark> mark;
+        core::Moment leased;  // Just before the lease was written to the row.
+    };
+    // The outcome of a transaction; it is valid only after the commit. Answer: nothing was run.
+    // StoredResponse: the operation has ended.
+    using Outcome = std::variant<Answer, StoredResponse, Position>;
 
-    // run_* are in a transaction, on_* after it. What run_* finds out stands in verdict_ or
-    // reached_ and counts only once the commit is durable.
+    // Driver.
+    void on(Event event);
+    Next perform(Action action);
+    Event begin();
+    Event woken(Waiters::Woken woken);
+    Next park();
+    Next retry_later();
+    using Found = Event (Attempt::*)(Failed, std::optional<KeyRow>&, TimePoint);
+    template <class By>
+    Next look_up(const By& by, Found found);
+    Event found_key(Failed failed, std::optional<KeyRow>& found, TimePoint now);
+    Event found_commit(Failed failed, std::optional<KeyRow>& found, TimePoint);
+    Event found_holder(Failed failed, std::optional<KeyRow>& found, TimePoint);
+    void learn(bool known);
+    Event event_of_answer() const;
+    Event event_of_failure(Failed failed);
+    Event event_of_fence() const;
+    static bool is_fenced(Failed failed);
+    bool has_run() const;  // The transaction reached a call or the end.
+    Event committed();
+    Next respond();
+
+    // A transaction: `run` in it, `done` after it.
+    using Run = std::function<void(Attempt&, store::Session&)>;
+    using Phases = Outcome (Attempt::*)(store::Session&);
+    using Done = Event (Attempt::*)(Failed);
+    Next write(Run run, Done done);
+    Next commit(Phases run, Done done, const void* kind);
+    // A write that needs the attempt's number and the point that it started from (F1, F2).
+    template <class... A>
+    void fence(store::Session& session, const Sql& statement, const A&... values) {
+        const auto& f = facts_;
+        detail::fence_statement(session, statement, f.id, f.number, f.at.stored, values...);
+    }
+    Event written(Failed) { return Event::written; }
 
     // Claim.
-    void look(std::function<void()> if_new);
-    void learn(bool known);
-    void claim_new();
-    void write_first();
-    void run_first(store::Session& session);
-    void on_first(std::exception_ptr failed);
-    bool lost_claim(const std::exception_ptr& failed) const;
-    bool met_a_holder(const std::exception_ptr& failed) const;
-    void on_locked();
-    void claim_anew();
-    void on_failed_claim(Failure failure);
-    void end_claim(Answer answer);
-    void run_fresh(store::Session& session, std::int64_t id, int generation);
+    Next claim_if_room();
+    Next commit_claim();
+    Outcome run_claim(store::Session& session);
+    Event claimed(Failed failed);
+    Outcome revive(store::Session& session);
+    bool met_a_holder(Failed failed) const;
+    bool lost_id(Failed failed) const;
+    Outcome run_fresh(store::Session& session, std::int64_t id, int generation);
     bool take_over(store::Session& session, const KeyRow& row);
-    void run_resumed(store::Session& session, const KeyRow& row);
-    void resume_at_call(store::Session& session, const KeyRow& row);
-    // Takes the response out of a finished row.
+    Outcome run_resumed(store::Session& session, const KeyRow& row);
+    Outcome resume_at_call(store::Session& session, const KeyRow& row);
+    // Moves the response out of a finished row. nullopt: the key may be run.
     std::optional<Answer> decide(std::optional<KeyRow>& found, TimePoint now);
-    bool same_request(const KeyRow& row) const;
     bool load_point(const KeyRow& row);
-    void look_after_doubt(const Rejection& refusal);
-    void record_failed_claim(const std::string& error);
-    void run_failed_claim(store::Session& session, const std::string& error);
+    Next record_failed_claim();
+    void run_failed_claim(store::Session& session);
 
-    // Wait.
-    void wait_or_refuse();
-    void on_woken(Waiters::Woken woken);
+    // Settle.
+    Outcome run_settlement(store::Session& session);
+    Event settled(Failed failed);
+    bool take_from_attention(store::Session& session, const KeyRow& row);
+    detail::Moved settled_move(store::Session& session, const Abandoned& why);
+    void run_failed_settlement(store::Session& session);
 
     // Steps.
-    Progress advance_from(store::Session& session, Position from);
-    Progress advance(store::Session& session, std::size_t from, detail::Moved moved);
-    void insert_row(store::Session& session, const Progress& reached, const std::string& error);
-    void move_row(store::Session& session, const Progress& reached);
-    // A person has said that no call was made in the time that a restore has lost.
+    Outcome advance_from(store::Session& session, Position from);
+    Outcome advance(store::Session& session, std::size_t from, detail::Moved moved);
+    void insert_row(store::Session& session, Outcome& reached, const std::string& error);
+    void move_row(store::Session& session, Outcome& reached);
+    // no: a person confirmed that no call was made in the time that a restore has lost.
     enum class Lost { perhaps, no };
     void mark_call(TimePoint now, const Position& at, Lost lost = Lost::perhaps);
     std::string call_target(const Position& at) const;
-    void to_attention(store::Session& session, std::string_view reason, const std::string& detail);
+    void to_attention(store::Session& session);
     TimePoint lease_end(store::Session& session);
     core::Moment moment() const;
     std::optional<TimePoint> expiry(TimePoint now) const;
 
     // Call.
-    void go_on();  // After a commit: answers, or makes the call that follows.
-    void call();
-    void on_called(detail::CallEnd end, const std::string& error);
+    Next make_call();
+    Event call();
+    Event called(const detail::CallEnd& ended, const std::string& error);
+    Event not_called(const std::string& error, Reason why);
     // The call of an earlier attempt, if one may have been made.
     std::optional<TimePoint> earlier_call() const;
     core::AfterCall after_call(core::CallEnded end) const;
-    void give_back(core::AfterCall after, const std::string& error, Rejection refusal);
-    void give_back_uncalled(const std::string& error, Reason why);
-    void run_give_back(store::Session& session, core::AfterCall after, const std::string& error);
-    void hand_to_person(
-        std::string_view reason,
-        const std::string& detail,
-        const std::optional<detail::Arrival>& result
-    );
+    void refuse(Reason why, std::string error);
+    void need_person(core::MustNotCall::Reason why, const KeyRow* row, const std::string& target);
+    Next unlock(const Sql& statement);
+    Event unlocked(Failed failed);
+    void run_hand_over(store::Session& session);
+    Event handed_over(Failed failed);
 
     // Keep.
-    // What the transaction of a result does. Alone: the keeper, without the phases behind it, one
-    // of which may have failed, as `error` says.
-    struct KeepPlan {
-        core::KeepExtent extent{core::KeepExtent::with_phases};
-        std::string error{};
-    };
-    void keep(detail::Arrival arrival, KeepPlan plan);
-    void run_keep(store::Session& session, const detail::Arrival& arrival, const KeepPlan& plan);
-    void on_kept(
-        const detail::Arrival& arrival, const KeepPlan& plan, const std::exception_ptr& failed
-    );
-    void on_failed_keep(const detail::Arrival& arrival, const KeepPlan& plan, Failure failure);
-    void try_later(Rejection refusal, std::function<void()> again);
-    void lost_lease(const std::optional<detail::Arrival>& arrival);
-    void keep_for_person(store::Session& session, const detail::Arrival& arrival);
-    void look_once();
+    Next commit_keep(core::KeepExtent extent);
+    Outcome run_keep(store::Session& session);
+    Outcome stop_before_phases(store::Session& session, const detail::Reached& reached);
+    Event kept(Failed failed);
+    void run_note_result(store::Session& session);
+    Event noted(Failed failed);
 
-    // Settle.
-    void run_settlement(store::Session& session, const Settlement& settlement);
-    detail::Moved settled_move(
-        store::Session& session, const Settlement& settlement, const Abandoned& why
-    );
-    void record_settling_error(const Settlement& settlement, const std::string& error);
-
-    void end(Answer answer);
-    const detail::StepForm& step() const { return operation_->steps[at_.step]; }
+    const detail::StepForm& step() const { return operation_->steps[facts_.at.step]; }
 
     Engine& engine_;
     const detail::OperationForm* operation_;
-    KeyedRequest request_;  // Of a stored key: what its row says.
-    KeyIdentity identity_;
+    KeyedRequest request_;  // For a stored key: the content of its row.
     std::string hash_;
-    OnAnswer on_answer_;  // Emptied when the client has its answer and the attempt goes on for the
-                          // result's sake.
+    OnAnswer on_answer_;  // Empty if the client was refused already and the attempt only keeps
+                          // its result.
+    std::optional<Settlement> settlement_;
 
-    std::int64_t id_{0};
-    int number_{1};  // The attempt's number: the fence.
-    int generation_{0};
-    Position at_;
-    std::optional<CallMark> mark_;
-    core::Moment leased_;  // Before the lease that stands in the row was written.
+    State state_{State::idle};
+    Facts facts_;
 
-    std::optional<std::chrono::steady_clock::time_point>
-        waits_until_;  // Set where another process was found to have the key.
-
-    using Guess = KeyCache::Guess;
-    Guess guess_{Guess::is_known};  // From the claim until it is known better.
+    KeyCache::Guess guess_{KeyCache::Guess::is_known};    // Until a query or a commit.
     std::optional<PreallocatedIds::Preallocated> ahead_;  // The id under which T1 claims.
-    bool waits_for_id_{false};                            // A claim under such an id was lost.
-    bool looked_{false};             // A row, if there was one, is or was seen_.
-    std::optional<KeyRow> seen_;     // The row as it was read before T1.
-    std::optional<Answer> verdict_;  // There is nothing to run: this is the answer.
-    std::optional<Progress> reached_;
-    std::optional<TimePoint>
-        expires_at_;      // Of the answer, as the row says: repeats are told the same.
-    bool staged_{false};  // Jobs, in the transaction at hand.
+    bool waits_for_id_{false};                            // A claim under such an id failed.
+    std::optional<KeyRow> seen_;                          // The row as it was read before T1.
+    std::optional<std::chrono::steady_clock::time_point> waits_until_;
+
+    std::optional<Outcome> outcome_;
+    std::optional<detail::Arrival> result_;  // Result of the call.
+    core::KeepExtent extent_{};              // Extent of the transaction that keeps the result.
+    Answer answer_;            // The response, or the refusal if the current action fails.
+    std::string_view reason_;  // For the attention list.
+    std::string error_;        // For operators.
+    bool staged_{false};       // The current transaction stages jobs.
 };
 
 }  // namespace pawl::engine

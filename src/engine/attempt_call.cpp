@@ -1,36 +1,22 @@
-#include <pawl/detail/rows.hpp>
-
 #include "src/base/error_text.hpp"
-#include "src/base/log.hpp"
 #include "src/core/fault.hpp"
 #include "src/engine/attempt.hpp"
-#include "src/engine/rejection.hpp"
 #include "src/engine/tx_factory.hpp"
-#include "store/statements.hpp"
 
 #include <utility>
 
 namespace pawl::engine {
 
-using detail::fence_statement;
-
 namespace {
 
 core::CallEnded ended_of(const detail::CallEnd& end) {
-    struct Kind {
-        core::CallEnded operator()(const Retry&) const { return core::CallEnded::retry; }
-        core::CallEnded operator()(const InDoubt&) const { return core::CallEnded::in_doubt; }
-        core::CallEnded operator()(const Stuck&) const { return core::CallEnded::stuck; }
-        core::CallEnded operator()(const detail::Arrival&) const { return core::CallEnded::result; }
-    };
-    return std::visit(Kind{}, end);
+    if (std::holds_alternative<Retry>(end)) return core::CallEnded::retry;
+    if (std::holds_alternative<InDoubt>(end)) return core::CallEnded::in_doubt;
+    if (std::holds_alternative<Stuck>(end)) return core::CallEnded::stuck;
+    return core::CallEnded::result;
 }
 
-constexpr const char* restored_text =
-    "the database was restored from a backup, and the request may have been carried out in the "
-    "time that was lost: look at the provider";
-
-// What an operator reads of a call without a result.
+// For operators: a call without a result.
 std::string text_of(const detail::CallEnd& ended, const std::string& thrown) {
     auto because = [](std::string text, const std::string& why) {
         return why.empty() ? text : std::move(text) + ": " + why;
@@ -47,22 +33,22 @@ std::string text_of(const detail::CallEnd& ended, const std::string& thrown) {
 
 }  // namespace
 
-void Attempt::go_on() {
-    if (std::exchange(staged_, false)) engine_.staged();
-    if (auto* response = std::get_if<Response>(&*reached_))
-        return end(StoredResponse{std::move(*response), false, expires_at_});
-    at_ = std::move(std::get<Position>(*reached_));
+Attempt::Next Attempt::make_call() {
+    result_.reset();
     engine_.at_work(hash_);
-    if (engine_.calls().post([self = shared_from_this()] { self->call(); })) return;
-    const std::string why =
+    if (engine_.calls().post([self = shared_from_this()] { self->on(self->call()); }))
+        return std::nullopt;
+    return not_called(
         "no thread can be made for the call: is the process limited (ulimit, "
-        "cgroup) to fewer than calls_max?";
-    give_back_uncalled(why, Reason::overloaded);
+        "cgroup) to fewer than calls_max?",
+        Reason::overloaded
+    );
 }
 
 std::optional<TimePoint> Attempt::earlier_call() const {
-    const bool perhaps = mark_ && (!mark_->ours || mark_->restored);
-    return perhaps ? std::optional{mark_->called_at} : std::nullopt;
+    const auto& mark = facts_.mark;
+    const bool perhaps = mark && (!mark->ours || mark->restored);
+    return perhaps ? std::optional{mark->called_at} : std::nullopt;
 }
 
 core::AfterCall Attempt::after_call(core::CallEnded end) const {
@@ -71,44 +57,45 @@ core::AfterCall Attempt::after_call(core::CallEnded end) const {
 }
 
 // On a thread of the call pool, with no transaction open and no connection held.
-void Attempt::call() {
+Attempt::Event Attempt::call() {
     if (engine_.calls().stop_token().stop_requested())
-        return give_back_uncalled("the service was stopping before the call", Reason::stopping);
-    if (!core::may_still_call(leased_, moment(), engine_.options().lease))
-        return give_back_uncalled(
+        return not_called("the service was stopping before the call", Reason::stopping);
+    if (!core::may_still_call(facts_.leased, moment(), engine_.options().lease))
+        return not_called(
             "the call waited for half of its lease; more calls at once "
             "(calls_max) or a faster provider would help",
             Reason::overloaded
         );
-    // The provider may have forgotten the key of an earlier attempt since T1 looked (F7).
-    const auto rule = mark_->ours && !mark_->restored
+    // The provider may have forgotten the key of an earlier attempt since transaction 1 (F7).
+    const auto& mark = *facts_.mark;
+    const auto rule = mark.ours && !mark.restored
                           ? core::CallRule{core::MayCall{}}
                           : core::decide_call(
                                 {.again = step().again,
-                                 .called_at = mark_->called_at,
+                                 .called_at = mark.called_at,
                                  .provider_memory = operation_->provider_memory,
-                                 .restored = mark_->restored},
+                                 .restored = mark.restored},
                                 engine_.clock().now()
                             );
-    if (const auto* stop = std::get_if<core::MustNotCall>(&rule))
-        return stop->why == core::MustNotCall::Reason::restored
-                   ? hand_to_person("restored", restored_text, std::nullopt)
-                   : hand_to_person(
-                         "forgotten", "the provider may have forgotten its key", std::nullopt
-                     );
+    if (const auto* stop = std::get_if<core::MustNotCall>(&rule)) {
+        need_person(stop->why, nullptr, {});
+        return Event::needs_person;
+    }
     engine_.count_call();
 
-    engine_.doubts().begin(id_);
-    const auto renewal = engine_.renewals().begin({id_, number_, at_.stored}, leased_.steady);
+    engine_.doubts().begin(facts_.id);
+    const auto renewal = engine_.renewals().begin(
+        {facts_.id, facts_.number, facts_.at.stored}, facts_.leased.steady
+    );
     detail::CallEnd ended = InDoubt{};
     std::string error;
     try {
         PAWL_FAULT("engine.call.before");
         ended = detail::TxFactory::with_call(
-            ForeignKey{mark_->key},
+            ForeignKey{mark.key},
             engine_.calls().stop_token(),
             [this](KeyedCall& call) {
-                return step().call(operation_->op.get(), call, at_.point.get());
+                return step().call(operation_->op.get(), call, facts_.at.point.get());
             }
         );
         PAWL_FAULT("engine.call.after");
@@ -118,105 +105,93 @@ void Attempt::call() {
         error = "an exception that is no std::exception";
     }
     engine_.renewals().end(renewal);
-    on_called(std::move(ended), error);
+    return called(ended, error);
 }
 
-void Attempt::on_called(detail::CallEnd ended, const std::string& error) {
-    // From now on it may be answered by what the store keeps, even if this attempt is told nothing.
+Attempt::Event Attempt::called(const detail::CallEnd& ended, const std::string& error) {
+    // From now on the store may have the response, even if this attempt fails to read it.
     engine_.at_work(hash_, false);
     const auto kind = ended_of(ended);
-    const auto text = text_of(ended, error);
-    if (kind == core::CallEnded::in_doubt) engine_.doubts().in_doubt(id_);
-    const auto after = after_call(kind);
-    switch (after) {
-        case core::AfterCall::keep:
-            return keep(std::get<detail::Arrival>(std::move(ended)), {});
-        case core::AfterCall::clear_mark:
-        case core::AfterCall::try_again:
-            return give_back(after, text, Rejection{.why = Reason::provider_unavailable});
-        case core::AfterCall::needs_person:
-            return hand_to_person(
-                kind == core::CallEnded::stuck ? "stuck" : "in-doubt", text, std::nullopt
+    if (kind == core::CallEnded::in_doubt) engine_.doubts().in_doubt(facts_.id);
+    if (const auto* result = std::get_if<detail::Arrival>(&ended))
+        result_ = *result;
+    else
+        refuse(
+            Reason::provider_unavailable,
+            base::with_earlier_call(text_of(ended, error), earlier_call())
+        );
+    reason_ = kind == core::CallEnded::stuck ? "stuck" : "in-doubt";
+    return core::attempt::event_of(after_call(kind));
+}
+
+Attempt::Event Attempt::not_called(const std::string& error, Reason why) {
+    refuse(why, base::with_earlier_call(error, earlier_call()));
+    return core::attempt::event_of(after_call(core::CallEnded::retry));
+}
+
+void Attempt::refuse(Reason why, std::string error) {
+    error_ = std::move(error);
+    answer_ = Rejection{.why = why, .detail = error_};
+}
+
+// Why a call that may have been made is not repeated, for the attention list.
+void Attempt::need_person(
+    core::MustNotCall::Reason why, const KeyRow* row, const std::string& target
+) {
+    using Stop = core::MustNotCall::Reason;
+    const auto say = [&](std::string_view reason, const std::string& text) {
+        reason_ = reason;
+        error_ = base::with_earlier_call(text, row != nullptr ? row->called_at : earlier_call());
+    };
+    switch (why) {
+        case Stop::forgotten:
+            return say("forgotten", "the provider may have forgotten its key");
+        case Stop::elsewhere:
+            return say(
+                "elsewhere",
+                "PAWL0018: it went to \"" + row->call_target.value_or("") +
+                    "\", and this server calls \"" + target + "\""
             );
+        case Stop::restored:
+            return say(
+                "restored",
+                "the database was restored from a backup, and the request may have been carried "
+                "out in the time that was lost: look at the provider"
+            );
+        case Stop::in_doubt:
+            return say("in-doubt", "this call is never repeated");
     }
 }
 
-// The fenced unlock (F3): whoever comes next goes on from the same point.
-void Attempt::give_back(core::AfterCall after, const std::string& error, Rejection refusal) {
-    auto self = shared_from_this();
-    const auto text = base::with_earlier_call(error, earlier_call());
-    refusal.detail = text;
+// The fenced unlock (F3): the next attempt goes on from the same point.
+Attempt::Next Attempt::unlock(const Sql& statement) {
     PAWL_FAULT("engine.give_back.before");
-    engine_.store().write(store::work(
-        [self, after, text](store::Session& session) { self->run_give_back(session, after, text); },
-        [self, refusal = std::move(refusal)](const std::exception_ptr& failed) {
-            if (is_lost_lease(failed)) return self->lost_lease(std::nullopt);
-            // Written or not, the client tries again: at the worst it waits for the end of the
-            // lease.
-            self->end(refusal);
-        }
-    ));
-}
-
-void Attempt::give_back_uncalled(const std::string& error, Reason why) {
-    give_back(after_call(core::CallEnded::retry), error, Rejection{.why = why});
-}
-
-// A keeper may also fail because another attempt has kept the same result: the fence says so here.
-void Attempt::run_give_back(
-    store::Session& session, core::AfterCall after, const std::string& error
-) {
-    const auto& statement =
-        after == core::AfterCall::clear_mark ? sql::clear_calling : sql::fail_attempt;
-    fence_statement(
-        session, statement, id_, number_, at_.stored, base::storable_error(error), session.now()
+    return write(
+        [&statement](Attempt& self, store::Session& session) {
+            self.fence(session, statement, base::storable_error(self.error_), session.now());
+        },
+        &Attempt::unlocked
     );
 }
 
-bool Attempt::is_lost_lease(const std::exception_ptr& failed) {
-    return store::is_store_error(failed, StoreError::Kind::fenced);
+// A keeper may have failed because another attempt has kept the same result: then the unlock is
+// fenced. If it failed otherwise, the client's retry waits for the end of the lease.
+Attempt::Event Attempt::unlocked(Failed failed) {
+    return is_fenced(failed) ? Event::fenced : Event::written;
 }
 
-void Attempt::hand_to_person(
-    std::string_view reason, const std::string& detail, const std::optional<detail::Arrival>& result
-) {
-    auto self = shared_from_this();
-    engine_.store().write(store::work(
-        [self, reason, detail, result](store::Session& session) {
-            self->to_attention(
-                session, reason, base::with_earlier_call(detail, self->earlier_call())
-            );
-            if (result) self->keep_for_person(session, *result);
-        },
-        [self, reason, detail, result](const std::exception_ptr& failed) {
-            if (!failed) return self->end(Rejection{.why = Reason::needs_attention});
-            if (is_lost_lease(failed)) return self->lost_lease(result);
-            auto failure = failure_of(failed);
-            // Without a result: the mark of the call stands in the row, the next attempt comes to
-            // the same end.
-            if (!result || !failure.passing) return self->end(std::move(failure.refusal));
-            self->try_later(std::move(failure.refusal), [self, reason, detail, result] {
-                self->hand_to_person(reason, detail, result);
-            });
-        }
-    ));
+void Attempt::run_hand_over(store::Session& session) {
+    to_attention(session);
+    if (result_) run_note_result(session);
 }
 
-void Attempt::end(Answer answer) {
-    // Where nobody can wait, nobody is told. Of what was undone after all: a needless one.
-    if (id_ != 0 && operation_->in_progress.wait.count() > 0) engine_.store().notify(hash_);
-    if (const auto* refused = std::get_if<Rejection>(&answer);
-        refused != nullptr && !refused->detail.empty())
-        log::warning(
-            "attempt_refused",
-            {{"key_id", std::to_string(id_)},
-             {"operation", std::string{operation_->name}},
-             {"attempt", std::to_string(number_)},
-             {"point", at_.stored},
-             {"detail", refused->detail}}
-        );
-    engine_.doubts().end(id_);
-    engine_.leave(hash_, on_answer_, std::move(answer));
+// Without a result no second try is needed: the row has the mark of the call, so the next attempt
+// hands the key over as well.
+Attempt::Event Attempt::handed_over(Failed failed) {
+    if (is_fenced(failed)) return event_of_fence();
+    if (failed) return event_of_failure(failed);
+    answer_ = Rejection{.why = Reason::needs_attention};
+    return Event::written;
 }
 
 }  // namespace pawl::engine

@@ -1,7 +1,4 @@
-#include <pawl/detail/rows.hpp>
-
 #include "src/base/error_text.hpp"
-#include "src/base/time_text.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/move.hpp"
 #include "src/engine/attempt.hpp"
@@ -15,9 +12,7 @@
 
 namespace pawl::engine {
 
-using detail::fence_statement;
 using detail::send_fields;
-using detail::send_statement;
 
 namespace {
 
@@ -61,21 +56,21 @@ Text stored_target(const std::string& target) {
 
 }  // namespace
 
-Attempt::Progress Attempt::advance_from(store::Session& session, Position from) {
+Attempt::Outcome Attempt::advance_from(store::Session& session, Position from) {
     const auto& form = operation_->steps[from.step];
     if (form.foreign) return from;
     auto moved = detail::TxFactory::with_tx(
-        engine_.tx_context(session, id_, staged_, operation_->isolation),
+        engine_.tx_context(session, facts_.id, staged_, operation_->isolation),
         [&](Tx& tx) { return form.run(operation_->op.get(), tx, from.point.get()); }
     );
     PAWL_FAULT("engine.phase.after");
     return advance(session, from.step, std::move(moved));
 }
 
-Attempt::Progress Attempt::advance(store::Session& session, std::size_t from, detail::Moved moved) {
+Attempt::Outcome Attempt::advance(store::Session& session, std::size_t from, detail::Moved moved) {
     if (auto* response = std::get_if<Response>(&moved)) {
         core::check_move(from, operation_->steps.size(), operation_->steps.size());
-        return storable(std::move(*response));
+        return StoredResponse{storable(std::move(*response)), false, std::nullopt};
     }
     auto& reached = std::get<detail::Reached>(moved);
     core::check_move(from, reached.step, operation_->steps.size());
@@ -83,18 +78,17 @@ Attempt::Progress Attempt::advance(store::Session& session, std::size_t from, de
     return advance_from(session, {reached.step, std::move(reached.point), stored});
 }
 
-void Attempt::insert_row(
-    store::Session& session, const Progress& reached, const std::string& error
-) {
+void Attempt::insert_row(store::Session& session, Outcome& reached, const std::string& error) {
     const auto now = session.now();
     const auto version = engine_.installation().secret_version();
     const auto& r = request_;
-    if (const auto* response = std::get_if<Response>(&reached)) {
-        expires_at_ = expiry(now);
+    if (auto* settled = std::get_if<StoredResponse>(&reached)) {
+        const auto& response = settled->response;
+        settled->expires_at = expiry(now);
         send_fields<sql::insert_key_finished>(
             session,
             FinishedKey{
-                .id = id_,
+                .id = facts_.id,
                 .hash = hash_,
                 .tenant = r.principal.tenant,
                 .account = r.principal.account,
@@ -106,25 +100,25 @@ void Attempt::insert_row(
                 .fingerprint = r.fingerprint,
                 .secret_version = version,
                 .params = r.params,
-                .response_status = response->status,
-                .response_type = response->content_type,
-                .response_headers = encode_headers(response->headers),
-                .response_body = response->body,
+                .response_status = response.status,
+                .response_type = response.content_type,
+                .response_headers = encode_headers(response.headers),
+                .response_body = response.body,
                 .now = now,
-                .expires_at = expires_at_,
-                .generation = generation_}
+                .expires_at = settled->expires_at,
+                .generation = facts_.generation}
         );
         return;
     }
     const auto& at = std::get<Position>(reached);
     const auto& form = operation_->steps[at.step];
     const bool failed = !error.empty();
-    mark_.reset();
+    facts_.mark.reset();
     if (!failed) mark_call(now, at);
     send_fields<sql::insert_key>(
         session,
         OpenKey{
-            .id = id_,
+            .id = facts_.id,
             .hash = hash_,
             .tenant = r.principal.tenant,
             .account = r.principal.account,
@@ -140,73 +134,68 @@ void Attempt::insert_row(
             .recovery_point = at.stored,
             .recovery_data =
                 form.encode != nullptr ? form.encode(at.point.get()) : std::string{"{}"},
-            .call_key = mark_ ? Text{mark_->key} : Text{},
-            .called_at = mark_ ? std::optional{mark_->called_at} : std::nullopt,
+            .call_key = facts_.mark ? Text{facts_.mark->key} : Text{},
+            .called_at = facts_.mark ? std::optional{facts_.mark->called_at} : std::nullopt,
             .calling = !failed && form.again == Repeat::never,
             .now = now,
             .error = failed ? Text{error} : Text{},
-            .generation = generation_,
-            .call_target = mark_ ? stored_target(mark_->target) : Text{}}
+            .generation = facts_.generation,
+            .call_target = facts_.mark ? stored_target(facts_.mark->target) : Text{}}
     );
 }
 
-// By the fence (F1, F2): the attempt's number, and the point that it started from.
-void Attempt::move_row(store::Session& session, const Progress& reached) {
+void Attempt::move_row(store::Session& session, Outcome& reached) {
     const auto now = session.now();
-    if (const auto* response = std::get_if<Response>(&reached)) {
-        expires_at_ = expiry(now);
-        fence_statement(
+    if (auto* settled = std::get_if<StoredResponse>(&reached)) {
+        const auto& response = settled->response;
+        settled->expires_at = expiry(now);
+        fence(
             session,
             sql::finish_key,
-            id_,
-            number_,
-            at_.stored,
-            response->status,
-            response->content_type,
-            encode_headers(response->headers),
-            response->body,
+            response.status,
+            response.content_type,
+            encode_headers(response.headers),
+            response.body,
             now,
-            expires_at_
+            settled->expires_at
         );
     } else {
         const auto& to = std::get<Position>(reached);
         const auto& form = operation_->steps[to.step];
-        // A row at a phase has no call before it: only the time of the call whose result it keeps.
-        if (to.step != at_.step && form.foreign) mark_call(now, to);
-        fence_statement(
+        // Only a row at a call gets a new mark; at a phase it keeps the time of the last call.
+        if (to.step != facts_.at.step && form.foreign) mark_call(now, to);
+        fence(
             session,
             sql::move_key,
-            id_,
-            number_,
-            at_.stored,
             to.stored,
             form.encode != nullptr ? form.encode(to.point.get()) : std::string{"{}"},
             lease_end(session),
-            form.foreign ? Text{mark_->key} : Text{},
-            mark_->called_at,
+            form.foreign ? Text{facts_.mark->key} : Text{},
+            facts_.mark->called_at,
             form.again == Repeat::never,
             now,
-            stored_target(mark_->target)
+            stored_target(facts_.mark->target)
         );
     }
 }
 
-// Of what the client sent, never of a row id (F5): a row made anew must not look like a new charge.
-// Computed once, stored with called_at, read back ever after.
+// The foreign key is derived from what the client sent, never from a row id (F5): a row inserted
+// again must not look like a new charge. It is computed once and stored with called_at.
 //
-// Where a restore may have lost the record of the call, its time is the earliest that it can have:
-// the provider counts its memory of the key from there.
+// If a restore may have lost the record of the call, called_at is the earliest possible time: the
+// provider remembers the key from then on.
 void Attempt::mark_call(TimePoint now, const Position& at, Lost lost) {
-    const auto since =
-        lost == Lost::perhaps ? engine_.call_lost_since(id_, now) : std::optional<TimePoint>{};
-    mark_ = CallMark{
+    const auto since = lost == Lost::perhaps ? engine_.call_lost_since(facts_.id, now)
+                                             : std::optional<TimePoint>{};
+    const auto identity = key_identity(operation_->scope, request_.principal, request_.key);
+    facts_.mark = CallMark{
         json::foreign_key(
             {.installation = engine_.installation().name,
-             .tenant = identity_.tenant,
-             .account = identity_.account,
-             .client_key = identity_.key,
+             .tenant = identity.tenant,
+             .account = identity.account,
+             .client_key = identity.key,
              .point = at.stored,
-             .generation = static_cast<std::uint64_t>(generation_)}
+             .generation = static_cast<std::uint64_t>(facts_.generation)}
         ),
         since ? std::min(*since, now) : now,
         true,
@@ -214,26 +203,24 @@ void Attempt::mark_call(TimePoint now, const Position& at, Lost lost) {
         since.has_value()};
 }
 
-// Who the call from here goes to, as this program is configured; empty: the operation does not say.
+// The target of the call by this program's configuration; empty: the operation does not name one.
 std::string Attempt::call_target(const Position& at) const {
     const auto& form = operation_->steps[at.step];
     if (form.call_target == nullptr) return {};
     return base::storable_error(form.call_target(operation_->op.get(), at.point.get()));
 }
 
-void Attempt::to_attention(
-    store::Session& session, std::string_view reason, const std::string& detail
-) {
+void Attempt::to_attention(store::Session& session) {
     const auto now = session.now();
-    const auto text = base::storable_error(detail);
-    fence_statement(session, sql::to_attention, id_, number_, at_.stored, text, now);
-    send_statement(session, sql::insert_attention, id_, number_, at_.stored, reason, text, now);
+    const auto text = base::storable_error(error_);
+    const auto& f = facts_;
+    fence(session, sql::to_attention, text, now);
+    send_statement(session, sql::insert_attention, f.id, f.number, f.at.stored, reason_, text, now);
 }
 
-// Written last in its transaction, from the clock of that moment: a slow phase does not eat its own
-// lease.
+// Called last in a transaction: the time that a phase takes does not shorten the lease.
 TimePoint Attempt::lease_end(store::Session& session) {
-    leased_ = moment();
+    facts_.leased = moment();
     return session.now() + engine_.options().lease;
 }
 

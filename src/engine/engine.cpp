@@ -23,24 +23,47 @@ bool same_request(
     return row.fingerprint == request.fingerprint_under(old->second);
 }
 
+std::optional<Answer> answer_of(const core::Claim& claim, std::optional<KeyRow>& found) {
+    struct Decide {
+        std::optional<KeyRow>& found;
+        using Result = std::optional<Answer>;
+        Result operator()(core::Fresh) const { return std::nullopt; }
+        Result operator()(core::Resume) const { return std::nullopt; }
+        Result operator()(core::ReExecute) const { return std::nullopt; }
+        Result operator()(core::Replay) const {
+            return StoredResponse{std::move(found->response), true, found->expires_at};
+        }
+        Result operator()(core::Busy) const { return Rejection{.why = Reason::in_progress}; }
+        Result operator()(core::Mismatch) const { return Rejection{.why = Reason::key_reused}; }
+        Result operator()(core::Expired) const {
+            return Rejection{
+                .why = Reason::key_expired, .outcome = found->outcome, .location = found->location};
+        }
+        Result operator()(core::NeedsPerson) const {
+            return Rejection{.why = Reason::needs_attention};
+        }
+        Result operator()(core::Stranded) const {
+            return Rejection{
+                .why = Reason::stranded,
+                .detail = "PAWL0007: recovery point " + found->recovery_point,
+                .retry_after = 5s};
+        }
+    };
+    return std::visit(Decide{found}, claim);
+}
+
 namespace {
 
 // The stored answer of a key that is in flight; runs nothing.
-Answer stored_answer(const Installation& installation, const KeyedRequest& request, KeyRow& row) {
-    if (row.expired && request.operation->re_execute) return Rejection{.why = Reason::in_progress};
-    if (row.expired)
-        return Rejection{
-            .why = Reason::key_expired, .outcome = row.outcome, .location = row.location};
-    if (!same_request(installation, request, row)) return Rejection{.why = Reason::key_reused};
-    switch (row.standing) {
-        case core::Standing::finished:
-            return StoredResponse{std::move(row.response), true, row.expires_at};
-        case core::Standing::attention:
-            return Rejection{.why = Reason::needs_attention};
-        case core::Standing::open:
-            break;
-    }
-    return Rejection{.why = Reason::in_progress};
+Answer stored_answer(
+    const Installation& installation, const KeyedRequest& request, std::optional<KeyRow>& row
+) {
+    const core::KeyFacts facts{
+        .expired = row->expired,
+        .same_request = row->expired || same_request(installation, request, *row),
+        .standing = row->standing};
+    const auto claim = core::decide_claim(&facts, request.operation->re_execute, {}, {});
+    return answer_of(claim, row).value_or(Rejection{.why = Reason::in_progress});
 }
 
 }  // namespace
@@ -166,8 +189,7 @@ void Engine::ask_operation(KeyedRequest request, OnAnswer on_answer) {
 
 void Engine::take_in(KeyedRequest request, OnAnswer on_answer) {
     if (stopping_) return on_answer(Rejection{.why = Reason::stopping});
-    auto identity = key_identity(request.operation->scope, request.principal, request.key);
-    auto hash = key_hash(identity);
+    auto hash = key_hash(key_identity(request.operation->scope, request.principal, request.key));
     const auto now = parts_.clock.steady();
     const auto entered = live_.enter(hash, request.fingerprint, now);
     if (const auto* occupied = std::get_if<LiveKeys::Occupied>(&entered)) {
@@ -182,9 +204,7 @@ void Engine::take_in(KeyedRequest request, OnAnswer on_answer) {
         if (wait_for(hash, longest, on_answer)) return;
         return take_in(std::move(request), std::move(on_answer));  // The attempt has just ended.
     }
-    std::make_shared<Attempt>(
-        *this, std::move(request), std::move(identity), std::move(hash), std::move(on_answer)
-    )
+    std::make_shared<Attempt>(*this, std::move(request), std::move(hash), std::move(on_answer))
         ->claim();
 }
 
@@ -203,7 +223,7 @@ void Engine::look_beside(KeyedRequest request, std::string hash, OnAnswer on_ans
             // The key may have an answer that can't be read now.
             if (failed) return leave(in_flight, on_answer, failure_of(failed).refusal);
             if (!found) return leave(in_flight, on_answer, Rejection{.why = Reason::in_progress});
-            leave(in_flight, on_answer, stored_answer(installation_, request, *found));
+            leave(in_flight, on_answer, stored_answer(installation_, request, found));
         }
     );
 }

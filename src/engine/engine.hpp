@@ -54,6 +54,9 @@ struct KeyedRequest {
 
 // Whether the key was made for this request.
 bool same_request(const Installation& installation, const KeyedRequest& request, const KeyRow& row);
+// What the claim comes to, of the row that was found; moves the response out of it. nullopt: the
+// key may be run.
+std::optional<Answer> answer_of(const core::Claim& claim, std::optional<KeyRow>& found);
 
 // An operator's decision about a key on the attention list.
 struct Settlement {

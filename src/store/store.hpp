@@ -60,27 +60,31 @@ std::unique_ptr<Work> work(
     Run run,
     Done done,
     std::chrono::milliseconds deadline = std::chrono::seconds{5},
-    Isolation isolation = Isolation::read_committed
+    Isolation isolation = Isolation::read_committed,
+    const void* kind = nullptr
 ) {
     class Both final : public Work {
     public:
-        Both(Run at_run, Done when_done, std::chrono::milliseconds at_most, Isolation level)
-            : run_{std::move(at_run)},
-              done_{std::move(when_done)},
+        Both(Run r, Done d, std::chrono::milliseconds at_most, Isolation level, const void* same)
+            : run_{std::move(r)},
+              done_{std::move(d)},
               deadline_{at_most},
-              isolation_{level} {}
+              isolation_{level},
+              kind_{same} {}
         void run(Session& session) override { run_(session); }
         void done(std::exception_ptr failed) noexcept override { done_(std::move(failed)); }
         std::chrono::milliseconds deadline() const override { return deadline_; }
         Isolation isolation() const override { return isolation_; }
+        const void* kind() const override { return kind_; }
 
     private:
         Run run_;
         Done done_;
         std::chrono::milliseconds deadline_;
         Isolation isolation_;
+        const void* kind_;
     };
-    return std::make_unique<Both>(std::move(run), std::move(done), deadline, isolation);
+    return std::make_unique<Both>(std::move(run), std::move(done), deadline, isolation, kind);
 }
 
 // Statements for stores where each answer costs a round trip. There a key that this process does

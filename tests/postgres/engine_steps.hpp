@@ -202,7 +202,7 @@ struct EngineSteps {
         return all;
     }
 
-    // Attempt::claim and run_first.
+    // Attempt::claim and run_claim.
     Steps claim(Knows knows, Resumes resumes = Resumes::at_a_phase) const {
         const auto begun = begin(patient);
         return {
@@ -263,7 +263,7 @@ struct EngineSteps {
     }
 
     enum class Keep { and_finish, and_move };
-    // Attempt::keep, by the session that holds the key; `if_it` may skip it.
+    // Attempt::run_keep, by the session that holds the key; `if_it` may skip it.
     Steps keep(
         Keep how, bool (*if_it)(const Session&) = [](const Session&) { return true; }
     ) const {
