@@ -1,6 +1,6 @@
+#include "src/base/log.hpp"
 #include "src/core/fault.hpp"
 #include "src/engine/attempt.hpp"
-#include "src/base/log.hpp"
 #include "store/statements.hpp"
 
 #include <utility>

@@ -1,8 +1,8 @@
 #include "src/base/error_text.hpp"
+#include "src/base/log.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/move.hpp"
 #include "src/engine/attempt.hpp"
-#include "src/base/log.hpp"
 #include "src/engine/tx_factory.hpp"
 #include "store/statements.hpp"
 

@@ -13,6 +13,7 @@
 namespace pawl::engine {
 
 using detail::send_fields;
+using detail::send_statement;
 
 namespace {
 
