@@ -26,8 +26,8 @@ namespace pawl::postgres {
 
 namespace {
 
-constexpr std::chrono::milliseconds first_wait{100};
-constexpr std::chrono::milliseconds longest_wait{5'000};
+constexpr std::chrono::milliseconds first_reconnect_wait{100};
+constexpr std::chrono::milliseconds longest_reconnect_wait{5'000};
 constexpr std::chrono::milliseconds send_every{10};
 constexpr std::chrono::milliseconds answer_max{2'000};
 constexpr std::chrono::milliseconds forever{-1};  // For poll().
@@ -188,18 +188,18 @@ void Notices::Impl::stop() {
 }
 
 void Notices::Impl::loop() {
-    auto wait = first_wait;
+    auto wait = first_reconnect_wait;
     while (!is_stopping()) {
         if (line == nullptr && is_wanted()) line = connect(options, clock);
         if (line != nullptr) {
             serve();
-            if (line != nullptr) wait = first_wait;
+            if (line != nullptr) wait = first_reconnect_wait;
         }
         if (line != nullptr) {
             pause(PQsocket(line.get()), next_send_in());
         } else if (is_wanted()) {
             back_off(wait);
-            wait = std::min(wait * 2, longest_wait);
+            wait = std::min(wait * 2, longest_reconnect_wait);
         } else {
             pause(-1, forever);
         }
