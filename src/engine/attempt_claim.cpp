@@ -64,7 +64,7 @@ Attempt::Attempt(
 Attempt::Next Attempt::claim_if_room() {
     if (engine_.calls().is_full()) {
         answer_ = Rejection{
-            .why = Reason::overloaded, .detail = "twice as many calls as calls_max are in hand"};
+            .why = Reason::overloaded, .detail = "twice as many calls as calls_max are in flight"};
         return Event::rejected;
     }
     try {

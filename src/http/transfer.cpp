@@ -31,7 +31,7 @@ bool has_control(std::string_view text) {
     });
 }
 
-// One exchange in hand. Made by the caller, then the transfer thread's until `done` has run.
+// One exchange in flight. Made by the caller, then the transfer thread's until `done` has run.
 struct Exchange {
     Outgoing request;
     std::function<void(Sent)> done;

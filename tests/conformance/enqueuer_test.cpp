@@ -335,7 +335,7 @@ TEST_P(EnqueuerTest, after_a_change_of_queue_embedded_jobs_are_sent_with_their_h
     EXPECT_EQ(job.last_failed_at, clock.now() - 1s);
     EXPECT_EQ(job.last_error, "no answer");
     EXPECT_THAT(job.history, HasSubstr("no answer"));
-    EXPECT_TRUE(embedded.finish(running.at(0))) << "what a worker has in hand stays its own";
+    EXPECT_TRUE(embedded.finish(running.at(0))) << "what a worker has in flight stays its own";
 }
 
 TEST_P(EnqueuerTest, a_dead_worker_of_the_embedded_queue_keeps_no_job_from_being_sent) {
