@@ -35,7 +35,8 @@ std::int64_t Outside::left() {
 
 std::int64_t Outside::dead() {
     if (!redis_) return 0;
-    return redis_->ask("bench dead", {"ZCARD", "dead"}, Access::read).integer;
+    return redis_->ask("bench dead", {"ZCARD", "dead"}, Access::read, redis::Shape::integer)
+        .integer;
 }
 
 }  // namespace pawl::bench

@@ -67,6 +67,13 @@ class SqlText(unittest.TestCase):
             self.assertNotEqual(self.findings(call), [], call)
             self.assertEqual(self.findings(call, 'src/store/sqlite/connection.cpp'), [], call)
 
+    def test_an_old_word_is_found_with_its_replacement(self):
+        for text, plain in (('// Jobs in hand.', 'in flight'), ('WayOut out;', 'ResponseWriter'),
+                            ('// Whoever comes second waits.', 'the one who')):
+            found = [message for _, message in tidy.check_words('src/ops/a.cpp', [text])]
+            self.assertEqual([plain in message for message in found], [True], text)
+        self.assertEqual(list(tidy.check_words('src/ops/a.cpp', ['// The recommendation of a hand-driven test.'])), [])
+
     def test_a_stated_reason_passes(self):
         self.assertEqual(self.findings('// tidy: allow sql: a number of ours\nauto text = "PRAGMA user_version = " + n;'), [])
         self.assertNotEqual(self.findings('// tidy: allow clock: no\nauto text = "PRAGMA user_version = " + n;'), [])

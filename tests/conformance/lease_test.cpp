@@ -15,19 +15,19 @@ namespace pawl::conformance {
 namespace {
 
 using core::LeaseChoice;
-using locks::Place;
+using locks::LeaseBackend;
 
 class LeaseWorld {
 public:
     virtual ~LeaseWorld() = default;
-    virtual std::unique_ptr<Place> open() = 0;
+    virtual std::unique_ptr<LeaseBackend> open() = 0;
     HandClock clock;
 };
 
 class StoreWorld final : public LeaseWorld {
 public:
     explicit StoreWorld(Stores stores) : home_{stores, clock}, store_{home_.open_filled()} {}
-    std::unique_ptr<Place> open() override {
+    std::unique_ptr<LeaseBackend> open() override {
         return std::make_unique<locks::StoreLeaseBackend>(*store_);
     }
 
@@ -39,7 +39,7 @@ private:
 class RedisLeaseWorld final : public LeaseWorld {
 public:
     RedisLeaseWorld() : options_{testing::empty_redis().options()} {}
-    std::unique_ptr<Place> open() override {
+    std::unique_ptr<LeaseBackend> open() override {
         return std::make_unique<locks::RedisLeaseBackend>(
             std::make_unique<redis::Client>(options_, &clock)
         );
@@ -61,18 +61,18 @@ class LeaseTest : public ::testing::TestWithParam<PlaceKind> {
 protected:
     // 0: another holder has it.
     std::int64_t take(const std::string& holder, std::chrono::milliseconds ttl = 30s) {
-        const auto choice = place->take("report", holder, ttl);
+        const auto choice = backend->take("report", holder, ttl);
         const auto* taken = std::get_if<core::LeaseTaken>(&choice);
         return taken != nullptr ? taken->epoch : 0;
     }
     bool extend(std::int64_t epoch, const std::string& holder) {
-        return place->extend("report", epoch, holder, 30s);
+        return backend->extend("report", epoch, holder, 30s);
     }
 
     std::unique_ptr<LeaseWorld> world = GetParam().make();
     HandClock& clock = world->clock;
-    std::unique_ptr<Place> place = world->open();
-    std::unique_ptr<Place> of_another_process = world->open();
+    std::unique_ptr<LeaseBackend> backend = world->open();
+    std::unique_ptr<LeaseBackend> of_another_process = world->open();
 };
 
 std::vector<PlaceKind> store_kinds() {
@@ -107,7 +107,7 @@ TEST_P(LeaseTest, one_holder_has_it_and_others_get_the_remaining_time) {
 TEST_P(LeaseTest, each_name_is_a_lease_of_its_own) {
     take("ann");
 
-    EXPECT_TRUE(std::holds_alternative<core::LeaseTaken>(place->take("mails", "joe", 5s)));
+    EXPECT_TRUE(std::holds_alternative<core::LeaseTaken>(backend->take("mails", "joe", 5s)));
 }
 
 TEST_P(LeaseTest, it_is_free_at_its_end_and_not_before) {
@@ -126,7 +126,7 @@ TEST_P(LeaseTest, only_its_holder_can_extend_it) {
 
     EXPECT_FALSE(extend(epoch, "joe"));
     EXPECT_FALSE(extend(epoch + 1, "ann"));
-    EXPECT_FALSE(place->extend("mails", epoch, "ann", 30s)) << "a name that nobody took";
+    EXPECT_FALSE(backend->extend("mails", epoch, "ann", 30s)) << "a name that nobody took";
     EXPECT_TRUE(extend(epoch, "ann"));
 
     clock.advance(29s);
@@ -148,11 +148,11 @@ TEST_P(LeaseTest, an_ended_lease_is_not_extended) {
 TEST_P(LeaseTest, a_lease_given_back_is_free_at_once_and_keeps_its_epoch) {
     const auto first = take("ann");
 
-    place->give_back("report", "joe");
+    backend->give_back("report", "joe");
     EXPECT_EQ(take("joe"), 0) << "it was not joe's to give";
-    place->give_back("report", "ann");
-    place->give_back("report", "ann");
-    place->give_back("mails", "ann");
+    backend->give_back("report", "ann");
+    backend->give_back("report", "ann");
+    backend->give_back("mails", "ann");
 
     EXPECT_FALSE(extend(first, "ann"));
     EXPECT_GT(take("joe"), first);
@@ -166,7 +166,7 @@ TEST_P(LeaseTest, epochs_only_grow_however_it_ends) {
         ASSERT_GT(epoch, last);
         last = epoch;
         if (n % 3 == 0)
-            place->give_back("report", holder);
+            backend->give_back("report", holder);
         else
             clock.advance(n % 3 == 1 ? 30s : 300 * 24h);
     }
@@ -192,19 +192,19 @@ TEST_P(LeaseTest, a_clock_that_was_far_ahead_holds_it_for_twice_its_ttl_at_most)
     EXPECT_GT(take("joe"), first);
 
     // A long lease does not end because the next holder asks for a short one.
-    place->give_back("report", "joe");
+    backend->give_back("report", "joe");
     take("ann", 1h);
     EXPECT_EQ(take("joe", 100ms), 0);
 }
 
 TEST_P(LeaseTest, of_many_concurrent_takers_one_gets_it) {
     std::vector<std::future<bool>> tries;
-    std::vector<std::unique_ptr<Place>> places;
+    std::vector<std::unique_ptr<LeaseBackend>> backends;
     for (int n = 0; n < 8; ++n) {
-        places.push_back(world->open());
-        tries.push_back(std::async(std::launch::async, [n, &place = *places.back()] {
+        backends.push_back(world->open());
+        tries.push_back(std::async(std::launch::async, [n, &backend = *backends.back()] {
             return std::holds_alternative<core::LeaseTaken>(
-                place.take("crowd", "holder-" + std::to_string(n), 30s)
+                backend.take("crowd", "holder-" + std::to_string(n), 30s)
             );
         }));
     }

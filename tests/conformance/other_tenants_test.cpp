@@ -116,9 +116,10 @@ protected:
             EXPECT_EQ(statements_of_shown, statements());
             EXPECT_FALSE(statements_of_shown.empty());
 
-            const auto done = std::get<Settled>(ask(who, key));
+            const auto done = std::get<StoredResponse>(ask(who, key));
             const auto statements_of_done = statements();
-            const auto fresh = std::get<Settled>(ask(who, "unknown " + std::to_string(++asked)));
+            const auto fresh =
+                std::get<StoredResponse>(ask(who, "unknown " + std::to_string(++asked)));
             EXPECT_EQ(done.response.status, 201);
             EXPECT_EQ(done.response.body, fresh.response.body);
             EXPECT_FALSE(done.replayed);
@@ -151,7 +152,7 @@ PAWL_ON_EACH_STORE(OtherTenantsTest);
 }  // namespace
 
 TEST_P(OtherTenantsTest, a_finished_key_looks_like_an_unknown_one) {
-    ASSERT_TRUE(std::holds_alternative<Settled>(ask(owner, "hers")));
+    ASSERT_TRUE(std::holds_alternative<StoredResponse>(ask(owner, "hers")));
     ASSERT_EQ(state_of(owner, "hers").status, 200);
 
     expect_no_difference("hers");
@@ -159,7 +160,7 @@ TEST_P(OtherTenantsTest, a_finished_key_looks_like_an_unknown_one) {
 
 TEST_P(OtherTenantsTest, a_key_that_failed_and_waits_looks_like_an_unknown_one) {
     away = true;
-    ASSERT_FALSE(std::holds_alternative<Settled>(ask(owner, "hers")));
+    ASSERT_FALSE(std::holds_alternative<StoredResponse>(ask(owner, "hers")));
     away = false;
 
     expect_no_difference("hers");
@@ -174,11 +175,11 @@ TEST_P(OtherTenantsTest, a_key_in_progress_looks_like_an_unknown_one) {
     expect_no_difference("hers");
 
     go_on.set_value();
-    EXPECT_TRUE(std::holds_alternative<Settled>(get(std::move(first))));
+    EXPECT_TRUE(std::holds_alternative<StoredResponse>(get(std::move(first))));
 }
 
 TEST_P(OtherTenantsTest, an_expired_key_looks_like_an_unknown_one) {
-    ASSERT_TRUE(std::holds_alternative<Settled>(ask(owner, "hers")));
+    ASSERT_TRUE(std::holds_alternative<StoredResponse>(ask(owner, "hers")));
     clock.advance(73h);
     ops::Reaper reaper{*store, clock, {}};
     ASSERT_GE(reaper.run_once(clock.now()).reaped, 1);

@@ -46,14 +46,14 @@ class Walks {
 public:
     static std::vector<std::string> of(const json::object& plan) {
         Walks walks;
-        walks.look(plan, "", false);
+        walks.visit(plan, "", false);
         return walks.found_;
     }
 
 private:
     // `limited`: the node above takes only the first rows. That does not excuse a filter, which may
     // skip a million rows before the first match.
-    void lookup(const json::object& node, const std::string& table_above, bool limited) {
+    void visit(const json::object& node, const std::string& table_above, bool limited) {
         const auto type = text_of(node, "Node Type");
         auto table = text_of(node, "Relation Name");
         if (table.empty()) table = table_above;
@@ -69,7 +69,7 @@ private:
         const auto* below = node.if_contains("Plans");
         if (below == nullptr) return;
         for (const auto& child : below->as_array())
-            look(child.as_object(), table, type == "Limit" || (limited && passes_on && !picks));
+            visit(child.as_object(), table, type == "Limit" || (limited && passes_on && !picks));
     }
 
     std::vector<std::string> found_;

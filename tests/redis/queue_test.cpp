@@ -156,21 +156,21 @@ TEST_F(RedisQueueTest, a_repeated_claim_number_still_fences) {
 
 // Each claim has an id of its own; the end of the first leaves the second.
 TEST_F(RedisQueueTest, a_job_claimed_again_after_a_loss_stays_claimed) {
-    ops::Hand hand{clock};
+    ops::InFlightJobs in_flight{clock};
     push(client, staged("a"));
     const auto lost = take_one();
-    hand.add({lost}, {});
+    in_flight.add({lost}, {});
     clock.advance(30s);
     EXPECT_EQ(queue.rescue(60s), 1);
     const auto mine = take_one();
-    hand.add({mine}, {});
+    in_flight.add({mine}, {});
 
-    hand.leave(lost.id, lost.claim);
+    in_flight.leave(lost.id, lost.claim);
 
-    ASSERT_THAT(hand.all(), SizeIs(1));
-    EXPECT_TRUE(queue.renew(hand.all().at(0), 30s)) << "its lease is the one that holds";
-    hand.leave(mine.id, mine.claim);
-    EXPECT_THAT(hand.all(), SizeIs(0));
+    ASSERT_THAT(in_flight.all(), SizeIs(1));
+    EXPECT_TRUE(queue.renew(in_flight.all().at(0), 30s)) << "its lease is the one that holds";
+    in_flight.leave(mine.id, mine.claim);
+    EXPECT_THAT(in_flight.all(), SizeIs(0));
 }
 
 // Found by a kill between push and delete: one job was dead twice (I18).

@@ -25,69 +25,69 @@ protected:
         record.partition = to;
         record.offset = offset;
         record.value = std::string(100, 'x');
-        return hand.add(std::make_shared<const Record>(std::move(record)), at(due));
+        return in_flight.add(std::make_shared<const Record>(std::move(record)), at(due));
     }
     std::vector<std::int64_t> offsets(int limit, std::chrono::milliseconds now) {
         std::vector<std::int64_t> found;
-        for (const auto& taken : hand.take(limit, at(now), at(now + 30s)))
+        for (const auto& taken : in_flight.take(limit, at(now), at(now + 30s)))
             found.push_back(taken.token.offset);
         return found;
     }
     Token take(std::chrono::milliseconds now = 0ms) {
-        return hand.take(1, at(now), at(now + 30s)).at(0).token;
+        return in_flight.take(1, at(now), at(now + 30s)).at(0).token;
     }
     std::int64_t committable(const Partition& of = p0) {
-        const auto position = hand.position(of);
+        const auto position = in_flight.position(of);
         return position ? position->offset : -1;
     }
 
-    InFlightRecords hand{InFlightRecords::Limits{.records = 4, .ahead = 100}};
+    InFlightRecords in_flight{InFlightRecords::Limits{.records = 4, .ahead = 100}};
 };
 
 }  // namespace
 
 TEST_F(InFlightRecordsTest, the_longest_due_comes_first_and_nothing_comes_early) {
-    hand.assign(p0, 0, "");
+    in_flight.assign(p0, 0, "");
     add(0, 30ms);
     add(1, 10ms);
     add(2, 20ms);
 
-    EXPECT_EQ(hand.next_due(), at(10ms));
+    EXPECT_EQ(in_flight.next_due(), at(10ms));
     EXPECT_THAT(offsets(9, 9ms), IsEmpty());
     EXPECT_THAT(offsets(9, 20ms), ElementsAre(1, 2));
-    EXPECT_EQ(hand.next_due(), at(30ms));
+    EXPECT_EQ(in_flight.next_due(), at(30ms));
 }
 
 TEST_F(InFlightRecordsTest, an_offset_is_held_back_until_all_before_it_is_done) {
-    hand.assign(p0, 5, "");
+    in_flight.assign(p0, 5, "");
     for (int offset = 5; offset < 8; ++offset) add(offset);
     const auto first = take();
     const auto second = take();
 
-    EXPECT_TRUE(hand.done(second));
+    EXPECT_TRUE(in_flight.done(second));
     EXPECT_EQ(committable(), 5);
-    EXPECT_EQ(hand.position(p0)->gaps, "1:1,1");
-    EXPECT_TRUE(hand.done(first));
+    EXPECT_EQ(in_flight.position(p0)->gaps, "1:1,1");
+    EXPECT_TRUE(in_flight.done(first));
     EXPECT_EQ(committable(), 7);
-    EXPECT_TRUE(hand.done(take()));
+    EXPECT_TRUE(in_flight.done(take()));
     EXPECT_EQ(committable(), 8);
 }
 
 TEST_F(InFlightRecordsTest, a_committed_position_is_not_reported_again) {
-    hand.assign(p0, 5, "");
-    EXPECT_THAT(hand.positions(), IsEmpty());
+    in_flight.assign(p0, 5, "");
+    EXPECT_THAT(in_flight.positions(), IsEmpty());
     add(5);
-    EXPECT_THAT(hand.positions(), IsEmpty()) << "5 is committed already";
-    hand.done(take());
-    ASSERT_EQ(hand.positions().size(), 1);
+    EXPECT_THAT(in_flight.positions(), IsEmpty()) << "5 is committed already";
+    in_flight.done(take());
+    ASSERT_EQ(in_flight.positions().size(), 1);
 
-    hand.committed(hand.positions().at(0));
+    in_flight.committed(in_flight.positions().at(0));
 
-    EXPECT_THAT(hand.positions(), IsEmpty());
+    EXPECT_THAT(in_flight.positions(), IsEmpty());
 }
 
 TEST_F(InFlightRecordsTest, the_next_owner_skips_what_was_done_after_the_offset) {
-    hand.assign(p0, 5, "1:1,2,1,1");
+    in_flight.assign(p0, 5, "1:1,2,1,1");
 
     EXPECT_TRUE(add(5));
     EXPECT_FALSE(add(6));
@@ -98,131 +98,131 @@ TEST_F(InFlightRecordsTest, the_next_owner_skips_what_was_done_after_the_offset)
     EXPECT_TRUE(add(10));
 
     EXPECT_THAT(offsets(9, 0ms), ElementsAre(5, 8, 10));
-    EXPECT_EQ(hand.next(p0), 11);
+    EXPECT_EQ(in_flight.next(p0), 11);
 }
 
 TEST_F(InFlightRecordsTest, a_recreated_topic_loses_no_record) {
-    hand.assign(p0, 500, "1:1,20");
+    in_flight.assign(p0, 500, "1:1,20");
 
     EXPECT_TRUE(add(0));
     EXPECT_TRUE(add(1));
-    hand.done(take());
+    in_flight.done(take());
 
     EXPECT_EQ(committable(), 1);
     EXPECT_TRUE(add(505)) << "what was done was another topic's";
 }
 
 TEST_F(InFlightRecordsTest, a_revoked_partition_drops_its_records_and_tokens) {
-    hand.assign(p0, 0, "");
-    hand.assign(p1, 0, "");
+    in_flight.assign(p0, 0, "");
+    in_flight.assign(p1, 0, "");
     add(0, 0ms, p0);
     add(0, 0ms, p1);
     add(1, 0ms, p0);
     const auto old = take();
     ASSERT_EQ(old.partition, p0);
 
-    hand.revoke(p0);
+    in_flight.revoke(p0);
 
-    EXPECT_FALSE(hand.find(old));
-    EXPECT_FALSE(hand.renew(old, at(1h)));
-    EXPECT_FALSE(hand.done(old));
-    EXPECT_FALSE(hand.give_back(old));
+    EXPECT_FALSE(in_flight.find(old));
+    EXPECT_FALSE(in_flight.renew(old, at(1h)));
+    EXPECT_FALSE(in_flight.done(old));
+    EXPECT_FALSE(in_flight.give_back(old));
     EXPECT_FALSE(add(2, 0ms, p0)) << "read too late";
-    EXPECT_THAT(hand.partitions(), ElementsAre(p1));
+    EXPECT_THAT(in_flight.partitions(), ElementsAre(p1));
     EXPECT_THAT(offsets(9, 0ms), ElementsAre(0));
 }
 
 TEST_F(InFlightRecordsTest, no_two_claims_have_the_same_fence_even_after_a_reassignment) {
-    hand.assign(p0, 0, "");
+    in_flight.assign(p0, 0, "");
     add(0);
     const auto first = take();
-    hand.revoke(p0);
-    hand.assign(p0, 0, "");
+    in_flight.revoke(p0);
+    in_flight.assign(p0, 0, "");
     add(0);
     const auto second = take();
-    hand.give_back(second);
+    in_flight.give_back(second);
     const auto third = take();
 
     EXPECT_NE(first.claim, second.claim);
     EXPECT_NE(second.claim, third.claim);
-    EXPECT_FALSE(hand.done(first));
-    EXPECT_FALSE(hand.done(second));
-    EXPECT_TRUE(hand.done(third));
-    EXPECT_FALSE(hand.done(third));
+    EXPECT_FALSE(in_flight.done(first));
+    EXPECT_FALSE(in_flight.done(second));
+    EXPECT_TRUE(in_flight.done(third));
+    EXPECT_FALSE(in_flight.done(third));
 }
 
 TEST_F(InFlightRecordsTest, a_record_whose_lease_ended_or_is_impossible_is_freed) {
-    hand.assign(p0, 0, "");
+    in_flight.assign(p0, 0, "");
     for (int offset = 0; offset < 3; ++offset) add(offset);
     const auto ended = take();
     const auto runs = take();
     const auto wrong = take();
-    hand.renew(runs, at(60s));
-    hand.renew(wrong, at(24h));
+    in_flight.renew(runs, at(60s));
+    in_flight.renew(wrong, at(24h));
 
-    EXPECT_EQ(hand.rescue(at(30s), at(90s)), 2);
+    EXPECT_EQ(in_flight.rescue(at(30s), at(90s)), 2);
 
-    EXPECT_TRUE(hand.find(runs));
-    EXPECT_FALSE(hand.find(ended));
-    EXPECT_FALSE(hand.find(wrong));
+    EXPECT_TRUE(in_flight.find(runs));
+    EXPECT_FALSE(in_flight.find(ended));
+    EXPECT_FALSE(in_flight.find(wrong));
     EXPECT_THAT(offsets(9, 30s), ElementsAre(0, 2));
 }
 
 TEST_F(InFlightRecordsTest, a_full_partition_is_paused_once_and_read_again_when_half_is_done) {
-    hand.assign(p0, 0, "");
-    hand.assign(p1, 0, "");
+    in_flight.assign(p0, 0, "");
+    in_flight.assign(p1, 0, "");
     for (int offset = 0; offset < 4; ++offset) add(offset);
 
-    EXPECT_THAT(hand.to_pause(), ElementsAre(p0));
-    EXPECT_THAT(hand.to_pause(), IsEmpty());
-    EXPECT_THAT(hand.to_resume(), IsEmpty());
-    hand.done(take());
-    EXPECT_THAT(hand.to_resume(), IsEmpty());
-    hand.done(take());
-    EXPECT_THAT(hand.to_resume(), ElementsAre(p0));
+    EXPECT_THAT(in_flight.to_pause(), ElementsAre(p0));
+    EXPECT_THAT(in_flight.to_pause(), IsEmpty());
+    EXPECT_THAT(in_flight.to_resume(), IsEmpty());
+    in_flight.done(take());
+    EXPECT_THAT(in_flight.to_resume(), IsEmpty());
+    in_flight.done(take());
+    EXPECT_THAT(in_flight.to_resume(), ElementsAre(p0));
 }
 
 TEST_F(InFlightRecordsTest, a_long_held_record_limits_how_far_ahead_its_partition_is_read) {
-    hand.assign(p0, 0, "");
+    in_flight.assign(p0, 0, "");
     add(0, 1h);
     for (int offset = 1; offset < 99; ++offset) {
         add(offset);
-        hand.done(take());
+        in_flight.done(take());
     }
-    EXPECT_THAT(hand.to_pause(), IsEmpty());
+    EXPECT_THAT(in_flight.to_pause(), IsEmpty());
 
     add(99);
 
-    EXPECT_THAT(hand.to_pause(), ElementsAre(p0));
+    EXPECT_THAT(in_flight.to_pause(), ElementsAre(p0));
 }
 
 TEST_F(InFlightRecordsTest, a_partition_that_is_not_assigned_has_no_position) {
-    hand.assign(p0, 3, "");
+    in_flight.assign(p0, 3, "");
 
-    EXPECT_EQ(hand.position(p1), std::nullopt);
-    EXPECT_EQ(hand.next(p1), std::nullopt);
-    hand.committed({p1, 9, ""});  // An answer that came after the revocation.
-    EXPECT_THAT(hand.partitions(), ElementsAre(p0));
-    EXPECT_EQ(hand.next(p0), 3);
+    EXPECT_EQ(in_flight.position(p1), std::nullopt);
+    EXPECT_EQ(in_flight.next(p1), std::nullopt);
+    in_flight.committed({p1, 9, ""});  // An answer that came after the revocation.
+    EXPECT_THAT(in_flight.partitions(), ElementsAre(p0));
+    EXPECT_EQ(in_flight.next(p0), 3);
 }
 
 TEST_F(InFlightRecordsTest, without_a_committed_offset_and_records_there_is_nothing_to_commit) {
-    hand.assign(p0, std::nullopt, "");
+    in_flight.assign(p0, std::nullopt, "");
 
-    EXPECT_EQ(hand.position(p0), std::nullopt);
-    EXPECT_EQ(hand.next_due(), std::nullopt);
+    EXPECT_EQ(in_flight.position(p0), std::nullopt);
+    EXPECT_EQ(in_flight.next_due(), std::nullopt);
     add(7);
-    hand.done(take());
+    in_flight.done(take());
     EXPECT_EQ(committable(), 8);
 }
 
 TEST_F(InFlightRecordsTest, a_waiting_record_has_no_fence) {
-    hand.assign(p0, 0, "");
+    in_flight.assign(p0, 0, "");
     add(0);
 
-    EXPECT_FALSE(hand.find({p0, 0, 0}));
-    EXPECT_FALSE(hand.done({p0, 0, 0}));
-    EXPECT_EQ(hand.rescue(at(24h), at(48h)), 0) << "it is in nobody's hands";
+    EXPECT_FALSE(in_flight.find({p0, 0, 0}));
+    EXPECT_FALSE(in_flight.done({p0, 0, 0}));
+    EXPECT_EQ(in_flight.rescue(at(24h), at(48h)), 0) << "it is in nobody's hands";
 }
 
 TEST_F(InFlightRecordsTest, a_partition_at_its_byte_limit_is_paused_until_half_are_done) {
@@ -247,21 +247,21 @@ TEST_F(InFlightRecordsTest, a_partition_at_its_byte_limit_is_paused_until_half_a
 }
 
 TEST_F(InFlightRecordsTest, a_partition_too_far_ahead_is_resumed_when_the_oldest_record_is_done) {
-    hand.assign(p0, 0, "");
+    in_flight.assign(p0, 0, "");
     add(0, 1h);
     for (int offset = 1; offset < 100; ++offset) {
         add(offset);
-        hand.done(take());
+        in_flight.done(take());
     }
-    ASSERT_THAT(hand.to_pause(), ElementsAre(p0));
+    ASSERT_THAT(in_flight.to_pause(), ElementsAre(p0));
 
-    EXPECT_THAT(hand.to_resume(), IsEmpty());
-    hand.done(take(1h));
-    EXPECT_THAT(hand.to_resume(), ElementsAre(p0));
+    EXPECT_THAT(in_flight.to_resume(), IsEmpty());
+    in_flight.done(take(1h));
+    EXPECT_THAT(in_flight.to_resume(), ElementsAre(p0));
 }
 
 TEST_F(InFlightRecordsTest, the_same_record_is_held_once) {
-    hand.assign(p0, 0, "");
+    in_flight.assign(p0, 0, "");
 
     EXPECT_TRUE(add(0));
     EXPECT_FALSE(add(0));
