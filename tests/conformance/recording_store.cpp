@@ -124,9 +124,9 @@ void RecordingStore::read(std::unique_ptr<store::Work> work) {
     inner_->read(std::make_unique<RecordingWork>(std::move(work), Notes{name_, trace_}));
 }
 
-void RecordingStore::look(std::unique_ptr<store::Lookup> look) {
-    Notes{name_, trace_}.add(look->statement());
-    inner_->lookup(std::move(look));
+void RecordingStore::lookup(std::unique_ptr<store::Lookup> lookup) {
+    Notes{name_, trace_}.add(lookup->statement());
+    inner_->lookup(std::move(lookup));
 }
 
 std::optional<std::string_view> RecordingStore::text_of(const Sql& statement) const {
