@@ -32,7 +32,7 @@ std::string crlf_lines(std::string_view text) {
     return out;
 }
 
-// A line end or a '>' in an address would let whoever chose it write a command of SMTP.
+// A line end or a '>' in an address would let the user who chose it inject an SMTP command.
 bool is_mailbox(std::string_view text) {
     const auto allowed = [](char c) {
         return static_cast<unsigned char>(c) > ' ' && c != '<' && c != '>' && c != 127;

@@ -1,4 +1,4 @@
--- What ./bench jobs asks the database for: it counts what is done, not the program that did it.
+-- Statements of ./bench jobs. It counts finished jobs in the database and does not rely on the counts of the tested program.
 
 -- name: count_dead
 SELECT count(*)

@@ -25,8 +25,9 @@ struct KeyProgress {
 };
 
 // nullopt: an unknown key, another principal's, or one for an operation of the other scope. The
-// stored answer of a Scope::tenant key is only for those whom the operation's before_key() admits;
-// it is not called here, so the query itself must check who may see it. Throws StoreError.
+// stored response of a Scope::tenant key is only for callers that the operation's before_key()
+// admits. find_key_progress() does not call it, so your code must check the caller. Throws
+// StoreError.
 std::optional<KeyProgress> find_key_progress(
     Snapshot& read, const Principal& principal, std::string_view key, Scope scope = Scope::account
 );

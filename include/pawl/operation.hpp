@@ -33,7 +33,7 @@ using namespace std::chrono_literals;
 //       Snapshot& read, const Asked<Request>& at, std::string_view key);
 //
 // Its response is not stored. nullopt: continue with the request. So a key with scope = tenant is
-// replayed to, and claimed by, only callers whom the operation admits. A before_key that can't be
+// replayed to, and claimed by, only callers that the operation admits. A before_key that can't be
 // called so (private, of another form) does not compile, unless its class is final: there only
 // public members are seen.
 //

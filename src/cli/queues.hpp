@@ -14,7 +14,7 @@ struct PauseAct {
     std::string reason;
 };
 
-// Lists jobs in the database, staged jobs on their way out, jobs in an external queue, and pauses.
+// Lists jobs in the database, staged jobs not yet sent, jobs in an external queue, and pauses.
 // If the external queue can't be queried, it prints the rest, then throws CannotDo.
 void list_queues(Service& service, bool json, std::ostream& out);
 // Refuses a name that no queue has, unless the external queue can't be queried.

@@ -102,7 +102,7 @@ Attempt::Event Attempt::call() {
     } catch (const std::exception& thrown) {
         error = thrown.what();
     } catch (...) {
-        error = "an exception that is no std::exception";
+        error = "an exception that is not a std::exception";
     }
     engine_.renewals().end(renewal);
     return called(ended, error);

@@ -44,7 +44,8 @@ Failure failure_of(const std::exception_ptr& failed) {
     } catch (...) {
         return {
             false,
-            Rejection{.why = Reason::internal, .detail = "an exception that is no std::exception"}};
+            Rejection{
+                .why = Reason::internal, .detail = "an exception that is not a std::exception"}};
     }
 }
 

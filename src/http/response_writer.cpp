@@ -63,7 +63,7 @@ Reply shown(const BrowserOptions& browser, const Shown& what, Reply reply) {
     } catch (const std::exception& thrown) {
         log::error("page_failed", {{"detail", thrown.what()}});
     } catch (...) {
-        log::error("page_failed", {{"detail", "an exception that is no std::exception"}});
+        log::error("page_failed", {{"detail", "an exception that is not a std::exception"}});
     }
     return reply;
 }

@@ -62,7 +62,8 @@ Reply key_refusal(std::string_view type, std::string_view title, std::string det
 Reply internal_error(const std::exception* thrown) {
     log::error(
         "request_failed",
-        {{"detail", thrown != nullptr ? thrown->what() : "an exception that is no std::exception"}}
+        {{"detail",
+          thrown != nullptr ? thrown->what() : "an exception that is not a std::exception"}}
     );
     return http::reply_to(engine::Rejection{.why = engine::Reason::internal}, 422);
 }

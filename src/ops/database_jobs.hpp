@@ -10,8 +10,8 @@
 
 namespace pawl {
 
-// Where Database::write() stages its jobs, and whom it notifies. The service sets both on the
-// database for as long as the service exists.
+// How Database::write() stages its jobs, and the callback that it notifies. The service sets both
+// on the database for as long as the service exists.
 class Database::Jobs {
 public:
     void serve(engine::Staging staging, std::function<void()> on_staged) {

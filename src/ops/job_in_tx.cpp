@@ -67,7 +67,7 @@ private:
         } catch (const std::exception& thrown) {
             return TxFailed{thrown.what()};
         } catch (...) {
-            return TxFailed{"an exception that is no std::exception"};
+            return TxFailed{"an exception that is not a std::exception"};
         }
     }
 

@@ -19,7 +19,7 @@ namespace pawl::ops {
 
 namespace {
 
-constexpr const char* no_exception = "an exception that is no std::exception";
+constexpr const char* no_exception = "an exception that is not a std::exception";
 
 detail::Worked failure_text(const std::string& text) {
     return detail::NotDecoded{text};

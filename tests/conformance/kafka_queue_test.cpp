@@ -189,7 +189,7 @@ TEST_P(KafkaStoreTest, a_record_is_settled_once_and_a_merging_one_is_not_settled
     using queue::kafka::Mark;
 
     EXPECT_TRUE(mark(1, Mark::merging));
-    EXPECT_TRUE(mark(1, Mark::merging)) << "whoever began may have died";
+    EXPECT_TRUE(mark(1, Mark::merging)) << "the process that began may have died";
     EXPECT_TRUE(mark(2, Mark::purged));
     EXPECT_THAT(settled(0), ::testing::ElementsAre(2));
     EXPECT_TRUE(mark(1, Mark::merged));

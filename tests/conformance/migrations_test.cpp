@@ -70,8 +70,8 @@ TEST_P(MigrationsTest, a_failing_migration_leaves_nothing_and_runs_when_fixed) {
 
     EXPECT_EQ(tables("half"), 0);
     EXPECT_EQ(tables("shop"), 0) << "all of a start, or nothing";
-    constexpr Sql mended = on_all("migration_0003_broken", "CREATE TABLE half (a INTEGER);");
-    EXPECT_EQ(apply({&first, &mended}).size(), 2);
+    constexpr Sql fixed = on_all("migration_0003_broken", "CREATE TABLE half (a INTEGER);");
+    EXPECT_EQ(apply({&first, &fixed}).size(), 2);
     EXPECT_EQ(tables("half"), 1);
 }
 

@@ -251,7 +251,7 @@ TEST_F(JobTest, a_handler_that_throws_something_that_is_no_exception_has_failed)
 
     EXPECT_EQ(world.count("notes"), 0);
     const auto error = world.text("SELECT last_error FROM pawl_jobs");
-    EXPECT_EQ(error, "an exception that is no std::exception");
+    EXPECT_EQ(error, "an exception that is not a std::exception");
 }
 
 TEST_F(JobTest, a_call_that_throws_something_that_is_no_exception_has_failed) {

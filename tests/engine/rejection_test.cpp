@@ -45,7 +45,7 @@ TEST(FailureOf, a_fault_of_the_program_is_internal_and_does_not_pass) {
     EXPECT_EQ(thrown.refusal.detail, "a bug");
     EXPECT_EQ(
         failure_of(std::make_exception_ptr(7)).refusal.detail,
-        "an exception that is no std::exception"
+        "an exception that is not a std::exception"
     );
 }
 

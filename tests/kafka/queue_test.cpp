@@ -53,7 +53,7 @@ TEST_F(KafkaQueueTest, a_dead_letter_written_twice_by_a_crash_is_shown_once) {
     for (const auto& job : take(*queue)) EXPECT_TRUE(queue->bury(job, "for good"));
     ASSERT_EQ(records(kafka::dead_topic(options, "default")).size(), 3);
     KafkaDeadLetters letters{options, store, clock};
-    const AuditEntry act{"ann", "mended"};
+    const AuditEntry act{"ann", "fixed"};
 
     const auto shown = letters.page({}, "", 10);
     ASSERT_EQ(shown.size(), 2);

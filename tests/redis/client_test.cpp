@@ -30,7 +30,7 @@ TEST(RedisClientTest, a_redis_that_evicts_jobs_is_refused_with_what_to_change) {
     EXPECT_THAT(refused->what(), HasSubstr("allkeys-lru, and must be noeviction"));
     const auto of_push = error_of([&] { push(client, staged("j")); });
     ASSERT_TRUE(of_push) << "nothing is pushed there either";
-    EXPECT_EQ(of_push->kind(), Kind::unavailable) << "its jobs wait until that is mended";
+    EXPECT_EQ(of_push->kind(), Kind::unavailable) << "its jobs wait until that is fixed";
     server.ask({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
     EXPECT_FALSE(error_of([&] { client.check(); })) << "no restart is needed";
 }

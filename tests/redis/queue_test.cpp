@@ -367,7 +367,7 @@ TEST_F(RedisQueueTest, a_redis_without_memory_loses_nothing_and_jobs_can_finish)
 TEST_F(RedisQueueTest, a_script_that_fails_midway_loses_no_job) {
     push(client, staged("j"));
     const auto job = take_one();
-    server.ask({"SET", "dead", "somebody else's"});
+    server.ask({"SET", "dead", "of another application"});
 
     const auto failed = error_of([&] { queue.bury(job, "e"); });
 

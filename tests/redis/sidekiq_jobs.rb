@@ -1,4 +1,4 @@
-# What Sidekiq runs in the tests. Each run and each error leaves a word in Redis, for whoever waits.
+# Jobs that Sidekiq runs in the tests. Each run and each error adds an entry in Redis, for which a test can wait.
 require "sidekiq"
 require "sidekiq/api"
 

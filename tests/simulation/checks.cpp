@@ -120,8 +120,8 @@ void Checks::check_pages(store::Session& session) {
     });
 }
 
-// Attempts grow and points never go back, whoever writes; and no server takes over what another
-// holds.
+// Attempts grow and recovery points never go back, for all servers. No server takes over a key that
+// another server holds.
 void Checks::see(Row row, const Had& had) {
     state_of_rows_ = mixed(
         state_of_rows_, static_cast<std::uint64_t>(row.id * 1'000 + row.attempt * 10 + row.rank)

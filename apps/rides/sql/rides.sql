@@ -1,4 +1,4 @@
--- Statements of Rocket Rides, by alphabet.
+-- Statements of Rocket Rides, in alphabetical order.
 
 -- name: add_points   ($1 user, $2 points)
 UPDATE users SET points = points + $2 WHERE id = $1;
@@ -18,8 +18,8 @@ ON CONFLICT (id) DO NOTHING;
 -- name: find_ended_sessions
 SELECT id, began FROM ended_sessions ORDER BY began DESC LIMIT 65536;
 
--- name: find_key_of_charge   ($1 stripe customer, $2 the client's key, as the charge's description has it)
--- By people, one charge at a time: no index leads there.
+-- name: find_key_of_charge   ($1 stripe customer, $2 the client's key, from the charge's description)
+-- No index serves this query, because people run it for one charge at a time.
 SELECT k.id, k.standing
 FROM pawl_idempotency_keys AS k
 JOIN users AS u ON u.email = k.account
@@ -45,8 +45,8 @@ FROM rides
 WHERE idempotency_key_id = $1
   AND user_id = $2;
 
--- name: find_state_for_refund   ($1 ride, $2 tenant, $3 email of who asks)
--- No row for a ride of another tenant, nor for one of another rider unless support asks.
+-- name: find_state_for_refund   ($1 ride, $2 tenant, $3 email of the caller)
+-- Returns a row only if the ride belongs to the tenant and the caller is its rider or support.
 SELECT r.state
 FROM rides AS r
 JOIN users AS u ON u.email = $3
@@ -59,22 +59,23 @@ SELECT id, stripe_customer_id
 FROM users
 WHERE email = $1;
 
--- name: forget_ended_sessions   ($1 those that began before)
+-- name: forget_ended_sessions   ($1 began before)
 DELETE FROM ended_sessions WHERE began < $1;
 
 -- name: insert_audit   ($1 action, $2 now, $3 data, $4 origin ip, $5 resource id, $6 resource type, $7 user)
 INSERT INTO audit_records (action, created_at, data, origin_ip, resource_id, resource_type, user_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7);
 
--- name: insert_ride   ($1 now, $2 key id, $3 origin lat, $4 origin lon, $5 target lat, $6 target lon, $7 amount, $8 currency, $9 tenant, $10 user)
+-- name: insert_ride   ($1 now, $2 key id, $3 origin lat, $4 origin lon, $5 target lat, $6 target lon, $7 amount, $8 currency,
+--   $9 tenant, $10 user)
 INSERT INTO rides (created_at, idempotency_key_id, origin_lat, origin_lon, target_lat, target_lon, state, amount,
                    currency, tenant, user_id)
 VALUES ($1, $2, $3, $4, $5, $6, 'booking', $7, $8, $9, $10)
 RETURNING id;
 
 -- name: insert_user   ($1 email, $2 stripe customer)
--- No index is named: of two inserts at once the second may meet the first in either, and ON CONFLICT (email) would fail
--- for the other's sake. Each address has a customer of its own.
+-- ON CONFLICT names no index: the second of two concurrent inserts may conflict in either unique index, and ON CONFLICT (email)
+-- would fail if the conflict is on the customer. Each address has its own customer.
 INSERT INTO users (email, stripe_customer_id)
 VALUES ($1, $2)
 ON CONFLICT DO NOTHING

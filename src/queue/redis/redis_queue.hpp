@@ -17,7 +17,7 @@ public:
     // May claim fewer than `limit` if jobs are large.
     std::vector<TakenJob> take(int limit, std::chrono::milliseconds lease) override;
     bool renew(const TakenJob& job, std::chrono::milliseconds lease) override;
-    // Marks the job's jid in the inbox of the session's store, whoever has the lease now.
+    // Marks the job's jid in the inbox of the session's store. Does not check the lease.
     Marked finish_in(detail::Session& session, const TakenJob& job) override;
     bool done_before(detail::Session& session, const TakenJob& job) override;
     void finished(const TakenJob& job) override;

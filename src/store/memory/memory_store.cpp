@@ -138,7 +138,7 @@ std::exception_ptr MemoryStore::Impl::commit(std::optional<Plan> plan) {
 }
 
 // One thread at a time runs what waits. Works that a done() submits come after, so no stack grows,
-// and writes keep their order whoever calls.
+// and writes keep their order for all callers.
 void MemoryStore::Impl::drain(std::unique_lock<std::mutex>& guard) {
     if (drainer) return;
     drainer = std::this_thread::get_id();

@@ -1,15 +1,16 @@
--- Statements on pawl_attention, the requests that only a person can settle, and on pawl_audit_log.
+-- Statements on pawl_attention (the requests that only a person can settle) and on pawl_audit_log.
 
--- name: delete_attention   ($1 key id, $2 attempt when it came there, $3 when it was decided, or NULL)
--- $3 is the fence of a recorded decision: one that was taken back, or made anew, since it was found is not carried out.
+-- name: delete_attention   ($1 key id, $2 attempt of the entry, $3 time of the decision, or NULL)
+-- $3 is the fence of a recorded decision. If a person has undone or replaced the decision since the server read it, no row
+-- matches, and the server does not carry it out.
 DELETE FROM pawl_attention
 WHERE key_id = $1
   AND attempt = $2
   AND (CAST($3 AS timestamptz) IS NULL OR settled_at = $3);
 
--- name: find_settlements   ($1 limit, $2 decided at the latest, $3 no clock is so far ahead)
--- What people decided and the service has not carried out. Until $2 they may take it back. A decision that is later than
--- $3 was recorded by a wrong clock, or this one is wrong: its time is over, as in take_over.
+-- name: find_settlements   ($1 limit, $2 latest time of a decision, $3 time that no correct clock can show)
+-- Finds the decisions of people that no server has carried out. People may undo a decision that is later than $2. If a decision
+-- is later than $3, the clock that recorded it or this clock is wrong. Such a decision is due at once, as in take_over.
 SELECT key_id, attempt, recovery_point, settlement, settled_result_name, settled_result, settled_by, settled_at
 FROM pawl_attention
 WHERE settlement IS NOT NULL
@@ -27,9 +28,10 @@ INSERT INTO pawl_audit_log (at, actor, action, key_id, detail)
 VALUES ($1, $2, $3, $4, $5);
 
 -- name: keep_result_for_person   ($1 key id, $2 result name, $3 result, $4 generation of its call, $5 its recovery point)
--- A result that arrived after its key had gone to the attention list. Of an earlier generation it is of a call that a
--- person has said did not happen, and of another point it is of another call: it must not pass for the result of the call
--- now in doubt. Written again where it was not known whether it was.
+-- Stores a result that arrived after its key had gone to the attention list. A result of an earlier generation belongs to a
+-- call that a person has declared as not happened. A result of another recovery point belongs to another call. Neither may
+-- pass for the result of the call now in doubt. The same result may be written twice, because the server repeats the write if
+-- it does not know whether the first one was committed.
 UPDATE pawl_attention
 SET result_name = $2, result = $3
 WHERE key_id = $1
@@ -38,7 +40,7 @@ WHERE key_id = $1
   AND EXISTS (SELECT 1 FROM pawl_idempotency_keys AS k WHERE k.id = $1 AND k.generation = $4);
 
 -- name: list_attention   ($1 limit)
--- No foreign key of a Repeat::never call: it was sent none.
+-- The call key is NULL for a Repeat::never call, because the provider was sent no key.
 SELECT a.key_id, k.tenant, k.account, k.idempotency_key, k.operation, a.recovery_point, a.attempt, a.reason, a.detail,
        a.result_name, a.result, a.since, a.settlement, a.settled_by, a.settled_note, a.settled_at, a.settling_error,
        CASE WHEN NOT k.calling THEN k.call_key END, k.called_at, k.call_target, k.recovery_data
@@ -48,7 +50,8 @@ ORDER BY a.since, a.key_id
 LIMIT $1;
 
 -- name: request_settlement   ($1 key id, $2 attempt, $3 settlement, $4 result name, $5 result, $6 by, $7 note, $8 now)
--- Recorded by whoever runs the command; carried out by a server. One decision at a time.
+-- The operator's command records the decision, and a server carries it out. A second decision touches no row, unless the
+-- first one has failed.
 UPDATE pawl_attention
 SET settlement = $3, settled_result_name = $4, settled_result = $5, settled_by = $6, settled_note = $7,
     settled_at = $8, settling_error = NULL
@@ -70,8 +73,8 @@ FROM pawl_attention AS a
 JOIN pawl_idempotency_keys AS k ON k.id = a.key_id
 WHERE a.key_id = $1;
 
--- name: undo_settlement   ($1 key id, $2 attempt when it came there)
--- Only while no server has carried it out: then the row is gone, or is one of a later attempt.
+-- name: undo_settlement   ($1 key id, $2 attempt of the entry)
+-- Touches no row if a server has carried the decision out: the row is then deleted or belongs to a later attempt.
 UPDATE pawl_attention
 SET settlement = NULL, settled_result_name = NULL, settled_result = NULL, settled_by = NULL, settled_note = NULL,
     settled_at = NULL, settling_error = NULL

@@ -1,10 +1,10 @@
--- Statements on the embedded queue. A worker's writes are fenced by (id, attempt): a job that was given to another
--- meanwhile is not touched.
--- A list comes as JSON: json_each reads it on SQLite, json_array_elements_text on PostgreSQL. There it becomes an array,
--- which leads to the index; a join may walk the table.
+-- Statements on the embedded queue. A worker's writes are fenced by (id, attempt): they touch no job that another worker has
+-- claimed since.
+-- A list parameter is JSON text. SQLite reads it by json_each, PostgreSQL by json_array_elements_text. PostgreSQL turns it into
+-- an array, because a comparison with an array uses the index and a join may scan the table.
 
 -- name: bury_job [sqlite]   ($1 id, $2 attempt, $3 error, $4 now, $5 kind of error, $6 now as text)
--- With delete_job in the same transaction, and by the same fence: a job that was rescued is not buried as well.
+-- Runs in one transaction with delete_job and has the same fence, so that a rescued job is not buried.
 INSERT INTO pawl_dead_jobs
     (id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
      last_error, history, error_kind, died_at)
@@ -18,7 +18,7 @@ WHERE id = $1
   AND state = 'running';
 
 -- name: bury_job [postgres]
--- history is JSONB here, and the parameters of a SELECT need their types.
+-- history is JSONB on PostgreSQL, and the parameters of a SELECT need types.
 INSERT INTO pawl_dead_jobs
     (id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
      last_error, history, error_kind, died_at)
@@ -32,8 +32,9 @@ WHERE id = $1
   AND attempt = $2
   AND state = 'running';
 
--- name: claim_jobs [sqlite]   ($1 queue, $2 now, $3 lease until, $4 limit, $5 run at least then)
--- $5 leaves out where all jobs are gone: under an old snapshot their index entries stay, and each is visited.
+-- name: claim_jobs [sqlite]   ($1 queue, $2 now, $3 lease until, $4 limit, $5 earliest run at)
+-- $5 skips the part of the index whose jobs are all gone. While an old snapshot exists, their index entries stay, and the scan
+-- would visit each of them.
 UPDATE pawl_jobs
 SET state = 'running', attempt = attempt + 1, lease_until = $3
 WHERE id IN (
@@ -43,7 +44,8 @@ RETURNING id, jid, queue, kind, args, attempt, failures, called_at, key_id, crea
     last_error, run_at;
 
 -- name: claim_jobs [postgres]
--- Passes over what another worker is claiming at this moment. An UPDATE returns its rows in no order: it is selected again.
+-- SKIP LOCKED skips the jobs that another worker is claiming. The outer SELECT sorts the rows, because an UPDATE returns them in
+-- no order.
 WITH taken AS (
     UPDATE pawl_jobs
     SET state = 'running', attempt = attempt + 1, lease_until = $3
@@ -102,7 +104,7 @@ WHERE id = $1
   AND state = 'running';
 
 -- name: fail_job [postgres]
--- history is JSONB here.
+-- history is JSONB on PostgreSQL.
 UPDATE pawl_jobs
 SET state = 'ready', lease_until = NULL, run_at = $5, failures = failures + 1, last_error = $3, last_failed_at = $4,
     first_failed_at = coalesce(first_failed_at, $4),
@@ -133,7 +135,7 @@ GROUP BY queue, kind, error_kind
 ORDER BY count(*) DESC, queue, kind, error_kind;
 
 -- name: group_dead_jobs [postgres]
--- instr is strpos here.
+-- instr is strpos on PostgreSQL.
 SELECT queue, kind, error_kind, count(*), min(died_at), max(died_at), max(id)
 FROM pawl_dead_jobs
 WHERE ($1::text IS NULL OR queue = $1)
@@ -150,7 +152,7 @@ ORDER BY count(*) DESC, queue, kind, error_kind;
 INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, key_id, created_at)
 VALUES ($1, $2, $3, $4, 'ready', $5, $6, $7);
 
--- name: list_dead_jobs [sqlite]   ($1 behind this id, $2 limit; or NULL: $3 queue, $4 kind, $5 kind of error, $6 part of the error,
+-- name: list_dead_jobs [sqlite]   ($1 above this id, $2 limit; or NULL: $3 queue, $4 kind, $5 kind of error, $6 part of the error,
 --   $7 died before, $8 died since, $9 failures at least)
 SELECT id, jid, queue, kind, args, failures, last_error, error_kind, history, called_at, key_id, created_at,
        first_failed_at, last_failed_at, died_at
@@ -167,7 +169,7 @@ ORDER BY id
 LIMIT $2;
 
 -- name: list_dead_jobs [postgres]
--- instr is strpos here.
+-- instr is strpos on PostgreSQL.
 SELECT id, jid, queue, kind, args, failures, last_error, error_kind, history, called_at, key_id, created_at,
        first_failed_at, last_failed_at, died_at
 FROM pawl_dead_jobs
@@ -183,14 +185,14 @@ ORDER BY id
 LIMIT $2;
 
 -- name: lock_dead_jobs [sqlite]   ($1 ids as a JSON list)
--- Whoever comes second waits here, and finds them gone.
+-- A write transaction on SQLite runs alone, so that no lock is needed.
 SELECT id, called_at
 FROM pawl_dead_jobs
 WHERE id IN (SELECT value FROM json_each($1))
 ORDER BY id;
 
 -- name: lock_dead_jobs [postgres]
--- The second transaction waits here, and finds the rows gone. On SQLite a write transaction is alone.
+-- If two transactions lock the same rows, the second one waits here and then finds no rows.
 SELECT id, called_at
 FROM pawl_dead_jobs
 WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint))
@@ -198,7 +200,7 @@ ORDER BY id
 FOR UPDATE;
 
 -- name: mark_job_called   ($1 id, $2 attempt, $3 now)
--- Before the first call to the outside: past the provider's memory it is not repeated (F7).
+-- Written before the job's first foreign call. Once the provider no longer remembers the key, the call is not repeated (F7).
 UPDATE pawl_jobs
 SET called_at = coalesce(called_at, $3)
 WHERE id = $1
@@ -221,8 +223,8 @@ WHERE id = ANY (ARRAY(SELECT split_part(held, ':', 1)::bigint FROM json_array_el
   AND state = 'running'
 RETURNING id || ':' || attempt;
 
--- name: merge_dead_jobs [sqlite]   ($1 ids as a JSON list, $2 now, $3 a call that was made counts no more, $4 now as text, $5 who)
--- With lock_dead_jobs before and delete_dead_jobs behind, in one transaction.
+-- name: merge_dead_jobs [sqlite]   ($1 ids as a JSON list, $2 now, $3 whether to clear called_at, $4 now as text, $5 actor)
+-- Runs in one transaction after lock_dead_jobs and before delete_dead_jobs.
 INSERT INTO pawl_jobs
     (id, jid, queue, kind, args, state, run_at, attempt, failures, called_at, key_id, created_at, first_failed_at,
      last_failed_at, last_error, history)
@@ -234,7 +236,7 @@ FROM pawl_dead_jobs
 WHERE id IN (SELECT value FROM json_each($1));
 
 -- name: merge_dead_jobs [postgres]
--- history is JSONB here, and the parameters of a SELECT need their types.
+-- history is JSONB on PostgreSQL, and the parameters of a SELECT need types.
 INSERT INTO pawl_jobs
     (id, jid, queue, kind, args, state, run_at, attempt, failures, called_at, key_id, created_at, first_failed_at,
      last_failed_at, last_error, history)
@@ -245,8 +247,8 @@ SELECT id, jid, queue, kind, args, 'ready', $2::timestamptz, attempt, 0, CASE WH
 FROM pawl_dead_jobs
 WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint));
 
--- name: next_job_at   ($1 queue, $2 run at least then)
--- Not min(run_at): on a table that was never analyzed PostgreSQL 15 reads all of it for that.
+-- name: next_job_at   ($1 queue, $2 earliest run at)
+-- The query does not use min(run_at), because PostgreSQL 15 then reads the whole table if it was never analyzed.
 SELECT run_at
 FROM pawl_jobs
 WHERE queue = $1
@@ -256,7 +258,7 @@ ORDER BY run_at, id
 LIMIT 1;
 
 -- name: put_job_back   ($1 id, $2 attempt, $3 run at)
--- Not a failure: the worker stops, or the handler asked for a later moment.
+-- Does not count as a failure: the worker stops, or the handler asked for a later time.
 UPDATE pawl_jobs
 SET state = 'ready', lease_until = NULL, run_at = $3
 WHERE id = $1
@@ -270,16 +272,17 @@ WHERE id = $1
   AND attempt = $2
   AND state = 'running';
 
--- name: rescue_jobs [sqlite]   ($1 now, $2 no lease can last beyond, $3 leases that ended before were looked at)
--- Leases that ended: their workers are dead or lost. One further away than any can be is a clock that was wrong.
+-- name: rescue_jobs [sqlite]   ($1 now, $2 latest possible lease end, $3 earliest lease end)
+-- Makes jobs ready again if their lease has ended, because their workers are dead or lost. An earlier rescue has handled the
+-- leases that ended before $3. A lease that ends later than $2 was written by a wrong clock and counts as ended.
 UPDATE pawl_jobs
 SET state = 'ready', lease_until = NULL, run_at = $1
 WHERE state = 'running'
   AND (lease_until >= $3 AND lease_until <= $1 OR lease_until > $2);
 
 -- name: rescue_jobs [postgres]
--- Each end of the index by itself: for both at once PostgreSQL reads every job that runs. The conditions stand again outside
--- for the job that is renewed meanwhile.
+-- Two SELECTs read the two ends of the index, because PostgreSQL would read every running job for one condition with OR. The
+-- outer WHERE repeats the conditions, so that a job whose lease was renewed in between is not touched.
 UPDATE pawl_jobs
 SET state = 'ready', lease_until = NULL, run_at = $1
 WHERE id = ANY (ARRAY(
@@ -290,7 +293,7 @@ WHERE id = ANY (ARRAY(
   AND (lease_until <= $1 OR lease_until > $2);
 
 -- name: rescue_predecessors_jobs   ($1 now)
--- For a database that one server alone uses, at its start. The lease is named for its index.
+-- The only server of a database runs this at its start. The condition on lease_until makes the statement use its index.
 UPDATE pawl_jobs
 SET state = 'ready', lease_until = NULL, run_at = $1
 WHERE state = 'running'

@@ -1,7 +1,7 @@
--- What a Kafka queue keeps here: a record of Kafka can't be changed, and a topic knows nothing of our transactions. Jobs go by
--- their ids in the inbox, "group/jid".
--- A list comes as JSON: json_each reads it on SQLite, json_array_elements_text on PostgreSQL. There it becomes an array,
--- which leads to the index; a join may walk the table.
+-- State of a Kafka queue that must be in the database, because a Kafka record can't be changed and a topic takes no part in our
+-- transactions. The id of a job is the same as in the inbox: "group/jid".
+-- A list parameter is JSON text. SQLite reads it by json_each, PostgreSQL by json_array_elements_text. PostgreSQL turns it into
+-- an array, because a comparison with an array uses the index and a join may scan the table.
 
 -- name: delete_job_call   ($1 id)
 DELETE FROM pawl_job_calls
@@ -33,14 +33,14 @@ WHERE id IN (
     SELECT id FROM pawl_job_calls WHERE called_at < $1 ORDER BY called_at LIMIT $2);
 
 -- name: forget_job_calls [postgres]
--- Passes over the rows that another transaction has locked.
+-- SKIP LOCKED skips the rows that another transaction has locked.
 DELETE FROM pawl_job_calls
 WHERE id = ANY (ARRAY(
     SELECT id FROM pawl_job_calls WHERE called_at < $1 ORDER BY called_at LIMIT $2
     FOR UPDATE SKIP LOCKED));
 
 -- name: forget_kafka_marks   ($1 topic, $2 partition, $3 before this offset)
--- The topic holds these records no more.
+-- Kafka has removed these records from the topic.
 DELETE FROM pawl_kafka_marks
 WHERE topic = $1
   AND partition = $2
@@ -52,7 +52,7 @@ VALUES ($1, $2)
 ON CONFLICT DO NOTHING;
 
 -- name: list_kafka_marks   ($1 topic, $2 partition, $3 from this offset)
--- Not those that are being merged: whoever did it may have died.
+-- Leaves out the marks 'merging': the process that began the merge may have died, and the merge may be repeated.
 SELECT record_offset, life
 FROM pawl_kafka_marks
 WHERE topic = $1
@@ -62,7 +62,7 @@ WHERE topic = $1
 ORDER BY record_offset;
 
 -- name: mark_kafka_record   ($1 topic, $2 partition, $3 offset, $4 what, $5 who, $6 now, $7 why, $8 life)
--- Touches no row that is merged or purged.
+-- Touches no row whose record is merged or purged.
 INSERT INTO pawl_kafka_marks (topic, partition, record_offset, what, actor, at, reason, life)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (topic, partition, record_offset) DO UPDATE

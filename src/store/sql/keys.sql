@@ -1,12 +1,12 @@
--- Statements on pawl_idempotency_keys, pawl_key_registry. `$now` is the clock of the store as text; the engine
--- passes it, so that a test's clock rules. A fence is `id, attempt, recovery_point` in the WHERE: no row touched
--- means that the lease is lost (model/README.md, F1 and F2).
--- A list comes as JSON: json_each reads it on SQLite, json_array_elements_text on PostgreSQL. There it becomes an array,
--- which leads to the index; a join may walk the table.
+-- Statements on pawl_idempotency_keys and pawl_key_registry. The engine passes the store's time as the parameter "now", so that a
+-- test can set the clock. A fence is `id, attempt, recovery_point` in the WHERE: if the statement touches no row, the lease is
+-- lost (model/README.md, F1 and F2).
+-- A list parameter is JSON text. SQLite reads it by json_each, PostgreSQL by json_array_elements_text. PostgreSQL turns it into
+-- an array, because a comparison with an array uses the index and a join may scan the table.
 
 -- name: clear_calling   ($1 id, $2 attempt, $3 recovery point, $4 error, $5 now)
--- The first call did nothing, with proof: only after this may a Repeat::never call be made again. Never where an earlier
--- attempt may have made the call.
+-- Records that the call provably did nothing. Only after this may a Repeat::never call be made again. The engine never runs it
+-- if an earlier attempt may have made the call.
 UPDATE pawl_idempotency_keys
 SET calling = false, called_at = NULL, call_target = NULL, lease_until = NULL, error = $4, last_run_at = $5
 WHERE id = $1
@@ -15,7 +15,7 @@ WHERE id = $1
   AND standing = 'open';
 
 -- name: count_open_by_point [sqlite]
--- At the start: recovery points that this binary must know.
+-- Run at the start of a server, which must know all these recovery points.
 SELECT operation, recovery_point, count(*)
 FROM pawl_idempotency_keys
 WHERE standing <> 'finished'
@@ -27,7 +27,7 @@ GROUP BY operation, recovery_point
 ORDER BY operation, recovery_point;
 
 -- name: count_open_by_point [postgres]
--- No INDEXED BY here: the planner takes the partial index by itself.
+-- PostgreSQL has no INDEXED BY; its planner uses the partial index by itself.
 SELECT operation, recovery_point, count(*)
 FROM pawl_idempotency_keys
 WHERE standing <> 'finished'
@@ -39,7 +39,7 @@ GROUP BY operation, recovery_point
 ORDER BY operation, recovery_point;
 
 -- name: delete_batch [sqlite]   ($1 keys, as in expire_batch)
--- Only with expire_batch in the same transaction.
+-- Runs in one transaction with expire_batch.
 DELETE FROM pawl_idempotency_keys
 WHERE id IN (SELECT value ->> '$.id' FROM json_each($1, '$.keys'))
   AND standing = 'finished';
@@ -50,20 +50,21 @@ WHERE id IN (SELECT b.id FROM json_to_recordset($1::json -> 'keys') AS b (id BIG
   AND standing = 'finished';
 
 -- name: delete_key   ($1 id)
--- Only with expire_registry in the same transaction.
+-- Runs in one transaction with expire_registry.
 DELETE FROM pawl_idempotency_keys
 WHERE id = $1
   AND standing = 'finished';
 
 -- name: end_predecessors_leases   ($1 now)
--- For a database that one server alone uses, at its start: whoever held these is dead. Not used where several do.
+-- The only server of a database runs this at its start: the process that held these leases is dead. A server that shares its
+-- database never runs it.
 UPDATE pawl_idempotency_keys
 SET lease_until = $1
 WHERE standing = 'open'
   AND lease_until > $1;
 
 -- name: expire_batch [sqlite]   ($1 keys: {"keys":[{"id":..., "outcome":..., "location":...}]}, $2 now)
--- expire_registry for many at once.
+-- Does the same as expire_registry for many keys.
 UPDATE pawl_key_registry
 SET state = 'expired', outcome = b.value ->> '$.outcome', location = b.value ->> '$.location', expired_at = $2,
     generation = coalesce(
@@ -81,7 +82,8 @@ WHERE pawl_key_registry.id = b.id
   AND state = 'live';
 
 -- name: expire_registry   ($1 id, $2 outcome, $3 location, $4 now)
--- Before delete_key: the row's generation goes with it, so that a re-execution never uses a foreign key again.
+-- Runs before delete_key and copies the generation from the row that delete_key removes, so that a re-execution never reuses a
+-- call key.
 UPDATE pawl_key_registry
 SET state = 'expired', outcome = $2, location = $3, expired_at = $4,
     generation = coalesce((SELECT k.generation FROM pawl_idempotency_keys AS k WHERE k.id = $1), generation)
@@ -89,7 +91,7 @@ WHERE id = $1
   AND state = 'live';
 
 -- name: fail_attempt   ($1 id, $2 attempt, $3 recovery point, $4 error, $5 now)
--- The fenced unlock (F3): the key may be taken over at once.
+-- Releases the lease, fenced (F3): another attempt may take the key over at once.
 UPDATE pawl_idempotency_keys
 SET lease_until = NULL, error = $4, last_run_at = $5
 WHERE id = $1
@@ -97,10 +99,11 @@ WHERE id = $1
   AND recovery_point = $3
   AND standing = 'open';
 
--- name: find_completable [sqlite]   ($1 lease over since, $2 now, $3 limit, $4 no lease can last beyond, $5 no back-off can)
--- Open keys whose lease ended (or was given back) long enough ago, and whose back-off is over. A time further away than
--- any lease or back-off can be is a clock that was wrong, as in take_over. By the index of open keys, which are few:
--- for the order of the ids SQLite would walk the whole table, a million finished keys, in every round.
+-- name: find_completable [sqlite]   ($1 lease ended before, $2 now, $3 limit, $4 latest possible lease end, $5 latest possible
+--   end of a back-off)
+-- Finds open keys whose lease ended or was released before $1 and whose back-off is over. A time later than $4 or $5 was written
+-- by a wrong clock and counts as over, as in take_over. INDEXED BY names the index of the open keys, which are few: without it
+-- SQLite would walk the whole table in the order of the ids, with a million finished keys, in every round.
 SELECT id
 FROM pawl_idempotency_keys INDEXED BY pawl_idempotency_keys_open
 WHERE standing = 'open'
@@ -110,7 +113,7 @@ ORDER BY id
 LIMIT $3;
 
 -- name: find_completable [postgres]
--- The open keys first and apart, which INDEXED BY does on SQLite.
+-- The materialized CTE reads the open keys first, by their partial index. SQLite does the same by INDEXED BY.
 WITH open AS MATERIALIZED (
     SELECT id, lease_until, last_run_at, completer_next_at FROM pawl_idempotency_keys WHERE standing = 'open')
 SELECT id
@@ -120,7 +123,7 @@ WHERE (coalesce(lease_until, last_run_at) < $1 OR coalesce(lease_until, last_run
 ORDER BY id
 LIMIT $3;
 
--- name: find_expired [sqlite]   ($1 now, $2 limit, $3 and $4 expires_at and id of the one to go on behind)
+-- name: find_expired [sqlite]   ($1 now, $2 limit, $3 and $4 expires_at and id of the last key of the page before)
 SELECT id, response_status, response_headers, expires_at
 FROM pawl_idempotency_keys
 WHERE expires_at <= $1
@@ -129,8 +132,8 @@ ORDER BY expires_at, id
 LIMIT $2;
 
 -- name: find_expired [postgres]
--- For the reaper, which removes them in the same transaction: another one takes others. The time as text keeps its
--- microseconds; SQLite has it as text anyway.
+-- The reaper removes these keys in the same transaction, and SKIP LOCKED gives other keys to another reaper. The text of
+-- expires_at keeps its microseconds; SQLite stores a text anyway.
 SELECT id, response_status, response_headers, expires_at::text AS expires_at_text
 FROM pawl_idempotency_keys
 WHERE expires_at <= $1
@@ -153,10 +156,10 @@ WHERE hash = ANY (ARRAY(SELECT json_array_elements_text($1::json)))
   AND state = 'expired'
 ORDER BY id;
 
--- name: find_held [sqlite]   ($1 hashes as a JSON list, $2 now, $3 no lease can last beyond)
--- Which of them somebody is at work on, by core::decide_claim's rule: for all who wait for a key of another process at
--- once. What does not come back is worth a claim.
--- CROSS JOIN keeps the order: few are asked for, of many.
+-- name: find_held [sqlite]   ($1 hashes as a JSON list, $2 now, $3 latest possible lease end)
+-- Returns the hashes whose keys are held by a live lease, by the rule of core::decide_claim. One query serves all requests that
+-- wait for keys of other processes. A request whose hash is not returned tries to claim the key.
+-- CROSS JOIN keeps the order of the joins: the query has few hashes, and the tables have many rows.
 SELECT r.hash
 FROM json_each($1) AS w
 CROSS JOIN pawl_key_registry AS r ON r.hash = w.value
@@ -166,7 +169,8 @@ WHERE k.standing = 'open'
   AND k.lease_until <= $3;
 
 -- name: find_held [postgres]
--- One key after another, by its hash and its id: else PostgreSQL begins with all open keys, which may be many.
+-- The lateral join looks each key up by its hash and then by its id. Otherwise PostgreSQL begins with all open keys, which may be
+-- many.
 WITH asked AS MATERIALIZED (
     SELECT id, hash
     FROM pawl_key_registry
@@ -223,8 +227,8 @@ WHERE id = $1
   AND standing = 'open';
 
 -- name: forget_expired [sqlite]   ($1 expired before, $2 limit)
--- After this a very late repeat is a new request: 400 days by default. A revived row's id is beyond what AUTOINCREMENT
--- has counted; it stays until a new key has moved the count, so that no id is ever given twice.
+-- Without its row in the registry, a very late repeat is a new request. Rows stay 400 days by default. The id of a revived row is
+-- above the count of AUTOINCREMENT. Such a row stays until a new key has raised the count, so that no id is assigned twice.
 DELETE FROM pawl_key_registry
 WHERE id IN (
     SELECT id FROM pawl_key_registry
@@ -233,7 +237,7 @@ WHERE id IN (
     ORDER BY expired_at LIMIT $2);
 
 -- name: forget_expired [postgres]
--- An identity column never gives an id twice.
+-- An identity column never assigns an id twice.
 DELETE FROM pawl_key_registry
 WHERE id IN (
     SELECT id FROM pawl_key_registry
@@ -243,7 +247,7 @@ WHERE id IN (
 -- name: insert_key   ($1 id, $2 hash, $3 tenant, $4 account, $5 idempotency_key, $6 operation, $7 request_method,
 --   $8 request_path, $9 origin, $10 fingerprint, $11 secret_version, $12 params, $13 lease_until, $14 recovery_point,
 --   $15 recovery_data, $16 call_key, $17 called_at, $18 calling, $19 now, $20 error, $21 generation, $22 call_target)
--- Last in the transaction of the claim (T1), so that it is written once, with the point already reached.
+-- Runs last in the transaction of the claim (T1), so that the row is written once, with the recovery point already reached.
 INSERT INTO pawl_idempotency_keys
     (id, hash, tenant, account, idempotency_key, operation, request_method, request_path, origin, fingerprint,
      secret_version, params, standing, attempt, lease_until, recovery_point, recovery_data, call_key, called_at,
@@ -254,7 +258,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'open', 1, $13, $14, 
 -- name: insert_key_finished   ($1 id, $2 hash, $3 tenant, $4 account, $5 idempotency_key, $6 operation,
 --   $7 request_method, $8 request_path, $9 origin, $10 fingerprint, $11 secret_version, $12 params, $13 response_status,
 --   $14 response_type, $15 response_headers, $16 response_body, $17 now, $18 expires_at, $19 generation)
--- A request whose phases ended in the same transaction that claimed it.
+-- Inserts a request that finished all its phases in the transaction of its claim.
 INSERT INTO pawl_idempotency_keys
     (id, hash, tenant, account, idempotency_key, operation, request_method, request_path, origin, fingerprint,
      secret_version, params, standing, attempt, recovery_point, recovery_data, response_status, response_type,
@@ -263,22 +267,23 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'finished', 1, 'finis
         $17, $17, $17, $18, $19);
 
 -- name: insert_registry   ($1 hash)
--- The one arbiter of a race: no row comes back to whoever is second. Nor where the id is taken: after a failover that lost
--- a piece of the sequence (docs/adr/0010).
+-- Decides a race of two claims: the second one gets no row back. A claim also gets no row if its id is used already, which can
+-- happen after a failover that lost a part of the sequence (docs/adr/0010).
 INSERT INTO pawl_key_registry (hash)
 VALUES ($1)
 ON CONFLICT DO NOTHING
 RETURNING id;
 
 -- name: list_accounts   ($1 limit)
--- For a search by the client's key alone, of which an expired key leaves a hash with its tenant and account.
+-- For a search by the client's key alone. An expired key leaves only the hash of (tenant, account, key), so that the search
+-- computes the hash for each account.
 SELECT DISTINCT tenant, account
 FROM pawl_idempotency_keys
 LIMIT $1;
 
--- name: list_keys   ($1 standing or NULL, $2 operation or NULL, $3 account or NULL, $4 key or NULL, $5 older than this
---   key or NULL, $6 limit)
--- By time: servers take ids ahead in blocks, so that ids are not in the order of time (docs/adr/0010).
+-- name: list_keys   ($1 standing or NULL, $2 operation or NULL, $3 account or NULL, $4 key or NULL, $5 id of a key: only
+--   older ones, or NULL, $6 limit)
+-- Sorted by time, because servers preallocate ids in blocks, so that ids are not in the order of time (docs/adr/0010).
 SELECT id, tenant, account, idempotency_key, operation, standing, recovery_point, attempt, lease_until,
        response_status, created_at, last_run_at, error
 FROM pawl_idempotency_keys
@@ -310,14 +315,14 @@ WHERE id = $1
 RETURNING completer_runs, completer_first_at;
 
 -- name: release_for_retry   ($1 id, $2 now)
--- An operator's "retry now": the completer takes it at its next round.
+-- Carries out an operator's "retry now": the completer runs the key in its next round.
 UPDATE pawl_idempotency_keys
 SET completer_next_at = $2, completer_runs = 0, completer_first_at = NULL
 WHERE id = $1
   AND standing = 'open';
 
 -- name: renew_lease   ($1 id, $2 attempt, $3 recovery point, $4 lease until)
--- Not of a key that was given back while the renewal was on its way.
+-- lease_until IS NOT NULL: a late renewal must not renew a lease that was released in the meantime.
 UPDATE pawl_idempotency_keys
 SET lease_until = $4
 WHERE id = $1
@@ -327,8 +332,8 @@ WHERE id = $1
   AND lease_until IS NOT NULL;
 
 -- name: revive_registry [sqlite]   ($1 hash)
--- Re-execution of an expired key, where its operation allows it: a new id, so that what the first execution made is
--- not taken for this one's; a new generation, so that its foreign keys are new.
+-- Makes an expired key live again, if its operation allows a re-execution. The key gets a new id, so that rows which the first
+-- execution created do not count as rows of this one, and a new generation, so that its call keys are new.
 UPDATE pawl_key_registry
 SET state = 'live', generation = generation + 1, outcome = NULL, location = NULL, expired_at = NULL,
     id = 1 + max((SELECT max(id) FROM pawl_key_registry), (SELECT seq FROM sqlite_sequence WHERE name = 'pawl_key_registry'))
@@ -337,7 +342,7 @@ WHERE hash = $1
 RETURNING id, generation;
 
 -- name: revive_registry [postgres]
--- SQLite has no DEFAULT for the id of a row that stands already.
+-- SQLite has no DEFAULT for the id of an existing row.
 UPDATE pawl_key_registry
 SET state = 'live', generation = generation + 1, outcome = NULL, location = NULL, expired_at = NULL, id = DEFAULT
 WHERE hash = $1
@@ -359,7 +364,7 @@ WHERE id = $1
   AND state = 'expired';
 
 -- name: show_expired [postgres]
--- Times are texts on SQLite; here they are written as such.
+-- The times in the JSON have the same format as on SQLite, where they are stored as text.
 SELECT id, 'expired', outcome, location, expired_at, generation,
        (SELECT coalesce(json_agg(json_build_object(
                    'at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
@@ -380,7 +385,7 @@ FROM pawl_idempotency_keys
 WHERE id = $1;
 
 -- name: show_key [postgres]
--- Times are texts on SQLite; here they are written as such.
+-- The times in the JSON have the same format as on SQLite, where they are stored as text.
 SELECT id, tenant, account, idempotency_key, operation, request_method, request_path, origin, params, standing,
        attempt, lease_until, recovery_point, recovery_data, generation, call_key, called_at, calling, call_target,
        response_status, response_type, response_headers, response_body, created_at, last_run_at, finished_at,
@@ -392,8 +397,8 @@ SELECT id, tenant, account, idempotency_key, operation, request_method, request_
 FROM pawl_idempotency_keys
 WHERE id = $1;
 
--- name: take_from_attention   ($1 id, $2 attempt when it came there, $3 generation to add, $4 lease until, $5 now)
--- Carrying out a settlement is a take-over like any other: a new attempt, fenced by the old one.
+-- name: take_from_attention   ($1 id, $2 attempt of the attention entry, $3 generation to add, $4 lease until, $5 now)
+-- A server that carries out a settlement takes the key over: it begins a new attempt, fenced by the old one.
 UPDATE pawl_idempotency_keys
 SET standing = 'open', attempt = attempt + 1, generation = generation + $3, lease_until = $4, last_run_at = $5,
     completer_runs = 0, completer_first_at = NULL, completer_next_at = NULL
@@ -401,11 +406,11 @@ WHERE id = $1
   AND attempt = $2
   AND standing = 'attention';
 
--- name: take_over   ($1 id, $2 attempt seen, $3 now, $4 lease until, $5 no lease can last beyond, $6 recovery point
---   seen)
--- Attempt and point in WHERE make this a compare-and-set: one of two takers gets a row, and none goes on from a point
--- that the attempt before has left since it looked. A lease further away than any lease can be is a clock that was
--- wrong, and counts as over.
+-- name: take_over   ($1 id, $2 attempt seen, $3 now, $4 lease until, $5 latest possible lease end, $6 recovery
+--   point seen)
+-- Attempt and recovery point in the WHERE make this a compare-and-set. Only one of two servers gets a row, and no server
+-- continues from a recovery point that the attempt before has left in the meantime. A lease that ends later than $5 was written
+-- by a wrong clock and counts as over.
 UPDATE pawl_idempotency_keys
 SET attempt = attempt + 1, lease_until = $4, last_run_at = $3
 WHERE id = $1

@@ -1,8 +1,8 @@
--- Word between servers that a key's attempt has ended (src/store/postgres/notices.hpp). The channel is the database's;
--- where two applications share one, in schemas of their own, a notice of the other's key wakes nobody.
+-- Notices from server to server that an attempt of a key has ended (src/store/postgres/notices.hpp). All schemas of a database
+-- share the channel. If two applications use one database, a notice about a key of the other application wakes no request.
 
 -- name: commit_quietly [postgres]
--- A notice is nothing that must outlive a crash: no wait for the disk, while the lock that orders all NOTIFYs is held.
+-- A notice need not survive a crash. The commit must not wait for the disk, because it holds the lock that orders all NOTIFYs.
 SET synchronous_commit = off;
 
 -- name: hear_notices [postgres]

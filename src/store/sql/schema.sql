@@ -1,6 +1,6 @@
 -- Statements about the database itself.
 
--- name: advance_mark   ($1 now, $2 calls since the last time)
+-- name: advance_mark   ($1 now, $2 foreign calls since the last advance)
 INSERT INTO pawl_marks (id, number, at, key_id, calls)
 VALUES (1, 1, $1, coalesce((SELECT max(id) FROM pawl_key_registry), 0), $2)
 ON CONFLICT (id) DO UPDATE
@@ -10,7 +10,7 @@ SET number = pawl_marks.number + 1, calls = pawl_marks.calls + excluded.calls,
 RETURNING number, at, key_id, calls;
 
 -- name: delete_secret   ($1 version)
--- Of a secret that is in a file: its verifier is kept instead.
+-- Used if the secret is in a file; the database then has only its verifier.
 DELETE FROM pawl_installation_secrets WHERE version = $1;
 
 -- name: find_epochs
@@ -20,7 +20,7 @@ SELECT epoch, lost_since, keys_until, last_key_id FROM pawl_epochs ORDER BY epoc
 SELECT name FROM pawl_installation WHERE id = 1;
 
 -- name: find_mark
--- The highest key now, too: it may be ahead of the row.
+-- Also returns the highest key id now, which may be above the id in the row.
 SELECT number, at, key_id, calls, (SELECT max(id) FROM pawl_key_registry) FROM pawl_marks WHERE id = 1;
 
 -- name: find_secret_verifiers
@@ -33,7 +33,7 @@ SELECT version, secret FROM pawl_installation_secrets ORDER BY version DESC;
 SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'pawl_key_registry';
 
 -- name: find_tables [postgres]
--- Only the connection's own schema counts.
+-- Other schemas of the database may belong to other applications.
 SELECT table_name
 FROM information_schema.tables
 WHERE table_schema = current_schema()

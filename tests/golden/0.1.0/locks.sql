@@ -1,5 +1,5 @@
--- Leases, fences, and actions that are one within a window of time. What is decided about a lease stands in
--- src/core/lease.hpp; the row is locked before it is looked at.
+-- Leases, fences, and actions that run once within a window of time. src/core/lease.hpp makes the decisions about a lease; the
+-- store locks its row before it reads it.
 
 -- name: close_window   ($1 hash)
 DELETE FROM pawl_once_windows WHERE hash = $1;
@@ -17,42 +17,42 @@ SELECT epoch FROM pawl_fences WHERE name = $1;
 -- name: find_window   ($1 hash)
 SELECT result FROM pawl_once_windows WHERE hash = $1;
 
--- name: forget_windows [sqlite]   ($1 over before, $2 limit)
+-- name: forget_windows [sqlite]   ($1 ended before, $2 limit)
 DELETE FROM pawl_once_windows
 WHERE hash IN (
     SELECT hash FROM pawl_once_windows WHERE over_at < $1 ORDER BY over_at LIMIT $2);
 
 -- name: forget_windows [postgres]
--- Passes over the rows that another transaction is removing.
+-- SKIP LOCKED skips the rows that another transaction is removing.
 DELETE FROM pawl_once_windows
 WHERE hash = ANY (ARRAY(
     SELECT hash FROM pawl_once_windows WHERE over_at < $1 ORDER BY over_at LIMIT $2
     FOR UPDATE SKIP LOCKED));
 
 -- name: give_back_lease   ($1 name, $2 holder)
--- Its epoch stays.
+-- The row and its epoch stay, because an epoch is never used twice.
 UPDATE pawl_leases
 SET holder = NULL
 WHERE name = $1
   AND holder = $2;
 
 -- name: insert_lease   ($1 name, $2 holder, $3 until, $4 ttl in ms)
--- Touches no row for whoever is second with a name that is new.
+-- If two transactions insert the same new name, the second one touches no row.
 INSERT INTO pawl_leases (name, epoch, holder, lease_until, ttl_ms)
 VALUES ($1, 1, $2, $3, $4)
 ON CONFLICT DO NOTHING;
 
 -- name: lock_lease [sqlite]   ($1 name)
--- A write transaction is alone here.
+-- A write transaction on SQLite runs alone, so that no lock is needed.
 SELECT epoch, holder, lease_until, ttl_ms FROM pawl_leases WHERE name = $1;
 
 -- name: lock_lease [postgres]
--- The second transaction waits here.
+-- If two transactions lock the same lease, the second one waits here.
 SELECT epoch, holder, lease_until, ttl_ms FROM pawl_leases WHERE name = $1 FOR UPDATE;
 
--- name: open_window   ($1 hash, $2 now, $3 its end, $4 no window can last beyond)
--- Touches no row within the window of another. Who comes at the same time waits for the first one's commit; above READ
--- COMMITTED that is a serialization failure then, and its transaction runs again.
+-- name: open_window   ($1 hash, $2 now, $3 its end, $4 latest possible window end)
+-- Touches no row while an open window exists. A concurrent transaction waits for the commit of the first one. Above READ
+-- COMMITTED it then gets a serialization failure and runs again. A window that ends later than $4 was written by a wrong clock.
 INSERT INTO pawl_once_windows (hash, over_at, result)
 VALUES ($1, $3, '')
 ON CONFLICT (hash) DO UPDATE
@@ -61,8 +61,8 @@ WHERE pawl_once_windows.over_at <= $2
    OR pawl_once_windows.over_at > $4;
 
 -- name: pass_fence   ($1 name, $2 epoch)
--- Touches no row if a higher epoch was here. Written anew by each, so that the row stays locked until the commit: a higher
--- one waits, and its writes come behind these.
+-- Touches no row if a higher epoch has passed. Each holder updates the row, even with the same epoch, so that the row stays locked
+-- until the commit: a holder with a higher epoch waits, and its writes follow these.
 INSERT INTO pawl_fences (name, epoch)
 VALUES ($1, $2)
 ON CONFLICT (name) DO UPDATE

@@ -1,11 +1,11 @@
--- Which migrations a database has had.
+-- Statements on the migrations that a database has had.
 
 -- name: lock_migrations [sqlite]
--- A write transaction has the whole file already.
+-- A write transaction on SQLite has locked the whole file already.
 SELECT 1;
 
 -- name: lock_migrations [postgres]
--- One node at a time, until its commit; the number is "Pawl".
+-- One server migrates at a time, until its commit. The number is "Pawl" in ASCII.
 SELECT pg_advisory_xact_lock(1348564844);
 
 -- name: create_migrations [sqlite]
@@ -13,17 +13,16 @@ CREATE TABLE IF NOT EXISTS pawl_migrations (
     owner      TEXT NOT NULL,
     name       TEXT NOT NULL,
     applied_at TEXT NOT NULL,
-    needs      TEXT NOT NULL,  -- What a binary must know to live with this one; empty: nothing. (src/store/migrate.hpp)
+    needs      TEXT NOT NULL,  -- What a binary must know to use this schema; may be empty (src/store/migrate.hpp).
     PRIMARY KEY (owner, name)
 ) STRICT;
 
 -- name: create_migrations [postgres]
--- Times have a type of their own.
 CREATE TABLE IF NOT EXISTS pawl_migrations (
     owner      TEXT NOT NULL,
     name       TEXT NOT NULL,
     applied_at TIMESTAMPTZ NOT NULL,
-    needs      TEXT NOT NULL,  -- What a binary must know to live with this one; empty: nothing. (src/store/migrate.hpp)
+    needs      TEXT NOT NULL,  -- What a binary must know to use this schema; may be empty (src/store/migrate.hpp).
     PRIMARY KEY (owner, name)
 );
 
@@ -34,7 +33,7 @@ SELECT name, needs FROM pawl_migrations WHERE owner = $1;
 SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'pawl_migrations';
 
 -- name: find_migrations_table [postgres]
--- CREATE TABLE IF NOT EXISTS asks for the right to create before it looks.
+-- The store runs this query first, because CREATE TABLE IF NOT EXISTS needs the right to create even if the table exists.
 SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'pawl_migrations';
 
 -- name: insert_migration   ($1 owner, $2 name, $3 now, $4 needs)

@@ -1,9 +1,9 @@
--- Jobs on their way to a queue outside this database, and what they meet there: the inbox of those that were done in a
--- transaction here, and the queues that people have paused.
--- A list comes as JSON: json_each reads it on SQLite, json_array_elements_text on PostgreSQL. There it becomes an array,
--- which leads to the index; a join may walk the table.
+-- Statements on the staged jobs, which wait to be sent to a queue outside this database; on the inbox, which records such jobs as
+-- done in a transaction here; and on the queues that people have paused.
+-- A list parameter is JSON text. SQLite reads it by json_each, PostgreSQL by json_array_elements_text. PostgreSQL turns it into
+-- an array, because a comparison with an array uses the index and a join may scan the table.
 
--- name: claim_staged_jobs [sqlite]   ($1 due by, $2 now, $3 claimed until, $4 no claim can last beyond, $5 limit)
+-- name: claim_staged_jobs [sqlite]   ($1 due by, $2 now, $3 claimed until, $4 latest possible claim end, $5 limit)
 UPDATE pawl_staged_jobs
 SET claimed_until = $3
 WHERE id IN (
@@ -16,7 +16,7 @@ RETURNING id, jid, queue, kind, args, failures, called_at, key_id, created_at, f
     history;
 
 -- name: claim_staged_jobs [postgres]
--- Passes over what another enqueuer is claiming at this moment.
+-- SKIP LOCKED skips the jobs that another enqueuer is claiming.
 WITH taken AS (
     UPDATE pawl_staged_jobs
     SET claimed_until = $3
@@ -34,7 +34,7 @@ FROM taken
 ORDER BY run_at, id;
 
 -- name: copy_jobs_to_staged [sqlite]   ($1 ids as a JSON list)
--- After a change of queue; with pick_ready_jobs before and delete_ready_jobs behind, in one transaction.
+-- Moves jobs after the service has changed its queue. Runs in one transaction after pick_ready_jobs and before delete_ready_jobs.
 INSERT INTO pawl_staged_jobs
     (jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
     history, run_at)
@@ -55,8 +55,8 @@ WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint))
 ORDER BY id;
 
 -- name: copy_staged_to_jobs [sqlite]   ($1 ids as a JSON list, $2 state, $3 attempt, $4 now)
--- After a change of queue, or for what the queue outside refuses; with delete_staged_jobs behind, in one transaction. Due
--- by now at the earliest, in their order: workers begin their looks behind what was due before.
+-- Moves jobs after the service has changed its queue, and jobs that the external queue refuses. Runs in one transaction before
+-- delete_staged_jobs. run_at is at least now, because each poll of a worker begins after the jobs that were due before.
 INSERT INTO pawl_jobs
     (jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
     history, state, attempt, run_at)
@@ -68,7 +68,7 @@ ORDER BY pawl_staged_jobs.run_at, id
 RETURNING id;
 
 -- name: copy_staged_to_jobs [postgres]
--- The parameters of a SELECT need their types here.
+-- The parameters of a SELECT need types on PostgreSQL.
 INSERT INTO pawl_jobs
     (jid, queue, kind, args, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, last_error,
     history, state, attempt, run_at)
@@ -96,7 +96,7 @@ WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint))
   AND state = 'ready';
 
 -- name: delete_staged_jobs [sqlite]   ($1 ids as a JSON list)
--- Exactly those that were sent, never a range: one with a lower id may have been committed meanwhile.
+-- Deletes by id and not by range: a job with a lower id may have been committed since the jobs were sent.
 DELETE FROM pawl_staged_jobs
 WHERE id IN (SELECT value FROM json_each($1));
 
@@ -104,7 +104,7 @@ WHERE id IN (SELECT value FROM json_each($1));
 DELETE FROM pawl_staged_jobs
 WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint));
 
--- name: find_due_staged_job   ($1 due by, $2 now, $3 no claim can last beyond)
+-- name: find_due_staged_job   ($1 due by, $2 now, $3 latest possible claim end)
 SELECT id
 FROM pawl_staged_jobs
 WHERE run_at <= $1
@@ -128,7 +128,7 @@ WHERE jid IN (
     SELECT jid FROM pawl_inbox WHERE done_at < $1 ORDER BY done_at LIMIT $2);
 
 -- name: forget_done [postgres]
--- Passes over the rows that another transaction has locked.
+-- SKIP LOCKED skips the rows that another transaction has locked.
 DELETE FROM pawl_inbox
 WHERE jid = ANY (ARRAY(
     SELECT jid FROM pawl_inbox WHERE done_at < $1 ORDER BY done_at LIMIT $2
@@ -161,7 +161,7 @@ ORDER BY id
 LIMIT $1;
 
 -- name: pick_ready_jobs [postgres]
--- Passes over the rows that another transaction has locked.
+-- SKIP LOCKED skips the rows that another transaction has locked.
 SELECT id
 FROM pawl_jobs
 WHERE state = 'ready'
@@ -170,13 +170,13 @@ LIMIT $1
 FOR UPDATE SKIP LOCKED;
 
 -- name: release_predecessors_staged_jobs
--- For a database that one server alone uses, at its start.
+-- The only server of a database runs this at its start.
 UPDATE pawl_staged_jobs
 SET claimed_until = NULL
 WHERE claimed_until IS NOT NULL;
 
 -- name: release_staged_jobs [sqlite]   ($1 ids as a JSON list)
--- They were not sent: the next round tries them again, whoever's it is.
+-- Ends the claims on jobs that were not sent, so that the next round of any server sends them.
 UPDATE pawl_staged_jobs
 SET claimed_until = NULL
 WHERE id IN (SELECT value FROM json_each($1));

@@ -1,4 +1,4 @@
--- Rocket Rides: tables and columns as in the article, money in minor units with its currency.
+-- The tables of Rocket Rides. Tables and columns are those of the article; money is in minor units with its currency.
 
 CREATE TABLE users (
     id                 INTEGER PRIMARY KEY,
@@ -11,8 +11,8 @@ CREATE TABLE users (
 CREATE TABLE rides (
     id                 INTEGER PRIMARY KEY,
     created_at         TEXT NOT NULL,
-    idempotency_key_id INTEGER,  -- Of the key that made it; not a foreign key, as keys are removed one day.
-    tenant             TEXT NOT NULL,  -- Of the key that made it. Its support may refund the ride, as its rider may.
+    idempotency_key_id INTEGER,  -- The key that created the ride. No REFERENCES, because expired keys are removed.
+    tenant             TEXT NOT NULL,  -- The tenant of that key. The tenant's support may refund the ride, and so may its rider.
     origin_lat         REAL NOT NULL CHECK (origin_lat BETWEEN -90 AND 90),
     origin_lon         REAL NOT NULL CHECK (origin_lon BETWEEN -180 AND 180),
     target_lat         REAL NOT NULL CHECK (target_lat BETWEEN -90 AND 90),
@@ -39,7 +39,7 @@ CREATE TABLE audit_records (
     user_id       INTEGER NOT NULL REFERENCES users ON DELETE RESTRICT
 ) STRICT;
 
--- Sessions of browsers that a sign-out has ended, until they would have ended by themselves.
+-- Browser sessions that a sign-out has ended. A row is kept until its session would have ended by itself.
 CREATE TABLE ended_sessions (
     id       TEXT PRIMARY KEY,
     began    TEXT NOT NULL

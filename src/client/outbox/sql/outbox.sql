@@ -1,6 +1,6 @@
--- Statements of the outbox, by alphabet.
+-- Statements of the outbox, in alphabetical order.
 
--- name: outbox_claim [sqlite]   ($1 now, $2 when another may send them, $3 limit)
+-- name: outbox_claim [sqlite]   ($1 now, $2 when another process may send them, $3 limit)
 UPDATE pawl_outbox
 SET attempt = attempt + 1, next_at = $2, first_at = coalesce(first_at, $1)
 WHERE id IN (
@@ -12,7 +12,7 @@ WHERE id IN (
 RETURNING id, attempt, target, key, method, headers, body, first_at;
 
 -- name: outbox_claim [postgres]
--- Passes over what another process is claiming at this moment.
+-- SKIP LOCKED skips the rows that another process is claiming.
 UPDATE pawl_outbox
 SET attempt = attempt + 1, next_at = $2, first_at = coalesce(first_at, $1)
 WHERE id = ANY (ARRAY(
@@ -45,19 +45,19 @@ WHERE id IN (
     SELECT id FROM pawl_outbox WHERE finished_at < $1 AND standing = 'answered' ORDER BY finished_at LIMIT $2);
 
 -- name: outbox_forget [postgres]
--- Passes over the rows that another transaction is removing.
+-- SKIP LOCKED skips the rows that another transaction is removing.
 DELETE FROM pawl_outbox
 WHERE id = ANY (ARRAY(
     SELECT id FROM pawl_outbox WHERE finished_at < $1 AND standing = 'answered' ORDER BY finished_at LIMIT $2
     FOR UPDATE SKIP LOCKED));
 
 -- name: outbox_put   ($1 target, $2 key, $3 method, $4 headers, $5 body, $6 now)
--- Due from the beginning of time: whoever looks for it may read a clock that is behind ours.
+-- next_at is 1970, so that the request is due at once even for a process whose clock is behind ours.
 INSERT INTO pawl_outbox (target, key, method, headers, body, next_at, created_at)
 VALUES ($1, $2, $3, $4, $5, '1970-01-01T00:00:00.000Z', $6)
 ON CONFLICT (target, key) DO NOTHING;
 
--- name: outbox_put_off   ($1 id, $2 attempt, $3 when it is due, $4 why, $5 1: the other server knows nothing of it)
+-- name: outbox_put_off   ($1 id, $2 attempt, $3 when it is due, $4 error, $5 1: the other server has not received it, else 0)
 UPDATE pawl_outbox
 SET next_at = $3, error = $4, first_at = CASE WHEN CAST($5 AS integer) = 0 THEN first_at END
 WHERE id = $1

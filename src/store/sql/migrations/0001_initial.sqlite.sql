@@ -1,35 +1,34 @@
--- The tables of Pawl. The application's tables stand beside these in the same database, so that one transaction covers
--- both. Times are UTC, fixed width: 2026-11-21T04:30:00.000Z. Statuses are words. 0001_initial.postgres.sql has the same
--- tables.
+-- The tables of Pawl. The application's tables are in the same database, so that one transaction covers both. Times are UTC and
+-- have a fixed width: 2026-11-21T04:30:00.000Z. 0001_initial.postgres.sql has the same tables.
 
 CREATE TABLE pawl_installation (
     id          INTEGER PRIMARY KEY CHECK (id = 1),
-    -- Random, made once: part of every foreign key, so that two installations never share one.
+    -- A random name, generated once. It is a part of every call key, so that two installations never share one.
     name        TEXT NOT NULL,
     created_at  TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE pawl_installation_secrets (
     version     INTEGER PRIMARY KEY,
-    secret      TEXT NOT NULL,  -- Hex. For fingerprints only: no foreign key is made from it, as it may change.
+    secret      TEXT NOT NULL,  -- Hex. Used for fingerprints only, not for call keys, because a secret may change.
     created_at  TEXT NOT NULL
 ) STRICT;
 
--- For secrets that are in a file (--secret-file) and so not in the database (ADR 21).
+-- Verifiers of the secrets that are in a file (--secret-file) and not in the database (ADR 21).
 CREATE TABLE pawl_installation_secret_verifiers (
-    version     INTEGER PRIMARY KEY,  -- As in pawl_installation_secrets: no version is in both for long.
-    verifier    TEXT NOT NULL,        -- Hex; tells whether a secret is this one.
+    version     INTEGER PRIMARY KEY,  -- The version in pawl_installation_secrets; it is in both tables only during a change.
+    verifier    TEXT NOT NULL,        -- Hex. Shows whether a secret is the right one.
     created_at  TEXT NOT NULL
 ) STRICT;
 
--- Decides, by its unique index alone, who is first with a key. A row is updated, never deleted, while it counts.
+-- The unique index on hash decides which request claims a key. A row is updated but not deleted until forget_expired removes it.
 CREATE TABLE pawl_key_registry (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,  -- Also pawl_idempotency_keys.id. Never used twice.
-    hash         TEXT NOT NULL UNIQUE,               -- Of (tenant, account, key): 32 hex digits.
+    hash         TEXT NOT NULL UNIQUE,               -- Hash of (tenant, account, key): 32 hex digits.
     state        TEXT NOT NULL DEFAULT 'live' CHECK (state IN ('live', 'expired')),
     generation   INTEGER NOT NULL DEFAULT 0,         -- Counts re-executions of an expired key.
-    outcome      INTEGER,                            -- HTTP status, once expired.
-    location     TEXT,                               -- Where what it made can be seen, once expired.
+    outcome      INTEGER,                            -- HTTP status; set when the key expires.
+    location     TEXT,                               -- URL of the created resource; set when the key expires.
     expired_at   TEXT
 ) STRICT;
 
@@ -50,15 +49,15 @@ CREATE TABLE pawl_idempotency_keys (
     params               TEXT NOT NULL,       -- The request as JSON: the completer starts from it.
 
     standing             TEXT NOT NULL CHECK (standing IN ('open', 'attention', 'finished')),
-    attempt              INTEGER NOT NULL,    -- The fence: every write of an attempt carries its number.
-    lease_until          TEXT,                -- NULL: nobody works on it.
+    attempt              INTEGER NOT NULL,    -- The fence: every write of an attempt has this number in its WHERE.
+    lease_until          TEXT,                -- NULL: no attempt holds the key.
     recovery_point       TEXT NOT NULL,
-    recovery_data        TEXT NOT NULL,       -- The point's ids and amounts, as JSON.
+    recovery_data        TEXT NOT NULL,       -- Data of the recovery point (ids, amounts), as JSON.
     generation           INTEGER NOT NULL DEFAULT 0,  -- Counts settlements "did not happen" and re-executions.
-    call_key             TEXT,                -- Foreign key of the call that follows the recovery point.
-    called_at            TEXT,                -- When that call was first about to be made.
+    call_key             TEXT,                -- Idempotency key of the foreign call that follows the recovery point.
+    called_at            TEXT,                -- Time just before the first try of that call.
     call_target          TEXT,                -- Provider and account of that call, if the operation named them.
-    calling              INTEGER NOT NULL DEFAULT 0 CHECK (calling IN (0, 1)),  -- Repeat::never only: perhaps called.
+    calling              INTEGER NOT NULL DEFAULT 0 CHECK (calling IN (0, 1)),  -- Repeat::never only: the call may have been made.
 
     response_status      INTEGER,
     response_type        TEXT,
@@ -68,8 +67,8 @@ CREATE TABLE pawl_idempotency_keys (
     created_at           TEXT NOT NULL,
     last_run_at          TEXT NOT NULL,
     finished_at          TEXT,
-    expires_at           TEXT,                -- NULL while unsettled, or if kept for ever.
-    error                TEXT,                -- Of the last attempt that failed; for operators.
+    expires_at           TEXT,                -- NULL: not finished, or kept for ever.
+    error                TEXT,                -- Error of the last failed attempt; for operators.
     completer_runs       INTEGER NOT NULL DEFAULT 0,  -- Failed runs of the completer, not of clients.
     completer_first_at   TEXT,
     completer_next_at    TEXT
@@ -77,17 +76,17 @@ CREATE TABLE pawl_idempotency_keys (
 
 CREATE INDEX pawl_idempotency_keys_open ON pawl_idempotency_keys (lease_until) WHERE standing = 'open';
 CREATE INDEX pawl_idempotency_keys_expiry ON pawl_idempotency_keys (expires_at) WHERE expires_at IS NOT NULL;
--- For `keys list`, newest first: ids are not in the order of time, as servers preallocate them in blocks.
+-- `keys list` shows the newest keys first. Ids are not in the order of time, because servers preallocate them in blocks.
 CREATE INDEX pawl_idempotency_keys_created ON pawl_idempotency_keys (created_at, id);
 
 -- Requests that only a person can settle.
 CREATE TABLE pawl_attention (
     key_id           INTEGER PRIMARY KEY,
-    attempt          INTEGER NOT NULL,  -- Of the key when it came here: settling is fenced by it.
+    attempt          INTEGER NOT NULL,  -- The key's attempt when it came here; the fence of a settlement.
     recovery_point   TEXT NOT NULL,
     reason           TEXT NOT NULL CHECK (length(reason) BETWEEN 1 AND 50),
     detail           TEXT NOT NULL,
-    result_name      TEXT,              -- A result that arrived but could not be kept.
+    result_name      TEXT,              -- Name of a result that arrived but could not be stored in the key.
     result           TEXT,
     since            TEXT NOT NULL,
     settlement       TEXT CHECK (settlement IN ('happened', 'did-not-happen', 'give-up')),
@@ -96,35 +95,36 @@ CREATE TABLE pawl_attention (
     settled_by       TEXT,
     settled_note     TEXT,
     settled_at       TEXT,
-    settling_error   TEXT               -- Why the service could not carry the settlement out.
+    settling_error   TEXT               -- Why no server could carry the settlement out.
 ) STRICT;
 
--- What people decided and no server has carried out: the completer asks for it each second.
+-- The completer queries each second for the decisions that no server has carried out.
 CREATE INDEX pawl_attention_settled ON pawl_attention (settled_at, key_id) WHERE settlement IS NOT NULL AND settling_error IS NULL;
 
--- The embedded queue: what a phase stages is a job once the phase has committed.
+-- The embedded queue. The commit of a phase adds the jobs that the phase staged.
 CREATE TABLE pawl_jobs (
     id               INTEGER PRIMARY KEY AUTOINCREMENT,
-    jid              TEXT NOT NULL,     -- 24 hex digits; the same over all retries and merges.
+    jid              TEXT NOT NULL,     -- 24 hex digits; all retries and merges keep it.
     queue            TEXT NOT NULL,
     kind             TEXT NOT NULL,
     args             TEXT NOT NULL,
     state            TEXT NOT NULL CHECK (state IN ('ready', 'running')),
-    run_at           TEXT NOT NULL,     -- Not before.
-    attempt          INTEGER NOT NULL DEFAULT 0,  -- Counts claims: the fence of a worker's writes.
+    run_at           TEXT NOT NULL,     -- The job does not run earlier.
+    attempt          INTEGER NOT NULL DEFAULT 0,  -- Number of claims; the fence of a worker's writes.
     failures         INTEGER NOT NULL DEFAULT 0,
     lease_until      TEXT,
-    called_at        TEXT,              -- First call to the outside under this job's key.
+    called_at        TEXT,              -- Time of the first foreign call with this job's key.
     key_id           INTEGER,           -- The request that staged it.
     created_at       TEXT NOT NULL,
     first_failed_at  TEXT,
     last_failed_at   TEXT,
     last_error       TEXT,
-    history          TEXT NOT NULL DEFAULT '[]'  -- Its failures and merges: the first and the last twenty.
+    history          TEXT NOT NULL DEFAULT '[]'  -- Failures and merges: the first one and the last twenty.
 ) STRICT;
 
 CREATE INDEX pawl_jobs_due ON pawl_jobs (queue, run_at, id) WHERE state = 'ready';
--- Not by state = 'running', which every fence says: in an empty table such an index looks like the shortest way to one job.
+-- The condition is not state = 'running', because every fence has that condition: in an empty table the planner would use such an
+-- index for a query of one job by its id.
 CREATE INDEX pawl_jobs_leased ON pawl_jobs (lease_until) WHERE lease_until IS NOT NULL;
 
 CREATE TABLE pawl_dead_jobs (
@@ -133,7 +133,7 @@ CREATE TABLE pawl_dead_jobs (
     queue            TEXT NOT NULL,
     kind             TEXT NOT NULL,
     args             TEXT NOT NULL,
-    attempt          INTEGER NOT NULL,  -- Goes on after a merge: an old worker's fence must not fit.
+    attempt          INTEGER NOT NULL,  -- A merge does not reset it, so that the fence of an old worker does not match.
     failures         INTEGER NOT NULL,
     called_at        TEXT,
     key_id           INTEGER,
@@ -142,20 +142,20 @@ CREATE TABLE pawl_dead_jobs (
     last_failed_at   TEXT,
     last_error       TEXT,
     history          TEXT NOT NULL,
-    error_kind       TEXT NOT NULL,     -- What errors of one cause have in common: core::error_kind().
+    error_kind       TEXT NOT NULL,     -- The common part of errors with the same cause: core::error_kind().
     died_at          TEXT NOT NULL
 ) STRICT;
 
--- Jobs on their way to a queue outside this database: staged in a phase, drained by the enqueuer. What went through the
--- embedded queue before (a change of queue) brings its history along.
+-- Jobs for a queue outside this database. A phase stages them, and the enqueuer sends them. After a change of queue, a job from the
+-- embedded queue keeps its history.
 CREATE TABLE pawl_staged_jobs (
     id               INTEGER PRIMARY KEY AUTOINCREMENT,
-    jid              TEXT NOT NULL,     -- 24 hex digits; made with the row, so that a second push says the same.
+    jid              TEXT NOT NULL,     -- 24 hex digits; stored with the row, so that a second push sends the same id.
     queue            TEXT NOT NULL,
     kind             TEXT NOT NULL,
     args             TEXT NOT NULL,
-    run_at           TEXT NOT NULL,     -- Not pushed before.
-    claimed_until    TEXT,              -- An enqueuer is pushing it. Not fenced: what was sent is deleted by id, whoever sent it.
+    run_at           TEXT NOT NULL,     -- The job is not pushed earlier.
+    claimed_until    TEXT,              -- An enqueuer is pushing the job. No fence: any enqueuer deletes a sent job by id.
     failures         INTEGER NOT NULL DEFAULT 0,
     called_at        TEXT,
     key_id           INTEGER,           -- The request that staged it.
@@ -168,14 +168,14 @@ CREATE TABLE pawl_staged_jobs (
 
 CREATE INDEX pawl_staged_jobs_due ON pawl_staged_jobs (run_at, id);
 
--- Jobs of a queue outside this database that were done in a transaction here: whoever brings one again finds it.
+-- Jobs of an external queue that were done in a transaction of this database. If the queue delivers a job again, its row is found.
 CREATE TABLE pawl_inbox (
     jid      TEXT PRIMARY KEY,
     done_at  TEXT NOT NULL
 ) STRICT;
 CREATE INDEX pawl_inbox_done ON pawl_inbox (done_at);
 
--- Queues from which no worker takes a job, until people say otherwise.
+-- Queues that a person has paused: no worker claims a job from them until a person resumes them.
 CREATE TABLE pawl_paused_queues (
     queue   TEXT PRIMARY KEY,
     since   TEXT NOT NULL,
@@ -183,14 +183,14 @@ CREATE TABLE pawl_paused_queues (
     reason  TEXT NOT NULL
 ) STRICT;
 
--- When a job of a Kafka queue was first about to call the outside: its record there can't be changed.
+-- The time just before the first foreign call of a job of a Kafka queue. It is here because a Kafka record can't be changed.
 CREATE TABLE pawl_job_calls (
-    id         TEXT PRIMARY KEY,  -- As in the inbox.
+    id         TEXT PRIMARY KEY,  -- The same id as in the inbox.
     called_at  TEXT NOT NULL
 ) STRICT;
 CREATE INDEX pawl_job_calls_called ON pawl_job_calls (called_at);
 
--- What people decided about records of dead-letter topics, which stay where they are until Kafka drops them.
+-- Decisions of people about the records of dead-letter topics. The records stay in the topic until Kafka removes them.
 CREATE TABLE pawl_kafka_marks (
     topic          TEXT NOT NULL,
     partition      INTEGER NOT NULL,
@@ -199,11 +199,11 @@ CREATE TABLE pawl_kafka_marks (
     actor          TEXT NOT NULL,
     at             TEXT NOT NULL,
     reason         TEXT NOT NULL,
-    life           TEXT NOT NULL,  -- Of the job: a death may have written its letter twice.
+    life           TEXT NOT NULL,  -- The same for two records of one death, which may be written twice.
     PRIMARY KEY (topic, partition, record_offset)
 ) STRICT;
 
--- What operators did, and what contradicts it: the late result of a call that was settled already.
+-- Actions of operators, and late results that contradict a settlement.
 CREATE TABLE pawl_audit_log (
     id      INTEGER PRIMARY KEY AUTOINCREMENT,
     at      TEXT NOT NULL,
@@ -214,38 +214,38 @@ CREATE TABLE pawl_audit_log (
 ) STRICT;
 CREATE INDEX pawl_audit_log_of_key ON pawl_audit_log (key_id) WHERE key_id IS NOT NULL;
 
--- Leases with their fencing tokens. A row is never deleted: its epoch only grows, so that no holder is ever given that of
--- another. One row for each name that was ever used, so names are places ("nightly-report"), never ids of requests.
+-- Leases with their fencing tokens. A row is never deleted, so that its epoch only grows and no two holders get the same epoch. The
+-- table keeps a row for each name ever used, so a name must be a purpose ("nightly-report") and not the id of a request.
 CREATE TABLE pawl_leases (
     name        TEXT PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 200),
-    epoch       INTEGER NOT NULL CHECK (epoch >= 1),  -- Of the last one who took it: the fencing token.
-    holder      TEXT,                                 -- Random, made for each try to take it; NULL: it was given back.
+    epoch       INTEGER NOT NULL CHECK (epoch >= 1),  -- The fencing token of the last holder.
+    holder      TEXT,                                 -- Random, generated for each try to claim the lease; NULL: released.
     lease_until TEXT NOT NULL,
     ttl_ms      INTEGER NOT NULL
 ) STRICT;
 
--- Beside the data that a lease guards: the highest epoch that has written there.
+-- The highest epoch that has written the data which a lease guards. The row is in the same database as that data.
 CREATE TABLE pawl_fences (
     name        TEXT PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 200),
     epoch       INTEGER NOT NULL CHECK (epoch >= 1)
 ) STRICT;
 
--- Actions that are one within a window of time.
+-- Actions that run once within a window of time.
 CREATE TABLE pawl_once_windows (
-    hash        TEXT PRIMARY KEY,              -- Of tenant, account, action and what it is about.
-    over_at     TEXT NOT NULL,                 -- The first one's time, and the window's length.
-    result      TEXT NOT NULL                  -- What the first one stored, as JSON.
+    hash        TEXT PRIMARY KEY,              -- Hash of tenant, account, action and subject.
+    over_at     TEXT NOT NULL,                 -- The time of the first action plus the length of the window.
+    result      TEXT NOT NULL                  -- The result of the first action, as JSON.
 ) STRICT;
 CREATE INDEX pawl_once_windows_over ON pawl_once_windows (over_at);
 
--- A database that was restored from a backup has forgotten what happened since (docs/adr/0022). An epoch is the time from
--- one restore to the next. The first has no row. A row is never changed.
+-- A database that was restored from a backup lacks all changes since that backup (docs/adr/0022). An epoch is the time from one
+-- restore to the next. The first epoch has no row. A row is never changed.
 CREATE TABLE pawl_epochs (
     epoch        INTEGER PRIMARY KEY CHECK (epoch >= 2),
     opened_at    TEXT NOT NULL,
-    lost_since   TEXT NOT NULL,     -- The restored database has all that happened before.
-    keys_until   TEXT NOT NULL,     -- Until then clients may repeat requests that are lost.
-    last_key_id  INTEGER NOT NULL,  -- The highest id in the restored database: these keys may have gone on since.
+    lost_since   TEXT NOT NULL,     -- The restored database has all changes before this time.
+    keys_until   TEXT NOT NULL,     -- Until this time clients may repeat lost requests.
+    last_key_id  INTEGER NOT NULL,  -- The highest id in the restored database. Keys up to it may have moved on in the lost time.
     opened_by    TEXT NOT NULL,
     detail       TEXT NOT NULL
 ) STRICT;
@@ -254,8 +254,8 @@ CREATE TABLE pawl_epochs (
 -- afterwards: a database whose numbers are behind that file was restored.
 CREATE TABLE pawl_marks (
     id           INTEGER PRIMARY KEY CHECK (id = 1),
-    number       INTEGER NOT NULL,  -- How often the row was advanced.
+    number       INTEGER NOT NULL,  -- Counts the updates of this row.
     at           TEXT NOT NULL,
     key_id       INTEGER NOT NULL,  -- The highest id in pawl_key_registry.
-    calls        INTEGER NOT NULL   -- Foreign calls that were begun.
+    calls        INTEGER NOT NULL   -- Number of foreign calls begun.
 ) STRICT;
