@@ -55,7 +55,7 @@ protected:
                "'POST', "
                "'/rides', '::1', 'f', 1, '{}', 'open', 1, '" +
                lease + "', 'ride_created', '{}', 0, 'c', '" + now +
-               "', false, NULL, NULL, NULL, NULL, '" + now + "', '" + now + "' FROM made;";
+               "', NULL, false, NULL, NULL, NULL, NULL, '" + now + "', '" + now + "' FROM made;";
     }
     static std::string finished_key() {
         return open_key(lease_over) +
