@@ -108,8 +108,7 @@ public:
     void fence() const {
         static_assert(
             detail::never<T>,
-            "pawl: an efficiency lease has no fence, as its backend may give an epoch again: take "
-            "a "
+            "pawl: an efficiency lease has no fence, as its backend may repeat an epoch: use a "
             "Lease"
         );
     }

@@ -244,7 +244,7 @@ CLIENT = {
 }
 
 FENCED = 'pawl::fenced(tx, lease.fence());'
-NO_FENCE = 'pawl: an efficiency lease has no fence, as its place may give an epoch again: take a Lease'
+NO_FENCE = 'pawl: an efficiency lease has no fence, as its backend may repeat an epoch: use a Lease'
 
 LOCKS = {
     'fence_of_an_efficiency_lease': (NO_FENCE, [('(void)spare.is_held();', 'spare.fence();')]),
