@@ -25,7 +25,7 @@ DRAWN = '__rand_int__'
 def scripts():
     """The server's own, by name."""
     with open(os.path.join(ROOT, 'src', 'queue', 'redis', 'scripts.hpp'), encoding='utf-8') as file:
-        found = re.findall(r'Script (\w+)\{"redis \w+", R"\((.*?)\)"\}', file.read(), re.DOTALL)
+        found = re.findall(r'Script (\w+)\{\s*"redis \w+",\s*R"\((.*?)\)"', file.read(), re.DOTALL)
     return dict(found)
 
 
