@@ -236,7 +236,7 @@ def a_role_without_ddl(settings):
         check_equal(world.phone().book('k').body, first.body, 'a repeat')
         check_equal((world.phone().refund(ride).status, world.phone().put_user('new@example.com').status), (201, 201),
                     'a refund, a new user')
-        check_equal(world.log().count('no_key_ids_ahead'), 1, 'it logs that it has no right on the sequence')
+        check_equal(world.log().count('no_preallocated_ids'), 1, 'it logs that it has no right on the sequence')
         world.settle()
         for command in (('keys', 'list'), ('attention', 'list'), ('reaper', '--once'), ('completer', '--once')):
             world.rides_command(*command, '--database', world.server_url)
