@@ -27,8 +27,10 @@ if(PAWL_WARNINGS)
 endif()
 
 if(CMAKE_UNITY_BUILD)
-    # g++ takes a type in an anonymous namespace of a file that it includes for one of a header.
-    target_compile_options(pawl_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+    # In a unity file g++ takes an anonymous namespace of an included file for one of a header, and clang warns of a local name
+    # that is also in the anonymous namespace of a neighbour.
+    target_compile_options(pawl_options INTERFACE
+        $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage> $<$<CXX_COMPILER_ID:Clang>:-Wno-shadow>)
 endif()
 
 # pawl_library(core SOURCES a.cpp b.cpp PUBLIC pawl::x PRIVATE Boost::json)  -> pawl_core, pawl::core
