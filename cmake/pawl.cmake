@@ -51,6 +51,7 @@ endfunction()
 
 # pawl_tests(core LABEL unit SOURCES claim_test.cpp LIBRARIES pawl::core)  -> one program, one ctest entry a TEST
 # NO_UNITY: the files are compiled one by one, because several of them use the same local names.
+# PAWL_TEST_OPTIONS (a preset's): options of the tests' own code, which is most of what a sanitizer's build compiles.
 function(pawl_tests name)
     if(NOT PAWL_TESTS)
         return()
@@ -63,6 +64,7 @@ function(pawl_tests name)
     if(ARG_NO_UNITY)
         set_target_properties(test_${name} PROPERTIES UNITY_BUILD OFF)
     endif()
+    target_compile_options(test_${name} PRIVATE ${PAWL_TEST_OPTIONS})
     target_link_libraries(test_${name} PRIVATE pawl_options ${ARG_LIBRARIES} $<TARGET_NAME_IF_EXISTS:rapidcheck>
         GTest::gmock GTest::gtest_main)
     gtest_discover_tests(test_${name} TEST_FILTER "${ARG_FILTER}" PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300
