@@ -27,16 +27,14 @@ AfterFailure decide_after_completer_failure(
     const CompleterCap& cap, int runs, TimePoint first_at, TimePoint now, double dice
 ) noexcept {
     if (runs >= cap.runs_max && now - first_at >= cap.at_least) return CapReached{};
-    return TryAgainAt{
-        now + scaled(grown(cap.first_wait, cap.longest_wait, runs - 1), 1.0 - 0.5 * dice)};
+    return TryAgainIn{scaled(grown(cap.first_wait, cap.longest_wait, runs - 1), 1.0 - 0.5 * dice)};
 }
 
 AfterFailure decide_after_job_failure(
-    const std::vector<std::chrono::milliseconds>& layers, int failures, TimePoint now, double dice
+    const std::vector<std::chrono::milliseconds>& layers, int failures, double dice
 ) noexcept {
     if (failures < 1 || static_cast<std::size_t>(failures) > layers.size()) return CapReached{};
-    return TryAgainAt{
-        now + scaled(layers[static_cast<std::size_t>(failures) - 1], 1.0 + 0.1 * dice)};
+    return TryAgainIn{scaled(layers[static_cast<std::size_t>(failures) - 1], 1.0 + 0.1 * dice)};
 }
 
 }  // namespace pawl::core

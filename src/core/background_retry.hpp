@@ -17,11 +17,11 @@ struct CompleterCap {
     std::chrono::milliseconds longest_wait{std::chrono::hours{2}};
 };
 
-struct TryAgainAt {
-    TimePoint at;
+struct TryAgainIn {
+    std::chrono::milliseconds wait;
 };
 struct CapReached {};
-using AfterFailure = std::variant<TryAgainAt, CapReached>;
+using AfterFailure = std::variant<TryAgainIn, CapReached>;
 
 // `first` doubled `times` times, at most `longest`.
 std::chrono::milliseconds grown(
@@ -36,7 +36,7 @@ AfterFailure decide_after_completer_failure(
 // The waits of a failed job, in turn; after the last it is dead. Jitter only adds, at most a tenth,
 // so a job is never early.
 AfterFailure decide_after_job_failure(
-    const std::vector<std::chrono::milliseconds>& layers, int failures, TimePoint now, double dice
+    const std::vector<std::chrono::milliseconds>& layers, int failures, double dice
 ) noexcept;
 
 }  // namespace pawl::core

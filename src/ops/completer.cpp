@@ -165,8 +165,8 @@ void Completer::note_failure(
         const auto next = core::decide_after_completer_failure(
             engine_.options().completer_cap, runs, first, now, engine_.random().dice()
         );
-        if (const auto* again = std::get_if<core::TryAgainAt>(&next)) {
-            execute_statement(session, sql::set_completer_next, key_id, again->at);
+        if (const auto* again = std::get_if<core::TryAgainIn>(&next)) {
+            execute_statement(session, sql::set_completer_next, key_id, now + again->wait);
             return false;
         }
         const auto row = engine::find_key(session, key_id);

@@ -360,8 +360,7 @@ void Worker::settle(const queue::TakenJob& job, const detail::Worked& worked, Wo
     if (std::holds_alternative<JobDone>(result)) {
         ++(queue_.finish(job) ? report.done : report.lost);
     } else if (const auto* again = std::get_if<JobRetryIn>(&result)) {
-        ++(queue_.put_back(job, engine_.clock().now() + again->wait, std::nullopt) ? report.retried
-                                                                                   : report.lost);
+        ++(queue_.put_back(job, again->wait, std::nullopt) ? report.retried : report.lost);
     } else {
         bury(job, std::get<JobDiscarded>(result).why, report);
     }
@@ -375,14 +374,13 @@ void Worker::failed(const queue::TakenJob& job, const std::string& error, WorkRe
          {"detail", error},
          {"failures", std::to_string(job.failures + 1)}}
     );
-    const auto now = engine_.clock().now();
     const auto next = core::decide_after_job_failure(
-        options_.retry_layers, job.failures + 1, now, engine_.random().dice()
+        options_.retry_layers, job.failures + 1, engine_.random().dice()
     );
-    if (const auto* again = std::get_if<core::TryAgainAt>(&next)) {
+    if (const auto* again = std::get_if<core::TryAgainIn>(&next)) {
         const auto layer = options_.retry_layers[static_cast<std::size_t>(job.failures)];
-        PAWL_ASSERT(again->at >= now + layer);  // No try comes before its wait (I18).
-        ++(queue_.put_back(job, again->at, error) ? report.retried : report.lost);
+        PAWL_ASSERT(again->wait >= layer);  // No try comes before its wait (I18).
+        ++(queue_.put_back(job, again->wait, error) ? report.retried : report.lost);
         return;
     }
     bury(job, error, report);
@@ -470,8 +468,7 @@ void Worker::run(const std::stop_token& stop) {
 
 // Other servers get these jobs at once, and not only after the lease.
 void Worker::give_back() {
-    const auto now = engine_.clock().now();
-    for (const auto& job : in_flight_.give_back()) queue_.put_back(job, now, std::nullopt);
+    for (const auto& job : in_flight_.give_back()) queue_.put_back(job, {}, std::nullopt);
 }
 
 void Worker::upkeep_once() {

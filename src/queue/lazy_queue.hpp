@@ -29,9 +29,10 @@ public:
     }
     void finished(const TakenJob& job) override { queue().finished(job); }
     bool finish(const TakenJob& job) override { return queue().finish(job); }
-    bool put_back(const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error)
-        override {
-        return queue().put_back(job, run_at, error);
+    bool put_back(
+        const TakenJob& job, std::chrono::milliseconds wait, const std::optional<std::string>& error
+    ) override {
+        return queue().put_back(job, wait, error);
     }
     bool bury(const TakenJob& job, const std::string& error) override {
         return queue().bury(job, error);

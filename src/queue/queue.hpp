@@ -51,9 +51,10 @@ public:
     // from an external queue. If this fails, the job is delivered again and found done before.
     virtual void finished(const TakenJob& job) = 0;
     virtual bool finish(const TakenJob& job) = 0;
-    // The job is not due before `run_at`. With an error it counts as a failure.
+    // The job is due again in `wait`, by the clock of the queue's own server. With an error it
+    // counts as a failure.
     virtual bool put_back(
-        const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error
+        const TakenJob& job, std::chrono::milliseconds wait, const std::optional<std::string>& error
     ) = 0;
     // Moves the job to the dead letters.
     virtual bool bury(const TakenJob& job, const std::string& error) = 0;

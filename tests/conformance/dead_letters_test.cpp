@@ -62,8 +62,7 @@ TEST_P(DeadLettersTest, a_job_is_buried_whatever_its_exception_says) {
 TEST_P(DeadLettersTest, a_long_history_keeps_the_first_and_the_latest_entries) {
     stage("jid");
     for (int i = 1; i <= 40; ++i)
-        EXPECT_TRUE(queue->put_back(queue->take(1, 30s).at(0), clock.now(), "e" + std::to_string(i))
-        );
+        EXPECT_TRUE(queue->put_back(queue->take(1, 30s).at(0), 0s, "e" + std::to_string(i)));
     EXPECT_TRUE(queue->bury(queue->take(1, 30s).at(0), "e41"));
 
     const auto history = letters->page({}, "", 1).at(0).history;

@@ -238,18 +238,6 @@ TEST_P(EmbeddedQueueTest, after_the_clock_was_set_back_jobs_are_claimed_at_once)
     EXPECT_EQ(look_for(0s, "jid"), 0ms);
 }
 
-TEST_P(EmbeddedQueueTest, a_job_put_back_by_a_server_with_a_slow_clock_is_claimed_at_once) {
-    stage({.jid = "a"});
-    stage({.jid = "b"});
-    const auto jobs = queue.take(2, 30s);
-    look_for(1s);
-
-    EXPECT_TRUE(queue.put_back(jobs.at(0), clock.now() - 1h, std::nullopt));
-    EXPECT_TRUE(queue.put_back(jobs.at(1), clock.now() - 1h, "an error"));
-
-    EXPECT_EQ(queue.take(10, 30s).size(), 2);
-}
-
 TEST_P(EmbeddedQueueTest, a_job_that_another_server_gave_back_is_claimed_within_ten_times_as_long) {
     if (!is_postgres(GetParam())) GTEST_SKIP() << "one writer: no two claims at once";
     look_for(2s);

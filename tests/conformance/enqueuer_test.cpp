@@ -320,7 +320,7 @@ TEST_P(EnqueuerTest, after_a_change_of_queue_embedded_jobs_are_sent_with_their_h
     queue::EmbeddedQueue embedded{*store};
     auto failed = embedded.take(1, 30s).at(0);
     embedded.mark_called(failed);
-    embedded.put_back(failed, clock.now() + 1s, "no answer");
+    embedded.put_back(failed, 1s, "no answer");
     const auto running = embedded.take(1, 30s);
     clock.advance(1s);
 

@@ -48,9 +48,11 @@ public:
     void finished(const queue::TakenJob& job) override { queue_.finished(job); }
     bool finish(const queue::TakenJob& job) override { return queue_.finish(job); }
     bool put_back(
-        const queue::TakenJob& job, TimePoint run_at, const std::optional<std::string>& error
+        const queue::TakenJob& job,
+        std::chrono::milliseconds wait,
+        const std::optional<std::string>& error
     ) override {
-        return queue_.put_back(job, run_at, error);
+        return queue_.put_back(job, wait, error);
     }
     bool bury(const queue::TakenJob& job, const std::string& error) override {
         return queue_.bury(job, error);

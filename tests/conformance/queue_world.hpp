@@ -98,7 +98,7 @@ protected:
         auto& of_it = of_another ? *of_another : *queue;
         auto job = of_it.take(1, 30s).at(0);
         if (made.called) of_it.mark_called(job);
-        EXPECT_TRUE(of_it.put_back(job, clock.now(), "the first error"));
+        EXPECT_TRUE(of_it.put_back(job, 0s, "the first error"));
         job = of_it.take(1, 30s).at(0);
         EXPECT_TRUE(of_it.bury(job, made.error));
         return id_of(jid);

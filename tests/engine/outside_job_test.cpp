@@ -47,7 +47,9 @@ public:
     }
     void finished(const queue::TakenJob&) override { ++taken_out; }
     bool finish(const queue::TakenJob&) override { return true; }
-    bool put_back(const queue::TakenJob&, TimePoint, const std::optional<std::string>&) override {
+    bool
+    put_back(const queue::TakenJob&, std::chrono::milliseconds, const std::optional<std::string>&)
+        override {
         ++put_backs;
         return true;
     }

@@ -324,7 +324,11 @@ public:
         engine.reset();
     }
     // Another node on the same database.
-    std::unique_ptr<engine::Engine> another_engine() { return make_engine(); }
+    std::unique_ptr<engine::Engine> another_engine() { return make_engine(clock); }
+    // Of a server whose clock is not the database's.
+    std::unique_ptr<engine::Engine> another_engine(base::Clock& its_clock) {
+        return make_engine(its_clock);
+    }
 
     template <class Op>
     void add(Op op) {
@@ -464,11 +468,11 @@ public:
     std::unique_ptr<engine::Engine> engine;
 
 private:
-    void start() { engine = make_engine(); }
-    std::unique_ptr<engine::Engine> make_engine() {
+    void start() { engine = make_engine(clock); }
+    std::unique_ptr<engine::Engine> make_engine(base::Clock& its_clock) {
         auto& random = base::system_random();
         return std::make_unique<engine::Engine>(
-            engine::Engine::Parts{store, clock, random},
+            engine::Engine::Parts{store, its_clock, random},
             options_,
             engine::open_installation(store, clock, random, secret_file)
         );

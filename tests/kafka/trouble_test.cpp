@@ -55,12 +55,12 @@ TEST_F(KafkaTroubleTest, brokers_that_come_back_find_everything_as_it_was) {
     EXPECT_EQ(of_push.kind(), StoreError::Kind::unavailable);
     EXPECT_THAT(of_push.what(), HasSubstr("PAWL0020"));
     EXPECT_THAT(of_push.what(), HasSubstr(own.brokers()));
-    EXPECT_THROW(queue->put_back(job, clock.now(), "an error"), StoreError);
+    EXPECT_THROW(queue->put_back(job, 0s, "an error"), StoreError);
     EXPECT_TRUE(queue->renew(job, 30s)) << "it is still ours";
     EXPECT_THAT(error_of_take(*queue), HasSubstr("PAWL0020"));
     own.all_up();
 
-    EXPECT_TRUE(queue->put_back(job, clock.now(), "an error"));
+    EXPECT_TRUE(queue->put_back(job, 0s, "an error"));
     EXPECT_EQ(push({"after"}).sent.size(), 1);
     const auto jobs = jids(take(*queue));
     EXPECT_THAT(jobs, ::testing::Contains("before"));
@@ -98,7 +98,7 @@ TEST_F(KafkaTroubleTest, an_offset_commit_that_fails_is_tried_until_it_succeeds)
         const auto jobs = take(*queue, 2);
         ASSERT_EQ(jobs.size(), 2);
         own.tell(std::string{"error "} + offset_commit_api + " 30 1000");  // GROUP_AUTHORIZATION...
-        EXPECT_TRUE(queue->put_back(jobs[0], clock.now() + 10s, "an error"));
+        EXPECT_TRUE(queue->put_back(jobs[0], 10s, "an error"));
         EXPECT_TRUE(queue->bury(jobs[1], "for good"));
 
         EXPECT_FALSE(queue->wait_committed(1s)) << "no broker has taken it";
@@ -163,7 +163,7 @@ TEST_F(KafkaTroubleTest, a_retry_that_is_too_large_is_sent_with_fewer_headers) {
     const auto job = take(*queue).at(0);
     cluster.tell(std::string{"error "} + produce_api + " 10 1");  // MSG_SIZE_TOO_LARGE.
 
-    EXPECT_TRUE(queue->put_back(job, clock.now(), std::string(2'000, 'e')));
+    EXPECT_TRUE(queue->put_back(job, 0s, std::string(2'000, 'e')));
 
     const auto again = take(*queue).at(0);
     EXPECT_EQ(again.failures, 1);

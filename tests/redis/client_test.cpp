@@ -84,7 +84,7 @@ TEST(RedisClientTest, a_user_without_dangerous_commands_is_enough) {
     push(client, staged("j"));
     auto job = queue.take(1, 30s).at(0);
     EXPECT_TRUE(queue.mark_called(job));
-    EXPECT_TRUE(queue.put_back(job, TimePoint{}, "e"));
+    EXPECT_TRUE(queue.put_back(job, 0s, "e"));
     job = queue.take(1, 30s).at(0);
     EXPECT_TRUE(queue.renew(job, 1h));
     EXPECT_EQ(queue.rescue(1s), 1);

@@ -141,7 +141,7 @@ TEST_F(SidekiqTest, we_run_jobs_that_ruby_delays_when_they_are_due) {
 TEST_F(SidekiqTest, ruby_retries_a_job_that_failed_here) {
     ruby("Receipt.perform_async({ride: 7})");
     const auto job = queue.take(1, 30s).at(0);
-    EXPECT_TRUE(queue.put_back(job, client.now(), "SMTP 550"));
+    EXPECT_TRUE(queue.put_back(job, 0s, "SMTP 550"));
     EXPECT_THAT(
         ruby("r = Sidekiq::RetrySet.new.first; puts [r.klass, r['error_message'], "
              "r['retry_count']].inspect"),

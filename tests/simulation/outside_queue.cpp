@@ -110,13 +110,15 @@ bool OutsideQueue::finish(const queue::TakenJob& job) {
 }
 
 bool OutsideQueue::put_back(
-    const queue::TakenJob& job, TimePoint run_at, const std::optional<std::string>& error
+    const queue::TakenJob& job,
+    std::chrono::milliseconds wait,
+    const std::optional<std::string>& error
 ) {
     return of_held(job, [&](auto at) {
         auto& of = at->second;
         if (error) fail(of.job, *error, clock_.now());
         of.state = State::ready;
-        of.run_at = run_at;
+        of.run_at = clock_.now() + wait;
     });
 }
 

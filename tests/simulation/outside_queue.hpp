@@ -62,7 +62,9 @@ public:
     void finished(const queue::TakenJob& job) override { finish(job); }
     bool finish(const queue::TakenJob& job) override;
     bool put_back(
-        const queue::TakenJob& job, TimePoint run_at, const std::optional<std::string>& error
+        const queue::TakenJob& job,
+        std::chrono::milliseconds wait,
+        const std::optional<std::string>& error
     ) override;
     bool bury(const queue::TakenJob& job, const std::string& error) override;
     bool mark_called(queue::TakenJob& job) override;

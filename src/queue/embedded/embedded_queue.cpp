@@ -249,16 +249,14 @@ bool EmbeddedQueue::finish(const TakenJob& job) {
 }
 
 bool EmbeddedQueue::put_back(
-    const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error
+    const TakenJob& job, std::chrono::milliseconds wait, const std::optional<std::string>& error
 ) {
     PAWL_FAULT("queue.put_back.before");
     return store::write_now(store_, [&](store::Session& session) {
         const auto now = session.now();
-        // By the caller's clock, which may be slow: the cursor is not lowered for this job.
-        const auto not_before = std::max(run_at, now);
         if (!error)
             return execute_statement(
-                       session, sql::put_job_back, id_of(job), job.claim, not_before
+                       session, sql::put_job_back, id_of(job), job.claim, now + wait
                    ) == 1;
         return execute_statement(
                    session,
@@ -267,7 +265,7 @@ bool EmbeddedQueue::put_back(
                    job.claim,
                    base::storable_error(*error),
                    now,
-                   not_before,
+                   now + wait,
                    base::time_text(now)
                ) == 1;
     });

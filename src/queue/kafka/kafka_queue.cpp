@@ -365,16 +365,22 @@ bool KafkaQueue::finish(const TakenJob& job) {
 }
 
 bool KafkaQueue::put_back(
-    const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error
+    const TakenJob& job, std::chrono::milliseconds wait, const std::optional<std::string>& error
 ) {
     const auto record = impl_->find(job);
     if (!record) return false;
     const auto& options = impl_->options;
     const auto now = impl_->clock.now();
-    const auto layer = layer_for(options.layers, run_at - now);
+    const auto layer = layer_for(options.layers, wait);
     PAWL_FAULT("kafka.put_back.before");
     impl_->send_or_shorten(retry_record(
-        *record, job, retry_topic(options, impl_->name, layer), options.group, run_at, error, now
+        *record,
+        job,
+        retry_topic(options, impl_->name, layer),
+        options.group,
+        now + wait,
+        error,
+        now
     ));
     PAWL_FAULT("kafka.put_back.after");
     impl_->done(job);

@@ -118,16 +118,17 @@ bool RedisQueue::finish(const TakenJob& job) {
 }
 
 bool RedisQueue::put_back(
-    const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error
+    const TakenJob& job, std::chrono::milliseconds wait, const std::optional<std::string>& error
 ) {
     const auto times = client_.options().times;
-    auto payload = error ? sidekiq::with_failure(job.held, *error, client_.now(), times) : job.held;
+    const auto now = client_.now();
+    auto payload = error ? sidekiq::with_failure(job.held, *error, now, times) : job.held;
     const std::string to = error ? "retry" : "schedule";
     PAWL_FAULT("redis.put_back.before");
     const bool put = is_one(client_.run(
         scripts::put_back,
         {leases_, work_, to},
-        {job.id, sidekiq::score_of(run_at), std::move(payload)}
+        {job.id, sidekiq::score_of(now + wait), std::move(payload)}
     ));
     PAWL_FAULT("redis.put_back.after");
     return put;

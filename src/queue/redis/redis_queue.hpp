@@ -22,8 +22,9 @@ public:
     bool done_before(detail::Session& session, const TakenJob& job) override;
     void finished(const TakenJob& job) override;
     bool finish(const TakenJob& job) override;
-    bool put_back(const TakenJob& job, TimePoint run_at, const std::optional<std::string>& error)
-        override;
+    bool put_back(
+        const TakenJob& job, std::chrono::milliseconds wait, const std::optional<std::string>& error
+    ) override;
     bool bury(const TakenJob& job, const std::string& error) override;
     bool mark_called(TakenJob& job) override;
     int rescue(std::chrono::milliseconds lease) override;  // Only this queue's jobs.
