@@ -63,9 +63,9 @@ TEST(StripeVerdict, follows_the_table) {
     pawl::http::Reply next;
     pawl::http::Listener listener{
         {.listen = "127.0.0.1:0"},
-        {.on_head = [](const pawl::RequestHead&) { return std::nullopt; },
-         .on_request = [&](const pawl::http::Request&,
-                           pawl::http::Responder respond) { respond(next); },
+        {.on_head = pawl::http::Listener::accept_all(
+             [&](const pawl::http::Request&, pawl::http::Responder respond) { respond(next); }
+         ),
          .on_error = [](int status,
                         std::string_view) { return pawl::http::Reply{.status = status}; },
          .date = [] { return std::string{"now"}; }}};

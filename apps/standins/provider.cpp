@@ -81,10 +81,10 @@ struct Provider::Impl {
           listener{
               {.listen = options.listen},
               Listener::Handlers{
-                  .on_head = [](const pawl::RequestHead&) { return std::optional<Reply>{}; },
-                  .on_request = [this](
-                                    const Request& request, Responder respond
-                                ) { serve(request, std::move(respond)); },
+                  .on_head =
+                      Listener::accept_all([this](const Request& request, Responder respond) {
+                          serve(request, std::move(respond));
+                      }),
                   .on_error =
                       [](int status, std::string_view why) {
                           return reply_of(stripe_error(

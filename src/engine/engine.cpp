@@ -6,6 +6,7 @@
 #include "src/engine/rejection.hpp"
 #include "src/engine/response_rule.hpp"
 #include "src/engine/tx_factory.hpp"
+#include "src/json/hash.hpp"
 
 #include <optional>
 #include <stdexcept>
@@ -13,14 +14,27 @@
 
 namespace pawl::engine {
 
+namespace {
+
+std::string fingerprint_under(const std::string& secret, const std::string& text) {
+    return json::hex(json::hmac_sha256(secret, text));
+}
+
+}  // namespace
+
+void set_fingerprint(KeyedRequest& request, std::string text, const Installation& installation) {
+    request.fingerprint = fingerprint_under(installation.secret(), text);
+    request.fingerprint_text = std::move(text);
+}
+
 bool same_request(
     const Installation& installation, const KeyedRequest& request, const KeyRow& row
 ) {
-    if (row.secret_version == installation.secret_version() || !request.fingerprint_under)
+    if (row.secret_version == installation.secret_version() || request.fingerprint_text.empty())
         return row.fingerprint == request.fingerprint;
     const auto old = installation.secrets.find(row.secret_version);
     if (old == installation.secrets.end()) return false;
-    return row.fingerprint == request.fingerprint_under(old->second);
+    return row.fingerprint == fingerprint_under(old->second, request.fingerprint_text);
 }
 
 std::optional<Answer> answer_of(const core::Claim& claim, std::optional<KeyRow>& found) {

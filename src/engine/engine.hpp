@@ -48,9 +48,13 @@ struct KeyedRequest {
     detail::Anything request;
     std::string params{};     // The request as JSON; empty: made when it is stored.
     std::string fingerprint;  // Hex, under the newest secret.
-    std::function<std::string(const std::string& secret)>
-        fingerprint_under;  // For keys that were stored under an older secret.
+    // What the fingerprint is an HMAC of, for keys that were stored under an older secret; empty:
+    // the fingerprint does not depend on a secret.
+    std::string fingerprint_text{};
 };
+
+// Sets both, under the installation's newest secret.
+void set_fingerprint(KeyedRequest& request, std::string text, const Installation& installation);
 
 // Whether the key was made for this request.
 bool same_request(const Installation& installation, const KeyedRequest& request, const KeyRow& row);

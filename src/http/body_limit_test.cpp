@@ -87,13 +87,16 @@ TEST(Listener, bodies_beyond_the_budget_are_refused_until_others_are_answered) {
 TEST(Listener, a_route_may_have_a_smaller_body_limit_than_the_listener) {
     Listener listener{
         {.listen = "127.0.0.1:0"},
-        {.on_head = [](const RequestHead&) { return std::nullopt; },
-         .on_request = [](const Request& request,
-                          Responder respond) { respond(Reply{.body = request.body}); },
+        {.on_head =
+             [](const RequestHead& head) {
+                 return Listener::Accepted{
+                     [](const Request& request, Responder respond) {
+                         respond(Reply{.body = request.body});
+                     },
+                     head.path == "/small" ? 4UL : 1UL << 30U};
+             },
          .on_error = [](int status, std::string_view) { return Reply{.status = status}; },
-         .date = [] { return std::string{"now"}; },
-         .body_max = [](const RequestHead& head
-                     ) { return head.path == "/small" ? 4UL : 1UL << 30U; }}};
+         .date = [] { return std::string{"now"}; }}};
     listener.start();
     const auto ask = [&](const std::string& bytes) {
         auto client = RawSocket::to(listener.port());

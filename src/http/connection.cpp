@@ -176,6 +176,7 @@ void HttpConnection::begin() {
     chunk_padding_ = 0;
     is_head_ = false;
     body_charge_ = {};
+    accepted_ = {};
     if (buffer_.size() == 0) {
         if (shared_->stopping) return close();
         if (buffer_.capacity() > kept_capacity) buffer_.shrink_to_fit();
@@ -242,7 +243,9 @@ void HttpConnection::on_head(std::size_t size) {
     buffer_.consume(consumed);
     const auto length = parser_->content_length().value_or(0);
     if (length > limits.body_max) return refuse(413, "The body is larger than is allowed.");
-    if (auto refused = shared_->handlers.on_head(head_)) return refuse(*refused);
+    auto decision = shared_->handlers.on_head(head_);
+    if (const auto* refused = std::get_if<Reply>(&decision)) return refuse(*refused);
+    accepted_ = std::get<Listener::Accepted>(std::move(decision));
     // RFC 9112, 6.3: a request without a length and without chunks has no body.
     if (length == 0 && !parser_->chunked()) return deliver();
     if (const auto problem = check_body_size(length)) return refuse(problem->status, problem->why);
@@ -252,9 +255,8 @@ void HttpConnection::on_head(std::size_t size) {
 }
 
 std::optional<HeadProblem> HttpConnection::check_body_size(std::size_t length) {
-    const auto& of_route = shared_->handlers.body_max;
     const auto limit = shared_->options.limits.body_max;
-    const auto body_max = of_route ? std::min(limit, of_route(head_)) : limit;
+    const auto body_max = std::min(limit, accepted_.body_max.value_or(limit));
     if (length > body_max) return HeadProblem{413, "The body is larger than is allowed here."};
     // A chunked body has at least one byte.
     if (!shared_->bodies->has(std::max<std::size_t>(length, 1))) return no_room_for_bodies;
@@ -384,7 +386,8 @@ void HttpConnection::deliver() {
     exchange->mailbox = shared_->mailbox;
     exchange->connection = weak_from_this();
     exchange->body_charge = std::move(body_charge_);
-    shared_->handlers.on_request(std::move(request), Responder{std::move(exchange)});
+    const auto serve = std::exchange(accepted_, {}).on_request;
+    serve(std::move(request), Responder{std::move(exchange)});
 }
 
 void HttpConnection::answer(const Reply& reply) {

@@ -166,6 +166,7 @@ private:
     std::optional<HeadProblem> chunk_problem_;
     std::size_t chunk_padding_{0};  // Padding in the lines of all chunks of the request.
     RequestHead head_;
+    Listener::Accepted accepted_;  // What serves the request after its body.
     std::string client_address_;
     bool keep_alive_{true};
     bool is_head_{false};

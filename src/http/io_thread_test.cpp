@@ -136,15 +136,13 @@ TEST(Listener, connections_go_to_all_threads_in_turn_and_each_stays_on_its_own) 
     std::map<std::string, std::set<std::thread::id>> threads;  // By path: the connection's name.
     Listener listener{
         {.listen = "127.0.0.1:0", .threads = 3},
-        {.on_head = [](const RequestHead&) { return std::nullopt; },
-         .on_request =
-             [&](const Request& request, Responder respond) {
-                 {
-                     const std::lock_guard lock{mutex};
-                     threads[request.head.path].insert(std::this_thread::get_id());
-                 }
-                 respond(Reply{.body = "here"});
-             },
+        {.on_head = Listener::accept_all([&](const Request& request, Responder respond) {
+             {
+                 const std::lock_guard lock{mutex};
+                 threads[request.head.path].insert(std::this_thread::get_id());
+             }
+             respond(Reply{.body = "here"});
+         }),
          .on_error = [](int status, std::string_view) { return Reply{.status = status}; },
          .date = [] { return std::string{"now"}; }}};
     listener.start();

@@ -45,6 +45,11 @@ std::optional<std::string> ListenerOptions::problem() const {
     return std::nullopt;
 }
 
+Listener::OnHead Listener::accept_all(OnRequest on_request) {
+    return
+        [on_request = std::move(on_request)](const RequestHead&) { return Accepted{on_request}; };
+}
+
 struct Listener::Impl {
     Impl(const ListenerOptions& options_, const Handlers& handlers)
         : options{options_},

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace pawl::http {
@@ -61,24 +62,28 @@ struct ListenerOptions {
 // An HTTP/1.1 server without idempotency keys: strict parsing, limits, time-outs, keep-alive.
 class Listener {
 public:
-    // Called after the head and before the body is read: a reply refuses the request (the rest is
-    // drained). On the listener's threads, several at once; must not block.
-    using OnHead = std::function<std::optional<Reply>(const RequestHead&)>;
     // Called with the whole request, on the listener's threads, several at once; must not block.
     using OnRequest = std::function<void(Request, Responder)>;
+    // A request whose body is read and which is then served.
+    struct Accepted {
+        OnRequest on_request;
+        std::optional<std::size_t> body_max{};  // If less than limits.body_max.
+    };
+    // Called after the head and before the body is read: a reply refuses the request (the rest is
+    // drained). On the listener's threads, several at once; must not block.
+    using Decision = std::variant<Reply, Accepted>;
+    using OnHead = std::function<Decision(const RequestHead&)>;
+    // Serves every request.
+    static OnHead accept_all(OnRequest on_request);
     // Makes the body of an error response of the listener itself (400, 408, 413, 414, 431, 501,
     // 503, 505).
     using OnError = std::function<Reply(int status, std::string_view why)>;
 
     struct Handlers {
         OnHead on_head;
-        OnRequest on_request;
         OnError on_error;
         std::function<std::string()>
             date;  // For the Date header (RFC 9110, 5.6.7); called twice a second at most.
-        // A request's own limit of its body, if less than limits.body_max; may be empty. Called
-        // after on_head.
-        std::function<std::size_t(const RequestHead&)> body_max{};
         // Receives remarks for operators; may be empty. On the listener's threads.
         base::OnRemark on_remark{};
     };

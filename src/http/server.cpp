@@ -2,6 +2,7 @@
 
 #include "src/base/log.hpp"
 #include "src/base/random.hpp"
+#include "src/core/assert.hpp"
 #include "src/core/fault.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/rejection.hpp"
@@ -49,6 +50,7 @@ struct Asking {
     Principal principal;
     http::Routes<Target>::Match match;
     http::FormExtras form{};
+    std::string canonical_json{};  // Of the body.
 };
 
 Reply key_refusal(std::string_view type, std::string_view title, std::string detail) {
@@ -108,13 +110,9 @@ struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
             std::move(listening),
             http::Listener::Handlers{
                 .on_head = [this](const RequestHead& head) { return on_head(head); },
-                .on_request = [this](
-                                  Request request, Responder respond
-                              ) { on_request(std::move(request), std::move(respond)); },
                 .on_error =
                     [this](int status, std::string_view why) { return on_error(status, why); },
                 .date = [this] { return http::http_date(engine.clock().now()); },
-                .body_max = [this](const RequestHead& head) { return body_max(head); },
                 .on_remark = log::remark}
         );
     }
@@ -124,12 +122,11 @@ struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
         return Principal{"", "anonymous"};
     }
 
-    std::optional<Reply> on_head(const RequestHead& head);
-    std::optional<Reply> refuse_head(const RequestHead& head) const;
-    std::size_t body_max(const RequestHead& head) const;
+    http::Listener::Decision on_head(const RequestHead& head);
+    http::Listener::Decision decide(const RequestHead& head);
+    template <class Serve>
+    http::Listener::Accepted accepted(std::size_t body_max, Serve serve);
     Reply on_error(int status, std::string_view why);
-    void on_request(Request request, Responder respond);
-    void answer(Request request, const Way& out);
     bool let_in(const Principal& principal, const Way& out);
     void serve(Asking asking, const Way& out);
     std::optional<Reply> read_fields(Asking& asking, detail::RequestFields& fields);
@@ -138,7 +135,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
     void serve_query(const Asking& asking, const detail::Anything& request, const Way& out);
     std::optional<Reply> key_for(const Asking& asking, std::string& key);
     void serve_operation(Asking asking, std::string key, detail::Anything request, const Way& out);
-    void fingerprint(Asking& asking, engine::KeyedRequest& keyed) const;
+    void fingerprint(const Asking& asking, engine::KeyedRequest& keyed) const;
 
     engine::Engine& engine;
     HttpOptions options;
@@ -153,17 +150,19 @@ Reply HttpServer::Impl::on_error(int status, std::string_view why) {
     return http::refusal(status, why);
 }
 
-std::optional<Reply> HttpServer::Impl::on_head(const RequestHead& head) {
-    std::optional<Reply> refused;
+http::Listener::Decision HttpServer::Impl::on_head(const RequestHead& head) {
+    http::Listener::Decision decision;
     try {
-        refused = refuse_head(head);
+        decision = decide(head);
     } catch (const std::exception& thrown) {
-        refused = internal_error(&thrown);
+        decision = internal_error(&thrown);
     } catch (...) {
-        refused = internal_error(nullptr);
+        decision = internal_error(nullptr);
     }
-    if (refused && options.browser.present && http::asks_for_page(head))
-        refused = http::shown(
+    auto* refused = std::get_if<Reply>(&decision);
+    if (refused == nullptr) return decision;
+    if (options.browser.present && http::asks_for_page(head))
+        *refused = http::shown(
             options.browser,
             {.head = head,
              .status = refused->status,
@@ -171,79 +170,78 @@ std::optional<Reply> HttpServer::Impl::on_head(const RequestHead& head) {
              .body = refused->body},
             *refused
         );
-    if (refused) refused = http::sendable(std::move(*refused), {});
-    if (refused)
-        access.write(
-            {.client = head.client_address,
-             .method = head.method,
-             .route = "",
-             .status = refused->status,
-             .bytes = refused->body.size()}
-        );
-    return refused;
+    *refused = http::sendable(std::move(*refused), {});
+    access.write(
+        {.client = head.client_address,
+         .method = head.method,
+         .route = "",
+         .status = refused->status,
+         .bytes = refused->body.size()}
+    );
+    return decision;
 }
 
-// Credentials are checked first: an unknown client learns nothing, not even which paths exist.
-std::optional<Reply> HttpServer::Impl::refuse_head(const RequestHead& head) const {
-    if (is_livez(head)) return std::nullopt;
-    const auto found = routes.find(head.method, path_as_sent(head));
-    const auto* match = std::get_if<http::Routes<Target>::Match>(&found);
-    if (match != nullptr && match->target->open) return std::nullopt;
-    if (!principal_of(head)) return unauthorized(options.realm);
-    if (std::holds_alternative<http::Routes<Target>::NotFound>(found))
-        return http::refusal(404, "No route has this path.");
+// The one place that looks for the route and checks the credentials. These come first: an unknown
+// client learns nothing, not even which paths exist. Requests without credentials are small; a
+// route that reads no body gets none.
+http::Listener::Decision HttpServer::Impl::decide(const RequestHead& head) {
+    const bool reads = head.method == "GET" || head.method == "HEAD";
+    const std::size_t open_body_max = reads ? 0 : options.limits.open_body_max;
+    if (is_livez(head))
+        return accepted(open_body_max, [](const Request&, const Way& out) {
+            (*out)({.status = 200, .headers = {{"Content-Type", "text/plain"}}, .body = "ok\n"});
+        });
+    auto found = routes.find(head.method, path_as_sent(head));
+    auto* match = std::get_if<http::Routes<Target>::Match>(&found);
+    if (match != nullptr && match->target->open)
+        return accepted(
+            open_body_max,
+            [this, match = std::move(*match)](const Request& request, const Way& out) {
+                out->set_route(*match.pattern);
+                serve_open(match.target->open, request, out);
+            }
+        );
+    auto principal = principal_of(head);
+    if (!principal) return unauthorized(options.realm);
+    if (match != nullptr)
+        return accepted(
+            options.limits.body_max,
+            [this,
+             principal = std::move(*principal),
+             match = std::move(*match)](Request request, const Way& out) mutable {
+                out->set_principal(principal);
+                out->set_route(*match.pattern);
+                if (!let_in(principal, out)) return;
+                serve({std::move(request), std::move(principal), std::move(match), {}, {}}, out);
+            }
+        );
     if (const auto* other = std::get_if<http::Routes<Target>::MethodNotAllowed>(&found)) {
         auto reply = http::refusal(405, "This path supports: " + other->allow + ".");
         reply.headers.push_back({"Allow", other->allow});
         return reply;
     }
-    return std::nullopt;
+    return http::refusal(404, "No route has this path.");
 }
 
-// Requests without credentials are small; a route that reads no body gets none.
-std::size_t HttpServer::Impl::body_max(const RequestHead& head) const {
-    const bool reads = head.method == "GET" || head.method == "HEAD";
-    const auto found = routes.find(head.method, path_as_sent(head));
-    const auto* match = std::get_if<http::Routes<Target>::Match>(&found);
-    const bool open = is_livez(head) || (match != nullptr && match->target->open);
-    if (!open) return options.limits.body_max;
-    return reads ? 0 : options.limits.open_body_max;
-}
-
-void HttpServer::Impl::on_request(Request request, Responder respond) {
-    const auto out = std::make_shared<http::ResponseWriter>(
-        http::ResponseWriter::Parts{shared_from_this(), access, engine.clock(), options.browser},
-        std::move(respond),
-        request.head
-    );
-    try {
-        answer(std::move(request), out);
-    } catch (const std::exception& thrown) {
-        (*out)(internal_error(&thrown));
-    } catch (...) {
-        (*out)(internal_error(nullptr));
-    }
-}
-
-void HttpServer::Impl::answer(Request request, const Way& out) {
-    if (is_livez(request.head))
-        return (*out
-        )(Reply{.status = 200, .headers = {{"Content-Type", "text/plain"}}, .body = "ok\n"});
-    auto found = routes.find(request.head.method, path_as_sent(request.head));
-    auto* match = std::get_if<http::Routes<Target>::Match>(&found);
-    if (match != nullptr && match->target->open) {
-        out->set_route(*match->pattern);
-        return serve_open(match->target->open, request, out);
-    }
-    auto principal = principal_of(request.head);
-    if (!principal)
-        return (*out)(unauthorized(options.realm)
-        );  // The credentials ended after the head was checked.
-    out->set_principal(*principal);
-    if (match == nullptr) return (*out)(http::refusal(404, "No route has this path."));
-    out->set_route(*match->pattern);
-    if (!let_in(*principal, out)) return;
-    serve({std::move(request), std::move(*principal), std::move(*match), {}}, out);
+template <class Serve>
+http::Listener::Accepted HttpServer::Impl::accepted(std::size_t body_max, Serve serve) {
+    return {
+        [this, serve = std::move(serve)](Request request, Responder respond) mutable {
+            const auto out = std::make_shared<http::ResponseWriter>(
+                http::ResponseWriter::Parts{
+                    shared_from_this(), access, engine.clock(), options.browser},
+                std::move(respond),
+                request.head
+            );
+            try {
+                serve(std::move(request), out);
+            } catch (const std::exception& thrown) {
+                (*out)(internal_error(&thrown));
+            } catch (...) {
+                (*out)(internal_error(nullptr));
+            }
+        },
+        body_max};
 }
 
 void HttpServer::Impl::serve_open(const OpenPage& page, const Request& request, const Way& out) {
@@ -334,6 +332,7 @@ void HttpServer::Impl::serve(Asking asking, const Way& out) {
         return (*out)(http::invalid(*problem));
     auto& decoded = std::get<detail::Anything>(request);
     if (target.query) return serve_query(asking, decoded, out);
+    asking.canonical_json = fields.canonical_json();
     serve_operation(std::move(asking), std::move(key), std::move(decoded), out);
 }
 
@@ -432,24 +431,22 @@ void HttpServer::Impl::serve_operation(
     engine.handle(std::move(keyed), std::move(on_answer));
 }
 
-// Computed from the canonical form of the request. It was parsed without a problem before, so no
-// problem is possible here.
-void HttpServer::Impl::fingerprint(Asking& asking, engine::KeyedRequest& keyed) const {
+// Of the canonical form of the request. Its parts were parsed without a problem before, so none is
+// possible here.
+void HttpServer::Impl::fingerprint(const Asking& asking, engine::KeyedRequest& keyed) const {
     std::vector<json::Pair> path;
-    for (auto& [name, value] : asking.match.parameters)
-        path.push_back({std::move(name), std::move(value)});
-    keyed.fingerprint_under =
-        [method = keyed.method,
-         route = asking.match.pattern,
-         path = std::move(path),
-         query = std::move(asking.request.head.query),
-         type = std::string{asking.request.head.header("Content-Type").value_or("")},
-         body = std::move(asking.request.body)](const std::string& secret) {
-            const auto made = json::fingerprint(secret, {method, *route, path, query, type, body});
-            const auto* digest = std::get_if<json::Digest>(&made);
-            return digest != nullptr ? json::hex(*digest) : std::string{};
-        };
-    keyed.fingerprint = keyed.fingerprint_under(engine.installation().secret());
+    for (const auto& [name, value] : asking.match.parameters) path.push_back({name, value});
+    auto text = json::fingerprint_text(
+        {.method = keyed.method,
+         .route = *asking.match.pattern,
+         .path_parameters = path,
+         .query = asking.request.head.query,
+         .content_type = asking.request.head.header("Content-Type").value_or(""),
+         .body = asking.request.body,
+         .canonical_json = asking.canonical_json}
+    );
+    PAWL_ASSERT(std::holds_alternative<std::string>(text));
+    set_fingerprint(keyed, std::get<std::string>(std::move(text)), engine.installation());
 }
 
 HttpServer::HttpServer(Service& service, HttpOptions options)

@@ -148,7 +148,8 @@ protected:
             service_,
             HttpOptions{
                 .listen = "127.0.0.1:0",
-                .authenticate = [](const RequestHead& head) -> std::optional<Principal> {
+                .authenticate = [this](const RequestHead& head) -> std::optional<Principal> {
+                    ++authenticated_;
                     const auto token = head.header("Authorization").value_or("");
                     if (token == "Bearer a bug") throw std::runtime_error{"a bug in authenticate"};
                     if (!token.starts_with("Bearer ")) return std::nullopt;
@@ -199,6 +200,7 @@ protected:
 
     std::string log_;
     Seen seen_;
+    std::atomic<int> authenticated_{0};
     std::promise<void> release_;
     bool released_{false};
     std::unique_ptr<Database> database_{Database::open("sqlite::memory:")};
@@ -402,6 +404,15 @@ TEST_F(HttpServerTest, an_exception_outside_of_phases_is_a_500_and_the_server_su
     }
 
     EXPECT_EQ(make_note("k1", R"({"text":"hello"})").status(), 201);
+}
+
+TEST_F(HttpServerTest, each_request_is_authenticated_once) {
+    make_note("k", R"({"text":"a"})");
+    EXPECT_EQ(authenticated_, 1);
+    ask({.method = "GET", .target = "/notes/1"});
+    EXPECT_EQ(authenticated_, 2);
+    ask({.method = "GET", .target = "/livez"});
+    EXPECT_EQ(authenticated_, 2);
 }
 
 TEST_F(HttpServerTest, livez_needs_no_credentials) {

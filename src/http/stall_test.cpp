@@ -28,9 +28,9 @@ const std::string post_that_waits =
 
 Listener::Handlers echo() {
     return {
-        .on_head = [](const RequestHead&) { return std::nullopt; },
-        .on_request = [](const Request& request, Responder respond
-                      ) { respond(Reply{.body = request.head.method + " " + request.body}); },
+        .on_head = Listener::accept_all([](const Request& request, Responder respond) {
+            respond(Reply{.body = request.head.method + " " + request.body});
+        }),
         .on_error = [](int status, std::string_view) { return Reply{.status = status}; },
         .date = [] { return std::string{"now"}; }};
 }
@@ -160,15 +160,13 @@ TEST(Listener, stop_returns_although_a_handler_does_not) {
     std::once_flag once;
     Listener listener{
         {.listen = "127.0.0.1:0", .threads = 2},
-        {.on_head = [](const RequestHead&) { return std::nullopt; },
-         .on_request =
-             [&](const Request&, Responder respond) {
-                 std::call_once(once, [&] {
-                     entered.set_value();
-                     released.wait();
-                 });
-                 respond(Reply{.body = "here"});
-             },
+        {.on_head = Listener::accept_all([&](const Request&, Responder respond) {
+             std::call_once(once, [&] {
+                 entered.set_value();
+                 released.wait();
+             });
+             respond(Reply{.body = "here"});
+         }),
          .on_error = [](int status, std::string_view) { return Reply{.status = status}; },
          .date = [] { return std::string{"now"}; }}};
     listener.start();
@@ -189,12 +187,10 @@ TEST(StallWatch, remarks_a_handler_that_holds_its_thread_but_not_a_quick_one) {
     std::vector<std::string> remarks;
     Listener listener{
         {.listen = "127.0.0.1:0"},
-        {.on_head = [](const RequestHead&) { return std::nullopt; },
-         .on_request =
-             [](const Request& request, Responder respond) {
-                 if (request.head.path == "/held") std::this_thread::sleep_for(200ms);
-                 respond(Reply{.body = "here"});
-             },
+        {.on_head = Listener::accept_all([](const Request& request, Responder respond) {
+             if (request.head.path == "/held") std::this_thread::sleep_for(200ms);
+             respond(Reply{.body = "here"});
+         }),
          .on_error = [](int status, std::string_view) { return Reply{.status = status}; },
          .date = [] { return std::string{"now"}; },
          .on_remark =

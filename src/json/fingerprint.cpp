@@ -21,10 +21,14 @@ BodyKind kind_of(std::string_view media, std::string_view body) {
     return BodyKind::other;
 }
 
-std::variant<std::string, DecodeProblem> canonical_body(BodyKind kind, std::string_view body) {
-    if (kind == BodyKind::json) return canonical_text(body);
-    if (kind == BodyKind::form) return canonical_pairs(body);
-    return std::string{body};
+std::variant<std::string, DecodeProblem> canonical_body(
+    BodyKind kind, const FingerprintInput& input
+) {
+    if (kind == BodyKind::json && !input.canonical_json.empty())
+        return std::string{input.canonical_json};
+    if (kind == BodyKind::json) return canonical_text(input.body);
+    if (kind == BodyKind::form) return canonical_pairs(input.body);
+    return std::string{input.body};
 }
 
 }  // namespace
@@ -42,13 +46,11 @@ BodyKind body_kind(std::string_view content_type, std::string_view body) {
     return kind_of(media_type(content_type), body);
 }
 
-std::variant<Digest, DecodeProblem> fingerprint(
-    std::string_view secret, const FingerprintInput& input
-) {
+std::variant<std::string, DecodeProblem> fingerprint_text(const FingerprintInput& input) {
     auto query = canonical_pairs(input.query);
     if (auto* problem = std::get_if<DecodeProblem>(&query)) return std::move(*problem);
     auto media = media_type(input.content_type);
-    auto body = canonical_body(kind_of(media, input.body), input.body);
+    auto body = canonical_body(kind_of(media, input.body), input);
     if (auto* problem = std::get_if<DecodeProblem>(&body)) return std::move(*problem);
 
     Parts parts;
@@ -57,7 +59,15 @@ std::variant<Digest, DecodeProblem> fingerprint(
     for (const Pair& parameter : input.path_parameters)
         parts.add(parameter.name).add(parameter.value);
     parts.add(std::get<0>(query)).add(media).add(std::get<0>(body));
-    return hmac_sha256(secret, parts.bytes());
+    return std::move(parts).bytes();
+}
+
+std::variant<Digest, DecodeProblem> fingerprint(
+    std::string_view secret, const FingerprintInput& input
+) {
+    auto text = fingerprint_text(input);
+    if (auto* problem = std::get_if<DecodeProblem>(&text)) return std::move(*problem);
+    return hmac_sha256(secret, std::get<std::string>(text));
 }
 
 std::string foreign_key(const ForeignKeyInput& input) {

@@ -33,9 +33,14 @@ struct FingerprintInput {
     std::string_view query;                 // Not decoded, without the `?`.
     std::string_view content_type;          // As sent, with its parameters; may be empty.
     std::string_view body;
+    // The canonical form of a JSON body, if it was parsed before; otherwise empty.
+    std::string_view canonical_json{};
 };
 
-// HMAC-SHA-256 over the parts, each with its length. A malformed query or body is a problem.
+// The parts in their canonical forms, each with its length. A malformed query or body is a problem.
+std::variant<std::string, DecodeProblem> fingerprint_text(const FingerprintInput& input);
+
+// HMAC-SHA-256 over that text.
 std::variant<Digest, DecodeProblem> fingerprint(
     std::string_view secret, const FingerprintInput& input
 );

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace pawl::json {
 
@@ -32,7 +33,8 @@ class Parts {
 public:
     Parts& add(std::string_view part) &;
     Parts& add(std::uint64_t number) &;
-    const std::string& bytes() const { return bytes_; }
+    const std::string& bytes() const& { return bytes_; }
+    std::string bytes() && { return std::move(bytes_); }
 
 private:
     std::string bytes_;

@@ -184,6 +184,10 @@ JsonReader JsonDocument::root() const {
     return JsonReader{&*impl_->root};
 }
 
+std::string JsonDocument::canonical() const {
+    return json::canonical(*impl_->root);
+}
+
 bool within(std::string_view outer, DecodeProblem& problem) {
     bool joined = problem.field.empty() || problem.field.front() == '[';
     problem.field.insert(0, joined ? "" : ".").insert(0, outer);

@@ -99,6 +99,10 @@ std::optional<std::string> RequestFields::take_form(std::string_view name) {
     return value;
 }
 
+std::string RequestFields::canonical_json() const {
+    return impl_->body ? impl_->body->canonical() : std::string{};
+}
+
 std::optional<JsonReader> RequestFields::body() const {
     if (!impl_->body) return std::nullopt;
     return impl_->body->root();

@@ -316,13 +316,9 @@ void Worker::work_as_operation(
     request.of_a_job = true;
     request.request = std::get<detail::Anything>(decoded);
     request.params = form.encode_request(request.request.get());  // This sets its fingerprint, too.
-    request.fingerprint_under = [kind = job.kind,
-                                 params = request.params](const std::string& secret) {
-        json::Parts parts;
-        parts.add("JOB").add(kind).add(params);
-        return json::hex(json::hmac_sha256(secret, parts.bytes()));
-    };
-    request.fingerprint = request.fingerprint_under(engine_.installation().secret());
+    json::Parts parts;
+    parts.add("JOB").add(job.kind).add(request.params);
+    set_fingerprint(request, std::move(parts).bytes(), engine_.installation());
     std::promise<engine::Answer> ended;
     engine_.handle(std::move(request), [&](engine::Answer answer) {
         ended.set_value(std::move(answer));

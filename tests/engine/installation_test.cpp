@@ -32,10 +32,7 @@ protected:
     // With a fingerprint made with the secret, as in HTTP.
     Answer ask(const std::string& json) {
         auto made = world.request<Order>("k", json);
-        made.fingerprint_under = [params = made.params](const std::string& secret) {
-            return json::hex(json::hmac_sha256(secret, params));
-        };
-        made.fingerprint = made.fingerprint_under(world.engine->installation().secret());
+        set_fingerprint(made, made.params, world.engine->installation());
         std::promise<Answer> ended;
         world.engine->handle(std::move(made), [&](Answer answer) {
             ended.set_value(std::move(answer));

@@ -369,7 +369,6 @@ public:
         made.request = std::get<detail::Anything>(decoded);
         made.params = form->encode_request(made.request.get());
         made.fingerprint = made.params;
-        made.fingerprint_under = [params = made.params](const std::string&) { return params; };
         return made;
     }
 

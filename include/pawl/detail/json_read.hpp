@@ -77,6 +77,7 @@ public:
     ~JsonDocument();
 
     JsonReader root() const;
+    std::string canonical() const;  // RFC 8785, as src/json/document.hpp says.
 
 private:
     struct Impl;

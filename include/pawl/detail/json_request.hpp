@@ -45,6 +45,9 @@ public:
     // nullopt: it is missing, or there twice (then it stays, and is refused as unknown).
     std::optional<std::string> take_form(std::string_view name);
 
+    // The canonical form (RFC 8785) of what add_json() read; empty without a JSON body.
+    std::string canonical_json() const;
+
     // For decode_request.
     std::optional<JsonReader> body() const;
     std::span<const TextField> texts() const;

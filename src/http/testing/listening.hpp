@@ -80,13 +80,12 @@ private:
 
     Listener::Handlers handlers() {
         return {
-            .on_head = [](const RequestHead& head) -> std::optional<Reply> {
-                if (head.path != "/forbidden") return std::nullopt;
-                return Reply{.status = 403, .body = "no"};
+            .on_head = [this](const RequestHead& head) -> Listener::Decision {
+                if (head.path == "/forbidden") return Reply{.status = 403, .body = "no"};
+                return Listener::Accepted{[this](Request request, Responder respond) {
+                    on_request(std::move(request), std::move(respond));
+                }};
             },
-            .on_request = [this](
-                              Request request, Responder respond
-                          ) { on_request(std::move(request), std::move(respond)); },
             .on_error = [](int status, std::string_view why
                         ) { return Reply{.status = status, .body = std::string{why}}; },
             .date = [] { return std::string{"Sun, 06 Nov 1994 08:49:37 GMT"}; }};
