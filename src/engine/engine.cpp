@@ -165,9 +165,6 @@ void Engine::handle(KeyedRequest request, OnAnswer on_answer) {
 
 // Runs before the key is queried or claimed, so that a refused request blocks no other.
 void Engine::ask_operation(KeyedRequest request, OnAnswer on_answer) {
-    // So that stop() waits for it. No hash looks like this.
-    const auto in_flight = "asking " + std::to_string(++unkeyed_);
-    (void)live_.enter(in_flight, {}, {});
     const auto asked = std::make_shared<const KeyedRequest>(std::move(request));
     auto refused = std::make_shared<std::optional<Response>>();  // Shared by the read's callbacks.
     parts_.store.read(store::work(
@@ -182,7 +179,7 @@ void Engine::ask_operation(KeyedRequest request, OnAnswer on_answer) {
                 );
             });
         },
-        [this, in_flight, asked, refused, on_answer = std::move(on_answer)](
+        [this, held = live_.hold(), asked, refused, on_answer = std::move(on_answer)](
             const std::exception_ptr& failed
         ) {
             if (failed) {
@@ -191,12 +188,10 @@ void Engine::ask_operation(KeyedRequest request, OnAnswer on_answer) {
                     "request_refused",
                     {{"operation", std::string{asked->operation->name}}, {"detail", refusal.detail}}
                 );
-                return leave(in_flight, on_answer, std::move(refusal));
+                return on_answer(std::move(refusal));
             }
-            if (*refused)
-                return leave(in_flight, on_answer, StoredResponse{std::move(**refused), false, {}});
+            if (*refused) return on_answer(StoredResponse{std::move(**refused), false, {}});
             take_in(*asked, on_answer);
-            leave(in_flight, nullptr, {});
         }
     ));
 }
@@ -225,19 +220,16 @@ void Engine::take_in(KeyedRequest request, OnAnswer on_answer) {
 // The key is in flight, but may have an answer: the attempt in flight may be reading it, or may
 // have lost its lease to another server. Never takes the key over.
 void Engine::look_beside(KeyedRequest request, std::string hash, OnAnswer on_answer) {
-    // So that stop() waits for it. No hash looks like this.
-    const auto in_flight = "beside " + std::to_string(++unkeyed_);
-    (void)live_.enter(in_flight, {}, {});
     look_for_key(
         parts_.store,
         std::move(hash),
-        [this, in_flight, request = std::move(request), on_answer = std::move(on_answer)](
+        [this, held = live_.hold(), request = std::move(request), on_answer = std::move(on_answer)](
             const std::exception_ptr& failed, std::optional<KeyRow>& found, TimePoint
         ) {
             // The key may have an answer that can't be read now.
-            if (failed) return leave(in_flight, on_answer, failure_of(failed).refusal);
-            if (!found) return leave(in_flight, on_answer, Rejection{.why = Reason::in_progress});
-            leave(in_flight, on_answer, stored_answer(installation_, request, found));
+            if (failed) return on_answer(failure_of(failed).refusal);
+            if (!found) return on_answer(Rejection{.why = Reason::in_progress});
+            on_answer(stored_answer(installation_, request, found));
         }
     );
 }
@@ -292,9 +284,6 @@ void Engine::handle_unkeyed(
         Response response;
         bool staged{};
     };
-    // It has no key. So that stop() waits for it; no hash looks like this.
-    const auto in_flight = "unkeyed " + std::to_string(++unkeyed_);
-    (void)live_.enter(in_flight, {}, {});
     auto reached = std::make_shared<Ended>();  // Shared by the transaction's callbacks.
     const auto start = operation.start(with, request.get());
     parts_.store.write(store::work(
@@ -310,7 +299,7 @@ void Engine::handle_unkeyed(
             }
             reached->response = storable(std::move(std::get<Response>(moved)), Bytes::any);
         },
-        [this, &operation, reached, in_flight, on_answer = std::move(on_answer)](
+        [this, &operation, reached, held = live_.hold(), on_answer = std::move(on_answer)](
             const std::exception_ptr& failed
         ) {
             if (failed) {
@@ -319,14 +308,10 @@ void Engine::handle_unkeyed(
                     "request_refused",
                     {{"operation", std::string{operation.name}}, {"detail", refusal.detail}}
                 );
-                return leave(in_flight, on_answer, std::move(refusal));
+                return on_answer(std::move(refusal));
             }
             if (reached->staged) staged();
-            leave(
-                in_flight,
-                on_answer,
-                StoredResponse{std::move(reached->response), false, std::nullopt}
-            );
+            on_answer(StoredResponse{std::move(reached->response), false, std::nullopt});
         },
         options_.phase_deadline,
         operation.isolation

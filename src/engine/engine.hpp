@@ -209,7 +209,6 @@ private:
     std::atomic<bool> any_lost_{false};  // Avoids the mutex if nothing was ever restored.
     std::atomic<std::int64_t> calls_begun_{0};
     std::atomic<bool> stopping_{false};
-    std::atomic<std::uint64_t> unkeyed_{0};
 };
 
 }  // namespace pawl::engine

@@ -98,9 +98,22 @@ void LiveKeys::told() {
     if (empty()) emptied_.notify_all();
 }
 
+std::shared_ptr<void> LiveKeys::hold() {
+    {
+        const std::lock_guard lock{mutex_};
+        ++holds_;
+    }
+    return {this, [](LiveKeys* keys) {
+                const std::lock_guard guard{keys->mutex_};
+                PAWL_ASSERT(keys->holds_ > 0);
+                --keys->holds_;
+                if (keys->empty()) keys->emptied_.notify_all();
+            }};
+}
+
 std::size_t LiveKeys::size() const {
     const std::lock_guard lock{mutex_};
-    return live_.size();
+    return live_.size() + holds_;
 }
 
 bool LiveKeys::wait_empty(std::chrono::milliseconds limit) {

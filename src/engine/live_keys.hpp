@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -58,8 +60,10 @@ public:
     // confirms that the waiters have their answers.
     std::vector<OnAnswer> leave(const std::string& hash);
     void told();
-    std::size_t size() const;
-    // True once no key is in flight and all waiters have their answers; false if that takes longer.
+    // For a request without a key in flight, which is counted until the last copy is gone.
+    std::shared_ptr<void> hold();
+    std::size_t size() const;  // Keys and holds.
+    // True once size() is 0 and all waiters have their answers; false if that takes longer.
     bool wait_empty(std::chrono::milliseconds limit);
     void wait_empty();
 
@@ -77,11 +81,12 @@ private:
     };
     using LiveMap = std::unordered_map<std::string, Live>;
     LiveMap::iterator entered(const std::string& hash);
-    bool empty() const { return live_.empty() && telling_ == 0; }
+    bool empty() const { return live_.empty() && holds_ == 0 && telling_ == 0; }
 
     mutable std::mutex mutex_;
     std::condition_variable emptied_;
     LiveMap live_;
+    std::size_t holds_{0};
     std::uint64_t next_waiter_{1};
     int telling_{0};  // Keys that were left and whose waiters are being answered.
 };

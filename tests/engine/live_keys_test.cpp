@@ -66,6 +66,19 @@ TEST(LiveKeys, with_nobody_who_waits_hand_over_leaves_the_key) {
     EXPECT_TRUE(keys.wait_empty(std::chrono::milliseconds{0}));
 }
 
+TEST(LiveKeys, a_hold_counts_until_its_last_copy_is_gone) {
+    LiveKeys keys;
+    auto held = keys.hold();
+    auto copy = held;
+
+    held.reset();
+    EXPECT_EQ(keys.size(), 1);
+    EXPECT_FALSE(keys.wait_empty(std::chrono::milliseconds{0}));
+    copy.reset();
+    EXPECT_EQ(keys.size(), 0);
+    EXPECT_TRUE(keys.wait_empty(std::chrono::milliseconds{0}));
+}
+
 TEST(LiveKeysDeathTest, a_key_is_left_once_by_the_attempt_that_entered_it) {
     LiveKeys keys;
     (void)keys.enter("hash", "one", {});
