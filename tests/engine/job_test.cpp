@@ -422,25 +422,6 @@ TEST_F(JobTest, a_job_staged_for_later_waits_for_its_time) {
     EXPECT_THROW(stage("a", 24h * 365 * 11), std::invalid_argument);
 }
 
-// It waited by the clock of its server: on one that ran ahead by days, for days (the case "clock:
-// at +0 x100").
-TEST_F(JobTest, a_failed_job_waits_by_the_clock_of_the_database) {
-    HandClock ahead;
-    ahead.advance(72h);
-    const auto engine = world.another_engine(ahead);
-    ops::Worker worker{*engine, queue, pauses, options};
-    const auto fails =
-        std::make_shared<NoteInTx>([](Tx&, const Job<Note>&) { throw std::runtime_error{"e"}; });
-    worker.add(detail::job_form_of<NoteInTx>(fails));
-    handle(NoteInTx{});
-    stage();
-
-    EXPECT_EQ(worker.run_once(1).retried, 1);
-    EXPECT_EQ(one.run_once(1).done, 0);
-    world.clock.advance(11s);  // The wait, and at most a tenth of it.
-    EXPECT_EQ(one.run_once(1).done, 1);
-}
-
 TEST_F(JobTest, a_handler_sees_the_history_of_its_job) {
     std::vector<Job<Note>> seen;
     handle(NoteInTx{[&](Tx&, const Job<Note>& job) {

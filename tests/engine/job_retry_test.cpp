@@ -1,0 +1,42 @@
+#include "tests/engine/world.hpp"
+
+namespace pawl::testing {
+namespace {
+
+struct Crate {
+    static constexpr std::string_view kind = "crate";
+    std::string to;
+};
+
+class LoadAtSecondTry {
+public:
+    void work(Tx&, const Job<Crate>& job) {
+        if (job.attempt == 1) throw std::runtime_error{"no box"};
+    }
+};
+
+// It waited by the clock of its server: on one that ran ahead by days, for days (the case "clock:
+// at +0 x100 after a death in the call").
+TEST(JobRetry, a_failed_job_waits_by_the_clock_of_the_database) {
+    World world;
+    HandClock ahead;
+    ahead.advance(72h);
+    const auto engine = world.another_engine(ahead);
+    queue::EmbeddedQueue queue{world.store};
+    ops::Pauses pauses{world.store, world.clock, 0ms};
+    ops::Worker worker{*engine, queue, pauses, {.retry_layers = {10s}}};
+    worker.add(detail::job_form_of(std::make_shared<LoadAtSecondTry>()));
+    world.execute(
+        "INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, created_at) VALUES "
+        "('0123456789abcdef01234567', 'default', 'crate', '{\"to\":\"ann\"}', 'ready', "
+        "'2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z')"
+    );
+
+    EXPECT_EQ(worker.run_once(1).retried, 1);
+    EXPECT_EQ(worker.run_once(1).done, 0);
+    world.clock.advance(11s);  // The wait, and at most a tenth of it.
+    EXPECT_EQ(worker.run_once(1).done, 1);
+}
+
+}  // namespace
+}  // namespace pawl::testing
