@@ -26,16 +26,62 @@ if(PAWL_WARNINGS)
         $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized>)
 endif()
 
-if(CMAKE_UNITY_BUILD)
-    # In a unity file g++ takes an anonymous namespace of an included file for one of a header, and clang warns of a local name
+# How many sources are compiled as one file. 8 makes a build from zero take a third of the time; 1 makes the build after a small
+# edit quicker: cmake --preset dev -DPAWL_BATCH=1
+set(PAWL_BATCH 1 CACHE STRING "Sources that are compiled as one file")
+if(PAWL_BATCH GREATER 1)
+    # In such a file g++ takes an anonymous namespace of an included file for one of a header, and clang warns of a local name
     # that is also in the anonymous namespace of a neighbour.
     target_compile_options(pawl_options INTERFACE
         $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage> $<$<CXX_COMPILER_ID:Clang>:-Wno-shadow>)
 endif()
 
+# A copy of such a file with planted faults takes its place (tests/simulation/planted.cmake), so it can have no neighbours.
+file(STRINGS ${CMAKE_SOURCE_DIR}/tests/simulation/planted_faults.txt pawl_planted_files REGEX "^@ ")
+list(TRANSFORM pawl_planted_files REPLACE "^@ [a-z_]+ " "")
+
+# Replaces the .cpp files in the list `sources` by files that include PAWL_BATCH of them each. CMake's own unity builds name the
+# files by absolute paths, so that a second checkout would find nothing in the compiler cache.
+function(pawl_batch sources name)
+    set(batches "")
+    set(group "")
+    set(count 0)
+    foreach(source ${${sources}})
+        cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE OUTPUT_VARIABLE path)
+        cmake_path(RELATIVE_PATH path BASE_DIRECTORY ${CMAKE_SOURCE_DIR})
+        if(path MATCHES "\\.cpp$" AND NOT path IN_LIST pawl_planted_files)
+            list(APPEND group ${path})
+        else()
+            list(APPEND batches ${source})
+        endif()
+    endforeach()
+    list(LENGTH group count)
+    if(PAWL_BATCH LESS 2 OR count LESS 2)
+        return()
+    endif()
+    set(number 0)
+    while(group)
+        list(SUBLIST group 0 ${PAWL_BATCH} included)
+        list(TRANSFORM included REPLACE "(.+)" "#include \"\\1\"\n")
+        list(JOIN included "" text)
+        set(file ${CMAKE_CURRENT_BINARY_DIR}/${name}_${number}.cpp)
+        file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)
+        list(APPEND batches ${file})
+        math(EXPR number "${number} + 1")
+        if(count GREATER PAWL_BATCH)
+            list(SUBLIST group ${PAWL_BATCH} -1 group)
+        else()
+            set(group "")
+        endif()
+        list(LENGTH group count)
+    endwhile()
+    set(${sources} ${batches} PARENT_SCOPE)
+endfunction()
+
 # pawl_library(core SOURCES a.cpp b.cpp PUBLIC pawl::x PRIVATE Boost::json)  -> pawl_core, pawl::core
 function(pawl_library name)
     cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+    pawl_batch(ARG_SOURCES pawl_${name})
     add_library(pawl_${name} STATIC ${ARG_SOURCES})
     add_library(pawl::${name} ALIAS pawl_${name})
     target_link_libraries(pawl_${name} PUBLIC ${ARG_PUBLIC} PRIVATE pawl_options ${ARG_PRIVATE})
@@ -45,25 +91,26 @@ endfunction()
 # pawl_program(rides SOURCES main.cpp LIBRARIES pawl::http)  -> bin/rides
 function(pawl_program name)
     cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+    pawl_batch(ARG_SOURCES ${name})
     add_executable(${name} ${ARG_SOURCES})
     target_link_libraries(${name} PRIVATE pawl_options ${ARG_LIBRARIES})
 endfunction()
 
 # pawl_tests(core LABEL unit SOURCES claim_test.cpp LIBRARIES pawl::core)  -> one program, one ctest entry a TEST
-# NO_UNITY: the files are compiled one by one, because several of them use the same local names.
+# ONE_BY_ONE: the files are not compiled as one, because several of them use the same local names.
 # PAWL_TEST_OPTIONS (a preset's): options of the tests' own code, which is most of what a sanitizer's build compiles.
 function(pawl_tests name)
     if(NOT PAWL_TESTS)
         return()
     endif()
-    cmake_parse_arguments(ARG "NO_UNITY" "LABEL;FILTER" "SOURCES;LIBRARIES" ${ARGN})
+    cmake_parse_arguments(ARG "ONE_BY_ONE" "LABEL;FILTER" "SOURCES;LIBRARIES" ${ARGN})
     if(NOT rapidcheck_FOUND)
         list(FILTER ARG_SOURCES EXCLUDE REGEX property_test)
     endif()
-    add_executable(test_${name} ${ARG_SOURCES})
-    if(ARG_NO_UNITY)
-        set_target_properties(test_${name} PROPERTIES UNITY_BUILD OFF)
+    if(NOT ARG_ONE_BY_ONE)
+        pawl_batch(ARG_SOURCES test_${name})
     endif()
+    add_executable(test_${name} ${ARG_SOURCES})
     target_compile_options(test_${name} PRIVATE ${PAWL_TEST_OPTIONS})
     target_link_libraries(test_${name} PRIVATE pawl_options ${ARG_LIBRARIES} $<TARGET_NAME_IF_EXISTS:rapidcheck>
         GTest::gmock GTest::gtest_main)

@@ -3,8 +3,7 @@
 set(faults ${CMAKE_CURRENT_SOURCE_DIR}/planted_faults.txt)
 set(planted ${CMAKE_CURRENT_BINARY_DIR}/planted)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${faults})
-file(STRINGS ${faults} originals REGEX "^@ ")
-list(TRANSFORM originals REPLACE "^@ [a-z_]+ " "")
+set(originals ${pawl_planted_files})
 list(REMOVE_DUPLICATES originals)
 set(copies ${originals})
 list(TRANSFORM copies REPLACE "/" "_")
@@ -18,10 +17,6 @@ add_custom_command(
 add_library(pawl_planted OBJECT ${copies} ${planted}/planted_names.hpp)
 target_link_libraries(pawl_planted PRIVATE pawl_options pawl::simulation)
 target_include_directories(pawl_planted INTERFACE ${planted})
-# In a unity file of a library an original would come along with its neighbours.
-set_source_files_properties(${originals} TARGET_DIRECTORY pawl_core pawl_store pawl_queue pawl_engine pawl_ops
-    PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-set_target_properties(pawl_planted PROPERTIES UNITY_BUILD OFF)
 
 pawl_tests(planted_faults LABEL unit SOURCES mutants_test.cpp LIBRARIES pawl_planted pawl::simulation)
 # Tells a history in which a planted fault shows: PAWL_PLANTED=no_fence build/dev/bin/pawl-sim-planted
