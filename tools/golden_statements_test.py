@@ -18,7 +18,7 @@ def load(name):
 golden = load('golden_statements')
 FILES = {
     'CMakeLists.txt': 'project(pawl VERSION 0.2.0 LANGUAGES CXX)\n',
-    'CHANGELOG.md': '# Changelog\n\n## 0.2.0, not released\n\n## 0.1.0, 1 December 2026\n',
+    'CHANGELOG.md': '# Changelog\n\n## [Unreleased]\n\n## [0.1.0] - 2026-12-01\n',
     'src/store/sql/keys.sql': 'keys', 'src/store/sql/other.cpp': '', 'src/store/sql/session.sql': 'session',
     'src/store/sql/notices.sql': 'notices', 'src/store/sql/migrations/0001_a.sql': 'tables',
     'apps/rides/sql/rides.sql': 'rides', 'apps/rides/sql/migrations/0001_rides.sql': 'tables',
@@ -57,15 +57,16 @@ class GoldenStatements(unittest.TestCase):
 
     def test_the_copy_of_a_released_version_is_never_written_again(self):
         golden.write(self.root)
-        self.put('CHANGELOG.md', '## 0.2.0, 3 December 2026\n')
+        self.put('CHANGELOG.md', '## [Unreleased]\n\n## [0.2.0] - 2026-12-03\n')
         self.put('src/store/sql/keys.sql', 'keys of the next')
         with self.assertRaisesRegex(SystemExit, '0.2.0 is released'):
             golden.write(self.root)
         self.assertEqual(self.copied()['keys.sql'], 'keys')
 
-    def test_a_version_missing_in_the_changelog_is_refused(self):
+    def test_a_changelog_with_nothing_unreleased_is_refused(self):
         self.put('CMakeLists.txt', 'project(pawl VERSION 0.3.0)\n')
-        with self.assertRaisesRegex(SystemExit, 'not released'):
+        self.put('CHANGELOG.md', '## [0.2.0] - 2026-12-03\n')
+        with self.assertRaisesRegex(SystemExit, 'Unreleased'):
             golden.write(self.root)
 
 
