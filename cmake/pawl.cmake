@@ -29,6 +29,7 @@ endif()
 # How many sources are compiled as one file. 8 makes a build from zero take a third of the time; 1 makes the build after a small
 # edit quicker: cmake --preset dev -DPAWL_BATCH=1
 set(PAWL_BATCH 1 CACHE STRING "Sources that are compiled as one file")
+set(CMAKE_UNITY_BUILD OFF)  # Instead of it; an old build folder may still ask for it.
 if(PAWL_BATCH GREATER 1)
     # In such a file g++ takes an anonymous namespace of an included file for one of a header, and clang warns of a local name
     # that is also in the anonymous namespace of a neighbour.
@@ -37,7 +38,10 @@ if(PAWL_BATCH GREATER 1)
 endif()
 
 # A copy of such a file with planted faults takes its place (tests/simulation/planted.cmake), so it can have no neighbours.
-file(STRINGS ${CMAKE_SOURCE_DIR}/tests/simulation/planted_faults.txt pawl_planted_files REGEX "^@ ")
+set(pawl_planted_files "")
+if(EXISTS ${CMAKE_SOURCE_DIR}/tests/simulation/planted_faults.txt)
+    file(STRINGS ${CMAKE_SOURCE_DIR}/tests/simulation/planted_faults.txt pawl_planted_files REGEX "^@ ")
+endif()
 list(TRANSFORM pawl_planted_files REPLACE "^@ [a-z_]+ " "")
 
 # Replaces the .cpp files in the list `sources` by files that include PAWL_BATCH of them each. CMake's own unity builds name the
@@ -45,7 +49,6 @@ list(TRANSFORM pawl_planted_files REPLACE "^@ [a-z_]+ " "")
 function(pawl_batch sources name)
     set(batches "")
     set(group "")
-    set(count 0)
     foreach(source ${${sources}})
         cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE OUTPUT_VARIABLE path)
         cmake_path(RELATIVE_PATH path BASE_DIRECTORY ${CMAKE_SOURCE_DIR})
@@ -98,12 +101,13 @@ endfunction()
 
 # pawl_tests(core LABEL unit SOURCES claim_test.cpp LIBRARIES pawl::core)  -> one program, one ctest entry a TEST
 # ONE_BY_ONE: the files are not compiled as one, because several of them use the same local names.
-# PAWL_TEST_OPTIONS (a preset's): options of the tests' own code, which is most of what a sanitizer's build compiles.
+# PAWL_TEST_OPTIONS (a preset's): options of the tests' own code, which is most of what a sanitizer's build compiles; not for
+# tests that compute much, which say OPTIMIZED.
 function(pawl_tests name)
     if(NOT PAWL_TESTS)
         return()
     endif()
-    cmake_parse_arguments(ARG "ONE_BY_ONE" "LABEL;FILTER" "SOURCES;LIBRARIES" ${ARGN})
+    cmake_parse_arguments(ARG "ONE_BY_ONE;OPTIMIZED" "LABEL;FILTER" "SOURCES;LIBRARIES" ${ARGN})
     if(NOT rapidcheck_FOUND)
         list(FILTER ARG_SOURCES EXCLUDE REGEX property_test)
     endif()
@@ -111,7 +115,9 @@ function(pawl_tests name)
         pawl_batch(ARG_SOURCES test_${name})
     endif()
     add_executable(test_${name} ${ARG_SOURCES})
-    target_compile_options(test_${name} PRIVATE ${PAWL_TEST_OPTIONS})
+    if(NOT ARG_OPTIMIZED)
+        target_compile_options(test_${name} PRIVATE ${PAWL_TEST_OPTIONS})
+    endif()
     target_link_libraries(test_${name} PRIVATE pawl_options ${ARG_LIBRARIES} $<TARGET_NAME_IF_EXISTS:rapidcheck>
         GTest::gmock GTest::gtest_main)
     gtest_discover_tests(test_${name} TEST_FILTER "${ARG_FILTER}" PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300

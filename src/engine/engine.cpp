@@ -279,6 +279,7 @@ void Engine::handle_unkeyed(
     const detail::Anything& request,
     OnAnswer on_answer
 ) {
+    auto held = live_.hold();  // Before the question whether it stops.
     if (stopping_) return on_answer(Rejection{.why = Reason::stopping});
     struct Ended {
         Response response;
@@ -299,7 +300,7 @@ void Engine::handle_unkeyed(
             }
             reached->response = storable(std::move(std::get<Response>(moved)), Bytes::any);
         },
-        [this, &operation, reached, held = live_.hold(), on_answer = std::move(on_answer)](
+        [this, &operation, reached, held = std::move(held), on_answer = std::move(on_answer)](
             const std::exception_ptr& failed
         ) {
             if (failed) {

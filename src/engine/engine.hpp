@@ -48,8 +48,8 @@ struct KeyedRequest {
     detail::Anything request;
     std::string params{};     // The request as JSON; empty: made when it is stored.
     std::string fingerprint;  // Hex, under the newest secret.
-    // What the fingerprint is an HMAC of, for keys that were stored under an older secret; empty:
-    // the fingerprint does not depend on a secret.
+    // What the fingerprint is an HMAC of, for keys that were stored under an older secret; empty in
+    // a request that was made from the stored key, and has its fingerprint.
     std::string fingerprint_text{};
 };
 

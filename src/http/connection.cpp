@@ -176,7 +176,6 @@ void HttpConnection::begin() {
     chunk_padding_ = 0;
     is_head_ = false;
     body_charge_ = {};
-    accepted_ = {};
     if (buffer_.size() == 0) {
         if (shared_->stopping) return close();
         if (buffer_.capacity() > kept_capacity) buffer_.shrink_to_fit();
@@ -402,6 +401,7 @@ void HttpConnection::refuse(int status, std::string_view why) {
 // Sends the reply, then reads the rest of the request for a while: a reset would destroy the
 // response.
 void HttpConnection::refuse(const Reply& reply) {
+    accepted_ = {};
     write(reply, true);
 }
 

@@ -332,7 +332,7 @@ void HttpServer::Impl::serve(Asking asking, const Way& out) {
         return (*out)(http::invalid(*problem));
     auto& decoded = std::get<detail::Anything>(request);
     if (target.query) return serve_query(asking, decoded, out);
-    asking.canonical_json = fields.canonical_json();
+    if (target.operation->key != KeyRule::none) asking.canonical_json = fields.canonical_json();
     serve_operation(std::move(asking), std::move(key), std::move(decoded), out);
 }
 

@@ -1,5 +1,7 @@
 #include "src/json/fingerprint.hpp"
 
+#include <pawl/detail/json_request.hpp>
+
 #include <gtest/gtest.h>
 
 #include <set>
@@ -46,6 +48,20 @@ FingerprintInput with_query(std::string_view query) {
 // Stored in rows: a change needs a new fingerprint_version.
 TEST(Fingerprint, keeps_its_value) {
     EXPECT_EQ(of(request()), "688fbd6ff916fb6ac2ca85a4ffc429daeb931516472ecea3b4eae28168c2b8bb");
+}
+
+// The server gives the canonical form of the body that it has parsed.
+TEST(Fingerprint, is_the_same_of_a_body_that_was_parsed_before) {
+    auto input = request();
+    input.body = "{ \"note\" : \"x\", \"cents\" : 2e2 }";
+    detail::RequestFields fields;
+    ASSERT_FALSE(fields.add_json(input.body));
+    const auto canonical = fields.canonical_json();
+    input.canonical_json = canonical;
+
+    EXPECT_EQ(of(input), of(request()));
+    input.body = "not read";
+    EXPECT_EQ(of(input), of(request()));
 }
 
 TEST(Fingerprint, spelling_makes_no_difference) {

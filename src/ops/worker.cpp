@@ -356,7 +356,8 @@ void Worker::settle(const queue::TakenJob& job, const detail::Worked& worked, Wo
     if (std::holds_alternative<JobDone>(result)) {
         ++(queue_.finish(job) ? report.done : report.lost);
     } else if (const auto* again = std::get_if<JobRetryIn>(&result)) {
-        ++(queue_.put_back(job, again->wait, std::nullopt) ? report.retried : report.lost);
+        const auto wait = std::max(again->wait, std::chrono::milliseconds{0});
+        ++(queue_.put_back(job, wait, std::nullopt) ? report.retried : report.lost);
     } else {
         bury(job, std::get<JobDiscarded>(result).why, report);
     }

@@ -51,8 +51,8 @@ public:
     // from an external queue. If this fails, the job is delivered again and found done before.
     virtual void finished(const TakenJob& job) = 0;
     virtual bool finish(const TakenJob& job) = 0;
-    // The job is due again in `wait`, by the clock of the queue's own server. With an error it
-    // counts as a failure.
+    // The job is due again in `wait` (at least 0), by the clock of the queue's server; on Kafka,
+    // which has none, by that of this process. With an error it counts as a failure.
     virtual bool put_back(
         const TakenJob& job, std::chrono::milliseconds wait, const std::optional<std::string>& error
     ) = 0;

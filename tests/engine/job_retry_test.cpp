@@ -38,5 +38,30 @@ TEST(JobRetry, a_failed_job_waits_by_the_clock_of_the_database) {
     EXPECT_EQ(worker.run_once(1).done, 1);
 }
 
+class LoadLater {
+public:
+    JobResult work(Tx&, const Job<Crate>& job) {
+        return job.attempt == 1 ? JobResult{retry_in(-1h)} : JobResult{done};
+    }
+};
+
+// Its due time would lie before the times that a poll looks at.
+TEST(JobRetry, a_wait_that_is_over_already_is_none) {
+    World world;
+    queue::EmbeddedQueue queue{world.store};
+    ops::Pauses pauses{world.store, world.clock, 0ms};
+    ops::Worker worker{*world.engine, queue, pauses, {.retry_layers = {10s}}};
+    worker.add(detail::job_form_of(std::make_shared<LoadLater>()));
+    world.execute(
+        "INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, created_at) VALUES "
+        "('0123456789abcdef01234567', 'default', 'crate', '{\"to\":\"ann\"}', 'ready', "
+        "'2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z')"
+    );
+
+    EXPECT_EQ(worker.run_once(1).retried, 1);
+    EXPECT_EQ(world.count("pawl_jobs WHERE run_at >= '2027-01-01'"), 1);
+    EXPECT_EQ(worker.run_once(1).done, 1);
+}
+
 }  // namespace
 }  // namespace pawl::testing

@@ -369,6 +369,7 @@ public:
         made.request = std::get<detail::Anything>(decoded);
         made.params = form->encode_request(made.request.get());
         made.fingerprint = made.params;
+        made.fingerprint_text = made.params;
         return made;
     }
 

@@ -21,6 +21,7 @@ engine::KeyedRequest request_of(const Client& client, engine::Engine& to) {
     request.request = std::make_shared<const Asked>(client.asked);
     request.params = request.operation->encode_request(request.request.get());
     request.fingerprint = request.params;
+    request.fingerprint_text = request.params;
     return request;
 }
 
