@@ -16,29 +16,6 @@ public:
     }
 };
 
-// It waited by the clock of its server: on one that ran ahead by days, for days (the case "clock:
-// at +0 x100 after a death in the call").
-TEST(JobRetry, a_failed_job_waits_by_the_clock_of_the_database) {
-    World world;
-    HandClock ahead;
-    ahead.advance(72h);
-    const auto engine = world.another_engine(ahead);
-    queue::EmbeddedQueue queue{world.store};
-    ops::Pauses pauses{world.store, world.clock, 0ms};
-    ops::Worker worker{*engine, queue, pauses, {.retry_layers = {10s}}};
-    worker.add(detail::job_form_of(std::make_shared<LoadAtSecondTry>()));
-    world.execute(
-        "INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, created_at) VALUES "
-        "('0123456789abcdef01234567', 'default', 'crate', '{\"to\":\"ann\"}', 'ready', "
-        "'2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z')"
-    );
-
-    EXPECT_EQ(worker.run_once(1).retried, 1);
-    EXPECT_EQ(worker.run_once(1).done, 0);
-    world.clock.advance(11s);  // The wait, and at most a tenth of it.
-    EXPECT_EQ(worker.run_once(1).done, 1);
-}
-
 class LoadLater {
 public:
     JobResult work(Tx&, const Job<Crate>&) {
@@ -49,18 +26,40 @@ private:
     int tries_{0};
 };
 
-// Its due time would lie before the times that a poll looks at.
-TEST(JobRetry, a_wait_that_is_over_already_is_none) {
+class JobRetryTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        world.execute(
+            "INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, created_at) VALUES "
+            "('0123456789abcdef01234567', 'default', 'crate', '{\"to\":\"ann\"}', 'ready', "
+            "'2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z')"
+        );
+    }
     World world;
     queue::EmbeddedQueue queue{world.store};
     ops::Pauses pauses{world.store, world.clock, 0ms};
-    ops::Worker worker{*world.engine, queue, pauses, {.retry_layers = {10s}}};
+    ops::WorkerOptions options{.retry_layers = {10s}};
+};
+
+// It waited by the clock of its server: on one that ran ahead by days, for days (the case "clock:
+// at +0 x100 after a death in the call").
+TEST_F(JobRetryTest, a_failed_job_waits_by_the_clock_of_the_database) {
+    HandClock ahead;
+    ahead.advance(72h);
+    const auto engine = world.another_engine(ahead);
+    ops::Worker worker{*engine, queue, pauses, options};
+    worker.add(detail::job_form_of(std::make_shared<LoadAtSecondTry>()));
+
+    EXPECT_EQ(worker.run_once(1).retried, 1);
+    EXPECT_EQ(worker.run_once(1).done, 0);
+    world.clock.advance(11s);  // The wait, and at most a tenth of it.
+    EXPECT_EQ(worker.run_once(1).done, 1);
+}
+
+// Its due time would lie before the times that a poll looks at.
+TEST_F(JobRetryTest, a_wait_that_is_over_already_is_none) {
+    ops::Worker worker{*world.engine, queue, pauses, options};
     worker.add(detail::job_form_of(std::make_shared<LoadLater>()));
-    world.execute(
-        "INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, created_at) VALUES "
-        "('0123456789abcdef01234567', 'default', 'crate', '{\"to\":\"ann\"}', 'ready', "
-        "'2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z')"
-    );
 
     EXPECT_EQ(worker.run_once(1).retried, 1);
     EXPECT_EQ(world.text("SELECT run_at FROM pawl_jobs"), base::time_text(world.clock.now()));
