@@ -38,7 +38,7 @@ def fill(path, keys):
         db.execute('PRAGMA cache_size = -400000')
         template = db.execute(
             "SELECT k.id, d.id FROM pawl_idempotency_keys AS k JOIN rides AS d ON d.idempotency_key_id = k.id "
-            "WHERE k.standing = 'finished' AND k.operation = 'book_ride' AND k.id = (SELECT max(id) FROM pawl_key_registry)"
+            "WHERE k.status = 'finished' AND k.operation = 'book_ride' AND k.id = (SELECT max(id) FROM pawl_key_registry)"
         ).fetchone()
         if template is None:
             raise ValueError(f'{path} has no finished ride as its last key to use as the template')

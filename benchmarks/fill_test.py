@@ -13,7 +13,7 @@ INSERT INTO users (id, email, stripe_customer_id) VALUES (1, 'jane@example.com',
 INSERT INTO pawl_key_registry (id, hash) VALUES (1, '5712670a0a75cdea94bb30ee95fe8a34');
 INSERT INTO pawl_idempotency_keys (id, hash, tenant, account, idempotency_key, operation, request_method,
     request_path, origin, fingerprint, secret_version, params,
-    standing, attempt, recovery_point, recovery_data, call_key, response_status,
+    status, attempt, recovery_point, recovery_data, call_key, response_status,
     response_headers, response_body, created_at, last_run_at, finished_at, expires_at)
 VALUES (1, '5712670a0a75cdea94bb30ee95fe8a34', 'rides', 'jane@example.com', 'template-0-0', 'book_ride', 'POST',
     '/rides', '127.0.0.1', printf('%064d', 1), 1, '{}', 'finished', 1, 'finished', '{}', printf('%064d', 2), 201,

@@ -18,7 +18,7 @@ struct floor {
     char lease_until[32];
     char expires_at[32];
     struct statement begin, commit;
-    struct statement find_key, insert_registry, find_user, insert_ride, insert_audit, insert_key;
+    struct statement find_key, claim_key, find_user, insert_ride, insert_audit, insert_key;
     struct statement set_charge, insert_job, finish_key, move_key;
 };
 
@@ -35,7 +35,7 @@ struct floor* floor_open(const char* path) {
     prepare(f->db, &f->begin, "BEGIN IMMEDIATE");
     prepare(f->db, &f->commit, "COMMIT");
     prepare(f->db, &f->find_key, pawl_find_key);
-    prepare(f->db, &f->insert_registry, pawl_insert_registry);
+    prepare(f->db, &f->claim_key, pawl_claim_key);
     prepare(f->db, &f->find_user, rides_find_user);
     prepare(f->db, &f->insert_ride, rides_insert_ride);
     prepare(f->db, &f->insert_audit, rides_insert_audit);
@@ -148,8 +148,8 @@ static void claim(struct floor* f, struct floor_ride* ride) {
     hex(hash, 32, f->seed, ride->number);
     text(&f->find_key, 1, hash);
     run(&f->find_key);
-    text(&f->insert_registry, 1, hash);
-    ride->key_id = run(&f->insert_registry);
+    text(&f->claim_key, 1, hash);
+    ride->key_id = run(&f->claim_key);
 }
 
 static void create_ride(struct floor* f, struct floor_ride* ride) {

@@ -74,7 +74,7 @@ protected:
              .body =
                  R"({"origin_lat": 47.61, "origin_lon": -122.33, "target_lat": 47.66, "target_lon": -122.35})"}
         );
-        const auto* arrived = std::get_if<http::Arrived>(&sent);
+        const auto* arrived = std::get_if<http::IncomingResponse>(&sent);
         ASSERT_NE(arrived, nullptr);
         ASSERT_EQ(arrived->status, 201) << arrived->body;
     }

@@ -169,7 +169,7 @@ private:
                 client.waits = false;
                 return go_on(
                     event.client,
-                    client.course->after(pawl::http::Arrived{
+                    client.course->after(pawl::http::IncomingResponse{
                         .status = 201, .headers = {}, .body = {}})
                 );
             }
@@ -185,7 +185,7 @@ private:
         const auto now = clock_.steady();
         if (const auto* wait = std::get_if<RetryMachine::Wait>(&next))
             return at(now + wait->wait, {Event::What::next, who, 0});
-        if (const auto* end = std::get_if<pawl::ClientEnd>(&next)) {
+        if (const auto* end = std::get_if<pawl::ClientResult>(&next)) {
             ++(std::holds_alternative<pawl::Answered>(*end) ? seen_.answered : seen_.gave_up);
             seen_.last_s = std::chrono::duration<double>(now - begin_).count();
             return;
@@ -204,7 +204,8 @@ private:
             ++seen_.overflow;
             return go_on(
                 who,
-                client.course->after(pawl::http::Arrived{.status = 503, .headers = {}, .body = {}})
+                client.course->after(pawl::http::IncomingResponse{
+                    .status = 503, .headers = {}, .body = {}})
             );
         }
         free_at_ = std::max(free_at_, now) +

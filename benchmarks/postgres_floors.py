@@ -87,7 +87,7 @@ class Scripts:
         return [f'BEGIN ISOLATION LEVEL {isolation};', *statements, 'COMMIT;']
 
     def _claim(self):
-        return filled(self.sql['insert_registry'], HASH)
+        return filled(self.sql['claim_key'], HASH)
 
     def four(self):
         """The article's four transactions."""

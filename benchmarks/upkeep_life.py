@@ -12,7 +12,7 @@ PARTITIONED = """
 ALTER TABLE pawl_idempotency_keys RENAME TO plain;
 CREATE TABLE pawl_idempotency_keys (LIKE plain INCLUDING DEFAULTS INCLUDING CONSTRAINTS, PRIMARY KEY (id)) PARTITION BY RANGE (id);
 DROP TABLE plain;
-CREATE INDEX pawl_idempotency_keys_open ON pawl_idempotency_keys (id) WHERE standing = 'open';
+CREATE INDEX pawl_idempotency_keys_open ON pawl_idempotency_keys (id) WHERE status = 'open';
 CREATE INDEX pawl_idempotency_keys_expiry ON pawl_idempotency_keys (expires_at) WHERE expires_at IS NOT NULL;
 """
 
@@ -30,7 +30,7 @@ BEGIN
         ids := '{{}}';
         FOR i IN 1..{in_flight} LOOP
             n := n + 1;
-            {insert_registry} INTO touched;
+            {claim_key} INTO touched;
             ids[i] := touched;
             {more_partitions}
             {insert_key};
@@ -119,7 +119,7 @@ def procedures():
     sql = statements()
     key = 'ids[i]'
     parts = {
-        'insert_registry': text(sql['insert_registry'], HASH),
+        'claim_key': text(sql['claim_key'], HASH),
         'more_partitions': MORE_PARTITIONS.format(part=PART_KEYS).strip(),
         'insert_key': text(
             sql['insert_key'], key, HASH, "'rocket-rides'", "'jane@example.com'", 'n::text', "'book_ride'", "'POST'", "'/rides'",

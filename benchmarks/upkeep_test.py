@@ -22,7 +22,7 @@ upkeep = load('upkeep')
 class Life(unittest.TestCase):
     def test_its_statements_are_the_servers_own_with_every_parameter_given(self):
         text = upkeep_life.procedures()
-        for words in ('INSERT INTO pawl_key_registry', "SET standing = 'finished'", 'SET lease_until', 'SKIP LOCKED', 'DELETE FROM pawl_jobs'):
+        for words in ('INSERT INTO pawl_key_registry', "SET status = 'finished'", 'SET lease_until', 'SKIP LOCKED', 'DELETE FROM pawl_jobs'):
             self.assertIn(words, text)
         self.assertNotRegex(text.replace('$1 ORDER BY id LIMIT', ''), r'\$\d')
 

@@ -10,7 +10,7 @@
 
    The labels of Server are the states of src/core/attempt_machine.hpp, and ON(event) names the event of a branch; a test
    compares both. `keeping__second` is a part of `keeping`. The column `calling` is the variable `marked` here.
-   Events without a branch: new_key known_key open_key lookup_failed not_ours rejected locked lost_id in_doubt passing
+   Events without a branch: new_key known_key open_key lookup_failed not_ours rejected locked lost_id in_doubt transient
    time_over next_client no_client stopping keep_later keep_alone due.
 
    Switches   NEVER=1    the provider knows no keys, and call 1 is Repeat::never; else Repeat::safe_with_key
@@ -128,7 +128,7 @@
 #define NONE 0
 #define LIVE 1
 #define EXPIRED 2
-/* pawl_idempotency_keys.standing */
+/* pawl_idempotency_keys.status */
 #define OPEN 1
 #define ATTENTION 2
 #define FINISHED 3
@@ -150,7 +150,7 @@
 
 /* State that survives a crash. */
 byte reg = NONE; byte reg_gen = 0;                                   /* pawl_key_registry */
-bool row = 0; byte standing = 0; byte rp = 0; byte gen = 0;          /* pawl_idempotency_keys */
+bool row = 0; byte status = 0; byte rp = 0; byte gen = 0;          /* pawl_idempotency_keys */
 bool lease = 0; byte call_key = 0; bool called = 0; bool old = 0; bool marked = 0; byte charge = 0; byte resp = 0;
 bool att = 0; byte word = 0; byte word_charge = 0; bool noted = 0;   /* attention */
 bool own[NW];    /* Server i's attempt is that of the row: WHERE id = $1 AND attempt = $2. */
@@ -173,8 +173,8 @@ bool stale = 0; bool backward = 0; bool wrong_note = 0;
 bool lapsed[NW]; bool holder_dead = 0;
 byte crashes = 0, exps = 0, losts = 0, fails = 0, caps = 0, words = 0, reaps = 0, forgets = 0, olds = 0, stucks = 0;
 
-#define FENCE (row && standing == OPEN && own[me] && rp == at)
-#define KEPT  (FENCE || (MUTANT_NO_FENCE && row && standing != 0))
+#define FENCE (row && status == OPEN && own[me] && rp == at)
+#define KEPT  (FENCE || (MUTANT_NO_FENCE && row && status != 0))
 #define OVER  (!lease || MUTANT_LEASE_NOT_CHECKED)
 /* decide_call: the first call is older than the provider's memory. */
 #define TOO_OLD (!NEVER && old && called && own[me] && !MUTANT_AGE_NOT_CHECKED)
@@ -193,14 +193,14 @@ inline move(to) {
 inline begin(point) {
     life++; jobs = 0; calls = 0; didnt = 0;
     rides = (row -> rides : 0) + (point == RIDE);       /* If there is a row already, a mutant makes it again. */
-    row = 1; standing = OPEN; rp = point; gen = reg_gen; charge = 0; resp = 0;
+    row = 1; status = OPEN; rp = point; gen = reg_gen; charge = 0; resp = 0;
     TAKE; lease = (point == RIDE);
     if
     :: point == RIDE -> MARK_KEY(1 + gen)
     :: else -> call_key = 0; called = 0; old = 0; marked = 0
     fi
 }
-inline to_attention() { standing = ATTENTION; lease = 0; att = 1; word = 0; word_charge = 0; noted = 0 }
+inline to_attention() { status = ATTENTION; lease = 0; att = 1; word = 0; word_charge = 0; noted = 0 }
 inline lost_fence() { if :: !lapsed[me] && !MUTANT_NO_FENCE -> orphaned = 1 :: else fi }
 inline crash() {
     atomic {
@@ -222,27 +222,27 @@ end_idle: looking_up: looking_up_after_lost_id: looking_up_after_lock: looking_u
 looking_up_after_doubt: looking_up_after_fence: waiting:
     if                                                  /* The query before T1: only whether there is a row at all. */
     :: atomic { ON(not_found) reg == NONE && life < 3 -> saw = 0; goto claiming }
-    :: atomic { ON(claimable) row && standing == OPEN && OVER -> saw = 1; goto claiming }
+    :: atomic { ON(claimable) row && status == OPEN && OVER -> saw = 1; goto claiming }
     :: atomic { ON(claimable) reg == EXPIRED && AGAIN && life < 3 -> saw = 1; goto claiming }
-    :: atomic { ON(answered) row && standing == FINISHED && told[life] != resp -> tell(resp); goto idle }
-    :: atomic { ON(decision) row && standing == ATTENTION && word != 0 -> holds[me] = 1; r = word; key = word_charge; goto settling }
+    :: atomic { ON(answered) row && status == FINISHED && told[life] != resp -> tell(resp); goto idle }
+    :: atomic { ON(decision) row && status == ATTENTION && word != 0 -> holds[me] = 1; r = word; key = word_charge; goto settling }
     fi;
 claiming: claiming_unseen:
     if
-    :: atomic { ON(reached_call) (reg == NONE && !saw) || (MUTANT_NO_REGISTRY && !saw) ->     /* insert_registry returns an id. */
+    :: atomic { ON(reached_call) (reg == NONE && !saw) || (MUTANT_NO_REGISTRY && !saw) ->     /* claim_key returns an id. */
            reg = LIVE; begin(RIDE); at = RIDE }
     :: atomic { ON(defect) reg == NONE && !saw && fails < NF -> fails++; goto recording_failure }   /* A phase threw: rolled back. */
     :: atomic { ON(busy) reg == NONE && saw && !MUTANT_REGISTRY_TRUSTED -> goto idle } /* Forgotten since the query. */
     :: atomic { ON(reached_call) reg == NONE && saw && MUTANT_REGISTRY_TRUSTED -> begin(RIDE); at = RIDE }
-    :: atomic { ON(reached_call) reg == EXPIRED && AGAIN && life < 3 -> /* revive_registry */
+    :: atomic { ON(reached_call) reg == EXPIRED && AGAIN && life < 3 -> /* claim_expired_key */
            reg = LIVE; reg_gen++; allowed++; begin(RIDE); at = RIDE }
     :: atomic { ON(answered) reg == EXPIRED && !(AGAIN && life < 3) -> goto idle }  /* 410 */
-    :: atomic { ON(busy) row && standing == OPEN && !OVER -> goto idle }            /* 409 */
-    :: atomic { ON(answered) row && standing == ATTENTION -> goto idle }            /* 502 */
-    :: atomic { ON(answered) row && standing == FINISHED -> goto idle }             /* Replayed at the next query. */
-    :: atomic { ON(reached_call) row && standing == OPEN && OVER && rp == STARTED -> /* run_resumed */
+    :: atomic { ON(busy) row && status == OPEN && !OVER -> goto idle }            /* 409 */
+    :: atomic { ON(answered) row && status == ATTENTION -> goto idle }            /* 502 */
+    :: atomic { ON(answered) row && status == FINISHED -> goto idle }             /* Replayed at the next query. */
+    :: atomic { ON(reached_call) row && status == OPEN && OVER && rp == STARTED -> /* run_resumed */
            TAKE; rides++; move(RIDE); MARK_KEY(1 + gen); at = RIDE }
-    :: atomic { row && standing == OPEN && OVER && rp == RIDE ->                    /* resume_at_call */
+    :: atomic { row && status == OPEN && OVER && rp == RIDE ->                    /* resume_at_call */
            TAKE; at = RIDE;
            if
            :: ON(answered) NEVER && marked && !MUTANT_MARK_CLEARED_ON_TAKE_OVER -> to_attention(); goto idle
@@ -254,7 +254,7 @@ claiming: claiming_unseen:
                :: else -> MARK_KEY(1 + gen)
                fi
            fi }
-    :: atomic { ON(reached_call) row && standing == OPEN && OVER && rp == CHARGED -> TAKE; at = CHARGED; goto keeping__second }
+    :: atomic { ON(reached_call) row && status == OPEN && OVER && rp == CHARGED -> TAKE; at = CHARGED; goto keeping__second }
     :: crash()
     fi;
     atomic { key = call_key };
@@ -289,7 +289,7 @@ calling__ended:                                         /* decide_after_call */
 keeping: keeping_alone:
     if
     :: atomic { ON(reached_end) KEPT && (r == DECLINED || r == DOUBT) ->
-           move(FIN); resp = r; standing = FINISHED; lease = 0; marked = 0; goto ended }
+           move(FIN); resp = r; status = FINISHED; lease = 0; marked = 0; goto ended }
     :: atomic { ON(reached_call) KEPT && r != DECLINED && r != DOUBT -> move(CHARGED); charge = r; lease = 1; marked = 0; at = CHARGED }
     :: atomic { !KEPT -> lost_fence(); if :: ON(fenced_result) NEVER && r != 0 -> goto noting_result :: else -> ON(fenced) goto idle fi }
     :: atomic { FENCE && fails < NF -> fails++;
@@ -299,30 +299,30 @@ keeping: keeping_alone:
 keeping__second:                                        /* Repeat::safe: only a place where the server may die. */
     if
     :: atomic { ON(reached_end) KEPT || (MUTANT_NO_FENCE && row) -> /* T3: the last phase stages the receipt. */
-           move(FIN); jobs++; resp = charge; standing = FINISHED; lease = 0; goto ended }
+           move(FIN); jobs++; resp = charge; status = FINISHED; lease = 0; goto ended }
     :: atomic { ON(fenced) !(KEPT || (MUTANT_NO_FENCE && row)) -> lost_fence(); goto idle }
     :: atomic { ON(try_again) fails < NF -> fails++; r = DOUBT; goto unlocking }
     :: crash()
     fi;
 ended:                                                  /* After the commit. */
     if
-    :: atomic { if :: row && standing == FINISHED -> tell(resp) :: else fi; goto idle }
+    :: atomic { if :: row && status == FINISHED -> tell(resp) :: else fi; goto idle }
     :: crash()
     fi;
 unlocking:                                              /* fail_attempt; clear_calling if the call was certainly not made. */
     if
-    :: atomic { ON(written) FENCE || (row && standing == OPEN && (MUTANT_UNLOCK_UNFENCED || (MUTANT_CLEAR_UNFENCED && NEVER))) ->
+    :: atomic { ON(written) FENCE || (row && status == OPEN && (MUTANT_UNLOCK_UNFENCED || (MUTANT_CLEAR_UNFENCED && NEVER))) ->
            if :: NEVER && at == RIDE && (r == UNSENT || MUTANT_DOUBT_IS_RETRY) -> marked = 0; called = 0 :: else fi;
            lease = 0;
            /* A renewal in flight may arrive after it. */
            if :: own[me] && exps < NE -> exps++; lease = 1; holder_dead = 1; own[me] = 0 :: true fi }
-    :: atomic { ON(fenced) !(FENCE || (row && standing == OPEN && (MUTANT_UNLOCK_UNFENCED || (MUTANT_CLEAR_UNFENCED && NEVER)))) ->
+    :: atomic { ON(fenced) !(FENCE || (row && status == OPEN && (MUTANT_UNLOCK_UNFENCED || (MUTANT_CLEAR_UNFENCED && NEVER)))) ->
            goto idle }
     :: crash()
     fi;
 ended__capped:                                          /* Only the completer: note_failure. */
     if
-    :: atomic { caps < NK && row && standing == OPEN && (!lease || MUTANT_CAP_IGNORES_LEASE) ->
+    :: atomic { caps < NK && row && status == OPEN && (!lease || MUTANT_CAP_IGNORES_LEASE) ->
            caps++; to_attention(); goto idle }
     :: goto idle
     fi;
@@ -353,20 +353,20 @@ recording_failure:                                      /* record_failed_claim: 
     fi;
 settling:                                               /* run_settlement: a take-over by a person's decision. */
     if
-    :: atomic { (holds[me] && row && standing == ATTENTION) ||
-                (MUTANT_SETTLE_UNFENCED && row && standing != FINISHED) ->
-           TAKE; standing = OPEN; att = 0; word = 0; noted = 0; at = rp;
+    :: atomic { (holds[me] && row && status == ATTENTION) ||
+                (MUTANT_SETTLE_UNFENCED && row && status != FINISHED) ->
+           TAKE; status = OPEN; att = 0; word = 0; noted = 0; at = rp;
            if
            :: ON(reached_call) r == HAPPENED && at == RIDE -> charge = key; move(CHARGED); marked = 0; at = CHARGED; goto keeping__second
            :: ON(reached_end) r == HAPPENED && at == CHARGED ->
-               move(FIN); jobs++; resp = charge; standing = FINISHED; lease = 0; goto ended
-           :: ON(reached_end) r == GIVEUP -> move(FIN); resp = GIVEN_UP; standing = FINISHED; lease = 0; marked = 0; goto ended
+               move(FIN); jobs++; resp = charge; status = FINISHED; lease = 0; goto ended
+           :: ON(reached_end) r == GIVEUP -> move(FIN); resp = GIVEN_UP; status = FINISHED; lease = 0; marked = 0; goto ended
            :: ON(reached_call) r == DIDNT && at == CHARGED -> goto keeping__second
            :: ON(reached_call) r == DIDNT && at == STARTED -> gen++; rides++; move(RIDE); MARK_KEY(1 + gen); at = RIDE
            :: ON(reached_call) r == DIDNT && at == RIDE -> gen++; didnt++; MARK_KEY(1 + gen)
            fi }
-    :: atomic { ON(busy) !((holds[me] && row && standing == ATTENTION) ||
-                  (MUTANT_SETTLE_UNFENCED && row && standing != FINISHED)) -> goto idle }
+    :: atomic { ON(busy) !((holds[me] && row && status == ATTENTION) ||
+                  (MUTANT_SETTLE_UNFENCED && row && status != FINISHED)) -> goto idle }
     :: crash()
     fi;
     atomic { r = 0; key = call_key };
@@ -440,14 +440,14 @@ end:
            (old || !row) && NO > 0 && sending == 0 && in_flight == 0 && (memory[1] || memory[2] || memory[3]) ->
            memory[1] = 0; memory[2] = 0; memory[3] = 0
        }
-    :: atomic {                                         /* expire_registry, delete_key */
-           row && (standing == FINISHED || MUTANT_REAP_OPEN) && reaps < NR -> reaps++;
+    :: atomic {                                         /* expire_key, delete_key */
+           row && (status == FINISHED || MUTANT_REAP_OPEN) && reaps < NR -> reaps++;
            reg = (MUTANT_NO_TOMBSTONE -> NONE : EXPIRED);
            reg_gen = (MUTANT_GENERATION_LOST -> reg_gen : gen);
-           row = 0; standing = 0; rp = 0; lease = 0; holder_dead = 0; call_key = 0; called = 0; old = 0; marked = 0;
+           row = 0; status = 0; rp = 0; lease = 0; holder_dead = 0; call_key = 0; called = 0; old = 0; marked = 0;
            charge = 0; resp = 0; att = 0; word = 0; ASIDE
        }
-    :: atomic {                                         /* forget_expired */
+    :: atomic {                                         /* delete_tombstones */
            reg == EXPIRED && forgets < NG && (MUTANT_FORGOTTEN_EARLY || !(memory[1] || memory[2] || memory[3])) ->
            forgets++; allowed++; reg = NONE; reg_gen = 0
        }
@@ -471,8 +471,8 @@ init { atomic { run Server(0); run Server(1); run Provider(); run Operator(); ru
 #define in_order        (life <= allowed)
 #define registered      (!row || reg == LIVE)
 #define right_note      (!wrong_note)
-#define settled         (reg == EXPIRED || (row && (standing == FINISHED || \
-                         (standing == ATTENTION && words == NS && word == 0))))
+#define settled         (reg == EXPIRED || (row && (status == FINISHED || \
+                         (status == ATTENTION && words == NS && word == 0))))
 
 ltl p_charge     { [] one_charge }      /* At most one charge an execution. */
 ltl p_never      { [] one_call }        /* Only a person's decision repeats a `never` call. */
@@ -493,5 +493,5 @@ ltl p_settles    { [] <> settled }
 /* Must be violated: these events are possible. */
 ltl never_success   { [] !(is_success(told[1])) }
 ltl never_attention { [] !att }
-ltl never_by_word   { [] !(didnt > 0 && standing == FINISHED && is_success(resp)) }
+ltl never_by_word   { [] !(didnt > 0 && status == FINISHED && is_success(resp)) }
 ltl never_again     { [] !(life == 2 && is_success(told[2])) }

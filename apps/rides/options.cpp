@@ -38,7 +38,7 @@ void add_limits(CLI::App& app, ServeOptions& options) {
     add("--headers-max", limits.headers_max, "Bytes of all headers of a request");
     add("--headers-count-max", limits.headers_count_max, "Headers of a request");
     add("--body-max", limits.body_max, "Bytes of a body");
-    add("--open-body-max", limits.open_body_max, "Bytes of a body without credentials");
+    add("--public-body-max", limits.public_body_max, "Bytes of a body without credentials");
     add("--bodies-max", limits.bodies_max, "Bytes of all bodies in memory; more get 503");
     add("--body-rate-min",
         limits.body_rate_min,

@@ -40,7 +40,7 @@ struct ChargedRide {
 };
 struct ChargeKey {
     std::int64_t id{};
-    std::string standing;
+    std::string status;
 };
 
 // One charge, as printed and as a member of the JSON.
@@ -52,7 +52,7 @@ struct Line {
     std::optional<std::string> created;
     std::optional<std::int64_t> ride;
     std::optional<std::int64_t> key_id;
-    std::optional<std::string> standing;
+    std::optional<std::string> key_status;
     std::string description;
 };
 
@@ -122,7 +122,7 @@ Line Reconciliation::line_of(const BookedCharge& charge) {
         .created = time_text(pawl::TimePoint{std::chrono::seconds{charge.created}}),
         .ride = {},
         .key_id = {},
-        .standing = {},
+        .key_status = {},
         .description = charge.description};
     const auto rides = read<RideCharge>(sql::find_ride_of_charge, charge.id);
     if (!rides.empty()) {
@@ -137,7 +137,7 @@ Line Reconciliation::line_of(const BookedCharge& charge) {
     const auto key = charge.description.substr(charge_description.size());
     for (const auto& of : read<ChargeKey>(sql::find_key_of_charge, charge.customer, key)) {
         line.key_id = of.id;
-        line.standing = of.standing;
+        line.key_status = of.status;
     }
     return line;
 }
@@ -178,7 +178,7 @@ void Reconciliation::take_ours() {
                  .created = {},
                  .ride = ride.id,
                  .key_id = {},
-                 .standing = {},
+                 .key_status = {},
                  .description = {}}
             );
         }
@@ -198,7 +198,7 @@ boost::json::object json_of(const Line& line) {
         {"created", or_null(line.created)},
         {"ride", or_null(line.ride)},
         {"key_id", or_null(line.key_id)},
-        {"standing", or_null(line.standing)},
+        {"key_status", or_null(line.key_status)},
         {"description", line.description}};
 }
 
@@ -214,7 +214,7 @@ std::vector<std::string> cells_of(const Line& line) {
         line.created.value_or("-"),
         number(line.ride),
         number(line.key_id),
-        line.standing.value_or("-"),
+        line.key_status.value_or("-"),
         line.description};
 }
 

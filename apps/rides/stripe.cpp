@@ -18,7 +18,7 @@ namespace rides {
 namespace {
 
 using pawl::Answered;
-using pawl::ClientEnd;
+using pawl::ClientResult;
 using pawl::InDoubt;
 using pawl::Retry;
 using pawl::Stuck;
@@ -79,7 +79,7 @@ Outcome trouble(const Answered& answered, const Answer& answer) {
 
 // `refuses`: whether an answer is the provider's final refusal of this order.
 template <class Done, class Refusal, class Refuses>
-pawl::Outcome<Done, Refusal> outcome_of(const ClientEnd& end, Refuses refuses) {
+pawl::Outcome<Done, Refusal> outcome_of(const ClientResult& end, Refuses refuses) {
     if (const auto* gave_up = std::get_if<pawl::GaveUp>(&end)) {
         if (gave_up->in_doubt) return InDoubt{gave_up->why};
         return Retry{gave_up->why};
@@ -104,7 +104,7 @@ std::string charge_form(const ChargeOrder& order) {
     return form;
 }
 
-pawl::Outcome<Charge, Declined> charge_outcome(const ClientEnd& end) {
+pawl::Outcome<Charge, Declined> charge_outcome(const ClientResult& end) {
     return outcome_of<Charge, Declined>(end, [](int status, const StripeError& error) {
         return status == 402 && !error.type.empty();
     });

@@ -55,9 +55,9 @@ std::string header_of(const std::string& text, const std::string& name) {
 }
 
 // One client. Its callbacks run on the catcher's thread, one after the other.
-class Talk : public std::enable_shared_from_this<Talk> {
+class SmtpSession : public std::enable_shared_from_this<SmtpSession> {
 public:
-    Talk(tcp::socket socket, Ledger& mails, std::set<std::string>& put_off)
+    SmtpSession(tcp::socket socket, Ledger& mails, std::set<std::string>& put_off)
         : socket_{std::move(socket)}, in_{mail_max + 4096}, mails_{mails}, put_off_{put_off} {}
     void begin() { say("220 mail.rides.example ready"); }
 
@@ -181,7 +181,7 @@ struct MailCatcher::Impl {
     void accept() {
         acceptor.async_accept([this](error_code error, tcp::socket socket) {
             if (error) return;
-            std::make_shared<Talk>(std::move(socket), mails, put_off)->begin();
+            std::make_shared<SmtpSession>(std::move(socket), mails, put_off)->begin();
             accept();
         });
     }

@@ -193,7 +193,8 @@ void Bank::execute(
         [this, name, tell = std::move(tell), answer = std::move(outcome.answer)] {
             {
                 const std::lock_guard done{mutex_};
-                if (const auto at = keys_.find(name); at != keys_.end()) at->second.at_work = false;
+                if (const auto at = keys_.find(name); at != keys_.end())
+                    at->second.in_progress = false;
             }
             tell(answer);
         }
@@ -215,7 +216,7 @@ std::optional<BankAnswer> Bank::known_answer(
             request.key + "' if you meant to execute a different request.";
         return stripe_error({.status = 400, .type = "idempotency_error", .message = message});
     }
-    if (first.at_work)
+    if (first.in_progress)
         return stripe_error(
             {.status = 409,
              .type = "idempotency_error",

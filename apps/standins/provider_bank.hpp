@@ -94,7 +94,7 @@ private:
         int status{};
         std::string body;
         pawl::TimePoint at{};
-        bool at_work{true};
+        bool in_progress{true};
         std::string request{};
     };
     struct Outcome {

@@ -24,11 +24,11 @@ namespace {
 
 using namespace std::chrono_literals;
 using pawl::Answered;
-using pawl::ClientEnd;
+using pawl::ClientResult;
 using pawl::client::Retrying;
 using pawl::http::Lost;
 using pawl::http::NotSent;
-using pawl::http::Outgoing;
+using pawl::http::OutgoingRequest;
 using pawl::http::Sent;
 
 struct Counts {
@@ -58,9 +58,9 @@ private:
 };
 
 // Random numbers from the seed and the number of a ride or a phone, so that a run can be repeated.
-class Chance {
+class Dice {
 public:
-    Chance(std::uint64_t seed, int number)
+    Dice(std::uint64_t seed, int number)
         : engine_{seed * 1'000'003 + static_cast<std::uint64_t>(number)} {}
     double part() { return std::uniform_real_distribution<double>{0, 1}(engine_); }
     double between(double least, double most) {
@@ -72,7 +72,7 @@ private:
 };
 
 // The answer, or why there is none.
-std::string text_of(const ClientEnd& ended) {
+std::string text_of(const ClientResult& ended) {
     if (const auto* answered = std::get_if<Answered>(&ended))
         return std::to_string(answered->status) + " " + answered->body;
     const auto* gave_up = std::get_if<pawl::GaveUp>(&ended);
@@ -87,7 +87,7 @@ public:
           counts_{counts},
           retrying_{
               {.send = [this](
-                           Outgoing request, const std::stop_token& stop
+                           OutgoingRequest request, const std::stop_token& stop
                        ) { return try_once(std::move(request), stop); },
                .clock = pawl::base::system_clock(),
                .random = pawl::base::system_random(),
@@ -134,28 +134,28 @@ private:
         return Retrying::over(transfers_, pawl::base::system_clock(), pawl::base::system_random());
     }
 
-    static int status_of(const ClientEnd& ended) {
+    static int status_of(const ClientResult& ended) {
         const auto* answered = std::get_if<Answered>(&ended);
         return answered != nullptr ? answered->status : 0;
     }
-    static bool settled(const ClientEnd& ended) {
+    static bool settled(const ClientResult& ended) {
         return status_of(ended) == 201 || status_of(ended) == 402;
     }
     // False for answers that ask for a retry.
-    static bool is_final(const ClientEnd& ended) {
+    static bool is_final(const ClientResult& ended) {
         const int status = status_of(ended);
         return status != 0 && status != 409 && status != 429 && status < 500;
     }
 
-    void count_unsettled(const ClientEnd& ended) {
+    void count_unsettled(const ClientResult& ended) {
         const int status = status_of(ended);
         ++(status >= 400 && status < 500 ? counts_.refused : counts_.gave_up);
         counts_.trouble(text_of(ended));
     }
 
     // The ride of a seed and a number is the same for each phone.
-    Outgoing order(int n) {
-        Chance chance{options_.seed, n};
+    OutgoingRequest order(int n) {
+        Dice chance{options_.seed, n};
         std::array<char, 256> body{};
         std::snprintf(
             body.data(),
@@ -180,7 +180,7 @@ private:
 
     // What the network does to one try: loses the request, loses the answer, doubles it, or
     // delivers it.
-    Sent try_once(Outgoing request, const std::stop_token& stop) {
+    Sent try_once(OutgoingRequest request, const std::stop_token& stop) {
         ++counts_.tries;
         const double dice = chance_.part();
         if (dice >= options_.bad) return transfers_.perform(std::move(request), stop);
@@ -200,7 +200,7 @@ private:
     }
 
     const SimulateOptions& options_;
-    Chance chance_;
+    Dice chance_;
     Counts& counts_;
     pawl::http::Transfers transfers_;
     Retrying retrying_;      // Over the bad network.
@@ -265,7 +265,7 @@ int simulate(const SimulateOptions& given) {
 
     Counts counts;
     std::atomic<int> next{0};
-    std::atomic<int> at_work{options.clients};
+    std::atomic<int> running{options.clients};
     {
         std::vector<std::jthread> phones;
         for (int i = 0; i < options.clients; ++i)
@@ -273,10 +273,10 @@ int simulate(const SimulateOptions& given) {
                 Phone phone{options, i, counts};
                 for (int n = next++; n < options.rides && !stop.stop_requested(); n = next++)
                     phone.ride(n, stop);
-                --at_work;
+                --running;
             });
         const timespec moment{0, 100'000'000};
-        for (int tenths = 1; at_work > 0; ++tenths) {
+        for (int tenths = 1; running > 0; ++tenths) {
             if (sigtimedwait(&ends, nullptr, &moment) > 0)
                 break;  // After Ctrl-C, rides in flight still end and are counted.
             if (tenths % 10 == 0) print_progress(counts, options);

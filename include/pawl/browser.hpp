@@ -37,11 +37,11 @@ struct Shown {
 };
 
 // The request of a page that needs no principal, such as a sign-in or a style sheet.
-struct OpenAsked {
+struct PublicRequest {
     const RequestHead& head;
     std::span<const FormField> form;  // Of application/x-www-form-urlencoded; otherwise empty.
 };
-using OpenPage = std::function<Response(const OpenAsked&)>;
+using PublicPage = std::function<Response(const PublicRequest&)>;
 
 struct BrowserOptions {
     // Makes a page of an answer, for clients whose Accept names text/html. nullopt: they get the

@@ -10,7 +10,7 @@
 namespace pawl {
 
 // The idempotency key for a provider: 64 hex digits, the same for each try.
-struct ForeignKey {
+struct CallKey {
     std::string text;
     // Shortened to what a provider accepts; 32 digits (128 bits) are enough to be unique.
     std::string_view first(std::size_t digits) const {
@@ -52,15 +52,15 @@ private:
 // A Call that may be repeated under one key.
 class KeyedCall final : public Call {
 public:
-    const ForeignKey& key() const { return key_; }
+    const CallKey& key() const { return key_; }
 
 private:
     friend struct detail::TxFactory;
     friend class testing::FakeCall;
-    KeyedCall(ForeignKey key, std::stop_token stop) : Call{std::move(stop)}, key_{std::move(key)} {}
+    KeyedCall(CallKey key, std::stop_token stop) : Call{std::move(stop)}, key_{std::move(key)} {}
     ~KeyedCall() = default;
 
-    ForeignKey key_;
+    CallKey key_;
 };
 
 enum class Repeat {

@@ -73,7 +73,7 @@ struct GaveUp {
     int tries{};
     std::string why{};  // For operators.
 };
-using ClientEnd = std::variant<Answered, GaveUp>;
+using ClientResult = std::variant<Answered, GaveUp>;
 
 // How the wait before a repeat grows.
 enum class Backoff {
@@ -110,7 +110,7 @@ struct ClientOptions {
     int tries_max{3};
     Backoff backoff{Backoff::decorrelated};
     std::chrono::milliseconds wait_first{500};
-    std::chrono::milliseconds wait_longest{20'000};
+    std::chrono::milliseconds wait_max{20'000};
     std::chrono::milliseconds retry_after_max{30'000};  // Limits a server that asks for an hour.
 
     // Retry budget for each server (scheme, host and port): a tenth of the successes plus one a
@@ -122,7 +122,7 @@ struct ClientOptions {
     // probe; the time doubles after each failed probe. 0: never.
     int breaker_failures{10};
     std::chrono::milliseconds breaker_first{1'000};
-    std::chrono::milliseconds breaker_longest{30'000};
+    std::chrono::milliseconds breaker_wait_max{30'000};
 
     int connections_max{256};
     // Called after each try and before the next, on the thread of the try. Must be quick and not
@@ -144,30 +144,31 @@ public:
     ~Client();  // Ends running requests with GaveUp; all callbacks have returned after it.
 
     // Blocks until the end; a requested stop ends it at once.
-    ClientEnd perform(
+    ClientResult perform(
         const ClientRequest& request, const ClientKey& key, std::stop_token stop = {}
     );
-    ClientEnd get(std::string target, std::stop_token stop = {});
-    ClientEnd put(std::string target, std::string body, std::stop_token stop = {});
-    ClientEnd del(std::string target, std::stop_token stop = {});
-    ClientEnd post(
+    ClientResult get(std::string target, std::stop_token stop = {});
+    ClientResult put(std::string target, std::string body, std::stop_token stop = {});
+    ClientResult del(std::string target, std::stop_token stop = {});
+    ClientResult post(
         std::string target, std::string body, const ClientKey& key, std::stop_token stop = {}
     );
     // A POST that may be repeated needs a ClientKey; for one that must not be, use send_once().
-    ClientEnd post(std::string target, std::string body, std::stop_token stop = {}) = delete;
-    ClientEnd post(std::string, std::string, const std::string& key, std::stop_token = {}) = delete;
+    ClientResult post(std::string target, std::string body, std::stop_token stop = {}) = delete;
+    ClientResult post(std::string, std::string, const std::string& key, std::stop_token = {}) =
+        delete;
 
     // Without a key: idempotent methods are repeated, POST and PATCH only with proof that nothing
     // was sent. GaveUp in doubt then needs a person.
-    ClientEnd send_once(const ClientRequest& request, std::stop_token stop = {});
+    ClientResult send_once(const ClientRequest& request, std::stop_token stop = {});
 
     // Within a foreign call of an operation: uses the call's key, and ends with its stop.
-    ClientEnd perform(const KeyedCall& call, const ClientRequest& request);
+    ClientResult perform(const KeyedCall& call, const ClientRequest& request);
 
     // Does not block: `done` runs once, on a thread of the client, or on this one if nothing can be
     // sent. It must be quick and must not throw.
     void start(
-        const ClientRequest& request, const ClientKey& key, std::function<void(ClientEnd)> done
+        const ClientRequest& request, const ClientKey& key, std::function<void(ClientResult)> done
     );
 
     const ClientOptions& options() const;

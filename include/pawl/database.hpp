@@ -40,7 +40,7 @@ public:
     // after. If `phase` throws, nothing is written, and its exception is thrown. Throws StoreError;
     // effect() says what is known: with none and rolled_back nothing is written, with in_doubt
     // COMMIT got no answer and either all or nothing is written. Before repeating it in doubt,
-    // query for its rows, or make the write repeatable (a unique key, fenced()).
+    // query for its rows, or make the write repeatable (a unique key, check_fencing_token()).
     void write(
         const std::function<void(Tx&)>& phase, Isolation isolation = Isolation::repeatable_read
     );

@@ -14,8 +14,8 @@ public:
         unavailable,  // The database can't be reached or opened, or its disk fails.
         full,         // The disk is full.
         read_only,
-        busy,        // Too many works wait, or a lock was not obtained in time.
-        locked,      // Another transaction holds the row, and Session::lock_patience() has passed.
+        busy,    // Too many works wait, or a lock was not obtained in time.
+        locked,  // Another transaction holds the row, and Session::set_lock_timeout() has passed.
         contention,  // Serialization failure or deadlock, even after the engine's reruns.
         deadline,    // The phase took longer than its deadline.
         // A unique, foreign key, check or not-null constraint: a fault of the phase or its data.
@@ -34,7 +34,7 @@ public:
     // Whether the same work may be run again unchanged. Never true when in doubt.
     bool safe_to_repeat() const noexcept;
     // Caused by the environment (503, try again), not by the program or its data (500).
-    bool passing() const noexcept;
+    bool transient() const noexcept;
     // Name in the .sql file, for example "take_over"; empty: none. For operators, as what() is.
     std::string_view statement() const noexcept { return statement_; }
     const char* what() const noexcept override { return text_.c_str(); }

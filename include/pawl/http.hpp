@@ -93,7 +93,7 @@ public:
     // Adds a page without credentials, key, quota or database; of `browser` only `present` is
     // called. Call before start(). `page` runs on the server's threads, concurrently, and must not
     // block. "GET" serves HEAD too.
-    void open(std::string_view method, const std::string& route, OpenPage page);
+    void public_page(std::string_view method, const std::string& route, PublicPage page);
 
     void start();
     std::uint16_t port() const;
@@ -105,18 +105,18 @@ public:
     void reopen_logs();
 
     // A query without its types.
-    struct QueryForm {
+    struct ErasedQuery {
         std::string_view name;
         std::shared_ptr<void> query;
-        std::variant<detail::Anything, DecodeProblem> (*request)(const detail::RequestFields&){};
+        std::variant<detail::ErasedValue, DecodeProblem> (*request)(const detail::RequestFields&){};
         Response (*answer
         )(void* query, Snapshot& read, Principal, std::string origin, const void* request){};
     };
 
 private:
     template <class Q>
-    static QueryForm query_form(std::shared_ptr<Q> query) {
-        using Request = typename detail::AnswerForm<decltype(&Q::answer)>::Request;
+    static ErasedQuery query_form(std::shared_ptr<Q> query) {
+        using Request = typename detail::AnswerSignature<decltype(&Q::answer)>::Request;
         return {
             .name = Q::name,
             .query = std::move(query),
@@ -134,7 +134,7 @@ private:
             }};
     }
     void add_route(std::string_view method, std::string route, std::string_view operation);
-    void add_query(std::string route, QueryForm form);
+    void add_query(std::string route, ErasedQuery form);
 
     struct Impl;
     std::shared_ptr<Impl> impl_;  // Shared with running requests, which may outlive the server.

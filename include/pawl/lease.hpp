@@ -14,14 +14,15 @@
 
 // A lock by name for work outside of transactions, which ends by itself if its holder dies. A lease
 // alone guards nothing: a process that is paused past its end wakes and goes on. The guard is the
-// fence, a number that grows with each holder and is checked where the data is: pass Lease::fence()
-// to whatever you write to. docs/howto/locks.md.
+// fence, a number that grows with each holder and is checked where the data is: pass
+// Lease::fencing_token() to whatever you write to. docs/howto/locks.md.
 //
 //   pawl::Leases leases{database};
 //   if (auto lease = leases.try_acquire("nightly report")) {
 //       const auto report = make_report(lease->lost());          // Minutes; stops when it is lost.
 //       database.write([&](pawl::Tx& tx) {
-//           pawl::fenced(tx, lease->fence());                    // FencedOff: another is on.
+//           // Throws StaleFencingToken if another holder has written.
+//           pawl::check_fencing_token(tx, lease->fencing_token());
 //           pawl::execute(tx, sql::insert_report, report);
 //       });
 //   }
@@ -43,11 +44,11 @@ struct LeaseOptions {
 };
 
 // The right to write on behalf of a lease. A value: it may be copied and sent.
-class Fence {
+class FencingToken {
 public:
     // For a fence that was received over the network. Throws std::invalid_argument for an
     // impossible name or epoch.
-    static Fence received(std::string name, std::int64_t epoch);
+    static FencingToken received(std::string name, std::int64_t epoch);
 
     const std::string& name() const { return name_; }
     // Above that of every earlier holder; starts at 1 in a database, and at the time in Redis.
@@ -55,7 +56,7 @@ public:
 
 private:
     friend class Lease;
-    Fence(std::string name, std::int64_t epoch) : name_{std::move(name)}, epoch_{epoch} {}
+    FencingToken(std::string name, std::int64_t epoch) : name_{std::move(name)}, epoch_{epoch} {}
 
     std::string name_;
     std::int64_t epoch_;
@@ -78,7 +79,7 @@ public:
     std::stop_token lost() const;
     // Others may acquire it at once. False if it was already lost, or if the backend was not
     // reached: then it ends by itself.
-    bool give_back() noexcept;
+    bool release() noexcept;
 
 protected:
     explicit HeldLease(std::shared_ptr<locks::LeaseTable> table, std::shared_ptr<locks::Held> held);
@@ -93,7 +94,7 @@ private:
 class Lease final : public HeldLease {
 public:
     // Also valid once the lease is lost: the data then refuses it.
-    Fence fence() const { return {name(), epoch()}; }
+    FencingToken fencing_token() const { return {name(), epoch()}; }
 
 private:
     friend class Leases;
@@ -105,7 +106,7 @@ class EfficiencyLease final : public HeldLease {
 public:
     // Deliberately unusable: it gives the compile error a readable message.
     template <class T = void>
-    void fence() const {
+    void fencing_token() const {
         static_assert(
             detail::never<T>,
             "pawl: an efficiency lease has no fence, as its backend may repeat an epoch: use a "
@@ -168,9 +169,9 @@ private:
 
 // A later holder of the lease has already written, and nothing was written with this fence. A phase
 // may catch it, answer and commit, or let it through, which rolls back.
-class FencedOff : public std::runtime_error {
+class StaleFencingToken : public std::runtime_error {
 public:
-    FencedOff(const Fence& fence, std::int64_t seen);
+    StaleFencingToken(const FencingToken& fence, std::int64_t seen);
     std::int64_t epoch() const noexcept { return epoch_; }
     std::int64_t seen() const noexcept { return seen_; }  // The highest.
 
@@ -181,7 +182,7 @@ private:
 
 // Call it in the transaction that writes the guarded data, in the database of that data. Records
 // the epoch; from the commit on every lower one of this name is refused, and concurrent callers
-// wait for that commit. The same epoch may be used again. Throws FencedOff; StoreError.
-void fenced(Tx& tx, const Fence& fence);
+// wait for that commit. The same epoch may be used again. Throws StaleFencingToken; StoreError.
+void check_fencing_token(Tx& tx, const FencingToken& fence);
 
 }  // namespace pawl

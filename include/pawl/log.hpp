@@ -6,8 +6,8 @@
 #include <utility>
 
 // The log of the service, for the application's own lines: one JSON object a line, on standard
-// error or in the file of ServiceOptions. Thread-safe; may wait for the disk. Never a key, a token
-// or a body. A value that is not UTF-8 becomes "(not UTF-8)".
+// error or in the file of `--log`. Thread-safe; may wait for the disk. Never log a key, a token or
+// a body. A value that is not UTF-8 becomes "(not UTF-8)".
 namespace pawl::log {
 
 using Field = std::pair<std::string_view, std::string>;  // A name and its text.

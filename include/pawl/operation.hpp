@@ -2,6 +2,7 @@
 
 #include <pawl/detail/session.hpp>
 #include <pawl/isolation.hpp>
+#include <pawl/renamed_points.hpp>
 #include <pawl/steps.hpp>
 
 #include <chrono>
@@ -23,7 +24,7 @@ using namespace std::chrono_literals;
 //   keep             Keep          the service's; 72 h
 //   in_progress      InProgress    conflict
 //   re_execute       bool          false: an expired key is 410
-//   provider_memory  hours         20; how long a provider knows our keys
+//   provider_key_lifetime  hours         20; how long a provider knows our keys
 //
 // A phase's response is stored, for all who have the key. To refuse a caller, or a request that is
 // too early, an operation has a member function that is called for each request and each repeat,

@@ -19,7 +19,7 @@ struct OutboxOptions {
     std::chrono::milliseconds every{500};         // Polls for due requests.
     std::chrono::milliseconds wait_first{5'000};  // After the client gave up; doubles up to
     // this. A random part, up to half, is subtracted.
-    std::chrono::milliseconds wait_longest{3'600'000};
+    std::chrono::milliseconds wait_max{3'600'000};
     // Counted from the first send that the server may know of. Then the request ends with GaveUp,
     // in doubt, and needs a person. Must be shorter than the server remembers keys, as a repeat
     // after that would be a new request. Without a possible effect there is no limit.
@@ -31,11 +31,11 @@ struct OutboxOptions {
 };
 
 // How a request of the outbox has ended.
-struct OutboxEnd {
+struct OutboxResult {
     ClientKey key;
     ClientRequest request;
-    ClientEnd end;   // GaveUp only after `give_up_after`.
-    int attempts{};  // Sends; each includes the client's own tries.
+    ClientResult end;  // GaveUp only after `give_up_after`.
+    int attempts{};    // Sends; each includes the client's own tries.
 };
 
 // A transactional outbox (Richardson, Microservices Patterns, 3.2.6): requests to another server
@@ -47,7 +47,7 @@ class Outbox {
 public:
     // Runs in the transaction that ends the request, so that its writes happen once. May run again,
     // as any phase. If it throws, the request is sent again later, and gets the stored answer.
-    using OnEnd = std::function<void(Tx&, const OutboxEnd&)>;
+    using OnEnd = std::function<void(Tx&, const OutboxResult&)>;
 
     // Creates its table (migrations of the owner "pawl-outbox") if it is missing. Database and
     // client outlive the outbox. Throws std::invalid_argument for the options, StoreError.

@@ -26,21 +26,21 @@ struct Asked {
 namespace detail {
 template <class Result, class Parameters>
 struct AnswerParts {
-    static constexpr bool right = false;
+    static constexpr bool valid = false;
 };
 template <class R>
 struct AnswerParts<Response, List<Snapshot&, const Asked<R>&>> {
-    static constexpr bool right = true;
+    static constexpr bool valid = true;
     using Request = R;
 };
 template <class F>
-using AnswerForm = AnswerParts<typename Member<F>::Result, typename Member<F>::Parameters>;
+using AnswerSignature = AnswerParts<typename Member<F>::Result, typename Member<F>::Parameters>;
 }  // namespace detail
 
 template <class Q>
 concept Query = requires {
     { Q::name } -> std::convertible_to<std::string_view>;
-    requires detail::AnswerForm<decltype(&Q::answer)>::right;
+    requires detail::AnswerSignature<decltype(&Q::answer)>::valid;
 };
 
 }  // namespace pawl

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <pawl/database.hpp>
-#include <pawl/detail/form.hpp>
-#include <pawl/detail/job_form.hpp>
+#include <pawl/detail/erased_job.hpp>
+#include <pawl/detail/erased_operation.hpp>
 #include <pawl/operation.hpp>
 #include <pawl/query.hpp>
 
@@ -75,13 +75,14 @@ public:
     // Call before start(). Throws std::logic_error if the name or the kind of job is already taken.
     template <Operation Op>
     void add(Op op) {
-        const auto& form = add_operation(detail::form_of<Op>(std::make_shared<Op>(std::move(op))));
+        const auto& form =
+            add_operation(detail::erase_operation(std::make_shared<Op>(std::move(op))));
         if constexpr (detail::JobOperation<Op>)
             add_job_operation(Op::Flow::First::Request::kind, form);
     }
     template <JobHandler H>
     void add(H handler) {
-        add_job(detail::job_form_of<H>(std::make_shared<H>(std::move(handler))));
+        add_job(detail::erase_job(std::make_shared<H>(std::move(handler))));
     }
     // Deliberately unusable: it gives the compile error a readable message.
     template <detail::NoPart T>
@@ -111,9 +112,9 @@ public:
     Impl& impl() { return *impl_; }
 
 private:
-    const detail::OperationForm& add_operation(detail::OperationForm form);
-    void add_job(detail::JobForm form);
-    void add_job_operation(std::string_view kind, const detail::OperationForm& form);
+    const detail::ErasedOperation& add_operation(detail::ErasedOperation form);
+    void add_job(detail::ErasedJob form);
+    void add_job_operation(std::string_view kind, const detail::ErasedOperation& form);
 
     std::unique_ptr<Impl> impl_;
 };

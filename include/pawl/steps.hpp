@@ -15,7 +15,7 @@ namespace pawl {
 template <auto Run>
 struct Atomic {
     static_assert(
-        detail::AtomicOf<decltype(Run)>::right,
+        detail::AtomicOf<decltype(Run)>::valid,
         "pawl: an atomic phase is a member function Next<Points...> f(Tx&, const Point&), and its "
         "points are aggregates "
         "with a static name of 1 to 50 characters that is not 'finished'"
@@ -32,19 +32,19 @@ struct Atomic {
 //
 // A repeated call must send the same bytes, even after the database was restored from a backup and
 // the request runs again from its beginning. So the body must not contain values that a restore
-// generates anew: row ids, times, random numbers. The foreign key would be the same with another
+// generates anew: row ids, times, random numbers. The call key would be the same with another
 // body, which providers refuse. Send values from the request, from rows that the request only
 // reads, or the client's key (`Started::key`).
 template <Repeat Again, auto Run, auto... Keep>
 struct Foreign {
     static_assert(
-        detail::CallOf<decltype(Run)>::right,
+        detail::CallOf<decltype(Run)>::valid,
         "pawl: a foreign call is a member function Outcome<Results...> f(Call&, const Point&), "
         "with KeyedCall& if it is "
         "safe_with_key; it takes no transaction, and its results are written by keepers"
     );
     static_assert(
-        (detail::KeepOf<decltype(Keep)>::right && ...),
+        (detail::KeepOf<decltype(Keep)>::valid && ...),
         "pawl: a keeper is a member function Next<Points...> f(Tx&, const Point&, const Result&)"
     );
     using Form = detail::CallOf<decltype(Run)>;
@@ -85,7 +85,7 @@ struct Steps {
     static constexpr std::size_t count = sizeof...(S);
 
     template <class P>
-    static constexpr std::size_t place = detail::index_of<P, typename S::From...>();
+    static constexpr std::size_t step_index = detail::index_of<P, typename S::From...>();
 
     static_assert(
         detail::is_started<First>, "pawl: the first step starts from pawl::Started<Request>"
@@ -96,7 +96,7 @@ struct Steps {
     );
     template <class From, class... To>
     static constexpr bool forward(detail::List<To...>) {
-        return ((place<To> > place<From> && place<To> < sizeof...(S)) && ...);
+        return ((step_index<To> > step_index<From> && step_index<To> < sizeof...(S)) && ...);
     }
     static_assert(
         (forward<typename S::From>(typename S::To{}) && ...),
@@ -113,20 +113,5 @@ struct Steps {
         "pawl: no step leads to one of the recovery points"
     );
 };
-
-// Names that earlier releases stored: `using Past = pawl::Past<pawl::Was<"ride_booked",
-// RideCreated>, pawl::Dropped<"fraud_checked">>;`
-template <detail::FixedString Old, RecoveryPoint NowAt>
-struct Was {
-    static constexpr std::string_view old = Old.view();
-    using Now = NowAt;
-};
-// No key may still be at this point; the start of the service counts and logs any.
-template <detail::FixedString Old>
-struct Dropped {
-    static constexpr std::string_view old = Old.view();
-};
-template <class... Names>
-struct Past {};
 
 }  // namespace pawl

@@ -78,7 +78,7 @@ private:
 class FakeCall {
 public:
     explicit FakeCall(std::string key = std::string(64, 'a'))
-        : call_{ForeignKey{std::move(key)}, stop_.get_token()} {}
+        : call_{CallKey{std::move(key)}, stop_.get_token()} {}
     KeyedCall& keyed() { return call_; }
     Call& plain() { return call_; }
     void request_stop() { stop_.request_stop(); }

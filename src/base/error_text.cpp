@@ -59,7 +59,7 @@ std::string with_earlier_call(std::string error, std::optional<TimePoint> earlie
     return error.empty() ? text : text + "; " + error;
 }
 
-std::string storable_error(std::string_view error) {
+std::string sanitized_error(std::string_view error) {
     std::string text;
     while (!error.empty() && text.size() <= error_max) {
         const auto length = error.front() == '\0' ? 0 : character_length(error);

@@ -10,7 +10,7 @@ namespace pawl::base {
 
 // An error that every store accepts: UTF-8 without NUL, at most 2,000 bytes. Other bytes become
 // '?', so that a job can be buried whatever its exception says.
-std::string storable_error(std::string_view error);
+std::string sanitized_error(std::string_view error);
 
 // Adds to the error of one try that an earlier try of the request may have made the call, so that
 // an operator does not read "nothing was charged". The earlier call comes first, as a long error is

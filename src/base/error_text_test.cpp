@@ -50,17 +50,17 @@ TEST(ErrorKindTest, no_character_is_cut_in_two) {
 
 TEST(StorableErrorTest, utf_8_stays_as_it_is) {
     const std::string text{"gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x9A\x97\n\ttab"};
-    EXPECT_EQ(storable_error(text), text);
+    EXPECT_EQ(sanitized_error(text), text);
 }
 
 TEST(StorableErrorTest, bytes_that_are_not_utf_8_become_question_marks) {
     using namespace std::string_literals;
-    EXPECT_EQ(storable_error("a\0b"s), "a?b");
-    EXPECT_EQ(storable_error("\xFF\xFE."), "??.");
-    EXPECT_EQ(storable_error("\xC3"), "?");                 // Cut off.
-    EXPECT_EQ(storable_error("\xC0\xAF"), "??");            // Overlong.
-    EXPECT_EQ(storable_error("\xED\xA0\x80"), "???");       // A surrogate.
-    EXPECT_EQ(storable_error("\xF4\x90\x80\x80"), "????");  // Beyond Unicode.
+    EXPECT_EQ(sanitized_error("a\0b"s), "a?b");
+    EXPECT_EQ(sanitized_error("\xFF\xFE."), "??.");
+    EXPECT_EQ(sanitized_error("\xC3"), "?");                 // Cut off.
+    EXPECT_EQ(sanitized_error("\xC0\xAF"), "??");            // Overlong.
+    EXPECT_EQ(sanitized_error("\xED\xA0\x80"), "???");       // A surrogate.
+    EXPECT_EQ(sanitized_error("\xF4\x90\x80\x80"), "????");  // Beyond Unicode.
 }
 
 TEST(StorableErrorTest, valid_characters_at_the_limits_of_each_length_stay) {
@@ -73,7 +73,7 @@ TEST(StorableErrorTest, valid_characters_at_the_limits_of_each_length_stay) {
           "\xEF\xBF\xBF",
           "\xF0\x90\x80\x80",
           "\xF4\x8F\xBF\xBF"})
-        EXPECT_EQ(storable_error(text), text);
+        EXPECT_EQ(sanitized_error(text), text);
 }
 
 TEST(StorableErrorTest, each_byte_of_a_broken_character_is_a_question_mark) {
@@ -91,15 +91,15 @@ TEST(StorableErrorTest, each_byte_of_a_broken_character_is_a_question_mark) {
         const auto broken = text.size() - static_cast<std::size_t>(dots);
 
         EXPECT_EQ(
-            storable_error(text),
+            sanitized_error(text),
             std::string(broken, '?') + std::string(static_cast<std::size_t>(dots), '.')
         );
     }
 }
 
 TEST(StorableErrorTest, a_long_error_is_cut_off) {
-    EXPECT_EQ(storable_error(std::string(10'000, 'a')).size(), 2'000);
-    EXPECT_EQ(storable_error(std::string(10'000, '\xFF')).size(), 2'000);
+    EXPECT_EQ(sanitized_error(std::string(10'000, 'a')).size(), 2'000);
+    EXPECT_EQ(sanitized_error(std::string(10'000, '\xFF')).size(), 2'000);
 }
 
 // Issue 16, number 15.

@@ -62,11 +62,11 @@ void warning(std::string_view event, Fields fields) {
 void error(std::string_view event, Fields fields) {
     write(spdlog::level::err, "error", event, fields);
 }
-void remark(const base::Remark& remark) {
-    if (remark.code.empty())
-        warning(remark.event, {{"detail", remark.detail}});
+void warn(const base::Warning& found) {
+    if (found.code.empty())
+        warning(found.event, {{"detail", found.detail}});
     else
-        warning(remark.event, {{"code", std::string{remark.code}}, {"detail", remark.detail}});
+        warning(found.event, {{"code", std::string{found.code}}, {"detail", found.detail}});
 }
 
 void open(const std::string& file) {

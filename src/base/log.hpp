@@ -2,14 +2,14 @@
 
 #include <pawl/log.hpp>
 
-#include "src/base/remark.hpp"
+#include "src/base/warning.hpp"
 
 #include <optional>
 #include <string>
 
 namespace pawl::log {
 
-void remark(const base::Remark& remark);  // A warning, with its code if it has one.
+void warn(const base::Warning& warning);  // A warning, with its code if it has one.
 
 // "": standard error. Throws std::runtime_error, which names the file.
 void open(const std::string& file);

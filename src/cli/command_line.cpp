@@ -29,8 +29,8 @@ namespace pawl {
 
 namespace {
 
-using cli::CannotDo;
-using cli::WrongUse;
+using cli::CommandFailed;
+using cli::UsageError;
 
 // One run: the commands fill in their options; the chosen one sets `act`.
 struct Run {
@@ -38,13 +38,13 @@ struct Run {
     std::ostream& out;
     std::ostream& error;
     bool json{false};
-    cli::WhichKey which{};
+    cli::KeySelector which{};
     cli::KeyFilter filter{};
     cli::Decision decision{};
-    cli::UndoAct undo{};
+    cli::UndoRequest undo{};
     cli::DeadOptions dead{};
     std::string dead_id{};
-    cli::PauseAct pause{};
+    cli::PauseRequest pause{};
     cli::RestoredOptions restored{};
     std::string since{};
     std::string until{};
@@ -132,7 +132,7 @@ void add_keys(CLI::App& app, Run& run) {
     auto* list = command(keys, run, "list", "Newest first", [](Run& r) {
         cli::list_keys(r.open(), r.filter, r.json, r.out);
     });
-    list->add_option("--standing", run.filter.standing, "open, attention or finished")
+    list->add_option("--status", run.filter.status, "open, attention or finished")
         ->check(CLI::IsMember({"open", "attention", "finished"}));
     list->add_option("--operation", run.filter.operation, "Only keys of this operation");
     list->add_option("--account", run.filter.account, "Only keys of this account");
@@ -227,7 +227,7 @@ void add_dead_act(CLI::App& to, Run& run) {
 void export_dead(Run& run) {
     if (run.file.empty()) return cli::export_dead(run.open(), run.dead, run.out);
     std::ofstream file{run.file};
-    if (!file) throw CannotDo{"can't write " + run.file};
+    if (!file) throw CommandFailed{"can't write " + run.file};
     cli::export_dead(run.open(), run.dead, file);
 }
 
@@ -324,7 +324,7 @@ void add_restored(CLI::App& app, Run& run) {
 
 void graph(Run& run) {
     const auto* operation = run.open(Database::As::migration).engine().find(run.operation);
-    if (operation == nullptr) throw WrongUse{"there is no operation \"" + run.operation + "\""};
+    if (operation == nullptr) throw UsageError{"there is no operation \"" + run.operation + "\""};
     cli::print_graph(*operation, run.json, run.out);
 }
 
@@ -406,7 +406,7 @@ void check_texts(const std::vector<std::string>& words) {
     for (const auto& word : words)
         if (!base::is_utf8(word))
             throw CLI::ValidationError{
-                base::storable_error(word), "not UTF-8, as all texts here must be"};
+                base::sanitized_error(word), "not UTF-8, as all texts here must be"};
 }
 
 }  // namespace
@@ -458,9 +458,9 @@ int command_line(
         return run.status;
     } catch (const CLI::ParseError& wrong) {
         return app.exit(wrong, out, error) == 0 ? 0 : 2;
-    } catch (const CannotDo& cannot) {
+    } catch (const CommandFailed& cannot) {
         error << line.program << ": " << cannot.why << '\n';
-    } catch (const WrongUse& wrong) {
+    } catch (const UsageError& wrong) {
         error << line.program << ": " << wrong.why << '\n';
         return 2;
     } catch (const std::invalid_argument& wrong) {  // An option: the database's URL, the lease.

@@ -217,11 +217,11 @@ bool carry_out(const Asked& asked, const Verb& verb, const Step& step) {
 
 void check_dead_act(const DeadOptions& options, const std::string& verb) {
     if (!has_choice(options))
-        throw WrongUse{
+        throw UsageError{
             "no dead letters chosen: give ids, a filter such as --kind or --older-than, or --all. "
             "`dlq list --by-error` lists them by error"};
     if (options.act.reason.empty() && !options.dry_run)
-        throw WrongUse{
+        throw UsageError{
             "--reason is missing: it is recorded in the audit of every job that you " + verb};
 }
 
@@ -257,7 +257,8 @@ void show_dead(
     auto& letters = letters_of(service, options);
     const auto letter = letters.find(id);
     if (!letter)
-        throw CannotDo{"there is no dead letter " + id + "; it may have been merged or purged"};
+        throw CommandFailed{
+            "there is no dead letter " + id + "; it may have been merged or purged"};
     print_row(out, detail_of(*letter), json);
 }
 
@@ -271,7 +272,7 @@ void export_dead(Service& service, const DeadOptions& options, std::ostream& out
             out << boost::json::serialize(object_of(detail_of(letter))) << '\n';
         }
     );
-    if (!out.flush()) throw CannotDo{"the export could not be written: is the disk full?"};
+    if (!out.flush()) throw CommandFailed{"the export could not be written: is the disk full?"};
 }
 
 bool purge_dead(
@@ -299,7 +300,8 @@ bool merge_dead(
 ) {
     std::optional<TimePoint> remembered_since;
     if (!options.even_if_forgotten)
-        remembered_since = service.engine().clock().now() - ops::WorkerOptions{}.provider_memory;
+        remembered_since =
+            service.engine().clock().now() - ops::WorkerOptions{}.provider_key_lifetime;
     const auto merge = [&](const ops::DeadLetterChoice& choice,
                            const ops::OnDeadLetterBatch& on_batch) {
         return ops::merge_dead_letters(

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-// The commands on dead letters: jobs that are not tried any more. Each throws CannotDo (output.hpp)
-// and StoreError.
+// The commands on dead letters: jobs that are not tried any more. Each throws CommandFailed
+// (output.hpp) and StoreError.
 namespace pawl::cli {
 
 struct DeadOptions {
@@ -40,7 +40,7 @@ void show_dead(
 );
 // One JSON object per line; arguments that are not JSON as a string.
 void export_dead(Service& service, const DeadOptions& options, std::ostream& out);
-// Throws WrongUse if `options` do not say which dead letters, or not why; called before the
+// Throws UsageError if `options` do not say which dead letters, or not why; called before the
 // database is opened.
 void check_dead_act(const DeadOptions& options, const std::string& verb);
 // Progress of long work goes to `progress`. False if some of the chosen jobs were left.

@@ -20,14 +20,14 @@ std::string_view word_of(Repeat again) {
     return "never";
 }
 
-std::string results_of(const detail::StepForm& step) {
+std::string results_of(const detail::ErasedStep& step) {
     std::string names;
     for (const auto& result : step.results)
         names += (names.empty() ? "" : ", ") + std::string{result.name};
     return names;
 }
 
-boost::json::object step_of(const detail::StepForm& step) {
+boost::json::object step_of(const detail::ErasedStep& step) {
     boost::json::array leads_to;
     for (const auto point : step.leads_to) leads_to.emplace_back(boost::json::string{point});
     boost::json::object made{
@@ -44,7 +44,7 @@ boost::json::object step_of(const detail::StepForm& step) {
 
 }  // namespace
 
-void print_graph(const detail::OperationForm& operation, bool json, std::ostream& out) {
+void print_graph(const detail::ErasedOperation& operation, bool json, std::ostream& out) {
     if (json) {
         boost::json::array steps;
         for (const auto& step : operation.steps) steps.push_back(step_of(step));

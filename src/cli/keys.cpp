@@ -21,10 +21,10 @@ struct KeyShort {
     std::string account;
     std::string key;
     std::string operation;
-    std::string standing;
+    std::string status;
     std::string recovery_point;
     int attempt{};
-    std::optional<int> status;
+    std::optional<int> response_status;
     Text lease_until;
     Text error;
 };
@@ -39,7 +39,7 @@ struct KeyDetail {
     std::string path;
     std::string origin;
     Json params;
-    std::string standing;
+    std::string status;
     int attempt{};
     Text lease_until;
     std::string recovery_point;
@@ -112,7 +112,7 @@ Line<KeyDetail> key_of(Service& service, std::int64_t id) {
     auto rows = read<KeyDetail>(service, sql::show_key, id);
     if (!rows.empty()) return std::move(rows.front());
     if (const auto expired = expired_key(service, id))
-        throw CannotDo{
+        throw CommandFailed{
             name_of(id) + " expired at " + expired->row.expired_at +
             ": it can't be changed any more; `keys show` has what is left of it"};
     no_such_key(id);
@@ -122,8 +122,8 @@ Line<Attention> attention_of(Service& service, std::int64_t id) {
     auto rows = read<Attention>(service, sql::show_attention, id);
     if (!rows.empty()) return std::move(rows.front());
     const auto key = key_of(service, id).row;
-    throw CannotDo{
-        name_of(id) + " is not on the attention list: it is " + key.standing + " at " +
+    throw CommandFailed{
+        name_of(id) + " is not on the attention list: it is " + key.status + " at " +
         key.recovery_point};
 }
 
@@ -131,7 +131,7 @@ Line<Attention> attention_of(Service& service, std::int64_t id) {
 Attention undamaged_attention_of(Service& service, std::int64_t id) {
     auto [at, damage] = attention_of(service, id);
     if (damage.problem.empty()) return at;
-    throw CannotDo{
+    throw CommandFailed{
         "PAWL0022: " + name_of(id) + " is damaged: " + damage.problem +
         ". Repair its row first: docs/errors/PAWL0022.md"};
 }
@@ -147,7 +147,7 @@ void print_done(
 void use_kept_result(const Attention& at, Decision& decision) {
     if (!at.result || !at.result_name) return;
     if (decision.settlement == "did-not-happen")
-        throw CannotDo{
+        throw CommandFailed{
             name_of(at.key_id) + ": the call happened, its result is stored: " + *at.result_name +
             " " + at.result->text + "; settle it --as happened"};
     if (!decision.result.empty()) return;
@@ -159,24 +159,25 @@ void use_kept_result(const Attention& at, Decision& decision) {
 void check_result(Service& service, const Attention& at, const Decision& decision) {
     const auto* operation = service.engine().find(at.operation);
     if (operation == nullptr)
-        throw CannotDo{"this program does not know the operation " + at.operation};
+        throw CommandFailed{"this program does not know the operation " + at.operation};
     const auto step = operation->step_from(at.recovery_point);
     if (!step)
-        throw CannotDo{
+        throw CommandFailed{
             "PAWL0007: this program does not know the recovery point " + at.recovery_point};
     std::string names;
     for (const auto& result : operation->steps[*step].results) {
         if (result.name == decision.result) {
             const auto decoded = result.decode(decision.value);
             if (const auto* why = std::get_if<std::string>(&decoded))
-                throw CannotDo{"--value is not a valid " + decision.result + ": " + *why};
+                throw CommandFailed{"--value is not a valid " + decision.result + ": " + *why};
             return;
         }
         names += std::string{names.empty() ? "" : ", "} + std::string{result.name};
     }
     if (decision.result.empty())
-        throw CannotDo{"--result and --value are missing; the results are: " + names};
-    throw CannotDo{"the call has no result " + decision.result + "; its results are: " + names};
+        throw CommandFailed{"--result and --value are missing; the results are: " + names};
+    throw CommandFailed{
+        "the call has no result " + decision.result + "; its results are: " + names};
 }
 
 InDoubt in_doubt(const Attention& at) {
@@ -216,7 +217,7 @@ TimePoint record_decision(Service& service, const Attention& at, const Decision&
         return rows;
     });
     if (changed == 0)
-        throw CannotDo{
+        throw CommandFailed{
             name_of(at.key_id) + " was decided before: " + at.settlement.value_or("") + " by " +
             at.settled_by.value_or("an unknown operator") + "; `attention undo " +
             std::to_string(at.key_id) + "` undoes that"};
@@ -227,13 +228,13 @@ TimePoint record_decision(Service& service, const Attention& at, const Decision&
 
 void list_keys(Service& service, const KeyFilter& filter, bool json, std::ostream& out) {
     if (filter.below && read<KeyDetail>(service, sql::show_key, *filter.below).empty())
-        throw CannotDo{
+        throw CommandFailed{
             "there is no " + name_of(*filter.below) +
             " any more to continue from: start again without --below"};
     const auto found = read<KeyLine>(
         service,
         sql::list_keys,
-        filter.standing,
+        filter.status,
         filter.operation,
         filter.account,
         filter.key,
@@ -249,10 +250,10 @@ void list_keys(Service& service, const KeyFilter& filter, bool json, std::ostrea
               k.account,
               k.key,
               k.operation,
-              k.standing,
+              k.status,
               k.recovery_point,
               k.attempt,
-              k.status,
+              k.response_status,
               k.lease_until,
               k.error},
              damage}
@@ -262,7 +263,7 @@ void list_keys(Service& service, const KeyFilter& filter, bool json, std::ostrea
         out << "There may be more: --below " << found.back().row.id << '\n';
 }
 
-void show_key(Service& service, const WhichKey& which, bool json, std::ostream& out) {
+void show_key(Service& service, const KeySelector& which, bool json, std::ostream& out) {
     const auto id = id_of(service, which);
     const auto rows = read<KeyDetail>(service, sql::show_key, id);
     if (!rows.empty()) return print_row(out, rows.front(), json);
@@ -289,7 +290,7 @@ void keep_result_now(
 ) {
     const auto at = undamaged_attention_of(service, id);
     if (!at.result || !at.result_name)
-        throw CannotDo{name_of(id) + " needs a decision: keys settle " + std::to_string(id)};
+        throw CommandFailed{name_of(id) + " needs a decision: keys settle " + std::to_string(id)};
     Decision decision;
     decision.settlement = "happened";
     decision.by = by;
@@ -302,13 +303,13 @@ void keep_result_now(
 }  // namespace
 
 void retry_key(
-    Service& service, const WhichKey& which, const std::string& by, bool json, std::ostream& out
+    Service& service, const KeySelector& which, const std::string& by, bool json, std::ostream& out
 ) {
     const auto id = id_of(service, which);
     const auto key = key_of(service, id).row;
-    if (key.standing == "finished")
-        throw CannotDo{name_of(id) + " is finished: there is nothing to retry"};
-    if (key.standing == "attention") return keep_result_now(service, id, by, json, out);
+    if (key.status == "finished")
+        throw CommandFailed{name_of(id) + " is finished: there is nothing to retry"};
+    if (key.status == "attention") return keep_result_now(service, id, by, json, out);
     store::write_now(service.engine().store(), [&](store::Session& session) {
         const auto now = session.now();
         detail::execute_statement(session, sql::release_for_retry, id, now);
@@ -326,7 +327,7 @@ void retry_key(
 }
 
 void settle_key(
-    Service& service, const WhichKey& which, Decision decision, bool json, std::ostream& out
+    Service& service, const KeySelector& which, Decision decision, bool json, std::ostream& out
 ) {
     const auto id = id_of(service, which);
     const auto at = undamaged_attention_of(service, id);
@@ -335,13 +336,13 @@ void settle_key(
         if (decision.checked)
             check_result(service, at, decision);
         else if (decision.result.empty())
-            throw CannotDo{"--result and --value are missing; `graph` lists the results"};
+            throw CommandFailed{"--result and --value are missing; `graph` lists the results"};
     }
     settle(service, at, decision, json, out);
 }
 
 void undo_settlement_of(
-    Service& service, const WhichKey& which, const UndoAct& act, bool json, std::ostream& out
+    Service& service, const KeySelector& which, const UndoRequest& act, bool json, std::ostream& out
 ) {
     const auto at = attention_of(service, id_of(service, which)).row;
     undo_settlement(service, in_doubt(at), act, json, out);
@@ -370,7 +371,7 @@ void list_attention(Service& service, int limit, bool json, std::ostream& out) {
     print_rows(out, lines, false, "The attention list is empty.");
 }
 
-void show_attention(Service& service, const WhichKey& which, bool json, std::ostream& out) {
+void show_attention(Service& service, const KeySelector& which, bool json, std::ostream& out) {
     print_row(out, attention_of(service, id_of(service, which)), json);
 }
 

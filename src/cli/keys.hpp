@@ -2,19 +2,20 @@
 
 #include <pawl/service.hpp>
 
+#include "src/cli/key_selector.hpp"
 #include "src/cli/settle.hpp"
-#include "src/cli/which_key.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <ostream>
 #include <string>
 
-// The commands on keys and on the attention list. Each throws CannotDo (output.hpp) and StoreError.
+// The commands on keys and on the attention list. Each throws CommandFailed (output.hpp) and
+// StoreError.
 namespace pawl::cli {
 
 struct KeyFilter {
-    std::optional<std::string> standing;
+    std::optional<std::string> status;
     std::optional<std::string> operation;
     std::optional<std::string> account;
     std::optional<std::string> key;
@@ -23,18 +24,18 @@ struct KeyFilter {
 };
 
 void list_keys(Service& service, const KeyFilter& filter, bool json, std::ostream& out);
-void show_key(Service& service, const WhichKey& which, bool json, std::ostream& out);
+void show_key(Service& service, const KeySelector& which, bool json, std::ostream& out);
 void retry_key(
-    Service& service, const WhichKey& which, const std::string& by, bool json, std::ostream& out
+    Service& service, const KeySelector& which, const std::string& by, bool json, std::ostream& out
 );
 void settle_key(
-    Service& service, const WhichKey& which, Decision decision, bool json, std::ostream& out
+    Service& service, const KeySelector& which, Decision decision, bool json, std::ostream& out
 );
 // Undoes a decision that no server has carried out yet.
 void undo_settlement_of(
-    Service& service, const WhichKey& which, const UndoAct& act, bool json, std::ostream& out
+    Service& service, const KeySelector& which, const UndoRequest& act, bool json, std::ostream& out
 );
 void list_attention(Service& service, int limit, bool json, std::ostream& out);
-void show_attention(Service& service, const WhichKey& which, bool json, std::ostream& out);
+void show_attention(Service& service, const KeySelector& which, bool json, std::ostream& out);
 
 }  // namespace pawl::cli

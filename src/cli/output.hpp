@@ -29,12 +29,12 @@ struct Json {
 };
 
 // The database or another system does not allow the command; the text says what to do. Exit code 1.
-struct CannotDo {
+struct CommandFailed {
     std::string why;
 };
 
 // Arguments that are wrong for any database: exit code 2, as from CLI11.
-struct WrongUse {
+struct UsageError {
     std::string why;
 };
 

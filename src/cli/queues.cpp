@@ -117,7 +117,7 @@ void list_queues(Service& service, bool json, std::ostream& out) {
     for (const auto& [name, line] : lines) rows.push_back(line);
     print_rows(out, rows, json, "No queue has a job, and none is paused.");
     if (!not_asked.empty())
-        throw CannotDo{"the jobs of the external queue are not listed: " + not_asked};
+        throw CommandFailed{"the jobs of the external queue are not listed: " + not_asked};
 }
 
 namespace {
@@ -134,19 +134,19 @@ void check_known(Service& service, const std::string& queue, std::string_view in
     if (names.contains(queue) || !not_asked.empty()) return;
     std::string known;
     for (const auto& name : names) known += (known.empty() ? "" : ", ") + name;
-    throw CannotDo{
+    throw CommandFailed{
         "there is no queue \"" + queue + "\": " + std::string{in_vain} + ". Known: " + known};
 }
 
 }  // namespace
 
-void pause_queue(Service& service, const PauseAct& act, bool json, std::ostream& out) {
+void pause_queue(Service& service, const PauseRequest& act, bool json, std::ostream& out) {
     check_known(service, act.queue, "a pause would have no effect");
     const bool changed = service.impl().pauses.pause(act.queue, act.by, act.reason);
     print_row(out, PauseOutcome{act.queue, true, changed}, json);
 }
 
-void resume_queue(Service& service, const PauseAct& act, bool json, std::ostream& out) {
+void resume_queue(Service& service, const PauseRequest& act, bool json, std::ostream& out) {
     check_known(service, act.queue, "it is not paused");
     const bool changed = service.impl().pauses.resume(act.queue, act.by, act.reason);
     print_row(out, PauseOutcome{act.queue, false, changed}, json);

@@ -20,7 +20,7 @@ TimePoint time_of_option(const std::string& name, const std::string& text) {
     auto whole = text;
     if (whole.size() == 20 && whole.back() == 'Z') whole.replace(19, 1, ".000Z");
     if (const auto at = base::time_from_text(whole)) return *at;
-    throw CannotDo{name + " is " + text + ": a time in UTC, such as 2026-11-21T04:30:00Z"};
+    throw CommandFailed{name + " is " + text + ": a time in UTC, such as 2026-11-21T04:30:00Z"};
 }
 
 struct Opened {
@@ -34,9 +34,10 @@ ops::Restore restore_of(const RestoredOptions& options, TimePoint now) {
     const auto until =
         options.lost_until ? time_of_option("--lost-until", *options.lost_until) : now;
     if (as_of > now)
-        throw CannotDo{"--as-of is " + options.as_of + ": later than now, " + base::time_text(now)};
+        throw CommandFailed{
+            "--as-of is " + options.as_of + ": later than now, " + base::time_text(now)};
     if (until < as_of)
-        throw CannotDo{
+        throw CommandFailed{
             "--lost-until is " + *options.lost_until + ": earlier than --as-of, " + options.as_of};
     return {
         .lost_since = as_of,
@@ -78,7 +79,7 @@ ReconcileOptions reconcile_options(const std::string& since, const std::string& 
     asked.since = since.empty() ? now - std::chrono::hours{24} : time_of_option("--since", since);
     asked.until = until.empty() ? now : time_of_option("--until", until);
     if (asked.until <= asked.since)
-        throw CannotDo{"--until is " + until + ": not later than --since"};
+        throw CommandFailed{"--until is " + until + ": not later than --since"};
     return asked;
 }
 

@@ -22,12 +22,12 @@ struct RestoredOptions {
     std::string by;
 };
 
-// Opens an epoch, with its audit entry. Throws CannotDo (output.hpp) and StoreError.
+// Opens an epoch, with its audit entry. Throws CommandFailed (output.hpp) and StoreError.
 void record_restore(Service& service, const RestoredOptions& options, bool json, std::ostream& out);
 
 void add_restored_options(CLI::App& command, RestoredOptions& options);
 
-// The texts are times in UTC; empty: the last 24 h. Throws CannotDo that names the option.
+// The texts are times in UTC; empty: the last 24 h. Throws CommandFailed that names the option.
 ReconcileOptions reconcile_options(const std::string& since, const std::string& until, bool json);
 
 }  // namespace pawl::cli

@@ -3,8 +3,8 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/base/time_text.hpp"
+#include "src/cli/key_selector.hpp"
 #include "src/cli/output.hpp"
-#include "src/cli/which_key.hpp"
 #include "src/engine/engine.hpp"
 #include "src/store/blocking.hpp"
 #include "store/statements.hpp"
@@ -70,7 +70,7 @@ void preview(Service& service, const InDoubt& at, const Decision& decision, Sett
          .by = decision.by}
     );
     if (!found.error.empty())
-        throw CannotDo{name_of(at.key_id) + " can't be settled this way: " + found.error};
+        throw CommandFailed{name_of(at.key_id) + " can't be settled this way: " + found.error};
     if (found.answer) {
         plan.answer_status = found.answer->status;
         plan.answer = std::move(found.answer->body);
@@ -101,7 +101,7 @@ std::string text_of_plan(const SettlePlan& plan) {
 
 void check_note(const Decision& decision) {
     if (decision.dry_run || decision.note.find_first_not_of(" \t\n") != std::string::npos) return;
-    throw WrongUse{"--note is empty: say how you know, for later readers of the audit"};
+    throw UsageError{"--note is empty: say how you know, for later readers of the audit"};
 }
 
 SettlePlan plan_settlement(Service& service, const InDoubt& at, const Decision& decision) {
@@ -117,7 +117,7 @@ SettlePlan plan_settlement(Service& service, const InDoubt& at, const Decision& 
 
 void check_not_too_early(const SettlePlan& plan, const Decision& decision) {
     if (plan.too_early && !decision.force)
-        throw CannotDo{
+        throw CommandFailed{
             name_of(plan.id) + ": " + *plan.too_early +
             "; --force records it now, and --note must say how you know"};
 }
@@ -147,7 +147,7 @@ void print_plan(
 }
 
 void undo_settlement(
-    Service& service, const InDoubt& at, const UndoAct& act, bool json, std::ostream& out
+    Service& service, const InDoubt& at, const UndoRequest& act, bool json, std::ostream& out
 ) {
     const auto undone = store::write_now(service.engine().store(), [&](store::Session& session) {
         const auto rows =
@@ -164,7 +164,7 @@ void undo_settlement(
             );
         return rows > 0;
     });
-    if (!undone) throw CannotDo{name_of(at.key_id) + ": there is no decision to undo"};
+    if (!undone) throw CommandFailed{name_of(at.key_id) + ": there is no decision to undo"};
     if (json) return print_row(out, Undone{at.key_id, "undo"}, true);
     out << name_of(at.key_id) << ": the decision is undone; the request waits for another.\n";
 }

@@ -8,7 +8,7 @@
 #include <string>
 
 // What `settle` shows and checks before a decision is recorded, and how a decision is undone. Each
-// throws CannotDo (output.hpp) and StoreError.
+// throws CommandFailed (output.hpp) and StoreError.
 namespace pawl::cli {
 
 struct Decision {
@@ -46,12 +46,12 @@ struct SettlePlan {
     std::optional<std::string> carried_out_at{};
 };
 
-// Throws WrongUse if a decision to be recorded has no note; called before the database is opened.
+// Throws UsageError if a decision to be recorded has no note; called before the database is opened.
 void check_note(const Decision& decision);
 // Runs the settlement in a transaction that is rolled back, if this program knows the operation.
-// Throws CannotDo if it could not be carried out.
+// Throws CommandFailed if it could not be carried out.
 SettlePlan plan_settlement(Service& service, const InDoubt& at, const Decision& decision);
-// Throws CannotDo if the plan is too early and the decision has no `force`.
+// Throws CommandFailed if the plan is too early and the decision has no `force`.
 void check_not_too_early(const SettlePlan& plan, const Decision& decision);
 // `decided_at`: when it was recorded; nullopt for a dry run.
 void print_plan(
@@ -62,12 +62,12 @@ void print_plan(
     std::ostream& out
 );
 
-struct UndoAct {
+struct UndoRequest {
     std::string by;
     std::string note;
 };
 void undo_settlement(
-    Service& service, const InDoubt& at, const UndoAct& act, bool json, std::ostream& out
+    Service& service, const InDoubt& at, const UndoRequest& act, bool json, std::ostream& out
 );
 
 }  // namespace pawl::cli

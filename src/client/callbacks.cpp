@@ -9,7 +9,7 @@ namespace pawl::client {
 
 // Only one step is active at a time: start(), a try's end or a timer.
 struct Callbacks::Pending {
-    http::Outgoing request;
+    http::OutgoingRequest request;
     RetryMachine machine;
     Done done;
     bool waits{false};  // Waits for a timer (under the mutex); otherwise a try is in flight.
@@ -37,8 +37,8 @@ void Callbacks::stop() {
     for (const auto& each : waiting) end(each, each->machine.given_up("the client has ended"));
 }
 
-void Callbacks::start(http::Outgoing request, Repeat again, Done done) {
-    auto machine = retrying_.course_of(request, again);
+void Callbacks::start(http::OutgoingRequest request, Repeat again, Done done) {
+    auto machine = retrying_.machine_of(request, again);
     auto next = machine.next();
     const auto pending =
         std::make_shared<Pending>(Pending{std::move(request), std::move(machine), std::move(done)});
@@ -49,14 +49,14 @@ void Callbacks::start(http::Outgoing request, Repeat again, Done done) {
     go_on(pending, std::move(next));
 }
 
-void Callbacks::end(const std::shared_ptr<Pending>& pending, ClientEnd how) {
+void Callbacks::end(const std::shared_ptr<Pending>& pending, ClientResult how) {
     pending->done(std::move(how));
     const std::lock_guard lock{mutex_};
     pending_.erase(pending);
 }
 
 void Callbacks::go_on(const std::shared_ptr<Pending>& pending, RetryMachine::Next next) {
-    if (auto* how = std::get_if<ClientEnd>(&next)) return end(pending, std::move(*how));
+    if (auto* how = std::get_if<ClientResult>(&next)) return end(pending, std::move(*how));
     bool stopping = false;
     const auto* wait = std::get_if<RetryMachine::Wait>(&next);
     {
@@ -75,7 +75,7 @@ void Callbacks::go_on(const std::shared_ptr<Pending>& pending, RetryMachine::Nex
             go_on(pending, pending->machine.next());
         });
     transfers_.start(
-        as_said(pending->request, std::get<RetryMachine::Send>(next)),
+        with_timeout(pending->request, std::get<RetryMachine::Send>(next)),
         [this, pending](http::Sent sent) {
             go_on(pending, pending->machine.after(std::move(sent)));
         }

@@ -13,7 +13,7 @@ namespace pawl::client {
 // Asynchronous requests: tries run on the transfers' thread, waits on a timer thread. Thread-safe.
 class Callbacks {
 public:
-    using Done = std::function<void(ClientEnd)>;
+    using Done = std::function<void(ClientResult)>;
     // `retrying` and `clock` outlive it. The transfers must end between stop() and the destructor,
     // which ends running tries.
     Callbacks(const Retrying& retrying, http::Transfers& transfers, base::Clock& clock);
@@ -21,12 +21,12 @@ public:
 
     void stop();  // Ends the waiting requests now, and tries no more.
 
-    void start(http::Outgoing request, Repeat again, Done done);
+    void start(http::OutgoingRequest request, Repeat again, Done done);
 
 private:
     struct Pending;
     void go_on(const std::shared_ptr<Pending>& pending, RetryMachine::Next next);
-    void end(const std::shared_ptr<Pending>& pending, ClientEnd how);
+    void end(const std::shared_ptr<Pending>& pending, ClientResult how);
 
     const Retrying& retrying_;
     http::Transfers& transfers_;

@@ -31,7 +31,7 @@ core::RetryRule retry_of(const ClientOptions& options) {
     rule.repeats = options.repeats;
     rule.jitter = jitter_of(options.backoff);
     rule.first = options.wait_first;
-    rule.longest = options.wait_longest;
+    rule.longest = options.wait_max;
     rule.shortest = std::min(rule.shortest, options.wait_first);
     rule.tries_max = options.tries_max;
     rule.deadline = options.deadline;
@@ -47,7 +47,7 @@ core::BreakerRule breaker_of(const ClientOptions& options) {
     return {
         .failures_max = options.breaker_failures,
         .first = options.breaker_first,
-        .longest = options.breaker_longest,
+        .longest = options.breaker_wait_max,
         // At least a try and a first wait, which the rule requires.
         .probe_max = std::max(options.timeout, options.breaker_first) + options.breaker_first};
 }
@@ -88,10 +88,10 @@ std::optional<std::string> ClientOptions::problem() const {
           {"timeout", timeout, 1ms},
           {"deadline", deadline, 1ms},
           {"wait_first", wait_first, 1ms},
-          {"wait_longest", wait_longest, wait_first},
+          {"wait_max", wait_max, wait_first},
           {"retry_after_max", retry_after_max, 0ms},
           {"breaker_first", breaker_first, 1ms},
-          {"breaker_longest", breaker_longest, breaker_first}})
+          {"breaker_wait_max", breaker_wait_max, breaker_first}})
         if (value < least || value > 24h)
             return std::string{name} + " is " + ms(value) + " ms: " + ms(least) + " to 86400000";
     if (answer_max < 1) return "answer_max is 0: at least 1 byte";
@@ -127,8 +127,8 @@ struct Client::Impl {
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
 
-    http::Outgoing outgoing(const ClientRequest& request, const std::string* key) const {
-        http::Outgoing out;
+    http::OutgoingRequest outgoing(const ClientRequest& request, const std::string* key) const {
+        http::OutgoingRequest out;
         out.method = request.method;
         out.url = url_of(request.target);
         // Credentials go only to their own server.
@@ -171,7 +171,7 @@ const ClientOptions& Client::options() const {
     return impl_->options;
 }
 
-ClientEnd Client::perform(
+ClientResult Client::perform(
     const ClientRequest& request, const ClientKey& key, std::stop_token stop
 ) {
     return impl_->retrying.perform(
@@ -179,27 +179,27 @@ ClientEnd Client::perform(
     );
 }
 
-ClientEnd Client::send_once(const ClientRequest& request, std::stop_token stop) {
+ClientResult Client::send_once(const ClientRequest& request, std::stop_token stop) {
     return impl_->retrying.perform(
         impl_->outgoing(request, nullptr), repeat_without_key(request.method), stop
     );
 }
 
-ClientEnd Client::get(std::string target, std::stop_token stop) {
+ClientResult Client::get(std::string target, std::stop_token stop) {
     return send_once({.method = "GET", .target = std::move(target)}, std::move(stop));
 }
 
-ClientEnd Client::put(std::string target, std::string body, std::stop_token stop) {
+ClientResult Client::put(std::string target, std::string body, std::stop_token stop) {
     return send_once(
         {.method = "PUT", .target = std::move(target), .body = std::move(body)}, std::move(stop)
     );
 }
 
-ClientEnd Client::del(std::string target, std::stop_token stop) {
+ClientResult Client::del(std::string target, std::stop_token stop) {
     return send_once({.method = "DELETE", .target = std::move(target)}, std::move(stop));
 }
 
-ClientEnd Client::post(
+ClientResult Client::post(
     std::string target, std::string body, const ClientKey& key, std::stop_token stop
 ) {
     return perform(
@@ -209,7 +209,7 @@ ClientEnd Client::post(
     );
 }
 
-ClientEnd Client::perform(const KeyedCall& call, const ClientRequest& request) {
+ClientResult Client::perform(const KeyedCall& call, const ClientRequest& request) {
     call.assert_open();
     return impl_->retrying.perform(
         impl_->outgoing(request, &call.key().text), Repeat::safe_with_key, call.stop()
@@ -217,7 +217,7 @@ ClientEnd Client::perform(const KeyedCall& call, const ClientRequest& request) {
 }
 
 void Client::start(
-    const ClientRequest& request, const ClientKey& key, std::function<void(ClientEnd)> done
+    const ClientRequest& request, const ClientKey& key, std::function<void(ClientResult)> done
 ) {
     impl_->callbacks.start(
         impl_->outgoing(request, &key.text()), Repeat::safe_with_key, std::move(done)

@@ -24,7 +24,7 @@ std::string answer(int status, const std::string& body, const std::string& heade
 }
 
 ClientOptions quick(const RawServer& server) {
-    return {.url = server.url(), .wait_first = 1ms, .wait_longest = 10ms, .breaker_failures = 0};
+    return {.url = server.url(), .wait_first = 1ms, .wait_max = 10ms, .breaker_failures = 0};
 }
 
 TEST(ClientKey, a_client_key_is_what_a_server_accepts) {
@@ -215,8 +215,8 @@ TEST(Client, refuses_options_with_a_problem) {
         "deadline is 9223372036854775807 ms: 1 to 86400000"
     );
     EXPECT_EQ(problem({.wait_first = 0ms}), "wait_first is 0 ms: 1 to 86400000");
-    EXPECT_EQ(problem({.wait_longest = 1ms}), "wait_longest is 1 ms: 500 to 86400000");
-    EXPECT_EQ(problem({.breaker_longest = 1ms}), "breaker_longest is 1 ms: 1000 to 86400000");
+    EXPECT_EQ(problem({.wait_max = 1ms}), "wait_max is 1 ms: 500 to 86400000");
+    EXPECT_EQ(problem({.breaker_wait_max = 1ms}), "breaker_wait_max is 1 ms: 1000 to 86400000");
     EXPECT_EQ(
         problem({.headers = {{"idempotency-key", "a"}}}),
         "headers has an Idempotency-Key: a key is given as a ClientKey"
@@ -242,14 +242,14 @@ TEST(Client, calls_back_for_each_of_many_requests_over_losses) {
     auto options = quick(server);
     options.tries_max = 50;
     options.budget_per_s = 1e6;
-    std::vector<std::promise<ClientEnd>> ended(200);
+    std::vector<std::promise<ClientResult>> ended(200);
     {
         Client client{options};
         for (std::size_t i = 0; i < ended.size(); ++i)
             client.start(
                 {.method = "POST", .target = "/", .body = "{}"},
                 ClientKey::saved("k-" + std::to_string(i)),
-                [&, i](ClientEnd end) { ended[i].set_value(std::move(end)); }
+                [&, i](ClientResult end) { ended[i].set_value(std::move(end)); }
             );
         for (auto& each : ended) EXPECT_EQ(std::get<Answered>(each.get_future().get()).status, 201);
     }
@@ -265,26 +265,26 @@ TEST(Client, its_end_calls_back_for_all_requests_in_flight) {
     }};
     std::promise<void> waits;
     std::atomic<bool> told{false};  // Later also by the other one.
-    std::promise<ClientEnd> first;
-    std::promise<ClientEnd> second;
+    std::promise<ClientResult> first;
+    std::promise<ClientResult> second;
     {
         Client client{
             {.deadline = 1h,
              .wait_first = 1min,
-             .wait_longest = 1min,
+             .wait_max = 1min,
              .on_try = [&](const ClientTry& one) {
                  if (one.again_in && !told.exchange(true)) waits.set_value();
              }}};
         client.start(
             {.method = "POST", .target = slow.url()},
             ClientKey::saved("k-1"),
-            [&](ClientEnd end) { first.set_value(std::move(end)); }
+            [&](ClientResult end) { first.set_value(std::move(end)); }
         );
         client.start(
             {.method = "POST",
              .target = "http://127.0.0.1:" + std::to_string(http::testing::closed_port())},
             ClientKey::saved("k-2"),
-            [&](ClientEnd end) { second.set_value(std::move(end)); }
+            [&](ClientResult end) { second.set_value(std::move(end)); }
         );
         tried.get_future().wait();
         waits.get_future().wait();

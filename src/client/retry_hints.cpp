@@ -11,11 +11,11 @@ namespace pawl::client {
 
 namespace {
 
-using http::Arrived;
+using http::IncomingResponse;
 using std::chrono::milliseconds;
 
 // Seconds or a date (RFC 9110, 10.2.3); nullopt: neither.
-std::optional<milliseconds> retry_after(const Arrived& answer, TimePoint now) {
+std::optional<milliseconds> retry_after(const IncomingResponse& answer, TimePoint now) {
     const auto text = answer.header("Retry-After");
     if (!text || text->empty()) return std::nullopt;
     std::int64_t seconds = 0;
@@ -31,7 +31,7 @@ std::optional<milliseconds> retry_after(const Arrived& answer, TimePoint now) {
 }
 
 // The server's hint about a repeat: Stripe's header, or `retry` of our problems (docs/http.md).
-std::optional<bool> server_hint(const Arrived& answer) {
+std::optional<bool> server_hint(const IncomingResponse& answer) {
     if (const auto word = answer.header("Stripe-Should-Retry")) {
         if (*word == "true") return true;
         if (*word == "false") return false;
@@ -53,7 +53,7 @@ core::TryEnd end_of(const http::Sent& sent, TimePoint now) {
     if (const auto* not_sent = std::get_if<http::NotSent>(&sent))
         return {.kind = Kind::not_sent, .hopeless = not_sent->hopeless};
     if (std::holds_alternative<http::Lost>(sent)) return {.kind = Kind::lost};
-    const auto& answer = std::get<Arrived>(sent);
+    const auto& answer = std::get<IncomingResponse>(sent);
     return {
         .kind = Kind::answered,
         .status = answer.status,

@@ -16,7 +16,7 @@ std::string describe(const http::Sent& sent) {
     if (const auto* not_sent = std::get_if<http::NotSent>(&sent))
         return "not sent: " + not_sent->why;
     if (const auto* lost = std::get_if<http::Lost>(&sent)) return "lost: " + lost->why;
-    return "answered " + std::to_string(std::get<http::Arrived>(sent).status);
+    return "answered " + std::to_string(std::get<http::IncomingResponse>(sent).status);
 }
 
 std::string text_of(core::GiveUp::Reason why) {
@@ -43,7 +43,7 @@ Servers::Said said_by(const core::TryEnd& end) {
     return failing ? Said::failing : Said::well;
 }
 
-Answered answered(http::Arrived answer, int tries, bool in_doubt, bool replayed) {
+Answered answered(http::IncomingResponse answer, int tries, bool in_doubt, bool replayed) {
     return {
         .status = answer.status,
         .headers = std::move(answer.headers),
@@ -92,7 +92,7 @@ RetryMachine::Next RetryMachine::next() {
         passed_ = *pass;
         return Send{left, facts_.again == Repeat::never};
     }
-    const auto later = std::get<core::ComeBack>(passed).wait;
+    const auto later = std::get<core::WaitForBreaker>(passed).wait;
     if (later >= left)
         return given_up(
             server_ +
@@ -114,7 +114,10 @@ RetryMachine::Next RetryMachine::after(http::Sent sent) {
     tell(sent, std::nullopt);
     if (const auto* take = std::get_if<core::TakeAnswer>(&after))
         return answered(
-            std::get<http::Arrived>(std::move(sent)), facts_.tries, take->doubt, end.replayed
+            std::get<http::IncomingResponse>(std::move(sent)),
+            facts_.tries,
+            take->doubt,
+            end.replayed
         );
     const auto& over = std::get<core::GiveUp>(after);
     const auto why = rules_.retry.repeats ? text_of(over.why) + ": " : std::string{};
@@ -140,8 +143,8 @@ RetryMachine::Next RetryMachine::again(const core::TryAgain& more, const http::S
 }
 
 // An answer is returned, even if a repeat might have improved it.
-ClientEnd RetryMachine::no_more(std::string why, http::Sent sent, bool doubt) const {
-    if (auto* answer = std::get_if<http::Arrived>(&sent))
+ClientResult RetryMachine::no_more(std::string why, http::Sent sent, bool doubt) const {
+    if (auto* answer = std::get_if<http::IncomingResponse>(&sent))
         return answered(std::move(*answer), facts_.tries, doubt, false);
     return GaveUp{doubt, facts_.tries, std::move(why) + ": " + describe(sent)};
 }

@@ -39,7 +39,7 @@ public:
     struct Wait {
         std::chrono::milliseconds wait{};
     };
-    using Next = std::variant<Send, Wait, ClientEnd>;
+    using Next = std::variant<Send, Wait, ClientResult>;
 
     Next next();  // Call at the beginning, and after each wait.
     Next after(http::Sent sent);
@@ -51,7 +51,7 @@ private:
     void report(Servers::Said said);
     Next again(const core::TryAgain& more, const http::Sent& sent);
     void tell(const http::Sent& sent, std::optional<std::chrono::milliseconds> again_in) const;
-    ClientEnd no_more(std::string why, http::Sent sent, bool doubt) const;
+    ClientResult no_more(std::string why, http::Sent sent, bool doubt) const;
 
     const Rules& rules_;
     const std::string server_;

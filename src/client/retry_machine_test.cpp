@@ -60,7 +60,7 @@ TEST_F(RetryMachineTest, a_request_that_the_breaker_refuses_does_not_end_another
     ASSERT_TRUE(is_sent(probe.next()));
 
     auto refused = machine(hasty);
-    EXPECT_TRUE(std::holds_alternative<ClientEnd>(refused.next()));
+    EXPECT_TRUE(std::holds_alternative<ClientResult>(refused.next()));
 
     EXPECT_FALSE(another_is_sent());
 }
@@ -108,16 +108,19 @@ TEST_F(RetryMachineTest, an_answer_closes_the_breaker_and_a_failure_does_not) {
         bool closes;
     };
     const Case cases[] = {
-        {"an answer", http::Arrived{.status = 200, .headers = {}, .body = {}}, true},
-        {"a refusal", http::Arrived{.status = 400, .headers = {}, .body = {}}, true},
-        {"too many requests", http::Arrived{.status = 429, .headers = {}, .body = {}}, true},
-        {"not implemented", http::Arrived{.status = 501, .headers = {}, .body = {}}, true},
-        {"no such version", http::Arrived{.status = 505, .headers = {}, .body = {}}, true},
-        {"a stored failure",
-         http::Arrived{.status = 500, .headers = {{"Idempotent-Replayed", "true"}}, .body = {}},
+        {"an answer", http::IncomingResponse{.status = 200, .headers = {}, .body = {}}, true},
+        {"a refusal", http::IncomingResponse{.status = 400, .headers = {}, .body = {}}, true},
+        {"too many requests",
+         http::IncomingResponse{.status = 429, .headers = {}, .body = {}},
          true},
-        {"a failure", http::Arrived{.status = 500, .headers = {}, .body = {}}, false},
-        {"too busy", http::Arrived{.status = 503, .headers = {}, .body = {}}, false},
+        {"not implemented", http::IncomingResponse{.status = 501, .headers = {}, .body = {}}, true},
+        {"no such version", http::IncomingResponse{.status = 505, .headers = {}, .body = {}}, true},
+        {"a stored failure",
+         http::IncomingResponse{
+             .status = 500, .headers = {{"Idempotent-Replayed", "true"}}, .body = {}},
+         true},
+        {"a failure", http::IncomingResponse{.status = 500, .headers = {}, .body = {}}, false},
+        {"too busy", http::IncomingResponse{.status = 503, .headers = {}, .body = {}}, false},
         {"no way to it", http::NotSent{"refused"}, false},
         {"a loss", http::Lost{"reset"}, false}};
     for (const auto& c : cases) {
@@ -154,8 +157,8 @@ TEST_F(RetryMachineTest, a_wait_for_the_breaker_that_ends_with_the_deadline_is_n
         return machine(rules).next();
     };
 
-    EXPECT_TRUE(std::holds_alternative<ClientEnd>(next_within(9'999ms)));
-    EXPECT_TRUE(std::holds_alternative<ClientEnd>(next_within(10s)));
+    EXPECT_TRUE(std::holds_alternative<ClientResult>(next_within(9'999ms)));
+    EXPECT_TRUE(std::holds_alternative<ClientResult>(next_within(10s)));
     const auto waits = next_within(10'001ms);
     ASSERT_TRUE(std::holds_alternative<RetryMachine::Wait>(waits));
     EXPECT_EQ(std::get<RetryMachine::Wait>(waits).wait, 10s);
@@ -167,7 +170,7 @@ TEST_F(RetryMachineTest, a_try_ends_at_the_deadline_and_none_begins_after_it) {
     EXPECT_EQ(std::get<RetryMachine::Send>(one.next()).timeout_max, 40s);
 
     clock.wall += 40s;
-    EXPECT_TRUE(std::holds_alternative<ClientEnd>(one.next()));
+    EXPECT_TRUE(std::holds_alternative<ClientResult>(one.next()));
 }
 
 TEST_F(RetryMachineTest, a_stop_in_an_unsent_try_keeps_the_doubt_of_earlier_tries) {
@@ -210,7 +213,7 @@ TEST_F(RetryMachineBudgetTest, a_repeat_whose_token_comes_with_the_deadline_is_n
     RetryMachine one{given, Repeat::safe_with_key, server};
 
     EXPECT_TRUE(std::holds_alternative<RetryMachine::Wait>(after_loss(one)));
-    EXPECT_TRUE(std::holds_alternative<ClientEnd>(after_loss(one)));
+    EXPECT_TRUE(std::holds_alternative<ClientResult>(after_loss(one)));
 }
 
 TEST_F(RetryMachineBudgetTest, a_wait_for_a_token_does_not_make_the_next_wait_longer) {

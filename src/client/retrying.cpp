@@ -27,7 +27,7 @@ core::RetryRule checked(core::RetryRule rule) {
 Retrying::Parts Retrying::over(
     http::Transfers& transfers, base::Clock& clock, base::Random& random
 ) {
-    auto send = [&transfers](http::Outgoing request, std::stop_token stop) {
+    auto send = [&transfers](http::OutgoingRequest request, std::stop_token stop) {
         return transfers.perform(std::move(request), std::move(stop));
     };
     return {.send = std::move(send), .clock = clock, .random = random, .wait = &real_wait};
@@ -40,24 +40,26 @@ Retrying::Retrying(Parts parts, Limits limits)
           checked(limits.retry), *servers_, parts_.clock, parts_.random, std::move(limits.on_try)} {
 }
 
-RetryMachine Retrying::course_of(const http::Outgoing& request, Repeat again) const {
+RetryMachine Retrying::machine_of(const http::OutgoingRequest& request, Repeat again) const {
     return RetryMachine{rules_, again, server_of(request.url)};
 }
 
-http::Outgoing as_said(const http::Outgoing& request, const RetryMachine::Send& send) {
+http::OutgoingRequest with_timeout(
+    const http::OutgoingRequest& request, const RetryMachine::Send& send
+) {
     auto one = request;
     one.timeout = std::min(request.timeout, send.timeout_max);
     one.never_resend = request.never_resend || send.never_resend;
     return one;
 }
 
-ClientEnd Retrying::perform(
-    const http::Outgoing& request, Repeat again, const std::stop_token& stop
+ClientResult Retrying::perform(
+    const http::OutgoingRequest& request, Repeat again, const std::stop_token& stop
 ) const {
-    auto machine = course_of(request, again);
+    auto machine = machine_of(request, again);
     auto next = machine.next();
     while (true) {
-        if (auto* end = std::get_if<ClientEnd>(&next)) return std::move(*end);
+        if (auto* end = std::get_if<ClientResult>(&next)) return std::move(*end);
         if (stop.stop_requested()) return machine.given_up("it was stopped");
         if (const auto* wait = std::get_if<RetryMachine::Wait>(&next)) {
             parts_.wait(wait->wait, stop);
@@ -65,8 +67,8 @@ ClientEnd Retrying::perform(
             next = machine.next();
             continue;
         }
-        auto sent = parts_.send(as_said(request, std::get<RetryMachine::Send>(next)), stop);
-        if (stop.stop_requested() && !std::holds_alternative<http::Arrived>(sent))
+        auto sent = parts_.send(with_timeout(request, std::get<RetryMachine::Send>(next)), stop);
+        if (stop.stop_requested() && !std::holds_alternative<http::IncomingResponse>(sent))
             return machine.stopped(sent);
         next = machine.after(std::move(sent));
     }

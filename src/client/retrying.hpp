@@ -12,7 +12,7 @@ namespace pawl::client {
 // perform() blocks.
 class Retrying {
 public:
-    using Send = std::function<http::Sent(http::Outgoing, std::stop_token)>;
+    using Send = std::function<http::Sent(http::OutgoingRequest, std::stop_token)>;
     using Wait =
         // Returns early if stopped.
         std::function<void(std::chrono::milliseconds, const std::stop_token&)>;
@@ -34,11 +34,12 @@ public:
     Retrying(Parts parts, Limits limits);
 
     // Each try has the request's time-outs; the last one ends at the deadline.
-    ClientEnd perform(const http::Outgoing& request, Repeat again, const std::stop_token& stop = {})
-        const;
+    ClientResult perform(
+        const http::OutgoingRequest& request, Repeat again, const std::stop_token& stop = {}
+    ) const;
 
     // For callers that send and wait themselves; this object outlives the machine.
-    RetryMachine course_of(const http::Outgoing& request, Repeat again) const;
+    RetryMachine machine_of(const http::OutgoingRequest& request, Repeat again) const;
 
 private:
     Parts parts_;
@@ -47,6 +48,8 @@ private:
 };
 
 // The request with the time-out and flags of `send`.
-http::Outgoing as_said(const http::Outgoing& request, const RetryMachine::Send& send);
+http::OutgoingRequest with_timeout(
+    const http::OutgoingRequest& request, const RetryMachine::Send& send
+);
 
 }  // namespace pawl::client

@@ -16,10 +16,10 @@ namespace pawl::client {
 namespace {
 
 using namespace std::chrono_literals;
-using http::Arrived;
+using http::IncomingResponse;
 using http::Lost;
 using http::NotSent;
-using http::Outgoing;
+using http::OutgoingRequest;
 using http::Sent;
 using http::Transfers;
 
@@ -43,7 +43,7 @@ struct World {
     FakeClock clock;
     FakeRandom random;
     std::deque<Sent> answers;
-    std::vector<Outgoing> sent;
+    std::vector<OutgoingRequest> sent;
     std::vector<std::chrono::milliseconds> waits;
     std::chrono::milliseconds each_takes{10};
     std::stop_source stop;
@@ -54,7 +54,7 @@ struct World {
     Retrying client(Retrying::Limits limits) {
         return Retrying{
             {.send =
-                 [this](Outgoing request, const std::stop_token&) {
+                 [this](OutgoingRequest request, const std::stop_token&) {
                      sent.push_back(std::move(request));
                      if (static_cast<int>(sent.size()) == stop_in_send) stop.request_stop();
                      clock.wall += each_takes;
@@ -74,13 +74,13 @@ struct World {
     }
 };
 
-const Outgoing charge{
+const OutgoingRequest charge{
     .method = "POST",
     .url = "http://provider.example/charges",
     .headers = {{"Idempotency-Key", "k"}},
     .body = "amount=1"};
 
-Arrived arrived(int status, std::vector<Header> headers = {}, std::string body = {}) {
+IncomingResponse arrived(int status, std::vector<Header> headers = {}, std::string body = {}) {
     return {.status = status, .headers = std::move(headers), .body = std::move(body)};
 }
 

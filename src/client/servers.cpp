@@ -24,13 +24,13 @@ Servers::Known& Servers::known(const std::string& server, core::SteadyTime now) 
     return known_[server];
 }
 
-std::variant<Servers::Pass, core::ComeBack> Servers::pass(
+std::variant<Servers::Pass, core::WaitForBreaker> Servers::pass(
     const std::string& server, core::SteadyTime now
 ) {
     const std::lock_guard lock{mutex_};
     auto& breaker = known(server, now).breaker;
     const auto way = core::decide_pass(breaker_, breaker, now);
-    if (const auto* later = std::get_if<core::ComeBack>(&way)) return *later;
+    if (const auto* later = std::get_if<core::WaitForBreaker>(&way)) return *later;
     breaker = std::get<core::Breaker>(way);
     return Pass{breaker.probe_since};
 }

@@ -22,7 +22,7 @@ public:
         std::optional<core::SteadyTime> probe_since;  // Set for the breaker's probe.
     };
     // Whether a try may go now, or when to come back.
-    std::variant<Pass, core::ComeBack> pass(const std::string& server, core::SteadyTime now);
+    std::variant<Pass, core::WaitForBreaker> pass(const std::string& server, core::SteadyTime now);
     // What a passed try showed of the server; nothing: stopped or never sent.
     enum class Said { well, failing, nothing };
     void ended(const std::string& server, Said said, Pass pass, core::SteadyTime now, double dice);

@@ -15,13 +15,13 @@ using namespace std::chrono_literals;
 constexpr core::SteadyTime start{1h};
 using Said = Servers::Said;
 
-using PassOrWait = std::variant<Servers::Pass, core::ComeBack>;
+using PassOrWait = std::variant<Servers::Pass, core::WaitForBreaker>;
 
 Servers::Pass pass_of(const PassOrWait& way) {
     return std::get<Servers::Pass>(way);
 }
 std::chrono::milliseconds wait_of(const PassOrWait& way) {
-    const auto* later = std::get_if<core::ComeBack>(&way);
+    const auto* later = std::get_if<core::WaitForBreaker>(&way);
     return later == nullptr ? 0ms : later->wait;
 }
 

@@ -56,12 +56,12 @@ constexpr Row rows[] = {
     {claims, of(E::lost_id), looking_up_after_lost_id, A::look_up},
     {claims, of(E::in_doubt), looking_up_after_doubt, A::look_up_commit},
     {of(claiming_unseen), of(E::locked), looking_up_after_lock, A::look_up},
-    {of(claiming_unseen), of(E::passing), looking_up_after_failure, A::look_up},
+    {of(claiming_unseen), of(E::transient), looking_up_after_failure, A::look_up},
     {of(claiming_unseen), of(E::defect), looking_up_after_defect, A::look_up},
     {of(claiming), of(E::locked), waiting, A::park},
-    {of(claiming), of(E::passing), ended, A::respond},
+    {of(claiming), of(E::transient), ended, A::respond},
     {of(claiming), of(E::defect), recording_failure, A::record_failed_claim},
-    {of(settling), of(E::busy, E::passing, E::fenced), ended, A::respond},
+    {of(settling), of(E::busy, E::transient, E::fenced), ended, A::respond},
     {of(settling), of(E::defect), recording_failure, A::record_failed_settlement},
     {of(recording_failure), of(E::written), ended, A::respond},
 
@@ -87,13 +87,13 @@ constexpr Row rows[] = {
     {delayed, of(E::stopping), ended, A::respond},
 
     {of(unlocking), of(E::written), ended, A::respond},
-    {of(handing_over), of(E::written, E::passing, E::defect), ended, A::respond},
+    {of(handing_over), of(E::written, E::transient, E::defect), ended, A::respond},
     {of(handing_over_result), of(E::written, E::defect), ended, A::respond},
-    {of(handing_over_result), of(E::passing), handing_over_result, A::retry_later},
+    {of(handing_over_result), of(E::transient), handing_over_result, A::retry_later},
     {of(handing_over_result), of(E::due), handing_over_result, A::hand_over},
     {of(noting_result), of(E::written), looking_up_after_fence, A::look_up_holder},
     {of(noting_result), of(E::defect), ended, A::respond},
-    {of(noting_result), of(E::passing), noting_result, A::retry_later},
+    {of(noting_result), of(E::transient), noting_result, A::retry_later},
     {of(noting_result), of(E::due), noting_result, A::note_result},
 };
 // clang-format on

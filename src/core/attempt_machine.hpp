@@ -55,7 +55,7 @@ enum class Event : std::uint8_t {
     locked,         // Not committed, as all below: another session locks the key.
     lost_id,        // The preallocated id or the key belongs to another session.
     in_doubt,       // No answer to COMMIT.
-    passing,        // The store is away or busy: later it may succeed.
+    transient,      // The store is away or busy: later it may succeed.
     defect,         // A phase threw or broke a constraint.
     fenced,         // Another attempt holds the key.
     fenced_result,  // The same, and this attempt has a result that can't be asked for again.

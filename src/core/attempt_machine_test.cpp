@@ -86,7 +86,7 @@ TEST(AttemptMachine, reaches_each_state_and_from_each_the_end) {
 std::set<Event> reports_of(Action action, State state) {
     using enum Event;
     std::set<Event> claim{
-        reached_end, reached_call, answered, busy, locked, lost_id, in_doubt, passing, defect};
+        reached_end, reached_call, answered, busy, locked, lost_id, in_doubt, transient, defect};
     switch (action) {
         case Action::none:
         case Action::respond:
@@ -104,7 +104,7 @@ std::set<Event> reports_of(Action action, State state) {
         case Action::take_over:
             return claim;
         case Action::settle:
-            return {reached_end, reached_call, busy, fenced, passing, defect};
+            return {reached_end, reached_call, busy, fenced, transient, defect};
         case Action::record_failed_claim:
         case Action::record_failed_settlement:
             return {written};
@@ -137,10 +137,10 @@ std::set<Event> reports_of(Action action, State state) {
         case Action::unlock_unmarked:
             return {written, fenced};
         case Action::hand_over:
-            if (state == State::handing_over) return {written, passing, defect, fenced};
-            return {written, passing, defect, fenced, fenced_result};
+            if (state == State::handing_over) return {written, transient, defect, fenced};
+            return {written, transient, defect, fenced, fenced_result};
         case Action::note_result:
-            return {written, passing, defect};
+            return {written, transient, defect};
         case Action::retry_later:
             return {stopping, due};
     }

@@ -1,6 +1,6 @@
 #include "src/core/breaker.hpp"
 
-#include "src/core/background_retry.hpp"
+#include "src/core/backoff.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-ComeBack come_back_at(SteadyTime at, SteadyTime now) {
+WaitForBreaker come_back_at(SteadyTime at, SteadyTime now) {
     return {std::max(std::chrono::ceil<milliseconds>(at - now), milliseconds{1})};
 }
 
@@ -35,7 +35,7 @@ Breaker after_failure(
     if (breaker.is_open() && !probe) return after;
     if (!breaker.is_open() && (rule.failures_max == 0 || after.failures < rule.failures_max))
         return after;
-    const auto wait = grown(rule.first, rule.longest, after.openings);
+    const auto wait = exponential_backoff(rule.first, rule.longest, after.openings);
     after.openings = std::min(after.openings + 1, 1'000);
     after.probe_since.reset();
     after.open_until =

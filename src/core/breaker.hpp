@@ -31,10 +31,10 @@ struct Breaker {
     bool is_open() const { return openings > 0; }
 };
 
-struct ComeBack {
+struct WaitForBreaker {
     std::chrono::milliseconds wait{};
 };
-using PassOrWait = std::variant<Breaker, ComeBack>;  // It may go, and so the breaker is then.
+using PassOrWait = std::variant<Breaker, WaitForBreaker>;  // It may go, and so the breaker is then.
 
 PassOrWait decide_pass(const BreakerRule& rule, const Breaker& breaker, SteadyTime now) noexcept;
 

@@ -29,8 +29,8 @@ TEST(Breaker, opens_after_so_many_failures_in_a_row) {
 
     auto open = failed(3);
     EXPECT_FALSE(passes(open, start));
-    EXPECT_EQ(std::get<ComeBack>(decide_pass(rule, open, start)).wait, 1s);
-    EXPECT_EQ(std::get<ComeBack>(decide_pass(rule, open, start + 999'500us)).wait, 1ms);
+    EXPECT_EQ(std::get<WaitForBreaker>(decide_pass(rule, open, start)).wait, 1s);
+    EXPECT_EQ(std::get<WaitForBreaker>(decide_pass(rule, open, start + 999'500us)).wait, 1ms);
 }
 
 TEST(Breaker, then_one_probe_passes_and_nothing_else) {
@@ -38,7 +38,7 @@ TEST(Breaker, then_one_probe_passes_and_nothing_else) {
 
     EXPECT_TRUE(passes(breaker, start + 1s));
     EXPECT_FALSE(passes(breaker, start + 1s));
-    EXPECT_EQ(std::get<ComeBack>(decide_pass(rule, breaker, start + 1s)).wait, 1s);
+    EXPECT_EQ(std::get<WaitForBreaker>(decide_pass(rule, breaker, start + 1s)).wait, 1s);
 }
 
 TEST(Breaker, a_probe_that_fails_opens_it_for_twice_as_long_up_to_the_longest) {
@@ -56,14 +56,14 @@ TEST(Breaker, chance_adds_up_to_a_half) {
     Breaker breaker;
     for (int i = 0; i < 3; ++i) breaker = after_failure(rule, breaker, false, start, 0.999);
 
-    EXPECT_EQ(std::get<ComeBack>(decide_pass(rule, breaker, start)).wait, 1500ms);
+    EXPECT_EQ(std::get<WaitForBreaker>(decide_pass(rule, breaker, start)).wait, 1500ms);
 }
 
 // Sent before it opened.
 TEST(Breaker, failures_while_it_is_open_change_nothing) {
     auto breaker = failed(3);
     for (int i = 0; i < 50; ++i) breaker = after_failure(rule, breaker, false, start + 500ms, 0);
-    EXPECT_EQ(std::get<ComeBack>(decide_pass(rule, breaker, start + 500ms)).wait, 500ms);
+    EXPECT_EQ(std::get<WaitForBreaker>(decide_pass(rule, breaker, start + 500ms)).wait, 500ms);
 
     ASSERT_TRUE(passes(breaker, start + 1s));
     breaker = after_failure(rule, breaker, false, start + 1s, 0);

@@ -25,7 +25,7 @@ CallRule decide_call(const CallFacts& facts, TimePoint now) noexcept {
     // A first call in the future: a clock was wrong, and the call's age is unknown. A small
     // difference is normal between the database's clock and this process's.
     const auto age = now - *facts.called_at;
-    if (age < -clocks_differ_by || age >= facts.provider_memory)
+    if (age < -clocks_differ_by || age >= facts.provider_key_lifetime)
         return MustNotCall{facts.restored ? Reason::restored : Reason::forgotten};
     return MayCall{};
 }
@@ -56,7 +56,7 @@ AfterCall decide_after_call(Repeat again, CallEnded end, EarlierCall earlier) no
 AfterFailedKeep decide_after_failed_keep(
     Repeat again, KeepFailure failure, KeepExtent extent
 ) noexcept {
-    if (failure == KeepFailure::passing)
+    if (failure == KeepFailure::transient)
         return again == Repeat::never ? AfterFailedKeep::keep_later : AfterFailedKeep::call_again;
     // The second run also shows whether a violated constraint was a race with another transaction.
     if (extent == KeepExtent::with_phases) return AfterFailedKeep::keep_alone;

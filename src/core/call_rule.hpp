@@ -19,7 +19,7 @@ struct CallFacts {
     // The first call from this recovery point and generation.
     std::optional<TimePoint> called_at{};
     bool calling{};  // The mark that a Repeat::never call was about to be made.
-    std::chrono::milliseconds provider_memory{};
+    std::chrono::milliseconds provider_key_lifetime{};
     // The target of the call at called_at, and today's; empty: not named.
     std::string_view called_target{};
     std::string_view target{};
@@ -75,7 +75,7 @@ AfterCall decide_after_call(Repeat again, CallEnded end, EarlierCall earlier) no
 // Why the transaction that records a call's result failed.
 enum class KeepFailure {
     // The database was unreachable or busy, or the commit is in doubt; it may succeed later.
-    passing,
+    transient,
     defect  // The keeper or a later phase threw, or violated a constraint.
 };
 // The extent of that transaction.

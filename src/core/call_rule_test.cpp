@@ -21,9 +21,9 @@ TEST(DecideCall, follows_the_table) {
     const std::vector<Case> cases{
         {"safe, never called", {.again = Repeat::safe}, "call"},
         {"safe, called a year ago",
-         {.again = Repeat::safe, .called_at = now - 8'760h, .provider_memory = 20h},
+         {.again = Repeat::safe, .called_at = now - 8'760h, .provider_key_lifetime = 20h},
          "call"},
-        {"keyed, first", {.again = Repeat::safe_with_key, .provider_memory = 20h}, "call"},
+        {"keyed, first", {.again = Repeat::safe_with_key, .provider_key_lifetime = 20h}, "call"},
         {"keyed, just inside", {Repeat::safe_with_key, now - 20h + 1ms, false, 20h}, "call"},
         {"keyed, at the limit", {Repeat::safe_with_key, now - 20h, false, 20h}, "forgotten"},
         {"keyed, first call in the future",
@@ -72,13 +72,13 @@ TEST(DecideCall, follows_the_table) {
         {"keyed, perhaps made then, within the provider's memory",
          {.again = Repeat::safe_with_key,
           .called_at = now - 20h + 1ms,
-          .provider_memory = 20h,
+          .provider_key_lifetime = 20h,
           .restored = true},
          "call"},
         {"keyed, perhaps made then, at the limit of its memory",
          {.again = Repeat::safe_with_key,
           .called_at = now - 20h,
-          .provider_memory = 20h,
+          .provider_key_lifetime = 20h,
           .restored = true},
          "restored"},
         {"safe, perhaps made then",
@@ -158,8 +158,8 @@ TEST(DecideAfterFailedKeep, a_defect_needs_a_person_after_the_keeper_failed_alon
         };
         const auto later =
             again == Repeat::never ? AfterFailedKeep::keep_later : AfterFailedKeep::call_again;
-        EXPECT_EQ(after(KeepFailure::passing, KeepExtent::with_phases), later);
-        EXPECT_EQ(after(KeepFailure::passing, KeepExtent::keeper_alone), later);
+        EXPECT_EQ(after(KeepFailure::transient, KeepExtent::with_phases), later);
+        EXPECT_EQ(after(KeepFailure::transient, KeepExtent::keeper_alone), later);
         EXPECT_EQ(after(KeepFailure::defect, KeepExtent::with_phases), AfterFailedKeep::keep_alone);
         EXPECT_EQ(
             after(KeepFailure::defect, KeepExtent::keeper_alone), AfterFailedKeep::needs_person

@@ -1,6 +1,6 @@
 #include "src/core/client_retry.hpp"
 
-#include "src/core/background_retry.hpp"
+#include "src/core/backoff.hpp"
 #include "src/core/call_rule.hpp"
 
 #include <algorithm>
@@ -115,11 +115,13 @@ milliseconds wait_before(
                 rule.longest, between(rule.first, 3 * std::max(before, rule.first), dice)
             );
         case Jitter::full:
-            return between(rule.shortest, grown(rule.first, rule.longest, repeat - 1), dice);
+            return between(
+                rule.shortest, exponential_backoff(rule.first, rule.longest, repeat - 1), dice
+            );
         case Jitter::stripe:
             break;
     }
-    const auto whole = grown(rule.first, rule.longest, repeat);
+    const auto whole = exponential_backoff(rule.first, rule.longest, repeat);
     return between(std::max(whole / 2, std::min(rule.first, rule.longest)), whole, dice);
 }
 

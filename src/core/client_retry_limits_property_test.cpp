@@ -85,7 +85,7 @@ RC_GTEST_PROP(Breaker, after_so_many_failures_one_goes_at_a_time_until_one_succe
     for (int i = *rc::gen::inRange(1, 200); i > 0; --i) {
         now += milliseconds{*rc::gen::inRange(0, 2'000)};
         const auto way = decide_pass(rule, breaker, now);
-        if (const auto* later = std::get_if<ComeBack>(&way)) {
+        if (const auto* later = std::get_if<WaitForBreaker>(&way)) {
             RC_ASSERT(failures >= rule.failures_max);
             RC_ASSERT(later->wait >= milliseconds{1});
             RC_ASSERT(later->wait <= rule.longest + rule.longest / 2 + milliseconds{1});

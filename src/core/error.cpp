@@ -8,10 +8,10 @@ StoreError::StoreError(Kind kind, Effect effect, std::string_view statement, std
     : kind_{kind}, effect_{effect}, statement_{statement}, text_{std::move(text)} {}
 
 bool StoreError::safe_to_repeat() const noexcept {
-    return passing() && effect_ != Effect::in_doubt;
+    return transient() && effect_ != Effect::in_doubt;
 }
 
-bool StoreError::passing() const noexcept {
+bool StoreError::transient() const noexcept {
     switch (kind_) {
         case Kind::unavailable:
         case Kind::full:

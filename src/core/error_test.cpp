@@ -21,7 +21,7 @@ TEST(StoreErrorKinds, an_error_of_the_environment_is_temporary_and_safe_to_repea
           Kind::locked,
           Kind::contention,
           Kind::deadline}) {
-        EXPECT_TRUE(error(kind).passing());
+        EXPECT_TRUE(error(kind).transient());
         EXPECT_TRUE(error(kind).safe_to_repeat());
         EXPECT_FALSE(error(kind, Effect::in_doubt).safe_to_repeat());
     }
@@ -29,7 +29,7 @@ TEST(StoreErrorKinds, an_error_of_the_environment_is_temporary_and_safe_to_repea
 
 TEST(StoreErrorKinds, a_fault_of_the_program_or_its_data_is_permanent) {
     for (const auto kind : {Kind::constraint, Kind::statement, Kind::refused, Kind::fenced}) {
-        EXPECT_FALSE(error(kind).passing());
+        EXPECT_FALSE(error(kind).transient());
         EXPECT_FALSE(error(kind).safe_to_repeat());
     }
 }

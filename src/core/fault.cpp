@@ -58,29 +58,30 @@ void act(const std::string& kind) {
     }
 }
 
-using Told = std::function<void(std::string_view)>;
+using OnFaultPoint = std::function<void(std::string_view)>;
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): set by tests.
 std::atomic<bool> watched{false};
 std::mutex told_mutex;
-std::shared_ptr<const Told> told_now;  // Shared with threads that are calling it.
+std::shared_ptr<const OnFaultPoint> on_fault_point_now;  // Shared with threads that are calling it.
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 void tell(const char* name) {
-    std::shared_ptr<const Told> told;
+    std::shared_ptr<const OnFaultPoint> on_reached;
     {
         const std::lock_guard lock{told_mutex};
-        told = told_now;
+        on_reached = on_fault_point_now;
     }
-    if (told) (*told)(name);
+    if (on_reached) (*on_reached)(name);
 }
 
 }  // namespace
 
-void on_fault_point(std::function<void(std::string_view)> told) {
+void on_fault_point(std::function<void(std::string_view)> on_reached) {
     const std::lock_guard lock{told_mutex};
-    told_now = told ? std::make_shared<const Told>(std::move(told)) : nullptr;
-    watched = told_now != nullptr;
+    on_fault_point_now =
+        on_reached ? std::make_shared<const OnFaultPoint>(std::move(on_reached)) : nullptr;
+    watched = on_fault_point_now != nullptr;
 }
 
 void fault_point(const char* name) {

@@ -19,8 +19,8 @@
 
 namespace pawl::core {
 void fault_point(const char* name);
-// For tests: `told` is called for each point that is reached, on its thread. It may throw while a
-// transaction or a foreign call is open, which then fails; elsewhere a throw ends the process. An
-// empty function removes it.
-void on_fault_point(std::function<void(std::string_view)> told);
+// For tests: `on_reached` is called for each point that is reached, on its thread. It may throw
+// while a transaction or a foreign call is open, which then fails; elsewhere a throw ends the
+// process. An empty function removes it.
+void on_fault_point(std::function<void(std::string_view)> on_reached);
 }  // namespace pawl::core

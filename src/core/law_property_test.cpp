@@ -1,6 +1,8 @@
-#include "src/core/background_retry.hpp"
+#include "src/core/backoff.hpp"
 #include "src/core/call_rule.hpp"
-#include "src/core/claim.hpp"
+#include "src/core/claim_rule.hpp"
+#include "src/core/completer_cap.hpp"
+#include "src/core/retry_layers.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -22,7 +24,7 @@ KeyFacts facts() {
     KeyFacts made;
     made.expired = *rc::gen::arbitrary<bool>();
     made.same_request = *rc::gen::arbitrary<bool>();
-    made.standing = *rc::gen::element(Standing::open, Standing::attention, Standing::finished);
+    made.status = *rc::gen::element(KeyStatus::open, KeyStatus::attention, KeyStatus::finished);
     if (*rc::gen::arbitrary<bool>()) made.lease_until = moment();
     made.point_known = *rc::gen::arbitrary<bool>();
     return made;
@@ -37,7 +39,7 @@ RC_GTEST_PROP(ClaimLaw, work_goes_on_only_for_the_same_request_with_no_lease_in_
 
     const bool free =
         !found.lease_until || *found.lease_until <= now || *found.lease_until > now + 2 * lease;
-    const bool may = !found.expired && found.same_request && found.standing == Standing::open &&
+    const bool may = !found.expired && found.same_request && found.status == KeyStatus::open &&
                      found.point_known;
     RC_ASSERT(std::holds_alternative<Resume>(claim) == (may && free));
 }
@@ -48,7 +50,7 @@ RC_GTEST_PROP(
     auto found = facts();
     found.expired = false;
     found.same_request = true;
-    found.standing = Standing::finished;
+    found.status = KeyStatus::finished;
 
     RC_ASSERT(std::holds_alternative<Replay>(
         decide_claim(&found, *rc::gen::arbitrary<bool>(), moment(), milliseconds{30})
@@ -84,7 +86,7 @@ RC_GTEST_PROP(
     at.again = *rc::gen::element(Repeat::never, Repeat::safe, Repeat::safe_with_key);
     at.calling = true;
     if (*rc::gen::arbitrary<bool>()) at.called_at = moment();
-    at.provider_memory = milliseconds{*rc::gen::inRange(0, 100)};
+    at.provider_key_lifetime = milliseconds{*rc::gen::inRange(0, 100)};
 
     RC_ASSERT(!std::holds_alternative<MayCall>(decide_call(at, moment())));
 }
@@ -94,7 +96,7 @@ RC_GTEST_PROP(CallLaw, a_call_that_may_not_be_repeated_is_made_only_if_none_was,
     at.again = Repeat::never;
     at.calling = *rc::gen::arbitrary<bool>();
     if (*rc::gen::arbitrary<bool>()) at.called_at = moment();
-    at.provider_memory = milliseconds{*rc::gen::inRange(0, 100)};
+    at.provider_key_lifetime = milliseconds{*rc::gen::inRange(0, 100)};
 
     RC_ASSERT(
         std::holds_alternative<MayCall>(decide_call(at, moment())) == (!at.calling && !at.called_at)
@@ -107,7 +109,7 @@ RC_GTEST_PROP(CallLaw, time_never_makes_a_keyed_call_possible_again, ()) {
     at.again = Repeat::safe_with_key;
     const auto now = moment();
     at.called_at = now - milliseconds{*rc::gen::inRange(0, 100)};
-    at.provider_memory = milliseconds{*rc::gen::inRange(0, 100)};
+    at.provider_key_lifetime = milliseconds{*rc::gen::inRange(0, 100)};
     const auto later = now + milliseconds{*rc::gen::inRange(0, 100)};
 
     if (std::holds_alternative<MustNotCall>(decide_call(at, now)))

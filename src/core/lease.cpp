@@ -1,6 +1,6 @@
 #include "src/core/lease.hpp"
 
-#include "src/core/background_retry.hpp"
+#include "src/core/backoff.hpp"
 
 #include <algorithm>
 
@@ -49,7 +49,7 @@ SteadyTime renewal_due_again(SteadyTime now, milliseconds ttl) noexcept {
 milliseconds next_poll_in(
     milliseconds lease_left, milliseconds wait_left, int polls, double dice
 ) noexcept {
-    const auto full = grown(first_poll, longest_poll, polls);
+    const auto full = exponential_backoff(first_poll, longest_poll, polls);
     const milliseconds some{
         static_cast<milliseconds::rep>(static_cast<double>(full.count()) * (0.5 + dice / 2))};
     // Shortly after its end, when it is certainly over.

@@ -10,7 +10,7 @@
 
 // Decides who has a named lease (include/pawl/lease.hpp), and for how long its holder may rely on
 // it. Two clocks: the backend's clock decides there; the holder uses only its process's steady
-// clock, and stops first. For the lease of a key see claim.hpp.
+// clock, and stops first. For the lease of a key see claim_rule.hpp.
 namespace pawl::core {
 
 using SteadyTime = std::chrono::steady_clock::time_point;

@@ -38,7 +38,7 @@ struct Place {
         row->until = now + ttl;
         return true;
     }
-    void give_back(std::string_view holder) {
+    void release(std::string_view holder) {
         if (row && row->holder == holder) row->holder.reset();
     }
 };
@@ -78,7 +78,7 @@ public:
             // Its request travels, or it is paused, for any time.
             pass(*rc::gen::inRange(0, *rc::gen::arbitrary<bool>() ? 50 : 3'000));
             if (kind == 0) {
-                place.give_back(who.name);
+                place.release(who.name);
                 who.epoch = 0;
             } else if (kind == 1) {
                 who.epoch = 0;  // It dies, and starts anew.

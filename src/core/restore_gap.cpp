@@ -4,7 +4,7 @@
 
 namespace pawl::core {
 
-std::optional<TimePoint> call_lost_since(
+std::optional<TimePoint> restore_gap_start(
     std::span<const RestoreGap> lost, std::int64_t key_id, TimePoint now
 ) noexcept {
     std::optional<TimePoint> since;

@@ -20,7 +20,7 @@ struct RestoreGap {
 // From when on a call of this key may have been made without a record; nullopt: all of its calls
 // are recorded. A key of the restored database may have gone on in the lost time; a new key may
 // repeat a lost one.
-std::optional<TimePoint> call_lost_since(
+std::optional<TimePoint> restore_gap_start(
     std::span<const RestoreGap> lost, std::int64_t key_id, TimePoint now
 ) noexcept;
 

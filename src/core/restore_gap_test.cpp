@@ -35,7 +35,7 @@ TEST(CallLostSince, follows_the_table) {
         {"whatever their order", {hour, old}, 50, now, old.since},
     };
     for (const auto& c : cases)
-        EXPECT_EQ(call_lost_since(c.lost, c.key_id, c.now), c.since) << c.name;
+        EXPECT_EQ(restore_gap_start(c.lost, c.key_id, c.now), c.since) << c.name;
 }
 
 TEST(IsBehind, a_database_is_behind_if_any_number_is_lower) {

@@ -17,7 +17,7 @@ nanoseconds token_of(const BudgetRule& rule) {
 
 }  // namespace
 
-std::optional<Withdrawn> withdraw(
+std::optional<TakenToken> withdraw(
     const BudgetRule& rule, const RetryBudget& budget, SteadyTime now, milliseconds wait_max
 ) noexcept {
     const auto token = token_of(rule);
@@ -25,7 +25,7 @@ std::optional<Withdrawn> withdraw(
     const auto late = full_at - now - token * rule.burst;
     const auto wait = std::max(std::chrono::ceil<milliseconds>(late), milliseconds{0});
     if (wait > wait_max) return std::nullopt;
-    return Withdrawn{{full_at}, wait};
+    return TakenToken{{full_at}, wait};
 }
 
 RetryBudget after_success(

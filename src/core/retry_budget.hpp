@@ -24,14 +24,14 @@ struct RetryBudget {
     SteadyTime full_at{};
 };
 
-struct Withdrawn {
+struct TakenToken {
     RetryBudget left;
     // When the token is available; it is reserved for the caller.
     std::chrono::milliseconds wait{};
 };
 
 // Takes a token, perhaps a future one; nullopt, if it would take longer than `wait_max`.
-std::optional<Withdrawn> withdraw(
+std::optional<TakenToken> withdraw(
     const BudgetRule& rule,
     const RetryBudget& budget,
     SteadyTime now,

@@ -36,7 +36,7 @@ enum class Reason {
 };
 
 struct Rejection {
-    Reason why{};
+    Reason reason{};
     std::string detail{};                   // For operators; clients get a fixed sentence.
     std::optional<int> outcome{};           // key_expired: the status of the expired answer.
     std::optional<std::string> location{};  // key_expired: the created resource.

@@ -4,7 +4,7 @@
 
 #include "src/core/attempt_machine.hpp"
 #include "src/engine/engine.hpp"
-#include "src/engine/rejection.hpp"
+#include "src/engine/failure.hpp"
 
 #include <chrono>
 #include <exception>
@@ -28,12 +28,12 @@ namespace pawl::engine {
 // - attempt_steps.cpp: the phases and the row, for both transactions
 class Attempt : public std::enable_shared_from_this<Attempt> {
 public:
-    // The key must have been entered into the LiveKeys; the attempt's end leaves it.
+    // The key must have been entered into the InFlightKeys; the attempt's end leaves it.
     Attempt(Engine& engine, KeyedRequest request, std::string hash, OnAnswer on_answer);
     // For a stored key: the completer's, or a settlement.
     Attempt(
         Engine& engine,
-        const detail::OperationForm& operation,
+        const detail::ErasedOperation& operation,
         const KeyRow& row,
         OnAnswer on_answer
     );
@@ -41,8 +41,8 @@ public:
     void claim() { on(begin()); }
     void take_over_stored() { on(Event::open_key); }
     void settle(const Settlement& settlement);
-    // Runs in a transaction that the caller rolls back, without an entry in LiveKeys. Throws what
-    // the keeper or a phase throws.
+    // Runs in a transaction that the caller rolls back, without an entry in InFlightKeys. Throws
+    // what the keeper or a phase throws.
     SettlePreview preview(store::Session& session, const Settlement& settlement);
 
 private:
@@ -55,7 +55,7 @@ private:
     // The recovery point, in memory. `stored`: its name in the row, which may be an old one.
     struct Position {
         std::size_t step{};
-        detail::Anything point;
+        detail::ErasedValue point;
         std::string stored;
     };
     struct CallMark {
@@ -120,8 +120,8 @@ private:
     Next commit_claim();
     Outcome run_claim(store::Session& session);
     Event claimed(Failed failed);
-    Outcome revive(store::Session& session);
-    bool met_a_holder(Failed failed) const;
+    Outcome re_execute(store::Session& session);
+    bool key_is_locked(Failed failed) const;
     bool lost_id(Failed failed) const;
     Outcome run_fresh(store::Session& session, std::int64_t id, int generation);
     bool take_over(store::Session& session, const KeyRow& row);
@@ -137,12 +137,12 @@ private:
     Outcome run_settlement(store::Session& session);
     Event settled(Failed failed);
     bool take_from_attention(store::Session& session, const KeyRow& row);
-    detail::Moved settled_move(store::Session& session, const Abandoned& why);
+    detail::StepOutcome settled_move(store::Session& session, const Abandoned& why);
     void run_failed_settlement(store::Session& session);
 
     // Steps.
     Outcome advance_from(store::Session& session, Position from);
-    Outcome advance(store::Session& session, std::size_t from, detail::Moved moved);
+    Outcome advance(store::Session& session, std::size_t from, detail::StepOutcome moved);
     void insert_row(store::Session& session, Outcome& reached, const std::string& error);
     void move_row(store::Session& session, Outcome& reached);
     // no: a person confirmed that no call was made in the time that a restore has lost.
@@ -157,7 +157,7 @@ private:
     // Call.
     Next make_call();
     Event call();
-    Event called(const detail::CallEnd& ended, const std::string& error);
+    Event called(const detail::CallOutcome& ended, const std::string& error);
     Event not_called(const std::string& error, Reason why);
     // The call of an earlier attempt, if one may have been made.
     std::optional<TimePoint> earlier_call() const;
@@ -172,15 +172,15 @@ private:
     // Keep.
     Next commit_keep(core::KeepExtent extent);
     Outcome run_keep(store::Session& session);
-    Outcome stop_before_phases(store::Session& session, const detail::Reached& reached);
+    Outcome stop_before_phases(store::Session& session, const detail::ReachedPoint& reached);
     Event kept(Failed failed);
     void run_note_result(store::Session& session);
     Event noted(Failed failed);
 
-    const detail::StepForm& step() const { return operation_->steps[facts_.at.step]; }
+    const detail::ErasedStep& step() const { return operation_->steps[facts_.at.step]; }
 
     Engine& engine_;
-    const detail::OperationForm* operation_;
+    const detail::ErasedOperation* operation_;
     KeyedRequest request_;  // For a stored key: the content of its row.
     std::string hash_;
     OnAnswer on_answer_;  // Empty if the client was refused already and the attempt only keeps
@@ -190,15 +190,15 @@ private:
     State state_{State::idle};
     Facts facts_;
 
-    KeyCache::Guess guess_{KeyCache::Guess::is_known};    // Until a query or a commit.
-    std::optional<PreallocatedIds::Preallocated> ahead_;  // The id under which T1 claims.
-    bool waits_for_id_{false};                            // A claim under such an id failed.
-    std::optional<KeyRow> seen_;                          // The row as it was read before T1.
+    SeenKeys::Guess guess_{SeenKeys::Guess::is_known};           // Until a query or a commit.
+    std::optional<PreallocatedIds::Preallocated> preallocated_;  // The id under which T1 claims.
+    bool waits_for_id_{false};                                   // A claim under such an id failed.
+    std::optional<KeyRow> seen_;  // The row as it was read before T1.
     std::optional<std::chrono::steady_clock::time_point> waits_until_;
 
     std::optional<Outcome> outcome_;
-    std::optional<detail::Arrival> result_;  // Result of the call.
-    core::KeepExtent extent_{};              // Extent of the transaction that keeps the result.
+    std::optional<detail::CallResult> result_;  // Result of the call.
+    core::KeepExtent extent_{};                 // Extent of the transaction that keeps the result.
     Answer answer_;            // The response, or the refusal if the current action fails.
     std::string_view reason_;  // For the attention list.
     std::string error_;        // For operators.

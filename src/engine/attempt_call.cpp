@@ -9,7 +9,7 @@ namespace pawl::engine {
 
 namespace {
 
-core::CallEnded ended_of(const detail::CallEnd& end) {
+core::CallEnded ended_of(const detail::CallOutcome& end) {
     if (std::holds_alternative<Retry>(end)) return core::CallEnded::retry;
     if (std::holds_alternative<InDoubt>(end)) return core::CallEnded::in_doubt;
     if (std::holds_alternative<Stuck>(end)) return core::CallEnded::stuck;
@@ -17,7 +17,7 @@ core::CallEnded ended_of(const detail::CallEnd& end) {
 }
 
 // For operators: a call without a result.
-std::string text_of(const detail::CallEnd& ended, const std::string& thrown) {
+std::string text_of(const detail::CallOutcome& ended, const std::string& thrown) {
     auto because = [](std::string text, const std::string& why) {
         return why.empty() ? text : std::move(text) + ": " + why;
     };
@@ -35,7 +35,7 @@ std::string text_of(const detail::CallEnd& ended, const std::string& thrown) {
 
 Attempt::Next Attempt::make_call() {
     result_.reset();
-    engine_.at_work(hash_);
+    engine_.set_calling(hash_);
     if (engine_.calls().post([self = shared_from_this()] { self->on(self->call()); }))
         return std::nullopt;
     return not_called(
@@ -73,7 +73,7 @@ Attempt::Event Attempt::call() {
                           : core::decide_call(
                                 {.again = step().again,
                                  .called_at = mark.called_at,
-                                 .provider_memory = operation_->provider_memory,
+                                 .provider_key_lifetime = operation_->provider_key_lifetime,
                                  .restored = mark.restored},
                                 engine_.clock().now()
                             );
@@ -83,16 +83,16 @@ Attempt::Event Attempt::call() {
     }
     engine_.count_call();
 
-    engine_.doubts().begin(facts_.id);
+    engine_.in_flight_calls().begin(facts_.id);
     const auto renewal = engine_.renewals().begin(
         {facts_.id, facts_.number, facts_.at.stored}, facts_.leased.steady
     );
-    detail::CallEnd ended = InDoubt{};
+    detail::CallOutcome ended = InDoubt{};
     std::string error;
     try {
         PAWL_FAULT("engine.call.before");
         ended = detail::TxFactory::with_call(
-            ForeignKey{mark.key},
+            CallKey{mark.key},
             engine_.calls().stop_token(),
             [this](KeyedCall& call) {
                 return step().call(operation_->op.get(), call, facts_.at.point.get());
@@ -108,12 +108,12 @@ Attempt::Event Attempt::call() {
     return called(ended, error);
 }
 
-Attempt::Event Attempt::called(const detail::CallEnd& ended, const std::string& error) {
+Attempt::Event Attempt::called(const detail::CallOutcome& ended, const std::string& error) {
     // From now on the store may have the response, even if this attempt fails to read it.
-    engine_.at_work(hash_, false);
+    engine_.set_calling(hash_, false);
     const auto kind = ended_of(ended);
-    if (kind == core::CallEnded::in_doubt) engine_.doubts().in_doubt(facts_.id);
-    if (const auto* result = std::get_if<detail::Arrival>(&ended))
+    if (kind == core::CallEnded::in_doubt) engine_.in_flight_calls().in_doubt(facts_.id);
+    if (const auto* result = std::get_if<detail::CallResult>(&ended))
         result_ = *result;
     else
         refuse(
@@ -131,7 +131,7 @@ Attempt::Event Attempt::not_called(const std::string& error, Reason why) {
 
 void Attempt::refuse(Reason why, std::string error) {
     error_ = std::move(error);
-    answer_ = Rejection{.why = why, .detail = error_};
+    answer_ = Rejection{.reason = why, .detail = error_};
 }
 
 // Why a call that may have been made is not repeated, for the attention list.
@@ -168,7 +168,7 @@ Attempt::Next Attempt::unlock(const Sql& statement) {
     PAWL_FAULT("engine.give_back.before");
     return write(
         [&statement](Attempt& self, store::Session& session) {
-            self.fence(session, statement, base::storable_error(self.error_), session.now());
+            self.fence(session, statement, base::sanitized_error(self.error_), session.now());
         },
         &Attempt::unlocked
     );
@@ -190,7 +190,7 @@ void Attempt::run_hand_over(store::Session& session) {
 Attempt::Event Attempt::handed_over(Failed failed) {
     if (is_fenced(failed)) return event_of_fence();
     if (failed) return event_of_failure(failed);
-    answer_ = Rejection{.why = Reason::needs_attention};
+    answer_ = Rejection{.reason = Reason::needs_attention};
     return Event::written;
 }
 

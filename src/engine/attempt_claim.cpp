@@ -14,10 +14,10 @@ using Kind = StoreError::Kind;
 
 namespace {
 
-std::optional<std::int64_t> insert_registry(store::Session& session, const std::string& hash) {
+std::optional<std::int64_t> claim_key(store::Session& session, const std::string& hash) {
     std::optional<std::int64_t> id;
     run_statement(
-        session, sql::insert_registry, [&](const detail::Row& row) { id = row.integer(0); }, hash
+        session, sql::claim_key, [&](const detail::Row& row) { id = row.integer(0); }, hash
     );
     return id;
 }
@@ -25,8 +25,9 @@ std::optional<std::int64_t> insert_registry(store::Session& session, const std::
 // A failover may lose a part of the sequence: then the next ids are already in use
 // (docs/adr/0010).
 constexpr int ids_tried = 8;
-constexpr std::chrono::milliseconds claim_patience{50};
-constexpr std::chrono::milliseconds waiter_patience{5};  // A waiting request tries again and again.
+constexpr std::chrono::milliseconds claim_lock_timeout{50};
+constexpr std::chrono::milliseconds waiter_lock_timeout{
+    5};  // A waiting request tries again and again.
 
 bool is_in_doubt(const std::exception_ptr& failed) {
     return store::is_store_error(failed, [](const StoreError& error) {
@@ -34,7 +35,7 @@ bool is_in_doubt(const std::exception_ptr& failed) {
     });
 }
 
-KeyedRequest stored_request(const detail::OperationForm& operation, const KeyRow& row) {
+KeyedRequest stored_request(const detail::ErasedOperation& operation, const KeyRow& row) {
     KeyedRequest request;
     request.operation = &operation;
     request.principal = row.principal;
@@ -55,7 +56,7 @@ Attempt::Attempt(Engine& engine, KeyedRequest request, std::string hash, OnAnswe
       on_answer_{std::move(on_answer)} {}
 
 Attempt::Attempt(
-    Engine& engine, const detail::OperationForm& operation, const KeyRow& row, OnAnswer on_answer
+    Engine& engine, const detail::ErasedOperation& operation, const KeyRow& row, OnAnswer on_answer
 )
     : Attempt{engine, stored_request(operation, row), row.hash, std::move(on_answer)} {
     seen_ = row;
@@ -64,7 +65,8 @@ Attempt::Attempt(
 Attempt::Next Attempt::claim_if_room() {
     if (engine_.calls().is_full()) {
         answer_ = Rejection{
-            .why = Reason::overloaded, .detail = "twice as many calls as calls_max are in flight"};
+            .reason = Reason::overloaded,
+            .detail = "twice as many calls as calls_max are in flight"};
         return Event::rejected;
     }
     try {
@@ -84,39 +86,39 @@ Attempt::Next Attempt::commit_claim() {
 
 Attempt::Outcome Attempt::run_claim(store::Session& session) {
     // The session that locks the row works on the key: answer busy instead of waiting.
-    session.lock_patience(waits_until_ ? waiter_patience : claim_patience);
+    session.set_lock_timeout(waits_until_ ? waiter_lock_timeout : claim_lock_timeout);
     // Another process may have changed the row since the query.
     if (seen_) seen_ = find_key(session, hash_);
     if (!seen_ && request_.request && !waits_for_id_) {
-        if (!ahead_) ahead_ = engine_.preallocated_ids().take();
-        if (ahead_) {
+        if (!preallocated_) preallocated_ = engine_.preallocated_ids().take();
+        if (preallocated_) {
             // Sent without waiting for its result: if it touches no row, the transaction fails.
-            fence_statement(session, *ahead_->claim, ahead_->id, hash_);
-            return run_fresh(session, ahead_->id, 0);
+            fence_statement(session, *preallocated_->claim, preallocated_->id, hash_);
+            return run_fresh(session, preallocated_->id, 0);
         }
     }
     for (int n = 0; !seen_ && request_.request && n < ids_tried; ++n) {
-        if (const auto id = insert_registry(session, hash_)) return run_fresh(session, *id, 0);
+        if (const auto id = claim_key(session, hash_)) return run_fresh(session, *id, 0);
         seen_ = find_key(session, hash_);
     }
     if (auto answer = decide(seen_, session.now())) return std::move(*answer);
     if (seen_ && !seen_->expired) return run_resumed(session, *seen_);
     // The completer's key is gone.
-    if (!seen_ || !request_.request) return Rejection{.why = Reason::in_progress};
-    return revive(session);
+    if (!seen_ || !request_.request) return Rejection{.reason = Reason::in_progress};
+    return re_execute(session);
 }
 
-Attempt::Outcome Attempt::revive(store::Session& session) {
+Attempt::Outcome Attempt::re_execute(store::Session& session) {
     const auto revived = run_statement(
         session,
-        sql::revive_registry,
+        sql::claim_expired_key,
         [&](const detail::Row& row) {
             facts_.id = row.integer(0);
             facts_.generation = static_cast<int>(row.integer(1));
         },
         hash_
     );
-    if (revived == 0) return Rejection{.why = Reason::in_progress};
+    if (revived == 0) return Rejection{.reason = Reason::in_progress};
     return run_fresh(session, facts_.id, facts_.generation);
 }
 
@@ -124,7 +126,7 @@ Attempt::Outcome Attempt::run_fresh(store::Session& session, std::int64_t id, in
     facts_.id = id;
     facts_.number = 1;
     facts_.generation = generation;
-    session.lock_patience(0ms);
+    session.set_lock_timeout(0ms);
     const auto start = operation_->start(
         {.key_id = id,
          .principal = request_.principal,
@@ -148,11 +150,11 @@ bool Attempt::take_over(store::Session& session, const KeyRow& row) {
 }
 
 Attempt::Outcome Attempt::run_resumed(store::Session& session, const KeyRow& row) {
-    if (!take_over(session, row)) return Rejection{.why = Reason::in_progress};
+    if (!take_over(session, row)) return Rejection{.reason = Reason::in_progress};
     facts_.id = row.id;
     facts_.number = row.attempt + 1;
     facts_.generation = row.generation;
-    session.lock_patience(0ms);
+    session.set_lock_timeout(0ms);
     if (step().foreign) return resume_at_call(session, row);
     auto reached = advance_from(session, facts_.at);
     move_row(session, reached);
@@ -167,7 +169,7 @@ Attempt::Outcome Attempt::resume_at_call(store::Session& session, const KeyRow& 
         {.again = step().again,
          .called_at = row.called_at,
          .calling = row.calling,
-         .provider_memory = operation_->provider_memory,
+         .provider_key_lifetime = operation_->provider_key_lifetime,
          .called_target = row.call_target ? std::string_view{*row.call_target} : "",
          .target = target},
         now
@@ -175,7 +177,7 @@ Attempt::Outcome Attempt::resume_at_call(store::Session& session, const KeyRow& 
     if (const auto* stop = std::get_if<core::MustNotCall>(&rule)) {
         need_person(stop->why, &row, target);
         to_attention(session);
-        return Rejection{.why = Reason::needs_attention};
+        return Rejection{.reason = Reason::needs_attention};
     }
     Outcome reached = facts_.at;
     if (row.call_key && row.called_at && (step().again != Repeat::never || row.calling)) {
@@ -196,10 +198,10 @@ std::optional<Answer> Attempt::decide(std::optional<KeyRow>& found, TimePoint no
             .expired = found->expired,
             .same_request =
                 found->expired || same_request(engine_.installation(), request_, *found),
-            .standing = found->standing,
+            .status = found->status,
             .lease_until = found->lease_until};
         if (!found->expired && facts->same_request) engine_.confirm(hash_);
-        facts->point_known = found->expired || found->standing != core::Standing::open ||
+        facts->point_known = found->expired || found->status != core::KeyStatus::open ||
                              !facts->same_request || load_point(*found);
     }
     const auto claim = core::decide_claim(
@@ -217,13 +219,13 @@ bool Attempt::load_point(const KeyRow& row) {
     const auto& form = operation_->steps[*at];
     if (form.decode != nullptr) {
         auto decoded = form.decode(row.recovery_data);
-        auto* point = std::get_if<detail::Anything>(&decoded);
+        auto* point = std::get_if<detail::ErasedValue>(&decoded);
         if (point == nullptr) return false;
         facts_.at = {*at, std::move(*point), row.recovery_point};
         return true;
     }
     auto decoded = operation_->decode_request(row.params);
-    auto* request = std::get_if<detail::Anything>(&decoded);
+    auto* request = std::get_if<detail::ErasedValue>(&decoded);
     if (request == nullptr) return false;
     const auto start = operation_->start(
         {.key_id = row.id, .principal = row.principal, .origin = row.origin, .key = row.key},
@@ -240,15 +242,15 @@ Attempt::Event Attempt::claimed(Failed failed) {
         if (has_run()) engine_.confirm(hash_);
         return committed();
     }
-    if (met_a_holder(failed)) {
-        ahead_.reset();
+    if (key_is_locked(failed)) {
+        preallocated_.reset();
         return Event::locked;
     }
     const auto event = event_of_failure(failed);
     if (is_in_doubt(failed)) return Event::in_doubt;
     facts_.id = seen_ ? seen_->id : 0;  // The claim was rolled back.
     if (!lost_id(failed)) return event;
-    ahead_.reset();
+    preallocated_.reset();
     waits_for_id_ = true;
     return Event::lost_id;
 }
@@ -256,20 +258,20 @@ Attempt::Event Attempt::claimed(Failed failed) {
 // Another session works on this key, or on another key with the preallocated id: after a crash of
 // PostgreSQL two servers may have the same id. Locks that a phase waits for do not count: their
 // statements have other names.
-bool Attempt::met_a_holder(Failed failed) const {
+bool Attempt::key_is_locked(Failed failed) const {
     return store::is_store_error(failed, [this](const StoreError& error) {
         const auto of = error.statement();
         return error.kind() == Kind::locked &&
-               (of == sql::find_key.name || of == sql::insert_registry.name ||
-                of == sql::take_over.name || of == sql::revive_registry.name ||
-                (ahead_ && of == ahead_->claim->name));
+               (of == sql::find_key.name || of == sql::claim_key.name ||
+                of == sql::take_over.name || of == sql::claim_expired_key.name ||
+                (preallocated_ && of == preallocated_->claim->name));
     });
 }
 
 bool Attempt::lost_id(Failed failed) const {
-    if (!ahead_) return false;
+    if (!preallocated_) return false;
     return store::is_store_error(failed, [this](const StoreError& error) {
-        return error.kind() == Kind::fenced && error.statement() == ahead_->claim->name;
+        return error.kind() == Kind::fenced && error.statement() == preallocated_->claim->name;
     });
 }
 
@@ -285,12 +287,12 @@ Attempt::Next Attempt::record_failed_claim() {
 
 void Attempt::run_failed_claim(store::Session& session) {
     if (!seen_) {
-        const auto id = insert_registry(session, hash_);
+        const auto id = claim_key(session, hash_);
         if (!id) return;
         facts_.id = *id;
         facts_.number = 1;
         Outcome started = Position{0, nullptr, "started"};
-        return insert_row(session, started, base::storable_error(error_));
+        return insert_row(session, started, base::sanitized_error(error_));
     }
     if (seen_->expired) return;  // A re-execution that failed: the key stays expired.
     if (!take_over(session, *seen_)) return;
@@ -300,7 +302,7 @@ void Attempt::run_failed_claim(store::Session& session) {
         seen_->id,
         seen_->attempt + 1,
         seen_->recovery_point,
-        base::storable_error(error_),
+        base::sanitized_error(error_),
         session.now()
     );
 }

@@ -44,8 +44,8 @@ Attempt::Next Attempt::perform(Action action) {
         case Action::park:
             return park();
         case Action::serve_next:
-            return engine_.next_waits(hash_, on_answer_, *waits_until_) ? Event::next_client
-                                                                        : Event::no_client;
+            return engine_.hand_over_wait(hash_, on_answer_, *waits_until_) ? Event::next_client
+                                                                            : Event::no_client;
         case Action::make_call:
             return make_call();
         case Action::commit_keep:
@@ -91,19 +91,20 @@ Attempt::Next Attempt::commit(Phases run, Done done, const void* kind) {
 }
 
 Attempt::Event Attempt::begin() {
-    if (engine_.preallocated_ids().are_given()) guess_ = engine_.key_cache().guess(hash_);
+    if (engine_.preallocated_ids().is_supported()) guess_ = engine_.seen_keys().guess(hash_);
     return core::attempt::event_of(core::attempt::RequestFacts{
-        .probably_new = guess_ == KeyCache::Guess::is_new, .pool_full = engine_.calls().is_full()});
+        .probably_new = guess_ == SeenKeys::Guess::is_new, .pool_full = engine_.calls().is_full()});
 }
 
 void Attempt::learn(bool known) {
-    using Guess = KeyCache::Guess;
-    if (std::exchange(guess_, Guess::is_known) != Guess::is_known) engine_.key_cache().was(known);
+    using Guess = SeenKeys::Guess;
+    if (std::exchange(guess_, Guess::is_known) != Guess::is_known)
+        engine_.seen_keys().record_outcome(known);
 }
 
 template <class By>
 Attempt::Next Attempt::look_up(const By& by, Found found) {
-    look_for_key(
+    lookup_key(
         engine_.store(),
         by,
         [self = shared_from_this(), found](
@@ -115,7 +116,7 @@ Attempt::Next Attempt::look_up(const By& by, Found found) {
 
 Attempt::Event Attempt::found_key(Failed failed, std::optional<KeyRow>& found, TimePoint now) {
     if (failed) {
-        answer_ = failure_of(failed).refusal;
+        answer_ = failure_of(failed).rejection;
         return Event::lookup_failed;
     }
     seen_ = std::move(found);
@@ -144,14 +145,14 @@ Attempt::Event Attempt::found_commit(Failed failed, std::optional<KeyRow>& found
 
 Attempt::Event Attempt::found_holder(Failed failed, std::optional<KeyRow>& found, TimePoint) {
     if (failed) {
-        answer_ = failure_of(failed).refusal;
+        answer_ = failure_of(failed).rejection;
         return Event::lookup_failed;
     }
-    answer_ = Rejection{.why = Reason::in_progress};
-    if (found && !found->expired && found->standing == core::Standing::finished)
+    answer_ = Rejection{.reason = Reason::in_progress};
+    if (found && !found->expired && found->status == core::KeyStatus::finished)
         answer_ = StoredResponse{std::move(found->response), true, found->expires_at};
-    if (found && !found->expired && found->standing == core::Standing::attention)
-        answer_ = Rejection{.why = Reason::needs_attention};
+    if (found && !found->expired && found->status == core::KeyStatus::attention)
+        answer_ = Rejection{.reason = Reason::needs_attention};
     return event_of_answer();
 }
 
@@ -160,7 +161,7 @@ Attempt::Event Attempt::found_holder(Failed failed, std::optional<KeyRow>& found
 Attempt::Next Attempt::park() {
     using Parked = Waiters::Parked;
     const auto longest = operation_->in_progress.wait;
-    answer_ = Rejection{.why = Reason::in_progress};
+    answer_ = Rejection{.reason = Reason::in_progress};
     if (longest.count() == 0 || !request_.request) return Event::rejected;
     const auto now = engine_.clock().steady();
     if (!waits_until_) waits_until_ = now + longest;
@@ -178,7 +179,7 @@ Attempt::Event Attempt::woken(Waiters::Woken woken) {
     using Woken = Waiters::Woken;
     if (woken == Woken::retry_claim) return begin();
     if (woken == Woken::too_late) return Event::time_over;
-    answer_ = Rejection{.why = Reason::stopping};
+    answer_ = Rejection{.reason = Reason::stopping};
     return Event::stopping;
 }
 
@@ -187,7 +188,7 @@ Attempt::Event Attempt::woken(Waiters::Woken woken) {
 // start asks a person.
 Attempt::Next Attempt::retry_later() {
     log::warning(
-        "keep_later", {{"key_id", std::to_string(facts_.id)}, {"point", facts_.at.stored}}
+        "result_not_recorded", {{"key_id", std::to_string(facts_.id)}, {"point", facts_.at.stored}}
     );
     if (engine_.calls().stop_token().stop_requested()) return Event::stopping;
     if (on_answer_) std::exchange(on_answer_, nullptr)(answer_);
@@ -199,14 +200,14 @@ Attempt::Next Attempt::retry_later() {
 
 Attempt::Event Attempt::event_of_answer() const {
     const auto* refused = std::get_if<Rejection>(&answer_);
-    return refused != nullptr && refused->why == Reason::in_progress ? Event::busy
-                                                                     : Event::answered;
+    return refused != nullptr && refused->reason == Reason::in_progress ? Event::busy
+                                                                        : Event::answered;
 }
 
 Attempt::Event Attempt::event_of_failure(Failed failed) {
     auto failure = failure_of(failed);
-    answer_ = std::move(failure.refusal);
-    return failure.passing ? Event::passing : Event::defect;
+    answer_ = std::move(failure.rejection);
+    return failure.transient ? Event::transient : Event::defect;
 }
 
 bool Attempt::is_fenced(Failed failed) {
@@ -249,8 +250,8 @@ Attempt::Next Attempt::respond() {
              {"point", facts_.at.stored},
              {"detail", refused->detail}}
         );
-    engine_.doubts().end(facts_.id);
-    engine_.leave(hash_, on_answer_, std::move(answer_));
+    engine_.in_flight_calls().end(facts_.id);
+    engine_.end_attempt(hash_, on_answer_, std::move(answer_));
     return std::nullopt;
 }
 

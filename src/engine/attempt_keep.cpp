@@ -27,7 +27,7 @@ Attempt::Outcome Attempt::run_keep(store::Session& session) {
         }
     );
     PAWL_FAULT("engine.keep.inside");
-    const auto* reached = std::get_if<detail::Reached>(&moved);
+    const auto* reached = std::get_if<detail::ReachedPoint>(&moved);
     if (extent_ == core::KeepExtent::keeper_alone && reached != nullptr &&
         !operation_->steps[reached->step].foreign)
         return stop_before_phases(session, *reached);
@@ -37,7 +37,7 @@ Attempt::Outcome Attempt::run_keep(store::Session& session) {
 }
 
 Attempt::Outcome Attempt::stop_before_phases(
-    store::Session& session, const detail::Reached& reached
+    store::Session& session, const detail::ReachedPoint& reached
 ) {
     core::check_move(facts_.at.step, reached.step, operation_->steps.size());
     const auto stored = std::string{operation_->steps[reached.step].from};
@@ -49,10 +49,10 @@ Attempt::Outcome Attempt::stop_before_phases(
         facts_.id,
         facts_.number,
         stored,
-        base::storable_error(error_),
+        base::sanitized_error(error_),
         session.now()
     );
-    return Rejection{.why = Reason::internal, .detail = error_};
+    return Rejection{.reason = Reason::internal, .detail = error_};
 }
 
 Attempt::Event Attempt::kept(Failed failed) {
@@ -66,10 +66,11 @@ Attempt::Event Attempt::kept(Failed failed) {
     const auto text = "the result could not be kept: " + cause.detail;
     const auto event = core::attempt::event_of(core::decide_after_failed_keep(
         step().again,
-        failure == Event::passing ? core::KeepFailure::passing : core::KeepFailure::defect,
+        failure == Event::transient ? core::KeepFailure::transient : core::KeepFailure::defect,
         extent_
     ));
-    if (event == Event::try_again) refuse(cause.why, base::with_earlier_call(text, earlier_call()));
+    if (event == Event::try_again)
+        refuse(cause.reason, base::with_earlier_call(text, earlier_call()));
     if (event == Event::keep_alone) error_ = cause.detail;
     if (event == Event::needs_person) {
         reason_ = "not-kept";

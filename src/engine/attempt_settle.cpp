@@ -46,18 +46,18 @@ Attempt::Event Attempt::settled(Failed failed) {
     }
     const auto event = event_of_failure(failed);
     if (!is_fenced(failed)) return event;
-    answer_ = Rejection{.why = Reason::in_progress};
+    answer_ = Rejection{.reason = Reason::in_progress};
     return Event::fenced;
 }
 
 Attempt::Outcome Attempt::run_settlement(store::Session& session) {
     const auto row = find_key(session, settlement_->key_id);
-    if (!row || row->expired || row->standing != core::Standing::attention ||
+    if (!row || row->expired || row->status != core::KeyStatus::attention ||
         row->attempt != settlement_->attempt)
-        return Rejection{.why = Reason::in_progress};  // Another server has carried it out.
+        return Rejection{.reason = Reason::in_progress};  // Another server has carried it out.
     if (!load_point(*row))
         throw std::runtime_error{"PAWL0007: recovery point " + row->recovery_point + " is unknown"};
-    if (!take_from_attention(session, *row)) return Rejection{.why = Reason::in_progress};
+    if (!take_from_attention(session, *row)) return Rejection{.reason = Reason::in_progress};
     const auto from = facts_.at;
     Outcome reached = from;
     if (settlement_->kind != Settlement::Kind::did_not_happen)
@@ -113,13 +113,13 @@ SettlePreview Attempt::preview(store::Session& session, const Settlement& settle
     return {.error = "it is not on the attention list any more"};
 }
 
-detail::Moved Attempt::settled_move(store::Session& session, const Abandoned& why) {
+detail::StepOutcome Attempt::settled_move(store::Session& session, const Abandoned& why) {
     const auto& settlement = *settlement_;
     const auto& form = step();
     void* op = operation_->op.get();
     return detail::TxFactory::with_tx(
         engine_.tx_context(session, facts_.id, staged_, operation_->isolation),
-        [&](Tx& tx) -> detail::Moved {
+        [&](Tx& tx) -> detail::StepOutcome {
             if (settlement.kind == Settlement::Kind::give_up)
                 return form.abandon != nullptr ? form.abandon(op, tx, facts_.at.point.get(), why)
                                                : given_up(why);
@@ -131,7 +131,7 @@ detail::Moved Attempt::settled_move(store::Session& session, const Abandoned& wh
                         "the result " + settlement.result_name +
                         " is not as it should be: " + *wrong};
                 return form.keep(
-                    op, tx, facts_.at.point.get(), {i, std::get<detail::Anything>(decoded)}
+                    op, tx, facts_.at.point.get(), {i, std::get<detail::ErasedValue>(decoded)}
                 );
             }
             throw std::invalid_argument{
@@ -147,7 +147,7 @@ void Attempt::run_failed_settlement(store::Session& session) {
         sql::set_settling_error,
         settlement_->key_id,
         settlement_->attempt,
-        base::storable_error(error_)
+        base::sanitized_error(error_)
     );
 }
 

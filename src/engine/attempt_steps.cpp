@@ -68,12 +68,14 @@ Attempt::Outcome Attempt::advance_from(store::Session& session, Position from) {
     return advance(session, from.step, std::move(moved));
 }
 
-Attempt::Outcome Attempt::advance(store::Session& session, std::size_t from, detail::Moved moved) {
+Attempt::Outcome Attempt::advance(
+    store::Session& session, std::size_t from, detail::StepOutcome moved
+) {
     if (auto* response = std::get_if<Response>(&moved)) {
         core::check_move(from, operation_->steps.size(), operation_->steps.size());
-        return StoredResponse{storable(std::move(*response)), false, std::nullopt};
+        return StoredResponse{checked_response(std::move(*response)), false, std::nullopt};
     }
-    auto& reached = std::get<detail::Reached>(moved);
+    auto& reached = std::get<detail::ReachedPoint>(moved);
     core::check_move(from, reached.step, operation_->steps.size());
     const auto stored = std::string{operation_->steps[reached.step].from};
     return advance_from(session, {reached.step, std::move(reached.point), stored});
@@ -180,17 +182,17 @@ void Attempt::move_row(store::Session& session, Outcome& reached) {
     }
 }
 
-// The foreign key is derived from what the client sent, never from a row id (F5): a row inserted
+// The call key is derived from what the client sent, never from a row id (F5): a row inserted
 // again must not look like a new charge. It is computed once and stored with called_at.
 //
 // If a restore may have lost the record of the call, called_at is the earliest possible time: the
 // provider remembers the key from then on.
 void Attempt::mark_call(TimePoint now, const Position& at, Lost lost) {
-    const auto since = lost == Lost::perhaps ? engine_.call_lost_since(facts_.id, now)
+    const auto since = lost == Lost::perhaps ? engine_.restore_gap_start(facts_.id, now)
                                              : std::optional<TimePoint>{};
     const auto identity = key_identity(operation_->scope, request_.principal, request_.key);
     facts_.mark = CallMark{
-        json::foreign_key(
+        json::call_key(
             {.installation = engine_.installation().name,
              .tenant = identity.tenant,
              .account = identity.account,
@@ -208,12 +210,12 @@ void Attempt::mark_call(TimePoint now, const Position& at, Lost lost) {
 std::string Attempt::call_target(const Position& at) const {
     const auto& form = operation_->steps[at.step];
     if (form.call_target == nullptr) return {};
-    return base::storable_error(form.call_target(operation_->op.get(), at.point.get()));
+    return base::sanitized_error(form.call_target(operation_->op.get(), at.point.get()));
 }
 
 void Attempt::to_attention(store::Session& session) {
     const auto now = session.now();
-    const auto text = base::storable_error(error_);
+    const auto text = base::sanitized_error(error_);
     const auto& f = facts_;
     fence(session, sql::to_attention, text, now);
     send_statement(session, sql::insert_attention, f.id, f.number, f.at.stored, reason_, text, now);

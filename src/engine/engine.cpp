@@ -3,7 +3,7 @@
 #include "src/base/log.hpp"
 #include "src/core/fault.hpp"
 #include "src/engine/attempt.hpp"
-#include "src/engine/rejection.hpp"
+#include "src/engine/failure.hpp"
 #include "src/engine/response_rule.hpp"
 #include "src/engine/tx_factory.hpp"
 #include "src/json/hash.hpp"
@@ -47,18 +47,20 @@ std::optional<Answer> answer_of(const core::Claim& claim, std::optional<KeyRow>&
         Result operator()(core::Replay) const {
             return StoredResponse{std::move(found->response), true, found->expires_at};
         }
-        Result operator()(core::Busy) const { return Rejection{.why = Reason::in_progress}; }
-        Result operator()(core::Mismatch) const { return Rejection{.why = Reason::key_reused}; }
+        Result operator()(core::Busy) const { return Rejection{.reason = Reason::in_progress}; }
+        Result operator()(core::Mismatch) const { return Rejection{.reason = Reason::key_reused}; }
         Result operator()(core::Expired) const {
             return Rejection{
-                .why = Reason::key_expired, .outcome = found->outcome, .location = found->location};
+                .reason = Reason::key_expired,
+                .outcome = found->outcome,
+                .location = found->location};
         }
         Result operator()(core::NeedsPerson) const {
-            return Rejection{.why = Reason::needs_attention};
+            return Rejection{.reason = Reason::needs_attention};
         }
         Result operator()(core::Stranded) const {
             return Rejection{
-                .why = Reason::stranded,
+                .reason = Reason::stranded,
                 .detail = "PAWL0007: recovery point " + found->recovery_point,
                 .retry_after = 5s};
         }
@@ -75,9 +77,9 @@ Answer stored_answer(
     const core::KeyFacts facts{
         .expired = row->expired,
         .same_request = row->expired || same_request(installation, request, *row),
-        .standing = row->standing};
+        .status = row->status};
     const auto claim = core::decide_claim(&facts, request.operation->re_execute, {}, {});
-    return answer_of(claim, row).value_or(Rejection{.why = Reason::in_progress});
+    return answer_of(claim, row).value_or(Rejection{.reason = Reason::in_progress});
 }
 
 }  // namespace
@@ -87,7 +89,7 @@ Engine::Engine(Parts parts, EngineOptions options, Installation installation)
       options_{options},
       installation_{std::move(installation)},
       preallocated_ids_{parts_.store},
-      key_cache_{preallocated_ids_.are_given()},
+      seen_keys_{preallocated_ids_.is_supported()},
       own_timers_{parts_.timers ? nullptr : std::make_unique<base::TimerThread>(parts_.clock)},
       timers_{parts_.timers ? *parts_.timers : *own_timers_},
       renewals_{parts_.store, parts_.clock, timers_, options_.lease},
@@ -100,19 +102,19 @@ Engine::Engine(Parts parts, EngineOptions options, Installation installation)
            .lease = options_.lease}},
       own_calls_{parts_.calls ? nullptr : std::make_unique<CallPool>(options_.calls_max)},
       calls_{parts_.calls ? *parts_.calls : *own_calls_} {
-    set_lost_times(installation_.lost);
+    set_restore_gaps(installation_.lost);
 }
 
-void Engine::set_lost_times(std::vector<core::RestoreGap> lost) {
-    const std::lock_guard guard{lost_mutex_};
-    lost_ = std::move(lost);
-    any_lost_ = !lost_.empty();
+void Engine::set_restore_gaps(std::vector<core::RestoreGap> lost) {
+    const std::lock_guard guard{restore_gaps_mutex_};
+    restore_gaps_ = std::move(lost);
+    any_restore_gap_ = !restore_gaps_.empty();
 }
 
-std::optional<TimePoint> Engine::call_lost_since(std::int64_t key_id, TimePoint now) const {
-    if (!any_lost_) return std::nullopt;
-    const std::lock_guard guard{lost_mutex_};
-    return core::call_lost_since(lost_, key_id, now);
+std::optional<TimePoint> Engine::restore_gap_start(std::int64_t key_id, TimePoint now) const {
+    if (!any_restore_gap_) return std::nullopt;
+    const std::lock_guard guard{restore_gaps_mutex_};
+    return core::restore_gap_start(restore_gaps_, key_id, now);
 }
 
 // All attempts return to this engine: from a call, the store or a timer.
@@ -130,19 +132,19 @@ void Engine::finish() {
 // Waiters for a key of another process would only delay the stop.
 void Engine::refuse_new() {
     stopping_ = true;
-    doubts_.stop();
+    in_flight_calls_.stop();
     waiters_.stop();
 }
 
-const detail::OperationForm& Engine::add(detail::OperationForm form) {
+const detail::ErasedOperation& Engine::add(detail::ErasedOperation form) {
     std::string name{form.name};
     auto [at, fresh] =
-        operations_.emplace(name, std::make_unique<detail::OperationForm>(std::move(form)));
+        operations_.emplace(name, std::make_unique<detail::ErasedOperation>(std::move(form)));
     if (!fresh) throw std::logic_error{"pawl: two operations are named '" + name + "'"};
     return *at->second;
 }
 
-const detail::OperationForm* Engine::find(std::string_view operation) const {
+const detail::ErasedOperation* Engine::find(std::string_view operation) const {
     const auto at = operations_.find(std::string{operation});
     return at == operations_.end() ? nullptr : at->second.get();
 }
@@ -157,10 +159,10 @@ std::vector<std::string> Engine::calls_without_target() const {
 }
 
 void Engine::handle(KeyedRequest request, OnAnswer on_answer) {
-    if (stopping_) return on_answer(Rejection{.why = Reason::stopping});
+    if (stopping_) return on_answer(Rejection{.reason = Reason::stopping});
     if (request.operation->before_key != nullptr && !request.of_a_job)
         return ask_operation(std::move(request), std::move(on_answer));
-    take_in(std::move(request), std::move(on_answer));
+    start_or_join(std::move(request), std::move(on_answer));
 }
 
 // Runs before the key is queried or claimed, so that a refused request blocks no other.
@@ -183,35 +185,39 @@ void Engine::ask_operation(KeyedRequest request, OnAnswer on_answer) {
             const std::exception_ptr& failed
         ) {
             if (failed) {
-                auto refusal = failure_of(failed).refusal;
+                auto rejection = failure_of(failed).rejection;
                 log::warning(
                     "request_refused",
-                    {{"operation", std::string{asked->operation->name}}, {"detail", refusal.detail}}
+                    {{"operation", std::string{asked->operation->name}},
+                     {"detail", rejection.detail}}
                 );
-                return on_answer(std::move(refusal));
+                return on_answer(std::move(rejection));
             }
             if (*refused) return on_answer(StoredResponse{std::move(**refused), false, {}});
-            take_in(*asked, on_answer);
+            start_or_join(*asked, on_answer);
         }
     ));
 }
 
-void Engine::take_in(KeyedRequest request, OnAnswer on_answer) {
-    if (stopping_) return on_answer(Rejection{.why = Reason::stopping});
+void Engine::start_or_join(KeyedRequest request, OnAnswer on_answer) {
+    if (stopping_) return on_answer(Rejection{.reason = Reason::stopping});
     auto hash = key_hash(key_identity(request.operation->scope, request.principal, request.key));
     const auto now = parts_.clock.steady();
     const auto entered = live_.enter(hash, request.fingerprint, now);
-    if (const auto* occupied = std::get_if<LiveKeys::Occupied>(&entered)) {
-        if (occupied->same_request == false) return on_answer(Rejection{.why = Reason::key_reused});
+    if (const auto* occupied = std::get_if<InFlightKeys::Occupied>(&entered)) {
+        if (occupied->same_request == false)
+            return on_answer(Rejection{.reason = Reason::key_reused});
         const auto longest = request.operation->in_progress.wait;
         if (!occupied->same_request || longest.count() == 0) {
-            const auto& since = occupied->at_work_since;
+            const auto& since = occupied->calling_since;
             if (since && now - *since < options_.lease)
-                return on_answer(Rejection{.why = Reason::in_progress});
-            return look_beside(std::move(request), std::move(hash), std::move(on_answer));
+                return on_answer(Rejection{.reason = Reason::in_progress});
+            return answer_from_store(std::move(request), std::move(hash), std::move(on_answer));
         }
         if (wait_for(hash, longest, on_answer)) return;
-        return take_in(std::move(request), std::move(on_answer));  // The attempt has just ended.
+        return start_or_join(
+            std::move(request), std::move(on_answer)
+        );  // The attempt has just ended.
     }
     std::make_shared<Attempt>(*this, std::move(request), std::move(hash), std::move(on_answer))
         ->claim();
@@ -219,16 +225,16 @@ void Engine::take_in(KeyedRequest request, OnAnswer on_answer) {
 
 // The key is in flight, but may have an answer: the attempt in flight may be reading it, or may
 // have lost its lease to another server. Never takes the key over.
-void Engine::look_beside(KeyedRequest request, std::string hash, OnAnswer on_answer) {
-    look_for_key(
+void Engine::answer_from_store(KeyedRequest request, std::string hash, OnAnswer on_answer) {
+    lookup_key(
         parts_.store,
         std::move(hash),
         [this, held = live_.hold(), request = std::move(request), on_answer = std::move(on_answer)](
             const std::exception_ptr& failed, std::optional<KeyRow>& found, TimePoint
         ) {
             // The key may have an answer that can't be read now.
-            if (failed) return on_answer(failure_of(failed).refusal);
-            if (!found) return on_answer(Rejection{.why = Reason::in_progress});
+            if (failed) return on_answer(failure_of(failed).rejection);
+            if (!found) return on_answer(Rejection{.reason = Reason::in_progress});
             on_answer(stored_answer(installation_, request, found));
         }
     );
@@ -241,13 +247,14 @@ bool Engine::wait_for(
     const auto waiter = live_.attach(hash, on_answer, parts_.clock.steady() + longest);
     if (!waiter) return false;
     timers_.after(longest, [this, hash, waiter] {
-        if (auto late = live_.detach(hash, *waiter)) (*late)(Rejection{.why = Reason::in_progress});
+        if (auto late = live_.detach(hash, *waiter))
+            (*late)(Rejection{.reason = Reason::in_progress});
     });
     return true;
 }
 
-void Engine::leave(const std::string& hash, const OnAnswer& owner, Answer answer) {
-    auto waiting = live_.leave(hash);
+void Engine::end_attempt(const std::string& hash, const OnAnswer& owner, Answer answer) {
+    auto waiting = live_.remove(hash);
     PAWL_FAULT("engine.answer.before");
     for (auto& waiter : waiting) {
         auto copy = answer;
@@ -255,17 +262,17 @@ void Engine::leave(const std::string& hash, const OnAnswer& owner, Answer answer
         waiter(std::move(copy));
     }
     if (owner) owner(std::move(answer));
-    live_.told();
+    live_.waiters_answered();
 }
 
-bool Engine::next_waits(
+bool Engine::hand_over_wait(
     const std::string& hash, OnAnswer& owner, std::chrono::steady_clock::time_point& until
 ) {
     auto next = live_.hand_over(hash);
-    owner(Rejection{.why = Reason::in_progress});
+    owner(Rejection{.reason = Reason::in_progress});
     if (!next) {
         owner = nullptr;
-        live_.told();
+        live_.waiters_answered();
         return false;
     }
     owner = std::move(next->on_answer);
@@ -274,13 +281,13 @@ bool Engine::next_waits(
 }
 
 void Engine::handle_unkeyed(
-    const detail::OperationForm& operation,
+    const detail::ErasedOperation& operation,
     const detail::StartedWith& with,
-    const detail::Anything& request,
+    const detail::ErasedValue& request,
     OnAnswer on_answer
 ) {
     auto held = live_.hold();  // Before the question whether it stops.
-    if (stopping_) return on_answer(Rejection{.why = Reason::stopping});
+    if (stopping_) return on_answer(Rejection{.reason = Reason::stopping});
     struct Ended {
         Response response;
         bool staged{};
@@ -290,26 +297,26 @@ void Engine::handle_unkeyed(
     parts_.store.write(store::work(
         [this, &operation, start, reached](store::Session& session) {
             *reached = {};
-            auto moved = detail::Moved{detail::Reached{0, start}};
-            while (const auto* at = std::get_if<detail::Reached>(&moved)) {
+            auto moved = detail::StepOutcome{detail::ReachedPoint{0, start}};
+            while (const auto* at = std::get_if<detail::ReachedPoint>(&moved)) {
                 const auto& step = operation.steps[at->step];
                 moved = detail::TxFactory::with_tx(
                     tx_context(session, std::nullopt, reached->staged, operation.isolation),
                     [&](Tx& tx) { return step.run(operation.op.get(), tx, at->point.get()); }
                 );
             }
-            reached->response = storable(std::move(std::get<Response>(moved)), Bytes::any);
+            reached->response = checked_response(std::move(std::get<Response>(moved)), Bytes::any);
         },
         [this, &operation, reached, held = std::move(held), on_answer = std::move(on_answer)](
             const std::exception_ptr& failed
         ) {
             if (failed) {
-                auto refusal = failure_of(failed).refusal;
+                auto rejection = failure_of(failed).rejection;
                 log::warning(
                     "request_refused",
-                    {{"operation", std::string{operation.name}}, {"detail", refusal.detail}}
+                    {{"operation", std::string{operation.name}}, {"detail", rejection.detail}}
                 );
-                return on_answer(std::move(refusal));
+                return on_answer(std::move(rejection));
             }
             if (reached->staged) staged();
             on_answer(StoredResponse{std::move(reached->response), false, std::nullopt});
@@ -320,37 +327,39 @@ void Engine::handle_unkeyed(
 }
 
 void Engine::complete(std::int64_t key_id, OnAnswer on_answer) {
-    take_stored(key_id, std::move(on_answer), [](Attempt& attempt) { attempt.take_over_stored(); });
+    start_stored(key_id, std::move(on_answer), [](Attempt& attempt) {
+        attempt.take_over_stored();
+    });
 }
 
 void Engine::settle(const Settlement& settlement, OnAnswer on_answer) {
-    take_stored(settlement.key_id, std::move(on_answer), [settlement](Attempt& attempt) {
+    start_stored(settlement.key_id, std::move(on_answer), [settlement](Attempt& attempt) {
         attempt.settle(settlement);
     });
 }
 
-void Engine::take_stored(
+void Engine::start_stored(
     std::int64_t key_id, OnAnswer on_answer, std::function<void(Attempt&)> begin
 ) {
-    if (stopping_) return on_answer(Rejection{.why = Reason::stopping});
-    look_for_key(
+    if (stopping_) return on_answer(Rejection{.reason = Reason::stopping});
+    lookup_key(
         parts_.store,
         key_id,
         [this, on_answer = std::move(on_answer), begin = std::move(begin)](
             const std::exception_ptr& failed, const std::optional<KeyRow>& row, TimePoint
         ) {
-            if (failed) return on_answer(failure_of(failed).refusal);
-            if (!row || row->expired) return on_answer(Rejection{.why = Reason::in_progress});
+            if (failed) return on_answer(failure_of(failed).rejection);
+            if (!row || row->expired) return on_answer(Rejection{.reason = Reason::in_progress});
             const auto* operation = find(row->operation);
             if (operation == nullptr)
                 return on_answer(Rejection{
-                    .why = Reason::stranded, .detail = "PAWL0007: operation " + row->operation});
+                    .reason = Reason::stranded, .detail = "PAWL0007: operation " + row->operation});
             const bool known = row->secret_version == installation_.secret_version();
             const auto entered = live_.enter(
                 row->hash, known ? row->fingerprint : std::string{}, parts_.clock.steady()
             );
-            if (std::holds_alternative<LiveKeys::Occupied>(entered))
-                return on_answer(Rejection{.why = Reason::in_progress});
+            if (std::holds_alternative<InFlightKeys::Occupied>(entered))
+                return on_answer(Rejection{.reason = Reason::in_progress});
             begin(*std::make_shared<Attempt>(*this, *operation, *row, on_answer));
         }
     );

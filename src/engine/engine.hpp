@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pawl/detail/form.hpp>
+#include <pawl/detail/erased_operation.hpp>
 
 #include "src/base/clock.hpp"
 #include "src/base/random.hpp"
@@ -8,14 +8,14 @@
 #include "src/core/restore_gap.hpp"
 #include "src/engine/answer.hpp"
 #include "src/engine/call_pool.hpp"
-#include "src/engine/doubts.hpp"
+#include "src/engine/in_flight_calls.hpp"
+#include "src/engine/in_flight_keys.hpp"
 #include "src/engine/installation.hpp"
-#include "src/engine/key_cache.hpp"
 #include "src/engine/key_row.hpp"
-#include "src/engine/live_keys.hpp"
 #include "src/engine/options.hpp"
 #include "src/engine/preallocated_ids.hpp"
 #include "src/engine/renewals.hpp"
+#include "src/engine/seen_keys.hpp"
 #include "src/engine/tx_factory.hpp"
 #include "src/engine/waiters.hpp"
 #include "src/store/store.hpp"
@@ -38,14 +38,14 @@ class Attempt;
 
 // A request from HTTP: authenticated, parsed and validated by problem(); nothing is stored yet.
 struct KeyedRequest {
-    const detail::OperationForm* operation{};
+    const detail::ErasedOperation* operation{};
     Principal principal;
     std::string key;
     std::string method;
     std::string path;
     std::string origin;
     bool of_a_job{false};  // A phase has staged it: before_key() is not called.
-    detail::Anything request;
+    detail::ErasedValue request;
     std::string params{};     // The request as JSON; empty: made when it is stored.
     std::string fingerprint;  // Hex, under the newest secret.
     // What the fingerprint is an HMAC of, for keys that were stored under an older secret; empty in
@@ -97,17 +97,17 @@ public:
     ~Engine();  // Waits for what is in flight, however long its calls take.
 
     // Call before any request.
-    const detail::OperationForm& add(detail::OperationForm form);
-    const detail::OperationForm* find(std::string_view operation) const;
+    const detail::ErasedOperation& add(detail::ErasedOperation form);
+    const detail::ErasedOperation* find(std::string_view operation) const;
     // "OPERATION at POINT" for each foreign call whose operation names no call target.
     std::vector<std::string> calls_without_target() const;
 
     void handle(KeyedRequest request, OnAnswer on_answer);
     // KeyRule::none: one transaction; no answer is stored.
     void handle_unkeyed(
-        const detail::OperationForm& operation,
+        const detail::ErasedOperation& operation,
         const detail::StartedWith& with,
-        const detail::Anything& request,
+        const detail::ErasedValue& request,
         OnAnswer on_answer
     );
     // Finishes an open key whose lease has ended, with the stored request and principal.
@@ -152,14 +152,14 @@ public:
     base::Timers& timers() { return timers_; }
     Renewals& renewals() { return renewals_; }
     Waiters& waiters() { return waiters_; }
-    KeyCache& key_cache() { return key_cache_; }
+    SeenKeys& seen_keys() { return seen_keys_; }
     PreallocatedIds& preallocated_ids() { return preallocated_ids_; }
-    Doubts& doubts() { return doubts_; }
+    InFlightCalls& in_flight_calls() { return in_flight_calls_; }
     std::size_t keys_in_flight() const { return live_.size(); }
 
     // What restores of the database have lost; replaces the whole list. Thread-safe.
-    void set_lost_times(std::vector<core::RestoreGap> lost);
-    std::optional<TimePoint> call_lost_since(std::int64_t key_id, TimePoint now) const;
+    void set_restore_gaps(std::vector<core::RestoreGap> lost);
+    std::optional<TimePoint> restore_gap_start(std::int64_t key_id, TimePoint now) const;
     // Foreign calls begun since the engine was made.
     void count_call() { ++calls_begun_; }
     std::int64_t calls_begun() const { return calls_begun_; }
@@ -168,23 +168,23 @@ public:
     void confirm(const std::string& hash) { live_.confirm(hash); }
 
     // The attempt makes its call now, or has made it: concurrent requests get in_progress.
-    void at_work(const std::string& hash, bool is = true) { live_.at_work(hash, is); }
+    void set_calling(const std::string& hash, bool is = true) { live_.set_calling(hash, is); }
 
     // Ends an attempt: answers its client and all attached requests.
-    void leave(const std::string& hash, const OnAnswer& owner, Answer answer);
+    void end_attempt(const std::string& hash, const OnAnswer& owner, Answer answer);
 
     // The wait of an attempt is over: answers its client. The attached request that came last takes
     // its place; false: there is none, and the key is released.
-    bool next_waits(
+    bool hand_over_wait(
         const std::string& hash, OnAnswer& owner, std::chrono::steady_clock::time_point& until
     );
 
 private:
     // Reads a stored key, and starts an attempt with it.
-    void take_stored(std::int64_t key_id, OnAnswer on_answer, std::function<void(Attempt&)> begin);
+    void start_stored(std::int64_t key_id, OnAnswer on_answer, std::function<void(Attempt&)> begin);
     void ask_operation(KeyedRequest request, OnAnswer on_answer);
-    void take_in(KeyedRequest request, OnAnswer on_answer);
-    void look_beside(KeyedRequest request, std::string hash, OnAnswer on_answer);
+    void start_or_join(KeyedRequest request, OnAnswer on_answer);
+    void answer_from_store(KeyedRequest request, std::string hash, OnAnswer on_answer);
     bool wait_for(
         const std::string& hash, std::chrono::milliseconds longest, const OnAnswer& on_answer
     );
@@ -192,11 +192,11 @@ private:
     Parts parts_;
     EngineOptions options_;
     Installation installation_;
-    std::unordered_map<std::string, std::unique_ptr<detail::OperationForm>> operations_;
-    LiveKeys live_;
-    Doubts doubts_;
+    std::unordered_map<std::string, std::unique_ptr<detail::ErasedOperation>> operations_;
+    InFlightKeys live_;
+    InFlightCalls in_flight_calls_;
     PreallocatedIds preallocated_ids_;
-    KeyCache key_cache_;
+    SeenKeys seen_keys_;
     std::unique_ptr<base::Timers> own_timers_;
     base::Timers& timers_;
     Renewals renewals_;
@@ -204,9 +204,9 @@ private:
     std::unique_ptr<Calls> own_calls_;
     Calls& calls_;
     std::function<void()> on_staged_;
-    mutable std::mutex lost_mutex_;
-    std::vector<core::RestoreGap> lost_;
-    std::atomic<bool> any_lost_{false};  // Avoids the mutex if nothing was ever restored.
+    mutable std::mutex restore_gaps_mutex_;
+    std::vector<core::RestoreGap> restore_gaps_;
+    std::atomic<bool> any_restore_gap_{false};  // Avoids the mutex if nothing was ever restored.
     std::atomic<std::int64_t> calls_begun_{0};
     std::atomic<bool> stopping_{false};
 };

@@ -14,7 +14,7 @@ namespace pawl::engine {
 // What all nodes of one database share: made once with the schema, or a secret read from a file.
 // The database stores a secret that was made in it, and a verifier of one from a file (ADR 21).
 struct Installation {
-    std::string name;                    // Random; part of every foreign key.
+    std::string name;                    // Random; part of every call key.
     std::map<int, std::string> secrets;  // By version; for fingerprints. Only the ones known here.
     int version{};                       // In use.
     // By epoch: what the restore that opened it has lost.

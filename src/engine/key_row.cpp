@@ -39,12 +39,12 @@ private:
     int column_{0};
 };
 
-constexpr int standing_column = 13;  // Of find_key.
+constexpr int status_column = 13;  // Of find_key.
 
-core::Standing standing_of(std::string_view word) {
-    if (word == "finished") return core::Standing::finished;
-    if (word == "attention") return core::Standing::attention;
-    return core::Standing::open;
+core::KeyStatus status_of_text(std::string_view word) {
+    if (word == "finished") return core::KeyStatus::finished;
+    if (word == "attention") return core::KeyStatus::attention;
+    return core::KeyStatus::open;
 }
 
 KeyRow key_row(const detail::Row& row) {
@@ -57,8 +57,8 @@ KeyRow key_row(const detail::Row& row) {
     key.outcome = columns.next<std::optional<int>>();
     key.location = columns.next<Text>();
     if (key.expired) return key;
-    key.standing = standing_of(row.text(standing_column));
-    const bool finished = key.standing == core::Standing::finished;
+    key.status = status_of_text(row.text(status_column));
+    const bool finished = key.status == core::KeyStatus::finished;
     columns.next_unless(finished, key.principal.tenant);
     columns.next_unless(finished, key.principal.account);
     columns.next_unless(finished, key.key);
@@ -67,7 +67,7 @@ KeyRow key_row(const detail::Row& row) {
     key.fingerprint = columns.next<std::string>();
     key.secret_version = columns.next<int>();
     columns.next_unless(finished, key.params);
-    columns.skip();  // The standing.
+    columns.skip();  // The status.
     key.attempt = columns.next<int>();
     key.lease_until = columns.next<std::optional<TimePoint>>();
     columns.next_unless(finished, key.recovery_point);
@@ -146,13 +146,13 @@ private:
 
 }  // namespace
 
-void look_for_key(store::Store& store, std::string hash, OnKeyRow found) {
+void lookup_key(store::Store& store, std::string hash, OnKeyRow found) {
     store.lookup(
         std::make_unique<KeyLookup<std::string>>(sql::find_key, std::move(hash), std::move(found))
     );
 }
 
-void look_for_key(store::Store& store, std::int64_t id, OnKeyRow found) {
+void lookup_key(store::Store& store, std::int64_t id, OnKeyRow found) {
     store.lookup(
         std::make_unique<KeyLookup<std::int64_t>>(sql::find_key_by_id, id, std::move(found))
     );

@@ -5,7 +5,7 @@
 #include <pawl/principal.hpp>
 #include <pawl/response.hpp>
 
-#include "src/core/claim.hpp"
+#include "src/core/claim_rule.hpp"
 #include "src/store/store.hpp"
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct KeyRow {
     std::string operation;
     std::string fingerprint;
     int secret_version{};
-    core::Standing standing{core::Standing::open};
+    core::KeyStatus status{core::KeyStatus::open};
     int attempt{};
     std::optional<TimePoint> lease_until;
     int generation{};
@@ -68,8 +68,8 @@ std::optional<KeyRow> find_key(detail::Session& session, std::int64_t id);
 // and the database's clock.
 using OnKeyRow =
     std::function<void(std::exception_ptr failed, std::optional<KeyRow>& found, TimePoint now)>;
-void look_for_key(store::Store& store, std::string hash, OnKeyRow found);
-void look_for_key(store::Store& store, std::int64_t id, OnKeyRow found);
+void lookup_key(store::Store& store, std::string hash, OnKeyRow found);
+void lookup_key(store::Store& store, std::int64_t id, OnKeyRow found);
 
 // The stored and replayed response headers as JSON; empty: none.
 std::string encode_headers(const std::vector<Header>& headers);

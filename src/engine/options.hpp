@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/core/background_retry.hpp"
+#include "src/core/completer_cap.hpp"
 #include "src/engine/staging.hpp"
 
 #include <chrono>

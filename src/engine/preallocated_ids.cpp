@@ -3,7 +3,7 @@
 #include <pawl/detail/rows.hpp>
 
 #include "src/base/log.hpp"
-#include "src/engine/rejection.hpp"
+#include "src/engine/failure.hpp"
 
 #include <mutex>
 #include <utility>
@@ -18,8 +18,8 @@ constexpr std::size_t low = 128;
 
 }  // namespace
 
-struct PreallocatedIds::Stock {
-    explicit Stock(std::optional<store::PreallocationStatements> statements) : from{statements} {}
+struct PreallocatedIds::Cache {
+    explicit Cache(std::optional<store::PreallocationStatements> statements) : from{statements} {}
     const std::optional<store::PreallocationStatements> from;
     std::mutex mutex;
     std::vector<std::int64_t> ids;
@@ -29,62 +29,62 @@ struct PreallocatedIds::Stock {
 };
 
 PreallocatedIds::PreallocatedIds(store::Store& store)
-    : store_{store}, stock_{std::make_shared<Stock>(store.preallocation())} {}
+    : store_{store}, cache_{std::make_shared<Cache>(store.preallocation())} {}
 
 std::optional<PreallocatedIds::Preallocated> PreallocatedIds::take() {
-    if (!stock_->from) return std::nullopt;
+    if (!cache_->from) return std::nullopt;
     std::optional<Preallocated> taken;
     bool asks = false;
     {
-        const std::lock_guard lock{stock_->mutex};
-        auto& ids = stock_->ids;
+        const std::lock_guard lock{cache_->mutex};
+        auto& ids = cache_->ids;
         if (!ids.empty()) {
-            taken = Preallocated{ids.back(), stock_->from->claim};
+            taken = Preallocated{ids.back(), cache_->from->claim};
             ids.pop_back();
         }
-        asks = ids.size() < low && !stock_->refused && !std::exchange(stock_->asking, true);
+        asks = ids.size() < low && !cache_->refused && !std::exchange(cache_->asking, true);
     }
-    if (asks) ask(store_, stock_);
+    if (asks) ask(store_, cache_);
     return taken;
 }
 
-bool PreallocatedIds::are_given() const {
-    return stock_->from.has_value();
+bool PreallocatedIds::is_supported() const {
+    return cache_->from.has_value();
 }
 
 void PreallocatedIds::forget() {
-    const std::lock_guard lock{stock_->mutex};
-    stock_->ids.clear();
-    ++stock_->forgotten;
+    const std::lock_guard lock{cache_->mutex};
+    cache_->ids.clear();
+    ++cache_->forgotten;
 }
 
-void PreallocatedIds::ask(store::Store& store, const std::shared_ptr<Stock>& stock) {
+void PreallocatedIds::ask(store::Store& store, const std::shared_ptr<Cache>& cache) {
     std::uint64_t forgotten = 0;
     {
-        const std::lock_guard lock{stock->mutex};
-        forgotten = stock->forgotten;
+        const std::lock_guard lock{cache->mutex};
+        forgotten = cache->forgotten;
     }
     auto got = std::make_shared<std::vector<std::int64_t>>();
     store.write(store::work(
-        [stock, got](store::Session& session) {
+        [cache, got](store::Session& session) {
             got->clear();
             detail::run_statement(
                 session,
-                *stock->from->take,
+                *cache->from->take,
                 [&](const detail::Row& row) { got->push_back(row.integer(0)); },
                 std::int64_t{block}
             );
         },
-        [stock, got, forgotten](const std::exception_ptr& failed) {
-            const std::lock_guard lock{stock->mutex};
-            stock->asking = false;
+        [cache, got, forgotten](const std::exception_ptr& failed) {
+            const std::lock_guard lock{cache->mutex};
+            cache->asking = false;
             if (failed) {
                 const auto failure = failure_of(failed);
-                if (failure.passing || std::exchange(stock->refused, true)) return;
-                log::warning("no_preallocated_ids", {{"detail", failure.refusal.detail}});
-            } else if (forgotten == stock->forgotten) {
+                if (failure.transient || std::exchange(cache->refused, true)) return;
+                log::warning("no_preallocated_ids", {{"detail", failure.rejection.detail}});
+            } else if (forgotten == cache->forgotten) {
                 // Reversed, as ids are taken from the back.
-                stock->ids.insert(stock->ids.begin(), got->rbegin(), got->rend());
+                cache->ids.insert(cache->ids.begin(), got->rbegin(), got->rend());
             }
         }
     ));

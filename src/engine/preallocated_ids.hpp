@@ -25,14 +25,14 @@ public:
     // database gives the same ids out again.
     void forget();
     // Whether the store gives ids in advance.
-    bool are_given() const;
+    bool is_supported() const;
 
 private:
-    struct Stock;
-    static void ask(store::Store& store, const std::shared_ptr<Stock>& stock);
+    struct Cache;
+    static void ask(store::Store& store, const std::shared_ptr<Cache>& cache);
 
     store::Store& store_;
-    std::shared_ptr<Stock> stock_;
+    std::shared_ptr<Cache> cache_;
 };
 
 }  // namespace pawl::engine

@@ -35,7 +35,7 @@ bool is_text(std::string_view text) {
 
 }  // namespace
 
-Response storable(Response response, Bytes bytes) {
+Response checked_response(Response response, Bytes bytes) {
     if (response.status < 200 || response.status > 599)
         throw std::invalid_argument{
             "a response has a status from 200 to 599, not " + std::to_string(response.status)};

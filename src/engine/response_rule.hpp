@@ -14,6 +14,6 @@ enum class Bytes { text, any };
 // The response as it is stored and replayed: of its headers only Content-Language, Location, ETag
 // and Link. Throws std::invalid_argument for a status outside 200 to 599, a body over the limit,
 // bytes that are not text, or a header with control characters.
-Response storable(Response response, Bytes bytes = Bytes::text);
+Response checked_response(Response response, Bytes bytes = Bytes::text);
 
 }  // namespace pawl::engine

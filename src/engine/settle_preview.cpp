@@ -1,6 +1,6 @@
 #include "src/engine/attempt.hpp"
 #include "src/engine/engine.hpp"
-#include "src/engine/rejection.hpp"
+#include "src/engine/failure.hpp"
 #include "src/store/blocking.hpp"
 
 #include <memory>
@@ -39,8 +39,8 @@ SettlePreview Engine::preview(const Settlement& settlement) {
         return preview;
     } catch (...) {
         const auto failure = failure_of(std::current_exception());
-        if (failure.passing) throw;
-        return {.error = failure.refusal.detail};
+        if (failure.transient) throw;
+        return {.error = failure.rejection.detail};
     }
     return preview;
 }

@@ -39,7 +39,7 @@ struct TxFactory {
         return f(snapshot);
     }
     template <class F>
-    static auto with_call(ForeignKey key, std::stop_token stop, F f) {
+    static auto with_call(CallKey key, std::stop_token stop, F f) {
         KeyedCall call{std::move(key), std::move(stop)};
         return f(call);
     }

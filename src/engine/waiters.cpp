@@ -2,7 +2,7 @@
 
 #include <pawl/detail/rows.hpp>
 
-#include "src/core/claim.hpp"
+#include "src/core/claim_rule.hpp"
 #include "store/statements.hpp"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ Waiters::Parked Waiters::park(
         seen.id = next_id_++;
         waiting_.insert_or_assign(hash, Entry{seen.id, wake});
         first = !std::exchange(listens_, true);
-        if (!polling_) plan_look();
+        if (!polling_) plan_poll();
         ++parking_;
     }
     struct Parking {
@@ -130,7 +130,7 @@ Waiters::Wake Waiters::take(const Seen& seen) {
 }
 
 // Called with the mutex held.
-void Waiters::plan_look() {
+void Waiters::plan_poll() {
     if (std::exchange(planned_, true)) return;
     timers_.after(options_.every, [this] {
         {
@@ -184,7 +184,7 @@ void Waiters::on_polled(const Poll& poll) {
         const std::lock_guard lock{mutex_};
         polling_ = false;
         if (std::exchange(look_again_, false)) next = begin_poll();
-        if (!polling_ && !waiting_.empty() && !stopping_) plan_look();
+        if (!polling_ && !waiting_.empty() && !stopping_) plan_poll();
         if (!polling_) looked_.notify_all();
     }
     if (next) run_poll(next);

@@ -67,7 +67,7 @@ private:
     void listen();
     void on_notice(std::string_view hash);
     void on_late(const Seen& seen);
-    void plan_look();
+    void plan_poll();
     void poll();
     std::shared_ptr<Poll> begin_poll();
     void run_poll(const std::shared_ptr<Poll>& poll);

@@ -31,21 +31,21 @@ tcp::endpoint checked_endpoint(const std::string& listen) {
         "listen is " + listen + ": an address and a port, such as 127.0.0.1:8080 or [::1]:8080"};
 }
 
-AddressKey key_of(const asio::ip::address& address) {
+AddressPrefix key_of(const asio::ip::address& address) {
     constexpr std::uint64_t v4 = 0xffff'0000'0000;  // No IPv6 network has such a number.
-    if (address.is_v4()) return AddressKey{v4 | address.to_v4().to_uint()};
+    if (address.is_v4()) return AddressPrefix{v4 | address.to_v4().to_uint()};
     const auto bytes = address.to_v6().to_bytes();
     if (address.to_v6().is_v4_mapped())
-        return AddressKey{
+        return AddressPrefix{
             v4 | asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_uint()};
     std::uint64_t network = 0;
     for (std::size_t i = 0; i < 8; ++i) network = network << 8U | bytes.at(i);
-    return AddressKey{network};
+    return AddressPrefix{network};
 }
 
 }  // namespace
 
-std::size_t OnceAMinute::count(SteadyTime now) {
+std::size_t WarningThrottle::count(SteadyTime now) {
     ++since_;
     if (now < next_) return 0;
     next_ = now + std::chrono::minutes{1};
@@ -54,12 +54,12 @@ std::size_t OnceAMinute::count(SteadyTime now) {
 
 Acceptor::Acceptor(
     const ListenerOptions& options,
-    base::OnRemark on_remark,
+    base::OnWarning on_warning,
     asio::io_context& io,
     const std::vector<std::unique_ptr<IoThread>>& io_threads
 )
     : options_{options},
-      on_remark_{std::move(on_remark)},
+      on_warning_{std::move(on_warning)},
       io_threads_{io_threads},
       acceptor_{io},
       again_{io} {
@@ -93,7 +93,7 @@ void Acceptor::stop() {
     });
 }
 
-void Acceptor::on_closed(AddressKey address) {
+void Acceptor::on_closed(AddressPrefix address) {
     asio::post(executor(), [this, address] {
         --open_;
         making_room_until_ = {};
@@ -111,7 +111,7 @@ void Acceptor::next() {
 
 void Acceptor::accept_one() {
     accepting_ = true;
-    auto& io_thread = *io_threads_[next_lane_];
+    auto& io_thread = *io_threads_[next_io_thread_];
     acceptor_.async_accept(
         io_thread.io(),
         [this, &io_thread](error_code error, tcp::socket socket) {
@@ -132,7 +132,7 @@ void Acceptor::on_accepted(IoThread& io_thread, error_code error, tcp::socket so
     if (limit > 0 && of_address >= limit) {
         socket.close(ignored);
         if (const auto closed = over_address_limit_.count(steady_now()))
-            remark(
+            warn(
                 "connections_of_address",
                 "",
                 peer.to_string() + " has " + std::to_string(limit) +
@@ -143,7 +143,7 @@ void Acceptor::on_accepted(IoThread& io_thread, error_code error, tcp::socket so
     }
     ++of_address;
     ++open_;
-    next_lane_ = (next_lane_ + 1) % io_threads_.size();
+    next_io_thread_ = (next_io_thread_ + 1) % io_threads_.size();
     io_thread.add(std::move(socket), address);
     next();
 }
@@ -154,7 +154,7 @@ void Acceptor::on_failed(error_code error) {
     if (descriptors) make_room();
     if (error != asio::error::connection_aborted)
         if (const auto times = failed_.count(steady_now()))
-            remark(
+            warn(
                 "accept_failed",
                 descriptors ? "PAWL0014" : "",
                 error.message() + ", " + std::to_string(times) + " times; " +
@@ -180,7 +180,7 @@ void Acceptor::wait_for_room() {
 void Acceptor::make_room() {
     const auto now = steady_now();
     if (now < making_room_until_) return;
-    for (const auto kind : {Spare::idle, Spare::unready, Spare::slow}) {
+    for (const auto kind : {EvictionClass::idle, EvictionClass::unready, EvictionClass::slow}) {
         const auto longest = std::ranges::min_element(
             io_threads_,
             {},
@@ -189,14 +189,14 @@ void Acceptor::make_room() {
             }
         );
         const auto since = (*longest)->longest_since(kind);
-        const auto latest = kind == Spare::slow ? now - slow_after : now;
+        const auto latest = kind == EvictionClass::slow ? now - slow_after : now;
         if (since > latest.time_since_epoch().count()) continue;
         making_room_until_ = now + room_made_within;
         (*longest)->close_longest(kind, [this] {
             asio::post(executor(), [this] { making_room_until_ = {}; });
         });
         if (const auto closed = full_.count(now))
-            remark(
+            warn(
                 "connections_full",
                 "",
                 std::to_string(open_) + " connections are open: closed " + std::to_string(closed) +
@@ -213,8 +213,8 @@ void Acceptor::try_again_after(std::chrono::milliseconds wait) {
     });
 }
 
-void Acceptor::remark(std::string_view event, std::string_view code, std::string detail) {
-    if (on_remark_) on_remark_({event, code, std::move(detail)});
+void Acceptor::warn(std::string_view event, std::string_view code, std::string detail) {
+    if (on_warning_) on_warning_({event, code, std::move(detail)});
 }
 
 }  // namespace pawl::http

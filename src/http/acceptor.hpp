@@ -14,10 +14,10 @@
 
 namespace pawl::http {
 
-// Lets one remark of a kind through per minute, with the number of times it happened meanwhile.
-class OnceAMinute {
+// Lets one warning of a kind through per minute, with the number of times it happened meanwhile.
+class WarningThrottle {
 public:
-    // How many times it happened since the last remark; 0: no remark is due yet.
+    // How many times it happened since the last warning; 0: no warning is due yet.
     std::size_t count(SteadyTime now);
 
 private:
@@ -36,14 +36,14 @@ public:
     // filled before begin(), and outlives the acceptor.
     Acceptor(
         const ListenerOptions& options,
-        base::OnRemark on_remark,
+        base::OnWarning on_warning,
         asio::io_context& io,
         const std::vector<std::unique_ptr<IoThread>>& io_threads
     );
 
     void begin();
     void stop();
-    void on_closed(AddressKey address);  // An accepted connection was closed. From any thread.
+    void on_closed(AddressPrefix address);  // An accepted connection was closed. From any thread.
     std::uint16_t port() const;
     tcp::acceptor::executor_type executor() { return acceptor_.get_executor(); }
 
@@ -55,23 +55,23 @@ private:
     void wait_for_room();
     void make_room();
     void try_again_after(std::chrono::milliseconds wait);
-    void remark(std::string_view event, std::string_view code, std::string detail);
+    void warn(std::string_view event, std::string_view code, std::string detail);
 
     const ListenerOptions& options_;
-    base::OnRemark on_remark_;
+    base::OnWarning on_warning_;
     const std::vector<std::unique_ptr<IoThread>>& io_threads_;
     tcp::acceptor acceptor_;
     asio::steady_timer again_;
-    std::unordered_map<AddressKey, int> open_by_address_;
+    std::unordered_map<AddressPrefix, int> open_by_address_;
     int open_{0};  // Connections of all io_threads.
-    std::size_t next_lane_{0};
+    std::size_t next_io_thread_{0};
     bool accepting_{false};
     bool waiting_{false};  // Waits for a connection in the backlog.
     bool stopping_{false};
     SteadyTime making_room_until_{};  // Until then, one is being closed: that is enough.
-    OnceAMinute full_;
-    OnceAMinute over_address_limit_;
-    OnceAMinute failed_;
+    WarningThrottle full_;
+    WarningThrottle over_address_limit_;
+    WarningThrottle failed_;
 };
 
 }  // namespace pawl::http

@@ -121,15 +121,15 @@ protected:
         server_->post<MakeNote>("/notes");
         server_->post<ShareNote>("/shared");
         server_->get("/keys/{key}", ShowKey{});
-        server_->open("GET", "/open", [](const OpenAsked&) {
+        server_->public_page("GET", "/open", [](const PublicRequest&) {
             return Response{.body = "anybody", .content_type = "text/plain"};
         });
-        server_->open("GET", "/open/{text}", [](const OpenAsked&) {
+        server_->public_page("GET", "/open/{text}", [](const PublicRequest&) {
             Response response;
             response.headers.push_back({"X-Text", "a\r\nSet-Cookie: stolen=yes"});
             return response;
         });
-        server_->open("POST", "/open", [](const OpenAsked& asked) {
+        server_->public_page("POST", "/open", [](const PublicRequest& asked) {
             std::string text;
             for (const auto& field : asked.form) text += field.name + "=" + field.value + ";";
             Response response{.status = 303, .body = text, .content_type = "text/plain"};

@@ -70,7 +70,7 @@ bool expects_continue(const RequestHead& head) {
 
 }  // namespace
 
-void Mailbox::put(std::weak_ptr<HttpConnection> to, Reply reply) {
+void ReplyQueue::put(std::weak_ptr<HttpConnection> to, Reply reply) {
     if (on_thread()) {
         if (auto connection = to.lock()) connection->answer(reply);
         return;
@@ -81,13 +81,13 @@ void Mailbox::put(std::weak_ptr<HttpConnection> to, Reply reply) {
     if (replies_.size() == 1) asio::post(*io_, [this] { deliver(); });
 }
 
-void Mailbox::close() {
+void ReplyQueue::close() {
     const std::lock_guard lock{mutex_};
     io_ = nullptr;
     replies_.clear();
 }
 
-void Mailbox::deliver() {
+void ReplyQueue::deliver() {
     std::vector<std::pair<std::weak_ptr<HttpConnection>, Reply>> replies;
     {
         const std::lock_guard lock{mutex_};
@@ -98,29 +98,29 @@ void Mailbox::deliver() {
 }
 
 WaitingConnections::Place WaitingConnections::add(HttpConnection& connection) {
-    auto& connections = by_kind_.at(index(Spare::never));
+    auto& connections = by_kind_.at(index(EvictionClass::never));
     return connections.insert(connections.end(), &connection);
 }
 
-void WaitingConnections::move(Place place, Spare from, Spare to) {
+void WaitingConnections::move(Place place, EvictionClass from, EvictionClass to) {
     auto& connections = by_kind_.at(index(to));
     connections.splice(connections.end(), by_kind_.at(index(from)), place);
     publish(from);
     publish(to);
 }
 
-void WaitingConnections::remove(Place place, Spare from) {
+void WaitingConnections::remove(Place place, EvictionClass from) {
     by_kind_.at(index(from)).erase(place);
     publish(from);
 }
 
-HttpConnection* WaitingConnections::longest(Spare kind) const {
+HttpConnection* WaitingConnections::longest(EvictionClass kind) const {
     const auto& connections = by_kind_.at(index(kind));
     return connections.empty() ? nullptr : connections.front();
 }
 
-void WaitingConnections::publish(Spare kind) {
-    if (kind == Spare::never) return;
+void WaitingConnections::publish(EvictionClass kind) {
+    if (kind == EvictionClass::never) return;
     const auto* first = longest(kind);
     since_.at(index(kind))
         .store(
@@ -130,7 +130,7 @@ void WaitingConnections::publish(Spare kind) {
 }
 
 HttpConnection::HttpConnection(
-    tcp::socket socket, AddressKey address, std::shared_ptr<Shared> shared
+    tcp::socket socket, AddressPrefix address, std::shared_ptr<Shared> shared
 )
     : socket_{std::move(socket)},
       shared_{std::move(shared)},
@@ -143,30 +143,30 @@ HttpConnection::HttpConnection(
     client_address_ = peer.address().to_string();
 }
 
-Spare HttpConnection::spare_in(State state) {
+EvictionClass HttpConnection::eviction_class_of(State state) {
     switch (state) {
         case State::idle:
-            return Spare::idle;
+            return EvictionClass::idle;
         case State::head:
         case State::draining:
-            return Spare::unready;
+            return EvictionClass::unready;
         case State::continuing:
         case State::body:
         case State::writing:
-            return Spare::slow;
+            return EvictionClass::slow;
         case State::handling:
         case State::closed:
             break;
     }
-    return Spare::never;
+    return EvictionClass::never;
 }
 
 void HttpConnection::enter(State state, std::chrono::milliseconds limit) {
     state_ = state;
     state_since_ = steady_now();
     deadline_ = limit.count() > 0 ? state_since_ + limit : SteadyTime::max();
-    const auto from = std::exchange(spare_, spare_in(state));
-    shared_->waiting.move(place_, from, spare_);
+    const auto from = std::exchange(eviction_class_, eviction_class_of(state));
+    shared_->waiting.move(place_, from, eviction_class_);
 }
 
 // Begins the next request, whose first bytes may be here already.
@@ -483,7 +483,7 @@ void HttpConnection::close() {
     error_code ignored;
     socket_.close(ignored);
     const auto self = shared_from_this();
-    shared_->waiting.remove(place_, spare_);
+    shared_->waiting.remove(place_, eviction_class_);
     shared_->open.erase(self);
     if (shared_->on_closed) shared_->on_closed(address_);
 }

@@ -3,7 +3,7 @@
 // Internal to the listener: needs Asio and Beast, so only listener.cpp, io_thread.cpp and
 // connection.cpp include it.
 
-#include "src/http/address_key.hpp"
+#include "src/http/address_prefix.hpp"
 #include "src/http/body_budget.hpp"
 #include "src/http/head_check.hpp"
 #include "src/http/listener.hpp"
@@ -45,9 +45,9 @@ class HttpConnection;
 
 // Collects replies from other threads, with one wake-up of the I/O thread for all that wait: a
 // store's batch releases many responses at once. Outlives the listener, because Responders may.
-class Mailbox {
+class ReplyQueue {
 public:
-    explicit Mailbox(asio::io_context& io) : io_{&io} {}
+    explicit ReplyQueue(asio::io_context& io) : io_{&io} {}
     void put(std::weak_ptr<HttpConnection> to, Reply reply);
     void close();
     void set_thread(std::thread::id id) { thread_ = id; }
@@ -64,7 +64,7 @@ private:
 
 // The order in which connections are closed to make room for a new one. A connection whose request
 // is being handled is never closed for that.
-enum class Spare { idle, unready, slow, never };
+enum class EvictionClass { idle, unready, slow, never };
 inline constexpr std::size_t spare_kinds = 3;
 
 // The connections of one io_thread by kind, each in the order in which they became so. The times
@@ -75,16 +75,16 @@ public:
     using Place = Connections::iterator;
     static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 
-    Place add(HttpConnection& connection);  // As Spare::never.
-    void move(Place place, Spare from, Spare to);
-    void remove(Place place, Spare from);
-    HttpConnection* longest(Spare kind) const;
+    Place add(HttpConnection& connection);  // As EvictionClass::never.
+    void move(Place place, EvictionClass from, EvictionClass to);
+    void remove(Place place, EvictionClass from);
+    HttpConnection* longest(EvictionClass kind) const;
     // When the longest wait began, as a steady clock's count; from any thread.
-    std::int64_t longest_since(Spare kind) const { return since_.at(index(kind)); }
+    std::int64_t longest_since(EvictionClass kind) const { return since_.at(index(kind)); }
 
 private:
-    static std::size_t index(Spare kind) { return static_cast<std::size_t>(kind); }
-    void publish(Spare kind);
+    static std::size_t index(EvictionClass kind) { return static_cast<std::size_t>(kind); }
+    void publish(EvictionClass kind);
 
     std::array<Connections, spare_kinds + 1> by_kind_;
     std::array<std::atomic<std::int64_t>, spare_kinds> since_{none, none, none};
@@ -94,11 +94,12 @@ private:
 struct Shared {
     ListenerOptions options;
     Listener::Handlers handlers;
-    std::shared_ptr<Mailbox> mailbox;
+    std::shared_ptr<ReplyQueue> mailbox;
     std::shared_ptr<BodyBudget> bodies;  // Shared by all io_threads.
     std::unordered_set<std::shared_ptr<HttpConnection>> open;
     WaitingConnections waiting;
-    std::function<void(AddressKey)> on_closed;  // Called when room for another connection is free.
+    std::function<void(AddressPrefix)>
+        on_closed;  // Called when room for another connection is free.
     bool stopping{false};
     std::string date;  // The Date header's value, made once a second.
     SteadyTime date_until{};
@@ -108,7 +109,7 @@ struct Shared {
 // io_thread's thread only.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 public:
-    HttpConnection(tcp::socket socket, AddressKey address, std::shared_ptr<Shared> shared);
+    HttpConnection(tcp::socket socket, AddressPrefix address, std::shared_ptr<Shared> shared);
 
     void begin();
     void answer(const Reply& reply);  // To the request in flight.
@@ -149,14 +150,14 @@ private:
     void on_written(boost::system::error_code error);
     void drain();
     void stop_reading();
-    static Spare spare_in(State state);
+    static EvictionClass eviction_class_of(State state);
     void enter(State state, std::chrono::milliseconds limit);
 
     tcp::socket socket_;
     std::shared_ptr<Shared> shared_;
-    AddressKey address_;
+    AddressPrefix address_;
     State state_{State::idle};
-    Spare spare_{Spare::never};
+    EvictionClass eviction_class_{EvictionClass::never};
     WaitingConnections::Place place_;
     SteadyTime state_since_{};
     SteadyTime deadline_{};
@@ -178,7 +179,7 @@ private:
 };
 
 struct Responder::Exchange {
-    std::shared_ptr<Mailbox> mailbox;
+    std::shared_ptr<ReplyQueue> mailbox;
     std::weak_ptr<HttpConnection> connection;
     BodyCharge body_charge;
     bool answered{false};

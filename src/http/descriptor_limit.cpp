@@ -30,11 +30,11 @@ int connections_of(std::uint64_t descriptors, int connections_max, int calls_max
     return static_cast<int>(std::min(left, static_cast<std::uint64_t>(connections_max)));
 }
 
-int connections_within_limit(int connections_max, int calls_max, const base::OnRemark& remark) {
+int connections_within_limit(int connections_max, int calls_max, const base::OnWarning& warning) {
     const auto descriptors = raised_limit();
     const int connections = connections_of(descriptors, connections_max, calls_max);
     if (connections < connections_max)
-        remark(
+        warning(
             {"connections_capped",
              "PAWL0014",
              "the process may open " + std::to_string(descriptors) + " files: connections_max is " +

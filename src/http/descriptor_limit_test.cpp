@@ -38,19 +38,19 @@ TEST(ConnectionsWithinLimit, raises_the_soft_limit_and_remarks_a_lower_number_of
     ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
     const rlimit low{256, before.rlim_max};
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
-    std::vector<base::Remark> remarks;
-    const base::OnRemark keep = [&](const base::Remark& remark) { remarks.push_back(remark); };
+    std::vector<base::Warning> warnings;
+    const base::OnWarning keep = [&](const base::Warning& warning) { warnings.push_back(warning); };
 
     EXPECT_EQ(connections_within_limit(10, 16, keep), 10);
     rlimit now{};
     ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &now), 0);
     EXPECT_GT(now.rlim_cur, 256U);
-    EXPECT_TRUE(remarks.empty());
+    EXPECT_TRUE(warnings.empty());
 
     EXPECT_LT(connections_within_limit(10'000'000, 16, keep), 10'000'000);
-    ASSERT_EQ(remarks.size(), 1U);
-    EXPECT_EQ(remarks[0].code, "PAWL0014");
-    EXPECT_NE(remarks[0].detail.find("instead of 10000000"), std::string::npos);
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_EQ(warnings[0].code, "PAWL0014");
+    EXPECT_NE(warnings[0].detail.find("instead of 10000000"), std::string::npos);
     setrlimit(RLIMIT_NOFILE, &before);
 }
 

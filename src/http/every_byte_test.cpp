@@ -16,7 +16,7 @@ namespace {
 using testing::RawServer;
 using testing::RawSocket;
 
-Outgoing order(const std::string& url) {
+OutgoingRequest order(const std::string& url) {
     return {
         .method = "POST",
         .url = url + "/charges",

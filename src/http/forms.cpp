@@ -1,6 +1,6 @@
 #include "src/http/forms.hpp"
 
-#include <pawl/detail/form.hpp>
+#include <pawl/detail/erased_operation.hpp>
 
 #include "src/http/problem.hpp"
 #include "src/json/fingerprint.hpp"

@@ -1,11 +1,14 @@
 #include "src/http/http_options.hpp"
 
+#include "src/http/descriptor_limit.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace pawl {
@@ -63,7 +66,7 @@ std::optional<std::string> HttpLimits::problem() const {
     if (headers_count_max < 1 || headers_count_max > 10'000)
         return "headers_count_max is " + std::to_string(headers_count_max) + ": 1 to 10000";
     if (auto why = out_of("body_max", body_max, 0, 64 * kib * kib)) return why;
-    if (auto why = out_of("open_body_max", open_body_max, 0, 64 * kib * kib)) return why;
+    if (auto why = out_of("public_body_max", public_body_max, 0, 64 * kib * kib)) return why;
     if (auto why = out_of("bodies_max", bodies_max, body_max, kib * kib * kib * kib)) return why;
     if (auto why = out_of("body_rate_min", body_rate_min, 0, kib * kib * kib)) return why;
     for (const auto& [name, value] :
@@ -102,6 +105,18 @@ namespace http {
 HttpOptions checked(HttpOptions options) {
     if (auto why = options.problem()) throw std::invalid_argument{"pawl::HttpOptions: " + *why};
     return options;
+}
+
+ListenerOptions listener_options(
+    const HttpOptions& options, int calls_max, const base::OnWarning& on_warning
+) {
+    const auto by_default = std::clamp(std::thread::hardware_concurrency(), 1U, 4U);
+    return {
+        .listen = options.listen,
+        .limits = options.limits,
+        .connections_max = connections_within_limit(options.connections_max, calls_max, on_warning),
+        .connections_per_address_max = options.connections_per_address_max,
+        .threads = options.threads > 0 ? options.threads : static_cast<int>(by_default)};
 }
 
 core::QuotaRule quota_rule(const HttpOptions& options, int calls_max) {

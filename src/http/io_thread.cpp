@@ -27,14 +27,14 @@ IoThread::IoThread(
     const ListenerOptions& options,
     const Listener::Handlers& handlers,
     std::shared_ptr<BodyBudget> bodies,
-    std::function<void(AddressKey)> on_closed
+    std::function<void(AddressPrefix)> on_closed
 )
     : shared_{std::make_shared<Shared>()}, sweep_timer_{io_} {
     shared_->options = options;
     shared_->handlers = handlers;
     shared_->bodies = std::move(bodies);
-    shared_->mailbox = std::make_shared<Mailbox>(io_);
-    shared_->on_closed = [this, on_closed = std::move(on_closed)](AddressKey address) {
+    shared_->mailbox = std::make_shared<ReplyQueue>(io_);
+    shared_->on_closed = [this, on_closed = std::move(on_closed)](AddressPrefix address) {
         if (!shared_->stopping) return on_closed(address);
         if (shared_->open.empty()) io_.stop();
     };
@@ -51,8 +51,8 @@ void IoThread::start() {
         shared_->mailbox->set_thread(std::this_thread::get_id());
         sweep();
 #ifdef PAWL_FAULTS
-        if (shared_->handlers.on_remark) {
-            stall_watch_.emplace(io_, shared_->handlers.on_remark);
+        if (shared_->handlers.on_warning) {
+            stall_watch_.emplace(io_, shared_->handlers.on_warning);
             stall_watch_->start();
         }
 #endif
@@ -61,7 +61,7 @@ void IoThread::start() {
     }};
 }
 
-void IoThread::add(tcp::socket socket, AddressKey address) {
+void IoThread::add(tcp::socket socket, AddressPrefix address) {
     asio::dispatch(io_, [this, address, socket = std::move(socket)]() mutable {
         if (shared_->stopping) return;
         auto connection = std::make_shared<HttpConnection>(std::move(socket), address, shared_);
@@ -70,7 +70,7 @@ void IoThread::add(tcp::socket socket, AddressKey address) {
     });
 }
 
-void IoThread::close_longest(Spare kind, std::function<void()> if_none) {
+void IoThread::close_longest(EvictionClass kind, std::function<void()> if_none) {
     asio::post(io_, [this, kind, if_none = std::move(if_none)] {
         if (auto* connection = shared_->waiting.longest(kind))
             connection->close();

@@ -25,19 +25,21 @@ public:
         const ListenerOptions& options,
         const Listener::Handlers& handlers,
         std::shared_ptr<BodyBudget> bodies,  // Shared by all io_threads.
-        std::function<void(AddressKey)> on_closed
+        std::function<void(AddressPrefix)> on_closed
     );
     ~IoThread();
 
     void start();
     asio::io_context& io() { return io_; }
     // Serves the connection; from any thread. The socket was accepted for io().
-    void add(tcp::socket socket, AddressKey address);
+    void add(tcp::socket socket, AddressPrefix address);
     // When the connection of this kind that has waited longest began to wait; from any thread.
-    std::int64_t longest_since(Spare kind) const { return shared_->waiting.longest_since(kind); }
+    std::int64_t longest_since(EvictionClass kind) const {
+        return shared_->waiting.longest_since(kind);
+    }
     // Closes that connection; if it is gone, calls `if_none` on the io_thread's thread. From any
     // thread.
-    void close_longest(Spare kind, std::function<void()> if_none);
+    void close_longest(EvictionClass kind, std::function<void()> if_none);
     // Lets requests in flight be answered for at most `drain`, then closes all; from any thread.
     void stop(std::chrono::milliseconds drain);
     // After stop(): returns whether the thread has ended by `until`. Only a handler that does not

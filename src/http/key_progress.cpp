@@ -27,7 +27,7 @@ KeyProgress progress_of(engine::KeyRow row) {
         return progress;
     }
     progress.operation = std::move(row.operation);
-    if (row.standing == core::Standing::finished) {
+    if (row.status == core::KeyStatus::finished) {
         progress.state = State::finished;
         progress.status = row.response.status;
         progress.location = location_of(row.response);
@@ -35,7 +35,7 @@ KeyProgress progress_of(engine::KeyRow row) {
         return progress;
     }
     progress.state =
-        row.standing == core::Standing::attention ? State::needs_attention : State::open;
+        row.status == core::KeyStatus::attention ? State::needs_attention : State::open;
     progress.recovery_point = std::move(row.recovery_point);
     return progress;
 }

@@ -53,10 +53,10 @@ Listener::OnHead Listener::accept_all(OnRequest on_request) {
 struct Listener::Impl {
     Impl(const ListenerOptions& options_, const Handlers& handlers)
         : options{options_},
-          io_threads{make_lanes(handlers)},
-          acceptor{options, handlers.on_remark, io_threads.front()->io(), io_threads} {}
+          io_threads{make_io_threads(handlers)},
+          acceptor{options, handlers.on_warning, io_threads.front()->io(), io_threads} {}
 
-    std::vector<std::unique_ptr<IoThread>> make_lanes(const Handlers& handlers) {
+    std::vector<std::unique_ptr<IoThread>> make_io_threads(const Handlers& handlers) {
         const auto bodies = std::make_shared<BodyBudget>(options.limits.bodies_max);
         std::vector<std::unique_ptr<IoThread>> made;
         for (int i = 0; i < options.threads; ++i)
@@ -64,7 +64,7 @@ struct Listener::Impl {
                 options,
                 handlers,
                 bodies,
-                [this](AddressKey address) { acceptor.on_closed(address); }
+                [this](AddressPrefix address) { acceptor.on_closed(address); }
             ));
         return made;
     }

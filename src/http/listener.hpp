@@ -3,7 +3,7 @@
 #include <pawl/http_limits.hpp>
 #include <pawl/request_head.hpp>
 
-#include "src/base/remark.hpp"
+#include "src/base/warning.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -84,8 +84,8 @@ public:
         OnError on_error;
         std::function<std::string()>
             date;  // For the Date header (RFC 9110, 5.6.7); called twice a second at most.
-        // Receives remarks for operators; may be empty. On the listener's threads.
-        base::OnRemark on_remark{};
+        // Receives warnings for operators; may be empty. On the listener's threads.
+        base::OnWarning on_warning{};
     };
 
     // Binds and listens at once; throws std::system_error that names the address. Serves after

@@ -55,14 +55,14 @@ bool known(const Problem& problem) {
     });
 }
 
-struct Sentence {
+struct ProblemText {
     int status;
     std::string_view type;
     std::string_view title;
     bool retry;
 };
 
-Sentence sentence_of(engine::Reason why, int key_reused_status) {
+ProblemText problem_text_of(engine::Reason why, int key_reused_status) {
     using engine::Reason;
     switch (why) {
         case Reason::in_progress:
@@ -168,7 +168,7 @@ std::string_view type_of(int status) {
     }
 }
 
-Reply settled_reply(engine::StoredResponse settled) {
+Reply stored_reply(engine::StoredResponse settled) {
     Reply reply{
         .status = settled.response.status,
         .headers = std::move(settled.response.headers),
@@ -214,17 +214,17 @@ Reply problem_reply(const Problem& problem) {
 
 Reply reply_to(engine::Answer answer, int key_reused_status) {
     if (auto* settled = std::get_if<engine::StoredResponse>(&answer))
-        return settled_reply(std::move(*settled));
+        return stored_reply(std::move(*settled));
     const auto& refused = std::get<engine::Rejection>(answer);
-    const auto sentence = sentence_of(refused.why, key_reused_status);
+    const auto sentence = problem_text_of(refused.reason, key_reused_status);
     Problem problem{
         .status = sentence.status,
         .type = sentence.type,
         .title = sentence.title,
         .retry = sentence.retry};
     if (sentence.retry) problem.retry_after = refused.retry_after;
-    if (refused.why == engine::Reason::stranded) problem.code = "PAWL0007";
-    if (refused.why == engine::Reason::key_expired && refused.outcome) {
+    if (refused.reason == engine::Reason::stranded) problem.code = "PAWL0007";
+    if (refused.reason == engine::Reason::key_expired && refused.outcome) {
         problem.detail = "The request ended with status " + std::to_string(*refused.outcome);
         if (refused.location) problem.detail += "; see " + *refused.location;
     }

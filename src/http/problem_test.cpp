@@ -92,7 +92,7 @@ TEST(Problems, every_refusal_of_the_engine_and_the_listener_is_a_known_kind) {
     };
     for (const auto& c : cases) {
         SCOPED_TRACE(c.type);
-        const auto reply = reply_to(Rejection{.why = c.why, .detail = "SELECT secret"}, 422);
+        const auto reply = reply_to(Rejection{.reason = c.why, .detail = "SELECT secret"}, 422);
 
         EXPECT_EQ(reply.status, c.status);
         EXPECT_NE(reply.body.find("\"type\":\"/errors/" + c.type + "\""), std::string::npos)
@@ -116,7 +116,7 @@ TEST(Problems, every_refusal_of_the_engine_and_the_listener_is_a_known_kind) {
 
 TEST(Problems, key_reused_has_the_configured_status) {
     for (const int status : {422, 409, 400}) {
-        const auto reply = reply_to(Rejection{.why = Reason::key_reused}, status);
+        const auto reply = reply_to(Rejection{.reason = Reason::key_reused}, status);
         EXPECT_EQ(reply.status, status);
         EXPECT_NE(reply.body.find("\"status\":" + std::to_string(status)), std::string::npos);
     }
@@ -124,7 +124,8 @@ TEST(Problems, key_reused_has_the_configured_status) {
 
 TEST(Problems, an_expired_key_has_its_status_and_location) {
     const auto reply = reply_to(
-        Rejection{.why = Reason::key_expired, .outcome = 201, .location = std::string{"/rides/7"}},
+        Rejection{
+            .reason = Reason::key_expired, .outcome = 201, .location = std::string{"/rides/7"}},
         422
     );
 
@@ -135,7 +136,7 @@ TEST(Problems, an_expired_key_has_its_status_and_location) {
 }
 
 TEST(Problems, an_expired_key_without_a_location_names_none) {
-    const auto reply = reply_to(Rejection{.why = Reason::key_expired, .outcome = 402}, 422);
+    const auto reply = reply_to(Rejection{.reason = Reason::key_expired, .outcome = 402}, 422);
 
     EXPECT_NE(
         reply.body.find("\"detail\":\"The request ended with status 402\""), std::string::npos
@@ -144,7 +145,7 @@ TEST(Problems, an_expired_key_without_a_location_names_none) {
 
 TEST(Problems, a_stranded_key_has_the_code_for_the_operator) {
     EXPECT_NE(
-        reply_to(Rejection{.why = Reason::stranded}, 422).body.find("\"code\":\"PAWL0007\""),
+        reply_to(Rejection{.reason = Reason::stranded}, 422).body.find("\"code\":\"PAWL0007\""),
         std::string::npos
     );
 }

@@ -36,7 +36,7 @@ struct Paid {
 class Pay {
 public:
     static constexpr std::string_view name = "pay";
-    static constexpr auto provider_memory = 20h;
+    static constexpr auto provider_key_lifetime = 20h;
     struct Request {
         std::string id;
         std::optional<std::string> problem() const {

@@ -48,9 +48,9 @@ std::variant<Quotas::Place, Quotas::Rejection> Quotas::enter(
 Quotas::Rejection Quotas::Refusals::add(const core::OverQuota& why, core::SteadyTime now) {
     Rejection refused{why, 0};
     ++count;
-    if (tell_at > now) return refused;
-    refused.tell = std::exchange(count, 0);
-    tell_at = now + report_every;
+    if (log_at > now) return refused;
+    refused.refused_since_log = std::exchange(count, 0);
+    log_at = now + report_every;
     return refused;
 }
 
@@ -92,7 +92,7 @@ void Quotas::forget_idle(Part& part, core::SteadyTime now) {
     for (auto& [name, tenant] : part.tenants) forget_accounts(tenant);
     std::erase_if(part.tenants, [now](const auto& one) {
         const auto& tenant = one.second;
-        return core::is_forgettable(tenant.use, now) && tenant.refusals.tell_at <= now &&
+        return core::is_forgettable(tenant.use, now) && tenant.refusals.log_at <= now &&
                tenant.accounts.empty() && tenant.other_accounts.forgettable(now);
     });
 }

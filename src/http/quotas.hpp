@@ -55,7 +55,7 @@ public:
         core::OverQuota why;
         // How many requests of this tenant, or of this account by its own limit, were refused since
         // the last line in the log; 0: it is too early for another line.
-        std::uint64_t tell{};
+        std::uint64_t refused_since_log{};
     };
     // With an empty account, only the tenant is counted.
     std::variant<Place, Rejection> enter(
@@ -68,7 +68,7 @@ public:
 private:
     struct Refusals {
         std::uint64_t count{};  // Since the last line in the log.
-        core::SteadyTime tell_at{};
+        core::SteadyTime log_at{};
         Rejection add(const core::OverQuota& why, core::SteadyTime now);
     };
     struct Account {
@@ -77,7 +77,7 @@ private:
         // Its name in Tenant::accounts; nullptr: the shared entry of accounts beyond the limit.
         const std::string* name{};
         bool forgettable(core::SteadyTime now) const {
-            return in_flight == 0 && refusals.tell_at <= now;
+            return in_flight == 0 && refusals.log_at <= now;
         }
     };
     struct Tenant {

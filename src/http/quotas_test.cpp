@@ -94,11 +94,11 @@ TEST(Quotas, a_flood_is_reported_once_a_minute_with_its_size) {
     Quotas quotas{{.in_flight_max = 1}};
     const auto place = place_of(quotas.enter("acme", "", now));
 
-    EXPECT_EQ(refused_of(quotas.enter("acme", "", now))->tell, 1U);
+    EXPECT_EQ(refused_of(quotas.enter("acme", "", now))->refused_since_log, 1U);
     for (int n = 0; n < 100; ++n)
-        EXPECT_EQ(refused_of(quotas.enter("acme", "", now + 59s))->tell, 0U);
-    EXPECT_EQ(refused_of(quotas.enter("acme", "", now + 60s))->tell, 101U);
-    EXPECT_EQ(refused_of(quotas.enter("acme", "", now + 61s))->tell, 0U);
+        EXPECT_EQ(refused_of(quotas.enter("acme", "", now + 59s))->refused_since_log, 0U);
+    EXPECT_EQ(refused_of(quotas.enter("acme", "", now + 60s))->refused_since_log, 101U);
+    EXPECT_EQ(refused_of(quotas.enter("acme", "", now + 61s))->refused_since_log, 0U);
 }
 
 // Otherwise a tenant that pauses for a moment would be reported again and again.
@@ -106,11 +106,11 @@ TEST(Quotas, a_reported_tenant_is_remembered_for_a_minute) {
     Quotas quotas{{.in_flight_max = 1}};
     {
         const auto place = place_of(quotas.enter("acme", "", now));
-        EXPECT_EQ(refused_of(quotas.enter("acme", "", now))->tell, 1U);
+        EXPECT_EQ(refused_of(quotas.enter("acme", "", now))->refused_since_log, 1U);
     }
     const auto place = place_of(quotas.enter("acme", "", now + 30s));
 
-    EXPECT_EQ(refused_of(quotas.enter("acme", "", now + 30s))->tell, 0U);
+    EXPECT_EQ(refused_of(quotas.enter("acme", "", now + 30s))->refused_since_log, 0U);
 }
 
 TEST(Quotas, one_account_at_its_limit_does_not_limit_another_of_its_tenant) {
@@ -124,8 +124,8 @@ TEST(Quotas, one_account_at_its_limit_does_not_limit_another_of_its_tenant) {
 
     ASSERT_TRUE(third);
     EXPECT_EQ(third->why.limit, Limit::account_in_flight);
-    EXPECT_EQ(third->tell, 1U);
-    EXPECT_EQ(refused_of(quotas.enter("acme", "jane", now))->tell, 0U);
+    EXPECT_EQ(third->refused_since_log, 1U);
+    EXPECT_EQ(refused_of(quotas.enter("acme", "jane", now))->refused_since_log, 0U);
     second.leave();
     const auto again = place_of(quotas.enter("acme", "jane", now));
 }
@@ -173,7 +173,7 @@ TEST(Quotas, many_threads_never_exceed_the_limit_together) {
     Quotas quotas{{.in_flight_max = 3}};
     std::atomic<int> in_flight{0};
     std::atomic<int> most{0};
-    std::atomic<int> let_in{0};
+    std::atomic<int> admit{0};
     {
         std::vector<std::jthread> threads;
         for (int t = 0; t < 4; ++t)
@@ -181,7 +181,7 @@ TEST(Quotas, many_threads_never_exceed_the_limit_together) {
                 for (int n = 0; n < 20'000; ++n) {
                     auto entered = quotas.enter("acme", "", now);
                     if (std::holds_alternative<Quotas::Rejection>(entered)) continue;
-                    ++let_in;
+                    ++admit;
                     const int at_once = ++in_flight;
                     int seen = most;
                     while (at_once > seen && !most.compare_exchange_weak(seen, at_once)) continue;
@@ -191,7 +191,7 @@ TEST(Quotas, many_threads_never_exceed_the_limit_together) {
     }
 
     EXPECT_LE(most, 3);
-    EXPECT_GT(let_in, 1'000);
+    EXPECT_GT(admit, 1'000);
     auto all = std::vector<Quotas::Place>{};
     for (int n = 0; n < 3; ++n) all.push_back(place_of(quotas.enter("acme", "", now)));
     EXPECT_TRUE(refused_of(quotas.enter("acme", "", now)));

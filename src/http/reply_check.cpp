@@ -49,7 +49,7 @@ Reply sendable(Reply reply, std::string_view route) {
     const auto problem = problem_of(reply);
     if (!problem) return reply;
     log::error("response_invalid", {{"route", std::string{route}}, {"detail", *problem}});
-    return reply_to(engine::Rejection{.why = engine::Reason::internal}, 422);
+    return reply_to(engine::Rejection{.reason = engine::Reason::internal}, 422);
 }
 
 }  // namespace pawl::http

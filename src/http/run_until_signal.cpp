@@ -59,7 +59,7 @@ int run_until_signal(Service& service, HttpServer& server) {
             "io_thread_held",
             {{"detail", "a thread of the HTTP server has not ended; it is abandoned"}}
         );
-    const auto doubts = service.engine().doubts().report();
+    const auto doubts = service.engine().in_flight_calls().report();
     const auto stats = service.engine().store().stats();
     log::info(
         "stopped",

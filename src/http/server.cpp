@@ -5,17 +5,16 @@
 #include "src/core/assert.hpp"
 #include "src/core/fault.hpp"
 #include "src/engine/engine.hpp"
-#include "src/engine/rejection.hpp"
+#include "src/engine/failure.hpp"
 #include "src/engine/tx_factory.hpp"
 #include "src/http/access_log.hpp"
-#include "src/http/conditions.hpp"
-#include "src/http/descriptor_limit.hpp"
 #include "src/http/forms.hpp"
 #include "src/http/http_date.hpp"
 #include "src/http/http_options.hpp"
 #include "src/http/key_header.hpp"
-#include "src/http/key_state.hpp"
+#include "src/http/key_progress_query.hpp"
 #include "src/http/listener.hpp"
+#include "src/http/preconditions.hpp"
 #include "src/http/problem.hpp"
 #include "src/http/quotas.hpp"
 #include "src/http/reply_check.hpp"
@@ -23,9 +22,7 @@
 #include "src/http/routes.hpp"
 #include "src/json/fingerprint.hpp"
 
-#include <algorithm>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 namespace pawl {
@@ -37,15 +34,15 @@ using http::Request;
 using http::Responder;
 
 struct Target {
-    const detail::OperationForm* operation{};  // Exactly one of the three is set.
-    std::optional<HttpServer::QueryForm> query;
-    OpenPage open;
+    const detail::ErasedOperation* operation{};  // Exactly one of the three is set.
+    std::optional<HttpServer::ErasedQuery> query;
+    PublicPage open;
 };
 
-using Way = std::shared_ptr<http::ResponseWriter>;
+using Writer = std::shared_ptr<http::ResponseWriter>;
 
 // What is known of a request after its body has come.
-struct Asking {
+struct ParsedRequest {
     Request request;
     Principal principal;
     http::Routes<Target>::Match match;
@@ -67,7 +64,7 @@ Reply internal_error(const std::exception* thrown) {
         {{"detail",
           thrown != nullptr ? thrown->what() : "an exception that is not a std::exception"}}
     );
-    return http::reply_to(engine::Rejection{.why = engine::Reason::internal}, 422);
+    return http::reply_to(engine::Rejection{.reason = engine::Reason::internal}, 422);
 }
 
 bool is_livez(const RequestHead& head) {
@@ -86,10 +83,6 @@ std::string_view path_as_sent(const RequestHead& head) {
     return std::string_view{head.target}.substr(0, head.target.find('?'));
 }
 
-int default_threads() {
-    return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 4U));
-}
-
 }  // namespace
 
 struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
@@ -98,22 +91,14 @@ struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
           options{http::checked(std::move(options_))},
           access{options.access_log},
           quotas{http::quota_rule(options, engine.options().calls_max)} {
-        http::ListenerOptions listening;
-        listening.listen = options.listen;
-        listening.limits = options.limits;
-        listening.connections_max = http::connections_within_limit(
-            options.connections_max, engine.options().calls_max, log::remark
-        );
-        listening.connections_per_address_max = options.connections_per_address_max;
-        listening.threads = options.threads > 0 ? options.threads : default_threads();
         listener = std::make_unique<http::Listener>(
-            std::move(listening),
+            http::listener_options(options, engine.options().calls_max, log::warn),
             http::Listener::Handlers{
                 .on_head = [this](const RequestHead& head) { return on_head(head); },
                 .on_error =
                     [this](int status, std::string_view why) { return on_error(status, why); },
                 .date = [this] { return http::http_date(engine.clock().now()); },
-                .on_remark = log::remark}
+                .on_warning = log::warn}
         );
     }
 
@@ -127,15 +112,19 @@ struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
     template <class Serve>
     http::Listener::Accepted accepted(std::size_t body_max, Serve serve);
     Reply on_error(int status, std::string_view why);
-    bool let_in(const Principal& principal, const Way& out);
-    void serve(Asking asking, const Way& out);
-    std::optional<Reply> read_fields(Asking& asking, detail::RequestFields& fields);
-    bool from_own_page(const Asking& asking) const;
-    void serve_open(const OpenPage& page, const Request& request, const Way& out);
-    void serve_query(const Asking& asking, const detail::Anything& request, const Way& out);
-    std::optional<Reply> key_for(const Asking& asking, std::string& key);
-    void serve_operation(Asking asking, std::string key, detail::Anything request, const Way& out);
-    void fingerprint(const Asking& asking, engine::KeyedRequest& keyed) const;
+    bool admit(const Principal& principal, const Writer& out);
+    void serve(ParsedRequest parsed, const Writer& out);
+    std::optional<Reply> read_fields(ParsedRequest& parsed, detail::RequestFields& fields);
+    bool from_own_page(const ParsedRequest& parsed) const;
+    void serve_public(const PublicPage& page, const Request& request, const Writer& out);
+    void serve_query(
+        const ParsedRequest& parsed, const detail::ErasedValue& request, const Writer& out
+    );
+    std::optional<Reply> key_for(const ParsedRequest& parsed, std::string& key);
+    void serve_operation(
+        ParsedRequest parsed, std::string key, detail::ErasedValue request, const Writer& out
+    );
+    void fingerprint(const ParsedRequest& parsed, engine::KeyedRequest& keyed) const;
 
     engine::Engine& engine;
     HttpOptions options;
@@ -186,19 +175,19 @@ http::Listener::Decision HttpServer::Impl::on_head(const RequestHead& head) {
 // route that reads no body gets none.
 http::Listener::Decision HttpServer::Impl::decide(const RequestHead& head) {
     const bool reads = head.method == "GET" || head.method == "HEAD";
-    const std::size_t open_body_max = reads ? 0 : options.limits.open_body_max;
+    const std::size_t public_body_max = reads ? 0 : options.limits.public_body_max;
     if (is_livez(head))
-        return accepted(open_body_max, [](const Request&, const Way& out) {
+        return accepted(public_body_max, [](const Request&, const Writer& out) {
             (*out)({.status = 200, .headers = {{"Content-Type", "text/plain"}}, .body = "ok\n"});
         });
     auto found = routes.find(head.method, path_as_sent(head));
     auto* match = std::get_if<http::Routes<Target>::Match>(&found);
     if (match != nullptr && match->target->open)
         return accepted(
-            open_body_max,
-            [this, match = std::move(*match)](const Request& request, const Way& out) {
+            public_body_max,
+            [this, match = std::move(*match)](const Request& request, const Writer& out) {
                 out->set_route(*match.pattern);
-                serve_open(match.target->open, request, out);
+                serve_public(match.target->open, request, out);
             }
         );
     auto principal = principal_of(head);
@@ -208,10 +197,10 @@ http::Listener::Decision HttpServer::Impl::decide(const RequestHead& head) {
             options.limits.body_max,
             [this,
              principal = std::move(*principal),
-             match = std::move(*match)](Request request, const Way& out) mutable {
+             match = std::move(*match)](Request request, const Writer& out) mutable {
                 out->set_principal(principal);
                 out->set_route(*match.pattern);
-                if (!let_in(principal, out)) return;
+                if (!admit(principal, out)) return;
                 serve({std::move(request), std::move(principal), std::move(match), {}, {}}, out);
             }
         );
@@ -244,7 +233,9 @@ http::Listener::Accepted HttpServer::Impl::accepted(std::size_t body_max, Serve 
         body_max};
 }
 
-void HttpServer::Impl::serve_open(const OpenPage& page, const Request& request, const Way& out) {
+void HttpServer::Impl::serve_public(
+    const PublicPage& page, const Request& request, const Writer& out
+) {
     const auto form = http::open_form(request);
     if (const auto* problem = std::get_if<DecodeProblem>(&form))
         return (*out)(http::invalid(*problem));
@@ -254,7 +245,7 @@ void HttpServer::Impl::serve_open(const OpenPage& page, const Request& request, 
 
 // Applies the tenant's quota before any work that costs the others: parsing, the store, a call.
 // False: the refusal was sent.
-bool HttpServer::Impl::let_in(const Principal& principal, const Way& out) {
+bool HttpServer::Impl::admit(const Principal& principal, const Writer& out) {
     // The prefixes keep an account and a tenant of the same name apart.
     const auto who =
         principal.tenant.empty() ? "account " + principal.account : "tenant " + principal.tenant;
@@ -268,56 +259,58 @@ bool HttpServer::Impl::let_in(const Principal& principal, const Way& out) {
     const auto& refused = std::get<http::Quotas::Rejection>(entered);
     const auto limit = http::limit_name(refused.why.limit);
     const bool by_account = refused.why.limit == core::OverQuota::Limit::account_in_flight;
-    if (refused.tell > 0)
+    if (refused.refused_since_log > 0)
         log::warning(
             "quota_exceeded",
             {{"code", "PAWL0013"},
              {"who", by_account ? "account " + account + " of " + who : who},
              {"limit", std::string{limit}},
-             {"refused", std::to_string(refused.tell)}}
+             {"refused", std::to_string(refused.refused_since_log)}}
         );
     out->set_over_quota(limit);
     (*out)(http::quota_exceeded(refused.why));
     return false;
 }
 
-std::optional<Reply> HttpServer::Impl::read_fields(Asking& asking, detail::RequestFields& fields) {
-    for (const auto& [name, value] : asking.match.parameters)
+std::optional<Reply> HttpServer::Impl::read_fields(
+    ParsedRequest& parsed, detail::RequestFields& fields
+) {
+    auto& [head, body] = parsed.request;
+    for (const auto& [name, value] : parsed.match.parameters)
         if (auto problem = fields.add_path(name, value)) return http::invalid(*problem);
-    if (!asking.request.head.query.empty())
-        if (auto problem = fields.add_query(asking.request.head.query))
-            return http::invalid(*problem);
-    if (asking.request.head.count("Content-Type") > 1)
+    if (!head.query.empty())
+        if (auto problem = fields.add_query(head.query)) return http::invalid(*problem);
+    if (head.count("Content-Type") > 1)
         return http::refusal(400, "The request has more than one Content-Type.");
-    const auto coding = asking.request.head.header("Content-Encoding").value_or("identity");
+    const auto coding = head.header("Content-Encoding").value_or("identity");
     if (!coding.empty() && coding != "identity")
         return http::refusal(415, "A body with a Content-Encoding is not supported.");
-    const auto type = asking.request.head.header("Content-Type").value_or("");
-    switch (json::body_kind(type, asking.request.body)) {
+    const auto type = head.header("Content-Type").value_or("");
+    switch (json::body_kind(type, body)) {
         case json::BodyKind::none:
             return std::nullopt;
         case json::BodyKind::json:
-            if (auto problem = fields.add_json(asking.request.body)) return http::invalid(*problem);
+            if (auto problem = fields.add_json(body)) return http::invalid(*problem);
             return std::nullopt;
         case json::BodyKind::form:
-            return http::read_form(options.browser, asking.request.body, fields, asking.form);
+            return http::read_form(options.browser, body, fields, parsed.form);
         case json::BodyKind::other:
             break;
     }
     return http::refusal(415, "Send application/json or application/x-www-form-urlencoded.");
 }
 
-void HttpServer::Impl::serve(Asking asking, const Way& out) {
-    if (asking.match.target->operation != nullptr)
-        if (auto refused = http::refuse_conditions(asking.request.head))
+void HttpServer::Impl::serve(ParsedRequest parsed, const Writer& out) {
+    if (parsed.match.target->operation != nullptr)
+        if (auto refused = http::refuse_preconditions(parsed.request.head))
             return (*out)(std::move(*refused));
     detail::RequestFields fields;
-    if (auto refused = read_fields(asking, fields)) return (*out)(std::move(*refused));
-    const Target& target = *asking.match.target;
+    if (auto refused = read_fields(parsed, fields)) return (*out)(std::move(*refused));
+    const Target& target = *parsed.match.target;
     if (out->shows()) out->set_form(http::form_of(fields));
-    if (target.operation != nullptr && !from_own_page(asking)) {
+    if (target.operation != nullptr && !from_own_page(parsed)) {
         // So that the page can link to an earlier request with this key, which may be in progress.
-        const auto given = http::key_of(asking.form.key.value_or(""));
+        const auto given = http::key_of(parsed.form.key.value_or(""));
         if (const auto* known = std::get_if<std::string>(&given)) out->set_key(*known);
         return (*out)(http::form_refused());
     }
@@ -325,34 +318,34 @@ void HttpServer::Impl::serve(Asking asking, const Way& out) {
     // are.
     std::string key;
     if (target.operation != nullptr)
-        if (auto refused = key_for(asking, key)) return (*out)(std::move(*refused));
+        if (auto refused = key_for(parsed, key)) return (*out)(std::move(*refused));
     out->set_key(key);
     auto request = target.query ? target.query->request(fields) : target.operation->request(fields);
     if (auto* problem = std::get_if<DecodeProblem>(&request))
         return (*out)(http::invalid(*problem));
-    auto& decoded = std::get<detail::Anything>(request);
-    if (target.query) return serve_query(asking, decoded, out);
-    if (target.operation->key != KeyRule::none) asking.canonical_json = fields.canonical_json();
-    serve_operation(std::move(asking), std::move(key), std::move(decoded), out);
+    auto& decoded = std::get<detail::ErasedValue>(request);
+    if (target.query) return serve_query(parsed, decoded, out);
+    if (target.operation->key != KeyRule::none) parsed.canonical_json = fields.canonical_json();
+    serve_operation(std::move(parsed), std::move(key), std::move(decoded), out);
 }
 
-bool HttpServer::Impl::from_own_page(const Asking& asking) const {
+bool HttpServer::Impl::from_own_page(const ParsedRequest& parsed) const {
     return !options.browser.from_own_page ||
-           options.browser.from_own_page(asking.request.head, asking.form.token);
+           options.browser.from_own_page(parsed.request.head, parsed.form.token);
 }
 
-std::optional<Reply> HttpServer::Impl::key_for(const Asking& asking, std::string& key) {
-    const auto rule = asking.match.target->operation->key;
+std::optional<Reply> HttpServer::Impl::key_for(const ParsedRequest& parsed, std::string& key) {
+    const auto rule = parsed.match.target->operation->key;
     if (rule == KeyRule::none) return std::nullopt;
-    auto given = http::key_header(asking.request.head);
-    if (asking.form.key) {
+    auto given = http::key_header(parsed.request.head);
+    if (parsed.form.key) {
         if (!std::holds_alternative<http::NoKey>(given))
             return key_refusal(
                 "key-invalid",
                 "The Idempotency-Key is malformed",
                 "The key is in a header and in a form field."
             );
-        given = http::key_of(*asking.form.key);
+        given = http::key_of(*parsed.form.key);
     }
     if (auto* problem = std::get_if<http::KeyProblem>(&given))
         return key_refusal("key-invalid", "The Idempotency-Key is malformed", problem->why);
@@ -367,35 +360,34 @@ std::optional<Reply> HttpServer::Impl::key_for(const Asking& asking, std::string
             "Send the same key with every repeat of one request, and a new one with every new "
             "request."
         );
-    key = "made-" +
-          // A generated key, so that the request is still completed after a crash.
-          base::random_hex(engine.random(), 32);
+    // A generated key, so that the request is still completed after a crash.
+    key = "made-" + base::random_hex(engine.random(), 32);
     return std::nullopt;
 }
 
 void HttpServer::Impl::serve_query(
-    const Asking& asking, const detail::Anything& request, const Way& out
+    const ParsedRequest& parsed, const detail::ErasedValue& request, const Writer& out
 ) {
     auto answer = std::make_shared<Response>();  // Shared by the two halves of one read.
-    const auto* query = &*asking.match.target->query;
+    const auto* query = &*parsed.match.target->query;
     engine.store().read(store::work(
         [query,
          request,
          answer,
-         principal = asking.principal,
-         origin = asking.request.head.client_address](store::Session& session) {
+         principal = parsed.principal,
+         origin = parsed.request.head.client_address](store::Session& session) {
             *answer = detail::TxFactory::with_snapshot(session, [&](Snapshot& read) {
                 return query->answer(query->query.get(), read, principal, origin, request.get());
             });
         },
         [this, answer, out, query](const std::exception_ptr& failed) {
             if (failed) {
-                auto refusal = engine::failure_of(failed).refusal;
+                auto rejection = engine::failure_of(failed).rejection;
                 log::warning(
                     "query_refused",
-                    {{"query", std::string{query->name}}, {"detail", refusal.detail}}
+                    {{"query", std::string{query->name}}, {"detail", rejection.detail}}
                 );
-                return (*out)(http::reply_to(std::move(refusal), options.key_reused_status));
+                return (*out)(http::reply_to(std::move(rejection), options.key_reused_status));
             }
             (*out)(http::reply_to(
                 engine::StoredResponse{std::move(*answer), false, {}}, options.key_reused_status
@@ -405,9 +397,9 @@ void HttpServer::Impl::serve_query(
 }
 
 void HttpServer::Impl::serve_operation(
-    Asking asking, std::string key, detail::Anything request, const Way& out
+    ParsedRequest parsed, std::string key, detail::ErasedValue request, const Writer& out
 ) {
-    const auto& operation = *asking.match.target->operation;
+    const auto& operation = *parsed.match.target->operation;
     auto on_answer = [out, status = options.key_reused_status](engine::Answer answer) {
         PAWL_FAULT("http.response.before");
         (*out)(http::reply_to(std::move(answer), status));
@@ -415,35 +407,35 @@ void HttpServer::Impl::serve_operation(
     if (operation.key == KeyRule::none)
         return engine.handle_unkeyed(
             operation,
-            {0, std::move(asking.principal), std::move(asking.request.head.client_address)},
+            {0, std::move(parsed.principal), std::move(parsed.request.head.client_address)},
             request,
             std::move(on_answer)
         );
     engine::KeyedRequest keyed;
     keyed.operation = &operation;
     keyed.key = std::move(key);
-    keyed.method = std::move(asking.request.head.method);
-    keyed.path = std::move(asking.request.head.path);
-    keyed.origin = std::move(asking.request.head.client_address);
+    keyed.method = std::move(parsed.request.head.method);
+    keyed.path = std::move(parsed.request.head.path);
+    keyed.origin = std::move(parsed.request.head.client_address);
     keyed.request = std::move(request);
-    fingerprint(asking, keyed);
-    keyed.principal = std::move(asking.principal);
+    fingerprint(parsed, keyed);
+    keyed.principal = std::move(parsed.principal);
     engine.handle(std::move(keyed), std::move(on_answer));
 }
 
 // Of the canonical form of the request. Its parts were parsed without a problem before, so none is
 // possible here.
-void HttpServer::Impl::fingerprint(const Asking& asking, engine::KeyedRequest& keyed) const {
+void HttpServer::Impl::fingerprint(const ParsedRequest& parsed, engine::KeyedRequest& keyed) const {
     std::vector<json::Pair> path;
-    for (const auto& [name, value] : asking.match.parameters) path.push_back({name, value});
+    for (const auto& [name, value] : parsed.match.parameters) path.push_back({name, value});
     auto text = json::fingerprint_text(
         {.method = keyed.method,
-         .route = *asking.match.pattern,
+         .route = *parsed.match.pattern,
          .path_parameters = path,
-         .query = asking.request.head.query,
-         .content_type = asking.request.head.header("Content-Type").value_or(""),
-         .body = asking.request.body,
-         .canonical_json = asking.canonical_json}
+         .query = parsed.request.head.query,
+         .content_type = parsed.request.head.header("Content-Type").value_or(""),
+         .body = parsed.request.body,
+         .canonical_json = parsed.canonical_json}
     );
     PAWL_ASSERT(std::holds_alternative<std::string>(text));
     set_fingerprint(keyed, std::get<std::string>(std::move(text)), engine.installation());
@@ -451,7 +443,7 @@ void HttpServer::Impl::fingerprint(const Asking& asking, engine::KeyedRequest& k
 
 HttpServer::HttpServer(Service& service, HttpOptions options)
     : impl_{std::make_shared<Impl>(service, std::move(options))} {
-    get("/idempotency-keys/{key}", http::KeyState{});
+    get("/idempotency-keys/{key}", http::KeyProgressQuery{});
 }
 
 // The listener's threads end here, and not on the thread of a request that ends later.
@@ -469,11 +461,11 @@ void HttpServer::add_route(std::string_view method, std::string route, std::stri
     impl_->routes.add(std::string{method}, std::move(route), Target{form, std::nullopt, {}});
 }
 
-void HttpServer::add_query(std::string route, QueryForm form) {
+void HttpServer::add_query(std::string route, ErasedQuery form) {
     impl_->routes.add("GET", std::move(route), Target{nullptr, std::move(form), {}});
 }
 
-void HttpServer::open(std::string_view method, const std::string& route, OpenPage page) {
+void HttpServer::public_page(std::string_view method, const std::string& route, PublicPage page) {
     impl_->routes.add(std::string{method}, route, Target{nullptr, std::nullopt, std::move(page)});
 }
 

@@ -81,7 +81,7 @@ public:
 class PayNote {
 public:
     static constexpr std::string_view name = "pay_note";
-    static constexpr auto provider_memory = std::chrono::hours{20};
+    static constexpr auto provider_key_lifetime = std::chrono::hours{20};
     struct Request {
         std::int64_t number{};
     };

@@ -42,14 +42,14 @@ struct Pair {
 };
 
 // One thread with its connections; the test adds the connections.
-class OneLane {
+class OneThreadServer {
 public:
-    explicit OneLane(const ListenerOptions& options = {})
-        : io_thread_{options, echo(), bodies_, [this](AddressKey) { ++closed_; }},
+    explicit OneThreadServer(const ListenerOptions& options = {})
+        : io_thread_{options, echo(), bodies_, [this](AddressPrefix) { ++closed_; }},
           acceptor_{io_thread_.io(), {tcp::v4(), 0}} {
         io_thread_.start();
     }
-    ~OneLane() {
+    ~OneThreadServer() {
         io_thread_.stop(0ms);
         io_thread_.join();
     }
@@ -63,7 +63,7 @@ public:
     }
     RawSocket added() {
         auto pair = connect();
-        io_thread_.add(std::move(pair.server), AddressKey{});
+        io_thread_.add(std::move(pair.server), AddressPrefix{});
         return std::move(pair.client);
     }
     // Its send buffer is full to the byte; the client has not read any of it.
@@ -79,7 +79,7 @@ public:
             }
             std::this_thread::sleep_for(1ms);
         }
-        io_thread_.add(std::move(pair.server), AddressKey{});
+        io_thread_.add(std::move(pair.server), AddressPrefix{});
         return std::move(pair.client);
     }
 
@@ -104,7 +104,7 @@ private:
 };
 
 TEST(IoThread, a_full_send_buffer_does_not_block_the_thread_that_sends_continue) {
-    OneLane server;
+    OneThreadServer server;
     std::size_t junk = 0;
     auto client = server.added_full(junk);
     auto other = server.added();
@@ -122,7 +122,7 @@ TEST(IoThread, a_full_send_buffer_does_not_block_the_thread_that_sends_continue)
 }
 
 TEST(IoThread, a_client_that_does_not_read_its_continue_is_cut_off) {
-    OneLane server{{.limits = {.write_timeout = 50ms}}};
+    OneThreadServer server{{.limits = {.write_timeout = 50ms}}};
     std::size_t junk = 0;
     auto client = server.added_full(junk);
     auto other = server.added();
@@ -139,7 +139,7 @@ TEST(IoThread, a_client_that_does_not_read_its_continue_is_cut_off) {
 }
 
 TEST(IoThread, stops_in_time_while_a_client_does_not_read_its_continue) {
-    OneLane server;
+    OneThreadServer server;
     std::size_t junk = 0;
     auto client = server.added_full(junk);
     auto other = server.added();
@@ -184,7 +184,7 @@ TEST(Listener, stop_returns_although_a_handler_does_not) {
 #ifdef PAWL_FAULTS
 TEST(StallWatch, remarks_a_handler_that_holds_its_thread_but_not_a_quick_one) {
     std::mutex mutex;
-    std::vector<std::string> remarks;
+    std::vector<std::string> warnings;
     Listener listener{
         {.listen = "127.0.0.1:0"},
         {.on_head = Listener::accept_all([](const Request& request, Responder respond) {
@@ -193,10 +193,10 @@ TEST(StallWatch, remarks_a_handler_that_holds_its_thread_but_not_a_quick_one) {
          }),
          .on_error = [](int status, std::string_view) { return Reply{.status = status}; },
          .date = [] { return std::string{"now"}; },
-         .on_remark =
-             [&](const base::Remark& remark) {
+         .on_warning =
+             [&](const base::Warning& warning) {
                  const std::lock_guard lock{mutex};
-                 remarks.push_back(std::string{remark.event} + ": " + remark.detail);
+                 warnings.push_back(std::string{warning.event} + ": " + warning.detail);
              }}};
     listener.start();
     auto client = RawSocket::to(listener.port());
@@ -211,8 +211,8 @@ TEST(StallWatch, remarks_a_handler_that_holds_its_thread_but_not_a_quick_one) {
     ASSERT_EQ(later.get_future().wait_for(10s), std::future_status::ready);
 
     const std::lock_guard lock{mutex};
-    ASSERT_EQ(remarks.size(), 1U);
-    EXPECT_TRUE(remarks[0].starts_with("io_thread_stalled: held 1")) << remarks[0];
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_TRUE(warnings[0].starts_with("io_thread_stalled: held 1")) << warnings[0];
 }
 #endif
 

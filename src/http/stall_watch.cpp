@@ -27,8 +27,8 @@ std::string ms_text(std::chrono::nanoseconds time) {
 
 }  // namespace
 
-StallWatch::StallWatch(boost::asio::io_context& io, base::OnRemark remark)
-    : timer_{io}, remark_{std::move(remark)} {}
+StallWatch::StallWatch(boost::asio::io_context& io, base::OnWarning warning)
+    : timer_{io}, warning_{std::move(warning)} {}
 
 void StallWatch::start() {
     before_ = times_of_this_thread();
@@ -49,7 +49,7 @@ void StallWatch::on_beat() {
     const auto starved = times.starved - before_.starved;
     const auto held = now - timer_.expiry() - starved;
     if (held > stall_max)
-        remark_(
+        warning_(
             {.event = "io_thread_stalled",
              .code = {},
              .detail = "held " + ms_text(held) + " ms, on the CPU " +

@@ -2,7 +2,7 @@
 
 // Internal to the listener, like connection.hpp.
 
-#include "src/base/remark.hpp"
+#include "src/base/warning.hpp"
 
 #include <boost/asio/io_context.hpp>    // tidy: allow header: for two files
 #include <boost/asio/steady_timer.hpp>  // tidy: allow header: for two files
@@ -20,12 +20,12 @@ struct ThreadTimes {
 
 // Reports handlers that hold an I/O thread: every connection of the thread waits for them. A timer
 // that fires late by more than `stall_max` is a stall, unless the thread was ready to run and the
-// machine was busy. Remarks `io_thread_stalled`: how long the thread was held, how long it was on
+// machine was busy. Reports `io_thread_stalled`: how long the thread was held, how long it was on
 // the CPU, and how long it starved besides. Used only in builds with fault points, and only on the
 // thread of `io`.
 class StallWatch {
 public:
-    StallWatch(boost::asio::io_context& io, base::OnRemark remark);
+    StallWatch(boost::asio::io_context& io, base::OnWarning warning);
     void start();
 
     static constexpr std::chrono::milliseconds beat_every{10};
@@ -36,7 +36,7 @@ private:
     void on_beat();
 
     boost::asio::steady_timer timer_;
-    base::OnRemark remark_;
+    base::OnWarning warning_;
     ThreadTimes before_{};
 };
 

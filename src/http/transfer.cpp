@@ -33,12 +33,12 @@ bool has_control(std::string_view text) {
 
 // One exchange in flight. Made by the caller, then the transfer thread's until `done` has run.
 struct Exchange {
-    Outgoing request;
+    OutgoingRequest request;
     std::function<void(Sent)> done;
 
     CURL* easy{};
     curl_slist* list{};
-    Arrived answer;
+    IncomingResponse answer;
     std::uint64_t id{0};
     int sendings{0};  // How often libcurl came to the point of sending the request.
     std::size_t header_bytes{0};
@@ -158,7 +158,7 @@ Sent without_answer(const Exchange& exchange, std::string why, bool hopeless = f
 
 // RFC 9112, 6.3: an answer whose length is malformed is none. libcurl 7.88 reads "2, 3" as 2, and a
 // number that it can't hold as no length at all.
-bool has_bad_length(const Arrived& answer) {
+bool has_bad_length(const IncomingResponse& answer) {
     std::optional<std::string_view> length;
     for (const auto& header : answer.headers) {
         if (!base::same_without_case(header.name, "Content-Length")) continue;
@@ -189,7 +189,7 @@ Sent verdict(Exchange& exchange, CURL* easy, CURLcode code) {
 
 }  // namespace
 
-std::optional<std::string> problem_of(const Outgoing& request) {
+std::optional<std::string> problem_of(const OutgoingRequest& request) {
     if (has_control(request.method)) return "the method has a control character";
     for (const auto& header : request.headers)
         if (has_control(header.name) || has_control(header.value) || header.name.empty())
@@ -205,7 +205,7 @@ std::optional<std::string_view> first_header(
     return std::nullopt;
 }
 
-std::optional<std::string_view> Arrived::header(std::string_view name) const {
+std::optional<std::string_view> IncomingResponse::header(std::string_view name) const {
     return first_header(headers, name);
 }
 
@@ -410,13 +410,13 @@ Sent Transfers::Impl::perform(std::unique_ptr<Exchange> exchange, const std::sto
     return latch->wait();
 }
 
-Sent Transfers::perform(Outgoing request, std::stop_token stop) {
+Sent Transfers::perform(OutgoingRequest request, std::stop_token stop) {
     auto exchange = std::make_unique<Exchange>();
     exchange->request = std::move(request);
     return impl_->perform(std::move(exchange), stop);
 }
 
-void Transfers::start(Outgoing request, std::function<void(Sent)> done) {
+void Transfers::start(OutgoingRequest request, std::function<void(Sent)> done) {
     auto exchange = std::make_unique<Exchange>();
     exchange->request = std::move(request);
     exchange->done = std::move(done);

@@ -18,7 +18,7 @@ namespace pawl::http {
 using namespace std::chrono_literals;
 
 // One exchange with a server, tried once: no retry, no redirect.
-struct Outgoing {
+struct OutgoingRequest {
     std::string method{"GET"};
     std::string url{};
     std::vector<Header> headers{};
@@ -33,14 +33,14 @@ struct Outgoing {
 };
 
 // Why the request can never be sent: a line end in it would let its author add a header.
-std::optional<std::string> problem_of(const Outgoing& request);
+std::optional<std::string> problem_of(const OutgoingRequest& request);
 
 // The first header of this name; case does not count.
 std::optional<std::string_view> first_header(
     const std::vector<Header>& headers, std::string_view name
 );
 
-struct Arrived {
+struct IncomingResponse {
     int status{};
     std::vector<Header> headers;
     std::string body;
@@ -60,7 +60,7 @@ struct Lost {
     std::string why;
 };
 
-using Sent = std::variant<Arrived, NotSent, Lost>;
+using Sent = std::variant<IncomingResponse, NotSent, Lost>;
 
 struct TransferOptions {
     int connections_max{256};  // Open at once, in total.
@@ -76,9 +76,9 @@ public:
     ~Transfers();  // Exchanges in flight end as Lost or NotSent.
 
     // Block until the exchange has ended; a stop request ends it at once.
-    Sent perform(Outgoing request, std::stop_token stop = {});
+    Sent perform(OutgoingRequest request, std::stop_token stop = {});
     void start(
-        Outgoing request, std::function<void(Sent)> done
+        OutgoingRequest request, std::function<void(Sent)> done
     );  // `done` runs on the transfer thread.
 
 private:

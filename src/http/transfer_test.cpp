@@ -20,14 +20,14 @@ using testing::RawSocket;
 
 constexpr std::string_view ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-Outgoing post_to(const std::string& url, std::string body = "amount=1") {
+OutgoingRequest post_to(const std::string& url, std::string body = "amount=1") {
     return {.method = "POST", .url = url + "/charges", .headers = {}, .body = std::move(body)};
 }
 
 std::string verdict(const Sent& sent) {
     if (std::holds_alternative<NotSent>(sent)) return "not sent";
     if (std::holds_alternative<Lost>(sent)) return "lost";
-    return std::to_string(std::get<Arrived>(sent).status);
+    return std::to_string(std::get<IncomingResponse>(sent).status);
 }
 
 int count_of(const std::vector<std::string>& seen, std::string_view start) {
@@ -175,7 +175,7 @@ TEST(Transfers, chunks_with_a_trailer_are_a_whole_answer) {
     const auto sent = transfers.perform(post_to(server.url()));
 
     ASSERT_EQ(verdict(sent), "200");
-    EXPECT_EQ(std::get<Arrived>(sent).body, "ok");
+    EXPECT_EQ(std::get<IncomingResponse>(sent).body, "ok");
 }
 
 TEST(Transfers, reads_an_answer_up_to_its_limit_and_no_further) {
@@ -317,7 +317,7 @@ TEST(Transfers, a_redirect_is_an_answer_and_is_not_followed) {
     const auto sent = transfers.perform(post_to(server.url()));
 
     ASSERT_EQ(verdict(sent), "307");
-    EXPECT_EQ(std::get<Arrived>(sent).header("LOCATION"), "/other");
+    EXPECT_EQ(std::get<IncomingResponse>(sent).header("LOCATION"), "/other");
     EXPECT_EQ(server.seen().size(), 1U);
 }
 
@@ -334,7 +334,7 @@ TEST(Transfers, headers_are_those_of_the_last_answer) {
     const auto sent = transfers.perform(post_to(server.url()));
 
     ASSERT_EQ(verdict(sent), "200");
-    EXPECT_EQ(std::get<Arrived>(sent).header("Link"), std::nullopt);
+    EXPECT_EQ(std::get<IncomingResponse>(sent).header("Link"), std::nullopt);
 }
 
 TEST(Transfers, many_at_once_each_get_their_own_answer) {
@@ -358,7 +358,7 @@ TEST(Transfers, many_at_once_each_get_their_own_answer) {
     for (int i = 0; i < count; ++i) {
         const auto body = "number " + std::to_string(i);
         transfers.start(post_to(server.url(), body), [&, body](Sent sent) {
-            const auto* arrived = std::get_if<Arrived>(&sent);
+            const auto* arrived = std::get_if<IncomingResponse>(&sent);
             if (arrived != nullptr && arrived->body == body) ++right;
             if (++ended == count) all.set_value();
         });

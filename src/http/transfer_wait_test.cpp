@@ -70,7 +70,7 @@ TEST(Transfers, a_silent_name_server_does_not_delay_other_transfers) {
         EXPECT_TRUE(is_not_sent(silent.get_future().get()));
         EXPECT_GE(asked.load(), 1);
         for (int n = 0; n < 10; ++n)
-            EXPECT_TRUE(std::holds_alternative<Arrived>(
+            EXPECT_TRUE(std::holds_alternative<IncomingResponse>(
                 transfers.perform({.url = server.url(), .timeout = 10s})
             ));
     }
@@ -98,7 +98,7 @@ TEST(Transfers, a_request_that_waits_for_a_connection_times_out_too) {
     EXPECT_TRUE(is_not_sent(transfers.perform({.url = server.url(), .timeout = 100ms})));
 
     answers.set_value();
-    EXPECT_TRUE(std::holds_alternative<Arrived>(first.get_future().get()));
+    EXPECT_TRUE(std::holds_alternative<IncomingResponse>(first.get_future().get()));
     EXPECT_EQ(server.seen().size(), 1U);
 }
 

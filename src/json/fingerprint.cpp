@@ -70,7 +70,7 @@ std::variant<Digest, DecodeProblem> fingerprint(
     return hmac_sha256(secret, std::get<std::string>(text));
 }
 
-std::string foreign_key(const ForeignKeyInput& input) {
+std::string call_key(const CallKeyInput& input) {
     Parts parts;
     parts.add(input.installation).add(input.tenant).add(input.account);
     parts.add(input.client_key).add(input.point).add(input.generation);

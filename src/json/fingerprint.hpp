@@ -52,7 +52,7 @@ std::string media_type(std::string_view content_type);
 // By the media type; application/x+json counts as JSON. An empty body is `none`, whatever its type.
 BodyKind body_kind(std::string_view content_type, std::string_view body);
 
-struct ForeignKeyInput {
+struct CallKeyInput {
     std::string_view installation;
     std::string_view tenant;
     std::string_view account;
@@ -64,6 +64,6 @@ struct ForeignKeyInput {
 // Hex SHA-256 over the parts, each with its length. It contains what the client sent and never a
 // row id, so that a row made anew asks for the same charge, and nothing secret or rotating. Never
 // change it: keys are in flight.
-std::string foreign_key(const ForeignKeyInput& input);
+std::string call_key(const CallKeyInput& input);
 
 }  // namespace pawl::json

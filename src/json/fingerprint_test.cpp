@@ -144,8 +144,8 @@ TEST(BodyKind, body_kind_follows_the_media_type) {
 }
 
 // Providers remember it for days: never change it.
-TEST(ForeignKey, keeps_its_value) {
-    const ForeignKeyInput input{
+TEST(CallKey, keeps_its_value) {
+    const CallKeyInput input{
         .installation = "ins_1",
         .tenant = "default",
         .account = "acct_7",
@@ -153,14 +153,12 @@ TEST(ForeignKey, keeps_its_value) {
         .point = "ride_created",
         .generation = 0};
 
-    EXPECT_EQ(
-        foreign_key(input), "ee318dea90348d57893ed99b76b3ba5b388ea048310dd3c556ca7f222dbc2061"
-    );
+    EXPECT_EQ(call_key(input), "ee318dea90348d57893ed99b76b3ba5b388ea048310dd3c556ca7f222dbc2061");
 }
 
-TEST(ForeignKey, each_part_counts_and_borders_between_parts_do_too) {
+TEST(CallKey, each_part_counts_and_borders_between_parts_do_too) {
     std::set<std::string> keys = {
-        foreign_key(
+        call_key(
             {.installation = "i",
              .tenant = "t",
              .account = "a",
@@ -168,7 +166,7 @@ TEST(ForeignKey, each_part_counts_and_borders_between_parts_do_too) {
              .point = "p",
              .generation = 0}
         ),
-        foreign_key(
+        call_key(
             {.installation = "j",
              .tenant = "t",
              .account = "a",
@@ -176,7 +174,7 @@ TEST(ForeignKey, each_part_counts_and_borders_between_parts_do_too) {
              .point = "p",
              .generation = 0}
         ),
-        foreign_key(
+        call_key(
             {.installation = "i",
              .tenant = "u",
              .account = "a",
@@ -184,7 +182,7 @@ TEST(ForeignKey, each_part_counts_and_borders_between_parts_do_too) {
              .point = "p",
              .generation = 0}
         ),
-        foreign_key(
+        call_key(
             {.installation = "i",
              .tenant = "t",
              .account = "b",
@@ -192,7 +190,7 @@ TEST(ForeignKey, each_part_counts_and_borders_between_parts_do_too) {
              .point = "p",
              .generation = 0}
         ),
-        foreign_key(
+        call_key(
             {.installation = "i",
              .tenant = "t",
              .account = "a",
@@ -200,7 +198,7 @@ TEST(ForeignKey, each_part_counts_and_borders_between_parts_do_too) {
              .point = "p",
              .generation = 0}
         ),
-        foreign_key(
+        call_key(
             {.installation = "i",
              .tenant = "t",
              .account = "a",
@@ -208,7 +206,7 @@ TEST(ForeignKey, each_part_counts_and_borders_between_parts_do_too) {
              .point = "q",
              .generation = 0}
         ),
-        foreign_key(
+        call_key(
             {.installation = "i",
              .tenant = "t",
              .account = "a",
@@ -216,7 +214,7 @@ TEST(ForeignKey, each_part_counts_and_borders_between_parts_do_too) {
              .point = "p",
              .generation = 1}
         ),
-        foreign_key(
+        call_key(
             {.installation = "it",
              .tenant = "",
              .account = "a",
@@ -224,7 +222,7 @@ TEST(ForeignKey, each_part_counts_and_borders_between_parts_do_too) {
              .point = "p",
              .generation = 0}
         ),
-        foreign_key(
+        call_key(
             {.installation = "i",
              .tenant = "ta",
              .account = "",

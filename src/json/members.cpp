@@ -42,9 +42,9 @@ struct Nothing {
 };
 
 // Walks over a text that is known to be JSON, which makes the ends of values easy to find.
-class Walk {
+class JsonScanner {
 public:
-    explicit Walk(std::string_view text) : text_{text} { skip_space(); }
+    explicit JsonScanner(std::string_view text) : text_{text} { skip_space(); }
 
     // Skips one letter, if it is there, and the space after it.
     bool take(char letter) {
@@ -137,29 +137,29 @@ std::string Members::text() const {
 
 std::optional<Members> members_of(std::string_view text) {
     if (!is_json(text)) return std::nullopt;
-    Walk walk{text};
-    if (!walk.take('{')) return std::nullopt;
+    JsonScanner scanner{text};
+    if (!scanner.take('{')) return std::nullopt;
     Members members;
-    while (!walk.take('}')) {
-        const auto literal = walk.value();
-        walk.take(':');
-        const auto value = walk.value();
+    while (!scanner.take('}')) {
+        const auto literal = scanner.value();
+        scanner.take(':');
+        const auto value = scanner.value();
         members.members_.push_back(
             {string_of(literal).value_or(""), std::string{literal}, std::string{value}}
         );
-        walk.take(',');
+        scanner.take(',');
     }
     return members;
 }
 
 std::optional<std::vector<std::string_view>> items_of(std::string_view text) {
     if (!is_json(text)) return std::nullopt;
-    Walk walk{text};
-    if (!walk.take('[')) return std::nullopt;
+    JsonScanner scanner{text};
+    if (!scanner.take('[')) return std::nullopt;
     std::vector<std::string_view> items;
-    while (!walk.take(']')) {
-        items.push_back(walk.value());
-        walk.take(',');
+    while (!scanner.take(']')) {
+        items.push_back(scanner.value());
+        scanner.take(',');
     }
     return items;
 }

@@ -141,15 +141,15 @@ namespace {
 
 // The significant digits, without zeros at either end, and the exponent: 0.d1d2...dk times
 // 10^point. The sign is ignored.
-struct Significant {
+struct SignificantDigits {
     std::string digits;
     std::int64_t point{};
-    bool operator==(const Significant&) const = default;
+    bool operator==(const SignificantDigits&) const = default;
 };
 
-Significant significant_of(std::string_view literal) {
+SignificantDigits significant_of(std::string_view literal) {
     take(literal, "-");
-    Significant found;
+    SignificantDigits found;
     const auto whole = take_digits(literal);
     found.digits = whole;
     if (take(literal, ".")) found.digits += take_digits(literal);

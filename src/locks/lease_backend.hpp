@@ -16,7 +16,7 @@ class LeaseBackend {
 public:
     virtual ~LeaseBackend() = default;
     // `holder` identifies one acquisition: repeating it with the same holder succeeds.
-    virtual core::LeaseChoice take(
+    virtual core::LeaseChoice acquire(
         std::string_view name, std::string_view holder, std::chrono::milliseconds ttl
     ) = 0;
     // False: the lease has ended, or another holder has it.
@@ -27,7 +27,7 @@ public:
         std::chrono::milliseconds ttl
     ) = 0;
     // Does nothing if another holder has it.
-    virtual void give_back(std::string_view name, std::string_view holder) = 0;
+    virtual void release(std::string_view name, std::string_view holder) = 0;
     // Why an epoch given before now might be given again; nullopt: it can't.
     virtual std::optional<std::string> fence_problem() { return std::nullopt; }
 };

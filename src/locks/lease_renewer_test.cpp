@@ -31,21 +31,21 @@ constexpr LeaseOptions short_one{.ttl = 200ms};
 class FakeBackend final : public LeaseBackend {
 public:
     struct Does {
-        std::function<core::LeaseChoice(std::string_view holder)> take{
+        std::function<core::LeaseChoice(std::string_view holder)> acquire{
             [](auto) { return core::LeaseTaken{7}; }};
         std::function<bool()> extend{[] { return true; }};
         std::function<std::optional<std::string>()> fence_problem{[] { return std::nullopt; }};
     };
     explicit FakeBackend(Does does) : does_{std::move(does)} {}
-    core::LeaseChoice take(std::string_view, std::string_view holder, milliseconds) override {
-        return does_.take(holder);
+    core::LeaseChoice acquire(std::string_view, std::string_view holder, milliseconds) override {
+        return does_.acquire(holder);
     }
     bool extend(std::string_view, std::int64_t epoch, std::string_view, milliseconds) override {
         EXPECT_EQ(epoch, 7);
         ++extended;
         return does_.extend();
     }
-    void give_back(std::string_view, std::string_view holder) override {
+    void release(std::string_view, std::string_view holder) override {
         const std::lock_guard lock{mutex};
         given_back.emplace_back(holder);
     }
@@ -80,7 +80,7 @@ private:
 struct Given {
     explicit Given(
         FakeBackend::Does does = {},
-        LeaseTable::Gives gives = LeaseTable::Gives::fences,
+        LeaseTable::Gives gives = LeaseTable::Gives::tokens,
         base::Clock& clock = base::system_clock()
     ) {
         auto made = std::make_unique<FakeBackend>(std::move(does));
@@ -109,11 +109,11 @@ TEST(LeaseRenewer, renews_a_lease_while_it_is_held) {
 
     EXPECT_TRUE(given.table->is_held(*held));
     EXPECT_FALSE(held->lost.stop_requested());
-    EXPECT_TRUE(given.table->give_back(*held));
+    EXPECT_TRUE(given.table->release(*held));
     EXPECT_FALSE(given.table->is_held(*held));
     EXPECT_FALSE(held->lost.stop_requested()) << "given back is not lost";
     EXPECT_EQ(given.backend->all_given_back(), std::vector{held->holder});
-    EXPECT_FALSE(given.table->give_back(*held)) << "it was no more ours";
+    EXPECT_FALSE(given.table->release(*held)) << "it was no more ours";
     EXPECT_EQ(given.backend->all_given_back().size(), 1) << "and the backend is not asked again";
 }
 
@@ -177,7 +177,7 @@ TEST(LeaseRenewer, a_renewed_leases_times_count_from_the_request) {
 
 TEST(LeaseRenewer, a_new_leases_times_count_from_the_request) {
     constexpr auto ttl = 2s;
-    Given given{{.take = [](auto) {
+    Given given{{.acquire = [](auto) {
         std::this_thread::sleep_for(200ms);
         return core::LeaseTaken{7};
     }}};
@@ -193,7 +193,7 @@ TEST(LeaseRenewer, a_lease_is_not_held_after_its_end_even_before_the_watcher_not
     JumpingClock clock;
     // Whichever thread falls asleep late, the lease gets no longer.
     Given given{
-        {.extend = []() -> bool { fail(Kind::unavailable); }}, LeaseTable::Gives::fences, clock};
+        {.extend = []() -> bool { fail(Kind::unavailable); }}, LeaseTable::Gives::tokens, clock};
     const auto held = given.table->try_acquire("report", {.ttl = 1min});
     std::this_thread::sleep_for(100ms);  // Until the watcher sleeps.
     clock.jump(53s);
@@ -202,7 +202,7 @@ TEST(LeaseRenewer, a_lease_is_not_held_after_its_end_even_before_the_watcher_not
     clock.jump(2s);
 
     EXPECT_FALSE(given.table->is_held(*held));
-    EXPECT_FALSE(given.table->give_back(*held)) << "it was no more ours";
+    EXPECT_FALSE(given.table->release(*held)) << "it was no more ours";
 }
 
 TEST(LeaseRenewer, an_answer_after_the_end_renews_nothing_even_before_the_watcher_notices) {
@@ -213,7 +213,7 @@ TEST(LeaseRenewer, an_answer_after_the_end_renews_nothing_even_before_the_watche
                  clock.jump(1h);
                  return true;
              }},
-        LeaseTable::Gives::fences,
+        LeaseTable::Gives::tokens,
         clock};
 
     const auto held = given.table->try_acquire("report", {.ttl = 3s});
@@ -257,7 +257,7 @@ TEST(LeaseRenewer, a_hanging_renewal_does_not_delay_the_report_of_the_loss) {
 TEST(LeaseTable, waits_for_another_holder_to_give_it_back) {
     std::atomic<int> looks{0};
     std::set<std::string> holders;
-    Given given{{.take = [&](std::string_view holder) -> core::LeaseChoice {
+    Given given{{.acquire = [&](std::string_view holder) -> core::LeaseChoice {
         holders.emplace(holder);
         if (++looks < 4) return core::LeaseHeld{30s};
         return core::LeaseTaken{7};
@@ -272,7 +272,7 @@ TEST(LeaseTable, waits_for_another_holder_to_give_it_back) {
 }
 
 TEST(LeaseTable, waits_at_most_as_long_as_told_and_ends_on_a_stop) {
-    Given given{{.take = [](auto) { return core::LeaseHeld{30s}; }}};
+    Given given{{.acquire = [](auto) { return core::LeaseHeld{30s}; }}};
     const auto began = std::chrono::steady_clock::now();
 
     EXPECT_EQ(given.table->acquire("report", 150ms, short_one, {}), nullptr);
@@ -291,7 +291,7 @@ TEST(LeaseTable, waits_at_most_as_long_as_told_and_ends_on_a_stop) {
 // Found by reading: the longest of all waits ended before it began.
 TEST(LeaseTable, the_longest_possible_wait_works) {
     std::atomic<int> looks{0};
-    Given given{{.take = [&](auto) -> core::LeaseChoice {
+    Given given{{.acquire = [&](auto) -> core::LeaseChoice {
         if (++looks < 3) return core::LeaseHeld{1ms};
         return core::LeaseTaken{7};
     }}};
@@ -302,12 +302,12 @@ TEST(LeaseTable, the_longest_possible_wait_works) {
 
 TEST(LeaseTable, waits_through_temporary_errors_and_throws_others) {
     std::atomic<int> looks{0};
-    Given given{{.take = [&](auto) -> core::LeaseChoice {
+    Given given{{.acquire = [&](auto) -> core::LeaseChoice {
         if (++looks < 3) fail(Kind::unavailable);
         return core::LeaseTaken{7};
     }}};
-    Given broken{{.take = [](auto) -> core::LeaseChoice { fail(Kind::statement); }}};
-    Given away{{.take = [](auto) -> core::LeaseChoice { fail(Kind::unavailable); }}};
+    Given broken{{.acquire = [](auto) -> core::LeaseChoice { fail(Kind::statement); }}};
+    Given away{{.acquire = [](auto) -> core::LeaseChoice { fail(Kind::unavailable); }}};
 
     EXPECT_NE(given.table->acquire("report", 10s, short_one, {}), nullptr);
     EXPECT_THROW(broken.table->acquire("report", 1h, short_one, {}), StoreError);
@@ -316,7 +316,7 @@ TEST(LeaseTable, waits_through_temporary_errors_and_throws_others) {
 }
 
 TEST(LeaseTable, a_lease_that_was_granted_after_its_ttl_is_refused) {
-    Given given{{.take = [](auto) -> core::LeaseChoice {
+    Given given{{.acquire = [](auto) -> core::LeaseChoice {
         std::this_thread::sleep_for(120ms);
         return core::LeaseTaken{7};
     }}};
@@ -329,7 +329,7 @@ TEST(LeaseTable, a_lease_that_was_granted_after_its_ttl_is_refused) {
 TEST(LeaseTable, no_fencing_lease_is_given_if_an_epoch_may_repeat) {
     const FakeBackend::Does everysec{.fence_problem = [] { return "appendfsync = everysec"; }};
     Given fencing{everysec};
-    Given efficiency{everysec, LeaseTable::Gives::no_fences};
+    Given efficiency{everysec, LeaseTable::Gives::no_tokens};
 
     EXPECT_THROW(fencing.table->try_acquire("report", short_one), StoreError);
     EXPECT_EQ(fencing.backend->all_given_back().size(), 1) << "others need not wait for it";

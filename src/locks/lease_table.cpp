@@ -29,7 +29,7 @@ void check(std::string_view name, const LeaseOptions& options) {
         throw std::logic_error{
             "pawl: the lease '" + std::string{name} +
             "' is acquired within a transaction, which would wait for it: acquire it before, "
-            "and call fenced() within"};
+            "and call check_fencing_token() within"};
 }
 
 }  // namespace
@@ -43,37 +43,37 @@ LeaseTable::LeaseTable(
       random_{random},
       renewer_{*backend_, clock} {}
 
-void LeaseTable::check_fences() {
-    if (gives_ == Gives::no_fences) return;
+void LeaseTable::check_gives_tokens() {
+    if (gives_ == Gives::no_tokens) return;
     if (auto why = backend_->fence_problem())
         throw StoreError{Kind::refused, Effect::none, "lease", std::move(*why)};
 }
 
-void LeaseTable::check_fences_or_give_back(std::string_view name, const std::string& holder) {
+void LeaseTable::check_gives_tokens_or_release(std::string_view name, const std::string& holder) {
     try {
-        check_fences();
+        check_gives_tokens();
     } catch (const StoreError&) {
-        give_back_quietly(name, holder);
+        release_quietly(name, holder);
         throw;
     }
 }
 
-void LeaseTable::give_back_quietly(std::string_view name, const std::string& holder) noexcept {
+void LeaseTable::release_quietly(std::string_view name, const std::string& holder) noexcept {
     try {
-        backend_->give_back(name, holder);
+        backend_->release(name, holder);
     } catch (const std::exception&) {  // The lease then ends by time.
     }
 }
 
-LeaseTable::Try LeaseTable::take(
+LeaseTable::Try LeaseTable::acquire(
     std::string_view name, const std::string& holder, const LeaseOptions& options
 ) {
     const auto asked_at = clock_.steady();
-    const auto choice = backend_->take(name, holder, options.ttl);
+    const auto choice = backend_->acquire(name, holder, options.ttl);
     if (const auto* held = std::get_if<core::LeaseHeld>(&choice)) return {nullptr, held->left};
-    check_fences_or_give_back(name, holder);
+    check_gives_tokens_or_release(name, holder);
     if (clock_.steady() >= core::holder_end(asked_at, options.ttl)) {
-        give_back_quietly(name, holder);
+        release_quietly(name, holder);
         throw StoreError{
             Kind::deadline,
             Effect::none,
@@ -92,7 +92,7 @@ LeaseTable::Try LeaseTable::take(
 
 std::shared_ptr<Held> LeaseTable::try_acquire(std::string_view name, const LeaseOptions& options) {
     check(name, options);
-    return take(name, base::random_hex(random_, holder_digits), options).held;
+    return acquire(name, base::random_hex(random_, holder_digits), options).held;
 }
 
 // Uses one holder for all tries, so that a try with an unknown outcome does not block the next.
@@ -109,9 +109,9 @@ std::shared_ptr<Held> LeaseTable::acquire(
         Try tried;
         std::optional<StoreError> failed;
         try {
-            tried = take(name, holder, options);
+            tried = acquire(name, holder, options);
         } catch (const StoreError& error) {
-            if (!error.passing()) throw;
+            if (!error.transient()) throw;
             failed = error;
             tried.lease_left = options.ttl;
         }
@@ -132,13 +132,13 @@ std::shared_ptr<Held> LeaseTable::acquire(
     return nullptr;
 }
 
-bool LeaseTable::give_back(Held& held) noexcept {
+bool LeaseTable::release(Held& held) noexcept {
     const auto was_held = renewer_.released(held);
     if (!was_held) return false;
     // The store would wait for this transaction, and the transaction for the store.
     if (detail::in_transaction()) return false;
     try {
-        backend_->give_back(held.name, held.holder);
+        backend_->release(held.name, held.holder);
         return *was_held;
     } catch (const std::exception&) {
         return false;

@@ -22,7 +22,7 @@ namespace pawl::locks {
 // the Leases and each of its leases, so that they may end in any order.
 class LeaseTable {
 public:
-    enum class Gives { fences, no_fences };
+    enum class Gives { tokens, no_tokens };
     // Clock and random outlive it.
     LeaseTable(
         std::unique_ptr<LeaseBackend> backend, Gives gives, base::Clock& clock, base::Random& random
@@ -36,18 +36,18 @@ public:
         const std::stop_token& stop
     );
     bool is_held(const Held& held) { return renewer_.is_held(held); }
-    bool give_back(Held& held) noexcept;
+    bool release(Held& held) noexcept;
     // Throws StoreError if the leases should fence and can't.
-    void check_fences();
+    void check_gives_tokens();
 
 private:
     struct Try {
         std::shared_ptr<Held> held;               // Null: another holder has it,
         std::chrono::milliseconds lease_left{0};  // for this long.
     };
-    Try take(std::string_view name, const std::string& holder, const LeaseOptions& options);
-    void check_fences_or_give_back(std::string_view name, const std::string& holder);
-    void give_back_quietly(std::string_view name, const std::string& holder) noexcept;
+    Try acquire(std::string_view name, const std::string& holder, const LeaseOptions& options);
+    void check_gives_tokens_or_release(std::string_view name, const std::string& holder);
+    void release_quietly(std::string_view name, const std::string& holder) noexcept;
 
     std::unique_ptr<LeaseBackend> backend_;
     Gives gives_;

@@ -16,7 +16,7 @@ using locks::LeaseTable;
 constexpr std::chrono::milliseconds shortest_ttl = 100ms;
 constexpr std::chrono::milliseconds longest_ttl = 1h;
 
-std::shared_ptr<LeaseTable> book_of(
+std::shared_ptr<LeaseTable> table_of(
     std::unique_ptr<locks::LeaseBackend> backend, LeaseTable::Gives gives
 ) {
     return std::make_shared<LeaseTable>(
@@ -40,14 +40,14 @@ HeldLease::HeldLease(HeldLease&& other) noexcept = default;
 
 HeldLease& HeldLease::operator=(HeldLease&& other) noexcept {
     if (this == &other) return *this;
-    give_back();
+    release();
     table_ = std::move(other.table_);
     held_ = std::move(other.held_);
     return *this;
 }
 
 HeldLease::~HeldLease() {
-    give_back();
+    release();
 }
 
 const std::string& HeldLease::name() const {
@@ -67,20 +67,20 @@ std::stop_token HeldLease::lost() const {
     return held_ ? held_->lost.get_token() : std::stop_token{};
 }
 
-bool HeldLease::give_back() noexcept {
-    return held_ && table_->give_back(*held_);
+bool HeldLease::release() noexcept {
+    return held_ && table_->release(*held_);
 }
 
 Leases::Leases(std::shared_ptr<LeaseTable> table) : table_{std::move(table)} {}
 
 Leases::Leases(Database& database)
-    : table_{book_of(
-          std::make_unique<locks::StoreLeaseBackend>(database.store()), LeaseTable::Gives::fences
+    : table_{table_of(
+          std::make_unique<locks::StoreLeaseBackend>(database.store()), LeaseTable::Gives::tokens
       )} {}
 
 Leases Leases::in_redis(const std::string& url) {
-    Leases leases{book_of(locks::redis_lease_backend(url), LeaseTable::Gives::fences)};
-    leases.table_->check_fences();
+    Leases leases{table_of(locks::redis_lease_backend(url), LeaseTable::Gives::tokens)};
+    leases.table_->check_gives_tokens();
     return leases;
 }
 
@@ -104,7 +104,8 @@ std::optional<Lease> Leases::acquire(
 EfficiencyLeases::EfficiencyLeases(std::shared_ptr<LeaseTable> table) : table_{std::move(table)} {}
 
 EfficiencyLeases EfficiencyLeases::in_redis(const std::string& url) {
-    return EfficiencyLeases{book_of(locks::redis_lease_backend(url), LeaseTable::Gives::no_fences)};
+    return EfficiencyLeases{
+        table_of(locks::redis_lease_backend(url), LeaseTable::Gives::no_tokens)};
 }
 
 std::optional<EfficiencyLease> EfficiencyLeases::try_acquire(

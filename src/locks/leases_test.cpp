@@ -36,13 +36,13 @@ TEST(Leases, one_holder_has_it_until_it_is_given_back) {
     EXPECT_FALSE(of_another.try_acquire("report"));
     EXPECT_FALSE(leases.try_acquire("report")) << "nor twice by one process";
     EXPECT_TRUE(leases.try_acquire("mails"));
-    EXPECT_TRUE(lease->give_back());
+    EXPECT_TRUE(lease->release());
     EXPECT_FALSE(lease->is_held());
 
     const auto next = of_another.acquire("report", 5s);
     ASSERT_TRUE(next);
     EXPECT_EQ(next->name(), "report");
-    EXPECT_EQ(next->fence().epoch(), 2);
+    EXPECT_EQ(next->fencing_token().epoch(), 2);
 }
 
 TEST(Leases, a_lease_ends_with_its_object_and_can_be_moved) {
@@ -109,26 +109,28 @@ TEST(Leases, values_out_of_bounds_are_named) {
     );
     EXPECT_THAT(why_invalid([&] { (void)leases.try_acquire(""); }), HasSubstr("0 bytes"));
     // Found by reading: PostgreSQL refused the statement instead.
-    EXPECT_THAT(why_invalid([&] { (void)Fence::received("\xff", 1); }), HasSubstr("UTF-8"));
+    EXPECT_THAT(why_invalid([&] { (void)FencingToken::received("\xff", 1); }), HasSubstr("UTF-8"));
     EXPECT_THAT(why_invalid([&] { (void)leases.try_acquire("a\xc0\x80"); }), HasSubstr("UTF-8"));
-    EXPECT_THAT(why_invalid([&] { (void)Fence::received("report", 0); }), HasSubstr("epoch 0"));
+    EXPECT_THAT(
+        why_invalid([&] { (void)FencingToken::received("report", 0); }), HasSubstr("epoch 0")
+    );
 }
 
 TEST(Leases, a_fence_of_an_older_holder_is_refused_where_a_newer_one_wrote) {
     pawl::testing::TestDatabase database;
     Leases leases{database.database()};
-    const auto write = [&](const Fence& fence) {
-        database.in_tx([&](Tx& tx) { fenced(tx, fence); });
+    const auto write = [&](const FencingToken& fence) {
+        database.in_tx([&](Tx& tx) { check_fencing_token(tx, fence); });
     };
     auto lease = leases.try_acquire("report");
-    const auto old = lease->fence();
+    const auto old = lease->fencing_token();
     write(old);
     lease.reset();
-    const auto newer = leases.try_acquire("report")->fence();
+    const auto newer = leases.try_acquire("report")->fencing_token();
     write(newer);
 
-    EXPECT_THROW(write(old), FencedOff);
-    EXPECT_THROW(write(Fence::received(old.name(), old.epoch())), FencedOff);
+    EXPECT_THROW(write(old), StaleFencingToken);
+    EXPECT_THROW(write(FencingToken::received(old.name(), old.epoch())), StaleFencingToken);
     EXPECT_NO_THROW(write(newer));
 }
 

@@ -10,7 +10,7 @@ namespace pawl::locks {
 
 inline constexpr std::size_t name_max = 200;
 
-// Names go into rows and messages: 1 to 200 bytes kind UTF-8 without NUL, which PostgreSQL refuses.
+// Names go into rows and messages: 1 to 200 bytes of UTF-8 without NUL, which PostgreSQL refuses.
 inline void check_name(const char* kind, std::string_view name) {
     if (!base::is_utf8(name))
         throw std::invalid_argument{"pawl: the name of a " + std::string{kind} + " is not UTF-8"};

@@ -10,8 +10,8 @@ using std::chrono::milliseconds;
 
 // The decision of src/core/lease.hpp as one step in Redis. KEYS: the lease. ARGV: now (empty:
 // Redis' time), holder, ttl. Returns the epoch and 0; or 0 and how long another holder has it.
-constexpr Script take_lease{
-    "redis take_lease",
+constexpr Script acquire_lease{
+    "redis acquire_lease",
     R"(
 local now = tonumber(ARGV[1])
 local micros
@@ -51,7 +51,7 @@ return 1
 )"};
 
 // KEYS: the lease. ARGV: holder. Keeps the epoch.
-constexpr Script give_back_lease{"redis give_back_lease", R"(
+constexpr Script release_lease{"redis release_lease", R"(
 if redis.call('HGET', KEYS[1], 'holder') ~= ARGV[1] then return 0 end
 return redis.call('HDEL', KEYS[1], 'holder')
 )"};
@@ -62,11 +62,11 @@ Command key_of(std::string_view name) {
 
 }  // namespace
 
-core::LeaseChoice RedisLeaseBackend::take(
+core::LeaseChoice RedisLeaseBackend::acquire(
     std::string_view name, std::string_view holder, milliseconds ttl
 ) {
     const auto reply = client_->run(
-        take_lease,
+        acquire_lease,
         key_of(name),
         {client_->given_now(), std::string{holder}, std::to_string(ttl.count())}
     );
@@ -88,8 +88,8 @@ bool RedisLeaseBackend::extend(
     return reply.integer == 1;
 }
 
-void RedisLeaseBackend::give_back(std::string_view name, std::string_view holder) {
-    client_->run(give_back_lease, key_of(name), {std::string{holder}});
+void RedisLeaseBackend::release(std::string_view name, std::string_view holder) {
+    client_->run(release_lease, key_of(name), {std::string{holder}});
 }
 
 std::optional<std::string> RedisLeaseBackend::fence_problem() {

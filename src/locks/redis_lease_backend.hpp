@@ -16,7 +16,7 @@ class RedisLeaseBackend final : public LeaseBackend {
 public:
     explicit RedisLeaseBackend(std::unique_ptr<redis::Client> client)
         : client_{std::move(client)} {}
-    core::LeaseChoice take(
+    core::LeaseChoice acquire(
         std::string_view name, std::string_view holder, std::chrono::milliseconds ttl
     ) override;
     bool extend(
@@ -25,7 +25,7 @@ public:
         std::string_view holder,
         std::chrono::milliseconds ttl
     ) override;
-    void give_back(std::string_view name, std::string_view holder) override;
+    void release(std::string_view name, std::string_view holder) override;
     // Reads Redis' settings now (PAWL0030).
     std::optional<std::string> fence_problem() override;
 

@@ -50,10 +50,10 @@ milliseconds lock_timeout_of(milliseconds ttl) {
     return std::min<milliseconds>(500ms, deadline_of(ttl) / 2);
 }
 
-core::LeaseChoice take_in(
+core::LeaseChoice acquire_in(
     store::Session& session, std::string_view name, std::string_view holder, milliseconds ttl
 ) {
-    session.lock_patience(lock_timeout_of(ttl));
+    session.set_lock_timeout(lock_timeout_of(ttl));
     const auto found = lock(session, name);
     const auto facts = found ? std::optional{found->facts()} : std::nullopt;
     const auto now = session.now();
@@ -62,7 +62,7 @@ core::LeaseChoice take_in(
     const auto until = now + ttl;
     const auto touched =
         found ? execute_statement(
-                    session, sql::take_lease, name, found->epoch, holder, until, ttl.count()
+                    session, sql::acquire_lease, name, found->epoch, holder, until, ttl.count()
                 )
               : execute_statement(session, sql::insert_lease, name, holder, until, ttl.count());
     if (touched == 0) return core::LeaseHeld{locked_for};  // Another process has just made the row.
@@ -84,12 +84,12 @@ auto write_first(store::Store& store, milliseconds deadline, F f) {
 
 }  // namespace
 
-core::LeaseChoice StoreLeaseBackend::take(
+core::LeaseChoice StoreLeaseBackend::acquire(
     std::string_view name, std::string_view holder, milliseconds ttl
 ) {
     try {
         return write_first(store_, deadline_of(ttl), [&](store::Session& session) {
-            return take_in(session, name, holder, ttl);
+            return acquire_in(session, name, holder, ttl);
         });
     } catch (const StoreError& error) {
         if (error.kind() != StoreError::Kind::locked) throw;
@@ -109,9 +109,9 @@ bool StoreLeaseBackend::extend(
     });
 }
 
-void StoreLeaseBackend::give_back(std::string_view name, std::string_view holder) {
+void StoreLeaseBackend::release(std::string_view name, std::string_view holder) {
     write_first(store_, 5s, [&](store::Session& session) {
-        execute_statement(session, sql::give_back_lease, name, holder);
+        execute_statement(session, sql::release_lease, name, holder);
     });
 }
 

@@ -9,7 +9,7 @@ namespace pawl::locks {
 class StoreLeaseBackend final : public LeaseBackend {
 public:
     explicit StoreLeaseBackend(store::Store& store) : store_{store} {}  // The store outlives it.
-    core::LeaseChoice take(
+    core::LeaseChoice acquire(
         std::string_view name, std::string_view holder, std::chrono::milliseconds ttl
     ) override;
     bool extend(
@@ -18,7 +18,7 @@ public:
         std::string_view holder,
         std::chrono::milliseconds ttl
     ) override;
-    void give_back(std::string_view name, std::string_view holder) override;
+    void release(std::string_view name, std::string_view holder) override;
 
 private:
     store::Store& store_;

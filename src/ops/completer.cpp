@@ -5,9 +5,9 @@
 #include "src/base/blocking_wait.hpp"
 #include "src/base/error_text.hpp"
 #include "src/base/log.hpp"
-#include "src/core/background_retry.hpp"
 #include "src/core/call_rule.hpp"
-#include "src/core/claim.hpp"
+#include "src/core/claim_rule.hpp"
+#include "src/core/completer_cap.hpp"
 #include "src/ops/rounds.hpp"
 #include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
@@ -120,7 +120,7 @@ void Completer::note_failure_or_log(
     try {
         note_failure(key_id, refused, report);
     } catch (const StoreError& error) {
-        if (error.passing()) throw;
+        if (error.transient()) throw;
         log::error(
             "completer_note_failed",
             {{"code", "PAWL0022"}, {"key_id", std::to_string(key_id)}, {"detail", error.what()}}
@@ -138,14 +138,14 @@ void Completer::note_failure_or_log(
 void Completer::note_failure(
     std::int64_t key_id, const engine::Rejection& refused, CompleterReport& report
 ) {
-    if (refused.why == engine::Reason::in_progress || refused.why == engine::Reason::stopping ||
-        refused.why == engine::Reason::overloaded)
+    if (refused.reason == engine::Reason::in_progress ||
+        refused.reason == engine::Reason::stopping || refused.reason == engine::Reason::overloaded)
         return;
-    if (refused.why == engine::Reason::needs_attention) {
+    if (refused.reason == engine::Reason::needs_attention) {
         ++report.to_person;
         return;
     }
-    ++(refused.why == engine::Reason::stranded ? report.stranded : report.failed);
+    ++(refused.reason == engine::Reason::stranded ? report.stranded : report.failed);
     const bool capped = store::write_now(engine_.store(), [&](store::Session& session) {
         const auto now = session.now();
         int runs = 0;
@@ -174,7 +174,7 @@ void Completer::note_failure(
         // A client has taken the key over since this round began, and may well succeed.
         if (!core::lease_over(row->lease_until, now, engine_.options().lease)) return false;
         const auto text =
-            base::storable_error(base::with_earlier_call(refused.detail, row->called_at));
+            base::sanitized_error(base::with_earlier_call(refused.detail, row->called_at));
         const auto moved = execute_statement(
             session, sql::to_attention, key_id, row->attempt, row->recovery_point, text, now
         );
@@ -214,7 +214,7 @@ void Completer::settle_decided(CompleterReport& report) {
     for (const auto& answer : answers) {
         const auto* refused = std::get_if<engine::Rejection>(&answer);
         if (refused == nullptr) ++report.settled;
-        if (refused != nullptr && refused->why == engine::Reason::internal)
+        if (refused != nullptr && refused->reason == engine::Reason::internal)
             ++report.settling_failed;
     }
 }

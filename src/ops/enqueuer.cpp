@@ -7,9 +7,9 @@
 #include "src/base/log.hpp"
 #include "src/base/time_text.hpp"
 #include "src/core/assert.hpp"
-#include "src/core/background_retry.hpp"
+#include "src/core/backoff.hpp"
 #include "src/core/call_rule.hpp"
-#include "src/core/claim.hpp"
+#include "src/core/claim_rule.hpp"
 #include "src/core/fault.hpp"
 #include "src/ops/rounds.hpp"
 #include "src/store/blocking.hpp"
@@ -134,7 +134,7 @@ EnqueueReport Enqueuer::run_once() {
     if (pusher_ == nullptr) return report;
     const core::Moment asked_at{clock_.now(), clock_.steady()};
     auto jobs = claim();
-    report.refused = bury_damaged(jobs);
+    report.refused = dead_letter_damaged(jobs);
     // After a pause longer than the claim, others may have sent these jobs, and the queue may have
     // dropped its record of them. Unsent jobs are free when the claim ends.
     const core::Moment moment{clock_.now(), clock_.steady()};
@@ -157,7 +157,7 @@ EnqueueReport Enqueuer::run_once() {
     PAWL_FAULT("enqueuer.delete.after");
     pusher_->forget(sent_jids);
     for (const auto& refused : pushed.refused)
-        bury_staged(refused.id, "the queue refuses it: " + refused.why);
+        dead_letter_staged(refused.id, "the queue refuses it: " + refused.why);
     report.sent = static_cast<int>(pushed.sent.size());
     report.refused += static_cast<int>(pushed.refused.size());
     return report;
@@ -165,7 +165,7 @@ EnqueueReport Enqueuer::run_once() {
 
 // Takes damaged jobs out of `pawl_jobs` first: the others are sent whatever happens here. One that
 // can't be buried stays claimed, and comes again when its claim ends.
-int Enqueuer::bury_damaged(std::vector<queue::StagedJob>& jobs) {
+int Enqueuer::dead_letter_damaged(std::vector<queue::StagedJob>& jobs) {
     const auto first = std::stable_partition(jobs.begin(), jobs.end(), [](const auto& job) {
         return job.damaged.empty();
     });
@@ -173,7 +173,7 @@ int Enqueuer::bury_damaged(std::vector<queue::StagedJob>& jobs) {
     jobs.erase(first, jobs.end());
     for (const auto& job : damaged)
         run_round("enqueuer", [&] {
-            bury_staged(job.id, "PAWL0022: the job's row is damaged: " + job.damaged);
+            dead_letter_staged(job.id, "PAWL0022: the job's row is damaged: " + job.damaged);
         });
     return static_cast<int>(damaged.size());
 }
@@ -186,10 +186,10 @@ void Enqueuer::delete_sent(const std::vector<std::int64_t>& ids) {
 }
 
 // By way of the embedded queue's tables, where people find the database's dead letters.
-void Enqueuer::bury_staged(std::int64_t staged_id, const std::string& error) {
+void Enqueuer::dead_letter_staged(std::int64_t staged_id, const std::string& error) {
     const auto one = detail::encode(std::vector{staged_id});
-    const auto why = base::storable_error(error);
-    log::warning("staged_job_buried", {{"id", std::to_string(staged_id)}, {"detail", why}});
+    const auto why = base::sanitized_error(error);
+    log::warning("staged_job_dead", {{"id", std::to_string(staged_id)}, {"detail", why}});
     store::write_now(store_, [&](store::Session& session) {
         std::optional<std::int64_t> id;
         constexpr int first_claim = 1;
@@ -206,7 +206,7 @@ void Enqueuer::bury_staged(std::int64_t staged_id, const std::string& error) {
         if (!id) return;  // Another server did it.
         execute_statement(
             session,
-            sql::bury_job,
+            sql::insert_dead_job,
             *id,
             first_claim,
             why,
@@ -301,7 +301,7 @@ void Enqueuer::run(const std::stop_token& stop) {
             continue;
         }
         const auto longest = well ? options_.longest_wait : options_.longest_outage_wait;
-        const auto wait = core::grown(options_.first_wait, longest, idle++);
+        const auto wait = core::exponential_backoff(options_.first_wait, longest, idle++);
         std::unique_lock lock{mutex_};
         // While the queue is away, a hint is no reason to try at once.
         const bool woken =

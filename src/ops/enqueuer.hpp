@@ -63,8 +63,8 @@ private:
     bool anything_staged(std::optional<TimePoint> due_by);  // Default: due by now.
     std::vector<queue::StagedJob> claim();
     void delete_sent(const std::vector<std::int64_t>& ids);
-    int bury_damaged(std::vector<queue::StagedJob>& jobs);
-    void bury_staged(std::int64_t staged_id, const std::string& error);
+    int dead_letter_damaged(std::vector<queue::StagedJob>& jobs);
+    void dead_letter_staged(std::int64_t staged_id, const std::string& error);
     void release(std::span<const queue::StagedJob> jobs) noexcept;
     int jobs_to_staged();
     int staged_to_jobs();

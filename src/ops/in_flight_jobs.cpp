@@ -21,7 +21,7 @@ void ClaimSize::waited(std::chrono::milliseconds longest) {
     if (longest > no_time) now_ = least_;
 }
 
-void InFlightJobs::add(std::vector<queue::TakenJob> jobs, core::Moment asked_at) {
+void InFlightJobs::add(std::vector<queue::ClaimedJob> jobs, core::Moment asked_at) {
     const auto now = clock_.steady();
     const std::lock_guard lock{mutex_};
     for (auto& job : jobs) {
@@ -31,7 +31,7 @@ void InFlightJobs::add(std::vector<queue::TakenJob> jobs, core::Moment asked_at)
 }
 
 InFlightJobs::Next InFlightJobs::next(
-    const std::function<bool(const queue::TakenJob&)>& together, int most
+    const std::function<bool(const queue::ClaimedJob&)>& together, int most
 ) {
     Next next;
     const auto now = clock_.steady();
@@ -52,8 +52,8 @@ InFlightJobs::Next InFlightJobs::next(
     return next;
 }
 
-std::vector<queue::TakenJob> InFlightJobs::give_back() {
-    std::vector<queue::TakenJob> jobs;
+std::vector<queue::ClaimedJob> InFlightJobs::give_back() {
+    std::vector<queue::ClaimedJob> jobs;
     const std::lock_guard lock{mutex_};
     for (auto& waiting : waiting_) {
         held_.erase(waiting.held.job.id);
@@ -63,7 +63,9 @@ std::vector<queue::TakenJob> InFlightJobs::give_back() {
     return jobs;
 }
 
-std::stop_token InFlightJobs::begin(const queue::TakenJob& job, std::chrono::milliseconds timeout) {
+std::stop_token InFlightJobs::begin(
+    const queue::ClaimedJob& job, std::chrono::milliseconds timeout
+) {
     std::stop_token token;
     bool sooner = false;
     {
@@ -85,8 +87,8 @@ void InFlightJobs::leave(const std::string& id, std::int64_t claim) {
     if (at != held_.end() && at->second.job.claim == claim) held_.erase(at);
 }
 
-std::vector<queue::TakenJob> InFlightJobs::all() {
-    std::vector<queue::TakenJob> jobs;
+std::vector<queue::ClaimedJob> InFlightJobs::all() {
+    std::vector<queue::ClaimedJob> jobs;
     const std::lock_guard lock{mutex_};
     for (const auto& [id, held] : held_) jobs.push_back(held.job);
     return jobs;

@@ -34,7 +34,7 @@ private:
 
 // A job that this process holds. `asked_at` is from before it was taken: its lease may be as old.
 struct HeldJob {
-    queue::TakenJob job;
+    queue::ClaimedJob job;
     core::Moment asked_at;
 };
 
@@ -46,7 +46,7 @@ public:
 
     explicit InFlightJobs(base::Clock& clock) : clock_{clock} {}  // Outlives it.
 
-    void add(std::vector<queue::TakenJob> jobs, core::Moment asked_at);
+    void add(std::vector<queue::ClaimedJob> jobs, core::Moment asked_at);
     struct Next {
         std::vector<HeldJob> jobs;  // Held until leave().
         std::chrono::milliseconds longest_wait{0};
@@ -54,16 +54,16 @@ public:
     };
     // The jobs that waited longest: up to `most` if `together` says that they may run together,
     // otherwise one.
-    Next next(const std::function<bool(const queue::TakenJob&)>& together, int most);
+    Next next(const std::function<bool(const queue::ClaimedJob&)>& together, int most);
     // Returns the jobs that wait, when nobody will work them; they are not held any more.
-    std::vector<queue::TakenJob> give_back();
+    std::vector<queue::ClaimedJob> give_back();
 
     // The job's handler begins; its stop is requested after `timeout`.
-    std::stop_token begin(const queue::TakenJob& job, std::chrono::milliseconds timeout);
+    std::stop_token begin(const queue::ClaimedJob& job, std::chrono::milliseconds timeout);
     // No effect if the job was lost and is held here again under another claim.
     void leave(const std::string& id, std::int64_t claim);
 
-    std::vector<queue::TakenJob> all();  // All held jobs, to renew their leases.
+    std::vector<queue::ClaimedJob> all();  // All held jobs, to renew their leases.
     // Stops the handlers whose time is over; returns the next one's time, at most `until`.
     Steady stop_overdue(Steady until);
     // Stops all handlers: those that run now and those that begin later.
@@ -73,7 +73,7 @@ public:
 
 private:
     struct Held {
-        queue::TakenJob job;
+        queue::ClaimedJob job;
         std::optional<std::stop_source> stop;  // Set when its handler begins.
         Steady stop_at;
     };

@@ -22,14 +22,14 @@ public:
     std::chrono::steady_clock::time_point at{1h};
 };
 
-queue::TakenJob job(const std::string& id, const std::string& kind = "call") {
-    queue::TakenJob made;
+queue::ClaimedJob job(const std::string& id, const std::string& kind = "call") {
+    queue::ClaimedJob made;
     made.id = id;
     made.kind = kind;
     return made;
 }
 
-bool in_transaction(const queue::TakenJob& job) {
+bool in_transaction(const queue::ClaimedJob& job) {
     return job.kind == "tx";
 }
 

@@ -20,7 +20,7 @@ public:
     JobInTx(
         engine::Engine& engine,
         queue::Queue& queue,
-        const detail::JobForm& form,
+        const detail::ErasedJob& form,
         const JobRun& run,
         std::function<void(TxOutcome)> on_end
     )
@@ -37,9 +37,9 @@ public:
         const auto* result = std::get_if<JobResult>(&worked_);
         if (result == nullptr || !std::holds_alternative<JobDone>(*result)) throw Undo{};
         PAWL_FAULT("worker.tx.inside");
-        const auto marked = queue_.finish_in(session, run_.job);
-        if (marked == queue::Marked::lost) throw Lost{};
-        if (marked == queue::Marked::done_before) throw DoneBefore{};
+        const auto marked = queue_.finish_in_transaction(session, run_.job);
+        if (marked == queue::FinishResult::lost) throw Lost{};
+        if (marked == queue::FinishResult::done_before) throw DoneBefore{};
     }
     void done(std::exception_ptr failed) noexcept override { on_end_(outcome(std::move(failed))); }
     std::chrono::milliseconds deadline() const override { return run_.deadline; }
@@ -53,7 +53,7 @@ private:
         try {
             std::rethrow_exception(std::move(failed));
         } catch (const Undo&) {
-            return TxUndone{std::move(worked_)};
+            return TxRolledBack{std::move(worked_)};
         } catch (const Lost&) {
             return TxLost{};
         } catch (const DoneBefore&) {
@@ -61,9 +61,9 @@ private:
         } catch (const StoreError& error) {
             if (error.kind() == StoreError::Kind::fenced) return TxLost{};
             // A job that missed the deadline would miss it again, and come back for ever.
-            if (!error.passing() || error.kind() == StoreError::Kind::deadline)
+            if (!error.transient() || error.kind() == StoreError::Kind::deadline)
                 return TxFailed{error.what()};
-            return TxTrouble{};
+            return TxStoreFailed{};
         } catch (const std::exception& thrown) {
             return TxFailed{thrown.what()};
         } catch (...) {
@@ -73,7 +73,7 @@ private:
 
     engine::Engine& engine_;
     queue::Queue& queue_;
-    const detail::JobForm& form_;
+    const detail::ErasedJob& form_;
     JobRun run_;
     std::function<void(TxOutcome)> on_end_;
     detail::Worked worked_;
@@ -85,7 +85,7 @@ private:
 void run_in_transaction(
     engine::Engine& engine,
     queue::Queue& queue,
-    const detail::JobForm& form,
+    const detail::ErasedJob& form,
     const JobRun& run,
     std::function<void(TxOutcome)> on_end
 ) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pawl/detail/job_form.hpp>
+#include <pawl/detail/erased_job.hpp>
 
 #include "src/core/call_rule.hpp"
 #include "src/engine/engine.hpp"
@@ -21,17 +21,17 @@ struct TxDone {
 };
 struct TxLost {};        // Another worker has the job, or soon may: nothing was written.
 struct TxDoneBefore {};  // Another transaction has done the job: nothing was written.
-struct TxUndone {
+struct TxRolledBack {
     detail::Worked worked;  // The handler's result, which is not "done": nothing was written.
 };
 struct TxFailed {
     std::string error;
 };
-struct TxTrouble {};  // Trouble of the database, which does not count as a failure of the job.
-using TxOutcome = std::variant<TxDone, TxLost, TxDoneBefore, TxUndone, TxFailed, TxTrouble>;
+struct TxStoreFailed {};  // Trouble of the database, which does not count as a failure of the job.
+using TxOutcome = std::variant<TxDone, TxLost, TxDoneBefore, TxRolledBack, TxFailed, TxStoreFailed>;
 
 struct JobRun {
-    const queue::TakenJob& job;
+    const queue::ClaimedJob& job;
     // The transaction must begin in the first half of the lease, or the job is lost: an external
     // queue does not fence it, and after the lease another worker may bury a job that this one then
     // commits. It is not put back either: if the clock was set, its due time is unknown.
@@ -45,7 +45,7 @@ struct JobRun {
 void run_in_transaction(
     engine::Engine& engine,
     queue::Queue& queue,
-    const detail::JobForm& form,
+    const detail::ErasedJob& form,
     const JobRun& run,
     std::function<void(TxOutcome)> on_end
 );

@@ -107,7 +107,7 @@ Marker::Found Marker::read() {
         read.now = session.now();
         return read;
     });
-    engine_.set_lost_times(found.epochs.lost);
+    engine_.set_restore_gaps(found.epochs.lost);
     return found;
 }
 

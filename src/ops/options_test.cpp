@@ -67,8 +67,8 @@ TEST(ServiceOptions, name_an_inner_services_option_that_is_out_of_range) {
 TEST(WorkerOptions, name_the_option_that_is_out_of_range) {
     EXPECT_EQ(problem(WorkerOptions{}), "none");
     EXPECT_EQ(problem(WorkerOptions{.threads = 1'001}), "workers is 1001: 0 to 1000");
-    EXPECT_EQ(problem(WorkerOptions{.take_max = 0}), "take_max is 0: 1 to 10000");
-    EXPECT_EQ(problem(WorkerOptions{.take_max = 10'001}), "take_max is 10001: 1 to 10000");
+    EXPECT_EQ(problem(WorkerOptions{.claim_max = 0}), "claim_max is 0: 1 to 10000");
+    EXPECT_EQ(problem(WorkerOptions{.claim_max = 10'001}), "claim_max is 10001: 1 to 10000");
     EXPECT_EQ(
         problem(WorkerOptions{.lease = 5s, .timeout = 5s}),
         "job_timeout is 5000 ms: less than job_lease, 5000 ms"

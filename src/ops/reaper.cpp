@@ -69,11 +69,11 @@ Found find_old(store::Session& session, TimePoint now, int limit, Reaper::Place&
     Reaper::Place last = past;
     run_statement(
         session,
-        sql::find_expired,
+        sql::find_keys_to_expire,
         [&](const Row& row) {
             const auto id = row.integer(0);
             last = {std::string{row.text(3)}, id};
-            store::DamagedRow values{row, "find_expired"};
+            store::DamagedRow values{row, "find_keys_to_expire"};
             const auto outcome = values.column<std::optional<int>>(1, "response_status");
             if (values.problem().empty()) {
                 auto location = row.is_null(2) ? std::nullopt : location_of(row.text(2));
@@ -115,7 +115,7 @@ bool all_or_nothing(store::Session& session, F remove) {
 
 bool remove(store::Session& session, const Old& old, TimePoint now) {
     return all_or_nothing(session, [&] {
-        execute_statement(session, sql::expire_registry, old.id, old.outcome, old.location, now);
+        execute_statement(session, sql::expire_key, old.id, old.outcome, old.location, now);
         return execute_statement(session, sql::delete_key, old.id) == 1;
     });
 }
@@ -125,8 +125,8 @@ bool remove_all(store::Session& session, std::span<const Old> some, TimePoint no
     if (some.size() == 1) return remove(session, some.front(), now);
     return all_or_nothing(session, [&] {
         const auto keys = to_json(Batch{{some.begin(), some.end()}});
-        execute_statement(session, sql::expire_batch, keys, now);
-        const auto removed = execute_statement(session, sql::delete_batch, keys);
+        execute_statement(session, sql::expire_keys, keys, now);
+        const auto removed = execute_statement(session, sql::delete_keys, keys);
         return removed == static_cast<std::int64_t>(some.size());
     });
 }
@@ -161,13 +161,13 @@ ReaperReport Reaper::run_once(TimePoint now, const std::stop_token& stop) {
     if (stop.stop_requested()) return done;
     store::write_now(store_, [&](store::Session& session) {
         done.forgotten = static_cast<int>(execute_statement(
-            session, sql::forget_expired, now - options_.keep_expired, options_.batch_max
+            session, sql::delete_tombstones, now - options_.keep_expired, options_.batch_max
         ));
         done.done_forgotten = static_cast<int>(execute_statement(
-            session, sql::forget_done, now - options_.keep_done, options_.batch_max
+            session, sql::delete_old_inbox_rows, now - options_.keep_done, options_.batch_max
         ));
         done.windows_forgotten = static_cast<int>(
-            execute_statement(session, sql::forget_windows, now, options_.batch_max)
+            execute_statement(session, sql::delete_ended_windows, now, options_.batch_max)
         );
     });
     PAWL_FAULT("reaper.round.after");

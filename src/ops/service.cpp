@@ -95,7 +95,7 @@ Service::Impl::Impl(Database& on, const ServiceOptions& given)
               database.store(), base::system_clock(), base::system_random(), options.secret_file
           )},
       queue{queue::open_queue(
-          queue_setting(options), database.store(), base::system_clock(), log::remark
+          queue_setting(options), database.store(), base::system_clock(), log::warn
       )},
       dead_letters_of_database{database.store()},
       pauses{database.store(), base::system_clock()},
@@ -139,12 +139,12 @@ void Service::Impl::on_staged() {
 }
 
 // Only one server uses a SQLite file, so its predecessor is dead: all its leases end at once.
-void Service::Impl::end_predecessors_leases() {
+void Service::Impl::end_previous_server_leases() {
     const auto ended = store::write_now(engine.store(), [&](store::Session& session) {
         const auto now = session.now();
-        const auto keys = execute_statement(session, sql::end_predecessors_leases, now);
-        execute_statement(session, sql::release_predecessors_staged_jobs);
-        return keys + execute_statement(session, sql::rescue_predecessors_jobs, now);
+        const auto keys = execute_statement(session, sql::end_previous_server_leases, now);
+        execute_statement(session, sql::release_previous_server_staged_jobs);
+        return keys + execute_statement(session, sql::rescue_previous_server_jobs, now);
     });
     if (ended > 0) log::info("previous_server_leases_ended", {{"count", std::to_string(ended)}});
 }
@@ -169,7 +169,7 @@ void Service::Impl::warn_of_a_short_drain() const {
     const auto drain = options.drain_time();
     if (drain >= options.call_timeout) return;
     log::warning(
-        "short_drain",
+        "drain_too_short",
         {{"drain_ms", std::to_string(drain.count())},
          {"call_timeout_ms", std::to_string(options.call_timeout.count())},
          {"detail", "at a stop, calls that take longer than the drain stay in doubt"}}
@@ -183,7 +183,7 @@ void Service::Impl::check_queue() {
     } catch (const StoreError& error) {
         if (error.kind() == StoreError::Kind::refused) throw;
         log::warning(
-            "queue_away",
+            "queue_unreachable",
             {{"queue", base::without_password(options.queue)}, {"detail", error.what()}}
         );
     }
@@ -193,7 +193,7 @@ void Service::Impl::start() {
     check_queue();
     marker.start();
     started = true;
-    if (engine.store().serves_one_process()) end_predecessors_leases();
+    if (engine.store().serves_one_process()) end_previous_server_leases();
     count_stranded();
     warn_of_a_short_drain();
     for (const auto& call : engine.calls_without_target())
@@ -214,8 +214,9 @@ void Service::Impl::start() {
     run("pawl-enqueuer", [this](const std::stop_token& stop) { enqueuer.run(stop); });
     run("pawl-marker", [this](const std::stop_token& stop) { marker.run(stop); });
     run("pawl-reaper", [this](const std::stop_token& stop) { reaper.run(stop); });
-    rescuer =
-        thread_of("pawl-rescuer", [this](const std::stop_token& stop) { worker.run_upkeep(stop); });
+    rescuer = thread_of("pawl-rescuer", [this](const std::stop_token& stop) {
+        worker.run_rescuer(stop);
+    });
     for (int i = 0; i < options.workers; ++i)
         run("pawl-worker", [this](const std::stop_token& stop) { worker.run(stop); });
 }
@@ -226,7 +227,7 @@ bool Service::Impl::stop(std::chrono::milliseconds drain) {
     stopped = true;
     for (auto& thread : threads) thread.request_stop();
     engine.refuse_new();
-    worker.take_no_more();
+    worker.stop_claiming();
     const auto last = std::min<std::chrono::milliseconds>(drain / 5, 5s);
     bool drained = wait_idle(drain - last);
     engine.stop_calls();
@@ -266,13 +267,13 @@ Service::Service(Database& database, const ServiceOptions& options)
 
 Service::~Service() = default;
 
-const detail::OperationForm& Service::add_operation(detail::OperationForm form) {
+const detail::ErasedOperation& Service::add_operation(detail::ErasedOperation form) {
     return impl_->engine.add(std::move(form));
 }
-void Service::add_job(detail::JobForm form) {
+void Service::add_job(detail::ErasedJob form) {
     impl_->worker.add(std::move(form));
 }
-void Service::add_job_operation(std::string_view kind, const detail::OperationForm& form) {
+void Service::add_job_operation(std::string_view kind, const detail::ErasedOperation& form) {
     impl_->worker.add(kind, form);
 }
 void Service::start() {

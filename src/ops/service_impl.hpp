@@ -25,7 +25,7 @@ struct Service::Impl {
     bool stop(std::chrono::milliseconds drain);
     bool wait_idle(std::chrono::milliseconds limit);
     void join();
-    void end_predecessors_leases();
+    void end_previous_server_leases();
     void count_stranded();
     void warn_of_a_short_drain() const;
     void check_queue();

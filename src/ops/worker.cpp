@@ -3,9 +3,10 @@
 #include "src/base/blocking_wait.hpp"
 #include "src/base/log.hpp"
 #include "src/core/assert.hpp"
-#include "src/core/background_retry.hpp"
+#include "src/core/backoff.hpp"
 #include "src/core/call_rule.hpp"
 #include "src/core/fault.hpp"
+#include "src/core/retry_layers.hpp"
 #include "src/engine/tx_factory.hpp"
 #include "src/json/fingerprint.hpp"
 #include "src/json/hash.hpp"
@@ -53,8 +54,8 @@ private:
 std::optional<std::string> WorkerOptions::problem() const {
     if (threads < 0 || threads > 1'000)
         return "workers is " + std::to_string(threads) + ": 0 to 1000";
-    if (take_max < 1 || take_max > 10'000)
-        return "take_max is " + std::to_string(take_max) + ": 1 to 10000";
+    if (claim_max < 1 || claim_max > 10'000)
+        return "claim_max is " + std::to_string(claim_max) + ": 1 to 10000";
     if (timeout >= lease)
         return "job_timeout is " + std::to_string(timeout.count()) + " ms: less than job_lease, " +
                std::to_string(lease.count()) + " ms";
@@ -66,7 +67,7 @@ Worker::Worker(engine::Engine& engine, queue::Queue& queue, Pauses& pauses, Work
       queue_{queue},
       pauses_{pauses},
       options_{std::move(options)},
-      take_size_{std::max(options_.threads, 1), options_.take_max},
+      take_size_{std::max(options_.threads, 1), options_.claim_max},
       in_flight_{engine.clock()} {
     in_flight_.on_sooner([this] {
         {
@@ -77,27 +78,27 @@ Worker::Worker(engine::Engine& engine, queue::Queue& queue, Pauses& pauses, Work
     });
 }
 
-void Worker::add(detail::JobForm form) {
+void Worker::add(detail::ErasedJob form) {
     std::string kind{form.kind};
     if (!handlers_.emplace(kind, std::move(form)).second)
         throw std::logic_error{"pawl: two handlers for jobs of kind '" + kind + "'"};
 }
 
-void Worker::add(std::string_view kind, const detail::OperationForm& operation) {
+void Worker::add(std::string_view kind, const detail::ErasedOperation& operation) {
     if (!handlers_.emplace(std::string{kind}, &operation).second)
         throw std::logic_error{"pawl: two handlers for jobs of kind '" + std::string{kind} + "'"};
 }
 
-const detail::JobForm* Worker::form_in_transaction(const queue::TakenJob& job) const {
+const detail::ErasedJob* Worker::form_in_transaction(const queue::ClaimedJob& job) const {
     const auto at = handlers_.find(job.kind);
     if (at == handlers_.end()) return nullptr;
-    const auto* form = std::get_if<detail::JobForm>(&at->second);
+    const auto* form = std::get_if<detail::ErasedJob>(&at->second);
     return form != nullptr && form->in_transaction ? form : nullptr;
 }
 
 WorkReport Worker::run_once(int limit) {
     WorkReport report;
-    take(limit);
+    claim(limit);
     while (true) {
         auto next = in_flight_.next([](const auto&) { return false; }, 1);
         if (next.jobs.empty()) return report;
@@ -106,17 +107,17 @@ WorkReport Worker::run_once(int limit) {
 }
 
 // Takes jobs into the in_flight; returns how many there were.
-int Worker::take(int limit) {
+int Worker::claim(int limit) {
     if (pauses_.paused(options_.queue)) return 0;
     const core::Moment asked_at{engine_.clock().now(), engine_.clock().steady()};
-    auto jobs = queue_.take(limit, options_.lease);
+    auto jobs = queue_.claim(limit, options_.lease);
     const auto taken = static_cast<int>(jobs.size());
     in_flight_.add(std::move(jobs), asked_at);
     return taken;
 }
 
 // One thread asks the queue for all threads; the others sleep until jobs come.
-int Worker::take_for_all() {
+int Worker::claim_for_all() {
     int limit = 0;
     {
         const std::lock_guard lock{mutex_};
@@ -125,7 +126,7 @@ int Worker::take_for_all() {
     }
     int taken = 0;
     try {
-        taken = take(limit);
+        taken = claim(limit);
     } catch (...) {
         const std::lock_guard lock{mutex_};
         taking_ = false;
@@ -154,7 +155,7 @@ void Worker::work_all(std::vector<HeldJob>& jobs, WorkReport& report) {
 }
 
 template <class F>
-void Worker::or_lost(const queue::TakenJob& job, WorkReport& report, F f) {
+void Worker::or_lost(const queue::ClaimedJob& job, WorkReport& report, F f) {
     try {
         f();
     } catch (const std::exception& error) {
@@ -168,11 +169,11 @@ void Worker::or_lost(const queue::TakenJob& job, WorkReport& report, F f) {
 void Worker::work(HeldJob& held, WorkReport& report) {
     const auto at = handlers_.find(held.job.kind);
     if (at == handlers_.end())
-        bury(held.job, "no handler for jobs of kind '" + held.job.kind + "'", report);
-    else if (const auto* form = std::get_if<detail::JobForm>(&at->second))
+        dead_letter(held.job, "no handler for jobs of kind '" + held.job.kind + "'", report);
+    else if (const auto* form = std::get_if<detail::ErasedJob>(&at->second))
         work_in_call(*form, held, report);
     else
-        work_as_operation(*std::get<const detail::OperationForm*>(at->second), held.job, report);
+        work_as_operation(*std::get<const detail::ErasedOperation*>(at->second), held.job, report);
 }
 
 // Each job has a transaction of its own; the store may commit several at once.
@@ -207,7 +208,7 @@ void Worker::work_in_transactions(std::vector<HeldJob>& jobs, WorkReport& report
 }
 
 void Worker::settle_in_transaction(
-    const queue::TakenJob& job, const TxOutcome& outcome, WorkReport& report
+    const queue::ClaimedJob& job, const TxOutcome& outcome, WorkReport& report
 ) {
     if (const auto* well = std::get_if<TxDone>(&outcome)) {
         PAWL_FAULT("worker.tx.after");
@@ -217,13 +218,13 @@ void Worker::settle_in_transaction(
     } else if (std::holds_alternative<TxDoneBefore>(outcome)) {
         ++report.done_before;
         queue_.finished(job);
-    } else if (const auto* undone = std::get_if<TxUndone>(&outcome)) {
-        if (!took_out_done(job, report)) settle(job, undone->worked, report);
+    } else if (const auto* undone = std::get_if<TxRolledBack>(&outcome)) {
+        if (!took_out_done(job, report)) record_result(job, undone->worked, report);
     } else if (const auto* why = std::get_if<TxFailed>(&outcome)) {
         if (!took_out_done(job, report)) failed(job, why->error, report);
-    } else if (std::holds_alternative<TxTrouble>(outcome)) {
+    } else if (std::holds_alternative<TxStoreFailed>(outcome)) {
         // The job comes again soon; if that can't be written either, at the end of its lease.
-        settle(job, JobResult{retry_in(1s)}, report);
+        record_result(job, JobResult{retry_in(1s)}, report);
     } else {
         ++report.lost;
     }
@@ -231,7 +232,7 @@ void Worker::settle_in_transaction(
 
 // A handler may fail because its own writes of an earlier try are there: a job that was done before
 // is not a failure, and must not become a dead letter.
-bool Worker::took_out_done(const queue::TakenJob& job, WorkReport& report) {
+bool Worker::took_out_done(const queue::ClaimedJob& job, WorkReport& report) {
     const bool done = store::read_now(engine_.store(), [&](store::Session& session) {
         return queue_.done_before(session, job);
     });
@@ -251,7 +252,7 @@ bool Worker::still_held(HeldJob& held) {
     return true;
 }
 
-void Worker::work_in_call(const detail::JobForm& form, HeldJob& held, WorkReport& report) {
+void Worker::work_in_call(const detail::ErasedJob& form, HeldJob& held, WorkReport& report) {
     auto& job = held.job;
     if (!job.called_at && !queue_.mark_called(job)) {
         ++report.lost;
@@ -266,12 +267,12 @@ void Worker::work_in_call(const detail::JobForm& form, HeldJob& held, WorkReport
         .again = Repeat::safe_with_key,
         .called_at = job.called_at,
         .calling = false,
-        .provider_memory = options_.provider_memory};
+        .provider_key_lifetime = options_.provider_key_lifetime};
     const auto rule = core::decide_call(facts, engine_.clock().now());
     PAWL_ASSERT(job.called_at);  // The call's time is on record before the call (I21).
     if (std::holds_alternative<core::MustNotCall>(rule)) {
         const auto called_at = detail::text_of_time(*job.called_at);
-        return bury(
+        return dead_letter(
             job,
             "the receiver may have forgotten this job's key: it was first called at " + called_at,
             report
@@ -281,14 +282,14 @@ void Worker::work_in_call(const detail::JobForm& form, HeldJob& held, WorkReport
     detail::Worked worked;
     try {
         PAWL_FAULT("worker.call.before");
-        const auto key = json::foreign_key({
+        const auto key = json::call_key({
             .installation = engine_.installation().name,
             .tenant = "",
             .account = "",
             .client_key = job.raw.jid,
             .point = "job",
         });
-        worked = detail::TxFactory::with_call(ForeignKey{key}, stop, [&](KeyedCall& call) {
+        worked = detail::TxFactory::with_call(CallKey{key}, stop, [&](KeyedCall& call) {
             return form.in_call(form.handler.get(), call, job.raw);
         });
         PAWL_FAULT("worker.call.after");
@@ -297,16 +298,16 @@ void Worker::work_in_call(const detail::JobForm& form, HeldJob& held, WorkReport
     } catch (...) {
         return failed(job, no_exception, report);
     }
-    settle(job, worked, report);
+    record_result(job, worked, report);
 }
 
 // The job has the recovery points, fences and attention list of a request.
 void Worker::work_as_operation(
-    const detail::OperationForm& form, const queue::TakenJob& job, WorkReport& report
+    const detail::ErasedOperation& form, const queue::ClaimedJob& job, WorkReport& report
 ) {
     auto decoded = form.decode_request(job.raw.args);
     if (auto* why = std::get_if<std::string>(&decoded))
-        return settle(job, failure_text(*why), report);
+        return record_result(job, failure_text(*why), report);
     engine::KeyedRequest request;
     request.operation = &form;
     request.principal = {.tenant = "pawl", .account = "jobs"};
@@ -314,7 +315,7 @@ void Worker::work_as_operation(
     request.method = "JOB";
     request.path = job.kind;
     request.of_a_job = true;
-    request.request = std::get<detail::Anything>(decoded);
+    request.request = std::get<detail::ErasedValue>(decoded);
     request.params = form.encode_request(request.request.get());  // This sets its fingerprint, too.
     json::Parts parts;
     parts.add("JOB").add(job.kind).add(request.params);
@@ -325,21 +326,21 @@ void Worker::work_as_operation(
     });
     const auto answer = base::wait_for(ended.get_future());
     if (std::holds_alternative<engine::StoredResponse>(answer))
-        return settle(job, JobResult{done}, report);
+        return record_result(job, JobResult{done}, report);
     const auto& refused = std::get<engine::Rejection>(answer);
-    switch (refused.why) {
+    switch (refused.reason) {
         case engine::Reason::in_progress:
         case engine::Reason::stopping:
         // Trouble of the database never counts as a failure of the job.
         case engine::Reason::store_unavailable:
         case engine::Reason::contention:
         case engine::Reason::overloaded:
-            return settle(job, JobResult{retry_in(1s)}, report);
+            return record_result(job, JobResult{retry_in(1s)}, report);
         case engine::Reason::needs_attention:
-            return settle(job, JobResult{retry_in(1min)}, report);
+            return record_result(job, JobResult{retry_in(1min)}, report);
         case engine::Reason::key_reused:
         case engine::Reason::key_expired:
-            return settle(
+            return record_result(
                 job,
                 JobResult{discard("its key was settled with another request, or has expired")},
                 report
@@ -349,21 +350,23 @@ void Worker::work_as_operation(
     }
 }
 
-void Worker::settle(const queue::TakenJob& job, const detail::Worked& worked, WorkReport& report) {
+void Worker::record_result(
+    const queue::ClaimedJob& job, const detail::Worked& worked, WorkReport& report
+) {
     if (const auto* bad = std::get_if<detail::NotDecoded>(&worked))
-        return bury(job, "its arguments do not decode: " + bad->why, report);
+        return dead_letter(job, "its arguments do not decode: " + bad->why, report);
     const auto& result = std::get<JobResult>(worked);
     if (std::holds_alternative<JobDone>(result)) {
         ++(queue_.finish(job) ? report.done : report.lost);
     } else if (const auto* again = std::get_if<JobRetryIn>(&result)) {
         const auto wait = std::max(again->wait, std::chrono::milliseconds{0});
-        ++(queue_.put_back(job, wait, std::nullopt) ? report.retried : report.lost);
+        ++(queue_.reschedule(job, wait, std::nullopt) ? report.retried : report.lost);
     } else {
-        bury(job, std::get<JobDiscarded>(result).why, report);
+        dead_letter(job, std::get<JobDiscarded>(result).why, report);
     }
 }
 
-void Worker::failed(const queue::TakenJob& job, const std::string& error, WorkReport& report) {
+void Worker::failed(const queue::ClaimedJob& job, const std::string& error, WorkReport& report) {
     log::warning(
         "job_failed",
         {{"jid", job.raw.jid},
@@ -377,14 +380,14 @@ void Worker::failed(const queue::TakenJob& job, const std::string& error, WorkRe
     if (const auto* again = std::get_if<core::TryAgainIn>(&next)) {
         const auto layer = options_.retry_layers[static_cast<std::size_t>(job.failures)];
         PAWL_ASSERT(again->wait >= layer);  // No try comes before its wait (I18).
-        ++(queue_.put_back(job, again->wait, error) ? report.retried : report.lost);
+        ++(queue_.reschedule(job, again->wait, error) ? report.retried : report.lost);
         return;
     }
-    bury(job, error, report);
+    dead_letter(job, error, report);
 }
 
-void Worker::bury(const queue::TakenJob& job, const std::string& why, WorkReport& report) {
-    ++(queue_.bury(job, why) ? report.buried : report.lost);
+void Worker::dead_letter(const queue::ClaimedJob& job, const std::string& why, WorkReport& report) {
+    ++(queue_.dead_letter(job, why) ? report.dead_lettered : report.lost);
 }
 
 void Worker::wake() {
@@ -395,7 +398,7 @@ void Worker::wake() {
     woken_.notify_one();
 }
 
-void Worker::take_no_more() {
+void Worker::stop_claiming() {
     const std::lock_guard lock{mutex_};
     refusing_ = true;
 }
@@ -425,12 +428,12 @@ void Worker::end_round() {
 
 // Returns how many jobs it worked. Jobs that another thread has taken come first.
 int Worker::work_some() {
-    const auto together = [this](const queue::TakenJob& job) {
+    const auto together = [this](const queue::ClaimedJob& job) {
         return form_in_transaction(job) != nullptr;
     };
     auto next = in_flight_.next(together, options_.together_max);
     if (next.jobs.empty()) {
-        if (take_for_all() == 0) return 0;
+        if (claim_for_all() == 0) return 0;
         next = in_flight_.next(together, options_.together_max);
         if (next.jobs.empty()) return 0;
     }
@@ -455,7 +458,8 @@ void Worker::run(const std::stop_token& stop) {
         failed = well ? 0 : failed + 1;
         if (worked > 0) continue;
         const auto longest = std::max(options_.poll, options_.longest_outage_wait);
-        const auto wait = well ? options_.poll : core::grown(options_.poll, longest, failed);
+        const auto wait =
+            well ? options_.poll : core::exponential_backoff(options_.poll, longest, failed);
         std::unique_lock lock{mutex_};
         woken_.wait_for(lock, stop, wait, [&] { return wakes_ != seen; });
         seen = wakes_;
@@ -465,21 +469,21 @@ void Worker::run(const std::stop_token& stop) {
 
 // Other servers get these jobs at once, and not only after the lease.
 void Worker::give_back() {
-    for (const auto& job : in_flight_.give_back()) queue_.put_back(job, {}, std::nullopt);
+    for (const auto& job : in_flight_.give_back()) queue_.reschedule(job, {}, std::nullopt);
 }
 
-void Worker::upkeep_once() {
+void Worker::rescue_once() {
     for (const auto& job : in_flight_.all()) queue_.renew(job, options_.lease);
     const int rescued = queue_.rescue(options_.lease);
     if (rescued > 0) log::info("rescuer", {{"rescued", std::to_string(rescued)}});
 }
 
-void Worker::run_upkeep(const std::stop_token& stop) {
+void Worker::run_rescuer(const std::stop_token& stop) {
     auto& clock = engine_.clock();
     auto next_round = clock.steady();
     while (!stop.stop_requested()) {
         if (clock.steady() >= next_round) {
-            run_round("rescuer", [this] { upkeep_once(); });
+            run_round("rescuer", [this] { rescue_once(); });
             next_round = clock.steady() + options_.lease / 3;
         }
         const auto wake_at = in_flight_.stop_overdue(next_round);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pawl/detail/job_form.hpp>
+#include <pawl/detail/erased_job.hpp>
 
 #include "src/core/call_rule.hpp"
 #include "src/engine/engine.hpp"
@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 struct WorkerOptions {
     std::string queue{"default"};  // The queue's name.
     int threads{4};
-    int take_max{64};      // Jobs per claim if they finish fast; otherwise one for each thread.
+    int claim_max{64};     // Jobs per claim if they finish fast; otherwise one for each thread.
     int together_max{32};  // Jobs in the store at once per thread, each in a transaction.
     std::chrono::milliseconds lease{60s};
     // A handler's Call is asked to stop after this, unless its kind has a time-out of its own; less
@@ -38,18 +38,18 @@ struct WorkerOptions {
     std::chrono::milliseconds longest_outage_wait{5s};  // While the queue is away.
     std::chrono::milliseconds phase_deadline{5s};       // The same for a handler in a transaction.
     std::vector<std::chrono::milliseconds> retry_layers{default_retry_layers()};
-    std::chrono::hours provider_memory{
+    std::chrono::hours provider_key_lifetime{
         // After this time since a job's first call, the receiver may have forgotten its key (F7).
         20};
     std::optional<std::string> problem() const;
 };
 
 struct WorkReport {
-    int worked() const { return done + done_before + retried + buried; }
+    int worked() const { return done + done_before + retried + dead_lettered; }
     int done{};
     int done_before{};  // By an earlier transaction, unknown to the queue: not done again.
     int retried{};
-    int buried{};
+    int dead_lettered{};
     int lost{};  // Another worker had the job meanwhile: nothing was written.
 };
 
@@ -60,9 +60,9 @@ public:
     // All outlive the worker.
     Worker(engine::Engine& engine, queue::Queue& queue, Pauses& pauses, WorkerOptions options);
 
-    void add(detail::JobForm form);
+    void add(detail::ErasedJob form);
     void add(
-        std::string_view kind, const detail::OperationForm& operation
+        std::string_view kind, const detail::ErasedOperation& operation
     );  // The job's id is its key.
 
     const std::string& queue() const { return options_.queue; }
@@ -75,16 +75,16 @@ public:
     void wake();
     // For the end of a service: run() begins no more rounds; true once none is in progress;
     // handlers are asked to stop (Call::stop).
-    void take_no_more();
+    void stop_claiming();
     bool wait_idle(std::chrono::milliseconds limit);
     void stop_calls();
     // Renews the leases of jobs in flight and rescues the jobs of dead workers. Throws StoreError.
-    void upkeep_once();
-    // Runs upkeep_once() every third of a lease; asks handlers whose time is over to stop.
-    void run_upkeep(const std::stop_token& stop);
+    void rescue_once();
+    // Runs rescue_once() every third of a lease; asks handlers whose time is over to stop.
+    void run_rescuer(const std::stop_token& stop);
 
 private:
-    using Handler = std::variant<detail::JobForm, const detail::OperationForm*>;
+    using Handler = std::variant<detail::ErasedJob, const detail::ErasedOperation*>;
 
     // Works jobs that are held; on return they are not held any more.
     void work_all(std::vector<HeldJob>& jobs, WorkReport& report);
@@ -92,24 +92,26 @@ private:
     void work(HeldJob& held, WorkReport& report);
     void work_in_transactions(std::vector<HeldJob>& jobs, WorkReport& report);
     void settle_in_transaction(
-        const queue::TakenJob& job, const TxOutcome& outcome, WorkReport& report
+        const queue::ClaimedJob& job, const TxOutcome& outcome, WorkReport& report
     );
-    bool took_out_done(const queue::TakenJob& job, WorkReport& report);
+    bool took_out_done(const queue::ClaimedJob& job, WorkReport& report);
     bool still_held(HeldJob& held);
-    void work_in_call(const detail::JobForm& form, HeldJob& held, WorkReport& report);
+    void work_in_call(const detail::ErasedJob& form, HeldJob& held, WorkReport& report);
     void work_as_operation(
-        const detail::OperationForm& form, const queue::TakenJob& job, WorkReport& report
+        const detail::ErasedOperation& form, const queue::ClaimedJob& job, WorkReport& report
     );
-    void settle(const queue::TakenJob& job, const detail::Worked& worked, WorkReport& report);
-    void failed(const queue::TakenJob& job, const std::string& error, WorkReport& report);
-    void bury(const queue::TakenJob& job, const std::string& why, WorkReport& report);
-    const detail::JobForm* form_in_transaction(const queue::TakenJob& job) const;
+    void record_result(
+        const queue::ClaimedJob& job, const detail::Worked& worked, WorkReport& report
+    );
+    void failed(const queue::ClaimedJob& job, const std::string& error, WorkReport& report);
+    void dead_letter(const queue::ClaimedJob& job, const std::string& why, WorkReport& report);
+    const detail::ErasedJob* form_in_transaction(const queue::ClaimedJob& job) const;
     // If `f` throws, nothing was marked: the lease ends, and the job comes again.
     template <class F>
-    void or_lost(const queue::TakenJob& job, WorkReport& report, F f);
+    void or_lost(const queue::ClaimedJob& job, WorkReport& report, F f);
     int work_some();
-    int take(int limit);
-    int take_for_all();
+    int claim(int limit);
+    int claim_for_all();
     void give_back();
     bool begin_round();
     void end_round();

@@ -15,29 +15,31 @@ class LazyQueue final : public Queue {
 public:
     explicit LazyQueue(std::function<std::unique_ptr<Queue>()> open) : open_{std::move(open)} {}
 
-    std::vector<TakenJob> take(int limit, std::chrono::milliseconds lease) override {
-        return queue().take(limit, lease);
+    std::vector<ClaimedJob> claim(int limit, std::chrono::milliseconds lease) override {
+        return queue().claim(limit, lease);
     }
-    bool renew(const TakenJob& job, std::chrono::milliseconds lease) override {
+    bool renew(const ClaimedJob& job, std::chrono::milliseconds lease) override {
         return queue().renew(job, lease);
     }
-    Marked finish_in(detail::Session& session, const TakenJob& job) override {
-        return queue().finish_in(session, job);
+    FinishResult finish_in_transaction(detail::Session& session, const ClaimedJob& job) override {
+        return queue().finish_in_transaction(session, job);
     }
-    bool done_before(detail::Session& session, const TakenJob& job) override {
+    bool done_before(detail::Session& session, const ClaimedJob& job) override {
         return queue().done_before(session, job);
     }
-    void finished(const TakenJob& job) override { queue().finished(job); }
-    bool finish(const TakenJob& job) override { return queue().finish(job); }
-    bool put_back(
-        const TakenJob& job, std::chrono::milliseconds wait, const std::optional<std::string>& error
+    void finished(const ClaimedJob& job) override { queue().finished(job); }
+    bool finish(const ClaimedJob& job) override { return queue().finish(job); }
+    bool reschedule(
+        const ClaimedJob& job,
+        std::chrono::milliseconds wait,
+        const std::optional<std::string>& error
     ) override {
-        return queue().put_back(job, wait, error);
+        return queue().reschedule(job, wait, error);
     }
-    bool bury(const TakenJob& job, const std::string& error) override {
-        return queue().bury(job, error);
+    bool dead_letter(const ClaimedJob& job, const std::string& error) override {
+        return queue().dead_letter(job, error);
     }
-    bool mark_called(TakenJob& job) override { return queue().mark_called(job); }
+    bool mark_called(ClaimedJob& job) override { return queue().mark_called(job); }
     // Does not open the queue: a process without workers would be assigned Kafka partitions.
     int rescue(std::chrono::milliseconds lease) override {
         const auto is_open = [this] {

@@ -19,7 +19,7 @@ TEST(LazyQueue, the_queue_is_opened_by_the_first_claim) {
 
     EXPECT_EQ(queue.rescue(30s), 0);
     EXPECT_EQ(opened, 0);
-    EXPECT_THROW(queue.take(1, 30s), StoreError);
+    EXPECT_THROW(queue.claim(1, 30s), StoreError);
     EXPECT_EQ(opened, 1);
 }
 

@@ -6,13 +6,13 @@
 #include "src/queue/kafka/kafka_dead_letters.hpp"
 #include "src/queue/kafka/kafka_pusher.hpp"
 #include "src/queue/kafka/kafka_queue.hpp"
-#include "src/queue/kafka/waiting.hpp"
+#include "src/queue/kafka/queue_depth.hpp"
 #include "src/queue/lazy_queue.hpp"
+#include "src/queue/redis/queue_depth.hpp"
 #include "src/queue/redis/redis_dead_letters.hpp"
 #include "src/queue/redis/redis_pusher.hpp"
 #include "src/queue/redis/redis_queue.hpp"
 #include "src/queue/redis/scripts.hpp"
-#include "src/queue/redis/waiting.hpp"
 #include "src/redis/client.hpp"
 
 #include <set>
@@ -32,20 +32,20 @@ OpenQueue open_embedded(const QueueSetting& setting, store::Store& store) {
 }
 
 KafkaOptions kafka_options(const QueueSetting& setting) {
-    KafkaOptions unless_said;
+    KafkaOptions defaults;
     // Each retry delay has one topic. The worker's layers may contain duplicates or zero.
     if (!setting.retry_layers.empty()) {
         const std::set<std::chrono::milliseconds> lengths{
             setting.retry_layers.begin(), setting.retry_layers.end()};
-        unless_said.layers.assign(lengths.upper_bound(std::chrono::milliseconds{0}), lengths.end());
-        if (unless_said.layers.empty()) unless_said.layers = {std::chrono::milliseconds{1}};
+        defaults.layers.assign(lengths.upper_bound(std::chrono::milliseconds{0}), lengths.end());
+        if (defaults.layers.empty()) defaults.layers = {std::chrono::milliseconds{1}};
     }
-    return kafka_options_of_url(setting.url, unless_said);
+    return kafka_options_of_url(setting.url, defaults);
 }
 
-OpenQueue open_redis(const QueueSetting& setting, store::Store& store, base::OnRemark on_remark) {
+OpenQueue open_redis(const QueueSetting& setting, store::Store& store, base::OnWarning on_warning) {
     auto client = std::make_shared<redis::Client>(
-        redis::options_of_url(setting.url), nullptr, std::move(on_remark), sidekiq::scripts::all
+        redis::options_of_url(setting.url), nullptr, std::move(on_warning), sidekiq::scripts::all
     );
     OpenQueue open;
     open.check = [client] { client->check(); };
@@ -62,12 +62,12 @@ OpenQueue open_kafka(
     const QueueSetting& setting,
     store::Store& store,
     base::Clock& clock,
-    const base::OnRemark& on_remark
+    const base::OnWarning& on_warning
 ) {
     auto options = kafka_options(setting);
-    if (on_remark)
-        options.log = [on_remark](std::string_view text) {
-            on_remark({.event = "kafka", .code = "", .detail = std::string{text}});
+    if (on_warning)
+        options.log = [on_warning](std::string_view text) {
+            on_warning({.event = "kafka", .code = "", .detail = std::string{text}});
         };
     OpenQueue open;
     open.check = [] {};
@@ -95,11 +95,11 @@ std::optional<std::string> QueueSetting::problem() const {
 }
 
 OpenQueue open_queue(
-    const QueueSetting& setting, store::Store& store, base::Clock& clock, base::OnRemark on_remark
+    const QueueSetting& setting, store::Store& store, base::Clock& clock, base::OnWarning on_warning
 ) {
     if (auto why = setting.problem()) throw std::invalid_argument{*why};
-    if (redis::is_redis_url(setting.url)) return open_redis(setting, store, std::move(on_remark));
-    if (is_kafka_url(setting.url)) return open_kafka(setting, store, clock, on_remark);
+    if (redis::is_redis_url(setting.url)) return open_redis(setting, store, std::move(on_warning));
+    if (is_kafka_url(setting.url)) return open_kafka(setting, store, clock, on_warning);
     return open_embedded(setting, store);
 }
 

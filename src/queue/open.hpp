@@ -1,11 +1,11 @@
 #pragma once
 
 #include "src/base/clock.hpp"
-#include "src/base/remark.hpp"
+#include "src/base/warning.hpp"
 #include "src/queue/dead_letters.hpp"
 #include "src/queue/pusher.hpp"
 #include "src/queue/queue.hpp"
-#include "src/queue/waiting.hpp"
+#include "src/queue/queue_depth.hpp"
 #include "src/store/store.hpp"
 
 #include <chrono>
@@ -36,12 +36,12 @@ struct OpenQueue {
     std::unique_ptr<Pusher> pusher;  // nullptr for the embedded queue.
     std::unique_ptr<DeadLetters> dead_letters;
     // The jobs that wait outside the database; empty for the embedded queue. Throws StoreError.
-    std::function<std::vector<Waiting>()> waiting{};
+    std::function<std::vector<QueueDepth>()> waiting{};
 };
 
 // Store and clock outlive the queue. Does not connect. std::invalid_argument: a problem().
 OpenQueue open_queue(
-    const QueueSetting& setting, store::Store& store, base::Clock& clock, base::OnRemark on_remark
+    const QueueSetting& setting, store::Store& store, base::Clock& clock, base::OnWarning on_warning
 );
 
 }  // namespace pawl::queue

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pawl/detail/job_form.hpp>
+#include <pawl/detail/erased_job.hpp>
 #include <pawl/detail/session.hpp>
 
 #include <chrono>
@@ -12,7 +12,7 @@
 namespace pawl::queue {
 
 // A claimed job, held under a lease.
-struct TakenJob {
+struct ClaimedJob {
     std::string id;        // The queue's own id, unique among claimed jobs.
     std::int64_t claim{};  // The fence: each claim of a job has a different number.
     int failures{};        // Before this try.
@@ -24,7 +24,7 @@ struct TakenJob {
 };
 
 // The result of marking a job as done in its handler's transaction.
-enum class Marked {
+enum class FinishResult {
     done,        // Takes effect if the transaction commits.
     lost,        // The lease was lost: another worker has the job.
     done_before  // An earlier transaction did the job: this one must roll back.
@@ -38,28 +38,30 @@ public:
     virtual ~Queue() = default;
 
     // Claims at most `limit` due jobs, each under a lease that ends `lease` from now.
-    virtual std::vector<TakenJob> take(int limit, std::chrono::milliseconds lease) = 0;
-    virtual bool renew(const TakenJob& job, std::chrono::milliseconds lease) = 0;
+    virtual std::vector<ClaimedJob> claim(int limit, std::chrono::milliseconds lease) = 0;
+    virtual bool renew(const ClaimedJob& job, std::chrono::milliseconds lease) = 0;
 
     // Marks a job as done in its handler's transaction: the handler's writes and the mark commit
     // together. A lost lease may also be reported as StoreError (fenced), by this or a later
     // statement, or by the commit.
-    virtual Marked finish_in(detail::Session& session, const TakenJob& job) = 0;
+    virtual FinishResult finish_in_transaction(detail::Session& session, const ClaimedJob& job) = 0;
     // Whether an earlier transaction did this job, which an external queue has delivered again.
-    virtual bool done_before(detail::Session& session, const TakenJob& job) = 0;
+    virtual bool done_before(detail::Session& session, const ClaimedJob& job) = 0;
     // Called after that transaction has committed, or found the job done before: removes the job
     // from an external queue. If this fails, the job is delivered again and found done before.
-    virtual void finished(const TakenJob& job) = 0;
-    virtual bool finish(const TakenJob& job) = 0;
+    virtual void finished(const ClaimedJob& job) = 0;
+    virtual bool finish(const ClaimedJob& job) = 0;
     // The job is due again in `wait` (at least 0), by the clock of the queue's server; on Kafka,
     // which has none, by that of this process. With an error it counts as a failure.
-    virtual bool put_back(
-        const TakenJob& job, std::chrono::milliseconds wait, const std::optional<std::string>& error
+    virtual bool reschedule(
+        const ClaimedJob& job,
+        std::chrono::milliseconds wait,
+        const std::optional<std::string>& error
     ) = 0;
     // Moves the job to the dead letters.
-    virtual bool bury(const TakenJob& job, const std::string& error) = 0;
+    virtual bool dead_letter(const ClaimedJob& job, const std::string& error) = 0;
     // Called before the first call to the outside under the job's key; sets job.called_at.
-    virtual bool mark_called(TakenJob& job) = 0;
+    virtual bool mark_called(ClaimedJob& job) = 0;
 
     // Frees the jobs of dead workers, and jobs whose lease ends later than a lease taken now could
     // (a clock was set back). Returns the number of freed jobs.

@@ -74,9 +74,9 @@ std::int64_t number_of(const std::string& text) {
 struct Client::Impl {
     Options options;
     base::Clock* clock{};
-    base::OnRemark on_remark;
+    base::OnWarning on_warning;
     std::span<const Script> loaded;
-    std::atomic<bool> remarked{false};
+    std::atomic<bool> warned{false};
     std::mutex mutex;
     std::vector<std::unique_ptr<Connection>> idle;
 
@@ -98,8 +98,8 @@ struct Client::Impl {
         const auto settings = ask_settings(*made, options);
         if (auto refusal = refusal_of(settings, options.place()))
             throw StoreError{refused, StoreError::Effect::none, connecting, std::move(*refusal)};
-        const auto remark = remark_on(settings, options.place());
-        if (remark && on_remark && !remarked.exchange(true)) on_remark(*remark);
+        const auto warning = warn_of(settings, options.place());
+        if (warning && on_warning && !warned.exchange(true)) on_warning(*warning);
         load_scripts(*made, loaded);
         return made;
     }
@@ -117,9 +117,9 @@ struct Client::Impl {
 };
 
 // A connection lent to one call; after an error it is not given back.
-class Client::Lent {
+class Client::BorrowedConnection {
 public:
-    explicit Lent(Impl& impl) : impl_{impl}, connection_{impl.borrow()} {}
+    explicit BorrowedConnection(Impl& impl) : impl_{impl}, connection_{impl.borrow()} {}
     template <class F>
     auto use(F f) {
         auto result = f(*connection_);
@@ -133,13 +133,13 @@ private:
 };
 
 Client::Client(
-    Options options, base::Clock* clock, base::OnRemark on_remark, std::span<const Script> loaded
+    Options options, base::Clock* clock, base::OnWarning on_warning, std::span<const Script> loaded
 )
     : impl_{std::make_unique<Impl>()} {
     if (const auto problem = options.problem()) throw std::invalid_argument{*problem};
     impl_->options = std::move(options);
     impl_->clock = clock;
-    impl_->on_remark = std::move(on_remark);
+    impl_->on_warning = std::move(on_warning);
     impl_->loaded = loaded;
 }
 
@@ -162,13 +162,13 @@ Reply Client::ask(std::string_view what, const Command& command, Access access, 
 std::vector<Reply> Client::ask_all(
     std::string_view what, std::span<const Command> commands, Access access
 ) {
-    return Lent{*impl_}.use([&](Connection& connection) {
+    return BorrowedConnection{*impl_}.use([&](Connection& connection) {
         return connection.ask(what, commands, access);
     });
 }
 
 Reply Client::run(const Script& script, const Command& keys, const Command& arguments) {
-    auto reply = Lent{*impl_}.use([&](Connection& connection) {
+    auto reply = BorrowedConnection{*impl_}.use([&](Connection& connection) {
         const auto call = [&](std::string verb, std::string text) {
             const auto command = call_of(std::move(verb), std::move(text), keys, arguments);
             return std::move(connection.ask(script.name, std::span{&command, 1}, Access::write)[0]);

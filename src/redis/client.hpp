@@ -3,7 +3,7 @@
 #include <pawl/detail/session.hpp>
 
 #include "src/base/clock.hpp"
-#include "src/base/remark.hpp"
+#include "src/base/warning.hpp"
 #include "src/redis/connection.hpp"
 #include "src/redis/options.hpp"
 #include "src/redis/reply.hpp"
@@ -30,7 +30,7 @@ public:
     explicit Client(
         Options options,
         base::Clock* clock = nullptr,
-        base::OnRemark on_remark = {},
+        base::OnWarning on_warning = {},
         std::span<const Script> loaded = {}
     );
     ~Client();
@@ -65,7 +65,7 @@ public:
 private:
     [[noreturn]] void fail(std::string_view what, const std::string& error);
 
-    class Lent;
+    class BorrowedConnection;
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };

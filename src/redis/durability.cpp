@@ -15,7 +15,7 @@ std::optional<std::string> refusal_of(const Settings& settings, std::string_view
            *settings.maxmemory_policy + ", and must be noeviction";
 }
 
-std::optional<base::Remark> remark_on(const Settings& settings, std::string_view place) {
+std::optional<base::Warning> warn_of(const Settings& settings, std::string_view place) {
     const bool always = settings.appendonly == "yes" && settings.appendfsync == "always";
     if (always) return std::nullopt;
     std::string detail = "the Redis at " + std::string{place};
@@ -30,7 +30,7 @@ std::optional<base::Remark> remark_on(const Settings& settings, std::string_view
     detail +=
         ": with less than appendonly yes and appendfsync always, jobs that it has acknowledged may "
         "be lost with its machine";
-    return base::Remark{"queue_not_durable", "PAWL0012", std::move(detail)};
+    return base::Warning{"queue_not_durable", "PAWL0012", std::move(detail)};
 }
 
 std::optional<std::string> fence_problem_of(const Settings& settings, std::string_view place) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/base/remark.hpp"
+#include "src/base/warning.hpp"
 
 #include <optional>
 #include <string>
@@ -22,7 +22,7 @@ struct Settings {
 // Why this Redis must not hold jobs (PAWL0011); nullopt: it may.
 std::optional<std::string> refusal_of(const Settings& settings, std::string_view place);
 // What is lost if the machine fails (PAWL0012); nullopt: nothing.
-std::optional<base::Remark> remark_on(const Settings& settings, std::string_view place);
+std::optional<base::Warning> warn_of(const Settings& settings, std::string_view place);
 
 // Why this Redis might give an epoch twice (PAWL0030); nullopt: it is alone and keeps on disk all
 // that it has acknowledged.

@@ -18,15 +18,13 @@ TEST(RedisSettingsTest, only_a_redis_that_evicts_nothing_is_accepted) {
 }
 
 TEST(RedisSettingsTest, only_a_redis_that_syncs_each_write_gets_no_remark) {
-    EXPECT_FALSE(remark_on({{}, "yes", "always"}, "h:1"));
+    EXPECT_FALSE(warn_of({{}, "yes", "always"}, "h:1"));
     EXPECT_THAT(
-        remark_on({{}, "yes", "everysec"}, "h:1")->detail, HasSubstr("appendfsync = everysec")
+        warn_of({{}, "yes", "everysec"}, "h:1")->detail, HasSubstr("appendfsync = everysec")
     );
-    EXPECT_THAT(remark_on({{}, "no", "always"}, "h:1")->detail, HasSubstr("appendonly = no"));
-    EXPECT_THAT(
-        remark_on({{}, "yes", {}}, "h:1")->detail, HasSubstr("does not say its appendfsync")
-    );
-    EXPECT_EQ(remark_on({}, "h:1")->code, "PAWL0012");
+    EXPECT_THAT(warn_of({{}, "no", "always"}, "h:1")->detail, HasSubstr("appendonly = no"));
+    EXPECT_THAT(warn_of({{}, "yes", {}}, "h:1")->detail, HasSubstr("does not say its appendfsync"));
+    EXPECT_EQ(warn_of({}, "h:1")->code, "PAWL0012");
 }
 
 TEST(RedisSettingsTest, a_field_of_info_is_a_whole_line) {

@@ -13,9 +13,10 @@ namespace pawl::store {
 namespace detail_blocking {
 
 // Adds a kind to a work.
-class OfAKind final : public Work {
+class WorkOfKind final : public Work {
 public:
-    OfAKind(const void* kind, std::unique_ptr<Work> work) : kind_{kind}, work_{std::move(work)} {}
+    WorkOfKind(const void* kind, std::unique_ptr<Work> work)
+        : kind_{kind}, work_{std::move(work)} {}
     void run(Session& session) override { work_->run(session); }
     void done(std::exception_ptr failed) noexcept override { work_->done(std::move(failed)); }
     std::chrono::milliseconds deadline() const override { return work_->deadline(); }
@@ -70,7 +71,7 @@ template <class F>
 auto write_together(Store& store, const Sql& kind, F f) {
     return detail_blocking::run_and_wait(
         [&](std::unique_ptr<Work> w) {
-            store.write(std::make_unique<detail_blocking::OfAKind>(&kind, std::move(w)));
+            store.write(std::make_unique<detail_blocking::WorkOfKind>(&kind, std::move(w)));
         },
         f,
         std::chrono::seconds{5},

@@ -6,10 +6,6 @@ void detail::Session::send(const Sql& statement, std::span<const Value> paramete
     run(statement, parameters, [](const Row&) {});
 }
 
-void detail::Session::fence(const Sql& statement, std::span<const Value> parameters) {
-    if (run(statement, parameters, [](const Row&) {}) == 0) store::throw_fenced(statement.name);
-}
-
 }  // namespace pawl
 
 namespace pawl::store {
@@ -26,14 +22,6 @@ void check_phase_end(bool deadline_passed, bool statement_failed) {
             "",
             "a statement failed and the phase ended without an error: only tx.attempt() can go on "
             "after a failure"};
-}
-
-void throw_fenced(std::string_view statement) {
-    throw StoreError{
-        StoreError::Kind::fenced,
-        StoreError::Effect::rolled_back,
-        statement,
-        "the fence " + std::string{statement} + " touched no row: the lease is lost"};
 }
 
 void Store::lookup(std::unique_ptr<Lookup> lookup) {

@@ -43,7 +43,7 @@ public:
 };
 
 // One query in no transaction with other statements; a store may send many at once. The store owns
-// it from look() until done() has returned.
+// it from lookup() until done() has returned.
 class Lookup {
 public:
     virtual ~Lookup() = default;

@@ -149,7 +149,7 @@ public:
     static constexpr pawl::OncePerWindow close{.action = "close", .window = std::chrono::hours{1}};
 
     static void close_books(Tx& tx, const pawl::Lease& lease) {
-        pawl::fenced(tx, lease.fence());
+        pawl::check_fencing_token(tx, lease.fencing_token());
         pawl::tx_lock(tx, "books");
         (void)close.run(tx, {"rides", "jane"}, [] { return RideId{7}; });
     }

@@ -82,8 +82,8 @@ FLOW = {
     'home_made_started': ('pawl: the first step starts from pawl::Started<Request>', [
         (STARTED, 'struct Started {\n        static constexpr std::string_view name = "started";\n'
                   '        std::int64_t key_id{};\n        RideRequest request{};\n    };\n    struct RideCreated')]),
-    'past_of_a_point_without_step': ('pawl: Past names a point that no step starts from', [
-        (ABANDON, ABANDON + '\n    ' + LOST + 'using Past = pawl::Past<pawl::Was<"mislaid", Lost>>;')]),
+    'past_of_a_point_without_step': ('pawl: RenamedPoints names a point that no step starts from', [
+        (ABANDON, ABANDON + '\n    ' + LOST + 'using RenamedPoints = pawl::RenamedPoints<pawl::Renamed<"mislaid", Lost>>;')]),
 }
 
 POINTS = {
@@ -178,10 +178,10 @@ HANDS = {
     'network_in_atomic_phase': (['cannot convert|cannot bind', 'KeyedCall', 'Tx'], [
         in_body(FINISH, '(void)stripe_.charge(tx);')]),
     'call_made_by_hand': (['private', 'KeyedCall'], [
-        in_body(FINISH, 'KeyedCall call{pawl::ForeignKey{"k"}, std::stop_token{}};\n'
+        in_body(FINISH, 'KeyedCall call{pawl::CallKey{"k"}, std::stop_token{}};\n'
                         '        (void)stripe_.charge(call);')]),
     'call_on_the_heap': (['private', 'KeyedCall'], [
-        in_body(FINISH, '(void)stripe_.charge(*new KeyedCall{pawl::ForeignKey{"k"}, std::stop_token{}});')]),
+        in_body(FINISH, '(void)stripe_.charge(*new KeyedCall{pawl::CallKey{"k"}, std::stop_token{}});')]),
     'class_derived_from_call': (['private', 'Call'], [
         in_body(FINISH, 'struct Forged : Call {\n            Forged() : Call{std::stop_token{}} {}\n        };\n'
                         '        Forged call;')]),
@@ -216,7 +216,7 @@ PARTS = {
     'operation_without_a_name': ('pawl: the name of an operation has 1 to 50 characters', [
         ('name = "cancel_ride"', 'name = ""')]),
     'key_of_another_type': (SETTING, [setting('bool key = true')]),
-    'memory_in_minutes': (SETTING, [setting('std::chrono::minutes provider_memory{30}')]),
+    'memory_in_minutes': (SETTING, [setting('std::chrono::minutes provider_key_lifetime{30}')]),
     'keep_without_a_unit': (SETTING, [setting('int keep = 72')]),
     'job_staged_outside_a_phase': (["no member named", "'stage'|‘stage’", 'KeyedCall'], [
         in_body(CALL, 'call.stage(SendReceipt{});')]),
@@ -243,18 +243,18 @@ CLIENT = {
         ('pawl::ClientKey::saved("kept by us")', 'pawl::ClientKey{std::string{"new each time"}}')]),
 }
 
-FENCED = 'pawl::fenced(tx, lease.fence());'
+FENCED = 'pawl::check_fencing_token(tx, lease.fencing_token());'
 NO_FENCE = 'pawl: an efficiency lease has no fence, as its backend may repeat an epoch: use a Lease'
 
 LOCKS = {
-    'fence_of_an_efficiency_lease': (NO_FENCE, [('(void)spare.is_held();', 'spare.fence();')]),
+    'fence_of_an_efficiency_lease': (NO_FENCE, [('(void)spare.is_held();', 'spare.fencing_token();')]),
     'efficiency_lease_for_a_lease': ([CANNOT_CONVERT + '|invalid initialization|no matching', 'EfficiencyLease'], [
         ('(void)spare.is_held();', 'const pawl::Lease& lease = spare;\n        (void)lease;')]),
-    'lease_for_its_fence': (['Lease', 'Fence'], [(FENCED, 'pawl::fenced(tx, lease);')]),
-    'number_for_a_fence': (['int', 'Fence'], [(FENCED, 'pawl::fenced(tx, 7);')]),
-    'fence_made_by_hand': (['private', 'Fence'], [(FENCED, 'pawl::fenced(tx, pawl::Fence{"books", 7});')]),
+    'lease_for_its_fence': (['Lease', 'FencingToken'], [(FENCED, 'pawl::check_fencing_token(tx, lease);')]),
+    'number_for_a_fence': (['int', 'FencingToken'], [(FENCED, 'pawl::check_fencing_token(tx, 7);')]),
+    'fence_made_by_hand': (['private', 'FencingToken'], [(FENCED, 'pawl::check_fencing_token(tx, pawl::FencingToken{"books", 7});')]),
     'lease_made_by_hand': (['private|protected|no matching', 'Lease'], [
-        (FENCED, 'pawl::Lease mine{nullptr, nullptr};\n        pawl::fenced(tx, mine.fence());')]),
+        (FENCED, 'pawl::Lease mine{nullptr, nullptr};\n        pawl::check_fencing_token(tx, mine.fencing_token());')]),
     'copied_lease': (['deleted', 'Lease'], [(FENCED, 'pawl::Lease mine = lease;')]),
     'lock_in_a_foreign_call': (['KeyedCall', 'Tx'], [in_body(CALL, 'pawl::tx_lock(call, "books");')]),
     'lock_in_a_query': (['Snapshot', 'Tx'], [in_body(ANSWER, 'pawl::tx_lock(read, "books");')]),

@@ -101,7 +101,7 @@ TEST_P(AttentionTest, an_empty_or_too_long_reason_is_refused) {
         EXPECT_EQ(error.kind(), StoreError::Kind::constraint);
     }
 
-    EXPECT_EQ(state(id).standing, "open") << "both, or neither";
+    EXPECT_EQ(state(id).status, "open") << "both, or neither";
 }
 
 TEST_P(AttentionTest, a_decision_is_carried_out_once_and_fenced_by_the_attempt_it_was_made_on) {
@@ -125,7 +125,7 @@ TEST_P(AttentionTest, a_decision_is_carried_out_once_and_fenced_by_the_attempt_i
     EXPECT_EQ(run(sql::delete_attention, id, 1, now()), 1);
     EXPECT_TRUE(settlements().empty());
     const auto after = state(id);
-    EXPECT_EQ(after.standing, "open");
+    EXPECT_EQ(after.status, "open");
     EXPECT_EQ(after.attempt, 2);
 }
 
@@ -284,14 +284,14 @@ TEST_P(AttentionTest, keys_are_listed_newest_first_with_any_filter) {
     finish(a, 1, "ride_created");
     using Word = std::optional<std::string>;
     using Id = std::optional<std::int64_t>;
-    auto listed = [&](Word standing, Word operation, Word account, Word key, Id below, int limit) {
+    auto listed = [&](Word status, Word operation, Word account, Word key, Id below, int limit) {
         return read_now(*store, [&](Session& session) {
             std::vector<std::int64_t> ids;
             detail::run_statement(
                 session,
                 sql::list_keys,
                 [&](const store::Row& row) { ids.push_back(row.integer(0)); },
-                standing,
+                status,
                 operation,
                 account,
                 key,
@@ -320,13 +320,13 @@ TEST_P(AttentionTest, an_expired_key_is_found_by_its_hash_with_its_history) {
     finish(id, 1, "ride_created", now());
     run(sql::insert_audit, now(), "ann", "retry", id, "");
     write_now(*store, [&](Session& session) {
-        change(session, sql::expire_registry, id, 201, "/rides/7", now());
+        change(session, sql::expire_key, id, 201, "/rides/7", now());
         change(session, sql::delete_key, id);
     });
     struct Expired {
         std::int64_t id{};
-        std::string standing;
-        std::optional<int> status;
+        std::string status;
+        std::optional<int> response_status;
         std::optional<std::string> location;
         std::string expired_at;
         int generation{};
@@ -341,8 +341,8 @@ TEST_P(AttentionTest, an_expired_key_is_found_by_its_hash_with_its_history) {
     const auto found = read_rows<Expired>(*store, sql::show_expired, id);
 
     ASSERT_EQ(found.size(), 1);
-    EXPECT_EQ(found[0].standing, "expired");
-    EXPECT_EQ(found[0].status, 201);
+    EXPECT_EQ(found[0].status, "expired");
+    EXPECT_EQ(found[0].response_status, 201);
     EXPECT_EQ(found[0].location, "/rides/7");
     EXPECT_NE(found[0].history.find("ann"), std::string::npos);
     EXPECT_TRUE(read_rows<Expired>(*store, sql::show_expired, other).empty());

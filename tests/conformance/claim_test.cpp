@@ -30,7 +30,7 @@ TEST_P(ClaimTest, of_many_claims_of_one_key_exactly_one_gets_an_id) {
 
 TEST_P(ClaimTest, a_claim_that_was_rolled_back_leaves_the_key_to_the_next) {
     EXPECT_ANY_THROW(write_now(*store, [](Session& session) {
-        rows<std::int64_t>(session, sql::insert_registry, "hash");
+        rows<std::int64_t>(session, sql::claim_key, "hash");
         throw std::runtime_error{"the phase failed"};
     }));
 
@@ -56,7 +56,7 @@ TEST_P(ClaimTest, a_key_is_found_by_hash_and_by_id_as_it_was_written) {
             EXPECT_EQ(found->fingerprint, "fingerprint");
             EXPECT_EQ(found->secret_version, 1);
             EXPECT_EQ(found->params, R"({"km":3})");
-            EXPECT_EQ(found->standing, core::Standing::open);
+            EXPECT_EQ(found->status, core::KeyStatus::open);
             EXPECT_EQ(found->attempt, 1);
             EXPECT_EQ(found->lease_until, now() + 30s);
             EXPECT_EQ(found->recovery_point, "ride_created");
@@ -98,7 +98,7 @@ TEST_P(ClaimTest, a_key_that_ended_at_once_is_found_with_its_response) {
         read_now(*store, [&](Session& session) { return engine::find_key(session, "hash"); });
 
     ASSERT_TRUE(found);
-    EXPECT_EQ(found->standing, core::Standing::finished);
+    EXPECT_EQ(found->status, core::KeyStatus::finished);
     EXPECT_EQ(found->response.status, 204);
     EXPECT_EQ(found->expires_at, now() + 72h);
     EXPECT_EQ(found->generation, 3);
@@ -198,7 +198,7 @@ TEST_P(ClaimTest, after_a_lost_lease_no_statement_writes) {
     EXPECT_EQ(after.attempt, 2);
     EXPECT_EQ(after.lease_until, before.lease_until);
     EXPECT_EQ(after.recovery_point, "ride_created");
-    EXPECT_EQ(after.standing, "open");
+    EXPECT_EQ(after.status, "open");
     EXPECT_FALSE(after.error);
 }
 
@@ -280,7 +280,7 @@ TEST_P(ClaimTest, a_key_is_finished_once_and_its_response_stays) {
 
     const auto found =
         read_now(*store, [&](Session& session) { return engine::find_key(session, id); });
-    EXPECT_EQ(found->standing, core::Standing::finished);
+    EXPECT_EQ(found->status, core::KeyStatus::finished);
     EXPECT_EQ(found->response.status, 201);
     EXPECT_EQ(found->response.content_type, "application/json");
     EXPECT_FALSE(found->expires_at);
@@ -319,7 +319,7 @@ TEST_P(ClaimTest, a_server_that_starts_ends_the_leases_of_its_predecessor_only) 
     finish(finished, 1, "ride_created");
     clock.advance(1s);
 
-    EXPECT_EQ(run(sql::end_predecessors_leases, now()), 1);
+    EXPECT_EQ(run(sql::end_previous_server_leases, now()), 1);
 
     EXPECT_EQ(state(held).lease_until, now());
     EXPECT_EQ(take_over(held, 1), 1);
@@ -335,7 +335,7 @@ TEST_P(ClaimTest, of_many_keys_those_in_progress_are_returned) {
     run(sql::fail_attempt, given_back, 1, "ride_created", "went wrong", now());
     const auto expired = open_key("expired");
     finish(expired, 1, "ride_created");
-    run(sql::expire_registry, expired, 201, std::optional<std::string>{}, now());
+    run(sql::expire_key, expired, 201, std::optional<std::string>{}, now());
     run(sql::delete_key, expired);
     open_key("held too, and nobody asks");
     const auto held_of = [&](const char* hashes) {

@@ -60,7 +60,7 @@ protected:
         const std::optional<std::int64_t> request{7};
         run(insert, jid, "default", "send_receipt", "{}", now(), request, now());
     }
-    static Texts jids(const std::vector<queue::TakenJob>& jobs) {
+    static Texts jids(const std::vector<queue::ClaimedJob>& jobs) {
         Texts found;
         for (const auto& job : jobs) found.push_back(job.raw.jid);
         return found;
@@ -76,7 +76,7 @@ TEST_P(DamagedRowsTest, a_damaged_job_is_a_dead_letter_and_the_others_are_worked
     for (const auto* jid : {"a", "b", "c"}) stage(sql::insert_job, jid);
     run(damage_job, "b");
 
-    EXPECT_THAT(jids(queue.take(10, 30s)), ElementsAre("a", "c"));
+    EXPECT_THAT(jids(queue.claim(10, 30s)), ElementsAre("a", "c"));
 
     const auto dead = letters.page({}, "", 10);
     ASSERT_THAT(dead, SizeIs(1));
@@ -85,18 +85,19 @@ TEST_P(DamagedRowsTest, a_damaged_job_is_a_dead_letter_and_the_others_are_worked
     EXPECT_THAT(dead[0].damaged.problem, ::testing::Not(IsEmpty()));
     clock.advance(1h);
     queue.rescue(30s);
-    EXPECT_THAT(jids(queue.take(10, 30s)), ElementsAre("a", "c")) << "the dead one does not return";
+    EXPECT_THAT(jids(queue.claim(10, 30s)), ElementsAre("a", "c"))
+        << "the dead one does not return";
 }
 
 TEST_P(DamagedRowsTest, a_job_with_an_invalid_time_blocks_no_query_for_the_others) {
     for (const auto* jid : {"a", "b"}) stage(sql::insert_job, jid);
     run(damage_run_at, "a");
 
-    EXPECT_THAT(jids(queue.take(10, 30s)), ElementsAre("b"));
-    EXPECT_THAT(queue.take(10, 30s), IsEmpty());
+    EXPECT_THAT(jids(queue.claim(10, 30s)), ElementsAre("b"));
+    EXPECT_THAT(queue.claim(10, 30s), IsEmpty());
     EXPECT_EQ(queue.next_due(), std::nullopt);
     stage(sql::insert_job, "c");
-    EXPECT_THAT(jids(queue.take(10, 30s)), ElementsAre("c"));
+    EXPECT_THAT(jids(queue.claim(10, 30s)), ElementsAre("c"));
 }
 
 TEST_P(DamagedRowsTest, a_damaged_staged_job_is_a_dead_letter_and_the_others_are_sent) {
@@ -117,7 +118,7 @@ TEST_P(DamagedRowsTest, a_damaged_staged_job_is_a_dead_letter_and_the_others_are
 TEST_P(DamagedRowsTest, a_damaged_dead_letter_is_listed_and_can_be_purged) {
     for (const auto* jid : {"a", "b"}) {
         stage(sql::insert_job, jid);
-        queue.bury(queue.take(1, 30s).at(0), "no such mailbox");
+        queue.dead_letter(queue.claim(1, 30s).at(0), "no such mailbox");
     }
     run(damage_dead, "a");
 

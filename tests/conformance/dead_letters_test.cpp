@@ -28,7 +28,7 @@ constexpr Sql audits_of = on_all(
 }  // namespace
 
 TEST_P(DeadLettersTest, a_dead_letter_has_all_details_of_its_job) {
-    const auto id = bury("jid", {.called = true});
+    const auto id = dead_letter("jid", {.called = true});
 
     const auto letter = letters->find(id);
 
@@ -51,7 +51,7 @@ TEST_P(DeadLettersTest, a_dead_letter_has_all_details_of_its_job) {
 }
 
 TEST_P(DeadLettersTest, a_job_is_buried_whatever_its_exception_says) {
-    bury("binary", {.args = "not json \xC3\xBC", .error = std::string{"\xFF\x00\xC3", 3}});
+    dead_letter("binary", {.args = "not json \xC3\xBC", .error = std::string{"\xFF\x00\xC3", 3}});
 
     const auto letter = letters->page({}, "", 10).at(0);
 
@@ -62,8 +62,8 @@ TEST_P(DeadLettersTest, a_job_is_buried_whatever_its_exception_says) {
 TEST_P(DeadLettersTest, a_long_history_keeps_the_first_and_the_latest_entries) {
     stage("jid");
     for (int i = 1; i <= 40; ++i)
-        EXPECT_TRUE(queue->put_back(queue->take(1, 30s).at(0), 0s, "e" + std::to_string(i)));
-    EXPECT_TRUE(queue->bury(queue->take(1, 30s).at(0), "e41"));
+        EXPECT_TRUE(queue->reschedule(queue->claim(1, 30s).at(0), 0s, "e" + std::to_string(i)));
+    EXPECT_TRUE(queue->dead_letter(queue->claim(1, 30s).at(0), "e41"));
 
     const auto history = letters->page({}, "", 1).at(0).history;
 
@@ -73,11 +73,11 @@ TEST_P(DeadLettersTest, a_long_history_keeps_the_first_and_the_latest_entries) {
 }
 
 TEST_P(DeadLettersTest, a_filter_selects_matching_letters) {
-    bury("a", {.kind = "k1", .error = "SMTP 550"});
+    dead_letter("a", {.kind = "k1", .error = "SMTP 550"});
     clock.advance(1h);
-    bury("b", {.queue = "mails", .error = "ride 17 is away"});
+    dead_letter("b", {.queue = "mails", .error = "ride 17 is away"});
     clock.advance(1h);
-    bury("c", {.kind = "k1", .error = "ride 18 is away"});
+    dead_letter("c", {.kind = "k1", .error = "ride 18 is away"});
     const auto now = clock.now();
 
     EXPECT_THAT(dead_jids(), ElementsAre("a", "b", "c"));
@@ -93,7 +93,7 @@ TEST_P(DeadLettersTest, a_filter_selects_matching_letters) {
 }
 
 TEST_P(DeadLettersTest, pages_follow_each_other_without_gap) {
-    for (const auto* jid : {"a", "b", "c", "d", "e"}) bury(jid);
+    for (const auto* jid : {"a", "b", "c", "d", "e"}) dead_letter(jid);
 
     const auto first = letters->page({}, "", 2);
     const auto second = letters->page({}, first.back().id, 2);
@@ -104,10 +104,10 @@ TEST_P(DeadLettersTest, pages_follow_each_other_without_gap) {
 }
 
 TEST_P(DeadLettersTest, errors_of_one_kind_are_one_group) {
-    bury("a", {.error = "ride 17 is away"});
+    dead_letter("a", {.error = "ride 17 is away"});
     clock.advance(1h);
-    bury("b", {.error = "ride 18 is away"});
-    bury("c", {.error = "SMTP 550"});
+    dead_letter("b", {.error = "ride 18 is away"});
+    dead_letter("c", {.error = "SMTP 550"});
 
     const auto groups = letters->groups({});
 
@@ -121,13 +121,13 @@ TEST_P(DeadLettersTest, errors_of_one_kind_are_one_group) {
 }
 
 TEST_P(DeadLettersTest, a_merged_job_runs_again_under_its_id_with_all_its_tries) {
-    const auto id = bury("jid");
+    const auto id = dead_letter("jid");
 
     const auto done = letters->merge(Texts{id}, act, clock.now());
 
     EXPECT_EQ(done.done, 1);
     EXPECT_THAT(dead_jids(), IsEmpty());
-    const auto job = queue->take(10, 30s).at(0);
+    const auto job = queue->claim(10, 30s).at(0);
     EXPECT_EQ(job.raw.jid, "jid");
     EXPECT_EQ(job.failures, 0);
     EXPECT_EQ(job.raw.attempt, 1);
@@ -137,11 +137,11 @@ TEST_P(DeadLettersTest, a_merged_job_runs_again_under_its_id_with_all_its_tries)
 }
 
 TEST_P(DeadLettersTest, a_job_merged_twice_is_there_once_and_never_again_when_done) {
-    const auto id = bury("jid");
+    const auto id = dead_letter("jid");
     EXPECT_EQ(letters->merge(Texts{id, id}, act, clock.now()).done, 1);
 
     EXPECT_EQ(letters->merge(Texts{id}, act, clock.now()).gone, 1);
-    EXPECT_TRUE(queue->finish(queue->take(10, 30s).at(0)));
+    EXPECT_TRUE(queue->finish(queue->claim(10, 30s).at(0)));
     EXPECT_EQ(letters->merge(Texts{id}, act, clock.now()).gone, 1);
 
     EXPECT_THAT(jids_to_work(), IsEmpty());
@@ -150,21 +150,21 @@ TEST_P(DeadLettersTest, a_job_merged_twice_is_there_once_and_never_again_when_do
 // A worker's fence is the claim number, which must not repeat.
 TEST_P(DeadLettersTest, an_old_worker_of_a_merged_job_writes_nothing) {
     stage("jid");
-    const auto old = queue->take(1, 30s).at(0);
+    const auto old = queue->claim(1, 30s).at(0);
     clock.advance(1min);
     EXPECT_EQ(queue->rescue(30s), 1);
-    EXPECT_TRUE(queue->bury(queue->take(1, 30s).at(0), "e"));
+    EXPECT_TRUE(queue->dead_letter(queue->claim(1, 30s).at(0), "e"));
     letters->merge(Texts{id_of("jid")}, act, clock.now());
-    const auto mine = queue->take(1, 30s).at(0);
+    const auto mine = queue->claim(1, 30s).at(0);
 
     EXPECT_FALSE(queue->finish(old));
-    EXPECT_FALSE(queue->bury(old, "late"));
+    EXPECT_FALSE(queue->dead_letter(old, "late"));
     EXPECT_TRUE(queue->finish(mine));
 }
 
 TEST_P(DeadLettersTest, a_call_that_may_be_forgotten_is_not_repeated_by_default) {
-    const auto id = bury("jid", {.called = true});
-    const auto other = bury("other");
+    const auto id = dead_letter("jid", {.called = true});
+    const auto other = dead_letter("other");
     clock.advance(21h);
 
     const auto done = letters->merge(Texts{id, other}, act, clock.now() - 20h);
@@ -173,12 +173,12 @@ TEST_P(DeadLettersTest, a_call_that_may_be_forgotten_is_not_repeated_by_default)
     EXPECT_THAT(dead_jids(), ElementsAre("jid"));
 
     EXPECT_EQ(letters->merge(Texts{id}, act, std::nullopt).done, 1);
-    for (const auto& job : queue->take(10, 30s)) EXPECT_FALSE(job.called_at) << job.raw.jid;
+    for (const auto& job : queue->claim(10, 30s)) EXPECT_FALSE(job.called_at) << job.raw.jid;
 }
 
 TEST_P(DeadLettersTest, a_purged_letter_is_gone) {
-    const auto id = bury("a");
-    bury("b");
+    const auto id = dead_letter("a");
+    dead_letter("b");
 
     EXPECT_EQ(letters->purge(Texts{id, "4711", "no number"}, act).done, 1);
     EXPECT_EQ(letters->purge(Texts{id}, act).gone, 1);
@@ -188,8 +188,8 @@ TEST_P(DeadLettersTest, a_purged_letter_is_gone) {
 }
 
 TEST_P(DeadLettersTest, the_audit_and_the_history_name_the_operator_and_the_reason) {
-    letters->purge(Texts{bury("a")}, act);
-    letters->merge(Texts{bury("b")}, act, clock.now());
+    letters->purge(Texts{dead_letter("a")}, act);
+    letters->merge(Texts{dead_letter("b")}, act, clock.now());
     letters->merge(Texts{"4711"}, act, clock.now());  // Nothing was done: no audit entry.
 
     auto& store = world->store();
@@ -198,14 +198,14 @@ TEST_P(DeadLettersTest, the_audit_and_the_history_name_the_operator_and_the_reas
         read_rows<std::int64_t>(store, audits_of, "merge", "%the mail server is back%").at(0), 1
     );
     EXPECT_EQ(read_rows<std::int64_t>(store, audits).at(0), 2);
-    EXPECT_TRUE(queue->bury(queue->take(1, 30s).at(0), "again"));
+    EXPECT_TRUE(queue->dead_letter(queue->claim(1, 30s).at(0), "again"));
     EXPECT_THAT(letters->page({}, "", 1).at(0).history, HasSubstr("\"ann\""));
 }
 
 TEST_P(DeadLettersTest, many_are_worked_in_batches) {
     constexpr int jobs = 2 * ops::dead_letter_batch + 1;
     for (int i = 0; i < jobs; ++i) stage("j" + std::to_string(i));
-    for (const auto& job : queue->take(jobs, 30s)) EXPECT_TRUE(queue->bury(job, "e"));
+    for (const auto& job : queue->claim(jobs, 30s)) EXPECT_TRUE(queue->dead_letter(job, "e"));
     std::vector<std::int64_t> told;
 
     const auto report = ops::merge_dead_letters(
@@ -227,11 +227,12 @@ TEST_P(DeadLettersTest, many_are_worked_in_batches) {
     const auto rest =
         ops::merge_dead_letters(*letters, {}, act, clock.now(), base::system_random(), {});
     EXPECT_EQ(rest.done, 1);  // and repeated.
-    EXPECT_EQ(queue->take(2 * jobs, 30s).size(), jobs);
+    EXPECT_EQ(queue->claim(2 * jobs, 30s).size(), jobs);
 }
 
 TEST_P(DeadLettersTest, a_sample_is_taken_of_the_selected_letters) {
-    for (int i = 0; i < 20; ++i) bury("a" + std::to_string(i), {.kind = i < 10 ? "k1" : "k2"});
+    for (int i = 0; i < 20; ++i)
+        dead_letter("a" + std::to_string(i), {.kind = i < 10 ? "k1" : "k2"});
 
     const auto report =
         ops::purge_dead_letters(*letters, {{}, {.kind = "k1"}, 4}, act, base::system_random(), {});

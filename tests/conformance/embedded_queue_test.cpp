@@ -67,7 +67,7 @@ protected:
         std::chrono::milliseconds at_most, const std::string& jid = "no job"
     ) {
         for (auto waited = 0ms;; waited += 20ms) {
-            for (const auto& job : queue.take(10, 1h))
+            for (const auto& job : queue.claim(10, 1h))
                 if (job.raw.jid == jid) return waited;
             if (waited >= at_most) {
                 EXPECT_EQ(jid, "no job") << "did not come";
@@ -92,7 +92,7 @@ TEST_P(EmbeddedQueueTest, jobs_are_counted_by_queue_and_state) {
     stage({.jid = "a"});
     stage({.jid = "b", .due_in = 5s});
     stage({.jid = "c", .queue = "mails"});
-    queue.take(1, 30s).at(0);
+    queue.claim(1, 30s).at(0);
 
     const auto counts = read_rows<Count>(*store, sql::count_jobs);
 
@@ -107,9 +107,9 @@ TEST_P(EmbeddedQueueTest, jobs_are_counted_by_queue_and_state) {
 // combined.
 TEST_P(EmbeddedQueueTest, workers_writes_are_combined_while_the_store_is_busy) {
     for (const auto* jid : {"a", "b", "c", "d"}) stage({.jid = jid});
-    auto jobs = queue.take(4, 30s);
+    auto jobs = queue.claim(4, 30s);
     ASSERT_EQ(jobs.size(), 4);
-    const auto while_busy = [&](const std::function<bool(queue::TakenJob&)>& act) {
+    const auto while_busy = [&](const std::function<bool(queue::ClaimedJob&)>& act) {
         std::promise<void> busy, free;
         std::thread holder{[&] {
             write_now(*store, [&, done = free.get_future().share()](Session&) {
@@ -128,9 +128,9 @@ TEST_P(EmbeddedQueueTest, workers_writes_are_combined_while_the_store_is_busy) {
         return well.load();
     };
 
-    EXPECT_EQ(while_busy([&](queue::TakenJob& job) { return queue.mark_called(job); }), 4);
-    EXPECT_EQ(while_busy([&](queue::TakenJob& job) { return queue.finish(job); }), 4);
-    EXPECT_EQ(while_busy([&](queue::TakenJob& job) { return queue.finish(job); }), 0);
+    EXPECT_EQ(while_busy([&](queue::ClaimedJob& job) { return queue.mark_called(job); }), 4);
+    EXPECT_EQ(while_busy([&](queue::ClaimedJob& job) { return queue.finish(job); }), 4);
+    EXPECT_EQ(while_busy([&](queue::ClaimedJob& job) { return queue.finish(job); }), 0);
 
     EXPECT_EQ(read_rows<std::int64_t>(*store, count_all_jobs).at(0), 0);
 }
@@ -138,12 +138,12 @@ TEST_P(EmbeddedQueueTest, workers_writes_are_combined_while_the_store_is_busy) {
 TEST_P(EmbeddedQueueTest, combined_marks_and_finishes_return_each_workers_own_result) {
     constexpr std::size_t jobs = 160;
     for (std::size_t i = 0; i < jobs; ++i) stage({.jid = std::to_string(i)});
-    auto taken = queue.take(static_cast<int>(jobs), 30s);
+    auto taken = queue.claim(static_cast<int>(jobs), 30s);
     ASSERT_EQ(taken.size(), jobs);
     clock.advance(30s);
     // Another worker has every fourth under the same id: its first worker may not change it.
     ASSERT_EQ(queue.rescue(60s), static_cast<int>(jobs));
-    const auto again = queue.take(static_cast<int>(jobs), 30s);
+    const auto again = queue.claim(static_cast<int>(jobs), 30s);
     for (std::size_t i = 0; i < jobs; ++i)
         if (i % 4 != 0) taken[i] = again[i];
     std::vector<std::thread> workers;
@@ -169,12 +169,12 @@ TEST_P(EmbeddedQueueTest, combined_marks_and_finishes_return_each_workers_own_re
 TEST_P(EmbeddedQueueTest, a_server_that_starts_frees_its_predecessors_jobs_at_once) {
     stage({.jid = "held"});
     stage({.jid = "ready"});
-    const auto held = queue.take(1, 30s).at(0);
+    const auto held = queue.claim(1, 30s).at(0);
 
-    EXPECT_EQ(write_one(*store, sql::rescue_predecessors_jobs, clock.now()), 1);
+    EXPECT_EQ(write_one(*store, sql::rescue_previous_server_jobs, clock.now()), 1);
 
     EXPECT_FALSE(queue.finish(held));
-    EXPECT_EQ(queue.take(10, 30s).size(), 2);
+    EXPECT_EQ(queue.claim(10, 30s).size(), 2);
 }
 
 // Polls begin after what was claimed (src/queue/embedded/poll_cursor.hpp); these jobs come too late
@@ -205,7 +205,7 @@ TEST_P(EmbeddedQueueTest, a_job_of_a_long_transaction_waits_at_most_ten_times_as
 TEST_P(EmbeddedQueueTest, a_job_due_long_ago_that_was_invisible_is_claimed_after_the_next_rescue) {
     look_for(1s);
     insert(*store, {.jid = "restored"}, clock.now() - 1h);
-    EXPECT_TRUE(queue.take(10, 30s).empty()) << "looks begin behind it";
+    EXPECT_TRUE(queue.claim(10, 30s).empty()) << "looks begin behind it";
 
     queue.rescue(60s);
 
@@ -221,7 +221,7 @@ TEST_P(EmbeddedQueueTest, jobs_due_long_ago_are_claimed_in_order_in_batches_of_a
 
     std::vector<std::string> taken;
     for (int poll = 0; poll < 4; ++poll) {
-        for (const auto& job : queue.take(2, 30s)) taken.push_back(job.raw.jid);
+        for (const auto& job : queue.claim(2, 30s)) taken.push_back(job.raw.jid);
         clock.advance(1s);
     }
 
@@ -268,7 +268,7 @@ TEST_P(EmbeddedQueueTest, a_poll_without_due_jobs_costs_no_commit) {
     stage({.jid = "later", .due_in = 1h});
     const auto before = store->stats().commits;
 
-    EXPECT_TRUE(queue.take(10, 30s).empty());
+    EXPECT_TRUE(queue.claim(10, 30s).empty());
 
     EXPECT_EQ(store->stats().commits, before);
 }

@@ -213,7 +213,7 @@ TEST_P(EnqueuerTest, a_server_that_starts_frees_what_its_predecessor_was_sending
     stage("jid");
     outside.before = [&] {
         outside.before = {};
-        EXPECT_EQ(write_one(*store, sql::release_predecessors_staged_jobs), 1);
+        EXPECT_EQ(write_one(*store, sql::release_previous_server_staged_jobs), 1);
         EXPECT_EQ(another.run_once().sent, 1);
     };
 
@@ -318,10 +318,10 @@ TEST_P(EnqueuerTest, after_a_change_of_queue_embedded_jobs_are_sent_with_their_h
     stage("later", 1h);
     EXPECT_EQ(to_embedded.move_leftovers().moved, 3);
     queue::EmbeddedQueue embedded{*store};
-    auto failed = embedded.take(1, 30s).at(0);
+    auto failed = embedded.claim(1, 30s).at(0);
     embedded.mark_called(failed);
-    embedded.put_back(failed, 1s, "no answer");
-    const auto running = embedded.take(1, 30s);
+    embedded.reschedule(failed, 1s, "no answer");
+    const auto running = embedded.claim(1, 30s);
     clock.advance(1s);
 
     EXPECT_EQ(enqueuer.move_leftovers().moved, 2);
@@ -342,7 +342,7 @@ TEST_P(EnqueuerTest, a_dead_worker_of_the_embedded_queue_keeps_no_job_from_being
     ops::Enqueuer to_embedded{*store, clock, nullptr, options};
     stage("jid");
     to_embedded.move_leftovers();
-    queue::EmbeddedQueue{*store}.take(1, 30s);
+    queue::EmbeddedQueue{*store}.claim(1, 30s);
     clock.advance(30s);
 
     EXPECT_EQ(enqueuer.move_leftovers().moved, 1);
@@ -362,7 +362,7 @@ TEST_P(EnqueuerTest, after_a_change_to_the_embedded_queue_staged_jobs_become_job
 
     EXPECT_EQ(staged(), 0);
     queue::EmbeddedQueue embedded{*store};
-    EXPECT_THAT(embedded.take(10, 30s), SizeIs(1));
+    EXPECT_THAT(embedded.claim(10, 30s), SizeIs(1));
     EXPECT_EQ(embedded.next_due(), clock.now() + 1h);
     EXPECT_THAT(outside.arrived, IsEmpty());
 }
@@ -374,11 +374,11 @@ TEST_P(EnqueuerTest, after_a_change_of_queue_old_jobs_are_claimed_at_once_in_ord
     stage("first", 1s);
     clock.advance(1h);
     queue::EmbeddedQueue embedded{*store};
-    EXPECT_THAT(embedded.take(10, 30s), IsEmpty());
+    EXPECT_THAT(embedded.claim(10, 30s), IsEmpty());
 
     EXPECT_EQ(to_embedded.move_leftovers().moved, 2);
 
-    const auto jobs = embedded.take(10, 30s);
+    const auto jobs = embedded.claim(10, 30s);
     ASSERT_THAT(jobs, SizeIs(2));
     EXPECT_EQ(jobs[0].raw.jid, "first");
 }

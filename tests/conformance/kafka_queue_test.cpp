@@ -28,36 +28,38 @@ public:
     template <class... A>
     explicit ReadUp(A&&... a) : queue_{std::forward<A>(a)...} {}
 
-    std::vector<queue::TakenJob> take(int limit, std::chrono::milliseconds lease) override {
+    std::vector<queue::ClaimedJob> claim(int limit, std::chrono::milliseconds lease) override {
         read_up();
-        return queue_.take(limit, lease);
+        return queue_.claim(limit, lease);
     }
     std::optional<TimePoint> next_due() override {
         read_up();
         return queue_.next_due();
     }
-    bool renew(const queue::TakenJob& job, std::chrono::milliseconds lease) override {
+    bool renew(const queue::ClaimedJob& job, std::chrono::milliseconds lease) override {
         return queue_.renew(job, lease);
     }
-    queue::Marked finish_in(detail::Session& session, const queue::TakenJob& job) override {
-        return queue_.finish_in(session, job);
+    queue::FinishResult finish_in_transaction(
+        detail::Session& session, const queue::ClaimedJob& job
+    ) override {
+        return queue_.finish_in_transaction(session, job);
     }
-    bool done_before(detail::Session& session, const queue::TakenJob& job) override {
+    bool done_before(detail::Session& session, const queue::ClaimedJob& job) override {
         return queue_.done_before(session, job);
     }
-    void finished(const queue::TakenJob& job) override { queue_.finished(job); }
-    bool finish(const queue::TakenJob& job) override { return queue_.finish(job); }
-    bool put_back(
-        const queue::TakenJob& job,
+    void finished(const queue::ClaimedJob& job) override { queue_.finished(job); }
+    bool finish(const queue::ClaimedJob& job) override { return queue_.finish(job); }
+    bool reschedule(
+        const queue::ClaimedJob& job,
         std::chrono::milliseconds wait,
         const std::optional<std::string>& error
     ) override {
-        return queue_.put_back(job, wait, error);
+        return queue_.reschedule(job, wait, error);
     }
-    bool bury(const queue::TakenJob& job, const std::string& error) override {
-        return queue_.bury(job, error);
+    bool dead_letter(const queue::ClaimedJob& job, const std::string& error) override {
+        return queue_.dead_letter(job, error);
     }
-    bool mark_called(queue::TakenJob& job) override { return queue_.mark_called(job); }
+    bool mark_called(queue::ClaimedJob& job) override { return queue_.mark_called(job); }
     int rescue(std::chrono::milliseconds lease) override { return queue_.rescue(lease); }
 
 private:
@@ -165,18 +167,18 @@ TEST_P(KafkaStoreTest, a_job_done_in_a_transaction_is_known_without_a_commit_to_
     const auto first_call = clock.now();
     {
         ReadUp queue{options, "default", *store, clock};
-        auto jobs = queue.take(2, 30s);
+        auto jobs = queue.claim(2, 30s);
         ASSERT_EQ(jobs.size(), 2);
         for (auto& job : jobs) EXPECT_TRUE(queue.mark_called(job));
         write_now(*store, [&](Session& session) {
-            EXPECT_EQ(queue.finish_in(session, jobs[1]), queue::Marked::done);
+            EXPECT_EQ(queue.finish_in_transaction(session, jobs[1]), queue::FinishResult::done);
             return 0;
         });
     }
     clock.advance(1h);
 
     ReadUp heir{options, "default", *store, clock};
-    const auto jobs = heir.take(2, 30s);
+    const auto jobs = heir.claim(2, 30s);
 
     ASSERT_EQ(jobs.size(), 1);
     EXPECT_EQ(jobs[0].raw.jid, "called");

@@ -7,7 +7,7 @@ namespace pawl::conformance {
 
 // The columns that fences and take-overs use.
 struct KeyState {
-    std::string standing;
+    std::string status;
     int attempt{};
     std::optional<TimePoint> lease_until;
     std::string recovery_point;
@@ -16,7 +16,7 @@ struct KeyState {
 };
 
 inline constexpr std::string_view key_state_text =
-    "SELECT standing, attempt, lease_until, recovery_point, recovery_data, error "
+    "SELECT status, attempt, lease_until, recovery_point, recovery_data, error "
     "FROM pawl_idempotency_keys WHERE id = $1";
 inline constexpr auto key_state = on_all<1>("key_state", key_state_text);
 
@@ -32,7 +32,7 @@ protected:
     // The race of the claim: returns an id to the first only.
     std::optional<std::int64_t> register_key(const std::string& hash) {
         return write_now(*store, [&](Session& session) -> std::optional<std::int64_t> {
-            const auto ids = rows<std::int64_t>(session, sql::insert_registry, hash);
+            const auto ids = rows<std::int64_t>(session, sql::claim_key, hash);
             if (ids.empty()) return std::nullopt;
             return ids.front();
         });

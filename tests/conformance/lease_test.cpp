@@ -60,8 +60,8 @@ void PrintTo(const PlaceKind& kind, std::ostream* out) {
 class LeaseTest : public ::testing::TestWithParam<PlaceKind> {
 protected:
     // 0: another holder has it.
-    std::int64_t take(const std::string& holder, std::chrono::milliseconds ttl = 30s) {
-        const auto choice = backend->take("report", holder, ttl);
+    std::int64_t acquire(const std::string& holder, std::chrono::milliseconds ttl = 30s) {
+        const auto choice = backend->acquire("report", holder, ttl);
         const auto* taken = std::get_if<core::LeaseTaken>(&choice);
         return taken != nullptr ? taken->epoch : 0;
     }
@@ -95,33 +95,33 @@ INSTANTIATE_TEST_SUITE_P(
 }  // namespace
 
 TEST_P(LeaseTest, one_holder_has_it_and_others_get_the_remaining_time) {
-    EXPECT_GE(take("ann"), 1);
+    EXPECT_GE(acquire("ann"), 1);
     clock.advance(10s);
 
-    const auto choice = of_another_process->take("report", "joe", 5s);
+    const auto choice = of_another_process->acquire("report", "joe", 5s);
 
     ASSERT_TRUE(std::holds_alternative<core::LeaseHeld>(choice));
     EXPECT_EQ(std::get<core::LeaseHeld>(choice).left, 20s);
 }
 
 TEST_P(LeaseTest, each_name_is_a_lease_of_its_own) {
-    take("ann");
+    acquire("ann");
 
-    EXPECT_TRUE(std::holds_alternative<core::LeaseTaken>(backend->take("mails", "joe", 5s)));
+    EXPECT_TRUE(std::holds_alternative<core::LeaseTaken>(backend->acquire("mails", "joe", 5s)));
 }
 
 TEST_P(LeaseTest, it_is_free_at_its_end_and_not_before) {
-    const auto first = take("ann");
+    const auto first = acquire("ann");
     clock.advance(30s - 1ms);
-    EXPECT_EQ(take("joe"), 0);
+    EXPECT_EQ(acquire("joe"), 0);
 
     clock.advance(1ms);
 
-    EXPECT_GT(take("joe"), first);
+    EXPECT_GT(acquire("joe"), first);
 }
 
 TEST_P(LeaseTest, only_its_holder_can_extend_it) {
-    const auto epoch = take("ann");
+    const auto epoch = acquire("ann");
     clock.advance(20s);
 
     EXPECT_FALSE(extend(epoch, "joe"));
@@ -130,43 +130,43 @@ TEST_P(LeaseTest, only_its_holder_can_extend_it) {
     EXPECT_TRUE(extend(epoch, "ann"));
 
     clock.advance(29s);
-    EXPECT_EQ(take("joe"), 0);
+    EXPECT_EQ(acquire("joe"), 0);
     clock.advance(1s);
-    EXPECT_GT(take("joe"), epoch);
+    EXPECT_GT(acquire("joe"), epoch);
 }
 
 TEST_P(LeaseTest, an_ended_lease_is_not_extended) {
-    const auto epoch = take("ann");
+    const auto epoch = acquire("ann");
     clock.advance(30s);
 
     EXPECT_FALSE(extend(epoch, "ann"));
 
-    EXPECT_GT(take("joe"), epoch);
+    EXPECT_GT(acquire("joe"), epoch);
     EXPECT_FALSE(extend(epoch, "ann")) << "nor when another has it";
 }
 
 TEST_P(LeaseTest, a_lease_given_back_is_free_at_once_and_keeps_its_epoch) {
-    const auto first = take("ann");
+    const auto first = acquire("ann");
 
-    backend->give_back("report", "joe");
-    EXPECT_EQ(take("joe"), 0) << "it was not joe's to give";
-    backend->give_back("report", "ann");
-    backend->give_back("report", "ann");
-    backend->give_back("mails", "ann");
+    backend->release("report", "joe");
+    EXPECT_EQ(acquire("joe"), 0) << "it was not joe's to give";
+    backend->release("report", "ann");
+    backend->release("report", "ann");
+    backend->release("mails", "ann");
 
     EXPECT_FALSE(extend(first, "ann"));
-    EXPECT_GT(take("joe"), first);
+    EXPECT_GT(acquire("joe"), first);
 }
 
 TEST_P(LeaseTest, epochs_only_grow_however_it_ends) {
     std::int64_t last = 0;
     for (int n = 0; n < 20; ++n) {
         const auto holder = "holder-" + std::to_string(n);
-        const auto epoch = take(holder);
+        const auto epoch = acquire(holder);
         ASSERT_GT(epoch, last);
         last = epoch;
         if (n % 3 == 0)
-            backend->give_back("report", holder);
+            backend->release("report", holder);
         else
             clock.advance(n % 3 == 1 ? 30s : 300 * 24h);
     }
@@ -174,27 +174,27 @@ TEST_P(LeaseTest, epochs_only_grow_however_it_ends) {
 
 // The outcome of its first request is unknown: no answer came.
 TEST_P(LeaseTest, the_same_holder_can_take_it_again) {
-    const auto first = take("ann");
+    const auto first = acquire("ann");
     clock.advance(10s);
 
-    EXPECT_GT(take("ann"), first);
+    EXPECT_GT(acquire("ann"), first);
 
     clock.advance(29s);
-    EXPECT_EQ(take("joe"), 0);
+    EXPECT_EQ(acquire("joe"), 0);
 }
 
 TEST_P(LeaseTest, a_clock_that_was_far_ahead_holds_it_for_twice_its_ttl_at_most) {
     clock.advance(24h);
-    const auto first = take("ann", 30s);
+    const auto first = acquire("ann", 30s);
     clock.advance(-24h);
 
     EXPECT_FALSE(extend(first, "ann"));
-    EXPECT_GT(take("joe"), first);
+    EXPECT_GT(acquire("joe"), first);
 
     // A long lease does not end because the next holder asks for a short one.
-    backend->give_back("report", "joe");
-    take("ann", 1h);
-    EXPECT_EQ(take("joe", 100ms), 0);
+    backend->release("report", "joe");
+    acquire("ann", 1h);
+    EXPECT_EQ(acquire("joe", 100ms), 0);
 }
 
 TEST_P(LeaseTest, of_many_concurrent_takers_one_gets_it) {
@@ -204,7 +204,7 @@ TEST_P(LeaseTest, of_many_concurrent_takers_one_gets_it) {
         backends.push_back(world->open());
         tries.push_back(std::async(std::launch::async, [n, &backend = *backends.back()] {
             return std::holds_alternative<core::LeaseTaken>(
-                backend.take("crowd", "holder-" + std::to_string(n), 30s)
+                backend.acquire("crowd", "holder-" + std::to_string(n), 30s)
             );
         }));
     }

@@ -61,10 +61,10 @@ protected:
     std::optional<std::int64_t> pass(const std::string& name, std::int64_t epoch) {
         return in_tx([&](Tx& tx) -> std::optional<std::int64_t> {
             try {
-                fenced(tx, Fence::received(name, epoch));
+                check_fencing_token(tx, FencingToken::received(name, epoch));
                 execute(tx, notes::insert, name + std::to_string(++written));
                 return std::nullopt;
-            } catch (const FencedOff& off) {
+            } catch (const StaleFencingToken& off) {
                 EXPECT_EQ(off.epoch(), epoch);
                 EXPECT_NE(std::string{off.what()}.find("'" + name + "'"), std::string::npos);
                 return off.seen();
@@ -265,7 +265,7 @@ TEST_P(FencedTest, each_name_has_its_own_epochs) {
 
 TEST_P(FencedTest, a_rolled_back_epoch_was_not_seen) {
     EXPECT_ANY_THROW(in_tx([&](Tx& tx) {
-        fenced(tx, Fence::received("report", 9));
+        check_fencing_token(tx, FencingToken::received("report", 9));
         throw std::runtime_error{"after all"};
     }));
 
@@ -278,9 +278,9 @@ TEST_P(FencedTest, a_phase_that_does_not_catch_it_is_rolled_back) {
     EXPECT_THROW(
         in_tx([&](Tx& tx) {
             execute(tx, notes::insert, "by the old one");
-            fenced(tx, Fence::received("report", 8));
+            check_fencing_token(tx, FencingToken::received("report", 8));
         }),
-        FencedOff
+        StaleFencingToken
     );
 
     EXPECT_EQ(note_count(), 1);

@@ -4,7 +4,7 @@
 
 #include "src/engine/engine.hpp"
 #include "src/engine/tx_factory.hpp"
-#include "src/http/key_state.hpp"
+#include "src/http/key_progress_query.hpp"
 #include "src/ops/reaper.hpp"
 #include "tests/conformance/each_store.hpp"
 
@@ -26,7 +26,7 @@ struct Done {
 class Pay {
 public:
     static constexpr std::string_view name = "pay";
-    static constexpr auto provider_memory = 20h;
+    static constexpr auto provider_key_lifetime = 20h;
     struct Request {
         std::int64_t cents{};
     };
@@ -58,7 +58,8 @@ class OtherTenantsTest : public OnEachStore {
 protected:
     OtherTenantsTest() {
         form =
-            &engine.add(detail::form_of<Pay>(std::make_shared<Pay>([this] { return charge(); })));
+            &engine.add(detail::erase_operation(std::make_shared<Pay>([this] { return charge(); }))
+            );
         (void)ask(owner, "first");  // So that ids are cached where they are preallocated.
     }
     ~OtherTenantsTest() override { engine.stop(10s); }
@@ -73,7 +74,7 @@ protected:
         request.method = "POST";
         request.path = "/payments";
         request.origin = "192.0.2.1";
-        request.request = std::get<detail::Anything>(form->request(fields));
+        request.request = std::get<detail::ErasedValue>(form->request(fields));
         request.fingerprint = "of 5 cents";
         auto answered = std::make_shared<std::promise<Answer>>();
         auto answer = answered->get_future();
@@ -97,7 +98,7 @@ protected:
     Response state_of(const Principal& who, const std::string& key) {
         return read_now(*store, [&](Session& session) {
             return detail::TxFactory::with_snapshot(session, [&](Snapshot& read) {
-                return http::KeyState{}.answer(read, {who, "192.0.2.1", {key}});
+                return http::KeyProgressQuery{}.answer(read, {who, "192.0.2.1", {key}});
             });
         });
     }
@@ -141,7 +142,7 @@ protected:
     base::Random& random = base::system_random();
     engine::Engine engine{
         {*store, clock, random}, {}, engine::open_installation(*store, clock, random, "")};
-    const detail::OperationForm* form{};
+    const detail::ErasedOperation* form{};
     std::atomic<bool> away{false};
     std::shared_future<void> held;  // The next call waits for it.
     std::promise<void> at_call;

@@ -5,7 +5,7 @@ namespace pawl::conformance {
 
 namespace {
 
-using queue::Marked;
+using queue::FinishResult;
 using Jids = std::vector<std::string>;
 
 }  // namespace
@@ -30,7 +30,7 @@ TEST_P(QueueTest, a_job_under_a_lease_is_not_claimed_again) {
     stage("jid");
     take_one();
 
-    EXPECT_TRUE(queue->take(10, 30s).empty());
+    EXPECT_TRUE(queue->claim(10, 30s).empty());
     EXPECT_FALSE(queue->next_due());
 }
 
@@ -38,11 +38,11 @@ TEST_P(QueueTest, a_job_is_claimed_when_it_is_due_and_not_before) {
     stage("later", 10s);
     EXPECT_EQ(queue->next_due(), clock.now() + 10s);
     clock.advance(10s - 1ms);
-    EXPECT_TRUE(queue->take(10, 30s).empty());
+    EXPECT_TRUE(queue->claim(10, 30s).empty());
 
     clock.advance(1ms);
 
-    EXPECT_EQ(jids(queue->take(10, 30s)), Jids{"later"});
+    EXPECT_EQ(jids(queue->claim(10, 30s)), Jids{"later"});
 }
 
 TEST_P(QueueTest, at_most_the_limit_is_claimed_and_the_longest_due_first) {
@@ -51,15 +51,15 @@ TEST_P(QueueTest, at_most_the_limit_is_claimed_and_the_longest_due_first) {
     stage("second", 2s);
     clock.advance(5s);
 
-    EXPECT_EQ(jids(queue->take(2, 30s)), (Jids{"first", "second"}));
-    EXPECT_EQ(jids(queue->take(2, 30s)), Jids{"third"});
+    EXPECT_EQ(jids(queue->claim(2, 30s)), (Jids{"first", "second"}));
+    EXPECT_EQ(jids(queue->claim(2, 30s)), Jids{"third"});
 }
 
 TEST_P(QueueTest, a_queue_claims_only_its_own_jobs) {
     stage(QueueWorld::Job{.jid = "elsewhere", .queue = "mails"});
 
-    EXPECT_TRUE(queue->take(10, 30s).empty());
-    EXPECT_EQ(jids(world->open("mails")->take(10, 30s)), Jids{"elsewhere"});
+    EXPECT_TRUE(queue->claim(10, 30s).empty());
+    EXPECT_EQ(jids(world->open("mails")->claim(10, 30s)), Jids{"elsewhere"});
 }
 
 TEST_P(QueueTest, a_finished_job_is_gone) {
@@ -69,7 +69,7 @@ TEST_P(QueueTest, a_finished_job_is_gone) {
 
     clock.advance(1h);
     EXPECT_EQ(queue->rescue(60s), 0);
-    EXPECT_TRUE(queue->take(10, 30s).empty());
+    EXPECT_TRUE(queue->claim(10, 30s).empty());
 }
 
 TEST_P(QueueTest, the_mark_that_a_job_is_done_commits_with_its_writes_or_not_at_all) {
@@ -78,14 +78,14 @@ TEST_P(QueueTest, the_mark_that_a_job_is_done_commits_with_its_writes_or_not_at_
 
     EXPECT_ANY_THROW(write_now(world->store(), [&](Session& session) {
         change(session, notes::insert, "its write");
-        EXPECT_EQ(queue->finish_in(session, job), Marked::done);
+        EXPECT_EQ(queue->finish_in_transaction(session, job), FinishResult::done);
         throw std::runtime_error{"after all"};
     }));
     EXPECT_EQ(note_count(), 0);
     EXPECT_TRUE(queue->renew(job, 30s)) << "it is still ours";
     write_now(world->store(), [&](Session& session) {
         change(session, notes::insert, "its write");
-        EXPECT_EQ(queue->finish_in(session, job), Marked::done);
+        EXPECT_EQ(queue->finish_in_transaction(session, job), FinishResult::done);
     });
 
     queue->finished(job);
@@ -106,7 +106,7 @@ TEST_P(QueueTest, a_job_done_in_a_transaction_is_gone_or_known_as_done) {
     EXPECT_FALSE(known());
 
     write_now(world->store(), [&](Session& session) {
-        EXPECT_EQ(queue->finish_in(session, job), Marked::done);
+        EXPECT_EQ(queue->finish_in_transaction(session, job), FinishResult::done);
     });
 
     const bool gone = !queue->renew(job, 30s);
@@ -125,9 +125,9 @@ TEST_P(QueueLeaseTest, a_lease_that_ended_frees_the_job_and_its_old_holder_write
     EXPECT_EQ(ours.failures, 0) << "a worker that died is no failure of the job";
     EXPECT_FALSE(queue->renew(old, 30s));
     EXPECT_FALSE(queue->mark_called(old));
-    EXPECT_FALSE(queue->put_back(old, 0s, std::nullopt));
-    EXPECT_FALSE(queue->put_back(old, 0s, "an error"));
-    EXPECT_FALSE(queue->bury(old, "an error"));
+    EXPECT_FALSE(queue->reschedule(old, 0s, std::nullopt));
+    EXPECT_FALSE(queue->reschedule(old, 0s, "an error"));
+    EXPECT_FALSE(queue->dead_letter(old, "an error"));
     EXPECT_FALSE(queue->finish(old));
     EXPECT_TRUE(letters->page({}, "", 10).empty());
     EXPECT_TRUE(queue->finish(ours));
@@ -142,13 +142,13 @@ TEST_P(QueueLeaseTest, a_lost_lease_fences_even_before_the_next_claim) {
 
     EXPECT_FALSE(queue->renew(old, 30s));
     EXPECT_FALSE(queue->mark_called(old));
-    EXPECT_FALSE(queue->put_back(old, 1h, "an error"));
+    EXPECT_FALSE(queue->reschedule(old, 1h, "an error"));
     EXPECT_FALSE(queue->finish(old));
-    EXPECT_FALSE(queue->bury(old, "an error"));
+    EXPECT_FALSE(queue->dead_letter(old, "an error"));
 
     EXPECT_TRUE(letters->page({}, "", 10).empty()) << "a job is not dead and alive";
     const auto ours = take_one();
-    EXPECT_TRUE(queue->bury(ours, "for good"));
+    EXPECT_TRUE(queue->dead_letter(ours, "for good"));
     EXPECT_EQ(letters->page({}, "", 10).size(), 1);
 }
 
@@ -175,9 +175,9 @@ TEST_P(QueueLeaseTest, a_lease_further_away_than_any_can_be_is_over) {
 TEST_P(QueueTest, a_job_put_back_without_an_error_has_not_failed) {
     stage("jid");
 
-    EXPECT_TRUE(queue->put_back(take_one(), 5s, std::nullopt));
+    EXPECT_TRUE(queue->reschedule(take_one(), 5s, std::nullopt));
 
-    EXPECT_TRUE(queue->take(1, 30s).empty());
+    EXPECT_TRUE(queue->claim(1, 30s).empty());
     clock.advance(5s);
     const auto again = take_one();
     EXPECT_EQ(again.failures, 0);
@@ -188,9 +188,9 @@ TEST_P(QueueTest, a_job_put_back_without_an_error_has_not_failed) {
 TEST_P(QueueTest, a_failed_job_has_its_first_failure_and_its_last_error) {
     stage("jid");
     const auto first_failed_at = clock.now();
-    queue->put_back(take_one(), 5s, "the first error");
+    queue->reschedule(take_one(), 5s, "the first error");
     clock.advance(5s);
-    queue->put_back(take_one(), 5s, "the second error");
+    queue->reschedule(take_one(), 5s, "the second error");
     clock.advance(5s);
 
     auto job = take_one();
@@ -209,7 +209,7 @@ TEST_P(QueueTest, a_buried_job_is_only_among_the_dead_letters) {
     queue->mark_called(job);
     clock.advance(1s);
 
-    EXPECT_TRUE(queue->bury(job, "for good"));
+    EXPECT_TRUE(queue->dead_letter(job, "for good"));
 
     const auto buried = letters->page({}, "", 10);
     ASSERT_EQ(buried.size(), 1);
@@ -236,7 +236,7 @@ TEST_P(QueueTest, the_time_of_the_first_call_stays) {
     EXPECT_TRUE(queue->mark_called(job));
     EXPECT_EQ(job.called_at, first_call);
 
-    queue->put_back(job, 0s, "an error");
+    queue->reschedule(job, 0s, "an error");
 
     EXPECT_EQ(take_one().called_at, first_call);
 }

@@ -55,14 +55,14 @@ protected:
     void stage(const std::string& jid, std::chrono::milliseconds due_in = 0s) {
         world->stage({.jid = jid, .due_in = due_in});
     }
-    queue::TakenJob take_one() { return queue->take(1, 30s).at(0); }
+    queue::ClaimedJob take_one() { return queue->claim(1, 30s).at(0); }
     // In order.
-    static std::vector<std::string> jids(const std::vector<queue::TakenJob>& jobs) {
+    static std::vector<std::string> jids(const std::vector<queue::ClaimedJob>& jobs) {
         std::vector<std::string> found;
         for (const auto& job : jobs) found.push_back(job.raw.jid);
         return found;
     }
-    static std::vector<std::string> sorted_jids(const std::vector<queue::TakenJob>& jobs) {
+    static std::vector<std::string> sorted_jids(const std::vector<queue::ClaimedJob>& jobs) {
         auto found = jids(jobs);
         std::sort(found.begin(), found.end());
         return found;
@@ -92,18 +92,18 @@ protected:
         bool called{false};
     };
     // A job that failed once, and then for good.
-    std::string bury(const std::string& jid, const Made& made) {
+    std::string dead_letter(const std::string& jid, const Made& made) {
         stage({.jid = jid, .queue = made.queue, .kind = made.kind, .args = made.args});
         auto of_another = made.queue == "default" ? nullptr : world->open(made.queue);
         auto& of_it = of_another ? *of_another : *queue;
-        auto job = of_it.take(1, 30s).at(0);
+        auto job = of_it.claim(1, 30s).at(0);
         if (made.called) of_it.mark_called(job);
-        EXPECT_TRUE(of_it.put_back(job, 0s, "the first error"));
-        job = of_it.take(1, 30s).at(0);
-        EXPECT_TRUE(of_it.bury(job, made.error));
+        EXPECT_TRUE(of_it.reschedule(job, 0s, "the first error"));
+        job = of_it.claim(1, 30s).at(0);
+        EXPECT_TRUE(of_it.dead_letter(job, made.error));
         return id_of(jid);
     }
-    std::string bury(const std::string& jid) { return bury(jid, Made{}); }
+    std::string dead_letter(const std::string& jid) { return dead_letter(jid, Made{}); }
     std::string id_of(const std::string& jid) {
         for (const auto& letter : letters->page({}, "", 1'000))
             if (letter.jid == jid) return letter.id;
@@ -114,7 +114,7 @@ protected:
         for (const auto& letter : letters->page(filter, "", 1'000)) found.push_back(letter.jid);
         return found;
     }
-    std::vector<std::string> jids_to_work() { return jids(queue->take(100, 30s)); }
+    std::vector<std::string> jids_to_work() { return jids(queue->claim(100, 30s)); }
 
     const queue::AuditEntry act{"ann", "the mail server is back"};
 };

@@ -17,7 +17,7 @@ constexpr auto hold = on_all<1>("hold", "INSERT INTO held (key_id) VALUES ($1)")
 constexpr auto set_generation =
     on_all<1>("set_generation", "UPDATE pawl_idempotency_keys SET generation = 3 WHERE id = $1");
 constexpr auto set_attention = on_all<1>(
-    "set_attention", "UPDATE pawl_idempotency_keys SET standing = 'attention' WHERE id = $1"
+    "set_attention", "UPDATE pawl_idempotency_keys SET status = 'attention' WHERE id = $1"
 );
 constexpr auto let_go = on_all("let_go", "DELETE FROM held");
 constexpr Sql set_odd_expiry{
@@ -199,7 +199,7 @@ TEST_P(ReaperTest, a_batch_contains_no_key_that_is_open_or_waits_for_a_person) {
     const auto batch =
         R"({"keys":[{"id":)" + std::to_string(open) + R"(},{"id":)" + std::to_string(stuck) + "}]}";
 
-    EXPECT_EQ(run(sql::delete_batch, batch), 0);
+    EXPECT_EQ(run(sql::delete_keys, batch), 0);
 }
 
 }  // namespace pawl::conformance

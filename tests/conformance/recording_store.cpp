@@ -49,8 +49,8 @@ public:
         inner_.fence(statement, parameters);
         notes_.add(statement);
     }
-    void lock_patience(std::chrono::milliseconds patience) override {
-        inner_.lock_patience(patience);
+    void set_lock_timeout(std::chrono::milliseconds patience) override {
+        inner_.set_lock_timeout(patience);
     }
     void lock_name(std::string_view name, std::int64_t number, std::chrono::milliseconds patience)
         override {

@@ -17,7 +17,7 @@ protected:
     }
     void expire(std::int64_t id) {
         write_now(*store, [&](Session& session) {
-            EXPECT_EQ(change(session, sql::expire_registry, id, 201, "/rides/1", now()), 1);
+            EXPECT_EQ(change(session, sql::expire_key, id, 201, "/rides/1", now()), 1);
             EXPECT_EQ(change(session, sql::delete_key, id), 1);
         });
     }
@@ -25,9 +25,9 @@ protected:
         std::int64_t id{};
         int generation{};
     };
-    std::optional<Revived> revive(const std::string& hash) {
+    std::optional<Revived> re_execute(const std::string& hash) {
         return write_now(*store, [&](Session& session) -> std::optional<Revived> {
-            const auto found = rows<Revived>(session, sql::revive_registry, hash);
+            const auto found = rows<Revived>(session, sql::claim_expired_key, hash);
             if (found.empty()) return std::nullopt;
             return found.front();
         });
@@ -57,7 +57,7 @@ TEST_P(RegistryTest, an_expired_key_keeps_its_outcome_and_stays_registered) {
 TEST_P(RegistryTest, a_row_expires_once_and_keeps_its_first_outcome) {
     const auto id = expired_key("hash");
 
-    EXPECT_EQ(run(sql::expire_registry, id, 500, "/elsewhere", now()), 0);
+    EXPECT_EQ(run(sql::expire_key, id, 500, "/elsewhere", now()), 0);
 
     EXPECT_EQ(find("hash")->outcome, 201);
 }
@@ -90,7 +90,8 @@ TEST_P(RegistryTest, the_reaper_finds_due_keys_oldest_first_up_to_its_limit) {
     auto due = [&](TimePoint at, int limit, TimePoint from = {}, std::int64_t id = 0) {
         std::vector<std::int64_t> ids;
         write_now(*store, [&](Session& session) {
-            for (const auto& found : rows<Found>(session, sql::find_expired, at, limit, from, id))
+            for (const auto& found :
+                 rows<Found>(session, sql::find_keys_to_expire, at, limit, from, id))
                 ids.push_back(found.id);
         });
         return ids;
@@ -110,12 +111,12 @@ TEST_P(RegistryTest, a_revived_key_has_a_new_id_and_the_next_generation) {
     const auto first = expired_key("hash");
     const auto other = open_key("other");
 
-    const auto revived = revive("hash");
+    const auto revived = re_execute("hash");
 
     ASSERT_TRUE(revived);
     EXPECT_GT(revived->id, std::max(first, other));
     EXPECT_EQ(revived->generation, 1);
-    EXPECT_FALSE(revive("hash")) << "it lives: of two who revive it, one does";
+    EXPECT_FALSE(re_execute("hash")) << "it lives: of two who re_execute it, one does";
     EXPECT_FALSE(register_key("hash"));
     EXPECT_GT(register_key("the next"), revived->id);
 }
@@ -123,8 +124,8 @@ TEST_P(RegistryTest, a_revived_key_has_a_new_id_and_the_next_generation) {
 TEST_P(RegistryTest, a_live_key_or_an_unknown_one_is_not_revived) {
     open_key("live");
 
-    EXPECT_FALSE(revive("live"));
-    EXPECT_FALSE(revive("unknown"));
+    EXPECT_FALSE(re_execute("live"));
+    EXPECT_FALSE(re_execute("unknown"));
 }
 
 TEST_P(RegistryTest, a_row_is_forgotten_when_it_expired_long_enough_ago_and_not_before) {
@@ -133,8 +134,8 @@ TEST_P(RegistryTest, a_row_is_forgotten_when_it_expired_long_enough_ago_and_not_
     expired_key("young");
     open_key("live");
 
-    EXPECT_EQ(run(sql::forget_expired, now() - 24h, 10), 0);
-    EXPECT_EQ(run(sql::forget_expired, now() - 24h + 1ms, 10), 1);
+    EXPECT_EQ(run(sql::delete_tombstones, now() - 24h, 10), 0);
+    EXPECT_EQ(run(sql::delete_tombstones, now() - 24h + 1ms, 10), 1);
 
     EXPECT_FALSE(find("old"));
     EXPECT_TRUE(find("young"));
@@ -148,7 +149,7 @@ TEST_P(RegistryTest, rows_are_forgotten_oldest_first_up_to_the_limit) {
         clock.advance(1h);
     }
 
-    EXPECT_EQ(run(sql::forget_expired, now(), 2), 2);
+    EXPECT_EQ(run(sql::delete_tombstones, now(), 2), 2);
 
     EXPECT_FALSE(find("a"));
     EXPECT_FALSE(find("b"));
@@ -158,7 +159,7 @@ TEST_P(RegistryTest, rows_are_forgotten_oldest_first_up_to_the_limit) {
 // An application's rows may keep key ids forever.
 TEST_P(RegistryTest, no_id_is_given_twice_even_if_a_revived_key_is_forgotten) {
     expired_key("hash");
-    const auto revived = revive("hash").value();
+    const auto revived = re_execute("hash").value();
     run(sql::insert_key_finished,
         revived.id,
         "hash",
@@ -183,11 +184,11 @@ TEST_P(RegistryTest, no_id_is_given_twice_even_if_a_revived_key_is_forgotten) {
     clock.advance(1h);
 
     // SQLite keeps the row of the highest id as its counter; PostgreSQL uses a sequence.
-    const auto at_once = run(sql::forget_expired, now(), 10);
+    const auto at_once = run(sql::delete_tombstones, now(), 10);
     const auto next = register_key("the next").value();
 
     EXPECT_GT(next, revived.id);
-    EXPECT_EQ(at_once + run(sql::forget_expired, now(), 10), 1) << "the count has moved on";
+    EXPECT_EQ(at_once + run(sql::delete_tombstones, now(), 10), 1) << "the count has moved on";
 }
 
 }  // namespace pawl::conformance

@@ -162,7 +162,7 @@ TEST_P(SessionTest, a_constraint_names_its_statement_and_is_permanent) {
 
     EXPECT_EQ(error.kind(), Kind::constraint);
     EXPECT_EQ(error.statement(), "insert_note");
-    EXPECT_FALSE(error.passing());
+    EXPECT_FALSE(error.transient());
     EXPECT_EQ(note_count(), 1);
 }
 

@@ -149,7 +149,7 @@ TEST_P(WorksTest, a_statement_is_interrupted_at_the_deadline_of_its_work) {
         const auto error = ending->error();
         ASSERT_TRUE(error);
         EXPECT_EQ(error->kind(), Kind::deadline);
-        EXPECT_TRUE(error->passing());
+        EXPECT_TRUE(error->transient());
     }
     clock.tick(0s);
     EXPECT_EQ(note_count(), 0);
@@ -181,7 +181,7 @@ TEST_P(WorksTest, an_error_of_the_database_is_kept_whatever_a_phase_throws) {
         const auto error = ending->error();
         ASSERT_TRUE(error);
         EXPECT_EQ(error->kind(), Kind::deadline);
-        EXPECT_TRUE(error->passing());
+        EXPECT_TRUE(error->transient());
     }
     clock.tick(0s);
     EXPECT_EQ(note_count(), 0);

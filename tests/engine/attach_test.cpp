@@ -195,7 +195,7 @@ TEST_F(AttachTest, all_waiters_for_another_node_are_answered_at_once_on_a_stop) 
 // Whatever the lock's holder does, the claim is repeated.
 TEST_F(AttachTest, a_claim_that_met_a_lock_is_repeated) {
     let_go.open();
-    world.store.fail_in(sql::insert_registry.name);
+    world.store.fail_in(sql::claim_key.name);
     world.store.arm_some(1, 2, FailingStore::How::undone, StoreError::Kind::locked);
 
     const auto answer = World::get(send_there("k"));
@@ -261,11 +261,11 @@ TEST_F(AttachTest, one_poll_serves_all_waiters_and_none_runs_without_waiters) {
         );
     world.execute(
         "INSERT INTO pawl_idempotency_keys (id, hash, tenant, account, idempotency_key, operation, "
-        "request_method, request_path, origin, fingerprint, secret_version, params, standing, "
+        "request_method, request_path, origin, fingerprint, secret_version, params, status, "
         "attempt, lease_until, recovery_point, recovery_data, generation, call_key, called_at, "
         "calling, created_at, last_run_at) SELECT r.id, r.hash, k.tenant, k.account, 'k', "
         "k.operation, k.request_method, k.request_path, k.origin, k.fingerprint, k.secret_version, "
-        "k.params, k.standing, k.attempt, k.lease_until, k.recovery_point, k.recovery_data, "
+        "k.params, k.status, k.attempt, k.lease_until, k.recovery_point, k.recovery_data, "
         "k.generation, k.call_key, k.called_at, k.calling, k.created_at, k.last_run_at "
         "FROM pawl_key_registry AS r CROSS JOIN pawl_idempotency_keys AS k "
         "WHERE r.id <> k.id"
@@ -300,7 +300,7 @@ TEST_F(FewWaitersTest, beyond_the_limit_of_waited_keys_the_answer_comes_at_once)
     auto first = hold("k");
     auto there = send_there("k");
     wait_for_waiters(1);
-    world.store.fail_in(sql::insert_registry.name);
+    world.store.fail_in(sql::claim_key.name);
     world.store.arm_some(1, 1, FailingStore::How::undone, StoreError::Kind::locked);
 
     EXPECT_EQ(why_of(World::get(send_there("k2"))), Reason::in_progress);

@@ -89,8 +89,8 @@ TEST(BeforeKey, a_failed_before_key_refuses_the_request_and_begins_nothing) {
     const auto unread = std::get<Rejection>(shop.ask<Buy>("k", R"({"thing":"tea"})"));
     const auto bug = std::get<Rejection>(shop.ask<Buy>("k", R"({"thing":"bug"})"));
 
-    EXPECT_EQ(unread.why, Reason::store_unavailable);
-    EXPECT_EQ(bug.why, Reason::internal);
+    EXPECT_EQ(unread.reason, Reason::store_unavailable);
+    EXPECT_EQ(bug.reason, Reason::internal);
     EXPECT_FALSE(shop.buy("jane").replayed) << "the key is as it was";
 }
 
@@ -117,7 +117,7 @@ TEST(BeforeKey, the_engine_ends_only_after_a_running_before_key) {
     EXPECT_FALSE(shop.engine->stop(50ms));
     shop.store.let_read_go();
 
-    EXPECT_EQ(std::get<Rejection>(World::get(std::move(asked))).why, Reason::stopping);
+    EXPECT_EQ(std::get<Rejection>(World::get(std::move(asked))).reason, Reason::stopping);
     EXPECT_TRUE(shop.engine->stop(10s));
 }
 

@@ -46,7 +46,7 @@ TEST_F(ClaimTest, concurrent_repeats_all_get_the_answer) {
                     const auto* refused = std::get_if<Rejection>(&answer);
                     const bool right =
                         same ? refused == nullptr && body_of(answer) == first
-                             : refused != nullptr && refused->why == Reason::key_reused;
+                             : refused != nullptr && refused->reason == Reason::key_reused;
                     if (!right) ++otherwise;
                 }
             });

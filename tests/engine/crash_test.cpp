@@ -40,7 +40,7 @@ Answer by_client(Shop<Op>& shop) {
 // The client asks only after the completer has run.
 template <class Op>
 Answer by_completer(Shop<Op>& shop) {
-    for (int i = 0; i < 5 && shop.world.count("pawl_idempotency_keys WHERE standing = 'open'") > 0;
+    for (int i = 0; i < 5 && shop.world.count("pawl_idempotency_keys WHERE status = 'open'") > 0;
          ++i) {
         shop.world.clock.advance(1min);
         (void)shop.world.complete();
@@ -93,7 +93,7 @@ void check_one_effect(Shop<Op>& shop, const Answer& answer) {
     EXPECT_EQ(shop.world.count("payments"), 1);
     EXPECT_EQ(shop.world.count("pawl_jobs"), 1);
     EXPECT_EQ(shop.world.count("pawl_key_registry"), 1);
-    EXPECT_EQ(shop.world.count("pawl_idempotency_keys WHERE standing = 'finished'"), 1);
+    EXPECT_EQ(shop.world.count("pawl_idempotency_keys WHERE status = 'finished'"), 1);
     EXPECT_EQ(body_of(shop.world.template ask<Op>("k", order_of_jane)), body_of(answer));
 }
 

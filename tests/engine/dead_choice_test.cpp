@@ -26,9 +26,9 @@ protected:
                 "', 'default', 'k', '{}', 'ready', '2020-01-01T00:00:00.000Z', "
                 "'2020-01-01T00:00:00.000Z')"
             );
-            const auto taken = queue.take(1, 60s);
+            const auto taken = queue.claim(1, 60s);
             ASSERT_EQ(taken.size(), 1U);
-            ASSERT_TRUE(queue.bury(taken.front(), "for good"));
+            ASSERT_TRUE(queue.dead_letter(taken.front(), "for good"));
         }
         all = chosen({});
         ASSERT_THAT(all, SizeIs(3));

@@ -253,7 +253,7 @@ TEST_F(DoubtTest, a_settlement_that_cannot_be_carried_out_says_why_and_changes_n
         world.text("SELECT settling_error FROM pawl_attention").find("no result named 'Parcel'"),
         std::string::npos
     );
-    EXPECT_EQ(world.text("SELECT standing FROM pawl_idempotency_keys"), "attention");
+    EXPECT_EQ(world.text("SELECT status FROM pawl_idempotency_keys"), "attention");
 }
 
 TEST_F(DoubtTest, a_point_that_does_not_decode_strands_only_its_key) {

@@ -37,7 +37,7 @@ protected:
         EXPECT_EQ(shop.world.count("orders"), 1);
         EXPECT_EQ(shop.world.count("payments"), 1);
         EXPECT_EQ(shop.world.count("pawl_jobs WHERE kind = 'order_job'"), 1);
-        EXPECT_EQ(shop.world.count("pawl_idempotency_keys WHERE standing <> 'finished'"), 0);
+        EXPECT_EQ(shop.world.count("pawl_idempotency_keys WHERE status <> 'finished'"), 0);
         EXPECT_EQ(body_of(shop.world.ask<Order>("k", order_of_jane)), body_of(answer));
     }
 };

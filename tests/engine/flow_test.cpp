@@ -114,7 +114,7 @@ public:
     using Flow = Steps<
         Atomic<&RenamedOrder::write>,
         Foreign<Repeat::safe_with_key, &RenamedOrder::pay, &RenamedOrder::keep>>;
-    using Past = pawl::Past<Was<"ordered", Bought>, Dropped<"charged">>;
+    using RenamedPoints = pawl::RenamedPoints<Renamed<"ordered", Bought>, Removed<"charged">>;
 };
 static_assert(Operation<RenamedOrder>);
 

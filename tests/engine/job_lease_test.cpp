@@ -58,7 +58,7 @@ protected:
     ops::WorkerOptions options{};
     ops::Pauses pauses{world.store, world.clock, 0ms};
     ops::Worker worker{*world.engine, queue, pauses, options};
-    detail::JobForm form{detail::job_form_of(std::make_shared<PackInTx>(packed))};
+    detail::ErasedJob form{detail::erase_job(std::make_shared<PackInTx>(packed))};
 };
 
 TEST_F(JobLeaseTest, a_worker_that_was_paused_over_its_claim_renews_it_before_a_transaction) {
@@ -89,7 +89,7 @@ TEST_F(JobLeaseTest, a_job_that_cannot_be_renewed_is_left_to_the_rescue) {
 
 // It may have waited for its turn in the store.
 TEST_F(JobLeaseTest, a_transaction_begins_in_the_first_half_of_its_jobs_lease) {
-    const auto jobs = queue.take(1, options.lease);
+    const auto jobs = queue.claim(1, options.lease);
     ASSERT_EQ(jobs.size(), 1U);
     const core::Moment taken{world.clock.now(), world.clock.steady()};
     const auto outcome = [&] {
@@ -116,7 +116,7 @@ TEST_F(JobLeaseTest, trouble_of_the_database_is_no_failure_of_a_job_that_is_an_o
     using How = FailingStore::How;
     using Kind = StoreError::Kind;
     const auto& operation =
-        world.engine->add(detail::form_of<PackAsOperation>(std::make_shared<PackAsOperation>()));
+        world.engine->add(detail::erase_operation(std::make_shared<PackAsOperation>()));
     worker.add(Parcel::kind, operation);
     for (const auto kind : {Kind::unavailable, Kind::contention, Kind::busy}) {
         world.store.arm(2, How::undone, kind);  // The first write claims it.

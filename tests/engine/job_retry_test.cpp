@@ -48,7 +48,7 @@ TEST_F(JobRetryTest, a_failed_job_waits_by_the_clock_of_the_database) {
     ahead.advance(72h);
     const auto engine = world.another_engine(ahead);
     ops::Worker worker{*engine, queue, pauses, options};
-    worker.add(detail::job_form_of(std::make_shared<LoadAtSecondTry>()));
+    worker.add(detail::erase_job(std::make_shared<LoadAtSecondTry>()));
 
     EXPECT_EQ(worker.run_once(1).retried, 1);
     EXPECT_EQ(worker.run_once(1).done, 0);
@@ -59,7 +59,7 @@ TEST_F(JobRetryTest, a_failed_job_waits_by_the_clock_of_the_database) {
 // Its due time would lie before the times that a poll looks at.
 TEST_F(JobRetryTest, a_wait_that_is_over_already_is_none) {
     ops::Worker worker{*world.engine, queue, pauses, options};
-    worker.add(detail::job_form_of(std::make_shared<LoadLater>()));
+    worker.add(detail::erase_job(std::make_shared<LoadLater>()));
 
     EXPECT_EQ(worker.run_once(1).retried, 1);
     EXPECT_EQ(world.text("SELECT run_at FROM pawl_jobs"), base::time_text(world.clock.now()));

@@ -68,7 +68,7 @@ protected:
     }
     template <class H>
     void handle(H handler) {
-        auto form = detail::job_form_of<H>(std::make_shared<H>(std::move(handler)));
+        auto form = detail::erase_job(std::make_shared<H>(std::move(handler)));
         one.add(form);
         two.add(form);
     }
@@ -168,18 +168,18 @@ TEST_F(JobTest, a_job_that_was_rescued_from_its_worker_is_not_buried_by_it) {
 
     const auto late = one.run_once(1);
 
-    EXPECT_EQ(late.buried, 0);
+    EXPECT_EQ(late.dead_lettered, 0);
     EXPECT_EQ(late.lost, 1);
     EXPECT_EQ(world.count("pawl_jobs"), 1);
     EXPECT_EQ(world.count("pawl_dead_jobs"), 0);
-    EXPECT_EQ(two.run_once(1).buried, 1);
+    EXPECT_EQ(two.run_once(1).dead_lettered, 1);
     EXPECT_EQ(world.count("pawl_jobs"), 0);
     EXPECT_EQ(world.count("pawl_dead_jobs"), 1);
 }
 
 TEST_F(JobTest, a_job_delivered_twice_to_an_operation_has_one_effect) {
     const auto& form =
-        world.engine->add(detail::form_of<NoteAsOperation>(std::make_shared<NoteAsOperation>()));
+        world.engine->add(detail::erase_operation(std::make_shared<NoteAsOperation>()));
     one.add(Note::kind, form);
     stage();
     world.execute(
@@ -233,7 +233,7 @@ TEST_F(JobTest, a_worker_that_ends_puts_back_claimed_jobs_that_did_not_begin) {
         std::jthread thread{[&](const std::stop_token& stop) { one.run(stop); }};
         at_work.wait();
         EXPECT_GT(world.count("pawl_jobs WHERE state = 'running'"), 1);
-        one.take_no_more();
+        one.stop_claiming();
         thread.request_stop();
         let_go.open();
     }
@@ -271,9 +271,9 @@ TEST_F(JobTest, after_the_receivers_memory_ends_a_job_is_not_called_again) {
     }});
     stage();
     EXPECT_EQ(one.run_once(1).retried, 1);
-    world.clock.advance(options.provider_memory);
+    world.clock.advance(options.provider_key_lifetime);
 
-    EXPECT_EQ(one.run_once(1).buried, 1);
+    EXPECT_EQ(one.run_once(1).dead_lettered, 1);
 
     EXPECT_EQ(calls, 1);
     EXPECT_EQ(world.count("pawl_dead_jobs"), 1);
@@ -292,7 +292,7 @@ TEST_F(JobTest, a_first_call_in_the_future_counts_as_past) {
         world.execute("UPDATE pawl_jobs SET called_at = '" + called_at + "'");
         return one.run_once(10);
     };
-    EXPECT_EQ(worked(10min).buried, 1);
+    EXPECT_EQ(worked(10min).dead_lettered, 1);
     EXPECT_EQ(calls, 0);
     EXPECT_EQ(worked(5s).done, 1);
     EXPECT_EQ(calls, 1);
@@ -335,7 +335,7 @@ TEST_F(JobTest, a_handler_sees_its_tries_and_the_last_error) {
 
 TEST_F(JobTest, a_handler_in_a_call_is_told_to_stop_after_its_time) {
     ops::Worker strict{*world.engine, queue, pauses, {.lease = 30ms, .timeout = 1ms}};
-    strict.add(detail::job_form_of(
+    strict.add(detail::erase_job(
         std::make_shared<NoteInCall>([](KeyedCall& call, const Job<Note>&) -> JobResult {
             std::promise<void> stopped;
             const std::stop_callback on_stop{call.stop(), [&] { stopped.set_value(); }};
@@ -344,7 +344,7 @@ TEST_F(JobTest, a_handler_in_a_call_is_told_to_stop_after_its_time) {
             return retry_in(1s);
         })
     ));
-    std::jthread upkeep{[&](const std::stop_token& stop) { strict.run_upkeep(stop); }};
+    std::jthread upkeep{[&](const std::stop_token& stop) { strict.run_rescuer(stop); }};
     stage();
 
     EXPECT_EQ(strict.run_once(1).retried, 1);
@@ -361,8 +361,8 @@ TEST_F(JobTest, a_kind_of_job_has_its_own_time) {
         return retry_in(1s);
     }};
     ops::Worker patient{*world.engine, queue, pauses, {.lease = 10min, .timeout = 9min}};
-    patient.add(detail::job_form_of(std::make_shared<NoteInAHurry>(hurried)));
-    std::jthread upkeep{[&](const std::stop_token& stop) { patient.run_upkeep(stop); }};
+    patient.add(detail::erase_job(std::make_shared<NoteInAHurry>(hurried)));
+    std::jthread upkeep{[&](const std::stop_token& stop) { patient.run_rescuer(stop); }};
     stage();
 
     std::atomic<bool> worked{false};
@@ -381,7 +381,7 @@ TEST_F(JobTest, a_kind_of_job_has_its_own_time) {
 // Once it returned each second forever, and counted as trouble of the database.
 TEST_F(JobTest, a_handler_in_a_transaction_that_takes_too_long_has_failed) {
     ops::Worker worker{*world.engine, queue, pauses, {.retry_layers = {}}};
-    worker.add(detail::job_form_of(std::make_shared<NoteInTx>([](Tx&, const Job<Note>&) {
+    worker.add(detail::erase_job(std::make_shared<NoteInTx>([](Tx&, const Job<Note>&) {
         throw StoreError{
             StoreError::Kind::deadline, StoreError::Effect::rolled_back, "slow", "5 s are over"};
     })));
@@ -389,7 +389,7 @@ TEST_F(JobTest, a_handler_in_a_transaction_that_takes_too_long_has_failed) {
 
     const auto report = worker.run_once(1);
 
-    EXPECT_EQ(report.buried, 1);
+    EXPECT_EQ(report.dead_lettered, 1);
     EXPECT_EQ(world.count("pawl_dead_jobs"), 1);
 }
 
@@ -433,7 +433,7 @@ TEST_F(JobTest, a_handler_sees_the_history_of_its_job) {
 
     one.run_once(1);
     world.clock.advance(20s);
-    queue.put_back(queue.take(1, 30s).at(0), 0s, "e of another");
+    queue.reschedule(queue.claim(1, 30s).at(0), 0s, "e of another");
     one.run_once(1);
 
     ASSERT_EQ(seen.size(), 2);
@@ -454,7 +454,7 @@ constexpr auto insert_note =
 TEST_F(JobTest, trouble_of_the_database_is_no_failure_of_a_job_in_a_transaction) {
     using How = FailingStore::How;
     ops::Worker worker{*world.engine, queue, pauses, {}};
-    worker.add(detail::job_form_of(std::make_shared<NoteInTx>()));
+    worker.add(detail::erase_job(std::make_shared<NoteInTx>()));
     world.execute(insert_note);
     world.store.arm(2, How::undone);  // The first write claims it.
 
@@ -477,7 +477,7 @@ TEST_F(JobTest, a_failed_write_anywhere_neither_doubles_nor_loses_a_job_in_a_tra
             queue::EmbeddedQueue line{fresh.store};
             ops::Pauses none{fresh.store, fresh.clock};
             ops::Worker worker{*fresh.engine, line, none, {}};
-            worker.add(detail::job_form_of(std::make_shared<NoteInTx>()));
+            worker.add(detail::erase_job(std::make_shared<NoteInTx>()));
             fresh.execute(insert_note);
             fresh.store.arm(nth, how);
 
@@ -486,7 +486,7 @@ TEST_F(JobTest, a_failed_write_anywhere_neither_doubles_nor_loses_a_job_in_a_tra
                     (void)worker.run_once(1);
                     fresh.clock.advance(2min);
                     (void)line.rescue(options.lease);
-                } catch (const StoreError&) {  // Worker::run and run_upkeep log it and go on.
+                } catch (const StoreError&) {  // Worker::run and run_rescuer log it and go on.
                 }
             }
 

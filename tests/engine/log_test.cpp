@@ -24,8 +24,8 @@ TEST(Log, a_line_is_json_whatever_it_contains) {
     open(file.string());
 
     warning("odd", {{"text", "a \"quote\"\n"}, {"bytes", "\xFF"}});
-    remark({.event = "no_code", .code = "", .detail = "d"});
-    remark({.event = "with_code", .code = "PAWL0001", .detail = "d"});
+    warn({.event = "no_code", .code = "", .detail = "d"});
+    warn({.event = "with_code", .code = "PAWL0001", .detail = "d"});
     flush();
     open("");
 

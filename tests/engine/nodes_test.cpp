@@ -50,7 +50,7 @@ TEST_F(NodesTest, another_request_under_a_key_of_another_node_is_refused_at_once
     (void)World::get(std::move(first));
 }
 
-// The first node hung past its lease. The second takes over with the same foreign key and finishes;
+// The first node hung past its lease. The second takes over with the same call key and finishes;
 // then the first one's write touches no row, and it returns what the second has stored.
 TEST_F(NodesTest, a_node_whose_lease_ended_writes_nothing_and_returns_the_stored_answer) {
     hold_first_call(provider);

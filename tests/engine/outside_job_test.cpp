@@ -30,8 +30,8 @@ private:
 // Offers one job, and answers as the test says.
 class Outside final : public queue::Queue {
 public:
-    std::vector<queue::TakenJob> take(int, std::chrono::milliseconds) override {
-        queue::TakenJob job;
+    std::vector<queue::ClaimedJob> claim(int, std::chrono::milliseconds) override {
+        queue::ClaimedJob job;
         job.id = "id";
         job.queue = "default";
         job.kind = Parcel::kind;
@@ -40,25 +40,26 @@ public:
         job.raw.attempt = 1;
         return {job};
     }
-    bool renew(const queue::TakenJob&, std::chrono::milliseconds) override { return true; }
-    queue::Marked finish_in(detail::Session&, const queue::TakenJob&) override { return marked; }
-    bool done_before(detail::Session&, const queue::TakenJob&) override {
-        return marked == queue::Marked::done_before;
+    bool renew(const queue::ClaimedJob&, std::chrono::milliseconds) override { return true; }
+    queue::FinishResult finish_in_transaction(detail::Session&, const queue::ClaimedJob&) override {
+        return marked;
     }
-    void finished(const queue::TakenJob&) override { ++taken_out; }
-    bool finish(const queue::TakenJob&) override { return true; }
-    bool
-    put_back(const queue::TakenJob&, std::chrono::milliseconds, const std::optional<std::string>&)
-        override {
+    bool done_before(detail::Session&, const queue::ClaimedJob&) override {
+        return marked == queue::FinishResult::done_before;
+    }
+    void finished(const queue::ClaimedJob&) override { ++taken_out; }
+    bool finish(const queue::ClaimedJob&) override { return true; }
+    using Error = std::optional<std::string>;
+    bool reschedule(const queue::ClaimedJob&, std::chrono::milliseconds, const Error&) override {
         ++put_backs;
         return true;
     }
-    bool bury(const queue::TakenJob&, const std::string&) override { return true; }
-    bool mark_called(queue::TakenJob&) override { return true; }
+    bool dead_letter(const queue::ClaimedJob&, const std::string&) override { return true; }
+    bool mark_called(queue::ClaimedJob&) override { return true; }
     int rescue(std::chrono::milliseconds) override { return 0; }
     std::optional<TimePoint> next_due() override { return std::nullopt; }
 
-    queue::Marked marked{queue::Marked::done};
+    queue::FinishResult marked{queue::FinishResult::done};
     int taken_out{0};
     int put_backs{0};
 };
@@ -67,7 +68,7 @@ class OutsideJobTest : public ::testing::Test {
 protected:
     void SetUp() override {
         world.execute("CREATE TABLE packed (text TEXT NOT NULL) STRICT");
-        worker.add(detail::job_form_of(std::make_shared<PackInTx>(fails)));
+        worker.add(detail::erase_job(std::make_shared<PackInTx>(fails)));
     }
 
     std::string fails;
@@ -85,7 +86,7 @@ TEST_F(OutsideJobTest, a_done_job_is_removed_from_its_queue) {
 }
 
 TEST_F(OutsideJobTest, a_job_whose_lease_was_lost_writes_nothing_and_is_left_to_its_holder) {
-    queue.marked = queue::Marked::lost;
+    queue.marked = queue::FinishResult::lost;
 
     EXPECT_EQ(worker.run_once(1).lost, 1);
 
@@ -94,7 +95,7 @@ TEST_F(OutsideJobTest, a_job_whose_lease_was_lost_writes_nothing_and_is_left_to_
 }
 
 TEST_F(OutsideJobTest, a_job_that_was_done_before_writes_nothing_and_is_removed) {
-    queue.marked = queue::Marked::done_before;
+    queue.marked = queue::FinishResult::done_before;
 
     EXPECT_EQ(worker.run_once(1).done_before, 1);
 
@@ -103,7 +104,7 @@ TEST_F(OutsideJobTest, a_job_that_was_done_before_writes_nothing_and_is_removed)
 }
 
 TEST_F(OutsideJobTest, a_job_that_was_done_before_is_removed_whatever_its_handler_returns) {
-    queue.marked = queue::Marked::done_before;
+    queue.marked = queue::FinishResult::done_before;
     for (const auto* how : {"throws", "puts off"}) {
         fails = how;
 

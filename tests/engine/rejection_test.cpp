@@ -1,6 +1,6 @@
-#include "src/engine/rejection.hpp"
-
 #include <pawl/error.hpp>
+
+#include "src/engine/failure.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,22 +29,22 @@ TEST(FailureOf, an_error_of_the_database_is_named_and_temporary) {
           Case{Kind::unavailable, Reason::store_unavailable},
           Case{Kind::full, Reason::store_unavailable},
           Case{Kind::read_only, Reason::store_unavailable}}) {
-        EXPECT_TRUE(of_store(kind).passing);
-        EXPECT_EQ(of_store(kind).refusal.why, why);
+        EXPECT_TRUE(of_store(kind).transient);
+        EXPECT_EQ(of_store(kind).rejection.reason, why);
     }
 }
 
 TEST(FailureOf, a_fault_of_the_program_is_internal_and_does_not_pass) {
     for (const auto kind : {Kind::constraint, Kind::statement, Kind::refused, Kind::fenced}) {
-        EXPECT_FALSE(of_store(kind).passing);
-        EXPECT_EQ(of_store(kind).refusal.why, Reason::internal);
-        EXPECT_EQ(of_store(kind).refusal.detail, "its text");
+        EXPECT_FALSE(of_store(kind).transient);
+        EXPECT_EQ(of_store(kind).rejection.reason, Reason::internal);
+        EXPECT_EQ(of_store(kind).rejection.detail, "its text");
     }
     const auto thrown = failure_of(std::make_exception_ptr(std::logic_error{"a bug"}));
-    EXPECT_FALSE(thrown.passing);
-    EXPECT_EQ(thrown.refusal.detail, "a bug");
+    EXPECT_FALSE(thrown.transient);
+    EXPECT_EQ(thrown.rejection.detail, "a bug");
     EXPECT_EQ(
-        failure_of(std::make_exception_ptr(7)).refusal.detail,
+        failure_of(std::make_exception_ptr(7)).rejection.detail,
         "an exception that is not a std::exception"
     );
 }

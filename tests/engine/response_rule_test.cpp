@@ -10,7 +10,7 @@ namespace {
 
 std::string refusal_of(Response response) {
     try {
-        storable(std::move(response));
+        checked_response(std::move(response));
     } catch (const std::invalid_argument& refused) {
         return refused.what();
     }
@@ -18,7 +18,7 @@ std::string refusal_of(Response response) {
 }
 
 TEST(Storable, only_four_headers_are_stored_in_their_canonical_spelling) {
-    const auto kept = storable(
+    const auto kept = checked_response(
         {.status = 201,
          .headers =
              {{"LOCATION", "/rides/1"},
@@ -55,14 +55,15 @@ TEST(Storable, a_response_with_an_invalid_status_or_a_control_character_is_refus
 
 // Found by reading: PostgreSQL refused the row after the charge, at every repeat.
 TEST(Storable, bytes_that_are_not_text_are_refused) {
-    EXPECT_THROW(storable({201, "caf\xe9"}), std::invalid_argument);
-    EXPECT_THROW(storable({201, std::string(1, '\0')}), std::invalid_argument);
-    EXPECT_THROW(storable({201, "{}", "text/\xff"}), std::invalid_argument);
+    EXPECT_THROW(checked_response({201, "caf\xe9"}), std::invalid_argument);
+    EXPECT_THROW(checked_response({201, std::string(1, '\0')}), std::invalid_argument);
+    EXPECT_THROW(checked_response({201, "{}", "text/\xff"}), std::invalid_argument);
     EXPECT_THROW(
-        storable({.status = 201, .headers = {{"Location", "/\xff"}}}), std::invalid_argument
+        checked_response({.status = 201, .headers = {{"Location", "/\xff"}}}), std::invalid_argument
     );
-    EXPECT_NO_THROW(storable({201, "café"}));
-    EXPECT_NO_THROW(storable({201, "caf\xe9"}, Bytes::any)) << "of an operation without a key";
+    EXPECT_NO_THROW(checked_response({201, "café"}));
+    EXPECT_NO_THROW(checked_response({201, "caf\xe9"}, Bytes::any))
+        << "of an operation without a key";
 }
 
 TEST(Storable, a_body_has_at_most_a_mebibyte) {

@@ -22,7 +22,7 @@ protected:
     // From now on the engine knows of a restore to `ago`; clients repeat for 72 h.
     void restored(std::chrono::milliseconds ago, std::int64_t last_key_id = 0) {
         const auto now = world.clock.now();
-        world.engine->set_lost_times(
+        world.engine->set_restore_gaps(
             {{.since = now - ago, .keys_until = now + 72h, .last_key_id = last_key_id}}
         );
     }

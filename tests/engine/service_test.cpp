@@ -116,7 +116,7 @@ TEST_F(ServiceTest, a_job_of_a_phase_that_threw_never_runs) {
 }
 
 TEST_F(ServiceTest, a_job_in_a_transaction_is_done_once) {
-    worker.add(detail::job_form_of(std::make_shared<CountInTx>()));
+    worker.add(detail::erase_job(std::make_shared<CountInTx>()));
     stage("a");
     stage("b");
 
@@ -127,7 +127,7 @@ TEST_F(ServiceTest, a_job_in_a_transaction_is_done_once) {
 }
 
 TEST_F(ServiceTest, a_failed_commit_of_a_job_leaves_neither_its_write_nor_its_mark) {
-    worker.add(detail::job_form_of(std::make_shared<CountInTx>()));
+    worker.add(detail::erase_job(std::make_shared<CountInTx>()));
     stage("a");
     world.store.arm(2, FailingStore::How::undone);  // The first write claims the job.
 
@@ -141,7 +141,7 @@ TEST_F(ServiceTest, a_failed_commit_of_a_job_leaves_neither_its_write_nor_its_ma
 }
 
 TEST_F(ServiceTest, a_failed_job_steps_down_its_layers_and_dies) {
-    worker.add(detail::job_form_of(std::make_shared<CountInTx>()));
+    worker.add(detail::erase_job(std::make_shared<CountInTx>()));
     stage("throws");
 
     EXPECT_EQ(worker.run_once(10).retried, 1);
@@ -149,7 +149,7 @@ TEST_F(ServiceTest, a_failed_job_steps_down_its_layers_and_dies) {
     world.clock.advance(16s);
     EXPECT_EQ(worker.run_once(10).retried, 1);
     world.clock.advance(100s);
-    EXPECT_EQ(worker.run_once(10).buried, 1);
+    EXPECT_EQ(worker.run_once(10).dead_lettered, 1);
 
     EXPECT_EQ(world.count("pawl_jobs"), 0);
     EXPECT_EQ(world.count("done"), 0);
@@ -158,21 +158,21 @@ TEST_F(ServiceTest, a_failed_job_steps_down_its_layers_and_dies) {
 }
 
 TEST_F(ServiceTest, a_handler_may_delay_or_discard_its_job_and_its_writes_are_rolled_back) {
-    worker.add(detail::job_form_of(std::make_shared<CountInTx>()));
+    worker.add(detail::erase_job(std::make_shared<CountInTx>()));
     stage("later");
     stage("never");
 
     const auto report = worker.run_once(10);
 
     EXPECT_EQ(report.retried, 1);
-    EXPECT_EQ(report.buried, 1);
+    EXPECT_EQ(report.dead_lettered, 1);
     EXPECT_EQ(world.count("done"), 0);
     EXPECT_EQ(world.number("SELECT failures FROM pawl_jobs"), 0);
 }
 
 TEST_F(ServiceTest, a_job_in_a_call_has_the_same_key_at_every_try) {
     std::vector<std::string> keys;
-    worker.add(detail::job_form_of(std::make_shared<CountInCall>(keys)));
+    worker.add(detail::erase_job(std::make_shared<CountInCall>(keys)));
     stage("a");
 
     for (int i = 0; i < 3; ++i) {
@@ -186,7 +186,7 @@ TEST_F(ServiceTest, a_job_in_a_call_has_the_same_key_at_every_try) {
 }
 
 TEST_F(ServiceTest, a_job_as_an_operation_resumes_where_it_was) {
-    const auto& form = world.engine->add(detail::form_of<CountAsOperation>(
+    const auto& form = world.engine->add(detail::erase_operation<CountAsOperation>(
         std::make_shared<CountAsOperation>(CountAsOperation{provider})
     ));
     worker.add(Counted::kind, form);
@@ -205,7 +205,7 @@ TEST_F(ServiceTest, a_job_as_an_operation_resumes_where_it_was) {
 }
 
 TEST_F(ServiceTest, a_job_waits_while_its_operation_needs_a_person) {
-    const auto& form = world.engine->add(detail::form_of<CountAsOperation>(
+    const auto& form = world.engine->add(detail::erase_operation<CountAsOperation>(
         std::make_shared<CountAsOperation>(CountAsOperation{provider})
     ));
     worker.add(Counted::kind, form);
@@ -223,7 +223,7 @@ TEST_F(ServiceTest, a_job_waits_while_its_operation_needs_a_person) {
 }
 
 TEST_F(ServiceTest, a_job_whose_key_was_settled_with_another_request_is_discarded) {
-    const auto& form = world.engine->add(detail::form_of<CountAsOperation>(
+    const auto& form = world.engine->add(detail::erase_operation<CountAsOperation>(
         std::make_shared<CountAsOperation>(CountAsOperation{provider})
     ));
     worker.add(Counted::kind, form);
@@ -236,7 +236,7 @@ TEST_F(ServiceTest, a_job_whose_key_was_settled_with_another_request_is_discarde
     const auto report = worker.run_once(10);
 
     EXPECT_EQ(report.done, 1);
-    EXPECT_EQ(report.buried, 1);
+    EXPECT_EQ(report.dead_lettered, 1);
     EXPECT_EQ(world.count("done"), 1);
     EXPECT_EQ(
         world.text("SELECT last_error FROM pawl_dead_jobs"),
@@ -245,19 +245,19 @@ TEST_F(ServiceTest, a_job_whose_key_was_settled_with_another_request_is_discarde
 }
 
 TEST_F(ServiceTest, a_job_that_its_operation_cannot_read_is_dead) {
-    const auto& form = world.engine->add(detail::form_of<CountAsOperation>(
+    const auto& form = world.engine->add(detail::erase_operation<CountAsOperation>(
         std::make_shared<CountAsOperation>(CountAsOperation{provider})
     ));
     worker.add(Counted::kind, form);
     stage("a");
     world.execute("UPDATE pawl_jobs SET args = '{\"no\":1}'");
 
-    EXPECT_EQ(worker.run_once(10).buried, 1);
+    EXPECT_EQ(worker.run_once(10).dead_lettered, 1);
     EXPECT_EQ(world.count("done"), 0);
 }
 
 TEST_F(ServiceTest, a_job_of_an_operation_comes_again_while_the_engine_stops) {
-    const auto& form = world.engine->add(detail::form_of<CountAsOperation>(
+    const auto& form = world.engine->add(detail::erase_operation<CountAsOperation>(
         std::make_shared<CountAsOperation>(CountAsOperation{provider})
     ));
     worker.add(Counted::kind, form);
@@ -275,7 +275,7 @@ TEST_F(ServiceTest, a_worker_outlives_an_outage_of_its_queue) {
     options.longest_outage_wait = 5ms;
     ops::Worker patient{*world.engine, queue, pauses, options};
     Gate worked;
-    patient.add(detail::job_form_of(std::make_shared<OpenGate>(worked)));
+    patient.add(detail::erase_job(std::make_shared<OpenGate>(worked)));
     stage("a");
     world.store.fail_reads(5);
 
@@ -285,30 +285,30 @@ TEST_F(ServiceTest, a_worker_outlives_an_outage_of_its_queue) {
 }
 
 TEST_F(ServiceTest, a_kind_of_job_has_one_handler) {
-    const auto& form = world.engine->add(detail::form_of<CountAsOperation>(
+    const auto& form = world.engine->add(detail::erase_operation<CountAsOperation>(
         std::make_shared<CountAsOperation>(CountAsOperation{provider})
     ));
-    worker.add(detail::job_form_of(std::make_shared<CountInTx>()));
+    worker.add(detail::erase_job(std::make_shared<CountInTx>()));
 
-    EXPECT_THROW(worker.add(detail::job_form_of(std::make_shared<CountInTx>())), std::logic_error);
+    EXPECT_THROW(worker.add(detail::erase_job(std::make_shared<CountInTx>())), std::logic_error);
     EXPECT_THROW(worker.add(Counted::kind, form), std::logic_error);
 }
 
 TEST_F(ServiceTest, jobs_of_unknown_kind_or_shape_end_in_the_dead_letters) {
-    worker.add(detail::job_form_of(std::make_shared<CountInTx>()));
+    worker.add(detail::erase_job(std::make_shared<CountInTx>()));
     stage("a");
     stage("b");
     world.execute("UPDATE pawl_jobs SET kind = 'other' WHERE id = 1");
     world.execute("UPDATE pawl_jobs SET args = 'no JSON' WHERE id = 2");
 
-    EXPECT_EQ(worker.run_once(10).buried, 2);
+    EXPECT_EQ(worker.run_once(10).dead_lettered, 2);
     EXPECT_EQ(world.count("pawl_dead_jobs"), 2);
 }
 
 TEST_F(ServiceTest, a_job_whose_worker_died_is_taken_again_after_its_lease) {
-    worker.add(detail::job_form_of(std::make_shared<CountInTx>()));
+    worker.add(detail::erase_job(std::make_shared<CountInTx>()));
     stage("a");
-    const auto taken = queue.take(1, 60s);
+    const auto taken = queue.claim(1, 60s);
     ASSERT_EQ(taken.size(), 1U);
 
     EXPECT_EQ(queue.rescue(60s), 0);

@@ -65,7 +65,7 @@ protected:
     }
     Answer ask_keyed() { return world.ask<KeyedBuggyOrder>("k", order_of_jane); }
     Answer ask() { return world.ask<BuggyOrder>("k", order_of_jane); }
-    std::string standing() { return world.text("SELECT standing FROM pawl_idempotency_keys"); }
+    std::string status() { return world.text("SELECT status FROM pawl_idempotency_keys"); }
 
     // The number of recorded decisions: 0 if the fence refused it.
     std::int64_t decide(const std::string& word, const std::string& result = "", int attempt = 0) {
@@ -146,7 +146,7 @@ TEST_F(SettleTest, a_preview_shows_the_customers_answer_and_leaves_nothing) {
 
     ASSERT_TRUE(shown.answer) << shown.error;
     EXPECT_EQ(shown.answer->status, 201);
-    EXPECT_EQ(standing(), "attention");
+    EXPECT_EQ(status(), "attention");
     EXPECT_EQ(world.count("pawl_audit_log"), 0);
     EXPECT_EQ(world.text("SELECT settled_at FROM pawl_attention"), "NULL");
     EXPECT_EQ(decide("happened", R"({"id":"ch_1"})"), 1);
@@ -202,7 +202,7 @@ TEST_F(SettleTest, a_call_that_did_not_happen_is_made_again_once_and_never_by_it
     ) world.complete();
 
     EXPECT_EQ(provider.keys.size(), 2U);
-    EXPECT_EQ(standing(), "attention");
+    EXPECT_EQ(status(), "attention");
     EXPECT_EQ(world.text("SELECT settlement FROM pawl_attention"), "NULL");
     EXPECT_EQ(why_of(ask()), Reason::needs_attention);
     world.clock.advance(24h);
@@ -222,7 +222,7 @@ TEST_F(SettleTest, a_decision_on_an_earlier_attempt_is_refused) {
     EXPECT_EQ(decide("did-not-happen", "", first), 0);
     EXPECT_EQ(world.complete().settled, 0);
     EXPECT_EQ(provider.keys.size(), 2U);
-    EXPECT_EQ(standing(), "attention");
+    EXPECT_EQ(status(), "attention");
 }
 
 // Issue 16, number 14: a row that does not decode fails alone, and not in every round.
@@ -323,7 +323,7 @@ TEST_F(SettleTest, a_phase_that_still_fails_says_why_and_stays_with_the_person) 
 
     EXPECT_EQ(world.complete().settling_failed, 1);
 
-    EXPECT_EQ(standing(), "attention");
+    EXPECT_EQ(status(), "attention");
     EXPECT_EQ(world.text("SELECT settling_error FROM pawl_attention"), "a bug in the phase");
 }
 
@@ -363,7 +363,7 @@ TEST_F(SettleTest, a_phase_cannot_be_settled_as_happened) {
 
     EXPECT_EQ(world.complete().settling_failed, 1);
 
-    EXPECT_EQ(standing(), "attention");
+    EXPECT_EQ(status(), "attention");
 }
 
 TEST_F(SettleTest, a_result_that_its_keeper_refuses_goes_to_a_person) {
@@ -445,7 +445,7 @@ TEST_F(SettleTest, a_phase_after_the_call_that_throws_keeps_the_result_and_is_re
 
         EXPECT_EQ(world.count("payments"), payments + 1);
         EXPECT_EQ(world.count("pawl_attention"), 0);
-        const auto open = std::string{" FROM pawl_idempotency_keys WHERE standing = 'open'"};
+        const auto open = std::string{" FROM pawl_idempotency_keys WHERE status = 'open'"};
         EXPECT_EQ(world.text("SELECT recovery_point" + open), "charged");
         EXPECT_EQ(world.text("SELECT call_key" + open), "NULL");
         const auto error = world.text("SELECT error" + open);
@@ -476,7 +476,7 @@ TEST_F(SettleTest, a_result_is_not_lost_when_the_attention_list_cannot_be_writte
         EXPECT_EQ(
             fresh.text("SELECT result_name || result FROM pawl_attention"), R"(Paid{"id":"ch_1"})"
         );
-        EXPECT_EQ(fresh.text("SELECT standing FROM pawl_idempotency_keys"), "attention");
+        EXPECT_EQ(fresh.text("SELECT status FROM pawl_idempotency_keys"), "attention");
     }
 }
 

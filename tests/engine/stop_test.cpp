@@ -75,7 +75,7 @@ TEST_F(StopTest, reports_which_calls_have_no_recorded_end) {
     auto first = world.send<Order>("k", order_of_jane);
     at_call.wait();
     EXPECT_FALSE(world.engine->stop(10ms));
-    const auto left = world.engine->doubts().report();
+    const auto left = world.engine->in_flight_calls().report();
     let_go.open();
     (void)World::get(std::move(first));
 
@@ -87,7 +87,7 @@ TEST_F(StopTest, reports_which_calls_ended_in_doubt_while_it_waited) {
     provider.next({Does::doubt, Does::doubt_charged});
     let_go.open();
     (void)world.ask<OrderOnce>("before", order_of_jane);  // Finished before the stop: not reported.
-    EXPECT_EQ(world.engine->doubts().report().count, 0U);
+    EXPECT_EQ(world.engine->in_flight_calls().report().count, 0U);
     Gate at_second;
     Gate second_let_go;
     provider.before([&] {
@@ -100,7 +100,7 @@ TEST_F(StopTest, reports_which_calls_ended_in_doubt_while_it_waited) {
     second_let_go.open();
 
     EXPECT_EQ(why_of(World::get(std::move(second))), Reason::needs_attention);
-    const auto left = world.engine->doubts().report();
+    const auto left = world.engine->in_flight_calls().report();
     EXPECT_EQ(left.count, 1U);
     EXPECT_EQ(
         left.keys,

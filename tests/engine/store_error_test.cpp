@@ -75,7 +75,7 @@ TEST_F(StoreErrorTest, no_failure_of_the_store_loses_or_doubles_an_effect_of_an_
         EXPECT_EQ(world.count("payments"), 1);
         EXPECT_EQ(world.count("pawl_jobs"), 1);
         EXPECT_EQ(
-            world.count("pawl_idempotency_keys WHERE standing = 'finished' AND error IS NULL"), 1
+            world.count("pawl_idempotency_keys WHERE status = 'finished' AND error IS NULL"), 1
         );
     }
 }
@@ -93,7 +93,7 @@ TEST_F(StoreErrorTest, a_fault_of_the_program_is_recorded_with_the_key) {
         EXPECT_EQ(why_of(world.ask<Order>("k", order_of_jane)), Reason::internal);
 
         EXPECT_EQ(
-            world.text("SELECT standing || ' ' || recovery_point || ' ' || error FROM "
+            world.text("SELECT status || ' ' || recovery_point || ' ' || error FROM "
                        "pawl_idempotency_keys"),
             "open started a planted failure"
         );

@@ -275,7 +275,7 @@ TEST_F(StoredKeyTest, a_decision_is_carried_out_on_the_attempt_that_it_was_made_
     of_another.attempt = 7;
 
     EXPECT_EQ(why_of(settle(of_another)), Reason::in_progress);
-    EXPECT_EQ(world.text("SELECT standing FROM pawl_idempotency_keys"), "attention");
+    EXPECT_EQ(world.text("SELECT status FROM pawl_idempotency_keys"), "attention");
     EXPECT_EQ(status_of(settle(give_up)), 409);
     EXPECT_EQ(why_of(settle(give_up)), Reason::in_progress) << "it was carried out";
 }

@@ -201,7 +201,7 @@ public:
             "SELECT (SELECT coalesce(max(id), 0) FROM pawl_key_registry) + i FROM n",
             {}};
         static constexpr Sql claim{
-            "claim_under_id",
+            "claim_key_under_id",
             "INSERT INTO pawl_key_registry (id, hash) VALUES ($1, $2) ON CONFLICT DO NOTHING",
             {}};
         if (!gives_ids_ahead_) return std::nullopt;
@@ -336,7 +336,7 @@ public:
     }
     template <class Op>
     static void add_to(engine::Engine& to, Op op) {
-        to.add(detail::form_of<Op>(std::make_shared<Op>(std::move(op))));
+        to.add(detail::erase_operation(std::make_shared<Op>(std::move(op))));
     }
 
     // A request as HTTP would pass it on: its fields as JSON.
@@ -366,7 +366,7 @@ public:
         auto decoded = form->request(fields);
         if (auto* problem = std::get_if<DecodeProblem>(&decoded))
             throw std::logic_error{detail::text_of(*problem)};
-        made.request = std::get<detail::Anything>(decoded);
+        made.request = std::get<detail::ErasedValue>(decoded);
         made.params = form->encode_request(made.request.get());
         made.fingerprint = made.params;
         made.fingerprint_text = made.params;
@@ -494,7 +494,7 @@ inline bool replayed(const Answer& answer) {
 }
 inline std::optional<Reason> why_of(const Answer& answer) {
     const auto* refused = std::get_if<Rejection>(&answer);
-    return refused != nullptr ? std::optional{refused->why} : std::nullopt;
+    return refused != nullptr ? std::optional{refused->reason} : std::nullopt;
 }
 
 }  // namespace pawl::testing

@@ -148,7 +148,7 @@ Record check_retry(const Record& record, std::string_view error) {
     constexpr int most = std::numeric_limits<int>::max() - 2;
     PAWL_ASSERT(again.failures == std::min(job.failures + 1, most));
     PAWL_ASSERT(again.called_at == job.called_at);
-    PAWL_ASSERT(again.raw.last_error == base::storable_error(error));
+    PAWL_ASSERT(again.raw.last_error == base::sanitized_error(error));
     PAWL_ASSERT(again.raw.first_failed_at == job.raw.first_failed_at.value_or(now));
     PAWL_ASSERT(kafka::due_of(next, now) == due);
     PAWL_ASSERT(!coordinates(next).empty());
@@ -168,7 +168,7 @@ void check_way(const Record& record, std::string_view error) {
     check_same_job(record, dead);
     PAWL_ASSERT(coordinates(dead) == coordinates(once));
     PAWL_ASSERT(kafka::letter_of(dead, "mails").died_at == now);
-    PAWL_ASSERT(kafka::letter_of(dead, "mails").error == base::storable_error(error));
+    PAWL_ASSERT(kafka::letter_of(dead, "mails").error == base::sanitized_error(error));
     PAWL_ASSERT(kafka::size_of(kafka::shortened(dead)) <= kafka::size_of(dead));
     check_same_job(record, kafka::shortened(dead));
     check_letter(dead);
@@ -197,7 +197,7 @@ void check_ours(const Record& record) {
     PAWL_ASSERT(read.raw.jid == job.jid && read.kind == job.kind && read.raw.args == job.args);
     PAWL_ASSERT(read.failures == job.failures && read.raw.key_id == job.key_id);
     PAWL_ASSERT(read.raw.created_at == now);
-    if (job.last_error) PAWL_ASSERT(read.raw.last_error == base::storable_error(*job.last_error));
+    if (job.last_error) PAWL_ASSERT(read.raw.last_error == base::sanitized_error(*job.last_error));
 }
 
 void check_numbers(const Record& record) {

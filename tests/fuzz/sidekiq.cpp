@@ -22,7 +22,7 @@ using namespace pawl::queue;
 using json::Members;
 
 constexpr TimePoint now{std::chrono::milliseconds{1'800'000'000'123}};
-constexpr sidekiq::Unsaid unsaid{"mails", now};
+constexpr sidekiq::PayloadDefaults unsaid{"mails", now};
 
 // The members that our writers may change. All others keep their bytes.
 constexpr std::array ours{
@@ -43,7 +43,7 @@ std::string without_ours(std::string_view payload) {
     return members.text();
 }
 
-bool is_job(const TakenJob& job) {
+bool is_job(const ClaimedJob& job) {
     return !job.kind.empty();
 }
 
@@ -64,7 +64,7 @@ void check_letter(std::string_view payload) {
 
 void check_no_job(std::string_view payload, std::string_view error) {
     const auto times = redis::SidekiqTimes::seconds;
-    PAWL_ASSERT(sidekiq::taken_of(payload, unsaid).raw.args == payload);
+    PAWL_ASSERT(sidekiq::claimed_job_of(payload, unsaid).raw.args == payload);
     PAWL_ASSERT(sidekiq::with_failure(payload, error, now, times) == payload);
     PAWL_ASSERT(sidekiq::with_call(payload, now, times) == payload);
     PAWL_ASSERT(sidekiq::with_merge(payload, {"ann", now, true}, times) == payload);
@@ -72,7 +72,7 @@ void check_no_job(std::string_view payload, std::string_view error) {
 }
 
 // Compares all but the tries.
-void check_same_job(const TakenJob& one, const TakenJob& other) {
+void check_same_job(const ClaimedJob& one, const ClaimedJob& other) {
     PAWL_ASSERT(one.raw.jid == other.raw.jid);
     PAWL_ASSERT(one.kind == other.kind);
     PAWL_ASSERT(one.raw.args == other.raw.args);
@@ -83,16 +83,16 @@ void check_same_job(const TakenJob& one, const TakenJob& other) {
 std::string check_failure(
     std::string_view payload, std::string_view error, redis::SidekiqTimes times
 ) {
-    const auto before = sidekiq::taken_of(payload, unsaid);
+    const auto before = sidekiq::claimed_job_of(payload, unsaid);
     auto failed = sidekiq::with_failure(payload, error, now, times);
-    const auto after = sidekiq::taken_of(failed, unsaid);
+    const auto after = sidekiq::claimed_job_of(failed, unsaid);
     check_same_job(before, after);
     PAWL_ASSERT(without_ours(failed) == without_ours(payload));
     PAWL_ASSERT(
         after.failures == before.failures + 1 ||
         before.failures == std::numeric_limits<int>::max() - 1
     );
-    PAWL_ASSERT(after.raw.last_error == base::storable_error(error));
+    PAWL_ASSERT(after.raw.last_error == base::sanitized_error(error));
     PAWL_ASSERT(after.raw.last_failed_at == now);
     PAWL_ASSERT(after.called_at == before.called_at);
     if (before.raw.first_failed_at)
@@ -105,16 +105,16 @@ std::string check_failure(
 void check_job(std::string_view payload, std::string_view error) {
     const auto times = fuzz::Dice{payload}.below(2) == 0 ? redis::SidekiqTimes::seconds
                                                          : redis::SidekiqTimes::milliseconds;
-    const auto first = sidekiq::taken_of(payload, unsaid);
+    const auto first = sidekiq::claimed_job_of(payload, unsaid);
     const auto queued = sidekiq::with_queue(payload, unsaid.queue);
     PAWL_ASSERT(without_ours(queued) == without_ours(payload));
-    check_same_job(first, sidekiq::taken_of(queued, {"", now}));
+    check_same_job(first, sidekiq::claimed_job_of(queued, {"", now}));
     const auto called = sidekiq::with_call(queued, now, times);
-    PAWL_ASSERT(sidekiq::taken_of(called, unsaid).called_at == now);
+    PAWL_ASSERT(sidekiq::claimed_job_of(called, unsaid).called_at == now);
     const auto failed = check_failure(called, error, times);
     const auto twice = check_failure(failed, "again", times);
     const auto merged = sidekiq::with_merge(twice, {"ann", now, true}, times);
-    const auto last = sidekiq::taken_of(merged, unsaid);
+    const auto last = sidekiq::claimed_job_of(merged, unsaid);
     check_same_job(first, last);
     PAWL_ASSERT(without_ours(merged) == without_ours(payload));
     PAWL_ASSERT(last.failures == 0 && !last.called_at);
@@ -141,7 +141,7 @@ void check_ours(std::string_view args, std::string_view error) {
         PAWL_ASSERT((text != nullptr) == base::is_utf8(args));
         if (text == nullptr) continue;
         PAWL_ASSERT(json::is_json(*text));
-        const auto read = sidekiq::taken_of(*text, {"", TimePoint{}});
+        const auto read = sidekiq::claimed_job_of(*text, {"", TimePoint{}});
         PAWL_ASSERT(read.raw.jid == job.jid && read.kind == job.kind && read.queue == job.queue);
         PAWL_ASSERT(read.failures == job.failures && read.raw.key_id == job.key_id);
         PAWL_ASSERT(read.raw.created_at == now);
@@ -150,7 +150,7 @@ void check_ours(std::string_view args, std::string_view error) {
         const bool as_json = json::is_json(args, json::levels_max - 2);
         const auto end = args.find_last_not_of(" \t\r\n") + 1;
         PAWL_ASSERT(read.raw.args == (as_json ? args.substr(begin, end - begin) : args));
-        if (job.last_error) PAWL_ASSERT(read.raw.last_error == base::storable_error(error));
+        if (job.last_error) PAWL_ASSERT(read.raw.last_error == base::sanitized_error(error));
     }
 }
 
@@ -166,7 +166,7 @@ void check_time(std::string_view number) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const auto [payload, error] = fuzz::cut_at(fuzz::text_of(data, size), "\n&\n");
-    const auto job = sidekiq::taken_of(payload, unsaid);
+    const auto job = sidekiq::claimed_job_of(payload, unsaid);
     PAWL_ASSERT(job.held == payload && !job.raw.jid.empty() && job.queue == unsaid.queue);
     PAWL_ASSERT(job.failures >= 0 && job.raw.attempt == job.failures + 1);
     check_letter(payload);

@@ -5,7 +5,7 @@
 //
 // The input's first line is a name: a point, a result, "params" or "headers". The rest is the data.
 
-#include <pawl/detail/form.hpp>
+#include <pawl/detail/erased_operation.hpp>
 #include <pawl/steps.hpp>
 
 #include "src/engine/key_row.hpp"
@@ -88,12 +88,12 @@ public:
             &BookRide::keep_charge,
             &BookRide::refuse_ride>,
         Atomic<&BookRide::finish_ride>>;
-    using Past = pawl::Past<Was<"charged", ChargeCreated>, Dropped<"priced">>;
+    using RenamedPoints = pawl::RenamedPoints<Renamed<"charged", ChargeCreated>, Removed<"priced">>;
 };
 static_assert(Operation<BookRide>);
 
-const detail::OperationForm& form() {
-    static const auto made = detail::form_of<BookRide>(std::make_shared<BookRide>());
+const detail::ErasedOperation& form() {
+    static const auto made = detail::erase_operation(std::make_shared<BookRide>());
     return made;
 }
 
@@ -147,7 +147,7 @@ std::optional<std::string> of_a_newer_version(std::string_view json) {
 
 void check_column(const Column& column, std::string_view data) {
     const auto decoded = column.decode(data);
-    const auto* read = std::get_if<detail::Anything>(&decoded);
+    const auto* read = std::get_if<detail::ErasedValue>(&decoded);
     if (read == nullptr) {
         PAWL_ASSERT(!std::get<std::string>(decoded).empty());
         return;
@@ -155,8 +155,8 @@ void check_column(const Column& column, std::string_view data) {
     const auto written = column.encode(read->get());
     PAWL_ASSERT(canonical_of(written) == said_by(data));
     const auto again = column.decode(written);
-    PAWL_ASSERT(std::holds_alternative<detail::Anything>(again));
-    PAWL_ASSERT(column.encode(std::get<detail::Anything>(again).get()) == written);
+    PAWL_ASSERT(std::holds_alternative<detail::ErasedValue>(again));
+    PAWL_ASSERT(column.encode(std::get<detail::ErasedValue>(again).get()) == written);
 
     const auto is_refused = [&](std::string_view text) {
         return std::holds_alternative<std::string>(column.decode(text));

@@ -236,14 +236,14 @@ class Chaos:
 
     def open_first(self):
         """All keys; unfinished ones first, as thousands of replays would delay them and the completer's back-off is minutes."""
-        left = {row[0] for row in self.world.rows("SELECT idempotency_key FROM pawl_idempotency_keys WHERE standing <> 'finished'")}
+        left = {row[0] for row in self.world.rows("SELECT idempotency_key FROM pawl_idempotency_keys WHERE status <> 'finished'")}
         return sorted(self.keys, key=lambda name: (name[1] not in left, name))
 
     def settled_since(self, ended):
         """Seconds for each key that was open when faults ended; clients still ask, and the completer may be in its back-off."""
         seconds, before = [], None
         while before is None or before:
-            found = {row[0] for row in self.world.rows("SELECT id FROM pawl_idempotency_keys WHERE standing <> 'finished'")}
+            found = {row[0] for row in self.world.rows("SELECT id FROM pawl_idempotency_keys WHERE status <> 'finished'")}
             seconds += [time.monotonic() - ended] * len((before or found) - found)
             before = found
             if time.monotonic() > ended + SETTLED_S:
@@ -252,8 +252,8 @@ class Chaos:
         return seconds
 
     def open_keys(self):
-        return self.world.rows('SELECT idempotency_key, standing, recovery_point, attempt, lease_until, completer_runs, completer_next_at '
-                               "FROM pawl_idempotency_keys WHERE standing <> 'finished' ORDER BY id LIMIT 20")
+        return self.world.rows('SELECT idempotency_key, status, recovery_point, attempt, lease_until, completer_runs, completer_next_at '
+                               "FROM pawl_idempotency_keys WHERE status <> 'finished' ORDER BY id LIMIT 20")
 
     def final(self, n, name):
         token, key = name

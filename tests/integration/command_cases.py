@@ -123,7 +123,7 @@ def an_expired_key_is_shown(settings):
         world.pawl_command('reaper', '--once')
         check_equal(world.count('pawl_idempotency_keys'), 1, 'keys that are left')
         shown = json.loads(world.pawl_command('keys', 'show', '--key', 'old', '--json').stdout)
-        check_equal((shown['standing'], shown['response_status']), ('expired', 201), 'its registry row')
+        check_equal((shown['status'], shown['response_status']), ('expired', 201), 'its registry row')
         check(shown['location'].startswith('/rides/') and shown['expired_at'], f'where it is, and when it expired: {shown}')
         check_equal(json.loads(world.pawl_command('keys', 'show', str(shown['id']), '--json').stdout), shown, 'by its id')
         world.change('DELETE FROM pawl_idempotency_keys')   # No other account has had a request since.
@@ -147,7 +147,7 @@ def exit_codes(settings):
         ((letter,),) = world.rows('SELECT id FROM pawl_dead_jobs')
         why = ('--reason', 'x')
         for words, expected in [
-            (('keys', 'list'), 0), (('keys', 'list', '--limit', '0'), 2), (('keys', 'list', '--standing', 'no'), 2),
+            (('keys', 'list'), 0), (('keys', 'list', '--limit', '0'), 2), (('keys', 'list', '--status', 'no'), 2),
             (('keys', 'list', '--below', '4711'), 1), (('keys', 'list', '--help'), 0), (('keys',), 2),
             (('keys', 'show', key), 0), (('keys', 'show', '4711'), 1), (('keys', 'show', 'x'), 2), (('keys', 'show'), 2),
             (('keys', 'show', '--key', 'none'), 1), (('keys', 'show', key, '--key', 'k'), 2), (('keys', 'show', key, '--account', 'a'), 2),

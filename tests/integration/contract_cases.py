@@ -176,7 +176,7 @@ def a_phase_that_throws(world):
         answer = world.phone().book('k17')
         problem(answer, 500, 'internal', True)
         check(b'secret' not in answer.body, f'the text of the failure is only for operators: {answer}')
-    check_equal(world.count('pawl_idempotency_keys', "standing = 'open' AND error LIKE '%secret detail%'"), 1,
+    check_equal(world.count('pawl_idempotency_keys', "status = 'open' AND error LIKE '%secret detail%'"), 1,
                 'the error is stored')
     check_equal((world.count('rides'), len(world.ledger())), (0, 0), 'rides, charges')
     world.store.mend_table()
@@ -194,7 +194,7 @@ def a_point_of_another_version(world):
     check_equal(answer.json['code'], 'PAWL0007', 'the code')
     check_equal(world.phone().get('/idempotency-keys/k18').json['state'], 'sent_by_rocket', 'the state of the key')
     wait_until('the completer to have tried', lambda: world.count('pawl_idempotency_keys', 'completer_runs > 0'))
-    check_equal(world.rows('SELECT standing, recovery_point FROM pawl_idempotency_keys'), [('open', 'sent_by_rocket')],
+    check_equal(world.rows('SELECT status, recovery_point FROM pawl_idempotency_keys'), [('open', 'sent_by_rocket')],
                 'the key')
     check('PAWL0007' in world.log(), 'the log has the code')
     # As if a version that knows the point were running again.
@@ -341,7 +341,7 @@ def stopping_while_the_provider_hangs(settings):
     """SIGTERM waits for requests in flight within the drain time, then exits with 0; the next start finishes them."""
     with World(settings.bin, QUICK, provider_options=['--delay-ms', '60000']) as world:
         world.start_server('--drain-s', '5')
-        check('"event":"short_drain"' in world.log(), 'a warning of a drain shorter than a call')
+        check('"event":"drain_too_short"' in world.log(), 'a warning of a drain shorter than a call')
         world.phone().send_and_hang_up('POST', '/rides', HERE_TO_THERE, 'k')
         wait_until('the charge', world.ledger)
         began = time.monotonic()

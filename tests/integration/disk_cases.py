@@ -87,7 +87,7 @@ def full_disk(settings):
         check_equal(statuses, {201, 503}, 'answers')
         told = sorted(riders.of(201))
         world.kill_server()   # Rides that were answered must be on the disk.
-        durable = {key for (key,) in world.rows("SELECT idempotency_key FROM pawl_idempotency_keys WHERE standing = 'finished'")}
+        durable = {key for (key,) in world.rows("SELECT idempotency_key FROM pawl_idempotency_keys WHERE status = 'finished'")}
         check_equal([key for key in told if key not in durable], [], 'answers without a durable row')
         world.start_server()
         for key in riders.of(503):

@@ -49,7 +49,7 @@ class Day:
         except NoTables:
             pass
 
-    def revive(self):
+    def re_execute(self):
         """Starts the server again if it is dead."""
         if self.world.server.poll() is not None:
             self.note_death()
@@ -58,7 +58,7 @@ class Day:
     def ask(self, name, send):
         """Sends until the answer is final; the first and all later final answers under a name are the same."""
         for _ in range(TRIES_MAX):
-            self.revive()
+            self.re_execute()
             try:
                 answer = send()
             except OSError:
@@ -75,7 +75,7 @@ class Day:
     def wait(self, what, condition):
         """Like wait_until, but restarts the server after deaths."""
         def alive_and_true():
-            self.revive()
+            self.re_execute()
             try:
                 return condition()
             except OSError:
@@ -126,7 +126,7 @@ class Day:
         begun = lambda: self.world.count('pawl_idempotency_keys', f"idempotency_key = '{key}'")
 
         def sent_and_begun():
-            self.revive()
+            self.re_execute()
             try:
                 self.world.phone().send_and_hang_up('POST', '/rides', HERE_TO_THERE, key)
                 wait_until('it to begin', lambda: begun() or self.world.dead(), 5 * SLOW)

@@ -67,17 +67,17 @@ pawl::Lease wait_for(pawl::Leases& leases, const Given& given) {
 // Never checks its lease: only the fence refuses its writes.
 void hold(pawl::Leases& leases, pawl::Database& database, const Given& given) {
     const auto lease = wait_for(leases, given);
-    const auto fence = lease.fence();
+    const auto fence = lease.fencing_token();
     say("held", fence.epoch());
     const std::stop_callback on_lost{lease.lost(), [&] { say("lost", fence.epoch()); }};
     for (;;) {
         try {
             database.write([&](pawl::Tx& tx) {
-                pawl::fenced(tx, fence);
+                pawl::check_fencing_token(tx, fence);
                 pawl::execute(tx, insert, fence.epoch());
             });
             say("wrote", fence.epoch());
-        } catch (const pawl::FencedOff& off) {
+        } catch (const pawl::StaleFencingToken& off) {
             say("fenced_off", off.seen());
             say("is_held", lease.is_held() ? 1 : 0);
             // Another thread, which woke at the same time, prints the loss.
@@ -86,7 +86,7 @@ void hold(pawl::Leases& leases, pawl::Database& database, const Given& given) {
                 std::this_thread::sleep_for(1ms);
             return;
         } catch (const pawl::StoreError& error) {
-            if (!error.passing()) throw;
+            if (!error.transient()) throw;
         }
         std::this_thread::sleep_for(20ms);
     }
@@ -96,12 +96,12 @@ void contend(pawl::Leases& leases, const Given& given, std::chrono::seconds leng
     const auto end = Clock::now() + length;
     for (int n = 0; Clock::now() < end; ++n) {
         auto lease = wait_for(leases, given);
-        const auto epoch = lease.fence().epoch();
+        const auto epoch = lease.fencing_token().epoch();
         say("begin", epoch);
         std::this_thread::sleep_for(std::chrono::milliseconds{n * 7 % 30});
         if (!lease.is_held()) throw std::runtime_error{"it was lost though nobody was paused"};
         say("end", epoch);
-        lease.give_back();
+        lease.release();
     }
 }
 

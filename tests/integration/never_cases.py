@@ -35,7 +35,7 @@ class Doubtful:
         check_equal(len(self.waiting()), 1, 'on the attention list')
 
     def told(self, key):
-        self.day.revive()
+        self.day.re_execute()
         try:
             answer = self.world.phone('test_doubt').book(key)
         except OSError:
@@ -105,7 +105,7 @@ def killed_at(settings, point, hit):
 def live_one(world, day, who, key):
     """Books, over deaths, until the answer is final or a person is needed."""
     def told():
-        day.revive()
+        day.re_execute()
         try:
             answer = world.phone(who).book(key)
         except OSError:

@@ -50,7 +50,7 @@ def check_all(world, keys, at_work=()):
     world.settle()
     charges = collections.Counter(line['key'] for line in world.ledger())
     check_equal(sorted(charges.values()), [1] * keys, 'charges by key')
-    check_equal(world.count('pawl_idempotency_keys', "standing = 'finished'"), keys, 'finished keys')
+    check_equal(world.count('pawl_idempotency_keys', "status = 'finished'"), keys, 'finished keys')
     check_equal(world.count('rides'), keys, 'rides')
     agree = world.rows("SELECT r.stripe_charge_id AS ride, k.response_body::json->>'charge' AS told FROM rides AS r"
                        " JOIN pawl_idempotency_keys AS k ON k.id = r.idempotency_key_id WHERE r.state = 'booked'")
@@ -190,7 +190,7 @@ def nodes_die(settings, seed, kind=World):
         riders.check_all()
 
 
-FINISHED = "SELECT id, md5(k::text) AS content FROM pawl_idempotency_keys AS k WHERE standing = 'finished'"
+FINISHED = "SELECT id, md5(k::text) AS content FROM pawl_idempotency_keys AS k WHERE status = 'finished'"
 BOOKED = "SELECT id, md5(r::text) AS content FROM rides AS r WHERE state = 'booked'"
 
 

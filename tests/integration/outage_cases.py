@@ -52,7 +52,7 @@ def days_under_outages(settings, queue, count, longest_s, seed):
 
 
 def it_is_away_at_the_start(settings, queue):
-    word = {'redis': 'queue_away', 'kafka': 'PAWL0020'}
+    word = {'redis': 'queue_unreachable', 'kafka': 'PAWL0020'}
     with World(settings.bin, QUICK, queue=queue) as world:
         world.queue.go_away()
         day = Day(world)

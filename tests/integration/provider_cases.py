@@ -72,7 +72,7 @@ def never_up(settings):
                   f'it says so: {answer}')
         wait_until('the completer to have tried', lambda: world.count('pawl_idempotency_keys', 'completer_runs > 0'))
         check_equal((len(world.ledger()), world.count('pawl_attention')), (0, 0), 'charges, requests for a person')
-        check_equal(world.rows('SELECT standing, recovery_point FROM pawl_idempotency_keys'), [('open', 'ride_created')],
+        check_equal(world.rows('SELECT status, recovery_point FROM pawl_idempotency_keys'), [('open', 'ride_created')],
                     'the key')
 
 

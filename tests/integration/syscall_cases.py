@@ -70,7 +70,7 @@ def fails_at(settings, call, error, n):
         check(failed, f'no {call} was the {n}th: {collections.Counter(which for _, which, _ in seen(world))}')
         world.wrapper = []
         durable = {} if not rides.told else dict(world.rows("SELECT idempotency_key, response_status FROM pawl_idempotency_keys"
-                                                            " WHERE standing = 'finished'"))
+                                                            " WHERE status = 'finished'"))
         for name, answer in rides.told.items():
             key = name if name != 'refund' else f'ride-{rides.told["k-1"].json["ride"]}-refund'
             check_equal(durable.get(key), answer.status, f'the durable row of {name}, as answered')

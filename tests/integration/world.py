@@ -286,7 +286,7 @@ class World:
         return self.rows(f'SELECT count(*) FROM {table} WHERE {where}')[0][0]
 
     def unsettled(self):
-        return self.count('pawl_idempotency_keys', "standing <> 'finished'")
+        return self.count('pawl_idempotency_keys', "status <> 'finished'")
 
     def settle(self):
         """Waits until the server has finished all work."""

@@ -85,7 +85,7 @@ queue::KafkaOptions KafkaCluster::new_options(int partitions) {
     options.group = "rides";
     options.session_timeout = 6s;  // The least that brokers accept by default.
     options.fetch_wait = 10ms;
-    options.take_wait = 0ms;
+    options.claim_wait = 0ms;
     options.hold_max = 5'000;
     options.partitions = partitions;
     options.replication = 1;

@@ -48,7 +48,7 @@ protected:
         store::apply_migrations(home, "pawl", sql::migrations::all);
     }
     // The jobs that the next worker finds.
-    std::vector<TakenJob> found_after() {
+    std::vector<ClaimedJob> found_after() {
         home_ = std::make_unique<sqlite::SqliteStore>(sqlite::SqliteOptions{.path = file()}, clock);
         heir = std::make_unique<KafkaQueue>(options, "default", *home_, clock);
         return take(*heir);
@@ -66,14 +66,14 @@ TEST_F(
 ) {
     push({"jid"});
 
-    EXPECT_TRUE(was_killed(run_victim("put_back", "kafka.put_back.after")));
+    EXPECT_TRUE(was_killed(run_victim("reschedule", "kafka.reschedule.after")));
 
     const auto jobs = found_after();
     ASSERT_THAT(jids(jobs), ElementsAre("jid", "jid"));
     EXPECT_EQ(jobs[0].failures + jobs[1].failures, 1);
     EXPECT_TRUE(heir->finish(jobs[0]));
     conformance::write_now(*home_, [&](store::Session& session) {
-        EXPECT_EQ(heir->finish_in(session, jobs[1]), Marked::done_before);
+        EXPECT_EQ(heir->finish_in_transaction(session, jobs[1]), FinishResult::done_before);
         return 0;
     });
 }
@@ -81,7 +81,7 @@ TEST_F(
 TEST_F(KafkaKillTest, after_a_kill_before_a_retry_a_job_is_unchanged) {
     push({"jid"});
 
-    EXPECT_TRUE(was_killed(run_victim("put_back", "kafka.put_back.before")));
+    EXPECT_TRUE(was_killed(run_victim("reschedule", "kafka.reschedule.before")));
 
     const auto jobs = found_after();
     ASSERT_THAT(jids(jobs), ElementsAre("jid"));
@@ -109,7 +109,7 @@ TEST_F(KafkaKillTest, after_a_kill_before_it_was_done_a_job_comes_again_with_its
 TEST_F(KafkaKillTest, after_a_kill_between_burial_and_commit_a_job_is_dead_and_comes_again) {
     push({"jid"});
 
-    EXPECT_TRUE(was_killed(run_victim("bury", "kafka.bury.after")));
+    EXPECT_TRUE(was_killed(run_victim("dead_letter", "kafka.dead_letter.after")));
 
     EXPECT_THAT(jids(found_after()), ElementsAre("jid"));
     EXPECT_EQ(KafkaDeadLetters(options, *home_, clock).page({}, "", 10).size(), 1);

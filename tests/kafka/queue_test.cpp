@@ -16,21 +16,21 @@ class KafkaQueueTest : public KafkaTest {};
 
 TEST_F(KafkaQueueTest, an_undone_job_comes_again_and_done_ones_after_it_do_not) {
     make_topics();
-    push({"taken", "done", "put_back", "buried", "untouched"});
+    push({"taken", "done", "reschedule", "buried", "untouched"});
     {
         const auto queue = open();
         const auto jobs = take(*queue, 4);
-        ASSERT_THAT(jids(jobs), ElementsAre("taken", "done", "put_back", "buried"));
+        ASSERT_THAT(jids(jobs), ElementsAre("taken", "done", "reschedule", "buried"));
         EXPECT_TRUE(queue->finish(jobs[1]));
-        EXPECT_TRUE(queue->put_back(jobs[2], 10s, "an error"));
-        EXPECT_TRUE(queue->bury(jobs[3], "for good"));
+        EXPECT_TRUE(queue->reschedule(jobs[2], 10s, "an error"));
+        EXPECT_TRUE(queue->dead_letter(jobs[3], "for good"));
     }
 
     const auto heir = open();
 
     EXPECT_THAT(jids(take(*heir)), ElementsAre("taken", "untouched"));
     clock.advance(10s);
-    EXPECT_THAT(jids(take(*heir)), ElementsAre("put_back"));
+    EXPECT_THAT(jids(take(*heir)), ElementsAre("reschedule"));
     EXPECT_EQ(KafkaDeadLetters(options, store, clock).page({}, "", 10).size(), 1);
 }
 
@@ -50,7 +50,7 @@ TEST_F(KafkaQueueTest, a_dead_letter_written_twice_by_a_crash_is_shown_once) {
     make_topics();
     push({"a", "a", "b"});
     const auto queue = open();
-    for (const auto& job : take(*queue)) EXPECT_TRUE(queue->bury(job, "for good"));
+    for (const auto& job : take(*queue)) EXPECT_TRUE(queue->dead_letter(job, "for good"));
     ASSERT_EQ(records(kafka::dead_topic(options, "default")).size(), 3);
     KafkaDeadLetters letters{options, store, clock};
     const AuditEntry act{"ann", "fixed"};
@@ -67,7 +67,7 @@ TEST_F(KafkaQueueTest, a_dead_letter_written_twice_by_a_crash_is_shown_once) {
 
     const auto again = take(*queue);
     ASSERT_THAT(jids(again), ElementsAre("a"));
-    EXPECT_TRUE(queue->bury(again[0], "once more"));
+    EXPECT_TRUE(queue->dead_letter(again[0], "once more"));
     const auto dead_again = letters.page({}, "", 10);
     ASSERT_EQ(dead_again.size(), 1) << "a death after a merge is another";
     EXPECT_EQ(dead_again[0].error, "once more");
@@ -78,7 +78,7 @@ TEST_F(KafkaQueueTest, a_repeatedly_failing_job_delays_no_other) {
     push({"poison", "next", "last"});
     const auto queue = open();
 
-    EXPECT_TRUE(queue->put_back(take(*queue, 1).at(0), 1h, "poison"));
+    EXPECT_TRUE(queue->reschedule(take(*queue, 1).at(0), 1h, "poison"));
 
     EXPECT_THAT(jids(take(*queue)), ElementsAre("next", "last"));
 }
@@ -88,7 +88,7 @@ TEST_F(KafkaQueueTest, jobs_of_a_layer_come_in_the_order_of_their_times_and_none
     push({"30", "10", "20", "40"});
     const auto queue = open();
     for (const auto& job : take(*queue))
-        EXPECT_TRUE(queue->put_back(job, std::stoi(job.raw.jid) * 1s, std::nullopt));
+        EXPECT_TRUE(queue->reschedule(job, std::stoi(job.raw.jid) * 1s, std::nullopt));
 
     for (const auto* next : {"10", "20", "30", "40"}) {
         clock.advance(10s - 1ms);
@@ -103,7 +103,7 @@ TEST_F(KafkaQueueTest, a_removed_layer_strands_no_job) {
     make_topics();
     push({"jid"});
     auto queue = open();
-    EXPECT_TRUE(queue->put_back(take(*queue).at(0), 1h, "an error"));
+    EXPECT_TRUE(queue->reschedule(take(*queue).at(0), 1h, "an error"));
     queue.reset();
     options.layers = {10s};
 
@@ -117,7 +117,7 @@ TEST_F(KafkaQueueTest, a_removed_layer_strands_no_job) {
 TEST_F(KafkaQueueTest, a_full_partition_is_paused_and_loses_nothing) {
     make_topics();
     options.hold_max = 3;
-    options.take_wait = 30s;  // It reads no further than it may, so do not wait for all of it.
+    options.claim_wait = 30s;  // It reads no further than it may, so do not wait for all of it.
     Jids all;
     for (int i = 100; i < 140; ++i) all.push_back(std::to_string(i));
     push(all);
@@ -125,7 +125,7 @@ TEST_F(KafkaQueueTest, a_full_partition_is_paused_and_loses_nothing) {
 
     Jids worked;
     while (worked.size() < all.size()) {
-        const auto jobs = queue->take(1, 30s);
+        const auto jobs = queue->claim(1, 30s);
         if (jobs.empty()) break;
         worked.push_back(jobs[0].raw.jid);
         EXPECT_TRUE(queue->finish(jobs[0]));
@@ -143,15 +143,15 @@ TEST_F(KafkaQueueTest, after_a_rebalance_only_the_new_owner_can_finish_a_job) {
     const auto taken = take(*first);
     ASSERT_EQ(taken.size(), all.size());
 
-    options.take_wait = 1s;
+    options.claim_wait = 1s;
     const auto second = open();
     struct Token {
         KafkaQueue* holder{};
-        TakenJob job;
+        ClaimedJob job;
         bool live() const { return holder->renew(job, 30s); }
     };
     std::vector<Token> tokens;
-    const auto collect = [&](KafkaQueue& holder, const std::vector<TakenJob>& jobs) {
+    const auto collect = [&](KafkaQueue& holder, const std::vector<ClaimedJob>& jobs) {
         for (const auto& job : jobs) tokens.push_back({&holder, job});
     };
     const auto live = [](const Token& token) { return token.live(); };
@@ -164,8 +164,8 @@ TEST_F(KafkaQueueTest, after_a_rebalance_only_the_new_owner_can_finish_a_job) {
     // A partition moves in two steps, away from one member, then to the other; on a busy machine
     // the group rebalances more than once.
     for (int i = 0; i < 60; ++i) {
-        collect(*second, second->take(100, 30s));
-        collect(*first, first->take(100, 30s));
+        collect(*second, second->claim(100, 30s));
+        collect(*first, first->claim(100, 30s));
         const auto held = static_cast<std::size_t>(std::ranges::count_if(tokens, live));
         if (held == all.size() && has_moved()) break;
     }
@@ -179,14 +179,14 @@ TEST_F(KafkaQueueTest, after_a_rebalance_only_the_new_owner_can_finish_a_job) {
             continue;
         }
         EXPECT_FALSE(holder->mark_called(job));
-        EXPECT_FALSE(holder->put_back(job, 0s, "late"));
-        EXPECT_FALSE(holder->bury(job, "late"));
+        EXPECT_FALSE(holder->reschedule(job, 0s, "late"));
+        EXPECT_FALSE(holder->dead_letter(job, "late"));
         // Issue 16, number 22: a job that another member had buried could be done in a transaction,
         // too.
         KafkaQueue& loser = *holder;
-        const TakenJob& lost = job;
+        const ClaimedJob& lost = job;
         conformance::write_now(store, [&](store::Session& session) {
-            EXPECT_EQ(loser.finish_in(session, lost), Marked::lost);
+            EXPECT_EQ(loser.finish_in_transaction(session, lost), FinishResult::lost);
         });
         EXPECT_FALSE(holder->finish(job));
     }
@@ -214,7 +214,7 @@ TEST_F(KafkaQueueTest, records_of_other_programs_are_claimed_with_the_headers_th
     EXPECT_NE(jobs[1].raw.jid, jobs[0].raw.jid);
     EXPECT_EQ(jobs[2].raw.jid, "order-7");
     EXPECT_EQ(jobs[2].kind, "com.example.order");
-    for (const auto& job : jobs) EXPECT_TRUE(queue->bury(job, "no handler is for it"));
+    for (const auto& job : jobs) EXPECT_TRUE(queue->dead_letter(job, "no handler is for it"));
     EXPECT_EQ(KafkaDeadLetters(options, store, clock).page({}, "", 10).size(), 3);
 }
 
@@ -222,7 +222,7 @@ TEST_F(KafkaQueueTest, the_headers_of_a_retry_reach_the_broker_byte_for_byte) {
     make_topics();
     push({"jid"});
     const auto queue = open();
-    EXPECT_TRUE(queue->put_back(take(*queue).at(0), 10s, "no answer"));
+    EXPECT_TRUE(queue->reschedule(take(*queue).at(0), 10s, "no answer"));
 
     const auto retried = records(kafka::retry_topic(options, "default", 10s));
 

@@ -32,7 +32,7 @@ protected:
     static std::string error_of_take(KafkaQueue& queue) {
         return error_of([&] {
                    const auto end = std::chrono::steady_clock::now() + 30s;
-                   while (std::chrono::steady_clock::now() < end) queue.take(1, 30s);
+                   while (std::chrono::steady_clock::now() < end) queue.claim(1, 30s);
                }
         ).what();
     }
@@ -55,12 +55,12 @@ TEST_F(KafkaTroubleTest, brokers_that_come_back_find_everything_as_it_was) {
     EXPECT_EQ(of_push.kind(), StoreError::Kind::unavailable);
     EXPECT_THAT(of_push.what(), HasSubstr("PAWL0020"));
     EXPECT_THAT(of_push.what(), HasSubstr(own.brokers()));
-    EXPECT_THROW(queue->put_back(job, 0s, "an error"), StoreError);
+    EXPECT_THROW(queue->reschedule(job, 0s, "an error"), StoreError);
     EXPECT_TRUE(queue->renew(job, 30s)) << "it is still ours";
     EXPECT_THAT(error_of_take(*queue), HasSubstr("PAWL0020"));
     own.all_up();
 
-    EXPECT_TRUE(queue->put_back(job, 0s, "an error"));
+    EXPECT_TRUE(queue->reschedule(job, 0s, "an error"));
     EXPECT_EQ(push({"after"}).sent.size(), 1);
     const auto jobs = jids(take(*queue));
     EXPECT_THAT(jobs, ::testing::Contains("before"));
@@ -80,7 +80,7 @@ TEST_F(KafkaTroubleTest, a_refusal_of_the_group_is_reported_until_it_ends) {
     const auto why = error_of_take(*queue);
     EXPECT_THAT(why, HasSubstr("PAWL0020"));
     EXPECT_THAT(why, HasSubstr("Group authorization failed"));
-    EXPECT_THROW(queue->take(1, 30s), StoreError) << "not once alone";
+    EXPECT_THROW(queue->claim(1, 30s), StoreError) << "not once alone";
     own.tell(std::string{"clear "} + find_coordinator_api);
 
     EXPECT_THAT(jids(take(*queue)), ElementsAre("jid"));
@@ -92,14 +92,14 @@ TEST_F(KafkaTroubleTest, an_offset_commit_that_fails_is_tried_until_it_succeeds)
     testing::KafkaCluster own;
     options.brokers = own.brokers();
     own.make_topics(options, "default", 1);
-    push({"put_back", "buried"});
+    push({"reschedule", "buried"});
     {
         const auto queue = open();
         const auto jobs = take(*queue, 2);
         ASSERT_EQ(jobs.size(), 2);
         own.tell(std::string{"error "} + offset_commit_api + " 30 1000");  // GROUP_AUTHORIZATION...
-        EXPECT_TRUE(queue->put_back(jobs[0], 10s, "an error"));
-        EXPECT_TRUE(queue->bury(jobs[1], "for good"));
+        EXPECT_TRUE(queue->reschedule(jobs[0], 10s, "an error"));
+        EXPECT_TRUE(queue->dead_letter(jobs[1], "for good"));
 
         EXPECT_FALSE(queue->wait_committed(1s)) << "no broker has taken it";
         own.tell(std::string{"clear "} + offset_commit_api);
@@ -110,7 +110,7 @@ TEST_F(KafkaTroubleTest, an_offset_commit_that_fails_is_tried_until_it_succeeds)
     const auto heir = open();
     EXPECT_THAT(take(*heir), IsEmpty()) << "nothing is due, and nothing comes again";
     clock.advance(10s);
-    EXPECT_THAT(jids(take(*heir)), ElementsAre("put_back"));
+    EXPECT_THAT(jids(take(*heir)), ElementsAre("reschedule"));
 }
 
 TEST_F(KafkaTroubleTest, after_an_outage_longer_than_the_session_a_job_comes_again) {
@@ -163,7 +163,7 @@ TEST_F(KafkaTroubleTest, a_retry_that_is_too_large_is_sent_with_fewer_headers) {
     const auto job = take(*queue).at(0);
     cluster.tell(std::string{"error "} + produce_api + " 10 1");  // MSG_SIZE_TOO_LARGE.
 
-    EXPECT_TRUE(queue->put_back(job, 0s, std::string(2'000, 'e')));
+    EXPECT_TRUE(queue->reschedule(job, 0s, std::string(2'000, 'e')));
 
     const auto again = take(*queue).at(0);
     EXPECT_EQ(again.failures, 1);
@@ -190,7 +190,7 @@ TEST_F(KafkaTroubleTest, a_merge_cut_off_after_its_records_is_repeated_and_the_j
     make_topics();
     push({"jid"});
     const auto queue = open();
-    EXPECT_TRUE(queue->bury(take(*queue).at(0), "for good"));
+    EXPECT_TRUE(queue->dead_letter(take(*queue).at(0), "for good"));
     KafkaDeadLetters letters{options, store, clock};
     const AuditEntry act{"ann", "it works again"};
     const auto id = letters.page({}, "", 1).at(0).id;
@@ -205,11 +205,11 @@ TEST_F(KafkaTroubleTest, a_merge_cut_off_after_its_records_is_repeated_and_the_j
     const auto jobs = take(*queue);
     EXPECT_THAT(jids(jobs), ElementsAre("jid", "jid"));
     conformance::write_now(store, [&](store::Session& session) {
-        EXPECT_EQ(queue->finish_in(session, jobs.at(0)), Marked::done);
+        EXPECT_EQ(queue->finish_in_transaction(session, jobs.at(0)), FinishResult::done);
         return 0;
     });
     conformance::write_now(store, [&](store::Session& session) {
-        EXPECT_EQ(queue->finish_in(session, jobs.at(1)), Marked::done_before);
+        EXPECT_EQ(queue->finish_in_transaction(session, jobs.at(1)), FinishResult::done_before);
         return 0;
     });
 }
@@ -218,7 +218,7 @@ TEST_F(KafkaTroubleTest, a_merge_cut_off_before_its_records_sends_nothing) {
     make_topics();
     push({"jid"});
     const auto queue = open();
-    EXPECT_TRUE(queue->bury(take(*queue).at(0), "for good"));
+    EXPECT_TRUE(queue->dead_letter(take(*queue).at(0), "for good"));
     KafkaDeadLetters letters{options, store, clock};
     const auto id = letters.page({}, "", 1).at(0).id;
     throw_at("kafka.merge.before");

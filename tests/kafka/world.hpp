@@ -60,11 +60,11 @@ protected:
         record.headers = std::move(headers);
         kafka::Producer{options}.send(record);
     }
-    static std::vector<TakenJob> take(KafkaQueue& queue, int limit = 100) {
+    static std::vector<ClaimedJob> take(KafkaQueue& queue, int limit = 100) {
         EXPECT_TRUE(queue.wait_read(30s));
-        return queue.take(limit, 30s);
+        return queue.claim(limit, 30s);
     }
-    static Jids jids(const std::vector<TakenJob>& jobs) {
+    static Jids jids(const std::vector<ClaimedJob>& jobs) {
         Jids found;
         for (const auto& job : jobs) found.push_back(job.raw.jid);
         return found;

@@ -14,7 +14,7 @@ inline constexpr Statement<2> insert_end{
     "INSERT INTO ends (key, status) VALUES ($1, $2)",
     "INSERT INTO ends (key, status) VALUES ($1, $2)"};
 
-inline void write_end(Tx& tx, const OutboxEnd& ended) {
+inline void write_end(Tx& tx, const OutboxResult& ended) {
     const auto* answered = std::get_if<Answered>(&ended.end);
     execute(tx, insert_end, ended.key.text(), answered != nullptr ? answered->status : 0);
 }
@@ -25,7 +25,7 @@ inline ClientOptions quick_client() {
         .deadline = std::chrono::seconds{5},
         .tries_max = 2,
         .wait_first = std::chrono::milliseconds{1},
-        .wait_longest = std::chrono::milliseconds{5},
+        .wait_max = std::chrono::milliseconds{5},
         .budget_per_s = 1e6,
         .breaker_failures = 0};
 }

@@ -152,8 +152,8 @@ TEST_P(OutboxTest, a_request_that_cannot_be_stored_exactly_is_refused) {
 }
 
 TEST_P(OutboxTest, a_request_is_sent_with_all_that_it_was_put_with) {
-    std::vector<OutboxEnd> told;
-    Outbox out{*database_, client_, [&](Tx&, const OutboxEnd& end) { told.push_back(end); }};
+    std::vector<OutboxResult> told;
+    Outbox out{*database_, client_, [&](Tx&, const OutboxResult& end) { told.push_back(end); }};
     ClientKey key = ClientKey::saved("x");
     database_->write([&](Tx& tx) {
         key = Outbox::put(
@@ -192,7 +192,7 @@ TEST_P(OutboxTest, is_sent_again_under_its_key_until_the_answer_is_final) {
 
 TEST_P(OutboxTest, a_request_whose_end_cannot_be_written_is_sent_again) {
     int runs = 0;
-    Outbox out{*database_, client_, [&](Tx& tx, const OutboxEnd& end) {
+    Outbox out{*database_, client_, [&](Tx& tx, const OutboxResult& end) {
                    testing::write_end(tx, end);
                    if (++runs == 1) throw std::runtime_error{"a bad day"};
                }};
@@ -231,8 +231,8 @@ TEST_P(OutboxTest, a_request_that_cannot_be_sent_blocks_no_other) {
     EXPECT_EQ(out->send_due(), 0);  // Not before they are due again.
     static constexpr Statement<0> why{
         "why",
-        "SELECT error FROM pawl_outbox WHERE standing = 'waiting' ORDER BY key",
-        "SELECT error FROM pawl_outbox WHERE standing = 'waiting' ORDER BY key"};
+        "SELECT error FROM pawl_outbox WHERE state = 'waiting' ORDER BY key",
+        "SELECT error FROM pawl_outbox WHERE state = 'waiting' ORDER BY key"};
     std::vector<std::string> errors;
     database_->write([&](Tx& tx) { errors = query<std::string>(tx, why); });
     ASSERT_EQ(errors.size(), 2U);
@@ -294,7 +294,7 @@ TEST_P(OutboxTest, several_threads_may_send_due_requests) {
 
 TEST_P(OutboxTest, an_end_that_throws_anything_is_written_later) {
     int runs = 0;
-    Outbox out{*database_, client_, [&](Tx& tx, const OutboxEnd& end) {
+    Outbox out{*database_, client_, [&](Tx& tx, const OutboxResult& end) {
                    if (++runs == 1) throw 17;
                    testing::write_end(tx, end);
                }};

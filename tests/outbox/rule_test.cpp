@@ -15,7 +15,7 @@ std::string text_of(const AfterSending& after) {
     return std::get<FinishIt>(after).gave_up ? "gave up" : "finished";
 }
 
-std::string after(const ClientEnd& end, int attempts = 1, std::chrono::milliseconds age = 0ms) {
+std::string after(const ClientResult& end, int attempts = 1, std::chrono::milliseconds age = 0ms) {
     return text_of(decide_after_sending(options, end, attempts, age, 0));
 }
 
@@ -45,7 +45,7 @@ TEST(AfterSending, needs_a_person_when_the_key_may_be_forgotten) {
 }
 
 TEST(AfterSending, reports_whether_the_other_server_may_know_of_the_request) {
-    const auto undone = [](const ClientEnd& end) {
+    const auto undone = [](const ClientResult& end) {
         return std::get<PutOff>(decide_after_sending(options, end, 1, 0ms, 0)).undone;
     };
     EXPECT_TRUE(undone(GaveUp{}));
@@ -65,12 +65,10 @@ TEST(OutboxOptions, names_an_option_out_of_its_limits) {
     EXPECT_EQ(OutboxOptions{.every = 1ms}.problem(), "every is 1 ms: 10 to 3600000");
     EXPECT_EQ(OutboxOptions{.wait_first = 0ms}.problem(), "wait_first is 0 ms: at least 1");
     EXPECT_EQ(
-        OutboxOptions{.wait_longest = 1s}.problem(),
-        "wait_longest is 1000 ms: at least wait_first, 5000 ms"
+        OutboxOptions{.wait_max = 1s}.problem(), "wait_max is 1000 ms: at least wait_first, 5000 ms"
     );
     EXPECT_EQ(
-        (OutboxOptions{.wait_longest = 241h}.problem()),
-        "wait_longest is 867600000 ms: at most 864000000"
+        (OutboxOptions{.wait_max = 241h}.problem()), "wait_max is 867600000 ms: at most 864000000"
     );
     // Found by reading: larger values wrapped around, and answered requests were forgotten and sent
     // again.

@@ -1,7 +1,7 @@
 #include "tests/postgres/node.hpp"
 
 // Claims under preallocated ids, without a query before (src/engine/preallocated_ids.hpp,
-// key_cache.hpp).
+// seen_keys.hpp).
 namespace pawl::testing {
 namespace {
 
@@ -44,8 +44,8 @@ protected:
 
     std::unique_ptr<Node> node() {
         auto made = NodesTest::node({});
-        made->engine->add(detail::form_of<PayIfPossible>(std::make_shared<PayIfPossible>()));
-        made->engine->add(detail::form_of<PayAndWrap>(std::make_shared<PayAndWrap>()));
+        made->engine->add(detail::erase_operation(std::make_shared<PayIfPossible>()));
+        made->engine->add(detail::erase_operation(std::make_shared<PayAndWrap>()));
         return made;
     }
 
@@ -61,7 +61,7 @@ protected:
     }
     static bool is_busy(const Answer& answer) {
         const auto* refused = std::get_if<engine::Rejection>(&answer);
-        return refused != nullptr && refused->why == Reason::in_progress;
+        return refused != nullptr && refused->reason == Reason::in_progress;
     }
     static bool is_replayed(const Answer& answer) {
         const auto* settled = std::get_if<engine::StoredResponse>(&answer);

@@ -63,13 +63,13 @@ inline Found found_by(const Session& session, const std::string& name) {
     const auto& row = told->rows[0];
     Found found{As::open, row[0], row[14], row[16]};
     const auto& state = row[2];
-    const auto& standing = row[13];
+    const auto& status = row[13];
     const auto& lease = row[15];
     if (state == "expired")
         found.as = As::expired;
-    else if (!standing)
+    else if (!status)
         found.as = As::torn;
-    else if (standing == "finished")
+    else if (status == "finished")
         found.as = As::finished;
     else if (lease && *lease > now)
         found.as = As::busy;
@@ -87,9 +87,10 @@ inline std::string id_of(const Session& session) {
 
 // The id under which the session made the key.
 inline Text made_by(const Session& session) {
-    if (session.told("claim_under_id") != nullptr && !session.lost_claim()) return id_of(session);
-    const auto fresh = session.first_value("insert_registry");
-    return fresh ? fresh : session.first_value("revive_registry");
+    if (session.told("claim_key_under_id") != nullptr && !session.lost_claim())
+        return id_of(session);
+    const auto fresh = session.first_value("claim_key");
+    return fresh ? fresh : session.first_value("claim_expired_key");
 }
 
 inline bool took_over(const Session& session) {
@@ -143,7 +144,7 @@ struct EngineSteps {
             false};
     }
     static Statement insert_key(const Session& s) {
-        const auto* generation = made_by(s) == s.first_value("revive_registry") ? "1" : "0";
+        const auto* generation = made_by(s) == s.first_value("claim_expired_key") ? "1" : "0";
         return of(
             sql::insert_key,
             {made_by(s), "h",     "t", "a",          "k",         "book_ride",    "POST", "/rides",
@@ -224,11 +225,11 @@ struct EngineSteps {
             [this](const Session& s) -> std::optional<Statement> {
                 if (s.told("begin") == nullptr || found_by(s).id) return std::nullopt;
                 if (ahead && !s.lost_claim())
-                    return patiently(fence(sql::postgres::claim_under_id, {id_of(s), "h"}));
-                return patiently(of(sql::insert_registry, {"h"}));
+                    return patiently(fence(sql::postgres::claim_key_under_id, {id_of(s), "h"}));
+                return patiently(of(sql::claim_key, {"h"}));
             },
             [](const Session& s) -> std::optional<Statement> {
-                if (s.told("insert_registry") == nullptr || made_by(s)) return std::nullopt;
+                if (s.told("claim_key") == nullptr || made_by(s)) return std::nullopt;
                 return of(sql::find_key, {"h"});
             },
             [this](const Session& s) { return take(s); },
@@ -254,7 +255,7 @@ struct EngineSteps {
                 of(sql::take_over,
                    {found.id, found.attempt, now, lease_of(s), lease_bound, found.point})
             );
-        if (found.as == As::expired) return patiently(of(sql::revive_registry, {"h"}));
+        if (found.as == As::expired) return patiently(of(sql::claim_expired_key, {"h"}));
         return std::nullopt;
     }
     // The one after the attempt that it took over, or the first.
@@ -301,7 +302,7 @@ struct EngineSteps {
     static Statement renewal(const Text& key) {
         return of(sql::renew_lease, {key, "1", "ride_created", renewed_lease});
     }
-    static Statement give_back(const Text& key) {
+    static Statement release(const Text& key) {
         return of(sql::fail_attempt, {key, "1", "ride_created", "went wrong", now});
     }
     static Statement give_back_moved(const Text& key) {
@@ -309,9 +310,10 @@ struct EngineSteps {
     }
     // Reaper::run_once: removes what it has found, all at once or by halves.
     Steps reap(const std::string& limit = "10") const {
-        Steps all{begin(), [limit](const Session&) {
-                      return of(sql::find_expired, {now, limit, "1970-01-01T00:00:00.000Z", "0"});
-                  }};
+        Steps all{
+            begin(), [limit](const Session&) {
+                return of(sql::find_keys_to_expire, {now, limit, "1970-01-01T00:00:00.000Z", "0"});
+            }};
         for (int n = 0; n < reaper_tries_max; ++n) {
             all.emplace_back([](const Session& s) { return expire_next(s); });
             all.emplace_back([](const Session& s) { return delete_next(s); });
@@ -323,16 +325,16 @@ struct EngineSteps {
     static constexpr int reaper_tries_max = 5;  // For three keys.
     using KeyRows = std::span<const std::vector<Text>>;
     static KeyRows keys_found(const Session& s) {
-        const auto* found = s.told("find_expired");
+        const auto* found = s.told("find_keys_to_expire");
         return found == nullptr ? KeyRows{} : KeyRows{found->rows};
     }
-    // The name for what it tries at once: for all, the statement's own, "delete_batch".
+    // The name for what it tries at once: for all, the statement's own, "delete_keys".
     static std::string name_of(const std::string& what, const Session& s, KeyRows some) {
         if (some.size() == keys_found(s).size()) return what;
         return what + " of " + *some.front()[0] + " to " + *some.back()[0];
     }
     static bool removed(const Session& s, KeyRows some) {
-        const auto* told = s.told(name_of("delete_batch", s, some));
+        const auto* told = s.told(name_of("delete_keys", s, some));
         return told != nullptr && told->state.empty() &&
                told->changed == static_cast<int>(some.size());
     }
@@ -354,26 +356,25 @@ struct EngineSteps {
         return R"({"keys":[)" + list + "]}";
     }
     static std::optional<Statement> expire_next(const Session& s) {
-        const auto some = next_try(s, "expire_batch");
+        const auto some = next_try(s, "expire_keys");
         if (some.empty()) return std::nullopt;
-        auto statement = of(sql::expire_batch, {batch_of(some), now});
-        statement.name = name_of("expire_batch", s, some);
+        auto statement = of(sql::expire_keys, {batch_of(some), now});
+        statement.name = name_of("expire_keys", s, some);
         statement.before = "SAVEPOINT inner_savepoint";
         return statement;
     }
     static std::optional<Statement> delete_next(const Session& s) {
-        const auto some = next_try(s, "delete_batch");
-        if (some.empty() || s.told(name_of("expire_batch", s, some)) == nullptr)
-            return std::nullopt;
-        auto statement = of(sql::delete_batch, {batch_of(some)});
-        statement.name = name_of("delete_batch", s, some);
+        const auto some = next_try(s, "delete_keys");
+        if (some.empty() || s.told(name_of("expire_keys", s, some)) == nullptr) return std::nullopt;
+        auto statement = of(sql::delete_keys, {batch_of(some)});
+        statement.name = name_of("delete_keys", s, some);
         statement.undo = "ROLLBACK TO inner_savepoint";
         return statement;
     }
     // Rolls back what no error has rolled back.
     static std::optional<Statement> undo_last(const Session& s) {
         const auto some = next_try(s, "undo");
-        const auto* told = some.empty() ? nullptr : s.told(name_of("delete_batch", s, some));
+        const auto* told = some.empty() ? nullptr : s.told(name_of("delete_keys", s, some));
         if (told == nullptr || removed(s, some) || !told->state.empty()) return std::nullopt;
         return Statement{name_of("undo", s, some), "ROLLBACK TO inner_savepoint", {}, {}, false};
     }
@@ -381,7 +382,7 @@ struct EngineSteps {
         return {
             begin(),
             [](const Session&) {
-                return of(sql::forget_expired, {now, "10"});
+                return of(sql::delete_tombstones, {now, "10"});
             },
             commit()};
     }

@@ -59,7 +59,7 @@ protected:
     }
     static std::string finished_key() {
         return open_key(lease_over) +
-               "UPDATE pawl_idempotency_keys SET standing = 'finished', lease_until = NULL, "
+               "UPDATE pawl_idempotency_keys SET status = 'finished', lease_until = NULL, "
                "recovery_point = 'finished', response_status = 201, response_body = 'old', "
                "expires_at = '" +
                lease_over + "';";
@@ -82,13 +82,13 @@ protected:
     // --- What must stand behind ---
 
     struct Row {
-        Text id, state, generation, outcome, key_id, standing, attempt, lease, point, body;
+        Text id, state, generation, outcome, key_id, status, attempt, lease, point, body;
     };
     void read_rows() {
         rows_.clear();
         writes_.clear();
         const auto keys = both_.monitor.now(
-            "SELECT r.id, r.state, r.generation, r.outcome, k.id, k.standing, k.attempt, "
+            "SELECT r.id, r.state, r.generation, r.outcome, k.id, k.status, k.attempt, "
             "k.lease_until,"
             " k.recovery_point, k.response_body FROM pawl_key_registry AS r"
             " FULL JOIN pawl_idempotency_keys AS k ON k.id = r.id"
@@ -122,7 +122,7 @@ protected:
         EXPECT_EQ(cents_, std::to_string(engine_.shared ? committed.size() : 0));
         for (const auto& row : rows_) {
             EXPECT_EQ(row.state == "live", row.key_id.has_value());
-            EXPECT_FALSE(row.standing == "finished" && row.lease);
+            EXPECT_FALSE(row.status == "finished" && row.lease);
         }
     }
     const Session& winner() { return won(both_.first) ? both_.first : both_.second; }
@@ -130,7 +130,7 @@ protected:
     // Exactly one of the two, or the only one that claims, has the key, with this attempt.
     void check_winner(const std::string& attempt) {
         EXPECT_NE(won(both_.first), won(both_.second));
-        EXPECT_EQ(row_.standing, "open");
+        EXPECT_EQ(row_.status, "open");
         EXPECT_EQ(row_.attempt, attempt);
         EXPECT_EQ(row_.lease, lease_of(winner()));
     }

@@ -158,7 +158,7 @@ public:
     const std::string& state() const { return state_; }
     bool may_start_again() const {
         return state_ == "40001" || state_ == "40P01" || (shares_ && state_ == "55P03") ||
-               (lost_claim_ && state_ == "22012" && names_.back() == "claim_under_id");
+               (lost_claim_ && state_ == "22012" && names_.back() == "claim_key_under_id");
     }
     // Its claim under a preallocated id met another one: it claims again without.
     bool lost_claim() const { return lost_claim_; }
@@ -195,7 +195,7 @@ private:
             connection_.now(next_->undo);
         } else if (!told.state.empty()) {
             state_ = told.state;
-            lost_claim_ = lost_claim_ || (state_ == "22012" && name == "claim_under_id");
+            lost_claim_ = lost_claim_ || (state_ == "22012" && name == "claim_key_under_id");
             at_ = steps_.size();
             // The database has already released its locks, so the time of this does not matter.
             if (PQtransactionStatus(connection_.pg()) == PQTRANS_INERROR)

@@ -64,7 +64,7 @@ TEST_P(Interleaved, claim_under_a_preallocated_id_beside_the_reaper) {
     std::set<bool> made_anew;
     explore(finished_key(), engine_.claim(Knows::nothing), engine_.reap(), [&] {
         EXPECT_TRUE(both_.first.lost_claim());
-        EXPECT_EQ(both_.second.changed("delete_batch"), 1);
+        EXPECT_EQ(both_.second.changed("delete_keys"), 1);
         made_anew.insert(won(both_.first));
         EXPECT_EQ(row_.state, won(both_.first) ? "live" : "expired");
         EXPECT_EQ(writes_.size(), won(both_.first) ? 1 : 0);
@@ -82,7 +82,7 @@ TEST_P(Interleaved, claim_beside_the_reaper_gets_the_old_answer_or_a_key_of_its_
     for (const auto knows : {Knows::nothing, Knows::perhaps})
         explore(finished_key(), engine_.claim(knows), engine_.reap(), [&] {
             EXPECT_TRUE(both_.second.committed("commit"));
-            EXPECT_EQ(both_.second.changed("delete_batch"), 1);
+            EXPECT_EQ(both_.second.changed("delete_keys"), 1);
             made_anew.insert(won(both_.first));
             if (won(both_.first)) {
                 check_winner("1");
@@ -102,7 +102,7 @@ TEST_P(Interleaved, claim_beside_the_reaper_gets_the_old_answer_or_a_key_of_its_
 TEST_P(Interleaved, one_of_two_reapers_removes_the_key) {
     explore(finished_key(), engine_.reap(), engine_.reap(), [&] {
         EXPECT_TRUE(both_.first.committed("commit") && both_.second.committed("commit"));
-        EXPECT_EQ(both_.first.changed("delete_batch") + both_.second.changed("delete_batch"), 1);
+        EXPECT_EQ(both_.first.changed("delete_keys") + both_.second.changed("delete_keys"), 1);
         EXPECT_EQ(row_.state, "expired");
         EXPECT_EQ(row_.outcome, "201");
     });
@@ -124,7 +124,7 @@ TEST_P(Interleaved, one_of_two_claims_makes_an_expired_key_anew) {
 TEST_P(Interleaved, key_made_anew_is_not_forgotten) {
     explore(expired_key(), engine_.claim(Knows::the_key), engine_.forget(), [&] {
         EXPECT_TRUE(both_.second.committed("commit"));
-        EXPECT_TRUE(won(both_.first) || both_.second.changed("forget_expired") == 1);
+        EXPECT_TRUE(won(both_.first) || both_.second.changed("delete_tombstones") == 1);
         EXPECT_EQ(rows_.size(), won(both_.first) ? 1 : 0);
         EXPECT_EQ(row_.id, won(both_.first) ? made_by(both_.first) : Text{});
         EXPECT_NE(row_.state, "expired");
@@ -139,7 +139,7 @@ TEST_P(Interleaved, result_is_kept_by_the_attempt_or_by_the_one_that_took_over) 
         const auto& keeper = won(both_.second) ? both_.second : both_.first;
         EXPECT_TRUE(keeper.committed("commit_kept"));
         EXPECT_THAT(writes_, ElementsAre(keeper.name()));
-        EXPECT_EQ(row_.standing, "finished");
+        EXPECT_EQ(row_.status, "finished");
         EXPECT_EQ(row_.body, keeper.name());
         EXPECT_EQ(row_.attempt, EngineSteps::attempt_of(keeper));
         EXPECT_EQ(both_.first.state(), won(both_.second) ? "22012" : "");
@@ -186,7 +186,7 @@ TEST_P(Interleaved, lease_is_renewed_or_taken_over) {
 }
 
 TEST_P(Interleaved, lease_that_was_given_back_is_not_renewed) {
-    const auto giver = engine_.alone(EngineSteps::give_back);
+    const auto giver = engine_.alone(EngineSteps::release);
     explore(open_key(lease_runs), engine_.alone(EngineSteps::renewal), giver, [&] {
         EXPECT_TRUE(both_.second.committed("commit"));
         EXPECT_EQ(row_.lease, std::nullopt);
@@ -275,7 +275,7 @@ TEST_P(Shared, claim_beside_the_reaper_gets_the_old_answer_or_a_key_of_its_own) 
     with_neighbours([&](Neighbour of_first, Neighbour of_second) {
         const auto claim = engine_.beside(of_first, engine_.claim(Knows::nothing));
         explore(finished_key(), claim, engine_.beside(of_second, engine_.reap()), [&] {
-            EXPECT_EQ(both_.second.changed("delete_batch"), 1);
+            EXPECT_EQ(both_.second.changed("delete_keys"), 1);
             made_anew.insert(won(both_.first));
             EXPECT_EQ(own_writes().size(), won(both_.first) ? 1 : 0);
             EXPECT_EQ(row_.state, won(both_.first) ? "live" : "expired");

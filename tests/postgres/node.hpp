@@ -135,7 +135,7 @@ public:
             options.engine,
             engine::open_installation(store, base::system_clock(), random, {})
         );
-        engine->add(detail::form_of<Pay>(std::make_shared<Pay>(std::move(charge))));
+        engine->add(detail::erase_operation(std::make_shared<Pay>(std::move(charge))));
         store.reads = 0;  // Without those of its start.
     }
     ~Node() { engine->stop(10s); }
@@ -151,7 +151,7 @@ public:
         request.path = "/";
         detail::RequestFields fields;
         EXPECT_FALSE(fields.add_json(R"({"cents":5})"));
-        request.request = std::get<detail::Anything>(request.operation->request(fields));
+        request.request = std::get<detail::ErasedValue>(request.operation->request(fields));
         request.fingerprint = "f";
         auto promise = std::make_shared<std::promise<Answer>>();
         auto future = promise->get_future();

@@ -25,29 +25,29 @@ FROM generate_series(1, 1100000) AS i;
 
 INSERT INTO pawl_idempotency_keys
     (id, hash, tenant, account, idempotency_key, operation, request_method, request_path, origin,
-     fingerprint, secret_version, params, standing, attempt, lease_until, recovery_point,
+     fingerprint, secret_version, params, status, attempt, lease_until, recovery_point,
      recovery_data, call_key, called_at, response_status, response_type, response_headers,
      response_body, created_at, last_run_at, finished_at, expires_at)
 SELECT i, lpad(i::text, 32, '0'), 'rocket-rides', 'user-' || i % 10000, 'key-' || i, 'book_ride',
-       'POST', '/rides', '127.0.0.1', lpad(i::text, 64, '0'), 1, '{"origin_lat":47.6}', standing, 1,
-       CASE WHEN standing = 'open' THEN '2027-01-01Z'::timestamptz END,
-       CASE WHEN standing = 'finished' THEN 'finished' ELSE 'ride_created' END, '{}',
+       'POST', '/rides', '127.0.0.1', lpad(i::text, 64, '0'), 1, '{"origin_lat":47.6}', status, 1,
+       CASE WHEN status = 'open' THEN '2027-01-01Z'::timestamptz END,
+       CASE WHEN status = 'finished' THEN 'finished' ELSE 'ride_created' END, '{}',
        lpad(i::text, 64, '0'), '2026-12-31Z',
-       CASE WHEN standing = 'finished' THEN 201 END, 'application/json', '[]', '{"ride":1}',
+       CASE WHEN status = 'finished' THEN 201 END, 'application/json', '[]', '{"ride":1}',
        '2026-12-31Z', '2026-12-31Z',
-       CASE WHEN standing = 'finished' THEN '2026-12-31Z'::timestamptz END,
-       CASE WHEN standing = 'finished'
+       CASE WHEN status = 'finished' THEN '2026-12-31Z'::timestamptz END,
+       CASE WHEN status = 'finished'
             THEN '2027-01-02Z'::timestamptz + (i - 100000) * interval '1 second' END
 FROM (SELECT i, CASE WHEN i % 5000 = 0 THEN 'open' WHEN i % 50 = 1 THEN 'attention'
                      ELSE 'finished' END
-      FROM generate_series(100001, 1100000) AS i) AS keys (i, standing);
+      FROM generate_series(100001, 1100000) AS i) AS keys (i, status);
 
 INSERT INTO pawl_attention
     (key_id, attempt, recovery_point, reason, detail, since, settlement, settled_at)
 SELECT id, 1, 'ride_created', 'in-doubt', 'no answer', '2026-12-31Z',
        CASE WHEN id % 10000 = 1 THEN 'did-not-happen' END,
        CASE WHEN id % 10000 = 1 THEN '2026-12-31Z'::timestamptz END
-FROM pawl_idempotency_keys WHERE standing = 'attention';
+FROM pawl_idempotency_keys WHERE status = 'attention';
 
 INSERT INTO pawl_audit_log (at, actor, action, key_id, detail)
 SELECT '2026-12-31Z', 'ann', 'settle', 100000 + i, '{}' FROM generate_series(1, 100000) AS i;
@@ -100,7 +100,8 @@ inline constexpr auto fill_locks = R"(
 INSERT INTO pawl_leases (name, epoch, holder, lease_until, ttl_ms)
 SELECT 'lease-' || i, 1, 'holder', '2026-12-31Z', 30000 FROM generate_series(1, 100000) AS i;
 
-INSERT INTO pawl_fences (name, epoch) SELECT 'lease-' || i, 1 FROM generate_series(1, 100000) AS i;
+INSERT INTO pawl_fencing_tokens (name, epoch)
+SELECT 'lease-' || i, 1 FROM generate_series(1, 100000) AS i;
 
 INSERT INTO pawl_once_windows (hash, over_at, result)
 SELECT lpad(i::text, 32, '0'), '2026-12-31Z'::timestamptz + i * interval '1 second', '7'

@@ -202,9 +202,9 @@ TEST(Plans, no_statement_begins_with_a_plan_that_reads_whole_tables) {
     const std::set<const Sql*> of_many{
         &sql::claim_jobs,
         &sql::claim_staged_jobs,
-        &sql::delete_batch,
+        &sql::delete_keys,
         &sql::delete_staged_jobs,
-        &sql::expire_batch,
+        &sql::expire_keys,
         &sql::release_staged_jobs,
         &sql::rescue_jobs};
 

@@ -29,7 +29,7 @@ protected:
         return "WITH made AS (INSERT INTO pawl_key_registry (hash) VALUES ('" + hash +
                "') RETURNING id) INSERT INTO pawl_idempotency_keys (id, hash, tenant, account, "
                "idempotency_key, operation, request_method, request_path, origin, fingerprint, "
-               "secret_version, params, standing, attempt, recovery_point, recovery_data, "
+               "secret_version, params, status, attempt, recovery_point, recovery_data, "
                "response_status, response_type, response_headers, response_body, created_at, "
                "last_run_at, finished_at, expires_at) SELECT id, '" +
                hash + "', 't', 'a', '" + hash +
@@ -48,7 +48,7 @@ protected:
         explore(among_others(key), first, engine_.reap(), [&] {
             EXPECT_TRUE(both_.second.committed("commit"));
             check_others_are_gone();
-            EXPECT_EQ(both_.order().find("second:find_expired..."), std::string::npos);
+            EXPECT_EQ(both_.order().find("second:find_keys_to_expire..."), std::string::npos);
             check();
         });
     }
@@ -66,7 +66,7 @@ protected:
     void check_key_is_whole(const std::string& body) {
         EXPECT_EQ(row_.state, "live");
         EXPECT_EQ(row_.outcome, std::nullopt);
-        EXPECT_EQ(row_.standing, "finished");
+        EXPECT_EQ(row_.status, "finished");
         EXPECT_EQ(row_.body, body);
     }
     void check_key_is_expired() {
@@ -120,7 +120,7 @@ TEST_P(ReaperBatch, a_repeat_gets_the_old_answer_or_a_key_of_its_own) {
     std::set<bool> made_anew;
     for (const auto knows : {Knows::nothing, Knows::perhaps})
         explore_batch(finished_key(), engine_.claim(knows), [&] {
-            EXPECT_EQ(both_.second.changed("delete_batch"), 3);
+            EXPECT_EQ(both_.second.changed("delete_keys"), 3);
             made_anew.insert(won(both_.first));
             if (won(both_.first)) {
                 check_winner("1");
@@ -146,7 +146,7 @@ TEST_P(ReaperBatch, leaves_a_key_that_is_made_anew) {
 TEST_P(ReaperBatch, is_shared_with_another_reaper_and_each_key_goes_once) {
     explore(among_others(finished_key()), engine_.reap("2"), engine_.reap("2"), [&] {
         EXPECT_TRUE(both_.first.committed("commit") && both_.second.committed("commit"));
-        EXPECT_EQ(both_.first.changed("delete_batch") + both_.second.changed("delete_batch"), 3);
+        EXPECT_EQ(both_.first.changed("delete_keys") + both_.second.changed("delete_keys"), 3);
         check_others_are_gone();
         check_key_is_expired();
     });
@@ -159,7 +159,7 @@ TEST_P(ReaperBatch, skips_a_locked_key) {
     const auto locker =
         with_key("lock", "SELECT id FROM pawl_idempotency_keys WHERE id = $1 FOR UPDATE");
     explore_batch(finished_key(), locker, [&] {
-        EXPECT_EQ(both_.order().find("second:delete_batch..."), std::string::npos);
+        EXPECT_EQ(both_.order().find("second:delete_keys..."), std::string::npos);
         taken.insert(row_.state == "expired");
         if (row_.state == "expired")
             check_key_is_expired();
@@ -176,7 +176,7 @@ TEST_P(ReaperBatch, splits_a_batch_if_a_key_is_held_meanwhile) {
     may_end_with_ = {"23503"};
     explore_batch(finished_key(), with_key("hold", "INSERT INTO held VALUES ($1)"), [&] {
         const bool is_held = both_.first.committed("commit");
-        halved.insert(is_held && both_.second.told("delete_batch")->state == "23503");
+        halved.insert(is_held && both_.second.told("delete_keys")->state == "23503");
         if (is_held)
             check_key_is_whole("old");
         else
@@ -192,7 +192,7 @@ TEST(ReaperOfAServer, waits_for_no_lock_and_comes_again) {
     locker.now(
         "INSERT INTO pawl_key_registry (hash) SELECT 'hash ' || i FROM generate_series(1, 3) AS i;"
         "INSERT INTO pawl_idempotency_keys (id, hash, tenant, account, idempotency_key, operation, "
-        "request_method, request_path, origin, fingerprint, secret_version, params, standing, "
+        "request_method, request_path, origin, fingerprint, secret_version, params, status, "
         "attempt, recovery_point, recovery_data, response_status, response_headers, created_at, "
         "last_run_at, finished_at, expires_at) SELECT id, hash, 't', 'a', hash, 'book_ride', "
         "'POST', '/rides', '::1', 'f', 1, '{}', 'finished', 1, 'finished', '{}', 201, '[]', "

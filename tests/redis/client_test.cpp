@@ -42,7 +42,7 @@ TEST(RedisClientTest, where_config_is_forbidden_info_says_what_it_evicts) {
     options.user = "app";
     options.password = "secret";
     std::string told;
-    Client client{options, nullptr, [&](const base::Remark& remark) { told = remark.detail; }};
+    Client client{options, nullptr, [&](const base::Warning& warning) { told = warning.detail; }};
 
     EXPECT_FALSE(error_of([&] { client.check(); }));
     EXPECT_THAT(told, HasSubstr("does not say its appendfsync"));
@@ -78,17 +78,17 @@ TEST(RedisClientTest, a_user_without_dangerous_commands_is_enough) {
     options.user = "app";
     options.password = "secret";
     Client client{
-        options, nullptr, [](const base::Remark& remark) { ADD_FAILURE() << remark.detail; }};
+        options, nullptr, [](const base::Warning& warning) { ADD_FAILURE() << warning.detail; }};
     queue::RedisQueue queue{client};
 
     push(client, staged("j"));
-    auto job = queue.take(1, 30s).at(0);
+    auto job = queue.claim(1, 30s).at(0);
     EXPECT_TRUE(queue.mark_called(job));
-    EXPECT_TRUE(queue.put_back(job, 0s, "e"));
-    job = queue.take(1, 30s).at(0);
+    EXPECT_TRUE(queue.reschedule(job, 0s, "e"));
+    job = queue.claim(1, 30s).at(0);
     EXPECT_TRUE(queue.renew(job, 1h));
     EXPECT_EQ(queue.rescue(1s), 1);
-    EXPECT_TRUE(queue.bury(queue.take(1, 30s).at(0), "e"));
+    EXPECT_TRUE(queue.dead_letter(queue.claim(1, 30s).at(0), "e"));
 
     EXPECT_EQ(server.ask({"ZCARD", "dead"}).integer, 1);
     server.ask({"ACL", "DELUSER", "app"});
@@ -96,23 +96,23 @@ TEST(RedisClientTest, a_user_without_dangerous_commands_is_enough) {
 
 TEST(RedisClientTest, a_redis_that_may_lose_acknowledged_writes_gets_one_remark) {
     RedisServer server{{"--appendfsync", "everysec"}};
-    std::atomic<int> remarks{0};
-    Client client{server.options(), nullptr, [&](const base::Remark& remark) {
-                      EXPECT_EQ(remark.code, "PAWL0012");
-                      EXPECT_THAT(remark.detail, HasSubstr("appendfsync = everysec"));
-                      ++remarks;
+    std::atomic<int> warnings{0};
+    Client client{server.options(), nullptr, [&](const base::Warning& warning) {
+                      EXPECT_EQ(warning.code, "PAWL0012");
+                      EXPECT_THAT(warning.detail, HasSubstr("appendfsync = everysec"));
+                      ++warnings;
                   }};
 
     client.check();
     server.ask({"CLIENT", "KILL", "TYPE", "normal"});
     client.check();
 
-    EXPECT_EQ(remarks, 1);
+    EXPECT_EQ(warnings, 1);
 }
 
 TEST(RedisClientTest, a_durable_redis_gets_no_remark) {
-    Client client{empty_redis().options(), nullptr, [](const base::Remark& remark) {
-                      ADD_FAILURE() << remark.detail;
+    Client client{empty_redis().options(), nullptr, [](const base::Warning& warning) {
+                      ADD_FAILURE() << warning.detail;
                   }};
 
     client.check();
@@ -199,11 +199,11 @@ TEST(RedisClientTest, a_script_that_redis_forgot_is_sent_again) {
     queue::RedisQueue queue{client};
     push(client, staged("a"));
     push(client, staged("b"));
-    EXPECT_EQ(queue.take(1, 30s).size(), 1);
+    EXPECT_EQ(queue.claim(1, 30s).size(), 1);
 
     server.ask({"SCRIPT", "FLUSH"});
 
-    EXPECT_EQ(queue.take(1, 30s).size(), 1);
+    EXPECT_EQ(queue.claim(1, 30s).size(), 1);
 }
 
 // The server got it and is frozen before it answers.

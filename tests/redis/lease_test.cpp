@@ -29,10 +29,11 @@ TEST(RedisLeaseTest, a_redis_that_keeps_all_acknowledged_writes_fences) {
     auto lease = leases.try_acquire("report", {.ttl = 1s});
 
     ASSERT_TRUE(lease);
-    EXPECT_GT(lease->fence().epoch(), 1'700'000'000'000'000) << "by the time, in microseconds";
+    EXPECT_GT(lease->fencing_token().epoch(), 1'700'000'000'000'000)
+        << "by the time, in microseconds";
     EXPECT_FALSE(leases.try_acquire("report"));
     EXPECT_EQ(server.ask({"TTL", "pawl:lease:report"}).integer, -1) << "its epoch never expires";
-    EXPECT_TRUE(lease->give_back());
+    EXPECT_TRUE(lease->release());
     EXPECT_EQ(server.ask({"EXISTS", "pawl:lease:report"}).integer, 1);
 }
 
@@ -86,7 +87,7 @@ TEST(RedisLeaseTest, a_redis_that_was_killed_goes_on_with_a_higher_epoch) {
     RedisServer server;
     const auto take = [&](const std::string& holder) {
         locks::RedisLeaseBackend place{std::make_unique<Client>(server.options())};
-        return std::get<core::LeaseTaken>(place.take("report", holder, 100ms)).epoch;
+        return std::get<core::LeaseTaken>(place.acquire("report", holder, 100ms)).epoch;
     };
     const auto first = take("ann");
 
@@ -101,11 +102,11 @@ TEST(RedisLeaseTest, a_redis_that_was_killed_goes_on_with_a_higher_epoch) {
 TEST(RedisLeaseTest, a_redis_that_lost_all_data_repeats_no_epoch) {
     auto& server = empty_redis();
     locks::RedisLeaseBackend place{std::make_unique<Client>(server.options())};
-    const auto first = std::get<core::LeaseTaken>(place.take("report", "ann", 1h)).epoch;
+    const auto first = std::get<core::LeaseTaken>(place.acquire("report", "ann", 1h)).epoch;
 
     server.ask({"FLUSHALL"});
 
-    EXPECT_GT(std::get<core::LeaseTaken>(place.take("report", "joe", 1h)).epoch, first);
+    EXPECT_GT(std::get<core::LeaseTaken>(place.acquire("report", "joe", 1h)).epoch, first);
 }
 
 TEST(RedisLeaseTest, while_redis_is_frozen_the_holder_learns_of_the_loss_before_the_end) {

@@ -23,12 +23,12 @@ namespace {
 using conformance::HandClock;
 using conformance::read_rows;
 using conformance::write_now;
-using queue::Marked;
+using queue::ClaimedJob;
+using queue::FinishResult;
 using queue::RedisDeadLetters;
 using queue::RedisPusher;
 using queue::RedisQueue;
 using queue::StagedJob;
-using queue::TakenJob;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
@@ -43,11 +43,11 @@ protected:
     RedisQueueTest() { store::apply_migrations(store, "pawl", sql::migrations::all); }
     ~RedisQueueTest() override { core::on_fault_point(nullptr); }
 
-    TakenJob take_one() { return queue.take(1, 30s).at(0); }
+    ClaimedJob take_one() { return queue.claim(1, 30s).at(0); }
     std::int64_t length(const std::string& key) { return server.ask({"LLEN", key}).integer; }
-    Marked mark_done(const TakenJob& job) {
+    FinishResult mark_done(const ClaimedJob& job) {
         return write_now(store, [&](store::Session& session) {
-            return queue.finish_in(session, job);
+            return queue.finish_in_transaction(session, job);
         });
     }
     void die_at(const std::string& point) {
@@ -75,7 +75,7 @@ TEST_F(RedisQueueTest, two_workers_never_have_one_job) {
 
     for (int w = 0; w < 4; ++w)
         workers.emplace_back([&] {
-            for (auto taken = queue.take(7, 30s); !taken.empty(); taken = queue.take(7, 30s))
+            for (auto taken = queue.claim(7, 30s); !taken.empty(); taken = queue.claim(7, 30s))
                 for (const auto& job : taken) {
                     {
                         const std::lock_guard lock{mutex};
@@ -118,7 +118,7 @@ TEST_F(RedisQueueTest, acknowledged_jobs_survive_kill_9) {
 
     RedisQueue there{to_mortal};
     std::set<std::string> found;
-    for (const auto& job : there.take(100'000, 30s)) found.insert(job.raw.jid);
+    for (const auto& job : there.claim(100'000, 30s)) found.insert(job.raw.jid);
     EXPECT_TRUE(std::includes(found.begin(), found.end(), acknowledged.begin(), acknowledged.end())
     );
     EXPECT_LE(found.size(), acknowledged.size() + 1) << "one answer may have been lost";
@@ -129,7 +129,7 @@ TEST_F(RedisQueueTest, a_claimed_job_survives_a_restart_of_redis) {
     Client to_mortal{mortal.options(), &clock};
     RedisQueue there{to_mortal};
     push(to_mortal, staged("j"));
-    const auto job = there.take(1, 30s).at(0);
+    const auto job = there.claim(1, 30s).at(0);
     mortal.kill();
     EXPECT_TRUE(error_of([&] { there.renew(job, 30s); }));
 
@@ -182,7 +182,7 @@ TEST_F(RedisQueueTest, a_job_that_is_pushed_twice_is_there_once) {
     EXPECT_THAT(another.push(jobs).sent, SizeIs(2)) << "sent: its staged row can go";
 
     EXPECT_EQ(length("queue:default"), 2);
-    const auto taken = queue.take(10, 30s);
+    const auto taken = queue.claim(10, 30s);
     EXPECT_TRUE(queue.finish(taken.at(0)) && queue.finish(taken.at(1)));
     another.push(jobs);
     EXPECT_EQ(length("queue:default"), 0) << "done, and not again";
@@ -217,11 +217,11 @@ TEST_F(RedisQueueTest, a_job_that_was_delivered_twice_is_done_once) {
     push(client, staged("j"));
     server.ask({"DEL", "pawl:pushed"});
     push(client, staged("j"));
-    const auto jobs = queue.take(10, 30s);
+    const auto jobs = queue.claim(10, 30s);
     ASSERT_EQ(jobs.size(), 2);
 
-    EXPECT_EQ(mark_done(jobs[0]), Marked::done);
-    EXPECT_EQ(mark_done(jobs[1]), Marked::done_before);
+    EXPECT_EQ(mark_done(jobs[0]), FinishResult::done);
+    EXPECT_EQ(mark_done(jobs[1]), FinishResult::done_before);
 
     for (const auto& job : jobs) queue.finished(job);
     EXPECT_FALSE(queue.next_due());
@@ -230,7 +230,7 @@ TEST_F(RedisQueueTest, a_job_that_was_delivered_twice_is_done_once) {
 TEST_F(RedisQueueTest, a_worker_that_dies_before_finishing_in_redis_leaves_a_done_job) {
     push(client, staged("j"));
     const auto job = take_one();
-    EXPECT_EQ(mark_done(job), Marked::done);
+    EXPECT_EQ(mark_done(job), FinishResult::done);
     die_at("redis.finish.before");
     EXPECT_ANY_THROW(queue.finished(job));
     core::on_fault_point(nullptr);
@@ -238,24 +238,24 @@ TEST_F(RedisQueueTest, a_worker_that_dies_before_finishing_in_redis_leaves_a_don
 
     EXPECT_EQ(queue.rescue(60s), 1);
 
-    EXPECT_EQ(mark_done(take_one()), Marked::done_before);
+    EXPECT_EQ(mark_done(take_one()), FinishResult::done_before);
 }
 
 TEST_F(RedisQueueTest, a_rescued_job_is_the_first_again) {
     for (const auto* jid : {"a", "b", "c"}) push(client, staged(jid));
-    queue.take(2, 30s);
+    queue.claim(2, 30s);
     clock.advance(30s);
     EXPECT_EQ(queue.rescue(60s), 2);
 
     Texts order;
-    for (const auto& job : queue.take(3, 30s)) order.push_back(job.raw.jid);
+    for (const auto& job : queue.claim(3, 30s)) order.push_back(job.raw.jid);
 
     EXPECT_THAT(order, ElementsAre("a", "b", "c"));
 }
 
 TEST_F(RedisQueueTest, many_ended_leases_are_all_rescued) {
     for (int i = 0; i < 250; ++i) push(client, staged(long_id(i)));
-    EXPECT_EQ(queue.take(250, 30s).size(), 250);
+    EXPECT_EQ(queue.claim(250, 30s).size(), 250);
     clock.advance(30s);
 
     EXPECT_EQ(queue.rescue(60s), 250);
@@ -267,10 +267,10 @@ TEST_F(RedisQueueTest, due_jobs_of_other_queues_are_moved_to_them) {
     auto job = staged("j");
     job.queue = "mails";
     push(client, job);
-    mails.put_back(mails.take(1, 30s).at(0), 0s, "an error");
+    mails.reschedule(mails.claim(1, 30s).at(0), 0s, "an error");
     server.ask({"DEL", "queues"});
 
-    EXPECT_TRUE(queue.take(10, 30s).empty());
+    EXPECT_TRUE(queue.claim(10, 30s).empty());
 
     EXPECT_EQ(length("queue:mails"), 1);
     EXPECT_EQ(server.ask({"SISMEMBER", "queues", "mails"}).integer, 1) << "it is listed";
@@ -281,11 +281,11 @@ TEST_F(RedisQueueTest, failed_jobs_are_in_retry_and_delayed_ones_in_schedule) {
     push(client, staged("a"));
     push(client, staged("b"));
 
-    queue.put_back(take_one(), 1min, "an error");
+    queue.reschedule(take_one(), 1min, "an error");
     EXPECT_EQ(server.ask({"ZCARD", "retry"}).integer, 1);
     EXPECT_EQ(server.ask({"ZCARD", "schedule"}).integer, 0);
 
-    queue.put_back(take_one(), 1min, std::nullopt);
+    queue.reschedule(take_one(), 1min, std::nullopt);
     EXPECT_EQ(server.ask({"ZCARD", "retry"}).integer, 1);
     EXPECT_EQ(server.ask({"ZCARD", "schedule"}).integer, 1);
 }
@@ -293,27 +293,27 @@ TEST_F(RedisQueueTest, failed_jobs_are_in_retry_and_delayed_ones_in_schedule) {
 TEST_F(RedisQueueTest, a_job_that_names_no_queue_comes_back_to_the_one_it_was_taken_from) {
     RedisQueue mails{client, "mails"};
     server.ask({"LPUSH", "queue:mails", R"({"class":"C","jid":"j","args":[]})"});
-    EXPECT_TRUE(mails.put_back(mails.take(1, 30s).at(0), 0s, "an error"));
+    EXPECT_TRUE(mails.reschedule(mails.claim(1, 30s).at(0), 0s, "an error"));
 
-    EXPECT_TRUE(queue.take(10, 30s).empty());
+    EXPECT_TRUE(queue.claim(10, 30s).empty());
 
     EXPECT_EQ(length("queue:mails"), 1);
 }
 
 TEST_F(RedisQueueTest, more_than_one_round_of_due_jobs_is_moved) {
     for (int i = 0; i < 150; ++i) push(client, staged(long_id(i)));
-    for (const auto& job : queue.take(150, 30s)) queue.put_back(job, 1s, std::nullopt);
+    for (const auto& job : queue.claim(150, 30s)) queue.reschedule(job, 1s, std::nullopt);
     clock.advance(1s);
 
-    EXPECT_EQ(queue.take(150, 30s).size() + queue.take(150, 30s).size(), 150);
+    EXPECT_EQ(queue.claim(150, 30s).size() + queue.claim(150, 30s).size(), 150);
 }
 
 TEST_F(RedisQueueTest, large_jobs_are_taken_in_several_rounds) {
     const auto args = "\"" + std::string(7'000'000, 'x') + "\"";
     for (int i = 0; i < 4; ++i) push(client, staged(long_id(i), args));
 
-    EXPECT_EQ(queue.take(10, 30s).size(), 3) << "16 MiB are enough at once";
-    EXPECT_EQ(queue.take(10, 30s).size(), 1);
+    EXPECT_EQ(queue.claim(10, 30s).size(), 3) << "16 MiB are enough at once";
+    EXPECT_EQ(queue.claim(10, 30s).size(), 1);
 }
 
 TEST_F(RedisQueueTest, a_job_that_is_too_large_is_refused_and_the_others_are_sent) {
@@ -354,13 +354,13 @@ TEST_F(RedisQueueTest, a_redis_without_memory_loses_nothing_and_jobs_can_finish)
 
     EXPECT_EQ(error_of([&] { push(client, staged("new")); })->kind(), Kind::full);
     EXPECT_EQ(error_of([&] { take_one(); })->kind(), Kind::full);
-    EXPECT_EQ(error_of([&] { queue.put_back(fails, 0s, "e"); })->kind(), Kind::full);
-    EXPECT_EQ(error_of([&] { queue.bury(fails, "e"); })->kind(), Kind::full);
+    EXPECT_EQ(error_of([&] { queue.reschedule(fails, 0s, "e"); })->kind(), Kind::full);
+    EXPECT_EQ(error_of([&] { queue.dead_letter(fails, "e"); })->kind(), Kind::full);
     EXPECT_TRUE(queue.finish(ends));
 
     server.ask({"CONFIG", "SET", "maxmemory", "0"});
-    EXPECT_TRUE(queue.put_back(fails, 0s, "e"));
-    EXPECT_EQ(queue.take(10, 30s).size(), 2);
+    EXPECT_TRUE(queue.reschedule(fails, 0s, "e"));
+    EXPECT_EQ(queue.claim(10, 30s).size(), 2);
 }
 
 TEST_F(RedisQueueTest, a_script_that_fails_midway_loses_no_job) {
@@ -368,24 +368,24 @@ TEST_F(RedisQueueTest, a_script_that_fails_midway_loses_no_job) {
     const auto job = take_one();
     server.ask({"SET", "dead", "of another application"});
 
-    const auto failed = error_of([&] { queue.bury(job, "e"); });
+    const auto failed = error_of([&] { queue.dead_letter(job, "e"); });
 
     ASSERT_TRUE(failed);
     EXPECT_EQ(failed->kind(), Kind::statement);
     server.ask({"DEL", "dead"});
-    EXPECT_TRUE(queue.bury(job, "e"));
+    EXPECT_TRUE(queue.dead_letter(job, "e"));
 }
 
 TEST_F(RedisQueueTest, a_payload_that_is_not_json_is_claimed_buried_and_merged_byte_for_byte) {
     const std::string garbage{"\xFFnot json\x00\r\n", 12};
     server.ask({"LPUSH", "queue:default", garbage});
     server.ask({"ZADD", "retry", "5", garbage + "2"});
-    const auto jobs = queue.take(10, 30s);
+    const auto jobs = queue.claim(10, 30s);
     ASSERT_EQ(jobs.size(), 2) << "in a set it stops nobody behind it";
     EXPECT_EQ(jobs[0].kind, "");
     EXPECT_EQ(jobs[0].raw.args, garbage);
 
-    EXPECT_TRUE(queue.bury(jobs[0], "no handler"));
+    EXPECT_TRUE(queue.dead_letter(jobs[0], "no handler"));
     const auto letter = letters.page({}, "", 10).at(0);
     EXPECT_EQ(letter.args, garbage);
     EXPECT_EQ(letter.jid, jobs[0].raw.jid);
@@ -397,7 +397,7 @@ TEST_F(RedisQueueTest, a_payload_that_is_not_json_is_claimed_buried_and_merged_b
 
 TEST_F(RedisQueueTest, a_purge_that_dies_is_in_the_audit_and_can_be_done_again) {
     push(client, staged("j"));
-    queue.bury(take_one(), "e");
+    queue.dead_letter(take_one(), "e");
     const auto id = letters.page({}, "", 1).at(0).id;
     die_at("redis.purge.before");
     EXPECT_ANY_THROW(letters.purge(Texts{id}, act));
@@ -417,7 +417,7 @@ TEST_F(RedisQueueTest, a_purge_that_dies_is_in_the_audit_and_can_be_done_again) 
 TEST_F(RedisQueueTest, a_merge_that_crashes_anywhere_and_is_repeated_makes_one_job) {
     for (const auto* point : {"redis.merge.before", "redis.merge.after"}) {
         push(client, staged(std::string{"of "} + point));
-        queue.bury(take_one(), "e");
+        queue.dead_letter(take_one(), "e");
         const auto id = letters.page({}, "", 1).at(0).id;
         die_at(point);
         EXPECT_ANY_THROW(letters.merge(Texts{id}, act, clock.now()));
@@ -425,7 +425,7 @@ TEST_F(RedisQueueTest, a_merge_that_crashes_anywhere_and_is_repeated_makes_one_j
 
         letters.merge(Texts{id}, act, clock.now());
 
-        const auto jobs = queue.take(10, 30s);
+        const auto jobs = queue.claim(10, 30s);
         EXPECT_EQ(jobs.size(), 1) << point;
         for (const auto& job : jobs) queue.finish(job);
         EXPECT_FALSE(letters.find(id));
@@ -437,7 +437,7 @@ TEST_F(RedisQueueTest, a_merge_that_crashes_anywhere_and_is_repeated_makes_one_j
 TEST_F(RedisQueueTest, concurrent_purges_and_merges_do_each_letter_once) {
     constexpr int jobs = 60;
     for (int i = 0; i < jobs; ++i) push(client, staged(long_id(i)));
-    for (const auto& job : queue.take(jobs, 30s)) queue.bury(job, "e");
+    for (const auto& job : queue.claim(jobs, 30s)) queue.dead_letter(job, "e");
     Texts ids;
     for (const auto& letter : letters.page({}, "", jobs)) ids.push_back(letter.id);
     std::atomic<int> purged{0};
@@ -472,12 +472,12 @@ TEST_F(RedisQueueTest, without_a_tests_clock_time_is_redis_own) {
     Client plain{server.options()};
     RedisQueue of_redis{plain};
     push(plain, staged("j"));
-    auto job = of_redis.take(1, 30s).at(0);
+    auto job = of_redis.claim(1, 30s).at(0);
     EXPECT_TRUE(of_redis.mark_called(job));
     EXPECT_TRUE(of_redis.renew(job, 30s));
     EXPECT_EQ(of_redis.rescue(30s), 0);
 
-    EXPECT_TRUE(of_redis.bury(job, "e"));
+    EXPECT_TRUE(of_redis.dead_letter(job, "e"));
 
     const auto time = server.ask({"TIME"});
     const TimePoint now{std::chrono::seconds{std::stoll(time.items.at(0).text)}};

@@ -22,10 +22,10 @@ using redis::Access;
 // As open_queue() makes it.
 struct Client : redis::Client {
     explicit Client(
-        redis::Options options, base::Clock* clock = nullptr, base::OnRemark on_remark = {}
+        redis::Options options, base::Clock* clock = nullptr, base::OnWarning on_warning = {}
     )
         : redis::Client{
-              std::move(options), clock, std::move(on_remark), queue::sidekiq::scripts::all} {}
+              std::move(options), clock, std::move(on_warning), queue::sidekiq::scripts::all} {}
 };
 
 inline queue::StagedJob staged(std::string jid, std::string args = R"({"ride":1})") {

@@ -114,7 +114,7 @@ TEST_F(SidekiqTest, ruby_runs_what_we_push_in_the_times_of_either_version) {
 TEST_F(SidekiqTest, we_run_what_ruby_pushes) {
     ruby("Receipt.perform_async({ride: 7, id: 2**64, rate: 0.1}); Receipt.perform_async(1, 'b')");
 
-    const auto jobs = queue.take(10, 30s);
+    const auto jobs = queue.claim(10, 30s);
 
     ASSERT_EQ(jobs.size(), 2);
     EXPECT_EQ(jobs[0].kind, "Receipt");
@@ -128,11 +128,11 @@ TEST_F(SidekiqTest, we_run_what_ruby_pushes) {
 
 TEST_F(SidekiqTest, we_run_jobs_that_ruby_delays_when_they_are_due) {
     ruby("Receipt.perform_in(3600, {ride: 7})");
-    EXPECT_TRUE(queue.take(10, 30s).empty());
+    EXPECT_TRUE(queue.claim(10, 30s).empty());
     EXPECT_GE(*queue.next_due(), client.now() + 59min);
     EXPECT_LE(*queue.next_due(), client.now() + 60min);
 
-    const auto jobs = queue_later.take(10, 30s);
+    const auto jobs = queue_later.claim(10, 30s);
 
     ASSERT_EQ(jobs.size(), 1);
     EXPECT_EQ(jobs[0].raw.args, R"({"ride":7})");
@@ -140,8 +140,8 @@ TEST_F(SidekiqTest, we_run_jobs_that_ruby_delays_when_they_are_due) {
 
 TEST_F(SidekiqTest, ruby_retries_a_job_that_failed_here) {
     ruby("Receipt.perform_async({ride: 7})");
-    const auto job = queue.take(1, 30s).at(0);
-    EXPECT_TRUE(queue.put_back(job, 0s, "SMTP 550"));
+    const auto job = queue.claim(1, 30s).at(0);
+    EXPECT_TRUE(queue.reschedule(job, 0s, "SMTP 550"));
     EXPECT_THAT(
         ruby("r = Sidekiq::RetrySet.new.first; puts [r.klass, r['error_message'], "
              "r['retry_count']].inspect"),
@@ -161,7 +161,7 @@ TEST_F(SidekiqTest, we_retry_a_job_that_failed_in_ruby) {
     ::waitpid(sidekiq, nullptr, 0);
     sidekiq = -1;
 
-    const auto jobs = queue_later.take(10, 30s);
+    const auto jobs = queue_later.claim(10, 30s);
 
     ASSERT_EQ(jobs.size(), 1);
     EXPECT_EQ(jobs[0].kind, "Failing");
@@ -198,7 +198,7 @@ TEST_F(SidekiqTest, ruby_shows_and_revives_our_dead_jobs) {
     auto job = staged(long_id(1));
     job.kind = "Receipt";
     push(client, job);
-    EXPECT_TRUE(queue.bury(queue.take(1, 30s).at(0), "no such mailbox"));
+    EXPECT_TRUE(queue.dead_letter(queue.claim(1, 30s).at(0), "no such mailbox"));
 
     EXPECT_THAT(
         ruby("d = Sidekiq::DeadSet.new.first; puts [d.jid, d.klass, d['error_message']].inspect; "
@@ -206,7 +206,7 @@ TEST_F(SidekiqTest, ruby_shows_and_revives_our_dead_jobs) {
         HasSubstr("[\"" + long_id(1) + R"(", "Receipt", "no such mailbox"])")
     );
 
-    EXPECT_EQ(queue.take(1, 30s).at(0).raw.jid, long_id(1));
+    EXPECT_EQ(queue.claim(1, 30s).at(0).raw.jid, long_id(1));
     EXPECT_TRUE(letters.page({}, "", 10).empty());
 }
 

@@ -19,7 +19,7 @@ namespace {
 constexpr Sql look_at_rows{
     "simulation_rows",
     "SELECT id, tenant || '/' || idempotency_key, operation, params, attempt, recovery_point, "
-    "standing, lease_until, response_status, expires_at FROM pawl_idempotency_keys",
+    "status, lease_until, response_status, expires_at FROM pawl_idempotency_keys",
     {}};
 
 constexpr Sql look_at_books{
@@ -89,10 +89,10 @@ void Checks::look_at_all(const Had& had) {
             seen.params = row.text(3);
             seen.attempt = row.integer(4);
             seen.point = row.text(5);
-            seen.standing = row.text(6);
-            seen.rank = rank_of(seen.standing == "finished" ? "finished" : row.text(5));
+            seen.status = row.text(6);
+            seen.rank = rank_of(seen.status == "finished" ? "finished" : row.text(5));
             seen.lease_until = time_in(row, 7);
-            seen.status = row.is_null(8) ? 0 : static_cast<int>(row.integer(8));
+            seen.response_status = row.is_null(8) ? 0 : static_cast<int>(row.integer(8));
             seen.expires_at = time_in(row, 9);
             there.insert(seen.id);
             see(std::move(seen), had);
@@ -126,16 +126,15 @@ void Checks::see(Row row, const Had& had) {
     state_of_rows_ = mixed(
         state_of_rows_, static_cast<std::uint64_t>(row.id * 1'000 + row.attempt * 10 + row.rank)
     );
-    state_of_rows_ = mixed(
-        state_of_rows_, std::hash<std::string>{}(row.standing + (row.lease_until ? "h" : "f"))
-    );
+    state_of_rows_ =
+        mixed(state_of_rows_, std::hash<std::string>{}(row.status + (row.lease_until ? "h" : "f")));
     if (row.rank < 0) violated("I4", "an unknown point: " + row.point);
     row.holder = server_;
     const auto [at, fresh] = rows_.try_emplace(row.id, row);
     if (fresh) return;
     auto& last = at->second;
     if (row.attempt == last.attempt) row.holder = last.holder;
-    if (row.attempt == last.attempt && row.standing == "open" && last.standing == "open" &&
+    if (row.attempt == last.attempt && row.status == "open" && last.status == "open" &&
         last.lease_until && !row.lease_until && server_ != row.holder)
         violated("I19", row.who + " was unlocked by a server that did not hold it");
     if (row.attempt < last.attempt) violated("I15", "an attempt decreased");
@@ -145,14 +144,14 @@ void Checks::see(Row row, const Had& had) {
     if (row.attempt > last.attempt && last.lease_until && *last.lease_until > now &&
         *last.lease_until <= now + 2 * world_.lease)
         violated("I19", row.who + " was taken over under a lease");
-    if (row.attempt == last.attempt && row.rank == last.rank && last.standing == "finished" &&
+    if (row.attempt == last.attempt && row.rank == last.rank && last.status == "finished" &&
         row.status != last.status)
         violated("I3", "a stored answer has changed");
-    if (row.standing == "attention" && last.standing != "attention" &&
-        row.operation != BuyOnce::name && !had.days && !had.clock_went_back &&
-        !world_.bank.stored_an_error && !world_.carrier.stored_an_error)
+    if (row.status == "attention" && last.status != "attention" && row.operation != BuyOnce::name &&
+        !had.days && !had.clock_went_back && !world_.bank.stored_an_error &&
+        !world_.carrier.stored_an_error)
         violated("I10", "on the attention list, although the receiver honours keys");
-    row.asked_since = row.standing == last.standing && row.attempt == last.attempt
+    row.asked_since = row.status == last.status && row.attempt == last.attempt
                           ? last.asked_since
                           : world_.clock.steady();
     last = std::move(row);
@@ -161,8 +160,8 @@ void Checks::see(Row row, const Had& had) {
 // Only the reaper removes keys, and only settled and old ones.
 void Checks::missed(Row& row) {
     row.gone = true;
-    if (row.standing != "finished")
-        violated("I14", row.who + " was removed, though it is " + row.standing);
+    if (row.status != "finished")
+        violated("I14", row.who + " was removed, though it is " + row.status);
     else if (!row.expires_at || *row.expires_at > world_.clock.now())
         violated("I14", row.who + " was removed before its time");
 }
@@ -180,7 +179,7 @@ void Checks::final_answer(
     const auto& response = settled.response;
     const auto* row = row_of(asked.who);
     const auto mine = "\"what\":\"" + asked.what + "\"";
-    if (row == nullptr || row->standing != "finished" || row->status != response.status)
+    if (row == nullptr || row->status != "finished" || row->response_status != response.status)
         return violated("I3", asked.who + " was answered before its answer was stored");
     if (row->params.find(mine) == std::string::npos)
         violated("I12", "another request got the answer of the first");
@@ -219,7 +218,7 @@ void Checks::refused(const Asked& asked, engine::Reason why, bool free, const Ha
 void Checks::job_tried(const JobSeen& job, bool fails, const Had& had) {
     if (job.key_id) {
         const auto row = rows_.find(*job.key_id);
-        if (row == rows_.end() || (row->second.standing != "finished" && !row->second.gone))
+        if (row == rows_.end() || (row->second.status != "finished" && !row->second.gone))
             violated("I9", "a job of " + job.who + " was seen before its request committed");
     }
     const auto now = world_.clock.steady();
@@ -281,15 +280,15 @@ bool Checks::jobs_are_open() {
 
 bool Checks::keys_are_open() const {
     return std::any_of(rows_.begin(), rows_.end(), [](const auto& each) {
-        return !each.second.gone && each.second.standing != "finished";
+        return !each.second.gone && each.second.status != "finished";
     });
 }
 
 std::string Checks::what_is_open() {
     std::string open;
     for (const auto& [id, row] : rows_)
-        if (!row.gone && row.standing != "finished")
-            open += row.who + " is " + row.standing + " at " + row.point + ", attempt " +
+        if (!row.gone && row.status != "finished")
+            open += row.who + " is " + row.status + " at " + row.point + ", attempt " +
                     std::to_string(row.attempt) + "; ";
     return open + std::to_string(number("SELECT count(*) FROM pawl_jobs")) + " jobs, " +
            std::to_string(number("SELECT count(*) FROM pawl_staged_jobs")) + " staged, " +
@@ -351,14 +350,15 @@ void Checks::end(const Had& had) {
             return static_cast<std::size_t>(std::count(in.begin(), in.end(), row.who));
         };
         if (charges > 1) violated("I1", std::to_string(charges) + " charges of " + row.who);
-        if (row.status == 201 && charges != 1) violated("I2", row.who + " was not charged");
-        if (row.status == 402 && charges != 0)
+        if (row.response_status == 201 && charges != 1)
+            violated("I2", row.who + " was not charged");
+        if (row.response_status == 402 && charges != 0)
             violated("I2", row.who + " was both charged and refused");
-        if (row.status != 201 && row.status != 402)
-            violated("I2", row.who + " ended with " + std::to_string(row.status));
+        if (row.response_status != 201 && row.response_status != 402)
+            violated("I2", row.who + " ended with " + std::to_string(row.response_status));
         if (times(orders) != 1)
             violated("I5", std::to_string(times(orders)) + " orders of " + row.who);
-        const bool paid = row.status == 201;
+        const bool paid = row.response_status == 201;
         if (times(payments) != (paid ? 1U : 0U))
             violated("I5", std::to_string(times(payments)) + " payments of " + row.who);
         if (paid && world_.works) check_jobs_of(row.who, had);

@@ -62,10 +62,10 @@ public:
         std::string params;
         std::int64_t attempt{};
         int rank{};  // The rank of its point: it only grows.
-        std::string standing;
+        std::string status;
         std::string point;
         std::optional<TimePoint> lease_until;
-        int status{};
+        int response_status{};
         std::optional<TimePoint> expires_at;
         bool gone{};           // The reaper has removed it.
         int holder{};          // The server whose transaction began the attempt.

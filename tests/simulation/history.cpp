@@ -132,11 +132,13 @@ void History::step() {
 }
 
 void History::happen(std::size_t process, const Process::Event& event) {
-    std::optional<memory::Fate> fate;
+    std::optional<memory::CommitFate> fate;
     const bool of_store = event.kind == Process::Event::Kind::store;
     if (of_store && faults_ && commits_fail_ && choices_.one_in(8)) {
         constexpr std::array fates{
-            memory::Fate::refused, memory::Fate::in_doubt_kept, memory::Fate::in_doubt_undone};
+            memory::CommitFate::refused,
+            memory::CommitFate::in_doubt_kept,
+            memory::CommitFate::in_doubt_undone};
         fate = fates[choices_.pick(fates.size())];
         ++ended_.failed_commits;
         had_.faults = true;
@@ -165,7 +167,7 @@ void History::pass_time() {
     for (const auto& client : clients_)
         if (!client.rests) sooner(client.waits_until.value_or(client.wakes));
     for (const auto& [id, row] : checks_.rows())
-        if (!row.gone && row.standing == "attention" && clock_.steady() < row.asked_since + lease)
+        if (!row.gone && row.status == "attention" && clock_.steady() < row.asked_since + lease)
             sooner(row.asked_since + lease);
     if (!next) throw std::logic_error{"no event will ever happen"};
     const auto wait = std::chrono::ceil<milliseconds>(*next - clock_.steady());

@@ -2,7 +2,7 @@
 
 #include <pawl/detail/rows.hpp>
 
-#include "src/core/claim.hpp"
+#include "src/core/claim_rule.hpp"
 #include "src/queue/inbox.hpp"
 #include "store/statements.hpp"
 
@@ -32,7 +32,7 @@ void OutsideQueue::forget(std::span<const std::string> jids) {
     way_.back();
 }
 
-std::vector<queue::TakenJob> OutsideQueue::take(int limit, std::chrono::milliseconds lease) {
+std::vector<queue::ClaimedJob> OutsideQueue::claim(int limit, std::chrono::milliseconds lease) {
     way_.there();
     std::vector<std::pair<const std::int64_t, Broker::Job>*> due;
     for (auto& each : broker_.jobs)
@@ -42,14 +42,14 @@ std::vector<queue::TakenJob> OutsideQueue::take(int limit, std::chrono::millisec
     std::stable_sort(due.begin(), due.end(), [](const auto* a, const auto* b) {
         return a->second.run_at < b->second.run_at;
     });
-    std::vector<queue::TakenJob> taken;
+    std::vector<queue::ClaimedJob> taken;
     for (auto* each : due) {
         if (static_cast<int>(taken.size()) == limit) break;
         auto& [id, of] = *each;
         of.state = State::leased;
         of.lease_until = clock_.now() + lease;
         of.claim = ++broker_.claims;
-        queue::TakenJob job;
+        queue::ClaimedJob job;
         job.id = std::to_string(id);
         job.claim = of.claim;
         job.failures = of.job.failures;
@@ -72,7 +72,7 @@ std::vector<queue::TakenJob> OutsideQueue::take(int limit, std::chrono::millisec
 }
 
 template <class F>
-bool OutsideQueue::of_held(const queue::TakenJob& job, F f) {
+bool OutsideQueue::of_held(const queue::ClaimedJob& job, F f) {
     way_.there();
     const auto at = broker_.jobs.find(std::stoll(job.id));
     const bool held = at != broker_.jobs.end() && at->second.state == State::leased &&
@@ -89,28 +89,30 @@ void OutsideQueue::fail(queue::StagedJob& job, const std::string& error, TimePoi
     if (!job.first_failed_at) job.first_failed_at = now;
 }
 
-bool OutsideQueue::renew(const queue::TakenJob& job, std::chrono::milliseconds lease) {
+bool OutsideQueue::renew(const queue::ClaimedJob& job, std::chrono::milliseconds lease) {
     return of_held(job, [&](auto at) { at->second.lease_until = clock_.now() + lease; });
 }
 
 // In the database, so that it commits with the handler's writes.
-queue::Marked OutsideQueue::finish_in(detail::Session& session, const queue::TakenJob& job) {
+queue::FinishResult OutsideQueue::finish_in_transaction(
+    detail::Session& session, const queue::ClaimedJob& job
+) {
     const auto inserted = detail::run_statement(
         session, sql::insert_done, [](const detail::Row&) {}, job.raw.jid, session.now()
     );
-    return inserted == 1 ? queue::Marked::done : queue::Marked::done_before;
+    return inserted == 1 ? queue::FinishResult::done : queue::FinishResult::done_before;
 }
 
-bool OutsideQueue::done_before(detail::Session& session, const queue::TakenJob& job) {
+bool OutsideQueue::done_before(detail::Session& session, const queue::ClaimedJob& job) {
     return queue::is_in_inbox(session, job.raw.jid);
 }
 
-bool OutsideQueue::finish(const queue::TakenJob& job) {
+bool OutsideQueue::finish(const queue::ClaimedJob& job) {
     return of_held(job, [&](auto at) { broker_.jobs.erase(at); });
 }
 
-bool OutsideQueue::put_back(
-    const queue::TakenJob& job,
+bool OutsideQueue::reschedule(
+    const queue::ClaimedJob& job,
     std::chrono::milliseconds wait,
     const std::optional<std::string>& error
 ) {
@@ -122,14 +124,14 @@ bool OutsideQueue::put_back(
     });
 }
 
-bool OutsideQueue::bury(const queue::TakenJob& job, const std::string& error) {
+bool OutsideQueue::dead_letter(const queue::ClaimedJob& job, const std::string& error) {
     return of_held(job, [&](auto at) {
         fail(at->second.job, error, clock_.now());
         at->second.state = State::dead;
     });
 }
 
-bool OutsideQueue::mark_called(queue::TakenJob& job) {
+bool OutsideQueue::mark_called(queue::ClaimedJob& job) {
     return of_held(job, [&](auto at) {
         auto& called_at = at->second.job.called_at;
         if (!called_at) called_at = clock_.now();

@@ -55,26 +55,28 @@ public:
     queue::PushReport push(std::span<const queue::StagedJob> jobs) override;
     void forget(std::span<const std::string> jids) override;
 
-    std::vector<queue::TakenJob> take(int limit, std::chrono::milliseconds lease) override;
-    bool renew(const queue::TakenJob& job, std::chrono::milliseconds lease) override;
-    queue::Marked finish_in(detail::Session& session, const queue::TakenJob& job) override;
-    bool done_before(detail::Session& session, const queue::TakenJob& job) override;
-    void finished(const queue::TakenJob& job) override { finish(job); }
-    bool finish(const queue::TakenJob& job) override;
-    bool put_back(
-        const queue::TakenJob& job,
+    std::vector<queue::ClaimedJob> claim(int limit, std::chrono::milliseconds lease) override;
+    bool renew(const queue::ClaimedJob& job, std::chrono::milliseconds lease) override;
+    queue::FinishResult finish_in_transaction(
+        detail::Session& session, const queue::ClaimedJob& job
+    ) override;
+    bool done_before(detail::Session& session, const queue::ClaimedJob& job) override;
+    void finished(const queue::ClaimedJob& job) override { finish(job); }
+    bool finish(const queue::ClaimedJob& job) override;
+    bool reschedule(
+        const queue::ClaimedJob& job,
         std::chrono::milliseconds wait,
         const std::optional<std::string>& error
     ) override;
-    bool bury(const queue::TakenJob& job, const std::string& error) override;
-    bool mark_called(queue::TakenJob& job) override;
+    bool dead_letter(const queue::ClaimedJob& job, const std::string& error) override;
+    bool mark_called(queue::ClaimedJob& job) override;
     int rescue(std::chrono::milliseconds lease) override;
     std::optional<TimePoint> next_due() override;
 
 private:
     // Runs `f` at the broker, unless the job belongs to another claim by now.
     template <class F>
-    bool of_held(const queue::TakenJob& job, F f);
+    bool of_held(const queue::ClaimedJob& job, F f);
     static void fail(queue::StagedJob& job, const std::string& error, TimePoint now);
 
     Broker& broker_;

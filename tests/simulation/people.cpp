@@ -96,17 +96,18 @@ void History::answered(std::size_t index, int attempt, const engine::Answer& ans
     const auto& refused = std::get<engine::Rejection>(answer);
     if (options_.tells)
         tell(
-            "client " + std::to_string(index) +
-            " is refused: " + std::to_string(static_cast<int>(refused.why)) + " " + refused.detail
+            "client " + std::to_string(index) + " is refused: " +
+            std::to_string(static_cast<int>(refused.reason)) + " " + refused.detail
         );
     // A server that held the key when the clock was set, and lost it since, gives no information
     // about the current lease.
     const bool of_this_lease = free && client.clock_steps == ended_.clock_steps;
-    checks_.refused(client.asked, refused.why, of_this_lease, had_);
+    checks_.refused(client.asked, refused.reason, of_this_lease, had_);
     // A lease that a clock step ended is not over for its holder.
-    if (refused.why == engine::Reason::in_progress && client.is_answered && !had_.clock_steps)
+    if (refused.reason == engine::Reason::in_progress && client.is_answered && !had_.clock_steps)
         checks_.violated("C2", client.asked.who + " is in progress after it was answered");
-    if (refused.why == engine::Reason::key_reused || refused.why == engine::Reason::key_expired)
+    if (refused.reason == engine::Reason::key_reused ||
+        refused.reason == engine::Reason::key_expired)
         client.rests = true;
     if (faults_ && client.tries >= client.tries_max) client.rests = true;
 }
@@ -114,8 +115,7 @@ void History::answered(std::size_t index, int attempt, const engine::Answer& ans
 // A row on the attention list whose call's outcome an operator can know by now.
 const Checks::Row* History::asked_about() {
     for (const auto& [id, row] : checks_.rows()) {
-        if (row.gone || row.standing != "attention" || decided_.contains({id, row.attempt}))
-            continue;
+        if (row.gone || row.status != "attention" || decided_.contains({id, row.attempt})) continue;
         // The last holder might still call: docs/command_line.md.
         if (clock_.steady() < row.asked_since + lease) continue;
         if (books_of(row).quiet_about(subject_of(row))) return &row;

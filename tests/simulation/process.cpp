@@ -45,12 +45,12 @@ Process::Process(const Shared& shared)
           pauses_,
           shared.worker},
       steward_{store_, shared.clock, shared.random, shared.beliefs, shared.books_are_wrong} {
-    engine_->add(detail::form_of<Buy>(std::make_shared<Buy>(shared.bank)));
-    engine_->add(detail::form_of<BuyOnce>(std::make_shared<BuyOnce>(shared.bank)));
+    engine_->add(detail::erase_operation(std::make_shared<Buy>(shared.bank)));
+    engine_->add(detail::erase_operation(std::make_shared<BuyOnce>(shared.bank)));
     const auto& ships =
-        engine_->add(detail::form_of<Ships>(std::make_shared<Ships>(shared.carrier)));
-    worker_.add(detail::job_form_of<Packs>(std::make_shared<Packs>(shared.on_job)));
-    worker_.add(detail::job_form_of<Tells>(std::make_shared<Tells>(shared.mail, shared.on_job)));
+        engine_->add(detail::erase_operation(std::make_shared<Ships>(shared.carrier)));
+    worker_.add(detail::erase_job(std::make_shared<Packs>(shared.on_job)));
+    worker_.add(detail::erase_job(std::make_shared<Tells>(shared.mail, shared.on_job)));
     worker_.add(Ship::kind, ships);
 
     add_round("completer", shared.completer.every, [this] { completer_.run_once(); });
@@ -59,7 +59,7 @@ Process::Process(const Shared& shared)
             while (worker_.run_once(4).worked() > 0) {
             }
         });
-        add_round("rescuer", shared.worker.lease / 3, [this] { worker_.upkeep_once(); });
+        add_round("rescuer", shared.worker.lease / 3, [this] { worker_.rescue_once(); });
         if (shared.outside) add_round("enqueuer", 10s, [this] { enqueuer_.run_once(); });
         engine_->on_staged([this] { hurry(shared_.outside ? "enqueuer" : "worker"); });
         enqueuer_.on_sent([this](int) { hurry("worker"); });
@@ -152,7 +152,7 @@ void Process::add_events(std::vector<Event>& events) const {
         if (may_go_on(rounds_[i])) events.push_back({Event::Kind::round, i});
 }
 
-void Process::happen(const Event& event, std::optional<memory::Fate> fate) {
+void Process::happen(const Event& event, std::optional<memory::CommitFate> fate) {
     switch (event.kind) {
         case Event::Kind::store:
             return store_.step(event.nth, fate);

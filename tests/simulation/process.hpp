@@ -126,7 +126,7 @@ public:
         std::size_t nth{};
     };
     void add_events(std::vector<Event>& events) const;
-    void happen(const Event& event, std::optional<memory::Fate> fate);
+    void happen(const Event& event, std::optional<memory::CommitFate> fate);
     std::string_view name_of(const Event& event) const;
     // When the next event is possible, if none is now.
     std::optional<Steady> next() const;

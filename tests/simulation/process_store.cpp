@@ -57,7 +57,7 @@ void ProcessStore::submit(std::unique_ptr<store::Work> work, bool writes) {
     line_.push_back({std::make_unique<Watched>(std::move(work)), writes});
 }
 
-void ProcessStore::step(std::size_t nth, std::optional<memory::Fate> fate) {
+void ProcessStore::step(std::size_t nth, std::optional<memory::CommitFate> fate) {
     auto [work, writes] = std::move(line_.at(nth));
     line_.erase(line_.begin() + static_cast<std::ptrdiff_t>(nth));
     if (!writes && fate) return work->done(no_answer());

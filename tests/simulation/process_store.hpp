@@ -28,7 +28,7 @@ public:
 
     std::size_t waiting() const { return line_.size(); }
     // Runs the nth waiting transaction, with a fate if it would commit; a read with a fate fails.
-    void step(std::size_t nth, std::optional<memory::Fate> fate);
+    void step(std::size_t nth, std::optional<memory::CommitFate> fate);
     // The process is dead: none of its work reaches the database any more.
     void kill();
     // Whether a transaction of any process is open on this thread (I20).

@@ -39,7 +39,7 @@ void Steward::run_once() {
     } forgets{beliefs_, holder};
 
     auto asked_at = clock_.steady();
-    const auto choice = place_.take(books, holder, ttl);
+    const auto choice = place_.acquire(books, holder, ttl);
     const auto* taken = std::get_if<core::LeaseTaken>(&choice);
     if (taken == nullptr) return;
     bool has_it = believes(holder, asked_at);
@@ -51,13 +51,13 @@ void Steward::run_once() {
                      believes(holder, asked_at);
             write_page(holder, taken->epoch);
         }
-    } catch (const FencedOff&) {
+    } catch (const StaleFencingToken&) {
         if (has_it && beliefs_.at(holder) > clock_.steady())
             wrong_("a holder was fenced although its lease is not over");
         return;
     }
     beliefs_.erase(holder);
-    place_.give_back(books, holder);
+    place_.release(books, holder);
 }
 
 void Steward::write_page(const std::string& holder, std::int64_t epoch) {
@@ -65,7 +65,7 @@ void Steward::write_page(const std::string& holder, std::int64_t epoch) {
         "insert_page", "INSERT INTO pages (epoch, holder) VALUES ($1, $2)", {}};
     store::write_now(store_, [&](store::Session& session) {
         detail::TxFactory::with_tx({session, random_}, [&](Tx& tx) {
-            fenced(tx, Fence::received(std::string{books}, epoch));
+            check_fencing_token(tx, FencingToken::received(std::string{books}, epoch));
             execute(tx, insert, epoch, holder);
         });
     });

@@ -1,4 +1,4 @@
-#include <pawl/detail/form.hpp>
+#include <pawl/detail/erased_operation.hpp>
 #include <pawl/http.hpp>
 #include <pawl/service.hpp>
 #include <pawl/testing.hpp>
@@ -26,7 +26,7 @@ struct Told {
 
 class FormTest : public ::testing::Test {
 protected:
-    static Anything request_of(const OperationForm& form, std::string_view json) {
+    static ErasedValue request_of(const ErasedOperation& form, std::string_view json) {
         RequestFields fields;
         EXPECT_FALSE(fields.add_json(json).has_value());
         auto request = form.request(fields);
@@ -34,31 +34,31 @@ protected:
             ADD_FAILURE() << text_of(*problem);
             return nullptr;
         }
-        return std::get<Anything>(std::move(request));
+        return std::get<ErasedValue>(std::move(request));
     }
-    static Anything stored(const auto& codec, const Anything& value) {
-        return std::get<Anything>(codec.decode(codec.encode(value.get())));
+    static ErasedValue stored(const auto& codec, const ErasedValue& value) {
+        return std::get<ErasedValue>(codec.decode(codec.encode(value.get())));
     }
-    static Anything start(const OperationForm& form, std::string_view json) {
+    static ErasedValue start(const ErasedOperation& form, std::string_view json) {
         return form.start(
             {.key_id = 7, .principal = {"t", "jane"}, .origin = "::1"}, request_of(form, json).get()
         );
     }
 
-    CallEnd call(const OperationForm& form, std::size_t step, const Anything& at) {
+    CallOutcome call(const ErasedOperation& form, std::size_t step, const ErasedValue& at) {
         FakeCall made{std::string(64, 'c')};
         return form.steps.at(step).call(form.op.get(), made.keyed(), at.get());
     }
-    Moved move(const OperationForm& form, std::size_t step, const Anything& at) {
+    StepOutcome move(const ErasedOperation& form, std::size_t step, const ErasedValue& at) {
         const auto& now = form.steps.at(step);
         if (!now.foreign)
             return database.in_tx([&](Tx& tx) { return now.run(form.op.get(), tx, at.get()); });
-        auto arrival = std::get<Arrival>(call(form, step, at));
+        auto arrival = std::get<CallResult>(call(form, step, at));
         arrival.value = stored(now.results.at(arrival.result), arrival.value);
         return database.in_tx([&](Tx& tx) { return now.keep(form.op.get(), tx, at.get(), arrival); }
         );
     }
-    Told drive(const OperationForm& form, std::string_view json) {
+    Told drive(const ErasedOperation& form, std::string_view json) {
         Told told;
         std::size_t step = 0;
         for (auto at = start(form, json);;) {
@@ -68,14 +68,14 @@ protected:
                 told.response = std::move(*response);
                 return told;
             }
-            step = std::get<Reached>(moved).step;
-            at = stored(form.steps.at(step), std::get<Reached>(moved).point);
+            step = std::get<ReachedPoint>(moved).step;
+            at = stored(form.steps.at(step), std::get<ReachedPoint>(moved).point);
         }
     }
 
     TestDatabase database;
-    OperationForm trip{form_of(std::make_shared<RocketTrip>())};
-    OperationForm price{form_of(std::make_shared<AskPrice<Repeat::never>>())};
+    ErasedOperation trip{erase_operation(std::make_shared<RocketTrip>())};
+    ErasedOperation price{erase_operation(std::make_shared<AskPrice<Repeat::never>>())};
 };
 
 TEST_F(FormTest, two_calls_in_a_row_can_take_the_shorter_path) {
@@ -145,7 +145,7 @@ TEST_F(FormTest, a_result_has_its_own_name_or_that_of_its_type) {
 
 TEST_F(FormTest, settings_are_those_of_the_class_or_the_default) {
     EXPECT_EQ(trip.scope, Scope::tenant);
-    EXPECT_EQ(trip.provider_memory, 5h);
+    EXPECT_EQ(trip.provider_key_lifetime, 5h);
     EXPECT_EQ(trip.in_progress.wait, 3s);
     ASSERT_TRUE(trip.keep.has_value());
     EXPECT_EQ(*trip.keep, for_ever);

@@ -80,7 +80,7 @@ public:
         tx.stage(TellOwner{at.from, -at.cents});
         return pawl::respond(201, sent);
     }
-    Finish give_back(Tx& tx, const Taken& at, const NoSuchAccount& no) {
+    Finish release(Tx& tx, const Taken& at, const NoSuchAccount& no) {
         pawl::execute(tx, book, at.from, at.cents);
         return pawl::respond(404, no);
     }
@@ -90,7 +90,7 @@ public:
             pawl::Repeat::safe_with_key,
             &Transfer::send,
             &Transfer::keep,
-            &Transfer::give_back>>;
+            &Transfer::release>>;
 
 private:
     OtherBank& other_;
@@ -178,7 +178,7 @@ TEST_F(TransferTest, the_other_keeper_undoes_what_the_phase_did) {
     database.in_tx([&](Tx& tx) { (void)transfer.take(tx, started(300)); });
 
     const auto end = database.in_tx([&](Tx& tx) {
-        return transfer.give_back(tx, {"jane", "joe", 300}, {"closed"});
+        return transfer.release(tx, {"jane", "joe", 300}, {"closed"});
     });
 
     EXPECT_EQ(finish(end)->status, 404);

@@ -108,7 +108,7 @@ public:
     static constexpr auto scope = pawl::Scope::tenant;
     static constexpr auto keep = pawl::for_ever;
     static constexpr auto in_progress = pawl::wait(std::chrono::seconds{3});
-    static constexpr std::chrono::hours provider_memory{5};
+    static constexpr std::chrono::hours provider_key_lifetime{5};
     using Flow = pawl::Steps<
         pawl::Atomic<&RocketTrip::plan>,
         pawl::Foreign<
@@ -119,7 +119,8 @@ public:
         pawl::Foreign<pawl::Repeat::safe_with_key, &RocketTrip::pay, &RocketTrip::keep_paid>,
         pawl::Atomic<&RocketTrip::ask_for_the_rest>,
         pawl::Atomic<&RocketTrip::finish>>;
-    using Past = pawl::Past<pawl::Was<"charged", PaidInFull>, pawl::Dropped<"waiting">>;
+    using RenamedPoints =
+        pawl::RenamedPoints<pawl::Renamed<"charged", PaidInFull>, pawl::Removed<"waiting">>;
 };
 static_assert(pawl::Operation<RocketTrip>);
 

@@ -137,7 +137,7 @@ Page card_page(const Booking& booking, Card what) {
     return page;
 }
 
-Page at_work(const Booking& booking) {
+Page in_progress_page(const Booking& booking) {
     return card_page(
         booking,
         {.tone = "busy",
@@ -247,7 +247,7 @@ Page booking_page(const Booking& booking) {
     if (booking.state == "needs_attention") return in_doubt(booking);
     if (booking.state == "finished") return ended(booking);
     if (booking.state == "expired") return expired(booking);
-    return at_work(booking);
+    return in_progress_page(booking);
 }
 
 }  // namespace rides

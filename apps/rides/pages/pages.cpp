@@ -14,7 +14,7 @@ namespace rides {
 
 namespace {
 
-using pawl::OpenAsked;
+using pawl::PublicRequest;
 using pawl::Response;
 using pawl::Shown;
 
@@ -135,14 +135,22 @@ std::optional<std::string> after_booking(const Shown& what) {
 }  // namespace
 
 void Pages::add_to(pawl::HttpServer& server) const {
-    server.open("GET", "/", [this](const OpenAsked& asked) { return home(asked); });
-    server.open("GET", "/book", [this](const OpenAsked& asked) { return new_form(asked); });
-    server.open("POST", "/sign-in", [this](const OpenAsked& asked) { return sign_in(asked); });
-    server.open("POST", "/sign-out", [this](const OpenAsked& asked) { return sign_out(asked); });
-    server.open("GET", "/pages.css", [](const OpenAsked&) {
+    server.public_page("GET", "/", [this](const PublicRequest& asked) { return home(asked); });
+    server.public_page("GET", "/book", [this](const PublicRequest& asked) {
+        return new_form(asked);
+    });
+    server.public_page("POST", "/sign-in", [this](const PublicRequest& asked) {
+        return sign_in(asked);
+    });
+    server.public_page("POST", "/sign-out", [this](const PublicRequest& asked) {
+        return sign_out(asked);
+    });
+    server.public_page("GET", "/pages.css", [](const PublicRequest&) {
         return file(style_sheet, "text/css; charset=utf-8");
     });
-    server.open("GET", "/icon.svg", [](const OpenAsked&) { return file(icon, "image/svg+xml"); });
+    server.public_page("GET", "/icon.svg", [](const PublicRequest&) {
+        return file(icon, "image/svg+xml");
+    });
 }
 
 std::optional<pawl::Principal> Pages::signed_in(const pawl::RequestHead& head) const {
@@ -180,19 +188,19 @@ std::optional<Response> Pages::present(const Shown& what) const {
     return page_response(*page);
 }
 
-Response Pages::home(const OpenAsked& asked) const {
+Response Pages::home(const PublicRequest& asked) const {
     if (signed_in(asked.head)) return see_other("/book");
     return page_response(sign_in_page("/book", false, ""));
 }
 
 // Makes the key of a form; the page does not make it, because the key is in the address.
-Response Pages::new_form(const OpenAsked& asked) const {
+Response Pages::new_form(const PublicRequest& asked) const {
     if (!signed_in(asked.head)) return see_other("/");
     return see_other("/bookings/" + random_hex(32));
 }
 
 // Another site's page could otherwise sign a rider in as another rider, and book for him.
-Response Pages::sign_in(const OpenAsked& asked) const {
+Response Pages::sign_in(const PublicRequest& asked) const {
     const auto next = checked_next(field(asked.form, "next"));
     if (sessions_.is_foreign(asked.head)) {
         auto page =
@@ -220,7 +228,7 @@ Response Pages::sign_in(const OpenAsked& asked) const {
 
 // Any page of ours may sign out: one that was opened before another sign-in has an old token, and
 // its rider still wants to sign out.
-Response Pages::sign_out(const OpenAsked& asked) const {
+Response Pages::sign_out(const PublicRequest& asked) const {
     auto response = see_other("/");
     if (sessions_.is_foreign(asked.head)) return response;
     // Ends it on the server too: the cookie may have been copied.

@@ -41,10 +41,10 @@ public:
     std::optional<pawl::Principal> signed_in(const pawl::RequestHead& head) const;
 
 private:
-    pawl::Response home(const pawl::OpenAsked& asked) const;
-    pawl::Response new_form(const pawl::OpenAsked& asked) const;
-    pawl::Response sign_in(const pawl::OpenAsked& asked) const;
-    pawl::Response sign_out(const pawl::OpenAsked& asked) const;
+    pawl::Response home(const pawl::PublicRequest& asked) const;
+    pawl::Response new_form(const pawl::PublicRequest& asked) const;
+    pawl::Response sign_in(const pawl::PublicRequest& asked) const;
+    pawl::Response sign_out(const pawl::PublicRequest& asked) const;
 
     const Sessions& sessions_;
     SignInTries& tries_;

@@ -6,9 +6,8 @@
 //   struct RideId { std::int64_t value; };                                  // A strong type: 7
 //   struct RideCreated { RideId ride; std::int64_t cents; std::optional<std::string> note; };
 //
-//   std::string text = encode(RideCreated{{7}, 2000});                      //
-//   {"ride":7,"cents":2000} std::variant<RideCreated, DecodeProblem> back =
-//   decode<RideCreated>(text);
+//   std::string text = encode(RideCreated{{7}, 2000});  // {"ride":7,"cents":2000}
+//   std::variant<RideCreated, DecodeProblem> back = decode<RideCreated>(text);
 //
 // A request comes from several places at once; text from the path, the query or a form is read as
 // its field's type asks:

@@ -70,7 +70,7 @@ public:
     virtual void fence(const Sql& statement, std::span<const Value> parameters);
     // How long later statements of this transaction wait for a row that another transaction has
     // locked, before StoreError (locked); 0: until the deadline. No effect if writers are serial.
-    virtual void lock_patience(std::chrono::milliseconds) {}
+    virtual void set_lock_timeout(std::chrono::milliseconds) {}
     // Takes the lock of this number until the end of the transaction; errors call it by its name.
     // Waits for at most `patience`, then throws StoreError (busy), or (deadline) if that comes
     // first. No effect where writers are serial anyway.

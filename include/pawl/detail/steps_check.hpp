@@ -62,48 +62,48 @@ template <class R, class C, class... A>
 struct Member<R (C::*)(A...) const noexcept> : Member<R (C::*)(A...)> {};
 
 template <class Result, class Parameters>
-struct AtomicForm {
-    static constexpr bool right = false;
+struct AtomicSignature {
+    static constexpr bool valid = false;
 };
 template <class... To_, class From_>
-struct AtomicForm<Next<To_...>, List<Tx&, const From_&>> {
-    static constexpr bool right = RecoveryPoint<From_>;
+struct AtomicSignature<Next<To_...>, List<Tx&, const From_&>> {
+    static constexpr bool valid = RecoveryPoint<From_>;
     using From = From_;
     using To = List<To_...>;
 };
 
 template <class Result, class Parameters>
-struct CallForm {
-    static constexpr bool right = false;
+struct CallSignature {
+    static constexpr bool valid = false;
 };
 template <class... R, class CallType, class From_>
-requires(std::same_as<CallType, Call> || std::same_as<CallType, KeyedCall>) struct CallForm<
+requires(std::same_as<CallType, Call> || std::same_as<CallType, KeyedCall>) struct CallSignature<
     Outcome<R...>,
     List<CallType&, const From_&>> {
-    static constexpr bool right = RecoveryPoint<From_>;
+    static constexpr bool valid = RecoveryPoint<From_>;
     static constexpr bool keyed = std::same_as<CallType, KeyedCall>;
     using From = From_;
     using Results = List<R...>;
 };
 
 template <class Result, class Parameters>
-struct KeepForm {
-    static constexpr bool right = false;
+struct KeepSignature {
+    static constexpr bool valid = false;
 };
 template <class... To_, class From_, class Result_>
-struct KeepForm<Next<To_...>, List<Tx&, const From_&, const Result_&>> {
-    static constexpr bool right = true;
+struct KeepSignature<Next<To_...>, List<Tx&, const From_&, const Result_&>> {
+    static constexpr bool valid = true;
     using From = From_;
     using Result = Result_;
     using To = List<To_...>;
 };
 
 template <class T>
-using AtomicOf = AtomicForm<typename Member<T>::Result, typename Member<T>::Parameters>;
+using AtomicOf = AtomicSignature<typename Member<T>::Result, typename Member<T>::Parameters>;
 template <class T>
-using CallOf = CallForm<typename Member<T>::Result, typename Member<T>::Parameters>;
+using CallOf = CallSignature<typename Member<T>::Result, typename Member<T>::Parameters>;
 template <class T>
-using KeepOf = KeepForm<typename Member<T>::Result, typename Member<T>::Parameters>;
+using KeepOf = KeepSignature<typename Member<T>::Result, typename Member<T>::Parameters>;
 
 template <class P>
 inline constexpr bool is_started = false;

@@ -108,7 +108,7 @@ ClientRequest request_of(const Claimed& claimed) {
     return request;
 }
 
-std::string why_of(const ClientEnd& end) {
+std::string why_of(const ClientResult& end) {
     if (const auto* gave_up = std::get_if<GaveUp>(&end)) return gave_up->why;
     return "answered " + std::to_string(std::get<Answered>(end).status);
 }
@@ -128,11 +128,11 @@ std::optional<std::string> OutboxOptions::problem() const {
         return "every is " + std::to_string(every.count()) + " ms: 10 to 3600000";
     if (wait_first < 1ms)
         return "wait_first is " + std::to_string(wait_first.count()) + " ms: at least 1";
-    if (wait_longest < wait_first)
-        return "wait_longest is " + std::to_string(wait_longest.count()) +
-               " ms: at least wait_first, " + std::to_string(wait_first.count()) + " ms";
-    if (wait_longest > 240h)
-        return "wait_longest is " + std::to_string(wait_longest.count()) + " ms: at most 864000000";
+    if (wait_max < wait_first)
+        return "wait_max is " + std::to_string(wait_max.count()) + " ms: at least wait_first, " +
+               std::to_string(wait_first.count()) + " ms";
+    if (wait_max > 240h)
+        return "wait_max is " + std::to_string(wait_max.count()) + " ms: at most 864000000";
     for (const auto& [name, hours] : {std::pair{"give_up_after", give_up_after}, {"keep", keep}})
         if (hours < 1h || hours > 87'600h)
             return std::string{name} + " is " + std::to_string(hours.count()) + " h: 1 to 87600";
@@ -150,10 +150,10 @@ struct Outbox::Impl {
     std::vector<InFlightRecords> claim(int limit);
     void start_all(std::vector<InFlightRecords> all);
     void send(InFlightRecords one);
-    void has_ended(InFlightRecords one, ClientEnd end);
+    void has_ended(InFlightRecords one, ClientResult end);
     void drain();
     void record_ended();
-    void record(const InFlightRecords& one, const ClientEnd& end);
+    void record(const InFlightRecords& one, const ClientResult& end);
     void forget();
     void run(const std::stop_token& stop);
 
@@ -166,7 +166,7 @@ struct Outbox::Impl {
     std::mutex mutex;  // Guards the following members.
     std::condition_variable_any changed;
     int in_flight{0};
-    std::vector<std::pair<InFlightRecords, ClientEnd>> ended;
+    std::vector<std::pair<InFlightRecords, ClientResult>> ended;
 
     std::mutex sending;  // Held while sending, and while sending is started or stopped.
     std::jthread thread;
@@ -185,7 +185,7 @@ std::vector<InFlightRecords> Outbox::Impl::claim(int limit) {
     return all;
 }
 
-void Outbox::Impl::has_ended(InFlightRecords one, ClientEnd end) {
+void Outbox::Impl::has_ended(InFlightRecords one, ClientResult end) {
     const std::lock_guard lock{mutex};
     ended.emplace_back(std::move(one), std::move(end));
     --in_flight;
@@ -231,13 +231,13 @@ void Outbox::Impl::send(InFlightRecords one) {
     auto request = request_of(one.claimed);
     auto key = ClientKey::saved(one.claimed.key);
     PAWL_FAULT("outbox.send.before");
-    client.start(request, key, [this, one = std::move(one)](ClientEnd end) mutable {
+    client.start(request, key, [this, one = std::move(one)](ClientResult end) mutable {
         has_ended(std::move(one), std::move(end));
     });
 }
 
 void Outbox::Impl::record_ended() {
-    std::vector<std::pair<InFlightRecords, ClientEnd>> now_ended;
+    std::vector<std::pair<InFlightRecords, ClientResult>> now_ended;
     {
         const std::lock_guard lock{mutex};
         now_ended.swap(ended);
@@ -259,7 +259,7 @@ void Outbox::Impl::record_ended() {
     }
 }
 
-void Outbox::Impl::record(const InFlightRecords& one, const ClientEnd& end) {
+void Outbox::Impl::record(const InFlightRecords& one, const ClientResult& end) {
     const auto& claimed = one.claimed;
     database.write([&](Tx& tx) {
         const auto now = tx.now();

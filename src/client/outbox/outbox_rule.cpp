@@ -1,6 +1,6 @@
 #include "src/client/outbox/outbox_rule.hpp"
 
-#include "src/core/background_retry.hpp"
+#include "src/core/backoff.hpp"
 
 #include <cmath>
 
@@ -25,7 +25,7 @@ bool is_temporary(int status) {
     }
 }
 
-bool is_final(const ClientEnd& end) {
+bool is_final(const ClientResult& end) {
     const auto* answered = std::get_if<Answered>(&end);
     if (answered == nullptr) return false;
     return answered->replayed || (!answered->in_doubt && !is_temporary(answered->status));
@@ -39,14 +39,15 @@ bool may_send_again(const OutboxOptions& options, std::chrono::milliseconds age)
 
 AfterSending decide_after_sending(
     const OutboxOptions& options,
-    const ClientEnd& end,
+    const ClientResult& end,
     int attempts,
     std::chrono::milliseconds age,
     double dice
 ) noexcept {
     if (is_final(end)) return FinishIt{};
     if (age >= options.give_up_after) return FinishIt{.gave_up = true};
-    const auto whole = core::grown(options.wait_first, options.wait_longest, attempts - 1);
+    const auto whole =
+        core::exponential_backoff(options.wait_first, options.wait_max, attempts - 1);
     return PutOff{
         std::chrono::milliseconds{
             std::llround(static_cast<double>(whole.count()) * (1.0 - 0.5 * dice))},

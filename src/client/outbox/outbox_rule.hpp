@@ -24,7 +24,7 @@ bool may_send_again(const OutboxOptions& options, std::chrono::milliseconds age)
 // not final. `age`: since the first send; dice in [0, 1).
 AfterSending decide_after_sending(
     const OutboxOptions& options,
-    const ClientEnd& end,
+    const ClientResult& end,
     int attempts,
     std::chrono::milliseconds age,
     double dice

@@ -5,7 +5,7 @@
 
 #include "src/base/error_text.hpp"
 #include "src/base/time_text.hpp"
-#include "src/core/claim.hpp"
+#include "src/core/claim_rule.hpp"
 #include "src/core/fault.hpp"
 #include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
@@ -24,11 +24,11 @@ using detail::run_statement;
 
 namespace {
 
-std::int64_t id_of(const TakenJob& job) {
+std::int64_t id_of(const ClaimedJob& job) {
     return std::stoll(job.id);
 }
 
-EmbeddedQueue::Held held_job(const TakenJob& job) {
+EmbeddedQueue::Held held_job(const ClaimedJob& job) {
     return {id_of(job), job.claim};
 }
 
@@ -74,8 +74,8 @@ std::vector<bool> mark_all(
     return {execute_statement(session, sql::mark_job_called, id, claim, now) == 1};
 }
 
-TakenJob job_of(const Row& row, store::DamagedRow& values) {
-    TakenJob job;
+ClaimedJob job_of(const Row& row, store::DamagedRow& values) {
+    ClaimedJob job;
     job.id = std::to_string(row.integer(0));
     job.raw.jid = row.text(1);
     job.queue = row.text(2);
@@ -95,7 +95,7 @@ TakenJob job_of(const Row& row, store::DamagedRow& values) {
 }
 
 struct DamagedJob {
-    TakenJob job;
+    ClaimedJob job;
     std::string why;
 };
 
@@ -111,7 +111,7 @@ struct Claimed {
     }
     std::size_t count() const { return jobs.size() + damaged.size(); }
 
-    std::vector<TakenJob> jobs;
+    std::vector<ClaimedJob> jobs;
     std::vector<DamagedJob> damaged;
     TimePoint latest{};  // The latest run_at of the jobs.
 };
@@ -181,7 +181,7 @@ std::optional<PollCursor::Poll> EmbeddedQueue::poll_due() {
     return std::nullopt;
 }
 
-std::vector<TakenJob> EmbeddedQueue::take(int limit, std::chrono::milliseconds lease) {
+std::vector<ClaimedJob> EmbeddedQueue::claim(int limit, std::chrono::milliseconds lease) {
     const auto poll = poll_due();
     if (!poll) return {};  // Avoids a write transaction, and its fsync, if no job is due.
     PAWL_FAULT("queue.take.before");
@@ -213,21 +213,21 @@ std::vector<TakenJob> EmbeddedQueue::take(int limit, std::chrono::milliseconds l
         cursor_.poll_done(*poll, all ? std::nullopt : std::optional{claimed.latest});
     }
     PAWL_FAULT("queue.take.after");
-    for (const auto& one : claimed.damaged) bury_damaged(one.job, one.why);
+    for (const auto& one : claimed.damaged) dead_letter_damaged(one.job, one.why);
     return std::move(claimed.jobs);
 }
 
 // The handler can't run a damaged job. If burying it fails, it stays under its lease, and the next
 // claim after the lease tries again. The other jobs of the same claim go on.
-void EmbeddedQueue::bury_damaged(const TakenJob& job, const std::string& why) {
+void EmbeddedQueue::dead_letter_damaged(const ClaimedJob& job, const std::string& why) {
     try {
-        bury(job, why);
+        dead_letter(job, why);
     } catch (const StoreError&) {
         return;
     }
 }
 
-bool EmbeddedQueue::renew(const TakenJob& job, std::chrono::milliseconds lease) {
+bool EmbeddedQueue::renew(const ClaimedJob& job, std::chrono::milliseconds lease) {
     return store::write_now(store_, [&](store::Session& session) {
         return execute_statement(
                    session, sql::renew_job, id_of(job), job.claim, session.now() + lease
@@ -236,34 +236,34 @@ bool EmbeddedQueue::renew(const TakenJob& job, std::chrono::milliseconds lease) 
 }
 
 // Does not wait for the result: a lost lease is reported before or by the commit.
-Marked EmbeddedQueue::finish_in(detail::Session& session, const TakenJob& job) {
+FinishResult EmbeddedQueue::finish_in_transaction(detail::Session& session, const ClaimedJob& job) {
     detail::fence_statement(session, sql::delete_job, id_of(job), job.claim);
-    return Marked::done;
+    return FinishResult::done;
 }
 
-bool EmbeddedQueue::finish(const TakenJob& job) {
+bool EmbeddedQueue::finish(const ClaimedJob& job) {
     PAWL_FAULT("queue.finish.before");
     const bool finished = finishing_.run(held_job(job));
     PAWL_FAULT("queue.finish.after");
     return finished;
 }
 
-bool EmbeddedQueue::put_back(
-    const TakenJob& job, std::chrono::milliseconds wait, const std::optional<std::string>& error
+bool EmbeddedQueue::reschedule(
+    const ClaimedJob& job, std::chrono::milliseconds wait, const std::optional<std::string>& error
 ) {
-    PAWL_FAULT("queue.put_back.before");
+    PAWL_FAULT("queue.reschedule.before");
     return store::write_now(store_, [&](store::Session& session) {
         const auto now = session.now();
         if (!error)
             return execute_statement(
-                       session, sql::put_job_back, id_of(job), job.claim, now + wait
+                       session, sql::reschedule_job, id_of(job), job.claim, now + wait
                    ) == 1;
         return execute_statement(
                    session,
                    sql::fail_job,
                    id_of(job),
                    job.claim,
-                   base::storable_error(*error),
+                   base::sanitized_error(*error),
                    now,
                    now + wait,
                    base::time_text(now)
@@ -271,14 +271,14 @@ bool EmbeddedQueue::put_back(
     });
 }
 
-bool EmbeddedQueue::bury(const TakenJob& job, const std::string& error) {
-    PAWL_FAULT("queue.bury.before");
+bool EmbeddedQueue::dead_letter(const ClaimedJob& job, const std::string& error) {
+    PAWL_FAULT("queue.dead_letter.before");
     return store::write_now(store_, [&](store::Session& session) {
         const auto now = session.now();
-        const auto text = base::storable_error(error);
+        const auto text = base::sanitized_error(error);
         execute_statement(
             session,
-            sql::bury_job,
+            sql::insert_dead_job,
             id_of(job),
             job.claim,
             text,
@@ -290,7 +290,7 @@ bool EmbeddedQueue::bury(const TakenJob& job, const std::string& error) {
     });
 }
 
-bool EmbeddedQueue::mark_called(TakenJob& job) {
+bool EmbeddedQueue::mark_called(ClaimedJob& job) {
     const auto marked_at = marking_.run(held_job(job));
     if (marked_at && !job.called_at) job.called_at = marked_at;
     return marked_at.has_value();

@@ -20,17 +20,19 @@ public:
         store::Store& store, std::string name = "default"
     );  // The store outlives it.
 
-    std::vector<TakenJob> take(int limit, std::chrono::milliseconds lease) override;
-    bool renew(const TakenJob& job, std::chrono::milliseconds lease) override;
-    Marked finish_in(detail::Session& session, const TakenJob& job) override;
-    bool done_before(detail::Session&, const TakenJob&) override { return false; }
-    void finished(const TakenJob&) override {}  // The transaction has deleted the job.
-    bool finish(const TakenJob& job) override;
-    bool put_back(
-        const TakenJob& job, std::chrono::milliseconds wait, const std::optional<std::string>& error
+    std::vector<ClaimedJob> claim(int limit, std::chrono::milliseconds lease) override;
+    bool renew(const ClaimedJob& job, std::chrono::milliseconds lease) override;
+    FinishResult finish_in_transaction(detail::Session& session, const ClaimedJob& job) override;
+    bool done_before(detail::Session&, const ClaimedJob&) override { return false; }
+    void finished(const ClaimedJob&) override {}  // The transaction has deleted the job.
+    bool finish(const ClaimedJob& job) override;
+    bool reschedule(
+        const ClaimedJob& job,
+        std::chrono::milliseconds wait,
+        const std::optional<std::string>& error
     ) override;
-    bool bury(const TakenJob& job, const std::string& error) override;
-    bool mark_called(TakenJob& job) override;
+    bool dead_letter(const ClaimedJob& job, const std::string& error) override;
+    bool mark_called(ClaimedJob& job) override;
     int rescue(std::chrono::milliseconds lease) override;
     std::optional<TimePoint> next_due() override;
 
@@ -45,7 +47,7 @@ private:
     std::vector<std::optional<TimePoint>> mark_together(const std::vector<Held>& jobs);
     // From where to claim; nullopt: no job is due.
     std::optional<PollCursor::Poll> poll_due();
-    void bury_damaged(const TakenJob& job, const std::string& why);
+    void dead_letter_damaged(const ClaimedJob& job, const std::string& why);
     void sweep_all(const Sweeps::Sweep& sweep);
 
     store::Store& store_;

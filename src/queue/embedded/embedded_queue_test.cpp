@@ -46,7 +46,7 @@ protected:
 TEST_F(EmbeddedQueueTest, a_staged_job_exists_once_its_phase_has_committed) {
     in_phase([](Tx& tx) { tx.stage(SendReceipt{.ride = 7}); });
 
-    const auto jobs = queue.take(10, 30s);
+    const auto jobs = queue.claim(10, 30s);
 
     ASSERT_EQ(jobs.size(), 1);
     EXPECT_EQ(jobs[0].kind, "send_receipt");
@@ -61,7 +61,7 @@ TEST_F(EmbeddedQueueTest, a_job_staged_by_a_rolled_back_phase_does_not_exist) {
         throw std::runtime_error{"after all"};
     }));
 
-    EXPECT_TRUE(queue.take(10, 30s).empty());
+    EXPECT_TRUE(queue.claim(10, 30s).empty());
 }
 
 TEST_F(EmbeddedQueueTest, no_two_jobs_have_the_same_id) {
@@ -70,7 +70,7 @@ TEST_F(EmbeddedQueueTest, no_two_jobs_have_the_same_id) {
     });
 
     std::set<std::string> jids;
-    for (const auto& job : queue.take(500, 30s)) jids.insert(job.raw.jid);
+    for (const auto& job : queue.claim(500, 30s)) jids.insert(job.raw.jid);
 
     EXPECT_EQ(jids.size(), 500);
 }
@@ -84,7 +84,7 @@ TEST_F(EmbeddedQueueTest, many_workers_share_the_jobs_and_do_each_once) {
 
     for (int w = 0; w < 4; ++w)
         workers.emplace_back([&] {
-            for (auto jobs = queue.take(7, 30s); !jobs.empty(); jobs = queue.take(7, 30s))
+            for (auto jobs = queue.claim(7, 30s); !jobs.empty(); jobs = queue.claim(7, 30s))
                 for (const auto& job : jobs) finished += queue.finish(job) ? 1 : 0;
         });
     for (auto& worker : workers) worker.join();
@@ -95,32 +95,33 @@ TEST_F(EmbeddedQueueTest, many_workers_share_the_jobs_and_do_each_once) {
 
 TEST_F(EmbeddedQueueTest, a_claim_whose_commit_is_refused_leaves_the_job_to_the_next) {
     in_phase([](Tx& tx) { tx.stage(SendReceipt{.ride = 7}); });
-    store.plan_next_commit(memory::Fate::refused);
+    store.plan_next_commit(memory::CommitFate::refused);
 
-    EXPECT_THROW(queue.take(1, 30s), StoreError);
+    EXPECT_THROW(queue.claim(1, 30s), StoreError);
 
-    const auto jobs = queue.take(1, 30s);
+    const auto jobs = queue.claim(1, 30s);
     ASSERT_EQ(jobs.size(), 1);
     EXPECT_EQ(jobs[0].claim, 1);
 }
 
 TEST_F(EmbeddedQueueTest, a_claim_in_doubt_that_was_committed_ends_with_its_lease) {
     in_phase([](Tx& tx) { tx.stage(SendReceipt{.ride = 7}); });
-    store.plan_next_commit(memory::Fate::in_doubt_kept);
+    store.plan_next_commit(memory::CommitFate::in_doubt_kept);
 
-    EXPECT_THROW(queue.take(1, 30s), StoreError);
+    EXPECT_THROW(queue.claim(1, 30s), StoreError);
 
-    EXPECT_TRUE(queue.take(1, 30s).empty());
+    EXPECT_TRUE(queue.claim(1, 30s).empty());
     clock.advance(30s);
     EXPECT_EQ(queue.rescue(60s), 1);
-    EXPECT_EQ(queue.take(1, 30s).at(0).claim, 2);
+    EXPECT_EQ(queue.claim(1, 30s).at(0).claim, 2);
 }
 
 TEST_F(EmbeddedQueueTest, a_finish_in_doubt_is_settled_by_repeating_it) {
     for (const bool kept : {true, false}) {
         in_phase([](Tx& tx) { tx.stage(SendReceipt{.ride = 7}); });
-        const auto job = queue.take(1, 30s).at(0);
-        store.plan_next_commit(kept ? memory::Fate::in_doubt_kept : memory::Fate::in_doubt_undone);
+        const auto job = queue.claim(1, 30s).at(0);
+        using memory::CommitFate;
+        store.plan_next_commit(kept ? CommitFate::in_doubt_kept : CommitFate::in_doubt_undone);
 
         EXPECT_THROW(queue.finish(job), StoreError);
 

@@ -15,7 +15,7 @@ namespace {
 const TimePoint start{std::chrono::hours{24 * 365 * 57}};
 
 // A cursor whose first query, from the beginning, found nothing.
-PollCursor at_work() {
+PollCursor busy_cursor() {
     PollCursor cursor;
     cursor.poll_done(cursor.begin_poll(start), std::nullopt);
     return cursor;
@@ -53,7 +53,7 @@ TEST(PollCursor, a_query_starts_at_the_last_claimed_job_if_there_may_be_more) {
 }
 
 TEST(PollCursor, frequent_queries_rarely_go_back_further_than_150_ms) {
-    auto cursor = at_work();
+    auto cursor = busy_cursor();
     int further = 0;
 
     for (auto now = start; now < start + 100s; now += 5ms) {
@@ -67,7 +67,7 @@ TEST(PollCursor, frequent_queries_rarely_go_back_further_than_150_ms) {
 }
 
 TEST(PollCursor, a_clock_set_back_causes_one_query_from_the_beginning) {
-    auto cursor = at_work();
+    auto cursor = busy_cursor();
 
     const auto back = cursor.begin_poll(start - 1h);
     cursor.poll_done(back, std::nullopt);
@@ -77,13 +77,13 @@ TEST(PollCursor, a_clock_set_back_causes_one_query_from_the_beginning) {
 }
 
 TEST(PollCursor, a_small_difference_between_clock_readings_is_not_a_clock_set_back) {
-    auto cursor = at_work();
+    auto cursor = busy_cursor();
 
     EXPECT_NE(cursor.begin_poll(start - 900ms).from, from_the_beginning);
 }
 
 TEST(PollCursor, a_job_of_a_claim_that_was_rolled_back_is_found_again) {
-    auto cursor = at_work();
+    auto cursor = busy_cursor();
     look_each(cursor, 10ms, start, start + 2s);
     auto undone = cursor.begin_poll(start + 3s);
     undone.from = start + 1s;  // Where the first ready job was.
@@ -102,7 +102,7 @@ TEST(PollCursor, a_first_query_that_exceeds_its_deadline_is_not_repeated_by_each
 }
 
 TEST(PollCursor, a_query_that_began_earlier_does_not_skip_a_job_seen_meanwhile) {
-    auto cursor = at_work();
+    auto cursor = busy_cursor();
     const auto before = cursor.begin_poll(start + 1s);
 
     cursor.job_seen_at(start - 1h);
@@ -112,7 +112,7 @@ TEST(PollCursor, a_query_that_began_earlier_does_not_skip_a_job_seen_meanwhile) 
 }
 
 TEST(PollCursor, a_job_seen_after_the_position_changes_nothing) {
-    auto cursor = at_work();
+    auto cursor = busy_cursor();
 
     cursor.job_seen_at(start + 1h);
 
@@ -120,7 +120,7 @@ TEST(PollCursor, a_job_seen_after_the_position_changes_nothing) {
 }
 
 TEST(PollCursor, after_an_old_job_the_ones_behind_it_are_found) {
-    auto cursor = at_work();
+    auto cursor = busy_cursor();
     cursor.job_seen_at(start - 1h);
 
     cursor.poll_done(cursor.begin_poll(start + 1s), start - 59min);

@@ -14,7 +14,7 @@ namespace pawl::queue::kafka {
 inline constexpr std::size_t history_bytes_max = 32'768;
 
 // A text of another format counts as an empty history. The error is storable
-// (base::storable_error).
+// (base::sanitized_error).
 std::string with_failure(std::string_view history, TimePoint at, std::string_view error);
 std::string with_merge(std::string_view history, TimePoint at, std::string_view by);
 

@@ -12,7 +12,7 @@ void InFlightRecords::assign(
     if (committed) {
         part.next = *committed;
         part.done_before = read_gaps(*committed, gaps);
-        part.told.emplace(*committed, gaps);
+        part.reported.emplace(*committed, gaps);
     }
     parts_.emplace(partition, std::move(part));
 }
@@ -59,7 +59,7 @@ void InFlightRecords::wait(const Partition& partition, std::int64_t offset, Held
     waiting_.emplace(held.due, held.order, partition, offset);
 }
 
-std::vector<InFlightRecords::Taken> InFlightRecords::take(
+std::vector<InFlightRecords::Taken> InFlightRecords::claim(
     int limit, TimePoint now, TimePoint lease_until
 ) {
     std::vector<Taken> taken;
@@ -150,7 +150,7 @@ std::optional<Position> InFlightRecords::position(const Partition& partition) co
     const auto& before = at->second.done_before;
     if (!before.empty() && at->second.next < before.back().second) return std::nullopt;
     auto now = position_of(partition, at->second);
-    if (at->second.told == std::pair{now.offset, now.gaps}) return std::nullopt;
+    if (at->second.reported == std::pair{now.offset, now.gaps}) return std::nullopt;
     return now;
 }
 
@@ -163,7 +163,7 @@ std::vector<Position> InFlightRecords::positions() const {
 
 void InFlightRecords::committed(const Position& position) {
     const auto at = parts_.find(position.partition);
-    if (at != parts_.end()) at->second.told.emplace(position.offset, position.gaps);
+    if (at != parts_.end()) at->second.reported.emplace(position.offset, position.gaps);
 }
 
 std::optional<std::int64_t> InFlightRecords::next(const Partition& partition) const {

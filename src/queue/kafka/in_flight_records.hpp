@@ -60,7 +60,7 @@ public:
         std::shared_ptr<const Record> record;
     };
     // Claims due records, the longest due first.
-    std::vector<Taken> take(int limit, TimePoint now, TimePoint lease_until);
+    std::vector<Taken> claim(int limit, TimePoint now, TimePoint lease_until);
     bool any_due(TimePoint now) const;
     std::optional<TimePoint> next_due() const;  // When the next waiting record is due.
 
@@ -98,7 +98,7 @@ private:
         std::map<std::int64_t, Held> held;
         std::vector<Offsets> done_before;  // By the previous owner.
         std::size_t bytes{0};
-        std::optional<std::pair<std::int64_t, std::string>> told;
+        std::optional<std::pair<std::int64_t, std::string>> reported;
         bool paused{false};
     };
 

@@ -29,12 +29,12 @@ protected:
     }
     std::vector<std::int64_t> offsets(int limit, std::chrono::milliseconds now) {
         std::vector<std::int64_t> found;
-        for (const auto& taken : in_flight.take(limit, at(now), at(now + 30s)))
+        for (const auto& taken : in_flight.claim(limit, at(now), at(now + 30s)))
             found.push_back(taken.token.offset);
         return found;
     }
-    Token take(std::chrono::milliseconds now = 0ms) {
-        return in_flight.take(1, at(now), at(now + 30s)).at(0).token;
+    Token claim(std::chrono::milliseconds now = 0ms) {
+        return in_flight.claim(1, at(now), at(now + 30s)).at(0).token;
     }
     std::int64_t committable(const Partition& of = p0) {
         const auto position = in_flight.position(of);
@@ -61,15 +61,15 @@ TEST_F(InFlightRecordsTest, the_longest_due_comes_first_and_nothing_comes_early)
 TEST_F(InFlightRecordsTest, an_offset_is_held_back_until_all_before_it_is_done) {
     in_flight.assign(p0, 5, "");
     for (int offset = 5; offset < 8; ++offset) add(offset);
-    const auto first = take();
-    const auto second = take();
+    const auto first = claim();
+    const auto second = claim();
 
     EXPECT_TRUE(in_flight.done(second));
     EXPECT_EQ(committable(), 5);
     EXPECT_EQ(in_flight.position(p0)->gaps, "1:1,1");
     EXPECT_TRUE(in_flight.done(first));
     EXPECT_EQ(committable(), 7);
-    EXPECT_TRUE(in_flight.done(take()));
+    EXPECT_TRUE(in_flight.done(claim()));
     EXPECT_EQ(committable(), 8);
 }
 
@@ -78,7 +78,7 @@ TEST_F(InFlightRecordsTest, a_committed_position_is_not_reported_again) {
     EXPECT_THAT(in_flight.positions(), IsEmpty());
     add(5);
     EXPECT_THAT(in_flight.positions(), IsEmpty()) << "5 is committed already";
-    in_flight.done(take());
+    in_flight.done(claim());
     ASSERT_EQ(in_flight.positions().size(), 1);
 
     in_flight.committed(in_flight.positions().at(0));
@@ -106,7 +106,7 @@ TEST_F(InFlightRecordsTest, a_recreated_topic_loses_no_record) {
 
     EXPECT_TRUE(add(0));
     EXPECT_TRUE(add(1));
-    in_flight.done(take());
+    in_flight.done(claim());
 
     EXPECT_EQ(committable(), 1);
     EXPECT_TRUE(add(505)) << "what was done was another topic's";
@@ -118,7 +118,7 @@ TEST_F(InFlightRecordsTest, a_revoked_partition_drops_its_records_and_tokens) {
     add(0, 0ms, p0);
     add(0, 0ms, p1);
     add(1, 0ms, p0);
-    const auto old = take();
+    const auto old = claim();
     ASSERT_EQ(old.partition, p0);
 
     in_flight.revoke(p0);
@@ -135,13 +135,13 @@ TEST_F(InFlightRecordsTest, a_revoked_partition_drops_its_records_and_tokens) {
 TEST_F(InFlightRecordsTest, no_two_claims_have_the_same_fence_even_after_a_reassignment) {
     in_flight.assign(p0, 0, "");
     add(0);
-    const auto first = take();
+    const auto first = claim();
     in_flight.revoke(p0);
     in_flight.assign(p0, 0, "");
     add(0);
-    const auto second = take();
+    const auto second = claim();
     in_flight.give_back(second);
-    const auto third = take();
+    const auto third = claim();
 
     EXPECT_NE(first.claim, second.claim);
     EXPECT_NE(second.claim, third.claim);
@@ -154,9 +154,9 @@ TEST_F(InFlightRecordsTest, no_two_claims_have_the_same_fence_even_after_a_reass
 TEST_F(InFlightRecordsTest, a_record_whose_lease_ended_or_is_impossible_is_freed) {
     in_flight.assign(p0, 0, "");
     for (int offset = 0; offset < 3; ++offset) add(offset);
-    const auto ended = take();
-    const auto runs = take();
-    const auto wrong = take();
+    const auto ended = claim();
+    const auto runs = claim();
+    const auto wrong = claim();
     in_flight.renew(runs, at(60s));
     in_flight.renew(wrong, at(24h));
 
@@ -176,9 +176,9 @@ TEST_F(InFlightRecordsTest, a_full_partition_is_paused_once_and_read_again_when_
     EXPECT_THAT(in_flight.to_pause(), ElementsAre(p0));
     EXPECT_THAT(in_flight.to_pause(), IsEmpty());
     EXPECT_THAT(in_flight.to_resume(), IsEmpty());
-    in_flight.done(take());
+    in_flight.done(claim());
     EXPECT_THAT(in_flight.to_resume(), IsEmpty());
-    in_flight.done(take());
+    in_flight.done(claim());
     EXPECT_THAT(in_flight.to_resume(), ElementsAre(p0));
 }
 
@@ -187,7 +187,7 @@ TEST_F(InFlightRecordsTest, a_long_held_record_limits_how_far_ahead_its_partitio
     add(0, 1h);
     for (int offset = 1; offset < 99; ++offset) {
         add(offset);
-        in_flight.done(take());
+        in_flight.done(claim());
     }
     EXPECT_THAT(in_flight.to_pause(), IsEmpty());
 
@@ -212,7 +212,7 @@ TEST_F(InFlightRecordsTest, without_a_committed_offset_and_records_there_is_noth
     EXPECT_EQ(in_flight.position(p0), std::nullopt);
     EXPECT_EQ(in_flight.next_due(), std::nullopt);
     add(7);
-    in_flight.done(take());
+    in_flight.done(claim());
     EXPECT_EQ(committable(), 8);
 }
 
@@ -237,7 +237,7 @@ TEST_F(InFlightRecordsTest, a_partition_at_its_byte_limit_is_paused_until_half_a
         EXPECT_THAT(small.to_pause(), SizeIs(offset < 4 ? 0 : 1)) << offset;
     }
 
-    const auto taken = small.take(5, at(0ms), at(30s));
+    const auto taken = small.claim(5, at(0ms), at(30s));
     for (int done = 0; done < 2; ++done) {
         small.done(taken.at(static_cast<std::size_t>(done)).token);
         EXPECT_THAT(small.to_resume(), IsEmpty()) << done;
@@ -251,12 +251,12 @@ TEST_F(InFlightRecordsTest, a_partition_too_far_ahead_is_resumed_when_the_oldest
     add(0, 1h);
     for (int offset = 1; offset < 100; ++offset) {
         add(offset);
-        in_flight.done(take());
+        in_flight.done(claim());
     }
     ASSERT_THAT(in_flight.to_pause(), ElementsAre(p0));
 
     EXPECT_THAT(in_flight.to_resume(), IsEmpty());
-    in_flight.done(take(1h));
+    in_flight.done(claim(1h));
     EXPECT_THAT(in_flight.to_resume(), ElementsAre(p0));
 }
 

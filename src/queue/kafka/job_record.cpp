@@ -128,7 +128,7 @@ void set_failures(Headers& headers, int failures) {
     set(headers, attempts, int32_bytes(failures + 1));
 }
 
-void note_failure(Record& record, const TakenJob& job, const std::string& error, TimePoint now) {
+void note_failure(Record& record, const ClaimedJob& job, const std::string& error, TimePoint now) {
     auto& headers = record.headers;
     const auto history = find(headers, "pawl_history").value_or("[]");
     set(headers, "pawl_history", with_failure(history, now, error));
@@ -160,7 +160,7 @@ void note_exception(Headers& headers, const std::string& error) {
     set(headers, named(exception, "message"), error);
 }
 
-Record moved_record(const Record& from, const TakenJob& job, std::string topic, TimePoint now) {
+Record moved_record(const Record& from, const ClaimedJob& job, std::string topic, TimePoint now) {
     Record record;
     record.partition.topic = std::move(topic);
     record.at = now;
@@ -215,15 +215,15 @@ Record pushed_record(const StagedJob& job, std::string topic, TimePoint now) {
     set_optional(headers, "pawl_called_at", job.called_at);
     set_optional(headers, "pawl_first_failed_at", job.first_failed_at);
     set_optional(headers, "pawl_last_failed_at", job.last_failed_at);
-    if (job.last_error) set(headers, "pawl_error", base::storable_error(*job.last_error));
+    if (job.last_error) set(headers, "pawl_error", base::sanitized_error(*job.last_error));
     if (job.history != "[]") set(headers, "pawl_history", job.history);
     if (job.failures > 0) set_failures(headers, job.failures);
     return record;
 }
 
-TakenJob job_of(const Record& record, std::string_view queue) {
+ClaimedJob job_of(const Record& record, std::string_view queue) {
     const auto& headers = record.headers;
-    TakenJob job;
+    ClaimedJob job;
     job.id = record.partition.topic + "/" + std::to_string(record.partition.number) + "/" +
              std::to_string(record.offset);
     job.failures = failures_of(record);
@@ -252,7 +252,7 @@ TimePoint due_of(const Record& record, TimePoint now) {
 
 Record retry_record(
     const Record& record,
-    const TakenJob& job,
+    const ClaimedJob& job,
     std::string topic,
     const std::string& group,
     TimePoint due,
@@ -262,7 +262,7 @@ Record retry_record(
     auto next = moved_record(record, job, std::move(topic), now);
     note_origin(next, record, group);
     if (error) {
-        const auto text = base::storable_error(*error);
+        const auto text = base::sanitized_error(*error);
         note_failure(next, job, text, now);
         note_exception(next.headers, text);
     } else {
@@ -274,14 +274,14 @@ Record retry_record(
 
 Record dead_record(
     const Record& record,
-    const TakenJob& job,
+    const ClaimedJob& job,
     std::string topic,
     const std::string& group,
     const std::string& error,
     TimePoint now
 ) {
     auto dead = moved_record(record, job, std::move(topic), now);
-    const auto text = base::storable_error(error);
+    const auto text = base::sanitized_error(error);
     note_origin(dead, record, group);
     note_failure(dead, job, text, now);
     note_exception(dead.headers, text);
@@ -303,7 +303,7 @@ Record shortened(Record record) {
           named(exception, "message"),
           named(dead_letter, "exception-message")})
         if (const auto text = find(record.headers, name); text && text->size() > enough)
-            set(record.headers, name, base::storable_error(text->substr(0, enough)));
+            set(record.headers, name, base::sanitized_error(text->substr(0, enough)));
     return record;
 }
 
@@ -341,7 +341,7 @@ std::string life_of(const Record& record) {
     return jid_of(record) + "@" + text_in(record.headers, merged_from).value_or("");
 }
 
-std::optional<LetterPlace> place_of_letter(std::string_view id) {
+std::optional<DeadLetterPlace> place_of_letter(std::string_view id) {
     std::array<std::int64_t, 3> numbers{};
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         const auto text = id.substr(0, id.find('.'));
@@ -352,7 +352,7 @@ std::optional<LetterPlace> place_of_letter(std::string_view id) {
         id.remove_prefix(text.size() + 1);
     }
     if (id.empty() || numbers[1] > std::numeric_limits<int>::max()) return std::nullopt;
-    return LetterPlace{std::string{id}, static_cast<int>(numbers[1]), numbers[2]};
+    return DeadLetterPlace{std::string{id}, static_cast<int>(numbers[1]), numbers[2]};
 }
 
 Record merged_record(
@@ -365,7 +365,7 @@ Record merged_record(
     record.value = dead.value;
     record.headers = dead.headers;
     auto& headers = record.headers;
-    const auto name = base::storable_error(by);
+    const auto name = base::sanitized_error(by);
     rename_headers(headers, named(dead_letter, "original-"), original);
     rename_headers(headers, named(dead_letter, "exception-"), exception);
     const auto history = find(headers, "pawl_history").value_or("[]");

@@ -38,7 +38,7 @@ Record pushed_record(const StagedJob& job, std::string topic, TimePoint now);
 
 // Accepts any record. One that is not a job has no kind, or arguments that do not decode, and its
 // worker buries it. `failures`, times, texts and called_at come from the headers.
-TakenJob job_of(const Record& record, std::string_view queue);
+ClaimedJob job_of(const Record& record, std::string_view queue);
 // When the job may run. Without a time in its headers: when it was written, or `now` if the
 // writer's clock was ahead.
 TimePoint due_of(const Record& record, TimePoint now);
@@ -46,7 +46,7 @@ TimePoint due_of(const Record& record, TimePoint now);
 // The record of the job's next try. With an error, the try has failed.
 Record retry_record(
     const Record& record,
-    const TakenJob& job,
+    const ClaimedJob& job,
     std::string topic,
     const std::string& group,
     TimePoint due,
@@ -55,7 +55,7 @@ Record retry_record(
 );
 Record dead_record(
     const Record& record,
-    const TakenJob& job,
+    const ClaimedJob& job,
     std::string topic,
     const std::string& group,
     const std::string& error,
@@ -71,12 +71,12 @@ std::string letter_id(const Record& record, std::string_view queue);
 // life may have several records, if the process died after a record was written and before its
 // offset was committed.
 std::string life_of(const Record& record);
-struct LetterPlace {
+struct DeadLetterPlace {
     std::string queue;
     int partition{};
     std::int64_t offset{};
 };
-std::optional<LetterPlace> place_of_letter(std::string_view id);
+std::optional<DeadLetterPlace> place_of_letter(std::string_view id);
 
 // A dead job as a new one, with its failure count reset. `called`: keep that it was called.
 Record merged_record(

@@ -35,10 +35,10 @@ struct Found {
     }
     Record record;
     DeadLetter letter;
-    std::int64_t last_offset{record.offset};  // Last offset of its life, with Lives::whole.
+    std::int64_t last_offset{record.offset};  // Last offset of its life, with ReadExtent::whole.
 };
 
-enum class Lives {
+enum class ReadExtent {
     first,  // The dead letters themselves.
     whole,  // Also duplicates of the same death: reads to the end of each partition.
 };
@@ -52,10 +52,10 @@ struct KafkaDeadLetters::Impl {
     // Calls f for each that is shown: not settled by a mark, and the first of its job's life.
     void each(const std::string* only, const OnFound& f);
     void each_of(
-        const std::vector<Stretch>& stretches, const OnFound& f, const OnDouble& on_double = {}
+        const std::vector<OffsetRange>& ranges, const OnFound& f, const OnDouble& on_double = {}
     );
     // Finds those that exist, each once, by their ids.
-    std::map<std::string, Found> look_for(Ids ids, Lives lives);
+    std::map<std::string, Found> look_for(Ids ids, ReadExtent lives);
     // Marks those that are not settled, and writes the audit entry, in one transaction. Marks the
     // first and the last record of a life: if retention removes the first, the last stays settled.
     std::vector<std::string> settle(
@@ -72,25 +72,25 @@ struct KafkaDeadLetters::Impl {
 };
 
 void KafkaDeadLetters::Impl::each(const std::string* only, const OnFound& f) {
-    std::vector<Stretch> stretches;
+    std::vector<OffsetRange> ranges;
     for (const auto& topic : reader.topics()) {
         const auto queue = queue_of_dead_topic(options, topic);
         if (!queue || (only != nullptr && *only != *queue)) continue;
         const auto extent = reader.extent(topic);
-        stretches.insert(stretches.end(), extent.begin(), extent.end());
+        ranges.insert(ranges.end(), extent.begin(), extent.end());
     }
-    each_of(stretches, f);
+    each_of(ranges, f);
 }
 
 void KafkaDeadLetters::Impl::each_of(
-    const std::vector<Stretch>& stretches, const OnFound& f, const OnDouble& on_double
+    const std::vector<OffsetRange>& ranges, const OnFound& f, const OnDouble& on_double
 ) {
     std::map<Partition, Settled> hidden;
     std::map<Partition, std::unordered_set<std::string>> shown;
-    for (const auto& stretch : stretches)
-        if (stretch.from < stretch.to)
-            hidden[stretch.partition] = settled(store, stretch.partition, stretch.from);
-    reader.read(stretches, [&](Record record) {
+    for (const auto& range : ranges)
+        if (range.from < range.to)
+            hidden[range.partition] = settled(store, range.partition, range.from);
+    reader.read(ranges, [&](Record record) {
         const auto life = life_of(record);
         if (hidden[record.partition].contains(record.offset, life)) return;
         if (!shown[record.partition].insert(life).second) {
@@ -103,24 +103,24 @@ void KafkaDeadLetters::Impl::each_of(
     });
 }
 
-std::map<std::string, Found> KafkaDeadLetters::Impl::look_for(Ids ids, Lives lives) {
+std::map<std::string, Found> KafkaDeadLetters::Impl::look_for(Ids ids, ReadExtent lives) {
     std::set<std::string> wanted;
-    std::map<Partition, Stretch> stretches;  // The range of wanted offsets of each partition.
+    std::map<Partition, OffsetRange> ranges;  // The range of wanted offsets of each partition.
     for (const auto& id : ids) {
         const auto place = place_of_letter(id);
         if (!place || !is_topic(dead_topic(options, place->queue))) continue;
         wanted.insert(id);
         const Partition partition{dead_topic(options, place->queue), place->partition};
         const auto at =
-            stretches.try_emplace(partition, Stretch{partition, place->offset, place->offset + 1})
+            ranges.try_emplace(partition, OffsetRange{partition, place->offset, place->offset + 1})
                 .first;
         at->second.from = std::min(at->second.from, place->offset);
         at->second.to = std::max(at->second.to, place->offset + 1);
     }
-    std::vector<Stretch> there;
-    std::map<std::string, std::vector<Stretch>> extents;
+    std::vector<OffsetRange> there;
+    std::map<std::string, std::vector<OffsetRange>> extents;
     const auto topics = wanted.empty() ? std::vector<std::string>{} : reader.topics();
-    for (const auto& [partition, stretch] : stretches) {
+    for (const auto& [partition, range] : ranges) {
         // Requesting an unknown topic might create it.
         if (std::find(topics.begin(), topics.end(), partition.topic) == topics.end()) continue;
         if (!extents.contains(partition.topic))
@@ -129,8 +129,8 @@ std::map<std::string, Found> KafkaDeadLetters::Impl::look_for(Ids ids, Lives liv
             if (extent.partition == partition)
                 there.push_back(
                     {partition,
-                     std::max(stretch.from, extent.from),
-                     lives == Lives::whole ? extent.to : std::min(stretch.to, extent.to)}
+                     std::max(range.from, extent.from),
+                     lives == ReadExtent::whole ? extent.to : std::min(range.to, extent.to)}
                 );
     }
     std::map<std::string, Found> found;
@@ -215,9 +215,9 @@ void KafkaDeadLetters::Impl::send(
     }
     const auto sent = producer.send(records);
     for (std::size_t i = 0; i < sent.size(); ++i)
-        if (sent[i].fate == Fate::refused)
+        if (sent[i].state == DeliveryState::refused)
             producer.send(shortened(records[i]));
-        else if (sent[i].fate != Fate::delivered)
+        else if (sent[i].state != DeliveryState::delivered)
             throw in_doubt(options, "merging into " + records[i].partition.topic, sent[i].why);
 }
 
@@ -253,13 +253,13 @@ std::vector<DeadLetterGroup> KafkaDeadLetters::groups(const DeadLetterFilter& fi
 }
 
 std::optional<DeadLetter> KafkaDeadLetters::find(const std::string& id) {
-    auto found = impl_->look_for(std::span{&id, 1}, Lives::first);
+    auto found = impl_->look_for(std::span{&id, 1}, ReadExtent::first);
     if (found.empty()) return std::nullopt;
     return std::move(found.begin()->second.letter);
 }
 
 PurgeResult KafkaDeadLetters::purge(Ids ids, const AuditEntry& act) {
-    const auto found = impl_->look_for(ids, Lives::whole);
+    const auto found = impl_->look_for(ids, ReadExtent::whole);
     PAWL_FAULT("kafka.purge.before");
     const auto done = static_cast<int>(impl_->settle(found, Mark::purged, act).size());
     PAWL_FAULT("kafka.purge.after");
@@ -269,7 +269,7 @@ PurgeResult KafkaDeadLetters::purge(Ids ids, const AuditEntry& act) {
 PurgeResult KafkaDeadLetters::merge(
     Ids ids, const AuditEntry& act, std::optional<TimePoint> remembered_since
 ) {
-    auto found = impl_->look_for(ids, Lives::whole);
+    auto found = impl_->look_for(ids, ReadExtent::whole);
     const auto forgotten = std::erase_if(found, [&](const auto& one) {
         const auto& called_at = one.second.letter.called_at;
         return remembered_since && called_at && *called_at < *remembered_since;

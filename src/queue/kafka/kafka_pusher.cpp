@@ -55,20 +55,21 @@ PushReport KafkaPusher::push(std::span<const StagedJob> jobs) {
     std::optional<StoreError> failed;
     for (std::size_t i = 0; i < sent.size(); ++i) {
         const auto what = "job " + std::to_string(ids[i]) + " for " + records[i].partition.topic;
-        switch (sent[i].fate) {
-            case Fate::delivered:
+        switch (sent[i].state) {
+            case DeliveryState::delivered:
                 report.sent.push_back(ids[i]);
                 break;
-            case Fate::refused:
+            case DeliveryState::refused:
                 report.refused.push_back({ids[i], sent[i].why});
                 break;
-            case Fate::failed:
+            case DeliveryState::failed:
                 break;  // In neither list: it is pushed again.
-            case Fate::unknown:
+            case DeliveryState::unknown:
                 failed = in_doubt(options_, what, sent[i].why);
                 break;
         }
-        if (sent[i].fate == Fate::failed && !failed) failed = trouble(options_, what, sent[i].why);
+        if (sent[i].state == DeliveryState::failed && !failed)
+            failed = trouble(options_, what, sent[i].why);
     }
     // If some arrived, report them; the enqueuer pushes the others again.
     if (failed && report.sent.empty() && report.refused.empty()) throw StoreError{*failed};

@@ -3,7 +3,7 @@
 #include <pawl/detail/json.hpp>
 #include <pawl/detail/rows.hpp>
 
-#include "src/core/claim.hpp"
+#include "src/core/claim_rule.hpp"
 #include "src/core/fault.hpp"
 #include "src/queue/inbox.hpp"
 #include "src/queue/kafka/in_flight_records.hpp"
@@ -37,7 +37,7 @@ constexpr int forget_max = 1'000;
 // The key in why_refused of a refusal that concerns the group.
 constexpr const char* no_topic = "";
 
-Token token_of(const TakenJob& job) {
+Token token_of(const ClaimedJob& job) {
     const auto last = job.id.rfind('/');
     const auto first = job.id.rfind('/', last - 1);
     if (last == job.id.npos || first == job.id.npos) return {};
@@ -159,7 +159,7 @@ struct KafkaQueue::Impl final : MemberEvents {
     }
 
     // The id in the inbox and in pawl_job_calls. Has the group, as others may do the same job.
-    std::string inbox_id(const TakenJob& job) const { return options.group + "/" + job.raw.jid; }
+    std::string inbox_id(const ClaimedJob& job) const { return options.group + "/" + job.raw.jid; }
 
     // Throws if nothing is due and nothing can arrive: no broker answers, or one refuses us.
     void check_trouble() {
@@ -186,12 +186,12 @@ struct KafkaQueue::Impl final : MemberEvents {
     ) {
         std::unique_lock lock{mutex};
         if (wait)
-            changed.wait_for(lock, options.take_wait, [this] {
+            changed.wait_for(lock, options.claim_wait, [this] {
                 return in_flight.any_due(clock.now()) || !why_troubled.empty() ||
                        !why_refused.empty();
             });
         const auto now = clock.now();
-        return in_flight.take(limit, now, now + lease);
+        return in_flight.claim(limit, now, now + lease);
     }
 
     void give_back(const std::vector<InFlightRecords::Taken>& taken) {
@@ -199,21 +199,21 @@ struct KafkaQueue::Impl final : MemberEvents {
         for (const auto& one : taken) in_flight.give_back(one.token);
     }
 
-    bool done(const TakenJob& job) {
+    bool done(const ClaimedJob& job) {
         const std::lock_guard lock{mutex};
         const bool ours = in_flight.done(token_of(job));
         changed.notify_all();
         return ours;
     }
 
-    std::shared_ptr<const Record> find(const TakenJob& job) {
+    std::shared_ptr<const Record> find(const ClaimedJob& job) {
         const std::lock_guard lock{mutex};
         return in_flight.find(token_of(job));
     }
 
     // Adds the jobs that are to be worked; returns how many.
     std::size_t add_jobs(
-        const std::vector<InFlightRecords::Taken>& taken, std::vector<TakenJob>& jobs
+        const std::vector<InFlightRecords::Taken>& taken, std::vector<ClaimedJob>& jobs
     );
     void send_or_shorten(Record record);
     void forget_old_calls();
@@ -238,9 +238,9 @@ struct KafkaQueue::Impl final : MemberEvents {
 };
 
 std::size_t KafkaQueue::Impl::add_jobs(
-    const std::vector<InFlightRecords::Taken>& taken, std::vector<TakenJob>& jobs
+    const std::vector<InFlightRecords::Taken>& taken, std::vector<ClaimedJob>& jobs
 ) {
-    std::vector<TakenJob> found;
+    std::vector<ClaimedJob> found;
     std::vector<std::string> ids;
     for (const auto& [token, record] : taken) {
         auto job = job_of(*record, name);
@@ -316,9 +316,9 @@ KafkaQueue::~KafkaQueue() {
     impl_->member.reset();
 }
 
-std::vector<TakenJob> KafkaQueue::take(int limit, std::chrono::milliseconds lease) {
+std::vector<ClaimedJob> KafkaQueue::claim(int limit, std::chrono::milliseconds lease) {
     impl_->check_trouble();
-    std::vector<TakenJob> jobs;
+    std::vector<ClaimedJob> jobs;
     for (bool first = true; static_cast<int>(jobs.size()) < limit; first = false) {
         const int missing = limit - static_cast<int>(jobs.size());
         const auto taken = impl_->take_due(missing, lease, first);
@@ -329,29 +329,29 @@ std::vector<TakenJob> KafkaQueue::take(int limit, std::chrono::milliseconds leas
     return jobs;
 }
 
-bool KafkaQueue::renew(const TakenJob& job, std::chrono::milliseconds lease) {
+bool KafkaQueue::renew(const ClaimedJob& job, std::chrono::milliseconds lease) {
     const std::lock_guard lock{impl_->mutex};
     return impl_->in_flight.renew(token_of(job), impl_->clock.now() + lease);
 }
 
-Marked KafkaQueue::finish_in(detail::Session& session, const TakenJob& job) {
-    if (!impl_->find(job)) return Marked::lost;
+FinishResult KafkaQueue::finish_in_transaction(detail::Session& session, const ClaimedJob& job) {
+    if (!impl_->find(job)) return FinishResult::lost;
     const auto id = impl_->inbox_id(job);
     if (execute_statement(session, sql::insert_done, id, session.now()) == 0)
-        return Marked::done_before;
+        return FinishResult::done_before;
     if (job.called_at) execute_statement(session, sql::delete_job_call, id);
-    return Marked::done;
+    return FinishResult::done;
 }
 
-bool KafkaQueue::done_before(detail::Session& session, const TakenJob& job) {
+bool KafkaQueue::done_before(detail::Session& session, const ClaimedJob& job) {
     return is_in_inbox(session, impl_->inbox_id(job));
 }
 
-void KafkaQueue::finished(const TakenJob& job) {
+void KafkaQueue::finished(const ClaimedJob& job) {
     impl_->done(job);
 }
 
-bool KafkaQueue::finish(const TakenJob& job) {
+bool KafkaQueue::finish(const ClaimedJob& job) {
     if (!impl_->find(job)) return false;
     PAWL_FAULT("kafka.finish.before");
     store::write_now(impl_->store, [&](store::Session& session) {
@@ -364,15 +364,15 @@ bool KafkaQueue::finish(const TakenJob& job) {
     return true;
 }
 
-bool KafkaQueue::put_back(
-    const TakenJob& job, std::chrono::milliseconds wait, const std::optional<std::string>& error
+bool KafkaQueue::reschedule(
+    const ClaimedJob& job, std::chrono::milliseconds wait, const std::optional<std::string>& error
 ) {
     const auto record = impl_->find(job);
     if (!record) return false;
     const auto& options = impl_->options;
     const auto now = impl_->clock.now();
     const auto layer = layer_for(options.layers, wait);
-    PAWL_FAULT("kafka.put_back.before");
+    PAWL_FAULT("kafka.reschedule.before");
     impl_->send_or_shorten(retry_record(
         *record,
         job,
@@ -382,25 +382,25 @@ bool KafkaQueue::put_back(
         error,
         now
     ));
-    PAWL_FAULT("kafka.put_back.after");
+    PAWL_FAULT("kafka.reschedule.after");
     impl_->done(job);
     return true;
 }
 
-bool KafkaQueue::bury(const TakenJob& job, const std::string& error) {
+bool KafkaQueue::dead_letter(const ClaimedJob& job, const std::string& error) {
     const auto record = impl_->find(job);
     if (!record) return false;
     const auto& options = impl_->options;
-    PAWL_FAULT("kafka.bury.before");
+    PAWL_FAULT("kafka.dead_letter.before");
     impl_->send_or_shorten(dead_record(
         *record, job, dead_topic(options, impl_->name), options.group, error, impl_->clock.now()
     ));
-    PAWL_FAULT("kafka.bury.after");
+    PAWL_FAULT("kafka.dead_letter.after");
     impl_->done(job);
     return true;
 }
 
-bool KafkaQueue::mark_called(TakenJob& job) {
+bool KafkaQueue::mark_called(ClaimedJob& job) {
     if (!impl_->find(job)) return false;
     const auto id = impl_->inbox_id(job);
     const auto first = store::write_now(impl_->store, [&](store::Session& session) {

@@ -26,18 +26,20 @@ public:
     KafkaQueue(KafkaOptions options, std::string name, store::Store& store, base::Clock& clock);
     ~KafkaQueue() override;  // Commits, and leaves the group.
 
-    // Waits up to options.take_wait for a due job. Throws StoreError while no broker answers.
-    std::vector<TakenJob> take(int limit, std::chrono::milliseconds lease) override;
-    bool renew(const TakenJob& job, std::chrono::milliseconds lease) override;
-    Marked finish_in(detail::Session& session, const TakenJob& job) override;
-    bool done_before(detail::Session& session, const TakenJob& job) override;
-    void finished(const TakenJob& job) override;
-    bool finish(const TakenJob& job) override;
-    bool put_back(
-        const TakenJob& job, std::chrono::milliseconds wait, const std::optional<std::string>& error
+    // Waits up to options.claim_wait for a due job. Throws StoreError while no broker answers.
+    std::vector<ClaimedJob> claim(int limit, std::chrono::milliseconds lease) override;
+    bool renew(const ClaimedJob& job, std::chrono::milliseconds lease) override;
+    FinishResult finish_in_transaction(detail::Session& session, const ClaimedJob& job) override;
+    bool done_before(detail::Session& session, const ClaimedJob& job) override;
+    void finished(const ClaimedJob& job) override;
+    bool finish(const ClaimedJob& job) override;
+    bool reschedule(
+        const ClaimedJob& job,
+        std::chrono::milliseconds wait,
+        const std::optional<std::string>& error
     ) override;
-    bool bury(const TakenJob& job, const std::string& error) override;
-    bool mark_called(TakenJob& job) override;
+    bool dead_letter(const ClaimedJob& job, const std::string& error) override;
+    bool mark_called(ClaimedJob& job) override;
     int rescue(std::chrono::milliseconds lease) override;
     std::optional<TimePoint> next_due() override;
 

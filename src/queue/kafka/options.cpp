@@ -84,9 +84,9 @@ bool is_kafka_url(std::string_view url) {
     return url.starts_with(scheme);
 }
 
-KafkaOptions kafka_options_of_url(const std::string& url, KafkaOptions unless_said) {
+KafkaOptions kafka_options_of_url(const std::string& url, KafkaOptions defaults) {
     if (!is_kafka_url(url)) throw std::invalid_argument{"the queue's URL begins with no kafka://"};
-    auto options = std::move(unless_said);
+    auto options = std::move(defaults);
     auto rest = std::string_view{url}.substr(scheme.size());
     const auto query = rest.find('?');
     auto parameters = query == rest.npos ? std::string_view{} : rest.substr(query + 1);

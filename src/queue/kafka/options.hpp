@@ -32,7 +32,7 @@ struct KafkaOptions {
     std::chrono::milliseconds session_timeout{45s};
     std::chrono::milliseconds request_timeout{10s};  // How long to wait for the answer to a record.
     std::chrono::milliseconds fetch_wait{100ms};     // How long a broker waits for new records.
-    std::chrono::milliseconds take_wait{100ms};      // How long take() waits if nothing is due.
+    std::chrono::milliseconds claim_wait{100ms};     // How long claim() waits if nothing is due.
     int hold_max{1'000};  // Records held of one partition; reading it pauses beyond.
     // Limit of a pushed record, bytes. Below the brokers' message.max.bytes (1,048,588) by what
     // retries add: the history and the last error, at most 40,000.
@@ -51,7 +51,7 @@ struct KafkaOptions {
 // "kafka://host[:port][,host...][/PREFIX]?group=NAME&security.protocol=SASL_SSL&...": group is
 // Pawl's parameter, all others are librdkafka's. Values may contain %XX. Throws
 // std::invalid_argument for any other URL; limits are checked by problem().
-KafkaOptions kafka_options_of_url(const std::string& url, KafkaOptions unless_said = {});
+KafkaOptions kafka_options_of_url(const std::string& url, KafkaOptions defaults = {});
 bool is_kafka_url(std::string_view url);
 
 }  // namespace pawl::queue

@@ -28,11 +28,12 @@ bool is_too_large(rd_kafka_resp_err_t error) {
            error == RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE;
 }
 
-Fate fate_of(const rd_kafka_message_t& message) {
-    if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) return Fate::delivered;
-    if (is_too_large(message.err)) return Fate::refused;
-    return rd_kafka_message_status(&message) == RD_KAFKA_MSG_STATUS_NOT_PERSISTED ? Fate::failed
-                                                                                  : Fate::unknown;
+DeliveryState fate_of(const rd_kafka_message_t& message) {
+    if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) return DeliveryState::delivered;
+    if (is_too_large(message.err)) return DeliveryState::refused;
+    return rd_kafka_message_status(&message) == RD_KAFKA_MSG_STATUS_NOT_PERSISTED
+               ? DeliveryState::failed
+               : DeliveryState::unknown;
 }
 
 void on_delivery(rd_kafka_t* /*handle*/, const rd_kafka_message_t* message, void* /*opaque*/) {
@@ -137,7 +138,8 @@ private:
         }
         const std::lock_guard lock{batch.mutex};
         batch.sent[index] = {
-            is_too_large(error) ? Fate::refused : Fate::failed, rd_kafka_err2str(error)};
+            is_too_large(error) ? DeliveryState::refused : DeliveryState::failed,
+            rd_kafka_err2str(error)};
         --batch.open;
     }
     static bool ended(Batch& batch) {
@@ -166,18 +168,18 @@ std::vector<Sent> Producer::send(std::span<const Record> records) {
 void Producer::send(const Record& record) {
     const auto sent = send(std::span{&record, 1}).at(0);
     const auto what = "a record for topic " + record.partition.topic;
-    switch (sent.fate) {
-        case Fate::delivered:
+    switch (sent.state) {
+        case DeliveryState::delivered:
             return;
-        case Fate::refused:
+        case DeliveryState::refused:
             throw StoreError{
                 StoreError::Kind::refused,
                 StoreError::Effect::none,
                 "",
                 "PAWL0021: Kafka at " + options_.brokers + ": " + what + ": " + sent.why};
-        case Fate::failed:
+        case DeliveryState::failed:
             throw trouble(options_, what, sent.why);
-        case Fate::unknown:
+        case DeliveryState::unknown:
             throw in_doubt(options_, what, sent.why);
     }
 }

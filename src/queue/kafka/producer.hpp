@@ -12,7 +12,7 @@
 
 namespace pawl::queue::kafka {
 
-enum class Fate {
+enum class DeliveryState {
     delivered,  // All in-sync replicas have it.
     refused,    // Too large, will never be accepted.
     failed,     // Not written.
@@ -20,7 +20,7 @@ enum class Fate {
 };
 
 struct Sent {
-    Fate fate{Fate::failed};
+    DeliveryState state{DeliveryState::failed};
     std::string why;
 };
 
@@ -33,7 +33,7 @@ public:
     Producer(const Producer&) = delete;
     Producer& operator=(const Producer&) = delete;
 
-    // Blocks until the fate of each record is known, at most about options.request_timeout. Keeps
+    // Blocks until the state of each record is known, at most about options.request_timeout. Keeps
     // the order. Throws StoreError if the client is broken; the next call creates another.
     std::vector<Sent> send(std::span<const Record> records);
     // Throws StoreError unless the record was delivered.

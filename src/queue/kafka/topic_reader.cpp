@@ -18,11 +18,11 @@ bool is_transient(rd_kafka_resp_err_t error) {
 }
 
 // The partitions that remain to be read, and up to which offset.
-class Left {
+class RemainingOffsets {
 public:
-    explicit Left(const std::vector<Stretch>& stretches) {
-        for (const auto& stretch : stretches)
-            if (stretch.from < stretch.to) to_[stretch.partition] = stretch.to;
+    explicit RemainingOffsets(const std::vector<OffsetRange>& ranges) {
+        for (const auto& range : ranges)
+            if (range.from < range.to) to_[range.partition] = range.to;
     }
     bool any() const { return !to_.empty(); }
     // Whether the record at that offset is wanted; past the last one the partition is finished.
@@ -43,12 +43,12 @@ private:
 class Assignment {
 public:
     Assignment(
-        rd_kafka_t* handle, const KafkaOptions& options, const std::vector<Stretch>& stretches
+        rd_kafka_t* handle, const KafkaOptions& options, const std::vector<OffsetRange>& ranges
     )
         : handle_{handle} {
         const PartitionList list{
-            rd_kafka_topic_partition_list_new(static_cast<int>(stretches.size()))};
-        for (const auto& [partition, from, to] : stretches)
+            rd_kafka_topic_partition_list_new(static_cast<int>(ranges.size()))};
+        for (const auto& [partition, from, to] : ranges)
             if (from < to)
                 rd_kafka_topic_partition_list_add(
                     list.get(), partition.topic.c_str(), partition.number
@@ -94,9 +94,9 @@ std::vector<std::string> TopicReader::topics() {
     return topic_names(handle(), options_);
 }
 
-std::vector<Stretch> TopicReader::extent(const std::string& topic) {
+std::vector<OffsetRange> TopicReader::extent(const std::string& topic) {
     const std::lock_guard lock{mutex_};
-    std::vector<Stretch> all;
+    std::vector<OffsetRange> all;
     const int partitions = partition_count(handle(), options_, topic);
     for (int number = 0; number < partitions; ++number) {
         const Partition partition{topic, number};
@@ -107,12 +107,12 @@ std::vector<Stretch> TopicReader::extent(const std::string& topic) {
 }
 
 void TopicReader::read(
-    const std::vector<Stretch>& stretches, const std::function<void(Record)>& each
+    const std::vector<OffsetRange>& ranges, const std::function<void(Record)>& each
 ) {
     const std::lock_guard lock{mutex_};
-    Left left{stretches};
+    RemainingOffsets left{ranges};
     if (!left.any()) return;
-    const Assignment assignment{handle(), options_, stretches};
+    const Assignment assignment{handle(), options_, ranges};
     const auto patience = static_cast<int>(options_.request_timeout.count());
     while (left.any()) {
         const std::unique_ptr<rd_kafka_message_t, DestroyMessage> message{

@@ -13,7 +13,7 @@
 namespace pawl::queue::kafka {
 
 // A part of a partition: from the first offset up to, but excluding, the second.
-struct Stretch {
+struct OffsetRange {
     Partition partition;
     std::int64_t from{};
     std::int64_t to{};
@@ -26,11 +26,11 @@ public:
     explicit TopicReader(KafkaOptions options);
 
     std::vector<std::string> topics();
-    // All that a topic holds now, one stretch for each partition; empty for an unknown topic.
-    std::vector<Stretch> extent(const std::string& topic);
-    // Calls `each` for each record of the stretches, by offset within a partition. Skips records
+    // All that a topic holds now, one range for each partition; empty for an unknown topic.
+    std::vector<OffsetRange> extent(const std::string& topic);
+    // Calls `each` for each record of the ranges, by offset within a partition. Skips records
     // that the broker has deleted meanwhile.
-    void read(const std::vector<Stretch>& stretches, const std::function<void(Record)>& each);
+    void read(const std::vector<OffsetRange>& ranges, const std::function<void(Record)>& each);
 
 private:
     rd_kafka_s* handle();

@@ -83,7 +83,7 @@ std::optional<std::string> error_of(const Members& job) {
     return *of_class + ": " + message.value_or("");
 }
 
-// The part that TakenJob and DeadLetter share.
+// The part that ClaimedJob and DeadLetter share.
 struct Known {
     std::string jid;
     std::string queue;
@@ -99,22 +99,22 @@ struct Known {
     std::optional<TimePoint> last_failed_at;
 };
 
-Known known_of(std::string_view payload, const Unsaid& unsaid) {
+Known known_of(std::string_view payload, const PayloadDefaults& defaults) {
     Known known;
-    known.queue = unsaid.queue.empty() ? no_queue : unsaid.queue;
-    known.created_at = unsaid.at;
+    known.queue = defaults.queue.empty() ? no_queue : defaults.queue;
+    known.created_at = defaults.at;
     const auto job = job_of(payload);
     if (!job) {
         known.jid = json::hex(json::sha256(payload)).substr(0, 24);
         known.args = payload;
         const auto members = json::members_of(payload);
-        if (members && unsaid.queue.empty())
+        if (members && defaults.queue.empty())
             known.queue = text_at(*members, "queue").value_or(known.queue);
         return known;
     }
     known.jid = *text_at(*job, "jid");
     known.kind = *text_at(*job, "class");
-    if (unsaid.queue.empty()) known.queue = text_at(*job, "queue").value_or(known.queue);
+    if (defaults.queue.empty()) known.queue = text_at(*job, "queue").value_or(known.queue);
     known.args = args_of(*job);
     known.failures = failures_of(*job);
     known.error = error_of(*job);
@@ -152,7 +152,7 @@ void set_failures(Members& job, const StagedJob& from, SidekiqTimes times) {
     if (from.last_failed_at && from.last_failed_at != from.first_failed_at)
         job.set("retried_at", time_number(*from.last_failed_at, times));
     if (from.last_error) {
-        job.set("error_message", json::literal_of(base::storable_error(*from.last_error)));
+        job.set("error_message", json::literal_of(base::sanitized_error(*from.last_error)));
         job.set("error_class", json::literal_of(our_error_class));
     }
     if (from.called_at) job.set("pawl_called_at", time_number(*from.called_at, times));
@@ -183,9 +183,9 @@ std::string score_of(TimePoint at) {
     return std::to_string(ms / 1'000) + "." + fraction;
 }
 
-TakenJob taken_of(std::string_view payload, const Unsaid& unsaid) {
-    auto known = known_of(payload, unsaid);
-    TakenJob job;
+ClaimedJob claimed_job_of(std::string_view payload, const PayloadDefaults& defaults) {
+    auto known = known_of(payload, defaults);
+    ClaimedJob job;
     job.failures = known.failures;
     job.queue = std::move(known.queue);
     job.kind = std::move(known.kind);
@@ -203,8 +203,8 @@ TakenJob taken_of(std::string_view payload, const Unsaid& unsaid) {
     return job;
 }
 
-DeadLetter letter_of(std::string_view payload, const Unsaid& unsaid) {
-    auto known = known_of(payload, unsaid);
+DeadLetter letter_of(std::string_view payload, const PayloadDefaults& defaults) {
+    auto known = known_of(payload, defaults);
     DeadLetter letter;
     letter.jid = std::move(known.jid);
     letter.queue = std::move(known.queue);
@@ -267,7 +267,7 @@ std::string with_failure(
 ) {
     auto job = job_of(payload);
     if (!job) return std::string{payload};
-    const auto text = base::storable_error(error);
+    const auto text = base::sanitized_error(error);
     job->set("retry_count", std::to_string(failures_of(*job)));
     const bool first = !time_at(*job, "failed_at");
     if (first) job->erase("retried_at");  // Left from no failure; it would be read as the last one.
@@ -285,7 +285,7 @@ std::string with_merge(std::string_view payload, const Merge& merge, SidekiqTime
     job->erase("retry_count");  // Resets the tries; keeps errors and history.
     if (merge.forget_call) job->erase("pawl_called_at");
     job->set("enqueued_at", time_number(merge.now, times));
-    remember(*job, entry_of(merge.now, "merged_by", base::storable_error(merge.by)));
+    remember(*job, entry_of(merge.now, "merged_by", base::sanitized_error(merge.by)));
     return job->text();
 }
 

@@ -29,14 +29,14 @@ namespace pawl::queue::sidekiq {
 using redis::SidekiqTimes;
 
 // Values for members that the payload lacks.
-struct Unsaid {
+struct PayloadDefaults {
     std::string_view queue;
     TimePoint at;
 };
 
-TakenJob taken_of(std::string_view payload, const Unsaid& unsaid);
+ClaimedJob claimed_job_of(std::string_view payload, const PayloadDefaults& defaults);
 // Without id and died_at, which come from its place.
-DeadLetter letter_of(std::string_view payload, const Unsaid& unsaid);
+DeadLetter letter_of(std::string_view payload, const PayloadDefaults& defaults);
 
 // The payload, or why Redis will never accept the job.
 std::variant<std::string, RefusedJob> payload_of(

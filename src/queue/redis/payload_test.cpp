@@ -32,8 +32,8 @@ std::string pushed(const StagedJob& job, SidekiqTimes times = seconds) {
     return std::get<std::string>(payload_of(job, now, times));
 }
 
-TakenJob taken(const std::string& payload) {
-    return taken_of(payload, {"default", now});
+ClaimedJob taken(const std::string& payload) {
+    return claimed_job_of(payload, {"default", now});
 }
 
 std::string with_args(const std::string& args) {

@@ -47,9 +47,9 @@ Found found_of(std::string member, const DeadLetterId& place) {
 
 // Walks the set from a score on, chunk by chunk, in the order of ids. Within one microsecond Redis
 // orders by bytes, but ids by their hash.
-class Walk {
+class DeadLetterScan {
 public:
-    Walk(redis::Client& client, std::string from, std::string to = "+inf")
+    DeadLetterScan(redis::Client& client, std::string from, std::string to = "+inf")
         : client_{client}, from_{std::move(from)}, to_{std::move(to)} {}
 
     // The dead jobs of the next microsecond that has any; empty at the end.
@@ -110,8 +110,8 @@ private:
 std::optional<Found> look_up(redis::Client& client, const std::string& id) {
     const auto place = sidekiq::parse_dead_letter_id(id);
     if (!place) return std::nullopt;
-    Walk walk{client, place->least_score(), place->most_score()};
-    for (auto found = walk.next(); !found.empty(); found = walk.next())
+    DeadLetterScan scan{client, place->least_score(), place->most_score()};
+    for (auto found = scan.next(); !found.empty(); found = scan.next())
         for (auto& one : found)
             if (one.letter.id == id) return std::move(one);
     return std::nullopt;
@@ -214,8 +214,8 @@ std::vector<DeadLetter> RedisDeadLetters::page(
 ) {
     const auto place = sidekiq::parse_dead_letter_id(after);
     std::vector<DeadLetter> letters;
-    Walk walk{client_, place ? place->least_score() : "-inf"};
-    for (auto found = walk.next(); !found.empty(); found = walk.next())
+    DeadLetterScan scan{client_, place ? place->least_score() : "-inf"};
+    for (auto found = scan.next(); !found.empty(); found = scan.next())
         for (auto& [member, letter] : found) {
             if (letters.size() >= static_cast<std::size_t>(std::max(limit, 0))) return letters;
             if ((place && letter.id <= after) || !sidekiq::is_meant(letter, filter)) continue;
@@ -226,8 +226,8 @@ std::vector<DeadLetter> RedisDeadLetters::page(
 
 std::vector<DeadLetterGroup> RedisDeadLetters::groups(const DeadLetterFilter& filter) {
     std::map<std::tuple<std::string, std::string, std::string>, DeadLetterGroup> groups;
-    Walk walk{client_, "-inf"};
-    for (auto found = walk.next(); !found.empty(); found = walk.next())
+    DeadLetterScan scan{client_, "-inf"};
+    for (auto found = scan.next(); !found.empty(); found = scan.next())
         for (const auto& [member, letter] : found) {
             if (!sidekiq::is_meant(letter, filter)) continue;
             auto& group = groups[{letter.queue, letter.kind, letter.error_kind}];

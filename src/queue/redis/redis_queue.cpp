@@ -2,7 +2,7 @@
 
 #include <pawl/detail/rows.hpp>
 
-#include "src/core/claim.hpp"
+#include "src/core/claim_rule.hpp"
 #include "src/core/fault.hpp"
 #include "src/queue/inbox.hpp"
 #include "src/queue/redis/payload.hpp"
@@ -64,7 +64,7 @@ RedisQueue::RedisQueue(redis::Client& client, std::string name)
     if (name_.empty()) throw std::invalid_argument{"the name of a queue is empty"};
 }
 
-std::vector<TakenJob> RedisQueue::take(int limit, std::chrono::milliseconds lease) {
+std::vector<ClaimedJob> RedisQueue::claim(int limit, std::chrono::milliseconds lease) {
     const auto reply = client_.run(
         scripts::take,
         {queue_, "schedule", "retry", "pawl:claims", work_, leases_, "queues"},
@@ -76,9 +76,9 @@ std::vector<TakenJob> RedisQueue::take(int limit, std::chrono::milliseconds leas
     );
     const auto now = TimePoint{std::chrono::milliseconds{number_of(reply.items[0].text)}};
     const auto& found = reply.items[1].items;
-    std::vector<TakenJob> jobs;
+    std::vector<ClaimedJob> jobs;
     for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
-        auto job = sidekiq::taken_of(found[i + 1].text, {name_, now});
+        auto job = sidekiq::claimed_job_of(found[i + 1].text, {name_, now});
         job.id = found[i].text;
         job.claim = number_of(job.id);  // Parses the digits before the dash.
         job.held = sidekiq::with_queue(job.held, name_);
@@ -88,63 +88,65 @@ std::vector<TakenJob> RedisQueue::take(int limit, std::chrono::milliseconds leas
     return jobs;
 }
 
-bool RedisQueue::renew(const TakenJob& job, std::chrono::milliseconds lease) {
+bool RedisQueue::renew(const ClaimedJob& job, std::chrono::milliseconds lease) {
     return is_one(
         client_.run(scripts::renew, {leases_}, {client_.given_now(), text_of(lease), job.id})
     );
 }
 
-Marked RedisQueue::finish_in(detail::Session& session, const TakenJob& job) {
+FinishResult RedisQueue::finish_in_transaction(detail::Session& session, const ClaimedJob& job) {
     const auto inserted = detail::run_statement(
         session, sql::insert_done, [](const detail::Row&) {}, job.raw.jid, session.now()
     );
-    return inserted == 1 ? Marked::done : Marked::done_before;
+    return inserted == 1 ? FinishResult::done : FinishResult::done_before;
 }
 
-bool RedisQueue::done_before(detail::Session& session, const TakenJob& job) {
+bool RedisQueue::done_before(detail::Session& session, const ClaimedJob& job) {
     return is_in_inbox(session, job.raw.jid);
 }
 
-void RedisQueue::finished(const TakenJob& job) {
+void RedisQueue::finished(const ClaimedJob& job) {
     // If the lease was lost, the worker that has it now finds the job done before.
     (void)finish(job);
 }
 
-bool RedisQueue::finish(const TakenJob& job) {
+bool RedisQueue::finish(const ClaimedJob& job) {
     PAWL_FAULT("redis.finish.before");
     const bool finished = is_one(client_.run(scripts::finish, {leases_, work_}, {job.id}));
     PAWL_FAULT("redis.finish.after");
     return finished;
 }
 
-bool RedisQueue::put_back(
-    const TakenJob& job, std::chrono::milliseconds wait, const std::optional<std::string>& error
+bool RedisQueue::reschedule(
+    const ClaimedJob& job, std::chrono::milliseconds wait, const std::optional<std::string>& error
 ) {
     const auto times = client_.options().times;
     const auto now = client_.now();
     auto payload = error ? sidekiq::with_failure(job.held, *error, now, times) : job.held;
     const std::string to = error ? "retry" : "schedule";
-    PAWL_FAULT("redis.put_back.before");
+    PAWL_FAULT("redis.reschedule.before");
     const bool put = is_one(client_.run(
-        scripts::put_back,
+        scripts::reschedule,
         {leases_, work_, to},
         {job.id, sidekiq::score_of(now + wait), std::move(payload)}
     ));
-    PAWL_FAULT("redis.put_back.after");
+    PAWL_FAULT("redis.reschedule.after");
     return put;
 }
 
-bool RedisQueue::bury(const TakenJob& job, const std::string& error) {
+bool RedisQueue::dead_letter(const ClaimedJob& job, const std::string& error) {
     auto payload = sidekiq::with_failure(job.held, error, client_.now(), client_.options().times);
-    PAWL_FAULT("redis.bury.before");
-    const bool buried = is_one(client_.run(
-        scripts::bury, {leases_, work_, "dead"}, {client_.given_now(), job.id, std::move(payload)}
+    PAWL_FAULT("redis.dead_letter.before");
+    const bool dead_lettered = is_one(client_.run(
+        scripts::dead_letter,
+        {leases_, work_, "dead"},
+        {client_.given_now(), job.id, std::move(payload)}
     ));
-    PAWL_FAULT("redis.bury.after");
-    return buried;
+    PAWL_FAULT("redis.dead_letter.after");
+    return dead_lettered;
 }
 
-bool RedisQueue::mark_called(TakenJob& job) {
+bool RedisQueue::mark_called(ClaimedJob& job) {
     const auto first = job.called_at ? *job.called_at : client_.now();
     const auto payload = job.called_at
                              ? std::string{}

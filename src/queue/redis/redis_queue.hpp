@@ -15,18 +15,20 @@ public:
     explicit RedisQueue(redis::Client& client, std::string name = "default");
 
     // May claim fewer than `limit` if jobs are large.
-    std::vector<TakenJob> take(int limit, std::chrono::milliseconds lease) override;
-    bool renew(const TakenJob& job, std::chrono::milliseconds lease) override;
+    std::vector<ClaimedJob> claim(int limit, std::chrono::milliseconds lease) override;
+    bool renew(const ClaimedJob& job, std::chrono::milliseconds lease) override;
     // Marks the job's jid in the inbox of the session's store. Does not check the lease.
-    Marked finish_in(detail::Session& session, const TakenJob& job) override;
-    bool done_before(detail::Session& session, const TakenJob& job) override;
-    void finished(const TakenJob& job) override;
-    bool finish(const TakenJob& job) override;
-    bool put_back(
-        const TakenJob& job, std::chrono::milliseconds wait, const std::optional<std::string>& error
+    FinishResult finish_in_transaction(detail::Session& session, const ClaimedJob& job) override;
+    bool done_before(detail::Session& session, const ClaimedJob& job) override;
+    void finished(const ClaimedJob& job) override;
+    bool finish(const ClaimedJob& job) override;
+    bool reschedule(
+        const ClaimedJob& job,
+        std::chrono::milliseconds wait,
+        const std::optional<std::string>& error
     ) override;
-    bool bury(const TakenJob& job, const std::string& error) override;
-    bool mark_called(TakenJob& job) override;
+    bool dead_letter(const ClaimedJob& job, const std::string& error) override;
+    bool mark_called(ClaimedJob& job) override;
     int rescue(std::chrono::milliseconds lease) override;  // Only this queue's jobs.
     std::optional<TimePoint> next_due() override;          // Of the waiting jobs of all queues.
 

@@ -26,7 +26,7 @@ using redis::Script;
 
 // KEYS: leases, work, dead. ARGV: now, token, job. Each death gets a microsecond of its own, so
 // that dead jobs are in the order of their deaths. Returns 0 if the lease was lost.
-inline constexpr Script bury{"redis bury", R"(
+inline constexpr Script dead_letter{"redis dead_letter", R"(
 if not redis.call('ZSCORE', KEYS[1], ARGV[2]) then return 0 end
 local at
 if ARGV[1] ~= '' then
@@ -118,7 +118,7 @@ return #jids / 2
 
 // KEYS: leases, work, schedule or retry. ARGV: token, due (seconds), job. Returns 0 if the lease
 // was lost.
-inline constexpr Script put_back{"redis put_back", R"(
+inline constexpr Script reschedule{"redis reschedule", R"(
 if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
 redis.call('ZADD', KEYS[3], ARGV[2], ARGV[3])
 redis.call('HDEL', KEYS[2], ARGV[1])
@@ -175,7 +175,7 @@ return {ended, freed}
 // it is never reused, even if Redis has lost its last writes. Returns now, and token and job of
 // each.
 inline constexpr Script take{
-    "redis take",
+    "redis claim",
     R"(
 local time = redis.call('TIME')
 local now = tonumber(ARGV[1])
@@ -221,7 +221,7 @@ return {string.format('%.0f', now), taken}
     redis::Shape::time_and_pairs};
 
 inline constexpr std::array all{
-    bury, call, finish, merge, purge, push, put_back, renew, rescue, take};
+    dead_letter, call, finish, merge, purge, push, reschedule, renew, rescue, take};
 
 }  // namespace scripts
 

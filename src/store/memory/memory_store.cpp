@@ -27,7 +27,7 @@ std::exception_ptr failure(Kind kind, Effect effect, std::string text) {
 }
 
 struct Plan {
-    Fate fate{};
+    CommitFate fate{};
     Kind kind{};
 };
 
@@ -108,7 +108,7 @@ MemoryStore::Step MemoryStore::Impl::run(Work& work) {
         sqlite::roll_back(connection);
         count(failed);
     }
-    if (plan && (plan->fate == Fate::dies_before || plan->fate == Fate::dies_after))
+    if (plan && (plan->fate == CommitFate::dies_before || plan->fate == CommitFate::dies_after))
         return Step::died;
     work.done(std::move(failed));
     return Step::ran;
@@ -117,21 +117,21 @@ MemoryStore::Step MemoryStore::Impl::run(Work& work) {
 std::exception_ptr MemoryStore::Impl::commit(std::optional<Plan> plan) {
     if (!plan) return sqlite::commit(connection);
     switch (plan->fate) {
-        case Fate::refused:
+        case CommitFate::refused:
             return failure(
                 plan->kind, Effect::rolled_back, "a planned failure: the commit was refused"
             );
-        case Fate::in_doubt_kept:
+        case CommitFate::in_doubt_kept:
             connection.control("COMMIT");
             [[fallthrough]];
-        case Fate::in_doubt_undone:
+        case CommitFate::in_doubt_undone:
             return failure(
                 plan->kind, Effect::in_doubt, "a planned failure: the commit got no answer"
             );
-        case Fate::dies_after:
+        case CommitFate::dies_after:
             connection.control("COMMIT");
             break;
-        case Fate::dies_before:
+        case CommitFate::dies_before:
             break;
     }
     return nullptr;
@@ -229,8 +229,8 @@ std::size_t MemoryStore::waiting() const {
     return impl_->first.size() + impl_->normal.size();
 }
 
-void MemoryStore::plan_next_commit(Fate fate, StoreError::Kind kind) {
-    const bool dies = fate == Fate::dies_before || fate == Fate::dies_after;
+void MemoryStore::plan_next_commit(CommitFate fate, StoreError::Kind kind) {
+    const bool dies = fate == CommitFate::dies_before || fate == CommitFate::dies_after;
     PAWL_ASSERT(!dies || impl_->options.drive == MemoryOptions::Drive::by_hand);
     const std::lock_guard guard{impl_->mutex};
     impl_->planned = Plan{fate, kind};

@@ -22,7 +22,7 @@ struct MemoryOptions {
 };
 
 // The fate of the next transaction that would commit.
-enum class Fate {
+enum class CommitFate {
     refused,          // Rolled back and reported: StoreError, rolled_back.
     in_doubt_kept,    // COMMIT was sent and no answer came; it was committed.
     in_doubt_undone,  // The same to the caller, but rolled back.
@@ -62,7 +62,7 @@ public:
     std::size_t waiting() const;
 
     // Fates that die need Drive::by_hand: a thread that blocks on the answer would wait forever.
-    void plan_next_commit(Fate fate, StoreError::Kind kind = StoreError::Kind::unavailable);
+    void plan_next_commit(CommitFate fate, StoreError::Kind kind = StoreError::Kind::unavailable);
     // Drops the plan, if the transaction was rolled back before its commit.
     void plan_nothing();
     // Drive::by_hand: the process dies now. Waiting works are dropped without done().

@@ -98,17 +98,17 @@ TEST_F(MemoryStoreTest, by_hand_works_run_only_by_step_and_in_order) {
 
 TEST_F(MemoryStoreTest, only_the_next_commit_ends_as_planned) {
     struct Case {
-        Fate fate;
+        CommitFate fate;
         Kind kind;
         Effect effect;
         bool kept;
     };
     int number = 0;
     for (const auto& [fate, kind, effect, kept] : std::vector<Case>{
-             {Fate::refused, Kind::full, Effect::rolled_back, false},
-             {Fate::refused, Kind::contention, Effect::rolled_back, false},
-             {Fate::in_doubt_kept, Kind::unavailable, Effect::in_doubt, true},
-             {Fate::in_doubt_undone, Kind::unavailable, Effect::in_doubt, false}}) {
+             {CommitFate::refused, Kind::full, Effect::rolled_back, false},
+             {CommitFate::refused, Kind::contention, Effect::rolled_back, false},
+             {CommitFate::in_doubt_kept, Kind::unavailable, Effect::in_doubt, true},
+             {CommitFate::in_doubt_undone, Kind::unavailable, Effect::in_doubt, false}}) {
         const auto text = "case " + std::to_string(number++);
         SCOPED_TRACE(text);
         at_once.plan_next_commit(fate, kind);
@@ -125,7 +125,7 @@ TEST_F(MemoryStoreTest, only_the_next_commit_ends_as_planned) {
 }
 
 TEST_F(MemoryStoreTest, a_work_that_fails_by_itself_leaves_the_plan_to_the_next_commit) {
-    at_once.plan_next_commit(Fate::refused);
+    at_once.plan_next_commit(CommitFate::refused);
 
     EXPECT_THROW(
         write_now(at_once, [](Session&) { throw std::runtime_error{"its own"}; }),
@@ -137,7 +137,7 @@ TEST_F(MemoryStoreTest, a_work_that_fails_by_itself_leaves_the_plan_to_the_next_
 }
 
 TEST_F(MemoryStoreTest, a_process_that_dies_answers_nothing_and_keeps_its_commits) {
-    for (const auto fate : {Fate::dies_before, Fate::dies_after}) {
+    for (const auto fate : {CommitFate::dies_before, CommitFate::dies_after}) {
         auto store = by_hand();
         std::vector<Ending> endings(3);
         store->write(insert(endings[0], "committed"));
@@ -154,7 +154,7 @@ TEST_F(MemoryStoreTest, a_process_that_dies_answers_nothing_and_keeps_its_commit
         EXPECT_EQ(store->waiting(), 0);
         EXPECT_EQ(
             texts(*store),
-            fate == Fate::dies_after ? (Texts{"committed", "dying"}) : Texts{"committed"}
+            fate == CommitFate::dies_after ? (Texts{"committed", "dying"}) : Texts{"committed"}
         );
         Ending next;
         store->write(insert(next, "of the next process"));
@@ -194,7 +194,7 @@ TEST_F(MemoryStoreTest, the_same_calls_make_the_same_database) {
         for (std::size_t i = 0; i < endings.size(); ++i) {
             store->write(insert(endings[i], std::to_string(i % 7)));
             if (i % 3 == 0) store->step();
-            if (i % 11 == 0) store->plan_next_commit(Fate::in_doubt_undone);
+            if (i % 11 == 0) store->plan_next_commit(CommitFate::in_doubt_undone);
         }
         while (store->step() == Step::ran) {
         }

@@ -295,7 +295,7 @@ void Connection::wait_for_answer() {
 StoreError Connection::failure(const pg_result* result, const Expected& entry) {
     auto own = own_failure(result, entry);
     if (entry.owner == owner_) return own;
-    spoilt_ = Spoilt{entry.owner, own.kind()};
+    earlier_failure_ = EarlierFailure{entry.owner, own.kind()};
     return {
         Kind::contention,
         Effect::none,
@@ -328,7 +328,7 @@ StoreError Connection::own_failure(const pg_result* result, const Expected& entr
     }
     return {
         kind,
-        leaves_end_open(state, entry.use == Use::commit) ? Effect::in_doubt : Effect::none,
+        outcome_unknown(state, entry.use == Use::commit) ? Effect::in_doubt : Effect::none,
         entry.name,
         "statement " + std::string{entry.name} + ": " + message + " [" + state + "]" +
             std::string{hint_for_state(state)}};

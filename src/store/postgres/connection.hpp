@@ -71,17 +71,19 @@ public:
         queued_.resize(mark.flushes == flushes_ ? mark.queued : 0);
     }
     // Starts the next of the works that share the transaction. If a statement of an earlier work
-    // fails at a later work's flush, the later one gets contention, and spoilt() is set until the
-    // next transaction.
-    void own_from_here() { ++owner_; }
-    struct Spoilt {
-        std::size_t owner{};  // The work that failed: counts own_from_here(), 0 before the first.
+    // fails at a later work's flush, the later one gets contention, and earlier_failure() is set
+    // until the next transaction.
+    void begin_next_work() { ++owner_; }
+    struct EarlierFailure {
+        std::size_t owner{};  // The work that failed: counts begin_next_work(), 0 before the first.
         StoreError::Kind kind{};
     };
-    const std::optional<Spoilt>& spoilt() const { return spoilt_; }
-    void spoil(StoreError::Kind kind) { spoilt_ = Spoilt{owner_, kind}; }
-    void clear_spoilt() {
-        spoilt_.reset();
+    const std::optional<EarlierFailure>& earlier_failure() const { return earlier_failure_; }
+    void set_earlier_failure(StoreError::Kind kind) {
+        earlier_failure_ = EarlierFailure{owner_, kind};
+    }
+    void clear_earlier_failure() {
+        earlier_failure_.reset();
         owner_ = 0;
     }
     // See sql_text.hpp; each text is parsed once.
@@ -121,7 +123,7 @@ private:
         std::string_view name;
         Use use{};
         const char* prepares{};  // The text that this answer makes a named statement.
-        std::size_t owner{};     // See own_from_here().
+        std::size_t owner{};     // See begin_next_work().
     };
 
     void send(const Queued& queued, std::vector<Expected>& expected);
@@ -140,7 +142,7 @@ private:
     std::vector<Queued> queued_;
     std::size_t flushes_{0};
     std::size_t owner_{0};
-    std::optional<Spoilt> spoilt_;
+    std::optional<EarlierFailure> earlier_failure_;
     // Names of prepared statements, by the text's address and use.
     std::map<std::pair<const char*, Use>, std::string> prepared_;
     std::uint64_t next_name_{1};

@@ -16,7 +16,7 @@ constexpr std::string_view by_the_server = "FATAL";
 
 }  // namespace
 
-std::optional<base::Remark> ConnectionShortage::refused(
+std::optional<base::Warning> ConnectionShortage::refused(
     int connected, std::string_view why, Moment now
 ) {
     if (why.find(by_the_server) == why.npos) {
@@ -27,7 +27,7 @@ std::optional<base::Remark> ConnectionShortage::refused(
     if (connected == 0 || connected == remarked_on_ || now - since_ < stands) return std::nullopt;
     remarked_on_ = connected;
     const auto got = std::to_string(connected);
-    return base::Remark{
+    return base::Warning{
         event,
         code,
         "the database lets the store have " + got + " of " + std::to_string(wanted_) +
@@ -36,10 +36,10 @@ std::optional<base::Remark> ConnectionShortage::refused(
             got + " in the URL. The last refusal: " + std::string{why}};
 }
 
-std::optional<base::Remark> ConnectionShortage::opened(int connected) {
+std::optional<base::Warning> ConnectionShortage::opened(int connected) {
     counted_ = none_yet;
     if (connected < wanted_ || std::exchange(remarked_on_, 0) == 0) return std::nullopt;
-    return base::Remark{
+    return base::Warning{
         event, code, "all " + std::to_string(wanted_) + " connections are there now"};
 }
 

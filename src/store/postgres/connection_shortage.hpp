@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/base/remark.hpp"
+#include "src/base/warning.hpp"
 
 #include <chrono>
 #include <optional>
@@ -17,9 +17,9 @@ public:
     explicit ConnectionShortage(int wanted) : wanted_{wanted} {}
 
     // A connection was refused while the store had `connected`.
-    std::optional<base::Remark> refused(int connected, std::string_view why, Moment now);
+    std::optional<base::Warning> refused(int connected, std::string_view why, Moment now);
     // A connection was opened; the store now has `connected`.
-    std::optional<base::Remark> opened(int connected);
+    std::optional<base::Warning> opened(int connected);
 
 private:
     const int wanted_;

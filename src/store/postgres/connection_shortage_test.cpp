@@ -15,8 +15,8 @@ protected:
         int connected,
         std::string_view why = "FATAL:  sorry, too many clients already"
     ) {
-        const auto remark = rule.refused(connected, why, start + at);
-        return remark ? remark->detail : "";
+        const auto warning = rule.refused(connected, why, start + at);
+        return warning ? warning->detail : "";
     }
 
     const ConnectionShortage::Moment start{1h};

@@ -22,7 +22,7 @@ std::string settings_that_are_off(const pg_result* answer) {
 
 }  // namespace
 
-std::optional<base::Remark> look_at_durability(
+std::optional<base::Warning> check_durability(
     Connection& connection, std::chrono::milliseconds longest
 ) {
     std::string off;
@@ -35,7 +35,7 @@ std::optional<base::Remark> look_at_durability(
     }
     connection.clear_deadline();
     if (off.empty()) return std::nullopt;
-    return base::Remark{
+    return base::Warning{
         "database_not_durable",
         "PAWL0009",
         "the database says " + off +

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/base/remark.hpp"
+#include "src/base/warning.hpp"
 #include "src/store/postgres/connection.hpp"
 
 #include <chrono>
@@ -10,7 +10,7 @@ namespace pawl::postgres {
 
 // Reports settings under which a commit may be lost in a crash. nullopt: none, or no answer, after
 // which the connection may be unusable.
-std::optional<base::Remark> look_at_durability(
+std::optional<base::Warning> check_durability(
     Connection& connection, std::chrono::milliseconds longest
 );
 

@@ -33,7 +33,7 @@ StoreError::Kind kind_of_state(std::string_view state) {
 // 40003 is statement_completion_unknown. Class 08, connection exceptions (08007 is
 // transaction_resolution_unknown), may also come from a foreign data wrapper about its own server:
 // before the COMMIT the transaction is certainly rolled back then.
-bool leaves_end_open(std::string_view state, bool at_commit) {
+bool outcome_unknown(std::string_view state, bool at_commit) {
     return state == "40003" || (at_commit && state.starts_with("08"));
 }
 

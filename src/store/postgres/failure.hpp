@@ -12,7 +12,7 @@ StoreError::Kind kind_of_state(std::string_view state);
 
 // Whether the outcome of the statement or commit is unknown, as a pooler or a distributed database
 // reports when it has lost the server behind it.
-bool leaves_end_open(std::string_view state, bool at_commit);
+bool outcome_unknown(std::string_view state, bool at_commit);
 
 // A hint for errors that a wrong setting causes; empty for others.
 std::string_view hint_for_state(std::string_view state);

@@ -36,11 +36,11 @@ TEST(SqlStateTest, each_sqlstate_has_its_kind) {
 
 TEST(SqlStateTest, only_states_of_unknown_outcome_leave_a_commit_in_doubt) {
     for (const auto* state : {"40003", "08000", "08006", "08007"})
-        EXPECT_TRUE(leaves_end_open(state, true)) << state;
+        EXPECT_TRUE(outcome_unknown(state, true)) << state;
     for (const auto* state : {"40001", "40P01", "23505", "53200", "57014", "XX000", ""})
-        EXPECT_FALSE(leaves_end_open(state, true)) << state;
-    EXPECT_TRUE(leaves_end_open("40003", false));
-    EXPECT_FALSE(leaves_end_open("08006", false));
+        EXPECT_FALSE(outcome_unknown(state, true)) << state;
+    EXPECT_TRUE(outcome_unknown("40003", false));
+    EXPECT_FALSE(outcome_unknown("08006", false));
 }
 
 TEST(SqlStateTest, a_wrong_setting_gets_a_hint) {

@@ -90,7 +90,7 @@ Connected connect(const PostgresOptions& options, base::Clock& clock) {
     PQsetNoticeProcessor(
         line.get(), [](void*, const char*) {}, nullptr
     );
-    if (!run(clock, line.get(), sql::notices::commit_quietly)) return nullptr;
+    if (!run(clock, line.get(), sql::notices::disable_synchronous_commit)) return nullptr;
     return line;
 }
 
@@ -231,7 +231,8 @@ void Notices::Impl::serve() {
         const std::lock_guard guard{mutex};
         begins = listens && !is_listening;
     }
-    if (works && begins) works = is_listening = run(clock, line.get(), sql::notices::hear_notices);
+    if (works && begins)
+        works = is_listening = run(clock, line.get(), sql::notices::listen_for_keys);
     works = works && send();
     read_notices();
     if (works && begins) deliver({});  // Notices may have been lost while it was disconnected.

@@ -56,8 +56,8 @@ bool is_postgres_url(const std::string& url) {
     return url.starts_with("postgres://") || url.starts_with("postgresql://");
 }
 
-PostgresOptions options_of_url(const std::string& url, PostgresOptions unless_said) {
-    auto options = std::move(unless_said);
+PostgresOptions options_of_url(const std::string& url, PostgresOptions defaults) {
+    auto options = std::move(defaults);
     const auto mark = base::parameters_at(url);
     options.url = url.substr(0, mark);
     if (mark == url.size()) return options;

@@ -28,8 +28,8 @@ struct PostgresOptions {
 
 // "postgres://user@host/database?connections=32&sharing=off&prepared=off&notify=on", or
 // postgresql://: the four parameters are Pawl's, all others libpq's. What the URL omits is as in
-// `unless_said`. Throws std::invalid_argument for an invalid value.
-PostgresOptions options_of_url(const std::string& url, PostgresOptions unless_said = {});
+// `defaults`. Throws std::invalid_argument for an invalid value.
+PostgresOptions options_of_url(const std::string& url, PostgresOptions defaults = {});
 bool is_postgres_url(const std::string& url);
 
 }  // namespace pawl::postgres

@@ -62,7 +62,7 @@ void PostgresSession::queue(
     failed_ = true;
     if (in_ == In::shared_one && connection_.needs_own_transaction(statement)) {
         needs_own_ = true;
-        connection_.spoil(StoreError::Kind::refused);
+        connection_.set_earlier_failure(StoreError::Kind::refused);
         throw StoreError{
             StoreError::Kind::contention,
             StoreError::Effect::none,
@@ -87,9 +87,9 @@ Result PostgresSession::flush() {
     }
 }
 
-void PostgresSession::throw_if_not_the_phases() const {
+void PostgresSession::throw_unless_phase_error() const {
     if (!failed_ || !why_) return;
-    if (why_->passing() || why_->kind() == StoreError::Kind::fenced) throw StoreError{*why_};
+    if (why_->transient() || why_->kind() == StoreError::Kind::fenced) throw StoreError{*why_};
 }
 
 void PostgresSession::throw_if_met_another() const {
@@ -125,12 +125,12 @@ void PostgresSession::fence(const Sql& statement, std::span<const Value> paramet
 }
 
 // A shared transaction has its own lock timeout, shorter than any.
-void PostgresSession::lock_patience(std::chrono::milliseconds patience) {
+void PostgresSession::set_lock_timeout(std::chrono::milliseconds patience) {
     if (in_ == In::shared_one) return;
     auto text = std::to_string(patience.count());
     if (connection_.amend_begin(begin_lock_patience, text)) return;
     const std::array<Value, 1> values{std::string_view{text}};
-    queue(sql::postgres::lock_patience, values, Use::plain);
+    queue(sql::postgres::set_lock_timeout, values, Use::plain);
 }
 
 // PostgreSQL's own errors do not name the lock.
@@ -159,7 +159,7 @@ void PostgresSession::lock_name(
 ) {
     const std::array<Value, 1> values{number};
     const auto left = connection_.time_left();
-    lock_patience(std::max(std::min(patience, left), std::chrono::milliseconds{1}));
+    set_lock_timeout(std::max(std::min(patience, left), std::chrono::milliseconds{1}));
     queue(sql::postgres::lock_name, values, Use::plain);
     try {
         (void)flush();
@@ -167,7 +167,7 @@ void PostgresSession::lock_name(
         why_ = lock_not_had(name, error, in_ == In::own_transaction && left <= patience);
         throw StoreError{*why_};
     }
-    lock_patience(std::chrono::milliseconds{0});
+    set_lock_timeout(std::chrono::milliseconds{0});
 }
 
 bool PostgresSession::try_lock_name(std::int64_t number) {
@@ -210,7 +210,7 @@ void PostgresSession::roll_back_to() {
     connection_.forget_queued_since(savepoints_.back());
     has_sent_ = false;
     savepoints_.pop_back();
-    if (!connection_.usable() || connection_.spoilt()) return;
+    if (!connection_.usable() || connection_.earlier_failure()) return;
     const auto names = names_of(savepoints_.size());
     control(names.undo);
     control(names.close);

@@ -28,7 +28,7 @@ public:
     ) override;
     void send(const Sql& statement, std::span<const detail::Value> parameters) override;
     void fence(const Sql& statement, std::span<const detail::Value> parameters) override;
-    void lock_patience(std::chrono::milliseconds patience) override;
+    void set_lock_timeout(std::chrono::milliseconds patience) override;
     void lock_name(std::string_view name, std::int64_t number, std::chrono::milliseconds patience)
         override;
     bool try_lock_name(std::int64_t number) override;
@@ -42,7 +42,7 @@ public:
     bool failed() const { return failed_; }
     // Throws that error again if it came from the environment or a lost fence, even if the phase
     // caught it.
-    void throw_if_not_the_phases() const;
+    void throw_unless_phase_error() const;
     // Throws the serialization failure or deadlock that an attempt met, even if it was rolled back
     // to its savepoint: the phase may succeed if it runs again.
     void throw_if_met_another() const;

@@ -66,12 +66,12 @@ struct PostgresStore::Impl {
         PostgresOptions options_,
         base::Clock& clock_,
         base::Random& random_,
-        base::OnRemark on_remark_
+        base::OnWarning on_warning_
     )
         : options{std::move(options_)},
           clock{clock_},
           random{random_},
-          on_remark{std::move(on_remark_)},
+          on_warning{std::move(on_warning_)},
           line{{.waiting_max = options.waiting_max, .sharing = options.sharing}, clock_},
           connected{1},
           shortfall{options.connections} {
@@ -94,7 +94,7 @@ struct PostgresStore::Impl {
     void renew_if_gone(Connected& connection);
     void on_refused(const StoreError& why);
     void refuse_all(const StoreError& why);
-    void say(const std::optional<base::Remark>& remark) const;
+    void say(const std::optional<base::Warning>& warning) const;
     std::exception_ptr why_unreachable() const;
     std::exception_ptr refusal(WorkQueue::Put put) const;
     bool wait(std::chrono::milliseconds longest);
@@ -102,7 +102,7 @@ struct PostgresStore::Impl {
     const PostgresOptions options;
     base::Clock& clock;
     base::Random& random;
-    const base::OnRemark on_remark;
+    const base::OnWarning on_warning;
     WorkQueue line;
 
     mutable std::mutex mutex;
@@ -119,7 +119,7 @@ struct PostgresStore::Impl {
 };
 
 void PostgresStore::Impl::start(Connected first) {
-    if (on_remark) say(look_at_durability(*first, options.connect_timeout));
+    if (on_warning) say(check_durability(*first, options.connect_timeout));
     const auto add = [this](Connected connection) {
         threads.emplace_back([this, connection = std::move(connection)]() mutable {
             base::name_this_thread("pawl-postgres");
@@ -156,13 +156,13 @@ PostgresStore::Impl::Connected PostgresStore::Impl::open_connection() {
     if (line.is_stopping()) return nullptr;
     try {
         auto made = std::make_unique<Connection>(options, clock);
-        std::optional<base::Remark> remark;
+        std::optional<base::Warning> warning;
         {
             const std::lock_guard guard{mutex};
             unreachable.reset();
-            remark = shortfall.opened(++connected);
+            warning = shortfall.opened(++connected);
         }
-        say(remark);
+        say(warning);
         return made;
     } catch (const StoreError& why) {
         on_refused(why);
@@ -172,20 +172,20 @@ PostgresStore::Impl::Connected PostgresStore::Impl::open_connection() {
 
 // If no thread has a connection, the waiting works fail now, and their callers may retry.
 void PostgresStore::Impl::on_refused(const StoreError& why) {
-    std::optional<base::Remark> remark;
+    std::optional<base::Warning> warning;
     bool any = false;
     {
         const std::lock_guard guard{mutex};
         any = connected > 0;
         if (!any) unreachable = why;
-        remark = shortfall.refused(connected, why.what(), clock.steady());
+        warning = shortfall.refused(connected, why.what(), clock.steady());
     }
-    say(remark);
+    say(warning);
     if (!any) refuse_all(why);
 }
 
-void PostgresStore::Impl::say(const std::optional<base::Remark>& remark) const {
-    if (remark && on_remark) on_remark(*remark);
+void PostgresStore::Impl::say(const std::optional<base::Warning>& warning) const {
+    if (warning && on_warning) on_warning(*warning);
 }
 
 void PostgresStore::Impl::refuse_all(const StoreError& why) {
@@ -272,10 +272,10 @@ void PostgresStore::Impl::run_shared(Connected& connection, WorkBatch& batch) {
     drop_if_broken(connection);
     for (const auto* kind : run.apart) line.keep_apart(kind);
     for (const auto* kind : run.threw) line.threw(kind);
-    using BrokeUp = SharedRun::BrokeUp;
-    if (run.broke_up != BrokeUp::no) {
-        if (run.broke_up == BrokeUp::met_another && batch.works.size() > 1) line.shared_broke_up();
-        line.put_back_alone(std::move(batch.works));
+    using Split = SharedRun::Split;
+    if (run.split != Split::no) {
+        if (run.split == Split::conflicted && batch.works.size() > 1) line.shared_broke_up();
+        line.reschedule_alone(std::move(batch.works));
         // No thread with a connection may be left to take the work.
         if (connection == nullptr) connection = open_connection();
         return;
@@ -315,10 +315,10 @@ std::exception_ptr PostgresStore::Impl::refusal(WorkQueue::Put put) const {
 }
 
 PostgresStore::PostgresStore(
-    PostgresOptions options, base::Clock& clock, base::Random& random, base::OnRemark on_remark
+    PostgresOptions options, base::Clock& clock, base::Random& random, base::OnWarning on_warning
 )
     : impl_{std::make_unique<Impl>(
-          checked(std::move(options)), clock, random, std::move(on_remark)
+          checked(std::move(options)), clock, random, std::move(on_warning)
       )} {}
 
 PostgresStore::~PostgresStore() {
@@ -350,7 +350,7 @@ std::optional<std::string_view> PostgresStore::text_of(const Sql& statement) con
 
 std::optional<store::PreallocationStatements> PostgresStore::preallocation() const {
     return store::PreallocationStatements{
-        &sql::postgres::take_key_ids, &sql::postgres::claim_under_id};
+        &sql::postgres::take_key_ids, &sql::postgres::claim_key_under_id};
 }
 
 store::StoreStats PostgresStore::stats() const {

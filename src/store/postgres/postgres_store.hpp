@@ -2,7 +2,7 @@
 
 #include "src/base/clock.hpp"
 #include "src/base/random.hpp"
-#include "src/base/remark.hpp"
+#include "src/base/warning.hpp"
 #include "src/store/postgres/options.hpp"
 #include "src/store/store.hpp"
 
@@ -18,12 +18,12 @@ namespace pawl::postgres {
 class PostgresStore final : public store::Store {
 public:
     // Throws StoreError (PAWL0008) if the database can't be reached. Clock and random outlive the
-    // store. Without on_remark durability is not checked.
+    // store. Without on_warning durability is not checked.
     PostgresStore(
         PostgresOptions options,
         base::Clock& clock,
         base::Random& random,
-        base::OnRemark on_remark = {}
+        base::OnWarning on_warning = {}
     );
     ~PostgresStore() override;
 

@@ -12,14 +12,14 @@ namespace {
 using Works = std::span<const std::unique_ptr<store::Work>>;
 
 using OnCommit = detail::FunctionRef<void()>;
-using BrokeUp = SharedRun::BrokeUp;
+using Split = SharedRun::Split;
 
-struct BreaksUp {
-    BrokeUp why{};
+struct SplitRun {
+    Split why{};
 };
 
-bool is_passing(const std::exception_ptr& failed) {
-    return store::is_store_error(failed, [](const StoreError& error) { return error.passing(); });
+bool is_transient(const std::exception_ptr& failed) {
+    return store::is_store_error(failed, [](const StoreError& error) { return error.transient(); });
 }
 
 // Errors that another work of the transaction may have caused, by a changed setting or right.
@@ -44,11 +44,11 @@ std::exception_ptr run_to_end(const TransactionParts& parts, store::Work& work, 
 // Returns why it failed, or null.
 std::exception_ptr run_work(const TransactionParts& parts, store::Work& work, SharedRun& run) {
     auto failed = run_to_end(parts, work, run);
-    if (parts.connection.spoilt()) throw BreaksUp{BrokeUp::met_another};
-    if (!parts.connection.usable() || is_passing(failed)) throw BreaksUp{BrokeUp::met_another};
+    if (parts.connection.earlier_failure()) throw SplitRun{Split::conflicted};
+    if (!parts.connection.usable() || is_transient(failed)) throw SplitRun{Split::conflicted};
     if (may_come_from_neighbour(failed)) {
         run.apart.push_back(work.kind());
-        throw BreaksUp{BrokeUp::threw};
+        throw SplitRun{Split::threw};
     }
     return failed;
 }
@@ -59,7 +59,7 @@ std::exception_ptr flush_own(const TransactionParts& parts) {
         (void)parts.connection.flush();
         return nullptr;
     } catch (const StoreError& error) {
-        if (error.passing()) throw BreaksUp{BrokeUp::met_another};
+        if (error.transient()) throw SplitRun{Split::conflicted};
         return std::make_exception_ptr(StoreError{error});
     }
 }
@@ -113,43 +113,44 @@ void run_all(
     SharedRun& run
 ) {
     queue_begin(
-        parts.connection, works.front()->isolation(), shortest_deadline(works), shared_lock_patience
+        parts.connection, works.front()->isolation(), shortest_deadline(works), shared_lock_timeout
     );
     for (std::size_t i = 0; i < works.size(); ++i) {
         auto& work = *works[i];
         const Timed timed{parts.clock, work, run};
         if (works.size() > 1) {
-            parts.connection.own_from_here();
+            parts.connection.begin_next_work();
             parts.connection.set_deadline(work.deadline());
         }
         const bool saved = works.size() > 1 && in_savepoint[i];
         auto failed = saved ? run_in_savepoint(parts, work, run) : run_work(parts, work, run);
         if (failed) run.threw.push_back(work.kind());
-        if (failed && !saved && works.size() > 1) throw BreaksUp{BrokeUp::threw};
+        if (failed && !saved && works.size() > 1) throw SplitRun{Split::threw};
         run.failed[i] = std::move(failed);
     }
     on_commit();
     if (works.size() == 1 && run.failed[0]) return;
-    if (works.size() > 1) parts.connection.own_from_here();
+    if (works.size() > 1) parts.connection.begin_next_work();
     commit(parts.connection);
 }
 
 // A queued statement failed after its work had returned: its own error, or contention.
-BrokeUp broken_by(const Connection::Spoilt& spoilt, Works works, SharedRun& run) {
+Split broken_by(const Connection::EarlierFailure& earlier_failure, Works works, SharedRun& run) {
     using Kind = StoreError::Kind;
-    if (spoilt.owner == 0 || spoilt.owner > works.size()) return BrokeUp::met_another;
-    const auto* kind = works[spoilt.owner - 1]->kind();
-    switch (spoilt.kind) {
+    if (earlier_failure.owner == 0 || earlier_failure.owner > works.size())
+        return Split::conflicted;
+    const auto* kind = works[earlier_failure.owner - 1]->kind();
+    switch (earlier_failure.kind) {
         case Kind::constraint:
         case Kind::fenced:
             run.threw.push_back(kind);
-            return BrokeUp::threw;
+            return Split::threw;
         case Kind::statement:
         case Kind::refused:
             run.apart.push_back(kind);
-            return BrokeUp::threw;
+            return Split::threw;
         default:
-            return BrokeUp::met_another;
+            return Split::conflicted;
     }
 }
 
@@ -170,15 +171,15 @@ SharedRun run_shared(
     try {
         run_all(parts, works, in_savepoint, on_commit, run);
     } catch (const StoreError& error) {
-        if (error.effect() != StoreError::Effect::in_doubt) run.broke_up = BrokeUp::met_another;
+        if (error.effect() != StoreError::Effect::in_doubt) run.split = Split::conflicted;
         // All works: even one that failed by itself may have read a row that was never committed.
         for (auto& failed : run.failed) failed = std::make_exception_ptr(StoreError{error});
-    } catch (const BreaksUp& breaks_up) {
-        run.broke_up = breaks_up.why;
+    } catch (const SplitRun& breaks_up) {
+        run.split = breaks_up.why;
     }
-    if (run.broke_up != BrokeUp::no)
-        if (const auto& spoilt = parts.connection.spoilt())
-            run.broke_up = broken_by(*spoilt, works, run);
+    if (run.split != Split::no)
+        if (const auto& earlier_failure = parts.connection.earlier_failure())
+            run.split = broken_by(*earlier_failure, works, run);
     roll_back(parts.connection);  // If it is still open.
     parts.connection.clear_deadline();
     if (!parts.connection.usable()) return run;

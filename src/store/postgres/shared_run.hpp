@@ -11,14 +11,14 @@
 namespace pawl::postgres {
 
 // Lock timeout in a shared transaction: all its works wait, and the holder may wait for one.
-constexpr std::chrono::milliseconds shared_lock_patience{20};
+constexpr std::chrono::milliseconds shared_lock_timeout{20};
 // A slower phase delays too many others.
 constexpr std::chrono::milliseconds slow_phase{100};
 
 struct SharedRun {
     // Nothing was committed, and each work must run alone: the transaction met another one, or a
     // work without a savepoint failed.
-    enum class BrokeUp { no, met_another, threw } broke_up{BrokeUp::no};
+    enum class Split { no, conflicted, threw } split{Split::no};
     std::vector<std::exception_ptr> failed;  // For each work, if the transaction did not break up.
     // Kinds that should not share for a while: slow ones, and those that change the transaction.
     std::vector<const void*> apart;

@@ -32,7 +32,7 @@ bool SharingRule::allows(const void* kind, Moment now) {
     return !apart_.has(kind, now);
 }
 
-void SharingRule::broke_up(Moment now) {
+void SharingRule::split(Moment now) {
     if (connections(now) <= 1) of_all_.begin(now);
     of_all_but_one_.begin(std::max(now, of_all_.until));
     PAWL_ASSERT(connections(now) <= 1);

@@ -18,7 +18,7 @@ public:
     explicit SharingRule(int most) : most_{most} {}
     int connections(Moment now) const;
     bool allows(const void* kind, Moment now);
-    void broke_up(Moment now);
+    void split(Moment now);
     void went_well();
     void keep_apart(const void* kind, Moment now);
     void threw(const void* kind, Moment now);

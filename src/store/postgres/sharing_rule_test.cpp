@@ -25,11 +25,11 @@ TEST(SharingRuleTest, after_one_broke_up_one_connection_shares_and_after_another
     SharingRule rule{2};
     EXPECT_EQ(rule.connections(start), 2);
 
-    rule.broke_up(start);
+    rule.split(start);
     EXPECT_EQ(rule.connections(start), 1);
     EXPECT_TRUE(rule.allows(&first_kind, start));
 
-    rule.broke_up(start + 1ms);
+    rule.split(start + 1ms);
     EXPECT_EQ(rule.connections(start + 1ms), 0);
     EXPECT_FALSE(rule.allows(&first_kind, start + 1ms));
 }
@@ -37,8 +37,8 @@ TEST(SharingRuleTest, after_one_broke_up_one_connection_shares_and_after_another
 TEST(SharingRuleTest, after_the_pauses_first_one_and_then_all_share_again) {
     SharingRule rule{3};
 
-    rule.broke_up(start);
-    rule.broke_up(start);
+    rule.split(start);
+    rule.split(start);
 
     EXPECT_EQ(rule.connections(start + 24ms), 0);
     EXPECT_EQ(rule.connections(start + 25ms), 1);
@@ -52,7 +52,7 @@ TEST(SharingRuleTest, each_time_it_pauses_for_longer_up_to_a_bound) {
     auto last = 0ms;
 
     for (int i = 0; i < 20; ++i) {
-        rule.broke_up(now);
+        rule.split(now);
         auto pause = 0ms;
         while (rule.connections(now + pause) == 0) pause += 1ms;
         EXPECT_GE(pause, last);
@@ -65,10 +65,10 @@ TEST(SharingRuleTest, each_time_it_pauses_for_longer_up_to_a_bound) {
 
 TEST(SharingRuleTest, successful_transactions_shorten_the_pause) {
     SharingRule rule{1};
-    for (int i = 0; i < 20; ++i) rule.broke_up(start);
+    for (int i = 0; i < 20; ++i) rule.split(start);
 
     for (int i = 0; i < 100; ++i) rule.went_well();
-    rule.broke_up(start + 1h);
+    rule.split(start + 1h);
 
     EXPECT_EQ(rule.connections(start + 1h + 25ms), 1);
 }

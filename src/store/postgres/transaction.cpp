@@ -36,12 +36,12 @@ const char* begin_text(Isolation isolation) {
 void queue_limits(
     Connection& connection,
     std::chrono::milliseconds deadline,
-    std::chrono::milliseconds lock_patience
+    std::chrono::milliseconds lock_timeout
 ) {
-    connection.clear_spoilt();
+    connection.clear_earlier_failure();
     connection.set_deadline(deadline);
     const auto limit = std::to_string(std::max<std::int64_t>(deadline.count(), 1));
-    const auto patience = std::to_string(lock_patience.count());
+    const auto patience = std::to_string(lock_timeout.count());
     const std::array<detail::Value, 2> values{std::string_view{limit}, std::string_view{patience}};
     connection.queue(sql::postgres::begin_work, values, Connection::Use::begin);
 }
@@ -50,10 +50,10 @@ void queue_begin(
     Connection& connection,
     Isolation isolation,
     std::chrono::milliseconds deadline,
-    std::chrono::milliseconds lock_patience
+    std::chrono::milliseconds lock_timeout
 ) {
     connection.queue_control(begin_text(isolation));
-    queue_limits(connection, deadline, lock_patience);
+    queue_limits(connection, deadline, lock_timeout);
 }
 
 void roll_back(Connection& connection) noexcept {
@@ -95,11 +95,11 @@ void run_phase(const TransactionParts& parts, store::Work& work, PostgresSession
     try {
         work.run(session);
     } catch (...) {
-        session.throw_if_not_the_phases();
+        session.throw_unless_phase_error();
         session.throw_if_met_another();
         throw;
     }
-    session.throw_if_not_the_phases();  // The phase swallowed the error.
+    session.throw_unless_phase_error();  // The phase swallowed the error.
     store::check_phase_end(parts.connection.deadline_passed(), session.failed());
 }
 
@@ -122,7 +122,7 @@ StoreError cannot_roll_back() {
         "the work met another transaction, and the database did not answer ROLLBACK"};
 }
 
-bool met_another(const std::exception_ptr& failed) {
+bool conflicted(const std::exception_ptr& failed) {
     return store::is_store_error(failed, [](const StoreError& error) {
         return error.kind() == Kind::contention && error.effect() != Effect::in_doubt;
     });
@@ -141,7 +141,7 @@ std::exception_ptr run_write(const TransactionParts& parts, store::Work& work) {
         if (failed) roll_back(parts.connection);
         parts.connection.clear_deadline();
         if (!failed) return nullptr;
-        if (!met_another(failed)) return failed;
+        if (!conflicted(failed)) return failed;
         if (!parts.connection.usable()) return std::make_exception_ptr(cannot_roll_back());
         if (n >= parts.options.reruns_max || !parts.wait(n + 1)) return failed;
     }

@@ -19,19 +19,19 @@ struct TransactionParts {
     std::function<bool(int n)> wait;
 };
 
-// BEGIN is only queued and travels with the first statement. lock_patience 0: statements wait for
+// BEGIN is only queued and travels with the first statement. lock_timeout 0: statements wait for
 // locks until the deadline. Without queue_begin() PostgreSQL makes one implicit transaction of all
 // that is sent together.
 void queue_begin(
     Connection& connection,
     Isolation isolation,
     std::chrono::milliseconds deadline,
-    std::chrono::milliseconds lock_patience = {}
+    std::chrono::milliseconds lock_timeout = {}
 );
 void queue_limits(
     Connection& connection,
     std::chrono::milliseconds deadline,
-    std::chrono::milliseconds lock_patience = {}
+    std::chrono::milliseconds lock_timeout = {}
 );
 // Throws StoreError; its effect is in_doubt unless the database reported a failed commit.
 void commit(Connection& connection);

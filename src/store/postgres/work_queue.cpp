@@ -141,7 +141,7 @@ void WorkQueue::ended(WorkBatch& batch) {
     wake_one();
 }
 
-void WorkQueue::put_back_alone(std::vector<std::unique_ptr<store::Work>> works) {
+void WorkQueue::reschedule_alone(std::vector<std::unique_ptr<store::Work>> works) {
     const std::lock_guard guard{mutex_};
     // NOLINTNEXTLINE(modernize-loop-convert): clang 14 has no std::views::reverse with libstdc++.
     for (auto work = works.rbegin(); work != works.rend(); ++work) {
@@ -159,7 +159,7 @@ void WorkQueue::shared_went_well() {
 void WorkQueue::shared_broke_up() {
     const std::lock_guard guard{mutex_};
     const auto now = clock_.steady();
-    rule_.broke_up(now);
+    rule_.split(now);
     if (rule_.connections(now) > 0) return;
     for (auto& waiting : std::exchange(shared_, {})) alone_.push_back(std::move(waiting));
     wake_one();

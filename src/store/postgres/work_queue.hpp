@@ -58,7 +58,7 @@ public:
     // Ends the batch as far as other threads wait for it. Idempotent.
     void ended(WorkBatch& batch);
     // Queues each to run alone, before all others; never refused.
-    void put_back_alone(std::vector<std::unique_ptr<store::Work>> works);
+    void reschedule_alone(std::vector<std::unique_ptr<store::Work>> works);
 
     void shared_went_well();
     void shared_broke_up();

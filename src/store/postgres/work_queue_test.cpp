@@ -124,7 +124,7 @@ TEST_F(WorkQueueTest, works_of_a_broken_up_transaction_run_alone_before_later_on
     share("c");
 
     queue.shared_broke_up();
-    queue.put_back_alone(std::move(first.works));
+    queue.reschedule_alone(std::move(first.works));
     queue.ended(first);
     share("d");  // During the pause.
 

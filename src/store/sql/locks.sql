@@ -1,8 +1,26 @@
 -- Leases, fences, and actions that run once within a window of time. src/core/lease.hpp makes the decisions about a lease; the
 -- store locks its row before it reads it.
 
+-- name: acquire_lease   ($1 name, $2 epoch seen, $3 holder, $4 until, $5 ttl in ms)
+UPDATE pawl_leases
+SET epoch = epoch + 1, holder = $3, lease_until = $4, ttl_ms = $5
+WHERE name = $1
+  AND epoch = $2;
+
 -- name: close_window   ($1 hash)
 DELETE FROM pawl_once_windows WHERE hash = $1;
+
+-- name: delete_ended_windows [sqlite]   ($1 ended before, $2 limit)
+DELETE FROM pawl_once_windows
+WHERE hash IN (
+    SELECT hash FROM pawl_once_windows WHERE over_at < $1 ORDER BY over_at LIMIT $2);
+
+-- name: delete_ended_windows [postgres]
+-- SKIP LOCKED skips the rows that another transaction is removing.
+DELETE FROM pawl_once_windows
+WHERE hash = ANY (ARRAY(
+    SELECT hash FROM pawl_once_windows WHERE over_at < $1 ORDER BY over_at LIMIT $2
+    FOR UPDATE SKIP LOCKED));
 
 -- name: extend_lease   ($1 name, $2 epoch, $3 holder, $4 until)
 UPDATE pawl_leases
@@ -11,30 +29,11 @@ WHERE name = $1
   AND epoch = $2
   AND holder = $3;
 
--- name: find_fence   ($1 name)
-SELECT epoch FROM pawl_fences WHERE name = $1;
+-- name: find_fencing_token   ($1 name)
+SELECT epoch FROM pawl_fencing_tokens WHERE name = $1;
 
 -- name: find_window   ($1 hash)
 SELECT result FROM pawl_once_windows WHERE hash = $1;
-
--- name: forget_windows [sqlite]   ($1 ended before, $2 limit)
-DELETE FROM pawl_once_windows
-WHERE hash IN (
-    SELECT hash FROM pawl_once_windows WHERE over_at < $1 ORDER BY over_at LIMIT $2);
-
--- name: forget_windows [postgres]
--- SKIP LOCKED skips the rows that another transaction is removing.
-DELETE FROM pawl_once_windows
-WHERE hash = ANY (ARRAY(
-    SELECT hash FROM pawl_once_windows WHERE over_at < $1 ORDER BY over_at LIMIT $2
-    FOR UPDATE SKIP LOCKED));
-
--- name: give_back_lease   ($1 name, $2 holder)
--- The row and its epoch stay, because an epoch is never used twice.
-UPDATE pawl_leases
-SET holder = NULL
-WHERE name = $1
-  AND holder = $2;
 
 -- name: insert_lease   ($1 name, $2 holder, $3 until, $4 ttl in ms)
 -- If two transactions insert the same new name, the second one touches no row.
@@ -60,20 +59,21 @@ SET over_at = excluded.over_at, result = ''
 WHERE pawl_once_windows.over_at <= $2
    OR pawl_once_windows.over_at > $4;
 
--- name: pass_fence   ($1 name, $2 epoch)
+-- name: record_fencing_token   ($1 name, $2 epoch)
 -- Touches no row if a higher epoch has passed. Each holder updates the row, even with the same epoch, so that the row stays locked
 -- until the commit: a holder with a higher epoch waits, and its writes follow these.
-INSERT INTO pawl_fences (name, epoch)
+INSERT INTO pawl_fencing_tokens (name, epoch)
 VALUES ($1, $2)
 ON CONFLICT (name) DO UPDATE
 SET epoch = excluded.epoch
-WHERE pawl_fences.epoch <= excluded.epoch;
+WHERE pawl_fencing_tokens.epoch <= excluded.epoch;
+
+-- name: release_lease   ($1 name, $2 holder)
+-- The row and its epoch stay, because an epoch is never used twice.
+UPDATE pawl_leases
+SET holder = NULL
+WHERE name = $1
+  AND holder = $2;
 
 -- name: set_window_result   ($1 hash, $2 result)
 UPDATE pawl_once_windows SET result = $2 WHERE hash = $1;
-
--- name: take_lease   ($1 name, $2 epoch seen, $3 holder, $4 until, $5 ttl in ms)
-UPDATE pawl_leases
-SET epoch = epoch + 1, holder = $3, lease_until = $4, ttl_ms = $5
-WHERE name = $1
-  AND epoch = $2;

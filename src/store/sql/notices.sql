@@ -1,11 +1,11 @@
 -- Notices from server to server that an attempt of a key has ended (src/store/postgres/notices.hpp). All schemas of a database
 -- share the channel. If two applications use one database, a notice about a key of the other application wakes no request.
 
--- name: commit_quietly [postgres]
+-- name: disable_synchronous_commit [postgres]
 -- A notice need not survive a crash. The commit must not wait for the disk, because it holds the lock that orders all NOTIFYs.
 SET synchronous_commit = off;
 
--- name: hear_notices [postgres]
+-- name: listen_for_keys [postgres]
 LISTEN pawl_keys;
 
 -- name: send_notices [postgres]   ($1 hashes as a JSON list)

@@ -6,33 +6,33 @@
 SELECT set_config('statement_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $1, true),
        floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint, set_config('lock_timeout', $2, true);
 
--- name: database_clock [postgres]
-SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint;
-
--- name: lock_patience [postgres]   ($1 time-out in ms, 0: until the deadline)
-SELECT set_config('lock_timeout', $1, true);
-
--- name: lock_name [postgres]   ($1 number)
--- The lock belongs to the transaction and not to the session: PgBouncer gives the session to another client afterwards.
-SELECT pg_advisory_xact_lock($1);
-
--- name: take_key_ids [postgres]   ($1 number of ids)
--- Preallocates ids, so that a claim need not wait for its id (src/engine/preallocated_ids.hpp). The commit is durable, because
--- nextval() writes WAL.
-SELECT nextval(s::regclass)
-FROM pg_get_serial_sequence('pawl_key_registry', 'id') AS s, generate_series(1, $1::integer);
-
--- name: claim_under_id [postgres]   ($1 preallocated id, $2 hash)
--- Touches no row if another request holds the key or the id, as insert_registry.
+-- name: claim_key_under_id [postgres]   ($1 preallocated id, $2 hash)
+-- Touches no row if another request holds the key or the id, as claim_key.
 INSERT INTO pawl_key_registry (id, hash)
 VALUES ($1, $2)
 ON CONFLICT DO NOTHING;
+
+-- name: database_clock [postgres]
+SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint;
 
 -- name: durability [postgres]
 -- The values are those of this session, because the database, the role and the URL may each set one. NULL: the server does not
 -- know the setting.
 SELECT current_setting('synchronous_commit', true) AS synchronous_commit, current_setting('fsync', true) AS fsync,
        current_setting('full_page_writes', true) AS full_page_writes;
+
+-- name: lock_name [postgres]   ($1 number)
+-- The lock belongs to the transaction and not to the session: PgBouncer gives the session to another client afterwards.
+SELECT pg_advisory_xact_lock($1);
+
+-- name: set_lock_timeout [postgres]   ($1 time-out in ms, 0: until the deadline)
+SELECT set_config('lock_timeout', $1, true);
+
+-- name: take_key_ids [postgres]   ($1 number of ids)
+-- Preallocates ids, so that a claim need not wait for its id (src/engine/preallocated_ids.hpp). The commit is durable, because
+-- nextval() writes WAL.
+SELECT nextval(s::regclass)
+FROM pg_get_serial_sequence('pawl_key_registry', 'id') AS s, generate_series(1, $1::integer);
 
 -- name: try_lock_name [postgres]   ($1 number)
 SELECT pg_try_advisory_xact_lock($1)::integer;

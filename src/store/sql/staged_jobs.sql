@@ -85,6 +85,18 @@ FROM pawl_staged_jobs
 GROUP BY queue
 ORDER BY queue;
 
+-- name: delete_old_inbox_rows [sqlite]   ($1 done before, $2 limit)
+DELETE FROM pawl_inbox
+WHERE jid IN (
+    SELECT jid FROM pawl_inbox WHERE done_at < $1 ORDER BY done_at LIMIT $2);
+
+-- name: delete_old_inbox_rows [postgres]
+-- SKIP LOCKED skips the rows that another transaction has locked.
+DELETE FROM pawl_inbox
+WHERE jid = ANY (ARRAY(
+    SELECT jid FROM pawl_inbox WHERE done_at < $1 ORDER BY done_at LIMIT $2
+    FOR UPDATE SKIP LOCKED));
+
 -- name: delete_ready_jobs [sqlite]   ($1 ids as a JSON list)
 DELETE FROM pawl_jobs
 WHERE id IN (SELECT value FROM json_each($1))
@@ -122,18 +134,6 @@ SELECT id
 FROM pawl_jobs
 LIMIT 1;
 
--- name: forget_done [sqlite]   ($1 done before, $2 limit)
-DELETE FROM pawl_inbox
-WHERE jid IN (
-    SELECT jid FROM pawl_inbox WHERE done_at < $1 ORDER BY done_at LIMIT $2);
-
--- name: forget_done [postgres]
--- SKIP LOCKED skips the rows that another transaction has locked.
-DELETE FROM pawl_inbox
-WHERE jid = ANY (ARRAY(
-    SELECT jid FROM pawl_inbox WHERE done_at < $1 ORDER BY done_at LIMIT $2
-    FOR UPDATE SKIP LOCKED));
-
 -- name: insert_done   ($1 jid, $2 now)
 INSERT INTO pawl_inbox (jid, done_at)
 VALUES ($1, $2)
@@ -169,7 +169,7 @@ ORDER BY id
 LIMIT $1
 FOR UPDATE SKIP LOCKED;
 
--- name: release_predecessors_staged_jobs
+-- name: release_previous_server_staged_jobs
 -- The only server of a database runs this at its start.
 UPDATE pawl_staged_jobs
 SET claimed_until = NULL

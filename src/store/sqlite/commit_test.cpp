@@ -76,7 +76,7 @@ int sync(sqlite3_file* of, int flags) {
     return methods(of).xSync(real(of), flags);
 }
 
-const sqlite3_io_methods passing{
+const sqlite3_io_methods transient{
     2,
     [](sqlite3_file* f) { return methods(f).xClose(real(f)); },
     [](sqlite3_file* f, void* to, int size, sqlite3_int64 at) {
@@ -110,7 +110,7 @@ int open(sqlite3_vfs*, const char* name, sqlite3_file* as, int flags, int* flags
     made.log = (flags & SQLITE_OPEN_WAL) != 0;
     made.base.pMethods = nullptr;
     const int code = system_layer->xOpen(system_layer, name, made.real(), flags, flags_out);
-    if (made.real()->pMethods != nullptr) made.base.pMethods = &passing;
+    if (made.real()->pMethods != nullptr) made.base.pMethods = &transient;
     return code;
 }
 

@@ -155,7 +155,7 @@ protected:
         store = std::make_unique<SqliteStore>(
             SqliteOptions{.path = path},
             clock,
-            [this](const base::Remark& remark) { remarks.push_back(remark); }
+            [this](const base::Warning& warning) { warnings.push_back(warning); }
         );
         write_one(*store, notes::insert, "in time");
     }
@@ -170,13 +170,13 @@ protected:
             EXPECT_TRUE(says(error, "PAWL0016")) << error.what();
             EXPECT_TRUE(says(error, why)) << error.what();
         }
-        ASSERT_EQ(remarks.size(), 1U) << "said once";
-        EXPECT_EQ(remarks[0].code, "PAWL0016");
+        ASSERT_EQ(warnings.size(), 1U) << "said once";
+        EXPECT_EQ(warnings[0].code, "PAWL0016");
     }
     std::string beside(const std::string& ending) const { return path + ending; }
 
     std::unique_ptr<SqliteStore> store;
-    std::vector<base::Remark> remarks;
+    std::vector<base::Warning> warnings;
 };
 
 TEST_F(LostFileTest, a_removed_file_is_neither_written_nor_read) {
@@ -268,7 +268,7 @@ TEST_F(LostFileTest, a_link_that_leads_elsewhere_is_detected) {
     store = std::make_unique<SqliteStore>(
         SqliteOptions{.path = link},
         clock,
-        [this](const base::Remark& remark) { remarks.push_back(remark); }
+        [this](const base::Warning& warning) { warnings.push_back(warning); }
     );
     std::filesystem::remove(link);
     std::filesystem::create_symlink(folder.file("other.db"), link);
@@ -310,7 +310,7 @@ TEST_F(LostFileTest, backups_checkpoints_and_a_vacuum_do_not_count_as_a_loss) {
         EXPECT_NO_THROW(write_one(*store, notes::insert, std::to_string(i) + " later")) << text;
         EXPECT_NO_THROW(read_rows<int>(*store, notes::count)) << text;
     }
-    EXPECT_TRUE(remarks.empty());
+    EXPECT_TRUE(warnings.empty());
 }
 
 // SQLite silently removes such a log, with all that it had committed.
@@ -448,7 +448,7 @@ TEST_F(FileTest, a_full_disk_refuses_writes_loses_nothing_and_recovers_when_ther
 
     ASSERT_TRUE(full);
     EXPECT_EQ(full->kind(), Kind::full) << full->what();
-    EXPECT_TRUE(full->passing());
+    EXPECT_TRUE(full->transient());
     EXPECT_GT(kept, 0);
     EXPECT_EQ(read_rows<int>(*store, notes::count).at(0), kept) << "reads go on";
     ASSERT_EQ(::mount("tmpfs", folder.file("disk").c_str(), "tmpfs", MS_REMOUNT, "size=4m"), 0);

@@ -73,7 +73,7 @@ TEST_F(Plan, no_statement_of_a_server_scans_keys_registry_or_jobs) {
                   "pawl_key_registry",
                   "pawl_jobs",
                   "pawl_leases",
-                  "pawl_fences",
+                  "pawl_fencing_tokens",
                   "pawl_once_windows"})
                 EXPECT_FALSE(walks(step, table)) << statement->name << ": " << step;
     }

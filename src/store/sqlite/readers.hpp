@@ -26,8 +26,8 @@ struct ReadersOptions {
 };
 
 // The read-only connections. Reads and lookups do not wait for each other (issue 16, number 2):
-// read() queues for the reader threads; look() runs one indexed statement on the calling thread if
-// a lookup connection is free, else on a thread for lookups only. Thread-safe.
+// read() queues for the reader threads; lookup() runs one indexed statement on the calling thread
+// if a lookup connection is free, else on a thread for lookups only. Thread-safe.
 class Readers {
 public:
     // The argument is how long the connection waits for another process' lock.

@@ -142,9 +142,9 @@ void SqliteSession::fence(const Sql& statement, std::span<const Value> parameter
     }
 }
 
-void SqliteSession::throw_if_not_the_phases() const {
+void SqliteSession::throw_unless_phase_error() const {
     if (!failed_ || !why_) return;
-    if (why_->passing() || why_->kind() == StoreError::Kind::fenced) throw StoreError{*why_};
+    if (why_->transient() || why_->kind() == StoreError::Kind::fenced) throw StoreError{*why_};
 }
 
 void SqliteSession::run_script(const Sql& script) {

@@ -30,7 +30,7 @@ public:
     bool failed() const { return failed_; }
     // Throws that error again if it came from the environment or a lost fence, even if the phase
     // caught it.
-    void throw_if_not_the_phases() const;
+    void throw_unless_phase_error() const;
 
 private:
     std::int64_t run_checked(

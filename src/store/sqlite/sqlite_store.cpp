@@ -38,10 +38,10 @@ SqliteOptions checked(SqliteOptions options) {
 }  // namespace
 
 struct SqliteStore::Impl {
-    Impl(SqliteOptions options_, base::Clock& clock_, base::OnRemark on_remark_)
+    Impl(SqliteOptions options_, base::Clock& clock_, base::OnWarning on_warning_)
         : options{std::move(options_)},
           clock{clock_},
-          on_remark{std::move(on_remark_)},
+          on_warning{std::move(on_warning_)},
           memory{options.path == ":memory:"},
           lock{options.owner && !memory ? std::make_unique<OwnerLock>(options.path) : nullptr},
           writer{
@@ -95,7 +95,7 @@ struct SqliteStore::Impl {
 
     const SqliteOptions options;
     base::Clock& clock;
-    const base::OnRemark on_remark;
+    const base::OnWarning on_warning;
     const bool memory;
     std::unique_ptr<OwnerLock> lock;
     // Held during a batch; with ":memory:" also by readers, who share the connection.
@@ -133,8 +133,8 @@ std::exception_ptr SqliteStore::Impl::lost_file(const std::string& why, StoreErr
     const auto text = "the database " + options.path + " is not the file that was opened: " + why +
                       "; nothing is written or answered any more: stop the server, put the right "
                       "file in its place, start it again";
-    if (on_remark && !told_lost.exchange(true))
-        on_remark({.event = "database_file_lost", .code = "PAWL0016", .detail = text});
+    if (on_warning && !told_lost.exchange(true))
+        on_warning({.event = "database_file_lost", .code = "PAWL0016", .detail = text});
     return std::make_exception_ptr(StoreError{
         StoreError::Kind::unavailable, effect, "", "PAWL0016: " + text});
 }
@@ -212,8 +212,8 @@ std::optional<std::string> SqliteOptions::problem() const {
     return std::nullopt;
 }
 
-SqliteStore::SqliteStore(SqliteOptions options, base::Clock& clock, base::OnRemark on_remark)
-    : impl_{std::make_unique<Impl>(checked(std::move(options)), clock, std::move(on_remark))} {}
+SqliteStore::SqliteStore(SqliteOptions options, base::Clock& clock, base::OnWarning on_warning)
+    : impl_{std::make_unique<Impl>(checked(std::move(options)), clock, std::move(on_warning))} {}
 
 SqliteStore::~SqliteStore() {
     stop();

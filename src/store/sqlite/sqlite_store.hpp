@@ -1,7 +1,7 @@
 #pragma once
 
 #include "src/base/clock.hpp"
-#include "src/base/remark.hpp"
+#include "src/base/warning.hpp"
 #include "src/store/store.hpp"
 
 #include <chrono>
@@ -33,9 +33,9 @@ struct SqliteOptions {
 class SqliteStore final : public store::Store {
 public:
     // Throws StoreError: the file can't be opened, is no database, is owned by another process
-    // (PAWL0002), or another file's write-ahead log is beside it (PAWL0016). `on_remark` is called
+    // (PAWL0002), or another file's write-ahead log is beside it (PAWL0016). `on_warning` is called
     // if the file is removed or replaced while open; from then on the store refuses all work.
-    SqliteStore(SqliteOptions options, base::Clock& clock, base::OnRemark on_remark = {});
+    SqliteStore(SqliteOptions options, base::Clock& clock, base::OnWarning on_warning = {});
     ~SqliteStore() override;
 
     using store::Store::write;

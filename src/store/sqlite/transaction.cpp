@@ -18,10 +18,10 @@ void run_checked(Connection& connection, base::Clock& clock, store::Work& work) 
     try {
         work.run(session);
     } catch (...) {
-        session.throw_if_not_the_phases();
+        session.throw_unless_phase_error();
         throw;
     }
-    session.throw_if_not_the_phases();  // The phase swallowed the error.
+    session.throw_unless_phase_error();  // The phase swallowed the error.
     store::check_phase_end(connection.deadline_passed(), session.failed());
     // Checked for each work: COMMIT could not name the cause, and would fail for all.
     if (connection.deferred_key_broken())
@@ -87,7 +87,7 @@ std::exception_ptr commit(Connection& connection) {
     } catch (const StoreError& error) {
         const bool refused = error.kind() == Kind::busy || error.kind() == Kind::constraint;
         return std::make_exception_ptr(StoreError{
-            error.passing() ? error.kind() : Kind::unavailable,
+            error.transient() ? error.kind() : Kind::unavailable,
             refused ? Effect::rolled_back : Effect::in_doubt,
             "commit",
             error.what()});
@@ -111,7 +111,7 @@ std::exception_ptr undone_with(const std::exception_ptr& cause) {
         std::rethrow_exception(cause);
     } catch (const StoreError& error) {
         // The deadline was another work's.
-        const bool ours = error.passing() && error.kind() != Kind::deadline;
+        const bool ours = error.transient() && error.kind() != Kind::deadline;
         return std::make_exception_ptr(undone(ours ? error.kind() : Kind::unavailable, error.what())
         );
     } catch (...) {

@@ -3,35 +3,6 @@
 -- A list parameter is JSON text. SQLite reads it by json_each, PostgreSQL by json_array_elements_text. PostgreSQL turns it into
 -- an array, because a comparison with an array uses the index and a join may scan the table.
 
--- name: bury_job [sqlite]   ($1 id, $2 attempt, $3 error, $4 now, $5 kind of error, $6 now as text)
--- Runs in one transaction with delete_job and has the same fence, so that a rescued job is not buried.
-INSERT INTO pawl_dead_jobs
-    (id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
-     last_error, history, error_kind, died_at)
-SELECT id, jid, queue, kind, args, attempt, failures + 1, called_at, key_id, created_at, coalesce(first_failed_at, $4), $4, $3,
-       json_insert(CASE WHEN json_array_length(history) > 20 THEN json_remove(history, '$[1]') ELSE history END, '$[#]',
-                   json_object('at', $6, 'error', $3)),
-       $5, $4
-FROM pawl_jobs
-WHERE id = $1
-  AND attempt = $2
-  AND state = 'running';
-
--- name: bury_job [postgres]
--- history is JSONB on PostgreSQL, and the parameters of a SELECT need types.
-INSERT INTO pawl_dead_jobs
-    (id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
-     last_error, history, error_kind, died_at)
-SELECT id, jid, queue, kind, args, attempt, failures + 1, called_at, key_id, created_at,
-       coalesce(first_failed_at, $4::timestamptz), $4::timestamptz, $3::text,
-       (CASE WHEN jsonb_array_length(history) > 20 THEN history - 1 ELSE history END)
-           || jsonb_build_array(jsonb_build_object('at', $6::text, 'error', $3::text)),
-       $5::text, $4::timestamptz
-FROM pawl_jobs
-WHERE id = $1
-  AND attempt = $2
-  AND state = 'running';
-
 -- name: claim_jobs [sqlite]   ($1 queue, $2 now, $3 lease until, $4 limit, $5 earliest run at)
 -- $5 skips the part of the index whose jobs are all gone. While an old snapshot exists, their index entries stay, and the scan
 -- would visit each of them.
@@ -65,6 +36,14 @@ FROM pawl_jobs
 GROUP BY queue, state
 ORDER BY queue, state;
 
+-- name: delete_dead_jobs [sqlite]   ($1 ids as a JSON list)
+DELETE FROM pawl_dead_jobs
+WHERE id IN (SELECT value FROM json_each($1));
+
+-- name: delete_dead_jobs [postgres]
+DELETE FROM pawl_dead_jobs
+WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint));
+
 -- name: delete_job   ($1 id, $2 attempt)
 DELETE FROM pawl_jobs
 WHERE id = $1
@@ -84,14 +63,6 @@ WHERE id = ANY (ARRAY(SELECT split_part(held, ':', 1)::bigint FROM json_array_el
   AND id || ':' || attempt = ANY (ARRAY(SELECT json_array_elements_text($1::json)))
   AND state = 'running'
 RETURNING id || ':' || attempt;
-
--- name: delete_dead_jobs [sqlite]   ($1 ids as a JSON list)
-DELETE FROM pawl_dead_jobs
-WHERE id IN (SELECT value FROM json_each($1));
-
--- name: delete_dead_jobs [postgres]
-DELETE FROM pawl_dead_jobs
-WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint));
 
 -- name: fail_job [sqlite]   ($1 id, $2 attempt, $3 error, $4 now, $5 run at, $6 now as text)
 UPDATE pawl_jobs
@@ -147,6 +118,35 @@ WHERE ($1::text IS NULL OR queue = $1)
   AND ($7::integer IS NULL OR failures >= $7)
 GROUP BY queue, kind, error_kind
 ORDER BY count(*) DESC, queue, kind, error_kind;
+
+-- name: insert_dead_job [sqlite]   ($1 id, $2 attempt, $3 error, $4 now, $5 kind of error, $6 now as text)
+-- Runs in one transaction with delete_job and has the same fence, so that a rescued job is not buried.
+INSERT INTO pawl_dead_jobs
+    (id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
+     last_error, history, error_kind, died_at)
+SELECT id, jid, queue, kind, args, attempt, failures + 1, called_at, key_id, created_at, coalesce(first_failed_at, $4), $4, $3,
+       json_insert(CASE WHEN json_array_length(history) > 20 THEN json_remove(history, '$[1]') ELSE history END, '$[#]',
+                   json_object('at', $6, 'error', $3)),
+       $5, $4
+FROM pawl_jobs
+WHERE id = $1
+  AND attempt = $2
+  AND state = 'running';
+
+-- name: insert_dead_job [postgres]
+-- history is JSONB on PostgreSQL, and the parameters of a SELECT need types.
+INSERT INTO pawl_dead_jobs
+    (id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
+     last_error, history, error_kind, died_at)
+SELECT id, jid, queue, kind, args, attempt, failures + 1, called_at, key_id, created_at,
+       coalesce(first_failed_at, $4::timestamptz), $4::timestamptz, $3::text,
+       (CASE WHEN jsonb_array_length(history) > 20 THEN history - 1 ELSE history END)
+           || jsonb_build_array(jsonb_build_object('at', $6::text, 'error', $3::text)),
+       $5::text, $4::timestamptz
+FROM pawl_jobs
+WHERE id = $1
+  AND attempt = $2
+  AND state = 'running';
 
 -- name: insert_job   ($1 jid, $2 queue, $3 kind, $4 args, $5 run at, $6 key id, $7 now)
 INSERT INTO pawl_jobs (jid, queue, kind, args, state, run_at, key_id, created_at)
@@ -257,17 +257,17 @@ WHERE queue = $1
 ORDER BY run_at, id
 LIMIT 1;
 
--- name: put_job_back   ($1 id, $2 attempt, $3 run at)
--- Does not count as a failure: the worker stops, or the handler asked for a later time.
+-- name: renew_job   ($1 id, $2 attempt, $3 lease until)
 UPDATE pawl_jobs
-SET state = 'ready', lease_until = NULL, run_at = $3
+SET lease_until = $3
 WHERE id = $1
   AND attempt = $2
   AND state = 'running';
 
--- name: renew_job   ($1 id, $2 attempt, $3 lease until)
+-- name: reschedule_job   ($1 id, $2 attempt, $3 run at)
+-- Does not count as a failure: the worker stops, or the handler asked for a later time.
 UPDATE pawl_jobs
-SET lease_until = $3
+SET state = 'ready', lease_until = NULL, run_at = $3
 WHERE id = $1
   AND attempt = $2
   AND state = 'running';
@@ -292,7 +292,7 @@ WHERE id = ANY (ARRAY(
   AND state = 'running'
   AND (lease_until <= $1 OR lease_until > $2);
 
--- name: rescue_predecessors_jobs   ($1 now)
+-- name: rescue_previous_server_jobs   ($1 now)
 -- The only server of a database runs this at its start. The condition on lease_until makes the statement use its index.
 UPDATE pawl_jobs
 SET state = 'ready', lease_until = NULL, run_at = $1

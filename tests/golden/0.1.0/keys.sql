@@ -4,6 +4,32 @@
 -- A list parameter is JSON text. SQLite reads it by json_each, PostgreSQL by json_array_elements_text. PostgreSQL turns it into
 -- an array, because a comparison with an array uses the index and a join may scan the table.
 
+-- name: claim_expired_key [sqlite]   ($1 hash)
+-- Makes an expired key live again, if its operation allows a re-execution. The key gets a new id, so that rows which the first
+-- execution created do not count as rows of this one, and a new generation, so that its call keys are new.
+UPDATE pawl_key_registry
+SET state = 'live', generation = generation + 1, outcome = NULL, location = NULL, expired_at = NULL,
+    id = 1 + max((SELECT max(id) FROM pawl_key_registry), (SELECT seq FROM sqlite_sequence WHERE name = 'pawl_key_registry'))
+WHERE hash = $1
+  AND state = 'expired'
+RETURNING id, generation;
+
+-- name: claim_expired_key [postgres]
+-- SQLite has no DEFAULT for the id of an existing row.
+UPDATE pawl_key_registry
+SET state = 'live', generation = generation + 1, outcome = NULL, location = NULL, expired_at = NULL, id = DEFAULT
+WHERE hash = $1
+  AND state = 'expired'
+RETURNING id, generation;
+
+-- name: claim_key   ($1 hash)
+-- Decides a race of two claims: the second one gets no row back. A claim also gets no row if its id is used already, which can
+-- happen after a failover that lost a part of the sequence (docs/adr/0010).
+INSERT INTO pawl_key_registry (hash)
+VALUES ($1)
+ON CONFLICT DO NOTHING
+RETURNING id;
+
 -- name: clear_calling   ($1 id, $2 attempt, $3 recovery point, $4 error, $5 now)
 -- Records that the call provably did nothing. Only after this may a Repeat::never call be made again. The engine never runs it
 -- if an earlier attempt may have made the call.
@@ -12,15 +38,15 @@ SET calling = false, called_at = NULL, call_target = NULL, lease_until = NULL, e
 WHERE id = $1
   AND attempt = $2
   AND recovery_point = $3
-  AND standing = 'open';
+  AND status = 'open';
 
 -- name: count_open_by_point [sqlite]
 -- Run at the start of a server, which must know all these recovery points.
 SELECT operation, recovery_point, count(*)
 FROM pawl_idempotency_keys
-WHERE standing <> 'finished'
+WHERE status <> 'finished'
   AND id IN (
-    SELECT id FROM pawl_idempotency_keys INDEXED BY pawl_idempotency_keys_open WHERE standing = 'open'
+    SELECT id FROM pawl_idempotency_keys INDEXED BY pawl_idempotency_keys_open WHERE status = 'open'
     UNION ALL
     SELECT key_id FROM pawl_attention)
 GROUP BY operation, recovery_point
@@ -30,41 +56,68 @@ ORDER BY operation, recovery_point;
 -- PostgreSQL has no INDEXED BY; its planner uses the partial index by itself.
 SELECT operation, recovery_point, count(*)
 FROM pawl_idempotency_keys
-WHERE standing <> 'finished'
+WHERE status <> 'finished'
   AND id IN (
-    SELECT id FROM pawl_idempotency_keys WHERE standing = 'open'
+    SELECT id FROM pawl_idempotency_keys WHERE status = 'open'
     UNION ALL
     SELECT key_id FROM pawl_attention)
 GROUP BY operation, recovery_point
 ORDER BY operation, recovery_point;
 
--- name: delete_batch [sqlite]   ($1 keys, as in expire_batch)
--- Runs in one transaction with expire_batch.
-DELETE FROM pawl_idempotency_keys
-WHERE id IN (SELECT value ->> '$.id' FROM json_each($1, '$.keys'))
-  AND standing = 'finished';
-
--- name: delete_batch [postgres]
-DELETE FROM pawl_idempotency_keys
-WHERE id IN (SELECT b.id FROM json_to_recordset($1::json -> 'keys') AS b (id BIGINT))
-  AND standing = 'finished';
-
 -- name: delete_key   ($1 id)
--- Runs in one transaction with expire_registry.
+-- Runs in one transaction with expire_key.
 DELETE FROM pawl_idempotency_keys
 WHERE id = $1
-  AND standing = 'finished';
+  AND status = 'finished';
 
--- name: end_predecessors_leases   ($1 now)
+-- name: delete_keys [sqlite]   ($1 keys, as in expire_keys)
+-- Runs in one transaction with expire_keys.
+DELETE FROM pawl_idempotency_keys
+WHERE id IN (SELECT value ->> '$.id' FROM json_each($1, '$.keys'))
+  AND status = 'finished';
+
+-- name: delete_keys [postgres]
+DELETE FROM pawl_idempotency_keys
+WHERE id IN (SELECT b.id FROM json_to_recordset($1::json -> 'keys') AS b (id BIGINT))
+  AND status = 'finished';
+
+-- name: delete_tombstones [sqlite]   ($1 expired before, $2 limit)
+-- Without its row in the registry, a very late repeat is a new request. Rows stay 400 days by default. The id of a revived row is
+-- above the count of AUTOINCREMENT. Such a row stays until a new key has raised the count, so that no id is assigned twice.
+DELETE FROM pawl_key_registry
+WHERE id IN (
+    SELECT id FROM pawl_key_registry
+    WHERE state = 'expired' AND expired_at < $1
+      AND id <= (SELECT seq FROM sqlite_sequence WHERE name = 'pawl_key_registry')
+    ORDER BY expired_at LIMIT $2);
+
+-- name: delete_tombstones [postgres]
+-- An identity column never assigns an id twice.
+DELETE FROM pawl_key_registry
+WHERE id IN (
+    SELECT id FROM pawl_key_registry
+    WHERE state = 'expired' AND expired_at < $1
+    ORDER BY expired_at LIMIT $2);
+
+-- name: end_previous_server_leases   ($1 now)
 -- The only server of a database runs this at its start: the process that held these leases is dead. A server that shares its
 -- database never runs it.
 UPDATE pawl_idempotency_keys
 SET lease_until = $1
-WHERE standing = 'open'
+WHERE status = 'open'
   AND lease_until > $1;
 
--- name: expire_batch [sqlite]   ($1 keys: {"keys":[{"id":..., "outcome":..., "location":...}]}, $2 now)
--- Does the same as expire_registry for many keys.
+-- name: expire_key   ($1 id, $2 outcome, $3 location, $4 now)
+-- Runs before delete_key and copies the generation from the row that delete_key removes, so that a re-execution never reuses a
+-- call key.
+UPDATE pawl_key_registry
+SET state = 'expired', outcome = $2, location = $3, expired_at = $4,
+    generation = coalesce((SELECT k.generation FROM pawl_idempotency_keys AS k WHERE k.id = $1), generation)
+WHERE id = $1
+  AND state = 'live';
+
+-- name: expire_keys [sqlite]   ($1 keys: {"keys":[{"id":..., "outcome":..., "location":...}]}, $2 now)
+-- Does the same as expire_key for many keys.
 UPDATE pawl_key_registry
 SET state = 'expired', outcome = b.value ->> '$.outcome', location = b.value ->> '$.location', expired_at = $2,
     generation = coalesce(
@@ -73,21 +126,12 @@ FROM json_each($1, '$.keys') AS b
 WHERE pawl_key_registry.id = b.value ->> '$.id'
   AND state = 'live';
 
--- name: expire_batch [postgres]
+-- name: expire_keys [postgres]
 UPDATE pawl_key_registry
 SET state = 'expired', outcome = b.outcome, location = b.location, expired_at = $2,
     generation = coalesce((SELECT k.generation FROM pawl_idempotency_keys AS k WHERE k.id = b.id), generation)
 FROM json_to_recordset($1::json -> 'keys') AS b (id BIGINT, outcome INTEGER, location TEXT)
 WHERE pawl_key_registry.id = b.id
-  AND state = 'live';
-
--- name: expire_registry   ($1 id, $2 outcome, $3 location, $4 now)
--- Runs before delete_key and copies the generation from the row that delete_key removes, so that a re-execution never reuses a
--- call key.
-UPDATE pawl_key_registry
-SET state = 'expired', outcome = $2, location = $3, expired_at = $4,
-    generation = coalesce((SELECT k.generation FROM pawl_idempotency_keys AS k WHERE k.id = $1), generation)
-WHERE id = $1
   AND state = 'live';
 
 -- name: fail_attempt   ($1 id, $2 attempt, $3 recovery point, $4 error, $5 now)
@@ -97,7 +141,7 @@ SET lease_until = NULL, error = $4, last_run_at = $5
 WHERE id = $1
   AND attempt = $2
   AND recovery_point = $3
-  AND standing = 'open';
+  AND status = 'open';
 
 -- name: find_completable [sqlite]   ($1 lease ended before, $2 now, $3 limit, $4 latest possible lease end, $5 latest possible
 --   end of a back-off)
@@ -106,7 +150,7 @@ WHERE id = $1
 -- SQLite would walk the whole table in the order of the ids, with a million finished keys, in every round.
 SELECT id
 FROM pawl_idempotency_keys INDEXED BY pawl_idempotency_keys_open
-WHERE standing = 'open'
+WHERE status = 'open'
   AND (coalesce(lease_until, last_run_at) < $1 OR coalesce(lease_until, last_run_at) > $4)
   AND (completer_next_at IS NULL OR completer_next_at <= $2 OR completer_next_at > $5)
 ORDER BY id
@@ -115,32 +159,13 @@ LIMIT $3;
 -- name: find_completable [postgres]
 -- The materialized CTE reads the open keys first, by their partial index. SQLite does the same by INDEXED BY.
 WITH open AS MATERIALIZED (
-    SELECT id, lease_until, last_run_at, completer_next_at FROM pawl_idempotency_keys WHERE standing = 'open')
+    SELECT id, lease_until, last_run_at, completer_next_at FROM pawl_idempotency_keys WHERE status = 'open')
 SELECT id
 FROM open
 WHERE (coalesce(lease_until, last_run_at) < $1 OR coalesce(lease_until, last_run_at) > $4)
   AND (completer_next_at IS NULL OR completer_next_at <= $2 OR completer_next_at > $5)
 ORDER BY id
 LIMIT $3;
-
--- name: find_expired [sqlite]   ($1 now, $2 limit, $3 and $4 expires_at and id of the last key of the page before)
-SELECT id, response_status, response_headers, expires_at
-FROM pawl_idempotency_keys
-WHERE expires_at <= $1
-  AND (expires_at, id) > ($3, $4)
-ORDER BY expires_at, id
-LIMIT $2;
-
--- name: find_expired [postgres]
--- The reaper removes these keys in the same transaction, and SKIP LOCKED gives other keys to another reaper. The text of
--- expires_at keeps its microseconds; SQLite stores a text anyway.
-SELECT id, response_status, response_headers, expires_at::text AS expires_at_text
-FROM pawl_idempotency_keys
-WHERE expires_at <= $1
-  AND (expires_at, id) > ($3, $4)
-ORDER BY expires_at, id
-LIMIT $2
-FOR NO KEY UPDATE SKIP LOCKED;
 
 -- name: find_expired_ids [sqlite]   ($1 hashes as a JSON list)
 SELECT id
@@ -164,7 +189,7 @@ SELECT r.hash
 FROM json_each($1) AS w
 CROSS JOIN pawl_key_registry AS r ON r.hash = w.value
 CROSS JOIN pawl_idempotency_keys AS k ON k.id = r.id
-WHERE k.standing = 'open'
+WHERE k.status = 'open'
   AND k.lease_until > $2
   AND k.lease_until <= $3;
 
@@ -181,7 +206,7 @@ CROSS JOIN LATERAL (
     SELECT
     FROM pawl_idempotency_keys
     WHERE id = a.id
-      AND standing = 'open'
+      AND status = 'open'
       AND lease_until > $2
       AND lease_until <= $3
     LIMIT 1) AS held;
@@ -189,7 +214,7 @@ CROSS JOIN LATERAL (
 -- name: find_key   ($1 hash)
 SELECT r.id, r.hash, r.state, r.outcome, r.location,
        k.tenant, k.account, k.idempotency_key, k.operation, k.origin, k.fingerprint, k.secret_version, k.params,
-       k.standing, k.attempt, k.lease_until, k.recovery_point, k.recovery_data, k.generation,
+       k.status, k.attempt, k.lease_until, k.recovery_point, k.recovery_data, k.generation,
        k.call_key, k.called_at, k.calling, k.call_target,
        k.response_status, k.response_type, k.response_headers, k.response_body, k.expires_at
 FROM pawl_key_registry AS r
@@ -199,7 +224,7 @@ WHERE r.hash = $1;
 -- name: find_key_by_id   ($1 id)
 SELECT r.id, r.hash, r.state, r.outcome, r.location,
        k.tenant, k.account, k.idempotency_key, k.operation, k.origin, k.fingerprint, k.secret_version, k.params,
-       k.standing, k.attempt, k.lease_until, k.recovery_point, k.recovery_data, k.generation,
+       k.status, k.attempt, k.lease_until, k.recovery_point, k.recovery_data, k.generation,
        k.call_key, k.called_at, k.calling, k.call_target,
        k.response_status, k.response_type, k.response_headers, k.response_body, k.expires_at
 FROM pawl_key_registry AS r
@@ -209,40 +234,41 @@ WHERE r.id = $1;
 -- name: find_key_state   ($1 hash, $2 hash of the same key for the whole tenant)
 SELECT CASE
          WHEN r.state = 'expired' THEN 'expired'
-         WHEN k.standing = 'attention' THEN 'needs-attention'
+         WHEN k.status = 'attention' THEN 'needs-attention'
          ELSE k.recovery_point
        END
 FROM (SELECT id, state FROM pawl_key_registry WHERE hash IN ($1, $2) ORDER BY hash = $1 DESC LIMIT 1) AS r
 LEFT JOIN pawl_idempotency_keys AS k ON k.id = r.id;
 
+-- name: find_keys_to_expire [sqlite]   ($1 now, $2 limit, $3 and $4 expires_at and id of the last key of the page before)
+SELECT id, response_status, response_headers, expires_at
+FROM pawl_idempotency_keys
+WHERE expires_at <= $1
+  AND (expires_at, id) > ($3, $4)
+ORDER BY expires_at, id
+LIMIT $2;
+
+-- name: find_keys_to_expire [postgres]
+-- The reaper removes these keys in the same transaction, and SKIP LOCKED gives other keys to another reaper. The text of
+-- expires_at keeps its microseconds; SQLite stores a text anyway.
+SELECT id, response_status, response_headers, expires_at::text AS expires_at_text
+FROM pawl_idempotency_keys
+WHERE expires_at <= $1
+  AND (expires_at, id) > ($3, $4)
+ORDER BY expires_at, id
+LIMIT $2
+FOR NO KEY UPDATE SKIP LOCKED;
+
 -- name: finish_key   ($1 id, $2 attempt, $3 recovery point, $4 status, $5 type, $6 headers, $7 body, $8 now, $9
 --   expires at)
 UPDATE pawl_idempotency_keys
-SET standing = 'finished', recovery_point = 'finished', recovery_data = '{}', lease_until = NULL, calling = false,
+SET status = 'finished', recovery_point = 'finished', recovery_data = '{}', lease_until = NULL, calling = false,
     response_status = $4, response_type = $5, response_headers = $6, response_body = $7,
     finished_at = $8, last_run_at = $8, expires_at = $9, error = NULL
 WHERE id = $1
   AND attempt = $2
   AND recovery_point = $3
-  AND standing = 'open';
-
--- name: forget_expired [sqlite]   ($1 expired before, $2 limit)
--- Without its row in the registry, a very late repeat is a new request. Rows stay 400 days by default. The id of a revived row is
--- above the count of AUTOINCREMENT. Such a row stays until a new key has raised the count, so that no id is assigned twice.
-DELETE FROM pawl_key_registry
-WHERE id IN (
-    SELECT id FROM pawl_key_registry
-    WHERE state = 'expired' AND expired_at < $1
-      AND id <= (SELECT seq FROM sqlite_sequence WHERE name = 'pawl_key_registry')
-    ORDER BY expired_at LIMIT $2);
-
--- name: forget_expired [postgres]
--- An identity column never assigns an id twice.
-DELETE FROM pawl_key_registry
-WHERE id IN (
-    SELECT id FROM pawl_key_registry
-    WHERE state = 'expired' AND expired_at < $1
-    ORDER BY expired_at LIMIT $2);
+  AND status = 'open';
 
 -- name: insert_key   ($1 id, $2 hash, $3 tenant, $4 account, $5 idempotency_key, $6 operation, $7 request_method,
 --   $8 request_path, $9 origin, $10 fingerprint, $11 secret_version, $12 params, $13 lease_until, $14 recovery_point,
@@ -250,7 +276,7 @@ WHERE id IN (
 -- Runs last in the transaction of the claim (T1), so that the row is written once, with the recovery point already reached.
 INSERT INTO pawl_idempotency_keys
     (id, hash, tenant, account, idempotency_key, operation, request_method, request_path, origin, fingerprint,
-     secret_version, params, standing, attempt, lease_until, recovery_point, recovery_data, call_key, called_at,
+     secret_version, params, status, attempt, lease_until, recovery_point, recovery_data, call_key, called_at,
      calling, created_at, last_run_at, error, generation, call_target)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'open', 1, $13, $14, $15, $16, $17, $18, $19, $19, $20,
         $21, $22);
@@ -261,18 +287,10 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'open', 1, $13, $14, 
 -- Inserts a request that finished all its phases in the transaction of its claim.
 INSERT INTO pawl_idempotency_keys
     (id, hash, tenant, account, idempotency_key, operation, request_method, request_path, origin, fingerprint,
-     secret_version, params, standing, attempt, recovery_point, recovery_data, response_status, response_type,
+     secret_version, params, status, attempt, recovery_point, recovery_data, response_status, response_type,
      response_headers, response_body, created_at, last_run_at, finished_at, expires_at, generation)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'finished', 1, 'finished', '{}', $13, $14, $15, $16,
         $17, $17, $17, $18, $19);
-
--- name: insert_registry   ($1 hash)
--- Decides a race of two claims: the second one gets no row back. A claim also gets no row if its id is used already, which can
--- happen after a failover that lost a part of the sequence (docs/adr/0010).
-INSERT INTO pawl_key_registry (hash)
-VALUES ($1)
-ON CONFLICT DO NOTHING
-RETURNING id;
 
 -- name: list_accounts   ($1 limit)
 -- For a search by the client's key alone. An expired key leaves only the hash of (tenant, account, key), so that the search
@@ -281,13 +299,13 @@ SELECT DISTINCT tenant, account
 FROM pawl_idempotency_keys
 LIMIT $1;
 
--- name: list_keys   ($1 standing or NULL, $2 operation or NULL, $3 account or NULL, $4 key or NULL, $5 id of a key: only
+-- name: list_keys   ($1 status or NULL, $2 operation or NULL, $3 account or NULL, $4 key or NULL, $5 id of a key: only
 --   older ones, or NULL, $6 limit)
 -- Sorted by time, because servers preallocate ids in blocks, so that ids are not in the order of time (docs/adr/0010).
-SELECT id, tenant, account, idempotency_key, operation, standing, recovery_point, attempt, lease_until,
+SELECT id, tenant, account, idempotency_key, operation, status, recovery_point, attempt, lease_until,
        response_status, created_at, last_run_at, error
 FROM pawl_idempotency_keys
-WHERE (CAST($1 AS text) IS NULL OR standing = $1)
+WHERE (CAST($1 AS text) IS NULL OR status = $1)
   AND (CAST($2 AS text) IS NULL OR operation = $2)
   AND (CAST($3 AS text) IS NULL OR account = $3)
   AND (CAST($4 AS text) IS NULL OR idempotency_key = $4)
@@ -303,7 +321,7 @@ SET recovery_point = $4, recovery_data = $5, lease_until = $6, call_key = $7, ca
 WHERE id = $1
   AND attempt = $2
   AND recovery_point = $3
-  AND standing = 'open';
+  AND status = 'open';
 
 -- name: note_completer_failure   ($1 id, $2 now, $3 next at)
 UPDATE pawl_idempotency_keys
@@ -311,7 +329,7 @@ SET completer_runs = completer_runs + 1,
     completer_first_at = coalesce(completer_first_at, $2),
     completer_next_at = $3
 WHERE id = $1
-  AND standing = 'open'
+  AND status = 'open'
 RETURNING completer_runs, completer_first_at;
 
 -- name: release_for_retry   ($1 id, $2 now)
@@ -319,7 +337,7 @@ RETURNING completer_runs, completer_first_at;
 UPDATE pawl_idempotency_keys
 SET completer_next_at = $2, completer_runs = 0, completer_first_at = NULL
 WHERE id = $1
-  AND standing = 'open';
+  AND status = 'open';
 
 -- name: renew_lease   ($1 id, $2 attempt, $3 recovery point, $4 lease until)
 -- lease_until IS NOT NULL: a late renewal must not renew a lease that was released in the meantime.
@@ -328,32 +346,14 @@ SET lease_until = $4
 WHERE id = $1
   AND attempt = $2
   AND recovery_point = $3
-  AND standing = 'open'
+  AND status = 'open'
   AND lease_until IS NOT NULL;
-
--- name: revive_registry [sqlite]   ($1 hash)
--- Makes an expired key live again, if its operation allows a re-execution. The key gets a new id, so that rows which the first
--- execution created do not count as rows of this one, and a new generation, so that its call keys are new.
-UPDATE pawl_key_registry
-SET state = 'live', generation = generation + 1, outcome = NULL, location = NULL, expired_at = NULL,
-    id = 1 + max((SELECT max(id) FROM pawl_key_registry), (SELECT seq FROM sqlite_sequence WHERE name = 'pawl_key_registry'))
-WHERE hash = $1
-  AND state = 'expired'
-RETURNING id, generation;
-
--- name: revive_registry [postgres]
--- SQLite has no DEFAULT for the id of an existing row.
-UPDATE pawl_key_registry
-SET state = 'live', generation = generation + 1, outcome = NULL, location = NULL, expired_at = NULL, id = DEFAULT
-WHERE hash = $1
-  AND state = 'expired'
-RETURNING id, generation;
 
 -- name: set_completer_next   ($1 id, $2 next at)
 UPDATE pawl_idempotency_keys
 SET completer_next_at = $2
 WHERE id = $1
-  AND standing = 'open';
+  AND status = 'open';
 
 -- name: show_expired [sqlite]   ($1 id)
 SELECT id, 'expired', outcome, location, expired_at, generation,
@@ -375,7 +375,7 @@ WHERE id = $1
   AND state = 'expired';
 
 -- name: show_key [sqlite]   ($1 id)
-SELECT id, tenant, account, idempotency_key, operation, request_method, request_path, origin, params, standing,
+SELECT id, tenant, account, idempotency_key, operation, request_method, request_path, origin, params, status,
        attempt, lease_until, recovery_point, recovery_data, generation, call_key, called_at, calling, call_target,
        response_status, response_type, response_headers, response_body, created_at, last_run_at, finished_at,
        expires_at, error, completer_runs, completer_first_at, completer_next_at,
@@ -386,7 +386,7 @@ WHERE id = $1;
 
 -- name: show_key [postgres]
 -- The times in the JSON have the same format as on SQLite, where they are stored as text.
-SELECT id, tenant, account, idempotency_key, operation, request_method, request_path, origin, params, standing,
+SELECT id, tenant, account, idempotency_key, operation, request_method, request_path, origin, params, status,
        attempt, lease_until, recovery_point, recovery_data, generation, call_key, called_at, calling, call_target,
        response_status, response_type, response_headers, response_body, created_at, last_run_at, finished_at,
        expires_at, error, completer_runs, completer_first_at, completer_next_at,
@@ -400,11 +400,11 @@ WHERE id = $1;
 -- name: take_from_attention   ($1 id, $2 attempt of the attention entry, $3 generation to add, $4 lease until, $5 now)
 -- A server that carries out a settlement takes the key over: it begins a new attempt, fenced by the old one.
 UPDATE pawl_idempotency_keys
-SET standing = 'open', attempt = attempt + 1, generation = generation + $3, lease_until = $4, last_run_at = $5,
+SET status = 'open', attempt = attempt + 1, generation = generation + $3, lease_until = $4, last_run_at = $5,
     completer_runs = 0, completer_first_at = NULL, completer_next_at = NULL
 WHERE id = $1
   AND attempt = $2
-  AND standing = 'attention';
+  AND status = 'attention';
 
 -- name: take_over   ($1 id, $2 attempt seen, $3 now, $4 lease until, $5 latest possible lease end, $6 recovery
 --   point seen)
@@ -416,13 +416,13 @@ SET attempt = attempt + 1, lease_until = $4, last_run_at = $3
 WHERE id = $1
   AND attempt = $2
   AND recovery_point = $6
-  AND standing = 'open'
+  AND status = 'open'
   AND (lease_until IS NULL OR lease_until <= $3 OR lease_until > $5);
 
 -- name: to_attention   ($1 id, $2 attempt, $3 recovery point, $4 error, $5 now)
 UPDATE pawl_idempotency_keys
-SET standing = 'attention', lease_until = NULL, error = $4, last_run_at = $5
+SET status = 'attention', lease_until = NULL, error = $4, last_run_at = $5
 WHERE id = $1
   AND attempt = $2
   AND recovery_point = $3
-  AND standing = 'open';
+  AND status = 'open';

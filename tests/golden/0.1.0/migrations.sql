@@ -1,13 +1,5 @@
 -- Statements on the migrations that a database has had.
 
--- name: lock_migrations [sqlite]
--- A write transaction on SQLite has locked the whole file already.
-SELECT 1;
-
--- name: lock_migrations [postgres]
--- One server migrates at a time, until its commit. The number is "Pawl" in ASCII.
-SELECT pg_advisory_xact_lock(1348564844);
-
 -- name: create_migrations [sqlite]
 CREATE TABLE IF NOT EXISTS pawl_migrations (
     owner      TEXT NOT NULL,
@@ -42,3 +34,11 @@ VALUES ($1, $2, $3, $4);
 
 -- name: list_migrations
 SELECT owner, name, applied_at FROM pawl_migrations ORDER BY applied_at, owner, name;
+
+-- name: lock_migrations [sqlite]
+-- A write transaction on SQLite has locked the whole file already.
+SELECT 1;
+
+-- name: lock_migrations [postgres]
+-- One server migrates at a time, until its commit. The number is "Pawl" in ASCII.
+SELECT pg_advisory_xact_lock(1348564844);

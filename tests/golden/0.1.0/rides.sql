@@ -20,7 +20,7 @@ SELECT id, began FROM ended_sessions ORDER BY began DESC LIMIT 65536;
 
 -- name: find_key_of_charge   ($1 stripe customer, $2 the client's key, from the charge's description)
 -- No index serves this query, because people run it for one charge at a time.
-SELECT k.id, k.standing
+SELECT k.id, k.status
 FROM pawl_idempotency_keys AS k
 JOIN users AS u ON u.email = k.account
 WHERE u.stripe_customer_id = $1

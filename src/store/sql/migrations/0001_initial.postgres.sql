@@ -25,7 +25,7 @@ CREATE TABLE pawl_installation_secret_verifiers (
     created_at  TIMESTAMPTZ NOT NULL
 );
 
--- The unique index on hash decides which request claims a key. A row is updated but not deleted until forget_expired removes it.
+-- The unique index on hash decides which request claims a key. A row is updated but not deleted until delete_tombstones removes it.
 -- Each key leaves two or three dead rows. The default of autovacuum, a fifth of the table, is too late for a table of millions
 -- (docs/adr/0009-upkeep-of-keys.md).
 CREATE TABLE pawl_key_registry (
@@ -54,7 +54,7 @@ CREATE TABLE pawl_idempotency_keys (
     secret_version       INTEGER NOT NULL,
     params               TEXT NOT NULL,       -- The request as JSON: the completer starts from it.
 
-    standing             TEXT NOT NULL CHECK (standing IN ('open', 'attention', 'finished')),
+    status             TEXT NOT NULL CHECK (status IN ('open', 'attention', 'finished')),
     attempt              INTEGER NOT NULL,    -- The fence: every write of an attempt has this number in its WHERE.
     lease_until          TIMESTAMPTZ,         -- NULL: no attempt holds the key.
     recovery_point       TEXT NOT NULL,
@@ -81,7 +81,7 @@ CREATE TABLE pawl_idempotency_keys (
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);
 
 -- The index is not on lease_until, because each renewal would then write the index too.
-CREATE INDEX pawl_idempotency_keys_open ON pawl_idempotency_keys (id) WHERE standing = 'open';
+CREATE INDEX pawl_idempotency_keys_open ON pawl_idempotency_keys (id) WHERE status = 'open';
 CREATE INDEX pawl_idempotency_keys_expiry ON pawl_idempotency_keys (expires_at) WHERE expires_at IS NOT NULL;
 -- `keys list` shows the newest keys first. Ids are not in the order of time, because servers preallocate them in blocks.
 CREATE INDEX pawl_idempotency_keys_created ON pawl_idempotency_keys (created_at, id);
@@ -149,7 +149,7 @@ CREATE TABLE pawl_dead_jobs (
     last_failed_at   TIMESTAMPTZ,
     last_error       TEXT,
     history          JSONB NOT NULL,
-    error_kind       TEXT NOT NULL,     -- The common part of errors with the same cause: core::error_kind().
+    error_kind       TEXT NOT NULL,     -- The common part of errors with the same cause: base::error_kind().
     died_at          TIMESTAMPTZ NOT NULL
 );
 
@@ -232,7 +232,7 @@ CREATE TABLE pawl_leases (
 );
 
 -- The highest epoch that has written the data which a lease guards. The row is in the same database as that data.
-CREATE TABLE pawl_fences (
+CREATE TABLE pawl_fencing_tokens (
     name        TEXT PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 200),
     epoch       BIGINT NOT NULL CHECK (epoch >= 1)
 );

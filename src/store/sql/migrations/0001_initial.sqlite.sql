@@ -21,7 +21,7 @@ CREATE TABLE pawl_installation_secret_verifiers (
     created_at  TEXT NOT NULL
 ) STRICT;
 
--- The unique index on hash decides which request claims a key. A row is updated but not deleted until forget_expired removes it.
+-- The unique index on hash decides which request claims a key. A row is updated but not deleted until delete_tombstones removes it.
 CREATE TABLE pawl_key_registry (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,  -- Also pawl_idempotency_keys.id. Never used twice.
     hash         TEXT NOT NULL UNIQUE,               -- Hash of (tenant, account, key): 32 hex digits.
@@ -48,7 +48,7 @@ CREATE TABLE pawl_idempotency_keys (
     secret_version       INTEGER NOT NULL,
     params               TEXT NOT NULL,       -- The request as JSON: the completer starts from it.
 
-    standing             TEXT NOT NULL CHECK (standing IN ('open', 'attention', 'finished')),
+    status             TEXT NOT NULL CHECK (status IN ('open', 'attention', 'finished')),
     attempt              INTEGER NOT NULL,    -- The fence: every write of an attempt has this number in its WHERE.
     lease_until          TEXT,                -- NULL: no attempt holds the key.
     recovery_point       TEXT NOT NULL,
@@ -74,7 +74,7 @@ CREATE TABLE pawl_idempotency_keys (
     completer_next_at    TEXT
 ) STRICT;
 
-CREATE INDEX pawl_idempotency_keys_open ON pawl_idempotency_keys (lease_until) WHERE standing = 'open';
+CREATE INDEX pawl_idempotency_keys_open ON pawl_idempotency_keys (lease_until) WHERE status = 'open';
 CREATE INDEX pawl_idempotency_keys_expiry ON pawl_idempotency_keys (expires_at) WHERE expires_at IS NOT NULL;
 -- `keys list` shows the newest keys first. Ids are not in the order of time, because servers preallocate them in blocks.
 CREATE INDEX pawl_idempotency_keys_created ON pawl_idempotency_keys (created_at, id);
@@ -142,7 +142,7 @@ CREATE TABLE pawl_dead_jobs (
     last_failed_at   TEXT,
     last_error       TEXT,
     history          TEXT NOT NULL,
-    error_kind       TEXT NOT NULL,     -- The common part of errors with the same cause: core::error_kind().
+    error_kind       TEXT NOT NULL,     -- The common part of errors with the same cause: base::error_kind().
     died_at          TEXT NOT NULL
 ) STRICT;
 
@@ -225,7 +225,7 @@ CREATE TABLE pawl_leases (
 ) STRICT;
 
 -- The highest epoch that has written the data which a lease guards. The row is in the same database as that data.
-CREATE TABLE pawl_fences (
+CREATE TABLE pawl_fencing_tokens (
     name        TEXT PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 200),
     epoch       INTEGER NOT NULL CHECK (epoch >= 1)
 ) STRICT;

@@ -6,7 +6,7 @@ CREATE TABLE pawl_outbox (
     method       TEXT NOT NULL,
     headers      TEXT NOT NULL,    -- JSON: [{"name":..., "value":...}]
     body         TEXT NOT NULL,
-    standing     TEXT NOT NULL DEFAULT 'waiting' CHECK (standing IN ('waiting', 'answered', 'gave-up')),
+    state     TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'answered', 'gave-up')),
     attempt      INTEGER NOT NULL DEFAULT 0,    -- The fence: the writes of a sender have this number in their WHERE.
     next_at      TEXT NOT NULL,    -- The request is not sent earlier. During a try: when another process may send it.
     created_at   TEXT NOT NULL,
@@ -16,5 +16,5 @@ CREATE TABLE pawl_outbox (
     error        TEXT,    -- Why the last try was postponed; for operators.
     UNIQUE (target, key)
 ) STRICT;
-CREATE INDEX pawl_outbox_due ON pawl_outbox (next_at, id) WHERE standing = 'waiting';
+CREATE INDEX pawl_outbox_due ON pawl_outbox (next_at, id) WHERE state = 'waiting';
 CREATE INDEX pawl_outbox_finished ON pawl_outbox (finished_at) WHERE finished_at IS NOT NULL;

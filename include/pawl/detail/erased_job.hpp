@@ -1,0 +1,121 @@
+#pragma once
+
+#include <pawl/call.hpp>
+#include <pawl/detail/erased_operation.hpp>
+#include <pawl/job.hpp>
+#include <pawl/tx.hpp>
+
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+// A job handler without its types, as the worker drives it.
+namespace pawl::detail {
+
+template <class Result, class Parameters>
+struct WorkParts {
+    static constexpr bool valid = false;
+};
+template <class R, class In, class A>
+requires((std::same_as<R, void> || std::same_as<R, JobResult>)&&(std::same_as<In, Tx> || std::same_as<In, Call> || std::same_as<In, KeyedCall>)&&JobArgs<
+         A>) struct WorkParts<R, List<In&, const Job<A>&>> {
+    static constexpr bool valid = true;
+    static constexpr bool in_transaction = std::same_as<In, Tx>;
+    using Args = A;
+    using Result = R;
+};
+template <class F>
+using WorkSignature = WorkParts<typename Member<F>::Result, typename Member<F>::Parameters>;
+
+// A job from the queue, with its arguments as text.
+struct RawJob {
+    std::string jid;
+    std::string args;
+    int attempt{1};
+    std::optional<std::int64_t> key_id;
+    TimePoint created_at{};
+    std::optional<TimePoint> first_failed_at;
+    std::optional<TimePoint> last_failed_at;
+    std::optional<std::string> last_error;
+    std::string origin;
+};
+
+struct NotDecoded {
+    std::string why;
+};
+using Worked = std::variant<JobResult, NotDecoded>;
+
+struct ErasedJob {
+    std::string_view kind;
+    bool in_transaction{};  // Its writes and the mark that the job is done commit together.
+    std::optional<std::chrono::milliseconds> timeout;  // For this kind; nullopt: the service's.
+    std::shared_ptr<void> handler;
+    Worked (*in_tx)(void* handler, Tx& tx, const RawJob& job){};
+    Worked (*in_call)(void* handler, KeyedCall& call, const RawJob& job){};
+};
+
+template <class Args>
+Job<Args> job_of(const RawJob& raw, Args args) {
+    return {
+        .args = std::move(args),
+        .id = raw.jid,
+        .attempt = raw.attempt,
+        .key_id = raw.key_id,
+        .created_at = raw.created_at,
+        .first_failed_at = raw.first_failed_at,
+        .last_failed_at = raw.last_failed_at,
+        .last_error = raw.last_error,
+        .origin = raw.origin};
+}
+
+template <class H, class In>
+Worked work_on(void* handler, In& in, const RawJob& raw) {
+    using Form = WorkSignature<decltype(&H::work)>;
+    auto decoded = decode<typename Form::Args>(raw.args);
+    if (auto* problem = std::get_if<DecodeProblem>(&decoded)) return NotDecoded{text_of(*problem)};
+    const auto job = job_of(raw, std::move(std::get<typename Form::Args>(decoded)));
+    if constexpr (std::same_as<typename Form::Result, void>) {
+        static_cast<H*>(handler)->work(in, job);
+        return JobResult{done};
+    } else {
+        return static_cast<H*>(handler)->work(in, job);
+    }
+}
+
+template <class H>
+ErasedJob erase_job(std::shared_ptr<H> handler) {
+    using Form = WorkSignature<decltype(&H::work)>;
+    ErasedJob form;
+    form.kind = Form::Args::kind;
+    form.in_transaction = Form::in_transaction;
+    if constexpr (requires { H::timeout; }) form.timeout = H::timeout;
+    form.handler = std::move(handler);
+    if constexpr (Form::in_transaction)
+        form.in_tx = &work_on<H, Tx>;
+    else
+        form.in_call = &work_on<H, KeyedCall>;
+    return form;
+}
+
+// An operation that serves jobs: the job's id is its key.
+template <class Op>
+concept JobOperation = JobArgs<typename Op::Flow::First::Request>;
+
+}  // namespace pawl::detail
+
+namespace pawl {
+
+// `JobResult work(Tx&, const Job<Args>&)`, or with Call& or KeyedCall&; void means done.
+template <class H>
+concept JobHandler = requires {
+    &H::work;
+    requires detail::WorkSignature<decltype(&H::work)>::valid;
+};
+
+}  // namespace pawl

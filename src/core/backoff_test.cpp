@@ -1,0 +1,54 @@
+#include "src/core/backoff.hpp"
+
+#include "src/core/completer_cap.hpp"
+#include "src/core/retry_layers.hpp"
+
+#include <gtest/gtest.h>
+
+namespace pawl::core {
+namespace {
+
+using namespace std::chrono_literals;
+
+const TimePoint now{10'000'000s};
+
+TEST(CompleterBackoff, needs_both_the_runs_and_the_time_to_give_up) {
+    const CompleterCap cap;
+
+    EXPECT_TRUE(std::holds_alternative<NoMoreTries>(
+        decide_after_completer_failure(cap, 20, now - 24h, now, 0.5)
+    ));
+    EXPECT_TRUE(std::holds_alternative<TryAgainIn>(
+        decide_after_completer_failure(cap, 19, now - 90h, now, 0.5)
+    ));
+    EXPECT_TRUE(std::holds_alternative<TryAgainIn>(
+        decide_after_completer_failure(cap, 500, now - 23h, now, 0.5)
+    ));
+}
+
+TEST(CompleterBackoff, grows_and_stays_between_half_and_all_of_its_wait) {
+    const CompleterCap cap;
+    auto wait = [&](int runs, double dice) {
+        return std::get<TryAgainIn>(decide_after_completer_failure(cap, runs, now, now, dice)).wait;
+    };
+
+    EXPECT_EQ(wait(1, 0.0), 5s);
+    EXPECT_EQ(wait(2, 0.0), 10s);
+    EXPECT_GE(wait(1, 0.999), 2500ms);
+    EXPECT_EQ(wait(100, 0.0), 2h);
+}
+
+TEST(JobBackoff, steps_down_the_layers_and_is_never_early) {
+    const std::vector<std::chrono::milliseconds> layers{10s, 1min};
+    auto at = [&](int failures, double dice) {
+        return std::get<TryAgainIn>(decide_after_job_failure(layers, failures, dice)).wait;
+    };
+
+    EXPECT_EQ(at(1, 0.0), 10s);
+    EXPECT_EQ(at(1, 0.999), 10999ms);
+    EXPECT_EQ(at(2, 0.0), 1min);
+    EXPECT_TRUE(std::holds_alternative<NoMoreTries>(decide_after_job_failure(layers, 3, 0.0)));
+}
+
+}  // namespace
+}  // namespace pawl::core

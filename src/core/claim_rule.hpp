@@ -1,0 +1,51 @@
+#pragma once
+
+#include <pawl/detail/session.hpp>
+
+#include <optional>
+#include <string_view>
+#include <variant>
+
+// What a request may do with its key. Who was first is decided by the registry's index.
+namespace pawl::core {
+
+enum class KeyStatus {
+    open,       // A request is running, or may be continued.
+    attention,  // Only a person can go on.
+    finished    // The response is stored.
+};
+
+struct KeyFacts {
+    bool expired{};  // Only the registry row is left.
+    bool same_request{true};
+    KeyStatus status{KeyStatus::open};
+    std::optional<TimePoint> lease_until{};
+    bool point_known{true};  // False: this binary does not know the recovery point.
+};
+
+struct Fresh {};
+struct Resume {};
+struct Replay {};
+struct Busy {};
+struct Mismatch {};
+struct Expired {};
+struct ReExecute {};
+struct NeedsPerson {};
+struct Stranded {};
+using Claim =
+    std::variant<Fresh, Resume, Replay, Busy, Mismatch, Expired, ReExecute, NeedsPerson, Stranded>;
+
+// The latest possible end of a lease: a later one was written by a wrong clock and counts as over
+// (I16). Twice the length, as connections and nodes read the database's clock some milliseconds
+// apart, and a lease just written must not look wrong.
+TimePoint lease_bound(TimePoint now, std::chrono::milliseconds lease) noexcept;
+
+bool lease_over(
+    std::optional<TimePoint> lease_until, TimePoint now, std::chrono::milliseconds lease
+) noexcept;
+
+Claim decide_claim(
+    const KeyFacts* found, bool re_execute, TimePoint now, std::chrono::milliseconds lease
+) noexcept;
+
+}  // namespace pawl::core

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "src/core/backoff.hpp"
+
+#include <chrono>
+#include <vector>
+
+namespace pawl::core {
+
+// The waits of a failed job, in turn; after the last layer it is dead. Jitter only adds, at most a
+// tenth, so a job is never early. default_retry_layers() in pawl/job.hpp has the default. dice in
+// [0, 1).
+AfterFailure decide_after_job_failure(
+    const std::vector<std::chrono::milliseconds>& layers, int failures, double dice
+) noexcept;
+
+}  // namespace pawl::core

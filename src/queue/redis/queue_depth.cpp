@@ -1,0 +1,49 @@
+#include "src/queue/redis/queue_depth.hpp"
+
+#include "src/redis/connection.hpp"
+
+#include <set>
+
+namespace pawl::queue::sidekiq {
+
+namespace {
+
+constexpr std::size_t queues_max = 1'000;
+
+std::int64_t count_of(redis::Client& client, const redis::Reply& reply) {
+    client.expect("redis waiting", reply, redis::Shape::integer);
+    return reply.integer;
+}
+
+}  // namespace
+
+std::vector<QueueDepth> waiting(redis::Client& client, const std::string& own) {
+    constexpr auto read = redis::Access::read;
+    std::set<std::string> names{own};
+    const auto queues =
+        client.ask("redis queues", {"SMEMBERS", "queues"}, read, redis::Shape::texts);
+    for (const auto& name : queues.items)
+        if (names.size() < queues_max) names.insert(name.text);
+    std::vector<redis::Command> commands{{"ZCARD", "schedule"}, {"ZCARD", "retry"}};
+    for (const auto& name : names) {
+        commands.push_back({"LLEN", "queue:" + name});
+        commands.push_back({"HLEN", "pawl:work:" + name});
+    }
+    const auto counts = client.ask_all("redis waiting", commands, read);
+    std::vector<QueueDepth> found;
+    std::size_t at = 2;
+    for (const auto& name : names) {
+        const auto ready = count_of(client, counts.at(at));
+        const auto running = count_of(client, counts.at(at + 1));
+        found.push_back({.queue = name, .ready = ready, .running = running});
+        at += 2;
+    }
+    for (const std::size_t set : {0U, 1U}) {
+        const auto later = count_of(client, counts.at(set));
+        if (later == 0) continue;
+        found.push_back({.queue = commands[set][1] + " (all queues)", .later = later});
+    }
+    return found;
+}
+
+}  // namespace pawl::queue::sidekiq
