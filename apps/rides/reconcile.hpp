@@ -13,7 +13,7 @@ namespace rides {
 /// have a charge. Each is one of
 ///   matched       the provider has the charge, and a ride has it
 ///   differs       the same, but with another amount or currency
-///   only-theirs  no ride has it. With key_id and status, if the key of its description is here:
+///   only-theirs  no ride has it. With key_id and key_status, if its key is here:
 ///                 a key on the attention list is settled with the charge's id
 ///   only-ours    a ride has it, the provider does not
 /// Returns 0 if all matched, else 1. Throws StoreError; std::runtime_error for the provider.

@@ -212,7 +212,7 @@ def never(settings, backup, stop=cleanly):
         matched, _, theirs, _, charges = reconciled(world, False)
         check_equal((matched, theirs), (3, LOST), 'matched, theirs alone')
         alone = [one for one in charges if one['status'] == 'only-theirs']
-        check_equal({one['status'] for one in alone}, {'attention'}, 'they are on the attention list')
+        check_equal({one['key_status'] for one in alone}, {'attention'}, 'they are on the attention list')
         for one in alone:
             world.rides_command('attention', 'settle', str(one['key_id']), '--as', 'happened', '--result', 'Charge', '--value',
                                 json.dumps({'id': one['charge']}), '--note', 'reconciled', '--database', world.url)
