@@ -228,6 +228,10 @@ class Links(unittest.TestCase):
         text = 'See [b](b.md#part), [c](https://example.org/c).\n`[x](y)`\n```\n[](Fresh)\n```\n'
         self.assertEqual(findings('docs/a.md', text, lambda target: target == 'docs/b.md'), [])
 
+    def test_a_source_file_that_is_not_there_is_found(self):
+        texts = {'docs/a.md': 'See `b.cpp`.\nSee `src/gone.hpp` and `b.cpp`.\n', 'src/b.cpp': ''}
+        self.assertEqual([(path, line) for path, line, _ in tidy.missing_mentions(texts)], [('docs/a.md', 2)])
+
 
 if __name__ == '__main__':
     unittest.main()
