@@ -37,9 +37,10 @@ if(PAWL_BATCH GREATER 1)
         $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage> $<$<CXX_COMPILER_ID:Clang>:-Wno-shadow>)
 endif()
 
-# A copy of such a file with planted faults takes its place (tests/simulation/planted.cmake), so it can have no neighbours.
+# A copy of such a file with planted faults takes its place in a test program (tests/simulation/planted.cmake), so it can have no
+# neighbours where tests are built.
 set(pawl_planted_files "")
-if(EXISTS ${CMAKE_SOURCE_DIR}/tests/simulation/planted_faults.txt)
+if(PAWL_TESTS AND EXISTS ${CMAKE_SOURCE_DIR}/tests/simulation/planted_faults.txt)
     file(STRINGS ${CMAKE_SOURCE_DIR}/tests/simulation/planted_faults.txt pawl_planted_files REGEX "^@ ")
 endif()
 list(TRANSFORM pawl_planted_files REPLACE "^@ [a-z_]+ " "")
