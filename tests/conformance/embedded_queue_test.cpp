@@ -103,8 +103,8 @@ TEST_P(EmbeddedQueueTest, jobs_are_counted_by_queue_and_state) {
     EXPECT_EQ(counts[2].queue, "mails");
 }
 
-// Checks the results; every_statement_is_executed_by_a_test checks that the statements are
-// combined.
+// Checks the results; conformance_on_postgres and every_statement_on_embedded_stores check that the
+// statements are combined.
 TEST_P(EmbeddedQueueTest, workers_writes_are_combined_while_the_store_is_busy) {
     for (const auto* jid : {"a", "b", "c", "d"}) stage({.jid = jid});
     auto jobs = queue.claim(4, 30s);
