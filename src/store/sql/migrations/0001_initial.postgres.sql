@@ -54,7 +54,7 @@ CREATE TABLE pawl_idempotency_keys (
     secret_version       INTEGER NOT NULL,
     params               TEXT NOT NULL,       -- The request as JSON: the completer starts from it.
 
-    status             TEXT NOT NULL CHECK (status IN ('open', 'attention', 'finished')),
+    status               TEXT NOT NULL CHECK (status IN ('open', 'attention', 'finished')),
     attempt              INTEGER NOT NULL,    -- The fence: every write of an attempt has this number in its WHERE.
     lease_until          TIMESTAMPTZ,         -- NULL: no attempt holds the key.
     recovery_point       TEXT NOT NULL,

@@ -6,7 +6,7 @@ CREATE TABLE pawl_outbox (
     method       TEXT NOT NULL,
     headers      TEXT NOT NULL,    -- JSON: [{"name":..., "value":...}]
     body         TEXT NOT NULL,
-    state     TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'answered', 'gave-up')),
+    state        TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'answered', 'gave-up')),
     attempt      INTEGER NOT NULL DEFAULT 0,    -- The fence: the writes of a sender have this number in their WHERE.
     next_at      TEXT NOT NULL,    -- The request is not sent earlier. During a try: when another process may send it.
     created_at   TEXT NOT NULL,
