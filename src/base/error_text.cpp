@@ -41,14 +41,6 @@ std::size_t end_of_quoted(std::string_view text, std::size_t at) {
     return end == text.npos ? at : end + 1;
 }
 
-std::string cut(std::string text, std::size_t most) {
-    if (text.size() <= most) return text;
-    auto end = most;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-    text.resize(end);
-    return text;
-}
-
 constexpr std::string_view earlier = "an earlier call may have been made at ";
 
 }  // namespace
@@ -69,7 +61,7 @@ std::string sanitized_error(std::string_view error) {
             text += error.substr(0, length);
         error.remove_prefix(length == 0 ? 1 : length);
     }
-    return cut(std::move(text), error_max);
+    return std::string{cut(text, error_max)};
 }
 
 std::string error_kind(std::string_view error) {
@@ -94,7 +86,7 @@ std::string error_kind(std::string_view error) {
         kind += varies ? std::string_view{"#"} : word;
         at += word.size();
     }
-    return cut(std::move(kind), kind_max);
+    return std::string{cut(kind, kind_max)};
 }
 
 }  // namespace pawl::base

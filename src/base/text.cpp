@@ -84,11 +84,16 @@ void append_string(std::string& out, std::string_view utf8) {
     out.push_back('"');
 }
 
+std::string_view cut(std::string_view utf8, std::size_t bytes_max) {
+    if (utf8.size() <= bytes_max) return utf8;
+    auto end = bytes_max;
+    while (end > 0 && continues(utf8[end])) --end;
+    return utf8.substr(0, end);
+}
+
 std::string excerpt(std::string_view utf8) {
     if (utf8.size() <= excerpt_max) return std::string{utf8};
-    auto end = excerpt_max - 3;
-    while (end > 0 && continues(utf8[end])) --end;
-    return std::string{utf8.substr(0, end)}.append("...");
+    return std::string{cut(utf8, excerpt_max - 3)}.append("...");
 }
 
 bool utf16_less(std::string_view a, std::string_view b) {

@@ -15,7 +15,10 @@ bool is_utf8(std::string_view text);  // No overlong form, no surrogate, nothing
 // A JSON string by RFC 8785, 3.2.2.2: with the fewest and shortest escapes.
 void append_string(std::string& out, std::string_view utf8);
 
-// At most 40 bytes of a client's text, cut between characters.
+// The beginning of the text, at most so many bytes, cut between characters.
+std::string_view cut(std::string_view utf8, std::size_t bytes_max);
+
+// At most 40 bytes of a client's text.
 std::string excerpt(std::string_view utf8);
 
 // The order of RFC 8785, 3.2.3: by UTF-16 code units. UTF-8 bytes give the same order, except that

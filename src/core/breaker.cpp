@@ -3,7 +3,6 @@
 #include "src/core/backoff.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace pawl::core {
 
@@ -38,8 +37,7 @@ Breaker after_failure(
     const auto wait = exponential_backoff(rule.first, rule.longest, after.openings);
     after.openings = std::min(after.openings + 1, 1'000);
     after.probe_since.reset();
-    after.open_until =
-        now + milliseconds{std::llround(static_cast<double>(wait.count()) * (1.0 + 0.5 * dice))};
+    after.open_until = now + scaled(wait, 1.0 + 0.5 * dice);
     return after;
 }
 

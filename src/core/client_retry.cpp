@@ -4,7 +4,7 @@
 #include "src/core/call_rule.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 
 namespace pawl::core {
 
@@ -13,28 +13,13 @@ namespace {
 using std::chrono::milliseconds;
 
 milliseconds between(milliseconds from, milliseconds to, double dice) {
-    const auto width = static_cast<double>(std::max(to - from, milliseconds{0}).count());
-    return from + milliseconds{std::llround(width * dice)};
+    return from + scaled(std::max(to - from, milliseconds{0}), dice);
 }
 
 // Refused by a part in front of the application: this shows nothing about an earlier try.
 bool is_front_end_refusal(int status) {
-    switch (status) {
-        case 401:
-        case 403:
-        case 404:
-        case 405:
-        case 407:
-        case 408:
-        case 409:
-        case 410:
-        case 421:
-        case 425:
-        case 429:
-            return true;
-        default:
-            return status >= 500;
-    }
+    constexpr std::array refusals{401, 403, 404, 405, 407, 408, 409, 410, 421, 425, 429};
+    return status >= 500 || std::ranges::find(refusals, status) != refusals.end();
 }
 
 // Whether the request may have been carried out without our knowing.
@@ -146,9 +131,7 @@ AfterTry decide_after_try(
     if (end.retry_after) {
         // Never early, and spread, as many clients may have been told the same second.
         const auto asked = std::clamp(*end.retry_after, milliseconds{0}, rule.retry_after_max);
-        wait = std::max(
-            wait, asked + milliseconds{std::llround(static_cast<double>(rule.first.count()) * dice)}
-        );
+        wait = std::max(wait, asked + scaled(rule.first, dice));
     }
     if (facts.spent + wait >= rule.deadline) return no_more(GiveUp::Reason::deadline);
     return TryAgain{wait, doubt, free};

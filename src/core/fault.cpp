@@ -67,11 +67,9 @@ std::shared_ptr<const OnFaultPoint> on_fault_point_now;  // Shared with threads 
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 void tell(const char* name) {
-    std::shared_ptr<const OnFaultPoint> on_reached;
-    {
-        const std::lock_guard lock{told_mutex};
-        on_reached = on_fault_point_now;
-    }
+    std::unique_lock lock{told_mutex};
+    const auto on_reached = on_fault_point_now;
+    lock.unlock();
     if (on_reached) (*on_reached)(name);
 }
 

@@ -1,6 +1,7 @@
 #include "src/store/postgres/notices.hpp"
 
 #include "src/base/thread_name.hpp"
+#include "src/core/backoff.hpp"
 #include "src/store/postgres/connection.hpp"
 #include "store/postgres/notices.hpp"
 
@@ -208,8 +209,7 @@ void Notices::Impl::loop() {
 
 // No connection is available, so nothing is delivered meanwhile.
 void Notices::Impl::back_off(std::chrono::milliseconds longest) {
-    const auto part = std::chrono::duration<double, std::milli>{
-        static_cast<double>(longest.count()) * (0.5 + random.dice() / 2)};
+    const auto part = core::scaled(longest, 0.5 + random.dice() / 2);
     std::unique_lock guard{mutex};
     ended.wait_for(guard, part, [this] { return stopping; });
     unsent.clear();

@@ -1,6 +1,7 @@
 #include "src/store/postgres/postgres_store.hpp"
 
 #include "src/base/thread_name.hpp"
+#include "src/core/backoff.hpp"
 #include "src/store/postgres/connection.hpp"
 #include "src/store/postgres/connection_shortage.hpp"
 #include "src/store/postgres/durability.hpp"
@@ -210,8 +211,7 @@ void PostgresStore::Impl::renew_if_gone(Connected& connection) {
 
 // False when the store stops.
 bool PostgresStore::Impl::wait(std::chrono::milliseconds longest) {
-    const auto part = std::chrono::duration<double, std::milli>{
-        static_cast<double>(longest.count()) * (0.5 + random.dice() / 2)};
+    const auto part = core::scaled(longest, 0.5 + random.dice() / 2);
     std::unique_lock guard{mutex};
     return !ended.wait_for(guard, part, [this] { return stopping; });
 }
