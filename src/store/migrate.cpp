@@ -1,18 +1,17 @@
 #include "src/store/migrate.hpp"
 
+#include <pawl/detail/rows.hpp>
+
 #include "src/base/time_text.hpp"
 #include "store/statements.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
 namespace pawl::store {
 
 namespace {
-
-constexpr auto none = [](const Row&) {};
 
 // Building an index over a large table takes long, and no request waits for this database yet.
 constexpr std::chrono::hours deadline{1};
@@ -40,10 +39,8 @@ bool has_record(Session& session) {
 // The migrations that the database has had: name to what each needs.
 std::map<std::string, std::string> recorded(Session& session, std::string_view owner) {
     std::map<std::string, std::string> found;
-    const std::array<Value, 1> of_owner{owner};
-    session.run(sql::find_migrations, of_owner, [&](const Row& row) {
-        found.emplace(row.text(0), row.text(1));
-    });
+    const auto add = [&](const Row& row) { found.emplace(row.text(0), row.text(1)); };
+    detail::run_statement(session, sql::find_migrations, add, owner);
     return found;
 }
 
@@ -86,9 +83,9 @@ std::vector<std::string> apply_migrations(
 ) {
     if (all_applied(store, owner, migrations)) return {};
     auto run = [&](Session& session) {
-        session.run(sql::lock_migrations, {}, none);
+        detail::execute_statement(session, sql::lock_migrations);
         // A serving role need not have the right to create tables.
-        if (!has_record(session)) session.run(sql::create_migrations, {}, none);
+        if (!has_record(session)) detail::execute_statement(session, sql::create_migrations);
         const auto had = recorded(session, owner);
         check_not_too_new(owner, had, migrations);
         std::vector<std::string> applied;
@@ -96,10 +93,10 @@ std::vector<std::string> apply_migrations(
             if (had.contains(std::string{migration->name})) continue;
             session.run_script(*migration);
             const auto now = base::time_text(session.now());
-            const auto needs = needs_of(store.text_of(*migration).value_or(""));
-            const std::array<Value, 4> record{
-                owner, migration->name, std::string_view{now}, std::string_view{needs}};
-            session.run(sql::insert_migration, record, none);
+            const auto needs = needs_of(store.text_of(*migration));
+            detail::execute_statement(
+                session, sql::insert_migration, owner, migration->name, now, needs
+            );
             applied.emplace_back(migration->name);
         }
         return applied;

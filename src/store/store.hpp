@@ -125,8 +125,8 @@ public:
     virtual void read(std::unique_ptr<Work> work) = 0;
     // By default a read() of its own.
     virtual void lookup(std::unique_ptr<Lookup> lookup);
-    // The text that this store runs for a statement; nullopt: it has none.
-    virtual std::optional<std::string_view> text_of(const Sql& statement) const = 0;
+    // The text that this store runs for a statement; empty: it has none.
+    virtual std::string_view text_of(const Sql& statement) const = 0;
     // nullopt for a store in this process.
     virtual std::optional<PreallocationStatements> preallocation() const { return std::nullopt; }
     // Whether only this process writes, so that older leases belong to a dead process.

@@ -129,7 +129,7 @@ void RecordingStore::lookup(std::unique_ptr<store::Lookup> lookup) {
     inner_->lookup(std::move(lookup));
 }
 
-std::optional<std::string_view> RecordingStore::text_of(const Sql& statement) const {
+std::string_view RecordingStore::text_of(const Sql& statement) const {
     return inner_->text_of(statement);
 }
 

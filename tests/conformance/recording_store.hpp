@@ -33,7 +33,7 @@ public:
     void write(std::unique_ptr<store::Work> work, store::Urgency urgency) override;
     void read(std::unique_ptr<store::Work> work) override;
     void lookup(std::unique_ptr<store::Lookup> look) override;
-    std::optional<std::string_view> text_of(const Sql& statement) const override;
+    std::string_view text_of(const Sql& statement) const override;
     store::StoreStats stats() const override { return inner_->stats(); }
     void notify(std::string_view hash) override { inner_->notify(hash); }
     std::unique_ptr<store::Listening> listen(store::OnNotice on_notice) override {

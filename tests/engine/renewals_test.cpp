@@ -26,7 +26,7 @@ public:
         );
     }
     void read(std::unique_ptr<store::Work>) override {}
-    std::optional<std::string_view> text_of(const Sql&) const override { return std::nullopt; }
+    std::string_view text_of(const Sql&) const override { return {}; }
     void stop() override {}
     int count{0};
     bool fails{false};

@@ -29,7 +29,7 @@ public:
         inner_.write(std::move(work), urgency);
     }
     void read(std::unique_ptr<store::Work> work) override { held.push_back(std::move(work)); }
-    std::optional<std::string_view> text_of(const Sql& statement) const override {
+    std::string_view text_of(const Sql& statement) const override {
         return inner_.text_of(statement);
     }
     std::unique_ptr<store::Listening> listen(store::OnNotice on_notice) override {

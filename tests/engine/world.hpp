@@ -208,7 +208,7 @@ public:
         return store::PreallocationStatements{&take, &claim};
     }
 
-    std::optional<std::string_view> text_of(const Sql& statement) const override {
+    std::string_view text_of(const Sql& statement) const override {
         return inner_->text_of(statement);
     }
     store::StoreStats stats() const override { return inner_->stats(); }

@@ -107,15 +107,14 @@ public:
     std::vector<std::string> prepare_all() {
         for (const auto& [name, sql] : release_.statements()) {
             const auto text = store_.text_of(sql);
-            if (!text || text->empty()) continue;  // A statement of the other store.
+            if (text.empty()) continue;  // A statement of the other store.
             // Statements that create tables are run: they do so only if there is none.
-            const bool makes = text->starts_with("CREATE TABLE IF NOT EXISTS");
+            const bool makes = text.starts_with("CREATE TABLE IF NOT EXISTS");
             // Kept alive: a store identifies texts by their address.
             const auto& explained =
-                texts_.emplace_back((makes ? "" : "EXPLAIN ") + std::string{*text});
+                texts_.emplace_back((makes ? "" : "EXPLAIN ") + std::string{text});
             const Sql both{sql.name, explained, explained};
-            const std::vector<Value> nothing(static_cast<std::size_t>(detail::parameters_in(*text))
-            );
+            const std::vector<Value> nothing(static_cast<std::size_t>(detail::parameters_in(text)));
             note_failure(name, [&] {
                 store::write_now(store_, [&](Session& session) {
                     return session.run(both, nothing, [](const store::Row&) {});

@@ -84,7 +84,7 @@ public:
         ++reads;
         inner_->read(std::move(work));
     }
-    std::optional<std::string_view> text_of(const Sql& statement) const override {
+    std::string_view text_of(const Sql& statement) const override {
         return inner_->text_of(statement);
     }
     std::optional<store::PreallocationStatements> preallocation() const override {

@@ -20,7 +20,7 @@ public:
         submit(std::move(work), true);
     }
     void read(std::unique_ptr<store::Work> work) override { submit(std::move(work), false); }
-    std::optional<std::string_view> text_of(const Sql& statement) const override {
+    std::string_view text_of(const Sql& statement) const override {
         return database_.text_of(statement);
     }
     bool serves_one_process() const override { return false; }

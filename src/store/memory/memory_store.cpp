@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -187,11 +188,6 @@ void MemoryStore::read(std::unique_ptr<Work> work) {
     auto failed = sqlite::run_read(impl_->connection, impl_->clock, *work);
     connecting.unlock();
     work->done(std::move(failed));
-}
-
-std::optional<std::string_view> MemoryStore::text_of(const Sql& statement) const {
-    if (statement.sqlite.empty()) return std::nullopt;
-    return statement.sqlite;
 }
 
 store::StoreStats MemoryStore::stats() const {

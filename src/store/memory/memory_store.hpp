@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string_view>
 
 namespace pawl::memory {
@@ -50,7 +49,7 @@ public:
     using store::Store::write;
     void write(std::unique_ptr<store::Work> work, store::Urgency urgency) override;
     void read(std::unique_ptr<store::Work> work) override;
-    std::optional<std::string_view> text_of(const Sql& statement) const override;
+    std::string_view text_of(const Sql& statement) const override { return statement.sqlite; }
     store::StoreStats stats() const override;
     // Rows written since the start, including those rolled back. Unchanged: no writes.
     std::int64_t changes() const;

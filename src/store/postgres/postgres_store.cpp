@@ -343,11 +343,6 @@ void PostgresStore::lookup(std::unique_ptr<store::Lookup> lookup) {
     if (refused) lookup->done(std::move(refused), {});
 }
 
-std::optional<std::string_view> PostgresStore::text_of(const Sql& statement) const {
-    if (statement.postgres.empty()) return std::nullopt;
-    return statement.postgres;
-}
-
 std::optional<store::PreallocationStatements> PostgresStore::preallocation() const {
     return store::PreallocationStatements{
         &sql::postgres::take_key_ids, &sql::postgres::claim_key_under_id};

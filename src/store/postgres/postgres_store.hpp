@@ -31,7 +31,7 @@ public:
     void write(std::unique_ptr<store::Work> work, store::Urgency urgency) override;
     void read(std::unique_ptr<store::Work> work) override;
     void lookup(std::unique_ptr<store::Lookup> lookup) override;
-    std::optional<std::string_view> text_of(const Sql& statement) const override;
+    std::string_view text_of(const Sql& statement) const override { return statement.postgres; }
     std::optional<store::PreallocationStatements> preallocation() const override;
     bool serves_one_process() const override { return false; }
     void notify(std::string_view hash) override;

@@ -260,11 +260,6 @@ void SqliteStore::lookup(std::unique_ptr<store::Lookup> lookup) {
     impl_->readers->lookup(std::move(lookup));
 }
 
-std::optional<std::string_view> SqliteStore::text_of(const Sql& statement) const {
-    if (statement.sqlite.empty()) return std::nullopt;
-    return statement.sqlite;
-}
-
 void SqliteStore::stop() {
     {
         const std::lock_guard guard{impl_->mutex};

@@ -42,7 +42,7 @@ public:
     void write(std::unique_ptr<store::Work> work, store::Urgency urgency) override;
     void read(std::unique_ptr<store::Work> work) override;
     void lookup(std::unique_ptr<store::Lookup> lookup) override;
-    std::optional<std::string_view> text_of(const Sql& statement) const override;
+    std::string_view text_of(const Sql& statement) const override { return statement.sqlite; }
     void stop() override;
 
     store::StoreStats stats() const override;
