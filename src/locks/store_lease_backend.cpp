@@ -72,7 +72,7 @@ core::LeaseChoice acquire_in(
 // Ahead of requests' works, so that leases do not wait behind a queue.
 template <class F>
 auto write_first(store::Store& store, milliseconds deadline, F f) {
-    return store::detail_blocking::run_and_wait(
+    return store::run_and_wait(
         [&store](std::unique_ptr<store::Work> w) {
             store.write(std::move(w), store::Urgency::first);
         },

@@ -7,60 +7,54 @@
 #include <memory>
 #include <optional>
 #include <type_traits>
+#include <variant>
 
+// Blocking calls for tools, start-up and tests; never on a thread that serves requests.
 namespace pawl::store {
 
-namespace detail_blocking {
-
-// Adds a kind to a work.
-class WorkOfKind final : public Work {
-public:
-    WorkOfKind(const void* kind, std::unique_ptr<Work> work)
-        : kind_{kind}, work_{std::move(work)} {}
-    void run(Session& session) override { work_->run(session); }
-    void done(std::exception_ptr failed) noexcept override { work_->done(std::move(failed)); }
-    std::chrono::milliseconds deadline() const override { return work_->deadline(); }
-    Isolation isolation() const override { return work_->isolation(); }
-    const void* kind() const override { return kind_; }
-
-private:
-    const void* kind_;
-    std::unique_ptr<Work> work_;
-};
-
+// Runs f in a work that `enqueue` gives to a store, and returns its result.
 template <class Enqueue, class F>
-auto run_and_wait(Enqueue enqueue, F f, std::chrono::milliseconds deadline, Isolation isolation) {
+auto run_and_wait(
+    Enqueue enqueue,
+    F f,
+    std::chrono::milliseconds deadline = std::chrono::seconds{5},
+    Isolation isolation = Isolation::read_committed,
+    const void* kind = nullptr
+) {
     using Result = std::invoke_result_t<F&, Session&>;
+    constexpr bool has_result = !std::is_void_v<Result>;
+    std::optional<std::conditional_t<has_result, Result, std::monostate>> result;
     std::promise<void> ended;
     // Moved as a whole, so that the store's thread shares no part of the exception with this one.
     std::exception_ptr outcome;
-    auto settle = [&ended, &outcome](std::exception_ptr failed) {
-        outcome = std::move(failed);
-        ended.set_value();
-    };
-    if constexpr (std::is_void_v<Result>) {
-        enqueue(work([&f](Session& session) { f(session); }, settle, deadline, isolation));
-        base::wait_for(ended.get_future());
-        if (outcome) std::rethrow_exception(std::move(outcome));
-    } else {
-        std::optional<Result> result;
-        enqueue(work(
-            [&f, &result](Session& session) { result.emplace(f(session)); },
-            settle,
-            deadline,
-            isolation
-        ));
-        base::wait_for(ended.get_future());
-        if (outcome) std::rethrow_exception(std::move(outcome));
-        return std::move(*result);
-    }
+    enqueue(work(
+        [&](Session& session) {
+            if constexpr (has_result)
+                result.emplace(f(session));
+            else
+                f(session);
+        },
+        [&](std::exception_ptr failed) {
+            outcome = std::move(failed);
+            ended.set_value();
+        },
+        deadline,
+        isolation,
+        kind
+    ));
+    base::wait_for(ended.get_future());
+    if (outcome) std::rethrow_exception(std::move(outcome));
+    if constexpr (has_result) return std::move(*result);
 }
 
-}  // namespace detail_blocking
-
 template <class F>
-auto write_now(Store& store, F f, std::chrono::milliseconds deadline, Isolation isolation) {
-    return detail_blocking::run_and_wait(
+auto write_now(
+    Store& store,
+    F f,
+    std::chrono::milliseconds deadline = std::chrono::seconds{5},
+    Isolation isolation = Isolation::read_committed
+) {
+    return run_and_wait(
         [&store](std::unique_ptr<Work> w) { store.write(std::move(w)); }, f, deadline, isolation
     );
 }
@@ -69,24 +63,18 @@ auto write_now(Store& store, F f, std::chrono::milliseconds deadline, Isolation 
 // Writes of the same `kind` may share a transaction and its commit.
 template <class F>
 auto write_together(Store& store, const Sql& kind, F f) {
-    return detail_blocking::run_and_wait(
-        [&](std::unique_ptr<Work> w) {
-            store.write(std::make_unique<detail_blocking::WorkOfKind>(&kind, std::move(w)));
-        },
+    return run_and_wait(
+        [&store](std::unique_ptr<Work> w) { store.write(std::move(w)); },
         f,
         std::chrono::seconds{5},
-        Isolation::read_committed
+        Isolation::read_committed,
+        &kind
     );
 }
 
 template <class F>
 auto read_now(Store& store, F f) {
-    return detail_blocking::run_and_wait(
-        [&store](std::unique_ptr<Work> w) { store.read(std::move(w)); },
-        f,
-        std::chrono::seconds{5},
-        Isolation::repeatable_read
-    );
+    return run_and_wait([&store](std::unique_ptr<Work> w) { store.read(std::move(w)); }, f);
 }
 
 }  // namespace pawl::store

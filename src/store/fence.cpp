@@ -6,15 +6,15 @@
 namespace pawl {
 
 void detail::Session::fence(const Sql& statement, std::span<const Value> parameters) {
-    if (run(statement, parameters, [](const Row&) {}) == 0) store::throw_fenced(statement.name);
+    if (run(statement, parameters, [](const Row&) {}) == 0) throw store::fence_lost(statement.name);
 }
 
 }  // namespace pawl
 
 namespace pawl::store {
 
-void throw_fenced(std::string_view statement) {
-    throw StoreError{
+StoreError fence_lost(std::string_view statement) {
+    return {
         StoreError::Kind::fenced,
         StoreError::Effect::rolled_back,
         statement,

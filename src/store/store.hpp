@@ -143,9 +143,38 @@ public:
     virtual void stop() = 0;
 };
 
-// Checks after run(): throws if the transaction must not be committed.
-void check_phase_end(bool deadline_passed, bool statement_failed);
-[[noreturn]] void throw_fenced(std::string_view statement);
+// The error of a statement. `why` continues a sentence that begins with the statement's name.
+StoreError statement_error(
+    StoreError::Kind kind, std::string_view statement, const std::string& why
+);
+// The error of a fence that touched no row.
+StoreError fence_lost(std::string_view statement);
+
+// What the sessions of all stores share: after a failed statement every other one is refused, until
+// a rollback to a savepoint.
+class GuardedSession : public Session {
+public:
+    // Runs the work up to its COMMIT. Throws if it must not be committed, even if the phase's code
+    // caught the database's error.
+    void run_phase(Work& work);
+
+protected:
+    ~GuardedSession() = default;
+    virtual bool deadline_passed() const = 0;
+    void refuse_after_failure(std::string_view statement) const;
+    void note_failure(const StoreError& error);
+    void forget_failure();
+
+    bool failed_{false};  // A statement failed, and no savepoint rolled it back.
+
+private:
+    void throw_unless_phase_error() const;
+
+    std::optional<StoreError> why_;
+    // A serialization failure or deadlock, even if an attempt rolled it back to its savepoint: the
+    // phase may succeed if it runs again.
+    std::optional<StoreError> met_another_;
+};
 
 // Whether `failed` is a StoreError for which `such` is true; false for null.
 template <class F>
@@ -167,17 +196,6 @@ inline bool is_store_error(const std::exception_ptr& failed, StoreError::Kind ki
 // The errors for works that a store refuses.
 std::exception_ptr stopped();
 std::exception_ptr too_many_wait(std::size_t waiting_max);
-
-// Blocking calls for tools, start-up and tests; never on a thread that serves requests.
-template <class F>
-auto write_now(
-    Store& store,
-    F f,
-    std::chrono::milliseconds deadline = std::chrono::seconds{5},
-    Isolation isolation = Isolation::read_committed
-);
-template <class F>
-auto read_now(Store& store, F f);
 
 }  // namespace pawl::store
 

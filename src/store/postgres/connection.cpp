@@ -3,6 +3,7 @@
 #include "src/base/url.hpp"
 #include "src/store/postgres/failure.hpp"
 #include "src/store/postgres/sql_text.hpp"
+#include "src/store/store.hpp"
 
 #include <poll.h>
 #include <postgresql/libpq-fe.h>
@@ -32,29 +33,19 @@ constexpr std::chrono::milliseconds clock_is_exact{50};
 
 // Parameters are sent as texts; the database infers their types from the statement.
 std::optional<std::string> text_of(const Value& value, std::string_view statement) {
-    struct Text {
-        std::string_view statement;
-        std::optional<std::string> operator()(std::monostate) const { return std::nullopt; }
-        std::optional<std::string> operator()(std::string_view text) const {
-            if (text.find('\0') != text.npos)
-                throw StoreError{
-                    Kind::statement,
-                    Effect::none,
-                    statement,
-                    "statement " + std::string{statement} +
-                        ": PostgreSQL keeps no text with a NUL character"};
-            return std::string{text};
-        }
-        std::optional<std::string> operator()(std::int64_t number) const {
-            return std::to_string(number);
-        }
-        std::optional<std::string> operator()(double number) const {
-            std::array<char, 32> digits{};
-            const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number);
-            return std::string{digits.data(), end.ptr};
-        }
-    };
-    return std::visit(Text{statement}, value);
+    if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
+    if (const auto* number = std::get_if<double>(&value)) {
+        std::array<char, 32> digits{};
+        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), *number);
+        return std::string{digits.data(), end.ptr};
+    }
+    const auto* text = std::get_if<std::string_view>(&value);
+    if (text == nullptr) return std::nullopt;
+    if (text->find('\0') != text->npos)
+        throw store::statement_error(
+            Kind::statement, statement, ": PostgreSQL keeps no text with a NUL character"
+        );
+    return std::string{*text};
 }
 
 std::string message_of(const pg_result* result) {
@@ -127,19 +118,16 @@ void Connection::check(int sent) {
 
 void Connection::queue(const Sql& statement, std::span<const Value> parameters, Use use) {
     if (statement.postgres.empty())
-        throw StoreError{
-            Kind::statement,
-            Effect::none,
-            statement.name,
-            "statement " + std::string{statement.name} + " has no text for PostgreSQL"};
+        throw store::statement_error(
+            Kind::statement, statement.name, " has no text for PostgreSQL"
+        );
     if (!prepared_.contains({statement.postgres.data(), use})) {
         if (const auto word = forbidden_word(statement.postgres); !word.empty())
-            throw StoreError{
+            throw store::statement_error(
                 Kind::refused,
-                Effect::none,
                 statement.name,
-                "statement " + std::string{statement.name} + ": " + std::string{word} +
-                    " is the store's own, or would outlive the transaction"};
+                ": " + std::string{word} + " is the store's own, or would outlive the transaction"
+            );
     }
     Queued queued{statement, use, owner_, {}};
     queued.values.reserve(parameters.size());
@@ -296,11 +284,9 @@ StoreError Connection::failure(const pg_result* result, const Expected& entry) {
     auto own = own_failure(result, entry);
     if (entry.owner == owner_) return own;
     earlier_failure_ = EarlierFailure{entry.owner, own.kind()};
-    return {
-        Kind::contention,
-        Effect::none,
-        entry.name,
-        "statement " + std::string{entry.name} + " of a work that shares the transaction failed"};
+    return store::statement_error(
+        Kind::contention, entry.name, " of a work that shares the transaction failed"
+    );
 }
 
 StoreError Connection::own_failure(const pg_result* result, const Expected& entry) {
@@ -308,17 +294,8 @@ StoreError Connection::own_failure(const pg_result* result, const Expected& entr
     const std::string state = state_text != nullptr ? state_text : "";
     auto message = message_of(result);
     if (PQresultStatus(result) == PGRES_EMPTY_QUERY)
-        return {
-            Kind::statement,
-            Effect::none,
-            entry.name,
-            "statement " + std::string{entry.name} + " is empty"};
-    if (entry.use == Use::fence && state == "22012")
-        return {
-            Kind::fenced,
-            Effect::rolled_back,
-            entry.name,
-            "the fence " + std::string{entry.name} + " touched no row: the lease is lost"};
+        return store::statement_error(Kind::statement, entry.name, " is empty");
+    if (entry.use == Use::fence && state == "22012") return store::fence_lost(entry.name);
     auto kind = kind_of_state(state);
     const char* function = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
     if (state == "0A000" && function != nullptr &&

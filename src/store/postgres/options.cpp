@@ -31,23 +31,17 @@ bool on_or_off(std::string_view name, std::string_view value) {
 
 // True if the parameter is one of Pawl's.
 bool take(PostgresOptions& options, std::string_view name, std::string_view value) {
-    if (name == "connections") {
+    if (name == "connections")
         options.connections = number(name, value);
-        return true;
-    }
-    if (name == "sharing") {
+    else if (name == "sharing")
         options.sharing = value == "off" ? 0 : number(name, value);
-        return true;
-    }
-    if (name == "prepared") {
+    else if (name == "prepared")
         options.prepared = on_or_off(name, value);
-        return true;
-    }
-    if (name == "notify") {
+    else if (name == "notify")
         options.notify = on_or_off(name, value);
-        return true;
-    }
-    return false;
+    else
+        return false;
+    return true;
 }
 
 }  // namespace

@@ -63,11 +63,9 @@ void PostgresSession::queue(
     if (in_ == In::shared_one && connection_.needs_own_transaction(statement)) {
         needs_own_ = true;
         connection_.set_earlier_failure(StoreError::Kind::refused);
-        throw StoreError{
-            StoreError::Kind::contention,
-            StoreError::Effect::none,
-            statement.name,
-            "statement " + std::string{statement.name} + " needs a transaction of its own"};
+        throw store::statement_error(
+            StoreError::Kind::contention, statement.name, " needs a transaction of its own"
+        );
     }
     connection_.queue(statement, parameters, use);
     failed_ = false;
@@ -81,19 +79,9 @@ Result PostgresSession::flush() {
         failed_ = false;
         return result;
     } catch (const StoreError& error) {
-        why_ = error;
-        if (error.kind() == StoreError::Kind::contention) met_another_ = error;
+        note_failure(error);
         throw;
     }
-}
-
-void PostgresSession::throw_unless_phase_error() const {
-    if (!failed_ || !why_) return;
-    if (why_->transient() || why_->kind() == StoreError::Kind::fenced) throw StoreError{*why_};
-}
-
-void PostgresSession::throw_if_met_another() const {
-    if (met_another_) throw StoreError{*met_another_};
 }
 
 std::int64_t PostgresSession::run(
@@ -164,8 +152,9 @@ void PostgresSession::lock_name(
     try {
         (void)flush();
     } catch (const StoreError& error) {
-        why_ = lock_not_had(name, error, in_ == In::own_transaction && left <= patience);
-        throw StoreError{*why_};
+        const auto why = lock_not_had(name, error, in_ == In::own_transaction && left <= patience);
+        note_failure(why);
+        throw StoreError{why};
     }
     set_lock_timeout(std::chrono::milliseconds{0});
 }
@@ -186,10 +175,6 @@ void PostgresSession::run_script(const Sql& script) {
     failed_ = false;
 }
 
-void PostgresSession::control(const char* text) {
-    connection_.queue_control(text);
-}
-
 void PostgresSession::savepoint() {
     refuse_after_failure("savepoint");
     if (savepoints_.size() >= attempts_max)
@@ -200,7 +185,7 @@ void PostgresSession::savepoint() {
             "more than " + std::to_string(attempts_max) + " attempts are within each other"};
     // Errors of statements sent before belong before this savepoint.
     if (has_sent_) (void)flush();
-    control(names_of(savepoints_.size()).open);
+    connection_.queue_control(names_of(savepoints_.size()).open);
     savepoints_.push_back(connection_.mark());
 }
 
@@ -212,10 +197,9 @@ void PostgresSession::roll_back_to() {
     savepoints_.pop_back();
     if (!connection_.usable() || connection_.earlier_failure()) return;
     const auto names = names_of(savepoints_.size());
-    control(names.undo);
-    control(names.close);
-    failed_ = false;
-    why_.reset();
+    connection_.queue_control(names.undo);
+    connection_.queue_control(names.close);
+    forget_failure();
 }
 
 void PostgresSession::release() {
@@ -223,7 +207,7 @@ void PostgresSession::release() {
     refuse_after_failure("release");
     (void)flush();  // Errors of statements sent within belong to this savepoint.
     savepoints_.pop_back();
-    control(names_of(savepoints_.size()).close);
+    connection_.queue_control(names_of(savepoints_.size()).close);
 }
 
 // The database's time, by the clock that came with BEGIN or was seen shortly before.
@@ -234,16 +218,6 @@ TimePoint PostgresSession::now() {
     run(sql::postgres::database_clock, {}, [&](const detail::Row& row) { ms = row.integer(0); });
     connection_.note_database_clock(ms);
     return *connection_.database_now();
-}
-
-void PostgresSession::refuse_after_failure(std::string_view statement) const {
-    if (!failed_) return;
-    throw StoreError{
-        StoreError::Kind::refused,
-        StoreError::Effect::none,
-        statement,
-        "statement " + std::string{statement} +
-            " follows one that failed: only tx.attempt() can go on after a failure"};
 }
 
 }  // namespace pawl::postgres

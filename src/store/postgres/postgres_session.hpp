@@ -4,13 +4,12 @@
 #include "src/store/postgres/connection.hpp"
 #include "src/store/store.hpp"
 
-#include <optional>
 #include <vector>
 
 namespace pawl::postgres {
 
 // The Session of a work on a connection, between its BEGIN and its COMMIT.
-class PostgresSession final : public store::Session {
+class PostgresSession final : public store::GuardedSession {
 public:
     enum class In { own_transaction, shared_one };
     PostgresSession(
@@ -38,34 +37,22 @@ public:
     void release() override;
     TimePoint now() override;
 
-    // A statement failed, and no savepoint rolled it back: COMMIT is not allowed.
-    bool failed() const { return failed_; }
-    // Throws that error again if it came from the environment or a lost fence, even if the phase
-    // caught it.
-    void throw_unless_phase_error() const;
-    // Throws the serialization failure or deadlock that an attempt met, even if it was rolled back
-    // to its savepoint: the phase may succeed if it runs again.
-    void throw_if_met_another() const;
     // Whether one of its statements must not run in a shared transaction.
     bool needs_own_transaction() const { return needs_own_; }
 
 private:
+    bool deadline_passed() const override { return connection_.deadline_passed(); }
     void queue(
         const Sql& statement, std::span<const detail::Value> parameters, Connection::Use use
     );
-    void control(const char* text);
     static StoreError lock_not_had(std::string_view name, const StoreError& why, bool by_deadline);
     Result flush();
-    void refuse_after_failure(std::string_view statement) const;
 
     Connection& connection_;
     const PostgresOptions& options_;
     base::Clock& clock_;
     In in_;
     std::vector<Connection::Mark> savepoints_;  // The queue's position at each open savepoint.
-    bool failed_{false};
-    std::optional<StoreError> why_;
-    std::optional<StoreError> met_another_;
     bool has_sent_{false};  // Statements without awaited answers were sent before the savepoints.
     bool needs_own_{false};
 };

@@ -3,9 +3,11 @@
 #include <pawl/error.hpp>
 
 #include "src/base/time_text.hpp"
+#include "src/store/store.hpp"
 
 #include <postgresql/libpq-fe.h>
 
+#include <array>
 #include <charconv>
 #include <limits>
 
@@ -79,28 +81,24 @@ std::optional<std::chrono::seconds> take_zone(std::string_view& text) {
 }  // namespace
 
 std::optional<TimePoint> time_of_postgres(std::string_view text) {
-    const auto year = take_number(text, 6);
-    if (!year || !take(text, '-')) return std::nullopt;
-    const auto month = take_number(text, 2);
-    if (!month || !take(text, '-')) return std::nullopt;
-    const auto day = take_number(text, 2);
-    if (!day || !take(text, ' ')) return std::nullopt;
-    const auto hour = take_number(text, 2);
-    if (!hour || !take(text, ':')) return std::nullopt;
-    const auto minute = take_number(text, 2);
-    if (!minute || !take(text, ':')) return std::nullopt;
-    const auto second = take_number(text, 2);
-    if (!second) return std::nullopt;
+    constexpr std::string_view separators = "-- ::";
+    std::array<int, 6> parts{};  // From years to seconds.
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const auto number = take_number(text, i == 0 ? 6 : 2);
+        if (!number || (i < separators.size() && !take(text, separators[i]))) return std::nullopt;
+        parts[i] = *number;
+    }
+    const auto [year, month, day, hour, minute, second] = parts;
     const auto fraction = take_fraction(text);
     const auto zone = take_zone(text);
     if (!zone || !text.empty()) return std::nullopt;
     const std::chrono::year_month_day date{
-        std::chrono::year{*year},
-        std::chrono::month{static_cast<unsigned>(*month)},
-        std::chrono::day{static_cast<unsigned>(*day)}};
+        std::chrono::year{year},
+        std::chrono::month{static_cast<unsigned>(month)},
+        std::chrono::day{static_cast<unsigned>(day)}};
     if (!date.ok()) return std::nullopt;
-    return TimePoint{std::chrono::sys_days{date}} + std::chrono::hours{*hour} +
-           std::chrono::minutes{*minute} + std::chrono::seconds{*second} + fraction - *zone;
+    return TimePoint{std::chrono::sys_days{date}} + std::chrono::hours{hour} +
+           std::chrono::minutes{minute} + std::chrono::seconds{second} + fraction - *zone;
 }
 
 int PostgresRow::columns() const {
@@ -165,12 +163,12 @@ std::string_view PostgresRow::text(int column) const {
 
 void PostgresRow::wrong(int column, const char* wanted) const {
     const char* name = PQfname(result_, column);
-    throw StoreError{
+    throw store::statement_error(
         StoreError::Kind::statement,
-        StoreError::Effect::none,
         statement_,
-        "statement " + std::string{statement_} + ": column " +
-            (name != nullptr ? std::string{name} : std::to_string(column)) + " is not " + wanted};
+        ": column " + (name != nullptr ? std::string{name} : std::to_string(column)) + " is not " +
+            wanted
+    );
 }
 
 }  // namespace pawl::postgres

@@ -33,7 +33,7 @@ std::exception_ptr run_to_end(const TransactionParts& parts, store::Work& work, 
         parts.connection, parts.options, parts.clock, PostgresSession::In::shared_one};
     std::exception_ptr failed;
     try {
-        run_phase(parts, work, session);
+        session.run_phase(work);
     } catch (...) {
         failed = std::current_exception();
     }

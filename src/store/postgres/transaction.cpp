@@ -91,25 +91,13 @@ void commit(Connection& connection) {
     PAWL_FAULT("postgres.commit.after");
 }
 
-void run_phase(const TransactionParts& parts, store::Work& work, PostgresSession& session) {
-    try {
-        work.run(session);
-    } catch (...) {
-        session.throw_unless_phase_error();
-        session.throw_if_met_another();
-        throw;
-    }
-    session.throw_unless_phase_error();  // The phase swallowed the error.
-    store::check_phase_end(parts.connection.deadline_passed(), session.failed());
-}
-
 namespace {
 
 void run_once(const TransactionParts& parts, store::Work& work) {
     auto& connection = parts.connection;
     queue_begin(connection, work.isolation(), work.deadline());
     PostgresSession session{connection, parts.options, parts.clock};
-    run_phase(parts, work, session);
+    session.run_phase(work);
     commit(connection);
 }
 

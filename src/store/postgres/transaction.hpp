@@ -9,8 +9,6 @@
 
 namespace pawl::postgres {
 
-class PostgresSession;
-
 struct TransactionParts {
     Connection& connection;
     const PostgresOptions& options;
@@ -36,10 +34,6 @@ void queue_limits(
 // Throws StoreError; its effect is in_doubt unless the database reported a failed commit.
 void commit(Connection& connection);
 void roll_back(Connection& connection) noexcept;
-
-// Runs the work up to its COMMIT. Throws if it must not be committed, even if the phase's code
-// caught the database's error.
-void run_phase(const TransactionParts& parts, store::Work& work, PostgresSession& session);
 
 // Runs a write transaction, and again after contention. Returns why it failed, or null.
 std::exception_ptr run_write(const TransactionParts& parts, store::Work& work);

@@ -1,5 +1,7 @@
 #include "src/store/sqlite/connection.hpp"
 
+#include "src/store/store.hpp"
+
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -52,12 +54,8 @@ bool is_blank(std::string_view text) {
     return true;
 }
 
-[[noreturn]] void refuse_statement(std::string_view name, const char* why) {
-    throw StoreError{
-        Kind::statement,
-        StoreError::Effect::none,
-        name,
-        "statement " + std::string{name} + " " + why};
+[[noreturn]] void fail_to_open(Kind kind, const std::string& why) {
+    throw StoreError{kind, StoreError::Effect::none, "open", why};
 }
 
 // Once for the process, before its first connection: otherwise SQLite takes a global mutex at each
@@ -84,11 +82,7 @@ Connection::Connection(
     if (code != SQLITE_OK) {
         const std::string why = db_ != nullptr ? sqlite3_errmsg(db_) : sqlite3_errstr(code);
         sqlite3_close_v2(db_);
-        throw StoreError{
-            kind_of(code),
-            StoreError::Effect::none,
-            "open",
-            "the database " + path + " can't be opened: " + why};
+        fail_to_open(kind_of(code), "the database " + path + " can't be opened: " + why);
     }
     try {
         configure(path, mode, busy_timeout);
@@ -108,11 +102,10 @@ void Connection::configure(
     const std::string& path, Mode mode, std::chrono::milliseconds busy_timeout
 ) {
     if (mode != Mode::reader && sqlite3_db_readonly(db_, "main") == 1)
-        throw StoreError{
+        fail_to_open(
             Kind::read_only,
-            StoreError::Effect::none,
-            "open",
-            "the database " + path + " can't be written: the file or its file system is read-only"};
+            "the database " + path + " can't be written: the file or its file system is read-only"
+        );
     sqlite3_busy_timeout(db_, static_cast<int>(busy_timeout.count()));
     // FULL: a commit is on disk before its answer is sent. NORMAL could lose a recovery point.
     script(
@@ -127,12 +120,11 @@ void Connection::configure(
     if (mode == Mode::owner) {
         // A file system without shared memory keeps the old mode, where readers block writers.
         if (pragma("PRAGMA journal_mode = WAL") != "wal" && path != ":memory:")
-            throw StoreError{
+            fail_to_open(
                 Kind::unavailable,
-                StoreError::Effect::none,
-                "open",
                 "the database " + path +
-                    " can't use a write-ahead log: is it on a network file system?"};
+                    " can't use a write-ahead log: is it on a network file system?"
+            );
         script("configure", "PRAGMA journal_size_limit = 67108864;");
     }
     sqlite3_set_authorizer(db_, &Connection::authorize, this);
@@ -148,11 +140,10 @@ void Connection::check_application(const std::string& path, Mode mode) {
     if (found == "0")
         // tidy: allow sql: a constant number, and PRAGMA takes no parameters
         return script("configure", "PRAGMA application_id = " + std::to_string(application_id));
-    throw StoreError{
+    fail_to_open(
         Kind::unavailable,
-        StoreError::Effect::none,
-        "open",
-        "PAWL0004: the database " + path + " is not Pawl's: its application_id is " + found};
+        "PAWL0004: the database " + path + " is not Pawl's: its application_id is " + found
+    );
 }
 
 std::string Connection::pragma(const char* text) {
@@ -161,8 +152,7 @@ std::string Connection::pragma(const char* text) {
     std::string value;
     if (code == SQLITE_OK) code = sqlite3_step(statement);
     if (code == SQLITE_ROW)
-        value =
-            static_cast<const char*>(static_cast<const void*>(sqlite3_column_text(statement, 0)));
+        value = reinterpret_cast<const char*>(sqlite3_column_text(statement, 0));
     sqlite3_finalize(statement);
     if (code != SQLITE_ROW && code != SQLITE_DONE) fail(code, "configure");
     return value;
@@ -190,12 +180,11 @@ int Connection::progress(void* self) {
 }
 
 bool Connection::deadline_passed() const {
-    return deadline_set_ && clock_.steady() >= deadline_;
+    return deadline_ && clock_.steady() >= *deadline_;
 }
 
 void Connection::set_deadline(std::chrono::milliseconds from_now) {
     deadline_ = clock_.steady() + from_now;
-    deadline_set_ = true;
 }
 
 Prepared& Connection::prepare(const Sql& statement) {
@@ -211,11 +200,13 @@ Prepared& Connection::prepare(const Sql& statement) {
 
 std::unique_ptr<Prepared> Connection::make(const Sql& statement) {
     const auto text = statement.sqlite;
-    if (text.empty()) refuse_statement(statement.name, "has no text for SQLite");
+    const auto refusal = [&](const char* why) {
+        return store::statement_error(Kind::statement, statement.name, why);
+    };
+    if (text.empty()) throw refusal(" has no text for SQLite");
     auto made = std::make_unique<Prepared>();
     made->parameters = detail::parameters_in(text);
-    if (made->parameters > parameters_max)
-        refuse_statement(statement.name, "has more than 32 parameters");
+    if (made->parameters > parameters_max) throw refusal(" has more than 32 parameters");
     const char* rest = nullptr;
     const int code = sqlite3_prepare_v3(
         db_,
@@ -230,9 +221,7 @@ std::unique_ptr<Prepared> Connection::make(const Sql& statement) {
     const auto prepared_size = static_cast<std::size_t>(rest - text.data());
     if (made->statement == nullptr || !is_blank(text.substr(prepared_size))) {
         sqlite3_finalize(made->statement);
-        refuse_statement(
-            statement.name, "is not one statement: cut it into several, each with a name"
-        );
+        throw refusal(" is not one statement: cut it into several, each with a name");
     }
     for (int n = 1; n <= made->parameters; ++n)
         made->place[static_cast<std::size_t>(n - 1)] =
@@ -298,9 +287,7 @@ void Connection::fail(int code, std::string_view statement) const {
     const auto kind = kind_of(code);
     std::string text = "statement " + std::string{statement} + ": " + sqlite3_errmsg(db_);
     if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB) {
-        const char* file = sqlite3_db_filename(db_, "main");
-        text = "PAWL0005: the file " + std::string{file != nullptr ? file : ""} +
-               " is damaged or no database: " + text;
+        text = "PAWL0005: the file " + file() + " is damaged or no database: " + text;
     }
     if (kind == Kind::deadline)
         text = "statement " + std::string{statement} + " was interrupted at its deadline";

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -67,7 +68,7 @@ public:
 
     // Statements are interrupted at the deadline; without one, never.
     void set_deadline(std::chrono::milliseconds from_now);
-    void clear_deadline() { deadline_set_ = false; }
+    void clear_deadline() { deadline_.reset(); }
     bool deadline_passed() const;
 
     [[noreturn]] void fail(int code, std::string_view statement) const;
@@ -88,8 +89,7 @@ private:
     std::unordered_map<const char*, std::unique_ptr<Prepared>> prepared_;
     std::unordered_map<std::string_view, sqlite3_stmt*> controls_;
     bool trusted_{true};  // Set while the store's own SQL is prepared.
-    bool deadline_set_{false};
-    std::chrono::steady_clock::time_point deadline_{};
+    std::optional<std::chrono::steady_clock::time_point> deadline_;
 };
 
 }  // namespace pawl::sqlite

@@ -42,9 +42,7 @@ public:
     }
     std::string_view text(int column) const override {
         if (type(column) != SQLITE_TEXT) wrong(column, "text");
-        const auto* bytes = static_cast<const char*>(
-            static_cast<const void*>(sqlite3_column_text(statement_, column))
-        );
+        const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
         return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
     }
 
@@ -55,13 +53,12 @@ private:
     }
     [[noreturn]] void wrong(int column, const char* wanted) const {
         const char* name = sqlite3_column_name(statement_, column);
-        throw StoreError{
+        throw store::statement_error(
             StoreError::Kind::statement,
-            StoreError::Effect::none,
             name_,
-            "statement " + std::string{name_} + ": column " +
-                (name != nullptr ? std::string{name} : std::to_string(column)) + " is not " +
-                wanted};
+            ": column " + (name != nullptr ? std::string{name} : std::to_string(column)) +
+                " is not " + wanted
+        );
     }
 
     sqlite3_stmt* statement_;
@@ -100,7 +97,7 @@ std::int64_t SqliteSession::run(
     try {
         return run_checked(statement, parameters, each);
     } catch (const StoreError& error) {
-        why_ = error;
+        note_failure(error);
         throw;
     }
 }
@@ -114,8 +111,7 @@ std::int64_t SqliteSession::run_checked(
     auto& prepared = connection_.prepare(statement);
     PAWL_ASSERT(static_cast<int>(parameters.size()) == prepared.parameters);
     const bool reads = sqlite3_stmt_readonly(prepared.statement) != 0;
-    if (mode_ == Mode::read && !reads)
-        refuse(statement.name, "writes, in a transaction that only reads");
+    if (!reads) refuse_a_write(statement.name);
     const Reset reset{prepared.statement};
     const auto before = connection_.total_changes();
     for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -136,20 +132,14 @@ void SqliteSession::fence(const Sql& statement, std::span<const Value> parameter
     try {
         Session::fence(statement, parameters);
     } catch (const StoreError& error) {
-        failed_ = true;
-        why_ = error;
+        note_failure(error);
         throw;
     }
 }
 
-void SqliteSession::throw_unless_phase_error() const {
-    if (!failed_ || !why_) return;
-    if (why_->transient() || why_->kind() == StoreError::Kind::fenced) throw StoreError{*why_};
-}
-
 void SqliteSession::run_script(const Sql& script) {
     refuse_after_failure(script.name);
-    if (mode_ == Mode::read) refuse(script.name, "writes, in a transaction that only reads");
+    refuse_a_write(script.name);
     failed_ = true;
     connection_.script(script.name, script.sqlite);
     failed_ = false;
@@ -167,8 +157,7 @@ void SqliteSession::roll_back_to() {
     if (mode_ == Mode::write && connection_.in_transaction()) {
         connection_.control("ROLLBACK TO inner");
         connection_.control("RELEASE inner");
-        failed_ = false;
-        why_.reset();
+        forget_failure();
     }
 }
 
@@ -183,17 +172,11 @@ TimePoint SqliteSession::now() {
     return clock_.now();
 }
 
-void SqliteSession::refuse_after_failure(std::string_view statement) const {
-    if (failed_)
-        refuse(statement, "follows one that failed: only tx.attempt() can go on after a failure");
-}
-
-void SqliteSession::refuse(std::string_view statement, const char* why) {
-    throw StoreError{
-        StoreError::Kind::refused,
-        StoreError::Effect::none,
-        statement,
-        "statement " + std::string{statement} + " " + why};
+void SqliteSession::refuse_a_write(std::string_view statement) const {
+    if (mode_ == Mode::read)
+        throw store::statement_error(
+            StoreError::Kind::refused, statement, " writes, in a transaction that only reads"
+        );
 }
 
 }  // namespace pawl::sqlite

@@ -15,22 +15,16 @@ using Effect = StoreError::Effect;
 
 void run_checked(Connection& connection, base::Clock& clock, store::Work& work) {
     SqliteSession session{connection, clock, SqliteSession::Mode::write};
-    try {
-        work.run(session);
-    } catch (...) {
-        session.throw_unless_phase_error();
-        throw;
-    }
-    session.throw_unless_phase_error();  // The phase swallowed the error.
-    store::check_phase_end(connection.deadline_passed(), session.failed());
+    session.run_phase(work);
     // Checked for each work: COMMIT could not name the cause, and would fail for all.
     if (connection.deferred_key_broken())
         throw StoreError{
             Kind::constraint, Effect::rolled_back, "", "a deferred foreign key is violated"};
 }
 
-StoreError undone(Kind kind, const std::string& why) {
-    return {kind, Effect::rolled_back, "", "the transaction was undone: " + why};
+std::exception_ptr undone(Kind kind, const std::string& why) {
+    return std::make_exception_ptr(StoreError{
+        kind, Effect::rolled_back, "", "the transaction was undone: " + why});
 }
 
 }  // namespace
@@ -106,18 +100,15 @@ void roll_back(Connection& connection) noexcept {
 }
 
 std::exception_ptr undone_with(const std::exception_ptr& cause) {
-    if (!cause) return std::make_exception_ptr(undone(Kind::unavailable, "it was ended early"));
+    if (!cause) return undone(Kind::unavailable, "it was ended early");
     try {
         std::rethrow_exception(cause);
     } catch (const StoreError& error) {
         // The deadline was another work's.
         const bool ours = error.transient() && error.kind() != Kind::deadline;
-        return std::make_exception_ptr(undone(ours ? error.kind() : Kind::unavailable, error.what())
-        );
+        return undone(ours ? error.kind() : Kind::unavailable, error.what());
     } catch (...) {
-        return std::make_exception_ptr(
-            undone(Kind::unavailable, "one that shared it ended it early")
-        );
+        return undone(Kind::unavailable, "one that shared it ended it early");
     }
 }
 
