@@ -28,12 +28,8 @@ StaleFencingToken::StaleFencingToken(const FencingToken& fence, std::int64_t see
       seen_{seen} {}
 
 void check_fencing_token(Tx& tx, const FencingToken& fence) {
-    const auto passed = detail::run_statement(
-        tx.session(),
-        sql::record_fencing_token,
-        [](const detail::Row&) {},
-        fence.name(),
-        fence.epoch()
+    const auto passed = detail::execute_statement(
+        tx.session(), sql::record_fencing_token, fence.name(), fence.epoch()
     );
     if (passed != 0) return;
     std::int64_t seen = 0;

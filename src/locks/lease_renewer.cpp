@@ -16,11 +16,11 @@ LeaseRenewer::LeaseRenewer(LeaseBackend& backend, base::Clock& clock)
     try {
         renewing_ = std::thread{[this] {
             base::name_this_thread("pawl-leases");
-            renew_all();
+            while (const auto first = wait_for_first(&Held::renew_at)) renew(first);
         }};
         watching_ = std::thread{[this] {
             base::name_this_thread("pawl-lease-ends");
-            watch_all();
+            while (const auto first = wait_for_first(&Held::end)) lose(first);
         }};
     } catch (...) {  // No second thread could be made: the first must be joined.
         stop();
@@ -105,14 +105,6 @@ std::shared_ptr<Held> LeaseRenewer::wait_for_first(core::SteadyTime Held::*time)
         changed_.wait_until(lock, at);
     }
     return nullptr;
-}
-
-void LeaseRenewer::watch_all() {
-    while (const auto first = wait_for_first(&Held::end)) lose(first);
-}
-
-void LeaseRenewer::renew_all() {
-    while (const auto first = wait_for_first(&Held::renew_at)) renew(first);
 }
 
 void LeaseRenewer::renew(const std::shared_ptr<Held>& held) {

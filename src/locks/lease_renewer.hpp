@@ -48,10 +48,8 @@ private:
     void stop() noexcept;
     // Sets its times, of a request that was begun at `asked_at`; under the mutex.
     static void count_from(Held& held, core::SteadyTime asked_at);
-    void renew_all();
     void renew(const std::shared_ptr<Held>& held);
     void lose(const std::shared_ptr<Held>& held);
-    void watch_all();
     // The lease whose `time` comes first, once that has come; null when stopping.
     std::shared_ptr<Held> wait_for_first(core::SteadyTime Held::*time);
 

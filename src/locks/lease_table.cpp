@@ -49,19 +49,12 @@ void LeaseTable::check_gives_tokens() {
         throw StoreError{Kind::refused, Effect::none, "lease", std::move(*why)};
 }
 
-void LeaseTable::check_gives_tokens_or_release(std::string_view name, const std::string& holder) {
-    try {
-        check_gives_tokens();
-    } catch (const StoreError&) {
-        release_quietly(name, holder);
-        throw;
-    }
-}
-
-void LeaseTable::release_quietly(std::string_view name, const std::string& holder) noexcept {
+bool LeaseTable::release(std::string_view name, std::string_view holder) noexcept {
     try {
         backend_->release(name, holder);
-    } catch (const std::exception&) {  // The lease then ends by time.
+        return true;
+    } catch (const std::exception&) {
+        return false;
     }
 }
 
@@ -71,15 +64,18 @@ LeaseTable::Try LeaseTable::acquire(
     const auto asked_at = clock_.steady();
     const auto choice = backend_->acquire(name, holder, options.ttl);
     if (const auto* held = std::get_if<core::LeaseHeld>(&choice)) return {nullptr, held->left};
-    check_gives_tokens_or_release(name, holder);
-    if (clock_.steady() >= core::holder_end(asked_at, options.ttl)) {
-        release_quietly(name, holder);
-        throw StoreError{
-            Kind::deadline,
-            Effect::none,
-            "lease",
-            "the lease '" + std::string{name} + "' took longer to acquire than its ttl of " +
-                std::to_string(options.ttl.count()) + " ms"};
+    try {
+        check_gives_tokens();
+        if (clock_.steady() >= core::holder_end(asked_at, options.ttl))
+            throw StoreError{
+                Kind::deadline,
+                Effect::none,
+                "lease",
+                "the lease '" + std::string{name} + "' took longer to acquire than its ttl of " +
+                    std::to_string(options.ttl.count()) + " ms"};
+    } catch (const StoreError&) {
+        release(name, holder);
+        throw;
     }
     auto held = std::make_shared<Held>();
     held->name = name;
@@ -137,12 +133,7 @@ bool LeaseTable::release(Held& held) noexcept {
     if (!was_held) return false;
     // The store would wait for this transaction, and the transaction for the store.
     if (detail::in_transaction()) return false;
-    try {
-        backend_->release(held.name, held.holder);
-        return *was_held;
-    } catch (const std::exception&) {
-        return false;
-    }
+    return release(held.name, held.holder) && *was_held;
 }
 
 }  // namespace pawl::locks

@@ -46,8 +46,8 @@ private:
         std::chrono::milliseconds lease_left{0};  // for this long.
     };
     Try acquire(std::string_view name, const std::string& holder, const LeaseOptions& options);
-    void check_gives_tokens_or_release(std::string_view name, const std::string& holder);
-    void release_quietly(std::string_view name, const std::string& holder) noexcept;
+    // False if the backend was not reached: the lease then ends by time.
+    bool release(std::string_view name, std::string_view holder) noexcept;
 
     std::unique_ptr<LeaseBackend> backend_;
     Gives gives_;

@@ -74,9 +74,7 @@ bool HeldLease::release() noexcept {
 Leases::Leases(std::shared_ptr<LeaseTable> table) : table_{std::move(table)} {}
 
 Leases::Leases(Database& database)
-    : table_{table_of(
-          std::make_unique<locks::StoreLeaseBackend>(database.store()), LeaseTable::Gives::tokens
-      )} {}
+    : table_{table_of(locks::store_lease_backend(database.store()), LeaseTable::Gives::tokens)} {}
 
 Leases Leases::in_redis(const std::string& url) {
     Leases leases{table_of(locks::redis_lease_backend(url), LeaseTable::Gives::tokens)};

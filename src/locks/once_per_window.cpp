@@ -36,14 +36,8 @@ OncePerWindow::Place OncePerWindow::open(Tx& tx, const Principal& who, std::stri
             std::to_string(longest_window.count()) + " ms"};
     Place place{hash_of(action, who, about), false, {}};
     const auto now = tx.now();
-    const auto opened = detail::run_statement(
-        tx.session(),
-        sql::open_window,
-        [](const detail::Row&) {},
-        place.hash,
-        now,
-        now + window,
-        now + bound
+    const auto opened = detail::execute_statement(
+        tx.session(), sql::open_window, place.hash, now, now + window, now + bound
     );
     place.first = opened != 0;
     if (!place.first)
@@ -68,9 +62,7 @@ void OncePerWindow::store(Tx& tx, const Place& place, const std::string& result)
 // After f threw, a caller may catch the exception and commit: then there is no result to replay.
 void OncePerWindow::close(Tx& tx, const Place& place) noexcept {
     try {
-        detail::run_statement(
-            tx.session(), sql::close_window, [](const detail::Row&) {}, place.hash
-        );
+        detail::execute_statement(tx.session(), sql::close_window, place.hash);
         // Then the transaction can only be rolled back, and the window with it.
     } catch (const std::exception&) {
     }

@@ -1,5 +1,7 @@
 #include "src/locks/redis_lease_backend.hpp"
 
+#include <utility>
+
 namespace pawl::locks {
 
 namespace {
@@ -60,46 +62,55 @@ Command key_of(std::string_view name) {
     return {"pawl:lease:" + std::string{name}};
 }
 
+class RedisLeaseBackend final : public LeaseBackend {
+public:
+    explicit RedisLeaseBackend(std::unique_ptr<redis::Client> client)
+        : client_{std::move(client)} {}
+
+    core::LeaseChoice acquire(std::string_view name, std::string_view holder, milliseconds ttl)
+        override {
+        const auto reply = client_->run(
+            acquire_lease,
+            key_of(name),
+            {client_->given_now(), std::string{holder}, std::to_string(ttl.count())}
+        );
+        if (const auto epoch = reply.items[0].integer; epoch != 0) return core::LeaseTaken{epoch};
+        return core::LeaseHeld{milliseconds{reply.items[1].integer}};
+    }
+
+    bool extend(
+        std::string_view name, std::int64_t epoch, std::string_view holder, milliseconds ttl
+    ) override {
+        const auto reply = client_->run(
+            extend_lease,
+            key_of(name),
+            {client_->given_now(),
+             std::to_string(epoch),
+             std::string{holder},
+             std::to_string(ttl.count())}
+        );
+        return reply.integer == 1;
+    }
+
+    void release(std::string_view name, std::string_view holder) override {
+        client_->run(release_lease, key_of(name), {std::string{holder}});
+    }
+
+    // Reads Redis' settings now (PAWL0030).
+    std::optional<std::string> fence_problem() override { return client_->fence_problem(); }
+
+private:
+    std::unique_ptr<redis::Client> client_;
+};
+
 }  // namespace
 
-core::LeaseChoice RedisLeaseBackend::acquire(
-    std::string_view name, std::string_view holder, milliseconds ttl
-) {
-    const auto reply = client_->run(
-        acquire_lease,
-        key_of(name),
-        {client_->given_now(), std::string{holder}, std::to_string(ttl.count())}
-    );
-    if (const auto epoch = reply.items[0].integer; epoch != 0) return core::LeaseTaken{epoch};
-    return core::LeaseHeld{milliseconds{reply.items[1].integer}};
-}
-
-bool RedisLeaseBackend::extend(
-    std::string_view name, std::int64_t epoch, std::string_view holder, milliseconds ttl
-) {
-    const auto reply = client_->run(
-        extend_lease,
-        key_of(name),
-        {client_->given_now(),
-         std::to_string(epoch),
-         std::string{holder},
-         std::to_string(ttl.count())}
-    );
-    return reply.integer == 1;
-}
-
-void RedisLeaseBackend::release(std::string_view name, std::string_view holder) {
-    client_->run(release_lease, key_of(name), {std::string{holder}});
-}
-
-std::optional<std::string> RedisLeaseBackend::fence_problem() {
-    return client_->fence_problem();
+std::unique_ptr<LeaseBackend> redis_lease_backend(std::unique_ptr<redis::Client> client) {
+    return std::make_unique<RedisLeaseBackend>(std::move(client));
 }
 
 std::unique_ptr<LeaseBackend> redis_lease_backend(const std::string& url) {
-    return std::make_unique<RedisLeaseBackend>(
-        std::make_unique<redis::Client>(redis::options_of_url(url))
-    );
+    return redis_lease_backend(std::make_unique<redis::Client>(redis::options_of_url(url)));
 }
 
 }  // namespace pawl::locks

@@ -28,6 +28,7 @@ struct Found {
     core::LeaseFacts facts() const { return {epoch, holder, until, milliseconds{ttl_ms}}; }
 };
 
+// nullopt: a new name.
 std::optional<Found> lock(store::Session& session, std::string_view name) {
     std::optional<Found> found;
     run_statement(
@@ -77,42 +78,53 @@ auto write_first(store::Store& store, milliseconds deadline, F f) {
             store.write(std::move(w), store::Urgency::first);
         },
         f,
-        deadline,
-        Isolation::read_committed
+        deadline
     );
 }
 
+class StoreLeaseBackend final : public LeaseBackend {
+public:
+    explicit StoreLeaseBackend(store::Store& store) : store_{store} {}
+
+    core::LeaseChoice acquire(std::string_view name, std::string_view holder, milliseconds ttl)
+        override {
+        try {
+            return write_first(store_, deadline_of(ttl), [&](store::Session& session) {
+                return acquire_in(session, name, holder, ttl);
+            });
+        } catch (const StoreError& error) {
+            if (error.kind() != StoreError::Kind::locked) throw;
+            return core::LeaseHeld{locked_for};
+        }
+    }
+
+    bool extend(
+        std::string_view name, std::int64_t epoch, std::string_view holder, milliseconds ttl
+    ) override {
+        return write_first(store_, deadline_of(ttl), [&](store::Session& session) {
+            const auto found = lock(session, name);
+            const auto facts = found ? std::optional{found->facts()} : std::nullopt;
+            const auto now = session.now();
+            if (!core::may_extend(facts ? &*facts : nullptr, epoch, holder, now)) return false;
+            return execute_statement(session, sql::extend_lease, name, epoch, holder, now + ttl) ==
+                   1;
+        });
+    }
+
+    void release(std::string_view name, std::string_view holder) override {
+        write_first(store_, 5s, [&](store::Session& session) {
+            execute_statement(session, sql::release_lease, name, holder);
+        });
+    }
+
+private:
+    store::Store& store_;
+};
+
 }  // namespace
 
-core::LeaseChoice StoreLeaseBackend::acquire(
-    std::string_view name, std::string_view holder, milliseconds ttl
-) {
-    try {
-        return write_first(store_, deadline_of(ttl), [&](store::Session& session) {
-            return acquire_in(session, name, holder, ttl);
-        });
-    } catch (const StoreError& error) {
-        if (error.kind() != StoreError::Kind::locked) throw;
-        return core::LeaseHeld{locked_for};
-    }
-}
-
-bool StoreLeaseBackend::extend(
-    std::string_view name, std::int64_t epoch, std::string_view holder, milliseconds ttl
-) {
-    return write_first(store_, deadline_of(ttl), [&](store::Session& session) {
-        const auto found = lock(session, name);
-        const auto facts = found ? std::optional{found->facts()} : std::nullopt;
-        const auto now = session.now();
-        if (!core::may_extend(facts ? &*facts : nullptr, epoch, holder, now)) return false;
-        return execute_statement(session, sql::extend_lease, name, epoch, holder, now + ttl) == 1;
-    });
-}
-
-void StoreLeaseBackend::release(std::string_view name, std::string_view holder) {
-    write_first(store_, 5s, [&](store::Session& session) {
-        execute_statement(session, sql::release_lease, name, holder);
-    });
+std::unique_ptr<LeaseBackend> store_lease_backend(store::Store& store) {
+    return std::make_unique<StoreLeaseBackend>(store);
 }
 
 }  // namespace pawl::locks

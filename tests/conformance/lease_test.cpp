@@ -27,9 +27,7 @@ public:
 class StoreWorld final : public LeaseWorld {
 public:
     explicit StoreWorld(Stores stores) : home_{stores, clock}, store_{home_.open_filled()} {}
-    std::unique_ptr<LeaseBackend> open() override {
-        return std::make_unique<locks::StoreLeaseBackend>(*store_);
-    }
+    std::unique_ptr<LeaseBackend> open() override { return locks::store_lease_backend(*store_); }
 
 private:
     StoreHome home_;
@@ -40,9 +38,7 @@ class RedisLeaseWorld final : public LeaseWorld {
 public:
     RedisLeaseWorld() : options_{testing::empty_redis().options()} {}
     std::unique_ptr<LeaseBackend> open() override {
-        return std::make_unique<locks::RedisLeaseBackend>(
-            std::make_unique<redis::Client>(options_, &clock)
-        );
+        return locks::redis_lease_backend(std::make_unique<redis::Client>(options_, &clock));
     }
 
 private:

@@ -319,13 +319,13 @@ TEST_F(PostgresLocksTest, a_higher_epoch_waits_for_the_commit_of_a_lower_one) {
 
 // By the database's clock, which both use.
 TEST_F(PostgresLocksTest, a_lease_of_one_process_is_held_against_another_until_its_ttl) {
-    locks::StoreLeaseBackend place{one};
-    locks::StoreLeaseBackend of_another{other};
-    const auto taken = place.acquire("report", "ann", 300ms);
+    const auto place = locks::store_lease_backend(one);
+    const auto of_another = locks::store_lease_backend(other);
+    const auto taken = place->acquire("report", "ann", 300ms);
     const auto began = std::chrono::steady_clock::now();
     ASSERT_TRUE(std::holds_alternative<core::LeaseTaken>(taken));
 
-    while (!std::holds_alternative<core::LeaseTaken>(of_another.acquire("report", "joe", 30s)))
+    while (!std::holds_alternative<core::LeaseTaken>(of_another->acquire("report", "joe", 30s)))
         std::this_thread::sleep_for(5ms);
 
     const auto waited = std::chrono::steady_clock::now() - began;
@@ -334,9 +334,9 @@ TEST_F(PostgresLocksTest, a_lease_of_one_process_is_held_against_another_until_i
 
 // Paused while it holds the row lock, as a process that is stopped in its transaction.
 TEST_F(PostgresLocksTest, try_acquire_does_not_wait_for_a_paused_row_lock_holder) {
-    locks::StoreLeaseBackend place{other};
-    ASSERT_TRUE(std::holds_alternative<core::LeaseTaken>(place.acquire("report", "ann", 1h)));
-    place.release("report", "ann");
+    const auto place = locks::store_lease_backend(other);
+    ASSERT_TRUE(std::holds_alternative<core::LeaseTaken>(place->acquire("report", "ann", 1h)));
+    place->release("report", "ann");
     std::promise<void> had;
     std::promise<void> go;
     auto holder = begin(
@@ -354,16 +354,16 @@ TEST_F(PostgresLocksTest, try_acquire_does_not_wait_for_a_paused_row_lock_holder
     had.get_future().wait();
     const auto began = std::chrono::steady_clock::now();
 
-    const auto choice = place.acquire("report", "joe", 30s);
+    const auto choice = place->acquire("report", "joe", 30s);
 
     EXPECT_TRUE(std::holds_alternative<core::LeaseHeld>(choice));
     EXPECT_LT(std::chrono::steady_clock::now() - began, 5s);
     // Found by reading: for a short lease the deadline came first, and was thrown.
     for (const auto ttl : {100ms, 1000ms, 1999ms})
-        EXPECT_TRUE(std::holds_alternative<core::LeaseHeld>(place.acquire("report", "joe", ttl)));
+        EXPECT_TRUE(std::holds_alternative<core::LeaseHeld>(place->acquire("report", "joe", ttl)));
     go.set_value();
     holder.wait();
-    EXPECT_TRUE(std::holds_alternative<core::LeaseTaken>(place.acquire("report", "joe", 30s)));
+    EXPECT_TRUE(std::holds_alternative<core::LeaseTaken>(place->acquire("report", "joe", 30s)));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ void Steward::run_once() {
     } forgets{beliefs_, holder};
 
     auto asked_at = clock_.steady();
-    const auto choice = place_.acquire(books, holder, ttl);
+    const auto choice = place_->acquire(books, holder, ttl);
     const auto* taken = std::get_if<core::LeaseTaken>(&choice);
     if (taken == nullptr) return;
     bool has_it = believes(holder, asked_at);
@@ -47,7 +47,7 @@ void Steward::run_once() {
         for (int page = 0; page < pages_of_one; ++page) {
             Strand::sleep_until(clock_.steady() + writing_takes);
             asked_at = clock_.steady();
-            has_it = has_it && place_.extend(books, taken->epoch, holder, ttl) &&
+            has_it = has_it && place_->extend(books, taken->epoch, holder, ttl) &&
                      believes(holder, asked_at);
             write_page(holder, taken->epoch);
         }
@@ -57,7 +57,7 @@ void Steward::run_once() {
         return;
     }
     beliefs_.erase(holder);
-    place_.release(books, holder);
+    place_->release(books, holder);
 }
 
 void Steward::write_page(const std::string& holder, std::int64_t epoch) {

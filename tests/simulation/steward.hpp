@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 namespace pawl::simulation {
@@ -25,7 +26,7 @@ public:
         store::Store& store, SimClock& clock, base::Random& random, Beliefs& beliefs, Wrong wrong
     )
         : store_{store},
-          place_{store},
+          place_{locks::store_lease_backend(store)},
           clock_{clock},
           random_{random},
           beliefs_{beliefs},
@@ -40,7 +41,7 @@ private:
     void write_page(const std::string& holder, std::int64_t epoch);
 
     store::Store& store_;
-    locks::StoreLeaseBackend place_;
+    std::unique_ptr<locks::LeaseBackend> place_;
     SimClock& clock_;
     base::Random& random_;
     Beliefs& beliefs_;
