@@ -107,7 +107,13 @@ using OnNotice = std::function<void(std::string_view hash)>;
 // A subscription by Store::listen(). After its destruction no notice is delivered.
 class Listening {
 public:
-    virtual ~Listening() = default;
+    explicit Listening(std::function<void()> end) : end_{std::move(end)} {}
+    ~Listening() { end_(); }
+    Listening(const Listening&) = delete;
+    Listening& operator=(const Listening&) = delete;
+
+private:
+    std::function<void()> end_;
 };
 
 // first: lease renewals, which must not wait behind other works.

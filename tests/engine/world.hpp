@@ -181,7 +181,10 @@ public:
         if (!passes_notices_) return nullptr;
         const std::lock_guard lock{telling_};
         listeners_.emplace(++next_listener_, std::move(on_notice));
-        return std::make_unique<Listens>(*this, next_listener_);
+        return std::make_unique<store::Listening>([this, id = next_listener_] {
+            const std::lock_guard ending{telling_};
+            listeners_.erase(id);
+        });
     }
     void tell(std::string_view hash) {
         const std::lock_guard lock{telling_};
@@ -215,19 +218,6 @@ public:
     void stop() override { inner_->stop(); }
 
 private:
-    class Listens final : public store::Listening {
-    public:
-        Listens(FailingStore& store, int id) : store_{store}, id_{id} {}
-        ~Listens() override {
-            const std::lock_guard lock{store_.telling_};
-            store_.listeners_.erase(id_);
-        }
-
-    private:
-        FailingStore& store_;
-        int id_;
-    };
-
     class Watched final : public store::Work {
     public:
         Watched(

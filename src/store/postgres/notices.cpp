@@ -150,21 +150,6 @@ struct Notices::Impl {
     std::optional<std::chrono::steady_clock::time_point> sent_at;
 };
 
-namespace {
-
-class Listens final : public store::Listening {
-public:
-    explicit Listens(std::function<void()> end) : end_{std::move(end)} {}
-    ~Listens() override { end_(); }
-    Listens(const Listens&) = delete;
-    Listens& operator=(const Listens&) = delete;
-
-private:
-    std::function<void()> end_;
-};
-
-}  // namespace
-
 // Called with the mutex held.
 void Notices::Impl::wake() {
     if (!thread.joinable())
@@ -302,7 +287,7 @@ std::unique_ptr<store::Listening> Notices::listen(store::OnNotice on_notice) {
     const std::lock_guard guard{impl_->mutex};
     impl_->listens = true;
     if (!impl_->stopping) impl_->wake();
-    return std::make_unique<Listens>([impl = impl_.get(), id] {
+    return std::make_unique<store::Listening>([impl = impl_.get(), id] {
         const std::lock_guard delivering{impl->delivering};
         impl->listeners.erase(id);
     });
