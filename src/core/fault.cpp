@@ -5,15 +5,12 @@
 
 #include <atomic>
 #include <charconv>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
-#include <stdexcept>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 namespace pawl::core {
@@ -50,12 +47,7 @@ const Plan& plan() {
 
 void act(const std::string& kind) {
     if (kind == "kill9") ::kill(::getpid(), SIGKILL);
-    if (kind == "exit") ::_exit(3);
     if (kind == "stop") ::kill(::getpid(), SIGSTOP);
-    if (kind == "throw") throw std::runtime_error{"a planted fault"};
-    if (kind.starts_with("sleep-")) {
-        std::this_thread::sleep_for(std::chrono::milliseconds{std::atol(kind.c_str() + 6)});
-    }
 }
 
 using OnFaultPoint = std::function<void(std::string_view)>;

@@ -7,8 +7,7 @@
 // commit, call, push, ack and response. Only with PAWL_FAULTS (tests, development); otherwise it
 // expands to nothing.
 //
-//   PAWL_FAULT_AT=name:hit:kind   kind is kill9, exit, throw, stop (SIGSTOP) or sleep-MS; hit
-//                                 counts from 1
+//   PAWL_FAULT_AT=name:hit:kind   kind is kill9 or stop (SIGSTOP); hit counts from 1
 //   PAWL_FAULT_LOG=file           appends each name when it is reached, one a line; the harness
 //                                 lists the points from it
 #ifdef PAWL_FAULTS
