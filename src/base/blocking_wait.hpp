@@ -11,7 +11,10 @@ namespace pawl::base {
 
 using CooperativeWait = std::function<void(const std::function<bool()>& is_there)>;
 // What this thread runs while it waits; empty: it blocks.
-CooperativeWait& while_waiting();
+inline CooperativeWait& while_waiting() {
+    thread_local CooperativeWait others;
+    return others;
+}
 
 template <class T>
 T wait_for(std::future<T> future) {

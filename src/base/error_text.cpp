@@ -55,10 +55,7 @@ std::string sanitized_error(std::string_view error) {
     std::string text;
     while (!error.empty() && text.size() <= error_max) {
         const auto length = error.front() == '\0' ? 0 : character_length(error);
-        if (length == 0)
-            text += '?';
-        else
-            text += error.substr(0, length);
+        text += length == 0 ? std::string_view{"?"} : error.substr(0, length);
         error.remove_prefix(length == 0 ? 1 : length);
     }
     return std::string{cut(text, error_max)};

@@ -4,6 +4,7 @@
 #include "src/base/private_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -90,7 +91,9 @@ std::optional<std::string> LogFile::reopen() {
 }
 
 void warn_if_others_can_read(std::string_view what, const std::string& path) {
-    if (!base::others_can_read(path)) return;
+    struct stat found {};
+    if (::stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return;
+    if ((found.st_mode & S_IROTH) == 0) return;
     warning(
         "file_readable_by_all",
         {{"code", "PAWL0015"},
