@@ -27,6 +27,10 @@ std::exception_ptr failure(Kind kind, Effect effect, std::string text) {
     return std::make_exception_ptr(StoreError{kind, effect, "commit", std::move(text)});
 }
 
+bool dies(CommitFate fate) {
+    return fate == CommitFate::dies_before || fate == CommitFate::dies_after;
+}
+
 struct Plan {
     CommitFate fate{};
     Kind kind{};
@@ -109,33 +113,22 @@ MemoryStore::Step MemoryStore::Impl::run(Work& work) {
         sqlite::roll_back(connection);
         count(failed);
     }
-    if (plan && (plan->fate == CommitFate::dies_before || plan->fate == CommitFate::dies_after))
-        return Step::died;
+    if (plan && dies(plan->fate)) return Step::died;
     work.done(std::move(failed));
     return Step::ran;
 }
 
 std::exception_ptr MemoryStore::Impl::commit(std::optional<Plan> plan) {
     if (!plan) return sqlite::commit(connection);
-    switch (plan->fate) {
-        case CommitFate::refused:
-            return failure(
-                plan->kind, Effect::rolled_back, "a planned failure: the commit was refused"
-            );
-        case CommitFate::in_doubt_kept:
-            connection.control("COMMIT");
-            [[fallthrough]];
-        case CommitFate::in_doubt_undone:
-            return failure(
-                plan->kind, Effect::in_doubt, "a planned failure: the commit got no answer"
-            );
-        case CommitFate::dies_after:
-            connection.control("COMMIT");
-            break;
-        case CommitFate::dies_before:
-            break;
-    }
-    return nullptr;
+    const auto fate = plan->fate;
+    if (fate == CommitFate::in_doubt_kept || fate == CommitFate::dies_after)
+        connection.control("COMMIT");
+    if (fate == CommitFate::refused)
+        return failure(
+            plan->kind, Effect::rolled_back, "a planned failure: the commit was refused"
+        );
+    if (dies(fate)) return nullptr;
+    return failure(plan->kind, Effect::in_doubt, "a planned failure: the commit got no answer");
 }
 
 // One thread at a time runs what waits. Works that a done() submits come after, so no stack grows,
@@ -226,8 +219,7 @@ std::size_t MemoryStore::waiting() const {
 }
 
 void MemoryStore::plan_next_commit(CommitFate fate, StoreError::Kind kind) {
-    const bool dies = fate == CommitFate::dies_before || fate == CommitFate::dies_after;
-    PAWL_ASSERT(!dies || impl_->options.drive == MemoryOptions::Drive::by_hand);
+    PAWL_ASSERT(!dies(fate) || impl_->options.drive == MemoryOptions::Drive::by_hand);
     const std::lock_guard guard{impl_->mutex};
     impl_->planned = Plan{fate, kind};
 }

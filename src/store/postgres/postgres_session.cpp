@@ -128,18 +128,13 @@ StoreError PostgresSession::lock_not_had(
     const bool waited =
         why.kind() == StoreError::Kind::locked || why.kind() == StoreError::Kind::deadline;
     if (!waited || why.statement() != sql::postgres::lock_name.name) return why;
-    const auto begin = "the lock '" + std::string{name} + "' is held by another transaction, ";
-    if (by_deadline || why.kind() == StoreError::Kind::deadline)
-        return {
-            StoreError::Kind::deadline,
-            why.effect(),
-            why.statement(),
-            begin + "and the deadline passed first"};
+    const bool late = by_deadline || why.kind() == StoreError::Kind::deadline;
     return {
-        StoreError::Kind::busy,
+        late ? StoreError::Kind::deadline : StoreError::Kind::busy,
         why.effect(),
         why.statement(),
-        begin + "for longer than the lock timeout"};
+        "the lock '" + std::string{name} + "' is held by another transaction, " +
+            (late ? "and the deadline passed first" : "for longer than the lock timeout")};
 }
 
 void PostgresSession::lock_name(

@@ -28,7 +28,8 @@ bool may_come_from_neighbour(const std::exception_ptr& failed) {
            store::is_store_error(failed, StoreError::Kind::refused);
 }
 
-std::exception_ptr run_to_end(const TransactionParts& parts, store::Work& work, SharedRun& run) {
+// Returns why it failed, or null.
+std::exception_ptr run_work(const TransactionParts& parts, store::Work& work, SharedRun& run) {
     PostgresSession session{
         parts.connection, parts.options, parts.clock, PostgresSession::In::shared_one};
     std::exception_ptr failed;
@@ -38,12 +39,6 @@ std::exception_ptr run_to_end(const TransactionParts& parts, store::Work& work, 
         failed = std::current_exception();
     }
     if (session.needs_own_transaction()) run.apart.push_back(work.kind());
-    return failed;
-}
-
-// Returns why it failed, or null.
-std::exception_ptr run_work(const TransactionParts& parts, store::Work& work, SharedRun& run) {
-    auto failed = run_to_end(parts, work, run);
     if (parts.connection.earlier_failure()) throw SplitRun{Split::conflicted};
     if (!parts.connection.usable() || is_transient(failed)) throw SplitRun{Split::conflicted};
     if (may_come_from_neighbour(failed)) {

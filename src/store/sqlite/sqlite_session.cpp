@@ -4,6 +4,7 @@
 
 #include <sqlite3.h>
 
+#include <memory>
 #include <string>
 
 namespace pawl::sqlite {
@@ -11,18 +12,6 @@ namespace pawl::sqlite {
 namespace {
 
 using detail::Value;
-
-// Resets the statement on every path: COMMIT fails while one is not reset.
-class Reset {
-public:
-    explicit Reset(sqlite3_stmt* statement) : statement_{statement} {}
-    ~Reset() { sqlite3_reset(statement_); }
-    Reset(const Reset&) = delete;
-    Reset& operator=(const Reset&) = delete;
-
-private:
-    sqlite3_stmt* statement_;
-};
 
 class SqliteRow final : public detail::Row {
 public:
@@ -112,7 +101,9 @@ std::int64_t SqliteSession::run_checked(
     PAWL_ASSERT(static_cast<int>(parameters.size()) == prepared.parameters);
     const bool reads = sqlite3_stmt_readonly(prepared.statement) != 0;
     if (!reads) refuse_a_write(statement.name);
-    const Reset reset{prepared.statement};
+    // Resets the statement on every path: COMMIT fails while one is not reset.
+    const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> reset{
+        prepared.statement, &sqlite3_reset};
     const auto before = connection_.total_changes();
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         if (prepared.place[i] == 0) continue;
