@@ -33,7 +33,7 @@ TEST(ConnectionsOf, leaves_calls_and_the_database_their_descriptors) {
 }
 
 // Issue 16, number 7.
-TEST(ConnectionsWithinLimit, raises_the_soft_limit_and_remarks_a_lower_number_of_connections) {
+TEST(ConnectionsWithinLimit, raises_the_soft_limit_and_warns_of_a_lower_number_of_connections) {
     rlimit before{};
     ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
     const rlimit low{256, before.rlim_max};

@@ -182,7 +182,7 @@ TEST(Listener, stop_returns_although_a_handler_does_not) {
 }
 
 #ifdef PAWL_FAULTS
-TEST(StallWatch, remarks_a_handler_that_holds_its_thread_but_not_a_quick_one) {
+TEST(StallWatch, warns_of_a_handler_that_holds_its_thread_but_not_a_quick_one) {
     std::mutex mutex;
     std::vector<std::string> warnings;
     Listener listener{

@@ -50,7 +50,7 @@ private:
 class DurabilityTest : public ::testing::Test {
 protected:
     // The warnings when a store is opened.
-    std::vector<std::string> remarks_on(const std::string& url) {
+    std::vector<std::string> warnings_on(const std::string& url) {
         std::vector<std::string> found;
         PostgresStore store{
             {.url = url, .connections = 1},
@@ -65,12 +65,12 @@ protected:
 }  // namespace
 
 TEST_F(DurabilityTest, a_database_that_keeps_its_commits_gets_no_remark) {
-    EXPECT_THAT(remarks_on(testing::durable_cluster_url()), IsEmpty());
+    EXPECT_THAT(warnings_on(testing::durable_cluster_url()), IsEmpty());
 }
 
 TEST_F(DurabilityTest, synchronous_commit_off_for_the_session_is_reported) {
     const auto found =
-        remarks_on(testing::durable_cluster_url() + "?options=-csynchronous_commit%3Doff");
+        warnings_on(testing::durable_cluster_url() + "?options=-csynchronous_commit%3Doff");
 
     ASSERT_EQ(found.size(), 1);
     EXPECT_THAT(found[0], HasSubstr("says synchronous_commit = off:"));
@@ -79,7 +79,7 @@ TEST_F(DurabilityTest, synchronous_commit_off_for_the_session_is_reported) {
 
 // The tests' server never syncs.
 TEST_F(DurabilityTest, each_setting_that_is_off_is_named) {
-    const auto found = remarks_on(testing::cluster_url());
+    const auto found = warnings_on(testing::cluster_url());
 
     ASSERT_EQ(found.size(), 1);
     EXPECT_THAT(
