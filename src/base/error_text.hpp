@@ -9,7 +9,7 @@
 namespace pawl::base {
 
 // An error that every store accepts: UTF-8 without NUL, at most 2,000 bytes. Other bytes become
-// '?', so that a job can be buried whatever its exception says.
+// '?', so that a job can be dead-lettered whatever its exception says.
 std::string sanitized_error(std::string_view error);
 
 // Adds to the error of one try that an earlier try of the request may have made the call, so that

@@ -11,7 +11,7 @@ namespace pawl::http {
 int connections_of(std::uint64_t descriptors, int connections_max, int calls_max);
 
 // Raises this process's soft limit of open files to the hard limit, and returns how many
-// connections may be open: `connections_max`, or fewer, which is warned as PAWL0014.
+// connections may be open: `connections_max`, or fewer, reported as PAWL0014.
 int connections_within_limit(int connections_max, int calls_max, const base::OnWarning& warning);
 
 }  // namespace pawl::http

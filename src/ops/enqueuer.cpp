@@ -164,7 +164,7 @@ EnqueueReport Enqueuer::run_once() {
 }
 
 // Takes damaged jobs out of `pawl_jobs` first: the others are sent whatever happens here. One that
-// can't be buried stays claimed, and comes again when its claim ends.
+// can't be moved to the dead letters stays claimed, and comes again when its claim ends.
 int Enqueuer::dead_letter_damaged(std::vector<queue::StagedJob>& jobs) {
     const auto first = std::stable_partition(jobs.begin(), jobs.end(), [](const auto& job) {
         return job.damaged.empty();

@@ -33,8 +33,8 @@ using TxOutcome = std::variant<TxDone, TxLost, TxDoneBefore, TxRolledBack, TxFai
 struct JobRun {
     const queue::ClaimedJob& job;
     // The transaction must begin in the first half of the lease, or the job is lost: an external
-    // queue does not fence it, and after the lease another worker may bury a job that this one then
-    // commits. It is not put back either: if the clock was set, its due time is unknown.
+    // queue does not fence it, and after the lease another worker may dead-letter a job that this
+    // one then commits. It is not put back either: if the clock was set, its due time is unknown.
     core::Moment held_since;
     std::chrono::milliseconds lease;
     std::chrono::milliseconds deadline;  // For the transaction.

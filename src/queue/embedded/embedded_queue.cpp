@@ -217,8 +217,9 @@ std::vector<ClaimedJob> EmbeddedQueue::claim(int limit, std::chrono::millisecond
     return std::move(claimed.jobs);
 }
 
-// The handler can't run a damaged job. If burying it fails, it stays under its lease, and the next
-// claim after the lease tries again. The other jobs of the same claim go on.
+// The handler can't run a damaged job, so it becomes a dead letter. If that fails, it stays under
+// its lease, and the next claim after the lease tries again. The other jobs of the same claim go
+// on.
 void EmbeddedQueue::dead_letter_damaged(const ClaimedJob& job, const std::string& why) {
     try {
         dead_letter(job, why);
