@@ -235,8 +235,8 @@ void Reconciliation::print(std::ostream& out) const {
             {"until", time_text(options_.until)},
             {"matched", count("matched")},
             {"differs", count("differs")},
-            {"theirs_alone", count("only-theirs")},
-            {"ours_alone", count("only-ours")},
+            {"only_theirs", count("only-theirs")},
+            {"only_ours", count("only-ours")},
             {"charges", std::move(charges)}};
         out << boost::json::serialize(report) << '\n';
         return;
@@ -249,7 +249,7 @@ void Reconciliation::print(std::ostream& out) const {
          "CREATED",
          "RIDE",
          "KEY ID",
-         "STANDING",
+         "KEY STATUS",
          "DESCRIPTION"}};
     for (const auto& line : lines_) table.push_back(cells_of(line));
     std::vector<std::size_t> widths(table.front().size() - 1);  // The last has its own.

@@ -134,7 +134,7 @@ def reconciled(world, all_match):
     done = world.rides_command('reconcile', '--json', '--database', world.url, '--stripe-url', f'http://127.0.0.1:{world.stripe}',
                                check_status=0 if all_match else 1)
     found = json.loads(done.stdout)
-    return found['matched'], found['differs'], found['theirs_alone'], found['ours_alone'], found['charges']
+    return found['matched'], found['differs'], found['only_theirs'], found['only_ours'], found['charges']
 
 
 @contextlib.contextmanager
