@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -122,10 +123,18 @@ void OwnerLock::check_log(const std::string& database, const std::string& resolv
 void OwnerLock::record(FileAge age) noexcept {
     struct stat found {};
     if (::fstat(database_, &found) != 0 || ::fdatasync(database_) != 0) return;
-    const auto text = std::to_string(::getpid()) + " " + std::to_string(found.st_ino) + " " +
-                      std::to_string(age.change_counter) + " " + std::to_string(age.pages) + "\n";
-    const auto size = static_cast<ssize_t>(text.size());
-    if (::pwrite(file_, text.data(), text.size(), 0) == size && ::ftruncate(file_, size) != 0) {
+    std::array<char, 128> text{};
+    const int size = std::snprintf(
+        text.data(),
+        text.size(),
+        "%d %llu %u %u\n",
+        static_cast<int>(::getpid()),
+        static_cast<unsigned long long>(found.st_ino),
+        age.change_counter,
+        age.pages
+    );
+    if (::pwrite(file_, text.data(), static_cast<std::size_t>(size), 0) == size &&
+        ::ftruncate(file_, size) != 0) {
         // Readers ignore what is left after the line.
     }
 }
