@@ -7,6 +7,7 @@ import signal
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 from tidy_test import load
 
@@ -33,6 +34,17 @@ class Counts(unittest.TestCase):
         shown = stages.shown_of_failure(
             'ok  1.0 s  one\nFAILED  2.0 s  two\n    Traceback\n      three is not four\nok  1.0 s  five\n    six\n')
         self.assertEqual(shown.split(), 'FAILED 2.0 s two Traceback three is not four'.split())
+
+    def test_a_passed_test_named_after_failures_is_not_shown(self):
+        shown = stages.shown_of_failure('9/9 Test #1: FailureOf.a: FailureTest.b ... Passed\nx.cpp:1: Failure\n    why\n')
+        self.assertEqual(shown.split(), 'x.cpp:1: Failure why'.split())
+
+    def test_the_failed_tests_are_named_last(self):
+        output = 'a_test.cpp:1: Failure\nThe following tests FAILED:\n\t  2 - A.b (Failed)\n' + CTEST_BAD
+        with tempfile.TemporaryDirectory() as logs, contextlib.redirect_stdout(io.StringIO()) as shown:
+            with unittest.mock.patch.object(stages, 'LOGS', logs):
+                stages.run('dev', ['sh', '-c', f'printf "{output}"; exit 8'])
+        self.assertEqual(shown.getvalue().splitlines()[-2], '  failed: A.b')
 
     def test_a_run_that_broke_off_after_good_numbers_has_failed(self):
         self.assertEqual(stages.counts(CTEST_GOOD, 139)[1], 1)
