@@ -60,8 +60,13 @@ class Repeats(unittest.TestCase):
             return stages.repeat_ctest(['sh', '-c', runner, 'ctest'], output, failed, log.name, None)
 
     def test_a_test_that_passes_alone_is_flaky(self):
-        runner = 'case "$*" in *"-R ^A/b\\.c/0$ --repeat until-fail:2") exit 0;; esac; exit 1'
+        runner = 'case "$*" in *"-R ^A/b\\.c/0( |$) --repeat until-fail:2") exit 0;; esac; exit 1'
         self.assertEqual(self.repeat(runner, self.BROKEN), ['A/b.c/0'])
+
+    def test_a_test_with_the_value_of_its_parameter_is_repeated_too(self):
+        broken = ('The following tests FAILED:\n\t 7 - A/b.c/file  # GetParam() = 4-byte object <00-00 00-00> (Failed)\n\n'
+                  'The following tests did not run:\n\t 8 - A/b.d/file  # GetParam() = 4 (Skipped)\n')
+        self.assertEqual(self.repeat('exit 0', broken), ['A/b.c/file'])
 
     def test_a_test_that_fails_again_is_broken(self):
         self.assertEqual(self.repeat('exit 8', self.BROKEN), [])
