@@ -158,8 +158,8 @@ bool holds[NW];  /* The same for the settlement that server i has read. */
 bool op_holds = 0;
 
 /* The provider, and the network to it. */
-byte memory[4];                                /* Result remembered under a foreign key (1 + generation); 0: none. */
-chan net = [NW + 1] of { byte, byte, byte, byte };   /* Foreign key, sender, token, life. */
+byte memory[4];                                /* Result remembered under a call key (1 + generation); 0: none. */
+chan net = [NW + 1] of { byte, byte, byte, byte };   /* Call key, sender, token, life. */
 byte wait[NW]; byte reply[NW]; byte sending = 0; byte in_flight = 0; byte charges = 0;
 
 /* Observations for the properties; no process reads them. */

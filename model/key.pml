@@ -91,9 +91,9 @@ bool dirty[NW];  /* dirty[i]: row written by another attempt since i's SERIALIZA
 byte rides=0; byte ridekey=0; byte ridechg=0; byte jobs=0; bool tomb=0; bool intent=0; bool horizon=0;
 /* foreign service */
 byte effects=0;          /* charges really made */
-byte fmem[4];            /* result remembered per foreign key: 0 none, n = charge n, 9 = declined */
+byte fmem[4];            /* result remembered per call key: 0 none, n = charge n, 9 = declined */
 byte inflight=0;
-chan net = [NW+1] of { byte, byte, byte };  /* foreign key, sender, call token */
+chan net = [NW+1] of { byte, byte, byte };  /* call key, sender, call token */
 byte wait[NW];           /* token of the call the attempt is waiting for, 0 none */
 byte reply[NW];          /* 0 none, 1..8 charge id, 9 declined, 15 timeout */
 /* the final answer that clients got */

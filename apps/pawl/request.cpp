@@ -160,7 +160,7 @@ void add_request_options(CLI::App& app, RequestOptions& options) {
     add_ms(app, "--connect-timeout-ms", client.connect_timeout, "Time limit for connecting");
     add_ms(app, "--deadline-ms", client.deadline, "Time limit of all tries and waits together");
     add_ms(app, "--wait-ms", client.wait_first, "Wait before the first repeat");
-    add_ms(app, "--longest-wait-ms", client.wait_max, "Longest wait before a repeat");
+    add_ms(app, "--wait-max-ms", client.wait_max, "Longest wait before a repeat");
     static const std::map<std::string, pawl::Backoff> backoffs{
         {"decorrelated", pawl::Backoff::decorrelated},
         {"full", pawl::Backoff::full},

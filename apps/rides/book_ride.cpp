@@ -23,7 +23,7 @@ struct Booked {
 };
 
 // Contains no value that a restored database gives anew, such as the ride's id: the repeat of a
-// lost request sends the same foreign key, so its body must be the same too. A point without a
+// lost request sends the same call key, so its body must be the same too. A point without a
 // reference was stored by an older binary, which may have sent its description already.
 ChargeOrder order_for(const BookRide::RideCreated& at) {
     return {

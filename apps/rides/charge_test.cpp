@@ -78,7 +78,7 @@ TEST_F(ChargeTest, a_repeat_under_the_same_key_is_the_same_charge) {
 }
 
 // Issue 16, number 4: the description had the ride's id, so that a request lost by a restore of the
-// database could not be repeated under its foreign key.
+// database could not be repeated under its call key.
 TEST_F(ChargeTest, a_request_lost_by_a_restore_repeats_the_same_charge) {
     pawl::testing::TestDatabase database{"rides", sql::migrations::all};
     const auto booked = [&](std::int64_t key_id) {

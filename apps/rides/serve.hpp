@@ -21,9 +21,9 @@ struct ServeOptions {
     std::string smtp_url{"smtp://127.0.0.1:12525"};
     std::string stripe_account;  // The account of the API key, "acct_..."; may be empty.
     std::string stripe_api_key;  // From STRIPE_API_KEY; on loopback a test value.
-    bool charge_once{
-        // Stripe's stand-in ignores keys: charge at most once; doubts go to the attention list.
-        false};
+    bool charge_once{// Stripe's stand-in ignores keys: charge at most once; calls in doubt go to
+                     // the attention list.
+                     false};
     std::string access_log;
     int http_threads{0};  // 0: as many as there are cores, at most 4.
     // A file of lines "token email [support]"; on loopback, test riders without it.

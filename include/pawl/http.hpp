@@ -87,7 +87,7 @@ public:
             "answer(Snapshot&, const Asked<Request>&)"
         );
         if constexpr (Query<Q>)
-            add_query(route, query_form<Q>(std::make_shared<Q>(std::move(query))));
+            add_query(route, erase_query<Q>(std::make_shared<Q>(std::move(query))));
     }
 
     // Adds a page without credentials, key, quota or database; of `browser` only `present` is
@@ -115,7 +115,7 @@ public:
 
 private:
     template <class Q>
-    static ErasedQuery query_form(std::shared_ptr<Q> query) {
+    static ErasedQuery erase_query(std::shared_ptr<Q> query) {
         using Request = typename detail::AnswerSignature<decltype(&Q::answer)>::Request;
         return {
             .name = Q::name,
@@ -134,7 +134,7 @@ private:
             }};
     }
     void add_route(std::string_view method, std::string route, std::string_view operation);
-    void add_query(std::string route, ErasedQuery form);
+    void add_query(std::string route, ErasedQuery query);
 
     struct Impl;
     std::shared_ptr<Impl> impl_;  // Shared with running requests, which may outlive the server.

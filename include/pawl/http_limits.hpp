@@ -14,7 +14,7 @@ struct HttpLimits {
     std::size_t headers_max{32UL * 1024};
     int headers_count_max{100};
     std::size_t body_max{1024UL * 1024};  // Bytes; beyond: 413. Held in memory, stored with a key.
-    // The same for routes of HttpServer::open; there a GET has no body.
+    // The same for routes of HttpServer::public_page; there a GET has no body.
     std::size_t public_body_max{16UL * 1024};
     // Bytes of all bodies that the server holds, until they are answered; beyond: 503.
     std::size_t bodies_max{256UL * 1024 * 1024};

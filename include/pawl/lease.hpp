@@ -67,14 +67,14 @@ private:
 class HeldLease {
 public:
     HeldLease(HeldLease&& other) noexcept;
-    HeldLease& operator=(HeldLease&& other) noexcept;  // Gives back what it held.
+    HeldLease& operator=(HeldLease&& other) noexcept;  // Releases what it held.
     ~HeldLease();
 
     const std::string& name() const;
     // By the steady clock of this process, which goes on while the process is paused. False: no
     // renewal came in time. True says nothing about the next moment.
     bool is_held() const noexcept;
-    // Requested once when the lease is lost, not when it is given back. Callbacks run on a thread
+    // Requested once when the lease is lost, not when it is released. Callbacks run on a thread
     // of the leases; they must be quick and must not destroy a lease.
     std::stop_token lost() const;
     // Others may acquire it at once. False if it was already lost, or if the backend was not
@@ -109,7 +109,8 @@ public:
     void fencing_token() const {
         static_assert(
             detail::never<T>,
-            "pawl: an efficiency lease has no fence, as its backend may repeat an epoch: use a "
+            "pawl: an efficiency lease has no fencing token, as its backend may repeat an epoch: "
+            "use a "
             "Lease"
         );
     }
@@ -171,7 +172,7 @@ private:
 // may catch it, answer and commit, or let it through, which rolls back.
 class StaleFencingToken : public std::runtime_error {
 public:
-    StaleFencingToken(const FencingToken& fence, std::int64_t seen);
+    StaleFencingToken(const FencingToken& token, std::int64_t seen);
     std::int64_t epoch() const noexcept { return epoch_; }
     std::int64_t seen() const noexcept { return seen_; }  // The highest.
 
@@ -183,6 +184,6 @@ private:
 // Call it in the transaction that writes the guarded data, in the database of that data. Records
 // the epoch; from the commit on every lower one of this name is refused, and concurrent callers
 // wait for that commit. The same epoch may be used again. Throws StaleFencingToken; StoreError.
-void check_fencing_token(Tx& tx, const FencingToken& fence);
+void check_fencing_token(Tx& tx, const FencingToken& token);
 
 }  // namespace pawl

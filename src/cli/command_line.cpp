@@ -63,6 +63,13 @@ const CLI::Validator& decimal() {
     return validator;
 }
 
+void add_limit(CLI::App& to, int& limit, const std::string& text) {
+    to.add_option("--limit", limit, text)
+        ->check(decimal())
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+}
+
 struct MigrationLine {
     std::string owner;
     std::string name;
@@ -139,10 +146,7 @@ void add_keys(CLI::App& app, Run& run) {
     list->add_option("--key", run.filter.key, "Only this Idempotency-Key");
     list->add_option("--below", run.filter.below, "Only keys with a smaller id: the next page")
         ->check(decimal());
-    list->add_option("--limit", run.filter.limit, "Most keys to show")
-        ->check(decimal())
-        ->check(CLI::Range(1, 10'000))
-        ->capture_default_str();
+    add_limit(*list, run.filter.limit, "Most keys to show");
 
     auto* show = command(keys, run, "show", "Show one key in full", [](Run& r) {
         cli::show_key(r.open(), r.which, r.json, r.out);
@@ -169,10 +173,7 @@ void add_attention(CLI::App& app, Run& run) {
     auto* list = command(attention, run, "list", "Oldest first", [](Run& r) {
         cli::list_attention(r.open(), r.limit, r.json, r.out);
     });
-    list->add_option("--limit", run.limit, "Most requests to show")
-        ->check(decimal())
-        ->check(CLI::Range(1, 10'000))
-        ->capture_default_str();
+    add_limit(*list, run.limit, "Most requests to show");
     auto* show = command(attention, run, "show", "Show one request in full", [](Run& r) {
         cli::show_attention(r.open(), r.which, r.json, r.out);
     });
@@ -216,10 +217,7 @@ void add_dead_act(CLI::App& to, Run& run) {
     add_dead_filter(to, run);
     to.add_flag("--all", run.dead.all, "All dead letters");
     to.add_flag("--dry-run", run.dead.dry_run, "Show the chosen jobs, change nothing");
-    to.add_option("--limit", run.dead.limit, "How many --dry-run shows")
-        ->check(decimal())
-        ->check(CLI::Range(1, 10'000))
-        ->capture_default_str();
+    add_limit(to, run.dead.limit, "How many --dry-run shows");
     to.add_option("--reason", run.dead.act.reason, "Reason, for the audit");
     to.add_option("--by", run.dead.act.by, "Who does it, for the audit")->capture_default_str();
 }
@@ -242,10 +240,7 @@ void add_dead_letters(CLI::App& app, Run& run) {
     add_dead_filter(*list, run);
     list->add_flag("--by-error", run.dead.by_error, "Count jobs per kind of error");
     list->add_option("--after", run.dead.after, "Only larger ids: the next page");
-    list->add_option("--limit", run.dead.limit, "Most jobs to show")
-        ->check(decimal())
-        ->check(CLI::Range(1, 10'000))
-        ->capture_default_str();
+    add_limit(*list, run.dead.limit, "Most jobs to show");
     auto* show = command(dlq, run, "show", "Show one dead letter in full", [](Run& r) {
         cli::show_dead(r.open(), r.dead, r.dead_id, r.json, r.out);
     });

@@ -1,5 +1,7 @@
 #include "src/cli/output.hpp"
 
+#include "src/base/text.hpp"
+
 #include <boost/json/serialize.hpp>
 #include <unistd.h>
 
@@ -34,13 +36,6 @@ bool is_terminal(const std::ostream& out) {
     return &out == standard && ::isatty(STDOUT_FILENO) == 1;
 }
 
-// Never cuts within a UTF-8 character.
-std::string cut(const std::string& line) {
-    auto end = line_max - 3;
-    while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) --end;
-    return line.substr(0, end) + "...";
-}
-
 void print_line(
     std::ostream& out, const std::vector<std::string>& cells, const std::vector<std::size_t>& widths
 ) {
@@ -50,7 +45,8 @@ void print_line(
         if (i + 1 < cells.size())
             line.append(widths[i] - std::min(widths[i], cells[i].size()) + 2, ' ');
     }
-    if (line.size() > line_max && is_terminal(out)) line = cut(line);
+    if (line.size() > line_max && is_terminal(out))
+        line = std::string{base::cut(line, line_max - 3)} + "...";
     out << line << '\n';
 }
 

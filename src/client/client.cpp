@@ -1,6 +1,7 @@
 #include <pawl/client.hpp>
 
 #include "src/base/clock.hpp"
+#include "src/base/options.hpp"
 #include "src/base/random.hpp"
 #include "src/client/callbacks.hpp"
 #include "src/client/retrying.hpp"
@@ -56,11 +57,6 @@ client::Retrying::Limits limits_of(const ClientOptions& options) {
     return {retry_of(options), budget_of(options), breaker_of(options), options.on_try};
 }
 
-ClientOptions checked(ClientOptions options) {
-    if (auto why = options.problem()) throw std::invalid_argument{"pawl::ClientOptions: " + *why};
-    return options;
-}
-
 bool is_whole_url(std::string_view target) {
     return target.starts_with("http://") || target.starts_with("https://");
 }
@@ -96,13 +92,14 @@ std::optional<std::string> ClientOptions::problem() const {
             return std::string{name} + " is " + ms(value) + " ms: " + ms(least) + " to 86400000";
     if (answer_max < 1) return "answer_max is 0: at least 1 byte";
     if (breaker_failures < 0 || breaker_failures > 1'000'000)
-        return "breaker_failures is " + std::to_string(breaker_failures) +
-               ": 1 to 1000000, or 0 for never";
+        return base::wrong_option(
+            "breaker_failures", breaker_failures, "1 to 1000000, or 0 for never"
+        );
     if (auto why = retry_of(*this).problem()) return why;
     if (auto why = budget_of(*this).problem()) return "budget_" + *why;
     if (auto why = breaker_of(*this).problem()) return "breaker: " + *why;
     if (connections_max < 1 || connections_max > 100'000)
-        return "connections_max is " + std::to_string(connections_max) + ": 1 to 100000";
+        return base::wrong_option("connections_max", connections_max, "1 to 100000");
     return std::nullopt;
 }
 
@@ -112,10 +109,8 @@ std::optional<std::string_view> Answered::header(std::string_view name) const {
 
 struct Client::Impl {
     explicit Impl(ClientOptions given)
-        : options{checked(std::move(given))},
-          transfers{std::make_unique<http::Transfers>(http::TransferOptions{
-              .connections_max = options.connections_max,
-              .connections_kept_max = options.connections_max})},
+        : options{base::checked(std::move(given), "pawl::ClientOptions")},
+          transfers{std::make_unique<http::Transfers>(options.connections_max)},
           retrying{
               client::Retrying::over(*transfers, base::system_clock(), base::system_random()),
               limits_of(options)},

@@ -2,6 +2,9 @@
 
 #include "src/http/key_header.hpp"
 
+#include <boost/url/encode.hpp>
+#include <boost/url/rfc/unreserved_chars.hpp>
+
 #include <stdexcept>
 
 namespace pawl {
@@ -10,28 +13,11 @@ namespace {
 
 constexpr std::size_t key_max = 255;
 
-bool is_plain(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' ||
-           c == '_' || c == '.' || c == '~';
-}
-
 // Escapes the separator, so that different lists of parts never give the same key.
 std::string part_of(std::string_view text, std::string_view name) {
-    constexpr std::string_view digits = "0123456789ABCDEF";
     if (text.empty())
         throw std::invalid_argument{"pawl: entity_key: the " + std::string{name} + " is empty"};
-    std::string part;
-    for (const char c : text) {
-        if (is_plain(c)) {
-            part += c;
-            continue;
-        }
-        const auto byte = static_cast<unsigned char>(c);
-        part += '%';
-        part += digits[byte / 16U];
-        part += digits[byte % 16U];
-    }
-    return part;
+    return boost::urls::encode(text, boost::urls::unreserved_chars);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "src/client/retry_machine.hpp"
 
 #include "src/client/retry_hints.hpp"
+#include "src/core/backoff.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace pawl::client {
@@ -100,8 +100,7 @@ RetryMachine::Next RetryMachine::next() {
         );
     // Spreads the tries over as long again, so that they do not come all at once, but leaves half
     // of the remaining time for a try.
-    const auto spread = static_cast<double>(std::min(later, (left - later) / 2).count());
-    return Wait{later + milliseconds{std::llround(spread * rules_.random.dice())}};
+    return Wait{later + core::scaled(std::min(later, (left - later) / 2), rules_.random.dice())};
 }
 
 RetryMachine::Next RetryMachine::after(http::Sent sent) {

@@ -1,9 +1,10 @@
 #include "src/client/retrying.hpp"
 
+#include "src/base/options.hpp"
+
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
-#include <stdexcept>
 #include <utility>
 
 namespace pawl::client {
@@ -15,11 +16,6 @@ void real_wait(std::chrono::milliseconds wait, const std::stop_token& stop) {
     std::condition_variable_any stopped;
     std::unique_lock lock{mutex};
     stopped.wait_for(lock, stop, wait, [&] { return stop.stop_requested(); });
-}
-
-core::RetryRule checked(core::RetryRule rule) {
-    if (auto why = rule.problem()) throw std::invalid_argument{"pawl::core::RetryRule: " + *why};
-    return rule;
 }
 
 }  // namespace
@@ -37,8 +33,11 @@ Retrying::Retrying(Parts parts, Limits limits)
     : parts_{std::move(parts)},
       servers_{std::make_unique<Servers>(limits.budget, limits.breaker)},
       rules_{
-          checked(limits.retry), *servers_, parts_.clock, parts_.random, std::move(limits.on_try)} {
-}
+          base::checked(limits.retry, "pawl::core::RetryRule"),
+          *servers_,
+          parts_.clock,
+          parts_.random,
+          std::move(limits.on_try)} {}
 
 RetryMachine Retrying::machine_of(const http::OutgoingRequest& request, Repeat again) const {
     return RetryMachine{rules_, again, server_of(request.url)};

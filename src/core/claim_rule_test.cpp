@@ -48,7 +48,7 @@ TEST(DecideClaim, follows_the_table) {
          "mismatch"},
         {"at work", KeyFacts{.lease_until = now + 1ms}, false, "busy"},
         {"lease over this moment", KeyFacts{.lease_until = now}, false, "resume"},
-        {"given back", KeyFacts{}, false, "resume"},
+        {"released", KeyFacts{}, false, "resume"},
         {"lease longer than any", KeyFacts{.lease_until = now + 2 * lease + 1ms}, false, "resume"},
         {"lease by a clock some ms ahead",
          KeyFacts{.lease_until = now + lease + 20ms},

@@ -8,12 +8,13 @@
 
 namespace pawl::core {
 
-// When the completer stops trying a key, so that a person must look at it.
+// When the completer stops trying a key, so that a person must look at it. Which keys it tries is
+// the condition of find_completable in src/store/sql/keys.sql.
 struct CompleterCap {
     int runs_max{20};  // The completer's failed runs, without the client's retries...
     std::chrono::milliseconds at_least{std::chrono::hours{24}};  // ...over at least this long.
-    std::chrono::milliseconds first_wait{std::chrono::seconds{5}};
-    std::chrono::milliseconds longest_wait{std::chrono::hours{2}};
+    std::chrono::milliseconds wait_first{std::chrono::seconds{5}};
+    std::chrono::milliseconds wait_max{std::chrono::hours{2}};
 };
 
 // `runs` includes the failed run that just ended. dice in [0, 1).

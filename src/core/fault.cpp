@@ -20,7 +20,7 @@ namespace {
 struct Plan {
     std::string name;
     long hit{};
-    std::string kind;
+    int signal{};
     int log{-1};
 };
 
@@ -34,8 +34,10 @@ Plan read_plan() {
     const auto second = text.rfind(':');
     const auto first = text.rfind(':', second - 1);
     if (second == text.npos || first == text.npos) return plan;
+    const auto kind = text.substr(second + 1);
+    if (kind != "kill9" && kind != "stop") return plan;
     plan.name = text.substr(0, first);
-    plan.kind = text.substr(second + 1);
+    plan.signal = kind == "kill9" ? SIGKILL : SIGSTOP;
     std::from_chars(text.data() + first + 1, text.data() + second, plan.hit);
     return plan;
 }
@@ -43,11 +45,6 @@ Plan read_plan() {
 const Plan& plan() {
     static const Plan made = read_plan();
     return made;
-}
-
-void act(const std::string& kind) {
-    if (kind == "kill9") ::kill(::getpid(), SIGKILL);
-    if (kind == "stop") ::kill(::getpid(), SIGSTOP);
 }
 
 using OnFaultPoint = std::function<void(std::string_view)>;
@@ -83,7 +80,7 @@ void fault_point(const char* name) {
     }
     if (planned.name.empty() || planned.name != name) return;
     static std::atomic<long> hits{0};
-    if (++hits == planned.hit) act(planned.kind);
+    if (++hits == planned.hit) ::kill(::getpid(), planned.signal);
 }
 
 }  // namespace pawl::core

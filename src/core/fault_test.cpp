@@ -39,7 +39,7 @@ TEST_F(FaultDeathTest, kills_at_the_planned_hit_of_the_planned_point_and_not_bef
 }
 
 TEST_F(FaultDeathTest, an_incomplete_plan_is_ignored) {
-    for (const char* text : {"", "a", "a:1", "a:kill9", "a:0:kill9", ":1:kill9"})
+    for (const char* text : {"", "a", "a:1", "a:kill9", "a:0:kill9", ":1:kill9", "a:1:abort"})
         EXPECT_EXIT(
             {
                 plan(text);

@@ -130,8 +130,8 @@ RC_GTEST_PROP(
     const auto full = wait(runs, 0.0);
     RC_ASSERT(wait(runs, dice) <= full);
     RC_ASSERT(wait(runs, dice) * 2 >= full - milliseconds{1});
-    RC_ASSERT(full <= cap.longest_wait);
-    RC_ASSERT(full >= cap.first_wait);
+    RC_ASSERT(full <= cap.wait_max);
+    RC_ASSERT(full >= cap.wait_first);
     RC_ASSERT(wait(runs + 1, 0.0) >= full);
 }
 

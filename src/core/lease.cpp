@@ -21,9 +21,9 @@ bool named_lease_over(const LeaseFacts& lease, TimePoint now) noexcept {
 }
 
 LeaseChoice decide_lease(const LeaseFacts* found, std::string_view holder, TimePoint now) noexcept {
-    if (found == nullptr) return LeaseTaken{1};
+    if (found == nullptr) return LeaseAcquired{1};
     if (named_lease_over(*found, now) || *found->holder == holder)
-        return LeaseTaken{found->epoch + 1};
+        return LeaseAcquired{found->epoch + 1};
     return LeaseHeld{found->until - now};
 }
 

@@ -18,18 +18,18 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 // The lease as stored.
 struct LeaseFacts {
     std::int64_t epoch{};
-    std::optional<std::string_view> holder{};  // nullopt: given back.
+    std::optional<std::string_view> holder{};  // nullopt: released.
     TimePoint until{};
     std::chrono::milliseconds ttl{};
 };
 
-struct LeaseTaken {
+struct LeaseAcquired {
     std::int64_t epoch{};  // The new holder's.
 };
 struct LeaseHeld {
     std::chrono::milliseconds left{};  // Time until its end, if it is not renewed; above 0.
 };
-using LeaseChoice = std::variant<LeaseTaken, LeaseHeld>;
+using LeaseChoice = std::variant<LeaseAcquired, LeaseHeld>;
 
 // A lease that ends later than twice its ttl was written by a wrong clock, and is over.
 bool named_lease_over(const LeaseFacts& lease, TimePoint now) noexcept;

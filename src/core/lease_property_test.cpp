@@ -27,7 +27,7 @@ struct Place {
 
     std::optional<std::int64_t> take(std::string_view holder, TimePoint now) {
         const auto choice = decide_lease(row ? &*row : nullptr, holder, now);
-        const auto* taken = std::get_if<LeaseTaken>(&choice);
+        const auto* taken = std::get_if<LeaseAcquired>(&choice);
         if (taken == nullptr) return {};
         row = LeaseFacts{taken->epoch, holder, now + ttl, ttl};
         given.push_back(taken->epoch);
@@ -142,7 +142,7 @@ RC_GTEST_PROP(LeaseLaw, one_that_is_not_renewed_is_free_after_its_ttl_whatever_t
         RC_ASSERT(held->left > milliseconds{0});
         RC_ASSERT(held->left <= 2 * ttl);
     }
-    if (now >= written + ttl) RC_ASSERT(std::holds_alternative<LeaseTaken>(choice));
+    if (now >= written + ttl) RC_ASSERT(std::holds_alternative<LeaseAcquired>(choice));
 }
 
 RC_GTEST_PROP(LeaseLaw, who_waits_looks_before_the_end_of_lease_and_wait, ()) {

@@ -16,7 +16,7 @@ LeaseFacts held(TimePoint until) {
 }
 
 std::int64_t epoch_of(const LeaseChoice& choice) {
-    const auto* taken = std::get_if<LeaseTaken>(&choice);
+    const auto* taken = std::get_if<LeaseAcquired>(&choice);
     return taken != nullptr ? taken->epoch : 0;
 }
 
@@ -27,11 +27,11 @@ TEST(DecideLease, a_free_lease_is_taken_and_no_epoch_is_given_twice) {
         std::string_view holder;
         std::int64_t epoch;  // 0: another holder has it.
     };
-    auto given_back = held(now + 10s);
-    given_back.holder.reset();
+    auto released = held(now + 10s);
+    released.holder.reset();
     const Case cases[]{
         {"a name that is new", {}, "joe", 1},
-        {"one that was given back", given_back, "joe", 8},
+        {"one that was released", released, "joe", 8},
         {"one that is over", held(now), "joe", 8},
         {"one that ends in a moment", held(now + 1ms), "joe", 0},
         {"one just taken", held(now + 30s), "joe", 0},
@@ -53,14 +53,14 @@ TEST(DecideLease, a_refusal_has_the_remaining_time) {
 TEST(MayExtend, only_the_holder_may_extend_before_the_end) {
     const auto good = held(now + 1ms);
     const auto over = held(now);
-    auto given_back = good;
-    given_back.holder.reset();
+    auto released = good;
+    released.holder.reset();
 
     EXPECT_TRUE(may_extend(&good, 7, "ann", now));
     EXPECT_FALSE(may_extend(&good, 6, "ann", now)) << "an epoch before";
     EXPECT_FALSE(may_extend(&good, 7, "joe", now)) << "another holder";
     EXPECT_FALSE(may_extend(&over, 7, "ann", now)) << "its holder has stopped already";
-    EXPECT_FALSE(may_extend(&given_back, 7, "ann", now));
+    EXPECT_FALSE(may_extend(&released, 7, "ann", now));
     EXPECT_FALSE(may_extend(nullptr, 7, "ann", now));
 }
 

@@ -28,7 +28,7 @@ namespace pawl::engine {
 // - attempt_steps.cpp: the phases and the row, for both transactions
 class Attempt : public std::enable_shared_from_this<Attempt> {
 public:
-    // The key must have been entered into the InFlightKeys; the attempt's end leaves it.
+    // The key must have been entered into the InFlightKeys; the attempt's end removes it.
     Attempt(Engine& engine, KeyedRequest request, std::string hash, OnAnswer on_answer);
     // For a stored key: the completer's, or a settlement.
     Attempt(

@@ -165,7 +165,7 @@ void Attempt::need_person(
 
 // The fenced unlock (F3): the next attempt goes on from the same point.
 Attempt::Next Attempt::unlock(const Sql& statement) {
-    PAWL_FAULT("engine.give_back.before");
+    PAWL_FAULT("engine.release_key.before");
     return write(
         [&statement](Attempt& self, store::Session& session) {
             self.fence(session, statement, base::sanitized_error(self.error_), session.now());

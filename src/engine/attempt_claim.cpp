@@ -26,8 +26,8 @@ std::optional<std::int64_t> claim_key(store::Session& session, const std::string
 // (docs/adr/0010).
 constexpr int ids_tried = 8;
 constexpr std::chrono::milliseconds claim_lock_timeout{50};
-constexpr std::chrono::milliseconds waiter_lock_timeout{
-    5};  // A waiting request tries again and again.
+// Shorter, as a waiting request tries again and again.
+constexpr std::chrono::milliseconds waiter_lock_timeout{5};
 
 bool is_in_doubt(const std::exception_ptr& failed) {
     return store::is_store_error(failed, [](const StoreError& error) {
@@ -109,7 +109,7 @@ Attempt::Outcome Attempt::run_claim(store::Session& session) {
 }
 
 Attempt::Outcome Attempt::re_execute(store::Session& session) {
-    const auto revived = run_statement(
+    const auto claimed = run_statement(
         session,
         sql::claim_expired_key,
         [&](const detail::Row& row) {
@@ -118,7 +118,7 @@ Attempt::Outcome Attempt::re_execute(store::Session& session) {
         },
         hash_
     );
-    if (revived == 0) return Rejection{.reason = Reason::in_progress};
+    if (claimed == 0) return Rejection{.reason = Reason::in_progress};
     return run_fresh(session, facts_.id, facts_.generation);
 }
 

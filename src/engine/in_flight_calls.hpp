@@ -18,7 +18,7 @@ public:
     void in_doubt(std::int64_t key_id);
     // The attempt ended: a recorded result, or no effect. Keeps a doubt since the stop.
     void end(std::int64_t key_id);
-    // From now on doubts are remembered.
+    // From now on calls in doubt are remembered.
     void stop();
 
     struct Report {

@@ -70,7 +70,7 @@ void PreallocatedIds::ask(store::Store& store, const std::shared_ptr<Cache>& cac
             got->clear();
             detail::run_statement(
                 session,
-                *cache->from->take,
+                *cache->from->preallocate,
                 [&](const detail::Row& row) { got->push_back(row.integer(0)); },
                 std::int64_t{block}
             );

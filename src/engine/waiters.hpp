@@ -24,7 +24,7 @@ namespace pawl::engine {
 class Waiters {
 public:
     enum class Woken {
-        retry_claim,  // The key was finished, given back, lost, or is gone: claim it.
+        retry_claim,  // The key was finished, released, lost, or is gone: claim it.
         too_late,     // The time is over.
         stopping
     };

@@ -8,7 +8,6 @@
 #include <boost/beast/http/status.hpp>
 
 #include <array>
-#include <cstring>
 #include <utility>
 
 namespace pawl::http {
@@ -37,6 +36,9 @@ std::size_t unread_max(const HttpLimits& limits) {
 
 constexpr HeadProblem no_room_for_bodies{
     503, "The bodies of other requests use all memory that is reserved for bodies."};
+
+// How long the rest of a request is read after its connection's last response.
+constexpr std::chrono::seconds drain_max{2};
 
 // How much of its buffer an idle connection may keep.
 constexpr std::size_t kept_capacity = 16UL * 1024;
@@ -224,8 +226,7 @@ void HttpConnection::on_bytes() {
 void HttpConnection::on_head(std::size_t size) {
     const auto raw = view(buffer_).substr(0, size);
     const auto& limits = shared_->options.limits;
-    if (const auto problem = check_head(raw, {limits.line_max, limits.headers_count_max}))
-        return refuse(problem->status, problem->why);
+    if (const auto problem = check_head(raw, limits)) return refuse(problem->status, problem->why);
     serve_as_http_1_1(buffer_, raw);
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(limits.line_max + limits.headers_max + 1024));
@@ -357,7 +358,7 @@ std::optional<HeadProblem> HttpConnection::check_chunk(
     // Beast throws if a field has more than 64 KiB.
     if (trailers.size() > limits.headers_max)
         return HeadProblem{431, "The trailers are larger than is allowed."};
-    return check_trailers(trailers, {limits.line_max, limits.headers_count_max});
+    return check_trailers(trailers, limits);
 }
 
 void HttpConnection::on_body(error_code error) {
@@ -441,7 +442,7 @@ void HttpConnection::on_written(error_code error) {
     if (!last_) return begin();
     error_code ignored;
     socket_.shutdown(tcp::socket::shutdown_send, ignored);
-    enter(State::draining, shared_->options.drain_early);
+    enter(State::draining, drain_max);
     drained_ = std::make_unique<std::array<char, 16UL * 1024>>(
     );  // buffer_ may still belong to a cancelled read.
     drain();
@@ -462,15 +463,10 @@ void HttpConnection::check_deadline(SteadyTime now) {
     if (state_ != State::head && state_ != State::body) return close();
     const auto* why =
         state_ == State::head ? "The headers came too slowly." : "The body came too slowly.";
-    stop_reading();
-    refuse(408, why);
-}
-
-// The handler of the cancelled read sees the new state and does nothing.
-void HttpConnection::stop_reading() {
     error_code ignored;
-    state_ = State::writing;
+    state_ = State::writing;  // The handler of the cancelled read sees it and does nothing.
     socket_.cancel(ignored);
+    refuse(408, why);
 }
 
 void HttpConnection::stop_when_idle() {

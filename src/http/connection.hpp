@@ -149,7 +149,6 @@ private:
     void write(const Reply& reply, bool last);
     void on_written(boost::system::error_code error);
     void drain();
-    void stop_reading();
     static EvictionClass eviction_class_of(State state);
     void enter(State state, std::chrono::milliseconds limit);
 

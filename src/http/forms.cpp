@@ -22,12 +22,7 @@ bool has_field(const detail::RequestFields& fields, std::string_view name) {
 }
 
 Reply two_keys() {
-    return problem_reply(
-        {.status = 400,
-         .type = "key-invalid",
-         .title = "The Idempotency-Key is malformed",
-         .detail = "The form has more than one key."}
-    );
+    return problem_reply({.type = "key-invalid", .detail = "The form has more than one key."});
 }
 
 // A parsed form without one of its fields.
@@ -40,19 +35,12 @@ std::string without(std::string_view field, std::string_view form) {
 }  // namespace
 
 Reply invalid(const DecodeProblem& problem) {
-    return problem_reply(
-        {.status = 400,
-         .type = "request-invalid",
-         .title = "The request is malformed",
-         .detail = detail::text_of(problem)}
-    );
+    return problem_reply({.type = "request-invalid", .detail = detail::text_of(problem)});
 }
 
 Reply form_refused() {
     return problem_reply(
-        {.status = 403,
-         .type = "form-refused",
-         .title = "The request does not come from a page of this service",
+        {.type = "form-refused",
          .detail = "The form has no token of your session; the request was not started."}
     );
 }

@@ -32,7 +32,7 @@ std::optional<Reply> read_form(
 // The submitted fields, for a page that shows the form again.
 std::vector<FormField> form_of(const detail::RequestFields& fields);
 
-// The body of a request to an open page; only forms are read.
+// The body of a request to a public page; only forms are read.
 std::variant<std::vector<FormField>, DecodeProblem> open_form(const Request& request);
 
 }  // namespace pawl::http

@@ -2,14 +2,12 @@
 
 #include "src/base/letter_case.hpp"
 #include "src/base/text.hpp"
-#include "src/http/content_length.hpp"
-#include "src/http/token.hpp"
+#include "src/http/field_syntax.hpp"
 
 #include <boost/url/parse.hpp>
 #include <boost/url/pct_string_view.hpp>
 
 #include <algorithm>
-#include <vector>
 
 namespace pawl::http {
 
@@ -33,14 +31,6 @@ bool is_host(std::string_view value) {
     }
     const auto authority = boost::urls::parse_authority(host);
     return authority && !authority->has_userinfo();
-}
-
-bool is_control(char c) {
-    return (c >= 0 && c < ' ' && c != '\t') || c == 127;
-}
-
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
 }
 
 struct Seen {
@@ -82,7 +72,7 @@ std::optional<HeadProblem> check_field(std::string_view line, Seen& seen) {
     const auto name = line.substr(0, colon);
     const auto value = trimmed(line.substr(colon + 1));
     if (!is_token(name)) return HeadProblem{400, "The name of a header is not a valid token."};
-    if (std::any_of(value.begin(), value.end(), is_control))
+    if (has_control(value))
         return HeadProblem{400, "A header has a control character in its value."};
     if (base::same_without_case(name, "host")) {
         ++seen.hosts;
@@ -126,53 +116,55 @@ std::optional<HeadProblem> check_characters(std::string_view head) {
     return std::nullopt;
 }
 
+// The fields up to the empty line, or up to the end. `too_many`: there are more than `most`.
+std::optional<HeadProblem> check_fields(
+    std::string_view fields, int most, std::string_view too_many, Seen& seen
+) {
+    int count = 0;
+    while (true) {
+        const auto end = fields.find("\r\n");
+        if (end == fields.npos || end == 0) return std::nullopt;
+        if (++count > most) return HeadProblem{431, too_many};
+        if (auto problem = check_field(fields.substr(0, end), seen)) return problem;
+        fields.remove_prefix(end + 2);
+    }
+}
+
 }  // namespace
 
-std::optional<HeadProblem> check_head(std::string_view head, const HeadLimits& limits) {
+std::optional<HeadProblem> check_head(std::string_view head, const HttpLimits& limits) {
     if (head.substr(0, 2) == "\r\n" || head.empty())
         return HeadProblem{400, "The request is empty."};
     if (auto problem = check_characters(head)) return problem;
+    const auto line_end = std::min(head.find("\r\n"), head.size());
+    if (line_end > limits.line_max)
+        return HeadProblem{414, "The request line is longer than is allowed."};
     bool http11 = false;
+    if (auto problem = check_request_line(head.substr(0, line_end), http11)) return problem;
     Seen seen;
-    int count = 0;
-    for (std::size_t from = 0; from < head.size();) {
-        const auto to = head.find("\r\n", from);
-        if (to == head.npos || to == from) break;
-        const auto line = head.substr(from, to - from);
-        std::optional<HeadProblem> problem;
-        if (from == 0) {
-            if (line.size() > limits.line_max)
-                return HeadProblem{414, "The request line is longer than is allowed."};
-            problem = check_request_line(line, http11);
-        } else {
-            if (++count > limits.headers_count_max)
-                return HeadProblem{431, "There are more headers than are allowed."};
-            problem = check_field(line, seen);
-        }
-        if (problem) return problem;
-        from = to + 2;
-    }
+    if (auto problem = check_fields(
+            head.substr(std::min(line_end + 2, head.size())),
+            limits.headers_count_max,
+            "There are more headers than are allowed.",
+            seen
+        ))
+        return problem;
     return check_all(seen, http11);
 }
 
 std::optional<HeadProblem> check_extensions(std::string_view extensions) {
-    if (std::any_of(extensions.begin(), extensions.end(), is_control))
+    if (has_control(extensions))
         return HeadProblem{400, "A chunk extension has a control character."};
     return std::nullopt;
 }
 
-std::optional<HeadProblem> check_trailers(std::string_view trailers, const HeadLimits& limits) {
+std::optional<HeadProblem> check_trailers(std::string_view trailers, const HttpLimits& limits) {
     if (auto problem = check_characters(trailers)) return problem;
     Seen seen;
-    int count = 0;
-    for (std::size_t from = 0; from < trailers.size();) {
-        const auto to = trailers.find("\r\n", from);
-        if (to == trailers.npos || to == from) break;
-        if (++count > limits.headers_count_max)
-            return HeadProblem{431, "There are more trailers than are allowed."};
-        if (auto problem = check_field(trailers.substr(from, to - from), seen)) return problem;
-        from = to + 2;
-    }
+    if (auto problem = check_fields(
+            trailers, limits.headers_count_max, "There are more trailers than are allowed.", seen
+        ))
+        return problem;
     if (seen.lengths + seen.codings > 0)
         return HeadProblem{400, "A trailer gives the length of the body."};
     return std::nullopt;

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::string_literals;
 
-constexpr HeadLimits limits{.line_max = 40, .headers_count_max = 3};
+const HttpLimits limits{.line_max = 40, .headers_count_max = 3};
 
 int status_of(const std::string& head) {
     const auto problem = check_head(head, limits);

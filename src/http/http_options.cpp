@@ -1,12 +1,12 @@
 #include "src/http/http_options.hpp"
 
+#include "src/base/options.hpp"
 #include "src/http/descriptor_limit.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -14,26 +14,23 @@
 namespace pawl {
 
 std::optional<std::string> TenantQuota::problem() const {
+    constexpr std::string_view any_or_none = "at least 1, or 0 for no limit";
     if (in_flight_max && *in_flight_max < 0)
-        return "in_flight_max is " + std::to_string(*in_flight_max) +
-               ": at least 1, or 0 for no limit";
+        return base::wrong_option("in_flight_max", *in_flight_max, any_or_none);
     if (account_in_flight_max && *account_in_flight_max < 0)
-        return "account_in_flight_max is " + std::to_string(*account_in_flight_max) +
-               ": at least 1, or 0 for no limit";
+        return base::wrong_option("account_in_flight_max", *account_in_flight_max, any_or_none);
     if (account_in_flight_max && in_flight_max.value_or(0) > 0 &&
         *account_in_flight_max > *in_flight_max)
         return "account_in_flight_max is " + std::to_string(*account_in_flight_max) +
                ", and in_flight_max of its tenant " + std::to_string(*in_flight_max) +
                ": at most that";
     if (!(rate_per_s == 0 || (rate_per_s >= 0.001 && rate_per_s <= 1e6)))
-        return "rate_per_s is " + std::to_string(rate_per_s) +
-               ": 0.001 to 1000000, or 0 for no limit";
+        return base::wrong_option("rate_per_s", rate_per_s, "0.001 to 1000000, or 0 for no limit");
     if (burst && rate_per_s == 0)
         return "burst is " + std::to_string(*burst) +
-               ", but rate_per_s is not set: a burst needs "
-               "a rate";
+               ", but rate_per_s is not set: a burst needs a rate";
     if (burst && (*burst < 1 || *burst > 1'000'000))
-        return "burst is " + std::to_string(*burst) + ": 1 to 1000000";
+        return base::wrong_option("burst", *burst, "1 to 1000000");
     return std::nullopt;
 }
 
@@ -44,8 +41,7 @@ std::optional<std::string> out_of(
     std::string_view name, std::uint64_t value, std::uint64_t least, std::uint64_t most
 ) {
     if (value >= least && value <= most) return std::nullopt;
-    return std::string{name} + " is " + std::to_string(value) + ": " + std::to_string(least) +
-           " to " + std::to_string(most);
+    return base::wrong_option(name, value, std::to_string(least) + " to " + std::to_string(most));
 }
 
 std::optional<std::string> out_of(
@@ -64,7 +60,7 @@ std::optional<std::string> HttpLimits::problem() const {
     if (auto why = out_of("line_max", line_max, 256, 60 * kib)) return why;
     if (auto why = out_of("headers_max", headers_max, kib, 60 * kib)) return why;
     if (headers_count_max < 1 || headers_count_max > 10'000)
-        return "headers_count_max is " + std::to_string(headers_count_max) + ": 1 to 10000";
+        return base::wrong_option("headers_count_max", headers_count_max, "1 to 10000");
     if (auto why = out_of("body_max", body_max, 0, 64 * kib * kib)) return why;
     if (auto why = out_of("public_body_max", public_body_max, 0, 64 * kib * kib)) return why;
     if (auto why = out_of("bodies_max", bodies_max, body_max, kib * kib * kib * kib)) return why;
@@ -86,26 +82,20 @@ std::optional<std::string> HttpOptions::problem() const {
     if (!std::ranges::all_of(realm, quotable))
         return "realm is " + realm + ": visible ASCII without \" and \\";
     if (key_reused_status != 422 && key_reused_status != 409 && key_reused_status != 400)
-        return "key_reused_status is " + std::to_string(key_reused_status) + ": 422, 409 or 400";
-    if (connections_max < 1)
-        return "connections_max is " + std::to_string(connections_max) + ": at least 1";
-    if (connections_per_address_max < 0)
-        return "connections_per_address_max is " + std::to_string(connections_per_address_max) +
-               ": at least 1, or 0 for no limit";
+        return base::wrong_option("key_reused_status", key_reused_status, "422, 409 or 400");
+    const http::ListenerOptions listener{
+        .limits = limits,
+        .connections_max = connections_max,
+        .connections_per_address_max = connections_per_address_max};
+    if (auto why = listener.problem()) return why;
     if (threads < 0 || threads > 256)
-        return "threads is " + std::to_string(threads) + ": 1 to 256, or 0 for one a core";
+        return base::wrong_option("threads", threads, "1 to 256, or 0 for one a core");
     if (browser.token_field.empty()) return "browser.token_field is empty: the name of a field";
-    if (auto why = limits.problem()) return "limits." + *why;
     if (auto why = quota.problem()) return "quota." + *why;
     return std::nullopt;
 }
 
 namespace http {
-
-HttpOptions checked(HttpOptions options) {
-    if (auto why = options.problem()) throw std::invalid_argument{"pawl::HttpOptions: " + *why};
-    return options;
-}
 
 ListenerOptions listener_options(
     const HttpOptions& options, int calls_max, const base::OnWarning& on_warning

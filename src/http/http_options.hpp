@@ -8,9 +8,6 @@
 
 namespace pawl::http {
 
-// Returns the options unchanged; throws std::invalid_argument if they have a problem().
-HttpOptions checked(HttpOptions options);
-
 // In the following, `options` must have been checked.
 
 // connections_max is lowered if the process may not have so many (PAWL0014).

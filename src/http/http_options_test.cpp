@@ -2,6 +2,8 @@
 
 #include <pawl/http.hpp>
 
+#include "src/base/options.hpp"
+
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -44,7 +46,7 @@ TEST(TenantQuota, names_the_setting_that_is_wrong) {
         {{.rate_per_s = 1, .burst = 0}, "quota.burst is 0: 1 to 1000000"},
     };
     for (const auto& c : cases) EXPECT_EQ(with(c.quota).problem(), c.problem);
-    EXPECT_THROW(http::checked(with({.in_flight_max = -1})), std::invalid_argument);
+    EXPECT_THROW(base::checked(with({.in_flight_max = -1}), "quota"), std::invalid_argument);
 }
 
 TEST(QuotaRule, by_default_one_tenant_has_half_of_the_calls_and_no_rate) {

@@ -83,15 +83,20 @@ void IoThread::sweep() {
     sweep_timer_.expires_after(sweep_every);
     sweep_timer_.async_wait([this](error_code cancelled) {
         if (cancelled) return;
-        const auto now =
-            std::chrono::steady_clock::now();  // tidy: allow clock: time-outs of sockets
+        const auto now = steady_now();
         for (const auto& connection : open_now(*shared_)) connection->check_deadline(now);
         sweep();
     });
 }
 
 void IoThread::stop(std::chrono::milliseconds drain) {
-    asio::post(io_, [this, drain] { begin_stop(drain); });
+    asio::post(io_, [this, drain] {
+        shared_->stopping = true;
+        for (const auto& connection : open_now(*shared_)) connection->stop_when_idle();
+        if (shared_->open.empty() || drain.count() == 0) return finish_stop();
+        stop_timer_.emplace(io_, drain);
+        stop_timer_->async_wait([this](error_code) { finish_stop(); });
+    });
 }
 
 bool IoThread::ends_until(SteadyTime until) {
@@ -101,14 +106,6 @@ bool IoThread::ends_until(SteadyTime until) {
 
 void IoThread::join() {
     if (thread_.joinable()) thread_.join();
-}
-
-void IoThread::begin_stop(std::chrono::milliseconds drain) {
-    shared_->stopping = true;
-    for (const auto& connection : open_now(*shared_)) connection->stop_when_idle();
-    if (shared_->open.empty() || drain.count() == 0) return finish_stop();
-    stop_timer_.emplace(io_, drain);
-    stop_timer_->async_wait([this](error_code) { finish_stop(); });
 }
 
 void IoThread::finish_stop() {

@@ -50,7 +50,6 @@ public:
 
 private:
     void sweep();
-    void begin_stop(std::chrono::milliseconds drain);
     void finish_stop();
 
     asio::io_context io_{1};

@@ -1,3 +1,5 @@
+#include "src/base/clock.hpp"
+#include "src/base/timers.hpp"
 #include "src/http/listener.hpp"
 #include "src/http/testing/listening.hpp"
 
@@ -93,7 +95,8 @@ TEST(Listener, one_connection_too_many_waits_while_all_others_are_handled) {
     auto third = server.connect();
     third.send(post("/later", "x"));
     std::promise<void> rounds;  // Time enough to accept it by mistake.
-    server.listener().after(200ms, [&] { rounds.set_value(); });
+    base::TimerThread timers{base::system_clock()};
+    timers.after(200ms, [&] { rounds.set_value(); });
     ASSERT_EQ(rounds.get_future().wait_for(10s), std::future_status::ready);
     EXPECT_EQ(server.requests(), 2);
 

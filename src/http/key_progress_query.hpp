@@ -12,7 +12,7 @@ namespace pawl::http {
 // caller has no such key.
 class KeyProgressQuery {
 public:
-    static constexpr std::string_view name = "key_state";
+    static constexpr std::string_view name = "key_progress";
     struct Request {
         std::string key;
     };

@@ -1,11 +1,11 @@
 #include "src/http/listener.hpp"
 
+#include "src/base/options.hpp"
 #include "src/core/assert.hpp"
 #include "src/http/acceptor.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 
-#include <stdexcept>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -37,11 +37,14 @@ void Responder::operator()(Reply reply) {
 std::optional<std::string> ListenerOptions::problem() const {
     if (auto why = limits.problem()) return "limits." + *why;
     if (connections_max < 1)
-        return "connections_max is " + std::to_string(connections_max) + ": at least 1";
+        return base::wrong_option("connections_max", connections_max, "at least 1");
     if (connections_per_address_max < 0)
-        return "connections_per_address_max is " + std::to_string(connections_per_address_max) +
-               ": at least 1, or 0 for no limit";
-    if (threads < 1 || threads > 256) return "threads is " + std::to_string(threads) + ": 1 to 256";
+        return base::wrong_option(
+            "connections_per_address_max",
+            connections_per_address_max,
+            "at least 1, or 0 for no limit"
+        );
+    if (threads < 1 || threads > 256) return base::wrong_option("threads", threads, "1 to 256");
     return std::nullopt;
 }
 
@@ -73,8 +76,7 @@ struct Listener::Impl {
     bool stop(std::chrono::milliseconds drain) {
         acceptor.stop();
         for (const auto& io_thread : io_threads) io_thread->stop(drain);
-        const auto until = std::chrono::steady_clock::now() +  // tidy: allow clock: a join's limit
-                           drain + stop_margin;
+        const auto until = steady_now() + drain + stop_margin;
         bool ended = true;
         for (const auto& io_thread : io_threads)
             if (io_thread->ends_until(until))
@@ -90,17 +92,8 @@ struct Listener::Impl {
     bool started{false};
 };
 
-namespace {
-
-ListenerOptions checked(ListenerOptions options) {
-    if (auto why = options.problem()) throw std::invalid_argument{"ListenerOptions: " + *why};
-    return options;
-}
-
-}  // namespace
-
 Listener::Listener(const ListenerOptions& options, const Handlers& handlers)
-    : impl_{std::make_unique<Impl>(checked(options), handlers)} {}
+    : impl_{std::make_unique<Impl>(base::checked(options, "ListenerOptions"), handlers)} {}
 
 Listener::~Listener() {
     stop(std::chrono::milliseconds{0});
@@ -113,10 +106,6 @@ void Listener::start() {
     for (const auto& io_thread : impl_->io_threads) io_thread->start();
 }
 
-std::uint16_t Listener::port() const {
-    return impl_->acceptor.port();
-}
-
 void Listener::after(std::chrono::milliseconds wait, std::function<void()> f) {
     auto timer = std::make_shared<asio::steady_timer>(
         impl_->acceptor.executor(), wait
@@ -124,6 +113,9 @@ void Listener::after(std::chrono::milliseconds wait, std::function<void()> f) {
     timer->async_wait([timer, f = std::move(f)](error_code cancelled) {
         if (!cancelled) f();
     });
+}
+std::uint16_t Listener::port() const {
+    return impl_->acceptor.port();
 }
 
 bool Listener::stop(std::chrono::milliseconds drain) {

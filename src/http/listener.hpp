@@ -50,8 +50,6 @@ private:
 struct ListenerOptions {
     std::string listen{"127.0.0.1:8080"};  // host:port; port 0 uses a free one. IPv6 as [::1]:8080.
     HttpLimits limits{};
-    std::chrono::milliseconds drain_early{
-        2s};                    // How long the rest of a body is read after an early 4xx.
     int connections_max{4096};  // Beyond it, each new one closes the one that has waited longest.
     int connections_per_address_max{0};  // Any more are closed at once; 0: no limit.
     int threads{1};                      // Each serves its own connections.
@@ -96,7 +94,7 @@ public:
 
     void start();
     std::uint16_t port() const;
-    // Runs f on the listener's first thread after `wait`: for waiters and their deadlines.
+    // Runs f on the listener's first thread after `wait`.
     void after(std::chrono::milliseconds wait, std::function<void()> f);
     // Accepts no new connection, lets requests in flight be answered for at most `drain`, then
     // closes all. Returns after at most `drain` and 2 s; false if a handler still holds a thread.

@@ -12,160 +12,81 @@ namespace pawl::http {
 
 namespace {
 
+// The first of a status is the kind that refusal() makes of it.
 constexpr std::array<ProblemKind, 30> kinds{{
     // Errors of the HTTP request; nothing is stored.
-    {"request-invalid", 400, false},
-    {"key-missing", 400, false},
-    {"key-invalid", 400, false},
-    {"unauthorized", 401, false},
-    {"form-refused", 403, false},
-    {"not-found", 404, false},
-    {"method-not-allowed", 405, false},
-    {"request-time-out", 408, true},
-    {"precondition-failed", 412, false},
-    {"body-too-large", 413, false},
-    {"line-too-long", 414, false},
-    {"type-not-supported", 415, false},
-    {"quota-exceeded", 429, true},
-    {"headers-too-large", 431, false},
-    {"not-implemented", 501, false},
-    {"version-not-supported", 505, false},
+    {"request-invalid", 400, false, "The request is malformed"},
+    {"key-missing", 400, false, "This request needs an Idempotency-Key header"},
+    {"key-invalid", 400, false, "The Idempotency-Key is malformed"},
+    {"unauthorized", 401, false, "Credentials are missing or wrong"},
+    {"form-refused", 403, false, "The request does not come from a page of this service"},
+    {"not-found", 404, false, "Not found"},
+    {"method-not-allowed", 405, false, "This method is not supported here"},
+    {"request-time-out", 408, true, "The request came too slowly"},
+    {"precondition-failed", 412, false, "Conditions are not supported here"},
+    {"body-too-large", 413, false, "The body is too large"},
+    {"line-too-long", 414, false, "The request line is too long"},
+    {"type-not-supported", 415, false, "The body's type is not supported"},
+    {"quota-exceeded", 429, true, "This tenant sends more requests than it may"},
+    {"headers-too-large", 431, false, "The headers are too large"},
+    {"not-implemented", 501, false, "The transfer coding is not supported"},
+    {"overloaded", 503, true, "Too many requests are waiting"},  // Also an error of the work.
+    {"version-not-supported", 505, false, "Only HTTP/1.0 and HTTP/1.1 are supported"},
     // Errors of the key.
-    {"in-progress", 409, true},
-    {"key-reused", 422, false},  // Or 409 or 400, by HttpOptions::key_reused_status.
-    {"key-reused", 409, false},
-    {"key-reused", 400, false},
-    {"key-expired", 410, false},
+    {"in-progress", 409, true, "A request with this Idempotency-Key is in progress"},
+    // The status is HttpOptions::key_reused_status.
+    {"key-reused", 422, false, "This Idempotency-Key was used with another request"},
+    {"key-reused", 409, false, "This Idempotency-Key was used with another request"},
+    {"key-reused", 400, false, "This Idempotency-Key was used with another request"},
+    {"key-expired", 410, false, "This Idempotency-Key has expired"},
     // Errors of the work.
-    {"internal", 500, true},
-    {"needs-attention", 502, false},
-    {"provider-unavailable", 503, true},
-    {"store-unavailable", 503, true},
-    {"contention", 503, true},
-    {"phase-deadline", 503, true},
-    {"overloaded", 503, true},
-    {"stranded", 503, true},
-    {"stopping", 503, true},
+    {"internal", 500, true, "The request failed on our side; it can be repeated with the same key"},
+    {"needs-attention", 502, false, "An operator must settle this request before it can go on"},
+    {"provider-unavailable", 503, true, "A service that this request needs did not answer"},
+    {"store-unavailable", 503, true, "The database can't be written at the moment"},
+    {"contention", 503, true, "Too many requests change the same data"},
+    {"phase-deadline", 503, true, "The request took too long"},
+    {"stranded", 503, true, "Another version of this service must continue the request"},
+    {"stopping", 503, true, "The server is stopping"},
 }};
 
-bool known(const Problem& problem) {
-    return std::any_of(kinds.begin(), kinds.end(), [&](const ProblemKind& kind) {
-        return kind.type == problem.type && kind.status == problem.status &&
-               kind.retry == problem.retry;
+const ProblemKind& kind_of(const Problem& problem) {
+    const auto* const found = std::ranges::find_if(kinds, [&](const ProblemKind& kind) {
+        return kind.type == problem.type && (problem.status == 0 || kind.status == problem.status);
     });
+    PAWL_ASSERT(found != kinds.end());
+    return *found;
 }
 
-struct ProblemText {
-    int status;
-    std::string_view type;
-    std::string_view title;
-    bool retry;
-};
-
-ProblemText problem_text_of(engine::Reason why, int key_reused_status) {
+std::string_view type_of(engine::Reason why) {
     using engine::Reason;
     switch (why) {
         case Reason::in_progress:
-            return {409, "in-progress", "A request with this Idempotency-Key is in progress", true};
+            return "in-progress";
         case Reason::key_reused:
-            return {
-                key_reused_status,
-                "key-reused",
-                "This Idempotency-Key was used with another request",
-                false};
+            return "key-reused";
         case Reason::key_expired:
-            return {410, "key-expired", "This Idempotency-Key has expired", false};
+            return "key-expired";
         case Reason::internal:
-            return {
-                500,
-                "internal",
-                "The request failed on our side; it can be repeated with the same key",
-                true};
+            return "internal";
         case Reason::provider_unavailable:
-            return {
-                503,
-                "provider-unavailable",
-                "A service that this request needs did not answer",
-                true};
+            return "provider-unavailable";
         case Reason::store_unavailable:
-            return {503, "store-unavailable", "The database can't be written at the moment", true};
+            return "store-unavailable";
         case Reason::contention:
-            return {503, "contention", "Too many requests change the same data", true};
+            return "contention";
         case Reason::phase_deadline:
-            return {503, "phase-deadline", "The request took too long", true};
+            return "phase-deadline";
         case Reason::overloaded:
-            return {503, "overloaded", "Too many requests are waiting", true};
+            return "overloaded";
         case Reason::stranded:
-            return {
-                503, "stranded", "Another version of this service must continue the request", true};
+            return "stranded";
         case Reason::needs_attention:
-            return {
-                502,
-                "needs-attention",
-                "An operator must settle this request before it can go on",
-                false};
+            return "needs-attention";
         case Reason::stopping:
             break;
     }
-    return {503, "stopping", "The server is stopping", true};
-}
-
-std::string_view title_of(int status) {
-    switch (status) {
-        case 404:
-            return "Not found";
-        case 405:
-            return "This method is not supported here";
-        case 408:
-            return "The request came too slowly";
-        case 412:
-            return "Conditions are not supported here";
-        case 413:
-            return "The body is too large";
-        case 414:
-            return "The request line is too long";
-        case 415:
-            return "The body's type is not supported";
-        case 431:
-            return "The headers are too large";
-        case 501:
-            return "The transfer coding is not supported";
-        case 503:
-            return "Too many requests are waiting";
-        case 505:
-            return "Only HTTP/1.0 and HTTP/1.1 are supported";
-        default:
-            return "The request is malformed";
-    }
-}
-
-std::string_view type_of(int status) {
-    switch (status) {
-        case 404:
-            return "not-found";
-        case 405:
-            return "method-not-allowed";
-        case 408:
-            return "request-time-out";
-        case 412:
-            return "precondition-failed";
-        case 413:
-            return "body-too-large";
-        case 414:
-            return "line-too-long";
-        case 415:
-            return "type-not-supported";
-        case 431:
-            return "headers-too-large";
-        case 501:
-            return "not-implemented";
-        case 503:
-            return "overloaded";
-        case 505:
-            return "version-not-supported";
-        default:
-            return "request-invalid";
-    }
+    return "stopping";
 }
 
 Reply stored_reply(engine::StoredResponse settled) {
@@ -189,8 +110,8 @@ std::span<const ProblemKind> problem_kinds() {
 }
 
 Reply problem_reply(const Problem& problem) {
-    PAWL_ASSERT(known(problem));
-    Reply reply{.status = problem.status};
+    const auto& kind = kind_of(problem);
+    Reply reply{.status = kind.status};
     std::string& body = reply.body;
     auto member = [&](std::string_view name, std::string_view text) {
         body += body.empty() ? '{' : ',';
@@ -198,11 +119,11 @@ Reply problem_reply(const Problem& problem) {
         body += ':';
         base::append_string(body, text);
     };
-    member("type", "/errors/" + std::string{problem.type});
-    member("title", problem.title);
-    body += ",\"status\":" + std::to_string(problem.status);
+    member("type", "/errors/" + std::string{kind.type});
+    member("title", problem.title.empty() ? kind.title : problem.title);
+    body += ",\"status\":" + std::to_string(kind.status);
     if (!problem.detail.empty()) member("detail", problem.detail);
-    body += problem.retry ? ",\"retry\":true" : ",\"retry\":false";
+    body += kind.retry ? ",\"retry\":true" : ",\"retry\":false";
     if (!problem.code.empty()) member("code", problem.code);
     body += "}";
     reply.headers.push_back({"Content-Type", "application/problem+json"});
@@ -216,13 +137,9 @@ Reply reply_to(engine::Answer answer, int key_reused_status) {
     if (auto* settled = std::get_if<engine::StoredResponse>(&answer))
         return stored_reply(std::move(*settled));
     const auto& refused = std::get<engine::Rejection>(answer);
-    const auto sentence = problem_text_of(refused.reason, key_reused_status);
-    Problem problem{
-        .status = sentence.status,
-        .type = sentence.type,
-        .title = sentence.title,
-        .retry = sentence.retry};
-    if (sentence.retry) problem.retry_after = refused.retry_after;
+    Problem problem{.type = type_of(refused.reason)};
+    if (refused.reason == engine::Reason::key_reused) problem.status = key_reused_status;
+    if (kind_of(problem).retry) problem.retry_after = refused.retry_after;
     if (refused.reason == engine::Reason::stranded) problem.code = "PAWL0007";
     if (refused.reason == engine::Reason::key_expired && refused.outcome) {
         problem.detail = "The request ended with status " + std::to_string(*refused.outcome);
@@ -247,26 +164,20 @@ Reply quota_exceeded(const core::OverQuota& why) {
     const bool rate = why.limit == core::OverQuota::Limit::rate;
     const bool account = why.limit == core::OverQuota::Limit::account_in_flight;
     return problem_reply(
-        {.status = 429,
-         .type = "quota-exceeded",
-         .title = account ? "This account sends more requests than it may"
-                          : "This tenant sends more requests than it may",
+        {.type = "quota-exceeded",
+         .title = account ? "This account sends more requests than it may" : "",
          .detail = rate      ? "Requests come too fast."
                    : account ? "Too many requests of this account are in flight."
                              : "Too many requests of this tenant are in flight.",
-         .retry = true,
          .retry_after = why.retry_after,
          .code = "PAWL0013"}
     );
 }
 
 Reply refusal(int status, std::string_view detail) {
-    Problem problem{
-        .status = status,
-        .type = type_of(status),
-        .title = title_of(status),
-        .detail = std::string{detail},
-        .retry = status == 408 || status == 503};
+    const auto* const kind = std::ranges::find(kinds, status, &ProblemKind::status);
+    PAWL_ASSERT(kind != kinds.end());
+    Problem problem{.type = kind->type, .detail = std::string{detail}};
     if (status == 503) problem.retry_after = std::chrono::seconds{1};
     return problem_reply(problem);
 }

@@ -12,26 +12,26 @@
 
 namespace pawl::http {
 
-// An error as application/problem+json (RFC 9457), with a type of ours and whether to retry. `type`
-// is a path of docs/http.md: "/errors/in-progress".
-struct Problem {
+// What the errors of one type have in common.
+struct ProblemKind {
+    std::string_view type;  // "in-progress"; a path of docs/http.md: "/errors/in-progress".
     int status{};
-    std::string_view type;   // "in-progress"
-    std::string_view title;  // The same for each occurrence.
-    std::string detail{};    // For the client: never a statement, a path or a secret.
-    bool retry{};
+    bool retry{};  // The same request, with the same key, may succeed later.
+    std::string_view title;
+};
+// All kinds. docs/http.md has a row for each type (problem_test.cpp).
+std::span<const ProblemKind> problem_kinds();
+
+// One error, sent as application/problem+json (RFC 9457).
+struct Problem {
+    std::string_view type;     // Of one of problem_kinds(): asserted.
+    int status{};              // 0: of the first kind of the type.
+    std::string_view title{};  // Empty: the kind's.
+    std::string detail{};      // For the client: never a statement, a path or a secret.
     std::optional<std::chrono::seconds> retry_after{};
     std::string code{};  // PAWL0007
 };
-Reply problem_reply(const Problem& problem);  // Asserts that the problem is one of problem_kinds().
-
-// All problems. docs/http.md has a row for each (problem_test.cpp).
-struct ProblemKind {
-    std::string_view type;
-    int status{};
-    bool retry{};  // The same request, with the same key, may succeed later.
-};
-std::span<const ProblemKind> problem_kinds();
+Reply problem_reply(const Problem& problem);
 
 // The engine's answer as an HTTP response. `key_reused_status` is 422, 409 or 400.
 Reply reply_to(engine::Answer answer, int key_reused_status);

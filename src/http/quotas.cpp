@@ -116,20 +116,6 @@ std::size_t Quotas::remembered() const {
     return sum;
 }
 
-Quotas::Place::Place(Place&& other) noexcept
-    : part_{std::exchange(other.part_, nullptr)},
-      tenant_{other.tenant_},
-      account_{other.account_} {}
-
-Quotas::Place& Quotas::Place::operator=(Place&& other) noexcept {
-    if (this == &other) return *this;
-    leave();
-    part_ = std::exchange(other.part_, nullptr);
-    tenant_ = other.tenant_;
-    account_ = other.account_;
-    return *this;
-}
-
 void Quotas::Place::leave() noexcept {
     auto* part = std::exchange(part_, nullptr);
     if (part == nullptr) return;

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 
 namespace pawl::http {
@@ -38,8 +38,13 @@ public:
     class Place {
     public:
         Place() = default;
-        Place(Place&& other) noexcept;
-        Place& operator=(Place&& other) noexcept;
+        Place(Place&& other) noexcept { *this = std::move(other); }
+        Place& operator=(Place&& other) noexcept {
+            std::swap(part_, other.part_);
+            std::swap(tenant_, other.tenant_);
+            std::swap(account_, other.account_);
+            return *this;
+        }
         ~Place() { leave(); }
         void leave() noexcept;  // A second call has no effect.
 

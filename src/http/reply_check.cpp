@@ -2,13 +2,12 @@
 
 #include "src/base/letter_case.hpp"
 #include "src/base/log.hpp"
+#include "src/http/field_syntax.hpp"
 #include "src/http/problem.hpp"
-#include "src/http/token.hpp"
 
 #include <algorithm>
 #include <array>
 #include <string_view>
-#include <utility>
 
 namespace pawl::http {
 
@@ -24,13 +23,6 @@ bool is_listeners_own(std::string_view name) {
     });
 }
 
-// Tab is white space in a header; bytes above ASCII are allowed as obs-text.
-bool is_value(std::string_view text) {
-    return std::ranges::none_of(text, [](char c) {
-        return (c >= 0 && c < ' ' && c != '\t') || c == '\x7F';
-    });
-}
-
 }  // namespace
 
 std::optional<std::string> problem_of(const Reply& reply) {
@@ -39,7 +31,7 @@ std::optional<std::string> problem_of(const Reply& reply) {
     for (const auto& header : reply.headers) {
         if (!is_token(header.name)) return "the name of a header is not a valid token";
         if (is_listeners_own(header.name)) return "it must not set the header " + header.name;
-        if (!is_value(header.value))
+        if (has_control(header.value))
             return "the header " + header.name + " has a control character";
     }
     return std::nullopt;

@@ -8,8 +8,8 @@
 namespace pawl::http {
 namespace {
 
-// Before, the headers of queries, open pages, before_key and present were sent unchecked; those of
-// operations have long been checked where they are stored.
+// Before, the headers of queries, public pages, before_key and present were sent unchecked; those
+// of operations have long been checked where they are stored.
 TEST(ReplyCheck, headers_that_would_split_a_response_are_not_sent) {
     struct Case {
         Reply reply;

@@ -100,7 +100,7 @@ void ResponseWriter::operator()(Reply reply) {
             parts_.browser,
             {.head = browsing_->head,
              .principal = browsing_->principal ? &*browsing_->principal : nullptr,
-             .route = route_ != nullptr ? std::string_view{*route_} : std::string_view{},
+             .route = route_,
              .key = browsing_->key,
              .form = browsing_->form,
              .status = answer.status,
@@ -109,24 +109,21 @@ void ResponseWriter::operator()(Reply reply) {
             answer
         );
     }
-    reply = sendable(std::move(reply), route_ != nullptr ? *route_ : std::string_view{});
-    if (parts_.access.on()) log(reply, replayed);
+    reply = sendable(std::move(reply), route_);
+    if (parts_.access.on())
+        parts_.access.write(
+            {.client = client_,
+             .method = method_,
+             .route = route_,
+             .status = reply.status,
+             .bytes = reply.body.size(),
+             .took = std::chrono::duration_cast<std::chrono::microseconds>(
+                 parts_.clock.steady() - began_
+             ),
+             .replayed = replayed,
+             .over_quota = over_quota_}
+        );
     respond_(std::move(reply));
-}
-
-void ResponseWriter::log(const Reply& reply, bool replayed) {
-    const auto took =
-        std::chrono::duration_cast<std::chrono::microseconds>(parts_.clock.steady() - began_);
-    parts_.access.write(
-        {client_,
-         method_,
-         route_ != nullptr ? std::string_view{*route_} : "",
-         reply.status,
-         reply.body.size(),
-         took,
-         replayed,
-         over_quota_}
-    );
 }
 
 }  // namespace http

@@ -36,7 +36,7 @@ public:
     };
     ResponseWriter(Parts parts, Responder respond, const RequestHead& head);
 
-    void set_route(const std::string& route) { route_ = &route; }  // Routes outlive requests.
+    void set_route(std::string_view route) { route_ = route; }  // Routes outlive requests.
     void set_place(Quotas::Place place) { place_ = std::move(place); }
     void set_over_quota(std::string_view limit) { over_quota_ = limit; }
     // For the page, if one is rendered.
@@ -54,13 +54,12 @@ private:
         std::vector<FormField> form;
         std::string key;
     };
-    void log(const Reply& reply, bool replayed);
 
     Parts parts_;
     Responder respond_;
     std::string client_;
     std::string method_;
-    const std::string* route_{};
+    std::string_view route_;
     Quotas::Place place_;
     std::string_view over_quota_;
     std::unique_ptr<Browsing> browsing_;

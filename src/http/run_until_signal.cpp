@@ -59,13 +59,13 @@ int run_until_signal(Service& service, HttpServer& server) {
             "io_thread_held",
             {{"detail", "a thread of the HTTP server has not ended; it is abandoned"}}
         );
-    const auto doubts = service.engine().in_flight_calls().report();
+    const auto calls = service.engine().in_flight_calls().report();
     const auto stats = service.engine().store().stats();
     log::info(
         "stopped",
         {{"keys_left", std::to_string(service.engine().keys_in_flight())},
-         {"in_doubt", std::to_string(doubts.count)},
-         {"in_doubt_keys", doubts.keys},
+         {"in_doubt", std::to_string(calls.count)},
+         {"in_doubt_keys", calls.keys},
          {"works", std::to_string(stats.works)},
          {"commits", std::to_string(stats.commits)},
          {"largest_batch", std::to_string(stats.largest_batch)}}

@@ -1,6 +1,7 @@
 #include <pawl/http.hpp>
 
 #include "src/base/log.hpp"
+#include "src/base/options.hpp"
 #include "src/base/random.hpp"
 #include "src/core/assert.hpp"
 #include "src/core/fault.hpp"
@@ -36,7 +37,7 @@ using http::Responder;
 struct Target {
     const detail::ErasedOperation* operation{};  // Exactly one of the three is set.
     std::optional<HttpServer::ErasedQuery> query;
-    PublicPage open;
+    PublicPage page;
 };
 
 using Writer = std::shared_ptr<http::ResponseWriter>;
@@ -49,12 +50,6 @@ struct ParsedRequest {
     http::FormExtras form{};
     std::string canonical_json{};  // Of the body.
 };
-
-Reply key_refusal(std::string_view type, std::string_view title, std::string detail) {
-    return http::problem_reply(
-        {.status = 400, .type = type, .title = title, .detail = std::move(detail)}
-    );
-}
 
 // The application's code threw (authenticate, a request's problem(), encoding it) before any work
 // was done.
@@ -72,9 +67,7 @@ bool is_livez(const RequestHead& head) {
 }
 
 Reply unauthorized(const std::string& realm) {
-    auto reply = http::problem_reply(
-        {.status = 401, .type = "unauthorized", .title = "Credentials are missing or wrong"}
-    );
+    auto reply = http::problem_reply({.type = "unauthorized"});
     reply.headers.push_back({"WWW-Authenticate", "Bearer realm=\"" + realm + "\""});
     return reply;
 }
@@ -88,7 +81,7 @@ std::string_view path_as_sent(const RequestHead& head) {
 struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
     Impl(Service& service, HttpOptions options_)
         : engine{service.engine()},
-          options{http::checked(std::move(options_))},
+          options{base::checked(std::move(options_), "pawl::HttpOptions")},
           access{options.access_log},
           quotas{http::quota_rule(options, engine.options().calls_max)} {
         listener = std::make_unique<http::Listener>(
@@ -182,12 +175,12 @@ http::Listener::Decision HttpServer::Impl::decide(const RequestHead& head) {
         });
     auto found = routes.find(head.method, path_as_sent(head));
     auto* match = std::get_if<http::Routes<Target>::Match>(&found);
-    if (match != nullptr && match->target->open)
+    if (match != nullptr && match->target->page)
         return accepted(
             public_body_max,
             [this, match = std::move(*match)](const Request& request, const Writer& out) {
                 out->set_route(*match.pattern);
-                serve_public(match.target->open, request, out);
+                serve_public(match.target->page, request, out);
             }
         );
     auto principal = principal_of(head);
@@ -340,25 +333,22 @@ std::optional<Reply> HttpServer::Impl::key_for(const ParsedRequest& parsed, std:
     auto given = http::key_header(parsed.request.head);
     if (parsed.form.key) {
         if (!std::holds_alternative<http::NoKey>(given))
-            return key_refusal(
-                "key-invalid",
-                "The Idempotency-Key is malformed",
-                "The key is in a header and in a form field."
+            return http::problem_reply(
+                {.type = "key-invalid", .detail = "The key is in a header and in a form field."}
             );
         given = http::key_of(*parsed.form.key);
     }
     if (auto* problem = std::get_if<http::KeyProblem>(&given))
-        return key_refusal("key-invalid", "The Idempotency-Key is malformed", problem->why);
+        return http::problem_reply({.type = "key-invalid", .detail = problem->why});
     if (auto* text = std::get_if<std::string>(&given)) {
         key = std::move(*text);
         return std::nullopt;
     }
     if (rule == KeyRule::required)
-        return key_refusal(
-            "key-missing",
-            "This request needs an Idempotency-Key header",
-            "Send the same key with every repeat of one request, and a new one with every new "
-            "request."
+        return http::problem_reply(
+            {.type = "key-missing",
+             .detail = "Send the same key with every repeat of one request, and a new one with "
+                       "every new request."}
         );
     // A generated key, so that the request is still completed after a crash.
     key = "made-" + base::random_hex(engine.random(), 32);
@@ -453,16 +443,16 @@ HttpServer::~HttpServer() {
 }
 
 void HttpServer::add_route(std::string_view method, std::string route, std::string_view operation) {
-    const auto* form = impl_->engine.find(operation);
-    if (form == nullptr)
+    const auto* found = impl_->engine.find(operation);
+    if (found == nullptr)
         throw std::invalid_argument{
             "pawl: route " + route + " names the operation " + std::string{operation} +
             ": add it to the service first"};
-    impl_->routes.add(std::string{method}, std::move(route), Target{form, std::nullopt, {}});
+    impl_->routes.add(std::string{method}, std::move(route), Target{found, std::nullopt, {}});
 }
 
-void HttpServer::add_query(std::string route, ErasedQuery form) {
-    impl_->routes.add("GET", std::move(route), Target{nullptr, std::move(form), {}});
+void HttpServer::add_query(std::string route, ErasedQuery query) {
+    impl_->routes.add("GET", std::move(route), Target{nullptr, std::move(query), {}});
 }
 
 void HttpServer::public_page(std::string_view method, const std::string& route, PublicPage page) {

@@ -8,7 +8,6 @@
 #include <boost/asio/steady_timer.hpp>  // tidy: allow header: for two files
 
 #include <chrono>
-#include <functional>
 
 namespace pawl::http {
 

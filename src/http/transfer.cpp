@@ -3,12 +3,12 @@
 #include "src/base/letter_case.hpp"
 #include "src/base/thread_name.hpp"
 #include "src/core/assert.hpp"
-#include "src/http/content_length.hpp"
+#include "src/http/field_syntax.hpp"
 
 #include <curl/curl.h>
 
 #include <algorithm>
-#include <condition_variable>
+#include <future>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -23,13 +23,6 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t headers_max =
     256UL * 1024;  // The limit for a response's head; libcurl 7.88 has no limit of its own.
-
-// A line end in a header or an address would let its author add another one.
-bool has_control(std::string_view text) {
-    return std::any_of(text.begin(), text.end(), [](char c) {
-        return (c >= 0 && c < ' ' && c != '\t') || c == 127;
-    });
-}
 
 // One exchange in flight. Made by the caller, then the transfer thread's until `done` has run.
 struct Exchange {
@@ -209,24 +202,14 @@ std::optional<std::string_view> IncomingResponse::header(std::string_view name) 
     return first_header(headers, name);
 }
 
-std::optional<std::string> TransferOptions::problem() const {
-    if (connections_max < 1)
-        return "connections_max is " + std::to_string(connections_max) + ": at least 1";
-    return std::nullopt;
-}
-
 struct Transfers::Impl {
-    explicit Impl(TransferOptions options) {
+    explicit Impl(long connections_max) {
         static const bool initialised = curl_global_init(CURL_GLOBAL_ALL) == CURLE_OK;
         PAWL_ASSERT(initialised);
         multi = curl_multi_init();
         PAWL_ASSERT(multi != nullptr);
-        curl_multi_setopt(
-            multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, static_cast<long>(options.connections_max)
-        );
-        curl_multi_setopt(
-            multi, CURLMOPT_MAXCONNECTS, static_cast<long>(options.connections_kept_max)
-        );
+        curl_multi_setopt(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections_max);
+        curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, connections_max);
         thread = std::thread{[this] { loop(); }};
     }
 
@@ -241,7 +224,10 @@ struct Transfers::Impl {
         curl_multi_cleanup(multi);
     }
 
-    std::uint64_t start(std::unique_ptr<Exchange> exchange) {
+    std::uint64_t start(OutgoingRequest request, std::function<void(Sent)> done) {
+        auto exchange = std::make_unique<Exchange>();
+        exchange->request = std::move(request);
+        exchange->done = std::move(done);
         bool wake = false;
         std::uint64_t id = 0;
         {
@@ -261,8 +247,6 @@ struct Transfers::Impl {
         }
         curl_multi_wakeup(multi);
     }
-
-    Sent perform(std::unique_ptr<Exchange> exchange, const std::stop_token& stop);
 
     void loop() {
         base::name_this_thread("pawl-transfer");
@@ -370,57 +354,21 @@ struct Transfers::Impl {
     std::thread thread;
 };
 
-namespace {
-
-// Blocks its thread until one exchange has ended. Shared by both sides: the waiter may be gone
-// while the other still notifies, which happens without the mutex, so that the woken waiter need
-// not wait for it.
-class Latch {
-public:
-    void open(Sent sent) {
-        {
-            const std::lock_guard lock{mutex_};
-            sent_ = std::move(sent);
-        }
-        opened_.notify_one();
-    }
-    Sent wait() {
-        std::unique_lock lock{mutex_};
-        opened_.wait(lock, [this] { return sent_.has_value(); });
-        return std::move(*sent_);
-    }
-
-private:
-    std::mutex mutex_;
-    std::condition_variable opened_;
-    std::optional<Sent> sent_;
-};
-
-}  // namespace
-
-Transfers::Transfers(TransferOptions options) : impl_{std::make_unique<Impl>(options)} {}
+Transfers::Transfers(int connections_max) : impl_{std::make_unique<Impl>(connections_max)} {}
 Transfers::~Transfers() = default;
 
-Sent Transfers::Impl::perform(std::unique_ptr<Exchange> exchange, const std::stop_token& stop) {
-    if (stop.stop_requested()) return NotSent{"stopped before it began"};
-    const auto latch = std::make_shared<Latch>();
-    exchange->done = [latch](Sent sent) { latch->open(std::move(sent)); };
-    const auto id = start(std::move(exchange));
-    const std::stop_callback on_stop{stop, [this, id] { cancel(id); }};
-    return latch->wait();
-}
-
 Sent Transfers::perform(OutgoingRequest request, std::stop_token stop) {
-    auto exchange = std::make_unique<Exchange>();
-    exchange->request = std::move(request);
-    return impl_->perform(std::move(exchange), stop);
+    if (stop.stop_requested()) return NotSent{"stopped before it began"};
+    // Shared: the waiter may be gone while the transfer thread still notifies it.
+    const auto ended = std::make_shared<std::promise<Sent>>();
+    const auto id =
+        impl_->start(std::move(request), [ended](Sent sent) { ended->set_value(std::move(sent)); });
+    const std::stop_callback on_stop{stop, [this, id] { impl_->cancel(id); }};
+    return ended->get_future().get();
 }
 
 void Transfers::start(OutgoingRequest request, std::function<void(Sent)> done) {
-    auto exchange = std::make_unique<Exchange>();
-    exchange->request = std::move(request);
-    exchange->done = std::move(done);
-    impl_->start(std::move(exchange));
+    impl_->start(std::move(request), std::move(done));
 }
 
 }  // namespace pawl::http

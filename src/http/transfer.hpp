@@ -62,17 +62,12 @@ struct Lost {
 
 using Sent = std::variant<IncomingResponse, NotSent, Lost>;
 
-struct TransferOptions {
-    int connections_max{256};  // Open at once, in total.
-    int connections_kept_max{256};
-    std::optional<std::string> problem() const;
-};
-
 // Outgoing HTTP: libcurl's multi interface on one thread of its own. All members may be
 // called from any thread.
 class Transfers {
 public:
-    explicit Transfers(TransferOptions options = {});
+    // At most so many connections are open or kept at once, in total.
+    explicit Transfers(int connections_max = 256);
     ~Transfers();  // Exchanges in flight end as Lost or NotSent.
 
     // Block until the exchange has ended; a stop request ends it at once.

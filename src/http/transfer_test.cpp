@@ -9,7 +9,6 @@
 #include <future>
 #include <stop_token>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace pawl::http {
@@ -353,7 +352,7 @@ TEST(Transfers, many_at_once_each_get_their_own_answer) {
     std::atomic<int> right{0};
     std::atomic<int> ended{0};
     std::promise<void> all;
-    Transfers transfers{{.connections_max = 32, .connections_kept_max = 32}};
+    Transfers transfers{32};
 
     for (int i = 0; i < count; ++i) {
         const auto body = "number " + std::to_string(i);
@@ -434,11 +433,6 @@ TEST(Transfers, nothing_is_sent_after_the_destructor_began) {
     ASSERT_EQ(ends.size(), 20U);
     const auto lost = std::count(ends.begin(), ends.end(), "lost");
     EXPECT_LE(count_of(server.seen(), "POST"), lost);
-}
-
-TEST(TransferOptions, at_least_one_connection_is_allowed) {
-    EXPECT_EQ(TransferOptions{}.problem(), std::nullopt);
-    EXPECT_EQ(TransferOptions{.connections_max = 0}.problem(), "connections_max is 0: at least 1");
 }
 
 }  // namespace

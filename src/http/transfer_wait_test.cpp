@@ -88,7 +88,7 @@ TEST(Transfers, a_request_that_waits_for_a_connection_times_out_too) {
         may_answer.wait();
         socket.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
     }};
-    Transfers transfers{{.connections_max = 1, .connections_kept_max = 1}};
+    Transfers transfers{1};
     std::promise<Sent> first;
     transfers.start({.url = server.url(), .timeout = 60s}, [&](Sent sent) {
         first.set_value(std::move(sent));

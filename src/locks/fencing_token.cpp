@@ -10,26 +10,26 @@
 namespace pawl {
 
 FencingToken FencingToken::received(std::string name, std::int64_t epoch) {
-    locks::check_name("fence", name);
+    locks::check_name("fencing token", name);
     if (epoch < 1)
         throw std::invalid_argument{
-            "pawl: the fence '" + name + "' has the epoch " + std::to_string(epoch) +
+            "pawl: the fencing token '" + name + "' has the epoch " + std::to_string(epoch) +
             ": that of a lease is 1 or more"};
     return {std::move(name), epoch};
 }
 
-StaleFencingToken::StaleFencingToken(const FencingToken& fence, std::int64_t seen)
-    : std::runtime_error{"pawl: the fence '" + fence.name() + "' of epoch " +
-                         std::to_string(fence.epoch()) + " is too old: epoch " +
+StaleFencingToken::StaleFencingToken(const FencingToken& token, std::int64_t seen)
+    : std::runtime_error{"pawl: the fencing token '" + token.name() + "' of epoch " +
+                         std::to_string(token.epoch()) + " is too old: epoch " +
                          std::to_string(seen) +
                          " has written here, so its lease was lost; acquire the lease again, and read "
                          "the current state"},
-      epoch_{fence.epoch()},
+      epoch_{token.epoch()},
       seen_{seen} {}
 
-void check_fencing_token(Tx& tx, const FencingToken& fence) {
+void check_fencing_token(Tx& tx, const FencingToken& token) {
     const auto passed = detail::execute_statement(
-        tx.session(), sql::record_fencing_token, fence.name(), fence.epoch()
+        tx.session(), sql::record_fencing_token, token.name(), token.epoch()
     );
     if (passed != 0) return;
     std::int64_t seen = 0;
@@ -37,9 +37,9 @@ void check_fencing_token(Tx& tx, const FencingToken& fence) {
         tx.session(),
         sql::find_fencing_token,
         [&](const detail::Row& row) { seen = row.integer(0); },
-        fence.name()
+        token.name()
     );
-    throw StaleFencingToken{fence, seen};
+    throw StaleFencingToken{token, seen};
 }
 
 }  // namespace pawl

@@ -23,7 +23,7 @@ struct Held {
     std::chrono::milliseconds ttl{};
     core::SteadyTime end;       // From here on it counts as lost.
     core::SteadyTime renew_at;  // Time of the next try.
-    bool over{false};           // Lost, or given back.
+    bool over{false};           // Lost, or released.
     bool released{false};
     std::stop_source lost{};
 };

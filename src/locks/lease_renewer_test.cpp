@@ -32,7 +32,7 @@ class FakeBackend final : public LeaseBackend {
 public:
     struct Does {
         std::function<core::LeaseChoice(std::string_view holder)> acquire{
-            [](auto) { return core::LeaseTaken{7}; }};
+            [](auto) { return core::LeaseAcquired{7}; }};
         std::function<bool()> extend{[] { return true; }};
         std::function<std::optional<std::string>()> fence_problem{[] { return std::nullopt; }};
     };
@@ -111,7 +111,7 @@ TEST(LeaseRenewer, renews_a_lease_while_it_is_held) {
     EXPECT_FALSE(held->lost.stop_requested());
     EXPECT_TRUE(given.table->release(*held));
     EXPECT_FALSE(given.table->is_held(*held));
-    EXPECT_FALSE(held->lost.stop_requested()) << "given back is not lost";
+    EXPECT_FALSE(held->lost.stop_requested()) << "released is not lost";
     EXPECT_EQ(given.backend->all_given_back(), std::vector{held->holder});
     EXPECT_FALSE(given.table->release(*held)) << "it was no more ours";
     EXPECT_EQ(given.backend->all_given_back().size(), 1) << "and the backend is not asked again";
@@ -179,7 +179,7 @@ TEST(LeaseRenewer, a_new_leases_times_count_from_the_request) {
     constexpr auto ttl = 2s;
     Given given{{.acquire = [](auto) {
         std::this_thread::sleep_for(200ms);
-        return core::LeaseTaken{7};
+        return core::LeaseAcquired{7};
     }}};
     const auto asked_at = std::chrono::steady_clock::now();
 
@@ -260,7 +260,7 @@ TEST(LeaseTable, waits_for_another_holder_to_give_it_back) {
     Given given{{.acquire = [&](std::string_view holder) -> core::LeaseChoice {
         holders.emplace(holder);
         if (++looks < 4) return core::LeaseHeld{30s};
-        return core::LeaseTaken{7};
+        return core::LeaseAcquired{7};
     }}};
 
     EXPECT_EQ(given.table->try_acquire("report", short_one), nullptr);
@@ -293,7 +293,7 @@ TEST(LeaseTable, the_longest_possible_wait_works) {
     std::atomic<int> looks{0};
     Given given{{.acquire = [&](auto) -> core::LeaseChoice {
         if (++looks < 3) return core::LeaseHeld{1ms};
-        return core::LeaseTaken{7};
+        return core::LeaseAcquired{7};
     }}};
 
     EXPECT_NE(given.table->acquire("report", milliseconds::max(), short_one, {}), nullptr);
@@ -304,7 +304,7 @@ TEST(LeaseTable, waits_through_temporary_errors_and_throws_others) {
     std::atomic<int> looks{0};
     Given given{{.acquire = [&](auto) -> core::LeaseChoice {
         if (++looks < 3) fail(Kind::unavailable);
-        return core::LeaseTaken{7};
+        return core::LeaseAcquired{7};
     }}};
     Given broken{{.acquire = [](auto) -> core::LeaseChoice { fail(Kind::statement); }}};
     Given away{{.acquire = [](auto) -> core::LeaseChoice { fail(Kind::unavailable); }}};
@@ -318,7 +318,7 @@ TEST(LeaseTable, waits_through_temporary_errors_and_throws_others) {
 TEST(LeaseTable, a_lease_that_was_granted_after_its_ttl_is_refused) {
     Given given{{.acquire = [](auto) -> core::LeaseChoice {
         std::this_thread::sleep_for(120ms);
-        return core::LeaseTaken{7};
+        return core::LeaseAcquired{7};
     }}};
 
     EXPECT_THROW(given.table->try_acquire("report", {.ttl = 100ms}), StoreError);

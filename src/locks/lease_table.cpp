@@ -20,7 +20,7 @@ using Effect = StoreError::Effect;
 
 constexpr std::size_t holder_digits = 32;
 // A longer wait would overflow the clock.
-constexpr milliseconds longest_wait = std::chrono::hours{24} * 365;
+constexpr milliseconds wait_max = std::chrono::hours{24} * 365;
 
 void check(std::string_view name, const LeaseOptions& options) {
     check_name("lease", name);
@@ -80,7 +80,7 @@ LeaseTable::Try LeaseTable::acquire(
     auto held = std::make_shared<Held>();
     held->name = name;
     held->holder = holder;
-    held->epoch = std::get<core::LeaseTaken>(choice).epoch;
+    held->epoch = std::get<core::LeaseAcquired>(choice).epoch;
     held->ttl = options.ttl;
     renewer_.keep(held, asked_at);
     return {std::move(held), {}};
@@ -100,7 +100,7 @@ std::shared_ptr<Held> LeaseTable::acquire(
 ) {
     check(name, options);
     const auto holder = base::random_hex(random_, holder_digits);
-    const auto until = clock_.steady() + std::clamp(wait, 0ms, longest_wait);
+    const auto until = clock_.steady() + std::clamp(wait, 0ms, wait_max);
     for (int polls = 0; !stop.stop_requested(); ++polls) {
         Try tried;
         std::optional<StoreError> failed;

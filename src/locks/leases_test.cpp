@@ -57,7 +57,7 @@ TEST(Leases, a_lease_ends_with_its_object_and_can_be_moved) {
         auto other = leases.try_acquire("mails");
         *other = std::move(moved);
         EXPECT_EQ(other->name(), "report");
-        EXPECT_TRUE(leases.try_acquire("mails")) << "what it held before is given back";
+        EXPECT_TRUE(leases.try_acquire("mails")) << "what it held before is released";
     }
 
     EXPECT_TRUE(leases.try_acquire("report"));
@@ -119,8 +119,8 @@ TEST(Leases, values_out_of_bounds_are_named) {
 TEST(Leases, a_fence_of_an_older_holder_is_refused_where_a_newer_one_wrote) {
     pawl::testing::TestDatabase database;
     Leases leases{database.database()};
-    const auto write = [&](const FencingToken& fence) {
-        database.in_tx([&](Tx& tx) { check_fencing_token(tx, fence); });
+    const auto write = [&](const FencingToken& token) {
+        database.in_tx([&](Tx& tx) { check_fencing_token(tx, token); });
     };
     auto lease = leases.try_acquire("report");
     const auto old = lease->fencing_token();

@@ -74,7 +74,8 @@ public:
             key_of(name),
             {client_->given_now(), std::string{holder}, std::to_string(ttl.count())}
         );
-        if (const auto epoch = reply.items[0].integer; epoch != 0) return core::LeaseTaken{epoch};
+        if (const auto epoch = reply.items[0].integer; epoch != 0)
+            return core::LeaseAcquired{epoch};
         return core::LeaseHeld{milliseconds{reply.items[1].integer}};
     }
 

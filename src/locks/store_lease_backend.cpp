@@ -59,7 +59,7 @@ core::LeaseChoice acquire_in(
     const auto facts = found ? std::optional{found->facts()} : std::nullopt;
     const auto now = session.now();
     const auto choice = core::decide_lease(facts ? &*facts : nullptr, holder, now);
-    if (!std::holds_alternative<core::LeaseTaken>(choice)) return choice;
+    if (!std::holds_alternative<core::LeaseAcquired>(choice)) return choice;
     const auto until = now + ttl;
     const auto touched =
         found ? execute_statement(

@@ -12,7 +12,7 @@ namespace pawl {
 
 namespace {
 
-constexpr std::chrono::milliseconds longest_wait = 24h;  // Longer than any deadline.
+constexpr std::chrono::milliseconds wait_max = 24h;  // Longer than any deadline.
 
 // The first part keeps our advisory locks apart from those of other programs and of the migrations.
 std::int64_t number_of(std::string_view name) {
@@ -38,7 +38,7 @@ void check(const Tx& tx, std::string_view name) {
 
 void tx_lock(Tx& tx, std::string_view name, std::chrono::milliseconds wait) {
     check(tx, name);
-    tx.session().lock_name(name, number_of(name), std::clamp(wait, 0ms, longest_wait));
+    tx.session().lock_name(name, number_of(name), std::clamp(wait, 0ms, wait_max));
 }
 
 bool try_tx_lock(Tx& tx, std::string_view name) {

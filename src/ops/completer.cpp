@@ -95,7 +95,7 @@ void Completer::complete_dropped(CompleterReport& report) {
             now,
             options_.batch_max,
             core::lease_bound(now, engine_.options().lease),
-            now + engine_.options().completer_cap.longest_wait
+            now + engine_.options().completer_cap.wait_max
         );
         return found;
     });
@@ -127,7 +127,7 @@ void Completer::note_failure_or_log(
         );
         run_round("completer", [&] {
             store::write_now(engine_.store(), [&](store::Session& session) {
-                const auto next = session.now() + engine_.options().completer_cap.longest_wait;
+                const auto next = session.now() + engine_.options().completer_cap.wait_max;
                 execute_statement(session, sql::set_completer_next, key_id, next);
             });
         });

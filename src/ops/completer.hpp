@@ -12,8 +12,8 @@ namespace pawl::ops {
 using namespace std::chrono_literals;
 
 struct CompleterOptions {
-    std::chrono::milliseconds grace{
-        5s};  // After the end of the lease: time for the client to retry by itself.
+    // After the end of the lease: time for the client to retry by itself.
+    std::chrono::milliseconds grace{5s};
     std::chrono::milliseconds every{1s};
     // After a settlement was decided: time to take it back.
     std::chrono::milliseconds settle_after{30s};
@@ -32,7 +32,8 @@ struct CompleterReport {
 
 // Finishes requests whose clients have dropped them, with the stored principal, and carries out
 // people's decisions on the attention list. Safe on several machines at once: each key is taken
-// over under the usual fence.
+// over under the usual fence. Which keys: find_completable in src/store/sql/keys.sql. When it stops
+// trying one: src/core/completer_cap.hpp.
 class Completer {
 public:
     Completer(engine::Engine& engine, CompleterOptions options);  // The engine outlives it.

@@ -300,8 +300,8 @@ void Enqueuer::run(const std::stop_token& stop) {
             idle = 0;
             continue;
         }
-        const auto longest = well ? options_.longest_wait : options_.longest_outage_wait;
-        const auto wait = core::exponential_backoff(options_.first_wait, longest, idle++);
+        const auto longest = well ? options_.wait_max : options_.outage_wait_max;
+        const auto wait = core::exponential_backoff(options_.wait_first, longest, idle++);
         std::unique_lock lock{mutex_};
         // While the queue is away, a hint is no reason to try at once.
         const bool woken =

@@ -24,10 +24,10 @@ struct EnqueuerOptions {
     int batch_max{1'000};  // Jobs per push, and per transaction.
     // How long a batch belongs to one enqueuer; if that one dies, another pushes it again.
     std::chrono::milliseconds claim{60s};
-    std::chrono::milliseconds first_wait{20ms};  // With nothing to do; doubled at each poll...
-    std::chrono::milliseconds longest_wait{1s};  // ...up to this: other servers stage jobs, too.
-    std::chrono::milliseconds longest_outage_wait{10s};  // While the queue is away.
-    std::chrono::milliseconds look_elsewhere{10s};       // How often to call move_leftovers().
+    std::chrono::milliseconds wait_first{20ms};  // With nothing to do; doubled at each poll...
+    std::chrono::milliseconds wait_max{1s};      // ...up to this: other servers stage jobs, too.
+    std::chrono::milliseconds outage_wait_max{10s};  // While the queue is away.
+    std::chrono::milliseconds look_elsewhere{10s};   // How often to call move_leftovers().
     std::optional<std::string> problem() const;
 };
 

@@ -52,7 +52,7 @@ InFlightJobs::Next InFlightJobs::next(
     return next;
 }
 
-std::vector<queue::ClaimedJob> InFlightJobs::give_back() {
+std::vector<queue::ClaimedJob> InFlightJobs::release() {
     std::vector<queue::ClaimedJob> jobs;
     const std::lock_guard lock{mutex_};
     for (auto& waiting : waiting_) {

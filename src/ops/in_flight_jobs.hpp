@@ -56,7 +56,7 @@ public:
     // otherwise one.
     Next next(const std::function<bool(const queue::ClaimedJob&)>& together, int most);
     // Returns the jobs that wait, when nobody will work them; they are not held any more.
-    std::vector<queue::ClaimedJob> give_back();
+    std::vector<queue::ClaimedJob> release();
 
     // The job's handler begins; its stop is requested after `timeout`.
     std::stop_token begin(const queue::ClaimedJob& job, std::chrono::milliseconds timeout);

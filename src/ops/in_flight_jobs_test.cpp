@@ -104,7 +104,7 @@ TEST_F(InFlightJobsTest, jobs_that_wait_can_be_given_back_and_jobs_at_work_canno
     in_flight.add({job("a"), job("b"), job("c")}, {});
     next();
 
-    const auto back = in_flight.give_back();
+    const auto back = in_flight.release();
 
     EXPECT_EQ(back.size(), 2);
     EXPECT_THAT(all(), ElementsAre("a"));

@@ -34,7 +34,8 @@ struct JobRun {
     const queue::ClaimedJob& job;
     // The transaction must begin in the first half of the lease, or the job is lost: an external
     // queue does not fence it, and after the lease another worker may dead-letter a job that this
-    // one then commits. It is not put back either: if the clock was set, its due time is unknown.
+    // one then commits. It is not rescheduled either: if the clock was set, its due time is
+    // unknown.
     core::Moment held_since;
     std::chrono::milliseconds lease;
     std::chrono::milliseconds deadline;  // For the transaction.

@@ -67,7 +67,7 @@ Worker::Worker(engine::Engine& engine, queue::Queue& queue, Pauses& pauses, Work
       queue_{queue},
       pauses_{pauses},
       options_{std::move(options)},
-      take_size_{std::max(options_.threads, 1), options_.claim_max},
+      claim_size_{std::max(options_.threads, 1), options_.claim_max},
       in_flight_{engine.clock()} {
     in_flight_.on_sooner([this] {
         {
@@ -122,7 +122,7 @@ int Worker::claim_for_all() {
     {
         const std::lock_guard lock{mutex_};
         if (std::exchange(taking_, true)) return 0;
-        limit = take_size_.next();
+        limit = claim_size_.next();
     }
     int taken = 0;
     try {
@@ -134,7 +134,7 @@ int Worker::claim_for_all() {
     }
     const std::lock_guard lock{mutex_};
     taking_ = false;
-    take_size_.took(taken);
+    claim_size_.took(taken);
     return taken;
 }
 
@@ -439,7 +439,7 @@ int Worker::work_some() {
     }
     {
         const std::lock_guard lock{mutex_};
-        take_size_.waited(next.longest_wait);
+        claim_size_.waited(next.longest_wait);
         if (next.waiting > 0) ++wakes_;
     }
     if (next.waiting > 0) woken_.notify_one();
@@ -457,19 +457,19 @@ void Worker::run(const std::stop_token& stop) {
         end_round();
         failed = well ? 0 : failed + 1;
         if (worked > 0) continue;
-        const auto longest = std::max(options_.poll, options_.longest_outage_wait);
+        const auto longest = std::max(options_.poll, options_.outage_wait_max);
         const auto wait =
             well ? options_.poll : core::exponential_backoff(options_.poll, longest, failed);
         std::unique_lock lock{mutex_};
         woken_.wait_for(lock, stop, wait, [&] { return wakes_ != seen; });
         seen = wakes_;
     }
-    run_round("worker", [this] { give_back(); });
+    run_round("worker", [this] { release(); });
 }
 
 // Other servers get these jobs at once, and not only after the lease.
-void Worker::give_back() {
-    for (const auto& job : in_flight_.give_back()) queue_.reschedule(job, {}, std::nullopt);
+void Worker::release() {
+    for (const auto& job : in_flight_.release()) queue_.reschedule(job, {}, std::nullopt);
 }
 
 void Worker::rescue_once() {

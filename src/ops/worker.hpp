@@ -34,13 +34,12 @@ struct WorkerOptions {
     // A handler's Call is asked to stop after this, unless its kind has a time-out of its own; less
     // than the lease.
     std::chrono::milliseconds timeout{50s};
-    std::chrono::milliseconds poll{500ms};              // Used when no hint comes.
-    std::chrono::milliseconds longest_outage_wait{5s};  // While the queue is away.
-    std::chrono::milliseconds phase_deadline{5s};       // The same for a handler in a transaction.
+    std::chrono::milliseconds poll{500ms};          // Used when no hint comes.
+    std::chrono::milliseconds outage_wait_max{5s};  // While the queue is away.
+    std::chrono::milliseconds phase_deadline{5s};   // The same for a handler in a transaction.
     std::vector<std::chrono::milliseconds> retry_layers{default_retry_layers()};
-    std::chrono::hours provider_key_lifetime{
-        // After this time since a job's first call, the receiver may have forgotten its key (F7).
-        20};
+    // After this time since a job's first call, the receiver may have forgotten its key (F7).
+    std::chrono::hours provider_key_lifetime{20};
     std::optional<std::string> problem() const;
 };
 
@@ -112,7 +111,7 @@ private:
     int work_some();
     int claim(int limit);
     int claim_for_all();
-    void give_back();
+    void release();
     bool begin_round();
     void end_round();
 
@@ -125,7 +124,7 @@ private:
     std::condition_variable_any woken_;
     std::uint64_t wakes_{0};
     bool taking_{false};  // One thread asks the queue for all threads.
-    ClaimSize take_size_;
+    ClaimSize claim_size_;
     InFlightJobs in_flight_;
     bool sooner_{false};  // A handler's time is over earlier than the upkeep expects.
     std::condition_variable_any upkeep_;

@@ -90,8 +90,8 @@ std::unique_ptr<Work> work(
 // Statements for stores where each answer costs a round trip. There a key that this process does
 // not know to be stored is claimed without a query before, under a preallocated id.
 struct PreallocationStatements {
-    const Sql* take{};   // ($1 count): one row for each new id.
-    const Sql* claim{};  // ($1 id, $2 hash): touches no row if the hash is already claimed.
+    const Sql* preallocate{};  // ($1 count): one row for each new id.
+    const Sql* claim{};        // ($1 id, $2 hash): touches no row if the hash is already claimed.
 };
 
 struct StoreStats {
@@ -119,7 +119,9 @@ private:
 // first: lease renewals, which must not wait behind other works.
 enum class Urgency { normal, first };
 
-// The port that every database implements; tests/conformance specifies it. Thread-safe.
+// The port that every database implements; tests/conformance specifies it. Thread-safe. A new one
+// also implements detail::Session, is opened by its URL in open.cpp, and has variants of the
+// statements in sql/ where its SQL differs.
 class Store {
 public:
     virtual ~Store() = default;

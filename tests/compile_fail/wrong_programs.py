@@ -243,19 +243,19 @@ CLIENT = {
         ('pawl::ClientKey::saved("kept by us")', 'pawl::ClientKey{std::string{"new each time"}}')]),
 }
 
-FENCED = 'pawl::check_fencing_token(tx, lease.fencing_token());'
-NO_FENCE = 'pawl: an efficiency lease has no fence, as its backend may repeat an epoch: use a Lease'
+CHECKED = 'pawl::check_fencing_token(tx, lease.fencing_token());'
+NO_TOKEN = 'pawl: an efficiency lease has no fencing token, as its backend may repeat an epoch: use a Lease'
 
 LOCKS = {
-    'fence_of_an_efficiency_lease': (NO_FENCE, [('(void)spare.is_held();', 'spare.fencing_token();')]),
+    'fencing_token_of_an_efficiency_lease': (NO_TOKEN, [('(void)spare.is_held();', 'spare.fencing_token();')]),
     'efficiency_lease_for_a_lease': ([CANNOT_CONVERT + '|invalid initialization|no matching', 'EfficiencyLease'], [
         ('(void)spare.is_held();', 'const pawl::Lease& lease = spare;\n        (void)lease;')]),
-    'lease_for_its_fence': (['Lease', 'FencingToken'], [(FENCED, 'pawl::check_fencing_token(tx, lease);')]),
-    'number_for_a_fence': (['int', 'FencingToken'], [(FENCED, 'pawl::check_fencing_token(tx, 7);')]),
-    'fence_made_by_hand': (['private', 'FencingToken'], [(FENCED, 'pawl::check_fencing_token(tx, pawl::FencingToken{"books", 7});')]),
+    'lease_for_its_fencing_token': (['Lease', 'FencingToken'], [(CHECKED, 'pawl::check_fencing_token(tx, lease);')]),
+    'number_for_a_fencing_token': (['int', 'FencingToken'], [(CHECKED, 'pawl::check_fencing_token(tx, 7);')]),
+    'fencing_token_made_by_hand': (['private', 'FencingToken'], [(CHECKED, 'pawl::check_fencing_token(tx, pawl::FencingToken{"books", 7});')]),
     'lease_made_by_hand': (['private|protected|no matching', 'Lease'], [
-        (FENCED, 'pawl::Lease mine{nullptr, nullptr};\n        pawl::check_fencing_token(tx, mine.fencing_token());')]),
-    'copied_lease': (['deleted', 'Lease'], [(FENCED, 'pawl::Lease mine = lease;')]),
+        (CHECKED, 'pawl::Lease mine{nullptr, nullptr};\n        pawl::check_fencing_token(tx, mine.fencing_token());')]),
+    'copied_lease': (['deleted', 'Lease'], [(CHECKED, 'pawl::Lease mine = lease;')]),
     'lock_in_a_foreign_call': (['KeyedCall', 'Tx'], [in_body(CALL, 'pawl::tx_lock(call, "books");')]),
     'lock_in_a_query': (['Snapshot', 'Tx'], [in_body(ANSWER, 'pawl::tx_lock(read, "books");')]),
     'ignored_try_of_a_lock': (['ignoring return', 'nodiscard'], [

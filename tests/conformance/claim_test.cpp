@@ -358,7 +358,7 @@ TEST_P(ClaimTest, the_state_of_a_key_is_found_for_the_account_before_the_tenant)
     const auto wide = open_key("of tenant");
     finish(wide, 1, "ride_created");
     auto told = [&](const std::string& hash, const std::string& tenant_hash) {
-        return read_rows<std::string>(*store, sql::find_key_state, hash, tenant_hash);
+        return read_rows<std::string>(*store, sql::find_key_progress, hash, tenant_hash);
     };
 
     EXPECT_EQ(told("of account", "of tenant"), std::vector<std::string>{"ride_created"});

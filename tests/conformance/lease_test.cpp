@@ -58,7 +58,7 @@ protected:
     // 0: another holder has it.
     std::int64_t acquire(const std::string& holder, std::chrono::milliseconds ttl = 30s) {
         const auto choice = backend->acquire("report", holder, ttl);
-        const auto* taken = std::get_if<core::LeaseTaken>(&choice);
+        const auto* taken = std::get_if<core::LeaseAcquired>(&choice);
         return taken != nullptr ? taken->epoch : 0;
     }
     bool extend(std::int64_t epoch, const std::string& holder) {
@@ -103,7 +103,7 @@ TEST_P(LeaseTest, one_holder_has_it_and_others_get_the_remaining_time) {
 TEST_P(LeaseTest, each_name_is_a_lease_of_its_own) {
     acquire("ann");
 
-    EXPECT_TRUE(std::holds_alternative<core::LeaseTaken>(backend->acquire("mails", "joe", 5s)));
+    EXPECT_TRUE(std::holds_alternative<core::LeaseAcquired>(backend->acquire("mails", "joe", 5s)));
 }
 
 TEST_P(LeaseTest, it_is_free_at_its_end_and_not_before) {
@@ -199,7 +199,7 @@ TEST_P(LeaseTest, of_many_concurrent_takers_one_gets_it) {
     for (int n = 0; n < 8; ++n) {
         backends.push_back(world->open());
         tries.push_back(std::async(std::launch::async, [n, &backend = *backends.back()] {
-            return std::holds_alternative<core::LeaseTaken>(
+            return std::holds_alternative<core::LeaseAcquired>(
                 backend.acquire("crowd", "holder-" + std::to_string(n), 30s)
             );
         }));

@@ -92,7 +92,7 @@ protected:
     std::vector<std::string> statements() {
         auto names = dynamic_cast<RecordingStore&>(*store).trace().take();
         if (const auto ahead = store->preallocation())
-            std::erase(names, std::string{ahead->take->name});
+            std::erase(names, std::string{ahead->preallocate->name});
         return names;
     }
     Response state_of(const Principal& who, const std::string& key) {

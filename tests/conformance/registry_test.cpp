@@ -51,7 +51,9 @@ TEST_P(RegistryTest, an_expired_key_keeps_its_outcome_and_stays_registered) {
     EXPECT_EQ(found->outcome, 201);
     EXPECT_EQ(found->location, "/rides/1");
     EXPECT_FALSE(register_key("hash"));
-    EXPECT_EQ(read_rows<std::string>(*store, sql::find_key_state, "hash", "hash").at(0), "expired");
+    EXPECT_EQ(
+        read_rows<std::string>(*store, sql::find_key_progress, "hash", "hash").at(0), "expired"
+    );
 }
 
 TEST_P(RegistryTest, a_row_expires_once_and_keeps_its_first_outcome) {

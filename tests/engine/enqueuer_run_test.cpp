@@ -76,7 +76,7 @@ protected:
         world.store,
         base::system_clock(),
         &outside,
-        {.first_wait = 1h, .longest_wait = 1h, .longest_outage_wait = 5ms}};
+        {.wait_first = 1h, .wait_max = 1h, .outage_wait_max = 5ms}};
     std::atomic<int> told{0};
 };
 
@@ -109,7 +109,7 @@ TEST_F(EnqueuerRunTest, while_the_queue_is_unreachable_a_wake_up_causes_no_immed
         world.store,
         base::system_clock(),
         &outside,
-        {.first_wait = 1h, .longest_wait = 1h, .longest_outage_wait = 1h}};
+        {.wait_first = 1h, .wait_max = 1h, .outage_wait_max = 1h}};
     outside.be_away(true);
     stage("a");
     const std::jthread thread{[&](const std::stop_token& stop) { patient.run(stop); }};

@@ -5,8 +5,8 @@ namespace pawl::testing {
 namespace {
 
 // What a worker may still start with a claimed job when its lease is old. An external queue does
-// not fence transactions: after a pause past the lease, another worker buried the job and then the
-// first one did it, so that a job was both done and dead.
+// not fence transactions: after a pause past the lease, another worker dead-lettered the job and
+// then the first one did it, so that a job was both done and dead.
 
 struct Parcel {
     static constexpr std::string_view kind = "parcel";

@@ -159,7 +159,7 @@ TEST_F(JobTest, a_worker_that_was_paused_over_its_claim_renews_it_before_the_cal
     EXPECT_EQ(world.count("pawl_jobs"), 0);
 }
 
-TEST_F(JobTest, a_job_that_was_rescued_from_its_worker_is_not_buried_by_it) {
+TEST_F(JobTest, a_job_that_was_rescued_from_its_worker_is_not_dead_lettered_by_it) {
     handle(NoteInCall{[&](KeyedCall&, const Job<Note>&) -> JobResult {
         if (world.count("pawl_jobs WHERE attempt = 1") == 1) rescue_after_lease();
         return discard("not wanted");

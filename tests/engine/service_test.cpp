@@ -272,7 +272,7 @@ TEST_F(ServiceTest, a_job_of_an_operation_comes_again_while_the_engine_stops) {
 TEST_F(ServiceTest, a_worker_outlives_an_outage_of_its_queue) {
     ops::WorkerOptions options;
     options.poll = 1ms;
-    options.longest_outage_wait = 5ms;
+    options.outage_wait_max = 5ms;
     ops::Worker patient{*world.engine, queue, pauses, options};
     Gate worked;
     patient.add(detail::erase_job(std::make_shared<OpenGate>(worked)));

@@ -1,6 +1,6 @@
 // A record of a Kafka topic, which any program may have written. Every record can be read as a job,
-// retried, buried, listed and merged; these keep the parts that they do not change; records that we
-// write, we can read.
+// retried, dead_lettered, listed and merged; these keep the parts that they do not change; records
+// that we write, we can read.
 //
 // The input is text. A line ":at=7", ":offset=7", ":partition=7" gives the record's place, "+key"
 // its key, "name=value" a header, "name" a null header; %00 is a byte. The text after an empty line

@@ -1,6 +1,6 @@
 // A member of a Sidekiq list, which any program may have written. Every member is read as a job or
-// buried, byte for byte if it is not a job; a failure, a call and a merge keep the other bytes
-// unchanged; payloads that we write, we can read.
+// dead_lettered, byte for byte if it is not a job; a failure, a call and a merge keep the other
+// bytes unchanged; payloads that we write, we can read.
 //
 // The input is a payload. Text after a line "&" is an error text.
 

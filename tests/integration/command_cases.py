@@ -246,7 +246,7 @@ def pawl_requests(settings):
                  '--header', 'Authorization: Bearer test_jane']
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             asked = pool.submit(world.rides_command, *words, '--key-file', file, '--tries', '50', '--wait-ms', '200',
-                                '--longest-wait-ms', '400', program='pawl')
+                                '--wait-max-ms', '400', program='pawl')
             wait_until('the server to die', world.dead)
             check(world.start_server(), 'it starts again')
             done = asked.result()

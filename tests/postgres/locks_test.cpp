@@ -323,9 +323,9 @@ TEST_F(PostgresLocksTest, a_lease_of_one_process_is_held_against_another_until_i
     const auto of_another = locks::store_lease_backend(other);
     const auto taken = place->acquire("report", "ann", 300ms);
     const auto began = std::chrono::steady_clock::now();
-    ASSERT_TRUE(std::holds_alternative<core::LeaseTaken>(taken));
+    ASSERT_TRUE(std::holds_alternative<core::LeaseAcquired>(taken));
 
-    while (!std::holds_alternative<core::LeaseTaken>(of_another->acquire("report", "joe", 30s)))
+    while (!std::holds_alternative<core::LeaseAcquired>(of_another->acquire("report", "joe", 30s)))
         std::this_thread::sleep_for(5ms);
 
     const auto waited = std::chrono::steady_clock::now() - began;
@@ -335,7 +335,7 @@ TEST_F(PostgresLocksTest, a_lease_of_one_process_is_held_against_another_until_i
 // Paused while it holds the row lock, as a process that is stopped in its transaction.
 TEST_F(PostgresLocksTest, try_acquire_does_not_wait_for_a_paused_row_lock_holder) {
     const auto place = locks::store_lease_backend(other);
-    ASSERT_TRUE(std::holds_alternative<core::LeaseTaken>(place->acquire("report", "ann", 1h)));
+    ASSERT_TRUE(std::holds_alternative<core::LeaseAcquired>(place->acquire("report", "ann", 1h)));
     place->release("report", "ann");
     std::promise<void> had;
     std::promise<void> go;
@@ -363,7 +363,7 @@ TEST_F(PostgresLocksTest, try_acquire_does_not_wait_for_a_paused_row_lock_holder
         EXPECT_TRUE(std::holds_alternative<core::LeaseHeld>(place->acquire("report", "joe", ttl)));
     go.set_value();
     holder.wait();
-    EXPECT_TRUE(std::holds_alternative<core::LeaseTaken>(place->acquire("report", "joe", 30s)));
+    EXPECT_TRUE(std::holds_alternative<core::LeaseAcquired>(place->acquire("report", "joe", 30s)));
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ inline std::vector<Case> cases_of_keys() {
          {R"([")" + hash + R"(",")" + hash_of(id::open) + R"("])", at::long_ago, at::end_of_lease}},
         {&sql::find_key, {hash}},
         {&sql::find_key_by_id, {id::finished}},
-        {&sql::find_key_state, {hash, hash_of(id::open)}},
+        {&sql::find_key_progress, {hash, hash_of(id::open)}},
         {&sql::find_settlements,
          {"10", at::now, at::later},
          {"pawl_attention_settled"},
@@ -328,7 +328,7 @@ inline std::vector<Case> cases_of_the_database() {
         {&sql::postgres::durability, {}},
         {&sql::postgres::lock_name, {"7"}},
         {&sql::postgres::set_lock_timeout, {"50"}},
-        {&sql::postgres::take_key_ids, {"10"}},
+        {&sql::postgres::preallocate_key_ids, {"10"}},
         {&sql::postgres::try_lock_name, {"7"}},
     };
 }

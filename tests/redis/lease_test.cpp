@@ -87,7 +87,7 @@ TEST(RedisLeaseTest, a_redis_that_was_killed_goes_on_with_a_higher_epoch) {
     RedisServer server;
     const auto take = [&](const std::string& holder) {
         const auto place = locks::redis_lease_backend(std::make_unique<Client>(server.options()));
-        return std::get<core::LeaseTaken>(place->acquire("report", holder, 100ms)).epoch;
+        return std::get<core::LeaseAcquired>(place->acquire("report", holder, 100ms)).epoch;
     };
     const auto first = take("ann");
 
@@ -102,11 +102,11 @@ TEST(RedisLeaseTest, a_redis_that_was_killed_goes_on_with_a_higher_epoch) {
 TEST(RedisLeaseTest, a_redis_that_lost_all_data_repeats_no_epoch) {
     auto& server = empty_redis();
     const auto place = locks::redis_lease_backend(std::make_unique<Client>(server.options()));
-    const auto first = std::get<core::LeaseTaken>(place->acquire("report", "ann", 1h)).epoch;
+    const auto first = std::get<core::LeaseAcquired>(place->acquire("report", "ann", 1h)).epoch;
 
     server.ask({"FLUSHALL"});
 
-    EXPECT_GT(std::get<core::LeaseTaken>(place->acquire("report", "joe", 1h)).epoch, first);
+    EXPECT_GT(std::get<core::LeaseAcquired>(place->acquire("report", "joe", 1h)).epoch, first);
 }
 
 TEST(RedisLeaseTest, while_redis_is_frozen_the_holder_learns_of_the_loss_before_the_end) {

@@ -376,7 +376,9 @@ TEST_F(RedisQueueTest, a_script_that_fails_midway_loses_no_job) {
     EXPECT_TRUE(queue.dead_letter(job, "e"));
 }
 
-TEST_F(RedisQueueTest, a_payload_that_is_not_json_is_claimed_buried_and_merged_byte_for_byte) {
+TEST_F(
+    RedisQueueTest, a_payload_that_is_not_json_is_claimed_dead_lettered_and_merged_byte_for_byte
+) {
     const std::string garbage{"\xFFnot json\x00\r\n", 12};
     server.ask({"LPUSH", "queue:default", garbage});
     server.ask({"ZADD", "retry", "5", garbage + "2"});

@@ -40,7 +40,7 @@ void Steward::run_once() {
 
     auto asked_at = clock_.steady();
     const auto choice = place_->acquire(books, holder, ttl);
-    const auto* taken = std::get_if<core::LeaseTaken>(&choice);
+    const auto* taken = std::get_if<core::LeaseAcquired>(&choice);
     if (taken == nullptr) return;
     bool has_it = believes(holder, asked_at);
     try {

@@ -35,7 +35,7 @@ public:
           tries_{parts.tries},
           end_session_{std::move(parts.end_session)} {}
 
-    void add_to(pawl::HttpServer& server) const;  // Adds its open pages. Before start().
+    void add_to(pawl::HttpServer& server) const;  // Adds its public pages. Before start().
     std::optional<pawl::Response> present(const pawl::Shown& what) const;
     bool from_own_page(const pawl::RequestHead& head, std::string_view token) const;
     std::optional<pawl::Principal> signed_in(const pawl::RequestHead& head) const;

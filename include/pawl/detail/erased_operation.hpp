@@ -88,8 +88,8 @@ struct ErasedOperation {
     std::optional<Keep> keep;  // nullopt: the service's.
     InProgress in_progress{};
     bool re_execute{};
-    std::chrono::hours provider_key_lifetime{
-        20};  // Stripe forgets keys after 24 h; minus a margin.
+    // Stripe forgets keys after 24 h; minus a margin.
+    std::chrono::hours provider_key_lifetime{20};
     std::vector<ErasedStep> steps;
     // Old name of a point, and its current step.
     std::vector<std::pair<std::string_view, std::size_t>> renamed;

@@ -5,6 +5,7 @@
 #include "outbox/statements.hpp"
 #include "src/base/clock.hpp"
 #include "src/base/log.hpp"
+#include "src/base/options.hpp"
 #include "src/base/random.hpp"
 #include "src/base/text.hpp"
 #include "src/base/thread_name.hpp"
@@ -13,9 +14,7 @@
 #include "src/core/fault.hpp"
 #include "src/http/transfer.hpp"
 
-#include <algorithm>
 #include <condition_variable>
-#include <map>
 #include <mutex>
 #include <stdexcept>
 #include <stop_token>
@@ -113,17 +112,11 @@ std::string why_of(const ClientResult& end) {
     return "answered " + std::to_string(std::get<Answered>(end).status);
 }
 
-OutboxOptions checked(OutboxOptions options) {
-    if (auto why = options.problem()) throw std::invalid_argument{"pawl::OutboxOptions: " + *why};
-    return options;
-}
-
 }  // namespace
 
 std::optional<std::string> OutboxOptions::problem() const {
     using namespace std::chrono_literals;
-    if (at_once < 1 || at_once > 1'000)
-        return "at_once is " + std::to_string(at_once) + ": 1 to 1000";
+    if (at_once < 1 || at_once > 1'000) return base::wrong_option("at_once", at_once, "1 to 1000");
     if (every < 10ms || every > 1h)
         return "every is " + std::to_string(every.count()) + " ms: 10 to 3600000";
     if (wait_first < 1ms)
@@ -144,12 +137,11 @@ struct Outbox::Impl {
         : database{database_},
           client{client_},
           on_end{std::move(on_end_)},
-          options{checked(options_)},
+          options{base::checked(options_, "pawl::OutboxOptions")},
           lease{client.options().deadline + lease_beyond} {}
 
     std::vector<InFlightRecords> claim(int limit);
     void start_all(std::vector<InFlightRecords> all);
-    void send(InFlightRecords one);
     void has_ended(InFlightRecords one, ClientResult end);
     void drain();
     void record_ended();
@@ -210,7 +202,13 @@ void Outbox::Impl::start_all(std::vector<InFlightRecords> all) {
             continue;
         }
         try {
-            send(one);
+            const auto request = request_of(one.claimed);
+            const auto key = ClientKey::saved(one.claimed.key);
+            PAWL_FAULT("outbox.send.before");
+            // The end is stored for record_ended(); the client's threads write nothing.
+            client.start(request, key, [this, one](ClientResult end) mutable {
+                has_ended(std::move(one), std::move(end));
+            });
         } catch (const std::exception& failed) {
             has_ended(std::move(one), GaveUp{false, 0, failed.what()});
         }
@@ -224,16 +222,6 @@ void Outbox::Impl::drain() {
         if (in_flight == 0 && ended.empty()) return;
         changed.wait(lock, [this] { return !ended.empty(); });
     }
-}
-
-// The end is stored for record_ended(); the client's threads write nothing.
-void Outbox::Impl::send(InFlightRecords one) {
-    auto request = request_of(one.claimed);
-    auto key = ClientKey::saved(one.claimed.key);
-    PAWL_FAULT("outbox.send.before");
-    client.start(request, key, [this, one = std::move(one)](ClientResult end) mutable {
-        has_ended(std::move(one), std::move(end));
-    });
 }
 
 void Outbox::Impl::record_ended() {
@@ -407,7 +395,6 @@ void Outbox::stop() {
     if (!impl_->thread.joinable()) return;
     impl_->thread.request_stop();
     impl_->thread.join();
-    impl_->thread = {};
 }
 
 int Outbox::send_due() {

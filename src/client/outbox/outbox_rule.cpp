@@ -2,7 +2,8 @@
 
 #include "src/core/backoff.hpp"
 
-#include <cmath>
+#include <algorithm>
+#include <array>
 
 namespace pawl::client {
 
@@ -10,19 +11,8 @@ namespace {
 
 // Refusals that may pass: load, failures, an earlier try in progress, credentials that people fix.
 bool is_temporary(int status) {
-    switch (status) {
-        case 401:
-        case 403:
-        case 407:
-        case 408:
-        case 409:
-        case 421:
-        case 425:
-        case 429:
-            return true;
-        default:
-            return status >= 500;
-    }
+    constexpr std::array refusals{401, 403, 407, 408, 409, 421, 425, 429};
+    return status >= 500 || std::ranges::find(refusals, status) != refusals.end();
 }
 
 bool is_final(const ClientResult& end) {
@@ -49,8 +39,7 @@ AfterSending decide_after_sending(
     const auto whole =
         core::exponential_backoff(options.wait_first, options.wait_max, attempts - 1);
     return PutOff{
-        std::chrono::milliseconds{
-            std::llround(static_cast<double>(whole.count()) * (1.0 - 0.5 * dice))},
+        core::scaled(whole, 1.0 - 0.5 * dice),
         !std::visit([](const auto& result) { return result.in_doubt; }, end)};
 }
 

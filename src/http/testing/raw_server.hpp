@@ -2,7 +2,6 @@
 
 #include "src/http/testing/raw_socket.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <mutex>

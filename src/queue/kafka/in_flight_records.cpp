@@ -59,10 +59,10 @@ void InFlightRecords::wait(const Partition& partition, std::int64_t offset, Held
     waiting_.emplace(held.due, held.order, partition, offset);
 }
 
-std::vector<InFlightRecords::Taken> InFlightRecords::claim(
+std::vector<InFlightRecords::Claimed> InFlightRecords::claim(
     int limit, TimePoint now, TimePoint lease_until
 ) {
-    std::vector<Taken> taken;
+    std::vector<Claimed> taken;
     while (static_cast<int>(taken.size()) < limit && any_due(now)) {
         const auto [due, order, partition, offset] = *waiting_.begin();
         waiting_.erase(waiting_.begin());
@@ -116,7 +116,7 @@ bool InFlightRecords::done(const Token& token) {
     return true;
 }
 
-bool InFlightRecords::give_back(const Token& token) {
+bool InFlightRecords::release(const Token& token) {
     auto* held = look(token);
     if (held == nullptr) return false;
     wait(token.partition, token.offset, *held);

@@ -55,12 +55,12 @@ public:
     // False if the record is not to be worked: not assigned, already held, or done.
     bool add(std::shared_ptr<const Record> record, TimePoint due);
 
-    struct Taken {
+    struct Claimed {
         Token token;
         std::shared_ptr<const Record> record;
     };
     // Claims due records, the longest due first.
-    std::vector<Taken> claim(int limit, TimePoint now, TimePoint lease_until);
+    std::vector<Claimed> claim(int limit, TimePoint now, TimePoint lease_until);
     bool any_due(TimePoint now) const;
     std::optional<TimePoint> next_due() const;  // When the next waiting record is due.
 
@@ -68,8 +68,8 @@ public:
     std::shared_ptr<const Record> find(const Token& token) const;
     bool renew(const Token& token, TimePoint lease_until);
     bool done(const Token& token);
-    bool give_back(const Token& token);  // The record waits as before.
-    // Gives back records whose lease has ended, or ends later than any can; returns how many.
+    bool release(const Token& token);  // The record waits as before.
+    // Releases records whose lease has ended, or ends later than any can; returns how many.
     int rescue(TimePoint now, TimePoint bound);
 
     // Positions that changed since the last committed().

@@ -126,7 +126,7 @@ TEST_F(InFlightRecordsTest, a_revoked_partition_drops_its_records_and_tokens) {
     EXPECT_FALSE(in_flight.find(old));
     EXPECT_FALSE(in_flight.renew(old, at(1h)));
     EXPECT_FALSE(in_flight.done(old));
-    EXPECT_FALSE(in_flight.give_back(old));
+    EXPECT_FALSE(in_flight.release(old));
     EXPECT_FALSE(add(2, 0ms, p0)) << "read too late";
     EXPECT_THAT(in_flight.partitions(), ElementsAre(p1));
     EXPECT_THAT(offsets(9, 0ms), ElementsAre(0));
@@ -140,7 +140,7 @@ TEST_F(InFlightRecordsTest, no_two_claims_have_the_same_fence_even_after_a_reass
     in_flight.assign(p0, 0, "");
     add(0);
     const auto second = claim();
-    in_flight.give_back(second);
+    in_flight.release(second);
     const auto third = claim();
 
     EXPECT_NE(first.claim, second.claim);

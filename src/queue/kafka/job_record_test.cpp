@@ -51,7 +51,7 @@ Record retried(const Record& record, const std::optional<std::string>& error = "
     return read(std::move(next), 0, 5);
 }
 
-Record buried(const Record& record, const std::string& error = "for good") {
+Record dead_lettered(const Record& record, const std::string& error = "for good") {
     auto dead = dead_record(
         record, job_of(record, "mails"), "pawl.mails__rides__dlq", "rides", error, t0 + 3s
     );
@@ -152,8 +152,8 @@ TEST(JobRecord, a_retry_without_an_error_is_no_failure) {
 
 TEST(JobRecord, the_first_coordinates_are_never_overwritten) {
     const auto twice = retried(retried(pushed()));
-    const auto merged = merged_record(buried(twice), "pawl.mails", "ann", t0, true);
-    const auto again = buried(retried(merged), "again");
+    const auto merged = merged_record(dead_lettered(twice), "pawl.mails", "ann", t0, true);
+    const auto again = dead_lettered(retried(merged), "again");
 
     EXPECT_EQ(job_of(twice, "mails").raw.origin, "kafka pawl.mails[3]@41");
     EXPECT_EQ(job_of(merged, "mails").raw.origin, "kafka pawl.mails[3]@41");
@@ -171,7 +171,7 @@ TEST(JobRecord, the_first_coordinates_are_never_overwritten) {
 }
 
 TEST(JobRecord, a_dead_letter_has_only_the_header_names_of_dead_letters) {
-    const auto dead = buried(retried(pushed()));
+    const auto dead = dead_lettered(retried(pushed()));
 
     for (const auto& one : dead.headers) {
         EXPECT_THAT(one.name, ::testing::Not(StartsWith("kafka_original")));
@@ -183,7 +183,7 @@ TEST(JobRecord, a_dead_letter_has_only_the_header_names_of_dead_letters) {
 }
 
 TEST(JobRecord, a_dead_letter_says_all_that_is_known) {
-    const auto letter = letter_of(buried(retried(pushed())), "mails");
+    const auto letter = letter_of(dead_lettered(retried(pushed())), "mails");
 
     EXPECT_EQ(letter.jid, staged().jid);
     EXPECT_EQ(letter.queue, "mails");
@@ -198,7 +198,7 @@ TEST(JobRecord, a_dead_letter_says_all_that_is_known) {
 }
 
 TEST(JobRecord, the_ids_of_letters_sort_by_time_and_lead_back_to_their_place) {
-    auto dead = buried(pushed());
+    auto dead = dead_lettered(pushed());
     const auto first = letter_id(dead, "mails.de");
     dead.offset = 112;
     const auto second = letter_id(dead, "mails.de");
@@ -221,7 +221,7 @@ TEST(JobRecord, the_ids_of_letters_sort_by_time_and_lead_back_to_their_place) {
 TEST(JobRecord, a_merged_job_has_all_its_tries_and_says_who_sent_it_back) {
     auto record = pushed();
     set(record.headers, "pawl_called_at", "2027-01-15T08:00:01.000Z");
-    const auto dead = buried(retried(record));
+    const auto dead = dead_lettered(retried(record));
 
     const auto merged = merged_record(dead, "pawl.mails", "ann", t0 + 9s, true);
 
@@ -257,7 +257,7 @@ TEST(JobRecord, a_record_without_an_id_keeps_the_id_of_its_first_place_over_all_
     EXPECT_EQ(job.raw.created_at, t0);
     EXPECT_EQ(job_of(again, "mails").raw.jid, job.raw.jid);
     EXPECT_EQ(job_of(again, "mails").raw.created_at, t0);
-    EXPECT_EQ(letter_of(buried(again), "mails").jid, job.raw.jid);
+    EXPECT_EQ(letter_of(dead_lettered(again), "mails").jid, job.raw.jid);
     foreign.offset = 100;
     EXPECT_NE(job_of(foreign, "mails").raw.jid, job.raw.jid);
 }
@@ -280,14 +280,14 @@ TEST(JobRecord, a_tombstone_has_no_arguments) {
 
     EXPECT_EQ(job_of(tombstone, "q").raw.args, "");
     EXPECT_FALSE(retried(tombstone).value);
-    EXPECT_EQ(letter_of(buried(tombstone), "q").args, "");
+    EXPECT_EQ(letter_of(dead_lettered(tombstone), "q").args, "");
 }
 
 TEST(JobRecord, a_nul_in_good_utf_8_is_shown_as_a_question_mark) {
     auto record = pushed();
     record.value = std::string{"a\x00z", 3};
 
-    EXPECT_EQ(letter_of(buried(record), "mails").args, "a?z");
+    EXPECT_EQ(letter_of(dead_lettered(record), "mails").args, "a?z");
 }
 
 TEST(JobRecord, an_incomplete_origin_is_ignored) {
@@ -314,7 +314,7 @@ TEST(JobRecord, a_job_without_a_request_has_no_key) {
 }
 
 TEST(JobRecord, a_malformed_dead_letter_id_has_no_place) {
-    const auto id = letter_id(buried(pushed()), "mails");
+    const auto id = letter_id(dead_lettered(pushed()), "mails");
     ASSERT_TRUE(place_of_letter(id));
     auto changed = [&](std::size_t at, char to) {
         auto text = id;
@@ -349,7 +349,8 @@ TEST(JobRecord, foreign_headers_are_kept) {
     set(record.headers, "traceparent", "00-1-2-01");
     record.headers.push_back({"null", std::nullopt});
 
-    const auto merged = merged_record(buried(retried(record)), "pawl.mails", "ann", t0, true);
+    const auto merged =
+        merged_record(dead_lettered(retried(record)), "pawl.mails", "ann", t0, true);
 
     EXPECT_EQ(header(merged, "traceparent"), "00-1-2-01");
     EXPECT_THAT(merged.headers, ::testing::Contains(Header{"null", std::nullopt}));
@@ -424,18 +425,20 @@ TEST(JobRecord, a_record_without_an_id_keeps_its_derived_id_with_a_partial_origi
 
             EXPECT_EQ(job_of(once, "mails").raw.jid, jid) << family << whole;
             EXPECT_EQ(job_of(retried(once), "mails").raw.jid, jid) << family << whole;
-            EXPECT_EQ(job_of(buried(once), "mails").raw.jid, jid) << family << whole;
+            EXPECT_EQ(job_of(dead_lettered(once), "mails").raw.jid, jid) << family << whole;
         }
 }
 
 TEST(JobRecord, the_message_of_an_exception_becomes_text) {
-    EXPECT_EQ(letter_of(buried(pushed(), std::string{"\xFF\x00\xC3", 3}), "mails").error, "???");
+    EXPECT_EQ(
+        letter_of(dead_lettered(pushed(), std::string{"\xFF\x00\xC3", 3}), "mails").error, "???"
+    );
 }
 
 TEST(JobRecord, arguments_that_are_not_utf_8_are_shown_as_far_as_possible) {
     auto record = pushed();
     record.value = std::string{"a\xFF\x00\x7Fz", 5};
-    const auto dead = buried(record);
+    const auto dead = dead_lettered(record);
 
     EXPECT_EQ(letter_of(dead, "mails").args, "a???z");
     EXPECT_EQ(merged_record(dead, "t", "ann", t0, true).value, record.value);

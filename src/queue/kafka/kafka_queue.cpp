@@ -181,7 +181,7 @@ struct KafkaQueue::Impl final : MemberEvents {
         }
     }
 
-    std::vector<InFlightRecords::Taken> take_due(
+    std::vector<InFlightRecords::Claimed> take_due(
         int limit, std::chrono::milliseconds lease, bool wait
     ) {
         std::unique_lock lock{mutex};
@@ -194,9 +194,9 @@ struct KafkaQueue::Impl final : MemberEvents {
         return in_flight.claim(limit, now, now + lease);
     }
 
-    void give_back(const std::vector<InFlightRecords::Taken>& taken) {
+    void release(const std::vector<InFlightRecords::Claimed>& taken) {
         const std::lock_guard lock{mutex};
-        for (const auto& one : taken) in_flight.give_back(one.token);
+        for (const auto& one : taken) in_flight.release(one.token);
     }
 
     bool done(const ClaimedJob& job) {
@@ -213,7 +213,7 @@ struct KafkaQueue::Impl final : MemberEvents {
 
     // Adds the jobs that are to be worked; returns how many.
     std::size_t add_jobs(
-        const std::vector<InFlightRecords::Taken>& taken, std::vector<ClaimedJob>& jobs
+        const std::vector<InFlightRecords::Claimed>& taken, std::vector<ClaimedJob>& jobs
     );
     void send_or_shorten(Record record);
     void forget_old_calls();
@@ -238,7 +238,7 @@ struct KafkaQueue::Impl final : MemberEvents {
 };
 
 std::size_t KafkaQueue::Impl::add_jobs(
-    const std::vector<InFlightRecords::Taken>& taken, std::vector<ClaimedJob>& jobs
+    const std::vector<InFlightRecords::Claimed>& taken, std::vector<ClaimedJob>& jobs
 ) {
     std::vector<ClaimedJob> found;
     std::vector<std::string> ids;
@@ -253,7 +253,7 @@ std::size_t KafkaQueue::Impl::add_jobs(
     try {
         known = look_up(store, ids);
     } catch (...) {
-        give_back(taken);
+        release(taken);
         throw;
     }
     std::size_t added = 0;

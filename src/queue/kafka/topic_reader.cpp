@@ -113,10 +113,10 @@ void TopicReader::read(
     RemainingOffsets left{ranges};
     if (!left.any()) return;
     const Assignment assignment{handle(), options_, ranges};
-    const auto patience = static_cast<int>(options_.request_timeout.count());
+    const auto timeout = static_cast<int>(options_.request_timeout.count());
     while (left.any()) {
         const std::unique_ptr<rd_kafka_message_t, DestroyMessage> message{
-            rd_kafka_consumer_poll(handle(), patience)};
+            rd_kafka_consumer_poll(handle(), timeout)};
         if (!message) throw trouble(options_, "reading topics", "no broker answers");
         const auto error = message->err;
         if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {

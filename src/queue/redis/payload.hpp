@@ -21,9 +21,9 @@
 // (failures and merges), pawl_args_text (args holds one text that is not JSON).
 //
 // A single argument is the job's argument itself, as Pawl's jobs have; otherwise the list is. A
-// payload that is not JSON, or has no class or jid, is claimed, buried, listed and merged byte for
-// byte: its kind is empty, its arguments are the whole payload, and its id is derived from its
-// bytes.
+// payload that is not JSON, or has no class or jid, is claimed, dead-lettered, listed and merged
+// byte for byte: its kind is empty, its arguments are the whole payload, and its id is derived from
+// its bytes.
 namespace pawl::queue::sidekiq {
 
 using redis::SidekiqTimes;

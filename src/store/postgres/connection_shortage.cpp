@@ -24,8 +24,8 @@ std::optional<base::Warning> ConnectionShortage::refused(
         return std::nullopt;
     }
     if (std::exchange(counted_, connected) != connected) since_ = now;
-    if (connected == 0 || connected == remarked_on_ || now - since_ < stands) return std::nullopt;
-    remarked_on_ = connected;
+    if (connected == 0 || connected == reported_ || now - since_ < stands) return std::nullopt;
+    reported_ = connected;
     const auto got = std::to_string(connected);
     return base::Warning{
         event,
@@ -38,7 +38,7 @@ std::optional<base::Warning> ConnectionShortage::refused(
 
 std::optional<base::Warning> ConnectionShortage::opened(int connected) {
     counted_ = none_yet;
-    if (connected < wanted_ || std::exchange(remarked_on_, 0) == 0) return std::nullopt;
+    if (connected < wanted_ || std::exchange(reported_, 0) == 0) return std::nullopt;
     return base::Warning{
         event, code, "all " + std::to_string(wanted_) + " connections are there now"};
 }

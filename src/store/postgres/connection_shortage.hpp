@@ -26,7 +26,7 @@ private:
     static constexpr int none_yet = -1;
     int counted_{none_yet};  // At the last refusals, with no connection opened in between,
     Moment since_{};         // and since when.
-    int remarked_on_{0};     // The number last reported; 0: none, or all are there.
+    int reported_{0};        // The number last reported; 0: none, or all are there.
 };
 
 }  // namespace pawl::postgres

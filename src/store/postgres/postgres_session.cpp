@@ -18,7 +18,7 @@ namespace {
 using detail::Value;
 using Use = Connection::Use;
 
-constexpr std::size_t begin_lock_patience = 1;  // The index of this parameter of begin_work.
+constexpr std::size_t begin_lock_timeout = 1;  // The index of this parameter of begin_work.
 
 // Rows that the statement changed; 0 for a SELECT, whose tag counts found rows.
 std::int64_t changed_by(const pg_result* result) {
@@ -113,10 +113,10 @@ void PostgresSession::fence(const Sql& statement, std::span<const Value> paramet
 }
 
 // A shared transaction has its own lock timeout, shorter than any.
-void PostgresSession::set_lock_timeout(std::chrono::milliseconds patience) {
+void PostgresSession::set_lock_timeout(std::chrono::milliseconds timeout) {
     if (in_ == In::shared_one) return;
-    auto text = std::to_string(patience.count());
-    if (connection_.amend_begin(begin_lock_patience, text)) return;
+    auto text = std::to_string(timeout.count());
+    if (connection_.amend_begin(begin_lock_timeout, text)) return;
     const std::array<Value, 1> values{std::string_view{text}};
     queue(sql::postgres::set_lock_timeout, values, Use::plain);
 }
@@ -138,16 +138,16 @@ StoreError PostgresSession::lock_not_had(
 }
 
 void PostgresSession::lock_name(
-    std::string_view name, std::int64_t number, std::chrono::milliseconds patience
+    std::string_view name, std::int64_t number, std::chrono::milliseconds timeout
 ) {
     const std::array<Value, 1> values{number};
     const auto left = connection_.time_left();
-    set_lock_timeout(std::max(std::min(patience, left), std::chrono::milliseconds{1}));
+    set_lock_timeout(std::max(std::min(timeout, left), std::chrono::milliseconds{1}));
     queue(sql::postgres::lock_name, values, Use::plain);
     try {
         (void)flush();
     } catch (const StoreError& error) {
-        const auto why = lock_not_had(name, error, in_ == In::own_transaction && left <= patience);
+        const auto why = lock_not_had(name, error, in_ == In::own_transaction && left <= timeout);
         note_failure(why);
         throw StoreError{why};
     }

@@ -27,8 +27,8 @@ public:
     ) override;
     void send(const Sql& statement, std::span<const detail::Value> parameters) override;
     void fence(const Sql& statement, std::span<const detail::Value> parameters) override;
-    void set_lock_timeout(std::chrono::milliseconds patience) override;
-    void lock_name(std::string_view name, std::int64_t number, std::chrono::milliseconds patience)
+    void set_lock_timeout(std::chrono::milliseconds timeout) override;
+    void lock_name(std::string_view name, std::int64_t number, std::chrono::milliseconds timeout)
         override;
     bool try_lock_name(std::int64_t number) override;
     void run_script(const Sql& script) override;

@@ -27,8 +27,8 @@ using store::Work;
 
 namespace {
 
-constexpr std::chrono::milliseconds first_wait{50};
-constexpr std::chrono::milliseconds longest_wait{2'000};
+constexpr std::chrono::milliseconds wait_first{50};
+constexpr std::chrono::milliseconds wait_max{2'000};
 constexpr std::chrono::milliseconds again_max{60};  // Between two runs of a work.
 
 PostgresOptions checked(PostgresOptions options) {
@@ -133,15 +133,15 @@ void PostgresStore::Impl::start(Connected first) {
 
 // A thread without a connection takes no work.
 void PostgresStore::Impl::loop(Connected connection) {
-    auto pause = first_wait;
+    auto pause = wait_first;
     for (;;) {
         if (connection == nullptr) connection = open_connection();
         if (connection == nullptr) {
             if (!wait(pause)) return;
-            pause = std::min(pause * 2, longest_wait);
+            pause = std::min(pause * 2, wait_max);
             continue;
         }
-        pause = first_wait;
+        pause = wait_first;
         auto batch = line.take();
         if (batch.empty()) break;
         renew_if_gone(connection);
@@ -345,7 +345,7 @@ void PostgresStore::lookup(std::unique_ptr<store::Lookup> lookup) {
 
 std::optional<store::PreallocationStatements> PostgresStore::preallocation() const {
     return store::PreallocationStatements{
-        &sql::postgres::take_key_ids, &sql::postgres::claim_key_under_id};
+        &sql::postgres::preallocate_key_ids, &sql::postgres::claim_key_under_id};
 }
 
 store::StoreStats PostgresStore::stats() const {

@@ -41,8 +41,8 @@ void queue_limits(
     connection.clear_earlier_failure();
     connection.set_deadline(deadline);
     const auto limit = std::to_string(std::max<std::int64_t>(deadline.count(), 1));
-    const auto patience = std::to_string(lock_timeout.count());
-    const std::array<detail::Value, 2> values{std::string_view{limit}, std::string_view{patience}};
+    const auto timeout = std::to_string(lock_timeout.count());
+    const std::array<detail::Value, 2> values{std::string_view{limit}, std::string_view{timeout}};
     connection.queue(sql::postgres::begin_work, values, Connection::Use::begin);
 }
 

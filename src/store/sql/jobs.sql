@@ -120,7 +120,7 @@ GROUP BY queue, kind, error_kind
 ORDER BY count(*) DESC, queue, kind, error_kind;
 
 -- name: insert_dead_job [sqlite]   ($1 id, $2 attempt, $3 error, $4 now, $5 kind of error, $6 now as text)
--- Runs in one transaction with delete_job and has the same fence, so that a rescued job is not buried.
+-- Runs in one transaction with delete_job and has the same fence, so that a rescued job is not recorded as dead.
 INSERT INTO pawl_dead_jobs
     (id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
      last_error, history, error_kind, died_at)

@@ -24,7 +24,7 @@ RETURNING id, generation;
 
 -- name: claim_key   ($1 hash)
 -- Decides a race of two claims: the second one gets no row back. A claim also gets no row if its id is used already, which can
--- happen after a failover that lost a part of the sequence (docs/adr/0010).
+-- happen after a failover that lost a part of the sequence (docs/adr/0010). PostgreSQL mostly uses claim_key_under_id of session.sql.
 INSERT INTO pawl_key_registry (hash)
 VALUES ($1)
 ON CONFLICT DO NOTHING
@@ -82,7 +82,7 @@ WHERE id IN (SELECT b.id FROM json_to_recordset($1::json -> 'keys') AS b (id BIG
   AND status = 'finished';
 
 -- name: delete_tombstones [sqlite]   ($1 expired before, $2 limit)
--- Without its row in the registry, a very late repeat is a new request. Rows stay 400 days by default. The id of a revived row is
+-- Without its row in the registry, a very late repeat is a new request. Rows stay 400 days by default. The id of a row claimed again is
 -- above the count of AUTOINCREMENT. Such a row stays until a new key has raised the count, so that no id is assigned twice.
 DELETE FROM pawl_key_registry
 WHERE id IN (
@@ -231,7 +231,7 @@ FROM pawl_key_registry AS r
 LEFT JOIN pawl_idempotency_keys AS k ON k.id = r.id
 WHERE r.id = $1;
 
--- name: find_key_state   ($1 hash, $2 hash of the same key for the whole tenant)
+-- name: find_key_progress   ($1 hash, $2 hash of the same key for the whole tenant)
 SELECT CASE
          WHEN r.state = 'expired' THEN 'expired'
          WHEN k.status = 'attention' THEN 'needs-attention'

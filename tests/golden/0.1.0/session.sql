@@ -25,14 +25,14 @@ SELECT current_setting('synchronous_commit', true) AS synchronous_commit, curren
 -- The lock belongs to the transaction and not to the session: PgBouncer gives the session to another client afterwards.
 SELECT pg_advisory_xact_lock($1);
 
--- name: set_lock_timeout [postgres]   ($1 time-out in ms, 0: until the deadline)
-SELECT set_config('lock_timeout', $1, true);
-
--- name: take_key_ids [postgres]   ($1 number of ids)
+-- name: preallocate_key_ids [postgres]   ($1 number of ids)
 -- Preallocates ids, so that a claim need not wait for its id (src/engine/preallocated_ids.hpp). The commit is durable, because
 -- nextval() writes WAL.
 SELECT nextval(s::regclass)
 FROM pg_get_serial_sequence('pawl_key_registry', 'id') AS s, generate_series(1, $1::integer);
+
+-- name: set_lock_timeout [postgres]   ($1 time-out in ms, 0: until the deadline)
+SELECT set_config('lock_timeout', $1, true);
 
 -- name: try_lock_name [postgres]   ($1 number)
 SELECT pg_try_advisory_xact_lock($1)::integer;
