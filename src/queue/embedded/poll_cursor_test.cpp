@@ -171,7 +171,8 @@ private:
 
     void poll(TimePoint now) {
         auto poll = cursor_.begin_poll(now);
-        std::ranges::sort(jobs_, {}, &Waiting::run_at);
+        if (!std::ranges::is_sorted(jobs_, {}, &Waiting::run_at))
+            std::ranges::sort(jobs_, {}, &Waiting::run_at);
         const auto there = [&](const Waiting& job) {
             return job.seen_from <= now && job.run_at >= poll.from && job.run_at <= now;
         };
