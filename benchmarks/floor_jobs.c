@@ -78,6 +78,9 @@ int floor_jobs_claim(struct floor_jobs* f, int limit) {
     text(s, 3, f->lease_until);
     integer(s, 4, limit < claimed_max ? limit : claimed_max);
     text(s, 5, "1970-01-01T00:00:00.000Z");
+    null(s, 6);
+    integer(s, 7, 0);
+    text(s, 8, "[]");
     int found = 0;
     while (row(s)) {
         f->claimed[found].id = sqlite3_column_int64(s->made, 0);

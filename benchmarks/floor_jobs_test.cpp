@@ -54,7 +54,7 @@ protected:
         // Not started: no completer or reaper runs statements of its own.
         take_trace();
         database->write([](Tx& tx) { tx.stage(Noop{.number = 1}); });
-        EXPECT_EQ(service.impl().worker.run_once(1).done, 1);
+        EXPECT_EQ(service.impl().first_tries().run_once(1).done, 1);
         return without_looks(take_trace());
     }
 

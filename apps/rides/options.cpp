@@ -139,6 +139,26 @@ void add_application(CLI::App& app, ServeOptions& options) {
     if (const char* key = std::getenv("STRIPE_API_KEY")) options.stripe_api_key = key;
 }
 
+void add_jobs(CLI::App& app, pawl::ServiceOptions& service) {
+    app.add_option_function<std::vector<std::int64_t>>(
+           "--retry-after-ms",
+           [&layers = service.retry_layers](const std::vector<std::int64_t>& waits) {
+               layers.clear();
+               for (const auto wait : waits) layers.emplace_back(wait);
+           },
+           "Waits between the tries of a failed job, after which it is dead"
+    )
+        ->delimiter(',');
+    app.add_option("--workers", service.workers, "First tries of jobs at once")
+        ->capture_default_str();
+    app.add_option(
+           "--retry-workers",
+           service.retry_workers,
+           "Retries at once, for each wait of --retry-after-ms; default: half of --workers in all"
+    )
+        ->delimiter(',');
+}
+
 void add_serve(CLI::App& app, ServeOptions& options) {
     add_application(app, options);
     app.add_option("--listen", options.listen, "Address and port")->capture_default_str();
@@ -196,16 +216,7 @@ void add_serve(CLI::App& app, ServeOptions& options) {
         options.quota.burst,
         "Requests at once after a pause (default: those of a second)"
     );
-    app.add_option_function<std::vector<std::int64_t>>(
-           "--retry-after-ms",
-           [&layers = options.service.retry_layers](const std::vector<std::int64_t>& waits) {
-               layers.clear();
-               for (const auto wait : waits) layers.emplace_back(wait);
-           },
-           "Waits between the tries of a failed job, after which it is dead"
-    )
-        ->delimiter(',');
-    app.add_option("--workers", options.service.workers, "Jobs at once")->capture_default_str();
+    add_jobs(app, options.service);
 }
 
 void add_simulate(CLI::App& app, SimulateOptions& options) {

@@ -39,7 +39,9 @@ struct ServiceOptions {
     // How long a stop waits for running requests. nullopt: as long as a call may take, plus 10 s to
     // record its result. A shorter time leaves calls in doubt at each deploy.
     std::optional<std::chrono::milliseconds> drain{};
-    int workers{4};  // Concurrent jobs.
+    // Concurrent first tries of jobs. If there are jobs of several kinds, one kind has at most
+    // three quarters of these workers, so that a receiver that hangs does not stop the others.
+    int workers{16};
     // Where staged jobs go: "embedded", a table of the database; redis://HOST[:PORT][/DB], in
     // Sidekiq's format; or kafka://HOST[:PORT][,HOST...]. docs/howto/queues.md.
     std::string queue{"embedded"};
@@ -47,6 +49,9 @@ struct ServiceOptions {
     std::chrono::milliseconds job_timeout{50s};
     // The waits of a failed job, in turn; after the last it is dead.
     std::vector<std::chrono::milliseconds> retry_layers{default_retry_layers()};
+    // The workers of each retry layer, besides those of first tries. Empty: half as many in all, at
+    // least one each.
+    std::vector<int> retry_workers{};
     // Its first line is the secret, at least 32 characters; empty: made in the database.
     std::string secret_file{};
 
@@ -59,6 +64,7 @@ struct ServiceOptions {
 
     // Names the wrong option, the value and the limit.
     std::optional<std::string> problem() const;
+    std::vector<int> layer_workers() const;  // As retry_workers; none without workers.
     std::chrono::milliseconds drain_time() const { return drain.value_or(call_timeout + 10s); }
 };
 

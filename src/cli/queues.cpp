@@ -125,7 +125,7 @@ namespace {
 // Issue 16, number 21: a mistyped name was paused, and its queue went on.
 void check_known(Service& service, const std::string& queue, std::string_view in_vain) {
     Lines lines;
-    line_of(lines, service.impl().worker.queue());
+    line_of(lines, service.impl().first_tries().options().queue);
     count(service, lines);
     const auto not_asked = count_outside(service, lines);
     std::set<std::string> names;

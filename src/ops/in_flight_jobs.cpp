@@ -30,26 +30,49 @@ void InFlightJobs::add(std::vector<queue::ClaimedJob> jobs, core::Moment asked_a
     }
 }
 
+bool InFlightJobs::is_full(const std::string& kind, int of_a_kind) const {
+    const auto at = threads_.find(kind);
+    return at != threads_.end() && at->second >= of_a_kind;
+}
+
 InFlightJobs::Next InFlightJobs::next(
-    const std::function<bool(const queue::ClaimedJob&)>& together, int most
+    const std::function<bool(const queue::ClaimedJob&)>& together, Most most
 ) {
     Next next;
     const auto now = clock_.steady();
     const std::lock_guard lock{mutex_};
-    while (!waiting_.empty() && static_cast<int>(next.jobs.size()) < most) {
-        auto& first = waiting_.front();
-        const bool alone = !together(first.held.job);
+    const auto may_begin = [&](const Waiting& one) {
+        return !is_full(one.held.job.kind, most.of_a_kind);
+    };
+    auto at = std::find_if(waiting_.begin(), waiting_.end(), may_begin);
+    while (at != waiting_.end() && static_cast<int>(next.jobs.size()) < most.together) {
+        const bool alone = !together(at->held.job);
         if (alone && !next.jobs.empty()) break;
         next.longest_wait = std::max(
             next.longest_wait,
-            std::chrono::duration_cast<std::chrono::milliseconds>(now - first.since)
+            std::chrono::duration_cast<std::chrono::milliseconds>(now - at->since)
         );
-        next.jobs.push_back(std::move(first.held));
-        waiting_.pop_front();
+        next.jobs.push_back(std::move(at->held));
+        at = std::find_if(waiting_.erase(at), waiting_.end(), may_begin);
         if (alone) break;
     }
-    next.waiting = static_cast<int>(waiting_.size());
+    if (!next.jobs.empty()) ++threads_[next.jobs.front().job.kind];
+    next.more = std::any_of(waiting_.begin(), waiting_.end(), may_begin);
     return next;
+}
+
+void InFlightJobs::turn_over(const std::string& kind) {
+    const std::lock_guard lock{mutex_};
+    const auto at = threads_.find(kind);
+    if (at != threads_.end() && --at->second == 0) threads_.erase(at);
+}
+
+std::vector<std::string> InFlightJobs::full_kinds(int of_a_kind) {
+    std::vector<std::string> full;
+    const std::lock_guard lock{mutex_};
+    for (const auto& [kind, threads] : threads_)
+        if (threads >= of_a_kind) full.push_back(kind);
+    return full;
 }
 
 std::vector<queue::ClaimedJob> InFlightJobs::release() {

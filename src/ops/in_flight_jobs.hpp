@@ -8,6 +8,8 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <limits>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -50,11 +52,18 @@ public:
     struct Next {
         std::vector<HeldJob> jobs;  // Held until leave().
         std::chrono::milliseconds longest_wait{0};
-        int waiting{};  // How many still wait, for other threads.
+        bool more{};  // Others wait that may begin on another thread.
     };
-    // The jobs that waited longest: up to `most` if `together` says that they may run together,
-    // otherwise one.
-    Next next(const std::function<bool(const queue::ClaimedJob&)>& together, int most);
+    struct Most {
+        int together{1};  // Jobs at once, if `together` says that they may run together.
+        int of_a_kind{std::numeric_limits<int>::max()};  // Threads that may work jobs of one kind.
+    };
+    // The jobs that waited longest, none of a kind that has its threads already. The thread works
+    // for the first one's kind until turn_over().
+    Next next(const std::function<bool(const queue::ClaimedJob&)>& together, Most most);
+    void turn_over(const std::string& kind);
+    // The kinds that have their threads, sorted.
+    std::vector<std::string> full_kinds(int of_a_kind);
     // Returns the jobs that wait, when nobody will work them; they are not held any more.
     std::vector<queue::ClaimedJob> release();
 
@@ -85,7 +94,10 @@ private:
     base::Clock& clock_;
     std::function<void()> on_sooner_;
     std::mutex mutex_;
+    bool is_full(const std::string& kind, int of_a_kind) const;
+
     std::deque<Waiting> waiting_;
+    std::map<std::string, int> threads_;  // Of each kind, that work its jobs.
     std::unordered_map<std::string, Held> held_;
     Steady soonest_{Steady::max()};
     bool all_stop_{false};

@@ -41,7 +41,9 @@ Ids ids_of(const InFlightJobs::Next& next) {
 
 class InFlightJobsTest : public ::testing::Test {
 protected:
-    Ids next(int most = 10) { return ids_of(in_flight.next(in_transaction, most)); }
+    Ids next(InFlightJobs::Most most = {.together = 10}) {
+        return ids_of(in_flight.next(in_transaction, most));
+    }
     Ids all() {
         Ids ids;
         for (const auto& held : in_flight.all()) ids.push_back(held.id);
@@ -67,11 +69,39 @@ TEST_F(InFlightJobsTest, next_gives_jobs_in_transactions_together_and_others_alo
 TEST_F(InFlightJobsTest, next_gives_at_most_the_asked_number_together) {
     in_flight.add({job("a", "tx"), job("b", "tx"), job("c", "tx")}, {});
 
-    const auto first = in_flight.next(in_transaction, 2);
+    const auto first = in_flight.next(in_transaction, {.together = 2});
 
     EXPECT_THAT(ids_of(first), ElementsAre("a", "b"));
-    EXPECT_EQ(first.waiting, 1);
-    EXPECT_THAT(next(2), ElementsAre("c"));
+    EXPECT_TRUE(first.more);
+    EXPECT_THAT(next({.together = 2}), ElementsAre("c"));
+}
+
+// Four mails to a server that never answers held all workers for 5 s each (issue 18).
+TEST_F(InFlightJobsTest, a_kind_that_has_its_threads_waits_and_lets_others_pass) {
+    const InFlightJobs::Most most{.together = 10, .of_a_kind = 1};
+    in_flight.add({job("a", "mail"), job("b", "mail"), job("c", "points")}, {});
+
+    EXPECT_THAT(next(most), ElementsAre("a"));
+    EXPECT_THAT(in_flight.full_kinds(1), ElementsAre("mail"));
+    const auto second = in_flight.next(in_transaction, most);
+    EXPECT_THAT(ids_of(second), ElementsAre("c"));
+    EXPECT_FALSE(second.more) << "no other thread need wake for b";
+    EXPECT_THAT(next(most), IsEmpty());
+
+    in_flight.turn_over("mail");
+    EXPECT_THAT(in_flight.full_kinds(1), ElementsAre("points"));
+    EXPECT_THAT(next(most), ElementsAre("b"));
+}
+
+TEST_F(InFlightJobsTest, jobs_in_transactions_together_take_one_thread) {
+    const InFlightJobs::Most most{.together = 2, .of_a_kind = 2};
+    in_flight.add(
+        {job("a", "tx"), job("b", "tx"), job("c", "tx"), job("d", "tx"), job("e", "tx")}, {}
+    );
+
+    EXPECT_THAT(next(most), ElementsAre("a", "b"));
+    EXPECT_THAT(next(most), ElementsAre("c", "d"));
+    EXPECT_THAT(next(most), IsEmpty());
 }
 
 // A job that waits needs its lease renewed as much as one that is worked.

@@ -7,6 +7,7 @@
 #include "src/base/random.hpp"
 #include "src/base/thread_name.hpp"
 #include "src/base/url.hpp"
+#include "src/core/worker_shares.hpp"
 #include "src/engine/engine.hpp"
 #include "src/json/hash.hpp"
 #include "src/ops/database_jobs.hpp"
@@ -27,6 +28,7 @@ using detail::Row;
 using detail::run_statement;
 
 constexpr std::string_view embedded = "embedded";
+constexpr std::size_t layers_max = 20;
 
 ServiceOptions checked(ServiceOptions options) {
     if (auto why = options.problem()) throw std::invalid_argument{"pawl::ServiceOptions: " + *why};
@@ -77,12 +79,28 @@ std::optional<std::string> ServiceOptions::problem() const {
         if (wait < 0ms || wait > engine::longest_keep)
             return "retry_layers has " + ms(wait) +
                    ": no wait is negative, or above a hundred years";
+    if (retry_layers.size() > layers_max)
+        return "retry_layers has " + std::to_string(retry_layers.size()) + " waits: at most " +
+               std::to_string(layers_max);
+    if (!retry_workers.empty() && retry_workers.size() != retry_layers.size())
+        return "retry_workers has " + std::to_string(retry_workers.size()) +
+               " numbers: one for each of the " + std::to_string(retry_layers.size()) +
+               " retry_layers";
+    for (const auto workers_of_one : retry_workers)
+        if (workers_of_one < 1 || workers_of_one > 1'000)
+            return "retry_workers has " + std::to_string(workers_of_one) + ": 1 to 1000";
     if (auto why = queue_setting(*this).problem()) return why;
     ops::WorkerOptions worker{.threads = workers, .lease = job_lease, .timeout = job_timeout};
     if (auto why = worker.problem()) return why;
     ops::ReaperOptions reaper{.keep_expired = keep_expired};
     if (auto why = reaper.problem()) return why;
     return ops::CompleterOptions{.grace = complete_after, .settle_after = settle_after}.problem();
+}
+
+std::vector<int> ServiceOptions::layer_workers() const {
+    if (workers < 1 || retry_workers.empty())
+        return core::workers_of_layers(workers, retry_layers.size());
+    return retry_workers;
 }
 
 Service::Impl::Impl(Database& on, const ServiceOptions& given)
@@ -114,19 +132,11 @@ Service::Impl::Impl(Database& on, const ServiceOptions& given)
           base::system_clock(),
           queue.pusher.get(),
           // A dead server may hold a job for this long.
-          {.claim = std::max<std::chrono::milliseconds>(options.job_lease, 1s)}},
-      worker{
-          engine,
-          *queue.queue,
-          pauses,
-          {.threads = options.workers,
-           .lease = options.job_lease,
-           .timeout = options.job_timeout,
-           .phase_deadline = options.phase_deadline,
-           .retry_layers = options.retry_layers}} {
+          {.claim = std::max<std::chrono::milliseconds>(options.job_lease, 1s)}} {
+    add_workers();
     engine.on_staged([this] { on_staged(); });
     enqueuer.on_sent([this](int jobs) {
-        for (int i = 0; i < std::min(jobs, options.workers); ++i) worker.wake();
+        for (int i = 0; i < std::min(jobs, options.workers); ++i) first_tries().wake();
     });
     database.jobs().serve(engine.options().staging, [this] { on_staged(); });
 }
@@ -135,7 +145,30 @@ void Service::Impl::on_staged() {
     if (queue.pusher)
         enqueuer.wake();
     else
-        worker.wake();
+        first_tries().wake();
+}
+
+// A first try never waits for a retry: each retry layer has workers of its own.
+void Service::Impl::add_workers() {
+    ops::WorkerOptions of_all{
+        .threads = options.workers,
+        .lease = options.job_lease,
+        .timeout = options.job_timeout,
+        .phase_deadline = options.phase_deadline,
+        .retry_layers = options.retry_layers};
+    const auto layers = options.layer_workers();
+    const auto add = [&](std::optional<int> failures_min, std::optional<int> failures_max, int n) {
+        of_all.jobs = {.failures_min = failures_min, .failures_max = failures_max};
+        of_all.threads = n;
+        workers.push_back(std::make_unique<ops::Worker>(engine, *queue.queue, pauses, of_all));
+    };
+    add(std::nullopt, layers.empty() ? std::nullopt : std::optional{0}, options.workers);
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        const auto failures = static_cast<int>(i) + 1;
+        // Jobs may have more failures than there are layers: the last one works them, too.
+        const bool last = i + 1 == layers.size();
+        add(failures, last ? std::nullopt : std::optional{failures}, layers[i]);
+    }
 }
 
 // Only one server uses a SQLite file, so its predecessor is dead: all its leases end at once.
@@ -214,11 +247,13 @@ void Service::Impl::start() {
     run("pawl-enqueuer", [this](const std::stop_token& stop) { enqueuer.run(stop); });
     run("pawl-marker", [this](const std::stop_token& stop) { marker.run(stop); });
     run("pawl-reaper", [this](const std::stop_token& stop) { reaper.run(stop); });
-    rescuer = thread_of("pawl-rescuer", [this](const std::stop_token& stop) {
-        worker.run_rescuer(stop);
-    });
-    for (int i = 0; i < options.workers; ++i)
-        run("pawl-worker", [this](const std::stop_token& stop) { worker.run(stop); });
+    for (const auto& worker : workers) {
+        rescuers.push_back(thread_of("pawl-rescuer", [&on = *worker](const std::stop_token& stop) {
+            on.run_rescuer(stop);
+        }));
+        for (int i = 0; i < worker->options().threads; ++i)
+            run("pawl-worker", [&on = *worker](const std::stop_token& stop) { on.run(stop); });
+    }
 }
 
 // Requests and jobs in flight may finish; their calls are asked to stop while there is still time
@@ -227,11 +262,11 @@ bool Service::Impl::stop(std::chrono::milliseconds drain) {
     stopped = true;
     for (auto& thread : threads) thread.request_stop();
     engine.refuse_new();
-    worker.stop_claiming();
+    for (const auto& worker : workers) worker->stop_claiming();
     const auto last = std::min<std::chrono::milliseconds>(drain / 5, 5s);
     bool drained = wait_idle(drain - last);
     engine.stop_calls();
-    worker.stop_calls();
+    for (const auto& worker : workers) worker->stop_calls();
     drained = drained || wait_idle(last);
     if (started) ops::run_round("marker", [this] { marker.run_once(); });
     if (drained) join();
@@ -240,15 +275,18 @@ bool Service::Impl::stop(std::chrono::milliseconds drain) {
 
 void Service::Impl::join() {
     threads.clear();
-    rescuer = {};
+    rescuers.clear();
 }
 
 bool Service::Impl::wait_idle(std::chrono::milliseconds limit) {
     const auto began = engine.clock().steady();
-    if (!worker.wait_idle(limit)) return false;
-    const auto spent =
-        std::chrono::ceil<std::chrono::milliseconds>(engine.clock().steady() - began);
-    return engine.wait_idle(std::max(limit - spent, 0ms));
+    const auto left = [&] {
+        const auto spent = engine.clock().steady() - began;
+        return std::max(limit - std::chrono::ceil<std::chrono::milliseconds>(spent), 0ms);
+    };
+    for (const auto& worker : workers)
+        if (!worker->wait_idle(left())) return false;
+    return engine.wait_idle(left());
 }
 
 // A call that outlasted the drain still returns, and notifies the worker of jobs that it staged:
@@ -257,7 +295,7 @@ Service::Impl::~Impl() {
     if (!stopped) stop(options.drain_time());
     database.jobs().leave();
     engine.stop_calls();
-    worker.stop_calls();
+    for (const auto& worker : workers) worker->stop_calls();
     join();
     engine.finish();
 }
@@ -271,10 +309,10 @@ const detail::ErasedOperation& Service::add_operation(detail::ErasedOperation fo
     return impl_->engine.add(std::move(form));
 }
 void Service::add_job(detail::ErasedJob form) {
-    impl_->worker.add(std::move(form));
+    for (const auto& worker : impl_->workers) worker->add(form);
 }
 void Service::add_job_operation(std::string_view kind, const detail::ErasedOperation& form) {
-    impl_->worker.add(kind, form);
+    for (const auto& worker : impl_->workers) worker->add(kind, form);
 }
 void Service::start() {
     (void)impl_->engine.installation().secret();  // Without the secret no request can be compared.

@@ -12,6 +12,7 @@
 #include "src/queue/embedded/embedded_dead_letters.hpp"
 #include "src/queue/open.hpp"
 
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct Service::Impl {
     void warn_of_a_short_drain() const;
     void check_queue();
     void on_staged();
+    void add_workers();
+    ops::Worker& first_tries() { return *workers.front(); }
 
     Database& database;
     ServiceOptions options;
@@ -41,9 +44,10 @@ struct Service::Impl {
     ops::Reaper reaper;
     ops::Marker marker;
     ops::Enqueuer enqueuer;
-    ops::Worker worker;
+    // The first works first tries, each other one the jobs of a retry layer.
+    std::vector<std::unique_ptr<ops::Worker>> workers;
     std::vector<std::jthread> threads;
-    std::jthread rescuer;  // Renews the leases of jobs in flight, so it stops last.
+    std::vector<std::jthread> rescuers;  // Renew the leases of jobs in flight, so they stop last.
     bool started{false};
     bool stopped{false};
 };

@@ -3,14 +3,12 @@
 #include "src/base/blocking_wait.hpp"
 #include "src/base/log.hpp"
 #include "src/core/assert.hpp"
-#include "src/core/backoff.hpp"
 #include "src/core/call_rule.hpp"
 #include "src/core/fault.hpp"
 #include "src/core/retry_layers.hpp"
 #include "src/engine/tx_factory.hpp"
 #include "src/json/fingerprint.hpp"
 #include "src/json/hash.hpp"
-#include "src/ops/rounds.hpp"
 
 #include <algorithm>
 #include <future>
@@ -100,53 +98,23 @@ WorkReport Worker::run_once(int limit) {
     WorkReport report;
     claim(limit);
     while (true) {
-        auto next = in_flight_.next([](const auto&) { return false; }, 1);
+        auto next = in_flight_.next([](const auto&) { return false; }, {});
         if (next.jobs.empty()) return report;
         work_all(next.jobs, report);
     }
-}
-
-// Takes jobs into the in_flight; returns how many there were.
-int Worker::claim(int limit) {
-    if (pauses_.paused(options_.queue)) return 0;
-    const core::Moment asked_at{engine_.clock().now(), engine_.clock().steady()};
-    auto jobs = queue_.claim(limit, options_.lease);
-    const auto taken = static_cast<int>(jobs.size());
-    in_flight_.add(std::move(jobs), asked_at);
-    return taken;
-}
-
-// One thread asks the queue for all threads; the others sleep until jobs come.
-int Worker::claim_for_all() {
-    int limit = 0;
-    {
-        const std::lock_guard lock{mutex_};
-        if (std::exchange(taking_, true)) return 0;
-        limit = claim_size_.next();
-    }
-    int taken = 0;
-    try {
-        taken = claim(limit);
-    } catch (...) {
-        const std::lock_guard lock{mutex_};
-        taking_ = false;
-        throw;
-    }
-    const std::lock_guard lock{mutex_};
-    taking_ = false;
-    claim_size_.took(taken);
-    return taken;
 }
 
 void Worker::work_all(std::vector<HeldJob>& jobs, WorkReport& report) {
     // Leaves all jobs, also after an exception: the lease of a held job is renewed for ever.
     struct Leaves {
         InFlightJobs& in_flight;
+        std::string kind;
         std::vector<std::pair<std::string, std::int64_t>> jobs{};
         ~Leaves() {
             for (const auto& [id, claim] : jobs) in_flight.leave(id, claim);
+            in_flight.turn_over(kind);
         }
-    } leaves{in_flight_};
+    } leaves{in_flight_, jobs.front().job.kind};
     for (const auto& held : jobs) leaves.jobs.emplace_back(held.job.id, held.job.claim);
     if (form_in_transaction(jobs.front().job) != nullptr)
         work_in_transactions(jobs, report);
@@ -388,109 +356,6 @@ void Worker::failed(const queue::ClaimedJob& job, const std::string& error, Work
 
 void Worker::dead_letter(const queue::ClaimedJob& job, const std::string& why, WorkReport& report) {
     ++(queue_.dead_letter(job, why) ? report.dead_lettered : report.lost);
-}
-
-void Worker::wake() {
-    {
-        const std::lock_guard lock{mutex_};
-        ++wakes_;
-    }
-    woken_.notify_one();
-}
-
-void Worker::stop_claiming() {
-    const std::lock_guard lock{mutex_};
-    refusing_ = true;
-}
-
-bool Worker::wait_idle(std::chrono::milliseconds limit) {
-    std::unique_lock lock{mutex_};
-    return idle_.wait_for(lock, limit, [this] { return rounds_ == 0; });
-}
-
-void Worker::stop_calls() {
-    in_flight_.stop_all();
-}
-
-bool Worker::begin_round() {
-    const std::lock_guard lock{mutex_};
-    if (refusing_) return false;
-    ++rounds_;
-    return true;
-}
-
-void Worker::end_round() {
-    const std::lock_guard lock{mutex_};
-    --rounds_;
-    PAWL_ASSERT(rounds_ >= 0);
-    idle_.notify_all();
-}
-
-// Returns how many jobs it worked. Jobs that another thread has taken come first.
-int Worker::work_some() {
-    const auto together = [this](const queue::ClaimedJob& job) {
-        return form_in_transaction(job) != nullptr;
-    };
-    auto next = in_flight_.next(together, options_.together_max);
-    if (next.jobs.empty()) {
-        if (claim_for_all() == 0) return 0;
-        next = in_flight_.next(together, options_.together_max);
-        if (next.jobs.empty()) return 0;
-    }
-    {
-        const std::lock_guard lock{mutex_};
-        claim_size_.waited(next.longest_wait);
-        if (next.waiting > 0) ++wakes_;
-    }
-    if (next.waiting > 0) woken_.notify_one();
-    WorkReport report;
-    work_all(next.jobs, report);
-    return report.worked();
-}
-
-void Worker::run(const std::stop_token& stop) {
-    std::uint64_t seen = 0;
-    int failed = 0;  // Failed rounds in a row: an outage is not logged at each poll.
-    while (!stop.stop_requested() && begin_round()) {
-        int worked = 0;
-        const bool well = run_round("worker", [&] { worked = work_some(); });
-        end_round();
-        failed = well ? 0 : failed + 1;
-        if (worked > 0) continue;
-        const auto longest = std::max(options_.poll, options_.outage_wait_max);
-        const auto wait =
-            well ? options_.poll : core::exponential_backoff(options_.poll, longest, failed);
-        std::unique_lock lock{mutex_};
-        woken_.wait_for(lock, stop, wait, [&] { return wakes_ != seen; });
-        seen = wakes_;
-    }
-    run_round("worker", [this] { release(); });
-}
-
-// Other servers get these jobs at once, and not only after the lease.
-void Worker::release() {
-    for (const auto& job : in_flight_.release()) queue_.reschedule(job, {}, std::nullopt);
-}
-
-void Worker::rescue_once() {
-    for (const auto& job : in_flight_.all()) queue_.renew(job, options_.lease);
-    const int rescued = queue_.rescue(options_.lease);
-    if (rescued > 0) log::info("rescuer", {{"rescued", std::to_string(rescued)}});
-}
-
-void Worker::run_rescuer(const std::stop_token& stop) {
-    auto& clock = engine_.clock();
-    auto next_round = clock.steady();
-    while (!stop.stop_requested()) {
-        if (clock.steady() >= next_round) {
-            run_round("rescuer", [this] { rescue_once(); });
-            next_round = clock.steady() + options_.lease / 3;
-        }
-        const auto wake_at = in_flight_.stop_overdue(next_round);
-        std::unique_lock lock{mutex_};
-        upkeep_.wait_for(lock, stop, wake_at - clock.steady(), [this] { return sooner_; });
-        sooner_ = false;
-    }
 }
 
 }  // namespace pawl::ops

@@ -27,7 +27,8 @@ using namespace std::chrono_literals;
 
 struct WorkerOptions {
     std::string queue{"default"};  // The queue's name.
-    int threads{4};
+    queue::ClaimFilter jobs{};     // Which of its jobs; the kinds are the worker's matter.
+    int threads{16};
     int claim_max{64};     // Jobs per claim if they finish fast; otherwise one for each thread.
     int together_max{32};  // Jobs in the store at once per thread, each in a transaction.
     std::chrono::milliseconds lease{60s};
@@ -64,7 +65,7 @@ public:
         std::string_view kind, const detail::ErasedOperation& operation
     );  // The job's id is its key.
 
-    const std::string& queue() const { return options_.queue; }
+    const WorkerOptions& options() const { return options_; }
 
     // Takes at most `limit` due jobs, none of a paused queue, and works them one after the other.
     // Throws StoreError.
@@ -109,11 +110,13 @@ private:
     template <class F>
     void or_lost(const queue::ClaimedJob& job, WorkReport& report, F f);
     int work_some();
+    int kind_max() const;
     int claim(int limit);
     int claim_for_all();
     void release();
     bool begin_round();
-    void end_round();
+    void end_round(bool worked);
+    void poll_now();  // With mutex_ locked.
 
     engine::Engine& engine_;
     queue::Queue& queue_;
@@ -123,7 +126,9 @@ private:
     std::mutex mutex_;
     std::condition_variable_any woken_;
     std::uint64_t wakes_{0};
-    bool taking_{false};  // One thread asks the queue for all threads.
+    bool taking_{false};  // One thread asks the queue for all threads...
+    std::chrono::steady_clock::time_point next_poll_{};  // ...and not before this.
+    std::uint64_t hints_{0};                             // Reasons to ask before that.
     ClaimSize claim_size_;
     InFlightJobs in_flight_;
     bool sooner_{false};  // A handler's time is over earlier than the upkeep expects.

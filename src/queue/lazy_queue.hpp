@@ -15,8 +15,11 @@ class LazyQueue final : public Queue {
 public:
     explicit LazyQueue(std::function<std::unique_ptr<Queue>()> open) : open_{std::move(open)} {}
 
-    std::vector<ClaimedJob> claim(int limit, std::chrono::milliseconds lease) override {
-        return queue().claim(limit, lease);
+    using Queue::claim;
+    std::vector<ClaimedJob> claim(
+        int limit, std::chrono::milliseconds lease, const ClaimFilter& filter
+    ) override {
+        return queue().claim(limit, lease, filter);
     }
     bool renew(const ClaimedJob& job, std::chrono::milliseconds lease) override {
         return queue().renew(job, lease);

@@ -3,10 +3,13 @@
 #include <pawl/detail/erased_job.hpp>
 #include <pawl/detail/session.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pawl::queue {
@@ -23,6 +26,20 @@ struct ClaimedJob {
     detail::RawJob raw;
 };
 
+// Which due jobs a claim may get; by default all of the queue.
+struct ClaimFilter {
+    std::optional<int> failures_min{};
+    std::optional<int> failures_max{};
+    std::vector<std::string> without_kinds{};  // Sorted.
+
+    bool admits(int failures, std::string_view kind) const {
+        return failures >= failures_min.value_or(failures) &&
+               failures <= failures_max.value_or(failures) &&
+               !std::binary_search(without_kinds.begin(), without_kinds.end(), kind);
+    }
+    auto operator<=>(const ClaimFilter&) const = default;
+};
+
 // The result of marking a job as done in its handler's transaction.
 enum class FinishResult {
     done,        // Takes effect if the transaction commits.
@@ -37,8 +54,15 @@ class Queue {
 public:
     virtual ~Queue() = default;
 
-    // Claims at most `limit` due jobs, each under a lease that ends `lease` from now.
-    virtual std::vector<ClaimedJob> claim(int limit, std::chrono::milliseconds lease) = 0;
+    // Claims at most `limit` due jobs that the filter admits, each under a lease that ends `lease`
+    // from now. Jobs that it does not admit hide no others, except on Kafka beyond those that are
+    // in memory, and on Redis beyond a thousand.
+    virtual std::vector<ClaimedJob> claim(
+        int limit, std::chrono::milliseconds lease, const ClaimFilter& filter
+    ) = 0;
+    std::vector<ClaimedJob> claim(int limit, std::chrono::milliseconds lease) {
+        return claim(limit, lease, ClaimFilter{});
+    }
     virtual bool renew(const ClaimedJob& job, std::chrono::milliseconds lease) = 0;
 
     // Marks a job as done in its handler's transaction: the handler's writes and the mark commit

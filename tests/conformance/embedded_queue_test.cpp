@@ -247,7 +247,16 @@ TEST_P(EmbeddedQueueTest, a_job_that_another_server_gave_back_is_claimed_within_
     std::thread holder{[&] {
         EXPECT_ANY_THROW(write_now(*other, [&, done = free.get_future().share()](Session& session) {
             change(
-                session, sql::claim_jobs, "default", clock.now(), clock.now() + 30s, 1, TimePoint{}
+                session,
+                sql::claim_jobs,
+                "default",
+                clock.now(),
+                clock.now() + 30s,
+                1,
+                TimePoint{},
+                0,
+                0,
+                "[]"
             );
             claimed.set_value();
             done.wait();

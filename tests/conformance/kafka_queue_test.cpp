@@ -28,9 +28,12 @@ public:
     template <class... A>
     explicit ReadUp(A&&... a) : queue_{std::forward<A>(a)...} {}
 
-    std::vector<queue::ClaimedJob> claim(int limit, std::chrono::milliseconds lease) override {
+    using Queue::claim;
+    std::vector<queue::ClaimedJob> claim(
+        int limit, std::chrono::milliseconds lease, const queue::ClaimFilter& filter
+    ) override {
         read_up();
-        return queue_.claim(limit, lease);
+        return queue_.claim(limit, lease, filter);
     }
     std::optional<TimePoint> next_due() override {
         read_up();

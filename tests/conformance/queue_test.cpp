@@ -201,7 +201,55 @@ TEST_P(QueueTest, a_failed_job_has_its_first_failure_and_its_last_error) {
     EXPECT_EQ(job.raw.last_error, "the second error");
 }
 
-TEST_P(QueueTest, a_buried_job_is_only_among_the_dead_letters) {
+// First tries and each retry layer have workers of their own (issue 18).
+TEST_P(QueueTest, a_claim_for_first_tries_or_for_a_layer_gets_no_others) {
+    stage("retried");
+    queue->reschedule(take_one(), 1s, "the first error");
+    clock.advance(1s);
+    queue->reschedule(take_one(), 1s, "the second error");
+    stage("failed");
+    queue->reschedule(take_one(), 1s, "the first error");
+    clock.advance(1s);
+    stage("first");
+
+    EXPECT_TRUE(queue->claim(10, 30s, {.failures_min = 3}).empty());
+    EXPECT_EQ(jids(queue->claim(10, 30s, {.failures_min = 2})), Jids{"retried"});
+    EXPECT_EQ(jids(queue->claim(10, 30s, {.failures_max = 0})), Jids{"first"});
+    const queue::ClaimFilter once{.failures_min = 1, .failures_max = 1};
+    EXPECT_EQ(jids(queue->claim(10, 30s, once)), Jids{"failed"});
+}
+
+TEST_P(QueueLeaseTest, a_rescued_retry_is_for_the_workers_of_its_layer) {
+    const queue::ClaimFilter first{.failures_max = 0};
+    const queue::ClaimFilter retries{.failures_min = 1};
+    stage("jid");
+    queue->reschedule(take_one(), 1s, "an error");
+    clock.advance(1s);
+    EXPECT_EQ(queue->claim(10, 30s, retries).size(), 1);
+    clock.advance(31s);
+
+    queue->rescue(30s);
+
+    EXPECT_TRUE(queue->claim(10, 30s, first).empty());
+    EXPECT_EQ(jids(queue->claim(10, 30s, retries)), Jids{"jid"});
+}
+
+// A kind that has its share of the workers is left out, also where its jobs have been due longest.
+TEST_P(QueueTest, a_claim_leaves_out_kinds_and_gets_them_later) {
+    const queue::ClaimFilter others{.without_kinds = {"send_receipt", "unknown"}};
+    for (int i = 10; i < 40; ++i) stage("mail" + std::to_string(i));
+    clock.advance(1ms);
+    stage(QueueWorld::Job{.jid = "points", .kind = "award_points"});
+
+    EXPECT_EQ(jids(queue->claim(10, 30s, others)), Jids{"points"});
+    EXPECT_TRUE(queue->claim(10, 30s, others).empty());
+    clock.advance(10s);
+    stage(QueueWorld::Job{.jid = "more", .kind = "award_points"});
+    EXPECT_EQ(jids(queue->claim(10, 30s, others)), Jids{"more"});
+    EXPECT_EQ(queue->claim(100, 30s).size(), 30);
+}
+
+TEST_P(QueueTest, a_dead_lettered_job_is_only_among_the_dead_letters) {
     stage("jid");
     const auto created_at = clock.now();
     clock.advance(1s);

@@ -30,7 +30,9 @@ private:
 // Offers one job, and answers as the test says.
 class Outside final : public queue::Queue {
 public:
-    std::vector<queue::ClaimedJob> claim(int, std::chrono::milliseconds) override {
+    using Queue::claim;
+    std::vector<queue::ClaimedJob> claim(int, std::chrono::milliseconds, const queue::ClaimFilter&)
+        override {
         queue::ClaimedJob job;
         job.id = "id";
         job.queue = "default";

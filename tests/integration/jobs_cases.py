@@ -1,7 +1,8 @@
 """Receipts and points: jobs that fail, die, and are never done twice."""
 import signal
+import socket
 
-from kill_cases import QUICK
+from kill_cases import QUICK, SLOW
 from phone import HERE_TO_THERE
 from world import World, check, check_equal, wait_until
 
@@ -48,6 +49,31 @@ def never_answered_mails_are_given_up(settings):
         check_equal(len(world.mails()), 3, 'tries: the first and two layers')
 
 
+class SilentServer:
+    """Accepts connections and never answers."""
+
+    def __init__(self):
+        self.socket = socket.create_server(('127.0.0.1', 0), backlog=500)
+        self.port = self.socket.getsockname()[1]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+
+def a_silent_mail_server_stops_no_other_jobs(settings):
+    """Before, four receipts held all workers for 5 s each: 60 jobs of another kind took 75.7 s (issue 18)."""
+    with SilentServer() as silent, World(settings.bin, ['--smtp-url', f'smtp://127.0.0.1:{silent.port}']) as world:
+        world.start_server()
+        phone = world.phone()
+        for i in range(60):
+            check_equal(phone.book(f'k-{i}').status, 201, 'the ride')
+        wait_until('the points of 60 rides', lambda: world.count('users', 'points = 1200') == 1, 3 * SLOW)
+        check(world.count('pawl_jobs', "kind = 'send_receipt'") > 40, 'the receipts still wait')
+
+
 def a_clean_stop_loses_nothing(settings):
     """SIGTERM under load: every answer stays the same, every started request is finished after the restart."""
     with World(settings.bin, QUICK, provider_options=['--delay-ms', '300']) as world:
@@ -70,5 +96,6 @@ def cases(settings):
         'a refused mail is a dead letter, once': refused_mails_die_once,
         'a mail that is put off comes later': put_off_mails_come_later,
         'a mail that is never acknowledged is tried as often as said': never_answered_mails_are_given_up,
+        'a silent mail server stops no other jobs': a_silent_mail_server_stops_no_other_jobs,
         'SIGTERM under load loses nothing': a_clean_stop_loses_nothing,
     }.items()]

@@ -184,7 +184,8 @@ class World:
 
     def server_command(self, *more, port=None):
         return ['serve', '--listen', f'127.0.0.1:{port or self.port}', '--database', self.server_url or self.url,
-                '--stripe-url', f'http://127.0.0.1:{self.stripe}', '--smtp-url', f'smtp://127.0.0.1:{self.smtp}',
+                '--stripe-url', f'http://127.0.0.1:{self.stripe}',
+                *([] if '--smtp-url' in self.options else ['--smtp-url', f'smtp://127.0.0.1:{self.smtp}']),
                 *([] if '--settle-after-s' in self.options else ['--settle-after-s', '0']),   # The cases do not wait for 30 s.
                 *self.queue.options, *self.options, *more]
 

@@ -32,12 +32,15 @@ void OutsideQueue::forget(std::span<const std::string> jids) {
     way_.back();
 }
 
-std::vector<queue::ClaimedJob> OutsideQueue::claim(int limit, std::chrono::milliseconds lease) {
+std::vector<queue::ClaimedJob> OutsideQueue::claim(
+    int limit, std::chrono::milliseconds lease, const queue::ClaimFilter& filter
+) {
     way_.there();
     std::vector<std::pair<const std::int64_t, Broker::Job>*> due;
     for (auto& each : broker_.jobs)
         if (each.second.state == State::ready && each.second.job.queue == name_ &&
-            each.second.run_at <= clock_.now())
+            each.second.run_at <= clock_.now() &&
+            filter.admits(each.second.job.failures, each.second.job.kind))
             due.push_back(&each);
     std::stable_sort(due.begin(), due.end(), [](const auto* a, const auto* b) {
         return a->second.run_at < b->second.run_at;

@@ -55,7 +55,10 @@ public:
     queue::PushReport push(std::span<const queue::StagedJob> jobs) override;
     void forget(std::span<const std::string> jids) override;
 
-    std::vector<queue::ClaimedJob> claim(int limit, std::chrono::milliseconds lease) override;
+    using Queue::claim;
+    std::vector<queue::ClaimedJob> claim(
+        int limit, std::chrono::milliseconds lease, const queue::ClaimFilter& filter
+    ) override;
     bool renew(const queue::ClaimedJob& job, std::chrono::milliseconds lease) override;
     queue::FinishResult finish_in_transaction(
         detail::Session& session, const queue::ClaimedJob& job

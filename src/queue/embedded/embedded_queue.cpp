@@ -24,6 +24,9 @@ using detail::run_statement;
 
 namespace {
 
+constexpr std::size_t cursors_max = 64;
+constexpr TimePoint latest_of_all = std::chrono::sys_days{std::chrono::year{9999} / 12 / 31};
+
 std::int64_t id_of(const ClaimedJob& job) {
     return std::stoll(job.id);
 }
@@ -118,7 +121,11 @@ struct Claimed {
 
 // nullopt: no job, or a run_at that does not decode. All jobs then wait for an operator.
 std::optional<TimePoint> first_ready(
-    store::Session& session, const std::string& queue, TimePoint from
+    store::Session& session,
+    const std::string& queue,
+    TimePoint from,
+    TimePoint until,
+    const ClaimFilter& filter
 ) {
     std::optional<TimePoint> first;
     run_statement(
@@ -129,7 +136,11 @@ std::optional<TimePoint> first_ready(
                 store::DamagedRow{row, "next_job_at"}.column<std::optional<TimePoint>>(0, "run_at");
         },
         queue,
-        from
+        from,
+        until,
+        filter.failures_min,
+        filter.failures_max,
+        detail::encode(filter.without_kinds)
     );
     return first;
 }
@@ -156,16 +167,29 @@ std::vector<std::optional<TimePoint>> EmbeddedQueue::mark_together(const std::ve
     });
 }
 
-std::optional<PollCursor::Poll> EmbeddedQueue::poll_due() {
+// A filter that was not used before begins where the query for all jobs is: nothing that it admits
+// is before that.
+PollCursor& EmbeddedQueue::cursor_of(const ClaimFilter& filter) {
+    if (const auto at = cursors_.find(filter); at != cursors_.end()) return at->second;
+    if (cursors_.size() >= cursors_max)
+        std::erase_if(cursors_, [](const auto& one) { return !one.first.without_kinds.empty(); });
+    auto wider = filter;
+    wider.without_kinds.clear();
+    const auto from = cursors_.find(wider);
+    return cursors_.emplace(filter, from == cursors_.end() ? PollCursor{} : from->second)
+        .first->second;
+}
+
+std::optional<PollCursor::Poll> EmbeddedQueue::poll_due(const ClaimFilter& filter) {
     std::optional<PollCursor::Poll> poll;
     try {
         const auto next = store::read_now(store_, [&](store::Session& session) {
             const auto now = session.now();
             {
                 const std::lock_guard lock{mutex_};
-                poll = cursor_.begin_poll(now);
+                poll = cursor_of(filter).begin_poll(now);
             }
-            return first_ready(session, name_, poll->from);
+            return first_ready(session, name_, poll->from, now, filter);
         });
         if (next && *next <= poll->at) {
             poll->from = *next;  // The query has found nothing before it.
@@ -173,16 +197,19 @@ std::optional<PollCursor::Poll> EmbeddedQueue::poll_due() {
         }
     } catch (const StoreError& error) {
         const std::lock_guard lock{mutex_};
-        if (poll && error.kind() == StoreError::Kind::deadline) cursor_.poll_failed(*poll);
+        if (poll && error.kind() == StoreError::Kind::deadline)
+            cursor_of(filter).poll_failed(*poll);
         throw;
     }
     const std::lock_guard lock{mutex_};
-    cursor_.poll_done(*poll, std::nullopt);
+    cursor_of(filter).poll_done(*poll, std::nullopt);
     return std::nullopt;
 }
 
-std::vector<ClaimedJob> EmbeddedQueue::claim(int limit, std::chrono::milliseconds lease) {
-    const auto poll = poll_due();
+std::vector<ClaimedJob> EmbeddedQueue::claim(
+    int limit, std::chrono::milliseconds lease, const ClaimFilter& filter
+) {
+    const auto poll = poll_due(filter);
     if (!poll) return {};  // Avoids a write transaction, and its fsync, if no job is due.
     PAWL_FAULT("queue.take.before");
     Claimed claimed;
@@ -198,19 +225,22 @@ std::vector<ClaimedJob> EmbeddedQueue::claim(int limit, std::chrono::millisecond
                 now,
                 now + lease,
                 limit,
-                poll->from
+                poll->from,
+                filter.failures_min,
+                filter.failures_max,
+                detail::encode(filter.without_kinds)
             );
             return found;
         });
     } catch (...) {
         const std::lock_guard lock{mutex_};
-        cursor_.poll_failed(*poll);
+        cursor_of(filter).poll_failed(*poll);
         throw;
     }
     {
         const bool all = claimed.count() < static_cast<std::size_t>(limit);
         const std::lock_guard lock{mutex_};
-        cursor_.poll_done(*poll, all ? std::nullopt : std::optional{claimed.latest});
+        cursor_of(filter).poll_done(*poll, all ? std::nullopt : std::optional{claimed.latest});
     }
     PAWL_FAULT("queue.take.after");
     for (const auto& one : claimed.damaged) dead_letter_damaged(one.job, one.why);
@@ -321,21 +351,28 @@ int EmbeddedQueue::rescue(std::chrono::milliseconds lease) {
 
 // Done here and not in a worker's query: under an old snapshot it takes seconds.
 void EmbeddedQueue::sweep_all(const Sweeps::Sweep& sweep) {
-    std::optional<TimePoint> first;
+    std::vector<ClaimFilter> filters;
+    if (sweep.whole) {
+        const std::lock_guard lock{mutex_};
+        for (const auto& [filter, cursor] : cursors_) filters.push_back(filter);
+    }
     TimePoint ended = sweep.at;
-    if (sweep.whole)
+    for (const auto& filter : filters) {
+        std::optional<TimePoint> first;
         store::read_now(store_, [&](store::Session& session) {
-            first = first_ready(session, name_, from_the_beginning);
+            first = first_ready(session, name_, from_the_beginning, sweep.at, filter);
             ended = session.now();
         });
+        const std::lock_guard lock{mutex_};
+        if (first) cursor_of(filter).job_seen_at(*first);
+    }
     const std::lock_guard lock{mutex_};
-    if (first) cursor_.job_seen_at(*first);
     sweeps_.ended(sweep, ended);
 }
 
 std::optional<TimePoint> EmbeddedQueue::next_due() {
     return store::read_now(store_, [&](store::Session& session) {
-        return first_ready(session, name_, from_the_beginning);
+        return first_ready(session, name_, from_the_beginning, latest_of_all, ClaimFilter{});
     });
 }
 

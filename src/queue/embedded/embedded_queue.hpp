@@ -6,6 +6,7 @@
 #include "src/store/store.hpp"
 
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -20,7 +21,10 @@ public:
         store::Store& store, std::string name = "default"
     );  // The store outlives it.
 
-    std::vector<ClaimedJob> claim(int limit, std::chrono::milliseconds lease) override;
+    using Queue::claim;
+    std::vector<ClaimedJob> claim(
+        int limit, std::chrono::milliseconds lease, const ClaimFilter& filter
+    ) override;
     bool renew(const ClaimedJob& job, std::chrono::milliseconds lease) override;
     FinishResult finish_in_transaction(detail::Session& session, const ClaimedJob& job) override;
     bool done_before(detail::Session&, const ClaimedJob&) override { return false; }
@@ -46,14 +50,16 @@ public:
 private:
     std::vector<std::optional<TimePoint>> mark_together(const std::vector<Held>& jobs);
     // From where to claim; nullopt: no job is due.
-    std::optional<PollCursor::Poll> poll_due();
+    std::optional<PollCursor::Poll> poll_due(const ClaimFilter& filter);
+    PollCursor& cursor_of(const ClaimFilter& filter);  // With mutex_ locked.
     void dead_letter_damaged(const ClaimedJob& job, const std::string& why);
     void sweep_all(const Sweeps::Sweep& sweep);
 
     store::Store& store_;
     std::string name_;
-    std::mutex mutex_;  // Guards cursor_ and sweeps_.
-    PollCursor cursor_;
+    std::mutex mutex_;  // Guards cursors_ and sweeps_.
+    // Jobs that one filter does not admit stay before its cursor, so each filter has its own.
+    std::map<ClaimFilter, PollCursor> cursors_;
     Sweeps sweeps_;
     // Batches the marks and the finishes of workers that make calls.
     store::Combiner<Held, bool> finishing_;

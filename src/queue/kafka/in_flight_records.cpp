@@ -1,5 +1,7 @@
 #include "src/queue/kafka/in_flight_records.hpp"
 
+#include "src/queue/kafka/job_record.hpp"
+
 #include <algorithm>
 
 namespace pawl::queue::kafka {
@@ -21,7 +23,7 @@ void InFlightRecords::revoke(const Partition& partition) {
     const auto at = parts_.find(partition);
     if (at == parts_.end()) return;
     for (const auto& [offset, held] : at->second.held)
-        waiting_.erase({held.due, held.order, partition, offset});
+        erase_waiting(held.of, {held.due, held.order, partition, offset});
     parts_.erase(at);
 }
 
@@ -47,6 +49,7 @@ bool InFlightRecords::add(std::shared_ptr<const Record> record, TimePoint due) {
     if (was_done) return false;
     part.bytes += size_of(*record);
     Held held;
+    held.of = {failures_of(*record), kind_of(*record)};
     held.due = due;
     held.order = ++orders_;
     held.record = std::move(record);
@@ -56,31 +59,58 @@ bool InFlightRecords::add(std::shared_ptr<const Record> record, TimePoint due) {
 
 void InFlightRecords::wait(const Partition& partition, std::int64_t offset, Held& held) {
     held.claim = 0;
-    waiting_.emplace(held.due, held.order, partition, offset);
+    waiting_[held.of].emplace(held.due, held.order, partition, offset);
+}
+
+void InFlightRecords::erase_waiting(const Class& of, const Waiting& waiting) {
+    const auto at = waiting_.find(of);
+    if (at == waiting_.end()) return;
+    at->second.erase(waiting);
+    if (at->second.empty()) waiting_.erase(at);
 }
 
 std::vector<InFlightRecords::Claimed> InFlightRecords::claim(
-    int limit, TimePoint now, TimePoint lease_until
+    int limit, TimePoint now, TimePoint lease_until, const ClaimFilter& filter
 ) {
-    std::vector<Claimed> taken;
-    while (static_cast<int>(taken.size()) < limit && any_due(now)) {
-        const auto [due, order, partition, offset] = *waiting_.begin();
-        waiting_.erase(waiting_.begin());
+    std::vector<Claimed> claimed;
+    while (static_cast<int>(claimed.size()) < limit) {
+        const auto at = first_due(now, filter);
+        if (at == waiting_.end()) break;
+        const auto first = *at->second.begin();
+        erase_waiting(Class{at->first}, first);
+        const auto& [due, order, partition, offset] = first;
         auto& held = parts_.at(partition).held.at(offset);
         held.claim = ++claims_;
         held.lease_until = lease_until;
-        taken.push_back({{partition, offset, held.claim}, held.record});
+        claimed.push_back({{partition, offset, held.claim}, held.record});
     }
-    return taken;
+    return claimed;
 }
 
-bool InFlightRecords::any_due(TimePoint now) const {
-    return !waiting_.empty() && std::get<0>(*waiting_.begin()) <= now;
+InFlightRecords::Classes::const_iterator InFlightRecords::first_due(
+    TimePoint now, const ClaimFilter& filter
+) const {
+    auto found = waiting_.end();
+    for (auto at = waiting_.begin(); at != waiting_.end(); ++at) {
+        const auto& [failures, kind] = at->first;
+        const auto& first = *at->second.begin();
+        if (std::get<TimePoint>(first) > now || !filter.admits(failures, kind)) continue;
+        if (found == waiting_.end() || first < *found->second.begin()) found = at;
+    }
+    return found;
+}
+
+bool InFlightRecords::any_due(TimePoint now, const ClaimFilter& filter) const {
+    return first_due(now, filter) != waiting_.end();
 }
 
 std::optional<TimePoint> InFlightRecords::next_due() const {
-    if (waiting_.empty()) return std::nullopt;
-    return std::get<0>(*waiting_.begin());
+    std::optional<TimePoint> next;
+    for (const auto& [of, waiting] : waiting_) {
+        const auto due = std::get<TimePoint>(*waiting.begin());
+        if (!next || due < *next) next = due;
+    }
+    return next;
 }
 
 const InFlightRecords::Held* InFlightRecords::look(const Token& token) const {

@@ -2,6 +2,7 @@
 
 #include "src/queue/kafka/gaps.hpp"
 #include "src/queue/kafka/record.hpp"
+#include "src/queue/queue.hpp"
 
 #include <cstdint>
 #include <map>
@@ -59,9 +60,11 @@ public:
         Token token;
         std::shared_ptr<const Record> record;
     };
-    // Claims due records, the longest due first.
-    std::vector<Claimed> claim(int limit, TimePoint now, TimePoint lease_until);
-    bool any_due(TimePoint now) const;
+    // Claims due records that the filter admits, the longest due first.
+    std::vector<Claimed> claim(
+        int limit, TimePoint now, TimePoint lease_until, const ClaimFilter& filter = {}
+    );
+    bool any_due(TimePoint now, const ClaimFilter& filter = {}) const;
     std::optional<TimePoint> next_due() const;  // When the next waiting record is due.
 
     // With an outdated token all of these return false or nullptr.
@@ -86,8 +89,12 @@ public:
 
 private:
     using Waiting = std::tuple<TimePoint, std::uint64_t, Partition, std::int64_t>;
+    // By failures and kind, so that a claim need not look at the jobs that it leaves out.
+    using Class = std::pair<int, std::string>;
+    using Classes = std::map<Class, std::set<Waiting>>;
     struct Held {
         std::shared_ptr<const Record> record;
+        Class of;
         TimePoint due{};
         std::uint64_t order{};
         std::int64_t claim{};  // 0: not claimed.
@@ -104,6 +111,9 @@ private:
 
     const Held* look(const Token& token) const;
     Held* look(const Token& token);
+    // The class whose first record has been due longest; end(): none is due.
+    Classes::const_iterator first_due(TimePoint now, const ClaimFilter& filter) const;
+    void erase_waiting(const Class& of, const Waiting& waiting);
     void wait(const Partition& partition, std::int64_t offset, Held& held);
     bool is_full(const Part& part) const;
     bool has_room(const Part& part) const;
@@ -111,7 +121,7 @@ private:
 
     Limits limits_;
     std::map<Partition, Part> parts_;
-    std::set<Waiting> waiting_;
+    Classes waiting_;  // Without empty ones.
     std::uint64_t orders_{0};
     std::int64_t claims_{0};
 };

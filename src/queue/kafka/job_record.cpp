@@ -101,16 +101,6 @@ std::string jid_of(const Record& record) {
     return id && can_be_jid(*id) ? *id : id_of_place(origin_of(record));
 }
 
-int failures_of(const Record& record) {
-    auto failures = number_in(record.headers, "pawl_failures");
-    if (!failures)
-        if (const auto tries = integer_in(record.headers, attempts))
-            failures = std::max<std::int64_t>(*tries, 1) - 1;
-    constexpr std::int64_t most =
-        std::numeric_limits<int>::max() - 2;  // Leaves room for this failure and the next.
-    return static_cast<int>(std::clamp<std::int64_t>(failures.value_or(0), 0, most));
-}
-
 std::string origin_text(const Origin& origin) {
     return "kafka " + origin.topic + "[" + std::to_string(origin.partition) + "]@" +
            std::to_string(origin.offset);
@@ -228,7 +218,7 @@ ClaimedJob job_of(const Record& record, std::string_view queue) {
              std::to_string(record.offset);
     job.failures = failures_of(record);
     job.queue = queue;
-    job.kind = text_in(headers, "ce_type").value_or("");
+    job.kind = kind_of(record);
     job.called_at = time_in(headers, "pawl_called_at");
     job.raw.jid = jid_of(record);
     job.raw.args = record.value.value_or("");
@@ -243,6 +233,20 @@ ClaimedJob job_of(const Record& record, std::string_view queue) {
     if (!job.raw.last_error) job.raw.last_error = text_in(headers, named(exception, "message"));
     job.raw.origin = origin_text(origin_of(record));
     return job;
+}
+
+int failures_of(const Record& record) {
+    auto failures = number_in(record.headers, "pawl_failures");
+    if (!failures)
+        if (const auto tries = integer_in(record.headers, attempts))
+            failures = std::max<std::int64_t>(*tries, 1) - 1;
+    constexpr std::int64_t most =
+        std::numeric_limits<int>::max() - 2;  // Leaves room for this failure and the next.
+    return static_cast<int>(std::clamp<std::int64_t>(failures.value_or(0), 0, most));
+}
+
+std::string kind_of(const Record& record) {
+    return text_in(record.headers, "ce_type").value_or("");
 }
 
 TimePoint due_of(const Record& record, TimePoint now) {

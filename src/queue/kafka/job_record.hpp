@@ -30,15 +30,17 @@
 //   kafka_dlt-*                 replace these in the dead-letter topic
 //   pawl_died_at pawl-merged-by pawl-merged-at pawl-merged-from-offset
 //
-// Other headers, as those of tracing, are kept over retries, burial and merge.
+// Other headers, as those of tracing, are kept over retries, death and merge.
 namespace pawl::queue::kafka {
 
 // The producer chooses the partition by the key.
 Record pushed_record(const StagedJob& job, std::string topic, TimePoint now);
 
 // Accepts any record. One that is not a job has no kind, or arguments that do not decode, and its
-// worker buries it. `failures`, times, texts and called_at come from the headers.
+// worker makes it a dead letter. `failures`, times, texts and called_at come from the headers.
 ClaimedJob job_of(const Record& record, std::string_view queue);
+int failures_of(const Record& record);
+std::string kind_of(const Record& record);
 // When the job may run. Without a time in its headers: when it was written, or `now` if the
 // writer's clock was ahead.
 TimePoint due_of(const Record& record, TimePoint now);

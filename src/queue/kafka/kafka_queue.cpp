@@ -182,16 +182,16 @@ struct KafkaQueue::Impl final : MemberEvents {
     }
 
     std::vector<InFlightRecords::Claimed> take_due(
-        int limit, std::chrono::milliseconds lease, bool wait
+        int limit, std::chrono::milliseconds lease, const ClaimFilter& filter, bool wait
     ) {
         std::unique_lock lock{mutex};
         if (wait)
-            changed.wait_for(lock, options.claim_wait, [this] {
-                return in_flight.any_due(clock.now()) || !why_troubled.empty() ||
+            changed.wait_for(lock, options.claim_wait, [&] {
+                return in_flight.any_due(clock.now(), filter) || !why_troubled.empty() ||
                        !why_refused.empty();
             });
         const auto now = clock.now();
-        return in_flight.claim(limit, now, now + lease);
+        return in_flight.claim(limit, now, now + lease, filter);
     }
 
     void release(const std::vector<InFlightRecords::Claimed>& taken) {
@@ -316,12 +316,14 @@ KafkaQueue::~KafkaQueue() {
     impl_->member.reset();
 }
 
-std::vector<ClaimedJob> KafkaQueue::claim(int limit, std::chrono::milliseconds lease) {
+std::vector<ClaimedJob> KafkaQueue::claim(
+    int limit, std::chrono::milliseconds lease, const ClaimFilter& filter
+) {
     impl_->check_trouble();
     std::vector<ClaimedJob> jobs;
     for (bool first = true; static_cast<int>(jobs.size()) < limit; first = false) {
         const int missing = limit - static_cast<int>(jobs.size());
-        const auto taken = impl_->take_due(missing, lease, first);
+        const auto taken = impl_->take_due(missing, lease, filter, first);
         if (taken.empty()) break;
         impl_->add_jobs(taken, jobs);
     }

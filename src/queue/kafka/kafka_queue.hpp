@@ -27,7 +27,10 @@ public:
     ~KafkaQueue() override;  // Commits, and leaves the group.
 
     // Waits up to options.claim_wait for a due job. Throws StoreError while no broker answers.
-    std::vector<ClaimedJob> claim(int limit, std::chrono::milliseconds lease) override;
+    using Queue::claim;
+    std::vector<ClaimedJob> claim(
+        int limit, std::chrono::milliseconds lease, const ClaimFilter& filter
+    ) override;
     bool renew(const ClaimedJob& job, std::chrono::milliseconds lease) override;
     FinishResult finish_in_transaction(detail::Session& session, const ClaimedJob& job) override;
     bool done_before(detail::Session& session, const ClaimedJob& job) override;

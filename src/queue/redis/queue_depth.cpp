@@ -1,5 +1,6 @@
 #include "src/queue/redis/queue_depth.hpp"
 
+#include "src/queue/redis/scripts.hpp"
 #include "src/redis/connection.hpp"
 
 #include <set>
@@ -28,15 +29,18 @@ std::vector<QueueDepth> waiting(redis::Client& client, const std::string& own) {
     for (const auto& name : names) {
         commands.push_back({"LLEN", "queue:" + name});
         commands.push_back({"HLEN", "pawl:work:" + name});
+        for (int failures = 1; failures <= retry_lists; ++failures)
+            commands.push_back({"LLEN", retry_list(name, failures)});
     }
     const auto counts = client.ask_all("redis waiting", commands, read);
     std::vector<QueueDepth> found;
     std::size_t at = 2;
     for (const auto& name : names) {
-        const auto ready = count_of(client, counts.at(at));
-        const auto running = count_of(client, counts.at(at + 1));
+        auto ready = count_of(client, counts.at(at++));
+        const auto running = count_of(client, counts.at(at++));
+        for (int failures = 1; failures <= retry_lists; ++failures)
+            ready += count_of(client, counts.at(at++));
         found.push_back({.queue = name, .ready = ready, .running = running});
-        at += 2;
     }
     for (const std::size_t set : {0U, 1U}) {
         const auto later = count_of(client, counts.at(set));

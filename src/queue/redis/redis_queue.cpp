@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -29,6 +30,7 @@ namespace {
 constexpr int due_batch = 100;                   // Due jobs moved to their queues by one take.
 constexpr int bytes_batch = 16 * 1'024 * 1'024;  // Bytes claimed, and moved, by one take.
 constexpr int rescue_batch = 100;
+constexpr int passed_over_max = 1'000;  // Jobs of kinds that a claim leaves out.
 
 std::string text_of(std::chrono::milliseconds time) {
     return std::to_string(time.count());
@@ -64,16 +66,27 @@ RedisQueue::RedisQueue(redis::Client& client, std::string name)
     if (name_.empty()) throw std::invalid_argument{"the name of a queue is empty"};
 }
 
-std::vector<ClaimedJob> RedisQueue::claim(int limit, std::chrono::milliseconds lease) {
-    const auto reply = client_.run(
-        scripts::take,
-        {queue_, "schedule", "retry", "pawl:claims", work_, leases_, "queues"},
-        {client_.given_now(),
-         text_of(lease),
-         std::to_string(limit),
-         std::to_string(due_batch),
-         std::to_string(bytes_batch)}
-    );
+std::vector<ClaimedJob> RedisQueue::claim(
+    int limit, std::chrono::milliseconds lease, const ClaimFilter& filter
+) {
+    std::vector<std::string> keys{
+        queue_, "schedule", "retry", "pawl:claims", work_, leases_, "queues"};
+    const int first = filter.failures_min.value_or(0);
+    const int last = filter.failures_max.value_or(sidekiq::retry_lists);
+    if (first <= 0) keys.push_back(queue_);
+    for (int failures = std::max(first, 1); failures <= last; ++failures)
+        keys.push_back(sidekiq::retry_list(name_, failures));
+    std::vector<std::string> arguments{
+        client_.given_now(),
+        text_of(lease),
+        std::to_string(limit),
+        std::to_string(due_batch),
+        std::to_string(bytes_batch),
+        std::to_string(passed_over_max),
+        name_,
+        std::to_string(sidekiq::retry_lists)};
+    arguments.insert(arguments.end(), filter.without_kinds.begin(), filter.without_kinds.end());
+    const auto reply = client_.run(scripts::take, keys, arguments);
     const auto now = TimePoint{std::chrono::milliseconds{number_of(reply.items[0].text)}};
     const auto& found = reply.items[1].items;
     std::vector<ClaimedJob> jobs;
@@ -162,7 +175,7 @@ int RedisQueue::rescue(std::chrono::milliseconds lease) {
     for (int rescued = 0;;) {
         const auto reply = client_.run(
             scripts::rescue,
-            {leases_, work_, queue_},
+            {leases_, work_, queue_, "retry"},
             {client_.given_now(), text_of(bound), std::to_string(rescue_batch)}
         );
         rescued += static_cast<int>(reply.items[1].integer);
@@ -171,17 +184,21 @@ int RedisQueue::rescue(std::chrono::milliseconds lease) {
 }
 
 std::optional<TimePoint> RedisQueue::next_due() {
-    const std::array<Command, 3> commands{
-        Command{"LLEN", queue_},
-        Command{"ZRANGE", "schedule", "0", "0", "WITHSCORES"},
-        Command{"ZRANGE", "retry", "0", "0", "WITHSCORES"}};
+    std::vector<Command> commands{
+        {"ZRANGE", "schedule", "0", "0", "WITHSCORES"},
+        {"ZRANGE", "retry", "0", "0", "WITHSCORES"},
+        {"LLEN", queue_}};
+    for (int failures = 1; failures <= sidekiq::retry_lists; ++failures)
+        commands.push_back({"LLEN", sidekiq::retry_list(name_, failures)});
     const auto replies = client_.ask_all("redis next_due", commands, Access::read);
-    client_.expect("redis next_due", replies[0], Shape::integer);
+    for (const auto& length : std::span{replies}.subspan(2)) {
+        client_.expect("redis next_due", length, Shape::integer);
+        if (length.integer > 0) return client_.now();
+    }
+    client_.expect("redis next_due", replies[0], Shape::pairs);
     client_.expect("redis next_due", replies[1], Shape::pairs);
-    client_.expect("redis next_due", replies[2], Shape::pairs);
-    if (replies[0].integer > 0) return client_.now();
-    const auto scheduled = first_due(replies[1]);
-    const auto retried = first_due(replies[2]);
+    const auto scheduled = first_due(replies[0]);
+    const auto retried = first_due(replies[1]);
     if (scheduled && retried) return std::min(*scheduled, *retried);
     return scheduled ? scheduled : retried;
 }

@@ -15,7 +15,10 @@ public:
     explicit RedisQueue(redis::Client& client, std::string name = "default");
 
     // May claim fewer than `limit` if jobs are large.
-    std::vector<ClaimedJob> claim(int limit, std::chrono::milliseconds lease) override;
+    using Queue::claim;
+    std::vector<ClaimedJob> claim(
+        int limit, std::chrono::milliseconds lease, const ClaimFilter& filter
+    ) override;
     bool renew(const ClaimedJob& job, std::chrono::milliseconds lease) override;
     // Marks the job's jid in the inbox of the session's store. Does not check the lease.
     FinishResult finish_in_transaction(detail::Session& session, const ClaimedJob& job) override;

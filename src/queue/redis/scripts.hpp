@@ -3,6 +3,7 @@
 #include "src/redis/script.hpp"
 
 #include <array>
+#include <string>
 
 // Each script is one step in Redis, which runs one script at a time: no other client sees an
 // intermediate state. But a script that fails keeps the writes that it made. So each script adds
@@ -11,6 +12,7 @@
 // seconds.
 //
 //   queue:NAME         list      due jobs; pushed on the left, claimed from the right
+//   pawl:retry:NAME:N  list      due jobs after N failures, for workers of their own
 //   queues             set       names of queues
 //   schedule, retry    zset      jobs of all queues by due time
 //   dead               zset      dead jobs by time of death
@@ -19,6 +21,12 @@
 //   pawl:claims        number    the last token
 //   pawl:pushed        zset      jid by time of push, until its staged row is deleted
 namespace pawl::queue::sidekiq {
+
+// Jobs with more failures are in the last list.
+inline constexpr int retry_lists = 20;
+inline std::string retry_list(const std::string& queue, int failures) {
+    return "pawl:retry:" + queue + ":" + std::to_string(failures);
+}
 
 namespace scripts {
 
@@ -138,9 +146,10 @@ redis.call('ZADD', KEYS[1], 'XX', string.format('%.0f', now + tonumber(ARGV[2]))
 return 1
 )"};
 
-// KEYS: leases, work, queue. ARGV: now, how far from now a lease can end at most, the maximum
-// number. Freed jobs go to the front of the queue, in their old order. Returns how many leases it
-// ended, and how many jobs that freed.
+// KEYS: leases, work, queue, retry. ARGV: now, how far from now a lease can end at most, the
+// maximum number. Freed jobs go to the front of the queue, in their old order; those that have
+// failed before wait for workers of their own again. Returns how many leases it ended, and how many
+// jobs that freed.
 inline constexpr Script rescue{
     "redis rescue",
     R"(
@@ -155,7 +164,12 @@ local function free(from, to)
   for i = #tokens, 1, -1 do
     local job = redis.call('HGET', KEYS[2], tokens[i])
     if job then
-      redis.call('RPUSH', KEYS[3], job)
+      local read, as = pcall(cjson.decode, job)
+      if read and type(as) == 'table' and type(as.retry_count) == 'number' then
+        redis.call('ZADD', KEYS[4], string.format('%.3f', now / 1000), job)
+      else
+        redis.call('RPUSH', KEYS[3], job)
+      end
       redis.call('HDEL', KEYS[2], tokens[i])
       freed = freed + 1
     end
@@ -169,11 +183,12 @@ return {ended, freed}
 )",
     redis::Shape::two_integers};
 
-// KEYS: queue, schedule, retry, claims, work, leases, queues. ARGV: now, lease, maximum to claim,
-// maximum of due jobs to move, maximum bytes of either. First moves due jobs to their queues,
-// whichever they are: a Redis without Ruby has no other poller. A token contains the time, so that
-// it is never reused, even if Redis has lost its last writes. Returns now, and token and job of
-// each.
+// KEYS: queue, schedule, retry, claims, work, leases, queues, and the lists to claim from. ARGV:
+// now, lease, maximum to claim, maximum of due jobs to move, maximum bytes of either, maximum of
+// jobs to pass over, the queue's name, the last list of retries, and kinds not to claim. First
+// moves due jobs to their queues, whichever they are: a Redis without Ruby has no other poller.
+// Retries of this queue go to lists by their failures. A token contains the time, so that it is
+// never reused, even if Redis has lost its last writes. Returns now, and token and job of each.
 inline constexpr Script take{
     "redis claim",
     R"(
@@ -193,6 +208,10 @@ for _, from in ipairs({KEYS[2], KEYS[3]}) do
       if read and type(as) == 'table' and type(as.queue) == 'string' and as.queue ~= '' then
         to = 'queue:' .. as.queue
         redis.call('SADD', KEYS[7], as.queue)
+        if as.queue == ARGV[7] and type(as.retry_count) == 'number' and as.retry_count >= 0 then
+          to = 'pawl:retry:' .. as.queue .. ':' ..
+               string.format('%d', math.min(as.retry_count + 1, tonumber(ARGV[8])))
+        end
       end
       redis.call('LPUSH', to, job)
       redis.call('ZREM', from, job)
@@ -202,19 +221,34 @@ for _, from in ipairs({KEYS[2], KEYS[3]}) do
     if #jobs < 10 then break end
   end
 end
-local taken, bytes = {}, 0
+local without = {}
+for i = 9, #ARGV do without[ARGV[i]] = true end
+local function is_left_out(job)
+  if #ARGV < 9 then return false end
+  local read, as = pcall(cjson.decode, job)
+  return read and type(as) == 'table' and without[as.class] == true
+end
+local taken, bytes, passed = {}, 0, 0
 local lease_until = string.format('%.0f', now + tonumber(ARGV[2]))
-for _ = 1, tonumber(ARGV[3]) do
-  local job = redis.call('LINDEX', KEYS[1], -1)
-  if not job or bytes >= bytes_most then break end
-  local number = string.format('%.0f', redis.call('INCR', KEYS[4]))
-  local token = number .. '-' .. time[1] .. string.format('%06d', tonumber(time[2]))
-  redis.call('HSET', KEYS[5], token, job)
-  redis.call('ZADD', KEYS[6], lease_until, token)
-  redis.call('RPOP', KEYS[1])
-  taken[#taken + 1] = token
-  taken[#taken + 1] = job
-  bytes = bytes + #job
+for i = 8, #KEYS do
+  local at = -1
+  while #taken < 2 * tonumber(ARGV[3]) and bytes < bytes_most and passed < tonumber(ARGV[6]) do
+    local job = redis.call('LINDEX', KEYS[i], at)
+    if not job then break end
+    if is_left_out(job) then
+      at = at - 1
+      passed = passed + 1
+    else
+      local number = string.format('%.0f', redis.call('INCR', KEYS[4]))
+      local token = number .. '-' .. time[1] .. string.format('%06d', tonumber(time[2]))
+      redis.call('HSET', KEYS[5], token, job)
+      redis.call('ZADD', KEYS[6], lease_until, token)
+      redis.call('LREM', KEYS[i], -1, job)
+      taken[#taken + 1] = token
+      taken[#taken + 1] = job
+      bytes = bytes + #job
+    end
+  end
 end
 return {string.format('%.0f', now), taken}
 )",

@@ -3,13 +3,16 @@
 -- A list parameter is JSON text. SQLite reads it by json_each, PostgreSQL by json_array_elements_text. PostgreSQL turns it into
 -- an array, because a comparison with an array uses the index and a join may scan the table.
 
--- name: claim_jobs [sqlite]   ($1 queue, $2 now, $3 lease until, $4 limit, $5 earliest run at)
+-- name: claim_jobs [sqlite]   ($1 queue, $2 now, $3 lease until, $4 limit, $5 earliest run at, $6 and $7 fewest and most failures
+--   or NULL, $8 kinds to leave out as a JSON list)
 -- $5 skips the part of the index whose jobs are all gone. While an old snapshot exists, their index entries stay, and the scan
 -- would visit each of them.
 UPDATE pawl_jobs
 SET state = 'running', attempt = attempt + 1, lease_until = $3
 WHERE id IN (
-    SELECT id FROM pawl_jobs WHERE queue = $1 AND state = 'ready' AND run_at >= $5 AND run_at <= $2
+    SELECT id FROM pawl_jobs
+    WHERE queue = $1 AND state = 'ready' AND run_at >= $5 AND run_at <= $2 AND ($6 IS NULL OR failures >= $6)
+      AND ($7 IS NULL OR failures <= $7) AND kind NOT IN (SELECT value FROM json_each($8))
     ORDER BY run_at, id LIMIT $4)
 RETURNING id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
     last_error, run_at;
@@ -21,7 +24,9 @@ WITH taken AS (
     UPDATE pawl_jobs
     SET state = 'running', attempt = attempt + 1, lease_until = $3
     WHERE id = ANY (ARRAY(
-        SELECT id FROM pawl_jobs WHERE queue = $1 AND state = 'ready' AND run_at >= $5 AND run_at <= $2
+        SELECT id FROM pawl_jobs
+        WHERE queue = $1 AND state = 'ready' AND run_at >= $5 AND run_at <= $2 AND ($6::integer IS NULL OR failures >= $6)
+          AND ($7::integer IS NULL OR failures <= $7) AND kind <> ALL (ARRAY(SELECT json_array_elements_text($8::json)))
         ORDER BY run_at, id LIMIT $4
         FOR UPDATE SKIP LOCKED))
     RETURNING *)
@@ -247,13 +252,31 @@ SELECT id, jid, queue, kind, args, 'ready', $2::timestamptz, attempt, 0, CASE WH
 FROM pawl_dead_jobs
 WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint));
 
--- name: next_job_at   ($1 queue, $2 earliest run at)
+-- name: next_job_at [sqlite]   ($1 queue, $2 earliest run at, $3 latest run at, $4 and $5 fewest and most failures or NULL,
+--   $6 kinds to leave out as a JSON list)
+SELECT run_at
+FROM pawl_jobs
+WHERE queue = $1
+  AND state = 'ready'
+  AND run_at >= $2
+  AND run_at <= $3
+  AND ($4 IS NULL OR failures >= $4)
+  AND ($5 IS NULL OR failures <= $5)
+  AND kind NOT IN (SELECT value FROM json_each($6))
+ORDER BY run_at, id
+LIMIT 1;
+
+-- name: next_job_at [postgres]
 -- The query does not use min(run_at), because PostgreSQL 15 then reads the whole table if it was never analyzed.
 SELECT run_at
 FROM pawl_jobs
 WHERE queue = $1
   AND state = 'ready'
   AND run_at >= $2
+  AND run_at <= $3
+  AND ($4::integer IS NULL OR failures >= $4)
+  AND ($5::integer IS NULL OR failures <= $5)
+  AND kind <> ALL (ARRAY(SELECT json_array_elements_text($6::json)))
 ORDER BY run_at, id
 LIMIT 1;
 

@@ -1,0 +1,169 @@
+#include "src/ops/worker.hpp"
+
+#include "src/base/log.hpp"
+#include "src/core/assert.hpp"
+#include "src/core/backoff.hpp"
+#include "src/core/worker_shares.hpp"
+#include "src/ops/rounds.hpp"
+
+#include <algorithm>
+#include <utility>
+
+// The threads of a worker: when they claim jobs, wait, and stop.
+namespace pawl::ops {
+
+// Takes jobs into the in_flight; returns how many there were.
+int Worker::claim(int limit) {
+    if (pauses_.paused(options_.queue)) return 0;
+    auto filter = options_.jobs;
+    filter.without_kinds = in_flight_.full_kinds(kind_max());
+    const core::Moment asked_at{engine_.clock().now(), engine_.clock().steady()};
+    auto jobs = queue_.claim(limit, options_.lease, filter);
+    const auto taken = static_cast<int>(jobs.size());
+    in_flight_.add(std::move(jobs), asked_at);
+    return taken;
+}
+
+int Worker::kind_max() const {
+    return core::workers_of_a_kind(options_.threads, handlers_.size());
+}
+
+// One thread asks the queue for all threads; the others sleep until jobs come. If it finds none, no
+// thread asks again for a while, unless a hint comes or a job ends.
+int Worker::claim_for_all() {
+    int limit = 0;
+    std::uint64_t hints = 0;
+    {
+        const std::lock_guard lock{mutex_};
+        if (engine_.clock().steady() < next_poll_ || std::exchange(taking_, true)) return 0;
+        limit = claim_size_.next();
+        hints = hints_;
+    }
+    int taken = 0;
+    try {
+        taken = claim(limit);
+    } catch (...) {
+        const std::lock_guard lock{mutex_};
+        taking_ = false;
+        throw;
+    }
+    const std::lock_guard lock{mutex_};
+    taking_ = false;
+    claim_size_.took(taken);
+    if (taken == 0 && hints == hints_) next_poll_ = engine_.clock().steady() + options_.poll;
+    return taken;
+}
+
+void Worker::wake() {
+    {
+        const std::lock_guard lock{mutex_};
+        ++wakes_;
+        poll_now();
+    }
+    woken_.notify_one();
+}
+
+void Worker::poll_now() {
+    ++hints_;
+    next_poll_ = {};
+}
+
+void Worker::stop_claiming() {
+    const std::lock_guard lock{mutex_};
+    refusing_ = true;
+}
+
+bool Worker::wait_idle(std::chrono::milliseconds limit) {
+    std::unique_lock lock{mutex_};
+    return idle_.wait_for(lock, limit, [this] { return rounds_ == 0; });
+}
+
+void Worker::stop_calls() {
+    in_flight_.stop_all();
+}
+
+bool Worker::begin_round() {
+    const std::lock_guard lock{mutex_};
+    if (refusing_) return false;
+    ++rounds_;
+    return true;
+}
+
+void Worker::end_round(bool worked) {
+    const std::lock_guard lock{mutex_};
+    --rounds_;
+    if (worked) poll_now();
+    PAWL_ASSERT(rounds_ >= 0);
+    idle_.notify_all();
+}
+
+// Returns how many jobs it worked. Jobs that another thread has taken come first.
+int Worker::work_some() {
+    const auto together = [this](const queue::ClaimedJob& job) {
+        return form_in_transaction(job) != nullptr;
+    };
+    const InFlightJobs::Most most{options_.together_max, kind_max()};
+    auto next = in_flight_.next(together, most);
+    if (next.jobs.empty()) {
+        if (claim_for_all() == 0) return 0;
+        next = in_flight_.next(together, most);
+        if (next.jobs.empty()) return 0;
+    }
+    {
+        const std::lock_guard lock{mutex_};
+        claim_size_.waited(next.longest_wait);
+        if (next.more) ++wakes_;
+    }
+    if (next.more) woken_.notify_one();
+    WorkReport report;
+    work_all(next.jobs, report);
+    return report.worked();
+}
+
+void Worker::run(const std::stop_token& stop) {
+    std::uint64_t seen = 0;
+    int failed = 0;  // Failed rounds in a row: an outage is not logged at each poll.
+    while (!stop.stop_requested() && begin_round()) {
+        int worked = 0;
+        const bool well = run_round("worker", [&] { worked = work_some(); });
+        end_round(worked > 0);
+        failed = well ? 0 : failed + 1;
+        if (worked > 0) continue;
+        const auto longest = std::max(options_.poll, options_.outage_wait_max);
+        const auto wait =
+            well ? options_.poll : core::exponential_backoff(options_.poll, longest, failed);
+        std::unique_lock lock{mutex_};
+        woken_.wait_for(lock, stop, wait, [&] { return wakes_ != seen; });
+        seen = wakes_;
+    }
+    run_round("worker", [this] { release(); });
+}
+
+// Other servers get these jobs at once, and not only after the lease.
+void Worker::release() {
+    for (const auto& job : in_flight_.release()) queue_.reschedule(job, {}, std::nullopt);
+}
+
+void Worker::rescue_once() {
+    for (const auto& job : in_flight_.all()) queue_.renew(job, options_.lease);
+    if (options_.jobs.failures_min) return;  // The worker of first tries rescues all.
+    const int rescued = queue_.rescue(options_.lease);
+    if (rescued > 0) log::info("rescuer", {{"rescued", std::to_string(rescued)}});
+}
+
+void Worker::run_rescuer(const std::stop_token& stop) {
+    auto& clock = engine_.clock();
+    auto next_round = clock.steady();
+    while (!stop.stop_requested()) {
+        if (clock.steady() >= next_round) {
+            run_round("rescuer", [this] { rescue_once(); });
+            next_round = clock.steady() + options_.lease / 3;
+        }
+        const auto wake_at = in_flight_.stop_overdue(next_round);
+        std::unique_lock lock{mutex_};
+        upkeep_.wait_for(lock, stop, wake_at - clock.steady(), [this] { return sooner_; });
+        sooner_ = false;
+    }
+}
+
+}  // namespace pawl::ops
