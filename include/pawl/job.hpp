@@ -13,7 +13,8 @@
 
 namespace pawl {
 
-// A job as its handler gets it. `Args` is an aggregate with a static `kind`, the stored name.
+// A job as its handler gets it. `Args` is an aggregate with a static `kind`, the stored name, and
+// perhaps a static `queue`.
 template <class Args_>
 struct Job {
     using Args = Args_;
@@ -53,10 +54,38 @@ inline JobResult discard(std::string why) {
     return JobDiscarded{std::move(why)};
 }
 
+namespace detail {
+
+// 1 to 64 of a-z, 0-9, "_", "-" and "."; the queue's name is part of topics and of Redis' keys.
+constexpr bool is_queue_name(std::string_view name) {
+    constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyz0123456789_-.";
+    return !name.empty() && name.size() <= 64 && name.find_first_not_of(allowed) == name.npos;
+}
+
+template <class Args>
+concept NamesQueue = requires {
+    std::bool_constant<(std::string_view{Args::queue}.size() > 0)>{};
+};
+
+}  // namespace detail
+
+// Jobs without a queue of their own go to this one.
+inline constexpr std::string_view default_queue = "default";
+
+// The queue of a kind of job: `static constexpr std::string_view queue` of its Args.
+template <class Args>
+constexpr std::string_view queue_of() {
+    if constexpr (detail::NamesQueue<Args>)
+        return Args::queue;
+    else
+        return default_queue;
+}
+
 template <class Args>
 concept JobArgs = requires {
     { Args::kind } -> std::convertible_to<std::string_view>;
     requires(!std::string_view{Args::kind}.empty() && std::string_view{Args::kind}.size() <= 100);
+    requires detail::is_queue_name(queue_of<Args>());
 };
 
 }  // namespace pawl

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,23 @@ namespace detail {
 template <class T>
 concept NoPart = !Operation<T> && !JobHandler<T>;
 }
+
+// How this server works the jobs of one queue. A job's Args name its queue (pawl/job.hpp).
+struct QueueOptions {
+    std::string name{};
+    // Concurrent first tries of jobs. If there are jobs of several kinds, one kind has at most
+    // three quarters of these workers, so that a receiver that hangs does not stop the others. 0:
+    // this server works none of the queue.
+    int workers{16};
+    // The waits of a failed job, in turn; after the last it is dead. At most 20.
+    std::vector<std::chrono::milliseconds> retry_layers{default_retry_layers()};
+    // The workers of each retry layer, besides those of first tries. Empty: half as many in all, at
+    // least one each.
+    std::vector<int> retry_workers{};
+
+    std::optional<std::string> problem() const;
+    std::vector<int> layer_workers() const;  // As retry_workers; none without workers.
+};
 
 struct ServiceOptions {
     std::chrono::milliseconds lease{30s};  // How long a dead server may hold a key.
@@ -39,19 +57,17 @@ struct ServiceOptions {
     // How long a stop waits for running requests. nullopt: as long as a call may take, plus 10 s to
     // record its result. A shorter time leaves calls in doubt at each deploy.
     std::optional<std::chrono::milliseconds> drain{};
-    // Concurrent first tries of jobs. If there are jobs of several kinds, one kind has at most
-    // three quarters of these workers, so that a receiver that hangs does not stop the others.
+    // These three are for the queue "default" and for queues that `queues` does not name: see
+    // QueueOptions.
     int workers{16};
+    std::vector<std::chrono::milliseconds> retry_layers{default_retry_layers()};
+    std::vector<int> retry_workers{};
+    std::vector<QueueOptions> queues{};
     // Where staged jobs go: "embedded", a table of the database; redis://HOST[:PORT][/DB], in
     // Sidekiq's format; or kafka://HOST[:PORT][,HOST...]. docs/howto/queues.md.
     std::string queue{"embedded"};
     std::chrono::milliseconds job_lease{60s};
     std::chrono::milliseconds job_timeout{50s};
-    // The waits of a failed job, in turn; after the last it is dead.
-    std::vector<std::chrono::milliseconds> retry_layers{default_retry_layers()};
-    // The workers of each retry layer, besides those of first tries. Empty: half as many in all, at
-    // least one each.
-    std::vector<int> retry_workers{};
     // Its first line is the secret, at least 32 characters; empty: made in the database.
     std::string secret_file{};
 
@@ -64,7 +80,7 @@ struct ServiceOptions {
 
     // Names the wrong option, the value and the limit.
     std::optional<std::string> problem() const;
-    std::vector<int> layer_workers() const;  // As retry_workers; none without workers.
+    QueueOptions queue_options(std::string_view name) const;
     std::chrono::milliseconds drain_time() const { return drain.value_or(call_timeout + 10s); }
 };
 
@@ -84,7 +100,7 @@ public:
         const auto& form =
             add_operation(detail::erase_operation(std::make_shared<Op>(std::move(op))));
         if constexpr (detail::JobOperation<Op>)
-            add_job_operation(Op::Flow::First::Request::kind, form);
+            add_job_operation<typename Op::Flow::First::Request>(form);
     }
     template <JobHandler H>
     void add(H handler) {
@@ -120,7 +136,13 @@ public:
 private:
     const detail::ErasedOperation& add_operation(detail::ErasedOperation form);
     void add_job(detail::ErasedJob form);
-    void add_job_operation(std::string_view kind, const detail::ErasedOperation& form);
+    template <class Args>
+    void add_job_operation(const detail::ErasedOperation& form) {
+        add_job_operation(Args::kind, queue_of<Args>(), form);
+    }
+    void add_job_operation(
+        std::string_view kind, std::string_view queue, const detail::ErasedOperation& form
+    );
 
     std::unique_ptr<Impl> impl_;
 };

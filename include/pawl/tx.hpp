@@ -35,7 +35,7 @@ public:
         static_assert(
             JobArgs<Args>,
             "pawl: a job is a plain struct with a `static constexpr std::string_view kind` of 1 to "
-            "100 characters"
+            "100 characters, and perhaps a `queue` of 1 to 64 of a-z, 0-9, _, - and ."
         );
         if constexpr (JobArgs<Args>) stage_in(std::chrono::milliseconds::zero(), args);
     }
@@ -46,9 +46,10 @@ public:
         static_assert(
             JobArgs<Args>,
             "pawl: a job is a plain struct with a `static constexpr std::string_view kind` of 1 to "
-            "100 characters"
+            "100 characters, and perhaps a `queue` of 1 to 64 of a-z, 0-9, _, - and ."
         );
-        if constexpr (JobArgs<Args>) stage_text(Args::kind, detail::encode(args), due_in);
+        if constexpr (JobArgs<Args>)
+            stage_text(Args::kind, queue_of<Args>(), detail::encode(args), due_in);
     }
 
     // Runs f in a savepoint. If a database constraint refuses a statement in it, f's writes are
@@ -82,7 +83,10 @@ private:
     explicit Tx(detail::TxContext& context);
     ~Tx();
     void stage_text(
-        std::string_view kind, const std::string& args, std::chrono::milliseconds due_in
+        std::string_view kind,
+        std::string_view queue,
+        const std::string& args,
+        std::chrono::milliseconds due_in
     );
 
     detail::TxContext& context_;

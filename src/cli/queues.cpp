@@ -66,7 +66,7 @@ std::string count_outside(Service& service, Lines& lines) {
     auto& outside = service.impl().queue;
     if (!outside.waiting) return {};
     try {
-        for (const auto& found : outside.waiting()) {
+        for (const auto& found : outside.waiting(service.impl().queue_names)) {
             auto& line = line_of(lines, found.queue, place_of_work(service));
             line.ready = found.ready;
             line.running = found.running;
@@ -125,7 +125,7 @@ namespace {
 // Issue 16, number 21: a mistyped name was paused, and its queue went on.
 void check_known(Service& service, const std::string& queue, std::string_view in_vain) {
     Lines lines;
-    line_of(lines, service.impl().first_tries().options().queue);
+    for (const auto& name : service.impl().queue_names) line_of(lines, name);
     count(service, lines);
     const auto not_asked = count_outside(service, lines);
     std::set<std::string> names;

@@ -3,7 +3,8 @@
 #include <cstddef>
 #include <vector>
 
-// How the workers of a queue are shared, so that slow or failing jobs never hold all of them.
+// How the workers of a queue are shared, so that slow or failing jobs never hold all of them
+// (docs/adr/0028).
 namespace pawl::core {
 
 // How many of `workers` may work jobs of one kind at once. Strict, also while no other kind is due:

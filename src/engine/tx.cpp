@@ -34,7 +34,10 @@ detail::Session& Tx::session() {
 }
 
 void Tx::stage_text(
-    std::string_view kind, const std::string& args, std::chrono::milliseconds due_in
+    std::string_view kind,
+    std::string_view queue,
+    const std::string& args,
+    std::chrono::milliseconds due_in
 ) {
     if (due_in < std::chrono::milliseconds::zero() || due_in > longest_delay)
         throw std::invalid_argument{
@@ -46,7 +49,7 @@ void Tx::stage_text(
         context_.session,
         context_.staging == engine::Staging::as_job ? sql::insert_job : sql::insert_staged_job,
         base::random_hex(context_.random, 24),
-        std::string_view{"default"},
+        queue,
         kind,
         args,
         base::time_text(now + due_in),

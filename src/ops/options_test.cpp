@@ -50,6 +50,44 @@ TEST(ServiceOptions, name_the_option_that_is_out_of_range) {
     );
 }
 
+TEST(ServiceOptions, name_what_is_wrong_with_the_workers_of_a_queue) {
+    EXPECT_EQ(
+        problem(ServiceOptions{.retry_layers = {1s, 2s}, .retry_workers = {1}}),
+        "retry_workers has 1 numbers: one for each of the 2 retry_layers"
+    );
+    EXPECT_EQ(
+        problem(ServiceOptions{.retry_layers = {1s}, .retry_workers = {0}}),
+        "retry_workers has 0: 1 to 1000"
+    );
+    EXPECT_EQ(
+        problem(ServiceOptions{.retry_layers = std::vector(21, 1000ms)}),
+        "retry_layers has 21 waits: at most 20"
+    );
+    EXPECT_EQ(
+        problem(ServiceOptions{.queues = {{.name = "mails", .workers = 1'001}}}),
+        "queues \"mails\": workers is 1001: 0 to 1000"
+    );
+    EXPECT_EQ(
+        problem(ServiceOptions{.queues = {{.name = "my mails"}}}),
+        "queues \"my mails\": the name of a queue is \"my mails\": 1 to 64 of a-z, 0-9, _, - and ."
+    );
+    EXPECT_EQ(
+        problem(ServiceOptions{.queues = {{.name = "mails"}, {.name = "mails"}}}),
+        "queues names \"mails\" twice"
+    );
+    EXPECT_EQ(
+        problem(ServiceOptions{.queues = {{.name = "default"}}}),
+        "queues names \"default\": its settings are workers, retry_layers and retry_workers"
+    );
+}
+
+TEST(ServiceOptions, the_workers_of_layers_are_as_said_or_half_as_many_as_of_first_tries) {
+    const QueueOptions said{.retry_layers = {1s, 2s}, .retry_workers = {7, 1}};
+    const QueueOptions not_said{.workers = 8, .retry_layers = {1s, 2s}};
+    EXPECT_EQ(said.layer_workers(), (std::vector{7, 1}));
+    EXPECT_EQ(not_said.layer_workers(), (std::vector{2, 2}));
+}
+
 TEST(ServiceOptions, name_an_inner_services_option_that_is_out_of_range) {
     EXPECT_EQ(problem(ServiceOptions{.workers = -1}), "workers is -1: 0 to 1000");
     EXPECT_EQ(

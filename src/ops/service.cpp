@@ -4,6 +4,7 @@
 #include "src/base/clock.hpp"
 #include "src/base/log.hpp"
 #include "src/base/log_file.hpp"
+#include "src/base/options.hpp"
 #include "src/base/random.hpp"
 #include "src/base/thread_name.hpp"
 #include "src/base/url.hpp"
@@ -16,6 +17,7 @@
 #include "store/statements.hpp"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -29,6 +31,7 @@ using detail::run_statement;
 
 constexpr std::string_view embedded = "embedded";
 constexpr std::size_t layers_max = 20;
+constexpr int workers_max = 1'000;
 
 ServiceOptions checked(ServiceOptions options) {
     if (auto why = options.problem()) throw std::invalid_argument{"pawl::ServiceOptions: " + *why};
@@ -47,8 +50,9 @@ engine::EngineOptions engine_options(const ServiceOptions& options) {
             options.queue == embedded ? engine::Staging::as_job : engine::Staging::to_be_pushed};
 }
 
-queue::QueueSetting queue_setting(const ServiceOptions& options) {
-    return {.url = options.queue, .retry_layers = options.retry_layers};
+queue::QueueSetting queue_setting(const ServiceOptions& options, std::string_view name) {
+    const auto of_it = options.queue_options(name);
+    return {.url = options.queue, .name = of_it.name, .retry_layers = of_it.retry_layers};
 }
 
 }  // namespace
@@ -75,6 +79,41 @@ std::optional<std::string> ServiceOptions::problem() const {
                std::to_string(engine::longest_keep.count()) + " h, a hundred years";
     if (calls_max < 1 || calls_max > 10'000)
         return "calls_max is " + std::to_string(calls_max) + ": 1 to 10000";
+    if (auto why = queue_options(default_queue).problem()) return why;
+    std::set<std::string_view> named;
+    for (const auto& one : queues) {
+        if (one.name == default_queue)
+            return "queues names \"default\": its settings are workers, retry_layers and "
+                   "retry_workers";
+        if (!named.insert(one.name).second) return "queues names \"" + one.name + "\" twice";
+        if (auto why = one.problem()) return "queues \"" + one.name + "\": " + *why;
+    }
+    for (const auto& name : named)
+        if (auto why = queue_setting(*this, name).problem()) return why;
+    if (auto why = queue_setting(*this, default_queue).problem()) return why;
+    ops::WorkerOptions worker{.lease = job_lease, .timeout = job_timeout};
+    if (auto why = worker.problem()) return why;
+    ops::ReaperOptions reaper{.keep_expired = keep_expired};
+    if (auto why = reaper.problem()) return why;
+    return ops::CompleterOptions{.grace = complete_after, .settle_after = settle_after}.problem();
+}
+
+QueueOptions ServiceOptions::queue_options(std::string_view name) const {
+    const auto at = std::ranges::find(queues, name, &QueueOptions::name);
+    if (at != queues.end()) return *at;
+    return {
+        .name = std::string{name},
+        .workers = workers,
+        .retry_layers = retry_layers,
+        .retry_workers = retry_workers};
+}
+
+std::optional<std::string> QueueOptions::problem() const {
+    const auto ms = [](std::chrono::milliseconds d) { return std::to_string(d.count()) + " ms"; };
+    if (!detail::is_queue_name(name))
+        return "the name of a queue is \"" + name + "\": 1 to 64 of a-z, 0-9, _, - and .";
+    if (workers < 0 || workers > workers_max)
+        return base::wrong_option("workers", workers, "0 to 1000");
     for (const auto wait : retry_layers)
         if (wait < 0ms || wait > engine::longest_keep)
             return "retry_layers has " + ms(wait) +
@@ -86,18 +125,13 @@ std::optional<std::string> ServiceOptions::problem() const {
         return "retry_workers has " + std::to_string(retry_workers.size()) +
                " numbers: one for each of the " + std::to_string(retry_layers.size()) +
                " retry_layers";
-    for (const auto workers_of_one : retry_workers)
-        if (workers_of_one < 1 || workers_of_one > 1'000)
-            return "retry_workers has " + std::to_string(workers_of_one) + ": 1 to 1000";
-    if (auto why = queue_setting(*this).problem()) return why;
-    ops::WorkerOptions worker{.threads = workers, .lease = job_lease, .timeout = job_timeout};
-    if (auto why = worker.problem()) return why;
-    ops::ReaperOptions reaper{.keep_expired = keep_expired};
-    if (auto why = reaper.problem()) return why;
-    return ops::CompleterOptions{.grace = complete_after, .settle_after = settle_after}.problem();
+    for (const auto of_a_layer : retry_workers)
+        if (of_a_layer < 1 || of_a_layer > workers_max)
+            return "retry_workers has " + std::to_string(of_a_layer) + ": 1 to 1000";
+    return std::nullopt;
 }
 
-std::vector<int> ServiceOptions::layer_workers() const {
+std::vector<int> QueueOptions::layer_workers() const {
     if (workers < 1 || retry_workers.empty())
         return core::workers_of_layers(workers, retry_layers.size());
     return retry_workers;
@@ -113,7 +147,7 @@ Service::Impl::Impl(Database& on, const ServiceOptions& given)
               database.store(), base::system_clock(), base::system_random(), options.secret_file
           )},
       queue{queue::open_queue(
-          queue_setting(options), database.store(), base::system_clock(), log::warn
+          queue_setting(options, default_queue), database.store(), base::system_clock(), log::warn
       )},
       dead_letters_of_database{database.store()},
       pauses{database.store(), base::system_clock()},
@@ -133,11 +167,10 @@ Service::Impl::Impl(Database& on, const ServiceOptions& given)
           queue.pusher.get(),
           // A dead server may hold a job for this long.
           {.claim = std::max<std::chrono::milliseconds>(options.job_lease, 1s)}} {
-    add_workers();
+    work_queue(default_queue);
+    for (const auto& one : options.queues) work_queue(one.name);
     engine.on_staged([this] { on_staged(); });
-    enqueuer.on_sent([this](int jobs) {
-        for (int i = 0; i < std::min(jobs, options.workers); ++i) first_tries().wake();
-    });
+    enqueuer.on_sent([this](int jobs) { wake_workers(jobs); });
     database.jobs().serve(engine.options().staging, [this] { on_staged(); });
 }
 
@@ -145,30 +178,54 @@ void Service::Impl::on_staged() {
     if (queue.pusher)
         enqueuer.wake();
     else
-        first_tries().wake();
+        wake_workers(1);
+}
+
+// Of first tries in each queue: which one the jobs are in is not known here.
+void Service::Impl::wake_workers(int jobs) {
+    for (const auto& worker : workers) {
+        if (worker->options().jobs.failures_min) continue;
+        for (int i = 0; i < std::min(jobs, worker->options().threads); ++i) worker->wake();
+    }
 }
 
 // A first try never waits for a retry: each retry layer has workers of its own.
-void Service::Impl::add_workers() {
+void Service::Impl::work_queue(std::string_view name) {
+    if (!queue_names.insert(std::string{name}).second) return;
+    const auto of_it = options.queue_options(name);
+    auto* on = queue.queue.get();
+    if (name != default_queue)
+        on = queues.emplace_back(queue.another(of_it.name, of_it.retry_layers)).get();
     ops::WorkerOptions of_all{
-        .threads = options.workers,
+        .queue = of_it.name,
+        .threads = of_it.workers,
         .lease = options.job_lease,
         .timeout = options.job_timeout,
         .phase_deadline = options.phase_deadline,
-        .retry_layers = options.retry_layers};
-    const auto layers = options.layer_workers();
+        .retry_layers = of_it.retry_layers};
+    const auto layers = of_it.layer_workers();
     const auto add = [&](std::optional<int> failures_min, std::optional<int> failures_max, int n) {
         of_all.jobs = {.failures_min = failures_min, .failures_max = failures_max};
         of_all.threads = n;
-        workers.push_back(std::make_unique<ops::Worker>(engine, *queue.queue, pauses, of_all));
+        workers.push_back(std::make_unique<ops::Worker>(engine, *on, pauses, of_all));
+        for (const auto& handler : handlers) handler(*workers.back());
     };
-    add(std::nullopt, layers.empty() ? std::nullopt : std::optional{0}, options.workers);
+    add(std::nullopt, layers.empty() ? std::nullopt : std::optional{0}, of_it.workers);
     for (std::size_t i = 0; i < layers.size(); ++i) {
         const auto failures = static_cast<int>(i) + 1;
         // Jobs may have more failures than there are layers: the last one works them, too.
         const bool last = i + 1 == layers.size();
         add(failures, last ? std::nullopt : std::optional{failures}, layers[i]);
     }
+}
+
+// All workers get it: jobs that were staged before their kind had this queue are in another one.
+void Service::Impl::add_handler(
+    std::string_view queue_of_kind, std::function<void(ops::Worker&)> handler
+) {
+    for (const auto& worker : workers) handler(*worker);
+    handlers.push_back(std::move(handler));
+    work_queue(queue_of_kind);
 }
 
 // Only one server uses a SQLite file, so its predecessor is dead: all its leases end at once.
@@ -309,10 +366,13 @@ const detail::ErasedOperation& Service::add_operation(detail::ErasedOperation fo
     return impl_->engine.add(std::move(form));
 }
 void Service::add_job(detail::ErasedJob form) {
-    for (const auto& worker : impl_->workers) worker->add(form);
+    const auto queue = form.queue;
+    impl_->add_handler(queue, [form = std::move(form)](ops::Worker& worker) { worker.add(form); });
 }
-void Service::add_job_operation(std::string_view kind, const detail::ErasedOperation& form) {
-    for (const auto& worker : impl_->workers) worker->add(kind, form);
+void Service::add_job_operation(
+    std::string_view kind, std::string_view queue, const detail::ErasedOperation& form
+) {
+    impl_->add_handler(queue, [=, &form](ops::Worker& worker) { worker.add(kind, queue, form); });
 }
 void Service::start() {
     (void)impl_->engine.installation().secret();  // Without the secret no request can be compared.

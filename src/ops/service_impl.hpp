@@ -12,7 +12,11 @@
 #include "src/queue/embedded/embedded_dead_letters.hpp"
 #include "src/queue/open.hpp"
 
+#include <functional>
 #include <memory>
+#include <set>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -31,20 +35,25 @@ struct Service::Impl {
     void warn_of_a_short_drain() const;
     void check_queue();
     void on_staged();
-    void add_workers();
+    void wake_workers(int jobs);
+    void work_queue(std::string_view name);
+    void add_handler(std::string_view queue_of_kind, std::function<void(ops::Worker&)> handler);
     ops::Worker& first_tries() { return *workers.front(); }
 
     Database& database;
     ServiceOptions options;
     engine::Engine engine;
-    queue::OpenQueue queue;
+    queue::OpenQueue queue;  // The default queue, and how others are opened.
+    std::vector<std::unique_ptr<queue::Queue>> queues;  // The others.
+    std::set<std::string, std::less<>> queue_names;
+    std::vector<std::function<void(ops::Worker&)>> handlers;
     queue::EmbeddedDeadLetters dead_letters_of_database;  // Jobs that an external queue refused.
     ops::Pauses pauses;
     ops::Completer completer;
     ops::Reaper reaper;
     ops::Marker marker;
     ops::Enqueuer enqueuer;
-    // The first works first tries, each other one the jobs of a retry layer.
+    // Of each queue, the default first: one for first tries, then one for each retry layer.
     std::vector<std::unique_ptr<ops::Worker>> workers;
     std::vector<std::jthread> threads;
     std::vector<std::jthread> rescuers;  // Renew the leases of jobs in flight, so they stop last.

@@ -77,14 +77,20 @@ Worker::Worker(engine::Engine& engine, queue::Queue& queue, Pauses& pauses, Work
 }
 
 void Worker::add(detail::ErasedJob form) {
-    std::string kind{form.kind};
-    if (!handlers_.emplace(kind, std::move(form)).second)
-        throw std::logic_error{"pawl: two handlers for jobs of kind '" + kind + "'"};
+    const auto queue = form.queue;
+    add(std::string{form.kind}, queue, Handler{std::move(form)});
 }
 
-void Worker::add(std::string_view kind, const detail::ErasedOperation& operation) {
-    if (!handlers_.emplace(std::string{kind}, &operation).second)
-        throw std::logic_error{"pawl: two handlers for jobs of kind '" + std::string{kind} + "'"};
+void Worker::add(
+    std::string_view kind, std::string_view queue, const detail::ErasedOperation& operation
+) {
+    add(std::string{kind}, queue, Handler{&operation});
+}
+
+void Worker::add(std::string kind, std::string_view queue, Handler handler) {
+    if (!handlers_.emplace(kind, std::move(handler)).second)
+        throw std::logic_error{"pawl: two handlers for jobs of kind '" + kind + "'"};
+    if (queue == options_.queue) ++own_kinds_;
 }
 
 const detail::ErasedJob* Worker::form_in_transaction(const queue::ClaimedJob& job) const {

@@ -61,9 +61,10 @@ public:
     Worker(engine::Engine& engine, queue::Queue& queue, Pauses& pauses, WorkerOptions options);
 
     void add(detail::ErasedJob form);
+    // The job's id is its key.
     void add(
-        std::string_view kind, const detail::ErasedOperation& operation
-    );  // The job's id is its key.
+        std::string_view kind, std::string_view queue, const detail::ErasedOperation& operation
+    );
 
     const WorkerOptions& options() const { return options_; }
 
@@ -86,6 +87,7 @@ public:
 private:
     using Handler = std::variant<detail::ErasedJob, const detail::ErasedOperation*>;
 
+    void add(std::string kind, std::string_view queue, Handler handler);
     // Works jobs that are held; on return they are not held any more.
     void work_all(std::vector<HeldJob>& jobs, WorkReport& report);
     // Works one job that needs no transaction.
@@ -123,6 +125,7 @@ private:
     Pauses& pauses_;
     WorkerOptions options_;
     std::unordered_map<std::string, Handler> handlers_;
+    std::size_t own_kinds_{0};  // Those whose queue this is.
     std::mutex mutex_;
     std::condition_variable_any woken_;
     std::uint64_t wakes_{0};

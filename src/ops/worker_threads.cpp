@@ -1,10 +1,9 @@
-#include "src/ops/worker.hpp"
-
 #include "src/base/log.hpp"
 #include "src/core/assert.hpp"
 #include "src/core/backoff.hpp"
 #include "src/core/worker_shares.hpp"
 #include "src/ops/rounds.hpp"
+#include "src/ops/worker.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -25,7 +24,7 @@ int Worker::claim(int limit) {
 }
 
 int Worker::kind_max() const {
-    return core::workers_of_a_kind(options_.threads, handlers_.size());
+    return core::workers_of_a_kind(options_.threads, own_kinds_);
 }
 
 // One thread asks the queue for all threads; the others sleep until jobs come. If it finds none, no

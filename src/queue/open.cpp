@@ -23,23 +23,30 @@ namespace pawl::queue {
 
 namespace {
 
-OpenQueue open_embedded(const QueueSetting& setting, store::Store& store) {
+using Layers = std::vector<std::chrono::milliseconds>;
+
+OpenQueue open_embedded(store::Store& store) {
     OpenQueue open;
     open.check = [] {};
-    open.queue = std::make_unique<EmbeddedQueue>(store, setting.name);
+    open.another = [&store](const std::string& name, const Layers&) {
+        return std::make_unique<EmbeddedQueue>(store, name);
+    };
     open.dead_letters = std::make_unique<EmbeddedDeadLetters>(store);
     return open;
 }
 
+// Each retry delay has one topic. The worker's layers may contain duplicates or zero.
+Layers topic_layers(const Layers& layers) {
+    if (layers.empty()) return KafkaOptions{}.layers;
+    const std::set<std::chrono::milliseconds> lengths{layers.begin(), layers.end()};
+    Layers found{lengths.upper_bound(std::chrono::milliseconds{0}), lengths.end()};
+    if (found.empty()) found = {std::chrono::milliseconds{1}};
+    return found;
+}
+
 KafkaOptions kafka_options(const QueueSetting& setting) {
     KafkaOptions defaults;
-    // Each retry delay has one topic. The worker's layers may contain duplicates or zero.
-    if (!setting.retry_layers.empty()) {
-        const std::set<std::chrono::milliseconds> lengths{
-            setting.retry_layers.begin(), setting.retry_layers.end()};
-        defaults.layers.assign(lengths.upper_bound(std::chrono::milliseconds{0}), lengths.end());
-        if (defaults.layers.empty()) defaults.layers = {std::chrono::milliseconds{1}};
-    }
+    defaults.layers = topic_layers(setting.retry_layers);
     return kafka_options_of_url(setting.url, defaults);
 }
 
@@ -50,10 +57,12 @@ OpenQueue open_redis(const QueueSetting& setting, store::Store& store, base::OnW
     OpenQueue open;
     open.check = [client] { client->check(); };
     open.connections = client;
-    open.queue = std::make_unique<RedisQueue>(*client, setting.name);
+    open.another = [&on = *client](const std::string& name, const Layers&) {
+        return std::make_unique<RedisQueue>(on, name);
+    };
     open.pusher = std::make_unique<RedisPusher>(*client);
     open.dead_letters = std::make_unique<RedisDeadLetters>(*client, store);
-    open.waiting = [client, name = setting.name] { return sidekiq::waiting(*client, name); };
+    open.waiting = [client](const auto& names) { return sidekiq::waiting(*client, names); };
     return open;
 }
 
@@ -71,12 +80,21 @@ OpenQueue open_kafka(
         };
     OpenQueue open;
     open.check = [] {};
-    open.queue = std::make_unique<LazyQueue>([options, name = setting.name, &store, &clock] {
-        return std::make_unique<KafkaQueue>(options, name, store, clock);
-    });
+    open.another = [options, &store, &clock](const std::string& name, const Layers& layers) {
+        auto of_it = options;
+        of_it.layers = topic_layers(layers);
+        return std::make_unique<LazyQueue>([of_it, name, &store, &clock] {
+            return std::make_unique<KafkaQueue>(of_it, name, store, clock);
+        });
+    };
     open.pusher = std::make_unique<KafkaPusher>(options, clock);
     open.dead_letters = std::make_unique<KafkaDeadLetters>(options, store, clock);
-    open.waiting = [options, name = setting.name] { return kafka::waiting(options, name); };
+    open.waiting = [options](const auto& names) {
+        std::vector<QueueDepth> found;
+        for (const auto& name : names)
+            for (auto& depth : kafka::waiting(options, name)) found.push_back(std::move(depth));
+        return found;
+    };
     return open;
 }
 
@@ -98,9 +116,11 @@ OpenQueue open_queue(
     const QueueSetting& setting, store::Store& store, base::Clock& clock, base::OnWarning on_warning
 ) {
     if (auto why = setting.problem()) throw std::invalid_argument{*why};
-    if (redis::is_redis_url(setting.url)) return open_redis(setting, store, std::move(on_warning));
-    if (is_kafka_url(setting.url)) return open_kafka(setting, store, clock, on_warning);
-    return open_embedded(setting, store);
+    auto open = redis::is_redis_url(setting.url) ? open_redis(setting, store, std::move(on_warning))
+                : is_kafka_url(setting.url)      ? open_kafka(setting, store, clock, on_warning)
+                                                 : open_embedded(store);
+    open.queue = open.another(setting.name, setting.retry_layers);
+    return open;
 }
 
 }  // namespace pawl::queue

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ namespace pawl::queue {
 // Which queue to open, and the service's settings that it needs.
 struct QueueSetting {
     std::string url{"embedded"};  // Or redis://..., kafka://...
-    std::string name{"default"};
+    std::string name{default_queue};
     std::vector<std::chrono::milliseconds> retry_layers{};  // Kafka has one topic for each.
 
     // What is wrong, and what to write instead. Does not connect.
@@ -33,10 +34,17 @@ struct OpenQueue {
     std::function<void()> check;
     std::shared_ptr<void> connections;  // Shared by the members below, and nothing else.
     std::unique_ptr<Queue> queue;
+    // Another queue over the same connections, with this name and these retry layers.
+    std::function<std::unique_ptr<Queue>(
+        const std::string& name, const std::vector<std::chrono::milliseconds>& retry_layers
+    )>
+        another;
     std::unique_ptr<Pusher> pusher;  // nullptr for the embedded queue.
     std::unique_ptr<DeadLetters> dead_letters;
-    // The jobs that wait outside the database; empty for the embedded queue. Throws StoreError.
-    std::function<std::vector<QueueDepth>()> waiting{};
+    // The jobs that wait outside the database, in these queues and, on Redis, in all others; empty
+    // for the embedded queue. Throws StoreError.
+    std::function<std::vector<QueueDepth>(const std::set<std::string, std::less<>>& names)>
+        waiting{};
 };
 
 // Store and clock outlive the queue. Does not connect. std::invalid_argument: a problem().

@@ -222,6 +222,8 @@ PARTS = {
         in_body(CALL, 'call.stage(SendReceipt{});')]),
     'job_without_a_kind': (JOB_FORM, [('static constexpr std::string_view kind = "send_receipt";', '')]),
     'job_of_an_empty_kind': (JOB_FORM, [('kind = "send_receipt"', 'kind = ""')]),
+    'job_of_an_impossible_queue': (JOB_FORM, [(
+        'kind = "send_receipt";', 'kind = "send_receipt";\n    static constexpr std::string_view queue = "My mails";')]),
     'job_with_a_pointer': ('pawl: a pointer has no JSON form: use a value or std::optional', [
         ('std::optional<Class> flown{};', 'std::optional<Class> flown{};\n    const char* note{};')]),
     'handler_with_both': (HANDLER_FORM, [(JOB, JOB.replace('Tx&,', 'Tx&, Call&,'))]),

@@ -51,7 +51,7 @@ Process::Process(const Shared& shared)
         engine_->add(detail::erase_operation(std::make_shared<Ships>(shared.carrier)));
     worker_.add(detail::erase_job(std::make_shared<Packs>(shared.on_job)));
     worker_.add(detail::erase_job(std::make_shared<Tells>(shared.mail, shared.on_job)));
-    worker_.add(Ship::kind, ships);
+    worker_.add(Ship::kind, default_queue, ships);
 
     add_round("completer", shared.completer.every, [this] { completer_.run_once(); });
     if (shared.works) {

@@ -18,9 +18,11 @@ std::int64_t count_of(redis::Client& client, const redis::Reply& reply) {
 
 }  // namespace
 
-std::vector<QueueDepth> waiting(redis::Client& client, const std::string& own) {
+std::vector<QueueDepth> waiting(
+    redis::Client& client, const std::set<std::string, std::less<>>& own
+) {
     constexpr auto read = redis::Access::read;
-    std::set<std::string> names{own};
+    auto names = own;
     const auto queues =
         client.ask("redis queues", {"SMEMBERS", "queues"}, read, redis::Shape::texts);
     for (const auto& name : queues.items)

@@ -1,0 +1,197 @@
+#include <pawl/database.hpp>
+#include <pawl/service.hpp>
+
+#include "src/ops/service_impl.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <vector>
+
+// Kinds of jobs in queues of their own (issue 18).
+namespace pawl {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Mail {
+    static constexpr std::string_view kind = "mail";
+    static constexpr std::string_view queue = "mails";
+    int number{};
+};
+
+struct Points {
+    static constexpr std::string_view kind = "points";
+    int number{};
+};
+
+// Has a field of this name, and no queue of its own.
+struct Ticket {
+    static constexpr std::string_view kind = "ticket";
+    std::string queue{};
+};
+
+static_assert(queue_of<Mail>() == "mails");
+static_assert(queue_of<Points>() == "default");
+static_assert(queue_of<Ticket>() == "default" && JobArgs<Ticket>);
+
+struct UpperCase {
+    static constexpr std::string_view kind = "mail";
+    static constexpr std::string_view queue = "Mails";
+};
+static_assert(!JobArgs<UpperCase>);
+
+// Counts the jobs that wait in their handlers until they may end.
+class Gate {
+public:
+    void pass() {
+        std::unique_lock lock{mutex_};
+        most_ = std::max(most_, ++inside_);
+        changed_.notify_all();
+        changed_.wait(lock, [this] { return open_; });
+        --inside_;
+    }
+    bool wait_for(int inside) {
+        std::unique_lock lock{mutex_};
+        return changed_.wait_for(lock, 10s, [&] { return inside_ >= inside; });
+    }
+    void open() {
+        const std::lock_guard lock{mutex_};
+        open_ = true;
+        changed_.notify_all();
+    }
+    int most() {
+        const std::lock_guard lock{mutex_};
+        return most_;
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    int inside_{0};
+    int most_{0};
+    bool open_{false};
+};
+
+template <class Args>
+class Held {
+public:
+    explicit Held(Gate& gate) : gate_{&gate} {}
+    JobResult work(Call&, const Job<Args>&) {
+        gate_->pass();
+        return done;
+    }
+
+private:
+    Gate* gate_;
+};
+
+template <class Args>
+class Counting {
+public:
+    explicit Counting(std::atomic<int>& count) : count_{&count} {}
+    JobResult work(Call&, const Job<Args>&) {
+        ++*count_;
+        return done;
+    }
+
+private:
+    std::atomic<int>* count_;
+};
+
+class NamedQueueTest : public ::testing::Test {
+protected:
+    template <class Args>
+    void stage(int jobs = 1) {
+        database->write([&](Tx& tx) {
+            for (int i = 0; i < jobs; ++i) tx.stage(Args{});
+        });
+    }
+    std::vector<std::string> queues_of_jobs() {
+        constexpr Statement<0> list{"list_queues", "SELECT queue FROM pawl_jobs ORDER BY id", {}};
+        std::vector<std::string> found;
+        database->write([&](Tx& tx) { found = query<std::string>(tx, list); });
+        return found;
+    }
+    bool becomes(int expected) {
+        const auto until = std::chrono::steady_clock::now() + 10s;
+        while (count < expected && std::chrono::steady_clock::now() < until)
+            std::this_thread::sleep_for(1ms);
+        return count == expected;
+    }
+
+    std::unique_ptr<Database> database = Database::open("sqlite::memory:");
+    Gate gate;
+    std::atomic<int> count{0};
+};
+
+TEST_F(NamedQueueTest, a_job_is_staged_in_the_queue_of_its_kind) {
+    stage<Mail>();
+    stage<Points>();
+    stage<Ticket>();
+
+    EXPECT_EQ(queues_of_jobs(), (std::vector<std::string>{"mails", "default", "default"}));
+}
+
+TEST_F(NamedQueueTest, a_queue_has_workers_of_its_own) {
+    Service service{*database, {.workers = 1, .queues = {{.name = "mails", .workers = 2}}}};
+    service.add(Held<Mail>{gate});
+    service.add(Counting<Points>{count});
+    stage<Mail>(5);
+    stage<Points>(3);
+
+    service.start();
+
+    EXPECT_TRUE(gate.wait_for(2));
+    EXPECT_TRUE(becomes(3)) << "the default queue goes on";
+    EXPECT_EQ(gate.most(), 2);
+    gate.open();
+}
+
+TEST_F(NamedQueueTest, one_kind_has_three_quarters_of_the_workers_of_its_queue) {
+    Service service{*database, {.workers = 4}};
+    service.add(Held<Ticket>{gate});
+    service.add(Counting<Points>{count});
+    stage<Ticket>(8);
+
+    service.start();
+
+    EXPECT_TRUE(gate.wait_for(3));
+    stage<Points>(2);
+    EXPECT_TRUE(becomes(2));
+    EXPECT_EQ(gate.most(), 3);
+    gate.open();
+}
+
+// A kind got a queue of its own while jobs of it were waiting in the default queue.
+TEST_F(NamedQueueTest, a_job_that_waits_in_the_former_queue_of_its_kind_is_worked) {
+    stage<Mail>();
+    constexpr Statement<0> move{"move_jobs", "UPDATE pawl_jobs SET queue = 'default'", {}};
+    database->write([&](Tx& tx) { execute(tx, move); });
+    Service service{*database};
+    service.add(Counting<Mail>{count});
+
+    EXPECT_EQ(service.impl().first_tries().run_once(10).done, 1);
+    EXPECT_EQ(count, 1);
+}
+
+TEST_F(NamedQueueTest, a_server_may_leave_a_queue_to_others) {
+    Service service{*database, {.queues = {{.name = "mails", .workers = 0}}}};
+    service.add(Counting<Mail>{count});
+    service.add(Counting<Points>{count});
+    stage<Mail>();
+    stage<Points>();
+
+    service.start();
+
+    EXPECT_TRUE(becomes(1));
+    EXPECT_TRUE(service.stop(1s));
+    EXPECT_EQ(queues_of_jobs(), std::vector<std::string>{"mails"});
+}
+
+}  // namespace
+}  // namespace pawl
