@@ -106,7 +106,7 @@ def killed_outside(settings, queue, act):
     with World(settings.bin, QUICK, queue=queue) as world:
         letters = Letters(world)
         jids = {letter['jid'] for letter in exported(letters)}
-        for point in points_outside(queue, act):
+        for point in points_outside(world.queue.name, act):
             letters.dlq(act, '--all', *WHY, status=-9, fault=f'{point}:1:kill9')
             if not letters.listed():   # It died after its work: there is nothing to repeat.
                 world.start_server()

@@ -58,7 +58,7 @@ def it_is_away_at_the_start(settings, queue):
         day = Day(world)
         day.start()
         check_equal(world.phone().book('k').status, 201, 'a ride while the queue is away')
-        wait_until('the outage in the log', lambda: word[queue] in world.log(), 30 * SLOW)
+        wait_until('the outage in the log', lambda: word[world.queue.name] in world.log(), 30 * SLOW)
         check_equal(world.count('pawl_staged_jobs'), 2, 'jobs that wait in the database')
         check_equal(world.phone().book('k').status, 201, 'a repeat')
         world.queue.come_back()

@@ -1,4 +1,5 @@
 """The queues that a world's jobs may go through: their URLs, contents and failures."""
+import itertools
 import json
 import os
 import shutil
@@ -7,6 +8,7 @@ import socket
 import subprocess
 import tempfile
 import threading
+import urllib.parse
 
 from ports import free_port
 
@@ -167,6 +169,44 @@ class Kafka(Embedded):
     def close(self):
         self.process.stdin.close()
         self.process.wait()
+
+
+class OnRealKafka(Kafka):
+    """Real brokers (kafka_broker.py), which several worlds may share: each world has topics and groups of its own."""
+    numbers = itertools.count(1)
+
+    def __init__(self, world, brokers, user=None, may=True):
+        """user: (name, password) for brokers that ask; may: whether the access rules allow it its topics and groups."""
+        Embedded.__init__(self, world)
+        self.brokers, self.user = brokers, user
+        self.prefix = f'w{os.getpid()}-{next(self.numbers)}'
+        self.group = self.prefix + '-rides'
+        if user and may:
+            self.allow()
+
+    def allow(self):
+        self.brokers.allow_queue(self.prefix, self.group)
+
+    @property
+    def topic(self):
+        return self.prefix + '.default'
+
+    @property
+    def url(self):
+        parameters = {'group': self.group, 'session.timeout.ms': 6000, **self.brokers.parameters(self.user)}
+        return f'kafka://{self.brokers.bootstrap}/{self.prefix}?' + urllib.parse.urlencode(parameters)
+
+    def go_away(self):
+        for node in self.brokers.nodes:
+            self.brokers.kill(node)
+
+    def come_back(self):
+        for node in self.brokers.nodes:
+            self.brokers.restart(node, wait=False)
+        self.brokers.wait(self.brokers.nodes)
+
+    def close(self):
+        """The brokers are the case's or the run's."""
 
 
 QUEUES = {'embedded': Embedded, 'redis': Redis, 'kafka': Kafka}

@@ -140,7 +140,7 @@ class World:
         self.wrapper = []   # The command that runs it: strace and its options.
         self.cluster = cluster   # The case's own PostgreSQL, or the run's.
         self.store = STORES[self.database](self)
-        self.queue = QUEUES[queue](self)
+        self.queue = queue(self) if callable(queue) else QUEUES[queue](self)
         self.server_url = None   # The server's database URL, if not url.
         self.history = History()
         self.judged = judged   # False if requests bypass the phones, or the ledger does not have all bookings.

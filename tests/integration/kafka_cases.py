@@ -1,0 +1,187 @@
+"""The Kafka queue on real brokers (kafka_broker.py); the other cases use librdkafka's mock cluster.
+
+They need Java and the broker that `tools/kafka fetch` gets; without them, the runner says that they are missing.
+"""
+import contextlib
+import shutil
+import tempfile
+import threading
+import time
+
+import kafka_broker
+from dead_letter_cases import ACTS, killed_outside
+from kafka_broker import RealKafka
+from kill_cases import QUICK, SLOW, Day, killed_at
+from outage_cases import days_under_outages, it_is_away_at_the_start
+from ports import free_port
+from queues import OnRealKafka
+from world import World, check, check_equal, wait_until
+
+RIDES = 60
+POINTS = ('kafka.push.before', 'kafka.push.after', 'kafka.take.after', 'kafka.finish.before', 'kafka.finish.after',
+          'kafka.reschedule.before', 'kafka.reschedule.after', 'kafka.dead_letter.before', 'kafka.dead_letter.after')
+DATABASES = ('sqlite',)   # It does not matter here.
+
+
+@contextlib.contextmanager
+def cluster(brokers=1, sasl=False, **settings):
+    """Ends with the case."""
+    folder = tempfile.mkdtemp(prefix='pawl-kafka-')
+    try:
+        with RealKafka(folder, brokers, [free_port() for _ in range(2 * brokers)], sasl,
+                       {name.replace('_', '.'): value for name, value in settings.items()}, tied=True) as kafka:
+            yield kafka
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def a_ride(settings):
+    """Its two jobs go through the broker, and are done once; the worker has created its topics."""
+    with cluster() as kafka, World(settings.bin, QUICK, queue=lambda world: OnRealKafka(world, kafka)) as world:
+        check_equal(kafka.topics(), {}, 'topics before')
+        day = Day(world)
+        day.start()
+        check_equal(world.phone().book('k').status, 201, 'a ride')
+        day.wait('the receipt', lambda: len(world.mails()) == 1)
+        day.wait('the points', lambda: day.points() == 20)
+        wait_until('no staged jobs', lambda: world.queue.waiting() == 0)
+        check_equal(kafka.records(world.queue.topic), 2, 'records of the queue')
+        check_equal(world.queue.dead(), 0, 'dead letters')
+        retries = [topic for topic in kafka.topics() if '__retry_' in topic]
+        check(retries, f'retry topics among {sorted(kafka.topics())}')
+        check_equal(sum(map(kafka.records, retries)), 0, 'records in the retry topics')
+        check_equal(world.stop_server(), 0, 'the exit code')
+        day.start()   # What was done does not come again.
+        check_equal(world.phone().book('k2').status, 201, 'another ride')
+        day.wait('its receipt', lambda: len(world.mails()) >= 2)
+        day.wait('its points', lambda: day.points() == 40)
+        check_equal(len(world.mails()), 2, 'receipts')
+
+
+def days(settings):
+    """With retries, dead letters and repeats."""
+    with cluster() as kafka, World(settings.bin, QUICK, queue=lambda world: OnRealKafka(world, kafka)) as world:
+        day = Day(world)
+        day.start()
+        for n in range(2):
+            day.live(n)
+        day.check_all(2)
+
+
+class Rider(threading.Thread):
+    """Books rides one after the other, each until it has a final answer."""
+
+    def __init__(self, day, name):
+        super().__init__()
+        self.day, self.rides, self.failed = day, 0, None
+        self.name = name
+
+    def run(self):
+        try:
+            for n in range(RIDES // 2):
+                answer = self.day.ask(f'{self.name}-{n}', lambda n=n: self.day.world.phone().book(f'{self.name}-{n}'))
+                check_equal(answer.status, 201, 'a ride')
+                self.rides += 1
+        except Exception as error:   # Raised again in the waiting thread.
+            self.failed = error
+
+
+def the_leader_dies(settings):
+    """SIGKILL of the broker that leads the topic, in the middle of pushes: another leads it, and no job is lost or doubled."""
+    with cluster(3) as kafka, World(settings.bin, QUICK, queue=lambda world: OnRealKafka(world, kafka)) as world:
+        day = Day(world)
+        day.start()
+        check_equal(world.phone().book('first').status, 201, 'a ride')
+        day.wait('its receipt', lambda: len(world.mails()) == 1)
+        topic = world.queue.topic
+        for partition, (_, in_sync) in kafka.topics()[topic].items():
+            check_equal(len(in_sync), 3, f'in-sync replicas of partition {partition}')
+        riders = [Rider(day, f'rider-{i}') for i in range(2)]
+        for rider in riders:
+            rider.start()
+        wait_until('pushes', lambda: sum(rider.rides for rider in riders) >= RIDES // 3)
+        leader = kafka.leader(topic)
+        kafka.kill(leader)
+        killed = time.monotonic()
+        for rider in riders:
+            rider.join()
+            if rider.failed:
+                raise rider.failed
+        booked = 1 + RIDES
+        day.wait('all jobs to be pushed', lambda: world.queue.waiting() == 0)
+        day.wait('the points', lambda: day.points() == 20 * booked)
+        day.wait('the receipts', lambda: len({mail['message_id'] for mail in world.mails()}) == booked)
+        print(f'    {booked} rides done {time.monotonic() - killed:.1f} s after the death of broker {leader}; '
+              f'{kafka.records(topic)} records, {len(world.mails())} mails', flush=True)
+        check(kafka.leader(topic) != leader, 'another broker leads the topic')
+        kafka.restart(leader)
+        wait_until('it to be in sync again', lambda: all(
+            len(in_sync) == 3 for _, in_sync in kafka.topics()[topic].values()), 60 * SLOW)
+        check_equal(day.points(), 20 * booked, 'points')
+        check_equal(len(world.mails()), booked, 'receipts')
+        check_equal(world.queue.dead(), 0, 'dead letters')
+
+
+def outages(settings):
+    with cluster() as kafka:
+        days_under_outages(settings, lambda world: OnRealKafka(world, kafka), 2, 9 * SLOW, settings.seed)
+
+
+def away_at_the_start(settings):
+    with cluster() as kafka:
+        it_is_away_at_the_start(settings, lambda world: OnRealKafka(world, kafka))
+
+
+def under_rules(settings):
+    """SASL/PLAIN, and an authorizer that at first allows nothing: the worker says so, and goes on when it may."""
+    with cluster(sasl=True) as kafka:
+        alone = lambda world: OnRealKafka(world, kafka, kafka_broker.USER, may=False)
+        with World(settings.bin, QUICK, queue=alone) as world:
+            day = Day(world)
+            day.start()
+            check_equal(world.phone().book('k').status, 201, 'a ride that waits for its rules')
+            wait_until('the refusal in the log', lambda: 'PAWL0020' in world.log() and 'authorization' in world.log(), 60 * SLOW)
+            check_equal(world.count('pawl_staged_jobs'), 2, 'jobs that wait in the database')
+            world.queue.allow()
+            day.wait('the receipt', lambda: len(world.mails()) == 1)
+            day.wait('the points', lambda: day.points() == 20)
+            day.live(0)
+
+
+def a_wrong_password(settings):
+    with cluster(sasl=True) as kafka:
+        wrong = lambda world: OnRealKafka(world, kafka, (kafka_broker.USER[0], 'wrong'), may=False)
+        with World(settings.bin, QUICK, queue=wrong) as world:
+            day = Day(world)
+            day.start()
+            check_equal(world.phone().book('k').status, 201, 'a ride')
+            wait_until('the refusal in the log', lambda: 'uthentication' in world.log(), 60 * SLOW)
+            check('PAWL0020' in world.log(), f'PAWL0020 in {world.log()[-600:]}')
+            check('"wrong"' not in world.log(), 'the password is not in the log')
+
+
+def a_death_at(settings, point):
+    with cluster() as kafka:
+        killed_at(settings, point, 1, lambda world: OnRealKafka(world, kafka))
+
+
+def letters(settings, act):
+    with cluster() as kafka:
+        killed_outside(settings, lambda world: OnRealKafka(world, kafka), act)
+
+
+def cases(settings):
+    if kafka_broker.missing():
+        return []
+    found = [('real kafka: ' + name, lambda run=run: run(settings)) for name, run in {
+        'a ride on one broker': a_ride,
+        'days with retries and dead letters on one broker': days,
+        'SIGKILL of the leader of three brokers in the middle of pushes': the_leader_dies,
+        'the broker is killed and restarted': outages,
+        'the broker is away when the server starts': away_at_the_start,
+        'SASL and access rules': under_rules,
+        'a wrong password': a_wrong_password,
+    }.items()]
+    found += [(f'real kafka: kill -9 at {point}, twice in a row', lambda point=point: a_death_at(settings, point))
+              for point in POINTS]
+    return found + [(f'real kafka: kill -9 of the command at each point, {act}', lambda act=act: letters(settings, act)) for act in ACTS]
