@@ -66,6 +66,11 @@ class Settings(unittest.TestCase):
         self.assertIn('user_pawl=', found['listener.name.broker.plain.sasl.jaas.config'])
         self.assertNotIn('user_pawl=', found['listener.name.controller.plain.sasl.jaas.config'])
 
+    def test_the_id_of_a_cluster_is_no_option(self):
+        found = {kafka_broker.new_cluster_id() for _ in range(200)}
+        self.assertEqual(len(found), 200)
+        self.assertEqual({(cluster[0], len(cluster)) for cluster in found}, {('A', 22)})
+
     def test_more_settings_win(self):
         found = settings(1, [9092], [9093], '/data', more={'num.partitions': 7, 'x.y': 'z'})
         self.assertEqual((found['num.partitions'], found['x.y']), ('7', 'z'))

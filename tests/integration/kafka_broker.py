@@ -15,7 +15,7 @@ import subprocess
 import time
 import uuid
 
-from kafka_wire import CREATE, DESCRIBE, GROUP, PREFIXED, READ, TOPIC, WRITE, Connection, KafkaError
+from kafka_wire import CREATE, GROUP, PREFIXED, READ, TOPIC, WRITE, Connection, KafkaError
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 LIBRARIES = os.path.join(ROOT, 'build', 'kafka', 'lib')
@@ -100,6 +100,11 @@ def settings_of(node, ports, controllers, data, sasl=False, more=None):
     return ''.join(f'{name}={value}\n' for name, value in settings.items())
 
 
+def new_cluster_id():
+    """22 characters. The first is no -, which would begin an option of Kafka's command."""
+    return base64.urlsafe_b64encode(b'\0' + uuid.uuid4().bytes[1:]).decode().rstrip('=')
+
+
 def started_at(pid):
     """When a process started, in ticks since the boot, or None: a number that has another start is another process."""
     try:
@@ -133,7 +138,7 @@ class RealKafka:
             if not ports or len(set(ports)) != 2 * brokers:
                 raise NoKafka(f'{2 * brokers} ports are needed for {brokers} brokers: two each')
             self.shape = {'ports': list(ports[:brokers]), 'controllers': list(ports[brokers:]), 'sasl': sasl,
-                          'cluster': base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip('=')}
+                          'cluster': new_cluster_id()}
 
     @property
     def state(self):
@@ -365,5 +370,5 @@ class RealKafka:
     def allow_queue(self, prefix='pawl', group='pawl', user=USER[0]):
         """The least that a service needs (docs/howto/kafka.md): its topics, and its consumer groups."""
         with self.connection() as broker:
-            broker.allow(f'User:{user}', TOPIC, prefix + '.', READ, WRITE, CREATE, DESCRIBE, pattern=PREFIXED)
+            broker.allow(f'User:{user}', TOPIC, prefix + '.', READ, WRITE, CREATE, pattern=PREFIXED)
             broker.allow(f'User:{user}', GROUP, group + '.', READ, pattern=PREFIXED)

@@ -7,7 +7,7 @@ import socket
 import struct
 
 TOPIC, GROUP = 2, 3   # Resources of access rules.
-READ, WRITE, CREATE, DESCRIBE = 3, 4, 5, 8   # Operations of access rules.
+READ, WRITE, CREATE = 3, 4, 5   # Operations of access rules.
 LITERAL, PREFIXED, ALLOW = 3, 4, 3
 LATEST, EARLIEST = -1, -2
 

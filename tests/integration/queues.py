@@ -191,6 +191,13 @@ class OnRealKafka(Kafka):
     def topic(self):
         return self.prefix + '.default'
 
+    def make_topics(self, retry_ms=(100,)):
+        """As an operator makes them beforehand (docs/howto/kafka.md)."""
+        own = f'{self.topic}__{self.group}__'
+        for name in (self.topic, *(f'{own}retry_{wait}' for wait in retry_ms)):
+            self.brokers.make_topic(name)
+        self.brokers.make_topic(own + 'dlq', 1)
+
     @property
     def url(self):
         parameters = {'group': self.group, 'session.timeout.ms': 6000, **self.brokers.parameters(self.user)}
