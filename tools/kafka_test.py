@@ -147,6 +147,13 @@ class Folder(unittest.TestCase):
             tool.fetch()
 
 
+class Cause(unittest.TestCase):
+    def test_the_last_causes_of_a_stack_are_the_ones_to_read(self):
+        log = 'FATAL\nCaused by: a\n\tat x\nCaused by: port 1\n\tat x\nCaused by: in use\n\tat y\n\t... 6 more\n'
+        self.assertEqual(kafka_broker.cause(log), 'port 1; in use')
+        self.assertEqual(kafka_broker.cause('WARN slow\n'), 'WARN slow\n')
+
+
 class Wire(unittest.TestCase):
     def test_fields_are_read_as_they_are_written(self):
         sent = kafka_wire.array([kafka_wire.text('ä'), kafka_wire.text(None)]) + struct.pack('>q', -7) + struct.pack('>i', -1)

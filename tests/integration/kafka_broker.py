@@ -115,6 +115,12 @@ def started_at(pid):
     return None if fields[0] == 'Z' else int(fields[19])
 
 
+def cause(log):
+    """The last two causes that a broker's log names, or its last lines."""
+    causes = [line for line in log.splitlines() if line.startswith('Caused by: ')]
+    return '; '.join(line.removeprefix('Caused by: ') for line in causes[-2:]) or log[-1500:]
+
+
 def as_unprivileged(command, tied=False):
     """Tied: it ends with the thread that starts it; see STARTER."""
     user = [f'--reuid={NOBODY[0]}', f'--regid={NOBODY[1]}', '--clear-groups'] if os.geteuid() == 0 else []
@@ -254,9 +260,9 @@ class RealKafka:
         for node in nodes:
             while not self.knows(node, nodes):
                 if not self.pid(node):
-                    raise NoKafka(f'broker {node} has ended: {self.log(node)[-1500:]}')
+                    raise NoKafka(f'broker {node} has ended: {cause(self.log(node))}')
                 if time.monotonic() > end:
-                    raise NoKafka(f'broker {node} does not answer after {limit_s:.0f} s: {self.log(node)[-1500:]}')
+                    raise NoKafka(f'broker {node} does not answer after {limit_s:.0f} s: {cause(self.log(node))}')
                 time.sleep(0.05)
 
     def knows(self, node, nodes):
