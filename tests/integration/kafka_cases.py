@@ -1,7 +1,7 @@
 """The Kafka queue on real brokers (kafka_broker.py); the other cases use librdkafka's mock cluster.
 
 They need Java and the broker that `tools/kafka fetch` gets; without them, the runner says that they are missing. Most make
-the topics first, as production does: a worker creates them only when it starts (docs/howto/kafka.md).
+the topics first, as production does; a worker may also create them (docs/howto/kafka.md).
 """
 import contextlib
 import shutil
@@ -140,7 +140,7 @@ def outages(settings):
 
 def away_at_the_start(settings):
     with cluster() as kafka:
-        it_is_away_at_the_start(settings, with_topics(kafka))
+        it_is_away_at_the_start(settings, lambda world: OnRealKafka(world, kafka))
 
 
 def under_rules(settings):
@@ -148,7 +148,6 @@ def under_rules(settings):
     with cluster(sasl=True) as kafka:
         closed = lambda world: OnRealKafka(world, kafka, kafka_broker.USER, may=False)
         with World(settings.bin, QUICK, queue=closed) as world:
-            world.queue.make_topics()
             day = Day(world)
             day.start()
             check_equal(world.phone().book('k').status, 201, 'a ride that waits for its rules')

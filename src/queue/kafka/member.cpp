@@ -5,9 +5,12 @@
 
 #include <librdkafka/rdkafka.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -17,6 +20,12 @@ namespace {
 
 constexpr int poll_ms = 50;
 constexpr int last_commit_ms = 5'000;
+// How often to look for topics that are missing.
+constexpr std::chrono::seconds look_every{5};
+
+std::chrono::steady_clock::time_point steady_now() {
+    return std::chrono::steady_clock::now();  // tidy: allow clock: of librdkafka's thread
+}
 
 PartitionList list_of(const std::vector<Partition>& partitions) {
     PartitionList list{rd_kafka_topic_partition_list_new(static_cast<int>(partitions.size()))};
@@ -80,7 +89,7 @@ struct Member::Impl {
         const KafkaOptions& given, const std::string& group, Topics given_topics, MemberEvents& sink
     );
     void subscribe();
-    std::vector<std::string> more_topics();
+    bool may_know_more();
     void run(const std::stop_token& stop);
     void take_over(rd_kafka_topic_partition_list_t* list);
     void hand_over(rd_kafka_topic_partition_list_t* list, bool lost);
@@ -105,8 +114,10 @@ struct Member::Impl {
     const Topics topics;
     MemberEvents& events;
     Context context;
-    bool all_known{false};  // Whether a broker has answered which topics exist.
+    std::optional<std::vector<std::string>> there{};  // The topics that brokers have named.
+    bool all_known{false};                            // Whether all that are wanted are there.
     bool look_again{false};
+    std::chrono::steady_clock::time_point next_look{};
     bool committing{false};  // One commit at a time, so that none overtakes another.
     Handle handle;
     std::jthread thread;  // ~Impl() ends it before the handle is destroyed.
@@ -148,27 +159,33 @@ Member::Impl::Impl(
     rd_kafka_poll_set_consumer(handle.get());
     thread = std::jthread{[this](const std::stop_token& stop) {
         base::name_this_thread("pawl-kafka");
+        may_know_more();
         subscribe();
         run(stop);
     }};
 }
 
-std::vector<std::string> Member::Impl::more_topics() {
-    std::vector<std::string> more;
+// Creates missing topics, and learns which there are. True if that has changed.
+bool Member::Impl::may_know_more() {
+    next_look = steady_now() + look_every;
     try {
         create_topics(handle.get(), options, topics.wanted);
-        more = topics.more(topic_names(handle.get(), options));
-        all_known = true;
+        auto found = topic_names(handle.get(), options);
+        std::ranges::sort(found);
+        all_known = std::ranges::all_of(topics.wanted, [&](const auto& wanted) {
+            return std::ranges::binary_search(found, wanted.first);
+        });
+        return std::exchange(there, found) != found;
     } catch (const StoreError& error) {
         events.troubled(error.what());  // Missing topics are read once they are known.
+        return false;
     }
-    return more;
 }
 
 void Member::Impl::subscribe() {
     std::vector<Partition> all;
     for (const auto& topic : topics.read) all.push_back({topic, RD_KAFKA_PARTITION_UA});
-    for (const auto& topic : more_topics()) {
+    for (const auto& topic : there ? topics.more(*there) : std::vector<std::string>{}) {
         if (options.log) options.log("topic " + topic + " is read until it is empty");
         all.push_back({topic, RD_KAFKA_PARTITION_UA});
     }
@@ -184,8 +201,9 @@ void Member::Impl::run(const std::stop_token& stop) {
             events.read(record_of(*message));
         else if (message && is_refusal(message->err))
             events.refused(topic_of(*message), rd_kafka_message_errstr(message.get()));
-        // At the start no broker answered; now one does.
-        if (!all_known && std::exchange(look_again, false)) subscribe();
+        // At the start no broker answered, topics were missing, or rules forbade to create them.
+        if (!all_known && (std::exchange(look_again, false) || steady_now() >= next_look))
+            if (may_know_more()) subscribe();
         pause_and_resume();
         commit();
     }
