@@ -50,6 +50,30 @@ TEST(ServiceOptions, name_the_option_that_is_out_of_range) {
     );
 }
 
+TEST(ServiceOptions, name_a_time_that_is_out_of_range) {
+    EXPECT_EQ(
+        problem(ServiceOptions{.call_timeout = 2h}), "call_timeout is 7200000 ms: 1 ms to 1 h"
+    );
+    EXPECT_EQ(problem(ServiceOptions{.call_timeout = 0ms}), "call_timeout is 0 ms: 1 ms to 1 h");
+    EXPECT_EQ(problem(ServiceOptions{.drain = -1ms}), "drain is -1 ms: 0 to 2 h");
+    EXPECT_EQ(problem(ServiceOptions{.drain = 3h}), "drain is 10800000 ms: 0 to 2 h");
+    EXPECT_EQ(problem(ServiceOptions{.drain = 2h}), "none");
+    EXPECT_EQ(
+        problem(ServiceOptions{.repeats_for = -1h}),
+        "repeats_for is -1 h: 0 to 876000 h, a hundred years"
+    );
+    EXPECT_EQ(
+        problem(ServiceOptions{.repeats_for = 876'001h}),
+        "repeats_for is 876001 h: 0 to 876000 h, a hundred years"
+    );
+    EXPECT_EQ(
+        problem(ServiceOptions{.retry_layers = {876'001h}}),
+        "retry_layers has 3153603600000 ms: no wait is negative, or above a hundred years"
+    );
+    EXPECT_NE(problem(ServiceOptions{.settle_after = -1ms}), "none");
+    EXPECT_NE(problem(ServiceOptions{.settle_after = 2h}), "none");
+}
+
 TEST(ServiceOptions, name_what_is_wrong_with_the_workers_of_a_queue) {
     EXPECT_EQ(
         problem(ServiceOptions{.retry_layers = {1s, 2s}, .retry_workers = {1}}),

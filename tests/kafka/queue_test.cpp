@@ -1,3 +1,4 @@
+#include "src/queue/kafka/queue_depth.hpp"
 #include "tests/kafka/world.hpp"
 
 // A group member's own behaviour; tests/conformance has what is common to all queues.
@@ -71,6 +72,25 @@ TEST_F(KafkaQueueTest, a_dead_letter_written_twice_by_a_crash_is_shown_once) {
     const auto dead_again = letters.page({}, "", 10);
     ASSERT_EQ(dead_again.size(), 1) << "a death after a merge is another";
     EXPECT_EQ(dead_again[0].error, "once more");
+}
+
+TEST_F(KafkaQueueTest, jobs_that_wait_are_counted_by_what_they_wait_for) {
+    make_topics();
+    const auto before = kafka::waiting(options, "default").at(0);
+    EXPECT_EQ(before.ready + before.later, 0);
+    push({"a", "b", "c"});
+    {
+        const auto queue = open();
+        const auto jobs = take(*queue, 2);
+        EXPECT_TRUE(queue->finish(jobs.at(0)));
+        EXPECT_TRUE(queue->reschedule(jobs.at(1), 10s, "an error"));
+    }
+
+    const auto now = kafka::waiting(options, "default").at(0);
+
+    EXPECT_EQ(now.queue, "default");
+    EXPECT_EQ(now.ready, 1);
+    EXPECT_EQ(now.later, 1);
 }
 
 TEST_F(KafkaQueueTest, a_repeatedly_failing_job_delays_no_other) {
