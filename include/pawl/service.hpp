@@ -80,6 +80,7 @@ struct ServiceOptions {
 
     // Names the wrong option, the value and the limit.
     std::optional<std::string> problem() const;
+    // Those of `queues`, or of the three above for a queue that is not named there.
     QueueOptions queue_options(std::string_view name) const;
     std::chrono::milliseconds drain_time() const { return drain.value_or(call_timeout + 10s); }
 };
@@ -99,8 +100,10 @@ public:
     void add(Op op) {
         const auto& form =
             add_operation(detail::erase_operation(std::make_shared<Op>(std::move(op))));
-        if constexpr (detail::JobOperation<Op>)
-            add_job_operation<typename Op::Flow::First::Request>(form);
+        if constexpr (detail::JobOperation<Op>) {
+            using Args = typename Op::Flow::First::Request;
+            add_job_operation(Args::kind, queue_of<Args>(), form);
+        }
     }
     template <JobHandler H>
     void add(H handler) {
@@ -136,10 +139,6 @@ public:
 private:
     const detail::ErasedOperation& add_operation(detail::ErasedOperation form);
     void add_job(detail::ErasedJob form);
-    template <class Args>
-    void add_job_operation(const detail::ErasedOperation& form) {
-        add_job_operation(Args::kind, queue_of<Args>(), form);
-    }
     void add_job_operation(
         std::string_view kind, std::string_view queue, const detail::ErasedOperation& form
     );

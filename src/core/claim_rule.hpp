@@ -6,9 +6,9 @@
 #include <string_view>
 #include <variant>
 
-// What a request may do with its key. Who was first is decided by the
-// registry's unique index: claim_key in src/store/sql/keys.sql. Before that, a duplicate within
-// this process is found by src/engine/in_flight_keys.hpp.
+// What a request may do with its key. Who was first is decided by the registry's unique index:
+// claim_key in src/store/sql/keys.sql. Before that, a duplicate within this process is found by
+// src/engine/in_flight_keys.hpp.
 namespace pawl::core {
 
 enum class KeyStatus {
