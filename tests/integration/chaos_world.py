@@ -17,7 +17,7 @@ from world import KILLED, World, check, check_equal, wait_until
 LEASE_S = 1.5 * SLOW
 OPTIONS = ['--lease-ms', str(int(LEASE_S * 1000)), '--phase-deadline-ms', str(int(450 * SLOW)), '--complete-after-ms', '200',
            '--job-lease-ms', str(int(1500 * SLOW)), '--job-timeout-ms', str(int(1000 * SLOW)),
-           '--retry-after-ms', ','.join(['200'] * 200),   # No job dies while the provider is down.
+           '--retry-after-ms', ','.join(['200'] * 10 + ['1000'] * 10),   # No job dies while the provider is down.
            '--rider', 'test_poor declined@example.com', '--rider', 'test_unsure 503once@example.com']
 TOKENS = ['test_jane', 'test_jane', 'test_joe', 'test_unsure', 'test_poor']
 SETTLED_S = 60 * SLOW   # The goal is three leases; beyond this limit the run fails.

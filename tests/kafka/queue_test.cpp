@@ -35,6 +35,18 @@ TEST_F(KafkaQueueTest, an_undone_job_comes_again_and_done_ones_after_it_do_not) 
     EXPECT_EQ(KafkaDeadLetters(options, store, clock).page({}, "", 10).size(), 1);
 }
 
+// Issue 18: the thread that reads waited for the controller, 10 of each 15 s.
+TEST_F(KafkaQueueTest, jobs_are_read_while_no_controller_creates_a_missing_topic) {
+    for (const auto& topic : kafka::worked_topics(options, "default"))
+        cluster.tell("topic " + topic + " 1");  // Not that of dead letters.
+    options.request_timeout = 10min;
+    push({"a"});
+
+    const auto queue = open();
+
+    EXPECT_THAT(jids(take(*queue)), ElementsAre("a"));
+}
+
 TEST_F(KafkaQueueTest, a_job_finished_behind_a_held_back_offset_is_known_from_the_inbox) {
     make_topics();
     push({"a"});

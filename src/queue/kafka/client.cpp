@@ -4,7 +4,6 @@
 
 #include <librdkafka/rdkafka.h>
 
-#include <algorithm>
 #include <array>
 #include <stdexcept>
 
@@ -41,14 +40,6 @@ struct DestroyMetadata {
 struct DestroyTopic {
     void operator()(rd_kafka_topic_t* topic) const { rd_kafka_topic_destroy(topic); }
 };
-struct DestroyAdminOptions {
-    void operator()(rd_kafka_AdminOptions_t* options) const {
-        rd_kafka_AdminOptions_destroy(options);
-    }
-};
-struct DestroyNewTopic {
-    void operator()(rd_kafka_NewTopic_t* topic) const { rd_kafka_NewTopic_destroy(topic); }
-};
 
 using Metadata = std::unique_ptr<const rd_kafka_metadata_t, DestroyMetadata>;
 
@@ -65,22 +56,6 @@ Metadata metadata_of(
     );
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) throw trouble(options, what, error);
     return Metadata{found};
-}
-
-void log_failed_topics(rd_kafka_event_t* answer, const KafkaLog& log) {
-    if (rd_kafka_event_error(answer) != RD_KAFKA_RESP_ERR_NO_ERROR)
-        return log("topics were not made: " + std::string{rd_kafka_event_error_string(answer)});
-    const auto* result = rd_kafka_event_CreateTopics_result(answer);
-    if (result == nullptr) return;
-    std::size_t count = 0;
-    const auto* const* topics = rd_kafka_CreateTopics_result_topics(result, &count);
-    for (std::size_t i = 0; i < count; ++i) {
-        const auto error = rd_kafka_topic_result_error(topics[i]);
-        if (error == RD_KAFKA_RESP_ERR_NO_ERROR || error == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS)
-            continue;
-        log("topic " + std::string{rd_kafka_topic_result_name(topics[i])} +
-            " was not made: " + rd_kafka_err2str(error));
-    }
 }
 
 }  // namespace
@@ -199,34 +174,6 @@ Watermarks watermarks(rd_kafka_s* handle, const KafkaOptions& options, const Par
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
         throw trouble(options, "the offsets of topic " + partition.topic, error);
     return found;
-}
-
-void create_topics(rd_kafka_s* handle, const KafkaOptions& options, Wanted wanted) {
-    const auto there = topic_names(handle, options);
-    std::erase_if(wanted, [&](const auto& one) {
-        return std::find(there.begin(), there.end(), one.first) != there.end();
-    });
-    if (wanted.empty()) return;
-    std::array<char, 512> why{};
-    std::vector<std::unique_ptr<rd_kafka_NewTopic_t, DestroyNewTopic>> topics;
-    std::vector<rd_kafka_NewTopic_t*> plain;
-    for (const auto& [name, partitions] : wanted) {
-        topics.emplace_back(rd_kafka_NewTopic_new(
-            name.c_str(), partitions, options.replication, why.data(), why.size()
-        ));
-        if (!topics.back()) throw trouble(options, "topic " + name, why.data());
-        plain.push_back(topics.back().get());
-    }
-    const std::unique_ptr<rd_kafka_AdminOptions_t, DestroyAdminOptions> admin{
-        rd_kafka_AdminOptions_new(handle, RD_KAFKA_ADMIN_OP_CREATETOPICS)};
-    rd_kafka_AdminOptions_set_request_timeout(
-        admin.get(), ms(options.request_timeout), why.data(), why.size()
-    );
-    const std::unique_ptr<rd_kafka_queue_t, DestroyQueue> answers{rd_kafka_queue_new(handle)};
-    rd_kafka_CreateTopics(handle, plain.data(), plain.size(), admin.get(), answers.get());
-    const std::unique_ptr<rd_kafka_event_t, DestroyEvent> event{
-        rd_kafka_queue_poll(answers.get(), ms(options.request_timeout) + 1'000)};
-    if (event && options.log) log_failed_topics(event.get(), options.log);
 }
 
 }  // namespace pawl::queue::kafka

@@ -69,10 +69,4 @@ struct Watermarks {
 };
 Watermarks watermarks(rd_kafka_s* handle, const KafkaOptions& options, const Partition& partition);
 
-// Topics and their numbers of partitions; -1: the brokers' default.
-using Wanted = std::vector<std::pair<std::string, int>>;
-// Creates the missing topics. If the brokers refuse or do not know the request, logs it: then the
-// brokers or an operator must create them. Throws StoreError if no broker answers.
-void create_topics(rd_kafka_s* handle, const KafkaOptions& options, Wanted wanted);
-
 }  // namespace pawl::queue::kafka

@@ -11,6 +11,14 @@ struct DestroyMessage {
 struct DestroyQueue {
     void operator()(rd_kafka_queue_t* queue) const { rd_kafka_queue_destroy(queue); }
 };
+struct DestroyAdminOptions {
+    void operator()(rd_kafka_AdminOptions_t* options) const {
+        rd_kafka_AdminOptions_destroy(options);
+    }
+};
+struct DestroyNewTopic {
+    void operator()(rd_kafka_NewTopic_t* topic) const { rd_kafka_NewTopic_destroy(topic); }
+};
 struct DestroyEvent {
     void operator()(rd_kafka_event_t* event) const { rd_kafka_event_destroy(event); }
 };

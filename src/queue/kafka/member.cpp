@@ -27,6 +27,10 @@ std::chrono::steady_clock::time_point steady_now() {
     return std::chrono::steady_clock::now();  // tidy: allow clock: of librdkafka's thread
 }
 
+bool contains(const std::vector<std::string>& topics, const std::string& topic) {
+    return std::ranges::find(topics, topic) != topics.end();
+}
+
 PartitionList list_of(const std::vector<Partition>& partitions) {
     PartitionList list{rd_kafka_topic_partition_list_new(static_cast<int>(partitions.size()))};
     for (const auto& [topic, number] : partitions)
@@ -88,8 +92,8 @@ struct Member::Impl {
     Impl(
         const KafkaOptions& given, const std::string& group, Topics given_topics, MemberEvents& sink
     );
-    void subscribe();
-    bool may_know_more();
+    void look_for_topics(bool create);
+    void subscribe(const std::vector<std::string>& there);
     void run(const std::stop_token& stop);
     void take_over(rd_kafka_topic_partition_list_t* list);
     void hand_over(rd_kafka_topic_partition_list_t* list, bool lost);
@@ -114,13 +118,14 @@ struct Member::Impl {
     const Topics topics;
     MemberEvents& events;
     Context context;
-    std::optional<std::vector<std::string>> there{};  // The topics that brokers have named.
-    bool all_known{false};                            // Whether all that are wanted are there.
-    bool look_again{false};
+    // The topics of the subscription that the brokers have named.
+    std::optional<std::vector<std::string>> subscribed{};
+    bool all_found{false};  // Whether all wanted topics are there.
     std::chrono::steady_clock::time_point next_look{};
     bool committing{false};  // One commit at a time, so that none overtakes another.
     Handle handle;
-    std::jthread thread;  // ~Impl() ends it before the handle is destroyed.
+    std::optional<TopicCreator> creator{};  // Ends before its handle.
+    std::jthread thread;                    // ~Impl() ends it before the handle is destroyed.
 };
 
 Member::Impl::Impl(
@@ -157,38 +162,45 @@ Member::Impl::Impl(
         }
     );
     rd_kafka_poll_set_consumer(handle.get());
+    creator.emplace(handle.get(), options);
     thread = std::jthread{[this](const std::stop_token& stop) {
         base::name_this_thread("pawl-kafka");
-        may_know_more();
-        subscribe();
         run(stop);
     }};
 }
 
-// Creates missing topics, and learns which there are. True if that has changed.
-bool Member::Impl::may_know_more() {
+// Learns which topics there are, and reads them; asks the brokers for missing ones if `create`.
+void Member::Impl::look_for_topics(bool create) {
     next_look = steady_now() + look_every;
     try {
-        create_topics(handle.get(), options, topics.wanted);
-        auto found = topic_names(handle.get(), options);
-        std::ranges::sort(found);
-        all_known = std::ranges::all_of(topics.wanted, [&](const auto& wanted) {
-            return std::ranges::binary_search(found, wanted.first);
-        });
-        return std::exchange(there, found) != found;
+        const auto there = topic_names(handle.get(), options);
+        auto missing = topics.wanted;
+        std::erase_if(missing, [&](const auto& topic) { return contains(there, topic.first); });
+        all_found = missing.empty();
+        if (!all_found && create) creator->request(missing);
+        subscribe(there);
     } catch (const StoreError& error) {
-        events.troubled(error.what());  // Missing topics are read once they are known.
-        return false;
+        events.troubled(error.what());
+        if (!subscribed) subscribe({});
     }
 }
 
-void Member::Impl::subscribe() {
+void Member::Impl::subscribe(const std::vector<std::string>& there) {
+    const auto old = topics.more(there);
+    auto to_read = topics.read;
+    to_read.insert(to_read.end(), old.begin(), old.end());
+    auto found = to_read;
+    std::erase_if(found, [&](const auto& topic) { return !contains(there, topic); });
+    // To read a missing topic could create it, with the brokers' number of partitions.
+    if (!subscribed && creator->waiting() && found.size() < to_read.size()) return;
+    // Once more for each new topic: librdkafka sees it minutes later otherwise.
+    if (subscribed == found) return;
+    for (const auto& topic : old)
+        if (options.log && !(subscribed && contains(*subscribed, topic)))
+            options.log("topic " + topic + " is read until it is empty");
+    subscribed = std::move(found);
     std::vector<Partition> all;
-    for (const auto& topic : topics.read) all.push_back({topic, RD_KAFKA_PARTITION_UA});
-    for (const auto& topic : there ? topics.more(*there) : std::vector<std::string>{}) {
-        if (options.log) options.log("topic " + topic + " is read until it is empty");
-        all.push_back({topic, RD_KAFKA_PARTITION_UA});
-    }
+    for (const auto& topic : to_read) all.push_back({topic, RD_KAFKA_PARTITION_UA});
     const auto error = rd_kafka_subscribe(handle.get(), list_of(all).get());
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) events.refused({}, rd_kafka_err2str(error));
 }
@@ -201,9 +213,9 @@ void Member::Impl::run(const std::stop_token& stop) {
             events.read(record_of(*message));
         else if (message && is_refusal(message->err))
             events.refused(topic_of(*message), rd_kafka_message_errstr(message.get()));
-        // At the start no broker answered, topics were missing, or rules forbade to create them.
-        if (!all_known && (std::exchange(look_again, false) || steady_now() >= next_look))
-            if (may_know_more()) subscribe();
+        // No broker has answered yet, topics are missing, or rules forbid to create them.
+        const bool answered = creator->answered();
+        if (!all_found && (answered || steady_now() >= next_look)) look_for_topics(!answered);
         pause_and_resume();
         commit();
     }
@@ -276,7 +288,6 @@ void Member::Impl::take_over(rd_kafka_topic_partition_list_t* list) {
                     one.gaps = position.gaps;
                 }
     events.assigned(assigned);
-    look_again = true;
     if (auto* failed = rd_kafka_incremental_assign(handle.get(), list)) {
         events.refused({}, rd_kafka_error_string(failed));
         rd_kafka_error_destroy(failed);

@@ -4,6 +4,7 @@
 #include "src/queue/kafka/in_flight_records.hpp"
 #include "src/queue/kafka/options.hpp"
 #include "src/queue/kafka/record.hpp"
+#include "src/queue/kafka/topic_creator.hpp"
 
 #include <functional>
 #include <memory>
