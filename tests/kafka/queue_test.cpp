@@ -1,4 +1,5 @@
 #include "src/queue/kafka/queue_depth.hpp"
+#include "src/queue/open.hpp"
 #include "tests/kafka/world.hpp"
 
 // A group member's own behaviour; tests/conformance has what is common to all queues.
@@ -40,6 +41,7 @@ TEST_F(KafkaQueueTest, jobs_are_read_while_no_controller_creates_a_missing_topic
     for (const auto& topic : kafka::worked_topics(options, "default"))
         cluster.tell("topic " + topic + " 1");  // Not that of dead letters.
     options.request_timeout = 10min;
+    options.log = [](std::string_view) {};
     push({"a"});
 
     const auto queue = open();
@@ -103,6 +105,47 @@ TEST_F(KafkaQueueTest, jobs_that_wait_are_counted_by_what_they_wait_for) {
     EXPECT_EQ(now.queue, "default");
     EXPECT_EQ(now.ready, 1);
     EXPECT_EQ(now.later, 1);
+}
+
+TEST_F(KafkaQueueTest, jobs_in_topics_of_removed_layers_are_counted_and_missing_topics_are_not) {
+    options.group = std::exchange(options.prefix, "pawl");  // A URL names no prefix.
+    make_topics();
+    push({"a"});
+    {
+        const auto queue = open();
+        EXPECT_TRUE(queue->reschedule(take(*queue).at(0), 1h, "an error"));
+    }
+    const auto opened = open_queue(
+        {.url = "kafka://" + options.brokers + "?group=" + options.group, .retry_layers = {10s}},
+        store,
+        clock,
+        [](const base::Warning&) {}
+    );
+
+    const auto waiting = opened.waiting({"default", "mails"});
+
+    ASSERT_EQ(waiting.size(), 2);
+    EXPECT_EQ(waiting[0].queue, "default");
+    EXPECT_EQ(waiting[0].later, 1);
+    EXPECT_EQ(waiting[1].queue, "mails");
+    EXPECT_EQ(waiting[1].ready + waiting[1].later, 0);
+}
+
+TEST_F(KafkaQueueTest, dead_letters_are_grouped_by_what_the_filter_admits) {
+    make_topics();
+    push({"a", "b"});
+    const auto queue = open();
+    const auto jobs = take(*queue);
+    EXPECT_TRUE(queue->dead_letter(jobs.at(0), "no such user"));
+    EXPECT_TRUE(queue->dead_letter(jobs.at(1), "no such mailbox"));
+    KafkaDeadLetters letters{options, store, clock};
+
+    const auto groups = letters.groups({.queue = "default", .error = "mailbox"});
+
+    ASSERT_EQ(groups.size(), 1);
+    EXPECT_EQ(groups[0].count, 1);
+    EXPECT_THAT(letters.groups({.queue = "mails"}), IsEmpty());
+    EXPECT_FALSE(letters.find("no id"));
 }
 
 TEST_F(KafkaQueueTest, a_repeatedly_failing_job_delays_no_other) {

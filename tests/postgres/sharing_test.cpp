@@ -68,7 +68,7 @@ protected:
         return {.url = database.url(), .connections = 8, .sharing = sharing};
     }
     static std::unique_ptr<store::Work> work(const Ending& ending, Given given) {
-        return std::make_unique<GivenWork>(std::move(given), Ending{ending}.work({}));
+        return std::make_unique<GivenWork>(std::move(given), ending.work({}));
     }
     // Submits the works while the only sharing connection is held, so that they share.
     std::vector<Ending> run_together(std::vector<Given> works) {

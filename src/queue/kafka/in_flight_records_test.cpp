@@ -20,11 +20,18 @@ TimePoint at(std::chrono::milliseconds ms) {
 
 class InFlightRecordsTest : public ::testing::Test {
 protected:
-    bool add(std::int64_t offset, std::chrono::milliseconds due = 0ms, const Partition& to = p0) {
+    bool add(
+        std::int64_t offset,
+        std::chrono::milliseconds due = 0ms,
+        const Partition& to = p0,
+        int failures = 0
+    ) {
         Record record;
         record.partition = to;
         record.offset = offset;
         record.value = std::string(100, 'x');
+        if (failures > 0)
+            record.headers.push_back({"retry_topic-attempts", int32_bytes(failures + 1)});
         return in_flight.add(std::make_shared<const Record>(std::move(record)), at(due));
     }
     std::vector<std::int64_t> offsets(int limit, std::chrono::milliseconds now) {
@@ -56,6 +63,20 @@ TEST_F(InFlightRecordsTest, the_longest_due_comes_first_and_nothing_comes_early)
     EXPECT_THAT(offsets(9, 9ms), IsEmpty());
     EXPECT_THAT(offsets(9, 20ms), ElementsAre(1, 2));
     EXPECT_EQ(in_flight.next_due(), at(30ms));
+}
+
+TEST_F(InFlightRecordsTest, first_tries_and_retries_wait_apart_and_the_first_due_is_of_all) {
+    in_flight.assign(p0, 0, "");
+    add(0, 20ms);
+    add(1, 30ms, p0, 1);
+    EXPECT_EQ(in_flight.next_due(), at(20ms));
+    add(2, 10ms, p0, 2);
+    EXPECT_EQ(in_flight.next_due(), at(10ms));
+
+    const auto retries = in_flight.claim(9, at(50ms), at(80ms), {.failures_min = 1});
+
+    EXPECT_EQ(retries.size(), 2);
+    EXPECT_EQ(in_flight.next_due(), at(20ms));
 }
 
 TEST_F(InFlightRecordsTest, an_offset_is_held_back_until_all_before_it_is_done) {
