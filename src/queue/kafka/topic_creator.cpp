@@ -33,9 +33,11 @@ std::string failures_of(rd_kafka_event_t* answer) {
 }  // namespace
 
 struct TopicCreator::Impl {
+    Impl(rd_kafka_t* client, const KafkaOptions& given) : handle{client}, options{given} {}
+
     rd_kafka_t* handle;
     const KafkaOptions options;
-    std::unique_ptr<rd_kafka_queue_t, DestroyQueue> answers;  // Of the request under way.
+    std::unique_ptr<rd_kafka_queue_t, DestroyQueue> answers{};  // Of the request under way.
     std::string logged{};
 };
 
