@@ -13,7 +13,7 @@ using redis::Command;
 
 Outside::Outside(const std::string& queue) {
     if (queue == "embedded") return;
-    if (!redis::is_redis_url(queue))
+    if (!queue.starts_with("redis:"))
         throw std::invalid_argument{"the jobs of " + queue + " can't be counted here"};
     redis_ = std::make_unique<redis::Client>(redis::options_of_url(queue));
 }

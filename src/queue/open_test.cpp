@@ -50,6 +50,10 @@ TEST_F(OpenQueueTest, external_queues_can_be_opened_while_unreachable) {
 
 TEST_F(OpenQueueTest, a_setting_with_a_problem_opens_nothing) {
     EXPECT_THROW(open({.url = "rabbit://here"}), std::invalid_argument);
+    EXPECT_EQ(
+        problem({.url = "redis:h"}),
+        "queue is redis:h: embedded, redis://HOST[:PORT][/DB] or kafka://HOST[:PORT]"
+    );
     EXPECT_EQ(problem({}), "none");
     EXPECT_EQ(problem({.url = "redis://here"}), "none");
     EXPECT_EQ(problem({.url = "redis://"}), "the queue's Redis URL: it names no host");

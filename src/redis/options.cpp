@@ -56,10 +56,6 @@ std::optional<std::string> problem_of(std::string_view name, std::chrono::millis
 
 }  // namespace
 
-bool is_redis_url(const std::string& url) {
-    return url.starts_with("redis://") || url.starts_with("rediss://");
-}
-
 Options options_of_url(const std::string& url) {
     if (url.starts_with("rediss://"))
         refuse(

@@ -34,6 +34,5 @@ struct Options {
 // Only the host is required. Throws std::invalid_argument, whose text never contains the password,
 // for a malformed URL, an unknown parameter, and rediss://.
 Options options_of_url(const std::string& url);
-bool is_redis_url(const std::string& url);  // Also true for rediss://.
 
 }  // namespace pawl::redis

@@ -88,12 +88,5 @@ TEST(RedisUrlTest, options_outside_the_url_have_limits_too) {
     EXPECT_EQ(problem([](Options& o) { o.idle_max = 1'001; }), "idle_max is 1001: 0 to 1000");
 }
 
-TEST(RedisUrlTest, a_redis_url_is_recognized_by_its_scheme) {
-    EXPECT_TRUE(is_redis_url("redis://h"));
-    EXPECT_TRUE(is_redis_url("rediss://h"));
-    EXPECT_FALSE(is_redis_url("redis:h"));
-    EXPECT_FALSE(is_redis_url("kafka://h"));
-}
-
 }  // namespace
 }  // namespace pawl::redis

@@ -108,7 +108,6 @@ TEST_F(KafkaQueueTest, jobs_that_wait_are_counted_by_what_they_wait_for) {
 }
 
 TEST_F(KafkaQueueTest, jobs_in_topics_of_removed_layers_are_counted_and_missing_topics_are_not) {
-    options.group = std::exchange(options.prefix, "pawl");  // A URL names no prefix.
     make_topics();
     push({"a"});
     {
@@ -116,7 +115,8 @@ TEST_F(KafkaQueueTest, jobs_in_topics_of_removed_layers_are_counted_and_missing_
         EXPECT_TRUE(queue->reschedule(take(*queue).at(0), 1h, "an error"));
     }
     const auto opened = open_queue(
-        {.url = "kafka://" + options.brokers + "?group=" + options.group, .retry_layers = {10s}},
+        {.url = "kafka://" + options.brokers + "/" + options.prefix + "?group=" + options.group,
+         .retry_layers = {10s}},
         store,
         clock,
         [](const base::Warning&) {}

@@ -80,12 +80,9 @@ std::optional<std::string> problem_of_name(std::string_view what, const std::str
 
 }  // namespace
 
-bool is_kafka_url(std::string_view url) {
-    return url.starts_with(scheme);
-}
-
 KafkaOptions kafka_options_of_url(const std::string& url, KafkaOptions defaults) {
-    if (!is_kafka_url(url)) throw std::invalid_argument{"the queue's URL begins with no kafka://"};
+    if (!url.starts_with(scheme))
+        throw std::invalid_argument{"the queue's URL begins with no kafka://"};
     auto options = std::move(defaults);
     auto rest = std::string_view{url}.substr(scheme.size());
     const auto query = rest.find('?');

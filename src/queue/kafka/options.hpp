@@ -52,6 +52,5 @@ struct KafkaOptions {
 // Pawl's parameter, all others are librdkafka's. Values may contain %XX. Throws
 // std::invalid_argument for any other URL; limits are checked by problem().
 KafkaOptions kafka_options_of_url(const std::string& url, KafkaOptions defaults = {});
-bool is_kafka_url(std::string_view url);
 
 }  // namespace pawl::queue
