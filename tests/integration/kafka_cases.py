@@ -1,10 +1,12 @@
 """The Kafka queue on real brokers (kafka_broker.py); the other cases use librdkafka's mock cluster.
 
-They need Java and the broker that `tools/kafka fetch` gets; without them, the runner says that they are missing. Most make
-the topics first, as production does; a worker may also create them (docs/howto/kafka.md).
+They need Java and the broker that `tools/kafka fetch` gets, which --full calls itself; without them, the runner says that they
+are missing. Most make the topics first, as production does; a worker may also create them (docs/howto/kafka.md).
 """
 import contextlib
+import os
 import shutil
+import subprocess
 import tempfile
 import threading
 import time
@@ -18,6 +20,7 @@ from ports import free_port
 from queues import OnRealKafka
 from world import World, check, check_equal, wait_until
 
+FETCH = os.path.join(kafka_broker.ROOT, 'tools', 'kafka')
 RIDES = 60
 SAMPLE = {'a ride on one broker', 'SIGKILL of the leader of three brokers in the middle of pushes'}
 POINTS = ('kafka.push.before', 'kafka.push.after', 'kafka.take.after', 'kafka.finish.before', 'kafka.finish.after',
@@ -195,6 +198,11 @@ def letters(settings, act):
 
 def cases(settings):
     missing = kafka_broker.missing()
+    if missing and settings.everything:
+        fetched = subprocess.run([FETCH, 'fetch'], capture_output=True, text=True)
+        missing = kafka_broker.missing()
+        if missing:
+            return [('real kafka: its programs are there', lambda: check(False, f'{missing}\n{fetched.stdout}{fetched.stderr}'))]
     if missing:
         print(f'skipped: the cases with a real Kafka: {missing}', flush=True)
         return []
