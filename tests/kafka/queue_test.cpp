@@ -2,6 +2,8 @@
 #include "src/queue/open.hpp"
 #include "tests/kafka/world.hpp"
 
+#include <mutex>
+
 // A group member's own behaviour; tests/conformance has what is common to all queues.
 namespace pawl::queue {
 
@@ -311,6 +313,24 @@ TEST_F(KafkaQueueTest, the_headers_of_a_retry_reach_the_broker_byte_for_byte) {
     EXPECT_EQ(kafka::find(headers, "kafka_original-partition"), kafka::int32_bytes(0));
     EXPECT_EQ(kafka::find(headers, "kafka_original-offset"), kafka::int64_bytes(0));
     EXPECT_EQ(kafka::find(headers, "kafka_exception-message"), "no answer");
+}
+
+// Each client warned of the settings that are for the other one.
+TEST_F(KafkaQueueTest, settings_of_consumers_and_producers_may_be_given_together) {
+    make_topics();
+    std::mutex mutex;
+    std::vector<std::string> logged;
+    options.log = [&](std::string_view text) {
+        const std::lock_guard lock{mutex};
+        logged.emplace_back(text);
+    };
+    options.settings = {{"max.poll.interval.ms", "600000"}, {"linger.ms", "1"}};
+    push({"a"});
+
+    EXPECT_THAT(jids(take(*open())), ElementsAre("a"));
+
+    const std::lock_guard lock{mutex};
+    EXPECT_THAT(logged, IsEmpty());
 }
 
 TEST_F(KafkaQueueTest, a_queue_that_no_topic_can_be_named_for_is_refused) {

@@ -13,7 +13,12 @@ namespace {
 
 void on_log(const rd_kafka_t* handle, int /*level*/, const char* facility, const char* text) {
     const auto* context = static_cast<const Context*>(rd_kafka_opaque(handle));
-    if (context != nullptr && context->log) context->log(std::string{facility} + ": " + text);
+    if (context == nullptr || !context->log) return;
+    // "... is a consumer property and will be ignored by this producer": the queue's URL has the
+    // settings of both.
+    const std::string_view warning{text};
+    if (warning.find("will be ignored by this") != warning.npos) return;
+    context->log(std::string{facility} + ": " + text);
 }
 
 void on_error(rd_kafka_t* /*handle*/, int error, const char* text, void* opaque) {
