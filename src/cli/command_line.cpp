@@ -3,13 +3,12 @@
 
 #include "src/base/error_text.hpp"
 #include "src/base/text.hpp"
-#include "src/cli/dead_letters.hpp"
 #include "src/cli/graph.hpp"
+#include "src/cli/job_commands.hpp"
 #include "src/cli/keys.hpp"
-#include "src/cli/numbers.hpp"
 #include "src/cli/output.hpp"
-#include "src/cli/queues.hpp"
 #include "src/cli/restored.hpp"
+#include "src/cli/run.hpp"
 #include "src/ops/service_impl.hpp"
 #include "src/store/blocking.hpp"
 #include "store/statements.hpp"
@@ -18,10 +17,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <memory>
 #include <sstream>
 #include <stdexcept>
 
@@ -29,61 +25,18 @@ namespace pawl {
 
 namespace {
 
+using cli::add_limit;
+using cli::command;
 using cli::CommandFailed;
+using cli::decimal;
+using cli::Run;
 using cli::UsageError;
-
-// One run: the commands fill in their options; the chosen one sets `act`.
-struct Run {
-    const CommandLine& line;
-    std::ostream& out;
-    std::ostream& error;
-    bool json{false};
-    cli::KeySelector which{};
-    cli::KeyFilter filter{};
-    cli::Decision decision{};
-    cli::UndoRequest undo{};
-    cli::DeadOptions dead{};
-    std::string dead_id{};
-    cli::PauseRequest pause{};
-    cli::RestoredOptions restored{};
-    std::string since{};
-    std::string until{};
-    std::string file{};
-    std::string operation{};
-    bool once{false};
-    int limit{50};
-    int status{0};  // The exit code.
-    std::function<void(Run&)> act{};
-
-    Service& open(Database::As as = Database::As::tool) const { return line.open(as); }
-};
-
-const CLI::Validator& decimal() {
-    static const CLI::Validator validator{check_decimal, ""};
-    return validator;
-}
-
-void add_limit(CLI::App& to, int& limit, const std::string& text) {
-    to.add_option("--limit", limit, text)
-        ->check(decimal())
-        ->check(CLI::Range(1, 10'000))
-        ->capture_default_str();
-}
 
 struct MigrationLine {
     std::string owner;
     std::string name;
     std::string applied_at;
 };
-
-CLI::App* command(
-    CLI::App& in, Run& run, const std::string& name, const std::string& text, void (*act)(Run&)
-) {
-    auto* made = in.add_subcommand(name, text);
-    made->add_flag("--json", run.json, "One JSON document instead of text for people");
-    made->callback([&run, act] { run.act = act; });
-    return made;
-}
 
 void add_which(CLI::App& to, Run& run) {
     auto* id = to.add_option("id", run.which.id, "Number of the key, as `keys list` shows it");
@@ -191,108 +144,6 @@ void add_attention(CLI::App& app, Run& run) {
     undo->add_option("--by", run.undo.by, "Who undoes it, for the audit")->capture_default_str();
 }
 
-void add_dead_filter(CLI::App& to, Run& run) {
-    const CLI::Validator seconds{cli::age_to_seconds, "30s, 15m, 2h, 3d"};
-    auto& filter = run.dead.filter;
-    to.add_option("--queue", filter.queue, "Only jobs of this queue");
-    to.add_option("--kind", filter.kind, "Only jobs of this kind");
-    to.add_option(
-        "--error-kind", filter.error_kind, "Only this kind of error, as --by-error shows it"
-    );
-    to.add_option("--error", filter.error, "Only errors that contain this text");
-    to.add_option("--failures-min", filter.failures_min, "Only jobs with at least so many failures")
-        ->check(decimal())
-        ->check(CLI::Range(0, 1'000'000));
-    to.add_option("--older-than", run.dead.older_than_s, "Only jobs dead for longer than this")
-        ->transform(seconds);
-    to.add_option("--younger-than", run.dead.younger_than_s, "Only jobs dead for less than this")
-        ->transform(seconds);
-    to.add_option("--sample", run.dead.sample, "A random sample of so many jobs")
-        ->check(decimal())
-        ->check(CLI::Range(1, 100'000));
-}
-
-void add_dead_act(CLI::App& to, Run& run) {
-    to.add_option("id", run.dead.ids, "Ids, as `dlq list` shows them; or use filters");
-    add_dead_filter(to, run);
-    to.add_flag("--all", run.dead.all, "All dead letters");
-    to.add_flag("--dry-run", run.dead.dry_run, "Show the chosen jobs, change nothing");
-    add_limit(to, run.dead.limit, "How many --dry-run shows");
-    to.add_option("--reason", run.dead.act.reason, "Reason, for the audit");
-    to.add_option("--by", run.dead.act.by, "Who does it, for the audit")->capture_default_str();
-}
-
-void export_dead(Run& run) {
-    if (run.file.empty()) return cli::export_dead(run.open(), run.dead, run.out);
-    std::ofstream file{run.file};
-    if (!file) throw CommandFailed{"can't write " + run.file};
-    cli::export_dead(run.open(), run.dead, file);
-}
-
-void add_dead_letters(CLI::App& app, Run& run) {
-    auto& dlq = *app.add_subcommand(
-        "dlq", "Dead letters, jobs that are not tried any more: list, show, merge, purge, export"
-    );
-    dlq.require_subcommand(1);
-    auto* list = command(dlq, run, "list", "Ordered by id", [](Run& r) {
-        cli::list_dead(r.open(), r.dead, r.json, r.out);
-    });
-    add_dead_filter(*list, run);
-    list->add_flag("--by-error", run.dead.by_error, "Count jobs per kind of error");
-    list->add_option("--after", run.dead.after, "Only larger ids: the next page");
-    add_limit(*list, run.dead.limit, "Most jobs to show");
-    auto* show = command(dlq, run, "show", "Show one dead letter in full", [](Run& r) {
-        cli::show_dead(r.open(), r.dead, r.dead_id, r.json, r.out);
-    });
-    show->add_option("id", run.dead_id, "Its id, as `dlq list` shows it")->required();
-    auto* merge =
-        command(dlq, run, "merge", "Put jobs back into their queue (redrive)", [](Run& r) {
-            cli::check_dead_act(r.dead, "merge");
-            if (!cli::merge_dead(r.open(), r.dead, r.json, r.out, r.error)) r.status = 1;
-        });
-    add_dead_act(*merge, run);
-    merge->add_flag(
-        "--even-if-forgotten",
-        run.dead.even_if_forgotten,
-        "Include jobs whose receiver may have forgotten the first call and may repeat it"
-    );
-    auto* purge = command(dlq, run, "purge", "Remove jobs for ever", [](Run& r) {
-        cli::check_dead_act(r.dead, "purge");
-        if (!cli::purge_dead(r.open(), r.dead, r.json, r.out, r.error)) r.status = 1;
-    });
-    add_dead_act(*purge, run);
-    auto* to_file = command(dlq, run, "export", "Write one JSON object per line", &export_dead);
-    add_dead_filter(*to_file, run);
-    for (auto* each : dlq.get_subcommands([](const CLI::App*) { return true; }))
-        each->add_flag(
-            "--in-database",
-            run.dead.in_database,
-            "With an external queue: the dead letters that are in the database"
-        );
-    to_file->add_option("--to", run.file, "Write to this file, replacing it");
-}
-
-void add_queues(CLI::App& app, Run& run) {
-    auto& queues = *app.add_subcommand("queues", "Queues of jobs: list, pause, resume");
-    queues.require_subcommand(1);
-    command(queues, run, "list", "List queues and their jobs", [](Run& r) {
-        cli::list_queues(r.open(), r.json, r.out);
-    });
-    auto* pause =
-        command(queues, run, "pause", "Stop taking jobs from it; jobs in flight go on", [](Run& r) {
-            cli::pause_queue(r.open(), r.pause, r.json, r.out);
-        });
-    auto* resume = command(queues, run, "resume", "Take jobs from it again", [](Run& r) {
-        cli::resume_queue(r.open(), r.pause, r.json, r.out);
-    });
-    for (auto* act : {pause, resume}) {
-        act->add_option("queue", run.pause.queue, "Its name")->capture_default_str();
-        act->add_option("--reason", run.pause.reason, "Reason, for the audit");
-        act->add_option("--by", run.pause.by, "Who does it, for the audit")->capture_default_str();
-    }
-    pause->get_option("--reason")->required();
-}
-
 void add_restored(CLI::App& app, Run& run) {
     constexpr auto text = "Record that the database was restored from a backup: opens an epoch";
     cli::add_restored_options(
@@ -389,8 +240,7 @@ void add_commands(CLI::App& app, Run& run) {
     app.require_subcommand(1);
     add_keys(app, run);
     add_attention(app, run);
-    add_dead_letters(app, run);
-    add_queues(app, run);
+    cli::add_job_commands(app, run);
     add_services(app, run);
     add_restored(app, run);
 }
@@ -434,7 +284,8 @@ int command_line(
     std::ostream& error
 ) {
     Run run{.line = line, .out = out, .error = error};
-    run.decision.by = run.undo.by = run.dead.act.by = run.pause.by = run.restored.by = line.user;
+    run.decision.by = run.undo.by = run.dead.act.by = run.jobs.act.by = run.pause.by =
+        run.restored.by = line.user;
     run.decision.checked = line.knows_operations;
     CLI::App app{"Keys, jobs and dead letters, for operators", line.program};
     app.footer(line.options_help);

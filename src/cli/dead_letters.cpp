@@ -62,10 +62,6 @@ struct BatchOutcome {
     std::int64_t forgotten{};
 };
 
-Text text_of_time(const std::optional<TimePoint>& at) {
-    return at ? Text{base::time_text(*at)} : Text{};
-}
-
 Line<DeadLine> line_of(const DeadLetter& letter) {
     return {
         {letter.id,

@@ -1,6 +1,7 @@
 #include "src/cli/output.hpp"
 
 #include "src/base/text.hpp"
+#include "src/base/time_text.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <unistd.h>
@@ -51,6 +52,11 @@ void print_line(
 }
 
 }  // namespace
+
+std::optional<std::string> text_of_time(const std::optional<TimePoint>& at) {
+    if (!at) return std::nullopt;
+    return base::time_text(*at);
+}
 
 void print_table(
     std::ostream& out,

@@ -122,6 +122,8 @@ boost::json::object object_of(const Line<R>& line) {
     return object;
 }
 
+std::optional<std::string> text_of_time(const std::optional<TimePoint>& at);
+
 // Prints aligned columns under a header. On a terminal a line is cut to 160 characters.
 void print_table(
     std::ostream& out,

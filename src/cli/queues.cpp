@@ -28,9 +28,11 @@ struct QueueLine {
     std::string where;  // database, redis or kafka.
     std::int64_t ready{};
     std::int64_t running{};
-    std::int64_t later{};   // In the external queue: put off, or to be tried again.
-    std::int64_t staged{};  // In the database, on their way to an external queue.
-    Text oldest;            // The due time of the oldest job.
+    std::int64_t retrying{};  // Between two tries; an external queue counts them as `later`.
+    std::int64_t later{};     // In the external queue: put off, or to be tried again.
+    std::int64_t staged{};    // In the database, on their way to an external queue.
+    std::optional<std::int64_t> dead;  // Of the database; nullopt for an external queue.
+    Text oldest;                       // The due time of the oldest job.
     Text paused_since;
     Text paused_by;
     Text reason;
@@ -50,6 +52,7 @@ QueueLine& line_of(Lines& lines, std::string_view queue, std::string_view where 
     auto& line = lines[{std::string{queue}, std::string{where}}];
     line.queue = queue;
     line.where = where;
+    if (where == database && !line.dead) line.dead = 0;
     return line;
 }
 
@@ -90,8 +93,15 @@ void count(Service& service, Lines& lines) {
     store::read_now(service.engine().store(), [&](store::Session& session) {
         detail::run_statement(session, sql::count_jobs, [&](const detail::Row& row) {
             auto& line = line_of(lines, row.text(0));
-            (row.text(1) == "ready" ? line.ready : line.running) = row.integer(2);
+            const auto state = row.text(1);
+            auto& jobs = state == "ready"      ? line.ready
+                         : state == "retrying" ? line.retrying
+                                               : line.running;
+            jobs = row.integer(2);
             seen(line, row, 3, sql::count_jobs.name);
+        });
+        detail::run_statement(session, sql::count_dead_jobs, [&](const detail::Row& row) {
+            line_of(lines, row.text(0)).dead = row.integer(1);
         });
         detail::run_statement(session, sql::count_staged_jobs, [&](const detail::Row& row) {
             auto& line = line_of(lines, row.text(0));

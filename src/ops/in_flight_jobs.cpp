@@ -92,9 +92,10 @@ std::stop_token InFlightJobs::begin(
     std::stop_token token;
     bool sooner = false;
     {
-        const auto stop_at = clock_.steady() + timeout;
+        const auto now = clock_.steady();
+        const auto stop_at = now + timeout;
         const std::lock_guard lock{mutex_};
-        const auto at = held_.insert_or_assign(job.id, Held{job, std::stop_source{}, stop_at});
+        const auto at = held_.insert_or_assign(job.id, Held{job, std::stop_source{}, now, stop_at});
         auto& stop = *at.first->second.stop;
         if (all_stop_) stop.request_stop();
         token = stop.get_token();
@@ -115,6 +116,26 @@ std::vector<queue::ClaimedJob> InFlightJobs::all() {
     const std::lock_guard lock{mutex_};
     for (const auto& [id, held] : held_) jobs.push_back(held.job);
     return jobs;
+}
+
+std::vector<queue::ClaimedJob> InFlightJobs::running_for(std::chrono::milliseconds age) {
+    std::vector<queue::ClaimedJob> jobs;
+    const auto begun_by = clock_.steady() - age;
+    const std::lock_guard lock{mutex_};
+    for (const auto& [id, held] : held_)
+        if (held.stop && !held.stop->stop_requested() && held.began <= begun_by)
+            jobs.push_back(held.job);
+    return jobs;
+}
+
+void InFlightJobs::stop(const queue::ClaimedJob& job) {
+    std::optional<std::stop_source> stop;
+    {
+        const std::lock_guard lock{mutex_};
+        const auto at = held_.find(job.id);
+        if (at != held_.end() && at->second.job.claim == job.claim) stop = at->second.stop;
+    }
+    if (stop) stop->request_stop();  // Runs stop callbacks: without the mutex.
 }
 
 InFlightJobs::Steady InFlightJobs::stop_overdue(Steady until) {

@@ -73,6 +73,10 @@ public:
     void leave(const std::string& id, std::int64_t claim);
 
     std::vector<queue::ClaimedJob> all();  // All held jobs, to renew their leases.
+    // Those whose handlers have run for `age` and were not stopped.
+    std::vector<queue::ClaimedJob> running_for(std::chrono::milliseconds age);
+    // Stops the job's handler. No effect if the job is held here under another claim.
+    void stop(const queue::ClaimedJob& job);
     // Stops the handlers whose time is over; returns the next one's time, at most `until`.
     Steady stop_overdue(Steady until);
     // Stops all handlers: those that run now and those that begin later.
@@ -84,7 +88,8 @@ private:
     struct Held {
         queue::ClaimedJob job;
         std::optional<std::stop_source> stop;  // Set when its handler begins.
-        Steady stop_at;
+        Steady began{};
+        Steady stop_at{};
     };
     struct Waiting {
         HeldJob held;

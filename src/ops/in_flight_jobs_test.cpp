@@ -115,6 +115,25 @@ TEST_F(InFlightJobsTest, a_job_is_held_from_its_taking_until_it_is_left) {
     EXPECT_THAT(all(), ElementsAre("b"));
 }
 
+TEST_F(InFlightJobsTest, only_a_handler_that_has_run_for_a_while_is_looked_at_and_can_be_stopped) {
+    in_flight.add({job("runs"), job("waits")}, {});
+    const auto token = in_flight.begin(job("runs"), 1h);
+    EXPECT_THAT(in_flight.running_for(1s), IsEmpty());
+    clock.at += 1s;
+    ASSERT_EQ(in_flight.running_for(1s).size(), 1);
+
+    auto another_claim = job("runs");
+    another_claim.claim = 7;
+    in_flight.stop(another_claim);
+    in_flight.stop(job("waits"));
+    in_flight.stop(job("not here"));
+    EXPECT_FALSE(token.stop_requested());
+    in_flight.stop(in_flight.running_for(1s).at(0));
+
+    EXPECT_TRUE(token.stop_requested());
+    EXPECT_THAT(in_flight.running_for(1s), IsEmpty()) << "it was told already";
+}
+
 // Its lease was not renewed any more.
 TEST_F(InFlightJobsTest, a_job_that_was_lost_and_taken_again_is_held_by_its_new_claim) {
     auto again = job("a");

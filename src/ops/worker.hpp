@@ -81,7 +81,10 @@ public:
     void stop_calls();
     // Renews the leases of jobs in flight and rescues the jobs of dead workers. Throws StoreError.
     void rescue_once();
-    // Runs rescue_once() every third of a lease; asks handlers whose time is over to stop.
+    // Stops the handlers that have run for a second and whose jobs were cancelled or lost.
+    void stop_lost();
+    // Runs rescue_once() every third of a lease and stop_lost() every second; asks handlers whose
+    // time is over to stop.
     void run_rescuer(const std::stop_token& stop);
 
 private:

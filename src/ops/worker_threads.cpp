@@ -6,12 +6,20 @@
 #include "src/ops/worker.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 // The threads of a worker: when they claim jobs, wait, and stop.
 namespace pawl::ops {
 
-// Takes jobs into the in_flight; returns how many there were.
+namespace {
+
+// How long a handler runs on at most after its job was cancelled.
+constexpr std::chrono::seconds look_for_lost_every{1};
+
+}  // namespace
+
+// Takes jobs into in_flight_; returns how many there were.
 int Worker::claim(int limit) {
     if (pauses_.paused(options_.queue)) return 0;
     auto filter = options_.jobs;
@@ -150,15 +158,32 @@ void Worker::rescue_once() {
     if (rescued > 0) log::info("rescuer", {{"rescued", std::to_string(rescued)}});
 }
 
+void Worker::stop_lost() {
+    const auto running = in_flight_.running_for(look_for_lost_every);
+    if (running.empty()) return;
+    const auto held = queue_.still_held(running);
+    for (std::size_t i = 0; i < running.size(); ++i) {
+        if (held[i]) continue;
+        const auto& job = running[i];
+        log::info("job_stopped", {{"jid", job.raw.jid}, {"kind", job.kind}});
+        in_flight_.stop(job);
+    }
+}
+
 void Worker::run_rescuer(const std::stop_token& stop) {
     auto& clock = engine_.clock();
     auto next_round = clock.steady();
+    auto next_look = next_round;
     while (!stop.stop_requested()) {
         if (clock.steady() >= next_round) {
             run_round("rescuer", [this] { rescue_once(); });
             next_round = clock.steady() + options_.lease / 3;
         }
-        const auto wake_at = in_flight_.stop_overdue(next_round);
+        if (clock.steady() >= next_look) {
+            run_round("rescuer", [this] { stop_lost(); });
+            next_look = clock.steady() + look_for_lost_every;
+        }
+        const auto wake_at = in_flight_.stop_overdue(std::min(next_round, next_look));
         std::unique_lock lock{mutex_};
         upkeep_.wait_for(lock, stop, wake_at - clock.steady(), [this] { return sooner_; });
         sooner_ = false;

@@ -43,6 +43,9 @@ public:
         return queue().dead_letter(job, error);
     }
     bool mark_called(ClaimedJob& job) override { return queue().mark_called(job); }
+    std::vector<bool> still_held(const std::vector<ClaimedJob>& jobs) override {
+        return queue().still_held(jobs);
+    }
     // Does not open the queue: a process without workers would be assigned Kafka partitions.
     int rescue(std::chrono::milliseconds lease) override {
         const auto is_open = [this] {

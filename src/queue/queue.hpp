@@ -87,6 +87,11 @@ public:
     // Called before the first call to the outside under the job's key; sets job.called_at.
     virtual bool mark_called(ClaimedJob& job) = 0;
 
+    // Which of these jobs this process still holds; those of queues that can't tell are held. For
+    // handlers that run long: a person may have cancelled their job.
+    virtual std::vector<bool> still_held(const std::vector<ClaimedJob>& jobs) {
+        return std::vector<bool>(jobs.size(), true);
+    }
     // Frees the jobs of dead workers, and jobs whose lease ends later than a lease taken now could
     // (a clock was set back). Returns the number of freed jobs.
     virtual int rescue(std::chrono::milliseconds lease) = 0;

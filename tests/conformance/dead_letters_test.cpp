@@ -20,10 +20,6 @@ using ::testing::IsEmpty;
 using Texts = std::vector<std::string>;
 
 constexpr Sql audits = on_all("count_audits", "SELECT count(*) FROM pawl_audit_log");
-constexpr Sql audits_of = on_all(
-    "count_audits_of",
-    "SELECT count(*) FROM pawl_audit_log WHERE action = $1 AND actor = 'ann' AND detail LIKE $2"
-);
 
 }  // namespace
 

@@ -93,14 +93,18 @@ TEST_P(EmbeddedQueueTest, jobs_are_counted_by_queue_and_state) {
     stage({.jid = "b", .due_in = 5s});
     stage({.jid = "c", .queue = "mails"});
     queue.claim(1, 30s).at(0);
+    stage({.jid = "d"});
+    EXPECT_TRUE(queue.reschedule(queue.claim(1, 30s).at(0), 9s, "an error"));
 
     const auto counts = read_rows<Count>(*store, sql::count_jobs);
 
-    ASSERT_EQ(counts.size(), 3);
+    ASSERT_EQ(counts.size(), 4);
     EXPECT_EQ(counts[0].state, "ready");
     EXPECT_EQ(counts[0].oldest, clock.now() + 5s);
-    EXPECT_EQ(counts[1].state, "running");
-    EXPECT_EQ(counts[2].queue, "mails");
+    EXPECT_EQ(counts[1].state, "retrying");
+    EXPECT_EQ(counts[1].oldest, clock.now() + 9s);
+    EXPECT_EQ(counts[2].state, "running");
+    EXPECT_EQ(counts[3].queue, "mails");
 }
 
 // Checks the results; conformance_on_postgres and every_statement_on_embedded_stores check that the

@@ -132,8 +132,8 @@ QueueKind kind_on(Stores stores) {
 
 // The whole suite on one store. Stores differ only in statements, which the tests below run on
 // each.
-const std::vector<QueueKind> kinds{kind_on(Stores::sqlite_in_memory)};
-PAWL_ON_QUEUES_WITH_LEASES(Kafka, kinds);
+const std::vector<QueueKind> kafka_kinds{kind_on(Stores::sqlite_in_memory)};
+PAWL_ON_QUEUES_WITH_LEASES(Kafka, kafka_kinds);
 
 // What a Kafka queue keeps in the store.
 class KafkaStoreTest : public OnEachStore {

@@ -13,6 +13,12 @@
 
 namespace pawl::conformance {
 
+// Entries of the audit by ann: $1 the action, $2 a pattern of the detail.
+inline constexpr Sql audits_of = on_all(
+    "count_audits_of",
+    "SELECT count(*) FROM pawl_audit_log WHERE action = $1 AND actor = 'ann' AND detail LIKE $2"
+);
+
 // A queue under test, and what the suite does to it from outside. Each kind of queue derives its
 // own class, and registers it by PAWL_ON_QUEUES in its own file.
 class QueueWorld {

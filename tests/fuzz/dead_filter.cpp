@@ -138,7 +138,7 @@ bool read_word(Meaning& to, std::string_view name, std::string_view value) {
     auto& filter = to.filter;
     const std::string text{value};
     if (value.empty() || !to.seen.insert(name).second) return false;
-    if (name == "--queue") return filter.queue = text, true;
+    if (name == "--queue-name") return filter.queue = text, true;
     if (name == "--kind") return filter.kind = text, true;
     if (name == "--error") return filter.error = text, true;
     if (name == "--error-kind") return filter.error_kind = text, true;

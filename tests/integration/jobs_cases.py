@@ -1,6 +1,8 @@
 """Receipts and points: jobs that fail, die, and are never done twice."""
+import json
 import signal
 import socket
+import time
 
 from kill_cases import QUICK, SLOW
 from phone import HERE_TO_THERE
@@ -74,6 +76,35 @@ def a_silent_mail_server_stops_no_other_jobs(settings):
         check(world.count('pawl_jobs', "kind = 'send_receipt'") > 40, 'the receipts still wait')
 
 
+def people_see_and_steer_jobs(settings):
+    """A cancelled handler stops long before its time-out; the job is a dead letter that can come back."""
+    with SilentServer() as silent, World(settings.bin, ['--smtp-url', f'smtp://127.0.0.1:{silent.port}']) as world:
+        world.start_server()
+
+        def jobs(*words):
+            return json.loads(world.rides_command('jobs', *words, '--database', world.url, '--json').stdout)
+
+        check_equal(world.phone().book('k').status, 201, 'the ride')
+        wait_until('the receipt to run', lambda: [job['kind'] for job in jobs('list', '--state', 'running')] == ['send_receipt'])
+        job = jobs('list')[0]
+        for name, count in (('default', 1), ('mails', 0)):   # --queue is the service's, and was taken for it.
+            check_equal(len(jobs('list', '--queue-name', name)), count, f'jobs of {name}')
+            listed = world.rides_command('dlq', 'list', '--queue-name', name, '--database', world.url, '--json').stdout
+            check_equal(json.loads(listed), [], f'dead letters of {name}')
+        check_equal(jobs('show', job['id'])['args']['email'], 'jane@example.com', 'its arguments')
+        refused = world.rides_command('jobs', 'cancel', '--kind', 'send_receipt', '--database', world.url, check_status=2)
+        check('--reason' in refused.stderr, refused.stderr)
+        began = time.monotonic()
+        check_equal(jobs('cancel', job['id'], '--reason', 'a test'), {'cancelled': 1, 'running': 1, 'gone': 0}, 'cancelled')
+        wait_until('the handler to stop', lambda: '"job_stopped"' in world.log())
+        check(time.monotonic() - began < 4 * SLOW, 'long before the 5 s of a mail')
+        check_equal((jobs('list'), world.count('pawl_dead_jobs', "error_kind = 'cancelled'")), ([], 1), 'jobs, cancelled jobs')
+        world.rides_command('dlq', 'merge', job['id'], '--reason', 'a test', '--database', world.url)
+        wait_until('it to wait for its next try', lambda: jobs('list', '--state', 'retrying') != [])
+        check_equal(jobs('retry', job['id'], '--reason', 'a test'), {'due': 1, 'left': 0}, 'tried again at once')
+        wait_until('it to run', lambda: jobs('list', '--state', 'running') != [])
+
+
 def a_clean_stop_loses_nothing(settings):
     """SIGTERM under load: every answer stays the same, every started request is finished after the restart."""
     with World(settings.bin, QUICK, provider_options=['--delay-ms', '300']) as world:
@@ -97,5 +128,6 @@ def cases(settings):
         'a mail that is put off comes later': put_off_mails_come_later,
         'a mail that is never acknowledged is tried as often as said': never_answered_mails_are_given_up,
         'a silent mail server stops no other jobs': a_silent_mail_server_stops_no_other_jobs,
+        'people see and steer jobs': people_see_and_steer_jobs,
         'SIGTERM under load loses nothing': a_clean_stop_loses_nothing,
     }.items()]

@@ -183,17 +183,11 @@ inline std::vector<Case> cases_of_keys() {
 inline std::vector<Case> cases_of_jobs() {
     const auto* dead = "[1000001,1000002]";
     const auto* held = R"(["120003:1","120006:1"])";
+    const auto* waiting = "[120004,120005]";
     return {
         {&sql::insert_dead_job, {id::running_job, "1", "why", at::now, "why", "now"}},
         {&sql::claim_jobs,
-         {"queue-1",
-          at::later,
-          at::end_of_lease,
-          "10",
-          at::long_ago,
-          "0",
-          "0",
-          R"(["another"])"},
+         {"queue-1", at::later, at::end_of_lease, "10", at::long_ago, "0", "0", R"(["another"])"},
          {},
          {},
          200},
@@ -235,6 +229,21 @@ inline std::vector<Case> cases_of_jobs() {
          {"pawl_jobs_leased", "pawl_jobs"},
          at_the_start,
          0},
+        {&sql::find_held_jobs, {held}},
+        {&sql::count_dead_jobs, {}, {"pawl_dead_jobs"}, by_people, 0},
+        {&sql::list_jobs,
+         {"0", "10", at::now, none, none, none, none, none, none, none},
+         {"pawl_jobs", "pawl_jobs_pkey"},
+         by_people,
+         0},
+        {&sql::lock_jobs, {waiting}, {"pawl_jobs", "pawl_jobs_due"}, by_people, 0},
+        {&sql::copy_jobs_to_dead,
+         {waiting, "why", at::now, "now", "ann"},
+         {"pawl_jobs", "pawl_jobs_due"},
+         by_people,
+         0},
+        {&sql::delete_cancelled_jobs, {waiting}, {"pawl_jobs", "pawl_jobs_due"}, by_people, 0},
+        {&sql::retry_jobs_now, {waiting, at::now}, {"pawl_jobs", "pawl_jobs_due"}, by_people, 0},
     };
 }
 

@@ -1,15 +1,13 @@
 #include "src/queue/embedded/embedded_dead_letters.hpp"
 
-#include <pawl/detail/json.hpp>
 #include <pawl/detail/rows.hpp>
 
 #include "src/base/time_text.hpp"
 #include "src/core/fault.hpp"
-#include "src/queue/audit.hpp"
+#include "src/queue/embedded/job_ids.hpp"
 #include "src/store/damaged_row.hpp"
 #include "store/statements.hpp"
 
-#include <charconv>
 #include <chrono>
 
 namespace pawl::queue {
@@ -24,31 +22,6 @@ using Ids = std::span<const std::string>;
 using Text = std::optional<std::string>;
 
 constexpr std::chrono::seconds batch_deadline{30};
-
-// Ids are numbers; any other text matches no job.
-std::optional<std::int64_t> number_of(const std::string& id) {
-    std::int64_t number = 0;
-    const auto* end = id.data() + id.size();
-    const auto read = std::from_chars(id.data(), end, number);
-    if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
-    return number;
-}
-
-std::string list_of(const std::vector<std::int64_t>& numbers) {
-    std::string list{"["};
-    for (const auto number : numbers) {
-        if (list.size() > 1) list += ',';
-        list += std::to_string(number);
-    }
-    return list + "]";
-}
-
-std::vector<std::int64_t> numbers_of(Ids ids) {
-    std::vector<std::int64_t> numbers;
-    for (const auto& id : ids)
-        if (const auto number = number_of(id)) numbers.push_back(*number);
-    return numbers;
-}
 
 DeadLetter letter_of(const Row& row) {
     store::DamagedRow values{row, "list_dead_jobs"};
@@ -70,20 +43,6 @@ DeadLetter letter_of(const Row& row) {
     letter.died_at = values.column<TimePoint>(14, "died_at");
     letter.damaged = values.damage();
     return letter;
-}
-
-struct AuditDetail {
-    std::string reason;
-    std::vector<std::int64_t> jobs;
-};
-
-void write_audit(
-    store::Session& session,
-    const AuditEntry& act,
-    std::string_view action,
-    std::vector<std::int64_t> jobs
-) {
-    audit(session, act.by, action, detail::encode(AuditDetail{act.reason, std::move(jobs)}));
 }
 
 struct Locked {
@@ -111,7 +70,7 @@ Locked lock_letters(
             else
                 locked.there.push_back(row.integer(0));
         },
-        list_of(numbers)
+        json_list(numbers)
     );
     return locked;
 }
@@ -132,7 +91,7 @@ std::vector<DeadLetter> EmbeddedDeadLetters::page(
             session,
             sql::list_dead_jobs,
             [&](const Row& row) { letters.push_back(letter_of(row)); },
-            number_of(after).value_or(0),
+            job_number(after).value_or(0),
             limit,
             filter.queue,
             filter.kind,
@@ -177,7 +136,7 @@ std::vector<DeadLetterGroup> EmbeddedDeadLetters::groups(const DeadLetterFilter&
 }
 
 std::optional<DeadLetter> EmbeddedDeadLetters::find(const std::string& id) {
-    const auto number = number_of(id);
+    const auto number = job_number(id);
     if (!number) return std::nullopt;
     return store::read_now(store_, [&](store::Session& session) {
         std::optional<DeadLetter> found;
@@ -190,14 +149,14 @@ std::optional<DeadLetter> EmbeddedDeadLetters::find(const std::string& id) {
 
 PurgeResult EmbeddedDeadLetters::purge(Ids ids, const AuditEntry& act) {
     PAWL_FAULT("queue.purge.before");
-    const auto numbers = numbers_of(ids);
+    const auto numbers = job_numbers(ids);
     const auto done = store::write_now(
         store_,
         [&](store::Session& session) {
             const auto locked = lock_letters(session, numbers, std::nullopt);
             if (!locked.there.empty()) {
-                execute_statement(session, sql::delete_dead_jobs, list_of(locked.there));
-                write_audit(session, act, "purge", locked.there);
+                execute_statement(session, sql::delete_dead_jobs, json_list(locked.there));
+                audit_jobs(session, act, "purge", locked.there);
             }
             return done_of(ids, locked);
         },
@@ -211,13 +170,13 @@ PurgeResult EmbeddedDeadLetters::merge(
     Ids ids, const AuditEntry& act, std::optional<TimePoint> remembered_since
 ) {
     PAWL_FAULT("queue.merge.before");
-    const auto numbers = numbers_of(ids);
+    const auto numbers = job_numbers(ids);
     const auto done = store::write_now(
         store_,
         [&](store::Session& session) {
             const auto locked = lock_letters(session, numbers, remembered_since);
             if (!locked.there.empty()) {
-                const auto list = list_of(locked.there);
+                const auto list = json_list(locked.there);
                 const auto now = session.now();
                 execute_statement(
                     session,
@@ -229,7 +188,7 @@ PurgeResult EmbeddedDeadLetters::merge(
                     act.by
                 );
                 execute_statement(session, sql::delete_dead_jobs, list);
-                write_audit(session, act, "merge", locked.there);
+                audit_jobs(session, act, "merge", locked.there);
             }
             return done_of(ids, locked);
         },

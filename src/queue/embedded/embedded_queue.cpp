@@ -327,6 +327,14 @@ bool EmbeddedQueue::mark_called(ClaimedJob& job) {
     return marked_at.has_value();
 }
 
+std::vector<bool> EmbeddedQueue::still_held(const std::vector<ClaimedJob>& jobs) {
+    std::vector<Held> held;
+    for (const auto& job : jobs) held.push_back(held_job(job));
+    return store::read_now(store_, [&](store::Session& session) {
+        return run_on_all(session, sql::find_held_jobs, held);
+    });
+}
+
 int EmbeddedQueue::rescue(std::chrono::milliseconds lease) {
     std::optional<Sweeps::Sweep> sweep;
     try {

@@ -16,6 +16,7 @@ namespace {
 
 // For operators, or once at a server's start.
 const std::set<std::string_view> by_hand{
+    "count_dead_jobs",
     "count_jobs",
     "list_accounts",
     // After a change of queue, and one row of what may be there:

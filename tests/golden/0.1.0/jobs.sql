@@ -35,11 +35,50 @@ SELECT id, jid, queue, kind, args, attempt, failures, called_at, key_id, created
 FROM taken
 ORDER BY run_at, id;
 
--- name: count_jobs
-SELECT queue, state, count(*), min(run_at)
+-- name: copy_jobs_to_dead [sqlite]   ($1 ids as a JSON list, $2 error, $3 now, $4 now as text, $5 actor)
+-- Cancels jobs. Runs in one transaction after lock_jobs and before delete_cancelled_jobs. No failure is counted.
+INSERT INTO pawl_dead_jobs
+    (id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
+     last_error, history, error_kind, died_at)
+SELECT id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, $2,
+       json_insert(CASE WHEN json_array_length(history) > 20 THEN json_remove(history, '$[1]') ELSE history END, '$[#]',
+                   json_object('at', $4, 'cancelled_by', $5)),
+       'cancelled', $3
 FROM pawl_jobs
-GROUP BY queue, state
-ORDER BY queue, state;
+WHERE id IN (SELECT value FROM json_each($1));
+
+-- name: copy_jobs_to_dead [postgres]
+-- history is JSONB on PostgreSQL, and the parameters of a SELECT need types.
+INSERT INTO pawl_dead_jobs
+    (id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at,
+     last_error, history, error_kind, died_at)
+SELECT id, jid, queue, kind, args, attempt, failures, called_at, key_id, created_at, first_failed_at, last_failed_at, $2::text,
+       (CASE WHEN jsonb_array_length(history) > 20 THEN history - 1 ELSE history END)
+           || jsonb_build_array(jsonb_build_object('at', $4::text, 'cancelled_by', $5::text)),
+       'cancelled', $3::timestamptz
+FROM pawl_jobs
+WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint));
+
+-- name: count_dead_jobs
+SELECT queue, count(*)
+FROM pawl_dead_jobs
+GROUP BY queue
+ORDER BY queue;
+
+-- name: count_jobs
+SELECT queue, CASE WHEN state = 'ready' AND failures > 0 THEN 'retrying' ELSE state END AS shown_state, count(*), min(run_at)
+FROM pawl_jobs
+GROUP BY queue, shown_state
+ORDER BY queue, shown_state;
+
+-- name: delete_cancelled_jobs [sqlite]   ($1 ids as a JSON list)
+-- Their workers' fences match no row from then on.
+DELETE FROM pawl_jobs
+WHERE id IN (SELECT value FROM json_each($1));
+
+-- name: delete_cancelled_jobs [postgres]
+DELETE FROM pawl_jobs
+WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint));
 
 -- name: delete_dead_jobs [sqlite]   ($1 ids as a JSON list)
 DELETE FROM pawl_dead_jobs
@@ -95,6 +134,21 @@ SELECT id, jid, queue, kind, args, failures, last_error, error_kind, history, ca
        first_failed_at, last_failed_at, died_at
 FROM pawl_dead_jobs
 WHERE id = $1;
+
+-- name: find_held_jobs [sqlite]   ($1 "id:attempt" of each as a JSON list)
+-- Which of a server's jobs it still holds: the others were cancelled, or their leases lost.
+SELECT id || ':' || attempt
+FROM pawl_jobs
+WHERE id IN (SELECT CAST(value AS INTEGER) FROM json_each($1))
+  AND id || ':' || attempt IN (SELECT value FROM json_each($1))
+  AND state = 'running';
+
+-- name: find_held_jobs [postgres]
+SELECT id || ':' || attempt
+FROM pawl_jobs
+WHERE id = ANY (ARRAY(SELECT split_part(held, ':', 1)::bigint FROM json_array_elements_text($1::json) AS held))
+  AND id || ':' || attempt = ANY (ARRAY(SELECT json_array_elements_text($1::json)))
+  AND state = 'running';
 
 -- name: group_dead_jobs [sqlite]   (or NULL: $1 queue, $2 kind, $3 kind of error, $4 part of the error, $5 died before, $6 died
 --   since, $7 failures at least)
@@ -189,6 +243,46 @@ WHERE ($3::text IS NULL OR queue = $3)
 ORDER BY id
 LIMIT $2;
 
+-- name: list_jobs [sqlite]   ($1 above this id, $2 limit, $3 now; or NULL: $4 queue, $5 kind, $6 due, later, retrying or running,
+--   $7 part of the error, $8 created before, $9 created since, $10 key id)
+SELECT id, shown_state, jid, queue, kind, args, attempt, failures, run_at, lease_until, called_at, key_id, created_at,
+       first_failed_at, last_failed_at, last_error, history
+FROM (SELECT *, CASE WHEN state = 'running' THEN 'running'
+                     WHEN run_at <= $3 THEN 'due'
+                     WHEN failures > 0 THEN 'retrying'
+                     ELSE 'later' END AS shown_state
+      FROM pawl_jobs
+      WHERE id > $1) AS jobs
+WHERE ($4 IS NULL OR queue = $4)
+  AND ($5 IS NULL OR kind = $5)
+  AND ($6 IS NULL OR shown_state = $6)
+  AND ($7 IS NULL OR instr(last_error, $7) > 0)
+  AND ($8 IS NULL OR created_at < $8)
+  AND ($9 IS NULL OR created_at >= $9)
+  AND ($10 IS NULL OR key_id = $10)
+ORDER BY id
+LIMIT $2;
+
+-- name: list_jobs [postgres]
+-- instr is strpos on PostgreSQL.
+SELECT id, shown_state, jid, queue, kind, args, attempt, failures, run_at, lease_until, called_at, key_id, created_at,
+       first_failed_at, last_failed_at, last_error, history
+FROM (SELECT *, CASE WHEN state = 'running' THEN 'running'
+                     WHEN run_at <= $3::timestamptz THEN 'due'
+                     WHEN failures > 0 THEN 'retrying'
+                     ELSE 'later' END AS shown_state
+      FROM pawl_jobs
+      WHERE id > $1) AS jobs
+WHERE ($4::text IS NULL OR queue = $4)
+  AND ($5::text IS NULL OR kind = $5)
+  AND ($6::text IS NULL OR shown_state = $6)
+  AND ($7::text IS NULL OR strpos(last_error, $7) > 0)
+  AND ($8::timestamptz IS NULL OR created_at < $8)
+  AND ($9::timestamptz IS NULL OR created_at >= $9)
+  AND ($10::bigint IS NULL OR key_id = $10)
+ORDER BY id
+LIMIT $2;
+
 -- name: lock_dead_jobs [sqlite]   ($1 ids as a JSON list)
 -- A write transaction on SQLite runs alone, so that no lock is needed.
 SELECT id, called_at
@@ -200,6 +294,21 @@ ORDER BY id;
 -- If two transactions lock the same rows, the second one waits here and then finds no rows.
 SELECT id, called_at
 FROM pawl_dead_jobs
+WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint))
+ORDER BY id
+FOR UPDATE;
+
+-- name: lock_jobs [sqlite]   ($1 ids as a JSON list)
+-- A write transaction on SQLite runs alone, so that no lock is needed.
+SELECT id, state
+FROM pawl_jobs
+WHERE id IN (SELECT value FROM json_each($1))
+ORDER BY id;
+
+-- name: lock_jobs [postgres]
+-- A worker that ends such a job at this moment waits, or has done so already.
+SELECT id, state
+FROM pawl_jobs
 WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint))
 ORDER BY id
 FOR UPDATE;
@@ -321,3 +430,20 @@ UPDATE pawl_jobs
 SET state = 'ready', lease_until = NULL, run_at = $1
 WHERE state = 'running'
   AND lease_until IS NOT NULL;
+
+-- name: retry_jobs_now [sqlite]   ($1 ids as a JSON list, $2 now)
+-- Jobs that wait for a later time are due at once. Their failures stay.
+UPDATE pawl_jobs
+SET run_at = $2
+WHERE id IN (SELECT value FROM json_each($1))
+  AND state = 'ready'
+  AND run_at > $2
+RETURNING id;
+
+-- name: retry_jobs_now [postgres]
+UPDATE pawl_jobs
+SET run_at = $2
+WHERE id = ANY (ARRAY(SELECT json_array_elements_text($1::json)::bigint))
+  AND state = 'ready'
+  AND run_at > $2
+RETURNING id;

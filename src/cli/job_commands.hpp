@@ -1,0 +1,10 @@
+#pragma once
+
+#include "src/cli/run.hpp"
+
+namespace pawl::cli {
+
+// Declares `jobs`, `dlq` and `queues`.
+void add_job_commands(CLI::App& app, Run& run);
+
+}  // namespace pawl::cli

@@ -1,0 +1,234 @@
+#include "src/cli/jobs.hpp"
+
+#include "src/base/time_text.hpp"
+#include "src/base/url.hpp"
+#include "src/cli/output.hpp"
+#include "src/engine/engine.hpp"
+#include "src/ops/service_impl.hpp"
+
+#include <chrono>
+#include <functional>
+#include <span>
+#include <utility>
+
+namespace pawl::cli {
+
+namespace {
+
+using queue::EmbeddedJobs;
+using queue::ListedJob;
+using Text = std::optional<std::string>;
+
+struct JobLine {
+    std::string id;
+    std::string state;
+    std::string run_at;
+    std::string queue;
+    std::string kind;
+    int failures{};
+    std::optional<std::int64_t> key_id;
+    Text error;
+};
+
+struct JobDetail {
+    std::string id;
+    std::string state;
+    std::string jid;
+    std::string queue;
+    std::string kind;
+    Json args;
+    int tries{};
+    int failures{};
+    std::string run_at;
+    Text lease_until;
+    Text called_at;
+    std::optional<std::int64_t> key_id;
+    std::string created_at;
+    Text first_failed_at;
+    Text last_failed_at;
+    Text error;
+    Json history;
+};
+
+struct CancelOutcome {
+    std::int64_t cancelled{};
+    std::int64_t running{};
+    std::int64_t gone{};
+};
+
+struct RetryOutcome {
+    std::int64_t due{};
+    std::int64_t left{};
+};
+
+Line<JobLine> line_of(const ListedJob& job) {
+    return {
+        {job.id,
+         job.state,
+         base::time_text(job.run_at),
+         job.queue,
+         job.kind,
+         job.failures,
+         job.key_id,
+         job.error},
+        job.damaged};
+}
+
+Line<JobDetail> detail_of(const ListedJob& job) {
+    return {
+        {job.id,
+         job.state,
+         job.jid,
+         job.queue,
+         job.kind,
+         Json{job.args},
+         job.tries,
+         job.failures,
+         base::time_text(job.run_at),
+         text_of_time(job.lease_until),
+         text_of_time(job.called_at),
+         job.key_id,
+         base::time_text(job.created_at),
+         text_of_time(job.first_failed_at),
+         text_of_time(job.last_failed_at),
+         job.error,
+         Json{job.history}},
+        job.damaged};
+}
+
+EmbeddedJobs jobs_of(Service& service, const JobOptions& options) {
+    const auto& queue = service.options().queue;
+    if (queue != "embedded" && !options.in_database)
+        throw CommandFailed{
+            "the jobs are in " + base::without_password(queue) +
+            ", and these commands know only jobs in the database. Use the queue's own tools; "
+            "--in-database shows jobs that are in the database all the same"};
+    return EmbeddedJobs{service.engine().store()};
+}
+
+queue::JobFilter filter_of(Service& service, const JobOptions& options) {
+    auto filter = options.filter;
+    const auto now = service.engine().clock().now();
+    if (options.older_than_s)
+        filter.created_before = now - std::chrono::seconds{*options.older_than_s};
+    if (options.younger_than_s)
+        filter.created_since = now - std::chrono::seconds{*options.younger_than_s};
+    return filter;
+}
+
+bool has_filter(const JobOptions& options) {
+    const auto& filter = options.filter;
+    return filter.queue || filter.kind || filter.state || filter.error || filter.key_id ||
+           options.older_than_s || options.younger_than_s;
+}
+
+void each_batch(
+    Service& service,
+    EmbeddedJobs& jobs,
+    const JobOptions& options,
+    const std::function<void(std::span<const std::string>)>& f
+) {
+    const ops::JobChoice choice{options.ids, filter_of(service, options)};
+    ops::each_job_batch(jobs, choice, service.engine().clock().now(), f);
+}
+
+void print_dry_run(Service& service, const JobOptions& options, bool json, std::ostream& out) {
+    auto jobs = jobs_of(service, options);
+    std::vector<Line<JobLine>> lines;
+    std::int64_t chosen = 0;
+    each_batch(service, jobs, options, [&](std::span<const std::string> ids) {
+        for (const auto& id : ids) {
+            const auto job = jobs.find(id);
+            if (!job) continue;
+            ++chosen;
+            if (std::ssize(lines) < options.limit) lines.push_back(line_of(*job));
+        }
+    });
+    print_rows(out, lines, json, "No job matches.");
+    if (!json && chosen > std::ssize(lines))
+        out << "The choice has " << chosen << " jobs; these are the first.\n";
+}
+
+}  // namespace
+
+void check_job_act(const JobOptions& options, const std::string& verb) {
+    if (!options.ids.empty() && (has_filter(options) || options.all))
+        throw UsageError{"give ids or filters, not both"};
+    if (options.ids.empty() && !has_filter(options) && !options.all)
+        throw UsageError{
+            "no jobs chosen: give ids, a filter such as --kind or --state, or --all. `jobs list` "
+            "with the same filter shows them"};
+    if (options.act.reason.empty() && !options.dry_run)
+        throw UsageError{
+            "--reason is missing: it is recorded in the audit of every job that you " + verb};
+}
+
+void list_jobs(Service& service, const JobOptions& options, bool json, std::ostream& out) {
+    auto jobs = jobs_of(service, options);
+    std::vector<Line<JobLine>> lines;
+    for (const auto& job : jobs.page(filter_of(service, options), options.after, options.limit))
+        lines.push_back(line_of(job));
+    print_rows(out, lines, json, "No job matches.");
+    if (!json && std::ssize(lines) == options.limit)
+        out << "There may be more: --after " << lines.back().row.id << '\n';
+}
+
+void show_job(
+    Service& service, const JobOptions& options, const std::string& id, bool json, std::ostream& out
+) {
+    const auto job = jobs_of(service, options).find(id);
+    if (!job)
+        throw CommandFailed{
+            "there is no job " + id + ": it is finished, or dead (`dlq show " + id + "`)"};
+    print_row(out, detail_of(*job), json);
+}
+
+bool cancel_jobs(Service& service, const JobOptions& options, bool json, std::ostream& out) {
+    if (options.dry_run) {
+        print_dry_run(service, options, json, out);
+        return true;
+    }
+    auto jobs = jobs_of(service, options);
+    CancelOutcome all;
+    each_batch(service, jobs, options, [&](std::span<const std::string> ids) {
+        const auto done = jobs.cancel(ids, options.act);
+        all.cancelled += done.cancelled;
+        all.running += done.running;
+        all.gone += done.gone;
+    });
+    if (json) {
+        print_row(out, all, true);
+    } else {
+        out << all.cancelled << " cancelled";
+        if (all.running > 0)
+            out << ", " << all.running
+                << " of them while running: a call that was made is not undone";
+        if (all.gone > 0) out << ", " << all.gone << " not found (finished or dead?)";
+        out << ". They are dead letters now; `dlq merge` brings them back.\n";
+    }
+    return all.gone == 0 || all.cancelled > 0;
+}
+
+bool retry_jobs(Service& service, const JobOptions& options, bool json, std::ostream& out) {
+    if (options.dry_run) {
+        print_dry_run(service, options, json, out);
+        return true;
+    }
+    auto jobs = jobs_of(service, options);
+    RetryOutcome all;
+    each_batch(service, jobs, options, [&](std::span<const std::string> ids) {
+        const auto done = jobs.retry_now(ids, options.act);
+        all.due += done.due;
+        all.left += done.left;
+    });
+    if (json) {
+        print_row(out, all, true);
+    } else {
+        out << all.due << " due now";
+        if (all.left > 0) out << ", " << all.left << " left: running, due before, or not there";
+        out << ".\n";
+    }
+    return all.left == 0 || all.due > 0;
+}
+
+}  // namespace pawl::cli

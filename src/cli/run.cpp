@@ -1,0 +1,28 @@
+#include "src/cli/run.hpp"
+
+#include "src/cli/numbers.hpp"
+
+namespace pawl::cli {
+
+const CLI::Validator& decimal() {
+    static const CLI::Validator validator{check_decimal, ""};
+    return validator;
+}
+
+void add_limit(CLI::App& to, int& limit, const std::string& text) {
+    to.add_option("--limit", limit, text)
+        ->check(decimal())
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+}
+
+CLI::App* command(
+    CLI::App& in, Run& run, const std::string& name, const std::string& text, void (*act)(Run&)
+) {
+    auto* made = in.add_subcommand(name, text);
+    made->add_flag("--json", run.json, "One JSON document instead of text for people");
+    made->callback([&run, act] { run.act = act; });
+    return made;
+}
+
+}  // namespace pawl::cli
