@@ -75,7 +75,7 @@ void Marker::start() {
             "what it had answered and called is unknown here; put the right database in place, or "
             "remove the mark file if this one is to begin anew"};
     auto found = read();
-    if (notice(found)) found = read();
+    notice(found);
     advance(found);
 }
 
@@ -83,7 +83,7 @@ void Marker::run_once() {
     const std::lock_guard guard{mutex_};
     auto found = read();
     if (options_.file.empty()) return;
-    if (notice(found)) found = read();
+    notice(found);
     advance(found);
 }
 
@@ -111,11 +111,12 @@ Marker::Found Marker::read() {
     return found;
 }
 
-// If the newest epoch is newer than the file, the restore is already known.
-bool Marker::notice(const Found& found) {
-    if (!outside_ || found.epochs.epoch > outside_->epoch) return false;
+// If the newest epoch is newer than the file, the restore is already known. The log comes last: a
+// person who sees it may rely on the engine, which once did not know the epoch yet.
+void Marker::notice(Found& found) {
+    if (!outside_ || found.epochs.epoch > outside_->epoch) return;
     const auto mark = found.mark.value_or(core::Mark{});
-    if (!core::is_behind(mark, outside_->mark)) return false;
+    if (!core::is_behind(mark, outside_->mark)) return;
     const Restore restore{
         .lost_since = mark.at,
         .keys_until = found.now + options_.repeats_for,
@@ -126,6 +127,7 @@ bool Marker::notice(const Found& found) {
     const int epoch = store::write_now(engine_.store(), [&](store::Session& session) {
         return open_epoch(session, restore);
     });
+    found = read();
     log::error(
         "database_restored",
         {{"code", "PAWL0017"},
@@ -134,7 +136,6 @@ bool Marker::notice(const Found& found) {
          {"repeats_until", base::time_text(restore.keys_until)},
          {"detail", restore.detail}}
     );
-    return true;
 }
 
 // Writes the row first: the file must never be ahead of what is committed. A mark that another

@@ -54,7 +54,7 @@ private:
         TimePoint now;
     };
     Found read();
-    bool notice(const Found& found);
+    void notice(Found& found);
     void advance(const Found& found);
     void keep(OutsideMark mark);
 

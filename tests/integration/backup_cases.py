@@ -259,6 +259,7 @@ def restored_under_servers(settings, backup):
     """PostgreSQL is restored while the server keeps running."""
     with lost_requests(settings, backup, ['--charge-once'], marked) as (world, _):
         wait_until('it to be noticed', lambda: '"code":"PAWL0017"' in world.log())
+        # From the log on: the engine learned of the epoch a moment after it, and made a second charge.
         check_equal(world.phone().book('lost-0').status, 502, 'on the attention list')
         check_equal(len(world.ledger()), 3 + LOST, 'charges')
 
