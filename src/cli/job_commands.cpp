@@ -22,7 +22,8 @@ void add_job_filter(CLI::App& to, Run& run) {
     to.add_option(
           "--state",
           filter.state,
-          "due; later: its first try is; retrying: it waits for its next try; or running"
+          "due; later: its first try is not due yet; retrying: it waits for its next try; or "
+          "running"
     )
         ->check(CLI::IsMember({"due", "later", "retrying", "running"}));
     to.add_option("--error", filter.error, "Only jobs whose last error contains this text");
@@ -66,21 +67,21 @@ void add_jobs(CLI::App& app, Run& run) {
         "Move jobs to the dead letters; a running handler is asked to stop",
         [](Run& r) {
             check_job_act(r.jobs, "cancel");
-            if (!cancel_jobs(r.open(), r.jobs, r.json, r.out)) r.status = 1;
+            cancel_jobs(r.open(), r.jobs, r.json, r.out);
         }
     );
     add_job_act(*cancel, run);
     auto* retry =
         command(jobs, run, "retry", "Let jobs that wait for a later time be due now", [](Run& r) {
             check_job_act(r.jobs, "retry");
-            if (!retry_jobs(r.open(), r.jobs, r.json, r.out)) r.status = 1;
+            retry_jobs(r.open(), r.jobs, r.json, r.out);
         });
     add_job_act(*retry, run);
     for (auto* each : {list, show, cancel, retry})
         each->add_flag(
             "--in-database",
             run.jobs.in_database,
-            "With an external queue: the jobs that are in the database"
+            "With an external queue: jobs left in the embedded queue's table"
         );
 }
 

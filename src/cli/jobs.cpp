@@ -122,6 +122,16 @@ bool has_filter(const JobOptions& options) {
            options.older_than_s || options.younger_than_s;
 }
 
+void print_jobs(
+    const std::vector<ListedJob>& jobs, const JobOptions& options, bool json, std::ostream& out
+) {
+    std::vector<Line<JobLine>> lines;
+    for (const auto& job : jobs) lines.push_back(line_of(job));
+    print_rows(out, lines, json, "No job matches.");
+    if (!json && options.ids.empty() && std::ssize(lines) == options.limit)
+        out << "There may be more: --after " << lines.back().row.id << '\n';
+}
+
 void each_batch(
     Service& service,
     EmbeddedJobs& jobs,
@@ -134,19 +144,12 @@ void each_batch(
 
 void print_dry_run(Service& service, const JobOptions& options, bool json, std::ostream& out) {
     auto jobs = jobs_of(service, options);
-    std::vector<Line<JobLine>> lines;
-    std::int64_t chosen = 0;
-    each_batch(service, jobs, options, [&](std::span<const std::string> ids) {
-        for (const auto& id : ids) {
-            const auto job = jobs.find(id);
-            if (!job) continue;
-            ++chosen;
-            if (std::ssize(lines) < options.limit) lines.push_back(line_of(*job));
-        }
-    });
-    print_rows(out, lines, json, "No job matches.");
-    if (!json && chosen > std::ssize(lines))
-        out << "The choice has " << chosen << " jobs; these are the first.\n";
+    std::vector<ListedJob> chosen;
+    for (const auto& id : options.ids)
+        if (auto job = jobs.find(id)) chosen.push_back(std::move(*job));
+    if (options.ids.empty())
+        chosen = jobs.page(filter_of(service, options), options.after, options.limit);
+    print_jobs(chosen, options, json, out);
 }
 
 }  // namespace
@@ -165,12 +168,9 @@ void check_job_act(const JobOptions& options, const std::string& verb) {
 
 void list_jobs(Service& service, const JobOptions& options, bool json, std::ostream& out) {
     auto jobs = jobs_of(service, options);
-    std::vector<Line<JobLine>> lines;
-    for (const auto& job : jobs.page(filter_of(service, options), options.after, options.limit))
-        lines.push_back(line_of(job));
-    print_rows(out, lines, json, "No job matches.");
-    if (!json && std::ssize(lines) == options.limit)
-        out << "There may be more: --after " << lines.back().row.id << '\n';
+    print_jobs(
+        jobs.page(filter_of(service, options), options.after, options.limit), options, json, out
+    );
 }
 
 void show_job(
@@ -183,11 +183,8 @@ void show_job(
     print_row(out, detail_of(*job), json);
 }
 
-bool cancel_jobs(Service& service, const JobOptions& options, bool json, std::ostream& out) {
-    if (options.dry_run) {
-        print_dry_run(service, options, json, out);
-        return true;
-    }
+void cancel_jobs(Service& service, const JobOptions& options, bool json, std::ostream& out) {
+    if (options.dry_run) return print_dry_run(service, options, json, out);
     auto jobs = jobs_of(service, options);
     CancelOutcome all;
     each_batch(service, jobs, options, [&](std::span<const std::string> ids) {
@@ -202,18 +199,17 @@ bool cancel_jobs(Service& service, const JobOptions& options, bool json, std::os
         out << all.cancelled << " cancelled";
         if (all.running > 0)
             out << ", " << all.running
-                << " of them while running: a call that was made is not undone";
-        if (all.gone > 0) out << ", " << all.gone << " not found (finished or dead?)";
-        out << ". They are dead letters now; `dlq merge` brings them back.\n";
+                << " of them while a worker had them: a call that was made is not undone";
+        if (all.gone > 0) out << ", " << all.gone << " not found";
+        out << ".\n";
+        if (all.cancelled > 0) out << "They are dead letters now; `dlq merge` brings them back.\n";
     }
-    return all.gone == 0 || all.cancelled > 0;
+    if (all.gone > 0 && all.cancelled == 0)
+        throw CommandFailed{"none of these jobs is there: they are finished, or dead"};
 }
 
-bool retry_jobs(Service& service, const JobOptions& options, bool json, std::ostream& out) {
-    if (options.dry_run) {
-        print_dry_run(service, options, json, out);
-        return true;
-    }
+void retry_jobs(Service& service, const JobOptions& options, bool json, std::ostream& out) {
+    if (options.dry_run) return print_dry_run(service, options, json, out);
     auto jobs = jobs_of(service, options);
     RetryOutcome all;
     each_batch(service, jobs, options, [&](std::span<const std::string> ids) {
@@ -225,10 +221,11 @@ bool retry_jobs(Service& service, const JobOptions& options, bool json, std::ost
         print_row(out, all, true);
     } else {
         out << all.due << " due now";
-        if (all.left > 0) out << ", " << all.left << " left: running, due before, or not there";
+        if (all.left > 0) out << ", " << all.left << " left";
         out << ".\n";
     }
-    return all.left == 0 || all.due > 0;
+    if (all.left > 0 && all.due == 0)
+        throw CommandFailed{"all of these jobs are running, due before, or not there"};
 }
 
 }  // namespace pawl::cli

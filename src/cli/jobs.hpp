@@ -34,8 +34,8 @@ void show_job(
 // Throws UsageError if `options` do not say which jobs, or not why; called before the database is
 // opened.
 void check_job_act(const JobOptions& options, const std::string& verb);
-// False if there was none of the jobs.
-bool cancel_jobs(Service& service, const JobOptions& options, bool json, std::ostream& out);
-bool retry_jobs(Service& service, const JobOptions& options, bool json, std::ostream& out);
+// Each prints the outcome, and throws CommandFailed if nothing could be done for any of the jobs.
+void cancel_jobs(Service& service, const JobOptions& options, bool json, std::ostream& out);
+void retry_jobs(Service& service, const JobOptions& options, bool json, std::ostream& out);
 
 }  // namespace pawl::cli

@@ -128,14 +128,20 @@ std::vector<queue::ClaimedJob> InFlightJobs::running_for(std::chrono::millisecon
     return jobs;
 }
 
-void InFlightJobs::stop(const queue::ClaimedJob& job) {
+void InFlightJobs::end(const queue::ClaimedJob& job) {
+    const std::lock_guard lock{mutex_};
+    const auto at = held_.find(job.id);
+    if (at != held_.end() && at->second.job.claim == job.claim) at->second.stop.reset();
+}
+
+bool InFlightJobs::stop(const queue::ClaimedJob& job) {
     std::optional<std::stop_source> stop;
     {
         const std::lock_guard lock{mutex_};
         const auto at = held_.find(job.id);
         if (at != held_.end() && at->second.job.claim == job.claim) stop = at->second.stop;
     }
-    if (stop) stop->request_stop();  // Runs stop callbacks: without the mutex.
+    return stop && stop->request_stop();  // Runs stop callbacks: without the mutex.
 }
 
 InFlightJobs::Steady InFlightJobs::stop_overdue(Steady until) {

@@ -75,8 +75,20 @@ public:
     std::vector<queue::ClaimedJob> all();  // All held jobs, to renew their leases.
     // Those whose handlers have run for `age` and were not stopped.
     std::vector<queue::ClaimedJob> running_for(std::chrono::milliseconds age);
-    // Stops the job's handler. No effect if the job is held here under another claim.
-    void stop(const queue::ClaimedJob& job);
+    // Stops the job's handler. False if it does not run here, or under another claim.
+    bool stop(const queue::ClaimedJob& job);
+    // The handler's run, after begin(). Once it has ended, nothing stops it.
+    class Running {
+    public:
+        Running(InFlightJobs& jobs, const queue::ClaimedJob& job) : jobs_{jobs}, job_{job} {}
+        ~Running() { jobs_.end(job_); }
+        Running(const Running&) = delete;
+        Running& operator=(const Running&) = delete;
+
+    private:
+        InFlightJobs& jobs_;
+        const queue::ClaimedJob& job_;
+    };
     // Stops the handlers whose time is over; returns the next one's time, at most `until`.
     Steady stop_overdue(Steady until);
     // Stops all handlers: those that run now and those that begin later.
@@ -87,7 +99,7 @@ public:
 private:
     struct Held {
         queue::ClaimedJob job;
-        std::optional<std::stop_source> stop;  // Set when its handler begins.
+        std::optional<std::stop_source> stop;  // While its handler runs.
         Steady began{};
         Steady stop_at{};
     };
@@ -100,6 +112,7 @@ private:
     std::function<void()> on_sooner_;
     std::mutex mutex_;
     bool is_full(const std::string& kind, int of_a_kind) const;
+    void end(const queue::ClaimedJob& job);
 
     std::deque<Waiting> waiting_;
     std::map<std::string, int> threads_;  // Of each kind, that work its jobs.

@@ -124,14 +124,28 @@ TEST_F(InFlightJobsTest, only_a_handler_that_has_run_for_a_while_is_looked_at_an
 
     auto another_claim = job("runs");
     another_claim.claim = 7;
-    in_flight.stop(another_claim);
-    in_flight.stop(job("waits"));
-    in_flight.stop(job("not here"));
+    EXPECT_FALSE(in_flight.stop(another_claim));
+    EXPECT_FALSE(in_flight.stop(job("waits")));
+    EXPECT_FALSE(in_flight.stop(job("not here")));
     EXPECT_FALSE(token.stop_requested());
-    in_flight.stop(in_flight.running_for(1s).at(0));
+    EXPECT_TRUE(in_flight.stop(in_flight.running_for(1s).at(0)));
 
     EXPECT_TRUE(token.stop_requested());
     EXPECT_THAT(in_flight.running_for(1s), IsEmpty()) << "it was told already";
+}
+
+TEST_F(InFlightJobsTest, a_handler_that_has_ended_is_not_stopped) {
+    in_flight.add({job("a")}, {});
+    const auto token = in_flight.begin(job("a"), 1h);
+    {
+        const auto a = job("a");
+        const InFlightJobs::Running running{in_flight, a};
+        clock.at += 1s;
+    }
+
+    EXPECT_THAT(in_flight.running_for(1s), IsEmpty());
+    EXPECT_FALSE(in_flight.stop(job("a")));
+    EXPECT_FALSE(token.stop_requested());
 }
 
 // Its lease was not renewed any more.

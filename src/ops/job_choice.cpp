@@ -1,5 +1,7 @@
 #include "src/ops/job_choice.hpp"
 
+#include "src/core/call_rule.hpp"
+
 #include <algorithm>
 
 namespace pawl::ops {
@@ -18,7 +20,8 @@ void each_job_batch(
     }
     if (!choice.ids.empty()) return;
     auto& filter = choice.filter;
-    filter.created_before = std::min(filter.created_before.value_or(now), now);
+    const auto staged_by = now + core::clocks_differ_by;
+    filter.created_before = std::min(filter.created_before.value_or(staged_by), staged_by);
     std::string after;
     std::vector<std::string> ids;
     do {

@@ -19,7 +19,8 @@ struct JobChoice {
 inline constexpr int job_batch = 500;
 
 // Calls `f` with the ids of up to job_batch chosen jobs at a time. A filter selects jobs that were
-// staged by `now`: those that come meanwhile would keep it running for ever.
+// staged by `now`, with an allowance for clock differences: those that come meanwhile would keep it
+// running for ever.
 void each_job_batch(
     queue::EmbeddedJobs& jobs,
     JobChoice choice,

@@ -228,11 +228,9 @@ bool Worker::still_held(HeldJob& held) {
 
 void Worker::work_in_call(const detail::ErasedJob& form, HeldJob& held, WorkReport& report) {
     auto& job = held.job;
-    if (!job.called_at && !queue_.mark_called(job)) {
-        ++report.lost;
-        return;
-    }
-    if (!still_held(held)) {
+    // A retry's call is on record: only its cancellation is looked for.
+    const bool ours = job.called_at ? queue_.still_held({job}).front() : queue_.mark_called(job);
+    if (!ours || !still_held(held)) {
         ++report.lost;
         return;
     }
@@ -255,6 +253,7 @@ void Worker::work_in_call(const detail::ErasedJob& form, HeldJob& held, WorkRepo
     const auto stop = in_flight_.begin(job, form.timeout.value_or(options_.timeout));
     detail::Worked worked;
     try {
+        const InFlightJobs::Running running{in_flight_, job};
         PAWL_FAULT("worker.call.before");
         const auto key = json::call_key({
             .installation = engine_.installation().name,

@@ -14,7 +14,7 @@ namespace pawl::ops {
 
 namespace {
 
-// How long a handler runs on at most after its job was cancelled.
+// How often to look for cancelled jobs whose handlers make a call.
 constexpr std::chrono::seconds look_for_lost_every{1};
 
 }  // namespace
@@ -165,8 +165,8 @@ void Worker::stop_lost() {
     for (std::size_t i = 0; i < running.size(); ++i) {
         if (held[i]) continue;
         const auto& job = running[i];
-        log::info("job_stopped", {{"jid", job.raw.jid}, {"kind", job.kind}});
-        in_flight_.stop(job);
+        if (in_flight_.stop(job))
+            log::info("job_stopped", {{"jid", job.raw.jid}, {"kind", job.kind}});
     }
 }
 
@@ -180,8 +180,8 @@ void Worker::run_rescuer(const std::stop_token& stop) {
             next_round = clock.steady() + options_.lease / 3;
         }
         if (clock.steady() >= next_look) {
-            run_round("rescuer", [this] { stop_lost(); });
-            next_look = clock.steady() + look_for_lost_every;
+            const bool well = run_round("rescuer", [this] { stop_lost(); });
+            next_look = well ? clock.steady() + look_for_lost_every : next_round;
         }
         const auto wake_at = in_flight_.stop_overdue(std::min(next_round, next_look));
         std::unique_lock lock{mutex_};

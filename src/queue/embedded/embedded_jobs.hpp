@@ -14,7 +14,7 @@ namespace pawl::queue {
 // A job that is not finished and not dead.
 struct ListedJob {
     std::string id;
-    // due, later (its first try is), retrying (waits for its next try), or running.
+    // due, later (its first try is not due yet), retrying (waits for its next try), or running.
     std::string state;
     std::string jid;
     std::string queue;
@@ -47,7 +47,7 @@ struct JobFilter {
 
 struct CancelResult {
     int cancelled{};
-    int running{};  // Of these: their handlers ran. A call that they have made is not undone.
+    int running{};  // Of these: claimed by workers. A call that was made is not undone.
     int gone{};     // Not there: finished, dead, or cancelled before.
 };
 
@@ -68,8 +68,8 @@ public:
     std::optional<ListedJob> find(const std::string& id);
 
     // Moves the jobs to the dead letters, from where they can be merged back. A running job's
-    // worker has lost it from then on: it requests the handler's stop within about a second, and
-    // records nothing.
+    // worker has lost it from then on: it records nothing, and stops a handler that makes a call
+    // within about two seconds. An operation is not stopped; its key is finished as any other.
     CancelResult cancel(std::span<const std::string> ids, const AuditEntry& act);
     // Lets jobs that wait for a later time be due at once.
     RetryResult retry_now(std::span<const std::string> ids, const AuditEntry& act);

@@ -191,6 +191,7 @@ void Member::Impl::subscribe(const std::vector<std::string>& there) {
     to_read.insert(to_read.end(), old.begin(), old.end());
     auto found = to_read;
     std::erase_if(found, [&](const auto& topic) { return !contains(there, topic); });
+    std::ranges::sort(found);  // Brokers name them in any order.
     // To read a missing topic could create it, with the brokers' number of partitions.
     if (!subscribed && creator->waiting() && found.size() < to_read.size()) return;
     // Once more for each new topic: librdkafka sees it minutes later otherwise.
