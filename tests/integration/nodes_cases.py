@@ -83,6 +83,7 @@ class Riders:
         self.world, self.seed, self.lock = world, seed, threading.Lock()
         self.enough, self.given_up = threading.Event(), threading.Event()
         self.finals = {}   # By key: (status, body), the same for all clients.
+        self.last = {}     # By key: the last answer or error that was not final.
         self.wrong = []
         self.lost = collections.Counter()     # Requests without an answer, by kind of error.
         self.at_work = set()
@@ -114,7 +115,7 @@ class Riders:
         end = time.monotonic() + 2 * WAIT_S
         while not self.told(key, chance.choice(self.world.nodes), timeout) and not self.given_up.is_set():
             if time.monotonic() > end:
-                raise NotSo(f'{key} has no final answer')
+                raise NotSo(f'{key} has no final answer; the last: {self.last.get(key)}; requests without one: {dict(self.lost)}')
             time.sleep(chance.random() * 0.1)
 
     def told(self, key, node, timeout):
@@ -124,8 +125,11 @@ class Riders:
         except OSError as error:
             with self.lock:
                 self.lost[type(error).__name__ if error.errno else str(error)] += 1
+                self.last[key] = error
             return False
         if answer.status in (409, 429, 503):   # All are one account: on a busy machine it may have too many in flight.
+            with self.lock:
+                self.last[key] = answer
             return False
         with self.lock:
             first = self.finals.setdefault(key, (answer.status, answer.body))
