@@ -14,6 +14,17 @@ const CLI::Validator& age() {
     return validator;
 }
 
+// What acts on many jobs has, whether they are dead or not.
+template <class Options>
+void add_act(CLI::App& to, Options& options, const std::string& command, const std::string& all) {
+    to.add_option("id", options.ids, "Ids, as `" + command + " list` shows them; or use filters");
+    to.add_flag("--all", options.all, all);
+    to.add_flag("--dry-run", options.dry_run, "Show the chosen jobs, change nothing");
+    add_limit(to, options.limit, "How many --dry-run shows");
+    to.add_option("--reason", options.act.reason, "Reason, for the audit");
+    to.add_option("--by", options.act.by, "Who does it, for the audit")->capture_default_str();
+}
+
 void add_job_filter(CLI::App& to, Run& run) {
     auto& filter = run.jobs.filter;
     // Not --queue, which is the service's.
@@ -36,13 +47,8 @@ void add_job_filter(CLI::App& to, Run& run) {
 }
 
 void add_job_act(CLI::App& to, Run& run) {
-    to.add_option("id", run.jobs.ids, "Ids, as `jobs list` shows them; or use filters");
+    add_act(to, run.jobs, "jobs", "All jobs");
     add_job_filter(to, run);
-    to.add_flag("--all", run.jobs.all, "All jobs");
-    to.add_flag("--dry-run", run.jobs.dry_run, "Show the chosen jobs, change nothing");
-    add_limit(to, run.jobs.limit, "How many --dry-run shows");
-    to.add_option("--reason", run.jobs.act.reason, "Reason, for the audit");
-    to.add_option("--by", run.jobs.act.by, "Who does it, for the audit")->capture_default_str();
 }
 
 void add_jobs(CLI::App& app, Run& run) {
@@ -107,13 +113,8 @@ void add_dead_filter(CLI::App& to, Run& run) {
 }
 
 void add_dead_act(CLI::App& to, Run& run) {
-    to.add_option("id", run.dead.ids, "Ids, as `dlq list` shows them; or use filters");
+    add_act(to, run.dead, "dlq", "All dead letters");
     add_dead_filter(to, run);
-    to.add_flag("--all", run.dead.all, "All dead letters");
-    to.add_flag("--dry-run", run.dead.dry_run, "Show the chosen jobs, change nothing");
-    add_limit(to, run.dead.limit, "How many --dry-run shows");
-    to.add_option("--reason", run.dead.act.reason, "Reason, for the audit");
-    to.add_option("--by", run.dead.act.by, "Who does it, for the audit")->capture_default_str();
 }
 
 void export_dead(Run& run) {
