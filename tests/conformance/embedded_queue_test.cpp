@@ -107,6 +107,28 @@ TEST_P(EmbeddedQueueTest, jobs_are_counted_by_queue_and_state) {
     EXPECT_EQ(counts[3].queue, "mails");
 }
 
+TEST_P(EmbeddedQueueTest, dead_letters_are_counted_by_queue) {
+    struct Count {
+        std::string queue;
+        int letters;
+    };
+    stage({.jid = "a", .queue = "mails"});
+    stage({.jid = "b"});
+    stage({.jid = "c", .queue = "mails"});
+    stage({.jid = "d"});
+    queue::EmbeddedQueue mails{*store, "mails"};
+    for (auto& job : mails.claim(2, 30s)) EXPECT_TRUE(mails.dead_letter(job, "no such mailbox"));
+    EXPECT_TRUE(queue.dead_letter(queue.claim(1, 30s).at(0), "no such mailbox"));
+
+    const auto counts = read_rows<Count>(*store, sql::count_dead_jobs);
+
+    ASSERT_EQ(counts.size(), 2);
+    EXPECT_EQ(counts[0].queue, "default");
+    EXPECT_EQ(counts[0].letters, 1);
+    EXPECT_EQ(counts[1].queue, "mails");
+    EXPECT_EQ(counts[1].letters, 2);
+}
+
 // Checks the results; conformance_on_postgres and every_statement_on_embedded_stores check that the
 // statements are combined.
 TEST_P(EmbeddedQueueTest, workers_writes_are_combined_while_the_store_is_busy) {
