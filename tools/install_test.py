@@ -1,4 +1,4 @@
-"""tools/install does not start the services that it installs: PgBouncer and Redis, which Debian would start at once."""
+"""tools/install does not start the services that it installs: PgBouncer, Redis and cron, which Debian would start at once."""
 import os
 import subprocess
 import tempfile
@@ -33,7 +33,7 @@ class Install(unittest.TestCase):
     def install(self, missing, apt_ends=0):
         environment = dict(os.environ, PATH=self.folder + ':' + os.environ['PATH'], MISSING=missing, LOG=self.log,
                            PAWL_POLICY_RC_D=self.policy, APT_ENDS=str(apt_ends))
-        ended = subprocess.run([INSTALL, 'test'], env=environment, capture_output=True, text=True, check=False)
+        ended = subprocess.run([INSTALL, 'full'], env=environment, capture_output=True, text=True, check=False)
         said = ''
         if os.path.exists(self.log):
             with open(self.log, encoding='utf-8') as file:
@@ -44,7 +44,7 @@ class Install(unittest.TestCase):
         self.assertEqual(self.install(''), (0, ''))
 
     def test_no_service_starts_at_its_installation_or_at_the_next_boot(self):
-        for service in ('redis-server', 'pgbouncer'):
+        for service in ('redis-server', 'pgbouncer', 'cron'):
             ended, said = self.install(service)
             self.assertEqual(ended, 0, said)
             self.assertIn(f'{service}; policy 101\n', said)
