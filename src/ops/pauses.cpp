@@ -13,8 +13,6 @@ using detail::execute_statement;
 using detail::Row;
 using detail::run_statement;
 
-namespace {}  // namespace
-
 Pauses::Pauses(store::Store& store, base::Clock& clock, std::chrono::milliseconds remembered)
     : store_{store}, clock_{clock}, remembered_{remembered} {}
 
